@@ -1,0 +1,262 @@
+// The seam to CUDA, and the only file that calls its runtime.
+#include "gpu/device.h"
+#include "gpu/launch.h"
+
+#include <cstdlib>
+
+struct slot {
+    unsigned char *buffer;
+    cudaEvent_t copied, arrived;          // the chunk is in; its snapshot is out
+    cudaEvent_t copying, counting, counted; // with timing only
+};
+
+struct device {
+    struct reason why;
+    cudaDeviceProp properties;
+    int ordinal;
+    const struct launch_shape *shape;
+    counting_kernel kernel;
+    struct sample_map map;
+    size_t counts_size; // bytes
+    bool timing;
+    unsigned slot_count;
+    cudaStream_t copies, counts_stream;
+    cudaEvent_t opened;
+    unsigned long long *counts; // the histogram, on the device
+    struct slot *slots;
+};
+
+// Says what failed. Every return code of CUDA comes through here or is a matter of taste.
+static bool ok(struct device *device, cudaError_t code, const char *doing)
+{
+    if (code == cudaSuccess)
+        return true;
+    reason_set(&device->why, "%s while %s (%s)", cudaGetErrorString(code), doing,
+               cudaGetErrorName(code));
+    (void)cudaGetLastError(); // it was said: the next call is not to find it again
+    return false;
+}
+
+// The current device is a matter of each thread, and any thread may call.
+static bool enter(struct device *device, const char *doing)
+{
+    return ok(device, cudaSetDevice(device->ordinal), doing);
+}
+
+static bool create_event(struct device *device, cudaEvent_t *event)
+{
+    unsigned flags = device->timing ? cudaEventDefault : cudaEventDisableTiming;
+    return ok(device, cudaEventCreateWithFlags(event, flags), "creating an event");
+}
+
+static bool open_slot(struct device *device, struct slot *slot, size_t size)
+{
+    bool there = ok(device, cudaMalloc(&slot->buffer, size), "allocating a buffer") &&
+                 create_event(device, &slot->copied) && create_event(device, &slot->arrived);
+    if (there && device->timing)
+        there = create_event(device, &slot->copying) && create_event(device, &slot->counting) &&
+                create_event(device, &slot->counted);
+    return there;
+}
+
+static bool launch(struct device *device, const unsigned char *data, unsigned long long len)
+{
+    void *args[] = {&data, &len, &device->map, &device->counts};
+    unsigned multiprocessors = static_cast<unsigned>(device->properties.multiProcessorCount);
+    dim3 grid(grid_for(device->shape, multiprocessors, len)), block(device->shape->block);
+    return ok(device,
+              cudaLaunchKernel(reinterpret_cast<const void *>(device->kernel), grid, block, args, 0,
+                               device->counts_stream),
+              "launching a kernel");
+}
+
+static bool find(struct device *device)
+{
+    int count = 0;
+    if (!ok(device, cudaGetDeviceCount(&count), "looking for devices"))
+        return false;
+    if (device->ordinal >= count) {
+        reason_set(&device->why, "there is no device %d, only 0 to %d", device->ordinal, count - 1);
+        return false;
+    }
+    return enter(device, "choosing the device") &&
+           ok(device, cudaGetDeviceProperties(&device->properties, device->ordinal),
+              "asking for its properties");
+}
+
+static bool prepare(struct device *device, const struct device_plan *plan)
+{
+    if (!ok(device, cudaStreamCreateWithFlags(&device->copies, cudaStreamNonBlocking),
+            "creating a stream") ||
+        !ok(device, cudaStreamCreateWithFlags(&device->counts_stream, cudaStreamNonBlocking),
+            "creating a stream") ||
+        !ok(device, cudaMalloc(&device->counts, device->counts_size), "allocating the histogram"))
+        return false;
+    for (unsigned i = 0; i < plan->slots; i++)
+        if (!open_slot(device, &device->slots[i], plan->slot_size))
+            return false;
+    if (device->timing && (!create_event(device, &device->opened) ||
+                           !ok(device, cudaEventRecord(device->opened, device->counts_stream),
+                               "recording an event")))
+        return false;
+    return ok(device,
+              cudaMemsetAsync(device->counts, 0, device->counts_size, device->counts_stream),
+              "zeroing the histogram") &&
+           launch(device, device->slots[0].buffer, 0) &&
+           ok(device, cudaStreamSynchronize(device->counts_stream), "running a kernel");
+}
+
+struct device *device_open(const struct device_plan *plan, struct reason *why)
+{
+    struct device *device =
+        static_cast<struct device *>(std::calloc(1, sizeof(struct device)));
+    struct slot *slots =
+        static_cast<struct slot *>(std::calloc(plan->slots, sizeof(struct slot)));
+    if (!device || !slots) {
+        std::free(device);
+        std::free(slots);
+        reason_set(why, "out of memory");
+        return nullptr;
+    }
+    const struct histogram *histogram = plan->histogram;
+    device->ordinal = plan->ordinal;
+    device->shape = &launch_shapes[plan->strategy];
+    device->kernel = kernel_for(device->shape, histogram->mode);
+    device->map = sample_map_of(static_cast<unsigned>(histogram->bins), histogram->width,
+                                histogram->fold);
+    device->counts_size = histogram->bins * sizeof(unsigned long long);
+    device->timing = plan->timing;
+    device->slot_count = plan->slots;
+    device->slots = slots;
+    if (find(device) && prepare(device, plan))
+        return device;
+    *why = device->why;
+    device_close(device);
+    return nullptr;
+}
+
+const char *device_name(const struct device *device)
+{
+    return device->properties.name;
+}
+
+int device_pin(struct device *device, void *memory, size_t size)
+{
+    return enter(device, "pinning") &&
+                   ok(device, cudaHostRegister(memory, size, cudaHostRegisterDefault), "pinning")
+               ? 0
+               : -1;
+}
+
+void device_unpin(struct device *device, void *memory)
+{
+    if (enter(device, "unpinning"))
+        ok(device, cudaHostUnregister(memory), "unpinning");
+}
+
+static bool record(struct device *device, cudaEvent_t event, cudaStream_t stream)
+{
+    return ok(device, cudaEventRecord(event, stream), "recording an event");
+}
+
+int device_copy_in(struct device *device, unsigned index, const void *data, size_t len)
+{
+    struct slot *slot = &device->slots[index];
+    bool done = enter(device, "copying a chunk") &&
+                (!device->timing || record(device, slot->copying, device->copies)) &&
+                ok(device,
+                   cudaMemcpyAsync(slot->buffer, data, len, cudaMemcpyHostToDevice, device->copies),
+                   "copying a chunk") &&
+                record(device, slot->copied, device->copies);
+    return done ? 0 : -1;
+}
+
+int device_count(struct device *device, unsigned index, size_t len)
+{
+    struct slot *slot = &device->slots[index];
+    cudaStream_t stream = device->counts_stream;
+    bool done =
+        enter(device, "counting a chunk") &&
+        ok(device, cudaStreamWaitEvent(stream, slot->copied, 0), "waiting for a chunk") &&
+        (!device->timing || record(device, slot->counting, stream)) &&
+        launch(device, slot->buffer, len) &&
+        (!device->timing || record(device, slot->counted, stream));
+    return done ? 0 : -1;
+}
+
+int device_snapshot(struct device *device, unsigned index, uint64_t *counts)
+{
+    cudaStream_t stream = device->counts_stream;
+    bool done = enter(device, "copying the histogram") &&
+                ok(device,
+                   cudaMemcpyAsync(counts, device->counts, device->counts_size,
+                                   cudaMemcpyDeviceToHost, stream),
+                   "copying the histogram") &&
+                record(device, device->slots[index].arrived, stream);
+    return done ? 0 : -1;
+}
+
+int device_arrived(struct device *device, unsigned index)
+{
+    if (!enter(device, "counting"))
+        return -1;
+    cudaError_t code = cudaEventQuery(device->slots[index].arrived);
+    if (code == cudaErrorNotReady) {
+        (void)cudaGetLastError();
+        return 0;
+    }
+    return ok(device, code, "counting") ? 1 : -1;
+}
+
+static bool elapsed(struct device *device, cudaEvent_t event, double *seconds)
+{
+    float ms = 0;
+    bool known = ok(device, cudaEventElapsedTime(&ms, device->opened, event), "reading a clock");
+    *seconds = static_cast<double>(ms) / 1e3;
+    return known;
+}
+
+int device_times(struct device *device, unsigned index, struct slot_times *times)
+{
+    const struct slot *slot = &device->slots[index];
+    bool known = enter(device, "reading a clock") &&
+                 elapsed(device, slot->copying, &times->copy_begin) &&
+                 elapsed(device, slot->copied, &times->copy_end) &&
+                 elapsed(device, slot->counting, &times->count_begin) &&
+                 elapsed(device, slot->counted, &times->count_end);
+    return known ? 0 : -1;
+}
+
+const char *device_reason(const struct device *device)
+{
+    return device->why.text;
+}
+
+static void destroy_event(cudaEvent_t event)
+{
+    if (event)
+        (void)cudaEventDestroy(event);
+}
+
+// Also after a failed open, with part of it there; nothing here can fail in a way that matters.
+void device_close(struct device *device)
+{
+    (void)cudaSetDevice(device->ordinal);
+    for (unsigned i = 0; i < device->slot_count; i++) {
+        const struct slot *slot = &device->slots[i];
+        destroy_event(slot->copied);
+        destroy_event(slot->arrived);
+        destroy_event(slot->copying);
+        destroy_event(slot->counting);
+        destroy_event(slot->counted);
+        (void)cudaFree(slot->buffer);
+    }
+    destroy_event(device->opened);
+    (void)cudaFree(device->counts);
+    if (device->counts_stream)
+        (void)cudaStreamDestroy(device->counts_stream);
+    if (device->copies)
+        (void)cudaStreamDestroy(device->copies);
+    std::free(device->slots);
+    std::free(device);
+}

@@ -1,0 +1,387 @@
+/* How a chunk goes through, and what is known when:
+ *
+ *     free -> filling -> in flight -> (snapshot seen to arrive) -> free
+ *
+ * In flight, the copy stream brings the chunk in, and the compute stream counts it into the device's
+ * histogram and copies that histogram out to the slot: its snapshot. Both keep the order of the
+ * calls, so the snapshot of chunk k holds chunks 1 to k, no more and no less. Once seen to arrive, it
+ * becomes `good`, the last good tally. When the device is lost, `good` is what was counted there,
+ * and every chunk after it is still whole in its slot: those are counted by the fallback. */
+#include "engine.h"
+#include "device.h"
+#include "strategy.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+
+#define HUGE_PAGE ((size_t)2 << 20)
+#define POLL_NS 20000 /* between looks at a busy device: a small part of a chunk's copy */
+
+struct slot {
+    struct chunk chunk;
+    unsigned index;
+    struct slot *next;  /* in the free list, or the one submitted after this */
+    uint64_t *snapshot; /* behind the chunk's data */
+    struct slot_times times; /* of its last way through, if timing */
+};
+
+struct gpu_engine {
+    struct engine engine;
+    const struct histogram *histogram;
+    struct gpu_options options;
+    struct device *device;
+    void *mapping; /* the memory of all slots, from the first huge page in it */
+    size_t mapping_size;
+    void *memory;
+    bool pinned;
+    pthread_mutex_t lock; /* all that follows, and every call of the device */
+    struct slot *free;
+    struct slot *oldest, *newest; /* in flight, in the order of submission */
+    struct tally good;            /* the last snapshot that arrived */
+    struct timespec progress;     /* when the device last finished something or was idle */
+    bool lost;
+    bool failed; /* lost, and nobody takes over: counts are missing */
+    struct reason why;
+    struct gpu_times times;
+    struct slot slots[];
+};
+
+static struct gpu_engine *gpu_of(struct engine *engine)
+{
+    return (struct gpu_engine *)engine;
+}
+
+static struct timespec now(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return time;
+}
+
+static double ms_since(struct timespec then)
+{
+    struct timespec time = now();
+    return (double)(time.tv_sec - then.tv_sec) * 1e3 + (double)(time.tv_nsec - then.tv_nsec) / 1e6;
+}
+
+/* --- losing the device --- */
+
+static void lose(struct gpu_engine *gpu, const char *why)
+{
+    gpu->lost = true;
+    reason_set(&gpu->why, "%s", why);
+}
+
+static void lose_by_call(struct gpu_engine *gpu)
+{
+    lose(gpu, device_reason(gpu->device));
+}
+
+/* Counts a chunk elsewhere, in memory that no late copy of the device can reach. */
+static void recount(struct gpu_engine *gpu, const struct chunk *chunk)
+{
+    for (size_t done = 0; done < chunk->len;) {
+        struct chunk *fresh = engine_acquire(gpu->options.fallback, true);
+        fresh->len = chunk->len - done < fresh->cap ? chunk->len - done : fresh->cap;
+        memcpy(fresh->data, chunk->data + done, fresh->len);
+        done += fresh->len;
+        engine_submit(fresh);
+    }
+}
+
+/* Deals with what a lost device left undone. Slots in flight are not used again: the device may
+ * still read and write them. Called with the lock held by everyone who finds the device lost;
+ * the list is empty for all but the first. */
+static void recover(struct gpu_engine *gpu)
+{
+    if (!gpu->options.fallback) {
+        gpu->failed = true;
+        return;
+    }
+    struct slot *slot = gpu->oldest;
+    gpu->oldest = gpu->newest = NULL;
+    for (; slot; slot = slot->next)
+        recount(gpu, &slot->chunk);
+}
+
+/* --- seeing chunks through --- */
+
+static double shared_time(double begin_a, double end_a, double begin_b, double end_b)
+{
+    double begin = begin_a > begin_b ? begin_a : begin_b, end = end_a < end_b ? end_a : end_b;
+    return end > begin ? end - begin : 0;
+}
+
+/* Adds the slot's times. A copy can only meet the kernels of chunks that went before it, and those
+ * still have their times in their slots, or the copy could not have begun. */
+static int add_times(struct gpu_engine *gpu, struct slot *slot)
+{
+    struct slot_times *times = &slot->times;
+    if (device_times(gpu->device, slot->index, times) != 0)
+        return -1;
+    gpu->times.copy_seconds += times->copy_end - times->copy_begin;
+    gpu->times.kernel_seconds += times->count_end - times->count_begin;
+    for (unsigned i = 0; i < gpu->options.buffers; i++) {
+        const struct slot_times *other = &gpu->slots[i].times;
+        if (i != slot->index && other->count_begin < times->count_begin)
+            gpu->times.overlap_seconds += shared_time(times->copy_begin, times->copy_end,
+                                                      other->count_begin, other->count_end);
+    }
+    return 0;
+}
+
+/* Whether a snapshot can be true: it adds up to all bytes so far, and no count went down. */
+static bool believable(const struct gpu_engine *gpu, const struct tally *seen)
+{
+    for (size_t bin = 0; bin < seen->bins; bin++)
+        if (seen->counts[bin] < gpu->good.counts[bin])
+            return false;
+    return tally_adds_up(seen, gpu->histogram);
+}
+
+/* Looks at the oldest slot in flight. 1: it arrived and is free again; 0: not yet; -1: lost. */
+static int reap_oldest(struct gpu_engine *gpu)
+{
+    struct slot *slot = gpu->oldest;
+    int arrived = device_arrived(gpu->device, slot->index);
+    if (arrived == 0) {
+        if (ms_since(gpu->progress) < gpu->options.deadline_ms)
+            return 0;
+        lose(gpu, "the device does not answer");
+        return -1;
+    }
+    if (arrived < 0 || (gpu->options.timing && add_times(gpu, slot) != 0)) {
+        lose_by_call(gpu);
+        return -1;
+    }
+    struct tally seen = gpu->good;
+    seen.samples += slot->chunk.len;
+    memcpy(seen.counts, slot->snapshot, seen.bins * sizeof seen.counts[0]);
+    if (!believable(gpu, &seen)) {
+        lose(gpu, "the device's counts do not add up");
+        return -1;
+    }
+    gpu->good = seen;
+    gpu->progress = now();
+    gpu->times.chunks++;
+    gpu->oldest = slot->next;
+    if (!gpu->oldest)
+        gpu->newest = NULL;
+    slot->next = gpu->free;
+    gpu->free = slot;
+    return 1;
+}
+
+/* Lets time pass without the lock. */
+static void pause_unlocked(struct gpu_engine *gpu)
+{
+    pthread_mutex_unlock(&gpu->lock);
+    nanosleep(&(struct timespec){.tv_nsec = POLL_NS}, NULL);
+    pthread_mutex_lock(&gpu->lock);
+}
+
+static struct chunk *gpu_acquire(struct engine *engine, bool wait)
+{
+    struct gpu_engine *gpu = gpu_of(engine);
+    struct slot *slot = NULL;
+    pthread_mutex_lock(&gpu->lock);
+    while (!gpu->lost) {
+        while (gpu->oldest && reap_oldest(gpu) == 1)
+            ;
+        slot = gpu->lost ? NULL : gpu->free;
+        if (slot || gpu->lost || !wait)
+            break;
+        pause_unlocked(gpu);
+    }
+    if (slot)
+        gpu->free = slot->next;
+    if (gpu->lost)
+        recover(gpu);
+    pthread_mutex_unlock(&gpu->lock);
+    if (!slot)
+        return NULL;
+    slot->chunk.len = 0;
+    return &slot->chunk;
+}
+
+/* Puts the slot's three pieces of work on the streams. 0, or -1: lost. */
+static int enqueue(struct gpu_engine *gpu, struct slot *slot)
+{
+    const struct chunk *chunk = &slot->chunk;
+    if (device_copy_in(gpu->device, slot->index, chunk->data, chunk->len) != 0 ||
+        device_count(gpu->device, slot->index, chunk->len) != 0 ||
+        device_snapshot(gpu->device, slot->index, slot->snapshot) != 0) {
+        lose_by_call(gpu);
+        return -1;
+    }
+    return 0;
+}
+
+static void append_in_flight(struct gpu_engine *gpu, struct slot *slot)
+{
+    if (!gpu->oldest)
+        gpu->progress = now(); /* it was idle: the deadline begins here */
+    slot->next = NULL;
+    if (gpu->newest)
+        gpu->newest->next = slot;
+    else
+        gpu->oldest = slot;
+    gpu->newest = slot;
+}
+
+static int gpu_submit(struct engine *engine, struct chunk *chunk)
+{
+    struct gpu_engine *gpu = gpu_of(engine);
+    struct slot *slot = (struct slot *)chunk;
+    pthread_mutex_lock(&gpu->lock);
+    if (chunk->len == 0) {
+        slot->next = gpu->free;
+        gpu->free = slot;
+    } else {
+        if (!gpu->lost)
+            enqueue(gpu, slot);
+        append_in_flight(gpu, slot);
+        if (gpu->lost)
+            recover(gpu);
+    }
+    int rc = gpu->failed ? -1 : 0;
+    pthread_mutex_unlock(&gpu->lock);
+    return rc;
+}
+
+static int gpu_finish(struct engine *engine, struct tally *tally)
+{
+    struct gpu_engine *gpu = gpu_of(engine);
+    pthread_mutex_lock(&gpu->lock);
+    while (!gpu->lost && gpu->oldest)
+        if (reap_oldest(gpu) == 0)
+            pause_unlocked(gpu);
+    if (gpu->lost)
+        recover(gpu);
+    if (!gpu->failed)
+        tally_add(tally, &gpu->good);
+    int rc = gpu->failed ? -1 : 0;
+    pthread_mutex_unlock(&gpu->lock);
+    return rc;
+}
+
+static const char *gpu_loss(struct engine *engine)
+{
+    struct gpu_engine *gpu = gpu_of(engine);
+    pthread_mutex_lock(&gpu->lock);
+    bool lost = gpu->lost;
+    pthread_mutex_unlock(&gpu->lock);
+    return lost ? gpu->why.text : NULL;
+}
+
+/* --- opening and closing --- */
+
+static size_t round_up(size_t size, size_t to)
+{
+    return (size + to - 1) / to * to;
+}
+
+/* The slots' memory, data and snapshot by turns: our own pages, huge where they can be had (pinning
+ * then costs a tenth), touched so that they are there, and pinned where they lie. Memory that cannot
+ * be pinned serves too. */
+static int open_slots(struct gpu_engine *gpu, struct reason *why)
+{
+    size_t cap = gpu->options.chunk_size, data = round_up(cap, 64);
+    size_t step = round_up(data + gpu->histogram->bins * sizeof(uint64_t), 4096);
+    size_t size = step * gpu->options.buffers;
+    gpu->mapping_size = size + HUGE_PAGE;
+    gpu->mapping = mmap(NULL, gpu->mapping_size, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (gpu->mapping == MAP_FAILED) {
+        reason_set(why, "no memory for its buffers");
+        return -1;
+    }
+    gpu->memory = (void *)round_up((uintptr_t)gpu->mapping, HUGE_PAGE);
+    madvise(gpu->memory, size, MADV_HUGEPAGE); /* only faster */
+    memset(gpu->memory, 0, size);
+    gpu->pinned = device_pin(gpu->device, gpu->memory, size) == 0;
+    for (unsigned i = 0; i < gpu->options.buffers; i++) {
+        struct slot *slot = &gpu->slots[i];
+        unsigned char *at = (unsigned char *)gpu->memory + i * step;
+        slot->chunk = (struct chunk){.engine = &gpu->engine, .data = at, .cap = cap, .fill = true};
+        slot->index = i;
+        slot->snapshot = (uint64_t *)(void *)(at + data);
+        slot->next = gpu->free;
+        gpu->free = slot;
+    }
+    return 0;
+}
+
+/* A lost device keeps its memory: it may still write there. */
+static void gpu_close(struct engine *engine)
+{
+    struct gpu_engine *gpu = gpu_of(engine);
+    if (!gpu->lost) {
+        if (gpu->pinned)
+            device_unpin(gpu->device, gpu->memory);
+        if (gpu->mapping != MAP_FAILED)
+            munmap(gpu->mapping, gpu->mapping_size);
+        device_close(gpu->device);
+    }
+    pthread_mutex_destroy(&gpu->lock);
+    free(gpu);
+}
+
+static const struct engine_ops gpu_ops = {gpu_acquire, gpu_submit, gpu_finish, gpu_loss, gpu_close};
+
+struct engine *gpu_engine_open(const struct histogram *histogram, const struct gpu_options *options,
+                               struct reason *why)
+{
+    struct gpu_engine *gpu = calloc(1, sizeof *gpu + options->buffers * sizeof gpu->slots[0]);
+    if (!gpu) {
+        reason_set(why, "out of memory");
+        return NULL;
+    }
+    gpu->engine.ops = &gpu_ops;
+    gpu->histogram = histogram;
+    gpu->options = *options;
+    gpu->good = tally_zero(histogram);
+    if (!options->strategy)
+        gpu->options.strategy = strategy_best(histogram);
+    struct device_plan plan = {
+        .ordinal = options->ordinal,
+        .strategy = (unsigned)(gpu->options.strategy - strategies),
+        .histogram = histogram,
+        .slots = options->buffers,
+        .slot_size = options->chunk_size,
+        .timing = options->timing,
+    };
+    gpu->device = device_open(&plan, why);
+    if (!gpu->device) {
+        free(gpu);
+        return NULL;
+    }
+    pthread_mutex_init(&gpu->lock, NULL);
+    if (open_slots(gpu, why) != 0) {
+        gpu_close(&gpu->engine);
+        return NULL;
+    }
+    return &gpu->engine;
+}
+
+const char *gpu_engine_device(struct engine *engine)
+{
+    return device_name(gpu_of(engine)->device);
+}
+
+const char *gpu_engine_strategy(struct engine *engine)
+{
+    return gpu_of(engine)->options.strategy->name;
+}
+
+struct gpu_times gpu_engine_times(struct engine *engine)
+{
+    struct gpu_engine *gpu = gpu_of(engine);
+    pthread_mutex_lock(&gpu->lock);
+    struct gpu_times times = gpu->times;
+    pthread_mutex_unlock(&gpu->lock);
+    return times;
+}

@@ -1,0 +1,67 @@
+/* The seam in a build without CUDA: there is never a device, so nothing but device_open is called. */
+#include "device.h"
+
+struct device *device_open(const struct device_plan *plan, struct reason *why)
+{
+    (void)plan;
+    reason_set(why, "built without CUDA");
+    return 0;
+}
+
+const char *device_name(const struct device *device)
+{
+    (void)device;
+    return "";
+}
+
+int device_pin(struct device *device, void *memory, size_t size)
+{
+    (void)device, (void)memory, (void)size;
+    return -1;
+}
+
+void device_unpin(struct device *device, void *memory)
+{
+    (void)device, (void)memory;
+}
+
+int device_copy_in(struct device *device, unsigned slot, const void *data, size_t len)
+{
+    (void)device, (void)slot, (void)data, (void)len;
+    return -1;
+}
+
+int device_count(struct device *device, unsigned slot, size_t len)
+{
+    (void)device, (void)slot, (void)len;
+    return -1;
+}
+
+int device_snapshot(struct device *device, unsigned slot, uint64_t *counts)
+{
+    (void)device, (void)slot, (void)counts;
+    return -1;
+}
+
+int device_arrived(struct device *device, unsigned slot)
+{
+    (void)device, (void)slot;
+    return -1;
+}
+
+int device_times(struct device *device, unsigned slot, struct slot_times *times)
+{
+    (void)device, (void)slot, (void)times;
+    return -1;
+}
+
+const char *device_reason(const struct device *device)
+{
+    (void)device;
+    return "built without CUDA";
+}
+
+void device_close(struct device *device)
+{
+    (void)device;
+}

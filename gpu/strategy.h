@@ -1,0 +1,23 @@
+/* The GPU counting strategies by name, in plain C: known in every build, with CUDA and without. */
+#ifndef GPUHISTO_STRATEGY_H
+#define GPUHISTO_STRATEGY_H
+
+#include "src/histogram.h"
+
+struct strategy {
+    const char *name;  /* for --kernel */
+    const char *about; /* one line */
+    unsigned modes;    /* the enum sample_mode bits that it counts */
+};
+
+/* All of them; a strategy is named by its index too, as in gpu/launch.h. */
+extern const struct strategy strategies[];
+extern const unsigned strategy_count;
+
+/* The strategy of that name, or NULL. */
+const struct strategy *strategy_find(const char *name);
+
+/* What --kernel=auto takes: the fastest for this histogram. */
+const struct strategy *strategy_best(const struct histogram *histogram);
+
+#endif

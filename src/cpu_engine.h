@@ -1,0 +1,17 @@
+/* The engine of the CPU: whoever submits a chunk counts it, at once, in its own core's cache. */
+#ifndef GPUHISTO_CPU_ENGINE_H
+#define GPUHISTO_CPU_ENGINE_H
+
+#include "engine.h"
+
+/* The largest chunk: larger ones leave the L2 cache before they are counted, and a pipe of 1 MiB
+ * gives no more than a few of these at a time anyway. */
+#define CPU_CHUNK_MAX ((size_t)256 << 10)
+
+/* An engine of `chunks` (at least 1; one for every thread that submits) chunks of `chunk_size`
+ * bytes, cut to CPU_CHUNK_MAX. The histogram must outlive it. NULL if memory is short. It is never
+ * lost: loss is NULL, submit and finish are 0. */
+struct engine *cpu_engine_open(const struct histogram *histogram, size_t chunk_size,
+                               unsigned chunks);
+
+#endif

@@ -1,0 +1,63 @@
+/* What is counted: the kind of sample, the bins and their names; and the counts themselves. */
+#ifndef GPUHISTO_HISTOGRAM_H
+#define GPUHISTO_HISTOGRAM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Bits, so that a counting strategy can say which of them it counts. */
+enum sample_mode {
+    SAMPLE_BYTES = 1,   /* each byte value is a bin */
+    SAMPLE_LETTERS = 2, /* ranges of ASCII letters are bins, any other byte belongs to none */
+};
+
+#define LETTERS 26     /* in the alphabet */
+#define NO_BIN 0xffffu /* in histogram.bin_of: the byte is counted nowhere */
+
+struct histogram {
+    enum sample_mode mode;
+    unsigned width;       /* letters in a bin; 1 in byte mode */
+    bool fold;            /* upper case counts as lower case */
+    size_t bins;          /* 1 to 256 */
+    uint16_t bin_of[256]; /* the bin of every byte value, or NO_BIN */
+};
+
+/* Lays one bin per byte value. */
+void histogram_bytes(struct histogram *histogram);
+
+/* Lays bins of `width` (1 to 26) lower-case letters each; the last may be shorter. */
+void histogram_letters(struct histogram *histogram, unsigned width, bool fold);
+
+/* The first and the last byte value of a bin (below histogram->bins), both inclusive. */
+unsigned histogram_lo(const struct histogram *histogram, size_t bin);
+unsigned histogram_hi(const struct histogram *histogram, size_t bin);
+
+/* The bin's name as users see it ("a-d", "z", "0x41"), terminated; the longest takes 5 bytes. */
+void histogram_label(const struct histogram *histogram, size_t bin, char label[8]);
+
+/* Adds a table of byte totals to bin counts: counts[bin_of[v]] += bytes[v].
+ * `counts` has histogram->bins entries. */
+void histogram_map(const struct histogram *histogram, const uint64_t bytes[256], uint64_t *counts);
+
+/* Exact counts. `samples` is all that was looked at, in a bin or not. */
+struct tally {
+    size_t bins;
+    uint64_t samples;
+    uint64_t counts[256]; /* the first `bins` are used */
+};
+
+/* An all-zero tally for a histogram. */
+struct tally tally_zero(const struct histogram *histogram);
+
+/* Adds `from` to `into`; both have the same bins. */
+void tally_add(struct tally *into, const struct tally *from);
+
+/* The samples that fell into a bin: the sum of the counts. */
+uint64_t tally_counted(const struct tally *tally);
+
+/* Whether the counts can be what `tally->samples` samples give: their sum is just that many in byte
+ * mode, and no more in letter mode. */
+bool tally_adds_up(const struct tally *tally, const struct histogram *histogram);
+
+#endif

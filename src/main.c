@@ -1,0 +1,162 @@
+/* The life of the process: options, source, workers, report; and its exit status. */
+#include "config.h"
+
+#include "diag.h"
+#include "gpu/strategy.h"
+#include "options.h"
+#include "output.h"
+#include "pool.h"
+#include "report.h"
+#include "source.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+enum {
+    STATUS_COUNTED = 0,
+    STATUS_FAILED = 1,
+    STATUS_USAGE = 2,
+};
+
+/* A standard descriptor that is closed would be given to the next file that is opened, and the table
+ * be written there. Holding it open the wrong way round keeps its use an error (EBADF). */
+static void hold_standard_descriptors(void)
+{
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+        if (fcntl(fd, F_GETFD) < 0 && errno == EBADF)
+            (void)!open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+}
+
+/* Closes standard output, where a full disk or a closed descriptor shows itself. */
+static int end_output(void)
+{
+    struct reason why;
+    if (output_close(stdout, NULL, &why) == 0)
+        return STATUS_COUNTED;
+    diag("%s", why.text);
+    return STATUS_FAILED;
+}
+
+static int list_kernels(void)
+{
+    printf("%-12s the fastest for the mode (the default)\n", "auto");
+    for (unsigned i = 0; i < strategy_count; i++)
+        printf("%-12s %s\n", strategies[i].name, strategies[i].about);
+    return end_output();
+}
+
+static int print_version(void)
+{
+    printf("%s %s\n", PACKAGE_NAME, PACKAGE_VERSION);
+    return end_output();
+}
+
+static int print_help(void)
+{
+    fputs(options_help, stdout);
+    return end_output();
+}
+
+static void print_timing(const struct pool_outcome *outcome, const struct tally *tally)
+{
+    double seconds = outcome->seconds > 0 ? outcome->seconds : 1e-9;
+    diag("%" PRIu64 " bytes in %.3f s, %.3f GB/s", tally->samples, outcome->seconds,
+         (double)tally->samples / seconds / 1e9);
+    diag("cpu: %" PRIu64 " bytes, workers: %u", outcome->cpu_samples, outcome->workers);
+    if (outcome->gpu_ready <= 0) {
+        diag("gpu: 0 bytes");
+        return;
+    }
+    diag("gpu: %" PRIu64 " bytes in %" PRIu64 " chunks; took over after %.3f s",
+         outcome->gpu_samples, outcome->gpu_chunks, outcome->gpu_ready);
+    diag("gpu: copies %.3f s, kernels %.3f s, of which %.3f s while another chunk was copied",
+         outcome->copy_seconds, outcome->kernel_seconds, outcome->overlap_seconds);
+}
+
+/* What --verbose tells, and the warning that everybody gets. */
+static void print_engines(const struct pool_outcome *outcome, enum verbosity verbosity)
+{
+    if (outcome->gpu_lost.text[0] && verbosity >= NORMAL)
+        diag("warning: the GPU was lost (%s); the CPU counted the rest", outcome->gpu_lost.text);
+    if (verbosity < VERBOSE)
+        return;
+    diag("cpu: %u worker%s, four tables", outcome->workers, outcome->workers == 1 ? "" : "s");
+    if (outcome->gpu_ready > 0)
+        diag("gpu: %s", outcome->gpu_name);
+    else if (outcome->gpu_refused.text[0])
+        diag("gpu: not used: %s", outcome->gpu_refused.text);
+    else if (outcome->gpu_opened)
+        diag("gpu: not used: the input ended before it had started");
+    else
+        diag("gpu: not used: not asked for, or not worth its start");
+}
+
+static int print_report(const struct options *options, const struct tally *tally)
+{
+    struct reason why;
+    FILE *out = output_open(options->output, &why);
+    if (out) {
+        report_write(out, &options->report, &options->histogram, tally);
+        if (output_close(out, options->output, &why) == 0)
+            return STATUS_COUNTED;
+    }
+    diag("%s", why.text);
+    return STATUS_FAILED;
+}
+
+/* Static: a GPU that is still starting may read the histogram to the very end of the process. */
+static struct options options;
+
+static int count(void)
+{
+    struct tally tally = tally_zero(&options.histogram);
+    struct pool_outcome outcome = {0};
+    struct reason why;
+    if (output_check(options.output, &why) != 0) {
+        diag("%s", why.text);
+        return STATUS_FAILED;
+    }
+    struct source *source =
+        source_open(options.operands, options.operand_count, &options.input);
+    if (!source) {
+        diag("out of memory");
+        return STATUS_FAILED;
+    }
+    if (pool_run(&options.pool, &options.histogram, source, &tally, &outcome, &why) != 0) {
+        diag("%s", why.text);
+        _exit(STATUS_FAILED); /* threads may still be at work */
+    }
+    source_close(source);
+    int status = print_report(&options, &tally);
+    print_engines(&outcome, options.verbosity);
+    if (options.timing)
+        print_timing(&outcome, &tally);
+    /* CUDA's tear-down takes 100 ms, and one that is still starting up longer. */
+    if (outcome.gpu_opened)
+        _exit(status);
+    return status;
+}
+
+int main(int argc, char **argv)
+{
+    struct reason why;
+    hold_standard_descriptors();
+    if (options_parse(argc, argv, &options, &why) != 0) {
+        diag("%s", why.text);
+        return STATUS_USAGE;
+    }
+    switch (options.action) {
+    case ACTION_HELP:
+        return print_help();
+    case ACTION_VERSION:
+        return print_version();
+    case ACTION_LIST_KERNELS:
+        return list_kernels();
+    default:
+        return count();
+    }
+}

@@ -1,0 +1,373 @@
+#include "pool.h"
+#include "cpu_engine.h"
+#include "gpu/engine.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define MIB ((uint64_t)1 << 20)
+
+const struct pool_tuning pool_tuning = {
+    /* A thread costs what a core counts in the meantime, some 100 KB, and an input that ends soon
+     * is done before it runs. */
+    .short_input = 4 * MIB,
+    /* Measured on an H200 with 16 cores, page cache, letters and bytes alike: CUDA needs 0.20 to
+     * 0.24 s to be ready and 0.08 to 0.10 s to be torn down (the waiting shell pays that even after
+     * _exit), and a file then goes at 50 GB/s beside the 30 GB/s of the CPU. */
+    .break_even = 0.6,
+    /* A pipe gives its 3 to 4 GB/s to either engine: there the GPU only spares the CPU its work (1.5
+     * instead of 2.4 CPU seconds for 5 GB), and its tear-down should not show. The end of a pipe is
+     * not known; having gone on for so long, it is taken to go on for as long again. */
+    .pipe_break_even = 4.0,
+};
+
+/* A pipe that is slower than this on average keeps no engine busy. */
+#define PIPE_RATE_MIN 100e6
+
+/* Before this there is no rate to go by. */
+#define FIRST_LOOK_SECONDS 0.02
+
+/* Workers that take turns at a pipe: one reads while the other counts. */
+#define SERIAL_WORKERS 2
+
+/* Slots: two do for a pipe, whose readers take turns. Side by side, every reader fills one while
+ * another of its is on its way, within what may be pinned. */
+#define SERIAL_BUFFERS 2
+#define PARALLEL_BUFFERS_BYTES (192 * MIB)
+
+/* A device that finishes no chunk for so long has hung: even the slowest strategy counts the
+ * largest chunk, 1 GiB, in a second. */
+#define DEADLINE_MS 20000
+
+struct pool {
+    struct pool_options options;
+    const struct histogram *histogram;
+    struct source *source;
+    struct timespec begin;
+    struct engine *cpu;
+    _Atomic(struct engine *) gpu; /* NULL until its slots are there */
+    double gpu_ready;             /* when that was; written before */
+    _Atomic uint64_t bytes;       /* read so far */
+
+    pthread_mutex_t lock; /* all that follows */
+    pthread_cond_t changed;
+    unsigned started, running; /* workers */
+    bool failed;
+    struct reason why;
+    bool opening; /* the GPU was asked for */
+    struct reason gpu_refused;
+};
+
+static double seconds_since(const struct timespec *then)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)(time.tv_sec - then->tv_sec) + (double)(time.tv_nsec - then->tv_nsec) / 1e9;
+}
+
+static unsigned processors(void)
+{
+    cpu_set_t set;
+    int count = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
+    return count > 0 ? (unsigned)count : 1;
+}
+
+static void fail(struct pool *pool, const char *why)
+{
+    pthread_mutex_lock(&pool->lock);
+    if (!pool->failed)
+        reason_set(&pool->why, "%s", why);
+    pool->failed = true;
+    pthread_cond_signal(&pool->changed);
+    pthread_mutex_unlock(&pool->lock);
+}
+
+/* --- the GPU --- */
+
+static unsigned buffers(struct pool *pool)
+{
+    if (pool->options.buffers)
+        return pool->options.buffers;
+    if (source_left(pool->source) == 0)
+        return SERIAL_BUFFERS;
+    uint64_t fit = PARALLEL_BUFFERS_BYTES / pool->options.chunk_size;
+    uint64_t wanted = 2 * (uint64_t)pool->options.threads;
+    uint64_t count = wanted < fit ? wanted : fit;
+    return count > SERIAL_BUFFERS ? (unsigned)count : SERIAL_BUFFERS;
+}
+
+/* Opens the GPU engine; its slots then simply appear to the workers. */
+static void open_gpu(struct pool *pool, unsigned slots)
+{
+    struct gpu_options options = {
+        .ordinal = pool->options.ordinal,
+        .strategy = pool->options.strategy,
+        .chunk_size = pool->options.chunk_size,
+        .buffers = slots,
+        .deadline_ms = DEADLINE_MS,
+        .timing = pool->options.timing,
+        .fallback = pool->options.device == DEVICE_GPU ? NULL : pool->cpu,
+    };
+    struct reason why = {""};
+    struct engine *gpu = gpu_engine_open(pool->histogram, &options, &why);
+    pthread_mutex_lock(&pool->lock);
+    pool->gpu_refused = why;
+    pthread_mutex_unlock(&pool->lock);
+    if (gpu)
+        pool->gpu_ready = seconds_since(&pool->begin);
+    atomic_store(&pool->gpu, gpu);
+}
+
+struct opener {
+    struct pool *pool;
+    unsigned slots;
+};
+
+static void *open_gpu_thread(void *arg)
+{
+    struct opener opener = *(struct opener *)arg;
+    free(arg);
+    open_gpu(opener.pool, opener.slots);
+    return NULL;
+}
+
+static int start_thread(void *(*run)(void *), void *arg)
+{
+    pthread_t thread;
+    if (pthread_create(&thread, NULL, run, arg) != 0)
+        return -1;
+    pthread_detach(thread); /* nobody may wait for one that hangs in a read, or in CUDA */
+    return 0;
+}
+
+static bool gpu_pays(struct pool *pool)
+{
+    const struct pool_tuning *tuning = &pool->options.tuning;
+    double elapsed = seconds_since(&pool->begin);
+    if (elapsed < FIRST_LOOK_SECONDS && elapsed < tuning->break_even)
+        return false;
+    double rate = (double)atomic_load(&pool->bytes) / elapsed;
+    uint64_t left = source_left(pool->source);
+    if (left == 0)
+        return elapsed >= tuning->pipe_break_even && rate >= PIPE_RATE_MIN;
+    return (double)left / rate >= tuning->break_even;
+}
+
+static void consider_gpu(struct pool *pool)
+{
+    if (pool->options.device != DEVICE_AUTO || !gpu_pays(pool))
+        return;
+    pthread_mutex_lock(&pool->lock);
+    bool mine = !pool->opening;
+    pool->opening = true;
+    pthread_mutex_unlock(&pool->lock);
+    if (!mine)
+        return;
+    struct opener *opener = malloc(sizeof *opener);
+    if (!opener)
+        return; /* then without */
+    *opener = (struct opener){pool, buffers(pool)};
+    if (start_thread(open_gpu_thread, opener) != 0)
+        free(opener);
+}
+
+/* --- the workers --- */
+
+/* Where the next chunk goes: to a GPU slot if there is one for it, else to the CPU. What comes
+ * through a pipe goes wholly to the GPU once there is one. */
+static struct chunk *choose_memory(void *arg, bool serial)
+{
+    struct pool *pool = arg;
+    bool only_gpu = pool->options.device == DEVICE_GPU;
+    struct engine *gpu = atomic_load(&pool->gpu);
+    struct chunk *chunk = gpu ? engine_acquire(gpu, only_gpu || serial) : NULL;
+    return chunk || only_gpu ? chunk : engine_acquire(pool->cpu, true);
+}
+
+static void *work(void *arg);
+
+static void start_workers(struct pool *pool, bool serial)
+{
+    unsigned wanted = pool->options.threads;
+    if (serial && wanted > SERIAL_WORKERS)
+        wanted = SERIAL_WORKERS;
+    pthread_mutex_lock(&pool->lock);
+    while (pool->started < wanted && !pool->failed && start_thread(work, pool) == 0) {
+        pool->started++;
+        pool->running++;
+    }
+    pthread_mutex_unlock(&pool->lock);
+}
+
+/* What went wrong, when a read or a submit failed without saying so itself. */
+static const char *loss(struct pool *pool)
+{
+    struct engine *gpu = atomic_load(&pool->gpu);
+    const char *lost = gpu ? engine_loss(gpu) : NULL;
+    return lost ? lost : "no memory for a chunk";
+}
+
+static void *work(void *arg)
+{
+    struct pool *pool = arg;
+    for (;;) {
+        struct chunk *chunk;
+        bool serial;
+        int more = source_read(pool->source, choose_memory, pool, &chunk, &serial);
+        size_t len = chunk ? chunk->len : 0;
+        if (chunk && engine_submit(chunk) != 0) {
+            fail(pool, loss(pool));
+            break;
+        }
+        if (more < 0) {
+            const char *error = source_error(pool->source);
+            fail(pool, error ? error : loss(pool));
+        }
+        if (more <= 0)
+            break;
+        if (atomic_fetch_add(&pool->bytes, len) + len >= pool->options.tuning.short_input) {
+            start_workers(pool, serial);
+            consider_gpu(pool);
+        }
+    }
+    pthread_mutex_lock(&pool->lock);
+    pool->running--;
+    pthread_cond_signal(&pool->changed);
+    pthread_mutex_unlock(&pool->lock);
+    return NULL;
+}
+
+/* --- the run --- */
+
+static struct pool *open_pool(const struct pool_options *options, const struct histogram *histogram,
+                              struct source *source)
+{
+    struct pool *pool = calloc(1, sizeof *pool);
+    if (!pool)
+        return NULL;
+    pool->options = *options;
+    if (!pool->options.threads)
+        pool->options.threads = processors();
+    pool->histogram = histogram;
+    pool->source = source;
+    clock_gettime(CLOCK_MONOTONIC, &pool->begin);
+    pool->cpu = cpu_engine_open(histogram, options->chunk_size, pool->options.threads);
+    pthread_mutex_init(&pool->lock, NULL);
+    pthread_cond_init(&pool->changed, NULL);
+    if (pool->cpu)
+        return pool;
+    free(pool);
+    return NULL;
+}
+
+/* Waits until every worker has found the end, or one has failed. 0 or -1. */
+static int wait_for_workers(struct pool *pool)
+{
+    pthread_mutex_lock(&pool->lock);
+    while (pool->running > 0 && !pool->failed)
+        pthread_cond_wait(&pool->changed, &pool->lock);
+    int rc = pool->failed ? -1 : 0;
+    pthread_mutex_unlock(&pool->lock);
+    return rc;
+}
+
+/* Adds up what each engine counted. The GPU comes first: what it lost goes to the CPU. */
+static int gather(struct pool *pool, struct engine *gpu, struct tally *tally,
+                  struct pool_outcome *outcome)
+{
+    struct tally on_gpu = tally_zero(pool->histogram), on_cpu = on_gpu;
+    if (gpu && engine_finish(gpu, &on_gpu) != 0) {
+        reason_set(&pool->why, "%s", engine_loss(gpu));
+        return -1;
+    }
+    engine_finish(pool->cpu, &on_cpu);
+    if (on_gpu.samples + on_cpu.samples != atomic_load(&pool->bytes)) {
+        reason_set(&pool->why, "internal error: the counts do not add up to what was read");
+        return -1;
+    }
+    outcome->gpu_samples = on_gpu.samples;
+    outcome->cpu_samples = on_cpu.samples;
+    tally_add(tally, &on_gpu);
+    tally_add(tally, &on_cpu);
+    return 0;
+}
+
+static void describe_gpu(struct pool *pool, struct engine *gpu, struct pool_outcome *outcome)
+{
+    const char *loss = engine_loss(gpu);
+    struct gpu_times times = gpu_engine_times(gpu);
+    snprintf(outcome->gpu_name, sizeof outcome->gpu_name, "%s, %s", gpu_engine_device(gpu),
+             gpu_engine_strategy(gpu));
+    if (loss)
+        reason_set(&outcome->gpu_lost, "%s", loss);
+    outcome->gpu_ready = pool->gpu_ready;
+    outcome->gpu_chunks = times.chunks;
+    outcome->copy_seconds = times.copy_seconds;
+    outcome->kernel_seconds = times.kernel_seconds;
+    outcome->overlap_seconds = times.overlap_seconds;
+}
+
+/* --device=gpu: the GPU comes first, and nothing is read without it. */
+static int begin_on_gpu(struct pool *pool)
+{
+    pool->opening = true;
+    open_gpu(pool, buffers(pool));
+    if (atomic_load(&pool->gpu))
+        return 0;
+    reason_set(&pool->why, "no GPU: %s", pool->gpu_refused.text);
+    return -1;
+}
+
+static int run(struct pool *pool, struct tally *tally, struct pool_outcome *outcome)
+{
+    if (pool->options.device == DEVICE_GPU && begin_on_gpu(pool) != 0)
+        return -1;
+    pthread_mutex_lock(&pool->lock);
+    int rc = start_thread(work, pool);
+    pool->started = pool->running = rc == 0;
+    pthread_mutex_unlock(&pool->lock);
+    if (rc != 0) {
+        reason_set(&pool->why, "cannot start a thread");
+        return -1;
+    }
+    if (wait_for_workers(pool) != 0)
+        return -1;
+    struct engine *gpu = atomic_load(&pool->gpu); /* one that comes later comes too late */
+    rc = gather(pool, gpu, tally, outcome);
+    if (gpu)
+        describe_gpu(pool, gpu, outcome);
+    return rc;
+}
+
+int pool_run(const struct pool_options *options, const struct histogram *histogram,
+             struct source *source, struct tally *tally, struct pool_outcome *outcome,
+             struct reason *why)
+{
+    *outcome = (struct pool_outcome){0};
+    struct pool *pool = open_pool(options, histogram, source);
+    if (!pool) {
+        reason_set(why, "out of memory");
+        return -1;
+    }
+    int rc = run(pool, tally, outcome);
+    pthread_mutex_lock(&pool->lock);
+    outcome->seconds = seconds_since(&pool->begin);
+    outcome->workers = pool->started;
+    outcome->gpu_opened = pool->opening;
+    outcome->gpu_refused = pool->gpu_refused;
+    *why = pool->why;
+    pthread_mutex_unlock(&pool->lock);
+    /* Workers that have left, and a GPU that was never asked for: then nobody else is here. */
+    if (rc == 0 && !outcome->gpu_opened) {
+        engine_close(pool->cpu);
+        pthread_cond_destroy(&pool->changed);
+        pthread_mutex_destroy(&pool->lock);
+        free(pool);
+    }
+    return rc;
+}

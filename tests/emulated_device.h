@@ -1,0 +1,48 @@
+/* The seam gpu/device.h for tests: a device whose streams are a thread of this process, that runs the
+ * shipped kernels on the CPU, and that fails when told to.
+ *
+ * It aborts when the engine breaks the seam's rules: two threads inside at once, a slot used before
+ * its snapshot arrived, any call after the device was lost, lengths out of bounds.
+ *
+ * Without a plan, the environment's GPUHISTO_FAULT gives one, for tests of whole programs:
+ * KIND:AT[:once], with KIND error, wrong, hang or late. */
+#ifndef GPUHISTO_EMULATED_DEVICE_H
+#define GPUHISTO_EMULATED_DEVICE_H
+
+#include <stdbool.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum fault {
+    FAULT_NONE,
+    FAULT_ERROR, /* the at-th call of the seam fails, and every later one if for_good */
+    FAULT_WRONG, /* the at-th snapshot has too many in one bin */
+    FAULT_HANG,  /* from the at-th call on nothing ever arrives */
+    FAULT_LATE,  /* every snapshot is kept back for `at` looks; counts come right */
+};
+
+struct fault_plan {
+    enum fault fault;
+    unsigned at; /* from 1 */
+    bool for_good;
+    unsigned seed; /* of the order in which the streams go on; 0: as enqueued */
+};
+
+/* For devices opened from now on, one at a time; resets the counters below. */
+void emulated_device_plan(struct fault_plan plan);
+
+/* Calls of the seam since, except device_name and device_reason; and whether the plan's fault came
+ * to pass. */
+unsigned emulated_device_calls(void);
+bool emulated_device_struck(void);
+
+/* Devices that were opened and neither closed nor lost. */
+unsigned emulated_devices_open(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,4 @@
+// The shipped table of kernels, compiled for the host.
+#include "tests/emulation.h"
+
+#include "gpu/strategies.cu"

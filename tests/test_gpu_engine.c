@@ -1,0 +1,248 @@
+/* The GPU engine over a device that fails: whatever happens to the device, and whenever, the counts
+ * are exact, or they are refused.
+ *
+ * Every schedule is one life of an engine: open, chunks from one or several threads, finish, close.
+ * It must end with counts equal to a naive count of the same data, or, where nobody takes over from
+ * a lost device, with -1 and no counts. */
+#include "gpu/engine.h"
+#include "src/cpu_engine.h"
+#include "tests/emulated_device.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define DATA_SIZE 5000
+#define DEADLINE_MS 50
+
+struct schedule {
+    struct histogram histogram;
+    size_t chunk_size, len;
+    unsigned buffers, threads;
+    bool fallback, timing;
+    struct fault_plan plan;
+};
+
+static unsigned char data[DATA_SIZE];
+static unsigned schedules, exact, refused, struck, wrong;
+
+static void naive_counts(const struct schedule *schedule, struct tally *tally)
+{
+    *tally = tally_zero(&schedule->histogram);
+    tally->samples = schedule->len;
+    for (size_t i = 0; i < schedule->len; i++) {
+        unsigned byte = data[i], width = schedule->histogram.width;
+        if (schedule->histogram.mode == SAMPLE_BYTES) {
+            tally->counts[byte]++;
+            continue;
+        }
+        if (schedule->histogram.fold && byte >= 'A' && byte <= 'Z')
+            byte += 'a' - 'A';
+        if (byte >= 'a' && byte <= 'z')
+            tally->counts[(byte - 'a') / width]++;
+    }
+}
+
+struct feed {
+    const struct schedule *schedule;
+    struct engine *gpu, *cpu;
+    _Atomic size_t next;
+    atomic_bool failed;
+};
+
+/* What a worker of the pool does, over memory instead of files. */
+static void *feed_engine(void *arg)
+{
+    struct feed *feed = arg;
+    size_t len = feed->schedule->len;
+    for (;;) {
+        struct chunk *chunk = engine_acquire(feed->gpu, true);
+        if (!chunk && feed->cpu)
+            chunk = engine_acquire(feed->cpu, true);
+        if (!chunk) {
+            feed->failed = true;
+            return NULL;
+        }
+        size_t at = atomic_fetch_add(&feed->next, chunk->cap);
+        chunk->len = at >= len ? 0 : len - at < chunk->cap ? len - at : chunk->cap;
+        if (chunk->len)
+            memcpy(chunk->data, data + at, chunk->len);
+        bool last = chunk->len == 0;
+        if (engine_submit(chunk) != 0)
+            feed->failed = true;
+        if (last || feed->failed)
+            return NULL;
+    }
+}
+
+static void run_threads(struct feed *feed)
+{
+    pthread_t threads[8];
+    for (unsigned i = 0; i < feed->schedule->threads; i++)
+        if (pthread_create(&threads[i], NULL, feed_engine, feed) != 0)
+            abort();
+    for (unsigned i = 0; i < feed->schedule->threads; i++)
+        pthread_join(threads[i], NULL);
+}
+
+static void complain(const struct schedule *schedule, const char *what)
+{
+    wrong++;
+    fprintf(stderr,
+            "FAIL: %s: bins %zu len %zu chunk %zu buffers %u threads %u fallback %d timing %d "
+            "fault %d at %u for good %d\n",
+            what, schedule->histogram.bins, schedule->len, schedule->chunk_size, schedule->buffers,
+            schedule->threads, schedule->fallback, schedule->timing, (int)schedule->plan.fault,
+            schedule->plan.at, schedule->plan.for_good);
+}
+
+static void judge(const struct schedule *schedule, struct feed *feed)
+{
+    struct tally expected, on_gpu = tally_zero(&schedule->histogram), on_cpu = on_gpu;
+    naive_counts(schedule, &expected);
+    int rc = engine_finish(feed->gpu, &on_gpu);
+    const char *loss = engine_loss(feed->gpu);
+    if (feed->cpu)
+        engine_finish(feed->cpu, &on_cpu);
+    if (rc != 0 || feed->failed) {
+        struct tally none = tally_zero(&schedule->histogram);
+        refused++;
+        if (schedule->fallback)
+            complain(schedule, "refused although there is a fallback");
+        if (rc == 0 || memcmp(&on_gpu, &none, sizeof none) != 0)
+            complain(schedule, "refused, with counts");
+        if (!loss || !*loss)
+            complain(schedule, "refused without a reason");
+        return;
+    }
+    exact++;
+    if (loss && !schedule->fallback)
+        complain(schedule, "lost, but not refused");
+    tally_add(&on_gpu, &on_cpu);
+    if (memcmp(&on_gpu, &expected, sizeof expected) != 0)
+        complain(schedule, "wrong counts");
+}
+
+static void run(const struct schedule *schedule)
+{
+    struct gpu_options options = {
+        .chunk_size = schedule->chunk_size,
+        .buffers = schedule->buffers,
+        .deadline_ms = schedule->plan.fault == FAULT_HANG ? DEADLINE_MS : 60000,
+        .timing = schedule->timing,
+    };
+    struct feed feed = {.schedule = schedule};
+    struct reason why = {""};
+    schedules++;
+    if (schedule->fallback)
+        feed.cpu = cpu_engine_open(&schedule->histogram, 64, schedule->threads);
+    options.fallback = feed.cpu;
+    emulated_device_plan(schedule->plan);
+    unsigned open_before = emulated_devices_open();
+    feed.gpu = gpu_engine_open(&schedule->histogram, &options, &why);
+    if (feed.gpu) {
+        run_threads(&feed);
+        judge(schedule, &feed);
+        engine_close(feed.gpu);
+    } else {
+        refused++;
+        if (!why.text[0] || schedule->plan.fault != FAULT_ERROR)
+            complain(schedule, "not opened, and no reason");
+    }
+    struck += emulated_device_struck();
+    bool device_knows = schedule->plan.fault != FAULT_HANG && schedule->plan.fault != FAULT_WRONG;
+    if (device_knows && emulated_devices_open() != open_before)
+        complain(schedule, "a device was left open");
+    if (feed.cpu)
+        engine_close(feed.cpu);
+}
+
+/* How many calls of the seam the schedule makes when nothing fails; the number of looks at a busy
+ * device varies a little. */
+static unsigned calls_of(struct schedule schedule)
+{
+    schedule.plan = (struct fault_plan){.fault = FAULT_NONE};
+    run(&schedule);
+    return emulated_device_calls();
+}
+
+/* Fails the schedule at every call, once and for good, with and without somebody to take over. */
+static void fail_everywhere(struct schedule schedule)
+{
+    for (unsigned variant = 0; variant < 4; variant++) {
+        schedule.fallback = variant & 1;
+        unsigned last = calls_of(schedule) + 2;
+        if (last > 150)
+            last = 150;
+        for (unsigned at = 1; at <= last; at++) {
+            schedule.plan = (struct fault_plan){
+                .fault = FAULT_ERROR, .at = at, .for_good = variant & 2, .seed = at};
+            run(&schedule);
+        }
+    }
+}
+
+static void misbehave_everywhere(struct schedule schedule)
+{
+    unsigned chunks = (unsigned)(schedule.len / schedule.chunk_size) + 1;
+    for (unsigned fallback = 0; fallback < 2; fallback++) {
+        schedule.fallback = fallback;
+        for (unsigned at = 1; at <= chunks; at++) {
+            schedule.plan = (struct fault_plan){.fault = FAULT_WRONG, .at = at, .seed = at};
+            run(&schedule);
+        }
+        for (unsigned at = 1; at <= 5; at++) {
+            schedule.plan = (struct fault_plan){.fault = FAULT_LATE, .at = at, .seed = at};
+            run(&schedule);
+        }
+        for (unsigned at = 2; at <= 20; at += 3) {
+            schedule.plan = (struct fault_plan){.fault = FAULT_HANG, .at = at, .seed = at};
+            run(&schedule);
+        }
+    }
+}
+
+/* Nothing fails: lengths around the chunk's, chunk sizes from one byte on, 1 to 4 buffers. */
+static void healthy(struct histogram histogram)
+{
+    static const size_t chunk_sizes[] = {1, 2, 15, 16, 17, 64, 1000};
+    for (size_t i = 0; i < sizeof chunk_sizes / sizeof chunk_sizes[0]; i++) {
+        size_t chunk = chunk_sizes[i];
+        size_t lens[] = {0, 1, chunk - 1, chunk, chunk + 1, 3 * chunk, 3 * chunk + chunk / 2};
+        for (size_t j = 0; j < sizeof lens / sizeof lens[0]; j++)
+            for (unsigned buffers = 1; buffers <= 4; buffers++)
+                run(&(struct schedule){.histogram = histogram,
+                                       .chunk_size = chunk,
+                                       .len = lens[j],
+                                       .buffers = buffers,
+                                       .threads = 1 + buffers % 3,
+                                       .timing = buffers % 2,
+                                       .plan = {.seed = buffers}});
+    }
+}
+
+int main(void)
+{
+    struct histogram bytes, letters;
+    histogram_bytes(&bytes);
+    histogram_letters(&letters, 4, true);
+    for (size_t i = 0; i < sizeof data; i++)
+        data[i] = (unsigned char)(i % 3 ? 'a' + i * 7 % 26 : i * 31 >> 2);
+    healthy(bytes);
+    healthy(letters);
+    for (unsigned buffers = 1; buffers <= 4; buffers++) {
+        struct schedule schedule = {.histogram = buffers % 2 ? bytes : letters,
+                                    .chunk_size = 100,
+                                    .len = 650,
+                                    .buffers = buffers,
+                                    .threads = 1 + buffers / 2,
+                                    .timing = buffers == 2};
+        fail_everywhere(schedule);
+        misbehave_everywhere(schedule);
+    }
+    printf("%u schedules (in %u the fault struck): %u exact, %u refused, %u wrong\n", schedules,
+           struck, exact, refused, wrong);
+    return wrong != 0 || struck == 0;
+}

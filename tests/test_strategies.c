@@ -1,0 +1,169 @@
+/* Every counting strategy, in every mode it claims, over every kind of data and length, against a
+ * naive count. Through the seam, so that the same program tests the kernels on the CPU (linked with
+ * the emulated device) and on a GPU (linked with the real one; without a GPU it is skipped). */
+#include "gpu/device.h"
+#include "gpu/strategy.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define SKIP 77
+#define SLOT_SIZE ((size_t)1 << 20)
+
+enum distribution {
+    UNIFORM,       /* all byte values alike */
+    LOWER_CASE,    /* uniform letters */
+    TEXT,          /* words, capitals, punctuation */
+    ONE_BYTE,      /* one letter */
+    ONE_HIGH_BYTE, /* 0xff */
+    ZIPF,          /* half of the bytes are one value, a quarter another, ... */
+    RUNS,          /* of 1000 */
+    SORTED,
+    DISTRIBUTIONS,
+};
+
+static unsigned char data[SLOT_SIZE];
+static unsigned cases, wrong;
+
+static unsigned next_random(void)
+{
+    static unsigned long long state = 88172645463325252ull; /* xorshift, Marsaglia */
+    state ^= state << 13;
+    state ^= state >> 7;
+    state ^= state << 17;
+    return (unsigned)(state >> 20);
+}
+
+static unsigned char sample(enum distribution distribution, size_t at, size_t len)
+{
+    static const char text[] = "It was the best of times, it was the worst of times; [Zz] {A}\n";
+    switch (distribution) {
+    case UNIFORM:
+        return (unsigned char)next_random();
+    case LOWER_CASE:
+        return (unsigned char)('a' + next_random() % 26);
+    case TEXT:
+        return (unsigned char)text[(at * 7 + at / 64) % (sizeof text - 1)];
+    case ONE_BYTE:
+        return 'q';
+    case ONE_HIGH_BYTE:
+        return 0xff;
+    case ZIPF:
+        return (unsigned char)('t' + __builtin_ctz(next_random() | 1u << 20));
+    case RUNS:
+        return (unsigned char)(at / 1000 * 37);
+    default:
+        return (unsigned char)(at * 256 / (len + 1));
+    }
+}
+
+static void naive_counts(const struct histogram *histogram, size_t len, uint64_t *counts)
+{
+    for (size_t i = 0; i < len; i++) {
+        unsigned byte = data[i];
+        if (histogram->mode == SAMPLE_BYTES) {
+            counts[byte]++;
+            continue;
+        }
+        if (histogram->fold && byte >= 'A' && byte <= 'Z')
+            byte += 'a' - 'A';
+        if (byte >= 'a' && byte <= 'z')
+            counts[(byte - 'a') / histogram->width]++;
+    }
+}
+
+static void fail(const char *strategy, const struct histogram *histogram, const char *what)
+{
+    fprintf(stderr, "FAIL: %s, %zu bins, width %u, fold %d: %s\n", strategy, histogram->bins,
+            histogram->width, histogram->fold, what);
+    wrong++;
+}
+
+/* Counts data[0..len) in slot, and waits. 0 or -1. */
+static int count(struct device *device, unsigned slot, size_t len, uint64_t *counts)
+{
+    if (device_copy_in(device, slot, data, len) != 0 || device_count(device, slot, len) != 0 ||
+        device_snapshot(device, slot, counts) != 0)
+        return -1;
+    int arrived;
+    while ((arrived = device_arrived(device, slot)) == 0)
+        nanosleep(&(struct timespec){.tv_nsec = 1000}, NULL);
+    return arrived == 1 ? 0 : -1;
+}
+
+/* All lengths of one kind of data, on a device that goes on adding: one histogram, many chunks. */
+static void run_lengths(struct device *device, const char *strategy,
+                        const struct histogram *histogram, enum distribution distribution,
+                        uint64_t *expected)
+{
+    static const size_t lens[] = {1,    2,    15,   16,   17,    31,    32,     33,     63,    64,
+                                  65,   127,  255,  256,  257,   511,   512,    513,    4095,  4096,
+                                  4097, 8191, 16383, 16384, 16385, 65535, 65536, 65537, 100003};
+    static uint64_t counts[256];
+    for (size_t i = 0; i < sizeof lens / sizeof lens[0]; i++) {
+        for (size_t at = 0; at < lens[i]; at++)
+            data[at] = sample(distribution, at, lens[i]);
+        naive_counts(histogram, lens[i], expected);
+        cases++;
+        if (count(device, (unsigned)i % 2, lens[i], counts) != 0) {
+            fail(strategy, histogram, device_reason(device));
+            exit(1);
+        }
+        if (memcmp(counts, expected, histogram->bins * sizeof counts[0]) != 0) {
+            fail(strategy, histogram, "wrong counts");
+            exit(1);
+        }
+    }
+}
+
+static struct device *open_device(unsigned strategy, const struct histogram *histogram,
+                                  struct reason *why)
+{
+    struct device_plan plan = {
+        .strategy = strategy, .histogram = histogram, .slots = 2, .slot_size = SLOT_SIZE};
+    return device_open(&plan, why);
+}
+
+static void run_strategy(unsigned strategy, const struct histogram *histogram)
+{
+    const char *name = strategies[strategy].name;
+    struct reason why = {""};
+    uint64_t expected[256] = {0};
+    if (!(strategies[strategy].modes & histogram->mode))
+        return;
+    struct device *device = open_device(strategy, histogram, &why);
+    if (!device) {
+        fail(name, histogram, why.text);
+        return;
+    }
+    for (int distribution = 0; distribution < DISTRIBUTIONS; distribution++)
+        run_lengths(device, name, histogram, (enum distribution)distribution, expected);
+    device_close(device);
+}
+
+int main(void)
+{
+    struct histogram histogram;
+    struct reason why;
+    histogram_bytes(&histogram);
+    struct device *device = open_device(0, &histogram, &why);
+    if (!device) {
+        printf("skipped: no GPU: %s\n", why.text);
+        return SKIP;
+    }
+    printf("on %s\n", device_name(device));
+    device_close(device);
+    for (unsigned strategy = 0; strategy < strategy_count; strategy++) {
+        histogram_bytes(&histogram);
+        run_strategy(strategy, &histogram);
+        for (unsigned width = 1; width <= LETTERS; width++)
+            for (unsigned fold = 0; fold < 2; fold++) {
+                histogram_letters(&histogram, width, fold);
+                run_strategy(strategy, &histogram);
+            }
+    }
+    printf("%u counts of %u strategies, %u wrong\n", cases, strategy_count, wrong);
+    return wrong != 0;
+}
