@@ -6,7 +6,7 @@
 
 struct slot {
     unsigned char *buffer;
-    cudaEvent_t copied, arrived;          // the chunk is in; its snapshot is out
+    cudaEvent_t copied, arrived;            // the chunk is in; its snapshot is out
     cudaEvent_t copying, counting, counted; // with timing only
 };
 
@@ -95,9 +95,9 @@ static bool prepare(struct device *device, const struct device_plan *plan)
     for (unsigned i = 0; i < plan->slots; i++)
         if (!open_slot(device, &device->slots[i], plan->slot_size))
             return false;
-    if (device->timing && (!create_event(device, &device->opened) ||
-                           !ok(device, cudaEventRecord(device->opened, device->counts_stream),
-                               "recording an event")))
+    if (device->timing &&
+        (!create_event(device, &device->opened) ||
+         !ok(device, cudaEventRecord(device->opened, device->counts_stream), "recording an event")))
         return false;
     return ok(device,
               cudaMemsetAsync(device->counts, 0, device->counts_size, device->counts_stream),
@@ -108,10 +108,8 @@ static bool prepare(struct device *device, const struct device_plan *plan)
 
 struct device *device_open(const struct device_plan *plan, struct reason *why)
 {
-    struct device *device =
-        static_cast<struct device *>(std::calloc(1, sizeof(struct device)));
-    struct slot *slots =
-        static_cast<struct slot *>(std::calloc(plan->slots, sizeof(struct slot)));
+    struct device *device = static_cast<struct device *>(std::calloc(1, sizeof(struct device)));
+    struct slot *slots = static_cast<struct slot *>(std::calloc(plan->slots, sizeof(struct slot)));
     if (!device || !slots) {
         std::free(device);
         std::free(slots);
@@ -122,8 +120,8 @@ struct device *device_open(const struct device_plan *plan, struct reason *why)
     device->ordinal = plan->ordinal;
     device->shape = &launch_shapes[plan->strategy];
     device->kernel = kernel_for(device->shape, histogram->mode);
-    device->map = sample_map_of(static_cast<unsigned>(histogram->bins), histogram->width,
-                                histogram->fold);
+    device->map =
+        sample_map_of(static_cast<unsigned>(histogram->bins), histogram->width, histogram->fold);
     device->counts_size = histogram->bins * sizeof(unsigned long long);
     device->timing = plan->timing;
     device->slot_count = plan->slots;
@@ -162,12 +160,12 @@ static bool record(struct device *device, cudaEvent_t event, cudaStream_t stream
 int device_copy_in(struct device *device, unsigned index, const void *data, size_t len)
 {
     struct slot *slot = &device->slots[index];
-    bool done = enter(device, "copying a chunk") &&
-                (!device->timing || record(device, slot->copying, device->copies)) &&
-                ok(device,
-                   cudaMemcpyAsync(slot->buffer, data, len, cudaMemcpyHostToDevice, device->copies),
-                   "copying a chunk") &&
-                record(device, slot->copied, device->copies);
+    bool done =
+        enter(device, "copying a chunk") &&
+        (!device->timing || record(device, slot->copying, device->copies)) &&
+        ok(device, cudaMemcpyAsync(slot->buffer, data, len, cudaMemcpyHostToDevice, device->copies),
+           "copying a chunk") &&
+        record(device, slot->copied, device->copies);
     return done ? 0 : -1;
 }
 
@@ -175,12 +173,11 @@ int device_count(struct device *device, unsigned index, size_t len)
 {
     struct slot *slot = &device->slots[index];
     cudaStream_t stream = device->counts_stream;
-    bool done =
-        enter(device, "counting a chunk") &&
-        ok(device, cudaStreamWaitEvent(stream, slot->copied, 0), "waiting for a chunk") &&
-        (!device->timing || record(device, slot->counting, stream)) &&
-        launch(device, slot->buffer, len) &&
-        (!device->timing || record(device, slot->counted, stream));
+    bool done = enter(device, "counting a chunk") &&
+                ok(device, cudaStreamWaitEvent(stream, slot->copied, 0), "waiting for a chunk") &&
+                (!device->timing || record(device, slot->counting, stream)) &&
+                launch(device, slot->buffer, len) &&
+                (!device->timing || record(device, slot->counted, stream));
     return done ? 0 : -1;
 }
 

@@ -1,15 +1,16 @@
 /* The seam to CUDA: all that the GPU engine asks of a device, and the only door to it.
  *
- * device.cu is the real one; no_device.c refuses, in builds without CUDA; the tests put devices here
- * that run the kernels on the CPU, or that fail at the n-th call.
+ * device.cu is the real one; no_device.c refuses, in builds without CUDA; the tests put devices
+ * here that run the kernels on the CPU, or that fail at the n-th call.
  *
  * A slot is a chunk's way through the device: a buffer there and the events that tell how far its
  * work is. Work is enqueued and done later, in this order for every slot: copy_in, count, snapshot.
  * Copies run on one stream, counting and snapshots on another, each in the order of the calls.
  *
- * No two threads may be inside functions of the same device at once. Functions that give an int give
- * 0, or -1 once the device is lost; device_reason then tells why, and nothing but device_reason may
- * be called any more: not even close, for a driver that is dying may still write to host memory. */
+ * No two threads may be inside functions of the same device at once. Functions that give an int
+ * give 0, or -1 once the device is lost; device_reason then tells why, and nothing but
+ * device_reason and device_name may be called any more: not even close, for a driver that is dying
+ * may still write to host memory. */
 #ifndef GPUHISTO_DEVICE_H
 #define GPUHISTO_DEVICE_H
 
@@ -52,8 +53,8 @@ int device_pin(struct device *device, void *memory, size_t size);
 /* Undoes device_pin, before the memory is freed. */
 void device_unpin(struct device *device, void *memory);
 
-/* Enqueues the copy of len (1 to slot_size) bytes into the slot's buffer. They must stay as they are
- * until the slot's snapshot has arrived. */
+/* Enqueues the copy of len (1 to slot_size) bytes into the slot's buffer. They must stay as they
+ * are until the slot's snapshot has arrived. */
 int device_copy_in(struct device *device, unsigned slot, const void *data, size_t len);
 
 /* Enqueues counting the slot's len bytes into the device's histogram. */
@@ -62,8 +63,8 @@ int device_count(struct device *device, unsigned slot, size_t len);
 /* Enqueues a copy of the device's histogram, as this slot's count leaves it, to counts[0..bins). */
 int device_snapshot(struct device *device, unsigned slot, uint64_t *counts);
 
-/* Whether the slot's snapshot is there: 1 it is, and the slot may be used again; 0 not yet; -1 lost.
- * Does not wait. */
+/* Whether the slot's snapshot is there: 1 it is, and the slot may be used again; 0 not yet; -1
+ * lost. Does not wait. */
 int device_arrived(struct device *device, unsigned slot);
 
 /* When the slot's work was done; after device_arrived gave 1, with plan->timing. */

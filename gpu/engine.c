@@ -2,11 +2,12 @@
  *
  *     free -> filling -> in flight -> (snapshot seen to arrive) -> free
  *
- * In flight, the copy stream brings the chunk in, and the compute stream counts it into the device's
- * histogram and copies that histogram out to the slot: its snapshot. Both keep the order of the
- * calls, so the snapshot of chunk k holds chunks 1 to k, no more and no less. Once seen to arrive, it
- * becomes `good`, the last good tally. When the device is lost, `good` is what was counted there,
- * and every chunk after it is still whole in its slot: those are counted by the fallback. */
+ * In flight, the copy stream brings the chunk in, and the compute stream counts it into the
+ * device's histogram and copies that histogram out to the slot: its snapshot. Both keep the order
+ * of the calls, so the snapshot of chunk k holds chunks 1 to k, no more and no less. Once seen to
+ * arrive, it becomes `good`, the last good tally. When the device is lost, `good` is what was
+ * counted there, and every chunk after it is still whole in its slot: those are counted by the
+ * fallback. */
 #include "engine.h"
 #include "device.h"
 #include "strategy.h"
@@ -23,8 +24,8 @@
 struct slot {
     struct chunk chunk;
     unsigned index;
-    struct slot *next;  /* in the free list, or the one submitted after this */
-    uint64_t *snapshot; /* behind the chunk's data */
+    struct slot *next;       /* in the free list, or the one submitted after this */
+    uint64_t *snapshot;      /* behind the chunk's data */
     struct slot_times times; /* of its last way through, if timing */
 };
 
@@ -285,8 +286,8 @@ static size_t round_up(size_t size, size_t to)
 }
 
 /* The slots' memory, data and snapshot by turns: our own pages, huge where they can be had (pinning
- * then costs a tenth), touched so that they are there, and pinned where they lie. Memory that cannot
- * be pinned serves too. */
+ * then costs a tenth), touched so that they are there, and pinned where they lie. Memory that
+ * cannot be pinned serves too. */
 static int open_slots(struct gpu_engine *gpu, struct reason *why)
 {
     size_t cap = gpu->options.chunk_size, data = round_up(cap, 64);

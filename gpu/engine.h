@@ -30,9 +30,9 @@ const char *gpu_engine_device(struct engine *engine);
 const char *gpu_engine_strategy(struct engine *engine);
 
 struct gpu_times {
-    uint64_t chunks;                            /* whose counts came from the device */
-    double copy_seconds, kernel_seconds;        /* the device's two streams were at work */
-    double overlap_seconds; /* of kernel_seconds, while another chunk's copy ran */
+    uint64_t chunks;                     /* whose counts came from the device */
+    double copy_seconds, kernel_seconds; /* the device's two streams were at work */
+    double overlap_seconds;              /* of kernel_seconds, while another chunk's copy ran */
 };
 
 /* What was measured so far, if options->timing; after finish. */

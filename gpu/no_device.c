@@ -1,4 +1,5 @@
-/* The seam in a build without CUDA: there is never a device, so nothing but device_open is called. */
+/* The seam in a build without CUDA: there is never a device, so nothing but device_open is called.
+ */
 #include "device.h"
 
 struct device *device_open(const struct device_plan *plan, struct reason *why)

@@ -1,7 +1,7 @@
 // What a sample maps to: the part of a kernel that knows what is counted.
 //
-// A strategy is a template over one of these. `most` bins is what to make room for; bin_of gives the
-// bin of a byte, or `most` or more if it belongs to none.
+// A strategy is a template over one of these. `most` bins is what to make room for; bin_of gives
+// the bin of a byte, or `most` or more if it belongs to none.
 #ifndef GPUHISTO_SAMPLES_CUH
 #define GPUHISTO_SAMPLES_CUH
 

@@ -1,5 +1,5 @@
-// The table of kernels and launch shapes behind the strategies' names. The tests compile this for the
-// host as well.
+// The table of kernels and launch shapes behind the strategies' names. The tests compile this for
+// the host as well.
 #include "gpu/kernels/vectorized.cuh"
 #include "gpu/launch.h"
 

@@ -49,15 +49,16 @@ AC_DEFUN([_GPUHISTO_CUDA_NVCC], [
     AS_IF([test -z "$NVCC"],
         [AC_MSG_RESULT([no])
          AS_CASE([$with_cuda],
-             [auto|yes], [cuda_why="no nvcc in CUDA_HOME, /usr/local/cuda or PATH"],
+             [auto|yes], [cuda_why="no nvcc found; ./bootstrap --cuda gets one"],
              [cuda_why="no bin/nvcc in $with_cuda"])],
         [AC_MSG_RESULT([$NVCC])
          AC_MSG_CHECKING([for the version of CUDA])
          cuda_version=`$NVCC --version 2>&AS_MESSAGE_LOG_FD | sed -n 's/.*release \(@<:@0-9.@:>@*\).*/\1/p'`
          AC_MSG_RESULT([${cuda_version:-unknown}])
          AS_CASE([$cuda_version],
-             ['']                     , [cuda_why="$NVCC does not tell its version"],
-             [@<:@0-9@:>@.*|1@<:@01@:>@.*], [cuda_why="CUDA 12 or newer is needed and $NVCC is $cuda_version"])])
+             [''], [cuda_why="$NVCC does not tell its version"],
+             [@<:@0-9@:>@.*|1@<:@01@:>@.*],
+             [cuda_why="$NVCC is $cuda_version, not 12 or newer; ./bootstrap --cuda gets one"])])
 ])
 
 # Chooses cuda_archs, those of the list that NVCC knows, and CUDA_GENCODE.
@@ -66,7 +67,7 @@ AC_DEFUN([_GPUHISTO_CUDA_ARCHS], [
     AS_IF([test "x$with_cuda_arch" = xdefault],
         [cuda_list="75 80 86 89 90 100 120"],
         [cuda_list=`AS_ECHO(["$with_cuda_arch"]) | tr ',;' '  '`])
-    cuda_known=" "`$NVCC --list-gpu-code 2>&AS_MESSAGE_LOG_FD | sed 's/^sm_//' | tr '\n' ' '`
+    cuda_known=" "`$NVCC --list-gpu-code 2>&AS_MESSAGE_LOG_FD | sed -n 's/^sm_\(@<:@0-9@:>@*\)$/\1/p' | tr '\n' ' '`
     cuda_archs=
     cuda_unknown=
     cuda_newest=0
@@ -76,9 +77,7 @@ AC_DEFUN([_GPUHISTO_CUDA_ARCHS], [
             [*" $cuda_arch "*],
             [AS_VAR_APPEND([cuda_archs], ["${cuda_archs:+ }$cuda_arch"])
              AS_VAR_APPEND([CUDA_GENCODE], ["-gencode=arch=compute_$cuda_arch,code=sm_$cuda_arch "])
-             cuda_number=`AS_ECHO(["$cuda_arch"]) | tr -dc 0-9`
-             AS_IF([test "$cuda_number" -gt "`AS_ECHO([\"$cuda_newest\"]) | tr -dc 0-9`"],
-                 [cuda_newest=$cuda_arch])],
+             AS_IF([test "$cuda_arch" -gt "$cuda_newest"], [cuda_newest=$cuda_arch])],
             [AS_VAR_APPEND([cuda_unknown], [" $cuda_arch"])])
     done
     # The newest as PTX too, which the driver compiles for GPUs that are newer still.
@@ -112,20 +111,26 @@ _ACEOF
         AS_IF([$cuda_command >conftest.err 2>&1], [cuda_compiles=yes])
         cat conftest.err >&AS_MESSAGE_LOG_FD
         test "x$cuda_compiles" = xno || break
-        test -n "$cuda_ccbin" || cuda_error=`grep -i error conftest.err | sed 1q`
+        test -n "$cuda_ccbin" || cuda_error=`grep -i -E 'error|fatal' conftest.err | sed 1q`
     done
-    AC_MSG_RESULT([$cuda_compiles${cuda_ccbin:+ with -ccbin=$cuda_ccbin}])
-    AS_IF([test "x$cuda_compiles" = xno],
-        [AS_CASE([$cuda_error],
-            [*unsupported*], [cuda_why="$NVCC cannot use this machine's C++ compiler ($cuda_error); give an older one, for example CXX=g++-12"],
-            [cuda_why="$NVCC cannot compile a kernel (${cuda_error:-see config.log})"])])
+    AS_IF([test "x$cuda_compiles" = xyes],
+        [AC_MSG_RESULT([yes${cuda_ccbin:+, with -ccbin=$cuda_ccbin}])],
+        [AC_MSG_RESULT([no])
+         AS_CASE([$cuda_error],
+             [*unsupported*version*],
+             [cuda_error=`AS_ECHO(["$cuda_error"]) | sed 's/ *The nvcc flag.*//; s/.*unsupported/unsupported/'`
+              cuda_why="$NVCC cannot use this C++ compiler ($cuda_error); install an older one and name it, for example CXX=g++-12"],
+             [cuda_why="$NVCC cannot compile a kernel (${cuda_error:-see config.log})"])])
 
     AS_IF([test -z "$cuda_why"], [
         AC_MSG_CHECKING([how to link libcudart_static])
         # nvcc's own idea of its place: the command may be a wrapper, or a package's link.
-        cuda_top=`$NVCC --dryrun -c conftest_cuda.cu 2>&1 | sed -n 's/^#\$ TOP=//p'`
+        # NVIDIA's wheels say lib64 where they have lib.
+        $NVCC --dryrun -c conftest_cuda.cu >conftest_cuda.dry 2>&1
+        cuda_dirs=`sed -n 's/^#\$ LIBRARIES=//p' conftest_cuda.dry | tr -d '"' | sed 's/-L//g'`
+        cuda_dirs="$cuda_dirs `sed -n 's/^#\$ TOP=//p' conftest_cuda.dry`/lib"
         cuda_cudart=-lcudart_static
-        for cuda_dir in "$cuda_top"/lib64 "$cuda_top"/lib "$cuda_top"/targets/$host_cpu-linux/lib; do
+        for cuda_dir in $cuda_dirs; do
             AS_IF([test -r "$cuda_dir/libcudart_static.a"],
                 [cuda_cudart=`cd "$cuda_dir" && pwd`/libcudart_static.a
                  break])

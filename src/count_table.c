@@ -31,8 +31,8 @@ void count_bytes_table(const unsigned char *data, size_t len, uint64_t counts[25
         uint32_t tables[4][256] = {{0}};
         count_block(data, block, tables);
         for (unsigned value = 0; value < 256; value++)
-            counts[value] += (uint64_t)tables[0][value] + tables[1][value] + tables[2][value] +
-                             tables[3][value];
+            counts[value] +=
+                (uint64_t)tables[0][value] + tables[1][value] + tables[2][value] + tables[3][value];
         data += block;
         len -= block;
     }

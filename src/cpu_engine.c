@@ -108,3 +108,9 @@ struct engine *cpu_engine_open(const struct histogram *histogram, size_t chunk_s
     }
     return &cpu->engine;
 }
+
+const char *cpu_engine_strategy(const struct engine *engine)
+{
+    (void)engine; /* there is only one way yet */
+    return "four tables";
+}

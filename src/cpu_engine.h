@@ -14,4 +14,7 @@
 struct engine *cpu_engine_open(const struct histogram *histogram, size_t chunk_size,
                                unsigned chunks);
 
+/* How it counts, in a few words; lives for ever. */
+const char *cpu_engine_strategy(const struct engine *engine);
+
 #endif

@@ -9,8 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define RAW_SIZE ((size_t)128 << 10)  /* what libzstd likes to be fed at a time */
-#define PIPE_SIZE ((size_t)1 << 20)   /* the most an ordinary user may ask for */
+#define RAW_SIZE ((size_t)128 << 10) /* what libzstd likes to be fed at a time */
+#define PIPE_SIZE ((size_t)1 << 20)  /* the most an ordinary user may ask for */
 
 /* read or pread, waiting for a non-blocking descriptor and through signals. */
 static ssize_t read_patiently(const struct input *input, void *buf, size_t len, uint64_t offset)
@@ -37,9 +37,12 @@ static int read_failed(const struct input *input, uint64_t offset, struct reason
 /* Takes the next bytes of the file as they are. */
 static ssize_t take(struct input *input, void *buf, size_t len, struct reason *why)
 {
+    if (input->ended)
+        return 0;
     ssize_t got = read_patiently(input, buf, len, input->taken);
     if (got < 0)
         return read_failed(input, input->taken, why);
+    input->ended = got == 0;
     input->taken += (uint64_t)got;
     return got;
 }
@@ -171,8 +174,9 @@ static ssize_t read_zstd(struct input *input, void *buf, size_t cap, struct reas
         }
         size_t used, made;
         struct reason fault;
-        int rc = zstd_stream_decode(input->zstd, input->raw + input->raw_pos,
-                                    input->raw_len - input->raw_pos, &used, buf, cap, &made, &fault);
+        int rc =
+            zstd_stream_decode(input->zstd, input->raw + input->raw_pos,
+                               input->raw_len - input->raw_pos, &used, buf, cap, &made, &fault);
         input->raw_pos += used;
         input->zstd_pending = made == cap;
         if (rc != 0) {

@@ -29,6 +29,7 @@ struct input {
     off_t base;     /* regular: where reading began; standard input may stand anywhere */
     uint64_t size;  /* regular: bytes from base to the end, as it was when opened */
     uint64_t taken; /* bytes of the file handed out so far, to readers in parallel or in series */
+    bool ended;     /* a stream gave its end; a terminal would go on after it */
     uint64_t given; /* the same after decompression: the offset of the next byte in its stream */
     struct zstd_stream *zstd; /* NULL: bytes as they are */
     bool zstd_pending;        /* the decoder may give more without being fed */

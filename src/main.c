@@ -22,8 +22,8 @@ enum {
     STATUS_USAGE = 2,
 };
 
-/* A standard descriptor that is closed would be given to the next file that is opened, and the table
- * be written there. Holding it open the wrong way round keeps its use an error (EBADF). */
+/* A standard descriptor that is closed would be given to the next file that is opened, and the
+ * table be written there. Holding it open the wrong way round keeps its use an error (EBADF). */
 static void hold_standard_descriptors(void)
 {
     for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
@@ -84,7 +84,8 @@ static void print_engines(const struct pool_outcome *outcome, enum verbosity ver
         diag("warning: the GPU was lost (%s); the CPU counted the rest", outcome->gpu_lost.text);
     if (verbosity < VERBOSE)
         return;
-    diag("cpu: %u worker%s, four tables", outcome->workers, outcome->workers == 1 ? "" : "s");
+    diag("cpu: %u worker%s, %s", outcome->workers, outcome->workers == 1 ? "" : "s",
+         outcome->cpu_name);
     if (outcome->gpu_ready > 0)
         diag("gpu: %s", outcome->gpu_name);
     else if (outcome->gpu_refused.text[0])
@@ -120,8 +121,7 @@ static int count(void)
         diag("%s", why.text);
         return STATUS_FAILED;
     }
-    struct source *source =
-        source_open(options.operands, options.operand_count, &options.input);
+    struct source *source = source_open(options.operands, options.operand_count, &options.input);
     if (!source) {
         diag("out of memory");
         return STATUS_FAILED;

@@ -12,7 +12,7 @@
 #define G ((uint64_t)1 << 30)
 
 #define CHUNK_DEFAULT (8 * M)
-#define CHUNK_MAX G /* a kernel's 32-bit counters hold a chunk of one value four times over */
+#define CHUNK_MAX G /* a kernel's 32-bit counters hold nearly four times as much of one value */
 #define BUFFERS_MAX 64
 #define THREADS_MAX 1024
 #define MEMLIMIT_DEFAULT (128 * M)

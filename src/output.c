@@ -13,8 +13,10 @@
 static char temporary[PATH_MAX];
 static volatile sig_atomic_t temporary_there;
 
-static const int deadly_signals[] = {SIGHUP, SIGINT, SIGTERM};
+static const int deadly_signals[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 #define DEADLY_COUNT (sizeof deadly_signals / sizeof deadly_signals[0])
+
+#define LINKS_MAX 40 /* as the kernel has it */
 
 /* What FILE is now, and the name behind its links: rename must not replace a link. */
 struct target {
@@ -26,6 +28,40 @@ struct target {
 static int fail(const char *name, struct reason *why)
 {
     reason_set(why, "%s: %s", name ? name : "standard output", strerror(errno));
+    return -1;
+}
+
+/* path's directory, with its last slash; empty for the current one. */
+static void directory_of(const char *path, char directory[PATH_MAX])
+{
+    const char *slash = strrchr(path, '/');
+    size_t len = slash ? (size_t)(slash - path) + 1 : 0;
+    memcpy(directory, path, len);
+    directory[len] = '\0';
+}
+
+/* Sets path to name, or what it points to if it is a link; there need be nothing. 0, or -1 with
+ * errno set. */
+static int follow_links(const char *name, char path[PATH_MAX])
+{
+    char link[PATH_MAX], directory[PATH_MAX] = "";
+    const char *next = name;
+    for (int links = 0; links < LINKS_MAX; links++) {
+        if (strlen(directory) + strlen(next) >= PATH_MAX) {
+            errno = ENAMETOOLONG;
+            return -1;
+        }
+        strcpy(stpcpy(path, directory), next);
+        ssize_t len = readlink(path, link, sizeof link - 1);
+        if (len < 0)
+            return 0; /* not a link */
+        link[len] = '\0';
+        next = link;
+        directory_of(path, directory);
+        if (link[0] == '/')
+            directory[0] = '\0';
+    }
+    errno = ELOOP;
     return -1;
 }
 
@@ -41,23 +77,7 @@ static int examine(const char *name, struct target *target)
         errno = EISDIR;
         return -1;
     }
-    if (target->there)
-        return realpath(name, target->path) ? 0 : -1;
-    if (strlen(name) >= sizeof target->path) {
-        errno = ENAMETOOLONG;
-        return -1;
-    }
-    memcpy(target->path, name, strlen(name) + 1);
-    return 0;
-}
-
-/* path's directory, with its last slash; empty for the current one. */
-static void directory_of(const char *path, char directory[PATH_MAX])
-{
-    const char *slash = strrchr(path, '/');
-    size_t len = slash ? (size_t)(slash - path) + 1 : 0;
-    memcpy(directory, path, len);
-    directory[len] = '\0';
+    return follow_links(name, target->path);
 }
 
 int output_check(const char *name, struct reason *why)
@@ -70,7 +90,7 @@ int output_check(const char *name, struct reason *why)
         return fail(name, why);
     directory_of(target.path, directory);
     bool direct = target.there && !target.regular;
-    const char *written = direct ? target.path : directory[0] ? directory : ".";
+    const char *written = direct ? name : directory[0] ? directory : ".";
     return access(written, W_OK) == 0 ? 0 : fail(name, why);
 }
 
@@ -148,7 +168,8 @@ FILE *output_open(const char *name, struct reason *why)
     return out;
 }
 
-/* mkostemp made it for the owner alone; a new file has what the umask leaves, an old one its own. */
+/* mkostemp made it for the owner alone; a new file has what the umask leaves, an old one its own.
+ */
 static int give_mode(int fd, const struct target *target)
 {
     mode_t mask = umask(0);

@@ -20,9 +20,9 @@ const struct pool_tuning pool_tuning = {
      * 0.24 s to be ready and 0.08 to 0.10 s to be torn down (the waiting shell pays that even after
      * _exit), and a file then goes at 50 GB/s beside the 30 GB/s of the CPU. */
     .break_even = 0.6,
-    /* A pipe gives its 3 to 4 GB/s to either engine: there the GPU only spares the CPU its work (1.5
-     * instead of 2.4 CPU seconds for 5 GB), and its tear-down should not show. The end of a pipe is
-     * not known; having gone on for so long, it is taken to go on for as long again. */
+    /* A pipe gives its 3 to 4 GB/s to either engine: there the GPU only spares the CPU its work
+     * (1.5 instead of 2.4 CPU seconds for 5 GB), and its tear-down should not show. The end of a
+     * pipe is not known; having gone on for so long, it is taken to go on for as long again. */
     .pipe_break_even = 4.0,
 };
 
@@ -54,12 +54,16 @@ struct pool {
     double gpu_ready;             /* when that was; written before */
     _Atomic uint64_t bytes;       /* read so far */
 
+    atomic_bool opening; /* the GPU was asked for */
+    _Atomic uint64_t
+        rate_base; /* `bytes`, and the seconds gone by, when there were workers enough: */
+    _Atomic double rate_begin; /* what one alone did before tells nothing of what many do */
+
     pthread_mutex_t lock; /* all that follows */
     pthread_cond_t changed;
     unsigned started, running; /* workers */
     bool failed;
     struct reason why;
-    bool opening; /* the GPU was asked for */
     struct reason gpu_refused;
 };
 
@@ -145,28 +149,24 @@ static int start_thread(void *(*run)(void *), void *arg)
     return 0;
 }
 
-static bool gpu_pays(struct pool *pool)
+/* Whether the GPU is worth its start; `serial` tells the kind of input that was just read. */
+static bool gpu_pays(struct pool *pool, bool serial)
 {
     const struct pool_tuning *tuning = &pool->options.tuning;
-    double elapsed = seconds_since(&pool->begin);
-    if (elapsed < FIRST_LOOK_SECONDS && elapsed < tuning->break_even)
+    double now = seconds_since(&pool->begin), begin = atomic_load(&pool->rate_begin);
+    if (now - begin < FIRST_LOOK_SECONDS && now - begin < tuning->break_even)
         return false;
-    double rate = (double)atomic_load(&pool->bytes) / elapsed;
-    uint64_t left = source_left(pool->source);
-    if (left == 0)
-        return elapsed >= tuning->pipe_break_even && rate >= PIPE_RATE_MIN;
-    return (double)left / rate >= tuning->break_even;
+    uint64_t bytes = atomic_load(&pool->bytes) - atomic_load(&pool->rate_base);
+    double rate = (double)bytes / (now - begin);
+    if (serial)
+        return now >= tuning->pipe_break_even && rate >= PIPE_RATE_MIN;
+    return (double)source_left(pool->source) / rate >= tuning->break_even;
 }
 
-static void consider_gpu(struct pool *pool)
+static void consider_gpu(struct pool *pool, bool serial)
 {
-    if (pool->options.device != DEVICE_AUTO || !gpu_pays(pool))
-        return;
-    pthread_mutex_lock(&pool->lock);
-    bool mine = !pool->opening;
-    pool->opening = true;
-    pthread_mutex_unlock(&pool->lock);
-    if (!mine)
+    if (pool->options.device != DEVICE_AUTO || atomic_load(&pool->opening) ||
+        !gpu_pays(pool, serial) || atomic_exchange(&pool->opening, true))
         return;
     struct opener *opener = malloc(sizeof *opener);
     if (!opener)
@@ -197,19 +197,24 @@ static void start_workers(struct pool *pool, bool serial)
     if (serial && wanted > SERIAL_WORKERS)
         wanted = SERIAL_WORKERS;
     pthread_mutex_lock(&pool->lock);
+    bool more = pool->started < wanted;
     while (pool->started < wanted && !pool->failed && start_thread(work, pool) == 0) {
         pool->started++;
         pool->running++;
     }
+    if (more) {
+        atomic_store(&pool->rate_base, atomic_load(&pool->bytes));
+        atomic_store(&pool->rate_begin, seconds_since(&pool->begin));
+    }
     pthread_mutex_unlock(&pool->lock);
 }
 
-/* What went wrong, when a read or a submit failed without saying so itself. */
-static const char *loss(struct pool *pool)
+/* Without its GPU, a run that wants no other ends. */
+static void fail_for_loss(struct pool *pool)
 {
-    struct engine *gpu = atomic_load(&pool->gpu);
-    const char *lost = gpu ? engine_loss(gpu) : NULL;
-    return lost ? lost : "no memory for a chunk";
+    struct reason why;
+    reason_set(&why, "GPU lost: %s", engine_loss(atomic_load(&pool->gpu)));
+    fail(pool, why.text);
 }
 
 static void *work(void *arg)
@@ -221,18 +226,22 @@ static void *work(void *arg)
         int more = source_read(pool->source, choose_memory, pool, &chunk, &serial);
         size_t len = chunk ? chunk->len : 0;
         if (chunk && engine_submit(chunk) != 0) {
-            fail(pool, loss(pool));
+            fail_for_loss(pool);
             break;
         }
         if (more < 0) {
             const char *error = source_error(pool->source);
-            fail(pool, error ? error : loss(pool));
+            if (error)
+                fail(pool, error);
+            else
+                fail_for_loss(pool);
         }
         if (more <= 0)
             break;
-        if (atomic_fetch_add(&pool->bytes, len) + len >= pool->options.tuning.short_input) {
+        uint64_t bytes = atomic_fetch_add(&pool->bytes, len) + len;
+        if (len > 0 && bytes >= pool->options.tuning.short_input) {
             start_workers(pool, serial);
-            consider_gpu(pool);
+            consider_gpu(pool, serial);
         }
     }
     pthread_mutex_lock(&pool->lock);
@@ -282,7 +291,7 @@ static int gather(struct pool *pool, struct engine *gpu, struct tally *tally,
 {
     struct tally on_gpu = tally_zero(pool->histogram), on_cpu = on_gpu;
     if (gpu && engine_finish(gpu, &on_gpu) != 0) {
-        reason_set(&pool->why, "%s", engine_loss(gpu));
+        reason_set(&pool->why, "GPU lost: %s", engine_loss(gpu));
         return -1;
     }
     engine_finish(pool->cpu, &on_cpu);
@@ -315,7 +324,7 @@ static void describe_gpu(struct pool *pool, struct engine *gpu, struct pool_outc
 /* --device=gpu: the GPU comes first, and nothing is read without it. */
 static int begin_on_gpu(struct pool *pool)
 {
-    pool->opening = true;
+    atomic_store(&pool->opening, true);
     open_gpu(pool, buffers(pool));
     if (atomic_load(&pool->gpu))
         return 0;
@@ -358,7 +367,8 @@ int pool_run(const struct pool_options *options, const struct histogram *histogr
     pthread_mutex_lock(&pool->lock);
     outcome->seconds = seconds_since(&pool->begin);
     outcome->workers = pool->started;
-    outcome->gpu_opened = pool->opening;
+    outcome->cpu_name = cpu_engine_strategy(pool->cpu);
+    outcome->gpu_opened = atomic_load(&pool->opening);
     outcome->gpu_refused = pool->gpu_refused;
     *why = pool->why;
     pthread_mutex_unlock(&pool->lock);

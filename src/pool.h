@@ -40,10 +40,11 @@ struct pool_options {
 struct pool_outcome {
     double seconds;
     uint64_t cpu_samples, gpu_samples;
-    unsigned workers;         /* that were started */
-    bool gpu_opened;          /* tried; the process should then leave without CUDA's tear-down */
-    double gpu_ready;         /* when its slots were there; 0: never, or too late */
-    char gpu_name[128];       /* the device and its strategy, if ready */
+    unsigned workers;          /* that were started */
+    const char *cpu_name;      /* how they counted */
+    bool gpu_opened;           /* tried; the process should then leave without CUDA's tear-down */
+    double gpu_ready;          /* when its slots were there; 0: never, or too late */
+    char gpu_name[128];        /* the device and its strategy, if ready */
     struct reason gpu_refused; /* why there was no GPU, if it was tried; or empty */
     struct reason gpu_lost;    /* why the CPU had to take the GPU's work over; or empty */
     uint64_t gpu_chunks;       /* the three that follow only with options->timing */

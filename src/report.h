@@ -17,7 +17,8 @@ struct report_options {
     bool header; /* a first row with the columns' names; JSON has none */
 };
 
-/* Writes every bin in order. Errors stay with the stream: ask ferror, or look at what fclose says. */
+/* Writes every bin in order. Errors stay with the stream: ask ferror, or look at what fclose says.
+ */
 void report_write(FILE *out, const struct report_options *options,
                   const struct histogram *histogram, const struct tally *tally);
 

@@ -13,14 +13,15 @@ struct open_input {
 };
 
 /* Two locks. Who holds `turn` may wait for long, in a read or for memory, and memory may come free
- * only when readers outside of it go on; so what those need is under `lock`, which is never held for
- * long and taken last. */
+ * only when readers outside of it go on; so what those need is under `lock`, which is never held
+ * for long and taken last. */
 struct source {
     char *const *operands;
     size_t count;
     struct input_options options;
 
-    pthread_mutex_t turn; /* the next four; held while a stream is read, so that readers take turns */
+    pthread_mutex_t
+        turn; /* the next four; held while a stream is read, so that readers take turns */
     size_t next_operand;
     struct open_input *current; /* NULL: the next operand must be opened */
     uint64_t later;             /* bytes in regular files that were not opened yet */

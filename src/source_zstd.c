@@ -37,8 +37,8 @@ struct zstd_stream *zstd_stream_open(uint64_t memlimit)
     if (!zstd)
         return NULL;
     zstd->context = ZSTD_createDCtx();
-    if (!zstd->context || ZSTD_isError(ZSTD_DCtx_setParameter(
-                              zstd->context, ZSTD_d_windowLogMax, log2_floor(memlimit)))) {
+    if (!zstd->context || ZSTD_isError(ZSTD_DCtx_setParameter(zstd->context, ZSTD_d_windowLogMax,
+                                                              log2_floor(memlimit)))) {
         zstd_stream_close(zstd);
         return NULL;
     }

@@ -1,6 +1,6 @@
 // See emulated_device.h. Work is put on two queues, as on CUDA's streams, and done by a thread that
-// takes from either whose head is ready: a copy may run ahead of the kernels before it, and a kernel
-// or snapshot only behind the copy of its own chunk.
+// takes from either whose head is ready: a copy may run ahead of the kernels before it, and a
+// kernel or snapshot only behind the copy of its own chunk.
 #include "tests/emulation.h"
 
 #include "gpu/device.h"
@@ -27,14 +27,16 @@ namespace
 
 constexpr unsigned multiprocessors = 2;
 
+std::mutex
+    plan_lock; // a device that nobody waits for may still be opened while the next is planned
 struct fault_plan plan;
 bool planned;
 std::atomic<unsigned> calls, devices_open;
 std::atomic<bool> struck;
 
-// The one thread that runs kernels, of all devices: their shared memory is static, and the stacks of
-// a block's threads are kept for each OS thread that ever ran one. Never ends: a lost device's work
-// may still be on its way when the process exits.
+// The one thread that runs kernels, of all devices: their shared memory is static, and the stacks
+// of a block's threads are kept for each OS thread that ever ran one. Never ends: a lost device's
+// work may still be on its way when the process exits.
 class multiprocessor
 {
   public:
@@ -153,7 +155,10 @@ class seam_call
         }
     }
 
-    ~seam_call() { device->inside = false; }
+    ~seam_call()
+    {
+        device->inside = false;
+    }
     seam_call(const seam_call &) = delete;
     seam_call &operator=(const seam_call &) = delete;
 
@@ -275,10 +280,17 @@ struct fault_plan plan_from_environment()
     return given;
 }
 
+struct fault_plan current_plan()
+{
+    std::lock_guard<std::mutex> guard(plan_lock);
+    return planned ? plan : plan_from_environment();
+}
+
 } // namespace
 
 extern "C" void emulated_device_plan(struct fault_plan given)
 {
+    std::lock_guard<std::mutex> guard(plan_lock);
     plan = given;
     planned = true;
     calls = 0;
@@ -304,11 +316,11 @@ struct device *device_open(const struct device_plan *wanted, struct reason *why)
 {
     const struct histogram *histogram = wanted->histogram;
     std::unique_ptr<struct device> device(new struct device);
-    device->plan = planned ? plan : plan_from_environment();
+    device->plan = current_plan();
     device->shape = &launch_shapes[wanted->strategy];
     device->kernel = kernel_for(device->shape, histogram->mode);
-    device->map = sample_map_of(static_cast<unsigned>(histogram->bins), histogram->width,
-                                histogram->fold);
+    device->map =
+        sample_map_of(static_cast<unsigned>(histogram->bins), histogram->width, histogram->fold);
     device->slot_size = wanted->slot_size;
     device->counts.assign(histogram->bins, 0);
     device->slots.resize(wanted->slots);

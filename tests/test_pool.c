@@ -1,6 +1,6 @@
-/* The workers, the hand-over and the recovery together: files and pipes, one to eight threads, over a
- * device that fails at every call in turn. Each run must end in exact counts; or, where only the GPU
- * was wanted and it failed, in -1.
+/* The workers, the hand-over and the recovery together: files and pipes, one to eight threads, over
+ * a device that fails at every call in turn. Each run must end in exact counts; or, where only the
+ * GPU was wanted and it failed, in -1.
  *
  * The tuning lets the GPU be opened at once, so that short inputs are handed over. */
 #include "src/pool.h"
@@ -148,16 +148,16 @@ static void run(const struct scenario *scenario)
     }
 }
 
-/* Every call of the device fails in turn: as many as the healthy run makes, but no more than `most`,
- * spread over the run. */
+/* Every call of the device fails in turn: as many as the healthy run makes, but no more than
+ * `most`, spread over the run. */
 static void fail_everywhere(struct scenario scenario, unsigned most)
 {
     scenario.plan = (struct fault_plan){.fault = FAULT_NONE};
     run(&scenario);
     unsigned calls = emulated_device_calls() + 2, step = calls / most + 1;
     for (unsigned at = 1; at <= calls; at += step) {
-        scenario.plan = (struct fault_plan){
-            .fault = FAULT_ERROR, .at = at, .for_good = at & 1, .seed = at};
+        scenario.plan =
+            (struct fault_plan){.fault = FAULT_ERROR, .at = at, .for_good = at & 1, .seed = at};
         run(&scenario);
         scenario.plan = (struct fault_plan){.fault = FAULT_WRONG, .at = at, .seed = at};
         run(&scenario);

@@ -98,8 +98,8 @@ static void run_lengths(struct device *device, const char *strategy,
                         const struct histogram *histogram, enum distribution distribution,
                         uint64_t *expected)
 {
-    static const size_t lens[] = {1,    2,    15,   16,   17,    31,    32,     33,     63,    64,
-                                  65,   127,  255,  256,  257,   511,   512,    513,    4095,  4096,
+    static const size_t lens[] = {1,    2,    15,    16,    17,    31,    32,    33,    63,    64,
+                                  65,   127,  255,   256,   257,   511,   512,   513,   4095,  4096,
                                   4097, 8191, 16383, 16384, 16385, 65535, 65536, 65537, 100003};
     static uint64_t counts[256];
     for (size_t i = 0; i < sizeof lens / sizeof lens[0]; i++) {

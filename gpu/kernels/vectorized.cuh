@@ -1,10 +1,11 @@
-// vectorized: interleaved partitioning and coarsening, 16 bytes a load, a shared histogram per warp.
+// vectorized: interleaved partitioning and coarsening, 16 bytes a load, a shared histogram per
+// warp.
 //
-// Neighbouring threads read neighbouring 16-byte vectors, so a warp's load is 512 bytes in one piece;
-// each thread has four such loads on their way before it counts the first. Counting goes to a
-// histogram in shared memory that only the thread's own warp adds to (privatization, one step below
-// the block), and each block adds its warps' sums to the global histogram once.
-// After Hwu, Kirk and El Hajj, Programming Massively Parallel Processors, chapter 9.
+// Neighbouring threads read neighbouring 16-byte vectors, so a warp's load is 512 bytes in one
+// piece; each thread has four such loads on their way before it counts the first. Counting goes to
+// a histogram in shared memory that only the thread's own warp adds to (privatization, one step
+// below the block), and each block adds its warps' sums to the global histogram once. After Hwu,
+// Kirk and El Hajj, Programming Massively Parallel Processors, chapter 9.
 #ifndef GPUHISTO_VECTORIZED_CUH
 #define GPUHISTO_VECTORIZED_CUH
 
@@ -45,8 +46,8 @@ __global__ void __launch_bounds__(Block)
     const unsigned long long to_align = (16 - misaligned) % 16;
     const unsigned long long head = to_align < len ? to_align : len;
     const unsigned long long vectors = (len - head) / 16, tail = head + vectors * 16;
-    const unsigned long long thread = static_cast<unsigned long long>(blockIdx.x) * Block +
-                                      threadIdx.x;
+    const unsigned long long thread =
+        static_cast<unsigned long long>(blockIdx.x) * Block + threadIdx.x;
     const unsigned long long stride = static_cast<unsigned long long>(gridDim.x) * Block;
     const uint4 *body = reinterpret_cast<const uint4 *>(data + head);
 
