@@ -18,7 +18,8 @@ every_table()
 
 # Around the widths of vector loads, with an odd tail each.
 lengths='0 1 15 16 17 4097'
-[ "$SCALE" = small ] || lengths="$lengths 2 3 31 32 33 63 64 65 255 256 257 1023 1025 4095 4096 100003"
+[ "$SCALE" = small ] ||
+    lengths="$lengths 2 3 31 32 33 63 64 65 255 256 257 1023 1025 4095 4096 100003"
 for length in $lengths; do
     data text $length $length >in
     every_table "text of $length" in
@@ -28,10 +29,12 @@ done
 if [ "$SCALE" = full ]; then
     sizes='1 2 3 7 16 17 64 4096 65536'
 else
-    sizes='1 7 16 17 4096'
+    sizes='7 16 17'
 fi
 for size in $sizes; do
-    for length in $((size - 1)) $size $((size + 1)) $((2 * size)) $((5 * size - 1)) $((6 * size + 1)); do
+    lengths="$((size - 1)) $size $((size + 1)) $((5 * size - 1))"
+    [ "$SCALE" = small ] || lengths="$lengths $((2 * size)) $((6 * size + 1))"
+    for length in $lengths; do
         data zipf $length $size >in
         every_table "zipf of $length in chunks of $size" in --chunk-size=$size
     done
@@ -40,12 +43,17 @@ done
 # Every mix of buffers and threads, with more chunks than either.
 data text 5001 >in
 oracle letters 4 0 <in
-[ "$SCALE" = small ] && some='1 3' || some='1 2 3 8'
+size=499
+some='1 2 3 8'
+if [ "$SCALE" = small ]; then
+    size=1499
+    some='1 3'
+fi
 for buffers in 1 2 3 4; do
     for threads in $some; do
-        run -l --chunk-size=499 --buffers=$buffers --threads=$threads <in
+        run -l --chunk-size=$size --buffers=$buffers --threads=$threads <in
         counts "$buffers buffers, $threads threads, file" expected
-        cat in | run -l --chunk-size=499 --buffers=$buffers --threads=$threads
+        cat in | run -l --chunk-size=$size --buffers=$buffers --threads=$threads
         counts "$buffers buffers, $threads threads, pipe" expected
     done
 done
@@ -65,14 +73,15 @@ if [ "$SCALE" = full ]; then
 fi
 
 # Data that are hard on counters: one value only, every value, long runs.
+[ "$SCALE" = small ] && size=40K || size=16K
 for kind in uniform text same all zipf runs; do
     data $kind 70001 97 >in
-    every_table "$kind" in --chunk-size=16K
+    every_table "$kind" in --chunk-size=$size
 done
 [ "$SCALE" = small ] && some='0 255' || some='0 1 64 65 90 91 96 97 122 123 127 128 255'
 for value in $some; do
     data same 4099 $value >in
-    every_table "nothing but $value" in --chunk-size=1K
+    every_table "nothing but $value" in --chunk-size=3K
 done
 
 # Every value is counted as itself: value v comes v + 1 times.
@@ -91,14 +100,18 @@ for kind in all text; do
 done
 width=1
 step=1
-[ "$SCALE" = full ] || step=5
+size=10007
+if [ "$SCALE" = small ]; then
+    step=5
+    size=20007
+fi
 while [ $width -le 26 ]; do
     for fold in 0 1; do
         options=--letters=$width
         [ $fold = 0 ] || options="$options --fold-case"
         for kind in all text; do
             oracle letters $width $fold <in.$kind
-            run $options --chunk-size=10007 <in.$kind
+            run $options --chunk-size=$size <in.$kind
             counts "$options, $kind" expected
         done
     done
@@ -113,7 +126,8 @@ data all 517 3 >three
 cat one two three >all
 cp all whole
 oracle letters 3 1 <all
-set -- -l3 -f --chunk-size=1000
+[ "$SCALE" = small ] && size=4000 || size=1000
+set -- -l3 -f --chunk-size=$size
 run "$@" <all
 counts "standard input is a file" expected
 run "$@" all
@@ -136,13 +150,13 @@ through()
 {
     what=$1
     shift
-    "$@" <all | run -l3 -f --chunk-size=1000
+    "$@" <all | run -l3 -f --chunk-size=$size
     counts "$what" expected
 }
 through "pipe" cat
 through "pipe, 7 bytes at a time" "$HELPERS/dribble" -n 7
 through "pipe, 1000 bytes at a time, slowly" "$HELPERS/dribble" -n 1000 -u 2000
-cat one | run -l3 -f --chunk-size=1000 - two three
+cat one | run -l3 -f --chunk-size=$size - two three
 counts "pipe, then FILEs" expected
 
 # Byte by byte: every read, and so on the CPU every chunk, is one byte.
@@ -153,7 +167,7 @@ through "pipe, byte by byte" "$HELPERS/dribble"
 # As text, and compressed, at once.
 "$HELPERS/make_zstd" -c -f 1000 <two >two.zst
 oracle bytes <whole
-run --chunk-size=1000 one two.zst three
+run --chunk-size=$size one two.zst three
 counts "plain and zstd FILEs" expected
 
 summary

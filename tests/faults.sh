@@ -274,6 +274,8 @@ failing_calls()
     cp expected twice.table
     no_memory "two FILEs, one zstd" twice.table -l --chunk-size=1K in in.zst
     no_memory "standard input" table -l --threads=1
+    no_memory "a pipe" table -l -
+    no_memory "zstd in a pipe" table -l -d zstd
     no_memory "several workers" large.table -l --threads=3 large
     cp old dir/new
     n=1
@@ -300,7 +302,10 @@ no_memory()
     shift 2
     n=1
     while [ $n -lt 300 ]; do
-        with FAULT_CALL=malloc FAULT_AT=$n FAULT_ERRNO=12 -- "$@" <in
+        case $what in
+        "a pipe") cat in ;;
+        "zstd in a pipe") cat in.zst ;;
+        esac | with FAULT_CALL=malloc FAULT_AT=$n FAULT_ERRNO=12 -- "$@"
         [ -e mark ] || break
         if [ "$(cat status)" -eq 0 ]; then
             counts "no memory at $n, $what" $table

@@ -158,16 +158,23 @@ only "a new file" new
 check "a new file: mode" [ "$(mode_of dir/new)" = -rw-r--r-- ]
 (umask 077 && run -l --output=dir/private <in)
 check "umask 077: mode" [ "$(mode_of dir/private)" = -rw------- ]
+(umask 0 && run -l --output=dir/public <in)
+check "umask 0: mode" [ "$(mode_of dir/public)" = -rw-rw-rw- ]
 (cd dir && run -l -o here <../in && mv out err status ..)
 writes "in this directory" dir/here
-rm dir/private dir/here
+rm dir/private dir/public dir/here
 
 echo old >dir/new
-chmod 640 dir/new
+chmod 666 dir/new
 run -l -o dir/new <in
 writes "an old file" dir/new
-check "an old file: mode" [ "$(mode_of dir/new)" = -rw-r----- ]
+check "an old file: mode" [ "$(mode_of dir/new)" = -rw-rw-rw- ]
 only "an old file" new
+chmod 400 dir/new
+run -l -o dir/new <in
+writes "an old file that may only be read" dir/new
+check "an old file that may only be read: mode" [ "$(mode_of dir/new)" = -r-------- ]
+chmod 644 dir/new
 data same 100000 >dir/new
 run -l -o dir/new <in
 writes "a longer old file" dir/new

@@ -26,6 +26,10 @@ ENGINE=${ENGINE---device=cpu}
 SANITIZED=${SANITIZED:-no}
 SCALE=${SCALE:-full}
 
+# ThreadSanitizer would sleep for a second before it exits, whenever other threads are still there.
+TSAN_OPTIONS=atexit_sleep_ms=0${TSAN_OPTIONS:+:$TSAN_OPTIONS}
+export TSAN_OPTIONS
+
 name=${0##*/}
 cases=0
 failures=0
@@ -122,8 +126,8 @@ same()
     fi
 }
 
-# run ARGUMENT...: the program, with its standard input; leaves the files out, err and status, so that
-# it may be the end of a pipeline, which is a subshell.
+# run ARGUMENT...: the program, with its standard input; leaves the files out, err and status, so
+# that it may be the end of a pipeline, which is a subshell.
 run()
 {
     run_as "$GPUHISTO" $ENGINE "$@"

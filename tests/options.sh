@@ -4,8 +4,7 @@
 
 printf 'abcde\n' >in
 
-# usage 'TEXT' ARGUMENT...: exit status 2, nothing printed, and one line that has TEXT in it and ends
-# with what to do about it.
+# usage 'TEXT' ARGUMENT...: exit status 2, nothing printed, and one line that has TEXT in it.
 usage()
 {
     text=$1
@@ -50,7 +49,8 @@ for bad in gzip ZSTD zst ''; do
     usage "--decompress=$bad: must be one of auto, zstd, none" "--decompress=$bad"
     usage "--decompress=$bad: must be one of auto, zstd, none" -d "$bad"
 done
-for bad in foo CPU gpu: gpu:x gpu:-1 gpu:+1 gpu:1x gpu:2147483648 gpu:99999999999999999999 gpu0 ''; do
+for bad in foo CPU gpu: gpu:x gpu:-1 gpu:+1 gpu:1x gpu:2147483648 gpu:99999999999999999999 gpu0 \
+    ''; do
     usage "--device=$bad: must be auto, cpu, gpu or gpu:N" "--device=$bad"
 done
 for bad in nonesuch AUTO vector ''; do

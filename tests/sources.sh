@@ -3,7 +3,7 @@
 . "${srcdir:-.}/tests/lib.sh"
 
 data text 40000 >in
-big=--chunk-size=4K
+[ "$SCALE" = small ] && big=--chunk-size=20K || big=--chunk-size=4K
 
 # --- standard input is a file ---
 
@@ -50,10 +50,10 @@ counts "/dev/null as a FILE" expected
 run /dev/null /dev/null - </dev/null
 counts "/dev/null thrice" expected
 
-truncate -s 1000000 sparse
+truncate -s 200000 sparse
 printf end >>sparse
 oracle bytes <sparse
-run $big --chunk-size=64K sparse
+run --chunk-size=64K sparse
 counts "a sparse file" expected
 
 # Files that claim to be empty.
@@ -131,7 +131,7 @@ tail_bytes()
     done
 }
 tail_bytes >>grow &
-run --letters=1 --chunk-size=1K grow
+run --letters=1 $big grow
 wait $!
 read -r status <status
 check "a FILE that grows: status" [ "$status" -eq 0 ]
@@ -152,7 +152,7 @@ while [ $count -lt 3000 ]; do
     set -- "$@" few
     count=$((count + 1))
 done
-[ "$SCALE" = full ] || shift 2800
+[ "$SCALE" = full ] || shift 2920
 count=0
 while [ $count -lt $# ]; do
     cat few
@@ -167,6 +167,7 @@ run few.zst
 counts "one zstd FILE" expected
 set --
 count=0
+[ "$SCALE" = full ] || count=90
 while [ $count -lt 100 ]; do
     set -- "$@" few.zst few
     count=$((count + 1))

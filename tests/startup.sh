@@ -4,8 +4,8 @@
 
 ENGINE=--device=auto
 
-# untouched_driver CASE LOG: nothing of CUDA in a log of what was opened. That the log is one shows in
-# libc, which every program opens.
+# untouched_driver CASE LOG: nothing of CUDA in a log of what was opened. That the log is one shows
+# in libc, which every program opens.
 untouched_driver()
 {
     check "$1: there is a log" grep -q 'libc\.so' "$2"
