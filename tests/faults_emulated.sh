@@ -1,0 +1,68 @@
+#!/bin/sh
+# A GPU that fails at any call, by the whole program: --device=gpu says why and prints no table. (What
+# auto makes of it, test_pool tells; the program would ask for a GPU only for an input too long for a
+# test.)
+GPUHISTO=${HELPERS:-./tests}/gpuhisto-emulated
+ENGINE="--device=gpu --chunk-size=1K"
+if [ ! -x "$GPUHISTO" ]; then
+    echo "${0##*/}: skipped: $GPUHISTO was not built, for want of a C++ compiler"
+    exit 77
+fi
+. "${srcdir:-.}/tests/lib.sh"
+
+data text 5000 >in
+oracle letters 4 0 <in
+cp expected table
+echo old >old
+
+# with PLAN ARGUMENT...
+with()
+{
+    plan=$1
+    shift
+    run_as env GPUHISTO_FAULT="$plan" "$GPUHISTO" $ENGINE "$@"
+}
+
+# Every call in turn, for good and once. The fault is anywhere in five chunks, or later than all.
+for once in "" :once; do
+    n=1
+    counted=0
+    while [ $n -lt 300 ] && [ $counted -lt 20 ]; do
+        cp old new
+        with error:$n$once -l -o new in
+        if [ "$(cat status)" -eq 0 ]; then
+            counted=$((counted + 1))
+            cp new out
+            counts "call $n fails$once" table
+        else
+            counted=0
+            refuses "call $n fails$once" 1
+            same "call $n fails$once: the old file" old new
+        fi
+        n=$((n + 1))
+    done
+    check "calls failed$once, and then none" [ $n -gt 30 ] && [ $n -lt 300 ]
+done
+
+for n in 1 2 3 4 5; do
+    with wrong:$n -l in
+    if [ "$(cat status)" -eq 0 ]; then
+        counts "snapshot $n is wrong, but not the last" table
+    else
+        refuses "snapshot $n is wrong" 1
+    fi
+    # As many as bytes came in, there must be.
+    with wrong:$n -b in
+    refuses "snapshot $n is wrong, bytes" 1
+    with late:$n -l in
+    counts "snapshots come after $n looks" table
+    cat in | with late:$n -l
+    counts "snapshots come after $n looks, pipe" table
+done
+
+with error:1 -l </dev/null
+refuses "no device" 1 "no GPU: "
+with error:1 --device=auto -l in
+counts "no device, auto" table
+
+summary

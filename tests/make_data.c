@@ -1,0 +1,78 @@
+/* Data that are the same in every run: make_data KIND LENGTH [SEED] > data
+ *
+ *     uniform  every byte value equally likely
+ *     text     words of lower- and upper-case letters, spaces, newlines
+ *     same     one byte, SEED, over and over
+ *     all      0, 1, ..., 255, 0, 1, ...
+ *     zipf     the k-th value with a probability of about 1/k
+ *     runs     runs of one value, of 1 to 300 bytes */
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static uint64_t state;
+
+/* Sebastiano Vigna's splitmix64. */
+static uint64_t draw(void)
+{
+    uint64_t z = state += 0x9e3779b97f4a7c15u;
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+    return z ^ (z >> 31);
+}
+
+static int text(void)
+{
+    static const char common[] = "      eeeeetttaaooiinnsshhrrddlluucmfwygpbvkjxqz\nETAOINSZ.,";
+    return common[draw() % (sizeof common - 1)];
+}
+
+static int zipf(void)
+{
+    uint64_t rank = 256 / (draw() % 256 + 1) - 1; /* most often 0 */
+    return (int)((rank + draw() % (rank + 1)) * 37 % 256);
+}
+
+static int runs(void)
+{
+    static uint64_t left;
+    static int value;
+    if (left == 0) {
+        left = draw() % 300 + 1;
+        value = (int)(draw() % 256);
+    }
+    left--;
+    return value;
+}
+
+int main(int argc, char **argv)
+{
+    if (argc < 3) {
+        fputs("usage: make_data KIND LENGTH [SEED]\n", stderr);
+        return 2;
+    }
+    const char *kind = argv[1];
+    unsigned long long length = strtoull(argv[2], NULL, 10);
+    unsigned long long seed = argc > 3 ? strtoull(argv[3], NULL, 10) : 1;
+    state = seed;
+    for (unsigned long long i = 0; i < length; i++) {
+        int byte;
+        if (strcmp(kind, "uniform") == 0)
+            byte = (int)(draw() >> 56);
+        else if (strcmp(kind, "text") == 0)
+            byte = text();
+        else if (strcmp(kind, "same") == 0)
+            byte = (int)(seed % 256);
+        else if (strcmp(kind, "all") == 0)
+            byte = (int)(i % 256);
+        else if (strcmp(kind, "zipf") == 0)
+            byte = zipf();
+        else if (strcmp(kind, "runs") == 0)
+            byte = runs();
+        else
+            return 2;
+        putchar(byte);
+    }
+    return fflush(stdout) == 0 ? 0 : 1;
+}

@@ -1,0 +1,127 @@
+/* zstd data of every shape, so that the tests need no zstd command: make_zstd [OPTION]... < data
+ *
+ *     -l LEVEL   of compression (3)
+ *     -w LOG     window of 2^LOG bytes, even for a smaller input
+ *     -c         with a checksum
+ *     -n         without the content's size, as when a pipe is compressed
+ *     -f SIZE    a new frame every SIZE bytes
+ *     -k SIZE    a skippable frame of SIZE bytes before every frame
+ *     -K SIZE    a skippable frame of SIZE bytes and nothing else; reads no input */
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+#include <zstd.h>
+
+struct shape {
+    int level, window_log;
+    int checksum, sized;
+    size_t frame, skippable;
+};
+
+static void die(const char *why)
+{
+    fprintf(stderr, "make_zstd: %s\n", why);
+    exit(1);
+}
+
+static size_t checked(size_t rc)
+{
+    if (ZSTD_isError(rc))
+        die(ZSTD_getErrorName(rc));
+    return rc;
+}
+
+static void put(const void *data, size_t len)
+{
+    if (fwrite(data, 1, len, stdout) != len)
+        die("cannot write");
+}
+
+/* Written by hand: the format is simple, and libzstd's function for it is new. */
+static void put_skippable(size_t size)
+{
+    static const unsigned char magic[4] = {0x5a, 0x2a, 0x4d, 0x18};
+    put(magic, sizeof magic);
+    for (int shift = 0; shift < 32; shift += 8)
+        putchar((int)(size >> shift & 0xff));
+    for (size_t i = 0; i < size; i++)
+        putchar("skip me: aaaa"[i % 13]);
+}
+
+static void put_frame(ZSTD_CCtx *context, const struct shape *shape, const void *data, size_t len)
+{
+    checked(ZSTD_CCtx_reset(context, ZSTD_reset_session_and_parameters));
+    checked(ZSTD_CCtx_setParameter(context, ZSTD_c_compressionLevel, shape->level));
+    checked(ZSTD_CCtx_setParameter(context, ZSTD_c_checksumFlag, shape->checksum));
+    checked(ZSTD_CCtx_setParameter(context, ZSTD_c_contentSizeFlag, shape->sized));
+    if (shape->window_log)
+        checked(ZSTD_CCtx_setParameter(context, ZSTD_c_windowLog, shape->window_log));
+    if (shape->sized)
+        checked(ZSTD_CCtx_setPledgedSrcSize(context, len));
+    ZSTD_inBuffer in = {data, len, 0};
+    static unsigned char buffer[1 << 16];
+    /* Without the size the first call must not end the frame: libzstd would know it after all. */
+    ZSTD_EndDirective how = shape->sized ? ZSTD_e_end : ZSTD_e_continue;
+    for (;;) {
+        ZSTD_outBuffer out = {buffer, sizeof buffer, 0};
+        size_t left = checked(ZSTD_compressStream2(context, &out, &in, how));
+        put(buffer, out.pos);
+        if (how == ZSTD_e_end && left == 0)
+            break;
+        if (in.pos == in.size)
+            how = ZSTD_e_end;
+    }
+}
+
+int main(int argc, char **argv)
+{
+    struct shape shape = {.level = 3, .sized = 1};
+    for (int option; (option = getopt(argc, argv, "l:w:cnf:k:K:")) != -1;) {
+        switch (option) {
+        case 'l':
+            shape.level = atoi(optarg);
+            break;
+        case 'w':
+            shape.window_log = atoi(optarg);
+            break;
+        case 'c':
+            shape.checksum = 1;
+            break;
+        case 'n':
+            shape.sized = 0;
+            break;
+        case 'f':
+            shape.frame = strtoul(optarg, NULL, 10);
+            break;
+        case 'k':
+            shape.skippable = strtoul(optarg, NULL, 10) + 1;
+            break;
+        case 'K':
+            put_skippable(strtoul(optarg, NULL, 10));
+            return fflush(stdout) == 0 ? 0 : 1;
+        default:
+            return 2;
+        }
+    }
+    size_t len = 0, cap = 1 << 20;
+    char *data = malloc(cap);
+    for (size_t got; data && (got = fread(data + len, 1, cap - len, stdin)) > 0;) {
+        len += got;
+        if (len == cap)
+            data = realloc(data, cap *= 2);
+    }
+    ZSTD_CCtx *context = ZSTD_createCCtx();
+    if (!data || !context)
+        die("out of memory");
+    size_t at = 0;
+    do {
+        size_t size = shape.frame && shape.frame < len - at ? shape.frame : len - at;
+        if (shape.skippable)
+            put_skippable(shape.skippable - 1);
+        put_frame(context, &shape, data + at, size);
+        at += size;
+    } while (at < len);
+    ZSTD_freeCCtx(context);
+    free(data);
+    return fflush(stdout) == 0 ? 0 : 1;
+}
