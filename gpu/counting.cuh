@@ -105,7 +105,7 @@ static __device__ __forceinline__ void merge(const count_args &args, const unsig
 struct vector_span {
     const uint4 *body;
     unsigned vectors;
-    unsigned head, tail;           // bytes
+    unsigned head, tail; // bytes
     const unsigned char *tail_data;
 };
 

@@ -115,7 +115,8 @@ static bool prepare(struct device *device, const struct device_plan *plan)
             "creating a stream") ||
         !ok(device, cudaStreamCreateWithFlags(&device->counts_stream, cudaStreamNonBlocking),
             "creating a stream") ||
-        !ok(device, cudaMalloc(&device->args.counts, device->counts_size), "allocating the histogram"))
+        !ok(device, cudaMalloc(&device->args.counts, device->counts_size),
+            "allocating the histogram"))
         return false;
     if (!prepare_kernel(device))
         return false;

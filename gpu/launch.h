@@ -37,9 +37,9 @@ static inline unsigned grid_for(const struct launch_shape *shape, unsigned resid
                                 unsigned long long len)
 {
     if (shape->coarsening)
-        return static_cast<unsigned>(
-            (len + 1ull * shape->block * shape->coarsening - 1) /
-            (1ull * shape->block * shape->coarsening)) + (len == 0);
+        return static_cast<unsigned>((len + 1ull * shape->block * shape->coarsening - 1) /
+                                     (1ull * shape->block * shape->coarsening)) +
+               (len == 0);
     const unsigned long long worth = len / (shape->block * bytes_per_thread) + 1;
     return worth < resident ? static_cast<unsigned>(worth) : resident;
 }

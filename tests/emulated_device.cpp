@@ -330,7 +330,8 @@ struct device *device_open(const struct device_plan *wanted, struct reason *why)
     device->args.coarsening = device->shape->coarsening;
     device->counts.assign(histogram->bins, 0);
     // Only what the seam promises: not zeroed, and none for those that did not ask.
-    device->scratch.assign(device->shape->scratch ? resident_blocks * histogram->bins : 0, 0xa5a5a5a5);
+    device->scratch.assign(device->shape->scratch ? resident_blocks * histogram->bins : 0,
+                           0xa5a5a5a5);
     device->slots.resize(wanted->slots);
     device->random.seed(device->plan.seed);
     {

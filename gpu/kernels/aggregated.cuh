@@ -1,8 +1,8 @@
 // aggregated: interleaved, with runs of one bin added at once.
 //
 // A thread keeps the bin it saw last and how often, and goes to shared memory only when the bin
-// changes: good where neighbouring samples (here: a grid's width apart) are alike, a branch too many
-// where not.
+// changes: good where neighbouring samples (here: a grid's width apart) are alike, a branch too
+// many where not.
 #ifndef GPUHISTO_AGGREGATED_CUH
 #define GPUHISTO_AGGREGATED_CUH
 

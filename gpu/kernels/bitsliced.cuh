@@ -31,23 +31,24 @@ static __device__ __forceinline__ bit_planes transpose(const uint4 &x, const uin
     unsigned w[8] = {x.x, x.y, x.z, x.w, y.x, y.y, y.z, y.w};
     UNROLL for (unsigned i = 0; i < 4; i++)
         swap_bits(w[i], w[i + 4], 0x0f0f0f0fu, 4); // low nibbles in 0 to 3, high ones in 4 to 7
-    UNROLL for (unsigned i = 0; i < 8; i += 4) {
+    UNROLL for (unsigned i = 0; i < 8; i += 4)
+    {
         swap_bits(w[i], w[i + 2], 0x33333333u, 2); // bits 0 and 1 in the first two, 2 and 3
         swap_bits(w[i + 1], w[i + 3], 0x33333333u, 2);
     }
-    UNROLL for (unsigned i = 0; i < 8; i += 2)
-        swap_bits(w[i], w[i + 1], 0x55555555u, 1);
+    UNROLL for (unsigned i = 0; i < 8; i += 2) swap_bits(w[i], w[i + 1], 0x55555555u, 1);
     return {{w[0], w[1], w[2], w[3], w[4], w[5], w[6], w[7]}};
 }
 
-// The bytes whose low five bits are Threshold (1 to 27) or more: from the lowest bit on, a number is
-// at least the threshold if its higher bits are more, or the same and the rest is at least the rest.
+// The bytes whose low five bits are Threshold (1 to 27) or more: from the lowest bit on, a number
+// is at least the threshold if its higher bits are more, or the same and the rest is at least the
+// rest.
 template <unsigned Threshold>
 static __device__ __forceinline__ unsigned at_least(const bit_planes &planes)
 {
     unsigned result = ~0u;
-    UNROLL for (unsigned k = 0; k < 5; k++)
-        result = Threshold >> k & 1 ? planes.bit[k] & result : planes.bit[k] | result;
+    UNROLL for (unsigned k = 0; k < 5; k++) result =
+        Threshold >> k & 1 ? planes.bit[k] & result : planes.bit[k] | result;
     return result;
 }
 
@@ -76,8 +77,7 @@ template <unsigned Width, unsigned Range, unsigned Ranges> struct ranges {
     {
         range_count &count = counts[Range];
         unsigned in[4];
-        UNROLL for (unsigned i = 0; i < 4; i++)
-            in[i] = inside(planes[i], letters[i]);
+        UNROLL for (unsigned i = 0; i < 4; i++) in[i] = inside(planes[i], letters[i]);
         const unsigned twos_a = carry(count.ones, in[0], in[1]);
         count.ones ^= in[0] ^ in[1];
         const unsigned twos_b = carry(count.ones, in[2], in[3]);
@@ -102,7 +102,8 @@ static __device__ __forceinline__ void count_planes(range_count *counts, const u
 {
     bit_planes planes[4];
     unsigned letters[4];
-    UNROLL for (unsigned i = 0; i < 4; i++) {
+    UNROLL for (unsigned i = 0; i < 4; i++)
+    {
         planes[i] = transpose(vectors[2 * i], vectors[2 * i + 1]);
         letters[i] = (planes[i].bit[5] | fold) & planes[i].bit[6] & ~planes[i].bit[7];
     }
@@ -123,7 +124,8 @@ template <unsigned Width> __global__ void __launch_bounds__(256) bitsliced(count
     const unsigned stride = static_cast<unsigned>(grid_threads());
     for (unsigned long long first = thread; first < span.vectors; first += 8ull * stride) {
         uint4 vectors[8];
-        UNROLL for (unsigned k = 0; k < 8; k++) {
+        UNROLL for (unsigned k = 0; k < 8; k++)
+        {
             const unsigned long long i = first + 1ull * k * stride;
             // A zero is no letter: past the end there is nothing to count.
             vectors[k] = i < span.vectors ? span.body[i] : make_uint4(0, 0, 0, 0);
@@ -135,12 +137,11 @@ template <unsigned Width> __global__ void __launch_bounds__(256) bitsliced(count
     if (thread < span.tail)
         count_byte<letter_samples>(sums, span.tail_data[thread], args.map);
 
-    UNROLL for (unsigned bin = 0; bin < bins; bin++) {
-        unsigned sum = 4 * counts[bin].fours +
-                       2 * static_cast<unsigned>(__popc(counts[bin].twos)) +
+    UNROLL for (unsigned bin = 0; bin < bins; bin++)
+    {
+        unsigned sum = 4 * counts[bin].fours + 2 * static_cast<unsigned>(__popc(counts[bin].twos)) +
                        static_cast<unsigned>(__popc(counts[bin].ones));
-        UNROLL for (int step = 16; step; step /= 2)
-            sum += __shfl_xor_sync(0xffffffffu, sum, step);
+        UNROLL for (int step = 16; step; step /= 2) sum += __shfl_xor_sync(0xffffffffu, sum, step);
         if (threadIdx.x % 32 == 0)
             atomicAdd(&sums[bin], sum);
     }

@@ -1,8 +1,8 @@
 // contiguous: each thread counts a piece of `coarsening` samples that lie side by side.
 //
 // Fewer blocks, so fewer copies to zero and merge. A warp's threads read `coarsening` bytes apart,
-// so every load of the warp touches as many sectors as the pieces span, but one after the other they
-// use all of each sector, out of the L1 cache.
+// so every load of the warp touches as many sectors as the pieces span, but one after the other
+// they use all of each sector, out of the L1 cache.
 #ifndef GPUHISTO_CONTIGUOUS_CUH
 #define GPUHISTO_CONTIGUOUS_CUH
 

@@ -12,7 +12,8 @@
 #include "gpu/counting.cuh"
 
 // Blocks that a multiprocessor has threads for; the compiler is to keep them within its registers.
-#if defined(__CUDA_ARCH__) && (__CUDA_ARCH__ == 800 || __CUDA_ARCH__ == 900 || __CUDA_ARCH__ == 1000)
+#if defined(__CUDA_ARCH__) &&                                                                      \
+    (__CUDA_ARCH__ == 800 || __CUDA_ARCH__ == 900 || __CUDA_ARCH__ == 1000)
 #define LANES_RESIDENT 2
 #else
 #define LANES_RESIDENT 1
@@ -26,7 +27,8 @@ static __device__ __forceinline__ void count_word(unsigned char *table, unsigned
                                                   unsigned column)
 {
     // From the lowest byte: the column's, the sample's, and twice the column's second, a zero.
-    UNROLL for (unsigned byte = 0; byte < 4; byte++) {
+    UNROLL for (unsigned byte = 0; byte < 4; byte++)
+    {
         const unsigned offset = __byte_perm(word, column, 0x5504 | byte << 4);
         atomicAdd(reinterpret_cast<unsigned *>(table + offset), 1u);
     }
@@ -52,14 +54,14 @@ static __device__ __forceinline__ void merge_rows(const count_args &args, const 
             continue; // the whole warp alike
         const unsigned *const row = table + value * lanes_columns;
         unsigned sum = row[lane] + row[lane + 32];
-        UNROLL for (int step = 16; step; step /= 2)
-            sum += __shfl_xor_sync(0xffffffffu, sum, step);
+        UNROLL for (int step = 16; step; step /= 2) sum += __shfl_xor_sync(0xffffffffu, sum, step);
         if (lane == 0)
             add_to_counts(args, bin, sum);
     }
 }
 
-template <class Samples> __global__ void __launch_bounds__(1024, LANES_RESIDENT) lanes(count_args args)
+template <class Samples>
+__global__ void __launch_bounds__(1024, LANES_RESIDENT) lanes(count_args args)
 {
     DYNAMIC_SHARED(unsigned, table);
     zero(table, 256 * lanes_columns);

@@ -11,7 +11,8 @@
 
 template <class Samples> __global__ void privatized(count_args args)
 {
-    unsigned *const own = args.scratch + static_cast<unsigned long long>(blockIdx.x) * args.map.bins;
+    unsigned *const own =
+        args.scratch + static_cast<unsigned long long>(blockIdx.x) * args.map.bins;
     zero(own, args.map.bins);
     __syncthreads();
     for (unsigned long long i = grid_thread(); i < args.len; i += grid_threads())

@@ -1,7 +1,7 @@
 // shared: a thread per sample, and the block's private copy in shared memory.
 //
-// Atomics are now some 30 times nearer. With one sample a thread, zeroing and merging a copy is paid
-// for every 1024 samples: that is where the time goes.
+// Atomics are now some 30 times nearer. With one sample a thread, zeroing and merging a copy is
+// paid for every 1024 samples: that is where the time goes.
 #ifndef GPUHISTO_SHARED_CUH
 #define GPUHISTO_SHARED_CUH
 

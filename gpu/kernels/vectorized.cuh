@@ -15,9 +15,8 @@ static __device__ __forceinline__ void count_vector(unsigned *bins, const uint4 
                                                     const sample_map &map)
 {
     const unsigned words[4] = {vector.x, vector.y, vector.z, vector.w};
-    UNROLL for (unsigned word : words)
-        UNROLL for (unsigned shift = 0; shift < 32; shift += 8)
-            count_byte<Samples>(bins, word >> shift & 0xff, map);
+    UNROLL for (unsigned word : words) UNROLL for (unsigned shift = 0; shift < 32; shift += 8)
+        count_byte<Samples>(bins, word >> shift & 0xff, map);
 }
 
 template <class Samples> __global__ void vectorized(count_args args)
