@@ -16,13 +16,13 @@ struct device {
     int ordinal;
     const struct launch_shape *shape;
     counting_kernel kernel;
-    struct sample_map map;
-    size_t counts_size; // bytes
+    unsigned resident;      // the most blocks, for a strategy whose blocks stay
+    struct count_args args; // but for the data: the histogram, on the device, and its mapping
+    size_t counts_size;     // bytes
     bool timing;
     unsigned slot_count;
     cudaStream_t copies, counts_stream;
     cudaEvent_t opened;
-    unsigned long long *counts; // the histogram, on the device
     struct slot *slots;
 };
 
@@ -61,13 +61,38 @@ static bool open_slot(struct device *device, struct slot *slot, size_t size)
 
 static bool launch(struct device *device, const unsigned char *data, unsigned long long len)
 {
-    void *args[] = {&data, &len, &device->map, &device->counts};
-    unsigned multiprocessors = static_cast<unsigned>(device->properties.multiProcessorCount);
-    dim3 grid(grid_for(device->shape, multiprocessors, len)), block(device->shape->block);
+    struct count_args args = device->args;
+    args.data = data;
+    args.len = len;
+    void *params[] = {&args};
+    dim3 grid(grid_for(device->shape, device->resident, len)), block(device->shape->block);
     return ok(device,
-              cudaLaunchKernel(reinterpret_cast<const void *>(device->kernel), grid, block, args, 0,
-                               device->counts_stream),
+              cudaLaunchKernel(reinterpret_cast<const void *>(device->kernel), grid, block, params,
+                               device->shape->shared, device->counts_stream),
               "launching a kernel");
+}
+
+// Finds out how many blocks the device can hold, and gives the kernel what it needs.
+static bool prepare_kernel(struct device *device)
+{
+    const struct launch_shape *shape = device->shape;
+    const void *kernel = reinterpret_cast<const void *>(device->kernel);
+    int fit = 0;
+    // More than 48 KiB of shared memory a block must be asked for.
+    if (!ok(device,
+            cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                 static_cast<int>(shape->shared)),
+            "asking for shared memory") ||
+        !ok(device,
+            cudaOccupancyMaxActiveBlocksPerMultiprocessor(
+                &fit, kernel, static_cast<int>(shape->block), shape->shared),
+            "asking how many blocks fit"))
+        return false;
+    const unsigned blocks = shape->resident ? shape->resident : static_cast<unsigned>(fit);
+    device->resident = blocks * static_cast<unsigned>(device->properties.multiProcessorCount);
+    const size_t scratch = shape->scratch ? device->resident * device->args.map.bins : 0;
+    return !scratch || ok(device, cudaMalloc(&device->args.scratch, scratch * sizeof(unsigned)),
+                          "allocating the blocks' histograms");
 }
 
 static bool find(struct device *device)
@@ -90,7 +115,10 @@ static bool prepare(struct device *device, const struct device_plan *plan)
             "creating a stream") ||
         !ok(device, cudaStreamCreateWithFlags(&device->counts_stream, cudaStreamNonBlocking),
             "creating a stream") ||
-        !ok(device, cudaMalloc(&device->counts, device->counts_size), "allocating the histogram"))
+        !ok(device, cudaMalloc(&device->args.counts, device->counts_size),
+            "allocating the histogram"))
+        return false;
+    if (!prepare_kernel(device))
         return false;
     for (unsigned i = 0; i < plan->slots; i++)
         if (!open_slot(device, &device->slots[i], plan->slot_size))
@@ -100,7 +128,7 @@ static bool prepare(struct device *device, const struct device_plan *plan)
          !ok(device, cudaEventRecord(device->opened, device->counts_stream), "recording an event")))
         return false;
     return ok(device,
-              cudaMemsetAsync(device->counts, 0, device->counts_size, device->counts_stream),
+              cudaMemsetAsync(device->args.counts, 0, device->counts_size, device->counts_stream),
               "zeroing the histogram") &&
            launch(device, device->slots[0].buffer, 0) &&
            ok(device, cudaStreamSynchronize(device->counts_stream), "running a kernel");
@@ -119,12 +147,13 @@ struct device *device_open(const struct device_plan *plan, struct reason *why)
     const struct histogram *histogram = plan->histogram;
     device->ordinal = plan->ordinal;
     device->shape = &launch_shapes[plan->strategy];
-    device->kernel = kernel_for(device->shape, histogram->mode);
-    device->map =
+    device->kernel = kernel_for(device->shape, histogram->mode, histogram->width);
+    device->args.map =
         sample_map_of(static_cast<unsigned>(histogram->bins), histogram->width, histogram->fold);
     device->counts_size = histogram->bins * sizeof(unsigned long long);
     device->timing = plan->timing;
     device->slot_count = plan->slots;
+    device->args.coarsening = device->shape->coarsening;
     device->slots = slots;
     if (find(device) && prepare(device, plan))
         return device;
@@ -186,7 +215,7 @@ int device_snapshot(struct device *device, unsigned index, uint64_t *counts)
     cudaStream_t stream = device->counts_stream;
     bool done = enter(device, "copying the histogram") &&
                 ok(device,
-                   cudaMemcpyAsync(counts, device->counts, device->counts_size,
+                   cudaMemcpyAsync(counts, device->args.counts, device->counts_size,
                                    cudaMemcpyDeviceToHost, stream),
                    "copying the histogram") &&
                 record(device, device->slots[index].arrived, stream);
@@ -249,7 +278,8 @@ void device_close(struct device *device)
         (void)cudaFree(slot->buffer);
     }
     destroy_event(device->opened);
-    (void)cudaFree(device->counts);
+    (void)cudaFree(device->args.counts);
+    (void)cudaFree(device->args.scratch);
     if (device->counts_stream)
         (void)cudaStreamDestroy(device->counts_stream);
     if (device->copies)

@@ -25,7 +25,7 @@
 namespace
 {
 
-constexpr unsigned multiprocessors = 2;
+constexpr unsigned resident_blocks = 3; // on the whole device
 
 std::mutex
     plan_lock; // a device that nobody waits for may still be opened while the next is planned
@@ -106,7 +106,8 @@ struct device {
     struct fault_plan plan;
     const struct launch_shape *shape;
     counting_kernel kernel;
-    struct sample_map map;
+    struct count_args args;
+    std::vector<unsigned> scratch;
     size_t slot_size;
     std::vector<unsigned long long> counts;
     std::vector<struct slot> slots;
@@ -180,11 +181,15 @@ int lose(struct device *device)
 
 void run_kernel(struct device *device, const unsigned char *data, unsigned long long len)
 {
-    unsigned grid = grid_for(device->shape, multiprocessors, len);
-    unsigned long long *counts = device->counts.data();
+    const unsigned grid = grid_for(device->shape, resident_blocks, len);
+    struct count_args args = device->args;
+    args.data = data;
+    args.len = len;
+    args.counts = device->counts.data();
+    args.scratch = device->scratch.data();
     kernels_thread().run([=] {
-        emulate_launch(grid, device->shape->block, 0,
-                       [=] { device->kernel(data, len, device->map, counts); });
+        emulate_launch(grid, device->shape->block, device->shape->shared,
+                       [=] { device->kernel(args); });
     });
 }
 
@@ -318,11 +323,15 @@ struct device *device_open(const struct device_plan *wanted, struct reason *why)
     std::unique_ptr<struct device> device(new struct device);
     device->plan = current_plan();
     device->shape = &launch_shapes[wanted->strategy];
-    device->kernel = kernel_for(device->shape, histogram->mode);
-    device->map =
+    device->kernel = kernel_for(device->shape, histogram->mode, histogram->width);
+    device->args.map =
         sample_map_of(static_cast<unsigned>(histogram->bins), histogram->width, histogram->fold);
     device->slot_size = wanted->slot_size;
+    device->args.coarsening = device->shape->coarsening;
     device->counts.assign(histogram->bins, 0);
+    // Only what the seam promises: not zeroed, and none for those that did not ask.
+    device->scratch.assign(device->shape->scratch ? resident_blocks * histogram->bins : 0,
+                           0xa5a5a5a5);
     device->slots.resize(wanted->slots);
     device->random.seed(device->plan.seed);
     {

@@ -3,7 +3,7 @@
 # (What auto makes of it, test_pool tells; the program would ask for a GPU only for an input that is
 # too long for a test.)
 GPUHISTO=${HELPERS:-./tests}/gpuhisto-emulated
-ENGINE="--device=gpu --chunk-size=1K"
+ENGINE="--device=gpu --kernel=vectorized --chunk-size=1K"
 if [ ! -x "$GPUHISTO" ]; then
     echo "${0##*/}: skipped: $GPUHISTO was not built, for want of a C++ compiler"
     exit 77

@@ -3,6 +3,7 @@
  * GPU was wanted and it failed, in -1.
  *
  * The tuning lets the GPU be opened at once, so that short inputs are handed over. */
+#include "gpu/strategy.h"
 #include "src/pool.h"
 #include "tests/emulated_device.h"
 
@@ -123,6 +124,7 @@ static void run(const struct scenario *scenario)
         operands[count++] = file_name;
 
     struct pool_options options = {.device = scenario->device,
+                                   .strategy = strategy_find("vectorized"), /* quickly emulated */
                                    .chunk_size = scenario->chunk_size,
                                    .buffers = scenario->buffers,
                                    .threads = scenario->threads,

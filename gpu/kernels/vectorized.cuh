@@ -1,5 +1,4 @@
-// vectorized: interleaved partitioning and coarsening, 16 bytes a load, a shared histogram per
-// warp.
+// vectorized: interleaved, 16 bytes a load, a shared histogram per warp.
 //
 // Neighbouring threads read neighbouring 16-byte vectors, so a warp's load is 512 bytes in one
 // piece; each thread has four such loads on their way before it counts the first. Counting goes to
@@ -9,72 +8,50 @@
 #ifndef GPUHISTO_VECTORIZED_CUH
 #define GPUHISTO_VECTORIZED_CUH
 
-#include "gpu/samples.cuh"
-
-template <class Samples>
-static __device__ __forceinline__ void count_byte(unsigned *bins, unsigned byte,
-                                                  const sample_map &map)
-{
-    unsigned bin = Samples::bin_of(byte, map);
-    if (bin < Samples::most)
-        atomicAdd(&bins[bin], 1u);
-}
+#include "gpu/counting.cuh"
 
 template <class Samples>
 static __device__ __forceinline__ void count_vector(unsigned *bins, const uint4 &vector,
                                                     const sample_map &map)
 {
     const unsigned words[4] = {vector.x, vector.y, vector.z, vector.w};
-    for (unsigned word : words)
-        for (unsigned shift = 0; shift < 32; shift += 8)
-            count_byte<Samples>(bins, word >> shift & 0xff, map);
+    UNROLL for (unsigned word : words) UNROLL for (unsigned shift = 0; shift < 32; shift += 8)
+        count_byte<Samples>(bins, word >> shift & 0xff, map);
 }
 
-template <class Samples, unsigned Block>
-__global__ void __launch_bounds__(Block)
-    vectorized(const unsigned char *data, unsigned long long len, sample_map map,
-               unsigned long long *counts)
+template <class Samples> __global__ void vectorized(count_args args)
 {
-    constexpr unsigned warps = Block / 32;
-    __shared__ unsigned bins[warps * Samples::most];
-    for (unsigned i = threadIdx.x; i < warps * Samples::most; i += Block)
-        bins[i] = 0;
+    DYNAMIC_SHARED(unsigned, bins); // [warps][most]
+    const unsigned warps = blockDim.x / 32;
+    zero(bins, warps * Samples::most);
     __syncthreads();
 
-    unsigned *own = bins + threadIdx.x / 32 * Samples::most;
-    const unsigned long long misaligned = reinterpret_cast<unsigned long long>(data) % 16;
-    const unsigned long long to_align = (16 - misaligned) % 16;
-    const unsigned long long head = to_align < len ? to_align : len;
-    const unsigned long long vectors = (len - head) / 16, tail = head + vectors * 16;
-    const unsigned long long thread =
-        static_cast<unsigned long long>(blockIdx.x) * Block + threadIdx.x;
-    const unsigned long long stride = static_cast<unsigned long long>(gridDim.x) * Block;
-    const uint4 *body = reinterpret_cast<const uint4 *>(data + head);
-
+    unsigned *const own = bins + threadIdx.x / 32 * Samples::most;
+    const vector_span span = vectors_of(args);
+    const unsigned thread = static_cast<unsigned>(grid_thread());
+    const unsigned stride = static_cast<unsigned>(grid_threads());
     unsigned long long i = thread;
-    for (; i + 3 * stride < vectors; i += 4 * stride) {
-        const uint4 a = body[i], b = body[i + stride];
-        const uint4 c = body[i + 2 * stride], d = body[i + 3 * stride];
-        count_vector<Samples>(own, a, map);
-        count_vector<Samples>(own, b, map);
-        count_vector<Samples>(own, c, map);
-        count_vector<Samples>(own, d, map);
+    for (; i + 3ull * stride < span.vectors; i += 4ull * stride) {
+        const uint4 a = span.body[i], b = span.body[i + stride];
+        const uint4 c = span.body[i + 2ull * stride], d = span.body[i + 3ull * stride];
+        count_vector<Samples>(own, a, args.map);
+        count_vector<Samples>(own, b, args.map);
+        count_vector<Samples>(own, c, args.map);
+        count_vector<Samples>(own, d, args.map);
     }
-    for (; i < vectors; i += stride)
-        count_vector<Samples>(own, body[i], map);
-    // Fewer than 16 bytes before the first whole vector, and after the last.
-    if (thread < head)
-        count_byte<Samples>(own, data[thread], map);
-    if (thread < len - tail)
-        count_byte<Samples>(own, data[tail + thread], map);
+    for (; i < span.vectors; i += stride)
+        count_vector<Samples>(own, span.body[i], args.map);
+    if (thread < span.head)
+        count_byte<Samples>(own, args.data[thread], args.map);
+    if (thread < span.tail)
+        count_byte<Samples>(own, span.tail_data[thread], args.map);
     __syncthreads();
 
-    for (unsigned bin = threadIdx.x; bin < map.bins; bin += Block) {
-        unsigned long long sum = 0;
+    for (unsigned bin = threadIdx.x; bin < args.map.bins; bin += blockDim.x) {
+        unsigned sum = 0;
         for (unsigned warp = 0; warp < warps; warp++)
             sum += bins[warp * Samples::most + bin];
-        if (sum)
-            atomicAdd(&counts[bin], sum);
+        add_to_counts(args, bin, sum);
     }
 }
 

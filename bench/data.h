@@ -1,0 +1,34 @@
+/* The kinds of data that histograms are measured on. */
+#ifndef GPUHISTO_BENCH_DATA_H
+#define GPUHISTO_BENCH_DATA_H
+
+#include <stddef.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum data_kind {
+    DATA_UNIFORM,  /* all byte values alike */
+    DATA_LETTERS,  /* lower-case letters alike */
+    DATA_TEXT,     /* English words by their frequency, with capitals and punctuation */
+    DATA_LOG,      /* lines of a web server's log */
+    DATA_ONE_BYTE, /* one letter over and over */
+    DATA_ZIPF,     /* the k-th most frequent value k times rarer than the first */
+    DATA_RUNS,     /* 1000 of one value, then of another */
+    DATA_SORTED,   /* ascending over the whole length */
+    DATA_KINDS,
+};
+
+/* The kind's name, for tables. */
+const char *data_name(enum data_kind kind);
+
+/* Fills data[0..len). The same kind and length give the same data; all but DATA_SORTED repeat after
+ * 16 MiB, far more than any counter sees at a time. */
+void data_fill(enum data_kind kind, unsigned char *data, size_t len);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

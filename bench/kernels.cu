@@ -1,0 +1,437 @@
+// kernels: every counting strategy on data that is on the device already, beside the speed of only
+// reading it, CUB's DeviceHistogram and one CPU core.
+//
+// Each result is verified before it is timed. A measurement is `repeats` samples of CUDA-event
+// time, each over enough launches to last; data smaller than the buffer are taken from ever another
+// place in it, so that they come from memory and not from the cache. The ceiling, the time of a
+// kernel that only reads, is measured in the same run at the same size.
+#include "bench/data.h"
+#include "gpu/launch.h"
+
+extern "C" {
+#include "gpu/strategy.h"
+#include "src/count.h"
+}
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <cub/device/device_histogram.cuh>
+#include <getopt.h>
+#include <string>
+#include <vector>
+
+static void check(cudaError_t code, const char *doing)
+{
+    if (code == cudaSuccess)
+        return;
+    std::fprintf(stderr, "kernels: %s: %s\n", doing, cudaGetErrorString(code));
+    std::exit(1);
+}
+
+struct options {
+    size_t size = 1u << 30, largest = 0; // bytes; with a sweep: up to largest
+    int repeats = 15;
+    const char *only = nullptr; // one strategy
+    FILE *csv = nullptr;
+    bool published = false;
+};
+
+struct timing {
+    double median, least, most; // seconds a pass over the data
+};
+
+// The device's buffers, and what runs on them.
+struct bench {
+    struct options options;
+    int multiprocessors;
+    unsigned char *data;
+    size_t capacity;
+    unsigned long long *counts; // 256
+    unsigned *cub_counts;       // CUB is a third as fast with 64-bit ones
+    unsigned *scratch;
+    unsigned *sink;
+    void *cub_storage;
+    size_t cub_size;
+    cudaEvent_t begin, end;
+    std::vector<unsigned char> host;
+    double ceiling; // bytes a second, of the current size
+};
+
+// --- what is measured ---
+
+__global__ void __launch_bounds__(512) read_only(const uint4 *vectors, size_t count, unsigned *sink)
+{
+    const size_t stride = static_cast<size_t>(gridDim.x) * blockDim.x;
+    size_t i = static_cast<size_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+    unsigned sum = 0;
+    for (; i + 3 * stride < count; i += 4 * stride) {
+        const uint4 a = vectors[i], b = vectors[i + stride];
+        const uint4 c = vectors[i + 2 * stride], d = vectors[i + 3 * stride];
+        sum += (a.x ^ a.y ^ a.z ^ a.w) + (b.x ^ b.y ^ b.z ^ b.w) + (c.x ^ c.y ^ c.z ^ c.w) +
+               (d.x ^ d.y ^ d.z ^ d.w);
+    }
+    for (; i < count; i += stride)
+        sum += vectors[i].x ^ vectors[i].y ^ vectors[i].z ^ vectors[i].w;
+    if (sum == 0x9e3779b9)
+        *sink = sum; // never, but the compiler cannot know
+}
+
+// One way to count, or only to read.
+struct contender {
+    std::string name;
+    const struct launch_shape *shape = nullptr; // ours
+    counting_kernel kernel = nullptr;
+    struct count_args args = {};
+    bool cub = false, letters = false;
+    unsigned resident = 0;    // the most blocks of ours
+    unsigned read_blocks = 0; // only reads, with so many blocks a multiprocessor
+};
+
+static unsigned resident_blocks(const struct bench *bench, const struct contender &c)
+{
+    int fit = 0;
+    const void *kernel = reinterpret_cast<const void *>(c.kernel);
+    check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                               static_cast<int>(c.shape->shared)),
+          "shared memory");
+    check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
+              &fit, kernel, static_cast<int>(c.shape->block), c.shape->shared),
+          "occupancy");
+    return (c.shape->resident ? c.shape->resident : static_cast<unsigned>(fit)) *
+           static_cast<unsigned>(bench->multiprocessors);
+}
+
+static void run(struct bench *bench, const struct contender &c, const unsigned char *data,
+                size_t len)
+{
+    if (c.read_blocks) {
+        read_only<<<c.read_blocks * bench->multiprocessors, 512>>>(
+            reinterpret_cast<const uint4 *>(data), len / 16, bench->sink);
+    } else if (c.cub && c.letters) {
+        // Evenly from 'a': the last of the seven bins has y, z and two characters after them.
+        check(cub::DeviceHistogram::HistogramEven(bench->cub_storage, bench->cub_size, data,
+                                                  bench->cub_counts, 8, 97, 125, len),
+              "CUB");
+    } else if (c.cub) {
+        check(cub::DeviceHistogram::HistogramEven(bench->cub_storage, bench->cub_size, data,
+                                                  bench->cub_counts, 257, 0, 256, len),
+              "CUB");
+    } else {
+        struct count_args args = c.args;
+        args.data = data;
+        args.len = len;
+        const unsigned grid = grid_for(c.shape, c.resident, len);
+        void *params[] = {&args};
+        check(cudaLaunchKernel(reinterpret_cast<const void *>(c.kernel), dim3(grid),
+                               dim3(c.shape->block), params, c.shape->shared, 0),
+              "launch");
+    }
+    check(cudaGetLastError(), c.name.c_str());
+}
+
+static double median_of(std::vector<double> &values)
+{
+    std::sort(values.begin(), values.end());
+    return values[values.size() / 2];
+}
+
+// Seconds of so many launches, each over another place of the buffer.
+static double time_launches(struct bench *bench, const struct contender &c, size_t len,
+                            int launches)
+{
+    static size_t place;
+    const size_t places = bench->capacity / len;
+    check(cudaEventRecord(bench->begin), "event");
+    for (int i = 0; i < launches; i++)
+        run(bench, c, bench->data + place++ % places * len, len);
+    check(cudaEventRecord(bench->end), "event");
+    check(cudaEventSynchronize(bench->end), c.name.c_str());
+    float ms;
+    check(cudaEventElapsedTime(&ms, bench->begin, bench->end), "event");
+    return ms / 1e3;
+}
+
+// A sample lasts some two milliseconds; strategies that take longer for one launch get fewer.
+static struct timing measure(struct bench *bench, const struct contender &c, size_t len)
+{
+    time_launches(bench, c, len, 1); // warm up
+    const double once = time_launches(bench, c, len, 1);
+    const int launches = static_cast<int>(std::min(200.0, std::max(1.0, 2e-3 / once)));
+    const int repeats = once < 0.05 ? bench->options.repeats : 3;
+    std::vector<double> seconds;
+    for (int sample = 0; sample < repeats; sample++)
+        seconds.push_back(time_launches(bench, c, len, launches) / launches);
+    const double median = median_of(seconds);
+    return {median, seconds.front(), seconds.back()};
+}
+
+// --- right first ---
+
+static void expect(const struct bench *bench, const struct histogram *histogram,
+                   const struct contender &c, size_t len, std::vector<uint64_t> &expected)
+{
+    uint64_t bytes[256] = {0};
+    count_bytes_table(bench->host.data(), len, bytes);
+    expected.assign(256, 0);
+    if (c.cub && c.letters)
+        for (unsigned value = 97; value < 125; value++)
+            expected[(value - 97) / 4] += bytes[value];
+    else
+        histogram_map(histogram, bytes, expected.data());
+}
+
+static bool verify(struct bench *bench, const struct histogram *histogram,
+                   const struct contender &c, size_t len)
+{
+    std::vector<uint64_t> expected, got(256);
+    expect(bench, histogram, c, len, expected);
+    check(cudaMemset(bench->counts, 0, 256 * sizeof *bench->counts), "zeroing");
+    check(cudaMemset(bench->cub_counts, 0, 256 * sizeof *bench->cub_counts), "zeroing");
+    run(bench, c, bench->data, len);
+    if (c.cub) {
+        std::vector<unsigned> narrow(256);
+        check(cudaMemcpy(narrow.data(), bench->cub_counts, 256 * sizeof narrow[0],
+                         cudaMemcpyDeviceToHost),
+              "CUB");
+        got.assign(narrow.begin(), narrow.end());
+    } else {
+        check(cudaMemcpy(got.data(), bench->counts, 256 * sizeof got[0], cudaMemcpyDeviceToHost),
+              c.name.c_str());
+    }
+    if (got == expected)
+        return true;
+    std::fprintf(stderr, "kernels: %s: wrong counts\n", c.name.c_str());
+    return false;
+}
+
+// --- tables ---
+
+static void print_row(struct bench *bench, const char *mode, const char *data, const char *name,
+                      size_t len, const struct timing &t)
+{
+    const double rate = static_cast<double>(len) / t.median;
+    std::printf("%-10s %-9s %11zu  %-12s %9.1f  (%8.1f to %8.1f)  %5.1f %%\n", mode, data, len,
+                name, rate / 1e9, static_cast<double>(len) / t.most / 1e9,
+                static_cast<double>(len) / t.least / 1e9, 100 * rate / bench->ceiling);
+    if (bench->options.csv)
+        std::fprintf(bench->options.csv, "%s,%s,%zu,%s,%.3f,%.3f,%.3f,%.4f\n", mode, data, len,
+                     name, rate / 1e9, static_cast<double>(len) / t.most / 1e9,
+                     static_cast<double>(len) / t.least / 1e9, rate / bench->ceiling);
+}
+
+// The best of a few shapes is the ceiling.
+static void measure_ceiling(struct bench *bench, size_t len, const char *data)
+{
+    struct timing best = {1e9, 1e9, 1e9};
+    for (unsigned blocks = 2; blocks <= 16; blocks *= 2) {
+        struct contender reader;
+        reader.name = "read";
+        reader.read_blocks = blocks;
+        const struct timing t = measure(bench, reader, len);
+        if (t.median < best.median)
+            best = t;
+    }
+    bench->ceiling = static_cast<double>(len) / best.median;
+    print_row(bench, "-", data, "read only", len, best);
+}
+
+static void measure_cpu(struct bench *bench, const char *data, size_t len)
+{
+    std::vector<double> seconds;
+    for (int sample = 0; sample < 3; sample++) {
+        uint64_t bytes[256] = {0};
+        const auto begin = std::chrono::steady_clock::now();
+        count_bytes_table(bench->host.data(), len, bytes);
+        seconds.push_back(
+            std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
+    }
+    const double median = median_of(seconds);
+    print_row(bench, "bytes", data, "CPU, 1 core", len, {median, seconds.front(), seconds.back()});
+}
+
+static struct contender ours(struct bench *bench, unsigned strategy,
+                             const struct histogram *histogram)
+{
+    struct contender c;
+    c.name = strategies[strategy].name;
+    c.shape = &launch_shapes[strategy];
+    c.kernel = kernel_for(c.shape, histogram->mode, histogram->width);
+    c.args.map =
+        sample_map_of(static_cast<unsigned>(histogram->bins), histogram->width, histogram->fold);
+    c.args.counts = bench->counts;
+    c.args.scratch = bench->scratch;
+    c.args.coarsening = c.shape->coarsening;
+    c.letters = histogram->mode == SAMPLE_LETTERS;
+    c.resident = resident_blocks(bench, c);
+    return c;
+}
+
+static bool measure_mode(struct bench *bench, const struct histogram *histogram, const char *mode,
+                         const char *data, size_t len, bool with_cub)
+{
+    bool right = true;
+    for (unsigned i = 0; i < strategy_count; i++) {
+        if (!(strategies[i].modes & histogram->mode) ||
+            (bench->options.only && strcmp(bench->options.only, strategies[i].name) != 0))
+            continue;
+        const struct contender c = ours(bench, i, histogram);
+        right = verify(bench, histogram, c, len) && right;
+        print_row(bench, mode, data, c.name.c_str(), len, measure(bench, c, len));
+    }
+    if (!with_cub)
+        return right;
+    struct contender cub;
+    cub.name = "CUB";
+    cub.cub = true;
+    cub.letters = histogram->mode == SAMPLE_LETTERS;
+    right = verify(bench, histogram, cub, len) && right;
+    print_row(bench, mode, data, "CUB", len, measure(bench, cub, len));
+    return right;
+}
+
+static bool measure_kind(struct bench *bench, enum data_kind kind, size_t len)
+{
+    const char *name = data_name(kind);
+    struct histogram bytes, letters, single, folded;
+    histogram_bytes(&bytes);
+    histogram_letters(&letters, 4, false);
+    histogram_letters(&single, 1, false);
+    histogram_letters(&folded, 4, true);
+    bench->host.resize(bench->capacity);
+    data_fill(kind, bench->host.data(), bench->capacity);
+    check(cudaMemcpy(bench->data, bench->host.data(), bench->capacity, cudaMemcpyHostToDevice),
+          "copy");
+    measure_ceiling(bench, len, name);
+    bool right = measure_mode(bench, &letters, "letters", name, len, true);
+    right = measure_mode(bench, &single, "letters=1", name, len, false) && right;
+    right = measure_mode(bench, &folded, "fold-case", name, len, false) && right;
+    right = measure_mode(bench, &bytes, "bytes", name, len, true) && right;
+    measure_cpu(bench, name, len);
+    return right;
+}
+
+// --- the published experiments ---
+
+// 1 GiB of lower-case letters into 7 ranges, published for an RTX 4090 in milliseconds.
+static bool measure_published(struct bench *bench)
+{
+    static const struct {
+        const char *name;
+        double ms;
+    } published[] = {{"naive", 203.7},      {"shared", 2.75},     {"contiguous", 1.14},
+                     {"interleaved", 1.94}, {"aggregated", 2.15}, {"lanes", 0},
+                     {"bitsliced", 0}};
+    struct histogram letters;
+    histogram_letters(&letters, 4, false);
+    bench->host.resize(bench->capacity);
+    data_fill(DATA_LETTERS, bench->host.data(), bench->capacity);
+    check(cudaMemcpy(bench->data, bench->host.data(), bench->capacity, cudaMemcpyHostToDevice),
+          "copy");
+    const size_t len = (size_t)1 << 30;
+    bool right = true;
+    std::printf("1 GiB of lower-case letters into 7 ranges, ms\n%-12s %10s %10s\n", "strategy",
+                "published", "here");
+    for (const auto &row : published) {
+        const struct strategy *strategy = strategy_find(row.name);
+        const struct contender c =
+            ours(bench, static_cast<unsigned>(strategy - strategies), &letters);
+        right = verify(bench, &letters, c, len) && right;
+        std::printf("%-12s %10.2f %10.3f\n", row.name, row.ms, measure(bench, c, len).median * 1e3);
+    }
+    return right;
+}
+
+// --- the run ---
+
+static void open_bench(struct bench *bench)
+{
+    cudaDeviceProp properties;
+    check(cudaGetDeviceProperties(&properties, 0), "no GPU");
+    bench->multiprocessors = properties.multiProcessorCount;
+    // Small data are read from all over 1 GiB.
+    bench->capacity = std::max(bench->options.size, (size_t)1 << 30);
+    bench->capacity = std::max(bench->capacity, bench->options.largest);
+    check(cudaMalloc(&bench->data, bench->capacity), "memory");
+    check(cudaMalloc(&bench->counts, 256 * sizeof *bench->counts), "memory");
+    check(cudaMalloc(&bench->cub_counts, 256 * sizeof *bench->cub_counts), "memory");
+    check(
+        cudaMalloc(&bench->scratch, 256u * 32 * sizeof(unsigned) * properties.multiProcessorCount),
+        "memory");
+    check(cudaMalloc(&bench->sink, sizeof *bench->sink), "memory");
+    check(cudaEventCreate(&bench->begin), "event");
+    check(cudaEventCreate(&bench->end), "event");
+    check(cub::DeviceHistogram::HistogramEven(nullptr, bench->cub_size, bench->data,
+                                              bench->cub_counts, 257, 0, 256, bench->capacity),
+          "CUB");
+    size_t letters_size = 0;
+    check(cub::DeviceHistogram::HistogramEven(nullptr, letters_size, bench->data, bench->cub_counts,
+                                              8, 97, 125, bench->capacity),
+          "CUB");
+    bench->cub_size = std::max(bench->cub_size, letters_size);
+    check(cudaMalloc(&bench->cub_storage, bench->cub_size), "memory");
+    std::printf("# %s, %d multiprocessors, medians of %d; GB/s (least to most), share of the read "
+                "ceiling\n",
+                properties.name, properties.multiProcessorCount, bench->options.repeats);
+}
+
+static size_t parse_size(const char *text)
+{
+    char *end;
+    size_t size = std::strtoull(text, &end, 10);
+    return *end == 'K' ? size << 10 : *end == 'M' ? size << 20 : *end == 'G' ? size << 30 : size;
+}
+
+static void parse(int argc, char **argv, struct options *options)
+{
+    static const struct option names[] = {{"size", required_argument, nullptr, 's'},
+                                          {"sweep", required_argument, nullptr, 'w'},
+                                          {"repeats", required_argument, nullptr, 'r'},
+                                          {"only", required_argument, nullptr, 'o'},
+                                          {"csv", required_argument, nullptr, 'c'},
+                                          {"published", no_argument, nullptr, 'p'},
+                                          {nullptr, 0, nullptr, 0}};
+    for (int code; (code = getopt_long(argc, argv, "", names, nullptr)) != -1;) {
+        if (code == 's')
+            options->size = parse_size(optarg);
+        else if (code == 'w')
+            options->largest = parse_size(optarg);
+        else if (code == 'r')
+            options->repeats = std::max(1, std::atoi(optarg));
+        else if (code == 'o')
+            options->only = optarg;
+        else if (code == 'c')
+            options->csv = std::fopen(optarg, "w");
+        else if (code == 'p')
+            options->published = true;
+        else
+            std::exit(2);
+    }
+    if (options->csv)
+        std::fprintf(options->csv, "mode,data,bytes,strategy,GBps,least,most,share\n");
+}
+
+// kernels [--size=BYTES] [--sweep=LARGEST] [--repeats=N] [--only=STRATEGY] [--csv=FILE]
+// [--published]
+int main(int argc, char **argv)
+{
+    static struct bench bench;
+    bool right = true;
+    parse(argc, argv, &bench.options);
+    open_bench(&bench);
+    if (bench.options.published) {
+        right = measure_published(&bench);
+    } else if (bench.options.largest) {
+        for (size_t size = bench.options.size; size <= bench.options.largest; size *= 4)
+            right = measure_kind(&bench, DATA_TEXT, size) && right;
+    } else {
+        for (int kind = 0; kind < DATA_KINDS; kind++)
+            right = measure_kind(&bench, static_cast<enum data_kind>(kind), bench.options.size) &&
+                    right;
+    }
+    if (bench.options.csv && std::fclose(bench.options.csv) != 0)
+        return 1;
+    return right ? 0 : 1;
+}

@@ -1,0 +1,34 @@
+// aggregated: interleaved, with runs of one bin added at once.
+//
+// A thread keeps the bin it saw last and how often, and goes to shared memory only when the bin
+// changes: good where neighbouring samples (here: a grid's width apart) are alike, a branch too
+// many where not.
+#ifndef GPUHISTO_AGGREGATED_CUH
+#define GPUHISTO_AGGREGATED_CUH
+
+#include "gpu/counting.cuh"
+
+template <class Samples> __global__ void aggregated(count_args args)
+{
+    __shared__ unsigned bins[Samples::most];
+    zero(bins, Samples::most);
+    __syncthreads();
+    unsigned last = Samples::most, run = 0; // samples that belong to no bin never begin a run
+    for (unsigned long long i = grid_thread(); i < args.len; i += grid_threads()) {
+        const unsigned bin = Samples::bin_of(args.data[i], args.map);
+        if (bin == last) {
+            run++;
+            continue;
+        }
+        if (last < Samples::most)
+            atomicAdd(&bins[last], run);
+        last = bin;
+        run = 1;
+    }
+    if (last < Samples::most)
+        atomicAdd(&bins[last], run);
+    __syncthreads();
+    merge(args, bins);
+}
+
+#endif

@@ -1,0 +1,91 @@
+// lanes: one column of counters per lane, so that no atomic ever waits for another of its warp.
+//
+// Shared memory has 32 banks of 4 bytes, and a warp's atomics are done at once as long as they fall
+// into different banks. The table has a row of 64 counters for every byte value: the even warps'
+// lanes count in the first 32, the odd warps' in the others, and a counter's bank is its lane's
+// number whatever the byte: the data have no say in how fast it goes. A row is 256 bytes long, so
+// the byte value and the column's offset are simply two neighbouring bytes of the counter's offset,
+// which one PRMT puts together. Letters are counted as bytes, and mapped when the rows are summed.
+#ifndef GPUHISTO_LANES_CUH
+#define GPUHISTO_LANES_CUH
+
+#include "gpu/counting.cuh"
+
+// Blocks that a multiprocessor has threads for; the compiler is to keep them within its registers.
+#if defined(__CUDA_ARCH__) &&                                                                      \
+    (__CUDA_ARCH__ == 800 || __CUDA_ARCH__ == 900 || __CUDA_ARCH__ == 1000)
+#define LANES_RESIDENT 2
+#else
+#define LANES_RESIDENT 1
+#endif
+
+constexpr unsigned lanes_columns = 64;
+constexpr unsigned lanes_shared_bytes = 256 * lanes_columns * 4;
+
+// Counts the four bytes of a word; column is this thread's offset in a row, below 256.
+static __device__ __forceinline__ void count_word(unsigned char *table, unsigned word,
+                                                  unsigned column)
+{
+    // From the lowest byte: the column's, the sample's, and twice the column's second, a zero.
+    UNROLL for (unsigned byte = 0; byte < 4; byte++)
+    {
+        const unsigned offset = __byte_perm(word, column, 0x5504 | byte << 4);
+        atomicAdd(reinterpret_cast<unsigned *>(table + offset), 1u);
+    }
+}
+
+static __device__ __forceinline__ void count_words(unsigned char *table, const uint4 &vector,
+                                                   unsigned column)
+{
+    count_word(table, vector.x, column);
+    count_word(table, vector.y, column);
+    count_word(table, vector.z, column);
+    count_word(table, vector.w, column);
+}
+
+// A warp sums a row at a time, and adds it to the row's bin.
+template <class Samples>
+static __device__ __forceinline__ void merge_rows(const count_args &args, const unsigned *table)
+{
+    const unsigned lane = threadIdx.x % 32;
+    for (unsigned value = threadIdx.x / 32; value < 256; value += blockDim.x / 32) {
+        const unsigned bin = Samples::bin_of(value, args.map);
+        if (bin >= Samples::most)
+            continue; // the whole warp alike
+        const unsigned *const row = table + value * lanes_columns;
+        unsigned sum = row[lane] + row[lane + 32];
+        UNROLL for (int step = 16; step; step /= 2) sum += __shfl_xor_sync(0xffffffffu, sum, step);
+        if (lane == 0)
+            add_to_counts(args, bin, sum);
+    }
+}
+
+template <class Samples>
+__global__ void __launch_bounds__(1024, LANES_RESIDENT) lanes(count_args args)
+{
+    DYNAMIC_SHARED(unsigned, table);
+    zero(table, 256 * lanes_columns);
+    __syncthreads();
+
+    unsigned char *const bytes = reinterpret_cast<unsigned char *>(table);
+    const unsigned column = threadIdx.x % lanes_columns * 4;
+    const vector_span span = vectors_of(args);
+    const unsigned thread = static_cast<unsigned>(grid_thread());
+    const unsigned stride = static_cast<unsigned>(grid_threads());
+    unsigned long long i = thread;
+    for (; i + stride < span.vectors; i += 2ull * stride) {
+        const uint4 a = span.body[i], b = span.body[i + stride];
+        count_words(bytes, a, column);
+        count_words(bytes, b, column);
+    }
+    if (i < span.vectors)
+        count_words(bytes, span.body[i], column);
+    if (thread < span.head)
+        atomicAdd(&table[args.data[thread] * lanes_columns + column / 4], 1u);
+    if (thread < span.tail)
+        atomicAdd(&table[span.tail_data[thread] * lanes_columns + column / 4], 1u);
+    __syncthreads();
+    merge_rows<Samples>(args, table);
+}
+
+#endif

@@ -1,0 +1,22 @@
+// shared: a thread per sample, and the block's private copy in shared memory.
+//
+// Atomics are now some 30 times nearer. With one sample a thread, zeroing and merging a copy is
+// paid for every 1024 samples: that is where the time goes.
+#ifndef GPUHISTO_SHARED_CUH
+#define GPUHISTO_SHARED_CUH
+
+#include "gpu/counting.cuh"
+
+template <class Samples> __global__ void shared(count_args args)
+{
+    __shared__ unsigned bins[Samples::most];
+    zero(bins, Samples::most);
+    __syncthreads();
+    const unsigned long long i = grid_thread();
+    if (i < args.len)
+        count_byte<Samples>(bins, args.data[i], args.map);
+    __syncthreads();
+    merge(args, bins);
+}
+
+#endif

@@ -1,0 +1,25 @@
+// Instructions that C++ has no word for, each with a twin for the host.
+#ifndef GPUHISTO_PTX_CUH
+#define GPUHISTO_PTX_CUH
+
+// Any function of three bits, 32 times: bit 4a + 2b + c of Table is its value for the bits a, b, c.
+// Write the table as the same function of the three constants below.
+constexpr unsigned lop3_a = 0xf0, lop3_b = 0xcc, lop3_c = 0xaa;
+
+template <unsigned Table>
+static __device__ __forceinline__ unsigned lop3(unsigned a, unsigned b, unsigned c)
+{
+#ifdef __CUDA_ARCH__
+    unsigned result;
+    asm("lop3.b32 %0, %1, %2, %3, %4;" : "=r"(result) : "r"(a), "r"(b), "r"(c), "n"(Table & 0xff));
+    return result;
+#else
+    unsigned result = 0;
+    for (unsigned minterm = 0; minterm < 8; minterm++)
+        if (Table >> minterm & 1)
+            result |= (minterm & 4 ? a : ~a) & (minterm & 2 ? b : ~b) & (minterm & 1 ? c : ~c);
+    return result;
+#endif
+}
+
+#endif
