@@ -104,7 +104,8 @@ for signal in HUP:129 INT:130 TERM:143 KILL:137; do
     wait $pid 2>wait.err
     check "SIG${signal%:*} while reading: status" [ $? -eq ${signal#*:} ]
     exec 3>&-
-    check "SIG${signal%:*} while reading: nothing said" [ ! -s out ] && [ ! -s err ]
+    check "SIG${signal%:*} while reading: no table" [ ! -s out ]
+    check "SIG${signal%:*} while reading: no message" [ ! -s err ]
     untouched "SIG${signal%:*} while reading"
 done
 for signal in HUP INT TERM; do
@@ -273,7 +274,6 @@ failing_calls()
     oracle letters 4 0 <twice
     cp expected twice.table
     no_memory "two FILEs, one zstd" twice.table -l --chunk-size=1K in in.zst
-    no_memory "standard input" table -l --threads=1
     no_memory "a pipe" table -l -
     no_memory "zstd in a pipe" table -l -d zstd
     no_memory "several workers" large.table -l --threads=3 large
@@ -291,7 +291,8 @@ failing_calls()
         fi
         n=$((n + 1))
     done
-    check "no memory, --output: all tried" [ $n -gt 3 ] && [ $n -lt 300 ]
+    check "no memory, --output: some tried" [ $n -gt 3 ]
+    check "no memory, --output: all tried" [ $n -lt 300 ]
 }
 
 # no_memory CASE TABLE ARGUMENT...: with every allocation failing in turn.
@@ -315,7 +316,8 @@ no_memory()
         n=$((n + 1))
     done
     counts "no memory, $what: none left to fail" $table
-    check "no memory, $what: all tried" [ $n -gt 3 ] && [ $n -lt 300 ]
+    check "no memory, $what: some tried" [ $n -gt 3 ]
+    check "no memory, $what: all tried" [ $n -lt 300 ]
 }
 
 if can_interpose; then

@@ -192,7 +192,17 @@ run -l -o dir/far <in
 writes "a link to elsewhere" elsewhere/file
 check "a link to elsewhere stays one" [ -h dir/far ]
 only "a link to elsewhere" new link far
-rm dir/link dir/far
+rm dir/link dir/far elsewhere/file
+ln -s ../elsewhere/file dir/far
+ln -s far dir/farther
+run -l -o dir/farther <in
+writes "a link to a link to nothing" elsewhere/file
+check "a link to a link to nothing stays one" [ -h dir/farther ]
+only "a link to a link to nothing" new far farther
+ln -s loop dir/loop
+run -l -o dir/loop <in
+refuses "a loop of links" 1 dir/loop 'Too many levels'
+rm dir/loop dir/far dir/farther
 
 # A file that is read may be written.
 cp in dir/both
