@@ -104,8 +104,11 @@ static unsigned resident_blocks(const struct bench *bench, const struct contende
            static_cast<unsigned>(bench->multiprocessors);
 }
 
-static void run(struct bench *bench, const struct contender &c, const unsigned char *data,
-                size_t len)
+// No contender takes 4 GiB at once.
+constexpr size_t launch_most = (size_t)1 << 30;
+
+static void run_piece(struct bench *bench, const struct contender &c, const unsigned char *data,
+                      size_t len)
 {
     if (c.read_blocks) {
         read_only<<<c.read_blocks * bench->multiprocessors, 512>>>(
@@ -130,6 +133,13 @@ static void run(struct bench *bench, const struct contender &c, const unsigned c
               "launch");
     }
     check(cudaGetLastError(), c.name.c_str());
+}
+
+static void run(struct bench *bench, const struct contender &c, const unsigned char *data,
+                size_t len)
+{
+    for (size_t done = 0; done < len; done += launch_most)
+        run_piece(bench, c, data + done, std::min(launch_most, len - done));
 }
 
 static double median_of(std::vector<double> &values)
@@ -364,11 +374,11 @@ static void open_bench(struct bench *bench)
     check(cudaEventCreate(&bench->begin), "event");
     check(cudaEventCreate(&bench->end), "event");
     check(cub::DeviceHistogram::HistogramEven(nullptr, bench->cub_size, bench->data,
-                                              bench->cub_counts, 257, 0, 256, bench->capacity),
+                                              bench->cub_counts, 257, 0, 256, launch_most),
           "CUB");
     size_t letters_size = 0;
     check(cub::DeviceHistogram::HistogramEven(nullptr, letters_size, bench->data, bench->cub_counts,
-                                              8, 97, 125, bench->capacity),
+                                              8, 97, 125, launch_most),
           "CUB");
     bench->cub_size = std::max(bench->cub_size, letters_size);
     check(cudaMalloc(&bench->cub_storage, bench->cub_size), "memory");

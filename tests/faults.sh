@@ -312,6 +312,7 @@ no_memory()
             counts "no memory at $n, $what" $table
         else
             refuses "no memory at $n, $what" 1
+            check "no memory at $n, $what: it says so" grep -qE 'memory|thread' err
         fi
         n=$((n + 1))
     done

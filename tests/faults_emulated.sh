@@ -66,7 +66,8 @@ done
 
 with error:1 -l </dev/null
 refuses "no device" 1 "no GPU: "
-with error:1 --device=auto -l in
+# Without ENGINE: a kernel by name would imply the GPU.
+run_as env GPUHISTO_FAULT=error:1 "$GPUHISTO" --device=auto -l in
 counts "no device, auto" table
 
 summary

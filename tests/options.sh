@@ -121,6 +121,7 @@ fine -l3 -q -v -q
 fine -l3 --chunk-size=1 --chunk-size=1G
 fine -l3 --decompress=zstd --decompress=none
 fine -l3 --device=gpu --device=cpu
+fine -l3 --device=gpu --device=auto
 fine -l3 --kernel=vectorized --kernel=auto
 run -l3 -o other -o new <in
 mv new out

@@ -2,6 +2,8 @@
 # Where bytes come from: files, pipes, sockets, devices; whole, in part, growing, many.
 . "${srcdir:-.}/tests/lib.sh"
 
+watch_over 600
+
 data text 40000 >in
 [ "$SCALE" = small ] && big=--chunk-size=20K || big=--chunk-size=4K
 

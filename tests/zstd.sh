@@ -2,6 +2,8 @@
 # zstd data: every shape of it is read through, and whatever is wrong with it gives no table.
 . "${srcdir:-.}/tests/lib.sh"
 
+watch_over 600
+
 zstd()
 {
     "$HELPERS/make_zstd" "$@"
