@@ -50,7 +50,7 @@ struct bench {
     unsigned char *data;
     size_t capacity;
     unsigned long long *counts; // 256
-    unsigned *cub_counts;       // CUB is a third as fast with 64-bit ones
+    unsigned *cub_counts;       // with 64-bit ones CUB gives 38 to 158 GB/s
     unsigned *scratch;
     unsigned *sink;
     void *cub_storage;

@@ -20,8 +20,10 @@ static const int deadly_signals[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 
 /* What FILE is now, and the name behind its links: rename must not replace a link. */
 struct target {
-    bool there, regular;
+    bool there;
+    bool direct; /* written as it is, not replaced */
     mode_t mode;
+    int descriptor; /* that the name stands for, as /dev/stdout does; or -1 */
     char path[PATH_MAX];
 };
 
@@ -40,8 +42,18 @@ static void directory_of(const char *path, char directory[PATH_MAX])
     directory[len] = '\0';
 }
 
-/* Sets path to name, or what it points to if it is a link; there need be nothing. 0, or -1 with
- * errno set. */
+/* The open descriptor that a path names, or -1. */
+static int descriptor_of(const char *path)
+{
+    int fd, end = 0;
+    if ((sscanf(path, "/dev/fd/%d%n", &fd, &end) == 1 && !path[end]) ||
+        (sscanf(path, "/proc/self/fd/%d%n", &fd, &end) == 1 && !path[end]))
+        return fd;
+    return -1;
+}
+
+/* Sets path to name, or what it points to if it is a link; there need be nothing. A name
+ * for a descriptor is not followed to the file behind it. 0, or -1 with errno set. */
 static int follow_links(const char *name, char path[PATH_MAX])
 {
     char link[PATH_MAX], directory[PATH_MAX] = "";
@@ -53,7 +65,7 @@ static int follow_links(const char *name, char path[PATH_MAX])
         }
         strcpy(stpcpy(path, directory), next);
         ssize_t len = readlink(path, link, sizeof link - 1);
-        if (len < 0)
+        if (len < 0 || descriptor_of(path) >= 0)
             return 0; /* not a link */
         link[len] = '\0';
         next = link;
@@ -71,13 +83,16 @@ static int examine(const char *name, struct target *target)
     target->there = stat(name, &status) == 0;
     if (!target->there && errno != ENOENT)
         return -1;
-    target->regular = target->there && S_ISREG(status.st_mode);
     target->mode = target->there ? status.st_mode & 07777 : 0666;
     if (target->there && S_ISDIR(status.st_mode)) {
         errno = EISDIR;
         return -1;
     }
-    return follow_links(name, target->path);
+    if (follow_links(name, target->path) != 0)
+        return -1;
+    target->descriptor = descriptor_of(target->path);
+    target->direct = target->descriptor >= 0 || (target->there && !S_ISREG(status.st_mode));
+    return 0;
 }
 
 int output_check(const char *name, struct reason *why)
@@ -89,8 +104,7 @@ int output_check(const char *name, struct reason *why)
     if (examine(name, &target) != 0)
         return fail(name, why);
     directory_of(target.path, directory);
-    bool direct = target.there && !target.regular;
-    const char *written = direct ? name : directory[0] ? directory : ".";
+    const char *written = target.direct ? name : directory[0] ? directory : ".";
     return access(written, W_OK) == 0 ? 0 : fail(name, why);
 }
 
@@ -149,6 +163,15 @@ static void remove_temporary(void)
     temporary_there = 0;
 }
 
+static int open_target(const char *name, const struct target *target)
+{
+    if (target->descriptor >= 0)
+        return fcntl(target->descriptor, F_DUPFD_CLOEXEC, 3);
+    if (target->direct)
+        return open(name, O_WRONLY | O_CLOEXEC | O_NOCTTY);
+    return open_temporary(target->path);
+}
+
 FILE *output_open(const char *name, struct reason *why)
 {
     struct target target;
@@ -156,8 +179,7 @@ FILE *output_open(const char *name, struct reason *why)
         return stdout;
     int fd = -1;
     if (examine(name, &target) == 0)
-        fd = target.there && !target.regular ? open(name, O_WRONLY | O_CLOEXEC | O_NOCTTY)
-                                             : open_temporary(target.path);
+        fd = open_target(name, &target);
     FILE *out = fd < 0 ? NULL : fdopen(fd, "w");
     if (!out) {
         fail(name, why);

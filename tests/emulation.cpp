@@ -42,7 +42,8 @@
 // sees the races of the kernels. It must not see ours: what works on a machine is marked with this.
 #define UNSEEN __attribute__((no_sanitize_thread))
 
-namespace {
+namespace
+{
 
 constexpr unsigned max_threads = 1024;
 constexpr unsigned launcher = max_threads; // the launcher's place among the fibers
@@ -123,7 +124,8 @@ UNSEEN void emulated_failure(const char *message)
     std::abort();
 }
 
-namespace {
+namespace
+{
 
 UNSEEN const char *name_of(warp_operation operation)
 {

@@ -306,4 +306,19 @@ refuses "a file too large" 1 dir/new 'File too large'
 same "a file too large: the old file" old dir/new
 only "a file too large" new sub
 
+# A name for an open descriptor is that descriptor: what the file behind it has already stays, and
+# what is written later comes after the table.
+printf 'abc' >letters
+echo head >log
+{ echo first; "$GPUHISTO" $ENGINE -l26 -o /dev/stdout letters; echo last; } >>log
+printf 'head\nfirst\na-z\t3\nlast\n' >expected
+same "--output=/dev/stdout, appending to a file" expected log
+echo head >log
+"$GPUHISTO" $ENGINE -l26 -o /dev/fd/5 letters 5>>log
+printf 'head\na-z\t3\n' >expected
+same "--output=/dev/fd/5" expected log
+"$GPUHISTO" $ENGINE -l26 -o /dev/stdout letters | cat >log
+printf 'a-z\t3\n' >expected
+same "--output=/dev/stdout, a pipe" expected log
+
 summary

@@ -61,11 +61,10 @@ static int main_behind(int argc, char **argv, char **environment)
     return real_main(argc, argv, environment);
 }
 
-/* Calls are counted from main on: what runs before it (CUDA's runtime registers its kernels, and dies
- * without memory) is not the program's own. */
-extern int __libc_start_main(main_function *program_main, int argc, char **argv,
-                             void (*init)(void), void (*fini)(void), void (*rtld_fini)(void),
-                             void *stack_end);
+/* Calls are counted from main on: what runs before it (CUDA's runtime registers its kernels, and
+ * dies without memory) is not the program's own. */
+extern int __libc_start_main(main_function *program_main, int argc, char **argv, void (*init)(void),
+                             void (*fini)(void), void (*rtld_fini)(void), void *stack_end);
 
 int __libc_start_main(main_function *program_main, int argc, char **argv, void (*init)(void),
                       void (*fini)(void), void (*rtld_fini)(void), void *stack_end)
@@ -156,9 +155,7 @@ int fclose(FILE *file)
 
 int rename(const char *from, const char *to)
 {
-    return struck("rename")
-               ? -1
-               : (int)syscall(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, 0);
+    return struck("rename") ? -1 : (int)syscall(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, 0);
 }
 
 int fchmod(int fd, mode_t mode)

@@ -15,7 +15,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-namespace {
+namespace
+{
 
 constexpr unsigned everyone = 0xffffffffu;
 int failures;

@@ -2,8 +2,8 @@
  *
  *     nonblock  standard input's O_NONBLOCK is set: reads of an empty pipe give EAGAIN
  *     socket    standard input is a socket that what this program reads is sent to
- *     default   SIGHUP, SIGINT, SIGPIPE and SIGTERM are not ignored, as a shell has SIGINT be in the
- *               background, and as some who run tests have the others be */
+ *     default   SIGHUP, SIGINT, SIGPIPE and SIGTERM are not ignored, as a shell has SIGINT be in
+ * the background, and as some who run tests have the others be */
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>

@@ -80,8 +80,8 @@ static __device__ __forceinline__ unsigned at_least(const letter_planes &planes)
     if (Bound == 16)
         return 0;
     unsigned enough = ~0u;
-    UNROLL for (unsigned k = 0; k < 4; k++)
-        enough = Bound >> k & 1 ? planes.number[k] & enough : planes.number[k] | enough;
+    UNROLL for (unsigned k = 0; k < 4; k++) enough =
+        Bound >> k & 1 ? planes.number[k] & enough : planes.number[k] | enough;
     return enough;
 }
 
