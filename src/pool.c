@@ -197,12 +197,12 @@ static void start_workers(struct pool *pool, bool serial)
     if (serial && wanted > SERIAL_WORKERS)
         wanted = SERIAL_WORKERS;
     pthread_mutex_lock(&pool->lock);
-    bool more = pool->started < wanted;
+    unsigned before = pool->started;
     while (pool->started < wanted && !pool->failed && start_thread(work, pool) == 0) {
         pool->started++;
         pool->running++;
     }
-    if (more) {
+    if (pool->started > before) {
         atomic_store(&pool->rate_base, atomic_load(&pool->bytes));
         atomic_store(&pool->rate_begin, seconds_since(&pool->begin));
     }
