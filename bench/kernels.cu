@@ -262,7 +262,7 @@ static void measure_cpu(struct bench *bench, const char *data, size_t len)
             std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
     }
     const double median = median_of(seconds);
-    print_row(bench, "bytes", data, "CPU, 1 core", len, {median, seconds.front(), seconds.back()});
+    print_row(bench, "bytes", data, "CPU (1 core)", len, {median, seconds.front(), seconds.back()});
 }
 
 // As tuned for the device.
@@ -425,7 +425,9 @@ static bool measure_published(struct bench *bench)
         const struct contender c =
             ours(bench, static_cast<enum strategy_id>(strategy - strategies), &letters);
         right = verify(bench, &letters, c, len) && right;
-        std::printf("%-12s %10.2f %10.3f\n", row.name, row.ms, measure(bench, c, len).median * 1e3);
+        const std::string there = row.ms > 0 ? std::to_string(row.ms).substr(0, 6) : "-";
+        std::printf("%-12s %10s %10.3f\n", row.name, there.c_str(),
+                    measure(bench, c, len).median * 1e3);
     }
     return right;
 }
