@@ -24,8 +24,8 @@ extern const struct strategy_kernels strategy_kernels[];
 // A kernel, and how it is launched on one device.
 struct launch {
     counting_kernel kernel;
-    unsigned block, coarsening; // as in struct tuning
-    unsigned shared;            // dynamic shared memory, bytes a block
+    unsigned block, coarsening, least; // as in struct tuning
+    unsigned shared;                   // dynamic shared memory, bytes a block
     bool scratch;
 };
 
@@ -34,7 +34,10 @@ static inline struct launch launch_with(const struct tuning *tuning,
 {
     const struct strategy_kernels *of = &strategy_kernels[tuning->strategy];
     return {histogram->mode == SAMPLE_BYTES ? of->bytes : of->letters[histogram->width - 1],
-            tuning->block, tuning->coarsening, of->shared + tuning->block / 32 * of->shared_a_warp,
+            tuning->block,
+            tuning->coarsening,
+            tuning->least,
+            of->shared + tuning->block / 32 * of->shared_a_warp,
             of->scratch};
 }
 
@@ -46,8 +49,7 @@ static inline unsigned grid_for(const struct launch *launch, unsigned resident,
         return static_cast<unsigned>((len + 1ull * launch->block * launch->coarsening - 1) /
                                      (1ull * launch->block * launch->coarsening)) +
                (len == 0);
-    const unsigned long long worth =
-        len / (static_cast<unsigned long long>(launch->block) * BYTES_PER_THREAD) + 1;
+    const unsigned long long worth = len / (1ull * launch->block * launch->least) + 1;
     return worth < resident ? static_cast<unsigned>(worth) : resident;
 }
 

@@ -11,22 +11,28 @@ struct tuning {
     enum strategy_id strategy;
     unsigned capability; /* 10 * major + minor: holds from this one on, up to a later row's */
     unsigned block;      /* threads */
-    unsigned coarsening; /* samples a thread, in as many blocks as that takes; 0: as many blocks as
-                            the device holds at a time stay and share the data */
+    unsigned coarsening; /* samples a thread, in as many blocks as that takes; 0: blocks stay, as
+                            many as the device holds at a time, and share the data */
+    unsigned least;      /* bytes that are worth a thread of a block that stays: small data get
+                            fewer blocks */
 };
 
 /* Rows of a strategy stand in order of their capability. No device but that of 9.0 was at hand, so
  * they hold for all; what differs most, how many blocks fit, the device is asked. GB/s behind. */
 static const struct tuning tunings[] = {
-    {STRATEGY_naive, 0, 1024, 1},        /* all the same: 64 to 1024 threads */
-    {STRATEGY_privatized, 0, 64, 0},     /* text, letters: 118 GB/s; with 1024 threads 26 */
-    {STRATEGY_shared, 0, 1024, 1},       /* text, bytes: 163; with 512 threads 81 */
-    {STRATEGY_contiguous, 0, 1024, 16},  /* text, bytes: 1254; 1024x8 1202, 512x32 843 */
-    {STRATEGY_interleaved, 0, 256, 128}, /* text, bytes: 729; 1024x16 667 */
-    {STRATEGY_aggregated, 0, 256, 64},   /* text, bytes: 694; 1024x16 632 */
-    {STRATEGY_vectorized, 0, 512, 0},    /* text, bytes: 4103; with 256 threads 3995 */
-    {STRATEGY_lanes, 0, 1024, 0},        /* uniform bytes: 4328; 768 threads 4310, 512 4198 */
-    {STRATEGY_bitsliced, 0, 256, 0},     /* text: 4394; 128 threads 4347, 64 4379 */
+    {STRATEGY_naive, 0, 1024, 1, 0},        /* all the same: 64 to 1024 threads */
+    {STRATEGY_privatized, 0, 64, 0, 64},    /* text, letters: 118; with 1024 threads 26 */
+    {STRATEGY_shared, 0, 1024, 1, 0},       /* text, bytes: 163; with 512 threads 81 */
+    {STRATEGY_contiguous, 0, 1024, 16, 0},  /* text, bytes: 1254; 1024x8 1202, 512x32 843 */
+    {STRATEGY_interleaved, 0, 256, 128, 0}, /* text, bytes: 729; 1024x16 667 */
+    {STRATEGY_aggregated, 0, 256, 64, 0},   /* text, bytes: 694; 1024x16 632 */
+    {STRATEGY_vectorized, 0, 512, 0, 64},   /* text, bytes: 4103; with 256 threads 3995 */
+    /* Uniform bytes: 4328; 768 threads 4310, 512 4198. 8 MiB of text: 1330; with 16 bytes a thread
+     * 1231, 32 1256, 128 1139. */
+    {STRATEGY_lanes, 0, 1024, 0, 64},
+    /* Text: 4394; 128 threads 4347, 64 4379. 8 MiB of text: 1269; with 16 bytes a thread 1118, 32
+     * 1094, 64 1100, 256 1178. */
+    {STRATEGY_bitsliced, 0, 256, 0, 128},
 };
 
 /* Letters in ranges of at least so many are counted by bitsliced, everything else by lanes. Least
@@ -34,10 +40,6 @@ static const struct tuning tunings[] = {
  * 0.89 and 0.97, 3 0.95 and 0.97, 4 0.96 and 0.97, from 8 on 0.97 and 0.97. Where both reach the
  * ceiling, bitsliced has less to set up: over 16 MiB 1890 GB/s to 1510. */
 #define BITSLICED_WIDTH_MIN 4
-
-/* The bytes that a thread counts before more blocks, of those that stay, are worth their start. 16
- * MiB of text: bytes by lanes 1950 GB/s with 32, 1956 with 64, 2009 with 128, 1580 with 256. */
-#define BYTES_PER_THREAD 128
 
 /* Blocks of 1024 that a multiprocessor has threads for, 2048 or fewer of them; the compiler is to
  * keep them within its registers. */
