@@ -253,11 +253,14 @@ static void measure_ceiling(struct bench *bench, size_t len, const char *data)
 
 static void measure_cpu(struct bench *bench, const char *data, size_t len)
 {
+    struct histogram histogram;
+    histogram_bytes(&histogram);
+    const struct count_plan plan = count_plan(counter_find(nullptr), &histogram);
     std::vector<double> seconds;
     for (int sample = 0; sample < 3; sample++) {
         uint64_t bytes[256] = {0};
         const auto begin = std::chrono::steady_clock::now();
-        count_bytes_table(bench->host.data(), len, bytes);
+        count(&plan, bench->host.data(), len, bytes);
         seconds.push_back(
             std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
     }
@@ -351,7 +354,7 @@ static void load(struct bench *bench, enum data_kind kind, size_t len)
     check(cudaMemcpy(bench->data, bench->host.data(), bench->capacity, cudaMemcpyHostToDevice),
           "copy");
     std::fill(bench->host_counts, bench->host_counts + 256, 0);
-    count_bytes_table(bench->host.data(), len, bench->host_counts);
+    count_bytes_portable(bench->host.data(), len, bench->host_counts);
 }
 
 struct letter_mode {

@@ -265,7 +265,8 @@ static struct pool *open_pool(const struct pool_options *options, const struct h
     pool->histogram = histogram;
     pool->source = source;
     clock_gettime(CLOCK_MONOTONIC, &pool->begin);
-    pool->cpu = cpu_engine_open(histogram, options->chunk_size, pool->options.threads);
+    pool->cpu =
+        cpu_engine_open(histogram, options->counter, options->chunk_size, pool->options.threads);
     pthread_mutex_init(&pool->lock, NULL);
     pthread_cond_init(&pool->changed, NULL);
     if (pool->cpu)
@@ -367,7 +368,7 @@ int pool_run(const struct pool_options *options, const struct histogram *histogr
     pthread_mutex_lock(&pool->lock);
     outcome->seconds = seconds_since(&pool->begin);
     outcome->workers = pool->started;
-    outcome->cpu_name = cpu_engine_strategy(pool->cpu);
+    outcome->cpu_name = cpu_engine_counter(pool->cpu);
     outcome->gpu_opened = atomic_load(&pool->opening);
     outcome->gpu_refused = pool->gpu_refused;
     *why = pool->why;

@@ -7,6 +7,7 @@
 #include "reason.h"
 #include "source.h"
 
+struct counter;
 struct strategy;
 
 enum device_choice {
@@ -29,6 +30,7 @@ struct pool_options {
     enum device_choice device;
     int ordinal;                     /* which GPU, from 0 */
     const struct strategy *strategy; /* NULL: the fastest */
+    const struct counter *counter;   /* how the CPU counts; NULL: the fastest */
     size_t chunk_size;               /* bytes of a GPU slot; the CPU's buffers are no larger */
     unsigned buffers;                /* GPU slots; 0: chosen by the kind of input */
     unsigned threads;                /* workers at most; 0: the processors this process may use */
