@@ -1,4 +1,5 @@
 #include "pool.h"
+#include "cost.h"
 #include "cpu_engine.h"
 #include "gpu/engine.h"
 
@@ -16,14 +17,13 @@ const struct pool_tuning pool_tuning = {
     /* A thread costs what a core counts in the meantime, some 100 KB, and an input that ends soon
      * is done before it runs. */
     .short_input = 4 * MIB,
-    /* Measured on an H200 with 16 cores, page cache, letters and bytes alike: CUDA needs 0.20 to
-     * 0.24 s to be ready and 0.08 to 0.10 s to be torn down (the waiting shell pays that even after
-     * _exit), and a file then goes at 50 GB/s beside the 30 GB/s of the CPU. */
-    .break_even = 0.6,
-    /* A pipe gives its 3 to 4 GB/s to either engine: there the GPU only spares the CPU its work
-     * (1.5 instead of 2.4 CPU seconds for 5 GB), and its tear-down should not show. The end of a
-     * pipe is not known; having gone on for so long, it is taken to go on for as long again. */
-    .pipe_break_even = 4.0,
+    /* Measured on an H200: CUDA needs 0.20 to 0.30 s to be ready, and 0.08 to 0.10 s to be torn
+     * down, which the waiting shell pays even after _exit. */
+    .gpu_start = 0.25,
+    .break_even = 0.15,
+    /* A pipe gives its 4 GB/s to either engine: there the GPU only spares the CPU its work, and its
+     * tear-down should be no more than 5 % of the whole, however soon the pipe ends afterwards. */
+    .pipe_break_even = 2.0,
 };
 
 /* A pipe that is slower than this on average keeps no engine busy. */
@@ -32,7 +32,7 @@ const struct pool_tuning pool_tuning = {
 /* Before this there is no rate to go by. */
 #define FIRST_LOOK_SECONDS 0.02
 
-/* Workers that take turns at a pipe: one reads while the other counts. */
+/* Workers that take turns at a pipe, at most: one reads while the other counts. */
 #define SERIAL_WORKERS 2
 
 /* Slots: two do for a pipe, whose readers take turns. Side by side, every reader fills one while
@@ -53,6 +53,9 @@ struct pool {
     _Atomic(struct engine *) gpu; /* NULL until its slots are there */
     double gpu_ready;             /* when that was; written before */
     _Atomic uint64_t bytes;       /* read so far */
+    struct costs costs;
+    atomic_uint feeders; /* workers with a piece of a file that goes to the GPU */
+    uint64_t known;      /* bytes that were known to come, when the run began */
 
     atomic_bool opening; /* the GPU was asked for */
     _Atomic uint64_t
@@ -160,7 +163,12 @@ static bool gpu_pays(struct pool *pool, bool serial)
     double rate = (double)bytes / (now - begin);
     if (serial)
         return now >= tuning->pipe_break_even && rate >= PIPE_RATE_MIN;
-    return (double)source_left(pool->source) / rate >= tuning->break_even;
+    pthread_mutex_lock(&pool->lock);
+    unsigned workers = pool->started;
+    pthread_mutex_unlock(&pool->lock);
+    double left = (double)source_left(pool->source);
+    return costs_gpu_saves(&pool->costs, left, rate, workers, tuning->gpu_start) >=
+           tuning->break_even;
 }
 
 static void consider_gpu(struct pool *pool, bool serial)
@@ -178,14 +186,28 @@ static void consider_gpu(struct pool *pool, bool serial)
 
 /* --- the workers --- */
 
-/* Where the next chunk goes: to a GPU slot if there is one for it, else to the CPU. What comes
- * through a pipe goes wholly to the GPU once there is one. */
+/* Whether the next piece of a file is for the GPU. The last bytes, less than a slot for each
+ * worker, are shared out in the CPU's smaller pieces, so that all are done at the same time. */
+static bool feeds_gpu(struct pool *pool)
+{
+    uint64_t bytes = atomic_load(&pool->bytes),
+             left = pool->known > bytes ? pool->known - bytes : 0;
+    return left >= (uint64_t)pool->options.threads * pool->options.chunk_size &&
+           costs_prefer_gpu(&pool->costs, atomic_load(&pool->feeders));
+}
+
+/* Where the next chunk goes: to a GPU slot if there is one for it and that is the better place,
+ * else to the CPU. What comes through a pipe goes wholly to the GPU once there is one. */
 static struct chunk *choose_memory(void *arg, bool serial)
 {
     struct pool *pool = arg;
     bool only_gpu = pool->options.device == DEVICE_GPU;
     struct engine *gpu = atomic_load(&pool->gpu);
-    struct chunk *chunk = gpu ? engine_acquire(gpu, only_gpu || serial) : NULL;
+    struct chunk *chunk = NULL;
+    if (gpu && (only_gpu || serial || feeds_gpu(pool)))
+        chunk = engine_acquire(gpu, only_gpu || serial);
+    if (chunk && !serial)
+        atomic_fetch_add(&pool->feeders, 1);
     return chunk || only_gpu ? chunk : engine_acquire(pool->cpu, true);
 }
 
@@ -194,8 +216,9 @@ static void *work(void *arg);
 static void start_workers(struct pool *pool, bool serial)
 {
     unsigned wanted = pool->options.threads;
-    if (serial && wanted > SERIAL_WORKERS)
-        wanted = SERIAL_WORKERS;
+    unsigned most = costs_want_second_reader(&pool->costs) ? SERIAL_WORKERS : 1;
+    if (serial && wanted > most)
+        wanted = most;
     pthread_mutex_lock(&pool->lock);
     unsigned before = pool->started;
     while (pool->started < wanted && !pool->failed && start_thread(work, pool) == 0) {
@@ -217,15 +240,33 @@ static void fail_for_loss(struct pool *pool)
     fail(pool, why.text);
 }
 
+/* Has the chunk counted, and notes what it cost from `begin` on. 0, or -1: without its GPU. */
+static int submit(struct pool *pool, struct chunk *chunk, bool serial, double begin)
+{
+    bool on_gpu = chunk->engine != pool->cpu;
+    size_t len = chunk->len;
+    double was_read = seconds_since(&pool->begin);
+    int rc = engine_submit(chunk);
+    double counted = seconds_since(&pool->begin);
+    if (on_gpu && !serial)
+        atomic_fetch_sub(&pool->feeders, 1);
+    if (serial)
+        costs_learn_stream(&pool->costs, was_read - begin, counted - was_read);
+    else if (len > 0)
+        costs_learn_file(&pool->costs, on_gpu, len, was_read - begin, counted - was_read);
+    return rc;
+}
+
 static void *work(void *arg)
 {
     struct pool *pool = arg;
     for (;;) {
         struct chunk *chunk;
         bool serial;
+        double begin = seconds_since(&pool->begin);
         int more = source_read(pool->source, choose_memory, pool, &chunk, &serial);
         size_t len = chunk ? chunk->len : 0;
-        if (chunk && engine_submit(chunk) != 0) {
+        if (chunk && submit(pool, chunk, serial, begin) != 0) {
             fail_for_loss(pool);
             break;
         }
@@ -264,6 +305,7 @@ static struct pool *open_pool(const struct pool_options *options, const struct h
         pool->options.threads = processors();
     pool->histogram = histogram;
     pool->source = source;
+    pool->known = source_left(source);
     clock_gettime(CLOCK_MONOTONIC, &pool->begin);
     pool->cpu =
         cpu_engine_open(histogram, options->counter, options->chunk_size, pool->options.threads);

@@ -19,7 +19,8 @@ enum device_choice {
 /* When more hands are called for. */
 struct pool_tuning {
     uint64_t short_input;   /* bytes that one worker counts before others are started */
-    double break_even;      /* seconds the CPU alone would still need, for the GPU to be opened */
+    double gpu_start;       /* seconds that a GPU takes until it is ready */
+    double break_even;      /* seconds that it must save, for it to be opened */
     double pipe_break_even; /* seconds that a pipe has gone on, for the same */
 };
 

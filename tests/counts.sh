@@ -175,11 +175,11 @@ data uniform 300000 >all
 for counter in avx512 avx2 portable; do
     if GPUHISTO_CPU=$counter "$GPUHISTO" --device=cpu </dev/null >/dev/null 2>&1; then
         oracle bytes <all
-        GPUHISTO_CPU=$counter run --device=cpu all
+        run_as env GPUHISTO_CPU=$counter "$GPUHISTO" --device=cpu all
         counts "$counter, bytes" expected
         for width in 1 3 4; do
             oracle letters $width 1 <all
-            GPUHISTO_CPU=$counter run --device=cpu --letters=$width -f all
+            run_as env GPUHISTO_CPU=$counter "$GPUHISTO" --device=cpu -f --letters=$width all
             counts "$counter, width $width" expected
         done
     fi
