@@ -29,8 +29,9 @@ const struct pool_tuning pool_tuning = {
 /* A pipe that is slower than this on average keeps no engine busy. */
 #define PIPE_RATE_MIN 100e6
 
-/* Before this there is no rate to go by. */
-#define FIRST_LOOK_SECONDS 0.02
+/* Before this there is no rate to go by; and so often it is asked whether the GPU would pay: a
+ * hundred thousand chunks a second must not all ask. */
+#define LOOK_SECONDS 0.02
 
 /* Workers that take turns at a pipe, at most: one reads while the other counts. */
 #define SERIAL_WORKERS 2
@@ -57,14 +58,16 @@ struct pool {
     atomic_uint feeders; /* workers with a piece of a file that goes to the GPU */
     uint64_t known;      /* bytes that were known to come, when the run began */
 
-    atomic_bool opening; /* the GPU was asked for */
+    atomic_bool opening;      /* the GPU was asked for */
+    _Atomic double next_look; /* seconds, when to ask again whether it pays */
     _Atomic uint64_t
         rate_base; /* `bytes`, and the seconds gone by, when there were workers enough: */
     _Atomic double rate_begin; /* what one alone did before tells nothing of what many do */
 
     pthread_mutex_t lock; /* all that follows */
     pthread_cond_t changed;
-    unsigned started, running; /* workers */
+    atomic_uint started; /* workers; read without the lock too */
+    unsigned running;
     bool failed;
     struct reason why;
     struct reason gpu_refused;
@@ -152,29 +155,37 @@ static int start_thread(void *(*run)(void *), void *arg)
     return 0;
 }
 
+/* Tests whose GPU need save nothing do not wait either. */
+static double look_seconds(const struct pool *pool)
+{
+    double break_even = pool->options.tuning.break_even;
+    return break_even < LOOK_SECONDS ? break_even : LOOK_SECONDS;
+}
+
 /* Whether the GPU is worth its start; `serial` tells the kind of input that was just read. */
 static bool gpu_pays(struct pool *pool, bool serial)
 {
     const struct pool_tuning *tuning = &pool->options.tuning;
     double now = seconds_since(&pool->begin), begin = atomic_load(&pool->rate_begin);
-    if (now - begin < FIRST_LOOK_SECONDS && now - begin < tuning->break_even)
+    if (now - begin < look_seconds(pool))
         return false;
     uint64_t bytes = atomic_load(&pool->bytes) - atomic_load(&pool->rate_base);
     double rate = (double)bytes / (now - begin);
     if (serial)
         return now >= tuning->pipe_break_even && rate >= PIPE_RATE_MIN;
-    pthread_mutex_lock(&pool->lock);
-    unsigned workers = pool->started;
-    pthread_mutex_unlock(&pool->lock);
-    double left = (double)source_left(pool->source);
-    return costs_gpu_saves(&pool->costs, left, rate, workers, tuning->gpu_start) >=
-           tuning->break_even;
+    double saved = costs_gpu_saves(&pool->costs, (double)source_left(pool->source), rate,
+                                   atomic_load(&pool->started), tuning->gpu_start);
+    return saved >= tuning->break_even;
 }
 
 static void consider_gpu(struct pool *pool, bool serial)
 {
+    double now = seconds_since(&pool->begin);
     if (pool->options.device != DEVICE_AUTO || atomic_load(&pool->opening) ||
-        !gpu_pays(pool, serial) || atomic_exchange(&pool->opening, true))
+        now < atomic_load(&pool->next_look))
+        return;
+    atomic_store(&pool->next_look, now + look_seconds(pool));
+    if (!gpu_pays(pool, serial) || atomic_exchange(&pool->opening, true))
         return;
     struct opener *opener = malloc(sizeof *opener);
     if (!opener)
@@ -219,6 +230,8 @@ static void start_workers(struct pool *pool, bool serial)
     unsigned most = costs_want_second_reader(&pool->costs) ? SERIAL_WORKERS : 1;
     if (serial && wanted > most)
         wanted = most;
+    if (atomic_load(&pool->started) >= wanted)
+        return;
     pthread_mutex_lock(&pool->lock);
     unsigned before = pool->started;
     while (pool->started < wanted && !pool->failed && start_thread(work, pool) == 0) {
