@@ -93,11 +93,11 @@ static void fail(struct pool *pool, const char *why)
 
 /* --- the GPU --- */
 
-static unsigned buffers(struct pool *pool)
+static unsigned buffers(struct pool *pool, bool side_by_side)
 {
     if (pool->options.buffers)
         return pool->options.buffers;
-    if (source_left(pool->source) == 0)
+    if (!side_by_side)
         return SERIAL_BUFFERS;
     uint64_t fit = PARALLEL_BUFFERS_BYTES / pool->options.chunk_size;
     uint64_t wanted = 2 * (uint64_t)pool->options.threads;
@@ -149,8 +149,8 @@ static int start_thread(void *(*run)(void *), void *arg)
     return 0;
 }
 
-/* Whether the GPU is worth its start; `serial` tells the kind of input that was just read. */
-static bool gpu_pays(struct pool *pool, bool serial)
+/* Whether the GPU is worth its start; `flow` tells the kind of input that was just read. */
+static bool gpu_pays(struct pool *pool, enum flow flow)
 {
     const struct pool_tuning *tuning = &pool->options.tuning;
     double now = seconds_since(&pool->begin), begin = atomic_load(&pool->rate_begin);
@@ -158,20 +158,20 @@ static bool gpu_pays(struct pool *pool, bool serial)
         return false;
     uint64_t bytes = atomic_load(&pool->bytes) - atomic_load(&pool->rate_base);
     double rate = (double)bytes / (now - begin);
-    if (serial)
+    if (flow != FLOW_FILE)
         return now >= tuning->pipe_break_even && rate >= PIPE_RATE_MIN;
     return (double)source_left(pool->source) / rate >= tuning->break_even;
 }
 
-static void consider_gpu(struct pool *pool, bool serial)
+static void consider_gpu(struct pool *pool, enum flow flow)
 {
     if (pool->options.device != DEVICE_AUTO || atomic_load(&pool->opening) ||
-        !gpu_pays(pool, serial) || atomic_exchange(&pool->opening, true))
+        !gpu_pays(pool, flow) || atomic_exchange(&pool->opening, true))
         return;
     struct opener *opener = malloc(sizeof *opener);
     if (!opener)
         return; /* then without */
-    *opener = (struct opener){pool, buffers(pool)};
+    *opener = (struct opener){pool, buffers(pool, flow != FLOW_PIPE)};
     if (start_thread(open_gpu_thread, opener) != 0)
         free(opener);
 }
@@ -179,22 +179,23 @@ static void consider_gpu(struct pool *pool, bool serial)
 /* --- the workers --- */
 
 /* Where the next chunk goes: to a GPU slot if there is one for it, else to the CPU. What comes
- * through a pipe goes wholly to the GPU once there is one. */
-static struct chunk *choose_memory(void *arg, bool serial)
+ * through a pipe goes wholly to the GPU once there is one, and so does zstd data: the cores have
+ * enough to do with decompressing it. */
+static struct chunk *choose_memory(void *arg, enum flow flow)
 {
     struct pool *pool = arg;
     bool only_gpu = pool->options.device == DEVICE_GPU;
     struct engine *gpu = atomic_load(&pool->gpu);
-    struct chunk *chunk = gpu ? engine_acquire(gpu, only_gpu || serial) : NULL;
+    struct chunk *chunk = gpu ? engine_acquire(gpu, only_gpu || flow != FLOW_FILE) : NULL;
     return chunk || only_gpu ? chunk : engine_acquire(pool->cpu, true);
 }
 
 static void *work(void *arg);
 
-static void start_workers(struct pool *pool, bool serial)
+static void start_workers(struct pool *pool, enum flow flow)
 {
     unsigned wanted = pool->options.threads;
-    if (serial && wanted > SERIAL_WORKERS)
+    if (flow == FLOW_PIPE && wanted > SERIAL_WORKERS)
         wanted = SERIAL_WORKERS;
     pthread_mutex_lock(&pool->lock);
     unsigned before = pool->started;
@@ -220,10 +221,12 @@ static void fail_for_loss(struct pool *pool)
 static void *work(void *arg)
 {
     struct pool *pool = arg;
+    struct reader reader;
+    reader_open(&reader, pool->source);
     for (;;) {
         struct chunk *chunk;
-        bool serial;
-        int more = source_read(pool->source, choose_memory, pool, &chunk, &serial);
+        enum flow flow;
+        int more = source_read(&reader, choose_memory, pool, &chunk, &flow);
         size_t len = chunk ? chunk->len : 0;
         if (chunk && engine_submit(chunk) != 0) {
             fail_for_loss(pool);
@@ -240,10 +243,11 @@ static void *work(void *arg)
             break;
         uint64_t bytes = atomic_fetch_add(&pool->bytes, len) + len;
         if (len > 0 && bytes >= pool->options.tuning.short_input) {
-            start_workers(pool, serial);
-            consider_gpu(pool, serial);
+            start_workers(pool, flow);
+            consider_gpu(pool, flow);
         }
     }
+    reader_close(&reader);
     pthread_mutex_lock(&pool->lock);
     pool->running--;
     pthread_cond_signal(&pool->changed);
@@ -265,7 +269,8 @@ static struct pool *open_pool(const struct pool_options *options, const struct h
     pool->histogram = histogram;
     pool->source = source;
     clock_gettime(CLOCK_MONOTONIC, &pool->begin);
-    pool->cpu = cpu_engine_open(histogram, options->chunk_size, pool->options.threads);
+    pool->cpu =
+        cpu_engine_open(histogram, options->chunk_size, pool->options.threads + SOURCE_GIVEN_MAX);
     pthread_mutex_init(&pool->lock, NULL);
     pthread_cond_init(&pool->changed, NULL);
     if (pool->cpu)
@@ -325,7 +330,7 @@ static void describe_gpu(struct pool *pool, struct engine *gpu, struct pool_outc
 static int begin_on_gpu(struct pool *pool)
 {
     atomic_store(&pool->opening, true);
-    open_gpu(pool, buffers(pool));
+    open_gpu(pool, buffers(pool, source_left(pool->source) > 0));
     if (atomic_load(&pool->gpu))
         return 0;
     reason_set(&pool->why, "no GPU: %s", pool->gpu_refused.text);
