@@ -17,7 +17,6 @@ struct chunk {
     struct engine *engine; /* whose it is */
     unsigned char *data;   /* cap bytes, the engine's own */
     size_t len, cap;       /* bytes: in use, and there */
-    uint64_t offset;       /* of data[0] in its stream, after decompression */
     bool fill;             /* worth waiting for cap bytes; else take what one read gives */
 };
 

@@ -9,8 +9,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define RAW_SIZE ((size_t)128 << 10) /* what libzstd likes to be fed at a time */
-#define PIPE_SIZE ((size_t)1 << 20)  /* the most an ordinary user may ask for */
+#define RAW_SIZE ((size_t)128 << 10)  /* of a zstd file or a pipe, looked at first */
+#define MORE_SIZE ((size_t)512 << 10) /* of an open frame at a time; libzstd copies blocks cut */
+#define FRAMES_SIZE ((size_t)1 << 20) /* given out at a time, as far as frames allow */
+#define PIPE_SIZE ((size_t)1 << 20)   /* the most an ordinary user may ask for */
 
 /* read or pread, waiting for a non-blocking descriptor and through signals. */
 static ssize_t read_patiently(const struct input *input, void *buf, size_t len, uint64_t offset)
@@ -53,13 +55,17 @@ static int out_of_memory(const struct input *input, struct reason *why)
     return -1;
 }
 
-/* Sets up the decoder; what was seen of the file so far is in raw. */
-static int begin_zstd(struct input *input, uint64_t memlimit, struct reason *why)
+/* Room for cap bytes at least. */
+static int reserve(const struct input *input, struct raw *raw, size_t cap, struct reason *why)
 {
-    if (!input->raw)
-        input->raw = malloc(RAW_SIZE);
-    input->zstd = zstd_stream_open(memlimit);
-    return input->raw && input->zstd ? 0 : out_of_memory(input, why);
+    if (raw->cap >= cap)
+        return 0;
+    unsigned char *data = realloc(raw->data, cap);
+    if (!data)
+        return out_of_memory(input, why);
+    raw->data = data;
+    raw->cap = cap;
+    return 0;
 }
 
 /* Looks at the first bytes of a regular file, taking none. 1 zstd, 0 not, -1 error. */
@@ -74,16 +80,16 @@ static int regular_magic(const struct input *input, struct reason *why)
  * buffer is asked for, so that the reads that follow begin at a page of the pipe again. */
 static int stream_magic(struct input *input, struct reason *why)
 {
-    input->raw = malloc(RAW_SIZE);
-    if (!input->raw)
-        return out_of_memory(input, why);
+    struct raw *raw = &input->raw;
+    if (reserve(input, raw, RAW_SIZE, why) != 0)
+        return -1;
     int magic;
     do {
-        ssize_t got = take(input, input->raw + input->raw_len, RAW_SIZE - input->raw_len, why);
+        ssize_t got = take(input, raw->data + raw->len, raw->cap - raw->len, why);
         if (got < 0)
             return -1;
-        input->raw_len += (size_t)got;
-        magic = got == 0 ? 0 : zstd_magic(input->raw, input->raw_len);
+        raw->len += (size_t)got;
+        magic = got == 0 ? 0 : zstd_magic(raw->data, raw->len);
     } while (magic < 0);
     return magic;
 }
@@ -95,7 +101,8 @@ static int recognise(struct input *input, const struct input_options *options, s
     int magic = 1;
     if (options->decompress == DECOMPRESS_AUTO)
         magic = input->regular ? regular_magic(input, why) : stream_magic(input, why);
-    return magic > 0 ? begin_zstd(input, options->memlimit, why) : magic;
+    input->zstd = magic > 0;
+    return magic;
 }
 
 /* What kind of file it is, and what follows from that. */
@@ -154,60 +161,90 @@ ssize_t input_read_at(const struct input *input, void *buf, size_t len, uint64_t
     return (ssize_t)done;
 }
 
-/* Bytes of a zstd stream: at least one, or 0 at the end. */
-static ssize_t read_zstd(struct input *input, void *buf, size_t cap, struct reason *why)
+ssize_t input_read(struct input *input, void *buf, size_t cap, struct reason *why)
 {
-    for (;;) {
-        if (input->raw_pos == input->raw_len && !input->zstd_pending) {
-            ssize_t got = take(input, input->raw, RAW_SIZE, why);
-            if (got < 0)
-                return -1;
-            if (got == 0 && !zstd_stream_complete(input->zstd)) {
-                reason_set(why, "%s: truncated zstd data, at byte %llu", input->name,
-                           (unsigned long long)input->taken);
-                return -1;
-            }
-            if (got == 0)
-                return 0;
-            input->raw_pos = 0;
-            input->raw_len = (size_t)got;
-        }
-        size_t used, made;
-        struct reason fault;
-        int rc =
-            zstd_stream_decode(input->zstd, input->raw + input->raw_pos,
-                               input->raw_len - input->raw_pos, &used, buf, cap, &made, &fault);
-        input->raw_pos += used;
-        input->zstd_pending = made == cap;
-        if (rc != 0) {
-            uint64_t at = input->taken - (input->raw_len - input->raw_pos);
-            reason_set(why, "%s: %s, at byte %llu", input->name, fault.text,
-                       (unsigned long long)at);
-            return -1;
-        }
-        if (made > 0)
-            return (ssize_t)made;
-    }
-}
-
-/* Bytes as they are: first what was seen while looking for magic. */
-static ssize_t read_plain(struct input *input, void *buf, size_t cap, struct reason *why)
-{
-    size_t waiting = input->raw_len - input->raw_pos;
+    struct raw *raw = &input->raw; /* first what was seen while looking for magic */
+    size_t waiting = raw->len - raw->pos;
     if (waiting == 0)
         return take(input, buf, cap, why);
     size_t len = waiting < cap ? waiting : cap;
-    memcpy(buf, input->raw + input->raw_pos, len);
-    input->raw_pos += len;
+    memcpy(buf, raw->data + raw->pos, len);
+    raw->pos += len;
     return (ssize_t)len;
 }
 
-ssize_t input_read(struct input *input, void *buf, size_t cap, struct reason *why)
+/* Reads until raw is full, or to the end. */
+static int fill(struct input *input, struct raw *raw, struct reason *why)
 {
-    ssize_t got = input->zstd ? read_zstd(input, buf, cap, why) : read_plain(input, buf, cap, why);
-    if (got > 0)
-        input->given += (uint64_t)got;
+    while (raw->len < raw->cap && !input->ended) {
+        ssize_t got = take(input, raw->data + raw->len, raw->cap - raw->len, why);
+        if (got < 0)
+            return -1;
+        raw->len += (size_t)got;
+    }
+    return 0;
+}
+
+/* Reads whole frames into raw, with more memory if need be, or the beginning of one. 0 or -1;
+ * *whole is the size of the whole ones. */
+static int gather_frames(struct input *input, struct raw *raw, size_t *whole, struct reason *why)
+{
+    for (size_t cap = RAW_SIZE;; cap = 2 * raw->cap) {
+        if (reserve(input, raw, cap, why) != 0 || fill(input, raw, why) != 0)
+            return -1;
+        ssize_t found = zstd_whole_frames(raw->data, raw->len, INPUT_WINDOW_MAX, &raw->window);
+        *whole = found > 0 ? (size_t)found : 0;
+        if (found != 0 || input->ended || raw->cap >= INPUT_FRAMES_MAX)
+            return 0;
+    }
+}
+
+int input_frames(struct input *input, struct raw *frames, struct reason *why)
+{
+    struct raw *raw = &input->raw;
+    size_t whole;
+    if (gather_frames(input, raw, &whole, why) != 0)
+        return -1;
+    if (raw->len == 0)
+        return 0;
+    /* The two change places; what is left, the beginning of the next frame, moves over. */
+    size_t cap = raw->cap < FRAMES_SIZE ? 2 * raw->cap : raw->cap;
+    if (reserve(input, frames, cap, why) != 0)
+        return -1;
+    size_t given = whole ? whole : raw->len;
+    struct raw rest = {.data = frames->data,
+                       .len = raw->len - given,
+                       .cap = frames->cap,
+                       .offset = raw->offset + given};
+    memcpy(rest.data, raw->data + given, rest.len);
+    *frames = *raw;
+    frames->len = given;
+    frames->open = whole == 0;
+    *raw = rest;
+    return 1;
+}
+
+ssize_t input_more(struct input *input, struct raw *frames, struct reason *why)
+{
+    size_t len = frames->cap < MORE_SIZE ? frames->cap : MORE_SIZE;
+    ssize_t got = take(input, frames->data, len, why);
+    if (got > 0) {
+        frames->offset += frames->len;
+        frames->pos = 0;
+        frames->len = (size_t)got;
+    }
     return got;
+}
+
+void input_unread(struct input *input, struct raw *frames)
+{
+    struct raw spare = input->raw;
+    frames->len -= frames->pos;
+    frames->offset += frames->pos;
+    memmove(frames->data, frames->data + frames->pos, frames->len);
+    frames->pos = 0;
+    input->raw = *frames;
+    *frames = spare;
 }
 
 void input_settle(const struct input *input)
@@ -218,8 +255,7 @@ void input_settle(const struct input *input)
 
 void input_close(struct input *input)
 {
-    zstd_stream_close(input->zstd);
-    free(input->raw);
+    free(input->raw.data);
     if (input->fd > STDIN_FILENO)
         close(input->fd);
     *input = (struct input){.fd = -1};

@@ -20,7 +20,14 @@ struct input_options {
     uint64_t memlimit; /* the largest zstd window, bytes */
 };
 
-struct zstd_stream;
+/* Bytes of a file as they are, on their way to a decoder. */
+struct raw {
+    unsigned char *data;  /* cap bytes, or NULL */
+    size_t pos, len, cap; /* data[pos..len) was not decoded yet */
+    uint64_t offset;      /* of data[0] in the file */
+    uint64_t window;      /* the largest that its frames need, bytes; if they are whole */
+    bool open;            /* the last frame is not whole: it goes on in the file */
+};
 
 struct input {
     const char *name; /* as messages name it */
@@ -30,12 +37,13 @@ struct input {
     uint64_t size;  /* regular: bytes from base to the end, as it was when opened */
     uint64_t taken; /* bytes of the file handed out so far, to readers in parallel or in series */
     bool ended;     /* a stream gave its end; a terminal would go on after it */
-    uint64_t given; /* the same after decompression: the offset of the next byte in its stream */
-    struct zstd_stream *zstd; /* NULL: bytes as they are */
-    bool zstd_pending;        /* the decoder may give more without being fed */
-    unsigned char *raw;       /* RAW_SIZE bytes: seen while looking for magic, or to be decoded */
-    size_t raw_pos, raw_len;  /* raw[raw_pos..raw_len) was not given yet */
+    bool zstd;      /* read by input_frames; else as bytes */
+    struct raw raw; /* seen while looking for magic or for the end of a frame, and not given yet */
 };
+
+/* No frame of a larger window, or of more compressed bytes, is handed out whole (bytes). */
+#define INPUT_WINDOW_MAX ((uint64_t)8 << 20)
+#define INPUT_FRAMES_MAX ((size_t)8 << 20)
 
 /* Opens operand ("-": standard input) and looks at its first bytes if the options ask for it, which
  * may wait for a pipe. A pipe is enlarged to 1 MiB. 0, or -1 with the reason set and nothing left
@@ -51,10 +59,22 @@ bool input_parallel(const struct input *input);
 ssize_t input_read_at(const struct input *input, void *buf, size_t len, uint64_t offset,
                       struct reason *why);
 
-/* Reads on, from `taken`, into buf[0..cap), cap > 0: what one read gives, decompressed if it is
- * zstd's. EINTR and EAGAIN are waited out. The bytes read, 0 at the end, or -1 with the reason set.
- * One thread at a time. */
+/* Reads on, from `taken`, into buf[0..cap), cap > 0: what one read gives. EINTR and EAGAIN are
+ * waited out. The bytes read, 0 at the end, or -1 with the reason set. One thread at a time, as for
+ * the three that follow. */
 ssize_t input_read(struct input *input, void *buf, size_t cap, struct reason *why);
+
+/* The next bytes of a zstd file, in *frames, whose memory is used again: whole frames, or (open)
+ * the beginning of one that is too large for that, or corrupt, or cut off. 1; 0 at the end; or -1
+ * with the reason set. */
+int input_frames(struct input *input, struct raw *frames, struct reason *why);
+
+/* Reads on in an open frame, when all of *frames was decoded. The bytes read, 0 at the end, or -1
+ * with the reason set. */
+ssize_t input_more(struct input *input, struct raw *frames, struct reason *why);
+
+/* Takes back what of *frames lies behind the end of an open frame. */
+void input_unread(struct input *input, struct raw *frames);
 
 /* Puts standard input's offset where reading ended. For one that will be taken from no more. */
 void input_settle(const struct input *input);

@@ -12,6 +12,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -141,9 +142,19 @@ static int count(void)
     return status;
 }
 
+/* Large buffers, such as zstd's windows, go back to the system when they are freed, whichever thread
+ * had them: glibc would raise the threshold with each, and keep them for each thread. */
+static void return_memory(void)
+{
+#ifdef M_MMAP_THRESHOLD
+    mallopt(M_MMAP_THRESHOLD, 256 << 10);
+#endif
+}
+
 int main(int argc, char **argv)
 {
     struct reason why;
+    return_memory();
     hold_standard_descriptors();
     if (options_parse(argc, argv, &options, &why) != 0) {
         diag("%s", why.text);

@@ -99,11 +99,11 @@ static void fail(struct pool *pool, const char *why)
 
 /* --- the GPU --- */
 
-static unsigned buffers(struct pool *pool)
+static unsigned buffers(struct pool *pool, bool side_by_side)
 {
     if (pool->options.buffers)
         return pool->options.buffers;
-    if (source_left(pool->source) == 0)
+    if (!side_by_side)
         return SERIAL_BUFFERS;
     uint64_t fit = PARALLEL_BUFFERS_BYTES / pool->options.chunk_size;
     uint64_t wanted = 2 * (uint64_t)pool->options.threads;
@@ -162,8 +162,8 @@ static double look_seconds(const struct pool *pool)
     return break_even < LOOK_SECONDS ? break_even : LOOK_SECONDS;
 }
 
-/* Whether the GPU is worth its start; `serial` tells the kind of input that was just read. */
-static bool gpu_pays(struct pool *pool, bool serial)
+/* Whether the GPU is worth its start; `flow` tells the kind of input that was just read. */
+static bool gpu_pays(struct pool *pool, enum flow flow)
 {
     const struct pool_tuning *tuning = &pool->options.tuning;
     double now = seconds_since(&pool->begin), begin = atomic_load(&pool->rate_begin);
@@ -171,26 +171,26 @@ static bool gpu_pays(struct pool *pool, bool serial)
         return false;
     uint64_t bytes = atomic_load(&pool->bytes) - atomic_load(&pool->rate_base);
     double rate = (double)bytes / (now - begin);
-    if (serial)
+    if (flow != FLOW_FILE)
         return now >= tuning->pipe_break_even && rate >= PIPE_RATE_MIN;
     double saved = costs_gpu_saves(&pool->costs, (double)source_left(pool->source), rate,
                                    atomic_load(&pool->started), tuning->gpu_start);
     return saved >= tuning->break_even;
 }
 
-static void consider_gpu(struct pool *pool, bool serial)
+static void consider_gpu(struct pool *pool, enum flow flow)
 {
     double now = seconds_since(&pool->begin);
     if (pool->options.device != DEVICE_AUTO || atomic_load(&pool->opening) ||
         now < atomic_load(&pool->next_look))
         return;
     atomic_store(&pool->next_look, now + look_seconds(pool));
-    if (!gpu_pays(pool, serial) || atomic_exchange(&pool->opening, true))
+    if (!gpu_pays(pool, flow) || atomic_exchange(&pool->opening, true))
         return;
     struct opener *opener = malloc(sizeof *opener);
     if (!opener)
         return; /* then without */
-    *opener = (struct opener){pool, buffers(pool)};
+    *opener = (struct opener){pool, buffers(pool, flow != FLOW_PIPE)};
     if (start_thread(open_gpu_thread, opener) != 0)
         free(opener);
 }
@@ -208,27 +208,29 @@ static bool feeds_gpu(struct pool *pool)
 }
 
 /* Where the next chunk goes: to a GPU slot if there is one for it and that is the better place,
- * else to the CPU. What comes through a pipe goes wholly to the GPU once there is one. */
-static struct chunk *choose_memory(void *arg, bool serial)
+ * else to the CPU. What comes through a pipe goes wholly to the GPU once there is one, and so does
+ * zstd data: the cores have enough to do with decompressing it. */
+static struct chunk *choose_memory(void *arg, enum flow flow)
 {
     struct pool *pool = arg;
     bool only_gpu = pool->options.device == DEVICE_GPU;
     struct engine *gpu = atomic_load(&pool->gpu);
+    bool wait = only_gpu || flow != FLOW_FILE;
     struct chunk *chunk = NULL;
-    if (gpu && (only_gpu || serial || feeds_gpu(pool)))
-        chunk = engine_acquire(gpu, only_gpu || serial);
-    if (chunk && !serial)
+    if (gpu && (wait || feeds_gpu(pool)))
+        chunk = engine_acquire(gpu, wait);
+    if (chunk && flow == FLOW_FILE)
         atomic_fetch_add(&pool->feeders, 1);
     return chunk || only_gpu ? chunk : engine_acquire(pool->cpu, true);
 }
 
 static void *work(void *arg);
 
-static void start_workers(struct pool *pool, bool serial)
+static void start_workers(struct pool *pool, enum flow flow)
 {
     unsigned wanted = pool->options.threads;
     unsigned most = costs_want_second_reader(&pool->costs) ? SERIAL_WORKERS : 1;
-    if (serial && wanted > most)
+    if (flow == FLOW_PIPE && wanted > most)
         wanted = most;
     if (atomic_load(&pool->started) >= wanted)
         return;
@@ -254,18 +256,18 @@ static void fail_for_loss(struct pool *pool)
 }
 
 /* Has the chunk counted, and notes what it cost from `begin` on. 0, or -1: without its GPU. */
-static int submit(struct pool *pool, struct chunk *chunk, bool serial, double begin)
+static int submit(struct pool *pool, struct chunk *chunk, enum flow flow, double begin)
 {
     bool on_gpu = chunk->engine != pool->cpu;
     size_t len = chunk->len;
     double was_read = seconds_since(&pool->begin);
     int rc = engine_submit(chunk);
     double counted = seconds_since(&pool->begin);
-    if (on_gpu && !serial)
+    if (on_gpu && flow == FLOW_FILE)
         atomic_fetch_sub(&pool->feeders, 1);
-    if (serial)
+    if (flow == FLOW_PIPE)
         costs_learn_stream(&pool->costs, was_read - begin, counted - was_read);
-    else if (len > 0)
+    else if (flow == FLOW_FILE && len > 0)
         costs_learn_file(&pool->costs, on_gpu, len, was_read - begin, counted - was_read);
     return rc;
 }
@@ -273,13 +275,15 @@ static int submit(struct pool *pool, struct chunk *chunk, bool serial, double be
 static void *work(void *arg)
 {
     struct pool *pool = arg;
+    struct reader reader;
+    reader_open(&reader, pool->source);
     for (;;) {
         struct chunk *chunk;
-        bool serial;
+        enum flow flow;
         double begin = seconds_since(&pool->begin);
-        int more = source_read(pool->source, choose_memory, pool, &chunk, &serial);
+        int more = source_read(&reader, choose_memory, pool, &chunk, &flow);
         size_t len = chunk ? chunk->len : 0;
-        if (chunk && submit(pool, chunk, serial, begin) != 0) {
+        if (chunk && submit(pool, chunk, flow, begin) != 0) {
             fail_for_loss(pool);
             break;
         }
@@ -294,10 +298,11 @@ static void *work(void *arg)
             break;
         uint64_t bytes = atomic_fetch_add(&pool->bytes, len) + len;
         if (len > 0 && bytes >= pool->options.tuning.short_input) {
-            start_workers(pool, serial);
-            consider_gpu(pool, serial);
+            start_workers(pool, flow);
+            consider_gpu(pool, flow);
         }
     }
+    reader_close(&reader);
     pthread_mutex_lock(&pool->lock);
     pool->running--;
     pthread_cond_signal(&pool->changed);
@@ -320,8 +325,8 @@ static struct pool *open_pool(const struct pool_options *options, const struct h
     pool->source = source;
     pool->known = source_left(source);
     clock_gettime(CLOCK_MONOTONIC, &pool->begin);
-    pool->cpu =
-        cpu_engine_open(histogram, options->counter, options->chunk_size, pool->options.threads);
+    pool->cpu = cpu_engine_open(histogram, options->counter, options->chunk_size,
+                                pool->options.threads + SOURCE_GIVEN_MAX);
     pthread_mutex_init(&pool->lock, NULL);
     pthread_cond_init(&pool->changed, NULL);
     if (pool->cpu)
@@ -381,7 +386,7 @@ static void describe_gpu(struct pool *pool, struct engine *gpu, struct pool_outc
 static int begin_on_gpu(struct pool *pool)
 {
     atomic_store(&pool->opening, true);
-    open_gpu(pool, buffers(pool));
+    open_gpu(pool, buffers(pool, source_left(pool->source) > 0));
     if (atomic_load(&pool->gpu))
         return 0;
     reason_set(&pool->why, "no GPU: %s", pool->gpu_refused.text);

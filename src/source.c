@@ -1,6 +1,6 @@
 #include "source.h"
+#include "source_zstd.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -20,17 +20,30 @@ struct source {
     size_t count;
     struct input_options options;
 
-    pthread_mutex_t
-        turn; /* the next four; held while a stream is read, so that readers take turns */
+    pthread_mutex_t turn; /* the next three; held while a stream is read, or frames are cut out */
     size_t next_operand;
     struct open_input *current; /* NULL: the next operand must be opened */
     uint64_t later;             /* bytes in regular files that were not opened yet */
-    bool ended;
 
     pthread_mutex_t lock; /* the rest, and open_input.users */
     bool failed;
     struct reason why; /* if failed; empty: choose gave no memory */
+    bool ended;
+    struct reader *idle; /* who waits for something to count: the one that counted last is first */
+    unsigned helpers;    /* readers that are idle, or count what others gave */
+    struct chunk *given[SOURCE_GIVEN_MAX];
+    unsigned given_count;
+    unsigned busy;       /* readers that have frames */
+    bool open;           /* one of them has an open frame, and with it the current input */
+    bool zstd;           /* the current input is zstd's */
+    unsigned decoders;   /* readers that keep one, */
+    size_t decoder_size; /* and the most bytes that one took so far */
 };
+
+/* Decoders are kept by as many readers as their memory allows, in bytes: windows, and compressed
+ * bytes. */
+#define DECODERS_SIZE ((size_t)48 << 20)
+#define DECODER_SIZE ((size_t)256 << 10) /* without those two */
 
 static char dash[] = "-";
 static char *const standard_input[] = {dash};
@@ -58,12 +71,23 @@ struct source *source_open(char *const *operands, size_t count, const struct inp
     return source;
 }
 
+/* Has all idle readers look again; under the lock. */
+static void wake_all(struct source *source)
+{
+    for (struct reader *reader = source->idle; reader; reader = reader->next_idle) {
+        reader->idle = false;
+        pthread_cond_signal(&reader->wake);
+    }
+    source->idle = NULL;
+}
+
 static int fail(struct source *source, const struct reason *why)
 {
     pthread_mutex_lock(&source->lock);
     if (!source->failed)
         source->why = *why;
     source->failed = true;
+    wake_all(source);
     pthread_mutex_unlock(&source->lock);
     return -1;
 }
@@ -97,12 +121,12 @@ static void leave_input(struct source *source, struct open_input *open)
 /* Makes `current` an open input. 1, 0 if there is none left, -1. */
 static int open_current(struct source *source)
 {
+    if (has_failed(source))
+        return -1;
     if (source->current)
         return 1;
-    if (source->next_operand == source->count) {
-        source->ended = true;
+    if (source->next_operand == source->count)
         return 0;
-    }
     const char *operand = source->operands[source->next_operand++];
     uint64_t size = regular_size(operand);
     source->later -= size < source->later ? size : source->later;
@@ -114,6 +138,9 @@ static int open_current(struct source *source)
     }
     use_input(source, opened);
     source->current = opened;
+    pthread_mutex_lock(&source->lock);
+    source->zstd = opened->input.zstd;
+    pthread_mutex_unlock(&source->lock);
     return 1;
 }
 
@@ -123,14 +150,20 @@ static void retire(struct source *source)
     input_settle(&source->current->input);
     leave_input(source, source->current);
     source->current = NULL;
+    pthread_mutex_lock(&source->lock);
+    source->zstd = false;
+    wake_all(source);
+    pthread_mutex_unlock(&source->lock);
 }
+
+/* --- bytes as they are --- */
 
 /* A piece of a regular file that was taken by this reader. */
 static int read_piece(struct source *source, struct open_input *open, struct chunk *chunk,
-                      size_t len)
+                      size_t len, uint64_t offset)
 {
     struct reason why;
-    ssize_t got = input_read_at(&open->input, chunk->data, len, chunk->offset, &why);
+    ssize_t got = input_read_at(&open->input, chunk->data, len, offset, &why);
     chunk->len = got > 0 ? (size_t)got : 0;
     if (got < 0)
         fail(source, &why);
@@ -138,25 +171,11 @@ static int read_piece(struct source *source, struct open_input *open, struct chu
     return got < 0 ? -1 : 1;
 }
 
-/* Takes the next piece, at most cap bytes. */
-static size_t take_piece(struct source *source, struct chunk *chunk)
-{
-    struct input *input = &source->current->input;
-    uint64_t left = input->size - input->taken;
-    size_t len = left < chunk->cap ? (size_t)left : chunk->cap;
-    chunk->offset = input->taken;
-    input->taken += len;
-    input->given += len;
-    use_input(source, source->current);
-    return len;
-}
-
 /* The next bytes of a stream, or of a regular file past the size it had. */
 static int read_serial(struct source *source, struct chunk *chunk)
 {
     struct input *input = &source->current->input;
     struct reason why;
-    chunk->offset = input->given;
     do {
         ssize_t got = input_read(input, chunk->data + chunk->len, chunk->cap - chunk->len, &why);
         if (got < 0)
@@ -170,29 +189,294 @@ static int read_serial(struct source *source, struct chunk *chunk)
     return 1;
 }
 
-int source_read(struct source *source, source_memory *choose, void *arg, struct chunk **chunk,
-                bool *serial)
+/* Takes the next piece of a regular file, and reads it outside of the turn. */
+static int read_parallel(struct source *source, struct chunk *chunk)
 {
-    *chunk = NULL;
-    *serial = true;
-    pthread_mutex_lock(&source->turn);
-    int more = has_failed(source) ? -1 : source->ended ? 0 : open_current(source);
-    if (more == 1) {
-        *serial = !input_parallel(&source->current->input);
-        *chunk = choose(arg, *serial);
-        if (!*chunk)
-            more = fail(source, &(struct reason){""});
-    }
-    if (more != 1 || *serial) {
-        if (more == 1)
-            more = read_serial(source, *chunk);
-        pthread_mutex_unlock(&source->turn);
-        return more;
-    }
     struct open_input *open = source->current;
-    size_t len = take_piece(source, *chunk);
+    struct input *input = &open->input;
+    uint64_t offset = input->taken, left = input->size - offset;
+    size_t len = left < chunk->cap ? (size_t)left : chunk->cap;
+    input->taken += len;
+    use_input(source, open);
     pthread_mutex_unlock(&source->turn);
-    return read_piece(source, open, *chunk, len);
+    return read_piece(source, open, chunk, len, offset);
+}
+
+/* Ends the turn. */
+static int read_plain(struct source *source, source_memory *choose, void *arg, struct chunk **chunk,
+                      enum flow *flow)
+{
+    *flow = input_parallel(&source->current->input) ? FLOW_FILE : FLOW_PIPE;
+    *chunk = choose(arg, *flow);
+    if (*chunk && *flow == FLOW_FILE)
+        return read_parallel(source, *chunk);
+    int more = *chunk ? read_serial(source, *chunk) : fail(source, &(struct reason){""});
+    pthread_mutex_unlock(&source->turn);
+    return more;
+}
+
+/* --- zstd --- */
+
+static void drop_decoder(struct reader *reader)
+{
+    zstd_stream_close(reader->zstd);
+    free(reader->frames.data);
+    reader->zstd = NULL;
+    reader->frames = (struct raw){0};
+    reader->has_decoder = false;
+}
+
+/* Whether there is nothing to read or decode for this reader now; under the lock. */
+static bool must_wait(struct reader *reader)
+{
+    struct source *source = reader->source;
+    bool crowded = source->decoders * source->decoder_size >= DECODERS_SIZE;
+    return source->open || (source->ended && source->busy > 0) ||
+           (source->zstd && !reader->has_decoder && crowded);
+}
+
+/* Under the lock. */
+static void sleep_idly(struct reader *reader)
+{
+    struct source *source = reader->source;
+    reader->idle = true;
+    reader->next_idle = source->idle;
+    source->idle = reader;
+    while (reader->idle)
+        pthread_cond_wait(&reader->wake, &source->lock);
+}
+
+static void wake_one(struct source *source)
+{
+    struct reader *reader = source->idle;
+    if (!reader)
+        return;
+    source->idle = reader->next_idle;
+    reader->idle = false;
+    pthread_cond_signal(&reader->wake);
+}
+
+static void set_helps(struct reader *reader, bool helps)
+{
+    if (helps && !reader->helps)
+        reader->source->helpers++;
+    if (!helps && reader->helps)
+        reader->source->helpers--;
+    reader->helps = helps;
+}
+
+/* Waits while there is nothing to read or decode. A chunk that another reader gave, or NULL. */
+static struct chunk *help(struct reader *reader)
+{
+    struct source *source = reader->source;
+    pthread_mutex_lock(&source->lock);
+    set_helps(reader, true);
+    while (!source->failed && source->given_count == 0 && must_wait(reader))
+        sleep_idly(reader);
+    struct chunk *given = source->given_count ? source->given[--source->given_count] : NULL;
+    set_helps(reader, given != NULL);
+    pthread_mutex_unlock(&source->lock);
+    return given;
+}
+
+/* Has a helper count the chunk, if there is one: who decodes should go on with that. To wake one
+ * costs a tenth of counting a chunk, so it is done for several at a time. (None is forgotten: who
+ * has decoded all of its frames helps, too.) */
+static bool give_away(struct source *source, struct chunk *chunk)
+{
+    pthread_mutex_lock(&source->lock);
+    bool given = source->helpers > 0 && source->given_count < SOURCE_GIVEN_MAX;
+    if (given)
+        source->given[source->given_count++] = chunk;
+    if (given && source->given_count >= SOURCE_GIVEN_MAX / 2)
+        wake_one(source);
+    pthread_mutex_unlock(&source->lock);
+    return given;
+}
+
+/* Whether the reader may have frames and a decoder now, in its turn; else it should help. */
+static bool admit(struct reader *reader)
+{
+    struct source *source = reader->source;
+    pthread_mutex_lock(&source->lock);
+    if (reader->has_decoder && source->decoders > 1 &&
+        source->decoders * source->decoder_size > DECODERS_SIZE) {
+        drop_decoder(reader);
+        source->decoders--;
+    }
+    bool admitted = source->given_count == 0 && !must_wait(reader);
+    if (admitted && !reader->has_decoder) {
+        reader->has_decoder = true;
+        source->decoders++;
+    }
+    if (admitted)
+        set_helps(reader, false);
+    pthread_mutex_unlock(&source->lock);
+    return admitted;
+}
+
+static void begin_frames(struct reader *reader)
+{
+    struct source *source = reader->source;
+    const struct raw *frames = &reader->frames;
+    size_t size = DECODER_SIZE + frames->cap + (size_t)(frames->open ? 0 : frames->window);
+    reader->busy = true;
+    reader->pending = false;
+    reader->name = source->current->input.name;
+    pthread_mutex_lock(&source->lock);
+    source->busy++;
+    source->open = frames->open;
+    if (size > source->decoder_size)
+        source->decoder_size = size;
+    pthread_mutex_unlock(&source->lock);
+}
+
+static void end_frames(struct reader *reader)
+{
+    struct source *source = reader->source;
+    bool open = reader->frames.open;
+    reader->busy = false;
+    if (open) {
+        /* Its window may be larger than what is allowed side by side. */
+        zstd_stream_close(reader->zstd);
+        reader->zstd = NULL;
+        input_unread(&source->current->input, &reader->frames);
+    }
+    pthread_mutex_lock(&source->lock);
+    source->busy--;
+    if (open)
+        source->open = false;
+    if (open || source->ended)
+        wake_all(source);
+    pthread_mutex_unlock(&source->lock);
+}
+
+/* Takes the next frames of the current input, in this reader's turn, if it may. 1 or -1. */
+static int take_frames(struct reader *reader)
+{
+    struct source *source = reader->source;
+    struct reason why;
+    if (!admit(reader))
+        return 1;
+    int more = input_frames(&source->current->input, &reader->frames, &why);
+    if (more < 0)
+        return fail(source, &why);
+    if (more == 0)
+        retire(source);
+    else
+        begin_frames(reader);
+    return 1;
+}
+
+static int fail_in_frames(struct reader *reader, const char *fault)
+{
+    struct reason why;
+    reason_set(&why, "%s: %s, at byte %llu", reader->name, fault,
+               (unsigned long long)(reader->frames.offset + reader->frames.pos));
+    return fail(reader->source, &why);
+}
+
+/* Decodes on, into chunk. 1: its last byte was not the frames' last one; 0: it was; -1. */
+static int decode(struct reader *reader, struct chunk *chunk)
+{
+    struct raw *frames = &reader->frames;
+    while (chunk->len < chunk->cap) {
+        struct reason why;
+        size_t used, made;
+        if (frames->pos == frames->len && !reader->pending) {
+            ssize_t got =
+                frames->open ? input_more(&reader->source->current->input, frames, &why) : 0;
+            if (got < 0)
+                return fail(reader->source, &why);
+            if (got == 0)
+                return fail_in_frames(reader, "truncated zstd data");
+        }
+        int rc = zstd_stream_decode(reader->zstd, frames->data + frames->pos,
+                                    frames->len - frames->pos, &used, chunk->data + chunk->len,
+                                    chunk->cap - chunk->len, &made, &why);
+        frames->pos += used;
+        chunk->len += made;
+        if (rc != 0)
+            return fail_in_frames(reader, why.text);
+        bool complete = zstd_stream_complete(reader->zstd);
+        reader->pending = !complete && chunk->len == chunk->cap;
+        if (complete && (frames->open || frames->pos == frames->len))
+            return 0;
+    }
+    return 1;
+}
+
+/* Decodes the next chunk of the reader's frames. 1 or -1. */
+static int read_frames(struct reader *reader, source_memory *choose, void *arg,
+                       struct chunk **chunk)
+{
+    struct source *source = reader->source;
+    if (has_failed(source))
+        return -1;
+    if (!reader->zstd)
+        reader->zstd = zstd_stream_open(source->options.memlimit);
+    if (!reader->zstd)
+        return fail_in_frames(reader, "out of memory");
+    *chunk = choose(arg, FLOW_ZSTD);
+    if (!*chunk)
+        return fail(source, &(struct reason){""});
+    int more = decode(reader, *chunk);
+    if (more == 0)
+        end_frames(reader);
+    return more < 0 ? -1 : 1;
+}
+
+/* --- readers --- */
+
+void reader_open(struct reader *reader, struct source *source)
+{
+    *reader = (struct reader){.source = source};
+    pthread_cond_init(&reader->wake, NULL);
+}
+
+void reader_close(struct reader *reader)
+{
+    if (reader->busy)
+        end_frames(reader); /* after a failure: nobody reads them any more */
+    drop_decoder(reader);
+    pthread_cond_destroy(&reader->wake);
+}
+
+/* Behind the last FILE. 0 once nobody has anything left to be counted, else 1. */
+static int end(struct source *source)
+{
+    pthread_mutex_lock(&source->lock);
+    source->ended = true;
+    int more = source->busy > 0 || source->given_count > 0;
+    pthread_mutex_unlock(&source->lock);
+    return more;
+}
+
+int source_read(struct reader *reader, source_memory *choose, void *arg, struct chunk **chunk,
+                enum flow *flow)
+{
+    struct source *source = reader->source;
+    int more = 1;
+    *flow = FLOW_ZSTD;
+    *chunk = NULL;
+    while (more > 0) {
+        if (reader->busy) {
+            more = read_frames(reader, choose, arg, chunk);
+            if (*chunk && (more < 0 || (*chunk)->fill || !give_away(source, *chunk)))
+                break;
+            *chunk = NULL;
+            continue;
+        }
+        pthread_mutex_lock(&source->turn);
+        more = open_current(source);
+        if (more > 0 && !source->current->input.zstd)
+            return read_plain(source, choose, arg, chunk, flow);
+        more = more > 0 ? take_frames(reader) : more == 0 ? end(source) : -1;
+        pthread_mutex_unlock(&source->turn);
+        if (more > 0 && !reader->busy && (*chunk = help(reader)))
+            break;
+    }
+    return more;
 }
 
 uint64_t source_left(struct source *source)

@@ -5,22 +5,57 @@
 #include <zstd.h>
 #include <zstd_errors.h>
 
+static const unsigned char frame_magic[ZSTD_MAGIC_SIZE] = {0x28, 0xb5, 0x2f, 0xfd};
+
 struct zstd_stream {
     ZSTD_DCtx *context;
+    uint64_t window_max;
     bool in_frame; /* bytes of a frame were seen, its end was not */
 };
 
 int zstd_magic(const unsigned char *head, size_t len)
 {
-    static const unsigned char frame[4] = {0x28, 0xb5, 0x2f, 0xfd};
     static const unsigned char skippable[4] = {0x50, 0x2a, 0x4d, 0x18}; /* 0x50 to 0x5f */
     size_t seen = len < ZSTD_MAGIC_SIZE ? len : ZSTD_MAGIC_SIZE;
-    bool is_frame = memcmp(head, frame, seen) == 0;
+    bool is_frame = memcmp(head, frame_magic, seen) == 0;
     bool is_skippable = seen == 0 || ((head[0] & 0xf0) == skippable[0] &&
                                       memcmp(head + 1, skippable + 1, seen - 1) == 0);
     if (!is_frame && !is_skippable)
         return 0;
     return seen == ZSTD_MAGIC_SIZE ? 1 : -1;
+}
+
+/* The window that the frame at in[0..len) needs, in bytes; 0 if that cannot be seen. libzstd's own
+ * function for it is not stable. */
+static uint64_t frame_window(const unsigned char *in, size_t len)
+{
+    if (len < 6 || memcmp(in, frame_magic, sizeof frame_magic) != 0)
+        return 0;
+    if (in[4] & 0x20) { /* a single segment: the window is as large as the content */
+        unsigned long long size = ZSTD_getFrameContentSize(in, len);
+        return size < ZSTD_CONTENTSIZE_ERROR ? size : 0;
+    }
+    uint64_t power = (uint64_t)1 << (10 + (in[5] >> 3));
+    return power + power / 8 * (in[5] & 7);
+}
+
+ssize_t zstd_whole_frames(const unsigned char *in, size_t len, uint64_t window_max,
+                          uint64_t *window)
+{
+    size_t whole = 0;
+    *window = 0;
+    while (whole < len) {
+        uint64_t needed = frame_window(in + whole, len - whole);
+        size_t size = ZSTD_findFrameCompressedSize(in + whole, len - whole);
+        bool cut = ZSTD_isError(size) && ZSTD_getErrorCode(size) == ZSTD_error_srcSize_wrong;
+        if (needed > window_max || (ZSTD_isError(size) && !cut))
+            return whole ? (ssize_t)whole : -1;
+        if (cut)
+            break;
+        whole += size;
+        *window = needed > *window ? needed : *window;
+    }
+    return (ssize_t)whole;
 }
 
 static int log2_floor(uint64_t value)
@@ -36,13 +71,21 @@ struct zstd_stream *zstd_stream_open(uint64_t memlimit)
     struct zstd_stream *zstd = calloc(1, sizeof *zstd);
     if (!zstd)
         return NULL;
+    int window_log = log2_floor(memlimit);
+    zstd->window_max = (uint64_t)1 << window_log;
     zstd->context = ZSTD_createDCtx();
-    if (!zstd->context || ZSTD_isError(ZSTD_DCtx_setParameter(zstd->context, ZSTD_d_windowLogMax,
-                                                              log2_floor(memlimit)))) {
+    if (!zstd->context ||
+        ZSTD_isError(ZSTD_DCtx_setParameter(zstd->context, ZSTD_d_windowLogMax, window_log))) {
         zstd_stream_close(zstd);
         return NULL;
     }
     return zstd;
+}
+
+static int window_too_large(struct reason *why)
+{
+    reason_set(why, "its zstd window is over the limit; --memlimit=SIZE raises it");
+    return -1;
 }
 
 int zstd_stream_decode(struct zstd_stream *zstd, const unsigned char *in, size_t in_len,
@@ -51,14 +94,18 @@ int zstd_stream_decode(struct zstd_stream *zstd, const unsigned char *in, size_t
 {
     ZSTD_inBuffer from = {in, in_len, 0};
     ZSTD_outBuffer to = {out, cap, 0};
+    *used = *made = 0;
+    /* libzstd would not look where the output has room for the whole frame, and so not always. */
+    if (!zstd->in_frame && frame_window(in, in_len) > zstd->window_max)
+        return window_too_large(why);
     size_t hint = ZSTD_decompressStream(zstd->context, &to, &from);
     *used = from.pos;
     *made = to.pos;
     if (ZSTD_isError(hint)) {
         ZSTD_ErrorCode code = ZSTD_getErrorCode(hint);
         if (code == ZSTD_error_frameParameter_windowTooLarge)
-            reason_set(why, "its zstd window is over the limit; --memlimit=SIZE raises it");
-        else if (code == ZSTD_error_prefix_unknown)
+            return window_too_large(why);
+        if (code == ZSTD_error_prefix_unknown)
             reason_set(why, "not zstd data (no frame begins here)");
         else
             reason_set(why, "corrupt zstd data (%s)", ZSTD_getErrorName(hint));

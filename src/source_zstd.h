@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 struct zstd_stream;
 
@@ -16,6 +17,12 @@ struct zstd_stream;
 /* Whether a stream that begins with head[0..len) is zstd's: 1 it is, 0 it is not, -1 more bytes (up
  * to ZSTD_MAGIC_SIZE) must be seen. A skippable frame's magic counts too. */
 int zstd_magic(const unsigned char *head, size_t len);
+
+/* How many of the bytes in[0..len) are whole frames, skippable ones too, that need no window larger
+ * than window_max; *window is then the largest that they need. Bytes all of them. 0: the first
+ * frame is not whole; -1: it needs a larger window, or is none, as a decoder will tell. */
+ssize_t zstd_whole_frames(const unsigned char *in, size_t len, uint64_t window_max,
+                          uint64_t *window);
 
 /* A decoder that refuses frames whose window is larger than memlimit (bytes, 1K to 2G, rounded down
  * to a power of two as libzstd counts windows). NULL if memory is short. */

@@ -63,6 +63,18 @@ look "zstd FILE" $size
 "$GPUHISTO" $ENGINE file.zst last >out &
 pid=$!
 look "zstd FILE of many frames" $size
+# Many readers, of frames as large as they may be to be held whole: 6 MB, with a window of 8 MiB.
+"$HELPERS/make_data" uniform 100000000 >noise
+"$HELPERS/make_zstd" -f 6000000 -n -w 23 -l 1 <noise >file.zst
+"$GPUHISTO" $ENGINE --threads=16 file.zst last >out &
+pid=$!
+look "zstd FILE of large frames, 16 threads" 100000000
+cat file.zst >pipe &
+feeder=$!
+"$GPUHISTO" $ENGINE --threads=16 pipe last >out &
+pid=$!
+look "zstd pipe of large frames, 16 threads" 100000000
+wait $feeder
 # Very many small files: nothing is kept of those that were read.
 : >none
 set --

@@ -1,4 +1,5 @@
-/* The workers, the hand-over and the recovery together: files and pipes, one to eight threads, over
+/* The workers, the hand-over and the recovery together: files and pipes, plain and zstd data (one
+ * frame or many, which are then decompressed side by side), one to eight threads, over
  * a device that fails at every call in turn. Each run must end in exact counts; or, where only the
  * GPU was wanted and it failed, in -1.
  *
@@ -16,12 +17,23 @@
 #include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
+#include <zstd.h>
 
 #define DATA_SIZE 60000
 #define PIPE_PIECE 1500
 
 static unsigned char data[DATA_SIZE];
-static char file_name[] = "test_pool-XXXXXX";
+
+/* The data as files have it. */
+static struct form {
+    char name[sizeof "test_pool-XXXXXX"];
+    size_t frame; /* bytes of a zstd frame; 0: as it is */
+    unsigned char *bytes;
+    size_t len;
+} forms[] = {{"test_pool-XXXXXX", 0, NULL, 0},
+             {"test_pool-XXXXXX", DATA_SIZE, NULL, 0},
+             {"test_pool-XXXXXX", 1000, NULL, 0}};
+#define FORMS (sizeof forms / sizeof forms[0])
 static unsigned runs, exact, refused, struck, handed_over, wrong;
 
 struct scenario {
@@ -29,6 +41,7 @@ struct scenario {
     bool pipe, twice; /* from a pipe; the file given twice, around the pipe */
     size_t chunk_size;
     unsigned buffers, threads;
+    unsigned form;
     bool fold;
     struct fault_plan plan;
 };
@@ -39,13 +52,19 @@ static void die(const char *what)
     _exit(1);
 }
 
+struct feed {
+    int fd;
+    const struct form *form;
+};
+
 /* Writes the data into a pipe, slowly enough for a device to be opened meanwhile. */
 static void *feed_pipe(void *arg)
 {
-    int fd = *(int *)arg;
-    for (size_t done = 0; done < DATA_SIZE;) {
-        size_t len = DATA_SIZE - done < PIPE_PIECE ? DATA_SIZE - done : PIPE_PIECE;
-        ssize_t put = write(fd, data + done, len);
+    int fd = ((struct feed *)arg)->fd;
+    const struct form *form = ((struct feed *)arg)->form;
+    for (size_t done = 0; done < form->len;) {
+        size_t len = form->len - done < PIPE_PIECE ? form->len - done : PIPE_PIECE;
+        ssize_t put = write(fd, form->bytes + done, len);
         if (put < 0)
             break; /* nobody reads any more */
         done += (size_t)put;
@@ -71,11 +90,12 @@ static void complain(const struct scenario *scenario, const char *what, const ch
 {
     wrong++;
     fprintf(stderr,
-            "FAIL: %s (%s): device %d pipe %d twice %d chunk %zu buffers %u threads %u fault %d at "
+            "FAIL: %s (%s): device %d form %u pipe %d twice %d chunk %zu buffers %u threads %u "
+            "fault %d at "
             "%u for good %d\n",
-            what, why, (int)scenario->device, scenario->pipe, scenario->twice, scenario->chunk_size,
-            scenario->buffers, scenario->threads, (int)scenario->plan.fault, scenario->plan.at,
-            scenario->plan.for_good);
+            what, why, (int)scenario->device, scenario->form, scenario->pipe, scenario->twice,
+            scenario->chunk_size, scenario->buffers, scenario->threads, (int)scenario->plan.fault,
+            scenario->plan.at, scenario->plan.for_good);
 }
 
 static void judge(const struct scenario *scenario, int rc, const struct tally *tally,
@@ -109,19 +129,21 @@ static void run(const struct scenario *scenario)
     int ends[2] = {-1, -1};
     size_t count = 0;
     pthread_t feeder;
+    struct form *form = &forms[scenario->form];
     if (!histogram || !pipe_name || !operands || (scenario->pipe && pipe(ends) != 0))
         die("run");
     histogram_letters(histogram, 5, scenario->fold);
+    struct feed feed = {ends[1], form};
     if (scenario->twice)
-        operands[count++] = file_name;
+        operands[count++] = form->name;
     if (scenario->pipe) {
         snprintf(pipe_name, 32, "/dev/fd/%d", ends[0]);
         operands[count++] = pipe_name;
-        if (pthread_create(&feeder, NULL, feed_pipe, &ends[1]) != 0)
+        if (pthread_create(&feeder, NULL, feed_pipe, &feed) != 0)
             die("pthread_create");
     }
     if (scenario->twice)
-        operands[count++] = file_name;
+        operands[count++] = form->name;
 
     struct pool_options options = {.device = scenario->device,
                                    .strategy = strategy_find("vectorized"), /* quickly emulated */
@@ -129,7 +151,8 @@ static void run(const struct scenario *scenario)
                                    .buffers = scenario->buffers,
                                    .threads = scenario->threads,
                                    .tuning = {0}};
-    struct source *source = source_open(operands, count, &(struct input_options){0});
+    struct source *source =
+        source_open(operands, count, &(struct input_options){.memlimit = 1 << 20});
     struct tally tally = tally_zero(histogram);
     struct pool_outcome outcome;
     struct reason why = {""};
@@ -173,14 +196,34 @@ static void healthy(enum device_choice device)
     for (unsigned i = 0; i < 4; i++)
         for (unsigned j = device == DEVICE_GPU; j < 5; j++)
             for (unsigned kind = 0; kind < 3; kind++)
-                run(&(struct scenario){.device = device,
-                                       .pipe = kind != 1,
-                                       .twice = kind != 0,
-                                       .chunk_size = chunk_sizes[j],
-                                       .buffers = (i + j) % 5,
-                                       .threads = threads[i],
-                                       .fold = j & 1,
-                                       .plan = {.seed = i + j}});
+                for (unsigned form = 0; form < FORMS; form++)
+                    run(&(struct scenario){.device = device,
+                                           .form = form,
+                                           .pipe = kind != 1,
+                                           .twice = kind != 0,
+                                           .chunk_size = chunk_sizes[j],
+                                           .buffers = (i + j) % 5,
+                                           .threads = threads[i],
+                                           .fold = j & 1,
+                                           .plan = {.seed = i + j}});
+}
+
+static void make_file(struct form *form)
+{
+    form->len = DATA_SIZE;
+    form->bytes = data;
+    if (form->frame) {
+        size_t cap = DATA_SIZE + DATA_SIZE / form->frame * ZSTD_compressBound(form->frame);
+        form->len = 0;
+        form->bytes = malloc(cap);
+        for (size_t at = 0; form->bytes && at < DATA_SIZE; at += form->frame)
+            form->len +=
+                ZSTD_compress(form->bytes + form->len, cap - form->len, data + at, form->frame, 1);
+    }
+    int fd = mkstemp(form->name);
+    if (!form->bytes || fd < 0 || write(fd, form->bytes, form->len) != (ssize_t)form->len)
+        die(form->name);
+    close(fd);
 }
 
 int main(void)
@@ -192,10 +235,8 @@ int main(void)
     signal(SIGPIPE, SIG_IGN);
     for (size_t i = 0; i < sizeof data; i++)
         data[i] = (unsigned char)(i % 3 ? 'a' + i * 7 % 26 : i * 31 >> 2);
-    int fd = mkstemp(file_name);
-    if (fd < 0 || write(fd, data, sizeof data) != (ssize_t)sizeof data)
-        die(file_name);
-    close(fd);
+    for (unsigned form = 0; form < FORMS; form++)
+        make_file(&forms[form]);
 
     healthy(DEVICE_CPU);
     healthy(DEVICE_AUTO);
@@ -204,6 +245,7 @@ int main(void)
         for (unsigned threads = 1; threads <= 3; threads++) {
             struct scenario scenario = {.pipe = kind != 1,
                                         .twice = kind != 0,
+                                        .form = (kind + threads) % FORMS,
                                         .chunk_size = 5000,
                                         .buffers = threads,
                                         .threads = threads};
@@ -212,7 +254,8 @@ int main(void)
             scenario.device = DEVICE_GPU;
             fail_everywhere(scenario, 20);
         }
-    unlink(file_name);
+    for (unsigned form = 0; form < FORMS; form++)
+        unlink(forms[form].name);
     printf("%u runs (in %u the fault struck, in %u both engines counted): %u exact, %u refused, "
            "%u wrong\n",
            runs, struck, handed_over, exact, refused, wrong);

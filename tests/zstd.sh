@@ -308,6 +308,106 @@ if [ "$SCALE" = full ]; then
     any_flip flip.3 flip.table 1 255
 fi
 
+# --- many frames, decompressed side by side ---
+
+# side_by_side CASE FILE TABLE: by any number of readers, from a file and a pipe.
+side_by_side()
+{
+    for threads in 1 2 3 8; do
+        run --threads=$threads "$2"
+        counts "$1, $threads threads, FILE" "$3"
+        cat "$2" | run --threads=$threads
+        counts "$1, $threads threads, pipe" "$3"
+    done
+}
+
+# invert FILE BYTE
+invert()
+{
+    value=$(od -An -v -tu1 -j "$2" -N 1 "$1" | tr -d ' ')
+    printf "\\$(printf %o $((255 - value)))" | dd of="$1" bs=1 seek="$2" conv=notrunc 2>dd.err
+}
+
+# wrong_side_by_side CASE FILE TEXT...: it is refused whoever meets the fault first.
+wrong_side_by_side()
+{
+    what=$1
+    file=$2
+    shift 2
+    for threads in 1 2 3 8; do
+        run --threads=$threads "$file"
+        refuses "$what, $threads threads, FILE" 1 "$file: " "zstd data" ", at byte " "$@"
+    done
+    cat "$file" | run --threads=4
+    refuses "$what, pipe" 1 "standard input: " "zstd data" ", at byte " "$@"
+}
+
+if [ "$SCALE" = full ]; then
+    data text 12000000 >large
+    oracle bytes <large
+    cp expected large.table
+    shapes="-n:-n -c:-f 7000:-f 100000 -c -k 9:-f 1000000 -n:-f 2500000 -n -c -w 22"
+    IFS=:
+    for options in $shapes; do
+        IFS=' '
+        zstd -l 1 $options <large >shaped
+        side_by_side "make_zstd $options" shaped large.table
+    done
+    unset IFS
+    # A seekable file ends with its table, in a skippable frame.
+    { zstd -l 1 -f 65536 <large && zstd -K 1481; } >shaped
+    side_by_side "a seek table" shaped large.table
+    head -c 500000 large >little
+    oracle bytes <little
+    zstd -f 9 <little >shaped
+    side_by_side "tiny frames" shaped expected
+
+    # Frames too large to be held whole, by their size or their window, between small ones.
+    data uniform 9000000 >noise
+    {
+        zstd -f 50000 -c <large && zstd -c <noise && zstd -f 50000 -c <little &&
+            zstd -w 24 -n -c <large && zstd -f 50000 <little && zstd -n <noise
+    } >shaped
+    cat large noise little large little noise | oracle bytes
+    side_by_side "frames of all sizes" shaped expected
+    run --memlimit=8M --threads=3 shaped
+    refuses "one window too large among many" 1 "shaped: its zstd window is over the limit"
+
+    zstd -l 1 -f 100000 -c <large >parts
+    cat large noise large large | oracle bytes
+    run --threads=3 parts noise parts - <parts
+    counts "many frames, plain bytes, many frames" expected
+
+    # In any frame, while others are decompressed, whatever is wrong stops it.
+    size=$(wc -c <parts)
+    for percent in 0 1 10 33 50 77 98 99; do
+        byte=$((size / 100 * percent + 1000))
+        cp parts bad
+        invert bad $byte
+        wrong_side_by_side "byte $byte inverted" bad
+        head -c $byte parts >bad
+        wrong_side_by_side "cut at $byte" bad "truncated zstd data, at byte $byte"
+        zstd <few >>bad
+        wrong_side_by_side "cut at $byte, and something behind" bad
+    done
+    for byte in $((size - 1)) $((size - 2)) $((size - 4)) $((size - 5)) $((size - 100)); do
+        head -c $byte parts >bad
+        wrong_side_by_side "cut at $byte of $size" bad "truncated zstd data, at byte $byte"
+    done
+    cp parts bad
+    invert bad $((size - 1))
+    wrong_side_by_side "the last frame's checksum" bad checksum
+    { cat parts && printf garbage; } >bad
+    wrong_side_by_side "garbage behind" bad "not zstd data (no frame begins here), at byte $size"
+    { cat parts && printf xy; } >bad
+    wrong_side_by_side "less than a magic behind" bad
+    cp parts bad
+    invert bad $((size / 2))
+    run --threads=3 parts bad parts
+    refuses "many FILEs, one of them wrong" 1 "bad: "
+    rm large noise little shaped parts bad
+fi
+
 # --- windows ---
 
 # A frame of nothing with a window of 2^LOG, by hand: magic, no size, window, one empty last block.
@@ -334,6 +434,13 @@ window 11 | run --memlimit=1K
 refuses "a window of 2^11, smallest limit" 1 "$hint"
 window 10 | run --memlimit=1K
 counts "a window of 2^10, smallest limit" zeros
+# Of a frame that tells its size, and so has a window of just that.
+head -c 3000 in >part
+oracle bytes <part
+zstd <part | run --memlimit=2K --chunk-size=64K
+refuses "a window of 3000, just not" 1 "$hint"
+zstd <part | run --memlimit=4K --chunk-size=64K
+counts "a window of 3000, just allowed" expected
 zstd -w 22 -n <in >wide
 run $big --memlimit=2M wide
 refuses "a real window of 2^22" 1 "wide: $hint"
