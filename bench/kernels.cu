@@ -34,7 +34,11 @@ static void check(cudaError_t code, const char *doing)
 struct options {
     size_t size = 1u << 30, largest = 0; // bytes; with a sweep: up to largest
     int repeats = 15;
-    const char *only = nullptr; // one strategy
+    const char *data = nullptr;           // one kind
+    const char *only = nullptr;           // one strategy
+    std::vector<unsigned> blocks{0};      // threads a block; 0: as tuned
+    std::vector<unsigned> coarsenings{0}; // samples a thread; 0: as tuned
+    bool widths = false;                  // letters in ranges of every width
     FILE *csv = nullptr;
     bool published = false;
 };
@@ -47,6 +51,7 @@ struct timing {
 struct bench {
     struct options options;
     int multiprocessors;
+    unsigned capability; // 10 * major + minor
     unsigned char *data;
     size_t capacity;
     unsigned long long *counts; // 256
@@ -57,7 +62,8 @@ struct bench {
     size_t cub_size;
     cudaEvent_t begin, end;
     std::vector<unsigned char> host;
-    double ceiling; // bytes a second, of the current size
+    uint64_t host_counts[256]; // of the current kind and size
+    double ceiling;            // bytes a second, of the current size
 };
 
 // --- what is measured ---
@@ -82,8 +88,7 @@ __global__ void __launch_bounds__(512) read_only(const uint4 *vectors, size_t co
 // One way to count, or only to read.
 struct contender {
     std::string name;
-    const struct launch_shape *shape = nullptr; // ours
-    counting_kernel kernel = nullptr;
+    struct launch how = {}; // ours
     struct count_args args = {};
     bool cub = false, letters = false;
     unsigned resident = 0;    // the most blocks of ours
@@ -93,15 +98,14 @@ struct contender {
 static unsigned resident_blocks(const struct bench *bench, const struct contender &c)
 {
     int fit = 0;
-    const void *kernel = reinterpret_cast<const void *>(c.kernel);
+    const void *kernel = reinterpret_cast<const void *>(c.how.kernel);
     check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                               static_cast<int>(c.shape->shared)),
+                               static_cast<int>(c.how.shared)),
           "shared memory");
-    check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
-              &fit, kernel, static_cast<int>(c.shape->block), c.shape->shared),
+    check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&fit, kernel, static_cast<int>(c.how.block),
+                                                        c.how.shared),
           "occupancy");
-    return (c.shape->resident ? c.shape->resident : static_cast<unsigned>(fit)) *
-           static_cast<unsigned>(bench->multiprocessors);
+    return static_cast<unsigned>(fit * bench->multiprocessors);
 }
 
 // No contender takes 4 GiB at once.
@@ -126,10 +130,10 @@ static void run_piece(struct bench *bench, const struct contender &c, const unsi
         struct count_args args = c.args;
         args.data = data;
         args.len = len;
-        const unsigned grid = grid_for(c.shape, c.resident, len);
+        const unsigned grid = grid_for(&c.how, c.resident, len);
         void *params[] = {&args};
-        check(cudaLaunchKernel(reinterpret_cast<const void *>(c.kernel), dim3(grid),
-                               dim3(c.shape->block), params, c.shape->shared, 0),
+        check(cudaLaunchKernel(reinterpret_cast<const void *>(c.how.kernel), dim3(grid),
+                               dim3(c.how.block), params, c.how.shared, 0),
               "launch");
     }
     check(cudaGetLastError(), c.name.c_str());
@@ -181,10 +185,9 @@ static struct timing measure(struct bench *bench, const struct contender &c, siz
 // --- right first ---
 
 static void expect(const struct bench *bench, const struct histogram *histogram,
-                   const struct contender &c, size_t len, std::vector<uint64_t> &expected)
+                   const struct contender &c, std::vector<uint64_t> &expected)
 {
-    uint64_t bytes[256] = {0};
-    count_bytes_table(bench->host.data(), len, bytes);
+    const uint64_t *bytes = bench->host_counts;
     expected.assign(256, 0);
     if (c.cub && c.letters)
         for (unsigned value = 97; value < 125; value++)
@@ -197,7 +200,7 @@ static bool verify(struct bench *bench, const struct histogram *histogram,
                    const struct contender &c, size_t len)
 {
     std::vector<uint64_t> expected, got(256);
-    expect(bench, histogram, c, len, expected);
+    expect(bench, histogram, c, expected);
     check(cudaMemset(bench->counts, 0, 256 * sizeof *bench->counts), "zeroing");
     check(cudaMemset(bench->cub_counts, 0, 256 * sizeof *bench->cub_counts), "zeroing");
     run(bench, c, bench->data, len);
@@ -250,47 +253,87 @@ static void measure_ceiling(struct bench *bench, size_t len, const char *data)
 
 static void measure_cpu(struct bench *bench, const char *data, size_t len)
 {
+    struct histogram histogram;
+    histogram_bytes(&histogram);
+    const struct count_plan plan = count_plan(counter_find(nullptr), &histogram);
     std::vector<double> seconds;
     for (int sample = 0; sample < 3; sample++) {
         uint64_t bytes[256] = {0};
         const auto begin = std::chrono::steady_clock::now();
-        count_bytes_table(bench->host.data(), len, bytes);
+        count(&plan, bench->host.data(), len, bytes);
         seconds.push_back(
             std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
     }
     const double median = median_of(seconds);
-    print_row(bench, "bytes", data, "CPU, 1 core", len, {median, seconds.front(), seconds.back()});
+    print_row(bench, "bytes", data, "CPU (1 core)", len, {median, seconds.front(), seconds.back()});
 }
 
-static struct contender ours(struct bench *bench, unsigned strategy,
-                             const struct histogram *histogram)
+// As tuned for the device.
+static struct contender ours(struct bench *bench, enum strategy_id strategy,
+                             const struct histogram *histogram, unsigned block = 0,
+                             unsigned coarsening = 0)
 {
+    struct tuning tuning = *tuning_for(strategy, bench->capability);
     struct contender c;
     c.name = strategies[strategy].name;
-    c.shape = &launch_shapes[strategy];
-    c.kernel = kernel_for(c.shape, histogram->mode, histogram->width);
+    if (block || coarsening)
+        c.name += " " + std::to_string(block ? block : tuning.block) + "x" +
+                  std::to_string(coarsening ? coarsening : tuning.coarsening);
+    if (block)
+        tuning.block = block;
+    if (coarsening)
+        tuning.coarsening = coarsening;
+    c.how = launch_with(&tuning, histogram);
     c.args.map =
         sample_map_of(static_cast<unsigned>(histogram->bins), histogram->width, histogram->fold);
     c.args.counts = bench->counts;
     c.args.scratch = bench->scratch;
-    c.args.coarsening = c.shape->coarsening;
+    c.args.coarsening = c.how.coarsening;
     c.letters = histogram->mode == SAMPLE_LETTERS;
     c.resident = resident_blocks(bench, c);
     return c;
+}
+
+// Whether a kernel may be launched with so many threads a block, and samples a thread: a factor of
+// none or one is the strategy's nature.
+static bool can_run(const struct bench *bench, enum strategy_id strategy,
+                    const struct histogram *histogram, unsigned block, unsigned coarsening)
+{
+    const struct tuning *tuning = tuning_for(strategy, bench->capability);
+    const struct launch how = launch_with(tuning, histogram);
+    cudaFuncAttributes attributes;
+    check(cudaFuncGetAttributes(&attributes, reinterpret_cast<const void *>(how.kernel)), "kernel");
+    return block % 32 == 0 && block <= static_cast<unsigned>(attributes.maxThreadsPerBlock) &&
+           (!coarsening || tuning->coarsening > 1);
+}
+
+// A strategy with every block size and coarsening factor that was asked for.
+static bool measure_strategy(struct bench *bench, enum strategy_id strategy,
+                             const struct histogram *histogram, const char *mode, const char *data,
+                             size_t len)
+{
+    bool right = true;
+    for (unsigned block : bench->options.blocks)
+        for (unsigned coarsening : bench->options.coarsenings) {
+            if (!can_run(bench, strategy, histogram, block, coarsening))
+                continue;
+            const struct contender c = ours(bench, strategy, histogram, block, coarsening);
+            right = verify(bench, histogram, c, len) && right;
+            print_row(bench, mode, data, c.name.c_str(), len, measure(bench, c, len));
+        }
+    return right;
 }
 
 static bool measure_mode(struct bench *bench, const struct histogram *histogram, const char *mode,
                          const char *data, size_t len, bool with_cub)
 {
     bool right = true;
-    for (unsigned i = 0; i < strategy_count; i++) {
-        if (!(strategies[i].modes & histogram->mode) ||
-            (bench->options.only && strcmp(bench->options.only, strategies[i].name) != 0))
-            continue;
-        const struct contender c = ours(bench, i, histogram);
-        right = verify(bench, histogram, c, len) && right;
-        print_row(bench, mode, data, c.name.c_str(), len, measure(bench, c, len));
-    }
+    for (unsigned i = 0; i < strategy_count; i++)
+        if ((strategies[i].modes & histogram->mode) &&
+            (!bench->options.only || strcmp(bench->options.only, strategies[i].name) == 0))
+            right = measure_strategy(bench, static_cast<enum strategy_id>(i), histogram, mode, data,
+                                     len) &&
+                    right;
     // CUB does not add to what is there, so it cannot count in pieces.
     if (!with_cub || len > launch_most)
         return right;
@@ -303,24 +346,62 @@ static bool measure_mode(struct bench *bench, const struct histogram *histogram,
     return right;
 }
 
-static bool measure_kind(struct bench *bench, enum data_kind kind, size_t len)
+// Fills the buffers with a kind of data, of which the first len bytes are verified.
+static void load(struct bench *bench, enum data_kind kind, size_t len)
 {
-    const char *name = data_name(kind);
-    struct histogram bytes, letters, single, folded;
-    histogram_bytes(&bytes);
-    histogram_letters(&letters, 4, false);
-    histogram_letters(&single, 1, false);
-    histogram_letters(&folded, 4, true);
     bench->host.resize(bench->capacity);
     data_fill(kind, bench->host.data(), bench->capacity);
     check(cudaMemcpy(bench->data, bench->host.data(), bench->capacity, cudaMemcpyHostToDevice),
           "copy");
+    std::fill(bench->host_counts, bench->host_counts + 256, 0);
+    count_bytes_portable(bench->host.data(), len, bench->host_counts);
+}
+
+struct letter_mode {
+    std::string name;
+    unsigned width;
+    bool fold;
+};
+
+static std::vector<struct letter_mode> letter_modes(bool every_width)
+{
+    if (!every_width)
+        return {{"letters", 4, false}, {"letters=1", 1, false}, {"fold-case", 4, true}};
+    std::vector<struct letter_mode> modes;
+    for (unsigned width = 1; width <= LETTERS; width++) {
+        modes.push_back({"letters=" + std::to_string(width), width, false});
+        modes.push_back({"fold-case=" + std::to_string(width), width, true});
+    }
+    return modes;
+}
+
+static bool measure_kind(struct bench *bench, enum data_kind kind, size_t len)
+{
+    const char *name = data_name(kind);
+    struct histogram histogram;
+    bool right = true;
+    load(bench, kind, len);
     measure_ceiling(bench, len, name);
-    bool right = measure_mode(bench, &letters, "letters", name, len, true);
-    right = measure_mode(bench, &single, "letters=1", name, len, false) && right;
-    right = measure_mode(bench, &folded, "fold-case", name, len, false) && right;
-    right = measure_mode(bench, &bytes, "bytes", name, len, true) && right;
+    for (const struct letter_mode &mode : letter_modes(bench->options.widths)) {
+        histogram_letters(&histogram, mode.width, mode.fold);
+        right =
+            measure_mode(bench, &histogram, mode.name.c_str(), name, len, mode.name == "letters") &&
+            right;
+    }
+    histogram_bytes(&histogram);
+    right = measure_mode(bench, &histogram, "bytes", name, len, true) && right;
     measure_cpu(bench, name, len);
+    return right;
+}
+
+static bool measure_kinds(struct bench *bench, size_t len)
+{
+    bool right = true;
+    for (int i = 0; i < DATA_KINDS; i++) {
+        const enum data_kind kind = static_cast<enum data_kind>(i);
+        if (!bench->options.data || strcmp(bench->options.data, data_name(kind)) == 0)
+            right = measure_kind(bench, kind, len) && right;
+    }
     return right;
 }
 
@@ -337,20 +418,19 @@ static bool measure_published(struct bench *bench)
                      {"bitsliced", 0}};
     struct histogram letters;
     histogram_letters(&letters, 4, false);
-    bench->host.resize(bench->capacity);
-    data_fill(DATA_LETTERS, bench->host.data(), bench->capacity);
-    check(cudaMemcpy(bench->data, bench->host.data(), bench->capacity, cudaMemcpyHostToDevice),
-          "copy");
     const size_t len = (size_t)1 << 30;
+    load(bench, DATA_LETTERS, len);
     bool right = true;
     std::printf("1 GiB of lower-case letters into 7 ranges, ms\n%-12s %10s %10s\n", "strategy",
                 "published", "here");
     for (const auto &row : published) {
         const struct strategy *strategy = strategy_find(row.name);
         const struct contender c =
-            ours(bench, static_cast<unsigned>(strategy - strategies), &letters);
+            ours(bench, static_cast<enum strategy_id>(strategy - strategies), &letters);
         right = verify(bench, &letters, c, len) && right;
-        std::printf("%-12s %10.2f %10.3f\n", row.name, row.ms, measure(bench, c, len).median * 1e3);
+        const std::string there = row.ms > 0 ? std::to_string(row.ms).substr(0, 6) : "-";
+        std::printf("%-12s %10s %10.3f\n", row.name, there.c_str(),
+                    measure(bench, c, len).median * 1e3);
     }
     return right;
 }
@@ -362,6 +442,7 @@ static void open_bench(struct bench *bench)
     cudaDeviceProp properties;
     check(cudaGetDeviceProperties(&properties, 0), "no GPU");
     bench->multiprocessors = properties.multiProcessorCount;
+    bench->capability = static_cast<unsigned>(10 * properties.major + properties.minor);
     // Small data are read from all over 1 GiB.
     bench->capacity = std::max(bench->options.size, (size_t)1 << 30);
     bench->capacity = std::max(bench->capacity, bench->options.largest);
@@ -395,12 +476,29 @@ static size_t parse_size(const char *text)
     return *end == 'K' ? size << 10 : *end == 'M' ? size << 20 : *end == 'G' ? size << 30 : size;
 }
 
+static std::vector<unsigned> parse_list(const char *text)
+{
+    std::vector<unsigned> list;
+    for (char *end; *text; text = *end == ',' ? end + 1 : end) {
+        list.push_back(static_cast<unsigned>(std::strtoul(text, &end, 10)));
+        if (end == text || (*end && *end != ',') || list.back() == 0 || list.back() > 65536) {
+            std::fprintf(stderr, "kernels: %s: must be numbers with commas between them\n", text);
+            std::exit(2);
+        }
+    }
+    return list;
+}
+
 static void parse(int argc, char **argv, struct options *options)
 {
     static const struct option names[] = {{"size", required_argument, nullptr, 's'},
                                           {"sweep", required_argument, nullptr, 'w'},
                                           {"repeats", required_argument, nullptr, 'r'},
+                                          {"data", required_argument, nullptr, 'd'},
                                           {"only", required_argument, nullptr, 'o'},
+                                          {"block", required_argument, nullptr, 'b'},
+                                          {"coarsening", required_argument, nullptr, 'k'},
+                                          {"widths", no_argument, nullptr, 'l'},
                                           {"csv", required_argument, nullptr, 'c'},
                                           {"published", no_argument, nullptr, 'p'},
                                           {nullptr, 0, nullptr, 0}};
@@ -411,8 +509,16 @@ static void parse(int argc, char **argv, struct options *options)
             options->largest = parse_size(optarg);
         else if (code == 'r')
             options->repeats = std::max(1, std::atoi(optarg));
+        else if (code == 'd')
+            options->data = optarg;
         else if (code == 'o')
             options->only = optarg;
+        else if (code == 'b')
+            options->blocks = parse_list(optarg);
+        else if (code == 'k')
+            options->coarsenings = parse_list(optarg);
+        else if (code == 'l')
+            options->widths = true;
         else if (code == 'c')
             options->csv = std::fopen(optarg, "w");
         else if (code == 'p')
@@ -424,8 +530,8 @@ static void parse(int argc, char **argv, struct options *options)
         std::fprintf(options->csv, "mode,data,bytes,strategy,GBps,least,most,share\n");
 }
 
-// kernels [--size=BYTES] [--sweep=LARGEST] [--repeats=N] [--only=STRATEGY] [--csv=FILE]
-// [--published]
+// kernels [--size=BYTES] [--sweep=LARGEST] [--repeats=N] [--data=KIND] [--only=STRATEGY]
+//         [--block=N,...] [--coarsening=N,...] [--widths] [--csv=FILE] [--published]
 int main(int argc, char **argv)
 {
     static struct bench bench;
@@ -436,11 +542,9 @@ int main(int argc, char **argv)
         right = measure_published(&bench);
     } else if (bench.options.largest) {
         for (size_t size = bench.options.size; size <= bench.options.largest; size *= 4)
-            right = measure_kind(&bench, DATA_TEXT, size) && right;
+            right = measure_kinds(&bench, size) && right;
     } else {
-        for (int kind = 0; kind < DATA_KINDS; kind++)
-            right = measure_kind(&bench, static_cast<enum data_kind>(kind), bench.options.size) &&
-                    right;
+        right = measure_kinds(&bench, bench.options.size);
     }
     if (bench.options.csv && std::fclose(bench.options.csv) != 0)
         return 1;

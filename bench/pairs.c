@@ -1,9 +1,12 @@
-/* pairs [-n PAIRS] COMMAND_A COMMAND_B: runs two shell commands in turn and compares them.
+/* pairs [-n ROUNDS] [-c LABEL] COMMAND_A COMMAND_B...: runs shell commands in turn and compares A
+ * with each of the others.
  *
- * Machines are noisy, and drift: so A and B alternate, each pair gives one ratio, and the median of
- * the ratios is what counts. Prints wall and CPU seconds of both (the median; the CPU's are those
- * of the whole pipeline), then A's wall time over B's, with the least and the largest. One pair
- * goes before, unmeasured. Exit status 1 if a command fails. */
+ * Machines are noisy, and drift: so the commands alternate, each round gives one ratio, and the
+ * median of the ratios is what counts. Prints wall and CPU seconds of each (the median; the CPU's
+ * are those of the whole pipeline), then A's wall time over each other's, with the least and the
+ * largest. With -c, a row of comma-separated values for each ratio instead: LABEL, A's wall and CPU
+ * seconds, the other's, the ratio, the least, the largest, the rounds, and which other (B is 1).
+ * One round goes before, unmeasured. Exit status 1 if a command fails. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +15,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#define PAIRS_MAX 1000
+#define ROUNDS_MAX 1000
+#define COMMANDS_MAX 8
 
 struct cost {
     double wall, cpu; /* seconds */
@@ -60,30 +64,60 @@ static double median(double *values, int count)
     return (values[(count - 1) / 2] + values[count / 2]) / 2;
 }
 
+static double walls[COMMANDS_MAX][ROUNDS_MAX], cpus[COMMANDS_MAX][ROUNDS_MAX];
+static double ratios[COMMANDS_MAX][ROUNDS_MAX]; /* A's wall time over the command's */
+
+static void measure(char **commands, int count, int rounds)
+{
+    for (int round = -1; round < rounds; round++)
+        for (int i = 0; i < count; i++) {
+            struct cost cost = run(commands[i]);
+            if (round < 0)
+                continue;
+            walls[i][round] = cost.wall;
+            cpus[i][round] = cost.cpu;
+            ratios[i][round] = walls[0][round] / cost.wall;
+        }
+}
+
+static void print(char **commands, int count, int rounds, const char *label)
+{
+    double wall[COMMANDS_MAX], cpu[COMMANDS_MAX];
+    for (int i = 0; i < count; i++) {
+        wall[i] = median(walls[i], rounds);
+        cpu[i] = median(cpus[i], rounds);
+        if (!label)
+            printf("%c: wall %.4f s, cpu %.4f s: %s\n", 'A' + i, wall[i], cpu[i], commands[i]);
+    }
+    for (int i = 1; i < count; i++) {
+        double middle = median(ratios[i], rounds), least = ratios[i][0];
+        double most = ratios[i][rounds - 1];
+        if (label)
+            printf("%s,%.5f,%.5f,%.5f,%.5f,%.3f,%.3f,%.3f,%d,%d\n", label, wall[0], cpu[0], wall[i],
+                   cpu[i], middle, least, most, rounds, i);
+        else
+            printf("A/%c: %.3f (%.3f to %.3f, %d rounds)\n", 'A' + i, middle, least, most, rounds);
+    }
+}
+
 int main(int argc, char **argv)
 {
-    static double walls[2][PAIRS_MAX], cpus[2][PAIRS_MAX], ratios[PAIRS_MAX];
-    int pairs = 7, option;
-    while ((option = getopt(argc, argv, "n:")) == 'n')
-        pairs = atoi(optarg);
-    if (option != -1 || argc - optind != 2 || pairs < 1 || pairs > PAIRS_MAX) {
-        fprintf(stderr, "usage: pairs [-n PAIRS] COMMAND_A COMMAND_B\n");
+    const char *label = NULL;
+    int rounds = 7, option;
+    while ((option = getopt(argc, argv, "n:c:")) != -1) {
+        if (option == 'n')
+            rounds = atoi(optarg);
+        else if (option == 'c')
+            label = optarg;
+        else
+            rounds = 0;
+    }
+    int count = argc - optind;
+    if (count < 2 || count > COMMANDS_MAX || rounds < 1 || rounds > ROUNDS_MAX) {
+        fprintf(stderr, "usage: pairs [-n ROUNDS] [-c LABEL] COMMAND_A COMMAND_B...\n");
         return 2;
     }
-    for (int pair = -1; pair < pairs; pair++)
-        for (int side = 0; side < 2; side++) {
-            struct cost cost = run(argv[optind + side]);
-            if (pair < 0)
-                continue;
-            walls[side][pair] = cost.wall;
-            cpus[side][pair] = cost.cpu;
-        }
-    for (int pair = 0; pair < pairs; pair++)
-        ratios[pair] = walls[0][pair] / walls[1][pair];
-    for (int side = 0; side < 2; side++)
-        printf("%c: wall %.4f s, cpu %.4f s: %s\n", 'A' + side, median(walls[side], pairs),
-               median(cpus[side], pairs), argv[optind + side]);
-    double middle = median(ratios, pairs);
-    printf("A/B: %.3f (%.3f to %.3f, %d pairs)\n", middle, ratios[0], ratios[pairs - 1], pairs);
+    measure(argv + optind, count, rounds);
+    print(argv + optind, count, rounds, label);
     return 0;
 }

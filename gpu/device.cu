@@ -14,8 +14,7 @@ struct device {
     struct reason why;
     cudaDeviceProp properties;
     int ordinal;
-    const struct launch_shape *shape;
-    counting_kernel kernel;
+    struct launch how;
     unsigned resident;      // the most blocks, for a strategy whose blocks stay
     struct count_args args; // but for the data: the histogram, on the device, and its mapping
     size_t counts_size;     // bytes
@@ -65,32 +64,36 @@ static bool launch(struct device *device, const unsigned char *data, unsigned lo
     args.data = data;
     args.len = len;
     void *params[] = {&args};
-    dim3 grid(grid_for(device->shape, device->resident, len)), block(device->shape->block);
+    const struct launch *how = &device->how;
+    dim3 grid(grid_for(how, device->resident, len)), block(how->block);
     return ok(device,
-              cudaLaunchKernel(reinterpret_cast<const void *>(device->kernel), grid, block, params,
-                               device->shape->shared, device->counts_stream),
+              cudaLaunchKernel(reinterpret_cast<const void *>(how->kernel), grid, block, params,
+                               how->shared, device->counts_stream),
               "launching a kernel");
 }
 
 // Finds out how many blocks the device can hold, and gives the kernel what it needs.
-static bool prepare_kernel(struct device *device)
+static bool prepare_kernel(struct device *device, const struct device_plan *plan)
 {
-    const struct launch_shape *shape = device->shape;
-    const void *kernel = reinterpret_cast<const void *>(device->kernel);
+    const struct tuning *tuning =
+        tuning_for(plan->strategy,
+                   static_cast<unsigned>(10 * device->properties.major + device->properties.minor));
+    const struct launch how = device->how = launch_with(tuning, plan->histogram);
+    const void *kernel = reinterpret_cast<const void *>(how.kernel);
     int fit = 0;
     // More than 48 KiB of shared memory a block must be asked for.
     if (!ok(device,
             cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                 static_cast<int>(shape->shared)),
+                                 static_cast<int>(how.shared)),
             "asking for shared memory") ||
         !ok(device,
-            cudaOccupancyMaxActiveBlocksPerMultiprocessor(
-                &fit, kernel, static_cast<int>(shape->block), shape->shared),
+            cudaOccupancyMaxActiveBlocksPerMultiprocessor(&fit, kernel, static_cast<int>(how.block),
+                                                          how.shared),
             "asking how many blocks fit"))
         return false;
-    const unsigned blocks = shape->resident ? shape->resident : static_cast<unsigned>(fit);
-    device->resident = blocks * static_cast<unsigned>(device->properties.multiProcessorCount);
-    const size_t scratch = shape->scratch ? device->resident * device->args.map.bins : 0;
+    device->resident = static_cast<unsigned>(fit * device->properties.multiProcessorCount);
+    device->args.coarsening = how.coarsening;
+    const size_t scratch = how.scratch ? device->resident * device->args.map.bins : 0;
     return !scratch || ok(device, cudaMalloc(&device->args.scratch, scratch * sizeof(unsigned)),
                           "allocating the blocks' histograms");
 }
@@ -118,7 +121,7 @@ static bool prepare(struct device *device, const struct device_plan *plan)
         !ok(device, cudaMalloc(&device->args.counts, device->counts_size),
             "allocating the histogram"))
         return false;
-    if (!prepare_kernel(device))
+    if (!prepare_kernel(device, plan))
         return false;
     for (unsigned i = 0; i < plan->slots; i++)
         if (!open_slot(device, &device->slots[i], plan->slot_size))
@@ -146,14 +149,11 @@ struct device *device_open(const struct device_plan *plan, struct reason *why)
     }
     const struct histogram *histogram = plan->histogram;
     device->ordinal = plan->ordinal;
-    device->shape = &launch_shapes[plan->strategy];
-    device->kernel = kernel_for(device->shape, histogram->mode, histogram->width);
     device->args.map =
         sample_map_of(static_cast<unsigned>(histogram->bins), histogram->width, histogram->fold);
     device->counts_size = histogram->bins * sizeof(unsigned long long);
     device->timing = plan->timing;
     device->slot_count = plan->slots;
-    device->args.coarsening = device->shape->coarsening;
     device->slots = slots;
     if (find(device) && prepare(device, plan))
         return device;

@@ -14,6 +14,7 @@
 #ifndef GPUHISTO_DEVICE_H
 #define GPUHISTO_DEVICE_H
 
+#include "gpu/strategy.h"
 #include "src/histogram.h"
 #include "src/reason.h"
 
@@ -25,7 +26,7 @@ struct device;
 
 struct device_plan {
     int ordinal;                       /* which device, from 0 */
-    unsigned strategy;                 /* index into strategies[] */
+    enum strategy_id strategy;         /* how it counts */
     const struct histogram *histogram; /* what is counted; read in device_open only */
     unsigned slots;
     size_t slot_size; /* bytes: the largest chunk */

@@ -5,42 +5,51 @@
 #include "gpu/counting.cuh"
 
 extern "C" {
-#include "src/histogram.h"
+#include "gpu/tuning.h"
 }
 
 using counting_kernel = void (*)(count_args args);
 
-struct launch_shape {
+// What a strategy brings with it.
+struct strategy_kernels {
     counting_kernel bytes;            // null: the strategy does not count them
     counting_kernel letters[LETTERS]; // by the width of a range, from 1
-    unsigned block;                   // threads
-    unsigned coarsening; // samples a thread, with as many blocks as that takes; 0: resident blocks
-    unsigned resident;   // blocks a multiprocessor, if they stay and share the data; 0: what fits
-    unsigned shared;     // dynamic shared memory, bytes a block
-    bool scratch;        // wants map.bins words a block in global memory; resident blocks only
+    unsigned shared, shared_a_warp;   // dynamic shared memory: bytes a block, and a warp besides
+    bool scratch;                     // wants map.bins words a block in global memory
 };
 
-// In the order of strategies[], from strategies.cu.
-extern const struct launch_shape launch_shapes[];
+// By enum strategy_id; from strategies.cu.
+extern const struct strategy_kernels strategy_kernels[];
 
-// The bytes that a thread of a resident block counts before more blocks are worth their start.
-constexpr unsigned long long bytes_per_thread = 64;
+// A kernel, and how it is launched on one device.
+struct launch {
+    counting_kernel kernel;
+    unsigned block, coarsening, least; // as in struct tuning
+    unsigned shared;                   // dynamic shared memory, bytes a block
+    bool scratch;
+};
 
-static inline counting_kernel kernel_for(const struct launch_shape *shape, enum sample_mode mode,
-                                         unsigned width)
+static inline struct launch launch_with(const struct tuning *tuning,
+                                        const struct histogram *histogram)
 {
-    return mode == SAMPLE_BYTES ? shape->bytes : shape->letters[width - 1];
+    const struct strategy_kernels *of = &strategy_kernels[tuning->strategy];
+    return {histogram->mode == SAMPLE_BYTES ? of->bytes : of->letters[histogram->width - 1],
+            tuning->block,
+            tuning->coarsening,
+            tuning->least,
+            of->shared + tuning->block / 32 * of->shared_a_warp,
+            of->scratch};
 }
 
-// The blocks for len bytes, where `resident` fit on the device at a time.
-static inline unsigned grid_for(const struct launch_shape *shape, unsigned resident,
+// The blocks for len bytes, where the device holds `resident` at a time.
+static inline unsigned grid_for(const struct launch *launch, unsigned resident,
                                 unsigned long long len)
 {
-    if (shape->coarsening)
-        return static_cast<unsigned>((len + 1ull * shape->block * shape->coarsening - 1) /
-                                     (1ull * shape->block * shape->coarsening)) +
+    if (launch->coarsening)
+        return static_cast<unsigned>((len + 1ull * launch->block * launch->coarsening - 1) /
+                                     (1ull * launch->block * launch->coarsening)) +
                (len == 0);
-    const unsigned long long worth = len / (shape->block * bytes_per_thread) + 1;
+    const unsigned long long worth = len / (1ull * launch->block * launch->least) + 1;
     return worth < resident ? static_cast<unsigned>(worth) : resident;
 }
 

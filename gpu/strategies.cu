@@ -1,5 +1,4 @@
-// The table of kernels and launch shapes behind the strategies' names. The tests compile this for
-// the host as well.
+// The table of kernels behind the strategies' names. The tests compile this for the host as well.
 #include "gpu/kernels/aggregated.cuh"
 #include "gpu/kernels/bitsliced.cuh"
 #include "gpu/kernels/contiguous.cuh"
@@ -11,8 +10,8 @@
 #include "gpu/kernels/vectorized.cuh"
 #include "gpu/launch.h"
 
-// A shape whose kernel for letters may depend on their WIDTH.
-#define STRATEGY(name, about, modes, bytes, letters, block, coarsening, resident, shared, scratch) \
+// A strategy whose kernel for letters may depend on their WIDTH.
+#define STRATEGY(name, about, modes, bytes, letters, shared, shared_a_warp, scratch)               \
     template <unsigned WIDTH> static counting_kernel name##_letters()                              \
     {                                                                                              \
         return letters;                                                                            \
@@ -27,9 +26,9 @@
             of<19>(), of<20>(), of<21>(), of<22>(), of<23>(), of<24>(), of<25>(), of<26>()         \
     }
 
-const struct launch_shape launch_shapes[] = {
-#define STRATEGY(name, about, modes, bytes, letters, block, coarsening, resident, shared, scratch) \
-    {bytes, EVERY_WIDTH(name##_letters), block, coarsening, resident, shared, scratch},
+const struct strategy_kernels strategy_kernels[] = {
+#define STRATEGY(name, about, modes, bytes, letters, shared, shared_a_warp, scratch)               \
+    {bytes, EVERY_WIDTH(name##_letters), shared, shared_a_warp, scratch},
 #include "gpu/strategies.def"
 #undef STRATEGY
 };

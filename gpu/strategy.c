@@ -1,11 +1,11 @@
-#include "strategy.h"
+#include "gpu/tuning.h"
 
 #include <string.h>
 
 const struct strategy strategies[] = {
-#define STRATEGY(name, about, modes, bytes, letters, block, coarsening, resident, shared, scratch) \
+#define STRATEGY(name, about, modes, bytes, letters, shared, shared_a_warp, scratch)               \
     {#name, about, modes},
-#include "strategies.def"
+#include "gpu/strategies.def"
 #undef STRATEGY
 };
 
@@ -21,8 +21,6 @@ const struct strategy *strategy_find(const char *name)
 
 const struct strategy *strategy_best(const struct histogram *histogram)
 {
-    /* Both run at the speed of memory; bitsliced has nothing to set up, but was measured to keep up
-     * for this width alone (doc/kernels.md). */
-    bool sliced = histogram->mode == SAMPLE_LETTERS && histogram->width == 4;
-    return strategy_find(sliced ? "bitsliced" : "lanes");
+    bool sliced = histogram->mode == SAMPLE_LETTERS && histogram->width >= BITSLICED_WIDTH_MIN;
+    return &strategies[sliced ? STRATEGY_bitsliced : STRATEGY_lanes];
 }

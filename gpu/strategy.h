@@ -4,13 +4,21 @@
 
 #include "src/histogram.h"
 
+/* A strategy is named by its index too. */
+enum strategy_id {
+#define STRATEGY(name, about, modes, bytes, letters, shared, shared_a_warp, scratch)               \
+    STRATEGY_##name,
+#include "gpu/strategies.def"
+#undef STRATEGY
+};
+
 struct strategy {
     const char *name;  /* for --kernel */
     const char *about; /* one line */
     unsigned modes;    /* the enum sample_mode bits that it counts */
 };
 
-/* All of them; a strategy is named by its index too, as in gpu/launch.h. */
+/* All of them, by their enum strategy_id. */
 extern const struct strategy strategies[];
 extern const unsigned strategy_count;
 

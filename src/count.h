@@ -1,13 +1,59 @@
-/* The loops that count bytes on the CPU; one file per way of doing it. */
+/* The loops that count on the CPU: one file for each set of instructions, chosen at run time. */
 #ifndef GPUHISTO_COUNT_H
 #define GPUHISTO_COUNT_H
 
+#include "histogram.h"
+
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-/* Adds how often each byte value occurs in data[0..len) to counts. Any alignment, any length.
- * Four tables take turns, so that a run of one value does not wait for its own last increment to
- * come back from the store buffer (the idea is Yann Collet's, of zstd and FSE). */
-void count_bytes_table(const unsigned char *data, size_t len, uint64_t counts[256]);
+/* Vector loops for letters look up classes: one bit a class, eight classes a group, several classes
+ * to a bin where a bin has no simple shape. */
+#define CLASS_GROUPS 4
+
+/* What a counter prepares once for a histogram; only it knows what the tables mean. Never changes
+ * afterwards, so that any number of threads may count by it. */
+struct count_plan {
+    uint8_t table[CLASS_GROUPS][128];
+    uint8_t bin_of_class[CLASS_GROUPS * 8];
+    unsigned classes;
+    const struct counter *counter;
+    const struct histogram *histogram;
+};
+
+/* A way of counting. Both functions add the bins of data[0..len) to counts, which has 256 entries;
+ * any alignment, any length, nothing else is read; any thread. */
+struct counter {
+    const char *name;                         /* for GPUHISTO_CPU */
+    const char *about;                        /* in a few words, for --verbose */
+    bool (*runs_here)(void);                  /* whether this processor has the instructions */
+    void (*prepare)(struct count_plan *plan); /* for letters */
+    void (*letters)(const struct count_plan *plan, const unsigned char *data, size_t len,
+                    uint64_t *counts);
+    void (*bytes)(const unsigned char *data, size_t len, uint64_t *counts);
+};
+
+/* Fastest first, the last runs anywhere; ends with NULL. */
+extern const struct counter *const counters[];
+
+/* The counter of that name if this processor can run it; NULL: the fastest that it can. NULL if
+ * there is none. */
+const struct counter *counter_find(const char *name);
+
+/* A plan for counting this histogram, which must outlive it. */
+struct count_plan count_plan(const struct counter *counter, const struct histogram *histogram);
+
+/* Adds the bins of data[0..len) to counts[0..256). */
+void count(const struct count_plan *plan, const unsigned char *data, size_t len, uint64_t *counts);
+
+/* The same a byte at a time: for the few that a vector loop leaves. */
+void count_few(const struct histogram *histogram, const unsigned char *data, size_t len,
+               uint64_t *counts);
+
+/* As counter_portable counts bytes, for counters that know no better way. */
+void count_bytes_portable(const unsigned char *data, size_t len, uint64_t *counts);
+
+extern const struct counter counter_avx512, counter_avx2, counter_portable;
 
 #endif

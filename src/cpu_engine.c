@@ -5,18 +5,17 @@
 #include <stdlib.h>
 
 /* A chunk and the counts of all that was ever counted in it: private to the thread that has the
- * chunk, so that counting needs no lock. Byte totals suffice for every mode; they are mapped to
- * bins once, at the end. */
+ * chunk, so that counting needs no lock. */
 struct cpu_chunk {
     struct chunk chunk;
     struct cpu_chunk *next_free;
     uint64_t samples;
-    uint64_t bytes[256];
+    uint64_t counts[256];
 };
 
 struct cpu_engine {
     struct engine engine;
-    const struct histogram *histogram;
+    struct count_plan plan;
     pthread_mutex_t lock; /* free */
     pthread_cond_t freed;
     struct cpu_chunk *free; /* last in, first out: the buffer that is still in a cache */
@@ -45,7 +44,7 @@ static int cpu_submit(struct engine *engine, struct chunk *chunk)
 {
     struct cpu_engine *cpu = (struct cpu_engine *)engine;
     struct cpu_chunk *own = (struct cpu_chunk *)chunk;
-    count_bytes_table(chunk->data, chunk->len, own->bytes);
+    count(&cpu->plan, chunk->data, chunk->len, own->counts);
     own->samples += chunk->len;
     pthread_mutex_lock(&cpu->lock);
     own->next_free = cpu->free;
@@ -60,7 +59,8 @@ static int cpu_finish(struct engine *engine, struct tally *tally)
     struct cpu_engine *cpu = (struct cpu_engine *)engine;
     for (unsigned i = 0; i < cpu->count; i++) {
         tally->samples += cpu->chunks[i].samples;
-        histogram_map(cpu->histogram, cpu->chunks[i].bytes, tally->counts);
+        for (size_t bin = 0; bin < tally->bins; bin++)
+            tally->counts[bin] += cpu->chunks[i].counts[bin];
     }
     return 0;
 }
@@ -82,8 +82,8 @@ static void cpu_close(struct engine *engine)
 
 static const struct engine_ops cpu_ops = {cpu_acquire, cpu_submit, cpu_finish, cpu_loss, cpu_close};
 
-struct engine *cpu_engine_open(const struct histogram *histogram, size_t chunk_size,
-                               unsigned chunks)
+struct engine *cpu_engine_open(const struct histogram *histogram, const struct counter *counter,
+                               size_t chunk_size, unsigned chunks)
 {
     size_t cap = chunk_size < CPU_CHUNK_MAX ? chunk_size : CPU_CHUNK_MAX;
     size_t step = (cap + 63) & ~(size_t)63; /* no two chunks share a cache line */
@@ -95,7 +95,7 @@ struct engine *cpu_engine_open(const struct histogram *histogram, size_t chunk_s
         return NULL;
     }
     cpu->engine.ops = &cpu_ops;
-    cpu->histogram = histogram;
+    cpu->plan = count_plan(counter ? counter : counter_find(NULL), histogram);
     cpu->memory = memory;
     cpu->count = chunks;
     pthread_mutex_init(&cpu->lock, NULL);
@@ -109,8 +109,7 @@ struct engine *cpu_engine_open(const struct histogram *histogram, size_t chunk_s
     return &cpu->engine;
 }
 
-const char *cpu_engine_strategy(const struct engine *engine)
+const char *cpu_engine_counter(const struct engine *engine)
 {
-    (void)engine; /* there is only one way yet */
-    return "four tables";
+    return ((const struct cpu_engine *)engine)->plan.counter->about;
 }

@@ -8,13 +8,16 @@
  * gives no more than a few of these at a time anyway. */
 #define CPU_CHUNK_MAX ((size_t)256 << 10)
 
-/* An engine of `chunks` (at least 1; one for every thread that submits) chunks of `chunk_size`
- * bytes, cut to CPU_CHUNK_MAX. The histogram must outlive it. NULL if memory is short. It is never
- * lost: loss is NULL, submit and finish are 0. */
-struct engine *cpu_engine_open(const struct histogram *histogram, size_t chunk_size,
-                               unsigned chunks);
+struct counter;
 
-/* How it counts, in a few words; lives for ever. */
-const char *cpu_engine_strategy(const struct engine *engine);
+/* An engine of `chunks` (at least 1; one for every thread that submits) chunks of `chunk_size`
+ * bytes, cut to CPU_CHUNK_MAX, counted by a counter of count.h (NULL: the fastest). The histogram
+ * must outlive it. NULL if memory is short. It is never lost: loss is NULL, submit and finish are
+ * 0. */
+struct engine *cpu_engine_open(const struct histogram *histogram, const struct counter *counter,
+                               size_t chunk_size, unsigned chunks);
+
+/* What its counter is, in a few words; lives for ever. */
+const char *cpu_engine_counter(const struct engine *engine);
 
 #endif

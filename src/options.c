@@ -1,4 +1,5 @@
 #include "options.h"
+#include "count.h"
 #include "gpu/strategy.h"
 
 #include <errno.h>
@@ -346,6 +347,18 @@ static int settle(struct options *options, const struct draft *draft, struct rea
     return 0;
 }
 
+/* GPUHISTO_CPU names the counter, for tests and measurements. */
+static int choose_counter(struct options *options, struct reason *why)
+{
+    const char *name = getenv("GPUHISTO_CPU");
+    options->pool.counter = counter_find(name && *name ? name : NULL);
+    if (options->pool.counter)
+        return 0;
+    reason_set(why, "GPUHISTO_CPU=%s: must be avx512, avx2 or portable, and run on this processor",
+               name);
+    return -1;
+}
+
 int options_parse(int argc, char **argv, struct options *options, struct reason *why)
 {
     *options = (struct options){
@@ -370,5 +383,7 @@ int options_parse(int argc, char **argv, struct options *options, struct reason 
     }
     options->operands = argv + optind;
     options->operand_count = (size_t)(argc - optind);
-    return options->action == ACTION_COUNT ? settle(options, &draft, why) : 0;
+    if (options->action != ACTION_COUNT)
+        return 0;
+    return choose_counter(options, why) == 0 ? settle(options, &draft, why) : -1;
 }

@@ -33,8 +33,9 @@ struct options {
     size_t operand_count;
 };
 
-/* Reads argv, which getopt may permute. 0, or -1 with a reason that names the option and says what
- * is allowed. Not for two threads at once: getopt keeps its state in globals. */
+/* Reads argv, which getopt may permute, and GPUHISTO_CPU in the environment. 0, or -1 with a reason
+ * that names the option and says what is allowed. Not for two threads at once: getopt keeps its
+ * state in globals. */
 int options_parse(int argc, char **argv, struct options *options, struct reason *why);
 
 /* The text of --help. */

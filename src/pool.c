@@ -1,4 +1,5 @@
 #include "pool.h"
+#include "cost.h"
 #include "cpu_engine.h"
 #include "gpu/engine.h"
 
@@ -16,23 +17,23 @@ const struct pool_tuning pool_tuning = {
     /* A thread costs what a core counts in the meantime, some 100 KB, and an input that ends soon
      * is done before it runs. */
     .short_input = 4 * MIB,
-    /* Measured on an H200 with 16 cores, page cache, letters and bytes alike: CUDA needs 0.20 to
-     * 0.24 s to be ready and 0.08 to 0.10 s to be torn down (the waiting shell pays that even after
-     * _exit), and a file then goes at 50 GB/s beside the 30 GB/s of the CPU. */
-    .break_even = 0.6,
-    /* A pipe gives its 3 to 4 GB/s to either engine: there the GPU only spares the CPU its work
-     * (1.5 instead of 2.4 CPU seconds for 5 GB), and its tear-down should not show. The end of a
-     * pipe is not known; having gone on for so long, it is taken to go on for as long again. */
-    .pipe_break_even = 4.0,
+    /* Measured on an H200: CUDA needs 0.20 to 0.30 s to be ready, and 0.08 to 0.10 s to be torn
+     * down, which the waiting shell pays even after _exit. */
+    .gpu_start = 0.25,
+    .break_even = 0.15,
+    /* A pipe gives its 4 GB/s to either engine: there the GPU only spares the CPU its work, and its
+     * tear-down should be no more than 5 % of the whole, however soon the pipe ends afterwards. */
+    .pipe_break_even = 2.0,
 };
 
 /* A pipe that is slower than this on average keeps no engine busy. */
 #define PIPE_RATE_MIN 100e6
 
-/* Before this there is no rate to go by. */
-#define FIRST_LOOK_SECONDS 0.02
+/* Before this there is no rate to go by; and so often it is asked whether the GPU would pay: a
+ * hundred thousand chunks a second must not all ask. */
+#define LOOK_SECONDS 0.02
 
-/* Workers that take turns at a pipe: one reads while the other counts. */
+/* Workers that take turns at a pipe, at most: one reads while the other counts. */
 #define SERIAL_WORKERS 2
 
 /* Slots: two do for a pipe, whose readers take turns. Side by side, every reader fills one while
@@ -53,15 +54,20 @@ struct pool {
     _Atomic(struct engine *) gpu; /* NULL until its slots are there */
     double gpu_ready;             /* when that was; written before */
     _Atomic uint64_t bytes;       /* read so far */
+    struct costs costs;
+    atomic_uint feeders; /* workers with a piece of a file that goes to the GPU */
+    uint64_t known;      /* bytes that were known to come, when the run began */
 
-    atomic_bool opening; /* the GPU was asked for */
+    atomic_bool opening;      /* the GPU was asked for */
+    _Atomic double next_look; /* seconds, when to ask again whether it pays */
     _Atomic uint64_t
         rate_base; /* `bytes`, and the seconds gone by, when there were workers enough: */
     _Atomic double rate_begin; /* what one alone did before tells nothing of what many do */
 
     pthread_mutex_t lock; /* all that follows */
     pthread_cond_t changed;
-    unsigned started, running; /* workers */
+    atomic_uint started; /* workers; read without the lock too */
+    unsigned running;
     bool failed;
     struct reason why;
     struct reason gpu_refused;
@@ -149,24 +155,37 @@ static int start_thread(void *(*run)(void *), void *arg)
     return 0;
 }
 
+/* Tests whose GPU need save nothing do not wait either. */
+static double look_seconds(const struct pool *pool)
+{
+    double break_even = pool->options.tuning.break_even;
+    return break_even < LOOK_SECONDS ? break_even : LOOK_SECONDS;
+}
+
 /* Whether the GPU is worth its start; `flow` tells the kind of input that was just read. */
 static bool gpu_pays(struct pool *pool, enum flow flow)
 {
     const struct pool_tuning *tuning = &pool->options.tuning;
     double now = seconds_since(&pool->begin), begin = atomic_load(&pool->rate_begin);
-    if (now - begin < FIRST_LOOK_SECONDS && now - begin < tuning->break_even)
+    if (now - begin < look_seconds(pool))
         return false;
     uint64_t bytes = atomic_load(&pool->bytes) - atomic_load(&pool->rate_base);
     double rate = (double)bytes / (now - begin);
     if (flow != FLOW_FILE)
         return now >= tuning->pipe_break_even && rate >= PIPE_RATE_MIN;
-    return (double)source_left(pool->source) / rate >= tuning->break_even;
+    double saved = costs_gpu_saves(&pool->costs, (double)source_left(pool->source), rate,
+                                   atomic_load(&pool->started), tuning->gpu_start);
+    return saved >= tuning->break_even;
 }
 
 static void consider_gpu(struct pool *pool, enum flow flow)
 {
+    double now = seconds_since(&pool->begin);
     if (pool->options.device != DEVICE_AUTO || atomic_load(&pool->opening) ||
-        !gpu_pays(pool, flow) || atomic_exchange(&pool->opening, true))
+        now < atomic_load(&pool->next_look))
+        return;
+    atomic_store(&pool->next_look, now + look_seconds(pool));
+    if (!gpu_pays(pool, flow) || atomic_exchange(&pool->opening, true))
         return;
     struct opener *opener = malloc(sizeof *opener);
     if (!opener)
@@ -178,15 +197,30 @@ static void consider_gpu(struct pool *pool, enum flow flow)
 
 /* --- the workers --- */
 
-/* Where the next chunk goes: to a GPU slot if there is one for it, else to the CPU. What comes
- * through a pipe goes wholly to the GPU once there is one, and so does zstd data: the cores have
- * enough to do with decompressing it. */
+/* Whether the next piece of a file is for the GPU. The last bytes, less than a slot for each
+ * worker, are shared out in the CPU's smaller pieces, so that all are done at the same time. */
+static bool feeds_gpu(struct pool *pool)
+{
+    uint64_t bytes = atomic_load(&pool->bytes),
+             left = pool->known > bytes ? pool->known - bytes : 0;
+    return left >= (uint64_t)pool->options.threads * pool->options.chunk_size &&
+           costs_prefer_gpu(&pool->costs, atomic_load(&pool->feeders));
+}
+
+/* Where the next chunk goes: to a GPU slot if there is one for it and that is the better place,
+ * else to the CPU. What comes through a pipe goes wholly to the GPU once there is one, and so does
+ * zstd data: the cores have enough to do with decompressing it. */
 static struct chunk *choose_memory(void *arg, enum flow flow)
 {
     struct pool *pool = arg;
     bool only_gpu = pool->options.device == DEVICE_GPU;
     struct engine *gpu = atomic_load(&pool->gpu);
-    struct chunk *chunk = gpu ? engine_acquire(gpu, only_gpu || flow != FLOW_FILE) : NULL;
+    bool file = flow == FLOW_FILE;
+    struct chunk *chunk = NULL;
+    if (gpu && (only_gpu || !file || feeds_gpu(pool)))
+        chunk = engine_acquire(gpu, only_gpu || !file);
+    if (chunk && file)
+        atomic_fetch_add(&pool->feeders, 1);
     return chunk || only_gpu ? chunk : engine_acquire(pool->cpu, true);
 }
 
@@ -195,8 +229,11 @@ static void *work(void *arg);
 static void start_workers(struct pool *pool, enum flow flow)
 {
     unsigned wanted = pool->options.threads;
-    if (flow == FLOW_PIPE && wanted > SERIAL_WORKERS)
-        wanted = SERIAL_WORKERS;
+    unsigned most = costs_want_second_reader(&pool->costs) ? SERIAL_WORKERS : 1;
+    if (flow == FLOW_PIPE && wanted > most)
+        wanted = most;
+    if (atomic_load(&pool->started) >= wanted)
+        return;
     pthread_mutex_lock(&pool->lock);
     unsigned before = pool->started;
     while (pool->started < wanted && !pool->failed && start_thread(work, pool) == 0) {
@@ -218,6 +255,23 @@ static void fail_for_loss(struct pool *pool)
     fail(pool, why.text);
 }
 
+/* Has the chunk counted, and notes what it cost from `begin` on. 0, or -1: without its GPU. */
+static int submit(struct pool *pool, struct chunk *chunk, enum flow flow, double begin)
+{
+    bool on_gpu = chunk->engine != pool->cpu;
+    size_t len = chunk->len;
+    double was_read = seconds_since(&pool->begin);
+    int rc = engine_submit(chunk);
+    double counted = seconds_since(&pool->begin);
+    if (on_gpu && flow == FLOW_FILE)
+        atomic_fetch_sub(&pool->feeders, 1);
+    if (flow == FLOW_PIPE)
+        costs_learn_stream(&pool->costs, was_read - begin, counted - was_read);
+    else if (flow == FLOW_FILE && len > 0)
+        costs_learn_file(&pool->costs, on_gpu, len, was_read - begin, counted - was_read);
+    return rc;
+}
+
 static void *work(void *arg)
 {
     struct pool *pool = arg;
@@ -226,9 +280,10 @@ static void *work(void *arg)
     for (;;) {
         struct chunk *chunk;
         enum flow flow;
+        double begin = seconds_since(&pool->begin);
         int more = source_read(&reader, choose_memory, pool, &chunk, &flow);
         size_t len = chunk ? chunk->len : 0;
-        if (chunk && engine_submit(chunk) != 0) {
+        if (chunk && submit(pool, chunk, flow, begin) != 0) {
             fail_for_loss(pool);
             break;
         }
@@ -268,9 +323,10 @@ static struct pool *open_pool(const struct pool_options *options, const struct h
         pool->options.threads = processors();
     pool->histogram = histogram;
     pool->source = source;
+    pool->known = source_left(source);
     clock_gettime(CLOCK_MONOTONIC, &pool->begin);
-    pool->cpu =
-        cpu_engine_open(histogram, options->chunk_size, pool->options.threads + SOURCE_GIVEN_MAX);
+    pool->cpu = cpu_engine_open(histogram, options->counter, options->chunk_size,
+                                pool->options.threads + SOURCE_GIVEN_MAX);
     pthread_mutex_init(&pool->lock, NULL);
     pthread_cond_init(&pool->changed, NULL);
     if (pool->cpu)
@@ -372,7 +428,7 @@ int pool_run(const struct pool_options *options, const struct histogram *histogr
     pthread_mutex_lock(&pool->lock);
     outcome->seconds = seconds_since(&pool->begin);
     outcome->workers = pool->started;
-    outcome->cpu_name = cpu_engine_strategy(pool->cpu);
+    outcome->cpu_name = cpu_engine_counter(pool->cpu);
     outcome->gpu_opened = atomic_load(&pool->opening);
     outcome->gpu_refused = pool->gpu_refused;
     *why = pool->why;

@@ -7,6 +7,7 @@
 #include "reason.h"
 #include "source.h"
 
+struct counter;
 struct strategy;
 
 enum device_choice {
@@ -18,7 +19,8 @@ enum device_choice {
 /* When more hands are called for. */
 struct pool_tuning {
     uint64_t short_input;   /* bytes that one worker counts before others are started */
-    double break_even;      /* seconds the CPU alone would still need, for the GPU to be opened */
+    double gpu_start;       /* seconds that a GPU takes until it is ready */
+    double break_even;      /* seconds that it must save, for it to be opened */
     double pipe_break_even; /* seconds that a pipe has gone on, for the same */
 };
 
@@ -29,6 +31,7 @@ struct pool_options {
     enum device_choice device;
     int ordinal;                     /* which GPU, from 0 */
     const struct strategy *strategy; /* NULL: the fastest */
+    const struct counter *counter;   /* how the CPU counts; NULL: the fastest */
     size_t chunk_size;               /* bytes of a GPU slot; the CPU's buffers are no larger */
     unsigned buffers;                /* GPU slots; 0: chosen by the kind of input */
     unsigned threads;                /* workers at most; 0: the processors this process may use */

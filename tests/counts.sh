@@ -170,4 +170,19 @@ oracle bytes <whole
 run --chunk-size=$size one two.zst three
 counts "plain and zstd FILEs" expected
 
+# Every counter of the CPU, as far as the processor has it (tests/test_count tells of the others).
+data uniform 300000 >all
+for counter in avx512 avx2 portable; do
+    if GPUHISTO_CPU=$counter "$GPUHISTO" --device=cpu </dev/null >/dev/null 2>&1; then
+        oracle bytes <all
+        run_as env GPUHISTO_CPU=$counter "$GPUHISTO" --device=cpu all
+        counts "$counter, bytes" expected
+        for width in 1 3 4; do
+            oracle letters $width 1 <all
+            run_as env GPUHISTO_CPU=$counter "$GPUHISTO" --device=cpu -f --letters=$width all
+            counts "$counter, width $width" expected
+        done
+    fi
+done
+
 summary

@@ -104,8 +104,7 @@ struct slot {
 
 struct device {
     struct fault_plan plan;
-    const struct launch_shape *shape;
-    counting_kernel kernel;
+    struct launch how;
     struct count_args args;
     std::vector<unsigned> scratch;
     size_t slot_size;
@@ -181,15 +180,15 @@ int lose(struct device *device)
 
 void run_kernel(struct device *device, const unsigned char *data, unsigned long long len)
 {
-    const unsigned grid = grid_for(device->shape, resident_blocks, len);
+    const unsigned grid = grid_for(&device->how, resident_blocks, len);
     struct count_args args = device->args;
     args.data = data;
     args.len = len;
     args.counts = device->counts.data();
     args.scratch = device->scratch.data();
     kernels_thread().run([=] {
-        emulate_launch(grid, device->shape->block, device->shape->shared,
-                       [=] { device->kernel(args); });
+        emulate_launch(grid, device->how.block, device->how.shared,
+                       [=] { device->how.kernel(args); });
     });
 }
 
@@ -322,16 +321,14 @@ struct device *device_open(const struct device_plan *wanted, struct reason *why)
     const struct histogram *histogram = wanted->histogram;
     std::unique_ptr<struct device> device(new struct device);
     device->plan = current_plan();
-    device->shape = &launch_shapes[wanted->strategy];
-    device->kernel = kernel_for(device->shape, histogram->mode, histogram->width);
+    device->how = launch_with(tuning_for(wanted->strategy, 0), histogram);
     device->args.map =
         sample_map_of(static_cast<unsigned>(histogram->bins), histogram->width, histogram->fold);
     device->slot_size = wanted->slot_size;
-    device->args.coarsening = device->shape->coarsening;
+    device->args.coarsening = device->how.coarsening;
     device->counts.assign(histogram->bins, 0);
     // Only what the seam promises: not zeroed, and none for those that did not ask.
-    device->scratch.assign(device->shape->scratch ? resident_blocks * histogram->bins : 0,
-                           0xa5a5a5a5);
+    device->scratch.assign(device->how.scratch ? resident_blocks * histogram->bins : 0, 0xa5a5a5a5);
     device->slots.resize(wanted->slots);
     device->random.seed(device->plan.seed);
     {

@@ -56,6 +56,10 @@ done
 for bad in nonesuch AUTO vector ''; do
     usage "--kernel=$bad: no such strategy; --kernel=help" "--kernel=$bad"
 done
+GPUHISTO_CPU=nonesuch
+export GPUHISTO_CPU
+usage "GPUHISTO_CPU=nonesuch: must be avx512, avx2 or portable"
+unset GPUHISTO_CPU
 usage "--output: must name a FILE" --output=
 usage "--output: must name a FILE" -o ''
 

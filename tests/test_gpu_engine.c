@@ -139,7 +139,7 @@ static void run(const struct schedule *schedule)
     struct reason why = {""};
     schedules++;
     if (schedule->fallback)
-        feed.cpu = cpu_engine_open(&schedule->histogram, 64, schedule->threads);
+        feed.cpu = cpu_engine_open(&schedule->histogram, NULL, 64, schedule->threads);
     options.fallback = feed.cpu;
     emulated_device_plan(schedule->plan);
     unsigned open_before = emulated_devices_open();

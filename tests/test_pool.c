@@ -150,7 +150,7 @@ static void run(const struct scenario *scenario)
                                    .chunk_size = scenario->chunk_size,
                                    .buffers = scenario->buffers,
                                    .threads = scenario->threads,
-                                   .tuning = {0, 0, 0}};
+                                   .tuning = {0}};
     struct source *source =
         source_open(operands, count, &(struct input_options){.memlimit = 1 << 20});
     struct tally tally = tally_zero(histogram);

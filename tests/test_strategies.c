@@ -137,7 +137,7 @@ static void run_lengths(struct device *device, const char *strategy,
     }
 }
 
-static struct device *open_device(unsigned strategy, const struct histogram *histogram,
+static struct device *open_device(enum strategy_id strategy, const struct histogram *histogram,
                                   struct reason *why)
 {
     struct device_plan plan = {
@@ -145,7 +145,7 @@ static struct device *open_device(unsigned strategy, const struct histogram *his
     return device_open(&plan, why);
 }
 
-static void run_strategy(unsigned strategy, const struct histogram *histogram)
+static void run_strategy(enum strategy_id strategy, const struct histogram *histogram)
 {
     const char *name = strategies[strategy].name;
     struct reason why = {""};
@@ -168,14 +168,15 @@ int main(void)
     struct histogram histogram;
     struct reason why;
     histogram_bytes(&histogram);
-    struct device *device = open_device(0, &histogram, &why);
+    struct device *device = open_device(STRATEGY_naive, &histogram, &why);
     if (!device) {
         printf("skipped: no GPU: %s\n", why.text);
         return SKIP;
     }
     printf("on %s\n", device_name(device));
     device_close(device);
-    for (unsigned strategy = 0; strategy < strategy_count; strategy++) {
+    for (unsigned i = 0; i < strategy_count; i++) {
+        enum strategy_id strategy = (enum strategy_id)i;
         histogram_bytes(&histogram);
         run_strategy(strategy, &histogram);
         for (unsigned width = 1; width <= LETTERS; width += extent().width_step)

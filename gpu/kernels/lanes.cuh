@@ -10,14 +10,7 @@
 #define GPUHISTO_LANES_CUH
 
 #include "gpu/counting.cuh"
-
-// Blocks that a multiprocessor has threads for; the compiler is to keep them within its registers.
-#if defined(__CUDA_ARCH__) &&                                                                      \
-    (__CUDA_ARCH__ == 800 || __CUDA_ARCH__ == 900 || __CUDA_ARCH__ == 1000)
-#define LANES_RESIDENT 2
-#else
-#define LANES_RESIDENT 1
-#endif
+#include "gpu/tuning.h"
 
 constexpr unsigned lanes_columns = 64;
 constexpr unsigned lanes_shared_bytes = 256 * lanes_columns * 4;
@@ -43,20 +36,25 @@ static __device__ __forceinline__ void count_words(unsigned char *table, const u
     count_word(table, vector.w, column);
 }
 
-// A warp sums a row at a time, and adds it to the row's bin.
+// Eight rows a warp at a time, four lanes a row: lane 4r + q sums quarter q of row r, and the first
+// lane of each four adds to the row's bin, so that eight neighbouring bins go out together. Where a
+// lane begins is shifted by r and q / 2, or lanes would meet in a bank.
 template <class Samples>
 static __device__ __forceinline__ void merge_rows(const count_args &args, const unsigned *table)
 {
-    const unsigned lane = threadIdx.x % 32;
-    for (unsigned value = threadIdx.x / 32; value < 256; value += blockDim.x / 32) {
-        const unsigned bin = Samples::bin_of(value, args.map);
-        if (bin >= Samples::most)
-            continue; // the whole warp alike
-        const unsigned *const row = table + value * lanes_columns;
-        unsigned sum = row[lane] + row[lane + 32];
-        UNROLL for (int step = 16; step; step /= 2) sum += __shfl_xor_sync(0xffffffffu, sum, step);
-        if (lane == 0)
-            add_to_counts(args, bin, sum);
+    constexpr unsigned quarter_columns = lanes_columns / 4;
+    const unsigned row_of_warp = threadIdx.x % 32 / 4, quarter = threadIdx.x % 4;
+    for (unsigned base = threadIdx.x / 32 * 8; base < 256; base += blockDim.x / 32 * 8) {
+        const unsigned value = base + row_of_warp, bin = Samples::bin_of(value, args.map);
+        const unsigned *const part = table + value * lanes_columns + quarter * quarter_columns;
+        unsigned sum = 0;
+        if (bin < Samples::most)
+            UNROLL for (unsigned i = 0; i < quarter_columns; i++) sum +=
+                part[(i + row_of_warp + quarter / 2 * 8) % quarter_columns];
+        sum += __shfl_xor_sync(0xffffffffu, sum, 1);
+        sum += __shfl_xor_sync(0xffffffffu, sum, 2);
+        if (quarter == 0)
+            add_to_counts(args, bin, sum); // a row without a bin has no sum
     }
 }
 

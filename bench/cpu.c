@@ -1,0 +1,214 @@
+/* cpu [--size=MIB] [--rounds=N] [--data=KIND] [--csv=FILE] [--peer=NAME=LIBRARY:FUNCTION]...
+ *
+ * Every counter of the CPU that this processor can run, on one core, beside a loop that only reads:
+ * from memory, and out of the L2 cache, where the filter has its data. All take turns, each
+ * verified in the first round; the medians count. A peer is a function of a shared library that
+ * counts bytes, void f(unsigned char *data, unsigned len, unsigned counts[256]). */
+#include "bench/data.h"
+#include "src/count.h"
+
+#include <dlfcn.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define PIECE ((size_t)256 << 10) /* what is counted at a time, as in the filter */
+#define ROUNDS_MAX 101
+#define CONTENDERS_MAX 256
+
+typedef void peer_function(unsigned char *data, unsigned len, unsigned *counts);
+
+struct contender {
+    char name[64], mode[24];
+    const struct counter *counter; /* NULL: a peer, or only reading */
+    peer_function *peer;
+    struct histogram histogram;
+    struct count_plan plan;
+    double rates[ROUNDS_MAX]; /* bytes a second */
+};
+
+static struct contender contenders[CONTENDERS_MAX];
+static unsigned contender_count;
+static volatile uint64_t sink;
+
+static double now(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
+}
+
+typedef uint64_t vector __attribute__((vector_size(64)));
+
+/* The ceiling: sums the words, in vectors as wide as the processor's. */
+#if defined __x86_64__
+__attribute__((target_clones("avx512f", "avx2", "default")))
+#endif
+static void
+only_read(const unsigned char *data, size_t len)
+{
+    vector sums[4] = {0};
+    for (size_t i = 0; i + sizeof sums <= len; i += sizeof sums)
+        for (unsigned k = 0; k < 4; k++) {
+            vector piece;
+            memcpy(&piece, data + i + k * sizeof piece, sizeof piece);
+            sums[k] += piece;
+        }
+    vector sum = sums[0] + sums[1] + sums[2] + sums[3];
+    sink = sum[0] + sum[1] + sum[2] + sum[3] + sum[4] + sum[5] + sum[6] + sum[7];
+}
+
+static void run(struct contender *c, unsigned char *data, size_t len, uint64_t *counts)
+{
+    for (size_t at = 0; at < len; at += PIECE) {
+        if (c->counter) {
+            count(&c->plan, data + at, PIECE, counts);
+        } else if (c->peer) {
+            unsigned narrow[256] = {0};
+            c->peer(data + at, (unsigned)PIECE, narrow);
+            for (unsigned value = 0; value < 256; value++)
+                counts[value] += narrow[value];
+        } else {
+            only_read(data + at, PIECE);
+        }
+    }
+}
+
+/* Bytes a second, over len bytes so often that it takes a while. */
+static double rate(struct contender *c, unsigned char *data, size_t len, unsigned times)
+{
+    uint64_t counts[256] = {0};
+    double begin = now();
+    for (unsigned i = 0; i < times; i++)
+        run(c, data, len, counts);
+    return (double)len * times / (now() - begin);
+}
+
+static void verify(struct contender *c, unsigned char *data, size_t len)
+{
+    uint64_t counts[256] = {0}, expected[256] = {0};
+    if (!c->counter && !c->peer)
+        return;
+    run(c, data, len, counts);
+    count_few(&c->histogram, data, len, expected);
+    if (memcmp(counts, expected, sizeof counts) != 0) {
+        fprintf(stderr, "cpu: %s, %s: wrong counts\n", c->name, c->mode);
+        exit(1);
+    }
+}
+
+static struct contender *add(const char *name, const char *mode, const struct counter *counter)
+{
+    struct contender *c = &contenders[contender_count++];
+    snprintf(c->name, sizeof c->name, "%s", name);
+    snprintf(c->mode, sizeof c->mode, "%s", mode);
+    c->counter = counter;
+    histogram_bytes(&c->histogram);
+    return c;
+}
+
+static void add_counter(const struct counter *counter)
+{
+    static const unsigned widths[] = {4, 1, 2, 3, 5, 8, 13, 26};
+    struct contender *c = add(counter->name, "bytes", counter);
+    c->plan = count_plan(counter, &c->histogram);
+    for (unsigned i = 0; i < 2 * sizeof widths / sizeof widths[0]; i++) {
+        char mode[24];
+        unsigned width = widths[i / 2];
+        snprintf(mode, sizeof mode, "%s=%u", i % 2 ? "fold-case" : "letters", width);
+        c = add(counter->name, mode, counter);
+        histogram_letters(&c->histogram, width, i % 2);
+        c->plan = count_plan(counter, &c->histogram);
+    }
+}
+
+static void add_peer(char *text)
+{
+    char *library = strchr(text, '='), *function = library ? strrchr(library, ':') : NULL;
+    if (function) {
+        *library++ = *function++ = '\0';
+        void *handle = dlopen(library, RTLD_NOW);
+        void *symbol = handle ? dlsym(handle, function) : NULL;
+        if (symbol) {
+            peer_function **peer = &add(text, "bytes", NULL)->peer;
+            memcpy(peer, &symbol, sizeof symbol);
+            return;
+        }
+        fprintf(stderr, "cpu: %s\n", dlerror());
+    }
+    exit(2);
+}
+
+static int ascending(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static void measure(enum data_kind kind, const char *where, unsigned char *data, size_t len,
+                    unsigned times, int rounds, FILE *csv)
+{
+    for (int round = 0; round < rounds; round++)
+        for (unsigned i = 0; i < contender_count; i++)
+            contenders[i].rates[round] = rate(&contenders[i], data, len, times);
+    double ceiling = 0;
+    for (unsigned i = 0; i < contender_count; i++) {
+        struct contender *c = &contenders[i];
+        qsort(c->rates, (size_t)rounds, sizeof c->rates[0], ascending);
+        double median = c->rates[rounds / 2], least = c->rates[0], most = c->rates[rounds - 1];
+        if (i == 0)
+            ceiling = median;
+        printf("%-9s %-7s %-13s %-20s %6.2f GB/s (%6.2f to %6.2f)  %5.3f\n", data_name(kind), where,
+               c->mode, c->name, median / 1e9, least / 1e9, most / 1e9, median / ceiling);
+        if (csv)
+            fprintf(csv, "%s,%s,%s,%s,%.3f,%.3f,%.3f,%.4f\n", data_name(kind), where, c->mode,
+                    c->name, median / 1e9, least / 1e9, most / 1e9, median / ceiling);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    static const struct option names[] = {
+        {"size", required_argument, NULL, 's'}, {"rounds", required_argument, NULL, 'r'},
+        {"data", required_argument, NULL, 'd'}, {"csv", required_argument, NULL, 'c'},
+        {"peer", required_argument, NULL, 'p'}, {NULL, 0, NULL, 0}};
+    size_t size = (size_t)64 << 20;
+    int rounds = 9;
+    const char *only = NULL;
+    FILE *csv = NULL;
+    add("only reading", "-", NULL);
+    for (int code; (code = getopt_long(argc, argv, "", names, NULL)) != -1;) {
+        if (code == 's')
+            size = strtoull(optarg, NULL, 10) << 20;
+        else if (code == 'r')
+            rounds = atoi(optarg);
+        else if (code == 'd')
+            only = optarg;
+        else if (code == 'c')
+            csv = fopen(optarg, "w");
+        else if (code == 'p')
+            add_peer(optarg);
+        else
+            return 2;
+    }
+    unsigned char *data = aligned_alloc(4096, size ? size : 1);
+    if (rounds < 1 || rounds > ROUNDS_MAX || size < PIECE || !data)
+        return 2;
+    for (const struct counter *const *counter = counters; *counter; counter++)
+        if ((*counter)->runs_here())
+            add_counter(*counter);
+    if (csv)
+        fprintf(csv, "data,from,mode,counter,GBps,least,most,share\n");
+    for (int kind = 0; kind < DATA_KINDS; kind++) {
+        if (only && strcmp(only, data_name((enum data_kind)kind)) != 0)
+            continue;
+        data_fill((enum data_kind)kind, data, size);
+        for (unsigned i = 0; i < contender_count; i++)
+            verify(&contenders[i], data, size);
+        measure((enum data_kind)kind, "memory", data, size, 1, rounds, csv);
+        measure((enum data_kind)kind, "cache", data, PIECE, (unsigned)(size / PIECE), rounds, csv);
+    }
+    return csv && fclose(csv) != 0;
+}
