@@ -127,7 +127,12 @@ static int count(void)
         diag("out of memory");
         return STATUS_FAILED;
     }
-    if (pool_run(&options.pool, &options.histogram, source, &tally, &outcome, &why) != 0) {
+    struct progress progress = progress_begin(options.progress, source);
+    options.pool.look = progress_look;
+    options.pool.look_arg = &progress;
+    int rc = pool_run(&options.pool, &options.histogram, source, &tally, &outcome, &why);
+    progress_end(&progress);
+    if (rc != 0) {
         diag("%s", why.text);
         _exit(STATUS_FAILED); /* threads may still be at work */
     }
@@ -142,8 +147,8 @@ static int count(void)
     return status;
 }
 
-/* Large buffers, such as zstd's windows, go back to the system when they are freed, whichever thread
- * had them: glibc would raise the threshold with each, and keep them for each thread. */
+/* Large buffers, such as zstd's windows, go back to the system when they are freed, whichever
+ * thread had them: glibc would raise the threshold with each, and keep them for each thread. */
 static void return_memory(void)
 {
 #ifdef M_MMAP_THRESHOLD
@@ -155,6 +160,7 @@ int main(int argc, char **argv)
 {
     struct reason why;
     return_memory();
+    progress_catch_signals();
     hold_standard_descriptors();
     if (options_parse(argc, argv, &options, &why) != 0) {
         diag("%s", why.text);

@@ -42,6 +42,7 @@ const char options_help[] =
     "      --buffers=N          chunks in flight to the GPU\n"
     "      --threads=N          workers (one per processor)\n"
     "Messages:\n"
+    "      --progress[=WHEN]    show how far it is: auto (on a terminal), always, never\n"
     "      --timing             then print speed, and what each engine counted\n"
     "  -q, --quiet              no warnings\n"
     "  -v, --verbose            say which engine was chosen, and why\n"
@@ -58,6 +59,7 @@ enum {
     OPT_CHUNK_SIZE,
     OPT_BUFFERS,
     OPT_THREADS,
+    OPT_PROGRESS,
     OPT_TIMING,
 };
 
@@ -77,6 +79,7 @@ static const struct option long_options[] = {
     {"chunk-size", required_argument, NULL, OPT_CHUNK_SIZE},
     {"buffers", required_argument, NULL, OPT_BUFFERS},
     {"threads", required_argument, NULL, OPT_THREADS},
+    {"progress", optional_argument, NULL, OPT_PROGRESS},
     {"timing", no_argument, NULL, OPT_TIMING},
     {"quiet", no_argument, NULL, 'q'},
     {"verbose", no_argument, NULL, 'v'},
@@ -164,6 +167,14 @@ static int parse_letters(const char *text, struct draft *draft, struct reason *w
     draft->letters = true;
     draft->width = WIDTH_DEFAULT;
     return text ? parse_count("--letters", text, LETTERS, &draft->width, why) : 0;
+}
+
+static int parse_progress(const char *text, struct options *options, struct reason *why)
+{
+    static const char *const whens[] = {"never", "auto", "always", NULL};
+    int word = text ? parse_word("--progress", text, whens, why) : PROGRESS_AUTO;
+    options->progress = (enum progress_when)word;
+    return word < 0 ? -1 : 0;
 }
 
 static int parse_device(const char *text, struct options *options, struct reason *why)
@@ -291,6 +302,8 @@ static int parse_option(int code, const char *word, struct options *options, str
     case 'f':
         draft->fold = true;
         return 0;
+    case OPT_PROGRESS:
+        return parse_progress(optarg, options, why);
     case OPT_TIMING:
         options->timing = options->pool.timing = true;
         return 0;

@@ -5,6 +5,7 @@
 #include "histogram.h"
 #include "input.h"
 #include "pool.h"
+#include "progress.h"
 #include "report.h"
 
 enum action {
@@ -29,6 +30,7 @@ struct options {
     const char *output; /* a FILE, or NULL: standard output */
     enum verbosity verbosity;
     bool timing;
+    enum progress_when progress;
     char *const *operands; /* FILEs: argv's own, behind the options */
     size_t operand_count;
 };

@@ -45,6 +45,9 @@ const struct pool_tuning pool_tuning = {
  * largest chunk, 1 GiB, in a second. */
 #define DEADLINE_MS 20000
 
+/* Between calls of options.look. */
+#define LOOK_NS 100000000
+
 struct pool {
     struct pool_options options;
     const struct histogram *histogram;
@@ -335,12 +338,32 @@ static struct pool *open_pool(const struct pool_options *options, const struct h
     return NULL;
 }
 
+/* Waits for a change, but not for long, and has a look. Under the lock, without it meanwhile. */
+static void wait_and_look(struct pool *pool)
+{
+    struct timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_nsec += LOOK_NS;
+    if (until.tv_nsec >= 1000000000) {
+        until.tv_nsec -= 1000000000;
+        until.tv_sec++;
+    }
+    if (pthread_cond_timedwait(&pool->changed, &pool->lock, &until) == 0)
+        return;
+    pthread_mutex_unlock(&pool->lock);
+    pool->options.look(pool->options.look_arg, atomic_load(&pool->bytes));
+    pthread_mutex_lock(&pool->lock);
+}
+
 /* Waits until every worker has found the end, or one has failed. 0 or -1. */
 static int wait_for_workers(struct pool *pool)
 {
     pthread_mutex_lock(&pool->lock);
     while (pool->running > 0 && !pool->failed)
-        pthread_cond_wait(&pool->changed, &pool->lock);
+        if (pool->options.look)
+            wait_and_look(pool);
+        else
+            pthread_cond_wait(&pool->changed, &pool->lock);
     int rc = pool->failed ? -1 : 0;
     pthread_mutex_unlock(&pool->lock);
     return rc;

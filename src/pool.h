@@ -37,6 +37,10 @@ struct pool_options {
     unsigned threads;                /* workers at most; 0: the processors this process may use */
     bool timing;                     /* measure copies and kernels on the device */
     struct pool_tuning tuning;
+    /* If not NULL: called by the thread that waits, ten times a second, with look_arg and the bytes
+     * that were read and counted, or are on their way to it. */
+    void (*look)(void *arg, uint64_t bytes);
+    void *look_arg;
 };
 
 /* What happened, for --timing and messages. Times are seconds since pool_run began. */

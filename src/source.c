@@ -1,6 +1,7 @@
 #include "source.h"
 #include "source_zstd.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -19,6 +20,8 @@ struct source {
     char *const *operands;
     size_t count;
     struct input_options options;
+    uint64_t size;         /* of all FILEs, bytes; 0: one of them is not a regular file */
+    _Atomic uint64_t read; /* of these */
 
     pthread_mutex_t turn; /* the next three; held while a stream is read, or frames are cut out */
     size_t next_operand;
@@ -48,12 +51,14 @@ struct source {
 static char dash[] = "-";
 static char *const standard_input[] = {dash};
 
-static uint64_t regular_size(const char *operand)
+static bool is_regular(const char *operand, uint64_t *size)
 {
     struct stat status;
     bool standard = strcmp(operand, "-") == 0;
     int rc = standard ? fstat(STDIN_FILENO, &status) : stat(operand, &status);
-    return rc == 0 && S_ISREG(status.st_mode) ? (uint64_t)status.st_size : 0;
+    bool regular = rc == 0 && S_ISREG(status.st_mode);
+    *size = regular ? (uint64_t)status.st_size : 0;
+    return regular;
 }
 
 struct source *source_open(char *const *operands, size_t count, const struct input_options *options)
@@ -64,8 +69,13 @@ struct source *source_open(char *const *operands, size_t count, const struct inp
     source->operands = count ? operands : standard_input;
     source->count = count ? count : 1;
     source->options = *options;
-    for (size_t i = 0; i < source->count; i++)
-        source->later += regular_size(source->operands[i]);
+    bool all_regular = true;
+    for (size_t i = 0; i < source->count; i++) {
+        uint64_t size;
+        all_regular &= is_regular(source->operands[i], &size);
+        source->later += size;
+    }
+    source->size = all_regular ? source->later : 0;
     pthread_mutex_init(&source->turn, NULL);
     pthread_mutex_init(&source->lock, NULL);
     return source;
@@ -128,7 +138,8 @@ static int open_current(struct source *source)
     if (source->next_operand == source->count)
         return 0;
     const char *operand = source->operands[source->next_operand++];
-    uint64_t size = regular_size(operand);
+    uint64_t size;
+    (void)is_regular(operand, &size);
     source->later -= size < source->later ? size : source->later;
     struct open_input *opened = calloc(1, sizeof *opened);
     struct reason why = {"out of memory"};
@@ -185,6 +196,7 @@ static int read_serial(struct source *source, struct chunk *chunk)
             break;
         }
         chunk->len += (size_t)got;
+        atomic_fetch_add(&source->read, (size_t)got);
     } while (chunk->fill && chunk->len < chunk->cap);
     return 1;
 }
@@ -197,6 +209,7 @@ static int read_parallel(struct source *source, struct chunk *chunk)
     uint64_t offset = input->taken, left = input->size - offset;
     size_t len = left < chunk->cap ? (size_t)left : chunk->cap;
     input->taken += len;
+    atomic_fetch_add(&source->read, len);
     use_input(source, open);
     pthread_mutex_unlock(&source->turn);
     return read_piece(source, open, chunk, len, offset);
@@ -395,6 +408,7 @@ static int decode(struct reader *reader, struct chunk *chunk)
                                     frames->len - frames->pos, &used, chunk->data + chunk->len,
                                     chunk->cap - chunk->len, &made, &why);
         frames->pos += used;
+        atomic_fetch_add(&reader->source->read, used);
         chunk->len += made;
         if (rc != 0)
             return fail_in_frames(reader, why.text);
@@ -487,6 +501,12 @@ uint64_t source_left(struct source *source)
         left += source->current->input.size - source->current->input.taken;
     pthread_mutex_unlock(&source->turn);
     return left;
+}
+
+double source_share(struct source *source)
+{
+    double share = source->size ? (double)atomic_load(&source->read) / (double)source->size : 0;
+    return share < 1 ? share : 1;
 }
 
 const char *source_error(struct source *source)

@@ -1,0 +1,98 @@
+#include "progress.h"
+#include "diag.h"
+
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#define PERIOD_SECONDS 0.5
+
+static volatile sig_atomic_t asked;
+
+static void note(int signal)
+{
+    (void)signal;
+    asked = 1;
+}
+
+static void catch_signal(int signal)
+{
+    struct sigaction action = {.sa_handler = note, .sa_flags = SA_RESTART}, old;
+    sigemptyset(&action.sa_mask);
+    if (sigaction(signal, NULL, &old) == 0 && old.sa_handler != SIG_IGN)
+        sigaction(signal, &action, NULL);
+}
+
+void progress_catch_signals(void)
+{
+    catch_signal(SIGUSR1);
+#ifdef SIGINFO
+    catch_signal(SIGINFO);
+#endif
+}
+
+struct progress progress_begin(enum progress_when when, struct source *source)
+{
+    struct progress progress = {.source = source, .terminal = isatty(STDERR_FILENO) == 1};
+    progress.shown = when == PROGRESS_ALWAYS || (when == PROGRESS_AUTO && progress.terminal);
+    progress.next = PERIOD_SECONDS;
+    clock_gettime(CLOCK_MONOTONIC, &progress.begin);
+    return progress;
+}
+
+/* "12.3 GB, 4.5 GB/s, 67%, 8 s left"; the last two only where the size is known. */
+static void describe(const struct progress *progress, uint64_t bytes, double seconds, char *line,
+                     size_t size)
+{
+    static const char units[] = " kMGTPE";
+    double amount = (double)bytes;
+    unsigned unit = 0;
+    for (; amount >= 1000 && units[unit + 1]; unit++)
+        amount /= 1000;
+    int len = snprintf(line, size, unit ? "%.1f %cB" : "%.0f B", amount, units[unit]);
+    len += snprintf(line + len, size - (size_t)len, ", %.3f GB/s",
+                    seconds > 0 ? (double)bytes / seconds / 1e9 : 0);
+    double share = source_share(progress->source);
+    if (share > 0)
+        snprintf(line + len, size - (size_t)len, ", %.0f%%, %.0f s left", share * 100,
+                 seconds * (1 - share) / share);
+}
+
+/* Writes over the line that stands on the terminal. */
+static void rewrite(struct progress *progress, const char *line)
+{
+    int width = (int)strlen(line);
+    fprintf(stderr, "\r%-*s%s", progress->width, line, width ? "" : "\r");
+    progress->width = width;
+}
+
+void progress_look(void *arg, uint64_t bytes)
+{
+    struct progress *progress = arg;
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    double seconds = (double)(now.tv_sec - progress->begin.tv_sec) +
+                     (double)(now.tv_nsec - progress->begin.tv_nsec) / 1e9;
+    bool due = progress->shown && seconds >= progress->next;
+    if (!due && !asked)
+        return;
+    char line[200];
+    describe(progress, bytes, seconds, line, sizeof line);
+    if (asked || !progress->terminal) {
+        progress_end(progress);
+        asked = 0;
+        diag("%s", line);
+    } else {
+        rewrite(progress, line);
+    }
+    if (due)
+        progress->next = seconds + PERIOD_SECONDS;
+}
+
+void progress_end(struct progress *progress)
+{
+    if (progress->width > 0)
+        rewrite(progress, "");
+}
