@@ -31,7 +31,7 @@ const struct pool_tuning pool_tuning = {
 
 /* Before this there is no rate to go by; and so often it is asked whether the GPU would pay: a
  * hundred thousand chunks a second must not all ask. */
-#define LOOK_SECONDS 0.02
+#define ASK_SECONDS 0.02
 
 /* Workers that take turns at a pipe, at most: one reads while the other counts. */
 #define SERIAL_WORKERS 2
@@ -61,8 +61,8 @@ struct pool {
     atomic_uint feeders; /* workers with a piece of a file that goes to the GPU */
     uint64_t known;      /* bytes that were known to come, when the run began */
 
-    atomic_bool opening;      /* the GPU was asked for */
-    _Atomic double next_look; /* seconds, when to ask again whether it pays */
+    atomic_bool opening;     /* the GPU was asked for */
+    _Atomic double next_ask; /* seconds, when to ask again whether it pays */
     _Atomic uint64_t
         rate_base; /* `bytes`, and the seconds gone by, when there were workers enough: */
     _Atomic double rate_begin; /* what one alone did before tells nothing of what many do */
@@ -159,10 +159,10 @@ static int start_thread(void *(*run)(void *), void *arg)
 }
 
 /* Tests whose GPU need save nothing do not wait either. */
-static double look_seconds(const struct pool *pool)
+static double ask_seconds(const struct pool *pool)
 {
     double break_even = pool->options.tuning.break_even;
-    return break_even < LOOK_SECONDS ? break_even : LOOK_SECONDS;
+    return break_even < ASK_SECONDS ? break_even : ASK_SECONDS;
 }
 
 /* Whether the GPU is worth its start; `flow` tells the kind of input that was just read. */
@@ -170,7 +170,7 @@ static bool gpu_pays(struct pool *pool, enum flow flow)
 {
     const struct pool_tuning *tuning = &pool->options.tuning;
     double now = seconds_since(&pool->begin), begin = atomic_load(&pool->rate_begin);
-    if (now - begin < look_seconds(pool))
+    if (now - begin < ask_seconds(pool))
         return false;
     uint64_t bytes = atomic_load(&pool->bytes) - atomic_load(&pool->rate_base);
     double rate = (double)bytes / (now - begin);
@@ -185,9 +185,9 @@ static void consider_gpu(struct pool *pool, enum flow flow)
 {
     double now = seconds_since(&pool->begin);
     if (pool->options.device != DEVICE_AUTO || atomic_load(&pool->opening) ||
-        now < atomic_load(&pool->next_look))
+        now < atomic_load(&pool->next_ask))
         return;
-    atomic_store(&pool->next_look, now + look_seconds(pool));
+    atomic_store(&pool->next_ask, now + ask_seconds(pool));
     if (!gpu_pays(pool, flow) || atomic_exchange(&pool->opening, true))
         return;
     struct opener *opener = malloc(sizeof *opener);
