@@ -3,6 +3,7 @@
 # and ends with `summary`. It then is in an empty directory of its own, and has
 #     srcdir, GPUHISTO, HELPERS   absolute
 #     ENGINE                      options put before all others; --device=cpu if not given
+#     THREADS                     workers, where a test says no number; by default the program's own
 #     SCALE                       full, or small: fewer cases, for engines that are slow
 # and the functions below.
 
@@ -22,7 +23,7 @@ absolute()
 srcdir=$(absolute "${srcdir:-.}")
 GPUHISTO=$(absolute "${GPUHISTO:-./gpuhisto}")
 HELPERS=$(absolute "${HELPERS:-./tests}")
-ENGINE=${ENGINE---device=cpu}
+ENGINE="${ENGINE---device=cpu}${THREADS:+ --threads=$THREADS}"
 SANITIZED=${SANITIZED:-no}
 SCALE=${SCALE:-full}
 
