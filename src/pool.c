@@ -24,10 +24,8 @@ const struct pool_tuning pool_tuning = {
     /* A pipe gives its 4 GB/s to either engine: there the GPU only spares the CPU its work, and its
      * tear-down should be no more than 5 % of the whole, however soon the pipe ends afterwards. */
     .pipe_break_even = 2.0,
+    .pipe_rate_min = 100e6,
 };
-
-/* A pipe that is slower than this on average keeps no engine busy. */
-#define PIPE_RATE_MIN 100e6
 
 /* Before this there is no rate to go by; and so often it is asked whether the GPU would pay: a
  * hundred thousand chunks a second must not all ask. */
@@ -175,7 +173,7 @@ static bool gpu_pays(struct pool *pool, enum flow flow)
     uint64_t bytes = atomic_load(&pool->bytes) - atomic_load(&pool->rate_base);
     double rate = (double)bytes / (now - begin);
     if (flow != FLOW_FILE)
-        return now >= tuning->pipe_break_even && rate >= PIPE_RATE_MIN;
+        return now >= tuning->pipe_break_even && rate >= tuning->pipe_rate_min;
     double saved = costs_gpu_saves(&pool->costs, (double)source_left(pool->source), rate,
                                    atomic_load(&pool->started), tuning->gpu_start);
     return saved >= tuning->break_even;
