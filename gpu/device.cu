@@ -91,6 +91,10 @@ static bool prepare_kernel(struct device *device, const struct device_plan *plan
                                                           how.shared),
             "asking how many blocks fit"))
         return false;
+    if (fit < 1) {
+        reason_set(&device->why, "the kernel does not fit");
+        return false;
+    }
     device->resident = static_cast<unsigned>(fit * device->properties.multiProcessorCount);
     device->args.coarsening = how.coarsening;
     const size_t scratch = how.scratch ? device->resident * device->args.map.bins : 0;

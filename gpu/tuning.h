@@ -43,7 +43,8 @@ static const struct tuning tunings[] = {
 
 /* Blocks of 1024 that a multiprocessor has threads for, 2048 or fewer of them; the compiler is to
  * keep them within its registers. */
-#if defined __CUDA_ARCH__ && (__CUDA_ARCH__ == 800 || __CUDA_ARCH__ == 900 || __CUDA_ARCH__ == 1000)
+#if defined __CUDA_ARCH__ && (__CUDA_ARCH__ == 800 || __CUDA_ARCH__ == 900 ||                      \
+                              (__CUDA_ARCH__ >= 1000 && __CUDA_ARCH__ < 1100))
 #define LANES_RESIDENT 2
 #else
 #define LANES_RESIDENT 1

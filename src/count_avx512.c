@@ -26,7 +26,8 @@ static bool avx512_runs_here(void)
 {
     return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
            __builtin_cpu_supports("avx512vbmi") && __builtin_cpu_supports("avx512vbmi2") &&
-           __builtin_cpu_supports("avx512bitalg") && __builtin_cpu_supports("gfni");
+           __builtin_cpu_supports("avx512bitalg") && __builtin_cpu_supports("gfni") &&
+           __builtin_cpu_supports("popcnt");
 }
 
 /* --- eight classes, a bit of every byte each --- */

@@ -4,6 +4,9 @@
 #include <pthread.h>
 #include <stdlib.h>
 
+#define CHUNKS_SIZE ((size_t)16 << 20) /* of all chunks together, bytes */
+#define CHUNK_LEAST ((size_t)16 << 10) /* and of one, even so */
+
 /* A chunk and the counts of all that was ever counted in it: private to the thread that has the
  * chunk, so that counting needs no lock. */
 struct cpu_chunk {
@@ -85,7 +88,11 @@ static const struct engine_ops cpu_ops = {cpu_acquire, cpu_submit, cpu_finish, c
 struct engine *cpu_engine_open(const struct histogram *histogram, const struct counter *counter,
                                size_t chunk_size, unsigned chunks)
 {
-    size_t cap = chunk_size < CPU_CHUNK_MAX ? chunk_size : CPU_CHUNK_MAX;
+    /* On very many processors the chunks must be smaller, or they alone would break the bound. */
+    size_t most = CHUNKS_SIZE / chunks > CPU_CHUNK_MAX ? CPU_CHUNK_MAX : CHUNKS_SIZE / chunks;
+    if (most < CHUNK_LEAST)
+        most = CHUNK_LEAST;
+    size_t cap = chunk_size < most ? chunk_size : most;
     size_t step = (cap + 63) & ~(size_t)63; /* no two chunks share a cache line */
     struct cpu_engine *cpu = calloc(1, sizeof *cpu + chunks * sizeof cpu->chunks[0]);
     unsigned char *memory = aligned_alloc(64, step * chunks);

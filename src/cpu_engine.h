@@ -10,7 +10,7 @@
 
 struct counter;
 
-/* An engine of `chunks` (at least 1; one for every thread that submits) chunks of `chunk_size`
+/* An engine of `chunks` (at least 1; as many as are ever out at a time) chunks of `chunk_size`
  * bytes, cut to CPU_CHUNK_MAX, counted by a counter of count.h (NULL: the fastest). The histogram
  * must outlive it. NULL if memory is short. It is never lost: loss is NULL, submit and finish are
  * 0. */

@@ -57,7 +57,6 @@ struct pool {
     _Atomic uint64_t bytes;       /* read so far */
     struct costs costs;
     atomic_uint feeders; /* workers with a piece of a file that goes to the GPU */
-    uint64_t known;      /* bytes that were known to come, when the run began */
 
     atomic_bool opening;     /* the GPU was asked for */
     _Atomic double next_ask; /* seconds, when to ask again whether it pays */
@@ -202,9 +201,8 @@ static void consider_gpu(struct pool *pool, enum flow flow)
  * worker, are shared out in the CPU's smaller pieces, so that all are done at the same time. */
 static bool feeds_gpu(struct pool *pool)
 {
-    uint64_t bytes = atomic_load(&pool->bytes),
-             left = pool->known > bytes ? pool->known - bytes : 0;
-    return left >= (uint64_t)pool->options.threads * pool->options.chunk_size &&
+    return source_left(pool->source) >=
+               (uint64_t)pool->options.threads * pool->options.chunk_size &&
            costs_prefer_gpu(&pool->costs, atomic_load(&pool->feeders));
 }
 
@@ -324,7 +322,6 @@ static struct pool *open_pool(const struct pool_options *options, const struct h
         pool->options.threads = processors();
     pool->histogram = histogram;
     pool->source = source;
-    pool->known = source_left(source);
     clock_gettime(CLOCK_MONOTONIC, &pool->begin);
     pool->cpu = cpu_engine_open(histogram, options->counter, options->chunk_size,
                                 pool->options.threads + SOURCE_GIVEN_MAX);

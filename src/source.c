@@ -22,11 +22,13 @@ struct source {
     struct input_options options;
     uint64_t size;         /* of all FILEs, bytes; 0: one of them is not a regular file */
     _Atomic uint64_t read; /* of these */
+    _Atomic uint64_t left; /* bytes of files, compressed as far as not opened, still to be taken */
 
-    pthread_mutex_t turn; /* the next three; held while a stream is read, or frames are cut out */
+    /* The next two; held while a stream is read, or frames are cut out. The current input is also
+     * its own who has an open frame of it: as long as `open` is set nobody else touches it. */
+    pthread_mutex_t turn;
     size_t next_operand;
     struct open_input *current; /* NULL: the next operand must be opened */
-    uint64_t later;             /* bytes in regular files that were not opened yet */
 
     pthread_mutex_t lock; /* the rest, and open_input.users */
     bool failed;
@@ -57,7 +59,8 @@ static bool is_regular(const char *operand, uint64_t *size)
     bool standard = strcmp(operand, "-") == 0;
     int rc = standard ? fstat(STDIN_FILENO, &status) : stat(operand, &status);
     bool regular = rc == 0 && S_ISREG(status.st_mode);
-    *size = regular ? (uint64_t)status.st_size : 0;
+    off_t base = regular && standard ? lseek(STDIN_FILENO, 0, SEEK_CUR) : 0;
+    *size = regular && base >= 0 && status.st_size > base ? (uint64_t)(status.st_size - base) : 0;
     return regular;
 }
 
@@ -73,9 +76,9 @@ struct source *source_open(char *const *operands, size_t count, const struct inp
     for (size_t i = 0; i < source->count; i++) {
         uint64_t size;
         all_regular &= is_regular(source->operands[i], &size);
-        source->later += size;
+        source->left += size;
     }
-    source->size = all_regular ? source->later : 0;
+    source->size = all_regular ? atomic_load(&source->left) : 0;
     pthread_mutex_init(&source->turn, NULL);
     pthread_mutex_init(&source->lock, NULL);
     return source;
@@ -140,7 +143,8 @@ static int open_current(struct source *source)
     const char *operand = source->operands[source->next_operand++];
     uint64_t size;
     (void)is_regular(operand, &size);
-    source->later -= size < source->later ? size : source->later;
+    uint64_t left = atomic_load(&source->left); /* changed in turn only */
+    atomic_store(&source->left, left - (size < left ? size : left));
     struct open_input *opened = calloc(1, sizeof *opened);
     struct reason why = {"out of memory"};
     if (!opened || input_open(&opened->input, operand, &source->options, &why) != 0) {
@@ -149,6 +153,8 @@ static int open_current(struct source *source)
     }
     use_input(source, opened);
     source->current = opened;
+    if (input_parallel(&opened->input))
+        atomic_fetch_add(&source->left, opened->input.size);
     pthread_mutex_lock(&source->lock);
     source->zstd = opened->input.zstd;
     pthread_mutex_unlock(&source->lock);
@@ -209,6 +215,7 @@ static int read_parallel(struct source *source, struct chunk *chunk)
     uint64_t offset = input->taken, left = input->size - offset;
     size_t len = left < chunk->cap ? (size_t)left : chunk->cap;
     input->taken += len;
+    atomic_fetch_sub(&source->left, len);
     atomic_fetch_add(&source->read, len);
     use_input(source, open);
     pthread_mutex_unlock(&source->turn);
@@ -219,9 +226,12 @@ static int read_parallel(struct source *source, struct chunk *chunk)
 static int read_plain(struct source *source, source_memory *choose, void *arg, struct chunk **chunk,
                       enum flow *flow)
 {
-    *flow = input_parallel(&source->current->input) ? FLOW_FILE : FLOW_PIPE;
+    const struct input *input = &source->current->input;
+    bool parallel = input_parallel(input);
+    /* Behind a file's known end there is hardly ever anything: not worth waiting for a slot. */
+    *flow = parallel || input->size > 0 ? FLOW_FILE : FLOW_PIPE;
     *chunk = choose(arg, *flow);
-    if (*chunk && *flow == FLOW_FILE)
+    if (*chunk && parallel)
         return read_parallel(source, *chunk);
     int more = *chunk ? read_serial(source, *chunk) : fail(source, &(struct reason){""});
     pthread_mutex_unlock(&source->turn);
@@ -243,7 +253,8 @@ static void drop_decoder(struct reader *reader)
 static bool must_wait(struct reader *reader)
 {
     struct source *source = reader->source;
-    bool crowded = source->decoders * source->decoder_size >= DECODERS_SIZE;
+    bool crowded =
+        source->decoders > 0 && (source->decoders + 1) * source->decoder_size > DECODERS_SIZE;
     return source->open || (source->ended && source->busy > 0) ||
            (source->zstd && !reader->has_decoder && crowded);
 }
@@ -276,6 +287,15 @@ static void set_helps(struct reader *reader, bool helps)
     if (!helps && reader->helps)
         reader->source->helpers--;
     reader->helps = helps;
+}
+
+static void stop_helping(struct reader *reader)
+{
+    if (!reader->helps)
+        return;
+    pthread_mutex_lock(&reader->source->lock);
+    set_helps(reader, false);
+    pthread_mutex_unlock(&reader->source->lock);
 }
 
 /* Waits while there is nothing to read or decode. A chunk that another reader gave, or NULL. */
@@ -483,8 +503,10 @@ int source_read(struct reader *reader, source_memory *choose, void *arg, struct 
         }
         pthread_mutex_lock(&source->turn);
         more = open_current(source);
-        if (more > 0 && !source->current->input.zstd)
+        if (more > 0 && !source->current->input.zstd) {
+            stop_helping(reader);
             return read_plain(source, choose, arg, chunk, flow);
+        }
         more = more > 0 ? take_frames(reader) : more == 0 ? end(source) : -1;
         pthread_mutex_unlock(&source->turn);
         if (more > 0 && !reader->busy && (*chunk = help(reader)))
@@ -495,12 +517,7 @@ int source_read(struct reader *reader, source_memory *choose, void *arg, struct 
 
 uint64_t source_left(struct source *source)
 {
-    pthread_mutex_lock(&source->turn);
-    uint64_t left = source->later;
-    if (source->current && input_parallel(&source->current->input))
-        left += source->current->input.size - source->current->input.taken;
-    pthread_mutex_unlock(&source->turn);
-    return left;
+    return atomic_load(&source->left);
 }
 
 double source_share(struct source *source)

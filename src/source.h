@@ -59,7 +59,7 @@ int source_read(struct reader *reader, source_memory *choose, void *arg, struct 
                 enum flow *flow);
 
 /* Bytes that are known to be still to come, from files that are not compressed as far as known; 0
- * for pipes. Any thread; exact only while nobody reads. */
+ * for pipes. Any thread, also inside choose; without waiting. */
 uint64_t source_left(struct source *source);
 
 /* How much of the FILEs' bytes was read, 0 to 1; 0 where one is not a regular file. Compressed

@@ -45,6 +45,8 @@ ssize_t zstd_whole_frames(const unsigned char *in, size_t len, uint64_t window_m
     size_t whole = 0;
     *window = 0;
     while (whole < len) {
+        if (zstd_magic(in + whole, len - whole) == 0)
+            return whole ? (ssize_t)whole : -1;
         uint64_t needed = frame_window(in + whole, len - whole);
         size_t size = ZSTD_findFrameCompressedSize(in + whole, len - whole);
         bool cut = ZSTD_isError(size) && ZSTD_getErrorCode(size) == ZSTD_error_srcSize_wrong;
@@ -95,6 +97,11 @@ int zstd_stream_decode(struct zstd_stream *zstd, const unsigned char *in, size_t
     ZSTD_inBuffer from = {in, in_len, 0};
     ZSTD_outBuffer to = {out, cap, 0};
     *used = *made = 0;
+    /* Frames of before 1.0, which some builds of libzstd know, tell no window. */
+    if (!zstd->in_frame && in_len >= ZSTD_MAGIC_SIZE && zstd_magic(in, in_len) != 1) {
+        reason_set(why, "not zstd data (no frame begins here)");
+        return -1;
+    }
     /* libzstd would not look where the output has room for the whole frame, and so not always. */
     if (!zstd->in_frame && frame_window(in, in_len) > zstd->window_max)
         return window_too_large(why);

@@ -70,11 +70,7 @@ class multiprocessor
     bool started = false;
 };
 
-multiprocessor &kernels_thread()
-{
-    static multiprocessor *one = new multiprocessor;
-    return *one;
-}
+multiprocessor &kernels_thread = *new multiprocessor;
 
 [[noreturn]] void broken(const char *rule)
 {
@@ -186,7 +182,7 @@ void run_kernel(struct device *device, const unsigned char *data, unsigned long 
     args.len = len;
     args.counts = device->counts.data();
     args.scratch = device->scratch.data();
-    kernels_thread().run([=] {
+    kernels_thread.run([=] {
         emulate_launch(grid, device->how.block, device->how.shared,
                        [=] { device->how.kernel(args); });
     });

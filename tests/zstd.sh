@@ -197,6 +197,10 @@ done
 size=$(wc -c <few.zst)
 { cat few.zst && printf 'and more of it'; } | run $big
 refuses "garbage behind: where it is" 1 "standard input: not zstd data" ", at byte $size"
+
+# Frames of before zstd 1.0, which some builds of libzstd decode, do not tell their window.
+{ printf '\120\052\115\030\000\000\000\000\047\265\057\375' && cat few; } | run $big -l
+refuses "a frame of before 1.0" 1 "not zstd data (no frame begins here), at byte 8"
 { head -c $((size - 1)) few.zst && printf '\000'; } >shaped
 cmp -s shaped few.zst && { head -c $((size - 1)) few.zst && printf '\001'; } >shaped
 run $big <shaped
