@@ -12,7 +12,7 @@ mkfifo fifo
 # told CASE LINES: standard error of the last run is at least so many lines of progress.
 told()
 {
-    wrong=$(grep -cvE '^gpuhisto: [0-9.]+ k?B, [0-9.]+ GB/s(, [0-9]+%, [0-9]+ s left)?$' err)
+    wrong=$(grep -cvE '^gpuhisto: [0-9.]+ [kMGTPE]?B, [0-9.]+ GB/s(, [0-9]+%, [0-9]+ s left)?$' err)
     check "$1: nothing but progress" [ "$wrong" -eq 0 ]
     check "$1: $2 lines" [ "$(wc -l <err)" -ge "$2" ]
 }
@@ -52,25 +52,26 @@ for options in "" "--progress" "--progress=never" "-q"; do
     # Of 50000 bytes at least what is no longer in the pipe's and the program's buffers.
     check "SIGUSR1, $options: the bytes" grep -qE '^gpuhisto: ([0-9.]+ kB|0 B), ' err
 done
-# A storm of them, while much is read.
+# A storm of them, all the while that much is read.
 data text 3000000 >large
 oracle letters 4 0 <large
 "$HELPERS/with_stdin" default "$GPUHISTO" $ENGINE -l fifo >out 2>err &
 pid=$!
 exec 3>fifo # it has opened it, too
-"$HELPERS/dribble" -n 1000 -u 50 <large >&3 3>&- &
+{
+    "$HELPERS/dribble" -n 1000 -u 50 <large >&3
+    : >fed
+} &
 feeder=$!
 exec 3>&-
-times=0
-while [ $times -lt 300 ]; do
+while [ ! -e fed ]; do
     kill -USR1 $pid
-    times=$((times + 1))
 done
 wait $feeder
 wait $pid
 check "many SIGUSR1: status" [ $? -eq 0 ]
 same "many SIGUSR1: table" expected out
-told "many SIGUSR1" 0
+told "many SIGUSR1" 1
 (trap '' USR1 && exec "$GPUHISTO" $ENGINE -l fifo) >out 2>err &
 pid=$!
 exec 3>fifo
