@@ -6,6 +6,8 @@ const struct counter *const counters[] = {
 #if defined __x86_64__ && defined __GNUC__
     &counter_avx512,
     &counter_avx2,
+#elif defined __aarch64__ && defined __ARM_NEON
+    &counter_neon,
 #endif
     &counter_portable,
     NULL,

@@ -54,6 +54,6 @@ void count_few(const struct histogram *histogram, const unsigned char *data, siz
 /* As counter_portable counts bytes, for counters that know no better way. */
 void count_bytes_portable(const unsigned char *data, size_t len, uint64_t *counts);
 
-extern const struct counter counter_avx512, counter_avx2, counter_portable;
+extern const struct counter counter_avx512, counter_avx2, counter_neon, counter_portable;
 
 #endif

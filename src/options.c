@@ -363,13 +363,15 @@ static int settle(struct options *options, const struct draft *draft, struct rea
 /* GPUHISTO_CPU names the counter, for tests and measurements. */
 static int choose_counter(struct options *options, struct reason *why)
 {
-    const char *name = getenv("GPUHISTO_CPU");
+    const char *name = getenv("GPUHISTO_CPU"), *here[8] = {NULL};
+    size_t count = 0;
+    for (const struct counter *const *counter = counters; *counter; counter++)
+        if ((*counter)->runs_here())
+            here[count++] = (*counter)->name;
+    if (name && *name && parse_word("GPUHISTO_CPU", name, here, why) < 0)
+        return -1;
     options->pool.counter = counter_find(name && *name ? name : NULL);
-    if (options->pool.counter)
-        return 0;
-    reason_set(why, "GPUHISTO_CPU=%s: must be avx512, avx2 or portable, and run on this processor",
-               name);
-    return -1;
+    return 0;
 }
 
 int options_parse(int argc, char **argv, struct options *options, struct reason *why)

@@ -172,7 +172,7 @@ counts "plain and zstd FILEs" expected
 
 # Every counter of the CPU, as far as the processor has it (tests/test_count tells of the others).
 data uniform 300000 >all
-for counter in avx512 avx2 portable; do
+for counter in avx512 avx2 neon portable; do
     if GPUHISTO_CPU=$counter "$GPUHISTO" --device=cpu </dev/null >/dev/null 2>&1; then
         oracle bytes <all
         run_as env GPUHISTO_CPU=$counter "$GPUHISTO" --device=cpu all

@@ -58,7 +58,7 @@ for bad in nonesuch AUTO vector ''; do
 done
 GPUHISTO_CPU=nonesuch
 export GPUHISTO_CPU
-usage "GPUHISTO_CPU=nonesuch: must be avx512, avx2 or portable"
+usage "GPUHISTO_CPU=nonesuch: must be one of "
 unset GPUHISTO_CPU
 usage "--output: must name a FILE" --output=
 usage "--output: must name a FILE" -o ''
