@@ -3,18 +3,19 @@
 
 #include <inttypes.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #define PERIOD_SECONDS 0.5
 
-static volatile sig_atomic_t asked;
+static atomic_bool asked; /* set on whichever thread the signal comes to */
 
 static void note(int signal)
 {
     (void)signal;
-    asked = 1;
+    atomic_store(&asked, true);
 }
 
 static void catch_signal(int signal)
@@ -76,13 +77,13 @@ void progress_look(void *arg, uint64_t bytes)
     double seconds = (double)(now.tv_sec - progress->begin.tv_sec) +
                      (double)(now.tv_nsec - progress->begin.tv_nsec) / 1e9;
     bool due = progress->shown && seconds >= progress->next;
-    if (!due && !asked)
+    bool answer = atomic_exchange(&asked, false);
+    if (!due && !answer)
         return;
     char line[200];
     describe(progress, bytes, seconds, line, sizeof line);
-    if (asked || !progress->terminal) {
+    if (answer || !progress->terminal) {
         progress_end(progress);
-        asked = 0;
         diag("%s", line);
     } else {
         rewrite(progress, line);

@@ -2,12 +2,8 @@
 # A GPU that fails at any call, by the whole program: --device=gpu says why and prints no table.
 # (What auto makes of it, test_pool tells; the program would ask for a GPU only for an input that is
 # too long for a test.)
-GPUHISTO=${HELPERS:-./tests}/gpuhisto-emulated
+. "${srcdir:-.}/tests/emulated.sh"
 ENGINE="--device=gpu --kernel=vectorized --chunk-size=1K"
-if [ ! -x "$GPUHISTO" ]; then
-    echo "${0##*/}: skipped: $GPUHISTO was not built, for want of a C++ compiler"
-    exit 77
-fi
 . "${srcdir:-.}/tests/lib.sh"
 
 data text 5000 >in

@@ -2,6 +2,7 @@
  * lengths around all that a vector loop is built of, and kinds of data that are hard for one or the
  * other, between pages that must not be touched. */
 #include "src/count.h"
+#include "tests/samples.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,59 +12,14 @@
 #define PAGE ((size_t)4096)
 #define ROOM ((size_t)512 << 10)
 
-enum kind { UNIFORM, LOWER_CASE, TEXT, ONE_BYTE, HIGH, RUNS, SORTED, KINDS };
-
 static unsigned cases, wrong;
-
-static unsigned next_random(void)
-{
-    static unsigned long long state = 88172645463325252ull; /* xorshift, Marsaglia */
-    state ^= state << 13;
-    state ^= state >> 7;
-    state ^= state << 17;
-    return (unsigned)(state >> 20);
-}
-
-static unsigned char sample(enum kind kind, size_t at, size_t len)
-{
-    static const char text[] = "It was the best of times, it was the worst of times; [Zz] {A}\n";
-    switch (kind) {
-    case UNIFORM:
-        return (unsigned char)next_random();
-    case LOWER_CASE:
-        return (unsigned char)('a' + next_random() % 26);
-    case TEXT:
-        return (unsigned char)text[(at * 7 + at / 64) % (sizeof text - 1)];
-    case ONE_BYTE:
-        return (unsigned char)(len * 31 + 'p'); /* another for each length */
-    case HIGH:
-        return (unsigned char)(0x80 | next_random() >> 3);
-    case RUNS:
-        return (unsigned char)(at / 1000 * 37);
-    default:
-        return (unsigned char)(at * 256 / (len + 1));
-    }
-}
-
-/* What a histogram is by its definition, without its table. */
-static void expect(const struct histogram *histogram, const uint64_t bytes[256], uint64_t *counts)
-{
-    memset(counts, 0, 256 * sizeof *counts);
-    for (unsigned byte = 0; byte < 256; byte++) {
-        unsigned letter = histogram->fold && byte >= 'A' && byte <= 'Z' ? byte + 'a' - 'A' : byte;
-        if (histogram->mode == SAMPLE_BYTES)
-            counts[byte] = bytes[byte];
-        else if (letter >= 'a' && letter <= 'z')
-            counts[(letter - 'a') / histogram->width] += bytes[byte];
-    }
-}
 
 static void check(const struct counter *counter, const struct histogram *histogram,
                   const unsigned char *data, size_t len, const uint64_t bytes[256])
 {
-    uint64_t expected[256], counts[256] = {0};
+    uint64_t expected[256] = {0}, counts[256] = {0};
     struct count_plan plan = count_plan(counter, histogram);
-    expect(histogram, bytes, expected);
+    samples_expect(histogram, bytes, expected);
     /* In two pieces, so that counts are added to what is there. */
     size_t half = len / 3;
     count(&plan, data, half, counts);
@@ -101,10 +57,9 @@ static void check_lengths(const struct counter *counter, unsigned char *room, bo
     const size_t count = sizeof large / sizeof large[0];
     for (size_t i = 0; i < 130 + count; i += quick ? 7 : 1) {
         size_t len = i < 130 ? i : large[i - 130];
-        for (int kind = 0; kind < KINDS; kind++) {
+        for (int kind = 0; kind < SAMPLES_KINDS; kind++) {
             unsigned char *data = kind % 2 ? room : room + ROOM - len;
-            for (size_t at = 0; at < len; at++)
-                data[at] = sample((enum kind)kind, at, len);
+            samples_fill((enum samples)kind, data, len);
             check_modes(counter, data, len, quick ? 5 : 1);
         }
     }

@@ -3,6 +3,7 @@
  * the emulated device) and on a GPU (linked with the real one; without a GPU it is skipped). */
 #include "gpu/device.h"
 #include "gpu/strategy.h"
+#include "tests/samples.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,66 +13,15 @@
 #define SKIP 77
 #define SLOT_SIZE ((size_t)1 << 20)
 
-enum distribution {
-    UNIFORM,       /* all byte values alike */
-    LOWER_CASE,    /* uniform letters */
-    TEXT,          /* words, capitals, punctuation */
-    ONE_BYTE,      /* one letter */
-    ONE_HIGH_BYTE, /* 0xff */
-    ZIPF,          /* half of the bytes are one value, a quarter another, ... */
-    RUNS,          /* of 1000 */
-    SORTED,
-    DISTRIBUTIONS,
-};
-
 static unsigned char data[SLOT_SIZE];
 static unsigned cases, wrong;
 
-static unsigned next_random(void)
+static void add_naively(const struct histogram *histogram, size_t len, uint64_t *counts)
 {
-    static unsigned long long state = 88172645463325252ull; /* xorshift, Marsaglia */
-    state ^= state << 13;
-    state ^= state >> 7;
-    state ^= state << 17;
-    return (unsigned)(state >> 20);
-}
-
-static unsigned char sample(enum distribution distribution, size_t at, size_t len)
-{
-    static const char text[] = "It was the best of times, it was the worst of times; [Zz] {A}\n";
-    switch (distribution) {
-    case UNIFORM:
-        return (unsigned char)next_random();
-    case LOWER_CASE:
-        return (unsigned char)('a' + next_random() % 26);
-    case TEXT:
-        return (unsigned char)text[(at * 7 + at / 64) % (sizeof text - 1)];
-    case ONE_BYTE:
-        return 'q';
-    case ONE_HIGH_BYTE:
-        return 0xff;
-    case ZIPF:
-        return (unsigned char)('t' + __builtin_ctz(next_random() | 1u << 20));
-    case RUNS:
-        return (unsigned char)(at / 1000 * 37);
-    default:
-        return (unsigned char)(at * 256 / (len + 1));
-    }
-}
-
-static void naive_counts(const struct histogram *histogram, size_t len, uint64_t *counts)
-{
-    for (size_t i = 0; i < len; i++) {
-        unsigned byte = data[i];
-        if (histogram->mode == SAMPLE_BYTES) {
-            counts[byte]++;
-            continue;
-        }
-        if (histogram->fold && byte >= 'A' && byte <= 'Z')
-            byte += 'a' - 'A';
-        if (byte >= 'a' && byte <= 'z')
-            counts[(byte - 'a') / histogram->width]++;
-    }
+    uint64_t bytes[256] = {0};
+    for (size_t i = 0; i < len; i++)
+        bytes[data[i]]++;
+    samples_expect(histogram, bytes, counts);
 }
 
 static void fail(const char *strategy, const struct histogram *histogram, const char *what)
@@ -98,7 +48,7 @@ static int count(struct device *device, unsigned slot, size_t len, uint64_t *cou
 struct extent {
     const size_t *lens;
     size_t len_count;
-    int distribution_step;
+    int kind_step;
     unsigned width_step;
 };
 
@@ -116,15 +66,13 @@ static struct extent extent(void)
 
 /* All lengths of one kind of data, on a device that goes on adding: one histogram, many chunks. */
 static void run_lengths(struct device *device, const char *strategy,
-                        const struct histogram *histogram, enum distribution distribution,
-                        uint64_t *expected)
+                        const struct histogram *histogram, enum samples kind, uint64_t *expected)
 {
     const struct extent todo = extent();
     static uint64_t counts[256];
     for (size_t i = 0; i < todo.len_count; i++) {
-        for (size_t at = 0; at < todo.lens[i]; at++)
-            data[at] = sample(distribution, at, todo.lens[i]);
-        naive_counts(histogram, todo.lens[i], expected);
+        samples_fill(kind, data, todo.lens[i]);
+        add_naively(histogram, todo.lens[i], expected);
         cases++;
         if (count(device, (unsigned)i % 2, todo.lens[i], counts) != 0) {
             fail(strategy, histogram, device_reason(device));
@@ -157,9 +105,8 @@ static void run_strategy(enum strategy_id strategy, const struct histogram *hist
         fail(name, histogram, why.text);
         return;
     }
-    for (int distribution = 0; distribution < DISTRIBUTIONS;
-         distribution += extent().distribution_step)
-        run_lengths(device, name, histogram, (enum distribution)distribution, expected);
+    for (int kind = 0; kind < SAMPLES_KINDS; kind += extent().kind_step)
+        run_lengths(device, name, histogram, (enum samples)kind, expected);
     device_close(device);
 }
 
