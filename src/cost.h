@@ -13,19 +13,19 @@ struct costs {
     _Atomic double read;          /* seconds a byte of a file, into a worker's own buffer */
     _Atomic double cpu;           /* the same, and counting it there */
     _Atomic double gpu;           /* the same, into a slot, and handing it over */
-    _Atomic uint64_t reading_ns;  /* that the readers of streams have read, or waited to */
-    _Atomic uint64_t counting_ns; /* that they have counted */
+    _Atomic uint64_t reading_ns;  /* that readers of streams have read or decompressed, or waited */
+    _Atomic uint64_t counting_ns; /* that they have counted what they had read */
 };
 
 /* A worker has read len (at least 1) bytes of a file and had them counted, or handed them over. */
 void costs_learn_file(struct costs *costs, bool on_gpu, size_t len, double read_seconds,
                       double count_seconds);
 
-/* The same of a stream, whose readers take turns. */
+/* A worker has read from a stream, compressed or not, and counted that itself. */
 void costs_learn_stream(struct costs *costs, double read_seconds, double count_seconds);
 
-/* Whether a second reader of a stream would pay: one reads, the other counts. */
-bool costs_want_second_reader(const struct costs *costs);
+/* Whether a stream's reader spends so much on counting that another thread had better do that. */
+bool costs_counting_is_dear(const struct costs *costs);
 
 /* Whether a worker's next piece of a file had better go to the GPU, where `feeders` others are on
  * their way. */

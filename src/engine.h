@@ -18,6 +18,7 @@ struct chunk {
     unsigned char *data;   /* cap bytes, the engine's own */
     size_t len, cap;       /* bytes: in use, and there */
     bool fill;             /* worth waiting for cap bytes; else take what one read gives */
+    bool give;             /* its counting is worth giving to another thread that is idle */
 };
 
 struct engine_ops {

@@ -220,7 +220,11 @@ static struct chunk *choose_memory(void *arg, enum flow flow)
         chunk = engine_acquire(gpu, wait);
     if (chunk && flow == FLOW_FILE)
         atomic_fetch_add(&pool->feeders, 1);
-    return chunk || only_gpu ? chunk : engine_acquire(pool->cpu, true);
+    if (chunk || only_gpu)
+        return chunk;
+    chunk = engine_acquire(pool->cpu, true);
+    chunk->give = flow == FLOW_ZSTD && costs_counting_is_dear(&pool->costs);
+    return chunk;
 }
 
 static void *work(void *arg);
@@ -228,7 +232,7 @@ static void *work(void *arg);
 static void start_workers(struct pool *pool, enum flow flow)
 {
     unsigned wanted = pool->options.threads;
-    unsigned most = costs_want_second_reader(&pool->costs) ? SERIAL_WORKERS : 1;
+    unsigned most = costs_counting_is_dear(&pool->costs) ? SERIAL_WORKERS : 1;
     if (flow == FLOW_PIPE && wanted > most)
         wanted = most;
     if (atomic_load(&pool->started) >= wanted)
@@ -257,14 +261,14 @@ static void fail_for_loss(struct pool *pool)
 /* Has the chunk counted, and notes what it cost from `begin` on. 0, or -1: without its GPU. */
 static int submit(struct pool *pool, struct chunk *chunk, enum flow flow, double begin)
 {
-    bool on_gpu = chunk->engine != pool->cpu;
+    bool on_gpu = chunk->engine != pool->cpu, given = chunk->give;
     size_t len = chunk->len;
     double was_read = seconds_since(&pool->begin);
     int rc = engine_submit(chunk);
     double counted = seconds_since(&pool->begin);
     if (on_gpu && flow == FLOW_FILE)
         atomic_fetch_sub(&pool->feeders, 1);
-    if (flow == FLOW_PIPE)
+    if (flow != FLOW_FILE && !given)
         costs_learn_stream(&pool->costs, was_read - begin, counted - was_read);
     else if (flow == FLOW_FILE && len > 0)
         costs_learn_file(&pool->costs, on_gpu, len, was_read - begin, counted - was_read);

@@ -496,7 +496,7 @@ int source_read(struct reader *reader, source_memory *choose, void *arg, struct 
     while (more > 0) {
         if (reader->busy) {
             more = read_frames(reader, choose, arg, chunk);
-            if (*chunk && (more < 0 || (*chunk)->fill || !give_away(source, *chunk)))
+            if (*chunk && (more < 0 || !(*chunk)->give || !give_away(source, *chunk)))
                 break;
             *chunk = NULL;
             continue;
