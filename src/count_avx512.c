@@ -168,6 +168,7 @@ AVX512 static void avx512_letters(const struct count_plan *plan, const unsigned 
 #define STREAMS 4
 #define STREAM_VALUES 64
 #define FULL (16 * (size_t)ROUND) /* bytes at which a stream is counted */
+#define PIECE 256                 /* bytes that are counted at once if they are all the same */
 
 /* Bytes by their upper two bits, waiting to be many enough. */
 struct streams {
@@ -175,11 +176,24 @@ struct streams {
     size_t len[STREAMS];
 };
 
-/* Sorts a round. A compressed vector is stored whole; what is behind its end is overwritten next.
+/* Whether a piece of PIECE bytes is one byte over and over; its ends and middle tell nearly always.
  */
-AVX512 INLINE void sort_round(struct streams *streams, const unsigned char *data)
+AVX512 INLINE bool is_run(const unsigned char *data)
 {
-    for (size_t i = 0; i < ROUND; i += VECTOR) {
+    if (data[0] != data[PIECE - 1] || data[0] != data[PIECE / 2])
+        return false;
+    __m512i byte = _mm512_set1_epi8((char)data[0]);
+    __mmask64 same = ~(__mmask64)0;
+    for (size_t i = 0; i < PIECE; i += VECTOR)
+        same &= _mm512_cmpeq_epi8_mask(_mm512_loadu_si512(data + i), byte);
+    return same == ~(__mmask64)0;
+}
+
+/* Sorts a piece. A compressed vector is stored whole; what is behind its end is overwritten next.
+ */
+AVX512 INLINE void sort_piece(struct streams *streams, const unsigned char *data)
+{
+    for (size_t i = 0; i < PIECE; i += VECTOR) {
         __m512i bytes = _mm512_loadu_si512(data + i);
         uint64_t bit7 = _mm512_movepi8_mask(bytes);
         uint64_t bit6 = _mm512_movepi8_mask(_mm512_add_epi8(bytes, bytes));
@@ -247,7 +261,11 @@ AVX512 static void avx512_bytes(const unsigned char *data, size_t len, uint64_t 
     struct streams streams;
     memset(streams.len, 0, sizeof streams.len);
     for (; len >= ROUND; data += ROUND, len -= ROUND) {
-        sort_round(&streams, data);
+        for (size_t i = 0; i < ROUND; i += PIECE)
+            if (is_run(data + i))
+                counts[data[i]] += PIECE;
+            else
+                sort_piece(&streams, data + i);
         for (unsigned k = 0; k < STREAMS; k++)
             if (streams.len[k] >= FULL)
                 drain(&streams, k, counts);

@@ -11,6 +11,9 @@
  * store before it: words between them keep them apart. */
 #define TABLE_WORDS (256 + 16)
 
+/* Bytes a turn of the loop: with 16, what gcc makes of it is 8 % slower. */
+#define STEP 64
+
 /* As many bytes as a table's 32 bits can count, even if they are all alike. */
 #define BLOCK ((size_t)1 << 30)
 
@@ -36,19 +39,28 @@ static inline void count_word(uint64_t word, uint32_t (*tables)[TABLE_WORDS])
     tables[7][word >> 56]++;
 }
 
-/* Bytes [0, the result) of data, a multiple of 16. Where two words are the same they may be a run
- * of one byte, which goes at once: all increments would be to the same eight counters. */
+/* Whether STEP bytes are all the same. */
+static inline bool is_run(const unsigned char *data)
+{
+    uint64_t first = word_at(data);
+    for (size_t i = 8; i < STEP; i += 8)
+        if (word_at(data + i) != first)
+            return false;
+    return first == (first << 8 | first >> 56);
+}
+
+/* Counts bytes [0, the result) of data, a multiple of STEP. A run goes at once: all increments
+ * would be to the same eight counters. */
 static size_t count_words(const unsigned char *data, size_t len, uint32_t (*tables)[TABLE_WORDS])
 {
     size_t i = 0;
-    for (; i + 16 <= len; i += 16) {
-        uint64_t a = word_at(data + i), b = word_at(data + i + 8);
-        if (a == b && a == (a << 8 | a >> 56)) {
-            tables[0][a & 0xff] += 16;
+    for (; i + STEP <= len; i += STEP) {
+        if (is_run(data + i)) {
+            tables[0][data[i]] += STEP;
             continue;
         }
-        count_word(a, tables);
-        count_word(b, tables);
+        for (size_t word = 0; word < STEP; word += 8)
+            count_word(word_at(data + i + word), tables);
     }
     return i;
 }

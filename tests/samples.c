@@ -23,6 +23,8 @@ static unsigned sample(enum samples kind, size_t at, size_t len)
         return (unsigned)len * 31 + 'p';
     case SAMPLES_ONE_HIGH:
         return 0xff;
+    case SAMPLES_NEARLY_ONE:
+        return next_random() % 300 ? 'n' : next_random();
     case SAMPLES_HIGH:
         return 0x80 | next_random() >> 3;
     case SAMPLES_ZIPF:

@@ -11,6 +11,7 @@ enum samples {
     SAMPLES_TEXT,       /* words, capitals, punctuation */
     SAMPLES_ONE_BYTE,   /* another for each length */
     SAMPLES_ONE_HIGH,   /* 0xff */
+    SAMPLES_NEARLY_ONE, /* one byte, but for one in some hundreds */
     SAMPLES_HIGH,       /* uniform, and no ASCII */
     SAMPLES_ZIPF,       /* half of the bytes are one value, a quarter another, ... */
     SAMPLES_RUNS,       /* of 1000 */
