@@ -12,10 +12,6 @@
  * with eight. */
 #define FEEDERS_ALWAYS 2
 
-/* Bytes that another thread counts have to go to its core: that costs who reads a tenth of the time
- * of decompressing them. A pipe's second reader costs as much, in wake-ups. */
-#define COUNTING_SHARE_MIN (1.0 / 10)
-
 static void learn(_Atomic double *mean, double sample)
 {
     double old = atomic_load(mean);
@@ -37,11 +33,11 @@ void costs_learn_stream(struct costs *costs, double read_seconds, double count_s
     atomic_fetch_add(&costs->counting_ns, (uint64_t)(count_seconds * 1e9));
 }
 
-bool costs_counting_is_dear(const struct costs *costs)
+double costs_counting_share(const struct costs *costs)
 {
     double reading = (double)atomic_load(&costs->reading_ns);
     double counting = (double)atomic_load(&costs->counting_ns);
-    return counting > COUNTING_SHARE_MIN * (reading + counting);
+    return counting > 0 ? counting / (reading + counting) : 0;
 }
 
 bool costs_prefer_gpu(const struct costs *costs, unsigned feeders)

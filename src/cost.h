@@ -24,8 +24,8 @@ void costs_learn_file(struct costs *costs, bool on_gpu, size_t len, double read_
 /* A worker has read from a stream, compressed or not, and counted that itself. */
 void costs_learn_stream(struct costs *costs, double read_seconds, double count_seconds);
 
-/* Whether a stream's reader spends so much on counting that another thread had better do that. */
-bool costs_counting_is_dear(const struct costs *costs);
+/* How much of their time the readers of streams spend on counting, 0 to 1. */
+double costs_counting_share(const struct costs *costs);
 
 /* Whether a worker's next piece of a file had better go to the GPU, where `feeders` others are on
  * their way. */

@@ -18,11 +18,11 @@ enum device_choice {
 
 /* When more hands are called for. */
 struct pool_tuning {
-    uint64_t short_input;   /* bytes that one worker counts before others are started */
-    double gpu_start;       /* seconds that a GPU takes until it is ready */
-    double break_even;      /* seconds that it must save, for it to be opened */
-    double pipe_break_even; /* seconds that a pipe has gone on, for the same; */
-    double pipe_rate_min;   /* and bytes a second that it gave: a slower one keeps no engine busy */
+    uint64_t short_input;     /* bytes that one worker counts before others are started */
+    double gpu_start;         /* seconds that a GPU takes until it is ready */
+    double break_even;        /* seconds that it must save, for it to be opened */
+    double stream_break_even; /* seconds that a pipe or zstd data have gone on, for the same */
+    double stream_share;      /* counting that takes more of their readers' time is given to others */
 };
 
 /* What was measured to be right; the reasons stand beside it in pool.c. */
