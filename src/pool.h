@@ -22,7 +22,7 @@ struct pool_tuning {
     double gpu_start;         /* seconds that a GPU takes until it is ready */
     double break_even;        /* seconds that it must save, for it to be opened */
     double stream_break_even; /* seconds that a pipe or zstd data have gone on, for the same */
-    double stream_share;      /* counting that takes more of their readers' time is given to others */
+    double stream_share; /* of their readers' time; counting that takes more is given to others */
 };
 
 /* What was measured to be right; the reasons stand beside it in pool.c. */
