@@ -134,7 +134,7 @@ static int add_times(struct gpu_engine *gpu, struct slot *slot)
     return 0;
 }
 
-/* Whether a snapshot can be true: it adds up to all bytes so far, and no count went down. */
+/* Whether a snapshot can be true: it adds up to all samples so far, and no count went down. */
 static bool believable(const struct gpu_engine *gpu, const struct tally *seen)
 {
     for (size_t bin = 0; bin < seen->bins; bin++)
@@ -158,14 +158,14 @@ static int reap_oldest(struct gpu_engine *gpu)
         lose_by_call(gpu);
         return -1;
     }
-    struct tally seen = gpu->good;
-    seen.samples += slot->chunk.len;
-    memcpy(seen.counts, slot->snapshot, seen.bins * sizeof seen.counts[0]);
+    struct tally seen = {.bins = gpu->good.bins, .counts = slot->snapshot};
+    seen.samples = gpu->good.samples + slot->chunk.len / histogram_sample_size(gpu->histogram);
     if (!believable(gpu, &seen)) {
         lose(gpu, "the device's counts do not add up");
         return -1;
     }
-    gpu->good = seen;
+    gpu->good.samples = seen.samples;
+    memcpy(gpu->good.counts, seen.counts, seen.bins * sizeof seen.counts[0]);
     gpu->progress = now();
     gpu->times.chunks++;
     gpu->oldest = slot->next;
@@ -328,6 +328,7 @@ static void gpu_close(struct engine *engine)
         device_close(gpu->device);
     }
     pthread_mutex_destroy(&gpu->lock);
+    tally_close(&gpu->good);
     free(gpu);
 }
 
@@ -337,14 +338,14 @@ struct engine *gpu_engine_open(const struct histogram *histogram, const struct g
                                struct reason *why)
 {
     struct gpu_engine *gpu = calloc(1, sizeof *gpu + options->buffers * sizeof gpu->slots[0]);
-    if (!gpu) {
+    if (!gpu || tally_open(&gpu->good, histogram) != 0) {
         reason_set(why, "out of memory");
+        free(gpu);
         return NULL;
     }
     gpu->engine.ops = &gpu_ops;
     gpu->histogram = histogram;
     gpu->options = *options;
-    gpu->good = tally_zero(histogram);
     if (!options->strategy)
         gpu->options.strategy = strategy_best(histogram);
     struct device_plan plan = {
@@ -357,6 +358,7 @@ struct engine *gpu_engine_open(const struct histogram *histogram, const struct g
     };
     gpu->device = device_open(&plan, why);
     if (!gpu->device) {
+        tally_close(&gpu->good);
         free(gpu);
         return NULL;
     }

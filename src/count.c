@@ -29,12 +29,35 @@ struct count_plan count_plan(const struct counter *counter, const struct histogr
     return plan;
 }
 
+/* Values of one byte: as bytes, whose totals are then put where the values belong. */
+static void count_byte_values(const struct count_plan *plan, const unsigned char *data, size_t len,
+                              uint64_t *counts)
+{
+    uint64_t bytes[256] = {0};
+    bool is_signed = plan->histogram->type.kind == 'i';
+    plan->counter->bytes(data, len, bytes);
+    for (int byte = 0; byte < 256; byte++) {
+        whole value = is_signed && byte >= 128 ? byte - 256 : byte;
+        counts[binning_row_whole(&plan->histogram->binning, value)] += bytes[byte];
+    }
+}
+
 void count(const struct count_plan *plan, const unsigned char *data, size_t len, uint64_t *counts)
 {
-    if (plan->histogram->mode == SAMPLE_LETTERS)
+    switch (plan->histogram->mode) {
+    case SAMPLE_LETTERS:
         plan->counter->letters(plan, data, len, counts);
-    else
+        break;
+    case SAMPLE_BYTES:
         plan->counter->bytes(data, len, counts);
+        break;
+    case SAMPLE_VALUES:
+        if (plan->histogram->type.size == 1)
+            count_byte_values(plan, data, len, counts);
+        else
+            plan->counter->values(plan, data, len, counts);
+        break;
+    }
 }
 
 void count_few(const struct histogram *histogram, const unsigned char *data, size_t len,

@@ -22,8 +22,8 @@ struct count_plan {
     const struct histogram *histogram;
 };
 
-/* A way of counting. Both functions add the bins of data[0..len) to counts, which has 256 entries;
- * any alignment, any length, nothing else is read; any thread. */
+/* A way of counting. The three functions add the bins of data[0..len) to counts, one for each bin
+ * of the histogram; any alignment, any length, nothing else is read; any thread. */
 struct counter {
     const char *name;                         /* for GPUHISTO_CPU */
     const char *about;                        /* in a few words, for --verbose */
@@ -32,6 +32,8 @@ struct counter {
     void (*letters)(const struct count_plan *plan, const unsigned char *data, size_t len,
                     uint64_t *counts);
     void (*bytes)(const unsigned char *data, size_t len, uint64_t *counts);
+    void (*values)(const struct count_plan *plan, const unsigned char *data, size_t len,
+                   uint64_t *counts); /* len: whole values, of more than a byte */
 };
 
 /* Fastest first, the last runs anywhere; ends with NULL. */
@@ -44,7 +46,7 @@ const struct counter *counter_find(const char *name);
 /* A plan for counting this histogram, which must outlive it. */
 struct count_plan count_plan(const struct counter *counter, const struct histogram *histogram);
 
-/* Adds the bins of data[0..len) to counts[0..256). */
+/* Adds the bins of data[0..len), whole samples, to counts, one for each bin. */
 void count(const struct count_plan *plan, const unsigned char *data, size_t len, uint64_t *counts);
 
 /* The same a byte at a time: for the few that a vector loop leaves. */

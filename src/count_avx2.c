@@ -51,6 +51,7 @@ TARGET INLINE void add_plane(uint64_t totals[8], vector plane, unsigned weight)
 }
 
 #include "count_nibbles.h"
+#include "count_values.h"
 
 static bool avx2_runs_here(void)
 {
@@ -58,6 +59,7 @@ static bool avx2_runs_here(void)
 }
 
 const struct counter counter_avx2 = {"avx2",          "AVX2",          avx2_runs_here,
-                                     nibbles_prepare, nibbles_letters, count_bytes_portable};
+                                     nibbles_prepare, nibbles_letters, count_bytes_portable,
+                                     count_values};
 
 #endif

@@ -27,6 +27,7 @@ static bool avx512_runs_here(void)
     return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
            __builtin_cpu_supports("avx512vbmi") && __builtin_cpu_supports("avx512vbmi2") &&
            __builtin_cpu_supports("avx512bitalg") && __builtin_cpu_supports("gfni") &&
+           __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
            __builtin_cpu_supports("popcnt");
 }
 
@@ -276,7 +277,13 @@ AVX512 static void avx512_bytes(const unsigned char *data, size_t len, uint64_t 
         counts[data[i]]++;
 }
 
+/* --- values --- */
+
+#define TARGET __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl")))
+#include "count_values.h"
+
 const struct counter counter_avx512 = {"avx512",       "AVX-512",      avx512_runs_here,
-                                       avx512_prepare, avx512_letters, avx512_bytes};
+                                       avx512_prepare, avx512_letters, avx512_bytes,
+                                       count_values};
 
 #endif

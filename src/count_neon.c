@@ -44,6 +44,7 @@ INLINE void add_plane(uint64_t totals[8], vector plane, unsigned weight)
 }
 
 #include "count_nibbles.h"
+#include "count_values.h"
 
 static bool neon_runs_here(void)
 {
@@ -51,6 +52,7 @@ static bool neon_runs_here(void)
 }
 
 const struct counter counter_neon = {"neon",          "NEON",          neon_runs_here,
-                                     nibbles_prepare, nibbles_letters, count_bytes_portable};
+                                     nibbles_prepare, nibbles_letters, count_bytes_portable,
+                                     count_values};
 
 #endif

@@ -24,8 +24,9 @@ struct chunk {
 struct engine_ops {
     /* An empty chunk; NULL if none is free and !wait, or once the device is lost. */
     struct chunk *(*acquire)(struct engine *engine, bool wait);
-    /* Counts len samples of the chunk, now or later; the chunk is the engine's again at once. A len
-     * of 0 only gives it back. 0, or -1 once the device is lost and may not be replaced. */
+    /* Counts the samples in len bytes of the chunk, now or later; the chunk is the engine's again
+     * at once. A len of 0 only gives it back. 0, or -1 once the device is lost and may not be
+     * replaced. */
     int (*submit)(struct engine *engine, struct chunk *chunk);
     /* Waits for all that was submitted and adds the exact counts to the tally. No chunk may be out.
      * 0, or -1 (the tally is then as it was) as submit. Called once. */

@@ -1,6 +1,31 @@
 #include "histogram.h"
 
 #include <stdio.h>
+#include <stdlib.h>
+
+#define VALUE_TYPE(kind, bits)                                                                     \
+    {                                                                                              \
+#kind #bits, bits / 8, #kind[0], false                                                     \
+    }
+#define VALUE_TYPES(kind, bits)                                                                    \
+    VALUE_TYPE(kind, bits),                                                                        \
+    {                                                                                              \
+#kind #bits "be", bits / 8, #kind[0], true                                                 \
+    }
+
+const struct value_type value_types[] = {
+    VALUE_TYPE(u, 8),
+    VALUE_TYPE(i, 8),
+    VALUE_TYPES(u, 16),
+    VALUE_TYPES(u, 32),
+    VALUE_TYPES(u, 64),
+    VALUE_TYPES(i, 16),
+    VALUE_TYPES(i, 32),
+    VALUE_TYPES(i, 64),
+    VALUE_TYPES(f, 32),
+    VALUE_TYPES(f, 64),
+    {0},
+};
 
 void histogram_bytes(struct histogram *histogram)
 {
@@ -21,6 +46,18 @@ void histogram_letters(struct histogram *histogram, unsigned width, bool fold)
         if (fold)
             histogram->bin_of['A' + letter] = bin;
     }
+}
+
+void histogram_values(struct histogram *histogram, const struct value_type *type,
+                      const struct binning *binning)
+{
+    *histogram = (struct histogram){
+        .mode = SAMPLE_VALUES, .bins = ROWS(binning), .type = *type, .binning = *binning};
+}
+
+size_t histogram_sample_size(const struct histogram *histogram)
+{
+    return histogram->mode == SAMPLE_VALUES ? histogram->type.size : 1;
 }
 
 unsigned histogram_lo(const struct histogram *histogram, size_t bin)
@@ -54,9 +91,17 @@ void histogram_map(const struct histogram *histogram, const uint64_t bytes[256],
             counts[histogram->bin_of[value]] += bytes[value];
 }
 
-struct tally tally_zero(const struct histogram *histogram)
+int tally_open(struct tally *tally, const struct histogram *histogram)
 {
-    return (struct tally){.bins = histogram->bins};
+    *tally = (struct tally){.bins = histogram->bins};
+    tally->counts = calloc(tally->bins, sizeof tally->counts[0]);
+    return tally->counts ? 0 : -1;
+}
+
+void tally_close(struct tally *tally)
+{
+    free(tally->counts);
+    *tally = (struct tally){0};
 }
 
 void tally_add(struct tally *into, const struct tally *from)
@@ -77,5 +122,6 @@ uint64_t tally_counted(const struct tally *tally)
 bool tally_adds_up(const struct tally *tally, const struct histogram *histogram)
 {
     uint64_t counted = tally_counted(tally);
-    return histogram->mode == SAMPLE_BYTES ? counted == tally->samples : counted <= tally->samples;
+    return histogram->mode == SAMPLE_LETTERS ? counted <= tally->samples
+                                             : counted == tally->samples;
 }

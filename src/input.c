@@ -121,6 +121,7 @@ static int examine(struct input *input, struct reason *why)
     input->base = input->regular ? base : 0;
     if (input->regular && status.st_size > base)
         input->size = (uint64_t)(status.st_size - base);
+    input->size -= input->size % input->sample_size;
     return 0;
 }
 
@@ -128,7 +129,8 @@ int input_open(struct input *input, const char *operand, const struct input_opti
                struct reason *why)
 {
     bool standard = strcmp(operand, "-") == 0;
-    *input = (struct input){.name = standard ? "standard input" : operand};
+    *input = (struct input){.name = standard ? "standard input" : operand,
+                            .sample_size = options->sample_size};
     input->fd = standard ? STDIN_FILENO : open(operand, O_RDONLY | O_CLOEXEC | O_NOCTTY);
     if (input->fd < 0) {
         reason_set(why, "%s: %s", input->name, strerror(errno));
@@ -173,6 +175,30 @@ ssize_t input_read(struct input *input, void *buf, size_t cap, struct reason *wh
     return (ssize_t)len;
 }
 
+size_t input_resume_sample(struct input *input, unsigned char *data)
+{
+    size_t len = input->cut_len;
+    memcpy(data, input->cut, len);
+    input->cut_len = 0;
+    return len;
+}
+
+void input_cut_sample(struct input *input, const unsigned char *data, size_t *len)
+{
+    input->cut_len = *len % input->sample_size;
+    *len -= input->cut_len;
+    memcpy(input->cut, data + *len, input->cut_len);
+}
+
+int input_check_end(const struct input *input, struct reason *why)
+{
+    if (input->cut_len == 0)
+        return 0;
+    reason_set(why, "%s: ends within a value, %zu of its %zu bytes are there", input->name,
+               input->cut_len, input->sample_size);
+    return -1;
+}
+
 /* Reads until raw is full, or to the end. */
 static int fill(struct input *input, struct raw *raw, struct reason *why)
 {
@@ -192,7 +218,10 @@ static int gather_frames(struct input *input, struct raw *raw, size_t *whole, st
     for (size_t cap = RAW_SIZE;; cap = 2 * raw->cap) {
         if (reserve(input, raw, cap, why) != 0 || fill(input, raw, why) != 0)
             return -1;
-        ssize_t found = zstd_whole_frames(raw->data, raw->len, INPUT_WINDOW_MAX, &raw->window);
+        ssize_t found = -1; /* where a sample goes on, none begins */
+        if (input->cut_len == 0)
+            found = zstd_whole_frames(raw->data, raw->len, INPUT_WINDOW_MAX, input->sample_size,
+                                      &raw->window);
         *whole = found > 0 ? (size_t)found : 0;
         if (found != 0 || input->ended || raw->cap >= INPUT_FRAMES_MAX)
             return 0;

@@ -17,8 +17,11 @@ enum decompress {
 
 struct input_options {
     enum decompress decompress;
-    uint64_t memlimit; /* the largest zstd window, bytes */
+    uint64_t memlimit;  /* the largest zstd window, bytes */
+    size_t sample_size; /* bytes; 1 to SAMPLE_SIZE_MAX */
 };
+
+#define SAMPLE_SIZE_MAX 8
 
 /* Bytes of a file as they are, on their way to a decoder. */
 struct raw {
@@ -32,13 +35,16 @@ struct raw {
 struct input {
     const char *name; /* as messages name it */
     int fd;
-    bool regular;   /* pread works */
-    off_t base;     /* regular: where reading began; standard input may stand anywhere */
-    uint64_t size;  /* regular: bytes from base to the end, as it was when opened */
+    bool regular;  /* pread works */
+    off_t base;    /* regular: where reading began; standard input may stand anywhere */
+    uint64_t size; /* regular: bytes of whole samples from base to the end, as it was when opened */
     uint64_t taken; /* bytes of the file handed out so far, to readers in parallel or in series */
     bool ended;     /* a stream gave its end; a terminal would go on after it */
     bool zstd;      /* read by input_frames; else as bytes */
     struct raw raw; /* seen while looking for magic or for the end of a frame, and not given yet */
+    size_t sample_size;
+    size_t cut_len; /* the beginning of a sample that was read and waits for its end, in cut */
+    unsigned char cut[SAMPLE_SIZE_MAX];
 };
 
 /* No frame of a larger window, or of more compressed bytes, is handed out whole (bytes). */
@@ -64,9 +70,18 @@ ssize_t input_read_at(const struct input *input, void *buf, size_t len, uint64_t
  * the three that follow. */
 ssize_t input_read(struct input *input, void *buf, size_t cap, struct reason *why);
 
-/* The next bytes of a zstd file, in *frames, whose memory is used again: whole frames, or (open)
- * the beginning of one that is too large for that, or corrupt, or cut off. 1; 0 at the end; or -1
- * with the reason set. */
+/* What is read in order is handed out in whole samples. Puts the beginning of one that waits at
+ * data, which has room for a sample, and gives its length; and takes the one that data[0..*len)
+ * ends with, and its bytes off *len. */
+size_t input_resume_sample(struct input *input, unsigned char *data);
+void input_cut_sample(struct input *input, const unsigned char *data, size_t *len);
+
+/* At the end: 0, or -1 with the reason that a sample's end is missing. */
+int input_check_end(const struct input *input, struct reason *why);
+
+/* The next bytes of a zstd file, in *frames, whose memory is used again: whole frames, each of
+ * whole samples; or (open) the beginning of one that is too large for that, or corrupt, or cut off.
+ * 1; 0 at the end; or -1 with the reason set. */
 int input_frames(struct input *input, struct raw *frames, struct reason *why);
 
 /* Reads on in an open frame, when all of *frames was decoded. The bytes read, 0 at the end, or -1

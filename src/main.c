@@ -62,18 +62,19 @@ static int print_help(void)
     return end_output();
 }
 
-static void print_timing(const struct pool_outcome *outcome, const struct tally *tally)
+static void print_timing(const struct pool_outcome *outcome)
 {
+    uint64_t bytes = outcome->cpu_bytes + outcome->gpu_bytes;
     double seconds = outcome->seconds > 0 ? outcome->seconds : 1e-9;
-    diag("%" PRIu64 " bytes in %.3f s, %.3f GB/s", tally->samples, outcome->seconds,
-         (double)tally->samples / seconds / 1e9);
-    diag("cpu: %" PRIu64 " bytes, workers: %u", outcome->cpu_samples, outcome->workers);
+    diag("%" PRIu64 " bytes in %.3f s, %.3f GB/s", bytes, outcome->seconds,
+         (double)bytes / seconds / 1e9);
+    diag("cpu: %" PRIu64 " bytes, workers: %u", outcome->cpu_bytes, outcome->workers);
     if (outcome->gpu_ready <= 0) {
         diag("gpu: 0 bytes");
         return;
     }
-    diag("gpu: %" PRIu64 " bytes in %" PRIu64 " chunks; took over after %.3f s",
-         outcome->gpu_samples, outcome->gpu_chunks, outcome->gpu_ready);
+    diag("gpu: %" PRIu64 " bytes in %" PRIu64 " chunks; took over after %.3f s", outcome->gpu_bytes,
+         outcome->gpu_chunks, outcome->gpu_ready);
     diag("gpu: copies %.3f s, kernels %.3f s, of which %.3f s while another chunk was copied",
          outcome->copy_seconds, outcome->kernel_seconds, outcome->overlap_seconds);
 }
@@ -115,7 +116,7 @@ static struct options options;
 
 static int count(void)
 {
-    struct tally tally = tally_zero(&options.histogram);
+    struct tally tally;
     struct pool_outcome outcome = {0};
     struct reason why;
     if (output_check(options.output, &why) != 0) {
@@ -123,7 +124,7 @@ static int count(void)
         return STATUS_FAILED;
     }
     struct source *source = source_open(options.operands, options.operand_count, &options.input);
-    if (!source) {
+    if (!source || tally_open(&tally, &options.histogram) != 0) {
         diag("out of memory");
         return STATUS_FAILED;
     }
@@ -138,9 +139,10 @@ static int count(void)
     }
     source_close(source);
     int status = print_report(&options, &tally);
+    tally_close(&tally);
     print_engines(&outcome, options.verbosity);
     if (options.timing)
-        print_timing(&outcome, &tally);
+        print_timing(&outcome);
     /* CUDA's tear-down takes 100 ms, and one that is still starting up longer. */
     if (outcome.gpu_opened)
         _exit(status);

@@ -21,13 +21,23 @@
 
 const char options_help[] =
     "Usage: gpuhisto [MODE] [OPTION]... [FILE]...\n"
-    "Count the bytes or letters of FILEs, or of standard input, exactly; on the GPU where that is\n"
-    "faster. With no FILE, or when FILE is -, read standard input. zstd is recognised.\n"
+    "Count the bytes, letters or binary numbers of FILEs, or of standard input, exactly; on the "
+    "GPU\n"
+    "where that is faster. With no FILE, or when FILE is -, read standard input. zstd is "
+    "recognised.\n"
     "\n"
     "Modes:\n"
     "  -b, --bytes              each of the 256 byte values (the default)\n"
     "  -l, --letters[=WIDTH]    lower-case letters in ranges of WIDTH, 1 to 26 (4)\n"
     "  -f, --fold-case          with --letters: upper case counts as lower case\n"
+    "      --values=TYPE        binary numbers: u8 u16 u32 u64 i8 i16 i32 i64 f32 f64, or "
+    "big-endian\n"
+    "                           with 'be' behind\n"
+    "Bins of values:\n"
+    "  -B, --bins=N             N equal bins over --min to --max, or whole values 0 to N-1\n"
+    "      --min=X --max=Y      from X up to, but not, Y\n"
+    "      --edges=A,B,...      bins between these\n"
+    "      --log[=BASE]         bins between powers of BASE (10) that cover --min to --max\n"
     "Input:\n"
     "  -d, --decompress=HOW     auto (by its first bytes), zstd or none\n"
     "      --memlimit=SIZE      largest zstd window accepted (128M)\n"
@@ -52,7 +62,12 @@ const char options_help[] =
     "SIZE takes K, M or G (powers of 1024). Exit status: 0 all counted, 1 failure, 2 usage.\n";
 
 enum {
-    OPT_MEMLIMIT = 256,
+    OPT_VALUES = 256,
+    OPT_MIN,
+    OPT_MAX,
+    OPT_EDGES,
+    OPT_LOG,
+    OPT_MEMLIMIT,
     OPT_HEADER,
     OPT_DEVICE,
     OPT_KERNEL,
@@ -63,12 +78,18 @@ enum {
     OPT_TIMING,
 };
 
-static const char short_options[] = ":bl::fd:F:o:qvhV";
+static const char short_options[] = ":bl::fB:d:F:o:qvhV";
 
 static const struct option long_options[] = {
     {"bytes", no_argument, NULL, 'b'},
     {"letters", optional_argument, NULL, 'l'},
     {"fold-case", no_argument, NULL, 'f'},
+    {"values", required_argument, NULL, OPT_VALUES},
+    {"bins", required_argument, NULL, 'B'},
+    {"min", required_argument, NULL, OPT_MIN},
+    {"max", required_argument, NULL, OPT_MAX},
+    {"edges", required_argument, NULL, OPT_EDGES},
+    {"log", optional_argument, NULL, OPT_LOG},
     {"decompress", required_argument, NULL, 'd'},
     {"memlimit", required_argument, NULL, OPT_MEMLIMIT},
     {"format", required_argument, NULL, 'F'},
@@ -92,6 +113,9 @@ static const struct option long_options[] = {
 struct draft {
     bool bytes, letters, fold;
     unsigned width;
+    const struct value_type *type; /* NULL: no values */
+    unsigned bins;                 /* 0: not said */
+    const char *min, *max, *edges, *log;
 };
 
 /* A whole number, all of text: digits alone, so that "-1" is not 2^64 - 1. */
@@ -167,6 +191,18 @@ static int parse_letters(const char *text, struct draft *draft, struct reason *w
     draft->letters = true;
     draft->width = WIDTH_DEFAULT;
     return text ? parse_count("--letters", text, LETTERS, &draft->width, why) : 0;
+}
+
+static int parse_values(const char *text, struct draft *draft, struct reason *why)
+{
+    for (draft->type = value_types; draft->type->name; draft->type++)
+        if (strcmp(text, draft->type->name) == 0)
+            return 0;
+    reason_set(why,
+               "--values=%s: must be u8, u16, u32, u64, i8, i16, i32, i64, f32 or f64, or one of "
+               "these with be behind for big-endian",
+               text);
+    return -1;
 }
 
 static int parse_progress(const char *text, struct options *options, struct reason *why)
@@ -290,6 +326,31 @@ static int refuse(int code, const char *word, struct reason *why)
     return -1;
 }
 
+/* The options that lay bins. 0, -1, or 1: not one of them. */
+static int parse_bins_option(int option, const char *text, struct draft *draft, struct reason *why)
+{
+    switch (option) {
+    case OPT_VALUES:
+        return parse_values(text, draft, why);
+    case 'B':
+        return parse_count("--bins", text, BINS_MAX, &draft->bins, why);
+    case OPT_MIN:
+        draft->min = text;
+        return 0;
+    case OPT_MAX:
+        draft->max = text;
+        return 0;
+    case OPT_EDGES:
+        draft->edges = text;
+        return 0;
+    case OPT_LOG:
+        draft->log = text ? text : "10";
+        return 0;
+    default:
+        return 1;
+    }
+}
+
 static int parse_option(int code, const char *word, struct options *options, struct draft *draft,
                         struct reason *why)
 {
@@ -324,25 +385,88 @@ static int parse_option(int code, const char *word, struct options *options, str
     }
     int rc = parse_io_option(code, optarg, options, why);
     if (rc == 1)
+        rc = parse_bins_option(code, optarg, draft, why);
+    if (rc == 1)
         rc = parse_engine_option(code, optarg, options, why);
     return rc == 1 ? refuse(code, word, why) : rc;
+}
+
+static int usage(const char *text, struct reason *why)
+{
+    reason_set(why, "%s", text);
+    return -1;
+}
+
+/* Values that are their own bin. */
+static int settle_own(struct binning *binning, const struct draft *draft, struct reason *why)
+{
+    unsigned all =
+        draft->type->kind == 'u' && draft->type->size <= 2 ? 1u << 8 * draft->type->size : 0;
+    if (draft->type->kind == 'f')
+        return usage("--values: needs --bins, --min and --max; or --edges, or --log", why);
+    if (!draft->bins && !all)
+        return usage("--values: needs --bins, or --edges, or --log", why);
+    binning_own(binning, draft->bins ? draft->bins : all);
+    return 0;
+}
+
+static int settle_binning(struct binning *binning, const struct draft *draft, struct reason *why)
+{
+    bool is_whole = draft->type->kind != 'f', range = draft->min && draft->max;
+    if (!range && (draft->min || draft->max))
+        return usage("--min, --max: give both, or neither", why);
+    if (draft->edges && (range || draft->bins || draft->log))
+        return usage("--edges: says it all; leave --bins, --min, --max and --log out", why);
+    if (draft->edges)
+        return binning_edges(binning, is_whole, draft->edges, why);
+    if (draft->log && (!range || draft->bins))
+        return usage("--log: goes with --min and --max, and without --bins", why);
+    if (draft->log)
+        return binning_log(binning, is_whole, draft->min, draft->max, draft->log, why);
+    if (!range)
+        return settle_own(binning, draft, why);
+    if (!draft->bins)
+        return usage("--min, --max: say how many --bins", why);
+    return binning_equal(binning, is_whole, draft->min, draft->max, draft->bins, why);
+}
+
+static int settle_values(struct options *options, const struct draft *draft, struct reason *why)
+{
+    struct binning binning;
+    if (options->pool.device == DEVICE_GPU || options->pool.strategy)
+        return usage("--device=gpu, --kernel: values are counted on the CPU, so far", why);
+    options->pool.device = DEVICE_CPU;
+    if (settle_binning(&binning, draft, why) != 0)
+        return -1;
+    histogram_values(&options->histogram, draft->type, &binning);
+    return 0;
+}
+
+static int settle_mode(struct options *options, const struct draft *draft, struct reason *why)
+{
+    if (draft->bytes + draft->letters + !!draft->type > 1)
+        return usage("--bytes, --letters, --values: only one mode at a time", why);
+    if (draft->fold && !draft->letters)
+        return usage("--fold-case: goes with --letters, as in --letters --fold-case", why);
+    if (!draft->type && (draft->bins || draft->min || draft->max || draft->edges || draft->log))
+        return usage("--bins, --min, --max, --edges, --log: go with --values=TYPE", why);
+    if (draft->type)
+        return settle_values(options, draft, why);
+    if (draft->letters)
+        histogram_letters(&options->histogram, draft->width, draft->fold);
+    else
+        histogram_bytes(&options->histogram);
+    return 0;
 }
 
 /* What only the whole command line can tell. */
 static int settle(struct options *options, const struct draft *draft, struct reason *why)
 {
-    if (draft->bytes && draft->letters) {
-        reason_set(why, "--bytes, --letters: only one mode at a time; give one of the two");
+    if (settle_mode(options, draft, why) != 0)
         return -1;
-    }
-    if (draft->fold && !draft->letters) {
-        reason_set(why, "--fold-case: goes with --letters, as in --letters --fold-case");
-        return -1;
-    }
-    if (draft->letters)
-        histogram_letters(&options->histogram, draft->width, draft->fold);
-    else
-        histogram_bytes(&options->histogram);
+    size_t size = histogram_sample_size(&options->histogram), *chunk = &options->pool.chunk_size;
+    options->input.sample_size = size;
+    *chunk = (*chunk + size - 1) / size * size; /* whole samples */
 
     const struct strategy *strategy = options->pool.strategy;
     if (!strategy)

@@ -381,20 +381,19 @@ static int wait_for_workers(struct pool *pool)
 static int gather(struct pool *pool, struct engine *gpu, struct tally *tally,
                   struct pool_outcome *outcome)
 {
-    struct tally on_gpu = tally_zero(pool->histogram), on_cpu = on_gpu;
-    if (gpu && engine_finish(gpu, &on_gpu) != 0) {
+    uint64_t before = tally->samples, size = histogram_sample_size(pool->histogram);
+    if (gpu && engine_finish(gpu, tally) != 0) {
         reason_set(&pool->why, "GPU lost: %s", engine_loss(gpu));
         return -1;
     }
-    engine_finish(pool->cpu, &on_cpu);
-    if (on_gpu.samples + on_cpu.samples != atomic_load(&pool->bytes)) {
+    outcome->gpu_bytes = (tally->samples - before) * size;
+    engine_finish(pool->cpu, tally);
+    uint64_t bytes = (tally->samples - before) * size;
+    if (bytes != atomic_load(&pool->bytes)) {
         reason_set(&pool->why, "internal error: the counts do not add up to what was read");
         return -1;
     }
-    outcome->gpu_samples = on_gpu.samples;
-    outcome->cpu_samples = on_cpu.samples;
-    tally_add(tally, &on_gpu);
-    tally_add(tally, &on_cpu);
+    outcome->cpu_bytes = bytes - outcome->gpu_bytes;
     return 0;
 }
 

@@ -47,7 +47,7 @@ struct pool_options {
 /* What happened, for --timing and messages. Times are seconds since pool_run began. */
 struct pool_outcome {
     double seconds;
-    uint64_t cpu_samples, gpu_samples;
+    uint64_t cpu_bytes, gpu_bytes;
     unsigned workers;          /* that were started */
     const char *cpu_name;      /* how they counted */
     bool gpu_opened;           /* tried; the process should then leave without CUDA's tear-down */

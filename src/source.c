@@ -161,9 +161,12 @@ static int open_current(struct source *source)
     return 1;
 }
 
-/* Goes on to the next operand. */
-static void retire(struct source *source)
+/* Goes on to the next operand. 0 or -1. */
+static int retire(struct source *source)
 {
+    struct reason why;
+    if (input_check_end(&source->current->input, &why) != 0)
+        return fail(source, &why);
     input_settle(&source->current->input);
     leave_input(source, source->current);
     source->current = NULL;
@@ -171,6 +174,7 @@ static void retire(struct source *source)
     source->zstd = false;
     wake_all(source);
     pthread_mutex_unlock(&source->lock);
+    return 0;
 }
 
 /* --- bytes as they are --- */
@@ -182,10 +186,13 @@ static int read_piece(struct source *source, struct open_input *open, struct chu
     struct reason why;
     ssize_t got = input_read_at(&open->input, chunk->data, len, offset, &why);
     chunk->len = got > 0 ? (size_t)got : 0;
-    if (got < 0)
+    bool cut = chunk->len % open->input.sample_size > 0;
+    if (cut)
+        reason_set(&why, "%s: became shorter, and ends within a value", open->input.name);
+    if (got < 0 || cut)
         fail(source, &why);
     leave_input(source, open);
-    return got < 0 ? -1 : 1;
+    return got < 0 || cut ? -1 : 1;
 }
 
 /* The next bytes of a stream, or of a regular file past the size it had. */
@@ -193,18 +200,17 @@ static int read_serial(struct source *source, struct chunk *chunk)
 {
     struct input *input = &source->current->input;
     struct reason why;
+    ssize_t got;
+    chunk->len = input_resume_sample(input, chunk->data);
     do {
-        ssize_t got = input_read(input, chunk->data + chunk->len, chunk->cap - chunk->len, &why);
+        got = input_read(input, chunk->data + chunk->len, chunk->cap - chunk->len, &why);
         if (got < 0)
             return fail(source, &why);
-        if (got == 0) {
-            retire(source);
-            break;
-        }
         chunk->len += (size_t)got;
         atomic_fetch_add(&source->read, (size_t)got);
-    } while (chunk->fill && chunk->len < chunk->cap);
-    return 1;
+    } while (got > 0 && chunk->fill && chunk->len < chunk->cap);
+    input_cut_sample(input, chunk->data, &chunk->len);
+    return got == 0 && retire(source) != 0 ? -1 : 1;
 }
 
 /* Takes the next piece of a regular file, and reads it outside of the turn. */
@@ -395,9 +401,8 @@ static int take_frames(struct reader *reader)
     if (more < 0)
         return fail(source, &why);
     if (more == 0)
-        retire(source);
-    else
-        begin_frames(reader);
+        return retire(source) == 0 ? 1 : -1;
+    begin_frames(reader);
     return 1;
 }
 
@@ -409,7 +414,8 @@ static int fail_in_frames(struct reader *reader, const char *fault)
     return fail(reader->source, &why);
 }
 
-/* Decodes on, into chunk. 1: its last byte was not the frames' last one; 0: it was; -1. */
+/* Decodes on, behind what is in chunk. 1: its last byte was not the frames' last one; 0: it was;
+ * -1. */
 static int decode(struct reader *reader, struct chunk *chunk)
 {
     struct raw *frames = &reader->frames;
@@ -454,7 +460,13 @@ static int read_frames(struct reader *reader, source_memory *choose, void *arg,
     *chunk = choose(arg, FLOW_ZSTD);
     if (!*chunk)
         return fail(source, &(struct reason){""});
+    /* Only what is read in order may cut samples; then the input is this reader's own. */
+    struct input *input = reader->frames.open ? &source->current->input : NULL;
+    if (input)
+        (*chunk)->len = input_resume_sample(input, (*chunk)->data);
     int more = decode(reader, *chunk);
+    if (input)
+        input_cut_sample(input, (*chunk)->data, &(*chunk)->len);
     if (more == 0)
         end_frames(reader);
     return more < 0 ? -1 : 1;

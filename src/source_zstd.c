@@ -39,7 +39,14 @@ static uint64_t frame_window(const unsigned char *in, size_t len)
     return power + power / 8 * (in[5] & 7);
 }
 
-ssize_t zstd_whole_frames(const unsigned char *in, size_t len, uint64_t window_max,
+/* Whether the frame at in[0..len) is known to hold a multiple of unit bytes. */
+static bool holds_units(const unsigned char *in, size_t len, size_t unit)
+{
+    unsigned long long size = unit > 1 ? ZSTD_getFrameContentSize(in, len) : 0;
+    return size < ZSTD_CONTENTSIZE_ERROR && size % unit == 0;
+}
+
+ssize_t zstd_whole_frames(const unsigned char *in, size_t len, uint64_t window_max, size_t unit,
                           uint64_t *window)
 {
     size_t whole = 0;
@@ -54,6 +61,8 @@ ssize_t zstd_whole_frames(const unsigned char *in, size_t len, uint64_t window_m
             return whole ? (ssize_t)whole : -1;
         if (cut)
             break;
+        if (!holds_units(in + whole, len - whole, unit))
+            return whole ? (ssize_t)whole : -1;
         whole += size;
         *window = needed > *window ? needed : *window;
     }

@@ -19,9 +19,10 @@ struct zstd_stream;
 int zstd_magic(const unsigned char *head, size_t len);
 
 /* How many of the bytes in[0..len) are whole frames, skippable ones too, that need no window larger
- * than window_max; *window is then the largest that they need. Bytes all of them. 0: the first
- * frame is not whole; -1: it needs a larger window, or is none, as a decoder will tell. */
-ssize_t zstd_whole_frames(const unsigned char *in, size_t len, uint64_t window_max,
+ * than window_max, and each hold a multiple of unit bytes by what its header says; *window is then
+ * the largest that they need. Bytes all of them. 0: the first frame is not whole; -1: it needs a
+ * larger window, or holds other lengths, or is none, as a decoder will tell. */
+ssize_t zstd_whole_frames(const unsigned char *in, size_t len, uint64_t window_max, size_t unit,
                           uint64_t *window);
 
 /* A decoder that refuses frames whose window is larger than memlimit (bytes, 1K to 2G, rounded down

@@ -89,8 +89,8 @@ done
 
 # --- what does not go together ---
 
-usage "--bytes, --letters: only one mode" --bytes --letters
-usage "--bytes, --letters: only one mode" -l2 -b
+usage "only one mode at a time" --bytes --letters
+usage "only one mode at a time" -l2 -b
 usage "--fold-case: goes with --letters" --fold-case
 usage "--fold-case: goes with --letters" -b -f
 usage "--kernel=vectorized: runs on a GPU; leave --device=cpu out" --kernel=vectorized --device=cpu
@@ -106,7 +106,7 @@ usage "--letters=0" missing --letters=0
 oracle letters 3 0 <in
 fine --letters=3
 fine --let=3
-fine --l=3
+fine --le=3
 fine -l3
 fine --letters=03
 fine -l3 --chunk=1 --buf=2 --th=2 --mem=1M --dec=none --dev=cpu --form=tsv

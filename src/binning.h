@@ -1,0 +1,72 @@
+/* Bins laid over numbers: which row of the table a value belongs to, exactly. */
+#ifndef GPUHISTO_BINNING_H
+#define GPUHISTO_BINNING_H
+
+#include "reason.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define BINS_MAX ((size_t)1 << 24)
+
+/* Wide enough for any 64-bit value, with or without a sign, and for what lies between two. */
+__extension__ typedef __int128 whole;
+
+/* The edges of the bins, ascending: bin k, from 0, holds the values from edge k on that are below
+ * edge k + 1. Values are either all whole, or all doubles. Never changes once it is laid, so that
+ * any number of threads may look values up. */
+struct binning {
+    bool is_whole;
+    size_t bins; /* 1 to BINS_MAX */
+
+    /* As given one by one, bins + 1 of the kind; both NULL where the bins are equal. */
+    whole *whole_edges;
+    double *edges;
+
+    /* Equal bins of whole values: */
+    whole first, span;   /* of all bins together */
+    uint64_t reciprocal; /* (v - first) * reciprocal >> 64 is the bin; 0: it must be divided */
+
+    /* Equal bins of doubles: */
+    double min, max, step;
+    double per_step; /* about 1 / step, for a guess */
+};
+
+/* A table has a row for each bin, and these: */
+#define ROW_BELOW 0                                /* values below the first edge */
+#define ROW_ABOVE(binning) ((binning)->bins + 1)   /* values from the last edge on */
+#define ROW_INVALID(binning) ((binning)->bins + 2) /* no number at all */
+#define ROWS(binning) ((binning)->bins + 3)
+
+/* The next four lay bins for whole values or for doubles. 0; or -1 with a reason that names the
+ * option and says what is allowed, and nothing to free. Numbers are given as text. */
+
+/* `bins` equal bins over [min, max). Whole values: bin k begins at the first whole number that is
+ * not below min + k * (max - min) / bins. Doubles: at k * step + min with step = (max - min) /
+ * bins, each operation rounded by itself, as numpy's linspace has it; the last edge is max. */
+int binning_equal(struct binning *binning, bool is_whole, const char *min, const char *max,
+                  size_t bins, struct reason *why);
+
+/* Whole values 0 to bins - 1, each of which is its own bin. */
+void binning_own(struct binning *binning, size_t bins);
+
+/* The edges themselves, two or more, separated by commas. */
+int binning_edges(struct binning *binning, bool is_whole, const char *list, struct reason *why);
+
+/* The powers of base (over 1) from the last one that is not above min to the first one that is not
+ * below max; min over 0. Whole values: each power rounded up, those that are the same once. */
+int binning_log(struct binning *binning, bool is_whole, const char *min, const char *max,
+                const char *base, struct reason *why);
+
+/* Frees the edges. */
+void binning_free(struct binning *binning);
+
+/* The row of a value. */
+size_t binning_row_whole(const struct binning *binning, whole value);
+size_t binning_row(const struct binning *binning, double value);
+
+/* Edge k, from 0 to bins, as text: a double with as few digits as read back the same. */
+void binning_show_edge(const struct binning *binning, size_t k, char text[48]);
+
+#endif

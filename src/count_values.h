@@ -1,0 +1,257 @@
+/* Binary values, for any vectors that the compiler finds a use for: the body of a counter's file,
+ * which has defined TARGET, the attribute of functions that use its instructions, or nothing; and
+ * INLINE. It gets count_values, for its struct counter.
+ *
+ * A batch of values becomes a batch of rows in loops without a branch, one for each type; the rows
+ * are then counted one by one. */
+#include "count.h"
+
+#include <string.h>
+
+/* Values at a time: their rows stay in the L1 cache. */
+#define BATCH 1024
+
+/* Few bins have four tables that take turns, so that neighbours that are alike do not wait for each
+ * other; these are added up after so many values, which repays it. */
+#define FEW_BINS 1024
+#define TURNS 4
+#define PERIOD ((size_t)64 * BATCH)
+
+/* --- values --- */
+
+/* A batch where it is aligned, and in this machine's byte order: what a vectorizer understands. */
+union batch {
+    unsigned char bytes[BATCH * 8];
+    uint16_t bits16[BATCH];
+    uint32_t bits32[BATCH];
+    uint64_t bits64[BATCH];
+    float singles[BATCH];
+    double doubles[BATCH];
+};
+
+/* Value i; size and kind are constants wherever it is used. */
+TARGET INLINE uint64_t whole_at(const union batch *batch, size_t i, size_t size, char kind)
+{
+    if (size == 2)
+        return kind == 'i' ? (uint64_t)(int16_t)batch->bits16[i] : batch->bits16[i];
+    if (size == 4)
+        return kind == 'i' ? (uint64_t)(int32_t)batch->bits32[i] : batch->bits32[i];
+    return batch->bits64[i];
+}
+
+TARGET INLINE double double_at(const union batch *batch, size_t i, size_t size)
+{
+    return size == 4 ? (double)batch->singles[i] : batch->doubles[i];
+}
+
+TARGET INLINE void swap_bytes(union batch *batch, size_t size)
+{
+    for (size_t i = 0; i < BATCH; i++)
+        if (size == 2)
+            batch->bits16[i] = __builtin_bswap16(batch->bits16[i]);
+        else if (size == 4)
+            batch->bits32[i] = __builtin_bswap32(batch->bits32[i]);
+        else
+            batch->bits64[i] = __builtin_bswap64(batch->bits64[i]);
+}
+
+/* --- rows --- */
+
+/* Equal bins of values that have 32 bits, as have the edges. */
+TARGET INLINE void rows_by_32_bits(const struct binning *binning, const union batch *batch,
+                                   uint32_t *restrict rows, size_t size, char kind)
+{
+    const uint32_t first = (uint32_t)binning->first, last = (uint32_t)(binning->span - 1);
+    const uint64_t high = binning->reciprocal >> 32, low = (uint32_t)binning->reciprocal;
+    const uint32_t above = (uint32_t)ROW_ABOVE(binning), own = binning->reciprocal == 0;
+    for (size_t i = 0; i < BATCH; i++) {
+        uint32_t value = (uint32_t)whole_at(batch, i, size, kind), offset = value - first;
+        uint32_t bin = (uint32_t)((offset * high + (offset * low >> 32)) >> 32);
+        bool below = kind == 'i' ? (int32_t)value < (int32_t)first : value < first;
+        uint32_t outside = below ? ROW_BELOW : above;
+        rows[i] = offset > last ? outside : 1 + (own ? offset : bin);
+    }
+}
+
+/* The same with 64. */
+TARGET INLINE void rows_by_64_bits(const struct binning *binning, const union batch *batch,
+                                   uint32_t *restrict rows, size_t size, char kind)
+{
+    __extension__ typedef unsigned __int128 wide;
+    const uint64_t first = (uint64_t)binning->first, span = (uint64_t)binning->span;
+    const uint64_t reciprocal = binning->reciprocal;
+    const uint32_t above = (uint32_t)ROW_ABOVE(binning);
+    for (size_t i = 0; i < BATCH; i++) {
+        uint64_t value = whole_at(batch, i, size, kind), offset = value - first;
+        uint64_t bin = reciprocal ? (uint64_t)((wide)offset * reciprocal >> 64) : offset;
+        bool below = kind == 'i' ? (int64_t)value < (int64_t)first : value < first;
+        uint32_t outside = below ? ROW_BELOW : above;
+        rows[i] = offset < span ? 1 + (uint32_t)bin : outside;
+    }
+}
+
+/* Any other bins. */
+TARGET INLINE void rows_one_by_one(const struct binning *binning, const union batch *batch,
+                                   uint32_t *restrict rows, size_t size, char kind)
+{
+    for (size_t i = 0; i < BATCH; i++) {
+        if (kind == 'f') {
+            rows[i] = (uint32_t)binning_row(binning, double_at(batch, i, size));
+            continue;
+        }
+        uint64_t value = whole_at(batch, i, size, kind);
+        whole number = kind == 'i' ? (whole)(int64_t)value : (whole)value;
+        rows[i] = (uint32_t)binning_row_whole(binning, number);
+    }
+}
+
+#define NOT_PROVEN UINT32_MAX
+
+/* Equal bins of doubles, as binning_row finds them; guesses that were wrong are left to it. */
+TARGET INLINE void rows_of_doubles(const struct binning *binning, const union batch *batch,
+                                   uint32_t *restrict rows, size_t size)
+{
+    const double min = binning->min, max = binning->max, step = binning->step;
+    const double per_step = binning->per_step, bins = (double)binning->bins;
+    const uint32_t above = (uint32_t)ROW_ABOVE(binning), invalid = (uint32_t)ROW_INVALID(binning);
+    uint32_t wrong = 0;
+    for (size_t i = 0; i < BATCH; i++) {
+        double value = double_at(batch, i, size), guess = (value - min) * per_step;
+        guess = guess > 0 ? guess : 0; /* also instead of NaN */
+        guess = guess < bins - 1 ? guess : bins - 1;
+        int32_t bin = (int32_t)guess;
+        double from = (double)bin * step + min, to = (double)(bin + 1) * step + min;
+        to = bin + 1 < (int32_t)binning->bins ? to : max;
+        uint32_t row = value >= from && value < to ? (uint32_t)bin + 1 : NOT_PROVEN;
+        row = value < min ? ROW_BELOW : row;
+        row = value >= max ? above : row;
+        rows[i] = value == value ? row : invalid;
+        wrong |= rows[i] == NOT_PROVEN;
+    }
+    for (size_t i = 0; wrong && i < BATCH; i++)
+        if (rows[i] == NOT_PROVEN)
+            rows[i] = (uint32_t)binning_row(binning, double_at(batch, i, size));
+}
+
+/* How rows are found. */
+enum way {
+    BY_32_BITS,
+    BY_64_BITS,
+    OF_DOUBLES,
+    ONE_BY_ONE,
+};
+
+/* By offsets modulo 2^32 or 2^64 if all edges are values of so many bits and this kind: then no
+ * value outside of them comes to lie within the span. */
+static enum way way_of(const struct histogram *histogram)
+{
+    const struct binning *binning = &histogram->binning;
+    bool is_signed = histogram->type.kind == 'i';
+    bool by_offset = binning->reciprocal || (whole)binning->bins == binning->span;
+    if (histogram->type.kind == 'f')
+        return binning->edges ? ONE_BY_ONE : OF_DOUBLES;
+    for (unsigned bits = histogram->type.size <= 4 ? 32 : 64; by_offset && bits <= 64; bits *= 2) {
+        whole least = is_signed ? -((whole)1 << (bits - 1)) : 0, most = least + ((whole)1 << bits);
+        if (binning->first >= least && binning->first + binning->span <= most)
+            return bits == 32 ? BY_32_BITS : BY_64_BITS;
+    }
+    return ONE_BY_ONE;
+}
+
+TARGET INLINE void rows_of_wholes(const struct histogram *histogram, enum way way,
+                                  const union batch *batch, uint32_t *rows, size_t size, char kind)
+{
+    if (way == BY_32_BITS && size <= 4)
+        rows_by_32_bits(&histogram->binning, batch, rows, size, kind);
+    else if (way == BY_64_BITS)
+        rows_by_64_bits(&histogram->binning, batch, rows, size, kind);
+    else
+        rows_one_by_one(&histogram->binning, batch, rows, size, kind);
+}
+
+TARGET INLINE void rows_of_size(const struct histogram *histogram, enum way way, union batch *batch,
+                                uint32_t *rows, size_t size)
+{
+    bool swapped = histogram->type.big_endian != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
+    if (swapped)
+        swap_bytes(batch, size);
+    if (way == OF_DOUBLES)
+        rows_of_doubles(&histogram->binning, batch, rows, size);
+    else if (histogram->type.kind == 'f')
+        rows_one_by_one(&histogram->binning, batch, rows, size, 'f');
+    else if (histogram->type.kind == 'i')
+        rows_of_wholes(histogram, way, batch, rows, size, 'i');
+    else
+        rows_of_wholes(histogram, way, batch, rows, size, 'u');
+}
+
+/* The rows of the values at data, BATCH at most; zeros stand for those that are missing. */
+TARGET static void find_rows(const struct histogram *histogram, enum way way,
+                             const unsigned char *data, size_t values, uint32_t *rows)
+{
+    union batch batch;
+    size_t size = histogram->type.size;
+    memcpy(batch.bytes, data, values * size);
+    memset(batch.bytes + values * size, 0, (BATCH - values) * size);
+    if (size == 2)
+        rows_of_size(histogram, way, &batch, rows, 2);
+    else if (size == 4)
+        rows_of_size(histogram, way, &batch, rows, 4);
+    else
+        rows_of_size(histogram, way, &batch, rows, 8);
+}
+
+/* --- counting --- */
+
+static void count_many_bins(const struct histogram *histogram, enum way way,
+                            const unsigned char *data, size_t batches, uint64_t *counts)
+{
+    uint32_t rows[BATCH];
+    for (; batches; batches--, data += BATCH * histogram->type.size) {
+        find_rows(histogram, way, data, BATCH, rows);
+        for (size_t i = 0; i < BATCH; i++)
+            counts[rows[i]]++;
+    }
+}
+
+static void count_few_bins(const struct histogram *histogram, enum way way,
+                           const unsigned char *data, size_t batches, uint64_t *counts)
+{
+    uint32_t rows[BATCH], tables[TURNS][FEW_BINS + 3];
+    memset(tables, 0, sizeof tables);
+    for (; batches; batches--, data += BATCH * histogram->type.size) {
+        find_rows(histogram, way, data, BATCH, rows);
+        for (size_t i = 0; i < BATCH; i += TURNS) {
+            tables[0][rows[i]]++;
+            tables[1][rows[i + 1]]++;
+            tables[2][rows[i + 2]]++;
+            tables[3][rows[i + 3]]++;
+        }
+    }
+    for (size_t row = 0; row < histogram->bins; row++)
+        for (size_t turn = 0; turn < TURNS; turn++)
+            counts[row] += tables[turn][row];
+}
+
+static void count_values(const struct count_plan *plan, const unsigned char *data, size_t len,
+                         uint64_t *counts)
+{
+    const struct histogram *histogram = plan->histogram;
+    enum way way = way_of(histogram);
+    size_t size = histogram->type.size, values = len / size;
+    bool few = histogram->bins <= FEW_BINS + 3;
+    while (values >= BATCH) {
+        size_t most = values < PERIOD ? values : PERIOD, batches = most / BATCH;
+        if (few)
+            count_few_bins(histogram, way, data, batches, counts);
+        else
+            count_many_bins(histogram, way, data, batches, counts);
+        data += batches * BATCH * size;
+        values -= batches * BATCH;
+    }
+    uint32_t rows[BATCH];
+    if (values)
+        find_rows(histogram, way, data, values, rows);
+    for (size_t i = 0; i < values; i++)
+        counts[rows[i]]++;
+}
