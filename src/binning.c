@@ -81,22 +81,27 @@ static int parse_range(bool is_whole, const char *min_text, const char *max_text
 
 /* --- equal bins --- */
 
-/* d * bins / span by one multiplication: d * reciprocal >> 64, with the reciprocal
- * bins * 2^64 / span rounded up. It errs by less than d / 2^64, so by less than 1 / span where d is
- * below span and span is 2^32 at most; and a quotient that is no whole number lies at least 1 /
- * span below the next one. */
-static uint64_t reciprocal_of(whole span, size_t bins)
+/* d * bins / span by one multiplication: d * reciprocal >> 64.
+ *
+ * Up to a span of 2^32 the reciprocal bins * 2^64 / span is rounded up. That errs by less than
+ * d / 2^64, so by less than 1 / span where d is below the span; and a quotient that is no whole
+ * number lies at least 1 / span below the next one: the result is exact.
+ *
+ * Up to 2^64 it is rounded down. That errs by less than 1, so the result may be one too small. */
+static void set_reciprocal(struct binning *binning)
 {
-    if (span > (whole)1 << 32 || (whole)bins >= span)
-        return 0;
-    unsigned_whole dividend = (unsigned_whole)bins << 64, divisor = (unsigned_whole)span;
-    return (uint64_t)((dividend + divisor - 1) / divisor);
+    unsigned_whole dividend = (unsigned_whole)binning->bins << 64;
+    unsigned_whole divisor = (unsigned_whole)binning->span;
+    if ((whole)binning->bins >= binning->span || binning->span > WHOLE_MAX)
+        return;
+    binning->exact = binning->span <= (whole)1 << 32;
+    binning->reciprocal = (uint64_t)((dividend + (binning->exact ? divisor - 1 : 0)) / divisor);
 }
 
 static void lay_whole(struct binning *binning, whole first, whole span, size_t bins)
 {
     *binning = (struct binning){.is_whole = true, .bins = bins, .first = first, .span = span};
-    binning->reciprocal = reciprocal_of(span, bins);
+    set_reciprocal(binning);
 }
 
 void binning_own(struct binning *binning, size_t bins)
@@ -347,7 +352,7 @@ size_t binning_row_whole(const struct binning *binning, whole value)
     if (offset >= binning->span)
         return ROW_ABOVE(binning);
     if (binning->reciprocal)
-        return 1 + (size_t)((unsigned_whole)offset * binning->reciprocal >> 64);
+        return 1 + (size_t)binning_of_offset(binning, (uint64_t)offset);
     return 1 + (size_t)((unsigned_whole)offset * binning->bins / (unsigned_whole)binning->span);
 }
 

@@ -26,7 +26,8 @@ struct binning {
 
     /* Equal bins of whole values: */
     whole first, span;   /* of all bins together */
-    uint64_t reciprocal; /* (v - first) * reciprocal >> 64 is the bin; 0: it must be divided */
+    uint64_t reciprocal; /* see binning_of_offset; 0: each value is its own bin, or it is divided */
+    bool exact;          /* the reciprocal alone tells the bin */
 
     /* Equal bins of doubles: */
     double min, max, step;
@@ -61,6 +62,17 @@ int binning_log(struct binning *binning, bool is_whole, const char *min, const c
 
 /* Frees the edges. */
 void binning_free(struct binning *binning);
+
+/* The bin of a whole value in equal bins with a reciprocal: `offset`, below the span, from the
+ * first edge. Where it is not exact the product may tell the bin before. */
+static inline uint64_t binning_of_offset(const struct binning *binning, uint64_t offset)
+{
+    __extension__ typedef unsigned __int128 wide;
+    uint64_t bin = (uint64_t)((wide)offset * binning->reciprocal >> 64);
+    if (!binning->exact)
+        bin += (wide)(bin + 1) * (wide)binning->span <= (wide)offset * binning->bins;
+    return bin;
+}
 
 /* The row of a value. */
 size_t binning_row_whole(const struct binning *binning, whole value);

@@ -77,16 +77,15 @@ TARGET INLINE void rows_by_32_bits(const struct binning *binning, const union ba
 TARGET INLINE void rows_by_64_bits(const struct binning *binning, const union batch *batch,
                                    uint32_t *restrict rows, size_t size, char kind)
 {
-    __extension__ typedef unsigned __int128 wide;
-    const uint64_t first = (uint64_t)binning->first, span = (uint64_t)binning->span;
-    const uint64_t reciprocal = binning->reciprocal;
+    const struct binning copy = *binning; /* which rows cannot point into */
+    const uint64_t first = (uint64_t)copy.first, last = (uint64_t)(copy.span - 1);
     const uint32_t above = (uint32_t)ROW_ABOVE(binning);
     for (size_t i = 0; i < BATCH; i++) {
         uint64_t value = whole_at(batch, i, size, kind), offset = value - first;
-        uint64_t bin = reciprocal ? (uint64_t)((wide)offset * reciprocal >> 64) : offset;
+        uint64_t bin = copy.reciprocal ? binning_of_offset(&copy, offset) : offset;
         bool below = kind == 'i' ? (int64_t)value < (int64_t)first : value < first;
         uint32_t outside = below ? ROW_BELOW : above;
-        rows[i] = offset < span ? 1 + (uint32_t)bin : outside;
+        rows[i] = offset <= last ? 1 + (uint32_t)bin : outside;
     }
 }
 
