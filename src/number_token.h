@@ -1,0 +1,59 @@
+/* What parsers of text share: one token, and eight digits in a word. */
+#ifndef GPUHISTO_NUMBER_TOKEN_H
+#define GPUHISTO_NUMBER_TOKEN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+/* Powers of ten that a double holds exactly, and those that quotients need. */
+#define TEN_TO_MAX 22
+#define TEN_TO                                                                                     \
+    {                                                                                              \
+        1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15,      \
+            1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22                                               \
+    }
+
+/* A word whose bytes are all the same. */
+#define EACH_BYTE(byte) (UINT64_C(0x0101010101010101) * (byte))
+
+/* The value of the token [begin, end), which is not empty and has no white space; NaN if it is no
+ * number. What follows it may be read, up to limit; if end is not limit, white space is there. */
+double number_of_token(const unsigned char *begin, const unsigned char *end,
+                       const unsigned char *limit);
+
+/* Parses the rest of a text, from *at on, a token at a time; *at is moved to where it stopped:
+ * after token cap, or at limit. Returns how many values were written. */
+size_t numbers_by_token(const unsigned char **at, const unsigned char *limit, double *values,
+                        size_t cap);
+
+/* Where the token at `at` ends: at white space or at limit. */
+const unsigned char *number_token_end(const unsigned char *at, const unsigned char *limit);
+
+static inline bool number_is_space(unsigned char c)
+{
+    const uint64_t spaces = UINT64_C(1) << ' ' | UINT64_C(0x1f) << '\t';
+    return c <= ' ' && (spaces >> c & 1);
+}
+
+/* Eight bytes, the first one lowest. */
+static inline uint64_t number_word(const unsigned char *at)
+{
+    uint64_t word;
+    memcpy(&word, at, sizeof word);
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    word = __builtin_bswap64(word);
+#endif
+    return word;
+}
+
+/* The number of eight digits, given as values of 0 to 9 in a word, the first one lowest. Neighbours
+ * are joined to numbers of two, four and eight digits. */
+static inline uint64_t number_of_digits(uint64_t digits)
+{
+    digits = (digits * 10 + (digits >> 8)) & UINT64_C(0x00ff00ff00ff00ff);
+    digits = (digits * 100 + (digits >> 16)) & UINT64_C(0x0000ffff0000ffff);
+    return (digits * 10000 + (digits >> 32)) & UINT64_C(0xffffffff);
+}
+
+#endif

@@ -1,0 +1,19 @@
+/* Numbers in text by the definition alone, a byte at a time and by strtod: what the tests and the
+ * fuzzer compare with. */
+#ifndef GPUHISTO_TESTS_NAIVE_NUMBER_H
+#define GPUHISTO_TESTS_NAIVE_NUMBER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* The value of a token, NaN for one that is no number. The locale is C. Any thread. */
+double naive_number(const unsigned char *token, size_t len);
+
+/* The token of text[0..len) that begins at or after `at`: sets *begin and *end; false if there is
+ * none. */
+bool naive_token(const unsigned char *text, size_t len, size_t at, size_t *begin, size_t *end);
+
+/* Whether two values are the same to the bit, or both NaN. */
+bool naive_same(double a, double b);
+
+#endif
