@@ -1,0 +1,296 @@
+/* numbers [--size=MIB] [--rounds=N] [--data=KIND] [--csv=FILE]
+ *
+ * Every parser of numbers that this processor can run, on one core, beside strtod in a loop and
+ * memchr that only finds the lines. All take turns over the same text, 256 KiB at a time as in the
+ * filter, each verified against strtod first; the medians count. */
+#include "src/number.h"
+#include "tests/naive_number.h"
+
+#include <getopt.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define PIECE ((size_t)256 << 10)
+#define VALUES 4096 /* parsed at a time: they stay in the L1 cache */
+#define LINE_MAX_LEN 32
+#define ROUNDS_MAX 101
+#define CONTENDERS_MAX 8
+
+typedef size_t parse_function(const unsigned char *text, size_t len, double *values, size_t cap,
+                              size_t *used);
+
+struct contender {
+    const char *name;
+    parse_function *parse;
+    bool has_values;
+    double rates[ROUNDS_MAX]; /* bytes a second */
+};
+
+static struct contender contenders[CONTENDERS_MAX];
+static unsigned contender_count;
+
+static double now(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
+}
+
+/* --- what is compared with --- */
+
+static size_t only_lines(const unsigned char *text, size_t len, double *values, size_t cap,
+                         size_t *used)
+{
+    const unsigned char *at = text, *limit = text + len;
+    size_t count = 0;
+    while (count < cap && (at = memchr(at, '\n', (size_t)(limit - at)))) {
+        values[count++] = 0;
+        at++;
+    }
+    *used = at ? (size_t)(at - text) : len;
+    return count;
+}
+
+/* White space is at the text's end; strtod would go on beyond it. */
+static size_t by_strtod(const unsigned char *text, size_t len, double *values, size_t cap,
+                        size_t *used)
+{
+    const char *at = (const char *)text, *limit = at + len;
+    size_t count = 0;
+    while (limit > at && limit[-1] == '\n')
+        limit--;
+    while (count < cap && at < limit) {
+        char *end;
+        values[count++] = strtod(at, &end);
+        at = end;
+    }
+    *used = at < limit ? (size_t)(at - (const char *)text) : len;
+    return count;
+}
+
+/* --- texts --- */
+
+static uint64_t random_state;
+
+/* SplitMix64, by Sebastiano Vigna. */
+static uint64_t random_word(void)
+{
+    uint64_t z = random_state += UINT64_C(0x9e3779b97f4a7c15);
+    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
+    return z ^ z >> 31;
+}
+
+static unsigned below(unsigned end)
+{
+    return (unsigned)(random_word() >> 32) % end;
+}
+
+static double fraction(void)
+{
+    return (double)(random_word() >> 11) * 0x1p-53;
+}
+
+static int put_latency(char *line)
+{
+    return sprintf(line, "0.%03u\n", below(1000));
+}
+
+static int put_integer(char *line)
+{
+    return sprintf(line, "%u\n", below(100000));
+}
+
+static int put_price(char *line)
+{
+    static const unsigned ends[] = {10, 100, 1000, 10000};
+    return sprintf(line, "%u.%02u\n", below(ends[below(4)]), below(100));
+}
+
+static int put_signed(char *line)
+{
+    return sprintf(line, "%.*f\n", (int)below(6), (fraction() - 0.5) * 2000);
+}
+
+static int put_nanoseconds(char *line)
+{
+    return sprintf(line, "%u%09u\n", 1700000000 + below(1000000), below(1000000000));
+}
+
+static int put_digit(char *line)
+{
+    return sprintf(line, "%u\n", below(10));
+}
+
+static int put_six(char *line)
+{
+    return sprintf(line, "%.6g\n", fraction() * 1e6);
+}
+
+static int put_exponent(char *line)
+{
+    return sprintf(line, "%.6e\n", fraction() * 1e-3);
+}
+
+static int put_exact(char *line)
+{
+    return sprintf(line, "%.17g\n", fraction());
+}
+
+static int put_mixed(char *line)
+{
+    static int (*const put[])(char *) = {put_latency, put_integer,     put_price, put_signed,
+                                         put_digit,   put_nanoseconds, put_six,   put_exponent};
+    return put[below(sizeof put / sizeof put[0])](line);
+}
+
+static const struct kind {
+    const char *name;
+    int (*put)(char *line);
+} kinds[] = {
+    {"latencies", put_latency},
+    {"integers", put_integer},
+    {"prices", put_price},
+    {"signed", put_signed},
+    {"digits", put_digit},
+    {"six", put_six},
+    {"nanoseconds", put_nanoseconds},
+    {"exponents", put_exponent},
+    {"exact", put_exact},
+    {"mixed", put_mixed},
+};
+
+/* Whole lines, and empty ones to the end of a piece. */
+static void fill(const struct kind *kind, unsigned char *text, size_t size)
+{
+    random_state = 1;
+    for (size_t begin = 0; begin < size; begin += PIECE) {
+        size_t len = 0;
+        while (len + LINE_MAX_LEN <= PIECE)
+            len += (size_t)kind->put((char *)text + begin + len);
+        memset(text + begin + len, '\n', PIECE - len);
+    }
+}
+
+/* --- the race --- */
+
+static double buffer[VALUES];
+
+/* All values go to *all, if it is not NULL. Returns how many there are. */
+static size_t run(const struct contender *c, const unsigned char *text, size_t size, double *all)
+{
+    size_t total = 0;
+    for (size_t begin = 0; begin < size; begin += PIECE)
+        for (size_t at = 0, used, count; at < PIECE; at += used, total += count) {
+            count = c->parse(text + begin + at, PIECE - at, buffer, VALUES, &used);
+            if (all)
+                memcpy(all + total, buffer, count * sizeof *all);
+        }
+    return total;
+}
+
+static void verify(const struct contender *c, const unsigned char *text, size_t size)
+{
+    if (!c->has_values)
+        return;
+    double *all = malloc(size * sizeof *all);
+    size_t count = run(c, text, size, all), begin, end = 0, token = 0;
+    bool same = true;
+    for (; naive_token(text, size, end, &begin, &end); token++)
+        same = same && token < count &&
+               naive_same(all[token], naive_number(text + begin, end - begin));
+    free(all);
+    if (!same || token != count) {
+        fprintf(stderr, "numbers: %s: wrong values\n", c->name);
+        exit(1);
+    }
+}
+
+static double rate(const struct contender *c, const unsigned char *text, size_t size)
+{
+    double begin = now();
+    run(c, text, size, NULL);
+    return (double)size / (now() - begin);
+}
+
+static int ascending(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static void measure(const struct kind *kind, const unsigned char *text, size_t size, int rounds,
+                    FILE *csv)
+{
+    for (int round = 0; round < rounds; round++)
+        for (unsigned i = 0; i < contender_count; i++)
+            contenders[i].rates[round] = rate(&contenders[i], text, size);
+    for (unsigned i = 0; i < contender_count; i++)
+        qsort(contenders[i].rates, (size_t)rounds, sizeof contenders[i].rates[0], ascending);
+    double strtod_rate = contenders[1].rates[rounds / 2];
+    double tokens = (double)run(&contenders[1], text, PIECE, NULL);
+    for (unsigned i = 0; i < contender_count; i++) {
+        const struct contender *c = &contenders[i];
+        double median = c->rates[rounds / 2], least = c->rates[0], most = c->rates[rounds - 1];
+        printf("%-12s %-10s %6.3f GB/s (%6.3f to %6.3f) %7.1f M/s %6.2f\n", kind->name, c->name,
+               median / 1e9, least / 1e9, most / 1e9, median / (double)PIECE * tokens / 1e6,
+               median / strtod_rate);
+        if (csv)
+            fprintf(csv, "%s,%s,%.4f,%.4f,%.4f,%.3f\n", kind->name, c->name, median / 1e9,
+                    least / 1e9, most / 1e9, median / strtod_rate);
+    }
+}
+
+static void add(const char *name, parse_function *parse, bool has_values)
+{
+    contenders[contender_count++] =
+        (struct contender){.name = name, .parse = parse, .has_values = has_values};
+}
+
+int main(int argc, char **argv)
+{
+    static const struct option names[] = {{"size", required_argument, NULL, 's'},
+                                          {"rounds", required_argument, NULL, 'r'},
+                                          {"data", required_argument, NULL, 'd'},
+                                          {"csv", required_argument, NULL, 'c'},
+                                          {NULL, 0, NULL, 0}};
+    size_t size = (size_t)16 << 20;
+    int rounds = 9;
+    const char *only = NULL;
+    FILE *csv = NULL;
+    for (int code; (code = getopt_long(argc, argv, "", names, NULL)) != -1;) {
+        if (code == 's')
+            size = strtoull(optarg, NULL, 10) << 20;
+        else if (code == 'r')
+            rounds = atoi(optarg);
+        else if (code == 'd')
+            only = optarg;
+        else if (code == 'c')
+            csv = fopen(optarg, "w");
+        else
+            return 2;
+    }
+    unsigned char *text = aligned_alloc(4096, size ? size : 1);
+    if (rounds < 1 || rounds > ROUNDS_MAX || size < PIECE || !text)
+        return 2;
+    add("memchr", only_lines, false);
+    add("strtod", by_strtod, true);
+    for (const struct number_parser *const *parser = number_parsers; *parser; parser++)
+        if ((*parser)->runs_here())
+            add((*parser)->name, (*parser)->parse, true);
+    number_prepare();
+    if (csv)
+        fprintf(csv, "data,parser,GBps,least,most,of_strtod\n");
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
+        if (only && strcmp(only, kinds[i].name) != 0)
+            continue;
+        fill(&kinds[i], text, size);
+        for (unsigned k = 0; k < contender_count; k++)
+            verify(&contenders[k], text, size);
+        measure(&kinds[i], text, size, rounds, csv);
+    }
+    return csv && fclose(csv) != 0;
+}
