@@ -15,13 +15,6 @@
 /* Exponents stop to grow here, far beyond what the digits of a token can make up for. */
 #define EXPONENT_FAR 100000
 
-/* mantissa * 10^power */
-struct decimal {
-    uint64_t mantissa;
-    int64_t power;
-    bool more; /* it is larger than that, but smaller than with the next mantissa */
-};
-
 static const double ten_to[] = TEN_TO;
 
 static bool is_digit(unsigned char c)
@@ -112,10 +105,11 @@ static double by_strtod(const unsigned char *begin, const unsigned char *end)
     return strtod(text, NULL);
 }
 
-/* The value of an unsigned number, of which the decimal is known. */
-static inline double nearest(const struct decimal *decimal, const unsigned char *begin,
-                             const unsigned char *end)
+double number_rounded(const struct decimal *decimal, const unsigned char *begin,
+                      const unsigned char *end)
 {
+    if (decimal->power == 0 && !decimal->more)
+        return (double)decimal->mantissa;
     /* One operation on two numbers that are exact is rounded once (Clinger, "How to Read Floating
      * Point Numbers Accurately", 1990). */
     if (FLT_EVAL_METHOD == 0 && decimal->mantissa <= UINT64_C(1) << DBL_MANT_DIG &&
@@ -167,7 +161,7 @@ double number_of_token(const unsigned char *begin, const unsigned char *end,
     decimal.power += exponent;
     if (digits > DIGITS_MAX)
         decimal = first_digits(begin, end, exponent);
-    return copysign(nearest(&decimal, begin, end), negative ? -1 : 1);
+    return copysign(number_rounded(&decimal, begin, end), negative ? -1 : 1);
 }
 
 const unsigned char *number_token_end(const unsigned char *at, const unsigned char *limit)
@@ -209,6 +203,10 @@ size_t numbers_by_token(const unsigned char **from, const unsigned char *limit, 
 /* --- the choice --- */
 
 const struct number_parser *const number_parsers[] = {
+#if defined __x86_64__ && defined __GNUC__
+    &number_parser_avx512,
+    &number_parser_avx2,
+#endif
     &number_parser_portable,
     NULL,
 };

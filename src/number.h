@@ -14,9 +14,9 @@
 
 /* Parses the tokens of text[0..len); the last one ends at len if no white space follows. Writes a
  * value for each to values until these are cap or the text ends, and returns how many. *used is how
- * many bytes that took: up to the end of the cap-th token, or len; the caller goes on there. What
- * is in values beyond the result is lost. Reads nothing outside of text[0..len). May change errno.
- * Any thread. */
+ * many bytes that took: len, or up to the end of the cap-th token, perhaps with white space behind
+ * it; the caller goes on there. What is in values beyond the result is lost. Reads nothing outside
+ * of text[0..len). May change errno. Any thread. */
 size_t numbers_parse(const unsigned char *text, size_t len, double *values, size_t cap,
                      size_t *used);
 
@@ -24,7 +24,7 @@ size_t numbers_parse(const unsigned char *text, size_t len, double *values, size
  * text[*at..*at+*token_len). False if all of them are numbers. Slow. Any thread. */
 bool numbers_find_invalid(const unsigned char *text, size_t len, size_t *at, size_t *token_len);
 
-/* A way of parsing: numbers_parse takes the first that this processor can run. */
+/* A way of parsing: numbers_parse takes the first that this processor can run. Any thread. */
 struct number_parser {
     const char *name;
     bool (*runs_here)(void);
@@ -39,6 +39,6 @@ extern const struct number_parser *const number_parsers[];
 /* Makes the tables that parsers need, once in a process. Any thread. */
 void number_prepare(void);
 
-extern const struct number_parser number_parser_avx512, number_parser_portable;
+extern const struct number_parser number_parser_avx512, number_parser_avx2, number_parser_portable;
 
 #endif

@@ -169,9 +169,9 @@ bool number_nearest(uint64_t mantissa, int64_t power, double *value)
         *value = subnormal(exponent, bits);
         return true;
     }
-    /* Half way, to be rounded down to an even one: only where nothing was dropped. Other powers
-     * have no integers half way, or too large ones. */
-    if (low <= 1 && power >= -4 && power <= 23 && (bits & 3) == 1 && bits << shift == high)
+    /* Half way, to be rounded down to an even one: only where nothing was dropped. With other
+     * powers what is half way has more than 64 bits. */
+    if (low == 0 && power >= -4 && power <= 23 && (bits & 3) == 1 && bits << shift == high)
         bits--;
     bits = rounded(bits);
     if (bits >> (STORED + 1)) {

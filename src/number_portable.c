@@ -3,6 +3,8 @@
 #include "number.h"
 #include "number_token.h"
 
+#include <float.h>
+
 static const double ten_to[] = TEN_TO;
 
 /* If the token at `at` is a plain number, ended by white space within the eight bytes there: sets
@@ -56,7 +58,8 @@ static size_t portable_parse(const unsigned char *text, size_t len, double *valu
             at++;
             continue;
         }
-        unsigned token = short_number(at, &values[count]);
+        /* With more precision than a double's, quotients would be rounded twice. */
+        unsigned token = FLT_EVAL_METHOD == 0 ? short_number(at, &values[count]) : 0;
         if (token) {
             count++;
             at += token + 1;
