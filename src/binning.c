@@ -128,7 +128,7 @@ int binning_equal(struct binning *binning, bool is_whole, const char *min_text,
     return -1;
 }
 
-static whole whole_edge(const struct binning *binning, size_t k)
+whole binning_whole_edge(const struct binning *binning, size_t k)
 {
     if (binning->whole_edges)
         return binning->whole_edges[k];
@@ -387,7 +387,7 @@ static void show_whole(whole value, char text[48])
 void binning_show_edge(const struct binning *binning, size_t k, char text[48])
 {
     if (binning->is_whole) {
-        show_whole(whole_edge(binning, k), text);
+        show_whole(binning_whole_edge(binning, k), text);
         return;
     }
     double edge = double_edge(binning, k);

@@ -78,6 +78,9 @@ static inline uint64_t binning_of_offset(const struct binning *binning, uint64_t
 size_t binning_row_whole(const struct binning *binning, whole value);
 size_t binning_row(const struct binning *binning, double value);
 
+/* Edge k, from 0 to bins, of bins of whole values. */
+whole binning_whole_edge(const struct binning *binning, size_t k);
+
 /* Edge k, from 0 to bins, as text: a double with as few digits as read back the same. */
 void binning_show_edge(const struct binning *binning, size_t k, char text[48]);
 
