@@ -118,10 +118,11 @@ double number_rounded(const struct decimal *decimal, const unsigned char *begin,
         return decimal->power < 0 ? mantissa / ten_to[-decimal->power]
                                   : mantissa * ten_to[decimal->power];
     }
+    const struct power *powers = number_powers();
     double value, next;
-    if (number_nearest(decimal->mantissa, decimal->power, &value) &&
+    if (number_nearest(powers, decimal->mantissa, decimal->power, &value) &&
         (!decimal->more ||
-         (number_nearest(decimal->mantissa + 1, decimal->power, &next) && value == next)))
+         (number_nearest(powers, decimal->mantissa + 1, decimal->power, &next) && value == next)))
         return value;
     return by_strtod(begin, end);
 }

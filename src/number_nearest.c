@@ -1,32 +1,5 @@
-/* The algorithm of Eisel and Lemire: Daniel Lemire, "Number Parsing at a Gigabyte per Second",
- * Software: Practice and Experience 51 (8), 2021, sections 5 to 9. The mantissa is multiplied by
- * the first 128 bits of the power of five; the powers of two only count in the exponent. */
+/* The table of powers of five, from the powers themselves. */
 #include "number_nearest.h"
-
-#include <math.h>
-#include <string.h>
-
-/* A mantissa of 64 bits times a smaller power is less than half of the least double, times a
- * greater one more than the largest. */
-#define POWER_MIN (-342)
-#define POWER_MAX 308
-
-/* Down to this one, the quotient of a mantissa and a power of five can be an integer. Such powers
- * are rounded up, so that the product does not come out just below. */
-#define EXACT_MIN (-27)
-
-/* Bits of a double's mantissa that are stored, and those of the product that are looked at: these,
- * the one that is not stored, one to round by, one more as the product's first bit may be 0. */
-#define STORED 52
-#define WANTED (STORED + 3)
-
-#define EXPONENT_MAX 0x7ff
-#define EXPONENT_BIAS 1023
-
-/* The first bits of 5^power, with the highest bit set. */
-struct power {
-    uint64_t high, low;
-};
 
 static struct power powers[POWER_MAX - POWER_MIN + 1];
 
@@ -88,96 +61,13 @@ void number_nearest_prepare(void)
     for (int power = -1; power >= POWER_MIN; power--) {
         divide_by_five(&big);
         struct power bits = first_bits(&big);
-        if (power >= EXACT_MIN && ++bits.low == 0)
+        if (power >= NUMBER_EXACT_MIN && ++bits.low == 0)
             bits.high++;
         powers[power - POWER_MIN] = bits;
     }
 }
 
-/* The high word of the product; *low is the other one. */
-static inline uint64_t multiply(uint64_t a, uint64_t b, uint64_t *low)
+const struct power *number_powers(void)
 {
-#ifdef __SIZEOF_INT128__
-    unsigned __int128 product = (unsigned __int128)a * b;
-    *low = (uint64_t)product;
-    return (uint64_t)(product >> 64);
-#else
-    uint64_t a0 = (uint32_t)a, a1 = a >> 32, b0 = (uint32_t)b, b1 = b >> 32;
-    uint64_t middle = a1 * b0 + (a0 * b0 >> 32), other = a0 * b1 + (uint32_t)middle;
-    *low = a * b;
-    return a1 * b1 + (middle >> 32) + (other >> 32);
-#endif
-}
-
-/* floor(log2(10^power)) */
-static inline int binary_exponent(int power)
-{
-    return 217706 * power >> 16;
-}
-
-/* A mantissa with one bit to round by, whatever is below having been dropped: to the nearest. */
-static inline uint64_t rounded(uint64_t mantissa)
-{
-    return (mantissa + (mantissa & 1)) >> 1;
-}
-
-static inline double from_bits(uint64_t exponent, uint64_t mantissa)
-{
-    uint64_t bits = exponent << STORED | (mantissa & ((UINT64_C(1) << STORED) - 1));
-    double value;
-    memcpy(&value, &bits, sizeof value);
-    return value;
-}
-
-/* Below the least normal double all that is lacking in the exponent is cut from the mantissa; such
- * powers of ten are never half way between two doubles. */
-static double subnormal(int exponent, uint64_t mantissa)
-{
-    if (exponent <= -63)
-        return 0;
-    mantissa = rounded(mantissa >> (1 - exponent));
-    return from_bits(mantissa >> STORED, mantissa);
-}
-
-bool number_nearest(uint64_t mantissa, int64_t power, double *value)
-{
-    if (mantissa == 0 || power < POWER_MIN) {
-        *value = 0;
-        return true;
-    }
-    if (power > POWER_MAX) {
-        *value = HUGE_VAL;
-        return true;
-    }
-    const struct power *five = &powers[power - POWER_MIN];
-    const int zeros = __builtin_clzll(mantissa);
-    const uint64_t below = UINT64_MAX >> WANTED;
-    uint64_t low, high = multiply(mantissa << zeros, five->high, &low);
-    if ((high & below) == below) {
-        /* What the other half of the power adds may be carried up to the bits that are wanted. */
-        uint64_t unused, more = multiply(mantissa << zeros, five->low, &unused);
-        low += more;
-        high += low < more;
-    }
-    if (low == UINT64_MAX && (power < EXACT_MIN || power > 55))
-        return false; /* 5^55 is the last that 128 bits hold exactly */
-
-    const int first = (int)(high >> 63), shift = 64 - WANTED + first;
-    uint64_t bits = high >> shift;
-    int exponent = binary_exponent((int)power) + 63 + first - zeros + EXPONENT_BIAS;
-    if (exponent <= 0) {
-        *value = subnormal(exponent, bits);
-        return true;
-    }
-    /* Half way, to be rounded down to an even one: only where nothing was dropped. With other
-     * powers what is half way has more than 64 bits. */
-    if (low == 0 && power >= -4 && power <= 23 && (bits & 3) == 1 && bits << shift == high)
-        bits--;
-    bits = rounded(bits);
-    if (bits >> (STORED + 1)) {
-        bits >>= 1;
-        exponent++;
-    }
-    *value = exponent >= EXPONENT_MAX ? HUGE_VAL : from_bits((uint64_t)exponent, bits);
-    return true;
+    return powers;
 }

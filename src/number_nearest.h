@@ -1,16 +1,138 @@
-/* From decimal to binary: the double nearest to an integer times a power of ten. */
+/* From decimal to binary: the double nearest to an integer times a power of ten. For CPUs and for
+ * GPUs, which have a copy of the table.
+ *
+ * The algorithm of Eisel and Lemire: Daniel Lemire, "Number Parsing at a Gigabyte per Second",
+ * Software: Practice and Experience 51 (8), 2021, sections 5 to 9. The mantissa is multiplied by
+ * the first 128 bits of the power of five; the powers of two only count in the exponent. */
 #ifndef GPUHISTO_NUMBER_NEAREST_H
 #define GPUHISTO_NUMBER_NEAREST_H
 
+#include "number_token.h"
+
 #include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 
-/* Makes the table of powers; before the first use of the other function, and not at the same time
- * as anything else. */
+/* A mantissa of 64 bits times a smaller power is less than half of the least double, times a
+ * greater one more than the largest. */
+#define POWER_MIN (-342)
+#define POWER_MAX 308
+
+/* Down to this one, the quotient of a mantissa and a power of five can be an integer. Such powers
+ * are rounded up, so that the product does not come out just below. */
+#define NUMBER_EXACT_MIN (-27)
+
+/* Bits of a double's mantissa that are stored, and those of the product that are looked at: these,
+ * the one that is not stored, one to round by, one more as the product's first bit may be 0. */
+#define NUMBER_STORED 52
+#define NUMBER_WANTED (NUMBER_STORED + 3)
+
+#define NUMBER_EXPONENT_MAX 0x7ff
+#define NUMBER_EXPONENT_BIAS 1023
+
+/* The first bits of 5^power, with the highest bit set. */
+struct power {
+    uint64_t high, low;
+};
+
+/* Makes the table of powers; before the first use of it, and not at the same time as anything else.
+ */
 void number_nearest_prepare(void);
 
+/* The table, by the power from POWER_MIN to POWER_MAX. */
+const struct power *number_powers(void);
+
+/* The high word of the product; *low is the other one. */
+static inline ON_BOTH uint64_t number_product(uint64_t a, uint64_t b, uint64_t *low)
+{
+#ifdef __SIZEOF_INT128__
+    unsigned __int128 product = (unsigned __int128)a * b;
+    *low = (uint64_t)product;
+    return (uint64_t)(product >> 64);
+#else
+    uint64_t a0 = (uint32_t)a, a1 = a >> 32, b0 = (uint32_t)b, b1 = b >> 32;
+    uint64_t middle = a1 * b0 + (a0 * b0 >> 32), other = a0 * b1 + (uint32_t)middle;
+    *low = a * b;
+    return a1 * b1 + (middle >> 32) + (other >> 32);
+#endif
+}
+
+/* floor(log2(10^power)) */
+static inline ON_BOTH int number_exponent(int power)
+{
+    return 217706 * power >> 16;
+}
+
+/* A mantissa with one bit to round by, whatever is below having been dropped: to the nearest. */
+static inline ON_BOTH uint64_t number_halved(uint64_t mantissa)
+{
+    return (mantissa + (mantissa & 1)) >> 1;
+}
+
+static inline ON_BOTH double number_from_bits(uint64_t exponent, uint64_t mantissa)
+{
+    uint64_t bits = exponent << NUMBER_STORED | (mantissa & ((UINT64_C(1) << NUMBER_STORED) - 1));
+    double value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+/* Below the least normal double all that is lacking in the exponent is cut from the mantissa; such
+ * powers of ten are never half way between two doubles. */
+static inline ON_BOTH double number_subnormal(int exponent, uint64_t mantissa)
+{
+    if (exponent <= -63)
+        return 0;
+    mantissa = number_halved(mantissa >> (1 - exponent));
+    return number_from_bits(mantissa >> NUMBER_STORED, mantissa);
+}
+
 /* Sets *value to the double nearest to mantissa * 10^power, half way the even one, infinity if it
- * is too large. False, and nothing is set, if that would take more bits than are looked at. */
-bool number_nearest(uint64_t mantissa, int64_t power, double *value);
+ * is too large. False, and nothing is set, if that would take more bits than are looked at.
+ * `powers` is a copy of number_powers(). */
+static inline ON_BOTH bool number_nearest(const struct power *powers, uint64_t mantissa,
+                                          int64_t power, double *value)
+{
+    if (mantissa == 0 || power < POWER_MIN) {
+        *value = 0;
+        return true;
+    }
+    if (power > POWER_MAX) {
+        *value = number_from_bits(NUMBER_EXPONENT_MAX, 0);
+        return true;
+    }
+    const struct power *five = &powers[power - POWER_MIN];
+    const int zeros = __builtin_clzll(mantissa);
+    const uint64_t below = UINT64_MAX >> NUMBER_WANTED;
+    uint64_t low, high = number_product(mantissa << zeros, five->high, &low);
+    if ((high & below) == below) {
+        /* What the other half of the power adds may be carried up to the bits that are wanted. */
+        uint64_t unused, more = number_product(mantissa << zeros, five->low, &unused);
+        low += more;
+        high += low < more;
+    }
+    if (low == UINT64_MAX && (power < NUMBER_EXACT_MIN || power > 55))
+        return false; /* 5^55 is the last that 128 bits hold exactly */
+
+    const int first = (int)(high >> 63), shift = 64 - NUMBER_WANTED + first;
+    uint64_t bits = high >> shift;
+    int exponent = number_exponent((int)power) + 63 + first - zeros + NUMBER_EXPONENT_BIAS;
+    if (exponent <= 0) {
+        *value = number_subnormal(exponent, bits);
+        return true;
+    }
+    /* Half way, to be rounded down to an even one: only where nothing was dropped. With other
+     * powers what is half way has more than 64 bits. */
+    if (low == 0 && power >= -4 && power <= 23 && (bits & 3) == 1 && bits << shift == high)
+        bits--;
+    bits = number_halved(bits);
+    if (bits >> (NUMBER_STORED + 1)) {
+        bits >>= 1;
+        exponent++;
+    }
+    *value = exponent >= NUMBER_EXPONENT_MAX ? number_from_bits(NUMBER_EXPONENT_MAX, 0)
+                                             : number_from_bits((uint64_t)exponent, bits);
+    return true;
+}
 
 #endif

@@ -6,6 +6,13 @@
 #include <stdint.h>
 #include <string.h>
 
+/* In front of functions that a GPU calls too: nvcc compiles them for both. */
+#ifdef __CUDACC__
+#define ON_BOTH __host__ __device__
+#else
+#define ON_BOTH
+#endif
+
 /* Powers of ten that a double holds exactly, and those that quotients need. */
 #define TEN_TO_MAX 22
 #define TEN_TO                                                                                     \
@@ -41,7 +48,7 @@ size_t numbers_by_token(const unsigned char **at, const unsigned char *limit, do
 /* Where the token at `at` ends: at white space or at limit. */
 const unsigned char *number_token_end(const unsigned char *at, const unsigned char *limit);
 
-static inline bool number_is_space(unsigned char c)
+static inline ON_BOTH bool number_is_space(unsigned char c)
 {
     const uint64_t spaces = UINT64_C(1) << ' ' | UINT64_C(0x1f) << '\t';
     return c <= ' ' && (spaces >> c & 1);
