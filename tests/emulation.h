@@ -357,6 +357,11 @@ inline double __dmul_rn(double a, double b)
     return a * b;
 }
 
+inline double __ddiv_rn(double a, double b)
+{
+    return a / b;
+}
+
 /// The same bits as another type.
 inline float __uint_as_float(unsigned bits)
 {

@@ -3,6 +3,7 @@
  * cut anywhere and end at a page that must not be touched. */
 #include "src/number.h"
 #include "tests/naive_number.h"
+#include "tests/tested_parsers.h"
 
 #include <float.h>
 #include <math.h>
@@ -14,7 +15,7 @@
 #include <sys/mman.h>
 
 #define PAGE ((size_t)4096)
-#define ROOM ((size_t)256 << 10)
+#define ROOM ((size_t)512 << 10)
 #define TOKENS_MAX (ROOM / 2)
 
 static unsigned long tokens, wrong;
@@ -155,7 +156,7 @@ static void check_parser(const struct number_parser *parser, const unsigned char
 
 static void check(const unsigned char *text, size_t len, size_t cap)
 {
-    for (const struct number_parser *const *parser = number_parsers; *parser; parser++)
+    for (const struct number_parser *const *parser = tested_parsers; *parser; parser++)
         if ((*parser)->runs_here())
             check_parser(*parser, text, len, cap);
 }
@@ -276,11 +277,14 @@ static void append_neighbours(struct text *text, uint64_t bits)
     long double half = ((long double)value + (long double)from_bits(bits + 1)) / 2;
     int len = snprintf(digits, sizeof digits, "%.800Lg", half);
     append_format(text, "%s\n", digits);
-    if (!strchr(digits, 'e') && strchr(digits, '.')) {
-        append_format(text, "%s1\n", digits);
-        append_format(text, "%s0000000000000000000000000000000000000000000001\n", digits);
-        digits[len - 1]--;
-        append_format(text, "%s9999999999\n", digits);
+    char *exponent = strchr(digits, 'e'), *end = exponent ? exponent : digits + len;
+    if (strchr(digits, '.')) {
+        const int kept = (int)(end - digits);
+        append_format(text, "%.*s1%s\n", kept, digits, end);
+        append_format(text, "%.*s%049d%s\n", kept, digits, 1, end);
+        append_format(text, "%.*s%049d%s\n", kept, digits, 0, end);
+        end[-1]--;
+        append_format(text, "%.*s9999999999%s\n", kept, digits, end);
     }
     append_format(text, "%.19Lg %.20Lg %.21Lg %.30Lg\n", half, half, half, half);
 }
@@ -542,7 +546,7 @@ int main(void)
     check_whole("nan", 0, 3);
     check_whole("\n1 -", 3, 1);
     number_prepare();
-    for (const struct number_parser *const *parser = number_parsers; *parser; parser++)
+    for (const struct number_parser *const *parser = tested_parsers; *parser; parser++)
         if (!(*parser)->runs_here())
             printf("%s: skipped, this processor lacks it\n", (*parser)->name);
     check_by_hand();
