@@ -3,6 +3,7 @@
 
 #include "diag.h"
 #include "gpu/strategy.h"
+#include "gpu/visible.h"
 #include "options.h"
 #include "output.h"
 #include "pool.h"
@@ -123,6 +124,8 @@ static int count(void)
         diag("%s", why.text);
         return STATUS_FAILED;
     }
+    if (options.pool.device != DEVICE_CPU)
+        options.pool.ordinal = visible_only(options.pool.ordinal);
     struct source *source = source_open(options.operands, options.operand_count, &options.input);
     if (!source || tally_open(&tally, &options.histogram) != 0) {
         diag("out of memory");
