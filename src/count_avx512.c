@@ -284,6 +284,6 @@ AVX512 static void avx512_bytes(const unsigned char *data, size_t len, uint64_t 
 
 const struct counter counter_avx512 = {"avx512",       "AVX-512",      avx512_runs_here,
                                        avx512_prepare, avx512_letters, avx512_bytes,
-                                       count_values};
+                                       count_values,   count_numbers,  &number_parser_avx512};
 
 #endif
