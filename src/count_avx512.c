@@ -399,6 +399,6 @@ AVX512 static void avx512_values(const struct count_plan *plan, const unsigned c
 
 const struct counter counter_avx512 = {"avx512",       "AVX-512",      avx512_runs_here,
                                        avx512_prepare, avx512_letters, avx512_bytes,
-                                       avx512_values};
+                                       avx512_values,  count_numbers,  &number_parser_avx512};
 
 #endif

@@ -80,9 +80,11 @@ static void print_timing(const struct pool_outcome *outcome)
          outcome->copy_seconds, outcome->kernel_seconds, outcome->overlap_seconds);
 }
 
-/* What --verbose tells, and the warning that everybody gets. */
+/* What --verbose tells, and the warnings that everybody gets. */
 static void print_engines(const struct pool_outcome *outcome, enum verbosity verbosity)
 {
+    if (outcome->invalid.text[0] && verbosity >= NORMAL)
+        diag("%s", outcome->invalid.text);
     if (outcome->gpu_lost.text[0] && verbosity >= NORMAL)
         diag("warning: the GPU was lost (%s); the CPU counted the rest", outcome->gpu_lost.text);
     if (verbosity < VERBOSE)
@@ -141,6 +143,8 @@ static int count(void)
         _exit(STATUS_FAILED); /* threads may still be at work */
     }
     source_close(source);
+    if (options.pool.invalid == INVALID_SKIP)
+        tally_skip_invalid(&tally, &options.histogram);
     int status = print_report(&options, &tally);
     tally_close(&tally);
     print_engines(&outcome, options.verbosity);
