@@ -51,7 +51,8 @@ struct timing {
 struct bench {
     struct options options;
     int multiprocessors;
-    unsigned capability; // 10 * major + minor
+    unsigned capability;  // 10 * major + minor
+    unsigned shared_most; // bytes a block
     unsigned char *data;
     size_t capacity;
     unsigned long long *counts; // 256
@@ -283,9 +284,9 @@ static struct contender ours(struct bench *bench, enum strategy_id strategy,
         tuning.block = block;
     if (coarsening)
         tuning.coarsening = coarsening;
-    c.how = launch_with(&tuning, histogram);
-    c.args.map =
-        sample_map_of(static_cast<unsigned>(histogram->bins), histogram->width, histogram->fold);
+    c.how = launch_with(&tuning, histogram, bench->shared_most);
+    c.args.map = sample_map_of(histogram);
+    c.args.shape = c.how.shape;
     c.args.counts = bench->counts;
     c.args.scratch = bench->scratch;
     c.args.coarsening = c.how.coarsening;
@@ -300,7 +301,7 @@ static bool can_run(const struct bench *bench, enum strategy_id strategy,
                     const struct histogram *histogram, unsigned block, unsigned coarsening)
 {
     const struct tuning *tuning = tuning_for(strategy, bench->capability);
-    const struct launch how = launch_with(tuning, histogram);
+    const struct launch how = launch_with(tuning, histogram, bench->shared_most);
     cudaFuncAttributes attributes;
     check(cudaFuncGetAttributes(&attributes, reinterpret_cast<const void *>(how.kernel)), "kernel");
     return block % 32 == 0 && block <= static_cast<unsigned>(attributes.maxThreadsPerBlock) &&
@@ -443,6 +444,7 @@ static void open_bench(struct bench *bench)
     check(cudaGetDeviceProperties(&properties, 0), "no GPU");
     bench->multiprocessors = properties.multiProcessorCount;
     bench->capability = static_cast<unsigned>(10 * properties.major + properties.minor);
+    bench->shared_most = static_cast<unsigned>(properties.sharedMemPerBlockOptin);
     // Small data are read from all over 1 GiB.
     bench->capacity = std::max(bench->options.size, (size_t)1 << 30);
     bench->capacity = std::max(bench->capacity, bench->options.largest);

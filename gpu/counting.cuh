@@ -3,32 +3,49 @@
 #ifndef GPUHISTO_COUNTING_CUH
 #define GPUHISTO_COUNTING_CUH
 
+#include "gpu/rows.cuh"
+
 #ifdef __CUDACC__
 // Shared memory whose size the launch gives. (The tests' emulation has its own.)
 #define DYNAMIC_SHARED(type, name)                                                                 \
     extern __shared__ __align__(16) unsigned char dynamic_shared[];                                \
     type *const name = reinterpret_cast<type *>(dynamic_shared)
-#define UNROLL _Pragma("unroll")
-#else
-#define UNROLL
 #endif
 
-// The parameters of a mapping from bytes to bins.
+// The parameters of a mapping from samples to bins.
 struct sample_map {
     unsigned bins;
     unsigned reciprocal; // of the letters in a bin: (letter * reciprocal) >> 16 is letter / width
     unsigned fold;       // the bit that turns upper case into lower, or 0
+    struct row_map rows; // of values
 };
 
-// The mapping for a histogram's width and fold. The rounded-up reciprocal is exact for 26 letters:
-// it errs by less than 26 / 65536, and quotients lie at least 1 / 26 below the next whole number.
-static inline struct sample_map sample_map_of(unsigned bins, unsigned width, bool fold)
+// The mapping of a histogram, but for the table of its values' rows. The rounded-up reciprocal is
+// exact for 26 letters: it errs by less than 26 / 65536, and quotients lie at least 1 / 26 below
+// the next whole number.
+static inline struct sample_map sample_map_of(const struct histogram *histogram)
 {
-    return {bins, (65536 + width - 1) / width, fold ? 0x20u : 0u};
+    struct sample_map map = {};
+    map.bins = static_cast<unsigned>(histogram->bins);
+    if (histogram->mode == SAMPLE_LETTERS)
+        map.reciprocal = (65536 + histogram->width - 1) / histogram->width;
+    map.fold = histogram->fold ? 0x20u : 0u;
+    if (histogram->mode == SAMPLE_VALUES)
+        map.rows = row_map_of(histogram);
+    return map;
 }
 
-// What every kernel is given: it adds the bins of data[0..len) to counts[0..map.bins). Data of any
-// alignment; len up to 2^32 - 1, so that no 32-bit counter inside overflows.
+// How a strategy whose tables need not hold all bins at once lays them: blocks count in turn the
+// bins of one pass or the other, in as many columns, a power of two, as fit.
+struct table_shape {
+    unsigned bins; // of a pass
+    unsigned passes;
+    unsigned columns_log;
+};
+
+// What every kernel is given: it adds the bins of data[0..len) to counts[0..map.bins). Data are
+// whole samples, at any multiple of their size; len up to 2^32 - 1, so that no 32-bit counter
+// inside overflows.
 struct count_args {
     const unsigned char *data;
     unsigned long long len;
@@ -36,28 +53,95 @@ struct count_args {
     unsigned long long *counts;
     unsigned *scratch;   // map.bins words a block, for a strategy that asks for them; not zeroed
     unsigned coarsening; // samples a thread, for a strategy that has such a factor
+    struct table_shape shape;
 };
 
-// A strategy is a template over one of these. `most` bins is what to make room for; bin_of gives
-// the bin of a byte, or `most` if it belongs to none.
-struct byte_samples {
-    static constexpr unsigned most = 256;
+// --- samples ---
+//
+// A strategy is a template over one of these. bin_at gives the bin of sample i, or no_bin if it
+// belongs to none; each calls `found` with the bin of every sample of a vector; count is how many
+// samples that many bytes are.
 
+constexpr unsigned no_bin = ~0u;
+
+// Samples of a byte: Of::bin_of gives the bin of one.
+template <class Of> struct samples_of_a_byte {
+    static __device__ __forceinline__ unsigned long long count(const sample_map &,
+                                                               unsigned long long len)
+    {
+        return len;
+    }
+
+    static __device__ __forceinline__ unsigned bin_at(const count_args &args, unsigned long long i)
+    {
+        return Of::bin_of(args.data[i], args.map);
+    }
+
+    template <class Found>
+    static __device__ __forceinline__ void each(const uint4 &vector, const sample_map &map,
+                                                const Found &found)
+    {
+        const unsigned words[4] = {vector.x, vector.y, vector.z, vector.w};
+        UNROLL for (unsigned word : words) UNROLL for (unsigned shift = 0; shift < 32; shift += 8)
+            found(Of::bin_of(word >> shift & 0xff, map));
+    }
+};
+
+struct byte_samples : samples_of_a_byte<byte_samples> {
     static __device__ __forceinline__ unsigned bin_of(unsigned byte, const sample_map &)
     {
         return byte;
     }
 };
 
-struct letter_samples {
-    static constexpr unsigned most = 26;
-
+struct letter_samples : samples_of_a_byte<letter_samples> {
     static __device__ __forceinline__ unsigned bin_of(unsigned byte, const sample_map &map)
     {
         unsigned letter = (byte | map.fold) - 'a'; // what is below 'a' wraps to a large number
-        return letter < most ? letter * map.reciprocal >> 16 : most;
+        return letter < 26 ? letter * map.reciprocal >> 16 : no_bin;
     }
 };
+
+// Values of a byte.
+struct byte_value_samples : samples_of_a_byte<byte_value_samples> {
+    static __device__ __forceinline__ unsigned bin_of(unsigned byte, const sample_map &map)
+    {
+        return static_cast<const unsigned *>(map.rows.table)[byte];
+    }
+};
+
+// Values of any type, which all threads of a launch have in common.
+struct value_samples {
+    static __device__ __forceinline__ unsigned long long count(const sample_map &map,
+                                                               unsigned long long len)
+    {
+        return len >> map.rows.size_log;
+    }
+
+    static __device__ __forceinline__ unsigned bin_at(const count_args &args, unsigned long long i)
+    {
+        return row_of_bits(args.map.rows, value_bits_at(args.map.rows, args.data, i));
+    }
+
+    template <class Found>
+    static __device__ __forceinline__ void each(const uint4 &vector, const sample_map &map,
+                                                const Found &found)
+    {
+        const auto found_bits = [&](unsigned long long bits) {
+            found(row_of_bits(map.rows, bits));
+        };
+        if (map.rows.size == 1)
+            byte_value_samples::each(vector, map, found);
+        else if (map.rows.size == 2)
+            each_value<2>(vector, map.rows.swapped, found_bits);
+        else if (map.rows.size == 4)
+            each_value<4>(vector, map.rows.swapped, found_bits);
+        else
+            each_value<8>(vector, map.rows.swapped, found_bits);
+    }
+};
+
+// --- steps ---
 
 // This thread's place in the whole grid, and the grid's size.
 static __device__ __forceinline__ unsigned long long grid_thread()
@@ -70,13 +154,10 @@ static __device__ __forceinline__ unsigned long long grid_threads()
     return static_cast<unsigned long long>(gridDim.x) * blockDim.x;
 }
 
-// Counts one byte into a private copy of 32-bit bins.
-template <class Samples>
-static __device__ __forceinline__ void count_byte(unsigned *bins, unsigned byte,
-                                                  const sample_map &map)
+// Counts one sample into a private copy of 32-bit bins.
+static __device__ __forceinline__ void count_bin(unsigned *bins, unsigned bin)
 {
-    const unsigned bin = Samples::bin_of(byte, map);
-    if (bin < Samples::most)
+    if (bin != no_bin)
         atomicAdd(&bins[bin], 1u);
 }
 
@@ -106,7 +187,6 @@ struct vector_span {
     const uint4 *body;
     unsigned vectors;
     unsigned head, tail; // bytes
-    const unsigned char *tail_data;
 };
 
 static __device__ __forceinline__ vector_span vectors_of(const count_args &args)
@@ -115,9 +195,21 @@ static __device__ __forceinline__ vector_span vectors_of(const count_args &args)
         static_cast<unsigned>(reinterpret_cast<unsigned long long>(args.data) % 16);
     const unsigned len = static_cast<unsigned>(args.len), to_align = (16 - misaligned) % 16;
     const unsigned head = to_align < len ? to_align : len, vectors = (len - head) / 16;
-    const unsigned char *const body = args.data + head;
-    return {reinterpret_cast<const uint4 *>(body), vectors, head, len - head - vectors * 16,
-            body + vectors * 16ull};
+    return {reinterpret_cast<const uint4 *>(args.data + head), vectors, head,
+            len - head - vectors * 16};
+}
+
+// Calls `found` with the bins of the samples before and after the vectors, one a thread, for the
+// first threads from `thread` on.
+template <class Samples, class Found>
+static __device__ __forceinline__ void each_outside(const count_args &args, const vector_span &span,
+                                                    unsigned long long thread, const Found &found)
+{
+    const unsigned long long tail = Samples::count(args.map, span.tail);
+    if (thread < Samples::count(args.map, span.head))
+        found(Samples::bin_at(args, thread));
+    if (thread < tail)
+        found(Samples::bin_at(args, Samples::count(args.map, args.len) - tail + thread));
 }
 
 #endif

@@ -79,7 +79,15 @@ static bool prepare_kernel(struct device *device, const struct device_plan *plan
     const struct tuning *tuning =
         tuning_for(plan->strategy,
                    static_cast<unsigned>(10 * device->properties.major + device->properties.minor));
-    const struct launch how = device->how = launch_with(tuning, plan->histogram);
+    const unsigned most = static_cast<unsigned>(device->properties.sharedMemPerBlockOptin);
+    const struct launch how = device->how = launch_with(tuning, plan->histogram, most);
+    if (!launch_fits(&how, most)) {
+        reason_set(&device->why,
+                   "%s: so many bins do not fit into a block's %u bytes; leave "
+                   "--kernel out",
+                   strategies[plan->strategy].name, most);
+        return false;
+    }
     const void *kernel = reinterpret_cast<const void *>(how.kernel);
     int fit = 0;
     // More than 48 KiB of shared memory a block must be asked for.
@@ -98,7 +106,8 @@ static bool prepare_kernel(struct device *device, const struct device_plan *plan
     }
     device->resident = static_cast<unsigned>(fit * device->properties.multiProcessorCount);
     device->args.coarsening = how.coarsening;
-    const size_t scratch = how.scratch ? device->resident * device->args.map.bins : 0;
+    device->args.shape = how.shape;
+    const size_t scratch = how.scratch ? 1ull * device->resident * device->args.map.bins : 0;
     return !scratch || ok(device, cudaMalloc(&device->args.scratch, scratch * sizeof(unsigned)),
                           "allocating the blocks' histograms");
 }
@@ -111,6 +120,24 @@ static bool count_devices(struct device *device, int *count)
     if (visible)
         std::snprintf(doing, sizeof doing, "looking for CUDA_VISIBLE_DEVICES=%s", visible);
     return ok(device, cudaGetDeviceCount(count), doing);
+}
+
+// Values that are looked up have a table on the device.
+static bool prepare_table(struct device *device, const struct histogram *histogram)
+{
+    if (histogram->mode != SAMPLE_VALUES)
+        return true;
+    size_t size;
+    void *there = nullptr, *here = row_table(histogram, &size);
+    if (!here)
+        reason_set(&device->why, "out of memory");
+    bool done =
+        size == 0 || (here && ok(device, cudaMalloc(&there, size), "allocating the bins' edges") &&
+                      ok(device, cudaMemcpy(there, here, size, cudaMemcpyHostToDevice),
+                         "copying the bins' edges"));
+    device->args.map.rows.table = there;
+    std::free(here);
+    return done;
 }
 
 static bool find(struct device *device)
@@ -136,7 +163,7 @@ static bool prepare(struct device *device, const struct device_plan *plan)
         !ok(device, cudaMalloc(&device->args.counts, device->counts_size),
             "allocating the histogram"))
         return false;
-    if (!prepare_kernel(device, plan))
+    if (!prepare_table(device, plan->histogram) || !prepare_kernel(device, plan))
         return false;
     for (unsigned i = 0; i < plan->slots; i++)
         if (!open_slot(device, &device->slots[i], plan->slot_size))
@@ -164,8 +191,7 @@ struct device *device_open(const struct device_plan *plan, struct reason *why)
     }
     const struct histogram *histogram = plan->histogram;
     device->ordinal = plan->ordinal;
-    device->args.map =
-        sample_map_of(static_cast<unsigned>(histogram->bins), histogram->width, histogram->fold);
+    device->args.map = sample_map_of(histogram);
     device->counts_size = histogram->bins * sizeof(unsigned long long);
     device->timing = plan->timing;
     device->slot_count = plan->slots;
@@ -229,10 +255,10 @@ int device_snapshot(struct device *device, unsigned index, uint64_t *counts)
 {
     cudaStream_t stream = device->counts_stream;
     bool done = enter(device, "copying the histogram") &&
-                ok(device,
-                   cudaMemcpyAsync(counts, device->args.counts, device->counts_size,
-                                   cudaMemcpyDeviceToHost, stream),
-                   "copying the histogram") &&
+                (!counts || ok(device,
+                               cudaMemcpyAsync(counts, device->args.counts, device->counts_size,
+                                               cudaMemcpyDeviceToHost, stream),
+                               "copying the histogram")) &&
                 record(device, device->slots[index].arrived, stream);
     return done ? 0 : -1;
 }
@@ -295,6 +321,7 @@ void device_close(struct device *device)
     destroy_event(device->opened);
     (void)cudaFree(device->args.counts);
     (void)cudaFree(device->args.scratch);
+    (void)cudaFree(const_cast<void *>(device->args.map.rows.table));
     if (device->counts_stream)
         (void)cudaStreamDestroy(device->counts_stream);
     if (device->copies)

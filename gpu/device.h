@@ -14,13 +14,13 @@
 #ifndef GPUHISTO_DEVICE_H
 #define GPUHISTO_DEVICE_H
 
-#include "gpu/strategy.h"
-#include "src/histogram.h"
-#include "src/reason.h"
-
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+#include "gpu/strategy.h"
+#include "src/histogram.h"
+#include "src/reason.h"
 
 struct device;
 
@@ -61,7 +61,9 @@ int device_copy_in(struct device *device, unsigned slot, const void *data, size_
 /* Enqueues counting the slot's len bytes into the device's histogram. */
 int device_count(struct device *device, unsigned slot, size_t len);
 
-/* Enqueues a copy of the device's histogram, as this slot's count leaves it, to counts[0..bins). */
+/* Enqueues a copy of the device's histogram, as this slot's count leaves it, to counts[0..bins). To
+ * NULL: no copy; device_arrived then tells that the slot was counted. A snapshot alone, of a slot
+ * that has nothing under way, holds all that was counted before. */
 int device_snapshot(struct device *device, unsigned slot, uint64_t *counts);
 
 /* Whether the slot's snapshot is there: 1 it is, and the slot may be used again; 0 not yet; -1

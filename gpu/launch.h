@@ -10,12 +10,21 @@ extern "C" {
 
 using counting_kernel = void (*)(count_args args);
 
+// What a block keeps its counters in.
+enum table_kind {
+    TABLE_NONE,      // nothing of its own, or nothing whose size depends on the bins
+    TABLE_A_BLOCK,   // 32-bit counters in shared memory, one for each bin
+    TABLE_A_WARP,    // so many for every warp
+    TABLE_OF_COLUMNS // as struct table_shape says; for samples of a byte, as lanes.cuh does
+};
+
 // What a strategy brings with it.
 struct strategy_kernels {
-    counting_kernel bytes;            // null: the strategy does not count them
-    counting_kernel letters[LETTERS]; // by the width of a range, from 1
-    unsigned shared, shared_a_warp;   // dynamic shared memory: bytes a block, and a warp besides
-    bool scratch;                     // wants map.bins words a block in global memory
+    counting_kernel bytes;                                // null: the strategy does not count them
+    counting_kernel letters[LETTERS];                     // by the width of a range, from 1
+    counting_kernel (*values)(const struct row_map &map); // may give null
+    enum table_kind table;
+    bool scratch; // wants map.bins words a block in global memory
 };
 
 // By enum strategy_id; from strategies.cu.
@@ -25,32 +34,73 @@ extern const struct strategy_kernels strategy_kernels[];
 struct launch {
     counting_kernel kernel;
     unsigned block, coarsening, least; // as in struct tuning
-    unsigned shared;                   // dynamic shared memory, bytes a block
+    unsigned sample;                   // bytes
+    unsigned long long shared;         // dynamic shared memory, bytes a block
     bool scratch;
+    struct table_shape shape;
 };
 
+// The fewest passes whose bins fit into `most` bytes, and as many columns as fit then.
+static inline struct table_shape shape_for(unsigned bins, unsigned most)
+{
+    const unsigned passes = (bins + most / 4 - 1) / (most / 4);
+    struct table_shape shape = {(bins + passes - 1) / passes, passes, 0};
+    while (shape.columns_log < LANES_COLUMNS_LOG_MAX &&
+           (shape.bins * 4ull << (shape.columns_log + 1)) <= most)
+        shape.columns_log++;
+    return shape;
+}
+
+// For a device that gives a block `shared_most` bytes of shared memory; launch_fits tells whether
+// that is enough.
 static inline struct launch launch_with(const struct tuning *tuning,
-                                        const struct histogram *histogram)
+                                        const struct histogram *histogram, unsigned shared_most)
 {
     const struct strategy_kernels *of = &strategy_kernels[tuning->strategy];
-    return {histogram->mode == SAMPLE_BYTES ? of->bytes : of->letters[histogram->width - 1],
-            tuning->block,
-            tuning->coarsening,
-            tuning->least,
-            of->shared + tuning->block / 32 * of->shared_a_warp,
-            of->scratch};
+    const unsigned bins = static_cast<unsigned>(histogram->bins);
+    struct launch how = {};
+    how.kernel = histogram->mode == SAMPLE_BYTES     ? of->bytes
+                 : histogram->mode == SAMPLE_LETTERS ? of->letters[histogram->width - 1]
+                                                     : of->values(row_map_of(histogram));
+    how.block = tuning->block;
+    how.coarsening = tuning->coarsening;
+    how.least = tuning->least;
+    how.sample = static_cast<unsigned>(histogram_sample_size(histogram));
+    how.scratch = of->scratch;
+    how.shape = {bins, 1, 0};
+    if (of->table == TABLE_A_BLOCK)
+        how.shared = bins * 4ull;
+    else if (of->table == TABLE_A_WARP)
+        how.shared = tuning->block / 32 * 4ull * bins;
+    else if (of->table == TABLE_OF_COLUMNS && how.sample == 1)
+        how.shared = LANES_SHARED;
+    else if (of->table == TABLE_OF_COLUMNS) {
+        how.shape = shape_for(bins, shared_most);
+        how.shared = how.shape.bins * 4ull << how.shape.columns_log;
+        // Counters cost what as many bytes of data do: to be zeroed, and added up.
+        if (how.least * how.block < how.shared)
+            how.least = static_cast<unsigned>(how.shared / how.block);
+    }
+    return how;
+}
+
+static inline bool launch_fits(const struct launch *launch, unsigned shared_most)
+{
+    return launch->shared <= shared_most;
 }
 
 // The blocks for len bytes, where the device holds `resident` at a time.
 static inline unsigned grid_for(const struct launch *launch, unsigned resident,
                                 unsigned long long len)
 {
-    if (launch->coarsening)
-        return static_cast<unsigned>((len + 1ull * launch->block * launch->coarsening - 1) /
-                                     (1ull * launch->block * launch->coarsening)) +
-               (len == 0);
+    if (launch->coarsening) {
+        const unsigned long long each = 1ull * launch->block * launch->coarsening * launch->sample;
+        return static_cast<unsigned>((len + each - 1) / each) + (len == 0);
+    }
+    const unsigned passes = launch->shape.passes;
+    const unsigned most = resident > passes ? resident / passes : 1;
     const unsigned long long worth = len / (1ull * launch->block * launch->least) + 1;
-    return worth < resident ? static_cast<unsigned>(worth) : resident;
+    return passes * (worth < most ? static_cast<unsigned>(worth) : most);
 }
 
 #endif

@@ -2,6 +2,12 @@
 #ifndef GPUHISTO_PTX_CUH
 #define GPUHISTO_PTX_CUH
 
+#ifdef __CUDACC__
+#define UNROLL _Pragma("unroll")
+#else
+#define UNROLL
+#endif
+
 // Any function of three bits, 32 times: bit 4a + 2b + c of Table is its value for the bits a, b, c.
 // Write the table as the same function of the three constants below.
 constexpr unsigned lop3_a = 0xf0, lop3_b = 0xcc, lop3_c = 0xaa;

@@ -4,17 +4,43 @@
 #include "gpu/kernels/contiguous.cuh"
 #include "gpu/kernels/interleaved.cuh"
 #include "gpu/kernels/lanes.cuh"
+#include "gpu/kernels/lanes_values.cuh"
+#include "gpu/kernels/matched.cuh"
 #include "gpu/kernels/naive.cuh"
 #include "gpu/kernels/privatized.cuh"
 #include "gpu/kernels/shared.cuh"
 #include "gpu/kernels/vectorized.cuh"
 #include "gpu/launch.h"
 
-// A strategy whose kernel for letters may depend on their WIDTH.
-#define STRATEGY(name, about, modes, bytes, letters, shared, shared_a_warp, scratch)               \
+// Equal bins have kernels of their own.
+static counting_kernel lanes_of(const row_map &map)
+{
+    switch (map.size) {
+    case 1:
+        return lanes<byte_value_samples>;
+    case 2:
+        return map.way == ROWS_BY_32_BITS ? lanes_values<2, ROWS_BY_32_BITS>
+                                          : lanes_values<2, ANY_WAY>;
+    case 4:
+        return map.way == ROWS_BY_32_BITS   ? lanes_values<4, ROWS_BY_32_BITS>
+               : map.way == ROWS_OF_DOUBLES ? lanes_values<4, ROWS_OF_DOUBLES>
+                                            : lanes_values<4, ANY_WAY>;
+    default:
+        return map.way == ROWS_BY_64_BITS   ? lanes_values<8, ROWS_BY_64_BITS>
+               : map.way == ROWS_OF_DOUBLES ? lanes_values<8, ROWS_OF_DOUBLES>
+                                            : lanes_values<8, ANY_WAY>;
+    }
+}
+
+// A strategy whose kernels may depend on the WIDTH of letters, and on the map of values.
+#define STRATEGY(name, about, modes, bytes, letters, values, table, scratch)                       \
     template <unsigned WIDTH> static counting_kernel name##_letters()                              \
     {                                                                                              \
         return letters;                                                                            \
+    }                                                                                              \
+    static counting_kernel name##_values([[maybe_unused]] const row_map &map)                      \
+    {                                                                                              \
+        return values;                                                                             \
     }
 #include "gpu/strategies.def"
 #undef STRATEGY
@@ -27,8 +53,8 @@
     }
 
 const struct strategy_kernels strategy_kernels[] = {
-#define STRATEGY(name, about, modes, bytes, letters, shared, shared_a_warp, scratch)               \
-    {bytes, EVERY_WIDTH(name##_letters), shared, shared_a_warp, scratch},
+#define STRATEGY(name, about, modes, bytes, letters, values, table, scratch)                       \
+    {bytes, EVERY_WIDTH(name##_letters), name##_values, table, scratch},
 #include "gpu/strategies.def"
 #undef STRATEGY
 };

@@ -3,8 +3,7 @@
 #include <string.h>
 
 const struct strategy strategies[] = {
-#define STRATEGY(name, about, modes, bytes, letters, shared, shared_a_warp, scratch)               \
-    {#name, about, modes},
+#define STRATEGY(name, about, modes, bytes, letters, values, table, scratch) {#name, about, modes},
 #include "gpu/strategies.def"
 #undef STRATEGY
 };
@@ -22,5 +21,7 @@ const struct strategy *strategy_find(const char *name)
 const struct strategy *strategy_best(const struct histogram *histogram)
 {
     bool sliced = histogram->mode == SAMPLE_LETTERS && histogram->width >= BITSLICED_WIDTH_MIN;
-    return &strategies[sliced ? STRATEGY_bitsliced : STRATEGY_lanes];
+    bool many = histogram->mode == SAMPLE_VALUES && histogram->type.size > 1 &&
+                histogram->bins > LANES_ROWS_MAX;
+    return &strategies[sliced ? STRATEGY_bitsliced : many ? STRATEGY_matched : STRATEGY_lanes];
 }

@@ -33,7 +33,17 @@ static const struct tuning tunings[] = {
     /* Text: 4394; 128 threads 4347, 64 4379. 8 MiB of text: 1269; with 16 bytes a thread 1118, 32
      * 1094, 64 1100, 256 1178. */
     {STRATEGY_bitsliced, 0, 256, 0, 128},
+    {STRATEGY_matched, 0, 256, 0, 64},
 };
+
+/* Values whose table has more rows than this are counted by matched, else by lanes. */
+#define LANES_ROWS_MAX 262144
+
+/* Columns of counters that lanes lays for values at most: 2 to this power. */
+#define LANES_COLUMNS_LOG_MAX 5
+
+/* Of lanes, for samples of a byte: a row of 64 counters for each of 256 values. */
+#define LANES_SHARED (256u * 64 * 4)
 
 /* Letters in ranges of at least so many are counted by bitsliced, everything else by lanes. Least
  * share of the read ceiling over eight kinds of data, bitsliced and lanes: WIDTH 1 0.57 and 0.97, 2

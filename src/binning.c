@@ -128,7 +128,7 @@ int binning_equal(struct binning *binning, bool is_whole, const char *min_text,
     return -1;
 }
 
-static whole whole_edge(const struct binning *binning, size_t k)
+whole binning_whole_edge(const struct binning *binning, size_t k)
 {
     if (binning->whole_edges)
         return binning->whole_edges[k];
@@ -425,7 +425,7 @@ void binning_show_double(double value, char text[48])
 void binning_show_edge(const struct binning *binning, size_t k, char text[48])
 {
     if (binning->is_whole)
-        show_whole(whole_edge(binning, k), text);
+        show_whole(binning_whole_edge(binning, k), text);
     else
         binning_show_double(binning_edge(binning, k), text);
 }

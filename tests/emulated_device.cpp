@@ -26,6 +26,7 @@ namespace
 {
 
 constexpr unsigned resident_blocks = 3; // on the whole device
+constexpr unsigned shared_most = 227 * 1024;
 
 std::mutex
     plan_lock; // a device that nobody waits for may still be opened while the next is planned
@@ -103,6 +104,7 @@ struct device {
     struct launch how;
     struct count_args args;
     std::vector<unsigned> scratch;
+    std::unique_ptr<void, void (*)(void *)> table{nullptr, std::free};
     size_t slot_size;
     std::vector<unsigned long long> counts;
     std::vector<struct slot> slots;
@@ -206,6 +208,8 @@ void perform(struct device *device, const work &job, bool dying)
         slot.times.count_end = device->now();
         break;
     case kind::snapshot:
+        if (!job.to)
+            break;
         for (size_t bin = 0; bin < device->counts.size(); bin++)
             job.to[bin] = dying ? UINT64_MAX / 3 : device->counts[bin];
         if (device->plan.fault == FAULT_WRONG && ++device->snapshots == device->plan.at) {
@@ -317,9 +321,18 @@ struct device *device_open(const struct device_plan *wanted, struct reason *why)
     const struct histogram *histogram = wanted->histogram;
     std::unique_ptr<struct device> device(new struct device);
     device->plan = current_plan();
-    device->how = launch_with(tuning_for(wanted->strategy, 0), histogram);
-    device->args.map =
-        sample_map_of(static_cast<unsigned>(histogram->bins), histogram->width, histogram->fold);
+    device->how = launch_with(tuning_for(wanted->strategy, 0), histogram, shared_most);
+    if (!launch_fits(&device->how, shared_most)) {
+        reason_set(why, "so many bins do not fit");
+        return nullptr;
+    }
+    device->args.map = sample_map_of(histogram);
+    if (histogram->mode == SAMPLE_VALUES) {
+        size_t size;
+        device->table.reset(row_table(histogram, &size));
+        device->args.map.rows.table = device->table.get();
+    }
+    device->args.shape = device->how.shape;
     device->slot_size = wanted->slot_size;
     device->args.coarsening = device->how.coarsening;
     device->counts.assign(histogram->bins, 0);

@@ -334,6 +334,51 @@ inline unsigned __funnelshift_r(unsigned low, unsigned high, unsigned shift)
     return static_cast<unsigned>(both >> (shift & 31));
 }
 
+/// The upper half of a product.
+inline unsigned __umulhi(unsigned a, unsigned b)
+{
+    return static_cast<unsigned>(static_cast<std::uint64_t>(a) * b >> 32);
+}
+
+inline unsigned long long __umul64hi(unsigned long long a, unsigned long long b)
+{
+    __extension__ typedef unsigned __int128 wide;
+    return static_cast<unsigned long long>(static_cast<wide>(a) * b >> 64);
+}
+
+/// Each rounded by itself: the compiler is told (-ffp-contract=off) not to make one of two.
+inline double __dadd_rn(double a, double b)
+{
+    return a + b;
+}
+
+inline double __dmul_rn(double a, double b)
+{
+    return a * b;
+}
+
+/// The same bits as another type.
+inline float __uint_as_float(unsigned bits)
+{
+    float value;
+    std::memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+inline double __longlong_as_double(long long bits)
+{
+    double value;
+    std::memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+inline long long __double_as_longlong(double value)
+{
+    long long bits;
+    std::memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+
 /// The sum of the products of the four bytes of `a` and `b`, added to `c`, mod 2^32.
 inline unsigned __dp4a(unsigned a, unsigned b, unsigned c)
 {

@@ -10,22 +10,23 @@
 
 template <class Samples> __global__ void aggregated(count_args args)
 {
-    __shared__ unsigned bins[Samples::most];
-    zero(bins, Samples::most);
+    DYNAMIC_SHARED(unsigned, bins);
+    zero(bins, args.map.bins);
     __syncthreads();
-    unsigned last = Samples::most, run = 0; // samples that belong to no bin never begin a run
-    for (unsigned long long i = grid_thread(); i < args.len; i += grid_threads()) {
-        const unsigned bin = Samples::bin_of(args.data[i], args.map);
+    const unsigned long long samples = Samples::count(args.map, args.len);
+    unsigned last = no_bin, run = 0; // samples that belong to no bin never begin a run
+    for (unsigned long long i = grid_thread(); i < samples; i += grid_threads()) {
+        const unsigned bin = Samples::bin_at(args, i);
         if (bin == last) {
             run++;
             continue;
         }
-        if (last < Samples::most)
+        if (last != no_bin)
             atomicAdd(&bins[last], run);
         last = bin;
         run = 1;
     }
-    if (last < Samples::most)
+    if (last != no_bin)
         atomicAdd(&bins[last], run);
     __syncthreads();
     merge(args, bins);

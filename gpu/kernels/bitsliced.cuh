@@ -181,10 +181,7 @@ template <unsigned Width> __global__ void __launch_bounds__(256) bitsliced(count
         }
         count_planes<Width>(counts, vectors, fold);
     }
-    if (thread < span.head)
-        count_byte<letter_samples>(sums, args.data[thread], args.map);
-    if (thread < span.tail)
-        count_byte<letter_samples>(sums, span.tail_data[thread], args.map);
+    each_outside<letter_samples>(args, span, thread, [](unsigned bin) { count_bin(sums, bin); });
 
     UNROLL for (unsigned bin = 0; bin < bins; bin++)
     {

@@ -10,13 +10,14 @@
 
 template <class Samples> __global__ void contiguous(count_args args)
 {
-    __shared__ unsigned bins[Samples::most];
-    zero(bins, Samples::most);
+    DYNAMIC_SHARED(unsigned, bins);
+    zero(bins, args.map.bins);
     __syncthreads();
     const unsigned long long begin = grid_thread() * args.coarsening;
     const unsigned long long end = begin + args.coarsening;
-    for (unsigned long long i = begin; i < end && i < args.len; i++)
-        count_byte<Samples>(bins, args.data[i], args.map);
+    const unsigned long long samples = Samples::count(args.map, args.len);
+    for (unsigned long long i = begin; i < end && i < samples; i++)
+        count_bin(bins, Samples::bin_at(args, i));
     __syncthreads();
     merge(args, bins);
 }

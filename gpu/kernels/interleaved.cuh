@@ -8,11 +8,12 @@
 
 template <class Samples> __global__ void interleaved(count_args args)
 {
-    __shared__ unsigned bins[Samples::most];
-    zero(bins, Samples::most);
+    DYNAMIC_SHARED(unsigned, bins);
+    zero(bins, args.map.bins);
     __syncthreads();
-    for (unsigned long long i = grid_thread(); i < args.len; i += grid_threads())
-        count_byte<Samples>(bins, args.data[i], args.map);
+    const unsigned long long samples = Samples::count(args.map, args.len);
+    for (unsigned long long i = grid_thread(); i < samples; i += grid_threads())
+        count_bin(bins, Samples::bin_at(args, i));
     __syncthreads();
     merge(args, bins);
 }

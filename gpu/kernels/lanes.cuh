@@ -13,7 +13,7 @@
 #include "gpu/tuning.h"
 
 constexpr unsigned lanes_columns = 64;
-constexpr unsigned lanes_shared_bytes = 256 * lanes_columns * 4;
+static_assert(256 * lanes_columns * 4 == LANES_SHARED, "tuning.h says how much it takes");
 
 // Counts the four bytes of a word; column is this thread's offset in a row, below 256.
 static __device__ __forceinline__ void count_word(unsigned char *table, unsigned word,
@@ -48,7 +48,7 @@ static __device__ __forceinline__ void merge_rows(const count_args &args, const 
         const unsigned value = base + row_of_warp, bin = Samples::bin_of(value, args.map);
         const unsigned *const part = table + value * lanes_columns + quarter * quarter_columns;
         unsigned sum = 0;
-        if (bin < Samples::most)
+        if (bin != no_bin)
             UNROLL for (unsigned i = 0; i < quarter_columns; i++) sum +=
                 part[(i + row_of_warp + quarter / 2 * 8) % quarter_columns];
         sum += __shfl_xor_sync(0xffffffffu, sum, 1);
@@ -78,10 +78,9 @@ __global__ void __launch_bounds__(1024, LANES_RESIDENT) lanes(count_args args)
     }
     if (i < span.vectors)
         count_words(bytes, span.body[i], column);
-    if (thread < span.head)
-        atomicAdd(&table[args.data[thread] * lanes_columns + column / 4], 1u);
-    if (thread < span.tail)
-        atomicAdd(&table[span.tail_data[thread] * lanes_columns + column / 4], 1u);
+    each_outside<byte_samples>(args, span, thread, [table, column](unsigned byte) {
+        atomicAdd(&table[byte * lanes_columns + column / 4], 1u);
+    });
     __syncthreads();
     merge_rows<Samples>(args, table);
 }

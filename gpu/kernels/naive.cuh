@@ -9,10 +9,10 @@
 template <class Samples> __global__ void naive(count_args args)
 {
     const unsigned long long i = grid_thread();
-    if (i >= args.len)
+    if (i >= Samples::count(args.map, args.len))
         return;
-    const unsigned bin = Samples::bin_of(args.data[i], args.map);
-    if (bin < Samples::most)
+    const unsigned bin = Samples::bin_at(args, i);
+    if (bin != no_bin)
         atomicAdd(&args.counts[bin], 1ull);
 }
 

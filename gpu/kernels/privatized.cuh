@@ -15,8 +15,9 @@ template <class Samples> __global__ void privatized(count_args args)
         args.scratch + static_cast<unsigned long long>(blockIdx.x) * args.map.bins;
     zero(own, args.map.bins);
     __syncthreads();
-    for (unsigned long long i = grid_thread(); i < args.len; i += grid_threads())
-        count_byte<Samples>(own, args.data[i], args.map);
+    const unsigned long long samples = Samples::count(args.map, args.len);
+    for (unsigned long long i = grid_thread(); i < samples; i += grid_threads())
+        count_bin(own, Samples::bin_at(args, i));
     __syncthreads();
     // volatile: atomics went past the L1 cache, and so must these reads.
     for (unsigned bin = threadIdx.x; bin < args.map.bins; bin += blockDim.x)

@@ -9,12 +9,12 @@
 
 template <class Samples> __global__ void shared(count_args args)
 {
-    __shared__ unsigned bins[Samples::most];
-    zero(bins, Samples::most);
+    DYNAMIC_SHARED(unsigned, bins);
+    zero(bins, args.map.bins);
     __syncthreads();
     const unsigned long long i = grid_thread();
-    if (i < args.len)
-        count_byte<Samples>(bins, args.data[i], args.map);
+    if (i < Samples::count(args.map, args.len))
+        count_bin(bins, Samples::bin_at(args, i));
     __syncthreads();
     merge(args, bins);
 }

@@ -10,23 +10,15 @@
 
 #include "gpu/counting.cuh"
 
-template <class Samples>
-static __device__ __forceinline__ void count_vector(unsigned *bins, const uint4 &vector,
-                                                    const sample_map &map)
-{
-    const unsigned words[4] = {vector.x, vector.y, vector.z, vector.w};
-    UNROLL for (unsigned word : words) UNROLL for (unsigned shift = 0; shift < 32; shift += 8)
-        count_byte<Samples>(bins, word >> shift & 0xff, map);
-}
-
 template <class Samples> __global__ void vectorized(count_args args)
 {
-    DYNAMIC_SHARED(unsigned, bins); // [warps][most]
+    DYNAMIC_SHARED(unsigned, bins); // [warps][args.map.bins]
     const unsigned warps = blockDim.x / 32;
-    zero(bins, warps * Samples::most);
+    zero(bins, warps * args.map.bins);
     __syncthreads();
 
-    unsigned *const own = bins + threadIdx.x / 32 * Samples::most;
+    unsigned *const own = bins + threadIdx.x / 32 * args.map.bins;
+    const auto count = [own](unsigned bin) { count_bin(own, bin); };
     const vector_span span = vectors_of(args);
     const unsigned thread = static_cast<unsigned>(grid_thread());
     const unsigned stride = static_cast<unsigned>(grid_threads());
@@ -34,23 +26,20 @@ template <class Samples> __global__ void vectorized(count_args args)
     for (; i + 3ull * stride < span.vectors; i += 4ull * stride) {
         const uint4 a = span.body[i], b = span.body[i + stride];
         const uint4 c = span.body[i + 2ull * stride], d = span.body[i + 3ull * stride];
-        count_vector<Samples>(own, a, args.map);
-        count_vector<Samples>(own, b, args.map);
-        count_vector<Samples>(own, c, args.map);
-        count_vector<Samples>(own, d, args.map);
+        Samples::each(a, args.map, count);
+        Samples::each(b, args.map, count);
+        Samples::each(c, args.map, count);
+        Samples::each(d, args.map, count);
     }
     for (; i < span.vectors; i += stride)
-        count_vector<Samples>(own, span.body[i], args.map);
-    if (thread < span.head)
-        count_byte<Samples>(own, args.data[thread], args.map);
-    if (thread < span.tail)
-        count_byte<Samples>(own, span.tail_data[thread], args.map);
+        Samples::each(span.body[i], args.map, count);
+    each_outside<Samples>(args, span, thread, count);
     __syncthreads();
 
     for (unsigned bin = threadIdx.x; bin < args.map.bins; bin += blockDim.x) {
         unsigned sum = 0;
         for (unsigned warp = 0; warp < warps; warp++)
-            sum += bins[warp * Samples::most + bin];
+            sum += bins[warp * args.map.bins + bin];
         add_to_counts(args, bin, sum);
     }
 }

@@ -1,0 +1,505 @@
+// value_kernels: the strategies that count values, on data that is on the device already, beside
+// the speed of only reading it and CUB's DeviceHistogram.
+//
+// Data are made on the device. Each result is verified over the first 16 MiB before it is timed;
+// times are medians of samples of CUDA-event time. --published does three experiments that others
+// published, with every strategy.
+#include "gpu/launch.h"
+
+extern "C" {
+#include "src/count.h"
+}
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <cub/device/device_histogram.cuh>
+#include <getopt.h>
+#include <string>
+#include <vector>
+
+static void check(cudaError_t code, const char *doing)
+{
+    if (code == cudaSuccess)
+        return;
+    std::fprintf(stderr, "value_kernels: %s: %s\n", doing, cudaGetErrorString(code));
+    std::exit(1);
+}
+
+struct options {
+    size_t size = (size_t)1 << 30; // bytes
+    int repeats = 9;
+    const char *only = nullptr; // one strategy
+    unsigned block = 0;         // of lanes; 0: as tuned
+    int columns_log = -1;       // of lanes, at most; -1: as many as fit
+    bool published = false;
+    bool quick = false; // the cases with a bar alone
+    FILE *csv = nullptr;
+};
+
+constexpr size_t verified = (size_t)16 << 20;
+constexpr size_t rows_most = BINS_MAX + 3;
+constexpr size_t scratch_most = (size_t)4 << 30;
+
+struct bench {
+    struct options options;
+    cudaDeviceProp properties;
+    unsigned char *data;
+    unsigned *sink, *scratch, *cub_counts;
+    unsigned long long *counts;
+    void *cub_storage;
+    size_t cub_size;
+    cudaEvent_t begin, end;
+    double ceiling; // bytes a second
+};
+
+// One table to fill.
+struct task {
+    const char *experiment, *data;
+    struct histogram histogram;
+    unsigned cub_bins, cub_max; // u32 over [0, cub_max); 0: not for CUB
+    size_t len;
+};
+
+// --- data ---
+
+enum data_kind { UNIFORM, BELL, CONSTANT };
+
+static const char *const data_names[] = {"uniform", "bell", "constant"};
+
+// A mixing of bits, splitmix64 (Steele, Lea, Flood).
+static __device__ unsigned long long mix(unsigned long long x)
+{
+    x += 0x9e3779b97f4a7c15ull;
+    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9ull;
+    x = (x ^ x >> 27) * 0x94d049bb133111ebull;
+    return x ^ x >> 31;
+}
+
+// In [0, 1): a bell is the mean of eight.
+static __device__ double draw(enum data_kind kind, size_t i)
+{
+    if (kind == CONSTANT)
+        return 0.3;
+    double sum = 0;
+    const int draws = kind == BELL ? 8 : 1;
+    for (int k = 0; k < draws; k++)
+        sum += static_cast<double>(mix(i * 8 + k) >> 11) * 0x1p-53;
+    return sum / draws;
+}
+
+template <class Value>
+static __global__ void fill_values(Value *values, size_t count, enum data_kind kind, double least,
+                                   double range)
+{
+    const size_t stride = static_cast<size_t>(gridDim.x) * blockDim.x;
+    for (size_t i = static_cast<size_t>(blockIdx.x) * blockDim.x + threadIdx.x; i < count;
+         i += stride)
+        values[i] = static_cast<Value>(least + draw(kind, i) * range);
+}
+
+static void fill(struct bench *bench, const struct value_type *type, enum data_kind kind,
+                 double least, double range)
+{
+    const size_t count = bench->options.size / type->size;
+    if (type->kind == 'f' && type->size == 4)
+        fill_values<<<2048, 256>>>(reinterpret_cast<float *>(bench->data), count, kind, least,
+                                   range);
+    else if (type->kind == 'f')
+        fill_values<<<2048, 256>>>(reinterpret_cast<double *>(bench->data), count, kind, least,
+                                   range);
+    else if (type->size == 2)
+        fill_values<<<2048, 256>>>(reinterpret_cast<unsigned short *>(bench->data), count, kind,
+                                   least, range);
+    else if (type->size == 4)
+        fill_values<<<2048, 256>>>(reinterpret_cast<unsigned *>(bench->data), count, kind, least,
+                                   range);
+    else if (type->size == 1)
+        fill_values<<<2048, 256>>>(bench->data, count, kind, least, range);
+    else
+        fill_values<<<2048, 256>>>(reinterpret_cast<unsigned long long *>(bench->data), count, kind,
+                                   least, range);
+    check(cudaDeviceSynchronize(), "data");
+}
+
+// --- what is measured ---
+
+__global__ void __launch_bounds__(512) read_only(const uint4 *vectors, size_t count, unsigned *sink)
+{
+    const size_t stride = static_cast<size_t>(gridDim.x) * blockDim.x;
+    size_t i = static_cast<size_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+    unsigned sum = 0;
+    for (; i + 3 * stride < count; i += 4 * stride) {
+        const uint4 a = vectors[i], b = vectors[i + stride];
+        const uint4 c = vectors[i + 2 * stride], d = vectors[i + 3 * stride];
+        sum += (a.x ^ a.y ^ a.z ^ a.w) + (b.x ^ b.y ^ b.z ^ b.w) + (c.x ^ c.y ^ c.z ^ c.w) +
+               (d.x ^ d.y ^ d.z ^ d.w);
+    }
+    for (; i < count; i += stride)
+        sum += vectors[i].x ^ vectors[i].y ^ vectors[i].z ^ vectors[i].w;
+    if (sum == 0x9e3779b9)
+        *sink = sum; // never, but the compiler cannot know
+}
+
+// One way to count, or only to read.
+struct contender {
+    std::string name;
+    struct launch how = {}; // ours
+    struct count_args args = {};
+    unsigned resident = 0;    // the most blocks of ours
+    unsigned read_blocks = 0; // only reads, with so many blocks a multiprocessor
+    bool cub = false;
+};
+
+static void run(struct bench *bench, const struct contender &c, const struct task &task, size_t len)
+{
+    if (c.read_blocks) {
+        read_only<<<c.read_blocks * bench->properties.multiProcessorCount, 512>>>(
+            reinterpret_cast<const uint4 *>(bench->data), len / 16, bench->sink);
+    } else if (c.cub) {
+        check(cub::DeviceHistogram::HistogramEven(
+                  bench->cub_storage, bench->cub_size,
+                  reinterpret_cast<const unsigned *>(bench->data), bench->cub_counts,
+                  static_cast<int>(task.cub_bins + 1), 0u, task.cub_max, static_cast<int>(len / 4)),
+              "CUB");
+    } else {
+        struct count_args args = c.args;
+        args.data = bench->data;
+        args.len = len;
+        void *params[] = {&args};
+        check(cudaLaunchKernel(reinterpret_cast<const void *>(c.how.kernel),
+                               dim3(grid_for(&c.how, c.resident, len)), dim3(c.how.block), params,
+                               c.how.shared, 0),
+              "launch");
+    }
+    check(cudaGetLastError(), c.name.c_str());
+}
+
+static double time_launches(struct bench *bench, const struct contender &c, const struct task &task,
+                            int launches)
+{
+    check(cudaEventRecord(bench->begin), "event");
+    for (int i = 0; i < launches; i++)
+        run(bench, c, task, task.len);
+    check(cudaEventRecord(bench->end), "event");
+    check(cudaEventSynchronize(bench->end), c.name.c_str());
+    float ms;
+    check(cudaEventElapsedTime(&ms, bench->begin, bench->end), "event");
+    return ms / 1e3;
+}
+
+// Seconds of a launch. A sample lasts some two milliseconds, or one launch.
+static double measure(struct bench *bench, const struct contender &c, const struct task &task)
+{
+    time_launches(bench, c, task, 1);
+    const double once = time_launches(bench, c, task, 1);
+    const int launches = static_cast<int>(std::min(1000.0, std::max(1.0, 2e-3 / once)));
+    const int repeats = once < 0.02 ? bench->options.repeats : 1;
+    std::vector<double> seconds;
+    for (int sample = 0; sample < repeats; sample++)
+        seconds.push_back(time_launches(bench, c, task, launches) / launches);
+    std::sort(seconds.begin(), seconds.end());
+    return seconds[seconds.size() / 2];
+}
+
+static void measure_ceiling(struct bench *bench)
+{
+    struct task task = {};
+    task.len = bench->options.size;
+    double best = 1e9;
+    for (unsigned blocks = 2; blocks <= 16; blocks *= 2) {
+        struct contender reader;
+        reader.read_blocks = blocks;
+        best = std::min(best, measure(bench, reader, task));
+    }
+    bench->ceiling = static_cast<double>(task.len) / best;
+    std::printf("# %s; only reading: %.1f GB/s\n", bench->properties.name, bench->ceiling / 1e9);
+}
+
+// --- right first ---
+
+// What the CPU counts in the first len bytes; CUB's rows are those of the bins.
+static std::vector<uint64_t> expect(const struct bench *bench, const struct task &task, size_t len)
+{
+    std::vector<unsigned char> host(len);
+    check(cudaMemcpy(host.data(), bench->data, len, cudaMemcpyDeviceToHost), "copy");
+    std::vector<uint64_t> expected(task.histogram.bins);
+    const struct count_plan plan = count_plan(counter_find(nullptr), &task.histogram);
+    count(&plan, host.data(), len, expected.data());
+    return expected;
+}
+
+static std::vector<uint64_t> result(struct bench *bench, const struct contender &c,
+                                    const struct task &task, size_t len)
+{
+    const size_t bins = task.histogram.bins;
+    std::vector<uint64_t> got(bins);
+    check(cudaMemset(bench->counts, 0, bins * sizeof *bench->counts), "zeroing");
+    run(bench, c, task, len);
+    if (!c.cub) {
+        check(cudaMemcpy(got.data(), bench->counts, bins * sizeof got[0], cudaMemcpyDeviceToHost),
+              c.name.c_str());
+        return got;
+    }
+    std::vector<unsigned> narrow(task.cub_bins);
+    check(cudaMemcpy(narrow.data(), bench->cub_counts, task.cub_bins * sizeof narrow[0],
+                     cudaMemcpyDeviceToHost),
+          "CUB");
+    std::copy(narrow.begin(), narrow.end(), got.begin() + 1);
+    return got;
+}
+
+// --- tables ---
+
+// As tuned for the device; with a kernel of null if it does not fit.
+static struct contender ours(struct bench *bench, enum strategy_id strategy,
+                             const struct histogram *histogram, const void *table)
+{
+    const unsigned most = static_cast<unsigned>(bench->properties.sharedMemPerBlockOptin);
+    struct tuning tuning = *tuning_for(
+        strategy, static_cast<unsigned>(10 * bench->properties.major + bench->properties.minor));
+    struct contender c;
+    c.name = strategies[strategy].name;
+    if (strategy == STRATEGY_lanes && bench->options.block)
+        tuning.block = bench->options.block;
+    c.how = launch_with(&tuning, histogram, most);
+    if (!launch_fits(&c.how, most)) {
+        c.how.kernel = nullptr;
+        return c;
+    }
+    while (bench->options.columns_log >= 0 &&
+           c.how.shape.columns_log > static_cast<unsigned>(bench->options.columns_log)) {
+        c.how.shape.columns_log--;
+        c.how.shared /= 2;
+    }
+    c.args.map = sample_map_of(histogram);
+    c.args.map.rows.table = table;
+    c.args.shape = c.how.shape;
+    c.args.counts = bench->counts;
+    c.args.scratch = bench->scratch;
+    c.args.coarsening = c.how.coarsening;
+    int fit = 0;
+    const void *kernel = reinterpret_cast<const void *>(c.how.kernel);
+    check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                               static_cast<int>(c.how.shared)),
+          "shared memory");
+    check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&fit, kernel, static_cast<int>(c.how.block),
+                                                        c.how.shared),
+          "occupancy");
+    c.resident = static_cast<unsigned>(fit * bench->properties.multiProcessorCount);
+    if (c.how.scratch && 4ull * c.resident * histogram->bins > scratch_most)
+        c.how.kernel = nullptr;
+    return c;
+}
+
+static bool measure_one(struct bench *bench, const struct contender &c, const struct task &task,
+                        const std::vector<uint64_t> &expected)
+{
+    const bool right = result(bench, c, task, std::min(task.len, verified)) == expected;
+    const double seconds = measure(bench, c, task);
+    const double rate = static_cast<double>(task.len) / seconds;
+    const size_t bins = task.histogram.binning.bins;
+    std::printf("%-10s %-9s %-4s %9zu %11zu %-12s %12.2f us %8.1f GB/s %6.2f %%%s\n",
+                task.experiment, task.data, task.histogram.type.name, bins, task.len,
+                c.name.c_str(), seconds * 1e6, rate / 1e9, 100 * rate / bench->ceiling,
+                right ? "" : "  WRONG");
+    if (bench->options.csv)
+        std::fprintf(bench->options.csv, "%s,%s,%s,%zu,%zu,%s,%.3f,%.3f,%.5f\n", task.experiment,
+                     task.data, task.histogram.type.name, bins, task.len, c.name.c_str(),
+                     seconds * 1e6, rate / 1e9, rate / bench->ceiling);
+    return right;
+}
+
+static bool measure_task(struct bench *bench, const struct task &task, const char *only)
+{
+    const std::vector<uint64_t> expected = expect(bench, task, std::min(task.len, verified));
+    size_t size;
+    void *here = row_table(&task.histogram, &size), *there = nullptr;
+    if (size) {
+        check(cudaMalloc(&there, size), "memory");
+        check(cudaMemcpy(there, here, size, cudaMemcpyHostToDevice), "copy");
+    }
+    std::free(here);
+    bool right = true;
+    for (unsigned i = 0; i < strategy_count; i++) {
+        if (!(strategies[i].modes & SAMPLE_VALUES) || (only && !strstr(only, strategies[i].name)))
+            continue;
+        const struct contender c =
+            ours(bench, static_cast<enum strategy_id>(i), &task.histogram, there);
+        if (c.how.kernel)
+            right = measure_one(bench, c, task, expected) && right;
+    }
+    if (task.cub_bins) {
+        struct contender cub;
+        cub.name = "CUB";
+        cub.cub = true;
+        right = measure_one(bench, cub, task, expected) && right;
+    }
+    check(cudaFree(there), "memory");
+    return right;
+}
+
+static const struct value_type *type_named(const char *name)
+{
+    const struct value_type *type = value_types;
+    while (std::strcmp(type->name, name) != 0)
+        type++;
+    return type;
+}
+
+// Equal bins over [min, max); no max: each value its own bin.
+static struct task equal_task(const char *experiment, enum data_kind kind, const char *type_name,
+                              const char *min, const char *max, size_t bins, size_t len)
+{
+    struct task task = {};
+    struct binning binning;
+    struct reason why;
+    const struct value_type *type = type_named(type_name);
+    task.experiment = experiment;
+    task.data = data_names[kind];
+    task.len = len;
+    if (!max)
+        binning_own(&binning, bins);
+    else if (binning_equal(&binning, type->kind != 'f', min, max, bins, &why) != 0)
+        std::exit(2);
+    histogram_values(&task.histogram, type, &binning);
+    return task;
+}
+
+// --- the cases with a bar, and their like ---
+
+static bool measure_types(struct bench *bench)
+{
+    static const struct {
+        const char *type, *max;
+        double range;
+    } types[] = {{"u32", "1073741824", 1073741824},
+                 {"u16", "65536", 65536},
+                 {"u64", "1099511627776", 1099511627776},
+                 {"f32", "1000", 1000},
+                 {"f64", "1000", 1000},
+                 {"u8", "256", 256}};
+    bool right = true;
+    for (const auto &t : types)
+        for (int kind = UNIFORM; kind <= CONSTANT; kind++) {
+            fill(bench, type_named(t.type), static_cast<enum data_kind>(kind), 0, t.range);
+            struct task task = equal_task("types", static_cast<enum data_kind>(kind), t.type, "0",
+                                          t.max, 1024, bench->options.size);
+            if (&t == types)
+                task.cub_bins = 1024, task.cub_max = 1u << 30;
+            right =
+                measure_task(bench, task, bench->options.only ? bench->options.only : "lanes") &&
+                right;
+            if (bench->options.quick && &t != types)
+                break;
+        }
+    return right;
+}
+
+// Values that are their own bin: ever more bins.
+static bool measure_bins(struct bench *bench, const char *only)
+{
+    static const size_t bins[] = {16,    64,    256,    1024,   4096,    16384,
+                                  32768, 65536, 131072, 262144, 1 << 20, 1 << 24};
+    bool right = true;
+    for (size_t n : bins)
+        for (int kind = UNIFORM; kind <= CONSTANT; kind += 2) {
+            fill(bench, type_named("u32"), static_cast<enum data_kind>(kind), 0,
+                 static_cast<double>(n));
+            struct task task = equal_task("own", static_cast<enum data_kind>(kind), "u32", nullptr,
+                                          nullptr, n, bench->options.size);
+            task.cub_bins = task.cub_max = static_cast<unsigned>(n);
+            right = measure_task(bench, task, only) && right;
+        }
+    return right;
+}
+
+// --- the published experiments ---
+
+static bool measure_published(struct bench *bench)
+{
+    fill(bench, type_named("u32"), UNIFORM, 1, 100);
+    bool right = measure_task(
+        bench, equal_task("5-of-20", UNIFORM, "u32", "1", "101", 5, 32768 * 4), nullptr);
+    for (int kind = UNIFORM; kind <= CONSTANT; kind++) {
+        fill(bench, type_named("u32"), static_cast<enum data_kind>(kind), 0, 1 << 30);
+        struct task task = equal_task("matrix", static_cast<enum data_kind>(kind), "u32", "0",
+                                      "1073741824", 1024, (size_t)3984 * 4096 * 4);
+        task.cub_bins = 1024, task.cub_max = 1u << 30;
+        right = measure_task(bench, task, nullptr) && right;
+    }
+    return measure_bins(bench, nullptr) && right;
+}
+
+// --- the run ---
+
+static void open_bench(struct bench *bench)
+{
+    check(cudaGetDeviceProperties(&bench->properties, 0), "no GPU");
+    check(cudaMalloc(&bench->data, bench->options.size), "memory");
+    check(cudaMalloc(&bench->counts, rows_most * sizeof *bench->counts), "memory");
+    check(cudaMalloc(&bench->cub_counts, rows_most * sizeof *bench->cub_counts), "memory");
+    check(cudaMalloc(&bench->scratch, scratch_most), "memory");
+    check(cudaMalloc(&bench->sink, sizeof *bench->sink), "memory");
+    check(cudaEventCreate(&bench->begin), "event");
+    check(cudaEventCreate(&bench->end), "event");
+    bench->cub_size = (size_t)256 << 20;
+    check(cudaMalloc(&bench->cub_storage, bench->cub_size), "memory");
+}
+
+static void parse(int argc, char **argv, struct options *options)
+{
+    static const struct option names[] = {{"size", required_argument, nullptr, 's'},
+                                          {"repeats", required_argument, nullptr, 'r'},
+                                          {"only", required_argument, nullptr, 'o'},
+                                          {"block", required_argument, nullptr, 'b'},
+                                          {"columns-log", required_argument, nullptr, 'l'},
+                                          {"csv", required_argument, nullptr, 'c'},
+                                          {"published", no_argument, nullptr, 'p'},
+                                          {"quick", no_argument, nullptr, 'q'},
+                                          {nullptr, 0, nullptr, 0}};
+    for (int code; (code = getopt_long(argc, argv, "", names, nullptr)) != -1;) {
+        if (code == 's')
+            options->size = std::strtoull(optarg, nullptr, 10) << 20;
+        else if (code == 'r')
+            options->repeats = std::max(1, std::atoi(optarg));
+        else if (code == 'o')
+            options->only = optarg;
+        else if (code == 'b')
+            options->block = static_cast<unsigned>(std::atoi(optarg));
+        else if (code == 'l')
+            options->columns_log = std::atoi(optarg);
+        else if (code == 'c')
+            options->csv = std::fopen(optarg, "w");
+        else if (code == 'p')
+            options->published = true;
+        else if (code == 'q')
+            options->quick = true;
+        else
+            std::exit(2);
+    }
+    if (options->csv)
+        std::fprintf(options->csv,
+                     "experiment,data,type,bins,bytes,strategy,microseconds,GBps,share\n");
+}
+
+// value_kernels [--size=MIB] [--repeats=N] [--only=STRATEGIES] [--block=N] [--columns-log=N]
+//               [--csv=FILE] [--published] [--quick]
+int main(int argc, char **argv)
+{
+    static struct bench bench;
+    parse(argc, argv, &bench.options);
+    open_bench(&bench);
+    measure_ceiling(&bench);
+    bool right;
+    if (bench.options.published)
+        right = measure_published(&bench);
+    else
+        right = measure_types(&bench) &&
+                (bench.options.quick ||
+                 measure_bins(&bench, bench.options.only ? bench.options.only : "lanes matched"));
+    if (bench.options.csv && std::fclose(bench.options.csv) != 0)
+        return 1;
+    return right ? 0 : 1;
+}

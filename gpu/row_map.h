@@ -1,0 +1,48 @@
+/* A histogram of values as the kernels are given it: plain numbers and a table, from which
+ * gpu/rows.cuh finds the row of a value without branching on what the user asked for. */
+#ifndef GPUHISTO_ROW_MAP_H
+#define GPUHISTO_ROW_MAP_H
+
+#include "src/histogram.h"
+
+/* How a row is found. */
+enum row_way {
+    ROWS_OF_BYTES,       /* values of a byte: looked up */
+    ROWS_BY_32_BITS,     /* equal bins of whole values, by their offset in 32 bits */
+    ROWS_BY_64_BITS,     /* and in 64 */
+    ROWS_BY_WHOLE_EDGES, /* whole values, by a binary search */
+    ROWS_OF_DOUBLES,     /* equal bins of doubles, by a guess that the edges prove */
+    ROWS_BY_EDGES,       /* doubles, by a binary search */
+    ROWS_LOG_LINEAR,     /* doubles, by their bits */
+};
+
+/* Whole values become unsigned numbers in the same order: number = bits ^ sign, the bits of a value
+ * without those above its size.
+ *
+ * Equal bins: offset = number - first, modulo 2^32 or 2^64, is the offset from the first edge. One
+ * above `last` lies outside, and one above `beyond` below the first edge.
+ *
+ * Edges: the table has those that values of this type can tell apart, as numbers, and `below` is
+ * how many lie below them all. */
+struct row_map {
+    enum row_way way;
+    unsigned size;     /* bytes of a value */
+    unsigned size_log; /* its logarithm to base 2 */
+    bool swapped;      /* big-endian */
+    unsigned bins;
+    unsigned long long sign, first, last, beyond;
+    unsigned long long reciprocal; /* as in struct binning */
+    bool exact;
+    double min, max, step, per_step; /* as in struct binning */
+    unsigned edges, below;
+    const void *table; /* in the device's memory: what row_table gave */
+};
+
+/* The map for a histogram of values, but for its table. */
+struct row_map row_map_of(const struct histogram *histogram);
+
+/* The table that goes with the map: `size` bytes, to be freed with free; NULL with a size of 0 if
+ * it needs none, with another if memory is short. */
+void *row_table(const struct histogram *histogram, size_t *size);
+
+#endif

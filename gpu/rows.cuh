@@ -1,0 +1,206 @@
+// Which row of the table a value belongs to: the same rows as src/binning.c finds, to the bit. The
+// map of numbers and tables comes from gpu/row_map.c.
+#ifndef GPUHISTO_ROWS_CUH
+#define GPUHISTO_ROWS_CUH
+
+#include "gpu/ptx.cuh"
+
+extern "C" {
+#include "gpu/row_map.h"
+}
+
+// --- doubles ---
+
+// Edge k of equal bins. Both operations are rounded by themselves: that is how edges are defined.
+static __device__ __forceinline__ double double_edge(const row_map &map, unsigned k)
+{
+    return k < map.bins ? __dadd_rn(__dmul_rn(static_cast<double>(k), map.step), map.min) : map.max;
+}
+
+static __device__ __forceinline__ double double_edge_at(const row_map &map, unsigned k)
+{
+    return map.way == ROWS_BY_EDGES ? static_cast<const double *>(map.table)[k]
+                                    : double_edge(map, k);
+}
+
+// How many edges are not above a value: its row.
+static __device__ __forceinline__ unsigned search_doubles(const row_map &map, double value)
+{
+    unsigned low = 0, high = map.edges;
+    while (low < high) {
+        const unsigned middle = (low + high) / 2;
+        if (double_edge_at(map, middle) <= value)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+// Equal bins: a guess, however it is rounded, which the edges beside it prove, or it is searched.
+static __device__ __forceinline__ unsigned row_of_double(const row_map &map, double value)
+{
+    double guess = (value - map.min) * map.per_step;
+    guess = guess > 0 ? guess : 0; // also instead of NaN
+    guess = guess < map.bins - 1 ? guess : map.bins - 1;
+    const unsigned bin = static_cast<unsigned>(guess);
+    if (value >= double_edge(map, bin) && value < double_edge(map, bin + 1))
+        return 1 + bin;
+    if (value < map.min)
+        return ROW_BELOW;
+    if (value >= map.max)
+        return ROW_ABOVE(&map);
+    return value == value ? search_doubles(map, value) : ROW_INVALID(&map);
+}
+
+// Each power of two in 32 parts: a part is what the bits of a double above the 47th tell, and zero
+// has a bin between the negative ones and the positive ones.
+static __device__ __forceinline__ unsigned row_log_linear(unsigned long long bits)
+{
+    constexpr unsigned zero = 65504, bins = 2 * zero + 1;
+    const unsigned long long magnitude = bits & ~0ull >> 1, infinite = 0x7ffull << 52;
+    const bool negative = bits >> 63;
+    if (magnitude >= infinite)
+        return magnitude > infinite ? bins + 2 : negative ? ROW_BELOW : bins + 1;
+    if (magnitude == 0)
+        return 1 + zero;
+    return negative ? zero - static_cast<unsigned>((magnitude - 1) >> 47)
+                    : 2 + zero + static_cast<unsigned>(magnitude >> 47);
+}
+
+// --- whole values ---
+
+static __device__ __forceinline__ unsigned row_by_32_bits(const row_map &map, unsigned bits)
+{
+    const unsigned offset =
+        (bits ^ static_cast<unsigned>(map.sign)) - static_cast<unsigned>(map.first);
+    const unsigned high = static_cast<unsigned>(map.reciprocal >> 32);
+    const unsigned low = static_cast<unsigned>(map.reciprocal);
+    const unsigned long long product =
+        static_cast<unsigned long long>(offset) * high + __umulhi(offset, low);
+    const unsigned bin = map.reciprocal ? static_cast<unsigned>(product >> 32) : offset;
+    const unsigned outside =
+        offset > static_cast<unsigned>(map.beyond) ? ROW_BELOW : ROW_ABOVE(&map);
+    return offset > static_cast<unsigned>(map.last) ? outside : 1 + bin;
+}
+
+// Whether bin * span <= offset * bins, with span = last + 1, in 128 bits.
+static __device__ __forceinline__ bool reaches_bin(const row_map &map, unsigned long long offset,
+                                                   unsigned long long bin)
+{
+    const unsigned long long low = bin * map.last + bin, other = offset * map.bins;
+    const unsigned long long high = __umul64hi(bin, map.last) + (low < bin);
+    const unsigned long long other_high = __umul64hi(offset, map.bins);
+    return high < other_high || (high == other_high && low <= other);
+}
+
+static __device__ __forceinline__ unsigned row_by_64_bits(const row_map &map,
+                                                          unsigned long long bits)
+{
+    const unsigned long long offset = (bits ^ map.sign) - map.first;
+    if (offset > map.last)
+        return offset > map.beyond ? ROW_BELOW : ROW_ABOVE(&map);
+    if (!map.reciprocal)
+        return 1 + static_cast<unsigned>(offset);
+    const unsigned long long bin = __umul64hi(offset, map.reciprocal);
+    return 1 + static_cast<unsigned>(bin + (!map.exact && reaches_bin(map, offset, bin + 1)));
+}
+
+static __device__ __forceinline__ unsigned search_wholes(const row_map &map,
+                                                         unsigned long long bits)
+{
+    const unsigned long long *const edges = static_cast<const unsigned long long *>(map.table);
+    const unsigned long long number = bits ^ map.sign;
+    unsigned low = 0, high = map.edges;
+    while (low < high) {
+        const unsigned middle = (low + high) / 2;
+        if (edges[middle] <= number)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return map.below + low;
+}
+
+// --- bits of values ---
+
+// Calls `found` with the bits of each value of Size bytes in a vector.
+template <unsigned Size, class Found>
+static __device__ __forceinline__ void each_value(const uint4 &vector, bool swapped,
+                                                  const Found &found)
+{
+    const unsigned words[4] = {vector.x, vector.y, vector.z, vector.w};
+    if constexpr (Size == 2) {
+        const unsigned low = swapped ? 0x4401 : 0x4410, high = swapped ? 0x4423 : 0x4432;
+        UNROLL for (unsigned word : words)
+        {
+            found(__byte_perm(word, 0, low));
+            found(__byte_perm(word, 0, high));
+        }
+    } else {
+        const unsigned order = swapped ? 0x0123 : 0x3210;
+        if constexpr (Size == 4) {
+            UNROLL for (unsigned word : words) found(__byte_perm(word, 0, order));
+        } else {
+            UNROLL for (unsigned i = 0; i < 4; i += 2)
+            {
+                const unsigned a = __byte_perm(words[i], 0, order);
+                const unsigned b = __byte_perm(words[i + 1], 0, order);
+                found(static_cast<unsigned long long>(swapped ? a : b) << 32 | (swapped ? b : a));
+            }
+        }
+    }
+}
+
+// The bits of value i at `data`, which are aligned to its size.
+static __device__ __forceinline__ unsigned long long
+value_bits_at(const row_map &map, const unsigned char *data, unsigned long long i)
+{
+    const unsigned order = map.swapped ? 0x0123 : 0x3210;
+    if (map.size == 1)
+        return data[i];
+    if (map.size == 2)
+        return __byte_perm(reinterpret_cast<const unsigned short *>(data)[i], 0,
+                           map.swapped ? 0x4401 : 0x4410);
+    if (map.size == 4)
+        return __byte_perm(reinterpret_cast<const unsigned *>(data)[i], 0, order);
+    const unsigned long long bits = reinterpret_cast<const unsigned long long *>(data)[i];
+    const unsigned low = __byte_perm(static_cast<unsigned>(bits), 0, order);
+    const unsigned high = __byte_perm(static_cast<unsigned>(bits >> 32), 0, order);
+    return static_cast<unsigned long long>(map.swapped ? low : high) << 32 |
+           (map.swapped ? high : low);
+}
+
+// --- any value ---
+
+static __device__ __forceinline__ double double_of(const row_map &map, unsigned long long bits)
+{
+    return map.size == 4 ? static_cast<double>(__uint_as_float(static_cast<unsigned>(bits)))
+                         : __longlong_as_double(static_cast<long long>(bits));
+}
+
+// The row of the value with these bits, none above its size; not swapped any more.
+static __device__ __forceinline__ unsigned row_of_bits(const row_map &map, unsigned long long bits)
+{
+    switch (map.way) {
+    case ROWS_OF_BYTES:
+        return static_cast<const unsigned *>(map.table)[bits];
+    case ROWS_BY_32_BITS:
+        return row_by_32_bits(map, static_cast<unsigned>(bits));
+    case ROWS_BY_64_BITS:
+        return row_by_64_bits(map, bits);
+    case ROWS_BY_WHOLE_EDGES:
+        return search_wholes(map, bits);
+    case ROWS_OF_DOUBLES:
+        return row_of_double(map, double_of(map, bits));
+    case ROWS_BY_EDGES: {
+        const double value = double_of(map, bits);
+        return value == value ? search_doubles(map, value) : ROW_INVALID(&map);
+    }
+    default:
+        return row_log_linear(
+            static_cast<unsigned long long>(__double_as_longlong(double_of(map, bits))));
+    }
+}
+
+#endif
