@@ -2,8 +2,10 @@
  *
  * Every counter of the CPU that this processor can run, on one core, beside a loop that only reads:
  * from memory, and out of the L2 cache, where the filter has its data. All take turns, each
- * verified in the first round; the medians count. A peer is a function of a shared library that
- * counts bytes, void f(unsigned char *data, unsigned len, unsigned counts[256]). */
+ * verified in the first round; the medians count. u32=256 are words in 256 bins over all 32 bits; a
+ * sample a clock is four bytes at the rate that the first line tells. A peer is a function of a
+ * shared library that counts bytes, void f(unsigned char *data, unsigned len, unsigned
+ * counts[256]). */
 #include "bench/data.h"
 #include "src/count.h"
 
@@ -17,6 +19,7 @@
 #define PIECE ((size_t)256 << 10) /* what is counted at a time, as in the filter */
 #define ROUNDS_MAX 101
 #define CONTENDERS_MAX 256
+#define COUNTS_MAX 272 /* of a contender */
 
 typedef void peer_function(unsigned char *data, unsigned len, unsigned *counts);
 
@@ -79,20 +82,33 @@ static void run(struct contender *c, unsigned char *data, size_t len, uint64_t *
 /* Bytes a second, over len bytes so often that it takes a while. */
 static double rate(struct contender *c, unsigned char *data, size_t len, unsigned times)
 {
-    uint64_t counts[256] = {0};
+    uint64_t counts[COUNTS_MAX] = {0};
     double begin = now();
     for (unsigned i = 0; i < times; i++)
         run(c, data, len, counts);
     return (double)len * times / (now() - begin);
 }
 
+static void count_words(const struct histogram *histogram, const unsigned char *data, size_t len,
+                        uint64_t *counts)
+{
+    for (size_t i = 0; i < len; i += sizeof(uint32_t)) {
+        uint32_t word;
+        memcpy(&word, data + i, sizeof word);
+        counts[binning_row_whole(&histogram->binning, word)]++;
+    }
+}
+
 static void verify(struct contender *c, unsigned char *data, size_t len)
 {
-    uint64_t counts[256] = {0}, expected[256] = {0};
+    uint64_t counts[COUNTS_MAX] = {0}, expected[COUNTS_MAX] = {0};
     if (!c->counter && !c->peer)
         return;
     run(c, data, len, counts);
-    count_few(&c->histogram, data, len, expected);
+    if (c->histogram.mode == SAMPLE_VALUES)
+        count_words(&c->histogram, data, len, expected);
+    else
+        count_few(&c->histogram, data, len, expected);
     if (memcmp(counts, expected, sizeof counts) != 0) {
         fprintf(stderr, "cpu: %s, %s: wrong counts\n", c->name, c->mode);
         exit(1);
@@ -109,6 +125,20 @@ static struct contender *add(const char *name, const char *mode, const struct co
     return c;
 }
 
+static void add_words(const struct counter *counter)
+{
+    const struct value_type *type = value_types;
+    struct binning binning;
+    struct reason why;
+    while (strcmp(type->name, "u32") != 0)
+        type++;
+    if (binning_equal(&binning, true, "0", "4294967296", 256, &why) != 0)
+        exit(1);
+    struct contender *c = add(counter->name, "u32=256", counter);
+    histogram_values(&c->histogram, type, &binning);
+    c->plan = count_plan(counter, &c->histogram);
+}
+
 static void add_counter(const struct counter *counter)
 {
     static const unsigned widths[] = {4, 1, 2, 3, 5, 8, 13, 26};
@@ -122,6 +152,7 @@ static void add_counter(const struct counter *counter)
         histogram_letters(&c->histogram, width, i % 2);
         c->plan = count_plan(counter, &c->histogram);
     }
+    add_words(counter);
 }
 
 static void add_peer(char *text)
@@ -139,6 +170,24 @@ static void add_peer(char *text)
         fprintf(stderr, "cpu: %s\n", dlerror());
     }
     exit(2);
+}
+
+/* Clocks a second, as far as additions that wait for each other take one each. */
+static double clock_rate(void)
+{
+    const unsigned additions = 10000000;
+    double best = 0;
+    for (int round = 0; round < 20; round++) {
+        uint64_t sum = 0;
+        double begin = now();
+        for (unsigned i = 0; i < additions; i++) {
+            sum += 3;
+            __asm__ volatile("" : "+r"(sum)); /* one by one */
+        }
+        double seen = additions / (now() - begin);
+        best = seen > best ? seen : best;
+    }
+    return best;
 }
 
 static int ascending(const void *a, const void *b)
@@ -199,6 +248,7 @@ int main(int argc, char **argv)
     for (const struct counter *const *counter = counters; *counter; counter++)
         if ((*counter)->runs_here())
             add_counter(*counter);
+    printf("the clock: %.2f GHz\n", clock_rate() / 1e9);
     if (csv)
         fprintf(csv, "data,from,mode,counter,GBps,least,most,share\n");
     for (int kind = 0; kind < DATA_KINDS; kind++) {

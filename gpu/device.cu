@@ -2,6 +2,7 @@
 #include "gpu/device.h"
 #include "gpu/launch.h"
 
+#include <cstdio>
 #include <cstdlib>
 
 struct slot {
@@ -111,6 +112,16 @@ static bool prepare_kernel(struct device *device, const struct device_plan *plan
                           "allocating the blocks' histograms");
 }
 
+// There are only those that the environment leaves visible.
+static bool count_devices(struct device *device, int *count)
+{
+    const char *visible = std::getenv("CUDA_VISIBLE_DEVICES");
+    char doing[100] = "looking for devices";
+    if (visible)
+        std::snprintf(doing, sizeof doing, "looking for CUDA_VISIBLE_DEVICES=%s", visible);
+    return ok(device, cudaGetDeviceCount(count), doing);
+}
+
 // Values that are looked up have a table on the device.
 static bool prepare_table(struct device *device, const struct histogram *histogram)
 {
@@ -132,7 +143,7 @@ static bool prepare_table(struct device *device, const struct histogram *histogr
 static bool find(struct device *device)
 {
     int count = 0;
-    if (!ok(device, cudaGetDeviceCount(&count), "looking for devices"))
+    if (!count_devices(device, &count))
         return false;
     if (device->ordinal >= count) {
         reason_set(&device->why, "there is no device %d, only 0 to %d", device->ordinal, count - 1);

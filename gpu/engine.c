@@ -88,6 +88,7 @@ static void recount(struct gpu_engine *gpu, const struct chunk *chunk)
         struct chunk *fresh = engine_acquire(gpu->options.fallback, true);
         fresh->len = chunk->len - done < fresh->cap ? chunk->len - done : fresh->cap;
         memcpy(fresh->data, chunk->data + done, fresh->len);
+        fresh->origin = (struct origin){.bytes = fresh->len};
         done += fresh->len;
         engine_submit(fresh);
     }
@@ -165,6 +166,7 @@ static int reap_oldest(struct gpu_engine *gpu)
         return -1;
     }
     gpu->good.samples = seen.samples;
+    gpu->good.bytes += slot->chunk.origin.bytes;
     memcpy(gpu->good.counts, seen.counts, seen.bins * sizeof seen.counts[0]);
     gpu->progress = now();
     gpu->times.chunks++;

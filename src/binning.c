@@ -136,8 +136,28 @@ whole binning_whole_edge(const struct binning *binning, size_t k)
     return binning->first + ((whole)k * binning->span + bins - 1) / bins;
 }
 
-static double double_edge(const struct binning *binning, size_t k)
+/* The double whose bits above LOG_LINEAR_SHIFT are these. */
+static double leading(size_t leading_bits)
 {
+    uint64_t bits = (uint64_t)leading_bits << LOG_LINEAR_SHIFT;
+    double value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+static double log_linear_edge(size_t k)
+{
+    if (k < LOG_LINEAR_HALF)
+        return -leading(LOG_LINEAR_HALF - k);
+    if (k == LOG_LINEAR_HALF + 1)
+        return DBL_TRUE_MIN; /* where zero's bin ends */
+    return k == LOG_LINEAR_HALF ? 0 : leading(k - LOG_LINEAR_HALF - 1);
+}
+
+double binning_edge(const struct binning *binning, size_t k)
+{
+    if (binning->log_linear)
+        return log_linear_edge(k);
     if (binning->edges)
         return binning->edges[k];
     if (k == binning->bins)
@@ -314,6 +334,11 @@ int binning_log(struct binning *binning, bool is_whole, const char *min_text, co
     return rc;
 }
 
+void binning_log_linear(struct binning *binning)
+{
+    *binning = (struct binning){.bins = LOG_LINEAR_BINS, .log_linear = true};
+}
+
 /* --- looking up --- */
 
 static size_t search_whole(const struct binning *binning, whole value)
@@ -334,7 +359,7 @@ static size_t search(const struct binning *binning, double value)
     size_t low = 0, high = binning->bins + 1;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        if (double_edge(binning, middle) <= value)
+        if (binning_edge(binning, middle) <= value)
             low = middle + 1;
         else
             high = middle;
@@ -359,13 +384,15 @@ size_t binning_row_whole(const struct binning *binning, whole value)
 /* Equal bins: a guess, which the edges themselves prove, or it is searched. */
 size_t binning_row(const struct binning *binning, double value)
 {
+    if (binning->log_linear)
+        return binning_row_log_linear(value);
     if (isnan(value))
         return ROW_INVALID(binning);
     double guess = (value - binning->min) * binning->per_step; /* also NaN */
     if (binning->edges || !(guess >= 0 && guess < (double)binning->bins))
         return search(binning, value);
     size_t bin = (size_t)guess;
-    bool right = value >= double_edge(binning, bin) && value < double_edge(binning, bin + 1);
+    bool right = value >= binning_edge(binning, bin) && value < binning_edge(binning, bin + 1);
     return right ? 1 + bin : search(binning, value);
 }
 
@@ -384,20 +411,23 @@ static void show_whole(whole value, char text[48])
     memcpy(text, at, (size_t)(digits + sizeof digits - at));
 }
 
-void binning_show_edge(const struct binning *binning, size_t k, char text[48])
+void binning_show_double(double value, char text[48])
 {
-    if (binning->is_whole) {
-        show_whole(binning_whole_edge(binning, k), text);
-        return;
-    }
-    double edge = double_edge(binning, k);
     for (int digits = 15; digits <= 17; digits++) {
-        snprintf(text, 48, "%.*g", digits, edge);
-        if (strtod(text, NULL) == edge)
+        snprintf(text, 48, "%.*g", digits, value);
+        if (strtod(text, NULL) == value)
             break;
     }
-    if (strchr(text, 'e') && fabs(edge) >= 1 && fabs(edge) < 1e17)
-        snprintf(text, 48, "%.0f", edge); /* 10, not 1e+01 */
+    if (strchr(text, 'e') && fabs(value) >= 1 && fabs(value) < 1e17)
+        snprintf(text, 48, "%.0f", value); /* 10, not 1e+01 */
+}
+
+void binning_show_edge(const struct binning *binning, size_t k, char text[48])
+{
+    if (binning->is_whole)
+        show_whole(binning_whole_edge(binning, k), text);
+    else
+        binning_show_double(binning_edge(binning, k), text);
 }
 
 void binning_free(struct binning *binning)

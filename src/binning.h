@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #define BINS_MAX ((size_t)1 << 24)
 
@@ -32,6 +33,8 @@ struct binning {
     /* Equal bins of doubles: */
     double min, max, step;
     double per_step; /* about 1 / step, for a guess */
+
+    bool log_linear; /* the bins of binning_log_linear; nothing else is in use but `bins` */
 };
 
 /* A table has a row for each bin, and these: */
@@ -39,6 +42,9 @@ struct binning {
 #define ROW_ABOVE(binning) ((binning)->bins + 1)   /* values from the last edge on */
 #define ROW_INVALID(binning) ((binning)->bins + 2) /* no number at all */
 #define ROWS(binning) ((binning)->bins + 3)
+
+/* Counts of text have one more, which is no row: the newlines in it. */
+#define ROW_LINES(binning) ROWS(binning)
 
 /* The next four lay bins for whole values or for doubles. 0; or -1 with a reason that names the
  * option and says what is allowed, and nothing to free. Numbers are given as text. */
@@ -60,6 +66,16 @@ int binning_edges(struct binning *binning, bool is_whole, const char *list, stru
 int binning_log(struct binning *binning, bool is_whole, const char *min, const char *max,
                 const char *base, struct reason *why);
 
+/* Bins over all finite doubles, each power of two cut into LOG_LINEAR_PARTS: edges are where the
+ * leading bits of a double change. Zero, of either sign, has a bin of its own; the first edge is
+ * -inf, the last inf. */
+void binning_log_linear(struct binning *binning);
+
+#define LOG_LINEAR_PARTS 32
+#define LOG_LINEAR_SHIFT 47 /* bits of a double below those that tell the part */
+#define LOG_LINEAR_HALF ((size_t)0x7ff << (52 - LOG_LINEAR_SHIFT)) /* bins of one sign */
+#define LOG_LINEAR_BINS (2 * LOG_LINEAR_HALF + 1)
+
 /* Frees the edges. */
 void binning_free(struct binning *binning);
 
@@ -74,14 +90,36 @@ static inline uint64_t binning_of_offset(const struct binning *binning, uint64_t
     return bin;
 }
 
+/* The row of a double in log-linear bins. A negative one, counted from zero, belongs to the part in
+ * which the next double towards zero is, as bins begin with their lower edge. */
+static inline uint32_t binning_row_log_linear(double value)
+{
+    const uint64_t infinity = (uint64_t)0x7ff << 52, zero_row = 1 + LOG_LINEAR_HALF;
+    uint64_t bits, magnitude;
+    memcpy(&bits, &value, sizeof bits);
+    magnitude = bits & INT64_MAX;
+    uint64_t above = zero_row + 1 + (magnitude >> LOG_LINEAR_SHIFT); /* also of infinity */
+    uint64_t below = zero_row - 1 - ((magnitude - 1) >> LOG_LINEAR_SHIFT);
+    below = magnitude == infinity ? ROW_BELOW : below;
+    uint64_t row = bits >> 63 ? below : above;
+    row = magnitude == 0 ? zero_row : row;
+    return (uint32_t)(magnitude > infinity ? LOG_LINEAR_BINS + 2 : row);
+}
+
+/* Edge k, from 0 to bins, of bins of doubles. */
+double binning_edge(const struct binning *binning, size_t k);
+
 /* The row of a value. */
 size_t binning_row_whole(const struct binning *binning, whole value);
 size_t binning_row(const struct binning *binning, double value);
 
+/* A double as text, with as few digits as read back the same. */
+void binning_show_double(double value, char text[48]);
+
 /* Edge k, from 0 to bins, of bins of whole values. */
 whole binning_whole_edge(const struct binning *binning, size_t k);
 
-/* Edge k, from 0 to bins, as text: a double with as few digits as read back the same. */
+/* Edge k, from 0 to bins, as text. */
 void binning_show_edge(const struct binning *binning, size_t k, char text[48]);
 
 #endif

@@ -21,11 +21,25 @@ const struct counter *counter_find(const char *name)
     return NULL;
 }
 
+/* The counter's parser, or the next one: it may need instructions that the counter does not. */
+static const struct number_parser *choose_parser(const struct counter *counter)
+{
+    const struct number_parser *const *parser = number_parsers;
+    while (*parser != counter->parser)
+        parser++;
+    while (!(*parser)->runs_here())
+        parser++;
+    number_prepare();
+    return *parser;
+}
+
 struct count_plan count_plan(const struct counter *counter, const struct histogram *histogram)
 {
     struct count_plan plan = {.counter = counter, .histogram = histogram};
     if (histogram->mode == SAMPLE_LETTERS)
         counter->prepare(&plan);
+    if (histogram->mode == SAMPLE_NUMBERS)
+        plan.parser = choose_parser(counter);
     return plan;
 }
 
@@ -42,9 +56,11 @@ static void count_byte_values(const struct count_plan *plan, const unsigned char
     }
 }
 
-void count(const struct count_plan *plan, const unsigned char *data, size_t len, uint64_t *counts)
+uint64_t count(const struct count_plan *plan, const unsigned char *data, size_t len,
+               uint64_t *counts)
 {
-    switch (plan->histogram->mode) {
+    const struct histogram *histogram = plan->histogram;
+    switch (histogram->mode) {
     case SAMPLE_LETTERS:
         plan->counter->letters(plan, data, len, counts);
         break;
@@ -52,12 +68,15 @@ void count(const struct count_plan *plan, const unsigned char *data, size_t len,
         plan->counter->bytes(data, len, counts);
         break;
     case SAMPLE_VALUES:
-        if (plan->histogram->type.size == 1)
+        if (histogram->type.size == 1)
             count_byte_values(plan, data, len, counts);
         else
             plan->counter->values(plan, data, len, counts);
         break;
+    case SAMPLE_NUMBERS:
+        return plan->counter->numbers(plan, data, len, counts);
     }
+    return len / histogram_sample_size(histogram);
 }
 
 void count_few(const struct histogram *histogram, const unsigned char *data, size_t len,

@@ -3,6 +3,7 @@
 #define GPUHISTO_COUNT_H
 
 #include "histogram.h"
+#include "number.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -19,10 +20,11 @@ struct count_plan {
     uint8_t bin_of_class[CLASS_GROUPS * 8];
     unsigned classes;
     const struct counter *counter;
+    const struct number_parser *parser; /* of numbers: the counter's, or one that runs here */
     const struct histogram *histogram;
 };
 
-/* A way of counting. The three functions add the bins of data[0..len) to counts, one for each bin
+/* A way of counting. These functions add the bins of data[0..len) to counts, one for each bin
  * of the histogram; any alignment, any length, nothing else is read; any thread. */
 struct counter {
     const char *name;                         /* for GPUHISTO_CPU */
@@ -34,6 +36,10 @@ struct counter {
     void (*bytes)(const unsigned char *data, size_t len, uint64_t *counts);
     void (*values)(const struct count_plan *plan, const unsigned char *data, size_t len,
                    uint64_t *counts); /* len: whole values, of more than a byte */
+    /* Numbers in text, and newlines. Returns how many numbers. */
+    uint64_t (*numbers)(const struct count_plan *plan, const unsigned char *text, size_t len,
+                        uint64_t *counts);
+    const struct number_parser *parser; /* of its instructions, or of fewer */
 };
 
 /* Fastest first, the last runs anywhere; ends with NULL. */
@@ -46,8 +52,10 @@ const struct counter *counter_find(const char *name);
 /* A plan for counting this histogram, which must outlive it. */
 struct count_plan count_plan(const struct counter *counter, const struct histogram *histogram);
 
-/* Adds the bins of data[0..len), whole samples, to counts, one for each bin. */
-void count(const struct count_plan *plan, const unsigned char *data, size_t len, uint64_t *counts);
+/* Adds the bins of data[0..len), whole samples, to counts, one for each bin. Returns the samples.
+ */
+uint64_t count(const struct count_plan *plan, const unsigned char *data, size_t len,
+               uint64_t *counts);
 
 /* The same a byte at a time: for the few that a vector loop leaves. */
 void count_few(const struct histogram *histogram, const unsigned char *data, size_t len,

@@ -60,6 +60,6 @@ static bool avx2_runs_here(void)
 
 const struct counter counter_avx2 = {"avx2",          "AVX2",          avx2_runs_here,
                                      nibbles_prepare, nibbles_letters, count_bytes_portable,
-                                     count_values};
+                                     count_values,    count_numbers,   &number_parser_avx2};
 
 #endif

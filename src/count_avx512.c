@@ -282,8 +282,123 @@ AVX512 static void avx512_bytes(const unsigned char *data, size_t len, uint64_t 
 #define TARGET __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl")))
 #include "count_values.h"
 
+/* Up to 256 equal bins of words: each becomes the byte that is its bin, and bytes are what is
+ * counted fastest. Words outside of all bins count as bin 0 until the end. */
+#define BYTE_BINS 256
+#define WORDS ((size_t)16 << 10) /* at a time */
+#define AHEAD 16384              /* bytes: a page's end stops the processor's own prefetching */
+
+struct word_rows {
+    __m512i first, last, high, low; /* as in rows_by_32_bits */
+    bool by_shift; /* a bin is as wide as a power of two, often 1, and a division a shift */
+    __m128i shift;
+    bool is_signed;
+    uint64_t below, above; /* words so far */
+};
+
+/* offset * reciprocal >> 64, for the even and for the odd words. */
+AVX512 INLINE __m512i scale_even(__m512i offset, const struct word_rows *rows)
+{
+    __m512i low = _mm512_srli_epi64(_mm512_mul_epu32(offset, rows->low), 32);
+    return _mm512_srli_epi64(_mm512_add_epi64(_mm512_mul_epu32(offset, rows->high), low), 32);
+}
+
+AVX512 INLINE __m512i scale(__m512i offset, const struct word_rows *rows)
+{
+    __m512i even = scale_even(offset, rows);
+    __m512i odd = scale_even(_mm512_srli_epi64(offset, 32), rows);
+    return _mm512_or_si512(even, _mm512_slli_epi64(odd, 32));
+}
+
+AVX512 INLINE __m512i offsets_at(const unsigned char *data, const struct word_rows *rows)
+{
+    return _mm512_sub_epi32(_mm512_loadu_si512(data), rows->first);
+}
+
+/* Words that may lie outside of all bins: these get an offset of 0. */
+AVX512 INLINE __m512i offsets_within(__m512i offset, struct word_rows *rows)
+{
+    __m512i word = _mm512_add_epi32(offset, rows->first);
+    __mmask16 outside = _mm512_cmpgt_epu32_mask(offset, rows->last);
+    __mmask16 below = rows->is_signed ? _mm512_cmplt_epi32_mask(word, rows->first)
+                                      : _mm512_cmplt_epu32_mask(word, rows->first);
+    rows->below += (unsigned)__builtin_popcount(below);
+    rows->above += (unsigned)__builtin_popcount((unsigned)outside & ~(unsigned)below);
+    return _mm512_maskz_mov_epi32((__mmask16)~outside, offset);
+}
+
+/* The bins of 64 words. */
+AVX512 INLINE void find_64_bins(const unsigned char *data, struct word_rows *rows,
+                                unsigned char *bins)
+{
+    __m512i offsets[4];
+    for (unsigned k = 0; k < 4; k++)
+        offsets[k] = offsets_at(data + k * VECTOR, rows);
+    __m512i most = _mm512_max_epu32(_mm512_max_epu32(offsets[0], offsets[1]),
+                                    _mm512_max_epu32(offsets[2], offsets[3]));
+    if (_mm512_cmpgt_epu32_mask(most, rows->last))
+        for (unsigned k = 0; k < 4; k++)
+            offsets[k] = offsets_within(offsets[k], rows);
+    for (unsigned k = 0; k < 4; k++) {
+        __m512i bin =
+            rows->by_shift ? _mm512_srl_epi32(offsets[k], rows->shift) : scale(offsets[k], rows);
+        _mm_storeu_si128((__m128i *)(void *)(bins + k * 16), _mm512_cvtepi32_epi8(bin));
+    }
+}
+
+AVX512 INLINE void find_byte_bins(const unsigned char *data, struct word_rows *rows,
+                                  unsigned char *bins)
+{
+    for (size_t i = 0; i < WORDS; i += 64) {
+        for (unsigned k = 0; k < 4; k++)
+            _mm_prefetch((const char *)data + (i + k * 16) * 4 + AHEAD, _MM_HINT_T1);
+        find_64_bins(data + i * 4, rows, bins + i);
+    }
+}
+
+/* Counts whole WORDS of words, and says how many bytes that were. */
+AVX512 static size_t count_words(const struct count_plan *plan, const unsigned char *data,
+                                 size_t len, uint64_t *counts)
+{
+    const struct binning *binning = &plan->histogram->binning;
+    uint64_t width = (uint64_t)binning->span / binning->bins;
+    struct word_rows rows = {
+        .first = _mm512_set1_epi32((int)(uint32_t)binning->first),
+        .last = _mm512_set1_epi32((int)(uint32_t)(binning->span - 1)),
+        .high = _mm512_set1_epi64((long long)(binning->reciprocal >> 32)),
+        .low = _mm512_set1_epi64((long long)(uint32_t)binning->reciprocal),
+        .by_shift = (uint64_t)binning->span == width * binning->bins && (width & (width - 1)) == 0,
+        .shift = _mm_cvtsi32_si128(__builtin_ctzll(width)),
+        .is_signed = plan->histogram->type.kind == 'i',
+    };
+    uint64_t by_byte[BYTE_BINS] = {0};
+    unsigned char bins[WORDS];
+    size_t done = 0;
+    for (; len - done >= WORDS * 4; done += WORDS * 4) {
+        find_byte_bins(data + done, &rows, bins);
+        avx512_bytes(bins, WORDS, by_byte);
+    }
+    by_byte[0] -= rows.below + rows.above;
+    for (size_t bin = 0; bin < binning->bins; bin++)
+        counts[1 + bin] += by_byte[bin];
+    counts[ROW_BELOW] += rows.below;
+    counts[ROW_ABOVE(binning)] += rows.above;
+    return done;
+}
+
+AVX512 static void avx512_values(const struct count_plan *plan, const unsigned char *data,
+                                 size_t len, uint64_t *counts)
+{
+    const struct histogram *histogram = plan->histogram;
+    size_t done = 0;
+    if (histogram->type.size == 4 && !histogram->type.big_endian &&
+        histogram->binning.bins <= BYTE_BINS && way_of(histogram) == BY_32_BITS)
+        done = count_words(plan, data, len, counts);
+    count_values(plan, data + done, len - done, counts);
+}
+
 const struct counter counter_avx512 = {"avx512",       "AVX-512",      avx512_runs_here,
                                        avx512_prepare, avx512_letters, avx512_bytes,
-                                       count_values};
+                                       avx512_values,  count_numbers,  &number_parser_avx512};
 
 #endif

@@ -53,6 +53,6 @@ static bool neon_runs_here(void)
 
 const struct counter counter_neon = {"neon",          "NEON",          neon_runs_here,
                                      nibbles_prepare, nibbles_letters, count_bytes_portable,
-                                     count_values};
+                                     count_values,    count_numbers,   &number_parser_portable};
 
 #endif

@@ -106,6 +106,6 @@ static bool anywhere(void)
     return true;
 }
 
-const struct counter counter_portable = {"portable",       "eight tables",   anywhere,
-                                         portable_prepare, portable_letters, count_bytes_portable,
-                                         count_values};
+const struct counter counter_portable = {
+    "portable",           "eight tables", anywhere,      portable_prepare,       portable_letters,
+    count_bytes_portable, count_values,   count_numbers, &number_parser_portable};

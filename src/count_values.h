@@ -1,6 +1,6 @@
-/* Binary values, for any vectors that the compiler finds a use for: the body of a counter's file,
+/* Values, for any vectors that the compiler finds a use for: the body of a counter's file,
  * which has defined TARGET, the attribute of functions that use its instructions, or nothing; and
- * INLINE. It gets count_values, for its struct counter.
+ * INLINE. It gets count_values and count_numbers, for its struct counter.
  *
  * A batch of values becomes a batch of rows in loops without a branch, one for each type; the rows
  * are then counted one by one. */
@@ -132,11 +132,18 @@ TARGET INLINE void rows_of_doubles(const struct binning *binning, const union ba
             rows[i] = (uint32_t)binning_row(binning, double_at(batch, i, size));
 }
 
+TARGET INLINE void rows_log_linear(const union batch *batch, uint32_t *restrict rows, size_t size)
+{
+    for (size_t i = 0; i < BATCH; i++)
+        rows[i] = binning_row_log_linear(double_at(batch, i, size));
+}
+
 /* How rows are found. */
 enum way {
     BY_32_BITS,
     BY_64_BITS,
     OF_DOUBLES,
+    LOG_LINEAR,
     ONE_BY_ONE,
 };
 
@@ -147,6 +154,8 @@ static enum way way_of(const struct histogram *histogram)
     const struct binning *binning = &histogram->binning;
     bool is_signed = histogram->type.kind == 'i';
     bool by_offset = binning->reciprocal || (whole)binning->bins == binning->span;
+    if (binning->log_linear)
+        return LOG_LINEAR;
     if (histogram->type.kind == 'f')
         return binning->edges ? ONE_BY_ONE : OF_DOUBLES;
     for (unsigned bits = histogram->type.size <= 4 ? 32 : 64; by_offset && bits <= 64; bits *= 2) {
@@ -168,16 +177,25 @@ TARGET INLINE void rows_of_wholes(const struct histogram *histogram, enum way wa
         rows_one_by_one(&histogram->binning, batch, rows, size, kind);
 }
 
+TARGET INLINE void rows_of_floats(const struct histogram *histogram, enum way way,
+                                  const union batch *batch, uint32_t *rows, size_t size)
+{
+    if (way == OF_DOUBLES)
+        rows_of_doubles(&histogram->binning, batch, rows, size);
+    else if (way == LOG_LINEAR)
+        rows_log_linear(batch, rows, size);
+    else
+        rows_one_by_one(&histogram->binning, batch, rows, size, 'f');
+}
+
 TARGET INLINE void rows_of_size(const struct histogram *histogram, enum way way, union batch *batch,
                                 uint32_t *rows, size_t size)
 {
     bool swapped = histogram->type.big_endian != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
     if (swapped)
         swap_bytes(batch, size);
-    if (way == OF_DOUBLES)
-        rows_of_doubles(&histogram->binning, batch, rows, size);
-    else if (histogram->type.kind == 'f')
-        rows_one_by_one(&histogram->binning, batch, rows, size, 'f');
+    if (histogram->type.kind == 'f')
+        rows_of_floats(histogram, way, batch, rows, size);
     else if (histogram->type.kind == 'i')
         rows_of_wholes(histogram, way, batch, rows, size, 'i');
     else
@@ -253,4 +271,58 @@ static void count_values(const struct count_plan *plan, const unsigned char *dat
         find_rows(histogram, way, data, values, rows);
     for (size_t i = 0; i < values; i++)
         counts[rows[i]]++;
+}
+
+/* --- numbers in text --- */
+
+#define LANES 64
+#define LANE_MOST 255 /* what a byte can count */
+
+TARGET static uint64_t count_newlines(const unsigned char *text, size_t len)
+{
+    uint64_t newlines = 0;
+    while (len >= LANES) {
+        uint8_t lanes[LANES] = {0};
+        size_t rounds = len / LANES < LANE_MOST ? len / LANES : LANE_MOST;
+        for (size_t round = 0; round < rounds; round++, text += LANES)
+            for (size_t i = 0; i < LANES; i++)
+                lanes[i] = (uint8_t)(lanes[i] + (text[i] == '\n'));
+        for (size_t i = 0; i < LANES; i++)
+            newlines += lanes[i];
+        len -= rounds * LANES;
+    }
+    for (size_t i = 0; i < len; i++)
+        newlines += text[i] == '\n';
+    return newlines;
+}
+
+/* The rows of the next numbers of the text, BATCH at most. How many; *used is set to the bytes. */
+TARGET static size_t find_rows_of_numbers(const struct count_plan *plan, enum way way,
+                                          const unsigned char *text, size_t len, uint32_t *rows,
+                                          size_t *used)
+{
+    union batch batch;
+    size_t numbers = plan->parser->parse(text, len, batch.doubles, BATCH, used);
+    memset(batch.doubles + numbers, 0, (BATCH - numbers) * sizeof batch.doubles[0]);
+    rows_of_floats(plan->histogram, way, &batch, rows, sizeof batch.doubles[0]);
+    return numbers;
+}
+
+static uint64_t count_numbers(const struct count_plan *plan, const unsigned char *text, size_t len,
+                              uint64_t *counts)
+{
+    enum way way = way_of(plan->histogram);
+    uint32_t rows[BATCH];
+    uint64_t sum = 0;
+    size_t numbers, used;
+    counts[ROW_LINES(&plan->histogram->binning)] += count_newlines(text, len);
+    do {
+        numbers = find_rows_of_numbers(plan, way, text, len, rows, &used);
+        for (size_t i = 0; i < numbers; i++)
+            counts[rows[i]]++;
+        sum += numbers;
+        text += used;
+        len -= used;
+    } while (numbers == BATCH);
+    return sum;
 }

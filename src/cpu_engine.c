@@ -1,5 +1,7 @@
 #include "cpu_engine.h"
 #include "count.h"
+#include "lines.h"
+#include "records.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -15,7 +17,8 @@
  */
 struct table {
     pthread_mutex_t lock;
-    uint64_t samples;
+    bool used; /* else its memory was never touched */
+    uint64_t samples, bytes;
     uint64_t *counts; /* one for each bin */
 };
 
@@ -32,7 +35,7 @@ struct cpu_engine {
     pthread_cond_t freed;
     struct cpu_chunk *free; /* last in, first out: the buffer that is still in a cache */
     unsigned char *memory;  /* the data of all chunks */
-    uint64_t *counts;       /* of all tables */
+    void *counts_memory;    /* of all tables */
     struct table *tables;
     size_t table_count;
     struct cpu_chunk chunks[];
@@ -54,15 +57,36 @@ static struct chunk *cpu_acquire(struct engine *engine, bool wait)
     return &taken->chunk;
 }
 
+/* Tells who asks where the chunk's numbers were invalid, if any were since there were so many. */
+static void tell_lines(struct cpu_engine *cpu, const struct chunk *chunk, const uint64_t *counts,
+                       uint64_t lines, uint64_t invalid)
+{
+    const struct binning *binning = &cpu->plan.histogram->binning;
+    lines_add(cpu->engine.lines, chunk, counts[ROW_LINES(binning)] - lines,
+              counts[ROW_INVALID(binning)] > invalid);
+}
+
+/* Under the table's lock. */
+static void count_chunk(struct cpu_engine *cpu, const struct chunk *chunk, struct table *table)
+{
+    const struct binning *binning = &cpu->plan.histogram->binning;
+    bool tell = cpu->engine.lines != NULL && chunk->origin.name != NULL;
+    uint64_t lines = tell ? table->counts[ROW_LINES(binning)] : 0;
+    uint64_t invalid = tell ? table->counts[ROW_INVALID(binning)] : 0;
+    table->used = true;
+    table->samples += count(&cpu->plan, chunk->data, chunk->len, table->counts);
+    table->bytes += chunk->origin.bytes;
+    if (tell)
+        tell_lines(cpu, chunk, table->counts, lines, invalid);
+}
+
 static int cpu_submit(struct engine *engine, struct chunk *chunk)
 {
     struct cpu_engine *cpu = (struct cpu_engine *)engine;
     struct cpu_chunk *own = (struct cpu_chunk *)chunk;
-    struct table *table = own->table;
-    pthread_mutex_lock(&table->lock);
-    count(&cpu->plan, chunk->data, chunk->len, table->counts);
-    table->samples += chunk->len / histogram_sample_size(cpu->plan.histogram);
-    pthread_mutex_unlock(&table->lock);
+    pthread_mutex_lock(&own->table->lock);
+    count_chunk(cpu, chunk, own->table);
+    pthread_mutex_unlock(&own->table->lock);
     pthread_mutex_lock(&cpu->lock);
     own->next_free = cpu->free;
     cpu->free = own;
@@ -76,7 +100,9 @@ static int cpu_finish(struct engine *engine, struct tally *tally)
     struct cpu_engine *cpu = (struct cpu_engine *)engine;
     for (size_t i = 0; i < cpu->table_count; i++) {
         const struct table *table = &cpu->tables[i];
-        tally_add(tally, &(struct tally){tally->bins, table->samples, table->counts});
+        if (table->used)
+            tally_add(tally,
+                      &(struct tally){tally->bins, table->samples, table->bytes, table->counts});
     }
     return 0;
 }
@@ -90,7 +116,7 @@ static const char *cpu_loss(struct engine *engine)
 static void free_memory(struct cpu_engine *cpu)
 {
     free(cpu->memory);
-    free(cpu->counts);
+    free(cpu->counts_memory);
     free(cpu->tables);
     free(cpu);
 }
@@ -107,22 +133,38 @@ static void cpu_close(struct engine *engine)
 
 static const struct engine_ops cpu_ops = {cpu_acquire, cpu_submit, cpu_finish, cpu_loss, cpu_close};
 
-/* The data of all chunks, `cap` bytes each, and the tables. 0, or -1 with what there is. */
-static int open_memory(struct cpu_engine *cpu, size_t cap, unsigned chunks, size_t bins)
+#define LINE 64 /* of a cache: no two chunks or tables share one */
+
+static size_t whole_lines(size_t size)
 {
-    /* No two chunks or tables share a cache line. */
-    size_t step = (cap + 63) & ~(size_t)63, counts_step = (bins + 7) & ~(size_t)7;
-    size_t fit = TABLES_SIZE / (counts_step * sizeof *cpu->counts);
+    return (size + LINE - 1) & ~(size_t)(LINE - 1);
+}
+
+/* The tables: zeros that are not touched before they are used. */
+static int open_tables(struct cpu_engine *cpu, unsigned chunks, size_t bins)
+{
+    size_t step = whole_lines(bins * sizeof(uint64_t)), fit = TABLES_SIZE / step;
     cpu->table_count = fit < 1 ? 1 : fit < chunks ? fit : chunks;
-    size_t counts_size = cpu->table_count * counts_step * sizeof *cpu->counts;
-    cpu->memory = aligned_alloc(64, step * chunks);
-    cpu->counts = aligned_alloc(64, counts_size);
+    cpu->counts_memory = calloc(cpu->table_count * step + LINE, 1);
     cpu->tables = calloc(cpu->table_count, sizeof *cpu->tables);
-    if (!cpu->memory || !cpu->counts || !cpu->tables)
+    if (!cpu->counts_memory || !cpu->tables)
         return -1;
-    memset(cpu->counts, 0, counts_size);
+    char *counts = cpu->counts_memory;
+    counts += whole_lines((uintptr_t)counts) - (uintptr_t)counts;
     for (size_t i = 0; i < cpu->table_count; i++)
-        cpu->tables[i].counts = cpu->counts + i * counts_step;
+        cpu->tables[i].counts = (uint64_t *)(void *)(counts + i * step);
+    return 0;
+}
+
+/* The data of all chunks, `cap` bytes each and `room` more, and the tables. 0, or -1 with what
+ * there is. */
+static int open_memory(struct cpu_engine *cpu, size_t cap, size_t room, unsigned chunks,
+                       size_t bins)
+{
+    size_t step = whole_lines(cap + room);
+    cpu->memory = aligned_alloc(LINE, step * chunks);
+    if (!cpu->memory || open_tables(cpu, chunks, bins) != 0)
+        return -1;
     for (unsigned i = 0; i < chunks; i++) {
         struct cpu_chunk *own = &cpu->chunks[i];
         own->chunk = (struct chunk){.engine = &cpu->engine, .data = cpu->memory + i * step};
@@ -145,7 +187,8 @@ struct engine *cpu_engine_open(const struct histogram *histogram, const struct c
     struct cpu_engine *cpu = calloc(1, sizeof *cpu + chunks * sizeof cpu->chunks[0]);
     if (!cpu)
         return NULL;
-    if (open_memory(cpu, cap, chunks, histogram->bins) != 0) {
+    size_t room = histogram->mode == SAMPLE_NUMBERS ? RECORDS_ROOM : 0;
+    if (open_memory(cpu, cap, room, chunks, histogram->bins) != 0) {
         free_memory(cpu);
         return NULL;
     }

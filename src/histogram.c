@@ -55,8 +55,18 @@ void histogram_values(struct histogram *histogram, const struct value_type *type
         .mode = SAMPLE_VALUES, .bins = ROWS(binning), .type = *type, .binning = *binning};
 }
 
+void histogram_numbers(struct histogram *histogram, const struct binning *binning)
+{
+    *histogram = (struct histogram){.mode = SAMPLE_NUMBERS,
+                                    .bins = ROW_LINES(binning) + 1,
+                                    .type = VALUE_TYPE(f, 64),
+                                    .binning = *binning};
+}
+
 size_t histogram_sample_size(const struct histogram *histogram)
 {
+    if (histogram->mode == SAMPLE_NUMBERS)
+        return 0;
     return histogram->mode == SAMPLE_VALUES ? histogram->type.size : 1;
 }
 
@@ -107,6 +117,7 @@ void tally_close(struct tally *tally)
 void tally_add(struct tally *into, const struct tally *from)
 {
     into->samples += from->samples;
+    into->bytes += from->bytes;
     for (size_t bin = 0; bin < into->bins; bin++)
         into->counts[bin] += from->counts[bin];
 }
@@ -119,9 +130,18 @@ uint64_t tally_counted(const struct tally *tally)
     return sum;
 }
 
+void tally_skip_invalid(struct tally *tally, const struct histogram *histogram)
+{
+    uint64_t *invalid = &tally->counts[ROW_INVALID(&histogram->binning)];
+    tally->samples -= *invalid;
+    *invalid = 0;
+}
+
 bool tally_adds_up(const struct tally *tally, const struct histogram *histogram)
 {
     uint64_t counted = tally_counted(tally);
+    if (histogram->mode == SAMPLE_NUMBERS)
+        counted -= tally->counts[ROW_LINES(&histogram->binning)];
     return histogram->mode == SAMPLE_LETTERS ? counted <= tally->samples
                                              : counted == tally->samples;
 }

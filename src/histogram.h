@@ -13,6 +13,7 @@ enum sample_mode {
     SAMPLE_BYTES = 1,   /* each byte value is a bin */
     SAMPLE_LETTERS = 2, /* ranges of ASCII letters are bins, any other byte belongs to none */
     SAMPLE_VALUES = 4,  /* binary numbers, in bins laid over them */
+    SAMPLE_NUMBERS = 8, /* decimal numbers in text, as doubles, in bins laid over these */
 };
 
 /* How a binary number lies in memory. */
@@ -33,10 +34,11 @@ struct histogram {
     enum sample_mode mode;
     unsigned width;         /* letters in a bin; 1 in byte mode */
     bool fold;              /* upper case counts as lower case */
-    size_t bins;            /* counts there are: 1 to 256, or the rows of a binning */
-    uint16_t bin_of[256];   /* the bin of every byte value, or NO_BIN; not for values */
-    struct value_type type; /* of values */
-    struct binning binning; /* of values */
+    size_t bins;            /* counts there are: 1 to 256, or the rows of a binning; of numbers one
+                             * more, ROW_LINES */
+    uint16_t bin_of[256];   /* the bin of every byte value, or NO_BIN; not for values and numbers */
+    struct value_type type; /* of values; of numbers f64 */
+    struct binning binning; /* of values and numbers */
 };
 
 /* Lays one bin per byte value. */
@@ -49,7 +51,10 @@ void histogram_letters(struct histogram *histogram, unsigned width, bool fold);
 void histogram_values(struct histogram *histogram, const struct value_type *type,
                       const struct binning *binning);
 
-/* Bytes that a sample takes. */
+/* Counts numbers in text by a binning of doubles, which is the histogram's from then on. */
+void histogram_numbers(struct histogram *histogram, const struct binning *binning);
+
+/* Bytes that a sample takes; 0: numbers, which are as long as they are. */
 size_t histogram_sample_size(const struct histogram *histogram);
 
 /* The first and the last byte value of a bin (below histogram->bins), both inclusive. */
@@ -67,6 +72,7 @@ void histogram_map(const struct histogram *histogram, const uint64_t bytes[256],
 struct tally {
     size_t bins;
     uint64_t samples;
+    uint64_t bytes;   /* of input, that they came in */
     uint64_t *counts; /* one for each bin */
 };
 
@@ -81,6 +87,9 @@ void tally_add(struct tally *into, const struct tally *from);
 
 /* The samples that fell into a bin: the sum of the counts. */
 uint64_t tally_counted(const struct tally *tally);
+
+/* Forgets numbers that were invalid. */
+void tally_skip_invalid(struct tally *tally, const struct histogram *histogram);
 
 /* Whether the counts can be what `tally->samples` samples give: their sum is just that many, or no
  * more in letter mode. */

@@ -121,7 +121,24 @@ static int examine(struct input *input, struct reason *why)
     input->base = input->regular ? base : 0;
     if (input->regular && status.st_size > base)
         input->size = (uint64_t)(status.st_size - base);
-    input->size -= input->size % input->sample_size;
+    return 0;
+}
+
+/* Takes off the size what may not be a whole record; readers in series begin there. */
+static int trim(struct input *input, struct reason *why)
+{
+    unsigned char end[NUMBER_MAX + 1];
+    size_t len = input->size < sizeof end ? (size_t)input->size : sizeof end;
+    ssize_t got = 0;
+    if (input->zstd)
+        return 0;
+    if (input->records.size != RECORD_TOKENS) {
+        input->size -= input->size % input->records.size;
+        return 0;
+    }
+    if (len > 0 && (got = input_read_at(input, end, len, input->size - len, why)) < 0)
+        return -1;
+    input->size -= records_tail(&input->records, end, (size_t)got);
     return 0;
 }
 
@@ -130,13 +147,13 @@ int input_open(struct input *input, const char *operand, const struct input_opti
 {
     bool standard = strcmp(operand, "-") == 0;
     *input = (struct input){.name = standard ? "standard input" : operand,
-                            .sample_size = options->sample_size};
+                            .records = {.size = options->record_size}};
     input->fd = standard ? STDIN_FILENO : open(operand, O_RDONLY | O_CLOEXEC | O_NOCTTY);
     if (input->fd < 0) {
         reason_set(why, "%s: %s", input->name, strerror(errno));
         return -1;
     }
-    if (examine(input, why) != 0 || recognise(input, options, why) < 0) {
+    if (examine(input, why) != 0 || recognise(input, options, why) < 0 || trim(input, why) != 0) {
         input_close(input);
         return -1;
     }
@@ -163,6 +180,35 @@ ssize_t input_read_at(const struct input *input, void *buf, size_t len, uint64_t
     return (ssize_t)done;
 }
 
+/* A piece of text, the byte before it, and what its last token needs. */
+static ssize_t read_text(const struct input *input, unsigned char *data, size_t len,
+                         uint64_t offset, size_t *data_len, struct reason *why)
+{
+    uint64_t left = input->size - offset;
+    size_t wanted = left < len + NUMBER_MAX ? (size_t)left : len + NUMBER_MAX, before = offset > 0;
+    data[0] = ' '; /* stands before the first piece */
+    ssize_t got = input_read_at(input, data + 1 - before, wanted + before, offset - before, why);
+    if (got < 0)
+        return -1;
+    size_t have = (size_t)got > before ? (size_t)got - before : 0;
+    *data_len = records_of_piece(data, len, 1 + have);
+    return (ssize_t)(have < len ? have : len);
+}
+
+ssize_t input_read_piece(const struct input *input, unsigned char *data, size_t len,
+                         uint64_t offset, size_t *data_len, struct reason *why)
+{
+    size_t size = input->records.size;
+    if (size == RECORD_TOKENS)
+        return read_text(input, data, len, offset, data_len, why);
+    ssize_t got = input_read_at(input, data, len, offset, why);
+    *data_len = got > 0 ? (size_t)got : 0;
+    if (*data_len % size == 0)
+        return got;
+    reason_set(why, "%s: became shorter, and ends within a value", input->name);
+    return -1;
+}
+
 ssize_t input_read(struct input *input, void *buf, size_t cap, struct reason *why)
 {
     struct raw *raw = &input->raw; /* first what was seen while looking for magic */
@@ -175,27 +221,13 @@ ssize_t input_read(struct input *input, void *buf, size_t cap, struct reason *wh
     return (ssize_t)len;
 }
 
-size_t input_resume_sample(struct input *input, unsigned char *data)
-{
-    size_t len = input->cut_len;
-    memcpy(data, input->cut, len);
-    input->cut_len = 0;
-    return len;
-}
-
-void input_cut_sample(struct input *input, const unsigned char *data, size_t *len)
-{
-    input->cut_len = *len % input->sample_size;
-    *len -= input->cut_len;
-    memcpy(input->cut, data + *len, input->cut_len);
-}
-
 int input_check_end(const struct input *input, struct reason *why)
 {
-    if (input->cut_len == 0)
+    const struct records *records = &input->records;
+    if (records->cut_len == 0)
         return 0;
     reason_set(why, "%s: ends within a value, %zu of its %zu bytes are there", input->name,
-               input->cut_len, input->sample_size);
+               records->cut_len, records->size);
     return -1;
 }
 
@@ -215,13 +247,13 @@ static int fill(struct input *input, struct raw *raw, struct reason *why)
  * *whole is the size of the whole ones. */
 static int gather_frames(struct input *input, struct raw *raw, size_t *whole, struct reason *why)
 {
+    size_t size = input->records.size;
     for (size_t cap = RAW_SIZE;; cap = 2 * raw->cap) {
         if (reserve(input, raw, cap, why) != 0 || fill(input, raw, why) != 0)
             return -1;
-        ssize_t found = -1; /* where a sample goes on, none begins */
-        if (input->cut_len == 0)
-            found = zstd_whole_frames(raw->data, raw->len, INPUT_WINDOW_MAX, input->sample_size,
-                                      &raw->window);
+        ssize_t found = -1; /* where a value goes on, none begins; tokens may go on anywhere */
+        if (input->records.cut_len == 0 && size != RECORD_TOKENS)
+            found = zstd_whole_frames(raw->data, raw->len, INPUT_WINDOW_MAX, size, &raw->window);
         *whole = found > 0 ? (size_t)found : 0;
         if (found != 0 || input->ended || raw->cap >= INPUT_FRAMES_MAX)
             return 0;
@@ -249,6 +281,7 @@ int input_frames(struct input *input, struct raw *frames, struct reason *why)
     *frames = *raw;
     frames->len = given;
     frames->open = whole == 0;
+    frames->to_end = input->records.size == RECORD_TOKENS;
     *raw = rest;
     return 1;
 }

@@ -3,6 +3,7 @@
 #define GPUHISTO_INPUT_H
 
 #include "reason.h"
+#include "records.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -18,10 +19,8 @@ enum decompress {
 struct input_options {
     enum decompress decompress;
     uint64_t memlimit;  /* the largest zstd window, bytes */
-    size_t sample_size; /* bytes; 1 to SAMPLE_SIZE_MAX */
+    size_t record_size; /* bytes, 1 to RECORD_SIZE_MAX; or RECORD_TOKENS */
 };
-
-#define SAMPLE_SIZE_MAX 8
 
 /* Bytes of a file as they are, on their way to a decoder. */
 struct raw {
@@ -30,6 +29,7 @@ struct raw {
     uint64_t offset;      /* of data[0] in the file */
     uint64_t window;      /* the largest that its frames need, bytes; if they are whole */
     bool open;            /* the last frame is not whole: it goes on in the file */
+    bool to_end;          /* and so do all that follow it: they are one text */
 };
 
 struct input {
@@ -37,14 +37,12 @@ struct input {
     int fd;
     bool regular;  /* pread works */
     off_t base;    /* regular: where reading began; standard input may stand anywhere */
-    uint64_t size; /* regular: bytes of whole samples from base to the end, as it was when opened */
+    uint64_t size; /* regular: bytes of whole records from base to the end, as it was when opened */
     uint64_t taken; /* bytes of the file handed out so far, to readers in parallel or in series */
     bool ended;     /* a stream gave its end; a terminal would go on after it */
     bool zstd;      /* read by input_frames; else as bytes */
     struct raw raw; /* seen while looking for magic or for the end of a frame, and not given yet */
-    size_t sample_size;
-    size_t cut_len; /* the beginning of a sample that was read and waits for its end, in cut */
-    unsigned char cut[SAMPLE_SIZE_MAX];
+    struct records records; /* how far what is read in order was cut */
 };
 
 /* No frame of a larger window, or of more compressed bytes, is handed out whole (bytes). */
@@ -65,30 +63,31 @@ bool input_parallel(const struct input *input);
 ssize_t input_read_at(const struct input *input, void *buf, size_t len, uint64_t offset,
                       struct reason *why);
 
+/* Reads the records of a piece, file bytes [offset, offset + len) of those that are read by several
+ * threads, into data, which has RECORDS_ROOM more for tokens; sets *data_len to their bytes there.
+ * The bytes of the piece that were read, or -1 with the reason set. As input_read_at. */
+ssize_t input_read_piece(const struct input *input, unsigned char *data, size_t len,
+                         uint64_t offset, size_t *data_len, struct reason *why);
+
 /* Reads on, from `taken`, into buf[0..cap), cap > 0: what one read gives. EINTR and EAGAIN are
  * waited out. The bytes read, 0 at the end, or -1 with the reason set. One thread at a time, as for
  * the three that follow. */
 ssize_t input_read(struct input *input, void *buf, size_t cap, struct reason *why);
 
-/* What is read in order is handed out in whole samples. Puts the beginning of one that waits at
- * data, which has room for a sample, and gives its length; and takes the one that data[0..*len)
- * ends with, and its bytes off *len. */
-size_t input_resume_sample(struct input *input, unsigned char *data);
-void input_cut_sample(struct input *input, const unsigned char *data, size_t *len);
-
-/* At the end: 0, or -1 with the reason that a sample's end is missing. */
+/* At the end: 0, or -1 with the reason that a value's end is missing. */
 int input_check_end(const struct input *input, struct reason *why);
 
 /* The next bytes of a zstd file, in *frames, whose memory is used again: whole frames, each of
- * whole samples; or (open) the beginning of one that is too large for that, or corrupt, or cut off.
- * 1; 0 at the end; or -1 with the reason set. */
+ * whole values; or (open) the beginning of one that is too large for that, or corrupt, or cut off;
+ * or (open, to_end) of all frames, if these hold a text. 1; 0 at the end; or -1 with the reason
+ * set. */
 int input_frames(struct input *input, struct raw *frames, struct reason *why);
 
-/* Reads on in an open frame, when all of *frames was decoded. The bytes read, 0 at the end, or -1
+/* Reads on in open frames, when all of *frames was decoded. The bytes read, 0 at the end, or -1
  * with the reason set. */
 ssize_t input_more(struct input *input, struct raw *frames, struct reason *why);
 
-/* Takes back what of *frames lies behind the end of an open frame. */
+/* Takes back what of *frames lies behind the end of open frames. */
 void input_unread(struct input *input, struct raw *frames);
 
 /* Puts standard input's offset where reading ended. For one that will be taken from no more. */

@@ -3,6 +3,7 @@
 
 #include "diag.h"
 #include "gpu/strategy.h"
+#include "gpu/visible.h"
 #include "options.h"
 #include "output.h"
 #include "pool.h"
@@ -79,9 +80,11 @@ static void print_timing(const struct pool_outcome *outcome)
          outcome->copy_seconds, outcome->kernel_seconds, outcome->overlap_seconds);
 }
 
-/* What --verbose tells, and the warning that everybody gets. */
+/* What --verbose tells, and the warnings that everybody gets. */
 static void print_engines(const struct pool_outcome *outcome, enum verbosity verbosity)
 {
+    if (outcome->invalid.text[0] && verbosity >= NORMAL)
+        diag("%s", outcome->invalid.text);
     if (outcome->gpu_lost.text[0] && verbosity >= NORMAL)
         diag("warning: the GPU was lost (%s); the CPU counted the rest", outcome->gpu_lost.text);
     if (verbosity < VERBOSE)
@@ -123,6 +126,8 @@ static int count(void)
         diag("%s", why.text);
         return STATUS_FAILED;
     }
+    if (options.pool.device != DEVICE_CPU)
+        options.pool.ordinal = visible_only(options.pool.ordinal);
     struct source *source = source_open(options.operands, options.operand_count, &options.input);
     if (!source || tally_open(&tally, &options.histogram) != 0) {
         diag("out of memory");
@@ -138,6 +143,8 @@ static int count(void)
         _exit(STATUS_FAILED); /* threads may still be at work */
     }
     source_close(source);
+    if (options.pool.invalid == INVALID_SKIP)
+        tally_skip_invalid(&tally, &options.histogram);
     int status = print_report(&options, &tally);
     tally_close(&tally);
     print_engines(&outcome, options.verbosity);

@@ -18,11 +18,11 @@
 #define THREADS_MAX 1024
 #define MEMLIMIT_DEFAULT (128 * M)
 #define WIDTH_DEFAULT 4
+#define QUANTILES_DEFAULT "0.5,0.9,0.99,0.999"
 
 const char options_help[] =
     "Usage: gpuhisto [MODE] [OPTION]... [FILE]...\n"
-    "Count the bytes, letters or binary numbers of FILEs, or of standard input, exactly; on the "
-    "GPU\n"
+    "Count the bytes, letters or numbers of FILEs, or of standard input, exactly; on the GPU\n"
     "where that is faster. With no FILE, or when FILE is -, read standard input. zstd is "
     "recognised.\n"
     "\n"
@@ -30,14 +30,18 @@ const char options_help[] =
     "  -b, --bytes              each of the 256 byte values (the default)\n"
     "  -l, --letters[=WIDTH]    lower-case letters in ranges of WIDTH, 1 to 26 (4)\n"
     "  -f, --fold-case          with --letters: upper case counts as lower case\n"
+    "  -n, --numbers            decimal numbers in text, separated by white space\n"
     "      --values=TYPE        binary numbers: u8 u16 u32 u64 i8 i16 i32 i64 f32 f64, or "
     "big-endian\n"
     "                           with 'be' behind\n"
-    "Bins of values:\n"
+    "Bins of numbers and values:\n"
     "  -B, --bins=N             N equal bins over --min to --max, or whole values 0 to N-1\n"
     "      --min=X --max=Y      from X up to, but not, Y\n"
     "      --edges=A,B,...      bins between these\n"
     "      --log[=BASE]         bins between powers of BASE (10) that cover --min to --max\n"
+    "                           with none of these, --numbers cuts each power of two into 32\n"
+    "      --quantiles[=Q,...]  of numbers: these, too, behind the bins (0.5,0.9,0.99,0.999)\n"
+    "      --invalid=HOW        what is no number: count (and name the first), skip or error\n"
     "Input:\n"
     "  -d, --decompress=HOW     auto (by its first bytes), zstd or none\n"
     "      --memlimit=SIZE      largest zstd window accepted (128M)\n"
@@ -67,6 +71,8 @@ enum {
     OPT_MAX,
     OPT_EDGES,
     OPT_LOG,
+    OPT_QUANTILES,
+    OPT_INVALID,
     OPT_MEMLIMIT,
     OPT_HEADER,
     OPT_DEVICE,
@@ -78,18 +84,21 @@ enum {
     OPT_TIMING,
 };
 
-static const char short_options[] = ":bl::fB:d:F:o:qvhV";
+static const char short_options[] = ":bl::fnB:d:F:o:qvhV";
 
 static const struct option long_options[] = {
     {"bytes", no_argument, NULL, 'b'},
     {"letters", optional_argument, NULL, 'l'},
     {"fold-case", no_argument, NULL, 'f'},
+    {"numbers", no_argument, NULL, 'n'},
     {"values", required_argument, NULL, OPT_VALUES},
     {"bins", required_argument, NULL, 'B'},
     {"min", required_argument, NULL, OPT_MIN},
     {"max", required_argument, NULL, OPT_MAX},
     {"edges", required_argument, NULL, OPT_EDGES},
     {"log", optional_argument, NULL, OPT_LOG},
+    {"quantiles", optional_argument, NULL, OPT_QUANTILES},
+    {"invalid", required_argument, NULL, OPT_INVALID},
     {"decompress", required_argument, NULL, 'd'},
     {"memlimit", required_argument, NULL, OPT_MEMLIMIT},
     {"format", required_argument, NULL, 'F'},
@@ -111,7 +120,7 @@ static const struct option long_options[] = {
 
 /* What is gathered option by option, and only makes sense together. */
 struct draft {
-    bool bytes, letters, fold;
+    bool bytes, letters, fold, numbers, invalid;
     unsigned width;
     const struct value_type *type; /* NULL: no values */
     unsigned bins;                 /* 0: not said */
@@ -203,6 +212,34 @@ static int parse_values(const char *text, struct draft *draft, struct reason *wh
                "these with be behind for big-endian",
                text);
     return -1;
+}
+
+static int parse_quantiles(const char *list, struct report_options *report, struct reason *why)
+{
+    const char *at = list;
+    for (report->quantile_count = 0;; at++) {
+        size_t len = strspn(at, "0123456789.eE+-");
+        char *end;
+        double quantile = strtod(at, &end);
+        if (len == 0 || end != at + len || (*end && *end != ',') || !(quantile >= 0) ||
+            quantile > 1 || report->quantile_count == QUANTILES_MAX)
+            break;
+        report->quantiles[report->quantile_count++] = quantile;
+        if (!*end)
+            return 0;
+        at = end;
+    }
+    reason_set(why, "--quantiles=%s: must be numbers from 0 to 1, %d at most, separated by commas",
+               list, QUANTILES_MAX);
+    return -1;
+}
+
+static int parse_invalid(const char *text, struct options *options, struct reason *why)
+{
+    static const char *const choices[] = {"count", "skip", "error", NULL};
+    int word = parse_word("--invalid", text, choices, why);
+    options->pool.invalid = (enum invalid_choice)word;
+    return word < 0 ? -1 : 0;
 }
 
 static int parse_progress(const char *text, struct options *options, struct reason *why)
@@ -363,6 +400,14 @@ static int parse_option(int code, const char *word, struct options *options, str
     case 'f':
         draft->fold = true;
         return 0;
+    case 'n':
+        draft->numbers = true;
+        return 0;
+    case OPT_QUANTILES:
+        return parse_quantiles(optarg ? optarg : QUANTILES_DEFAULT, &options->report, why);
+    case OPT_INVALID:
+        draft->invalid = true;
+        return parse_invalid(optarg, options, why);
     case OPT_PROGRESS:
         return parse_progress(optarg, options, why);
     case OPT_TIMING:
@@ -397,9 +442,15 @@ static int usage(const char *text, struct reason *why)
     return -1;
 }
 
-/* Values that are their own bin. */
+/* What is counted without a word about bins: values that are their own, or log-linear bins. */
 static int settle_own(struct binning *binning, const struct draft *draft, struct reason *why)
 {
+    if (draft->numbers && draft->bins)
+        return usage("--bins: goes with --min and --max", why);
+    if (draft->numbers) {
+        binning_log_linear(binning);
+        return 0;
+    }
     unsigned all =
         draft->type->kind == 'u' && draft->type->size <= 2 ? 1u << 8 * draft->type->size : 0;
     if (draft->type->kind == 'f')
@@ -412,7 +463,7 @@ static int settle_own(struct binning *binning, const struct draft *draft, struct
 
 static int settle_binning(struct binning *binning, const struct draft *draft, struct reason *why)
 {
-    bool is_whole = draft->type->kind != 'f', range = draft->min && draft->max;
+    bool is_whole = !draft->numbers && draft->type->kind != 'f', range = draft->min && draft->max;
     if (!range && (draft->min || draft->max))
         return usage("--min, --max: give both, or neither", why);
     if (draft->edges && (range || draft->bins || draft->log))
@@ -430,28 +481,39 @@ static int settle_binning(struct binning *binning, const struct draft *draft, st
     return binning_equal(binning, is_whole, draft->min, draft->max, draft->bins, why);
 }
 
-static int settle_values(struct options *options, const struct draft *draft, struct reason *why)
+/* Values, or numbers. */
+static int settle_bins(struct options *options, const struct draft *draft, struct reason *why)
 {
     struct binning binning;
     if (options->pool.device == DEVICE_GPU || options->pool.strategy)
-        return usage("--device=gpu, --kernel: values are counted on the CPU, so far", why);
+        return usage(draft->numbers
+                         ? "--device=gpu, --kernel: numbers are counted on the CPU, so far"
+                         : "--device=gpu, --kernel: values are counted on the CPU, so far",
+                     why);
     options->pool.device = DEVICE_CPU;
     if (settle_binning(&binning, draft, why) != 0)
         return -1;
-    histogram_values(&options->histogram, draft->type, &binning);
+    if (draft->numbers)
+        histogram_numbers(&options->histogram, &binning);
+    else
+        histogram_values(&options->histogram, draft->type, &binning);
     return 0;
 }
 
 static int settle_mode(struct options *options, const struct draft *draft, struct reason *why)
 {
-    if (draft->bytes + draft->letters + !!draft->type > 1)
-        return usage("--bytes, --letters, --values: only one mode at a time", why);
+    bool binned = draft->type || draft->numbers;
+    if (draft->bytes + draft->letters + draft->numbers + !!draft->type > 1)
+        return usage("--bytes, --letters, --numbers, --values: only one mode at a time", why);
     if (draft->fold && !draft->letters)
         return usage("--fold-case: goes with --letters, as in --letters --fold-case", why);
-    if (!draft->type && (draft->bins || draft->min || draft->max || draft->edges || draft->log))
-        return usage("--bins, --min, --max, --edges, --log: go with --values=TYPE", why);
-    if (draft->type)
-        return settle_values(options, draft, why);
+    if (!binned && (draft->bins || draft->min || draft->max || draft->edges || draft->log))
+        return usage("--bins, --min, --max, --edges, --log: go with --numbers or --values=TYPE",
+                     why);
+    if (!draft->numbers && (draft->invalid || options->report.quantile_count))
+        return usage("--quantiles, --invalid: go with --numbers", why);
+    if (binned)
+        return settle_bins(options, draft, why);
     if (draft->letters)
         histogram_letters(&options->histogram, draft->width, draft->fold);
     else
@@ -465,8 +527,9 @@ static int settle(struct options *options, const struct draft *draft, struct rea
     if (settle_mode(options, draft, why) != 0)
         return -1;
     size_t size = histogram_sample_size(&options->histogram), *chunk = &options->pool.chunk_size;
-    options->input.sample_size = size;
-    *chunk = (*chunk + size - 1) / size * size; /* whole samples */
+    options->input.record_size = size ? size : RECORD_TOKENS;
+    if (size)
+        *chunk = (*chunk + size - 1) / size * size; /* whole samples */
 
     const struct strategy *strategy = options->pool.strategy;
     if (!strategy)

@@ -2,6 +2,7 @@
 #include "cost.h"
 #include "cpu_engine.h"
 #include "gpu/engine.h"
+#include "lines.h"
 
 #include <pthread.h>
 #include <sched.h>
@@ -55,6 +56,7 @@ struct pool {
     struct source *source;
     struct timespec begin;
     struct engine *cpu;
+    struct lines *lines;          /* NULL: nobody asks where a token is no number */
     _Atomic(struct engine *) gpu; /* NULL until its slots are there */
     double gpu_ready;             /* when that was; written before */
     _Atomic uint64_t bytes;       /* read so far */
@@ -128,6 +130,8 @@ static void open_gpu(struct pool *pool, unsigned slots)
     };
     struct reason why = {""};
     struct engine *gpu = gpu_engine_open(pool->histogram, &options, &why);
+    if (gpu)
+        gpu->lines = pool->lines;
     pthread_mutex_lock(&pool->lock);
     pool->gpu_refused = why;
     pthread_mutex_unlock(&pool->lock);
@@ -267,11 +271,22 @@ static void fail_for_loss(struct pool *pool)
     fail(pool, why.text);
 }
 
+/* Ends a run that wants numbers alone, once the first token that is none is known. Whether it is.
+ */
+static bool found_invalid(struct pool *pool)
+{
+    struct reason what;
+    if (pool->options.invalid != INVALID_ERROR || !pool->lines || !lines_first(pool->lines, &what))
+        return false;
+    fail(pool, what.text);
+    return true;
+}
+
 /* Has the chunk counted, and notes what it cost from `begin` on. 0, or -1: without its GPU. */
 static int submit(struct pool *pool, struct chunk *chunk, enum flow flow, double begin)
 {
     bool on_gpu = chunk->engine != pool->cpu, given = chunk->give;
-    size_t len = chunk->len;
+    size_t len = chunk->origin.bytes;
     double was_read = seconds_since(&pool->begin);
     int rc = engine_submit(chunk);
     double counted = seconds_since(&pool->begin);
@@ -294,11 +309,13 @@ static void *work(void *arg)
         enum flow flow;
         double begin = seconds_since(&pool->begin);
         int more = source_read(&reader, choose_memory, pool, &chunk, &flow);
-        size_t len = chunk ? chunk->len : 0;
+        size_t len = chunk ? chunk->origin.bytes : 0;
         if (chunk && submit(pool, chunk, flow, begin) != 0) {
             fail_for_loss(pool);
             break;
         }
+        if (found_invalid(pool))
+            break;
         if (more < 0) {
             const char *error = source_error(pool->source);
             if (error)
@@ -324,6 +341,17 @@ static void *work(void *arg)
 
 /* --- the run --- */
 
+/* 0, or -1: memory is short. */
+static int open_lines(struct pool *pool)
+{
+    if (pool->histogram->mode != SAMPLE_NUMBERS || pool->options.invalid == INVALID_SKIP)
+        return 0;
+    size_t on_gpu = pool->options.buffers + 2 * (size_t)pool->options.threads;
+    pool->lines = lines_open(pool->options.threads + SOURCE_GIVEN_MAX + on_gpu);
+    pool->cpu->lines = pool->lines;
+    return pool->lines ? 0 : -1;
+}
+
 static struct pool *open_pool(const struct pool_options *options, const struct histogram *histogram,
                               struct source *source)
 {
@@ -340,7 +368,7 @@ static struct pool *open_pool(const struct pool_options *options, const struct h
                                 pool->options.threads + SOURCE_GIVEN_MAX);
     pthread_mutex_init(&pool->lock, NULL);
     pthread_cond_init(&pool->changed, NULL);
-    if (pool->cpu)
+    if (pool->cpu && open_lines(pool) == 0)
         return pool;
     free(pool);
     return NULL;
@@ -381,14 +409,14 @@ static int wait_for_workers(struct pool *pool)
 static int gather(struct pool *pool, struct engine *gpu, struct tally *tally,
                   struct pool_outcome *outcome)
 {
-    uint64_t before = tally->samples, size = histogram_sample_size(pool->histogram);
+    uint64_t before = tally->bytes;
     if (gpu && engine_finish(gpu, tally) != 0) {
         reason_set(&pool->why, "GPU lost: %s", engine_loss(gpu));
         return -1;
     }
-    outcome->gpu_bytes = (tally->samples - before) * size;
+    outcome->gpu_bytes = tally->bytes - before;
     engine_finish(pool->cpu, tally);
-    uint64_t bytes = (tally->samples - before) * size;
+    uint64_t bytes = tally->bytes - before;
     if (bytes != atomic_load(&pool->bytes)) {
         reason_set(&pool->why, "internal error: the counts do not add up to what was read");
         return -1;
@@ -439,6 +467,11 @@ static int run(struct pool *pool, struct tally *tally, struct pool_outcome *outc
         return -1;
     struct engine *gpu = atomic_load(&pool->gpu); /* one that comes later comes too late */
     rc = gather(pool, gpu, tally, outcome);
+    if (rc == 0 && pool->lines && lines_first(pool->lines, &outcome->invalid) &&
+        pool->options.invalid == INVALID_ERROR) {
+        pool->why = outcome->invalid;
+        rc = -1;
+    }
     if (gpu)
         describe_gpu(pool, gpu, outcome);
     return rc;
@@ -466,6 +499,7 @@ int pool_run(const struct pool_options *options, const struct histogram *histogr
     /* Workers that have left, and a GPU that was never asked for: then nobody else is here. */
     if (rc == 0 && !outcome->gpu_opened) {
         engine_close(pool->cpu);
+        lines_close(pool->lines);
         pthread_cond_destroy(&pool->changed);
         pthread_mutex_destroy(&pool->lock);
         free(pool);

@@ -16,6 +16,13 @@ enum device_choice {
     DEVICE_GPU, /* or fail */
 };
 
+/* What a token does that is no number. */
+enum invalid_choice {
+    INVALID_COUNT, /* counts; the first one is named */
+    INVALID_SKIP,
+    INVALID_ERROR, /* ends the run */
+};
+
 /* When more hands are called for. */
 struct pool_tuning {
     uint64_t short_input;     /* bytes that one worker counts before others are started */
@@ -37,6 +44,7 @@ struct pool_options {
     unsigned buffers;                /* GPU slots; 0: chosen by the kind of input */
     unsigned threads;                /* workers at most; 0: the processors this process may use */
     bool timing;                     /* measure copies and kernels on the device */
+    enum invalid_choice invalid;     /* in numbers */
     struct pool_tuning tuning;
     /* If not NULL: called by the thread that waits, ten times a second, with look_arg and the bytes
      * that were read and counted, or are on their way to it. */
@@ -54,6 +62,7 @@ struct pool_outcome {
     double gpu_ready;          /* when its slots were there; 0: never, or too late */
     char gpu_name[128];        /* the device and its strategy, if ready */
     struct reason gpu_refused; /* why there was no GPU, if it was tried; or empty */
+    struct reason invalid;     /* the first token that is no number, and its line; or empty */
     struct reason gpu_lost;    /* why the CPU had to take the GPU's work over; or empty */
     uint64_t gpu_chunks;       /* the three that follow only with options->timing */
     double copy_seconds, kernel_seconds;

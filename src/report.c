@@ -1,4 +1,5 @@
 #include "report.h"
+#include "quantile.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -30,6 +31,12 @@ static void write_csv_field(FILE *out, const char *text)
         fputs(text, out);
 }
 
+/* Whether a row of numbers or values is shown. */
+static bool is_shown(const struct binning *binning, uint64_t count)
+{
+    return count > 0 || !binning->log_linear;
+}
+
 /* A bin of values: its edges on both sides of the count. */
 static void write_row(FILE *out, char separator, const char *lo, uint64_t count, const char *hi)
 {
@@ -42,38 +49,96 @@ static void write_values(FILE *out, const struct report_options *options,
     char separator = options->format == FORMAT_CSV ? ',' : '\t', lo[48], hi[48];
     if (options->header)
         fprintf(out, "lo%ccount%chi\n", separator, separator);
-    binning_show_edge(binning, 0, hi);
-    write_row(out, separator, "-inf", counts[ROW_BELOW], hi);
-    for (size_t bin = 0; bin < binning->bins; bin++) {
-        memcpy(lo, hi, sizeof lo);
-        binning_show_edge(binning, bin + 1, hi);
-        write_row(out, separator, lo, counts[1 + bin], hi);
+    for (size_t row = ROW_BELOW; row <= ROW_ABOVE(binning); row++) {
+        if (!is_shown(binning, counts[row]))
+            continue;
+        strcpy(lo, "-inf");
+        strcpy(hi, "inf");
+        if (row > ROW_BELOW)
+            binning_show_edge(binning, row - 1, lo);
+        if (row < ROW_ABOVE(binning))
+            binning_show_edge(binning, row, hi);
+        write_row(out, separator, lo, counts[row], hi);
     }
-    write_row(out, separator, hi, counts[ROW_ABOVE(binning)], "inf");
     fprintf(out, "invalid%c%" PRIu64 "\n", separator, counts[ROW_INVALID(binning)]);
 }
 
-static void write_json_values(FILE *out, const struct histogram *histogram,
-                              const struct tally *tally)
+static void write_quantiles(FILE *out, const struct report_options *options,
+                            const struct binning *binning, const struct tally *tally)
+{
+    char separator = options->format == FORMAT_CSV ? ',' : '\t', q[48], value[48], error[48];
+    for (size_t i = 0; i < options->quantile_count; i++) {
+        struct quantile found = quantile(binning, tally, options->quantiles[i]);
+        binning_show_double(options->quantiles[i], q);
+        binning_show_double(found.value, value);
+        binning_show_double(found.error, error);
+        fprintf(out, "q%s%c%s%c%s\n", q, separator, value, separator, error);
+    }
+}
+
+/* A member of an object; `key` has what stands before the colon. JSON knows no infinity and no NaN:
+ * they are strings. */
+static void write_json_number(FILE *out, const char *key, const char *text)
+{
+    bool finite = strpbrk(text, "in") == NULL;
+    fprintf(out, finite ? "%s:%s" : "%s:\"%s\"", key, text);
+}
+
+static void write_json_bins(FILE *out, const struct binning *binning, const uint64_t *counts)
+{
+    const char *comma = "";
+    char edge[48];
+    for (size_t bin = 0; bin < binning->bins; bin++) {
+        if (!is_shown(binning, counts[1 + bin]))
+            continue;
+        fputs(comma, out);
+        binning_show_edge(binning, bin, edge);
+        write_json_number(out, "{\"lo\"", edge);
+        binning_show_edge(binning, bin + 1, edge);
+        write_json_number(out, ",\"hi\"", edge);
+        fprintf(out, ",\"count\":%" PRIu64 "}", counts[1 + bin]);
+        comma = ",";
+    }
+}
+
+static void write_json_quantiles(FILE *out, const struct report_options *options,
+                                 const struct binning *binning, const struct tally *tally)
+{
+    char text[48];
+    fputs(",\"quantiles\":[", out);
+    for (size_t i = 0; i < options->quantile_count; i++) {
+        struct quantile found = quantile(binning, tally, options->quantiles[i]);
+        binning_show_double(options->quantiles[i], text);
+        write_json_number(out, i ? ",{\"q\"" : "{\"q\"", text);
+        binning_show_double(found.value, text);
+        write_json_number(out, ",\"value\"", text);
+        binning_show_double(found.error, text);
+        write_json_number(out, ",\"error\"", text);
+        putc('}', out);
+    }
+    putc(']', out);
+}
+
+static void write_json_values(FILE *out, const struct report_options *options,
+                              const struct histogram *histogram, const struct tally *tally)
 {
     const struct binning *binning = &histogram->binning;
     uint64_t below = tally->counts[ROW_BELOW], above = tally->counts[ROW_ABOVE(binning)];
     uint64_t invalid = tally->counts[ROW_INVALID(binning)], other = below + above + invalid;
-    char lo[48], hi[48];
+    if (histogram->mode == SAMPLE_NUMBERS)
+        fputs("{\"schema\":\"gpuhisto/1\",\"mode\":\"numbers\"", out);
+    else
+        fprintf(out, "{\"schema\":\"gpuhisto/1\",\"mode\":\"values\",\"type\":\"%s\"",
+                histogram->type.name);
     fprintf(out,
-            "{\"schema\":\"gpuhisto/1\",\"mode\":\"values\",\"type\":\"%s\",\"total\":%" PRIu64
-            ",\"counted\":%" PRIu64 ",\"other\":%" PRIu64 ",\"below\":%" PRIu64
-            ",\"above\":%" PRIu64 ",\"invalid\":%" PRIu64 ",\"bins\":[",
-            histogram->type.name, tally->samples, tally->samples - other, other, below, above,
-            invalid);
-    binning_show_edge(binning, 0, hi);
-    for (size_t bin = 0; bin < binning->bins; bin++) {
-        memcpy(lo, hi, sizeof lo);
-        binning_show_edge(binning, bin + 1, hi);
-        fprintf(out, "%s{\"lo\":%s,\"hi\":%s,\"count\":%" PRIu64 "}", bin ? "," : "", lo, hi,
-                tally->counts[1 + bin]);
-    }
-    fputs("]}\n", out);
+            ",\"total\":%" PRIu64 ",\"counted\":%" PRIu64 ",\"other\":%" PRIu64
+            ",\"below\":%" PRIu64 ",\"above\":%" PRIu64 ",\"invalid\":%" PRIu64 ",\"bins\":[",
+            tally->samples, tally->samples - other, other, below, above, invalid);
+    write_json_bins(out, binning, tally->counts);
+    putc(']', out);
+    if (options->quantile_count)
+        write_json_quantiles(out, options, binning, tally);
+    fputs("}\n", out);
 }
 
 static void write_table(FILE *out, const struct report_options *options,
@@ -121,12 +186,15 @@ void report_write(FILE *out, const struct report_options *options,
                   const struct histogram *histogram, const struct tally *tally)
 {
     bool json = options->format == FORMAT_JSON;
-    if (histogram->mode == SAMPLE_VALUES && json)
-        write_json_values(out, histogram, tally);
-    else if (histogram->mode == SAMPLE_VALUES)
+    bool binned = histogram->mode == SAMPLE_VALUES || histogram->mode == SAMPLE_NUMBERS;
+    if (binned && json) {
+        write_json_values(out, options, histogram, tally);
+    } else if (binned) {
         write_values(out, options, &histogram->binning, tally->counts);
-    else if (json)
+        write_quantiles(out, options, &histogram->binning, tally);
+    } else if (json) {
         write_json(out, histogram, tally);
-    else
+    } else {
         write_table(out, options, histogram, tally);
+    }
 }

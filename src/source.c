@@ -24,11 +24,12 @@ struct source {
     _Atomic uint64_t read; /* of these */
     _Atomic uint64_t left; /* bytes of files, compressed as far as not opened, still to be taken */
 
-    /* The next two; held while a stream is read, or frames are cut out. The current input is also
+    /* The next three; held while a stream is read, or frames are cut out. The current input is also
      * its own who has an open frame of it: as long as `open` is set nobody else touches it. */
     pthread_mutex_t turn;
     size_t next_operand;
     struct open_input *current; /* NULL: the next operand must be opened */
+    uint64_t sequence;          /* of the next chunk */
 
     pthread_mutex_t lock; /* the rest, and open_input.users */
     bool failed;
@@ -177,6 +178,21 @@ static int retire(struct source *source)
     return 0;
 }
 
+/* Says where the chunk, which the current input will fill, comes from. */
+static void begin_chunk(struct source *source, struct chunk *chunk)
+{
+    chunk->origin = (struct origin){.sequence = source->sequence++,
+                                    .file = source->next_operand - 1,
+                                    .name = source->current->input.name};
+}
+
+/* Where to stop filling a chunk that begins with what waited, bytes. Tokens have room of their own
+ * for that, so that every chunk gets on. */
+static size_t fill_limit(const struct input *input, const struct chunk *chunk, size_t waited)
+{
+    return chunk->cap + (input->records.size == RECORD_TOKENS ? waited : 0);
+}
+
 /* --- bytes as they are --- */
 
 /* A piece of a regular file that was taken by this reader. */
@@ -184,15 +200,14 @@ static int read_piece(struct source *source, struct open_input *open, struct chu
                       size_t len, uint64_t offset)
 {
     struct reason why;
-    ssize_t got = input_read_at(&open->input, chunk->data, len, offset, &why);
-    chunk->len = got > 0 ? (size_t)got : 0;
-    bool cut = chunk->len % open->input.sample_size > 0;
-    if (cut)
-        reason_set(&why, "%s: became shorter, and ends within a value", open->input.name);
-    if (got < 0 || cut)
+    ssize_t got = input_read_piece(&open->input, chunk->data, len, offset, &chunk->len, &why);
+    if (got < 0) {
+        chunk->len = 0;
         fail(source, &why);
+    }
+    chunk->origin.bytes = got > 0 ? (size_t)got : 0;
     leave_input(source, open);
-    return got < 0 || cut ? -1 : 1;
+    return got < 0 ? -1 : 1;
 }
 
 /* The next bytes of a stream, or of a regular file past the size it had. */
@@ -201,15 +216,17 @@ static int read_serial(struct source *source, struct chunk *chunk)
     struct input *input = &source->current->input;
     struct reason why;
     ssize_t got;
-    chunk->len = input_resume_sample(input, chunk->data);
+    chunk->len = records_resume(&input->records, chunk->data);
+    size_t limit = fill_limit(input, chunk, chunk->len);
     do {
-        got = input_read(input, chunk->data + chunk->len, chunk->cap - chunk->len, &why);
+        got = input_read(input, chunk->data + chunk->len, limit - chunk->len, &why);
         if (got < 0)
             return fail(source, &why);
         chunk->len += (size_t)got;
         atomic_fetch_add(&source->read, (size_t)got);
-    } while (got > 0 && chunk->fill && chunk->len < chunk->cap);
-    input_cut_sample(input, chunk->data, &chunk->len);
+    } while (got > 0 && chunk->fill && chunk->len < limit);
+    chunk->len = records_cut(&input->records, chunk->data, chunk->len, got == 0);
+    chunk->origin.bytes = chunk->len;
     return got == 0 && retire(source) != 0 ? -1 : 1;
 }
 
@@ -237,6 +254,8 @@ static int read_plain(struct source *source, source_memory *choose, void *arg, s
     /* Behind a file's known end there is hardly ever anything: not worth waiting for a slot. */
     *flow = parallel || input->size > 0 ? FLOW_FILE : FLOW_PIPE;
     *chunk = choose(arg, *flow);
+    if (*chunk)
+        begin_chunk(source, *chunk);
     if (*chunk && parallel)
         return read_parallel(source, *chunk);
     int more = *chunk ? read_serial(source, *chunk) : fail(source, &(struct reason){""});
@@ -414,36 +433,57 @@ static int fail_in_frames(struct reader *reader, const char *fault)
     return fail(reader->source, &why);
 }
 
-/* Decodes on, behind what is in chunk. 1: its last byte was not the frames' last one; 0: it was;
- * -1. */
-static int decode(struct reader *reader, struct chunk *chunk)
+/* Feeds a decoder that has taken all there was. 1; 0: the frames have ended; -1. */
+static int feed(struct reader *reader)
 {
     struct raw *frames = &reader->frames;
-    while (chunk->len < chunk->cap) {
+    struct reason why;
+    ssize_t got = frames->open ? input_more(&reader->source->current->input, frames, &why) : 0;
+    if (got < 0)
+        return fail(reader->source, &why);
+    if (got == 0 && frames->to_end && zstd_stream_complete(reader->zstd))
+        return 0;
+    return got > 0 ? 1 : fail_in_frames(reader, "truncated zstd data");
+}
+
+/* Decodes on, behind what is in chunk, up to limit. 1: its last byte was not the frames' last one;
+ * 0: it was; -1. */
+static int decode(struct reader *reader, struct chunk *chunk, size_t limit)
+{
+    struct raw *frames = &reader->frames;
+    while (chunk->len < limit) {
         struct reason why;
         size_t used, made;
-        if (frames->pos == frames->len && !reader->pending) {
-            ssize_t got =
-                frames->open ? input_more(&reader->source->current->input, frames, &why) : 0;
-            if (got < 0)
-                return fail(reader->source, &why);
-            if (got == 0)
-                return fail_in_frames(reader, "truncated zstd data");
-        }
-        int rc = zstd_stream_decode(reader->zstd, frames->data + frames->pos,
-                                    frames->len - frames->pos, &used, chunk->data + chunk->len,
-                                    chunk->cap - chunk->len, &made, &why);
+        int more = frames->pos < frames->len || reader->pending ? 1 : feed(reader);
+        if (more <= 0)
+            return more;
+        int rc =
+            zstd_stream_decode(reader->zstd, frames->data + frames->pos, frames->len - frames->pos,
+                               &used, chunk->data + chunk->len, limit - chunk->len, &made, &why);
         frames->pos += used;
         atomic_fetch_add(&reader->source->read, used);
         chunk->len += made;
         if (rc != 0)
             return fail_in_frames(reader, why.text);
         bool complete = zstd_stream_complete(reader->zstd);
-        reader->pending = !complete && chunk->len == chunk->cap;
-        if (complete && (frames->open || frames->pos == frames->len))
+        reader->pending = !complete && chunk->len == limit;
+        if (complete && (frames->open ? !frames->to_end : frames->pos == frames->len))
             return 0;
     }
     return 1;
+}
+
+/* The same for one that has an open frame. Only what is read in order may cut records; and the
+ * input is this reader's own. */
+static int decode_in_order(struct reader *reader, struct chunk *chunk)
+{
+    struct input *input = &reader->source->current->input;
+    begin_chunk(reader->source, chunk);
+    chunk->len = records_resume(&input->records, chunk->data);
+    int more = decode(reader, chunk, fill_limit(input, chunk, chunk->len));
+    bool at_end = more == 0 && reader->frames.to_end;
+    chunk->len = records_cut(&input->records, chunk->data, chunk->len, at_end);
+    return more;
 }
 
 /* Decodes the next chunk of the reader's frames. 1 or -1. */
@@ -460,13 +500,9 @@ static int read_frames(struct reader *reader, source_memory *choose, void *arg,
     *chunk = choose(arg, FLOW_ZSTD);
     if (!*chunk)
         return fail(source, &(struct reason){""});
-    /* Only what is read in order may cut samples; then the input is this reader's own. */
-    struct input *input = reader->frames.open ? &source->current->input : NULL;
-    if (input)
-        (*chunk)->len = input_resume_sample(input, (*chunk)->data);
-    int more = decode(reader, *chunk);
-    if (input)
-        input_cut_sample(input, (*chunk)->data, &(*chunk)->len);
+    int more = reader->frames.open ? decode_in_order(reader, *chunk)
+                                   : decode(reader, *chunk, (*chunk)->cap);
+    (*chunk)->origin.bytes = (*chunk)->len;
     if (more == 0)
         end_frames(reader);
     return more < 0 ? -1 : 1;

@@ -159,8 +159,8 @@ usage()
 usage "--values=u7: must be u8, u16" --values=u7
 usage "only one mode at a time" --values=u8 --bytes
 usage "only one mode at a time" --values=u8 --letters
-usage "go with --values=TYPE" --bins=3
-usage "go with --values=TYPE" --min=3 --max=4
+usage "go with --numbers or --values=TYPE" --bins=3
+usage "go with --numbers or --values=TYPE" --min=3 --max=4
 usage "--min, --max: give both" --values=u32 --bins=3 --min=1
 usage "--min, --max: say how many --bins" --values=u32 --min=1 --max=5
 usage "--values: needs --bins, or --edges" --values=u32

@@ -1,0 +1,54 @@
+#include "quantile.h"
+
+#include <float.h>
+#include <math.h>
+
+/* The row of the sample of rank `rank`, from 1. */
+static size_t row_of_rank(const uint64_t *counts, uint64_t rank)
+{
+    size_t row = ROW_BELOW;
+    for (; counts[row] < rank; row++)
+        rank -= counts[row];
+    return row;
+}
+
+/* For samples from a up to b, both over 0: 2ab / (a + b) errs as much, relatively, at both ends. */
+static struct quantile between(double a, double b)
+{
+    double ratio = b / a;
+    if (ratio > DBL_MAX)
+        return (struct quantile){0, 1};
+    return (struct quantile){b * (2 / (1 + ratio)), (ratio - 1) / (ratio + 1)};
+}
+
+static struct quantile in_bin(const struct binning *binning, size_t bin)
+{
+    double a = binning_edge(binning, bin), b = binning_edge(binning, bin + 1);
+    a = a < -DBL_MAX ? -DBL_MAX : a; /* samples in bins are finite */
+    b = b > DBL_MAX ? DBL_MAX : b;
+    if (a > 0)
+        return between(a, b);
+    if (b < 0) {
+        struct quantile mirrored = between(-b, -a);
+        return (struct quantile){-mirrored.value, mirrored.error};
+    }
+    bool is_zero = a == 0 && b == DBL_TRUE_MIN;
+    return (struct quantile){0, is_zero ? 0 : 1};
+}
+
+struct quantile quantile(const struct binning *binning, const struct tally *tally, double q)
+{
+    uint64_t samples = tally->samples - tally->counts[ROW_INVALID(binning)];
+    if (samples == 0)
+        return (struct quantile){NAN, NAN};
+    double wanted = q * (double)samples;
+    uint64_t rank = wanted < (double)samples ? (uint64_t)wanted : samples;
+    if (rank == 0 || (rank < samples && (double)rank < wanted))
+        rank++;
+    size_t row = row_of_rank(tally->counts, rank);
+    if (row != ROW_BELOW && row != ROW_ABOVE(binning))
+        return in_bin(binning, row - 1);
+    /* Infinity itself, or what may be anything beyond the bins. */
+    return (struct quantile){row == ROW_BELOW ? -HUGE_VAL : HUGE_VAL,
+                             binning->log_linear ? 0 : HUGE_VAL};
+}
