@@ -30,7 +30,7 @@ static inline struct sample_map sample_map_of(const struct histogram *histogram)
     if (histogram->mode == SAMPLE_LETTERS)
         map.reciprocal = (65536 + histogram->width - 1) / histogram->width;
     map.fold = histogram->fold ? 0x20u : 0u;
-    if (histogram->mode == SAMPLE_VALUES)
+    if (histogram->mode == SAMPLE_VALUES || histogram->mode == SAMPLE_NUMBERS)
         map.rows = row_map_of(histogram);
     return map;
 }
@@ -54,7 +54,16 @@ struct count_args {
     unsigned *scratch;   // map.bins words a block, for a strategy that asks for them; not zeroed
     unsigned coarsening; // samples a thread, for a strategy that has such a factor
     struct table_shape shape;
+    const struct power *powers; // number_powers(), for numbers
+    unsigned *rest; // words_for_rest(len) of them, for numbers: a count, and so many offsets
 };
+
+// A number that is put off for the second kernel has 20 digits or more, and white space behind it,
+// or is the last.
+static inline unsigned long long words_for_rest(unsigned long long len)
+{
+    return 1 + (len + 1) / 21;
+}
 
 // --- samples ---
 //

@@ -2,6 +2,11 @@
 #include "gpu/device.h"
 #include "gpu/launch.h"
 
+extern "C" {
+#include "src/number.h"
+#include "src/number_nearest.h"
+}
+
 #include <cstdio>
 #include <cstdlib>
 
@@ -59,18 +64,31 @@ static bool open_slot(struct device *device, struct slot *slot, size_t size)
     return there;
 }
 
+static bool launch_kernel(struct device *device, counting_kernel kernel, unsigned grid,
+                          unsigned block, size_t shared, struct count_args *args)
+{
+    void *params[] = {args};
+    return ok(device,
+              cudaLaunchKernel(reinterpret_cast<const void *>(kernel), dim3(grid), dim3(block),
+                               params, shared, device->counts_stream),
+              "launching a kernel");
+}
+
+// The second kernel has as many blocks, which are small.
 static bool launch(struct device *device, const unsigned char *data, unsigned long long len)
 {
     struct count_args args = device->args;
     args.data = data;
     args.len = len;
-    void *params[] = {&args};
     const struct launch *how = &device->how;
-    dim3 grid(grid_for(how, device->resident, len)), block(how->block);
-    return ok(device,
-              cudaLaunchKernel(reinterpret_cast<const void *>(how->kernel), grid, block, params,
-                               how->shared, device->counts_stream),
-              "launching a kernel");
+    const unsigned grid = grid_for(how, device->resident, len);
+    if (how->rest &&
+        !ok(device, cudaMemsetAsync(args.rest, 0, sizeof args.rest[0], device->counts_stream),
+            "emptying a list"))
+        return false;
+    return launch_kernel(device, how->kernel, grid, how->block, how->shared, &args) &&
+           (!how->rest ||
+            launch_kernel(device, how->rest, device->resident, NUMBERS_REST_BLOCK, 0, &args));
 }
 
 // Finds out how many blocks the device can hold, and gives the kernel what it needs.
@@ -125,7 +143,7 @@ static bool count_devices(struct device *device, int *count)
 // Values that are looked up have a table on the device.
 static bool prepare_table(struct device *device, const struct histogram *histogram)
 {
-    if (histogram->mode != SAMPLE_VALUES)
+    if (histogram->mode != SAMPLE_VALUES && histogram->mode != SAMPLE_NUMBERS)
         return true;
     size_t size;
     void *there = nullptr, *here = row_table(histogram, &size);
@@ -137,6 +155,24 @@ static bool prepare_table(struct device *device, const struct histogram *histogr
                          "copying the bins' edges"));
     device->args.map.rows.table = there;
     std::free(here);
+    return done;
+}
+
+// Numbers take the powers of ten, and a list of those that are put off.
+static bool prepare_numbers(struct device *device, size_t slot_size)
+{
+    const size_t size = (POWER_MAX - POWER_MIN + 1) * sizeof(struct power);
+    struct power *powers = nullptr;
+    if (!device->how.rest)
+        return true;
+    number_prepare();
+    bool done =
+        ok(device, cudaMalloc(&powers, size), "allocating the powers of ten") &&
+        ok(device, cudaMemcpy(powers, number_powers(), size, cudaMemcpyHostToDevice),
+           "copying the powers of ten") &&
+        ok(device, cudaMalloc(&device->args.rest, words_for_rest(slot_size) * sizeof(unsigned)),
+           "allocating a list");
+    device->args.powers = powers;
     return done;
 }
 
@@ -163,7 +199,8 @@ static bool prepare(struct device *device, const struct device_plan *plan)
         !ok(device, cudaMalloc(&device->args.counts, device->counts_size),
             "allocating the histogram"))
         return false;
-    if (!prepare_table(device, plan->histogram) || !prepare_kernel(device, plan))
+    if (!prepare_table(device, plan->histogram) || !prepare_kernel(device, plan) ||
+        !prepare_numbers(device, plan->slot_size))
         return false;
     for (unsigned i = 0; i < plan->slots; i++)
         if (!open_slot(device, &device->slots[i], plan->slot_size))
@@ -321,6 +358,8 @@ void device_close(struct device *device)
     destroy_event(device->opened);
     (void)cudaFree(device->args.counts);
     (void)cudaFree(device->args.scratch);
+    (void)cudaFree(const_cast<struct power *>(device->args.powers));
+    (void)cudaFree(device->args.rest);
     (void)cudaFree(const_cast<void *>(device->args.map.rows.table));
     if (device->counts_stream)
         (void)cudaStreamDestroy(device->counts_stream);

@@ -12,10 +12,11 @@ using counting_kernel = void (*)(count_args args);
 
 // What a block keeps its counters in.
 enum table_kind {
-    TABLE_NONE,      // nothing of its own, or nothing whose size depends on the bins
-    TABLE_A_BLOCK,   // 32-bit counters in shared memory, one for each bin
-    TABLE_A_WARP,    // so many for every warp
-    TABLE_OF_COLUMNS // as struct table_shape says; for samples of a byte, as lanes.cuh does
+    TABLE_NONE,       // nothing of its own, or nothing whose size depends on the bins
+    TABLE_A_BLOCK,    // 32-bit counters in shared memory, one for each bin
+    TABLE_A_WARP,     // so many for every warp
+    TABLE_OF_COLUMNS, // as struct table_shape says; for samples of a byte, as lanes.cuh does
+    TABLE_OF_ROWS     // of rows that come up, and each warp's text: numbers.cuh
 };
 
 // What a strategy brings with it.
@@ -23,6 +24,7 @@ struct strategy_kernels {
     counting_kernel bytes;                                // null: the strategy does not count them
     counting_kernel letters[LETTERS];                     // by the width of a range, from 1
     counting_kernel (*values)(const struct row_map &map); // may give null
+    counting_kernel numbers;
     enum table_kind table;
     bool scratch; // wants map.bins words a block in global memory
 };
@@ -30,9 +32,13 @@ struct strategy_kernels {
 // By enum strategy_id; from strategies.cu.
 extern const struct strategy_kernels strategy_kernels[];
 
+// Counts the numbers that a kernel for them put off, with blocks of NUMBERS_REST_BLOCK;
+// args.rest[0] is to be 0 before these two.
+extern const counting_kernel rest_of_numbers;
+
 // A kernel, and how it is launched on one device.
 struct launch {
-    counting_kernel kernel;
+    counting_kernel kernel, rest;      // rest is launched behind it, if not null
     unsigned block, coarsening, least; // as in struct tuning
     unsigned sample;                   // bytes
     unsigned long long shared;         // dynamic shared memory, bytes a block
@@ -61,7 +67,9 @@ static inline struct launch launch_with(const struct tuning *tuning,
     struct launch how = {};
     how.kernel = histogram->mode == SAMPLE_BYTES     ? of->bytes
                  : histogram->mode == SAMPLE_LETTERS ? of->letters[histogram->width - 1]
-                                                     : of->values(row_map_of(histogram));
+                 : histogram->mode == SAMPLE_VALUES  ? of->values(row_map_of(histogram))
+                                                     : of->numbers;
+    how.rest = histogram->mode == SAMPLE_NUMBERS ? rest_of_numbers : nullptr;
     how.block = tuning->block;
     how.coarsening = tuning->coarsening;
     how.least = tuning->least;
@@ -74,6 +82,8 @@ static inline struct launch launch_with(const struct tuning *tuning,
         how.shared = tuning->block / 32 * 4ull * bins;
     else if (of->table == TABLE_OF_COLUMNS && how.sample == 1)
         how.shared = LANES_SHARED;
+    else if (of->table == TABLE_OF_ROWS)
+        how.shared = NUMBERS_SHARED + tuning->block / 32 * NUMBERS_SHARED_A_WARP;
     else if (of->table == TABLE_OF_COLUMNS) {
         how.shape = shape_for(bins, shared_most);
         how.shared = how.shape.bins * 4ull << how.shape.columns_log;

@@ -74,7 +74,9 @@ struct row_map row_map_of(const struct histogram *histogram)
             lay_wholes(&map, histogram);
         return map;
     }
-    map.way = binning->edges ? ROWS_BY_EDGES : ROWS_OF_DOUBLES;
+    map.way = binning->log_linear ? ROWS_LOG_LINEAR
+              : binning->edges    ? ROWS_BY_EDGES
+                                  : ROWS_OF_DOUBLES;
     map.edges = map.bins + 1;
     map.min = binning->min;
     map.max = binning->max;

@@ -7,6 +7,7 @@
 #include "gpu/kernels/lanes_values.cuh"
 #include "gpu/kernels/matched.cuh"
 #include "gpu/kernels/naive.cuh"
+#include "gpu/kernels/numbers.cuh"
 #include "gpu/kernels/privatized.cuh"
 #include "gpu/kernels/shared.cuh"
 #include "gpu/kernels/vectorized.cuh"
@@ -33,7 +34,7 @@ static counting_kernel lanes_of(const row_map &map)
 }
 
 // A strategy whose kernels may depend on the WIDTH of letters, and on the map of values.
-#define STRATEGY(name, about, modes, bytes, letters, values, table, scratch)                       \
+#define STRATEGY(name, about, modes, bytes, letters, values, numbers, table, scratch)              \
     template <unsigned WIDTH> static counting_kernel name##_letters()                              \
     {                                                                                              \
         return letters;                                                                            \
@@ -53,8 +54,10 @@ static counting_kernel lanes_of(const row_map &map)
     }
 
 const struct strategy_kernels strategy_kernels[] = {
-#define STRATEGY(name, about, modes, bytes, letters, values, table, scratch)                       \
-    {bytes, EVERY_WIDTH(name##_letters), name##_values, table, scratch},
+#define STRATEGY(name, about, modes, bytes, letters, values, numbers, table, scratch)              \
+    {bytes, EVERY_WIDTH(name##_letters), name##_values, numbers, table, scratch},
 #include "gpu/strategies.def"
 #undef STRATEGY
 };
+
+const counting_kernel rest_of_numbers = numbers_rest;

@@ -3,7 +3,8 @@
 #include <string.h>
 
 const struct strategy strategies[] = {
-#define STRATEGY(name, about, modes, bytes, letters, values, table, scratch) {#name, about, modes},
+#define STRATEGY(name, about, modes, bytes, letters, values, numbers, table, scratch)              \
+    {#name, about, modes},
 #include "gpu/strategies.def"
 #undef STRATEGY
 };
@@ -23,5 +24,9 @@ const struct strategy *strategy_best(const struct histogram *histogram)
     bool sliced = histogram->mode == SAMPLE_LETTERS && histogram->width >= BITSLICED_WIDTH_MIN;
     bool many = histogram->mode == SAMPLE_VALUES && histogram->type.size > 1 &&
                 histogram->bins > LANES_ROWS_MAX;
-    return &strategies[sliced ? STRATEGY_bitsliced : many ? STRATEGY_matched : STRATEGY_lanes];
+    bool text = histogram->mode == SAMPLE_NUMBERS;
+    return &strategies[sliced ? STRATEGY_bitsliced
+                       : many ? STRATEGY_matched
+                       : text ? STRATEGY_numbers
+                              : STRATEGY_lanes];
 }

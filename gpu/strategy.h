@@ -6,7 +6,8 @@
 
 /* A strategy is named by its index too. */
 enum strategy_id {
-#define STRATEGY(name, about, modes, bytes, letters, values, table, scratch) STRATEGY_##name,
+#define STRATEGY(name, about, modes, bytes, letters, values, numbers, table, scratch)              \
+    STRATEGY_##name,
 #include "gpu/strategies.def"
 #undef STRATEGY
 };

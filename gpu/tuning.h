@@ -7,6 +7,12 @@
 
 #include "gpu/strategy.h"
 
+/* Of numbers: threads a block, and blocks that a multiprocessor is to have room for; of its second
+ * kernel: threads a block, a warp. */
+#define NUMBERS_BLOCK 256
+#define NUMBERS_RESIDENT 5
+#define NUMBERS_REST_BLOCK 32
+
 struct tuning {
     enum strategy_id strategy;
     unsigned capability; /* 10 * major + minor: holds from this one on, up to a later row's */
@@ -34,6 +40,7 @@ static const struct tuning tunings[] = {
      * 1094, 64 1100, 256 1178. */
     {STRATEGY_bitsliced, 0, 256, 0, 128},
     {STRATEGY_matched, 0, 256, 0, 64},
+    {STRATEGY_numbers, 0, NUMBERS_BLOCK, 0, 64},
 };
 
 /* Values whose table has more rows than this are counted by matched, else by lanes. */
@@ -44,6 +51,10 @@ static const struct tuning tunings[] = {
 
 /* Of lanes, for samples of a byte: a row of 64 counters for each of 256 values. */
 #define LANES_SHARED (256u * 64 * 4)
+
+/* Of numbers, bytes of shared memory: a block's counters, and a warp's text. */
+#define NUMBERS_SHARED (1024u * 8)
+#define NUMBERS_SHARED_A_WARP 4400u
 
 /* Letters in ranges of at least so many are counted by bitsliced, everything else by lanes. Least
  * share of the read ceiling over eight kinds of data, bitsliced and lanes: WIDTH 1 0.57 and 0.97, 2

@@ -5,6 +5,12 @@
 
 #include "gpu/device.h"
 #include "gpu/launch.h"
+
+extern "C" {
+#include "src/number.h"
+#include "src/number_nearest.h"
+}
+
 #include "tests/emulated_device.h"
 
 #include <atomic>
@@ -184,9 +190,14 @@ void run_kernel(struct device *device, const unsigned char *data, unsigned long 
     args.len = len;
     args.counts = device->counts.data();
     args.scratch = device->scratch.data();
+    std::vector<unsigned> rest(device->how.rest ? words_for_rest(len) : 0);
+    args.rest = rest.data();
+    args.powers = number_powers();
     kernels_thread.run([=] {
         emulate_launch(grid, device->how.block, device->how.shared,
                        [=] { device->how.kernel(args); });
+        if (device->how.rest)
+            emulate_launch(2, NUMBERS_REST_BLOCK, 0, [=] { device->how.rest(args); });
     });
 }
 
@@ -327,7 +338,8 @@ struct device *device_open(const struct device_plan *wanted, struct reason *why)
         return nullptr;
     }
     device->args.map = sample_map_of(histogram);
-    if (histogram->mode == SAMPLE_VALUES) {
+    number_prepare();
+    if (histogram->mode == SAMPLE_VALUES || histogram->mode == SAMPLE_NUMBERS) {
         size_t size;
         device->table.reset(row_table(histogram, &size));
         device->args.map.rows.table = device->table.get();
