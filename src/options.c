@@ -433,9 +433,6 @@ static int settle_binning(struct binning *binning, const struct draft *draft, st
 static int settle_values(struct options *options, const struct draft *draft, struct reason *why)
 {
     struct binning binning;
-    if (options->pool.device == DEVICE_GPU || options->pool.strategy)
-        return usage("--device=gpu, --kernel: values are counted on the CPU, so far", why);
-    options->pool.device = DEVICE_CPU;
     if (settle_binning(&binning, draft, why) != 0)
         return -1;
     histogram_values(&options->histogram, draft->type, &binning);
