@@ -7,7 +7,10 @@
  * of the calls, so the snapshot of chunk k holds chunks 1 to k, no more and no less. Once seen to
  * arrive, it becomes `good`, the last good tally. When the device is lost, `good` is what was
  * counted there, and every chunk after it is still whole in its slot: those are counted by the
- * fallback. */
+ * fallback.
+ *
+ * Above SNAPSHOT_BINS a snapshot for each chunk is too dear. Then a slot is free when its count was
+ * seen to be done, there is one snapshot, at the end, and nothing can replace a lost device. */
 #include "engine.h"
 #include "device.h"
 #include "strategy.h"
@@ -19,13 +22,16 @@
 #include <time.h>
 
 #define HUGE_PAGE ((size_t)2 << 20)
-#define POLL_NS 20000 /* between looks at a busy device: a small part of a chunk's copy */
+#define SNAPSHOT_BINS                                                                              \
+    ((size_t)65536 + 3) /* as many as 16 bits tell apart, and what lies outside                    \
+                         */
+#define POLL_NS 20000   /* between looks at a busy device: a small part of a chunk's copy */
 
 struct slot {
     struct chunk chunk;
     unsigned index;
     struct slot *next;       /* in the free list, or the one submitted after this */
-    uint64_t *snapshot;      /* behind the chunk's data */
+    uint64_t *snapshot;      /* behind the chunk's data; or NULL: there is one alone */
     struct slot_times times; /* of its last way through, if timing */
 };
 
@@ -41,8 +47,9 @@ struct gpu_engine {
     pthread_mutex_t lock; /* all that follows, and every call of the device */
     struct slot *free;
     struct slot *oldest, *newest; /* in flight, in the order of submission */
-    struct tally good;            /* the last snapshot that arrived */
-    struct timespec progress;     /* when the device last finished something or was idle */
+    uint64_t *last_snapshot;      /* in the slots' memory; NULL where every slot has its own */
+    struct tally good;        /* the last snapshot that arrived; without any, just its samples */
+    struct timespec progress; /* when the device last finished something or was idle */
     bool lost;
     bool failed; /* lost, and nobody takes over: counts are missing */
     struct reason why;
@@ -99,7 +106,7 @@ static void recount(struct gpu_engine *gpu, const struct chunk *chunk)
  * the list is empty for all but the first. */
 static void recover(struct gpu_engine *gpu)
 {
-    if (!gpu->options.fallback) {
+    if (!gpu->options.fallback || gpu->last_snapshot) {
         gpu->failed = true;
         return;
     }
@@ -144,30 +151,46 @@ static bool believable(const struct gpu_engine *gpu, const struct tally *seen)
     return tally_adds_up(seen, gpu->histogram);
 }
 
+/* Whether what the slot's snapshot stands for is done: 1 it is, 0 not yet, -1 lost. */
+static int look(struct gpu_engine *gpu, const struct slot *slot)
+{
+    int arrived = device_arrived(gpu->device, slot->index);
+    if (arrived < 0)
+        lose_by_call(gpu);
+    if (arrived != 0 || ms_since(gpu->progress) < gpu->options.deadline_ms)
+        return arrived;
+    lose(gpu, "the device does not answer");
+    return -1;
+}
+
+/* Makes a snapshot the last good tally. 0, or -1: lost. */
+static int keep(struct gpu_engine *gpu, const struct tally *seen)
+{
+    if (!believable(gpu, seen)) {
+        lose(gpu, "the device's counts do not add up");
+        return -1;
+    }
+    memcpy(gpu->good.counts, seen->counts, seen->bins * sizeof seen->counts[0]);
+    return 0;
+}
+
 /* Looks at the oldest slot in flight. 1: it arrived and is free again; 0: not yet; -1: lost. */
 static int reap_oldest(struct gpu_engine *gpu)
 {
     struct slot *slot = gpu->oldest;
-    int arrived = device_arrived(gpu->device, slot->index);
-    if (arrived == 0) {
-        if (ms_since(gpu->progress) < gpu->options.deadline_ms)
-            return 0;
-        lose(gpu, "the device does not answer");
-        return -1;
-    }
-    if (arrived < 0 || (gpu->options.timing && add_times(gpu, slot) != 0)) {
+    int arrived = look(gpu, slot);
+    if (arrived != 1)
+        return arrived;
+    if (gpu->options.timing && add_times(gpu, slot) != 0) {
         lose_by_call(gpu);
         return -1;
     }
-    struct tally seen = {.bins = gpu->good.bins, .counts = slot->snapshot};
+    struct tally seen = {.bins = gpu->histogram->bins, .counts = slot->snapshot};
     seen.samples = gpu->good.samples + slot->chunk.len / histogram_sample_size(gpu->histogram);
-    if (!believable(gpu, &seen)) {
-        lose(gpu, "the device's counts do not add up");
+    if (slot->snapshot && keep(gpu, &seen) != 0)
         return -1;
-    }
     gpu->good.samples = seen.samples;
     gpu->good.bytes += slot->chunk.origin.bytes;
-    memcpy(gpu->good.counts, seen.counts, seen.bins * sizeof seen.counts[0]);
     gpu->progress = now();
     gpu->times.chunks++;
     gpu->oldest = slot->next;
@@ -255,6 +278,25 @@ static int gpu_submit(struct engine *engine, struct chunk *chunk)
     return rc;
 }
 
+/* Takes the one snapshot there is, when nothing is in flight, and adds it. Lost if that fails. */
+static void add_last_snapshot(struct gpu_engine *gpu, struct tally *tally)
+{
+    struct tally seen = {gpu->histogram->bins, gpu->good.samples, gpu->good.bytes,
+                         gpu->last_snapshot};
+    gpu->progress = now();
+    if (device_snapshot(gpu->device, 0, gpu->last_snapshot) != 0) {
+        lose_by_call(gpu);
+        return;
+    }
+    int arrived;
+    while ((arrived = look(gpu, &gpu->slots[0])) == 0)
+        pause_unlocked(gpu);
+    if (arrived == 1 && tally_adds_up(&seen, gpu->histogram))
+        tally_add(tally, &seen);
+    else if (arrived == 1)
+        lose(gpu, "the device's counts do not add up");
+}
+
 static int gpu_finish(struct engine *engine, struct tally *tally)
 {
     struct gpu_engine *gpu = gpu_of(engine);
@@ -262,9 +304,11 @@ static int gpu_finish(struct engine *engine, struct tally *tally)
     while (!gpu->lost && gpu->oldest)
         if (reap_oldest(gpu) == 0)
             pause_unlocked(gpu);
+    if (!gpu->lost && gpu->last_snapshot)
+        add_last_snapshot(gpu, tally);
     if (gpu->lost)
         recover(gpu);
-    if (!gpu->failed)
+    if (!gpu->last_snapshot && !gpu->failed)
         tally_add(tally, &gpu->good);
     int rc = gpu->failed ? -1 : 0;
     pthread_mutex_unlock(&gpu->lock);
@@ -287,14 +331,16 @@ static size_t round_up(size_t size, size_t to)
     return (size + to - 1) / to * to;
 }
 
-/* The slots' memory, data and snapshot by turns: our own pages, huge where they can be had (pinning
- * then costs a tenth), touched so that they are there, and pinned where they lie. Memory that
- * cannot be pinned serves too. */
+/* The slots' memory, data and snapshot by turns, or with one snapshot behind them all: our own
+ * pages, huge where they can be had (pinning then costs a tenth), touched so that they are there,
+ * and pinned where they lie. Memory that cannot be pinned serves too. */
 static int open_slots(struct gpu_engine *gpu, struct reason *why)
 {
     size_t cap = gpu->options.chunk_size, data = round_up(cap, 64);
-    size_t step = round_up(data + gpu->histogram->bins * sizeof(uint64_t), 4096);
-    size_t size = step * gpu->options.buffers;
+    size_t snapshot = gpu->histogram->bins * sizeof(uint64_t);
+    bool each = gpu->histogram->bins <= SNAPSHOT_BINS;
+    size_t step = round_up(data + (each ? snapshot : 0), 4096);
+    size_t size = step * gpu->options.buffers + (each ? 0 : round_up(snapshot, 4096));
     gpu->mapping_size = size + HUGE_PAGE;
     gpu->mapping = mmap(NULL, gpu->mapping_size, PROT_READ | PROT_WRITE,
                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -311,10 +357,13 @@ static int open_slots(struct gpu_engine *gpu, struct reason *why)
         unsigned char *at = (unsigned char *)gpu->memory + i * step;
         slot->chunk = (struct chunk){.engine = &gpu->engine, .data = at, .cap = cap, .fill = true};
         slot->index = i;
-        slot->snapshot = (uint64_t *)(void *)(at + data);
+        slot->snapshot = each ? (uint64_t *)(void *)(at + data) : NULL;
         slot->next = gpu->free;
         gpu->free = slot;
     }
+    if (!each)
+        gpu->last_snapshot =
+            (uint64_t *)(void *)((unsigned char *)gpu->memory + step * gpu->options.buffers);
     return 0;
 }
 
@@ -340,7 +389,8 @@ struct engine *gpu_engine_open(const struct histogram *histogram, const struct g
                                struct reason *why)
 {
     struct gpu_engine *gpu = calloc(1, sizeof *gpu + options->buffers * sizeof gpu->slots[0]);
-    if (!gpu || tally_open(&gpu->good, histogram) != 0) {
+    bool each = histogram->bins <= SNAPSHOT_BINS;
+    if (!gpu || (each && tally_open(&gpu->good, histogram) != 0)) {
         reason_set(why, "out of memory");
         free(gpu);
         return NULL;
@@ -380,6 +430,15 @@ const char *gpu_engine_device(struct engine *engine)
 const char *gpu_engine_strategy(struct engine *engine)
 {
     return gpu_of(engine)->options.strategy->name;
+}
+
+bool gpu_engine_failed(struct engine *engine)
+{
+    struct gpu_engine *gpu = gpu_of(engine);
+    pthread_mutex_lock(&gpu->lock);
+    bool failed = gpu->failed;
+    pthread_mutex_unlock(&gpu->lock);
+    return failed;
 }
 
 struct gpu_times gpu_engine_times(struct engine *engine)

@@ -16,7 +16,8 @@ struct gpu_options {
     unsigned deadline_ms; /* a device that finishes nothing for so long has hung, and is lost */
     bool timing;          /* for gpu_engine_times */
     /* Counts what a lost device did not, so that submit and finish never fail. It must have a chunk
-     * free for a thread that is inside this engine. NULL: a lost device is an error. */
+     * free for a thread that is inside this engine. NULL: a lost device is an error. So it is for
+     * more than 65,536 bins, whose counts are copied from the device but once, at the end. */
     struct engine *fallback;
 };
 
@@ -28,6 +29,9 @@ struct engine *gpu_engine_open(const struct histogram *histogram, const struct g
 /* The device's name, and its strategy's. Both live as long as the engine. */
 const char *gpu_engine_device(struct engine *engine);
 const char *gpu_engine_strategy(struct engine *engine);
+
+/* Whether the device was lost and counts with it, so that finish will give -1. */
+bool gpu_engine_failed(struct engine *engine);
 
 struct gpu_times {
     uint64_t chunks;                     /* whose counts came from the device */

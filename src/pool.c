@@ -233,7 +233,7 @@ static struct chunk *choose_memory(void *arg, enum flow flow)
         chunk = engine_acquire(gpu, wait);
     if (chunk && flow == FLOW_FILE)
         atomic_fetch_add(&pool->feeders, 1);
-    if (chunk || only_gpu)
+    if (chunk || only_gpu || (gpu && gpu_engine_failed(gpu)))
         return chunk;
     chunk = engine_acquire(pool->cpu, true);
     chunk->give = flow == FLOW_ZSTD && counting_is_dear(pool);

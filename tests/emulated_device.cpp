@@ -419,6 +419,12 @@ int device_snapshot(struct device *device, unsigned index, uint64_t *counts)
     seam_call call(device);
     if (call.fails)
         return lose(device);
+    {
+        std::lock_guard<std::mutex> guard(device->lock);
+        struct slot &slot = device->slots.at(index);
+        slot.in_flight = true; // if it stands alone
+        slot.arrived = false;
+    }
     enqueue(device, {kind::snapshot, index, 0, nullptr, counts});
     return 0;
 }

@@ -15,8 +15,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define DATA_SIZE 5000
+#define DATA_SIZE 10000
 #define DEADLINE_MS 50
+#define MANY_BINS 66000 /* more than have a snapshot for each chunk */
+#define COUNTS_MAX (MANY_BINS + 3)
 
 struct schedule {
     struct histogram histogram;
@@ -30,19 +32,32 @@ static unsigned char data[DATA_SIZE];
 static unsigned schedules, exact, refused, struck, wrong;
 
 /* A tally of zeros in memory of the caller's. */
-static struct tally tally_in(uint64_t counts[256], const struct histogram *histogram)
+static struct tally tally_in(uint64_t *counts, const struct histogram *histogram)
 {
-    memset(counts, 0, 256 * sizeof counts[0]);
+    memset(counts, 0, histogram->bins * sizeof counts[0]);
     return (struct tally){.bins = histogram->bins, .counts = counts};
 }
 
 static bool same(const struct tally *a, const struct tally *b)
 {
-    return a->samples == b->samples && memcmp(a->counts, b->counts, 256 * sizeof a->counts[0]) == 0;
+    return a->samples == b->samples &&
+           memcmp(a->counts, b->counts, a->bins * sizeof a->counts[0]) == 0;
+}
+
+/* Values of two bytes that are their own bin: then nothing replaces a lost device. */
+static bool is_many(const struct schedule *schedule)
+{
+    return schedule->histogram.mode == SAMPLE_VALUES;
 }
 
 static void naive_counts(const struct schedule *schedule, struct tally *tally)
 {
+    if (is_many(schedule)) {
+        tally->samples = schedule->len / 2;
+        for (size_t i = 0; i + 1 < schedule->len; i += 2)
+            tally->counts[1 + data[i] + 256 * data[i + 1]]++;
+        return;
+    }
     tally->samples = schedule->len;
     for (size_t i = 0; i < schedule->len; i++) {
         unsigned byte = data[i], width = schedule->histogram.width;
@@ -112,7 +127,7 @@ static void complain(const struct schedule *schedule, const char *what)
 
 static void judge(const struct schedule *schedule, struct feed *feed)
 {
-    uint64_t counts[4][256];
+    static uint64_t counts[4][COUNTS_MAX];
     struct tally expected = tally_in(counts[0], &schedule->histogram);
     struct tally on_gpu = tally_in(counts[1], &schedule->histogram);
     struct tally on_cpu = tally_in(counts[2], &schedule->histogram);
@@ -124,7 +139,7 @@ static void judge(const struct schedule *schedule, struct feed *feed)
     if (rc != 0 || feed->failed) {
         struct tally none = tally_in(counts[3], &schedule->histogram);
         refused++;
-        if (schedule->fallback)
+        if (schedule->fallback && !is_many(schedule))
             complain(schedule, "refused although there is a fallback");
         if (rc == 0 || !same(&on_gpu, &none))
             complain(schedule, "refused, with counts");
@@ -133,7 +148,7 @@ static void judge(const struct schedule *schedule, struct feed *feed)
         return;
     }
     exact++;
-    if (loss && !schedule->fallback)
+    if (loss && (!schedule->fallback || is_many(schedule)))
         complain(schedule, "lost, but not refused");
     tally_add(&on_gpu, &on_cpu);
     if (!same(&on_gpu, &expected))
@@ -143,7 +158,8 @@ static void judge(const struct schedule *schedule, struct feed *feed)
 static void run(const struct schedule *schedule)
 {
     struct gpu_options options = {
-        .strategy = strategy_find("vectorized"), /* quickly emulated; kernels have their own test */
+        /* Quickly emulated; kernels have their own test. */
+        .strategy = strategy_find(is_many(schedule) ? "matched" : "vectorized"),
         .chunk_size = schedule->chunk_size,
         .buffers = schedule->buffers,
         .deadline_ms = schedule->plan.fault == FAULT_HANG ? DEADLINE_MS : 60000,
@@ -223,10 +239,17 @@ static void misbehave_everywhere(struct schedule schedule)
 /* Nothing fails: lengths around the chunk's, chunk sizes from one byte on, 1 to 4 buffers. */
 static void healthy(struct histogram histogram)
 {
+    size_t size = histogram_sample_size(&histogram);
     static const size_t chunk_sizes[] = {1, 2, 15, 16, 17, 64, 1000};
     for (size_t i = 0; i < sizeof chunk_sizes / sizeof chunk_sizes[0]; i++) {
-        size_t chunk = chunk_sizes[i];
-        size_t lens[] = {0, 1, chunk - 1, chunk, chunk + 1, 3 * chunk, 3 * chunk + chunk / 2};
+        size_t chunk = chunk_sizes[i] * size;
+        size_t lens[] = {0,
+                         size,
+                         chunk - size,
+                         chunk,
+                         chunk + size,
+                         3 * chunk,
+                         3 * chunk + chunk / size / 2 * size};
         for (size_t j = 0; j < sizeof lens / sizeof lens[0]; j++)
             for (unsigned buffers = 1; buffers <= 4; buffers++)
                 run(&(struct schedule){.histogram = histogram,
@@ -241,13 +264,20 @@ static void healthy(struct histogram histogram)
 
 int main(void)
 {
-    struct histogram bytes, letters;
+    struct histogram bytes, letters, many;
+    struct binning binning;
+    const struct value_type *type = value_types;
+    while (strcmp(type->name, "u16") != 0)
+        type++;
+    binning_own(&binning, MANY_BINS);
+    histogram_values(&many, type, &binning);
     histogram_bytes(&bytes);
     histogram_letters(&letters, 4, true);
     for (size_t i = 0; i < sizeof data; i++)
         data[i] = (unsigned char)(i % 3 ? 'a' + i * 7 % 26 : i * 31 >> 2);
     healthy(bytes);
     healthy(letters);
+    healthy(many);
     for (unsigned buffers = 1; buffers <= 4; buffers++) {
         struct schedule schedule = {.histogram = buffers % 2 ? bytes : letters,
                                     .chunk_size = 100,
@@ -255,6 +285,9 @@ int main(void)
                                     .buffers = buffers,
                                     .threads = 1 + buffers / 2,
                                     .timing = buffers == 2};
+        fail_everywhere(schedule);
+        misbehave_everywhere(schedule);
+        schedule.histogram = many;
         fail_everywhere(schedule);
         misbehave_everywhere(schedule);
     }

@@ -173,7 +173,7 @@ usage "--edges=2,1: must ascend" --values=u32 --edges=2,1
 usage "--log: goes with --min and --max" --values=u32 --log
 usage "--log: goes with --min and --max" --values=u32 --log --bins=3 --min=1 --max=5
 usage "--max=5: must be greater than --min=5" --values=f32 --bins=3 --min=5 --max=5
-ENGINE= usage "--device=gpu, --kernel: values are counted on the CPU" --values=u32 -B 3 --device=gpu
-ENGINE= usage "--device=gpu, --kernel: values are counted on the CPU" --values=u32 -B 3 --kernel=lanes
+ENGINE= usage "--kernel=bitsliced: does not count in this mode" --values=u32 -B 3 --kernel=bitsliced
+ENGINE= usage "--kernel=matched: does not count in this mode" --bytes --kernel=matched
 
 summary
