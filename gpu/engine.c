@@ -13,6 +13,9 @@
  * seen to be done, there is one snapshot, at the end, and nothing can replace a lost device. */
 #include "engine.h"
 #include "device.h"
+#include "src/lines.h"
+#include "src/number.h"
+#include "src/records.h"
 #include "strategy.h"
 
 #include <pthread.h>
@@ -22,10 +25,10 @@
 #include <time.h>
 
 #define HUGE_PAGE ((size_t)2 << 20)
-#define SNAPSHOT_BINS                                                                              \
-    ((size_t)65536 + 3) /* as many as 16 bits tell apart, and what lies outside                    \
-                         */
-#define POLL_NS 20000   /* between looks at a busy device: a small part of a chunk's copy */
+/* As many as 16 bits tell apart, or as --numbers lays by itself, and what lies outside. */
+#define SNAPSHOT_BINS ((size_t)65536 + 3)
+#define SNAPSHOT_BINS_OF_TEXT (LOG_LINEAR_BINS + 4)
+#define POLL_NS 20000 /* between looks at a busy device: a small part of a chunk's copy */
 
 struct slot {
     struct chunk chunk;
@@ -62,6 +65,18 @@ static struct gpu_engine *gpu_of(struct engine *engine)
     return (struct gpu_engine *)engine;
 }
 
+static bool is_text(const struct gpu_engine *gpu)
+{
+    return gpu->histogram->mode == SAMPLE_NUMBERS;
+}
+
+/* Whether there is a snapshot for each chunk. */
+static bool snapshot_each(const struct histogram *histogram)
+{
+    return histogram->bins <=
+           (histogram->mode == SAMPLE_NUMBERS ? SNAPSHOT_BINS_OF_TEXT : SNAPSHOT_BINS);
+}
+
 static struct timespec now(void)
 {
     struct timespec time;
@@ -88,15 +103,31 @@ static void lose_by_call(struct gpu_engine *gpu)
     lose(gpu, device_reason(gpu->device));
 }
 
+/* Tells who asks where numbers are invalid of a chunk of text that was not counted here. */
+static void tell_lines_of(struct gpu_engine *gpu, const struct chunk *chunk)
+{
+    size_t at, token_len;
+    uint64_t newlines = 0;
+    if (!gpu->engine.lines || !chunk->origin.name)
+        return;
+    for (size_t i = 0; i < chunk->len; i++)
+        newlines += chunk->data[i] == '\n';
+    lines_add(gpu->engine.lines, chunk, newlines,
+              numbers_find_invalid(chunk->data, chunk->len, &at, &token_len));
+}
+
 /* Counts a chunk elsewhere, in memory that no late copy of the device can reach. */
 static void recount(struct gpu_engine *gpu, const struct chunk *chunk)
 {
+    struct records records = {.size = histogram_sample_size(gpu->histogram)};
     for (size_t done = 0; done < chunk->len;) {
         struct chunk *fresh = engine_acquire(gpu->options.fallback, true);
-        fresh->len = chunk->len - done < fresh->cap ? chunk->len - done : fresh->cap;
-        memcpy(fresh->data, chunk->data + done, fresh->len);
-        fresh->origin = (struct origin){.bytes = fresh->len};
-        done += fresh->len;
+        size_t left = chunk->len - done, len = left < fresh->cap ? left : fresh->cap;
+        size_t begun = records_resume(&records, fresh->data); /* only tokens, which have room */
+        memcpy(fresh->data + begun, chunk->data + done, len);
+        fresh->origin = (struct origin){.bytes = done == 0 ? chunk->origin.bytes : 0};
+        done += len;
+        fresh->len = records_cut(&records, fresh->data, begun + len, done == chunk->len);
         engine_submit(fresh);
     }
 }
@@ -112,8 +143,10 @@ static void recover(struct gpu_engine *gpu)
     }
     struct slot *slot = gpu->oldest;
     gpu->oldest = gpu->newest = NULL;
-    for (; slot; slot = slot->next)
+    for (; slot; slot = slot->next) {
         recount(gpu, &slot->chunk);
+        tell_lines_of(gpu, &slot->chunk);
+    }
 }
 
 /* --- seeing chunks through --- */
@@ -142,9 +175,43 @@ static int add_times(struct gpu_engine *gpu, struct slot *slot)
     return 0;
 }
 
-/* Whether a snapshot can be true: it adds up to all samples so far, and no count went down. */
-static bool believable(const struct gpu_engine *gpu, const struct tally *seen)
+/* The samples that a histogram of numbers has counted: only it can tell. */
+static uint64_t numbers_in(const struct gpu_engine *gpu, const struct tally *seen)
 {
+    return tally_counted(seen) - seen->counts[ROW_LINES(&gpu->histogram->binning)];
+}
+
+/* By how much the counts of numbers, with this chunk's, have grown in a row. */
+static uint64_t growth(const struct gpu_engine *gpu, const struct tally *seen, size_t row)
+{
+    return seen->counts[row] - gpu->good.counts[row];
+}
+
+/* Whether the chunk can have so many tokens and newlines. */
+static bool text_believable(const struct gpu_engine *gpu, const struct tally *seen,
+                            const struct chunk *chunk)
+{
+    return seen->samples >= gpu->good.samples &&
+           seen->samples - gpu->good.samples <= (chunk->len + 1) / 2 &&
+           growth(gpu, seen, ROW_LINES(&gpu->histogram->binning)) <= chunk->len;
+}
+
+/* Tells who asks where numbers are invalid of a chunk that was counted here. */
+static void tell_lines(struct gpu_engine *gpu, const struct tally *seen, const struct chunk *chunk)
+{
+    const struct binning *binning = &gpu->histogram->binning;
+    if (gpu->engine.lines && chunk->origin.name)
+        lines_add(gpu->engine.lines, chunk, growth(gpu, seen, ROW_LINES(binning)),
+                  growth(gpu, seen, ROW_INVALID(binning)) > 0);
+}
+
+/* Whether the snapshot behind a chunk can be true: it adds up to all samples so far, and no count
+ * went down. */
+static bool believable(const struct gpu_engine *gpu, const struct tally *seen,
+                       const struct chunk *chunk)
+{
+    if (is_text(gpu) && !text_believable(gpu, seen, chunk))
+        return false;
     for (size_t bin = 0; bin < seen->bins; bin++)
         if (seen->counts[bin] < gpu->good.counts[bin])
             return false;
@@ -163,13 +230,15 @@ static int look(struct gpu_engine *gpu, const struct slot *slot)
     return -1;
 }
 
-/* Makes a snapshot the last good tally. 0, or -1: lost. */
-static int keep(struct gpu_engine *gpu, const struct tally *seen)
+/* Makes the snapshot behind a chunk the last good tally. 0, or -1: lost. */
+static int keep(struct gpu_engine *gpu, const struct tally *seen, const struct chunk *chunk)
 {
-    if (!believable(gpu, seen)) {
+    if (!believable(gpu, seen, chunk)) {
         lose(gpu, "the device's counts do not add up");
         return -1;
     }
+    if (is_text(gpu))
+        tell_lines(gpu, seen, chunk);
     memcpy(gpu->good.counts, seen->counts, seen->bins * sizeof seen->counts[0]);
     return 0;
 }
@@ -186,9 +255,14 @@ static int reap_oldest(struct gpu_engine *gpu)
         return -1;
     }
     struct tally seen = {.bins = gpu->histogram->bins, .counts = slot->snapshot};
-    seen.samples = gpu->good.samples + slot->chunk.len / histogram_sample_size(gpu->histogram);
-    if (slot->snapshot && keep(gpu, &seen) != 0)
+    if (!is_text(gpu))
+        seen.samples = gpu->good.samples + slot->chunk.len / histogram_sample_size(gpu->histogram);
+    else if (slot->snapshot)
+        seen.samples = numbers_in(gpu, &seen);
+    if (slot->snapshot && keep(gpu, &seen, &slot->chunk) != 0)
         return -1;
+    if (!slot->snapshot)
+        tell_lines_of(gpu, &slot->chunk);
     gpu->good.samples = seen.samples;
     gpu->good.bytes += slot->chunk.origin.bytes;
     gpu->progress = now();
@@ -264,6 +338,8 @@ static int gpu_submit(struct engine *engine, struct chunk *chunk)
     struct slot *slot = (struct slot *)chunk;
     pthread_mutex_lock(&gpu->lock);
     if (chunk->len == 0) {
+        tell_lines_of(gpu, chunk);
+        gpu->good.bytes += chunk->origin.bytes;
         slot->next = gpu->free;
         gpu->free = slot;
     } else {
@@ -291,6 +367,8 @@ static void add_last_snapshot(struct gpu_engine *gpu, struct tally *tally)
     int arrived;
     while ((arrived = look(gpu, &gpu->slots[0])) == 0)
         pause_unlocked(gpu);
+    if (arrived == 1 && is_text(gpu))
+        seen.samples = numbers_in(gpu, &seen);
     if (arrived == 1 && tally_adds_up(&seen, gpu->histogram))
         tally_add(tally, &seen);
     else if (arrived == 1)
@@ -331,14 +409,20 @@ static size_t round_up(size_t size, size_t to)
     return (size + to - 1) / to * to;
 }
 
+/* Bytes: the largest chunk, and what one of text has beyond its cap. */
+static size_t slot_size(const struct gpu_engine *gpu)
+{
+    return gpu->options.chunk_size + (is_text(gpu) ? RECORDS_ROOM : 0);
+}
+
 /* The slots' memory, data and snapshot by turns, or with one snapshot behind them all: our own
  * pages, huge where they can be had (pinning then costs a tenth), touched so that they are there,
  * and pinned where they lie. Memory that cannot be pinned serves too. */
 static int open_slots(struct gpu_engine *gpu, struct reason *why)
 {
-    size_t cap = gpu->options.chunk_size, data = round_up(cap, 64);
+    size_t cap = gpu->options.chunk_size, data = round_up(slot_size(gpu), 64);
     size_t snapshot = gpu->histogram->bins * sizeof(uint64_t);
-    bool each = gpu->histogram->bins <= SNAPSHOT_BINS;
+    bool each = snapshot_each(gpu->histogram);
     size_t step = round_up(data + (each ? snapshot : 0), 4096);
     size_t size = step * gpu->options.buffers + (each ? 0 : round_up(snapshot, 4096));
     gpu->mapping_size = size + HUGE_PAGE;
@@ -389,7 +473,7 @@ struct engine *gpu_engine_open(const struct histogram *histogram, const struct g
                                struct reason *why)
 {
     struct gpu_engine *gpu = calloc(1, sizeof *gpu + options->buffers * sizeof gpu->slots[0]);
-    bool each = histogram->bins <= SNAPSHOT_BINS;
+    bool each = snapshot_each(histogram);
     if (!gpu || (each && tally_open(&gpu->good, histogram) != 0)) {
         reason_set(why, "out of memory");
         free(gpu);
@@ -405,7 +489,7 @@ struct engine *gpu_engine_open(const struct histogram *histogram, const struct g
         .strategy = (enum strategy_id)(gpu->options.strategy - strategies),
         .histogram = histogram,
         .slots = options->buffers,
-        .slot_size = options->chunk_size,
+        .slot_size = slot_size(gpu),
         .timing = options->timing,
     };
     gpu->device = device_open(&plan, why);

@@ -485,10 +485,6 @@ static int settle_binning(struct binning *binning, const struct draft *draft, st
 static int settle_bins(struct options *options, const struct draft *draft, struct reason *why)
 {
     struct binning binning;
-    if (draft->numbers && (options->pool.device == DEVICE_GPU || options->pool.strategy))
-        return usage("--device=gpu, --kernel: numbers are counted on the CPU, so far", why);
-    if (draft->numbers)
-        options->pool.device = DEVICE_CPU;
     if (settle_binning(&binning, draft, why) != 0)
         return -1;
     if (draft->numbers)

@@ -17,6 +17,7 @@
 
 #define DATA_SIZE 10000
 #define DEADLINE_MS 50
+#define TOKEN 5         /* bytes of each in the text, with the newline behind it */
 #define MANY_BINS 66000 /* more than have a snapshot for each chunk */
 #define COUNTS_MAX (MANY_BINS + 3)
 
@@ -28,7 +29,7 @@ struct schedule {
     struct fault_plan plan;
 };
 
-static unsigned char data[DATA_SIZE];
+static unsigned char data[DATA_SIZE], text[DATA_SIZE];
 static unsigned schedules, exact, refused, struck, wrong;
 
 /* A tally of zeros in memory of the caller's. */
@@ -50,8 +51,35 @@ static bool is_many(const struct schedule *schedule)
     return schedule->histogram.mode == SAMPLE_VALUES;
 }
 
+static bool is_text(const struct histogram *histogram)
+{
+    return histogram->mode == SAMPLE_NUMBERS;
+}
+
+/* Bytes between which chunks may be cut. */
+static size_t record_size(const struct histogram *histogram)
+{
+    return is_text(histogram) ? TOKEN : histogram_sample_size(histogram);
+}
+
+/* "0.00" to "9.99" in bins of a tenth, and "x.00" to "x.99". */
+static void naive_numbers(const struct schedule *schedule, struct tally *tally)
+{
+    const struct binning *binning = &schedule->histogram.binning;
+    for (size_t i = 0; i < schedule->len; i += TOKEN) {
+        bool number = text[i] != 'x';
+        unsigned tenths = 10u * text[i] + text[i + 2] - 11u * '0';
+        tally->counts[number ? 1 + tenths : ROW_INVALID(binning)]++;
+    }
+    tally->samples = tally->counts[ROW_LINES(binning)] = schedule->len / TOKEN;
+}
+
 static void naive_counts(const struct schedule *schedule, struct tally *tally)
 {
+    if (is_text(&schedule->histogram)) {
+        naive_numbers(schedule, tally);
+        return;
+    }
     if (is_many(schedule)) {
         tally->samples = schedule->len / 2;
         for (size_t i = 0; i + 1 < schedule->len; i += 2)
@@ -83,7 +111,8 @@ struct feed {
 static void *feed_engine(void *arg)
 {
     struct feed *feed = arg;
-    size_t len = feed->schedule->len;
+    size_t len = feed->schedule->len, record = record_size(&feed->schedule->histogram);
+    const unsigned char *from = is_text(&feed->schedule->histogram) ? text : data;
     for (;;) {
         struct chunk *chunk = engine_acquire(feed->gpu, true);
         if (!chunk && feed->cpu)
@@ -92,10 +121,10 @@ static void *feed_engine(void *arg)
             feed->failed = true;
             return NULL;
         }
-        size_t at = atomic_fetch_add(&feed->next, chunk->cap);
-        chunk->len = at >= len ? 0 : len - at < chunk->cap ? len - at : chunk->cap;
+        size_t cap = chunk->cap / record * record, at = atomic_fetch_add(&feed->next, cap);
+        chunk->len = at >= len ? 0 : len - at < cap ? len - at : cap;
         if (chunk->len)
-            memcpy(chunk->data, data + at, chunk->len);
+            memcpy(chunk->data, from + at, chunk->len);
         bool last = chunk->len == 0;
         if (engine_submit(chunk) != 0)
             feed->failed = true;
@@ -159,7 +188,9 @@ static void run(const struct schedule *schedule)
 {
     struct gpu_options options = {
         /* Quickly emulated; kernels have their own test. */
-        .strategy = strategy_find(is_many(schedule) ? "matched" : "vectorized"),
+        .strategy = strategy_find(is_many(schedule)               ? "matched"
+                                  : is_text(&schedule->histogram) ? "numbers"
+                                                                  : "vectorized"),
         .chunk_size = schedule->chunk_size,
         .buffers = schedule->buffers,
         .deadline_ms = schedule->plan.fault == FAULT_HANG ? DEADLINE_MS : 60000,
@@ -239,7 +270,7 @@ static void misbehave_everywhere(struct schedule schedule)
 /* Nothing fails: lengths around the chunk's, chunk sizes from one byte on, 1 to 4 buffers. */
 static void healthy(struct histogram histogram)
 {
-    size_t size = histogram_sample_size(&histogram);
+    size_t size = record_size(&histogram);
     static const size_t chunk_sizes[] = {1, 2, 15, 16, 17, 64, 1000};
     for (size_t i = 0; i < sizeof chunk_sizes / sizeof chunk_sizes[0]; i++) {
         size_t chunk = chunk_sizes[i] * size;
@@ -264,20 +295,30 @@ static void healthy(struct histogram histogram)
 
 int main(void)
 {
-    struct histogram bytes, letters, many;
+    struct histogram bytes, letters, many, numbers;
+    struct reason why;
     struct binning binning;
     const struct value_type *type = value_types;
     while (strcmp(type->name, "u16") != 0)
         type++;
     binning_own(&binning, MANY_BINS);
     histogram_values(&many, type, &binning);
+    if (binning_equal(&binning, false, "0", "10", 100, &why) != 0)
+        return 1;
+    histogram_numbers(&numbers, &binning);
     histogram_bytes(&bytes);
     histogram_letters(&letters, 4, true);
     for (size_t i = 0; i < sizeof data; i++)
         data[i] = (unsigned char)(i % 3 ? 'a' + i * 7 % 26 : i * 31 >> 2);
+    for (size_t i = 0; i < sizeof text; i += TOKEN) {
+        const char token[] = {"x0123456789"[i * 7 % 11], '.', (char)('0' + i * 3 % 10),
+                              (char)('0' + i % 9), '\n'};
+        memcpy(text + i, token, TOKEN);
+    }
     healthy(bytes);
     healthy(letters);
     healthy(many);
+    healthy(numbers);
     for (unsigned buffers = 1; buffers <= 4; buffers++) {
         struct schedule schedule = {.histogram = buffers % 2 ? bytes : letters,
                                     .chunk_size = 100,
@@ -288,6 +329,9 @@ int main(void)
         fail_everywhere(schedule);
         misbehave_everywhere(schedule);
         schedule.histogram = many;
+        fail_everywhere(schedule);
+        misbehave_everywhere(schedule);
+        schedule.histogram = numbers;
         fail_everywhere(schedule);
         misbehave_everywhere(schedule);
     }
