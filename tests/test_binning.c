@@ -307,7 +307,7 @@ static void check_log_linear_bins(void)
         double edge = binning_edge(&binning, k), next = binning_edge(&binning, k + 1);
         if (!(edge < next))
             complain("log-linear edges do not ascend", "", "", k);
-        if (k > half + 1 && edge >= DBL_MIN && next - edge > edge / 32)
+        if (k > half + 1 && edge >= DBL_MIN && next <= DBL_MAX && next - edge > edge / 32)
             complain("a log-linear bin is too wide", "", "", k);
         check_beside(&binning, edge);
     }
