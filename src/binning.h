@@ -75,6 +75,7 @@ void binning_log_linear(struct binning *binning);
 #define LOG_LINEAR_SHIFT 47 /* bits of a double below those that tell the part */
 #define LOG_LINEAR_HALF ((size_t)0x7ff << (52 - LOG_LINEAR_SHIFT)) /* bins of one sign */
 #define LOG_LINEAR_BINS (2 * LOG_LINEAR_HALF + 1)
+#define ROW_ABOVE_ZERO (LOG_LINEAR_HALF + 2) /* of the least double over zero */
 
 /* Frees the edges. */
 void binning_free(struct binning *binning);
@@ -94,7 +95,7 @@ static inline uint64_t binning_of_offset(const struct binning *binning, uint64_t
  * which the next double towards zero is, as bins begin with their lower edge. */
 static inline uint32_t binning_row_log_linear(double value)
 {
-    const uint64_t infinity = (uint64_t)0x7ff << 52, zero_row = 1 + LOG_LINEAR_HALF;
+    const uint64_t infinity = (uint64_t)0x7ff << 52, zero_row = ROW_ABOVE_ZERO - 1;
     uint64_t bits, magnitude;
     memcpy(&bits, &value, sizeof bits);
     magnitude = bits & INT64_MAX;

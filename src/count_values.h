@@ -132,10 +132,18 @@ TARGET INLINE void rows_of_doubles(const struct binning *binning, const union ba
             rows[i] = (uint32_t)binning_row(binning, double_at(batch, i, size));
 }
 
-TARGET INLINE void rows_log_linear(const union batch *batch, uint32_t *restrict rows, size_t size)
+/* Log-linear bins of doubles, nearly all of which are not negative. */
+TARGET INLINE void rows_log_linear(const union batch *batch, uint32_t *restrict rows)
 {
-    for (size_t i = 0; i < BATCH; i++)
-        rows[i] = binning_row_log_linear(double_at(batch, i, size));
+    const uint64_t infinity = (uint64_t)0x7ff << 52, first = ROW_ABOVE_ZERO;
+    uint64_t others = 0;
+    for (size_t i = 0; i < BATCH; i++) {
+        uint64_t bits = batch->bits64[i];
+        rows[i] = (uint32_t)(first + (bits >> LOG_LINEAR_SHIFT) - (bits == 0));
+        others |= bits > infinity;
+    }
+    for (size_t i = 0; others && i < BATCH; i++)
+        rows[i] = binning_row_log_linear(batch->doubles[i]);
 }
 
 /* How rows are found. */
@@ -183,7 +191,7 @@ TARGET INLINE void rows_of_floats(const struct histogram *histogram, enum way wa
     if (way == OF_DOUBLES)
         rows_of_doubles(&histogram->binning, batch, rows, size);
     else if (way == LOG_LINEAR)
-        rows_log_linear(batch, rows, size);
+        rows_log_linear(batch, rows);
     else
         rows_one_by_one(&histogram->binning, batch, rows, size, 'f');
 }
@@ -231,23 +239,43 @@ static void count_many_bins(const struct histogram *histogram, enum way way,
     }
 }
 
+/* Tables that take turns, for FEW_BINS + 3 rows from `base` on. */
+struct turns {
+    uint32_t base;
+    uint32_t tables[TURNS][FEW_BINS + 3];
+};
+
+INLINE void count_in_turns(struct turns *turns, const uint32_t rows[BATCH])
+{
+    const uint32_t base = turns->base;
+    for (size_t i = 0; i < BATCH; i += TURNS) {
+        turns->tables[0][rows[i] - base]++;
+        turns->tables[1][rows[i + 1] - base]++;
+        turns->tables[2][rows[i + 2] - base]++;
+        turns->tables[3][rows[i + 3] - base]++;
+    }
+}
+
+/* Adds what was counted to counts, of `bins` entries, and begins anew from another base. */
+static void end_turns(struct turns *turns, uint64_t *counts, size_t bins, uint32_t base)
+{
+    for (size_t row = 0; row < FEW_BINS + 3 && turns->base + row < bins; row++)
+        for (size_t turn = 0; turn < TURNS; turn++)
+            counts[turns->base + row] += turns->tables[turn][row];
+    memset(turns->tables, 0, sizeof turns->tables);
+    turns->base = base;
+}
+
 static void count_few_bins(const struct histogram *histogram, enum way way,
                            const unsigned char *data, size_t batches, uint64_t *counts)
 {
-    uint32_t rows[BATCH], tables[TURNS][FEW_BINS + 3];
-    memset(tables, 0, sizeof tables);
+    uint32_t rows[BATCH];
+    struct turns turns = {0};
     for (; batches; batches--, data += BATCH * histogram->type.size) {
         find_rows(histogram, way, data, BATCH, rows);
-        for (size_t i = 0; i < BATCH; i += TURNS) {
-            tables[0][rows[i]]++;
-            tables[1][rows[i + 1]]++;
-            tables[2][rows[i + 2]]++;
-            tables[3][rows[i + 3]]++;
-        }
+        count_in_turns(&turns, rows);
     }
-    for (size_t row = 0; row < histogram->bins; row++)
-        for (size_t turn = 0; turn < TURNS; turn++)
-            counts[row] += tables[turn][row];
+    end_turns(&turns, counts, histogram->bins, 0);
 }
 
 static void count_values(const struct count_plan *plan, const unsigned char *data, size_t len,
@@ -308,21 +336,46 @@ TARGET static size_t find_rows_of_numbers(const struct count_plan *plan, enum wa
     return numbers;
 }
 
+/* Counts a batch; in turns if its rows are not too far apart, as they are not in most columns. */
+TARGET static void count_rows(const uint32_t rows[BATCH], struct turns *turns, uint64_t *counts,
+                              size_t bins)
+{
+    uint32_t least = rows[0], most = rows[0];
+    for (size_t i = 0; i < BATCH; i++) {
+        least = rows[i] < least ? rows[i] : least;
+        most = rows[i] > most ? rows[i] : most;
+    }
+    if (most - least >= FEW_BINS) {
+        for (size_t i = 0; i < BATCH; i++)
+            counts[rows[i]]++;
+        return;
+    }
+    if (least < turns->base || most - turns->base >= FEW_BINS) {
+        uint32_t room = (FEW_BINS - (most - least)) / 2;
+        end_turns(turns, counts, bins, least > room ? least - room : 0);
+    }
+    count_in_turns(turns, rows);
+}
+
 static uint64_t count_numbers(const struct count_plan *plan, const unsigned char *text, size_t len,
                               uint64_t *counts)
 {
     enum way way = way_of(plan->histogram);
     uint32_t rows[BATCH];
+    struct turns turns = {0};
     uint64_t sum = 0;
     size_t numbers, used;
     counts[ROW_LINES(&plan->histogram->binning)] += count_newlines(text, len);
-    do {
+    for (;; text += used, len -= used) {
         numbers = find_rows_of_numbers(plan, way, text, len, rows, &used);
-        for (size_t i = 0; i < numbers; i++)
-            counts[rows[i]]++;
         sum += numbers;
-        text += used;
-        len -= used;
-    } while (numbers == BATCH);
+        if (numbers < BATCH)
+            break;
+        count_rows(rows, &turns, counts, plan->histogram->bins);
+    }
+    for (size_t i = 0; i < numbers; i++)
+        counts[rows[i]]++;
+    if (sum > numbers)
+        end_turns(&turns, counts, plan->histogram->bins, 0);
     return sum;
 }

@@ -14,7 +14,6 @@
 struct run {
     uint64_t begin, end;
     size_t file;       /* of the last chunk */
-    bool one_file;     /* of all */
     uint64_t newlines; /* in the chunks of that file */
 };
 
@@ -83,12 +82,8 @@ static void join(struct lines *lines, size_t i)
     struct run *run = &lines->runs[i], *next = run + 1;
     if (i + 1 >= lines->count || run->end != next->begin)
         return;
-    if (next->one_file && next->file == run->file) {
+    if (next->file == run->file) /* then all of it is from that one */
         next->newlines += run->newlines;
-        next->one_file = run->one_file;
-    } else {
-        next->one_file = false;
-    }
     next->begin = run->begin;
     lines->count--;
     memmove(run, next, (lines->count - i) * sizeof *run);
@@ -120,7 +115,6 @@ void lines_add(struct lines *lines, const struct chunk *chunk, uint64_t newlines
             add_run(lines, &(struct run){.begin = origin->sequence,
                                          .end = origin->sequence + 1,
                                          .file = origin->file,
-                                         .one_file = true,
                                          .newlines = newlines});
     }
     pthread_mutex_unlock(&lines->lock);

@@ -5,7 +5,8 @@
  *     same     one byte, SEED, over and over
  *     all      0, 1, ..., 255, 0, 1, ...
  *     zipf     the k-th value with a probability of about 1/k
- *     runs     runs of one value, of 1 to 300 bytes */
+ *     runs     runs of one value, of 1 to 300 bytes
+ *     numbers  decimal numbers as programs print them; one token in 4096 is none */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -46,6 +47,29 @@ static int runs(void)
     return value;
 }
 
+/* The next byte of a number and of the white space behind it. */
+static int numbers(void)
+{
+    static const char *const odd[] = {"nan", "inf", "-inf", "0x10", "12abc", "--1", "0", "-0"};
+    static const char *const spaces[] = {"\n", "\n", "\n", " ", "\t", "\r\n"};
+    static char token[64];
+    static size_t at;
+    if (!token[at]) {
+        uint64_t bits = draw();
+        double value = (double)(bits >> 24) / (double)(1 + (draw() >> (40 + bits % 20)));
+        const char *space = spaces[bits >> 8 & 3 ? 0 : (bits >> 10) % 6];
+        const char *form = bits & 16   ? "%.3f%s"
+                           : bits & 32 ? "%.0f%s"
+                           : bits & 64 ? "-%.6g%s"
+                                       : "%.17g%s";
+        snprintf(token, sizeof token, form, bits & 1 ? value : value / 1e6, space);
+        if (draw() % 4096 == 0)
+            snprintf(token, sizeof token, "%s%s", odd[bits >> 16 & 7], space);
+        at = 0;
+    }
+    return token[at++];
+}
+
 int main(int argc, char **argv)
 {
     if (argc < 3) {
@@ -70,6 +94,8 @@ int main(int argc, char **argv)
             byte = zipf();
         else if (strcmp(kind, "runs") == 0)
             byte = runs();
+        else if (strcmp(kind, "numbers") == 0)
+            byte = numbers();
         else
             return 2;
         putchar(byte);

@@ -60,6 +60,14 @@ GPUHISTO_CPU=nonesuch
 export GPUHISTO_CPU
 usage "GPUHISTO_CPU=nonesuch: must be one of "
 unset GPUHISTO_CPU
+for bad in COUNT none ''; do
+    usage "--invalid=$bad: must be one of count, skip, error" -n "--invalid=$bad"
+done
+for bad in '' , 0.5, ,0.5 0.5,,0.9 -0.1 1.1 nan inf 0x1p-1 ' 0.5' '0.5 ' x 0.5x 1e1 50%; do
+    usage "--quantiles=$bad: must be numbers from 0 to 1, 64 at most" -n "--quantiles=$bad"
+done
+many=0$(printf ',0%.0s' $(seq 64))
+usage "64 at most" -n --quantiles="$many"
 usage "--output: must name a FILE" --output=
 usage "--output: must name a FILE" -o ''
 
@@ -75,7 +83,7 @@ usage "-y: no such option; $hint" -by
 usage "-4: no such option; $hint" -4
 usage "--nonesuch: no such option" --format json --nonesuch
 usage "--nonesuch: no such option" in --nonesuch
-for option in --decompress --memlimit --format --output --device --kernel --chunk-size --buffers \
+for option in --values --bins --min --max --edges --invalid --decompress --memlimit --format --output --device --kernel --chunk-size --buffers \
     --threads; do
     usage "$option: needs a value, as in $option=VALUE; $hint" $option
 done
@@ -83,7 +91,7 @@ for option in -d -F -o; do
     usage "$option: needs a value; $hint" $option
     usage "$option: needs a value; $hint" -b$(echo $option | tr -d -)
 done
-for option in --bytes --fold-case --header --timing --quiet --verbose --help --version; do
+for option in --bytes --fold-case --numbers --header --timing --quiet --verbose --help --version; do
     usage "$option=yes: takes no value; $hint" $option=yes
 done
 
@@ -91,6 +99,19 @@ done
 
 usage "only one mode at a time" --bytes --letters
 usage "only one mode at a time" -l2 -b
+usage "only one mode at a time" -n -b
+usage "only one mode at a time" -nl
+usage "only one mode at a time" --numbers --values=f64 -B 2 --min=0 --max=1
+usage "--bins: goes with --min and --max" -n --bins=3
+usage "--min, --max: give both" -n --bins=3 --min=1
+usage "--min, --max: say how many --bins" -n --min=1 --max=2
+usage "--edges: says it all" -n --edges=1,2 --bins=3
+usage "--log: goes with --min and --max" -n --log
+usage "--quantiles, --invalid: go with --numbers" --quantiles
+usage "--quantiles, --invalid: go with --numbers" --values=u8 --quantiles=0.5
+usage "--quantiles, --invalid: go with --numbers" -l --invalid=count
+ENGINE='' usage "--device=gpu, --kernel: numbers are counted on the CPU" -n --device=gpu
+ENGINE='' usage "--device=gpu, --kernel: numbers are counted on the CPU" -n --kernel=lanes
 usage "--fold-case: goes with --letters" --fold-case
 usage "--fold-case: goes with --letters" -b -f
 usage "--kernel=vectorized: runs on a GPU; leave --device=cpu out" --kernel=vectorized --device=cpu
@@ -227,7 +248,7 @@ prints "--kernel=help --device=cpu" --kernel=help --device=cpu
 # Help names every option, and every option that it names is there.
 run --help </dev/null
 cp out help
-for option in bytes letters fold-case decompress memlimit format header output device kernel \
+for option in bytes letters fold-case numbers values bins min max edges log quantiles invalid decompress memlimit format header output device kernel \
     chunk-size buffers threads timing quiet verbose help version; do
     check "help has --$option" grep -qE -e "--$option\b" help
 done

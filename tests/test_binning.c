@@ -261,8 +261,76 @@ static void check_layouts(void)
 #undef SHOWN
 }
 
+/* --- log-linear bins --- */
+
+/* By the edges alone, which must ascend; and negative bins mirror the positive ones. */
+static void check_log_linear(const struct binning *binning, double value)
+{
+    size_t row = binning_row(binning, value);
+    bool right = row <= ROW_INVALID(binning);
+    if (isnan(value))
+        right = row == ROW_INVALID(binning);
+    else if (isinf(value))
+        right = row == (value < 0 ? ROW_BELOW : ROW_ABOVE(binning));
+    else
+        right = row >= 1 && row <= binning->bins && binning_edge(binning, row - 1) <= value &&
+                value < binning_edge(binning, row);
+    cases++;
+    if (!right) {
+        char text[32];
+        snprintf(text, sizeof text, "%a", value);
+        complain("wrong log-linear row", text, text, row);
+    }
+}
+
+static void check_beside(const struct binning *binning, double value)
+{
+    double below = nextafter(value, -HUGE_VAL), above = nextafter(value, HUGE_VAL);
+    check_log_linear(binning, value);
+    check_log_linear(binning, below);
+    check_log_linear(binning, above);
+    check_log_linear(binning, -value);
+    check_log_linear(binning, -below);
+    check_log_linear(binning, -above);
+}
+
+static void check_log_linear_bins(void)
+{
+    struct binning binning;
+    binning_log_linear(&binning);
+    size_t half = binning.bins / 2; /* the bin of zero */
+    if (binning.bins != 131009 || binning_edge(&binning, half) != 0 ||
+        binning_edge(&binning, half + 1) != DBL_TRUE_MIN ||
+        binning_edge(&binning, 0) != -HUGE_VAL || binning_edge(&binning, binning.bins) != HUGE_VAL)
+        complain("log-linear edges", "", "", binning.bins);
+    for (size_t k = 0; k < binning.bins; k++) {
+        double edge = binning_edge(&binning, k), next = binning_edge(&binning, k + 1);
+        if (!(edge < next))
+            complain("log-linear edges do not ascend", "", "", k);
+        if (k > half + 1 && edge >= DBL_MIN && next <= DBL_MAX && next - edge > edge / 32)
+            complain("a log-linear bin is too wide", "", "", k);
+        check_beside(&binning, edge);
+    }
+    for (int exponent = -1074; exponent <= 1023; exponent++)
+        check_beside(&binning, ldexp(1, exponent));
+    check_beside(&binning, 0);
+    check_beside(&binning, HUGE_VAL);
+    check_beside(&binning, DBL_MAX);
+    check_beside(&binning, DBL_MIN);
+    check_log_linear(&binning, (double)NAN);
+    check_log_linear(&binning, -(double)NAN);
+    for (unsigned i = 0; i < 1000000; i++) {
+        uint64_t bits = next_random();
+        double value;
+        memcpy(&value, &bits, sizeof value);
+        check_log_linear(&binning, value);
+    }
+    binning_free(&binning);
+}
+
 int main(void)
 {
+    check_log_linear_bins();
     check_whole_values();
     check_doubles();
     check_layouts();
