@@ -110,8 +110,8 @@ usage "--log: goes with --min and --max" -n --log
 usage "--quantiles, --invalid: go with --numbers" --quantiles
 usage "--quantiles, --invalid: go with --numbers" --values=u8 --quantiles=0.5
 usage "--quantiles, --invalid: go with --numbers" -l --invalid=count
-ENGINE='' usage "--device=gpu, --kernel: numbers are counted on the CPU" -n --device=gpu
-ENGINE='' usage "--device=gpu, --kernel: numbers are counted on the CPU" -n --kernel=lanes
+ENGINE='' usage "--kernel=lanes: does not count in this mode" -n --kernel=lanes
+ENGINE='' usage "--kernel=numbers: does not count in this mode" --bytes --kernel=numbers
 usage "--fold-case: goes with --letters" --fold-case
 usage "--fold-case: goes with --letters" -b -f
 usage "--kernel=vectorized: runs on a GPU; leave --device=cpu out" --kernel=vectorized --device=cpu
