@@ -8,6 +8,16 @@
 #define UNROLL
 #endif
 
+// A load beside which others may store, by atomics: it gives what one of them left.
+static __device__ __forceinline__ unsigned load_relaxed(const unsigned *address)
+{
+#ifdef __CUDA_ARCH__
+    return *static_cast<const volatile unsigned *>(address);
+#else
+    return __atomic_load_n(address, __ATOMIC_RELAXED);
+#endif
+}
+
 // Any function of three bits, 32 times: bit 4a + 2b + c of Table is its value for the bits a, b, c.
 // Write the table as the same function of the three constants below.
 constexpr unsigned lop3_a = 0xf0, lop3_b = 0xcc, lop3_c = 0xaa;

@@ -33,7 +33,7 @@ static const struct tuning tunings[] = {
     /* Text: 4394; 128 threads 4347, 64 4379. 8 MiB of text: 1269; with 16 bytes a thread 1118, 32
      * 1094, 64 1100, 256 1178. */
     {STRATEGY_bitsliced, 0, 256, 0, 128},
-    {STRATEGY_matched, 0, 256, 0, 64},
+    {STRATEGY_matched, 0, 512, 0, 64},
 };
 
 /* Values whose table has more rows than this are counted by matched, else by lanes. */
