@@ -40,6 +40,11 @@ static void lay_reciprocal(struct row_map *map, const struct binning *binning)
     }
     map->high = (unsigned)(map->reciprocal >> 32);
     map->low = (unsigned)map->reciprocal;
+    /* Half of the reciprocal, rounded up, is enough for a span whose square has 32 bits. */
+    if (map->size == 2 && map->way == ROWS_BY_32_BITS && binning->span <= 65536) {
+        map->way = ROWS_BY_16_BITS;
+        map->high += map->low > 0;
+    }
 }
 
 /* Equal bins by offsets modulo 2^bits, if all edges are whole numbers of so many bits, of which

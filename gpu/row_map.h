@@ -8,6 +8,7 @@
 /* How a row is found. */
 enum row_way {
     ROWS_OF_BYTES,       /* values of a byte: looked up */
+    ROWS_BY_16_BITS,     /* equal bins of values of 2 bytes, by an offset below 2^16 */
     ROWS_BY_32_BITS,     /* equal bins of whole values, by their offset in 32 bits */
     ROWS_BY_64_BITS,     /* and in 64 */
     ROWS_BY_128_BITS,    /* by an offset of 64 bits and a quotient that may be one too small */

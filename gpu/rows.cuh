@@ -94,6 +94,15 @@ static __device__ __forceinline__ unsigned row_by_32_bits(const row_map &map, un
     return offset > static_cast<unsigned>(map.beyond) ? ROW_BELOW : 1 + bin;
 }
 
+static __device__ __forceinline__ unsigned row_by_16_bits(const row_map &map, unsigned bits)
+{
+    const unsigned offset =
+        (bits ^ static_cast<unsigned>(map.sign)) - static_cast<unsigned>(map.first);
+    const unsigned inside = min(offset, static_cast<unsigned>(map.most));
+    const unsigned bin = map.reciprocal ? __umulhi(inside, map.high) : inside;
+    return offset > static_cast<unsigned>(map.beyond) ? ROW_BELOW : 1 + bin;
+}
+
 // Whether bin * span <= offset * bins, with span = last + 1, in 128 bits.
 static __device__ __forceinline__ bool reaches_bin(const row_map &map, unsigned long long offset,
                                                    unsigned long long bin)
@@ -204,6 +213,8 @@ static __device__ __forceinline__ unsigned row_of_bits(const row_map &map, unsig
     switch (map.way) {
     case ROWS_OF_BYTES:
         return static_cast<const unsigned *>(map.table)[bits];
+    case ROWS_BY_16_BITS:
+        return row_by_16_bits(map, static_cast<unsigned>(bits));
     case ROWS_BY_32_BITS:
         return row_by_32_bits(map, static_cast<unsigned>(bits));
     case ROWS_BY_64_BITS:

@@ -18,7 +18,9 @@ constexpr int ANY_WAY = -1;
 template <unsigned Size, int Way, class Bits>
 static __device__ __forceinline__ unsigned row_by(const row_map &map, Bits bits)
 {
-    if constexpr (Way == ROWS_BY_32_BITS)
+    if constexpr (Way == ROWS_BY_16_BITS)
+        return row_by_16_bits(map, bits);
+    else if constexpr (Way == ROWS_BY_32_BITS)
         return row_by_32_bits(map, bits);
     else if constexpr (Way == ROWS_BY_64_BITS)
         return row_by_64_bits(map, bits);
