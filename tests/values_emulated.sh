@@ -1,5 +1,7 @@
 #!/bin/sh
 # values.sh on the emulated GPU.
 . "${srcdir:-.}/tests/emulated.sh"
-ENGINE="--device=gpu --kernel=matched --chunk-size=64K" # quick to emulate, however many bins
+ENGINE="--device=gpu --chunk-size=64K"
+KERNEL=matched # quick to emulate, however many bins
+export KERNEL
 exec "${srcdir:-.}/tests/values.sh"

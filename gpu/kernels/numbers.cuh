@@ -289,7 +289,7 @@ static __global__ void __launch_bounds__(NUMBERS_REST_BLOCK) numbers_rest(count_
             row = row_of_number(args, number_from(args, args.data + args.rest[1 + warp + lane],
                                                   scratch + threadIdx.x, NUMBERS_REST_BLOCK));
         __syncwarp();
-        add_matched(args, row);
+        add_alike(args, row);
     }
 }
 
