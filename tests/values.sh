@@ -3,7 +3,6 @@
 . "${srcdir:-.}/tests/lib.sh"
 
 watch_over 300
-ENGINE="$ENGINE${KERNEL:+ --kernel=$KERNEL}" # one that counts values alone
 
 # rows CASE: the counts of the last run's table are those in the file expected.
 rows()
