@@ -3,6 +3,7 @@
  * Every parser of numbers that this processor can run, on one core, beside strtod in a loop and
  * memchr that only finds the lines. All take turns over the same text, 256 KiB at a time as in the
  * filter, each verified against strtod first; the medians count. */
+#include "bench/texts.h"
 #include "src/number.h"
 #include "tests/naive_number.h"
 
@@ -15,7 +16,6 @@
 
 #define PIECE ((size_t)256 << 10)
 #define VALUES 4096 /* parsed at a time: they stay in the L1 cache */
-#define LINE_MAX_LEN 32
 #define ROUNDS_MAX 101
 #define CONTENDERS_MAX 8
 
@@ -71,110 +71,6 @@ static size_t by_strtod(const unsigned char *text, size_t len, double *values, s
     return count;
 }
 
-/* --- texts --- */
-
-static uint64_t random_state;
-
-/* SplitMix64, by Sebastiano Vigna. */
-static uint64_t random_word(void)
-{
-    uint64_t z = random_state += UINT64_C(0x9e3779b97f4a7c15);
-    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-    return z ^ z >> 31;
-}
-
-static unsigned below(unsigned end)
-{
-    return (unsigned)(random_word() >> 32) % end;
-}
-
-static double fraction(void)
-{
-    return (double)(random_word() >> 11) * 0x1p-53;
-}
-
-static int put_latency(char *line)
-{
-    return sprintf(line, "0.%03u\n", below(1000));
-}
-
-static int put_integer(char *line)
-{
-    return sprintf(line, "%u\n", below(100000));
-}
-
-static int put_price(char *line)
-{
-    static const unsigned ends[] = {10, 100, 1000, 10000};
-    return sprintf(line, "%u.%02u\n", below(ends[below(4)]), below(100));
-}
-
-static int put_signed(char *line)
-{
-    return sprintf(line, "%.*f\n", (int)below(6), (fraction() - 0.5) * 2000);
-}
-
-static int put_nanoseconds(char *line)
-{
-    return sprintf(line, "%u%09u\n", 1700000000 + below(1000000), below(1000000000));
-}
-
-static int put_digit(char *line)
-{
-    return sprintf(line, "%u\n", below(10));
-}
-
-static int put_six(char *line)
-{
-    return sprintf(line, "%.6g\n", fraction() * 1e6);
-}
-
-static int put_exponent(char *line)
-{
-    return sprintf(line, "%.6e\n", fraction() * 1e-3);
-}
-
-static int put_exact(char *line)
-{
-    return sprintf(line, "%.17g\n", fraction());
-}
-
-static int put_mixed(char *line)
-{
-    static int (*const put[])(char *) = {put_latency, put_integer,     put_price, put_signed,
-                                         put_digit,   put_nanoseconds, put_six,   put_exponent};
-    return put[below(sizeof put / sizeof put[0])](line);
-}
-
-static const struct kind {
-    const char *name;
-    int (*put)(char *line);
-} kinds[] = {
-    {"latencies", put_latency},
-    {"integers", put_integer},
-    {"prices", put_price},
-    {"signed", put_signed},
-    {"digits", put_digit},
-    {"six", put_six},
-    {"nanoseconds", put_nanoseconds},
-    {"exponents", put_exponent},
-    {"exact", put_exact},
-    {"mixed", put_mixed},
-};
-
-/* Whole lines, and empty ones to the end of a piece. */
-static void fill(const struct kind *kind, unsigned char *text, size_t size)
-{
-    random_state = 1;
-    for (size_t begin = 0; begin < size; begin += PIECE) {
-        size_t len = 0;
-        while (len + LINE_MAX_LEN <= PIECE)
-            len += (size_t)kind->put((char *)text + begin + len);
-        memset(text + begin + len, '\n', PIECE - len);
-    }
-}
-
 /* --- the race --- */
 
 static double buffer[VALUES];
@@ -222,8 +118,8 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static void measure(const struct kind *kind, const unsigned char *text, size_t size, int rounds,
-                    FILE *csv)
+static void measure(const struct text_kind *kind, const unsigned char *text, size_t size,
+                    int rounds, FILE *csv)
 {
     for (int round = 0; round < rounds; round++)
         for (unsigned i = 0; i < contender_count; i++)
@@ -284,13 +180,13 @@ int main(int argc, char **argv)
     number_prepare();
     if (csv)
         fprintf(csv, "data,parser,GBps,least,most,of_strtod\n");
-    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
-        if (only && strcmp(only, kinds[i].name) != 0)
+    for (size_t i = 0; i < text_kind_count; i++) {
+        if (only && strcmp(only, text_kinds[i].name) != 0)
             continue;
-        fill(&kinds[i], text, size);
+        text_fill(&text_kinds[i], text, size, PIECE);
         for (unsigned k = 0; k < contender_count; k++)
             verify(&contenders[k], text, size);
-        measure(&kinds[i], text, size, rounds, csv);
+        measure(&text_kinds[i], text, size, rounds, csv);
     }
     return csv && fclose(csv) != 0;
 }

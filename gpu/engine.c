@@ -175,12 +175,6 @@ static int add_times(struct gpu_engine *gpu, struct slot *slot)
     return 0;
 }
 
-/* The samples that a histogram of numbers has counted: only it can tell. */
-static uint64_t numbers_in(const struct gpu_engine *gpu, const struct tally *seen)
-{
-    return tally_counted(seen) - seen->counts[ROW_LINES(&gpu->histogram->binning)];
-}
-
 /* By how much the counts of numbers, with this chunk's, have grown in a row. */
 static uint64_t growth(const struct gpu_engine *gpu, const struct tally *seen, size_t row)
 {
@@ -205,17 +199,21 @@ static void tell_lines(struct gpu_engine *gpu, const struct tally *seen, const s
                   growth(gpu, seen, ROW_INVALID(binning)) > 0);
 }
 
-/* Whether the snapshot behind a chunk can be true: it adds up to all samples so far, and no count
- * went down. */
-static bool believable(const struct gpu_engine *gpu, const struct tally *seen,
-                       const struct chunk *chunk)
+/* Whether the snapshot behind a chunk can be true: no count went down, and it adds up to all
+ * samples so far; of text, whose samples it tells, to as many as the chunk can have. All in one
+ * look at the counts, which are fresh from the device and in no cache. */
+static bool believable(const struct gpu_engine *gpu, struct tally *seen, const struct chunk *chunk)
 {
-    if (is_text(gpu) && !text_believable(gpu, seen, chunk))
-        return false;
-    for (size_t bin = 0; bin < seen->bins; bin++)
-        if (seen->counts[bin] < gpu->good.counts[bin])
-            return false;
-    return tally_adds_up(seen, gpu->histogram);
+    uint64_t sum = 0;
+    bool down = false;
+    for (size_t bin = 0; bin < seen->bins; bin++) {
+        down |= seen->counts[bin] < gpu->good.counts[bin];
+        sum += seen->counts[bin];
+    }
+    if (down || !is_text(gpu))
+        return !down && tally_adds_up(seen, gpu->histogram);
+    seen->samples = sum - seen->counts[ROW_LINES(&gpu->histogram->binning)];
+    return text_believable(gpu, seen, chunk);
 }
 
 /* Whether what the slot's snapshot stands for is done: 1 it is, 0 not yet, -1 lost. */
@@ -231,7 +229,7 @@ static int look(struct gpu_engine *gpu, const struct slot *slot)
 }
 
 /* Makes the snapshot behind a chunk the last good tally. 0, or -1: lost. */
-static int keep(struct gpu_engine *gpu, const struct tally *seen, const struct chunk *chunk)
+static int keep(struct gpu_engine *gpu, struct tally *seen, const struct chunk *chunk)
 {
     if (!believable(gpu, seen, chunk)) {
         lose(gpu, "the device's counts do not add up");
@@ -254,11 +252,10 @@ static int reap_oldest(struct gpu_engine *gpu)
         lose_by_call(gpu);
         return -1;
     }
-    struct tally seen = {.bins = gpu->histogram->bins, .counts = slot->snapshot};
+    struct tally seen = {
+        .bins = gpu->histogram->bins, .samples = gpu->good.samples, .counts = slot->snapshot};
     if (!is_text(gpu))
-        seen.samples = gpu->good.samples + slot->chunk.len / histogram_sample_size(gpu->histogram);
-    else if (slot->snapshot)
-        seen.samples = numbers_in(gpu, &seen);
+        seen.samples += slot->chunk.len / histogram_sample_size(gpu->histogram);
     if (slot->snapshot && keep(gpu, &seen, &slot->chunk) != 0)
         return -1;
     if (!slot->snapshot)
@@ -368,7 +365,7 @@ static void add_last_snapshot(struct gpu_engine *gpu, struct tally *tally)
     while ((arrived = look(gpu, &gpu->slots[0])) == 0)
         pause_unlocked(gpu);
     if (arrived == 1 && is_text(gpu))
-        seen.samples = numbers_in(gpu, &seen);
+        seen.samples = tally_counted(&seen) - seen.counts[ROW_LINES(&gpu->histogram->binning)];
     if (arrived == 1 && tally_adds_up(&seen, gpu->histogram))
         tally_add(tally, &seen);
     else if (arrived == 1)

@@ -11,8 +11,9 @@
 //     begins   ^          ^    ^                    -> 0, 5, 7, ... -> lanes 0, 1, 2, ...
 //
 // Rows are counted in shared memory, in a table that a row enters where its number modulo the
-// table's size says, if no other is there: neighbouring rows, which values mostly are in, never
-// meet. One that finds its place taken is counted in the histogram itself.
+// table's size says, or half a table further on, if no other is there: neighbouring rows, which
+// values mostly are in, never meet. One that finds both places taken is counted in the histogram
+// itself.
 //
 // Tokens of 32 bytes or more, and those that only number_exactly can tell, are put on a list in
 // global memory. The kernel numbers_rest, launched behind this one, counts them: a token a thread.
@@ -49,16 +50,23 @@ static_assert(sizeof(row_counters) == NUMBERS_SHARED && sizeof(warp_text) == NUM
 
 // --- counting ---
 
-static __device__ __forceinline__ void count_row(row_counters *table, const count_args &args,
-                                                 unsigned row)
+// Whether the row is at this place, or comes to be there; then it is counted.
+static __device__ __forceinline__ bool count_at(row_counters *table, unsigned place, unsigned row)
 {
-    const unsigned place = row % row_places;
     unsigned there = load_relaxed(&table->rows[place]);
     if (there == no_bin)
         there = atomicCAS(&table->rows[place], no_bin, row);
-    if (there == no_bin || there == row)
-        atomicAdd(&table->counts[place], 1u);
-    else
+    if (there != no_bin && there != row)
+        return false;
+    atomicAdd(&table->counts[place], 1u);
+    return true;
+}
+
+static __device__ __forceinline__ void count_row(row_counters *table, const count_args &args,
+                                                 unsigned row)
+{
+    if (!count_at(table, row % row_places, row) &&
+        !count_at(table, (row + row_places / 2) % row_places, row))
         atomicAdd(&args.counts[row], 1ull);
 }
 
