@@ -63,7 +63,7 @@ unset GPUHISTO_CPU
 for bad in COUNT none ''; do
     usage "--invalid=$bad: must be one of count, skip, error" -n "--invalid=$bad"
 done
-for bad in '' , 0.5, ,0.5 0.5,,0.9 -0.1 1.1 nan inf 0x1p-1 ' 0.5' '0.5 ' x 0.5x 1e1 50%; do
+for bad in '' ',' '0.5,' ',0.5' '0.5,,0.9' -0.1 1.1 nan inf 0x1p-1 ' 0.5' '0.5 ' x 0.5x 1e1 50%; do
     usage "--quantiles=$bad: must be numbers from 0 to 1, 64 at most" -n "--quantiles=$bad"
 done
 many=0$(printf ',0%.0s' $(seq 64))
