@@ -35,9 +35,6 @@ const struct pool_tuning pool_tuning = {
  * hundred thousand chunks a second must not all ask. */
 #define ASK_SECONDS 0.02
 
-/* Workers that take turns at a pipe, at most: one reads while the other counts. */
-#define SERIAL_WORKERS 2
-
 /* Slots: two do for a pipe, whose readers take turns. Side by side, every reader fills one while
  * another of its is on its way, within what may be pinned. */
 #define SERIAL_BUFFERS 2
@@ -242,12 +239,22 @@ static struct chunk *choose_memory(void *arg, enum flow flow)
 
 static void *work(void *arg);
 
+/* Workers that take turns at a pipe: while one reads, the others count what they have read. Those
+ * that are too many wait, and waiting counts as reading, so that no more are asked for. */
+static unsigned pipe_workers(struct pool *pool)
+{
+    double share = costs_counting_share(&pool->costs), most = pool->options.threads;
+    double wanted = share < 1 ? 2 + share / (1 - share) : most;
+    if (!counting_is_dear(pool))
+        return 1;
+    return (unsigned)(wanted < most ? wanted : most);
+}
+
 static void start_workers(struct pool *pool, enum flow flow)
 {
     unsigned wanted = pool->options.threads;
-    unsigned most = counting_is_dear(pool) ? SERIAL_WORKERS : 1;
-    if (flow == FLOW_PIPE && wanted > most)
-        wanted = most;
+    if (flow == FLOW_PIPE && wanted > 1)
+        wanted = pipe_workers(pool);
     if (atomic_load(&pool->started) >= wanted)
         return;
     pthread_mutex_lock(&pool->lock);
