@@ -49,10 +49,11 @@ struct launch {
 // The fewest passes whose bins fit into `most` bytes, and as many columns as fit then.
 static inline struct table_shape shape_for(unsigned bins, unsigned most)
 {
-    const unsigned passes = (bins + most / 4 - 1) / (most / 4);
+    const unsigned rows = most / 4 - 1; // and one for what belongs to another pass
+    const unsigned passes = (bins + rows - 1) / rows;
     struct table_shape shape = {(bins + passes - 1) / passes, passes, 0};
     while (shape.columns_log < LANES_COLUMNS_LOG_MAX &&
-           (shape.bins * 4ull << (shape.columns_log + 1)) <= most)
+           ((shape.bins + 1) * 4ull << (shape.columns_log + 1)) <= most)
         shape.columns_log++;
     return shape;
 }
@@ -86,7 +87,7 @@ static inline struct launch launch_with(const struct tuning *tuning,
         how.shared = NUMBERS_SHARED + tuning->block / 32 * NUMBERS_SHARED_A_WARP;
     else if (of->table == TABLE_OF_COLUMNS) {
         how.shape = shape_for(bins, shared_most);
-        how.shared = how.shape.bins * 4ull << how.shape.columns_log;
+        how.shared = (how.shape.bins + 1) * 4ull << how.shape.columns_log;
         // Counters cost what as many bytes of data do: to be zeroed, and added up.
         if (how.least * how.block < how.shared)
             how.least = static_cast<unsigned>(how.shared / how.block);

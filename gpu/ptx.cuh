@@ -8,7 +8,7 @@
 #define UNROLL
 #endif
 
-// A load while other threads change what is there.
+// A load beside which others may store, by atomics: it gives what one of them left.
 static __device__ __forceinline__ unsigned load_relaxed(const unsigned *address)
 {
 #ifdef __CUDA_ARCH__

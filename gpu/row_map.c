@@ -19,6 +19,34 @@ static unsigned long long sign_of(const struct histogram *histogram)
     return histogram->type.kind == 'i' ? 1ull << (bits_of(histogram) - 1) : 0;
 }
 
+/* Spans over 2^32 have a reciprocal that may tell the bin before. With all of 64 bits it tells the
+ * right one of most of them: bins * 2^(64 + shift) / span, rounded up, errs by less than span /
+ * 2^(64 + shift), which must not be more than 1 / span. */
+static void lay_reciprocal(struct row_map *map, const struct binning *binning)
+{
+    __extension__ typedef unsigned __int128 wide;
+    map->reciprocal = binning->reciprocal;
+    if (binning->reciprocal && !binning->exact) {
+        wide span = (wide)binning->span, part = (wide)binning->bins << 64;
+        while ((part << 1) / span < (wide)1 << 63 && map->shift < 39) {
+            part <<= 1;
+            map->shift++;
+        }
+        bool enough = span <= (wide)1 << (64 + map->shift) / 2;
+        if (enough)
+            map->reciprocal = (unsigned long long)((part + span - 1) / span);
+        else
+            map->shift = 0, map->way = ROWS_BY_128_BITS;
+    }
+    map->high = (unsigned)(map->reciprocal >> 32);
+    map->low = (unsigned)map->reciprocal;
+    /* Half of the reciprocal, rounded up, is enough for a span whose square has 32 bits. */
+    if (map->size == 2 && map->way == ROWS_BY_32_BITS && binning->span <= 65536) {
+        map->way = ROWS_BY_16_BITS;
+        map->high += map->low > 0;
+    }
+}
+
 /* Equal bins by offsets modulo 2^bits, if all edges are whole numbers of so many bits, of which
  * the type's values are some: then no value outside of them comes to lie within the span. */
 static bool lay_offsets(struct row_map *map, const struct histogram *histogram, unsigned bits)
@@ -35,8 +63,8 @@ static bool lay_offsets(struct row_map *map, const struct histogram *histogram, 
     map->first = (unsigned long long)(binning->first - least_of(histogram)) & mask;
     map->last = (unsigned long long)(binning->span - 1) & mask;
     map->beyond = (unsigned long long)(most - 1 - binning->first) & mask;
-    map->reciprocal = binning->reciprocal;
-    map->exact = binning->exact;
+    map->most = bits == 32 && map->last == mask ? map->last : map->last + 1;
+    lay_reciprocal(map, binning);
     return true;
 }
 

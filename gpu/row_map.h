@@ -8,8 +8,10 @@
 /* How a row is found. */
 enum row_way {
     ROWS_OF_BYTES,       /* values of a byte: looked up */
+    ROWS_BY_16_BITS,     /* equal bins of values of 2 bytes, by an offset below 2^16 */
     ROWS_BY_32_BITS,     /* equal bins of whole values, by their offset in 32 bits */
     ROWS_BY_64_BITS,     /* and in 64 */
+    ROWS_BY_128_BITS,    /* by an offset of 64 bits and a quotient that may be one too small */
     ROWS_BY_WHOLE_EDGES, /* whole values, by a binary search */
     ROWS_OF_DOUBLES,     /* equal bins of doubles, by a guess that the edges prove */
     ROWS_BY_EDGES,       /* doubles, by a binary search */
@@ -31,8 +33,11 @@ struct row_map {
     bool swapped;      /* big-endian */
     unsigned bins;
     unsigned long long sign, first, last, beyond;
-    unsigned long long reciprocal; /* as in struct binning */
-    bool exact;
+    unsigned long long
+        most; /* offset to look at: the span, or the last where 32 bits hold no more */
+    unsigned long long reciprocal; /* bin = offset * reciprocal >> 64 >> shift; 0: bin = offset */
+    unsigned high, low;            /* its halves */
+    unsigned shift;
     double min, max, step, per_step; /* as in struct binning */
     unsigned edges, below;
     const void *table; /* in the device's memory: what row_table gave */

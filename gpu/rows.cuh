@@ -37,19 +37,31 @@ static __device__ __forceinline__ unsigned search_doubles(const row_map &map, do
     return low;
 }
 
-// Equal bins: a guess, however it is rounded, which the edges beside it prove, or it is searched.
+// What a quick way gives where it does not know the row.
+constexpr unsigned not_proven = ~0u;
+
+// Equal bins: a guess, however it is rounded, which the edges beside it prove. Adding 1.5 * 2^52
+// rounds to a whole number and leaves it in the low bits; half less a little makes of rounding to
+// the nearest one rounding down, also for values that are edges.
+static __device__ __forceinline__ unsigned guess_row(const row_map &map, double value)
+{
+    constexpr double rounder = 0x1.8p52, half = 0.5 - 0x1p-20;
+    const double sum = __dadd_rn((value - map.min) * map.per_step - half, rounder);
+    const unsigned bin = static_cast<unsigned>(__double_as_longlong(sum));
+    const double k = __dadd_rn(sum, -rounder);
+    const double from = __dadd_rn(__dmul_rn(k, map.step), map.min);
+    const double to = __dadd_rn(__dmul_rn(__dadd_rn(k, 1), map.step), map.min);
+    const bool right = value >= from && bin < map.bins && (value < to || bin + 1 == map.bins);
+    unsigned row = right ? 1 + bin : not_proven;
+    row = value < map.min ? ROW_BELOW : row;
+    return value >= map.max ? ROW_ABOVE(&map) : row;
+}
+
 static __device__ __forceinline__ unsigned row_of_double(const row_map &map, double value)
 {
-    double guess = (value - map.min) * map.per_step;
-    guess = guess > 0 ? guess : 0; // also instead of NaN
-    guess = guess < map.bins - 1 ? guess : map.bins - 1;
-    const unsigned bin = static_cast<unsigned>(guess);
-    if (value >= double_edge(map, bin) && value < double_edge(map, bin + 1))
-        return 1 + bin;
-    if (value < map.min)
-        return ROW_BELOW;
-    if (value >= map.max)
-        return ROW_ABOVE(&map);
+    const unsigned row = guess_row(map, value);
+    if (row != not_proven)
+        return row;
     return value == value ? search_doubles(map, value) : ROW_INVALID(&map);
 }
 
@@ -70,18 +82,25 @@ static __device__ __forceinline__ unsigned row_log_linear(unsigned long long bit
 
 // --- whole values ---
 
+// An offset beyond the span is taken for the span itself: its bin is the row above.
 static __device__ __forceinline__ unsigned row_by_32_bits(const row_map &map, unsigned bits)
 {
     const unsigned offset =
         (bits ^ static_cast<unsigned>(map.sign)) - static_cast<unsigned>(map.first);
-    const unsigned high = static_cast<unsigned>(map.reciprocal >> 32);
-    const unsigned low = static_cast<unsigned>(map.reciprocal);
+    const unsigned inside = min(offset, static_cast<unsigned>(map.most));
     const unsigned long long product =
-        static_cast<unsigned long long>(offset) * high + __umulhi(offset, low);
-    const unsigned bin = map.reciprocal ? static_cast<unsigned>(product >> 32) : offset;
-    const unsigned outside =
-        offset > static_cast<unsigned>(map.beyond) ? ROW_BELOW : ROW_ABOVE(&map);
-    return offset > static_cast<unsigned>(map.last) ? outside : 1 + bin;
+        static_cast<unsigned long long>(inside) * map.high + __umulhi(inside, map.low);
+    const unsigned bin = map.reciprocal ? static_cast<unsigned>(product >> 32) : inside;
+    return offset > static_cast<unsigned>(map.beyond) ? ROW_BELOW : 1 + bin;
+}
+
+static __device__ __forceinline__ unsigned row_by_16_bits(const row_map &map, unsigned bits)
+{
+    const unsigned offset =
+        (bits ^ static_cast<unsigned>(map.sign)) - static_cast<unsigned>(map.first);
+    const unsigned inside = min(offset, static_cast<unsigned>(map.most));
+    const unsigned bin = map.reciprocal ? __umulhi(inside, map.high) : inside;
+    return offset > static_cast<unsigned>(map.beyond) ? ROW_BELOW : 1 + bin;
 }
 
 // Whether bin * span <= offset * bins, with span = last + 1, in 128 bits.
@@ -98,12 +117,21 @@ static __device__ __forceinline__ unsigned row_by_64_bits(const row_map &map,
                                                           unsigned long long bits)
 {
     const unsigned long long offset = (bits ^ map.sign) - map.first;
+    const unsigned quotient =
+        static_cast<unsigned>(__umul64hi(offset, map.reciprocal) >> map.shift);
+    const unsigned bin = map.reciprocal ? quotient : static_cast<unsigned>(offset);
+    const unsigned outside = offset > map.beyond ? ROW_BELOW : ROW_ABOVE(&map);
+    return offset > map.last ? outside : 1 + bin;
+}
+
+static __device__ __forceinline__ unsigned row_by_128_bits(const row_map &map,
+                                                           unsigned long long bits)
+{
+    const unsigned long long offset = (bits ^ map.sign) - map.first;
+    const unsigned long long bin = __umul64hi(offset, map.reciprocal);
     if (offset > map.last)
         return offset > map.beyond ? ROW_BELOW : ROW_ABOVE(&map);
-    if (!map.reciprocal)
-        return 1 + static_cast<unsigned>(offset);
-    const unsigned long long bin = __umul64hi(offset, map.reciprocal);
-    return 1 + static_cast<unsigned>(bin + (!map.exact && reaches_bin(map, offset, bin + 1)));
+    return 1 + static_cast<unsigned>(bin + reaches_bin(map, offset, bin + 1));
 }
 
 static __device__ __forceinline__ unsigned search_wholes(const row_map &map,
@@ -185,10 +213,14 @@ static __device__ __forceinline__ unsigned row_of_bits(const row_map &map, unsig
     switch (map.way) {
     case ROWS_OF_BYTES:
         return static_cast<const unsigned *>(map.table)[bits];
+    case ROWS_BY_16_BITS:
+        return row_by_16_bits(map, static_cast<unsigned>(bits));
     case ROWS_BY_32_BITS:
         return row_by_32_bits(map, static_cast<unsigned>(bits));
     case ROWS_BY_64_BITS:
         return row_by_64_bits(map, bits);
+    case ROWS_BY_128_BITS:
+        return row_by_128_bits(map, bits);
     case ROWS_BY_WHOLE_EDGES:
         return search_wholes(map, bits);
     case ROWS_OF_DOUBLES:

@@ -20,8 +20,9 @@ static counting_kernel lanes_of(const row_map &map)
     case 1:
         return lanes<byte_value_samples>;
     case 2:
-        return map.way == ROWS_BY_32_BITS ? lanes_values<2, ROWS_BY_32_BITS>
-                                          : lanes_values<2, ANY_WAY>;
+        return map.way == ROWS_BY_16_BITS   ? lanes_values<2, ROWS_BY_16_BITS>
+               : map.way == ROWS_BY_32_BITS ? lanes_values<2, ROWS_BY_32_BITS>
+                                            : lanes_values<2, ANY_WAY>;
     case 4:
         return map.way == ROWS_BY_32_BITS   ? lanes_values<4, ROWS_BY_32_BITS>
                : map.way == ROWS_OF_DOUBLES ? lanes_values<4, ROWS_OF_DOUBLES>

@@ -11,23 +11,34 @@
 
 #include "gpu/counting.cuh"
 
-// The rows of values of Size bytes: found one way alone, or by whichever the map says.
+// The row of a value of Size bytes: found one way alone, or by whichever the map says; or
+// not_proven, of doubles.
 constexpr int ANY_WAY = -1;
 
 template <unsigned Size, int Way, class Bits>
 static __device__ __forceinline__ unsigned row_by(const row_map &map, Bits bits)
 {
-    if constexpr (Way == ROWS_BY_32_BITS)
+    if constexpr (Way == ROWS_BY_16_BITS)
+        return row_by_16_bits(map, bits);
+    else if constexpr (Way == ROWS_BY_32_BITS)
         return row_by_32_bits(map, bits);
     else if constexpr (Way == ROWS_BY_64_BITS)
         return row_by_64_bits(map, bits);
     else if constexpr (Way == ROWS_OF_DOUBLES && Size == 4)
-        return row_of_double(map, static_cast<double>(__uint_as_float(bits)));
+        return guess_row(map, static_cast<double>(__uint_as_float(bits)));
     else if constexpr (Way == ROWS_OF_DOUBLES)
-        return row_of_double(map, __longlong_as_double(static_cast<long long>(bits)));
+        return guess_row(map, __longlong_as_double(static_cast<long long>(bits)));
     else
         return row_of_bits(map, bits);
 }
+
+template <unsigned Size> struct bits_of {
+    using type = unsigned;
+};
+
+template <> struct bits_of<8> {
+    using type = unsigned long long;
+};
 
 // Rows are added up a thread each. Where a thread begins in its row is shifted, so that threads
 // whose rows lie in the same banks do not meet there.
@@ -45,36 +56,59 @@ static __device__ __forceinline__ void merge_columns(const count_args &args, con
     }
 }
 
+// The values of a vector whose rows are not proven, one by one.
+template <unsigned Size, int Way, class Count>
+static __device__ __forceinline__ void count_not_proven(const row_map &map, const uint4 *vector,
+                                                        const Count &count)
+{
+    using bits = typename bits_of<Size>::type;
+    const unsigned char *const data = reinterpret_cast<const unsigned char *>(vector);
+    for (unsigned i = 0; i < 16 / Size; i++) {
+        const bits value = static_cast<bits>(value_bits_at(map, data, i));
+        if (row_by<Size, Way>(map, value) == not_proven)
+            count(row_of_bits(map, value));
+    }
+}
+
 template <unsigned Size, int Way>
 __global__ void __launch_bounds__(1024, 1) lanes_values(count_args args)
 {
     DYNAMIC_SHARED(unsigned, table);
-    zero(table, args.shape.bins << args.shape.columns_log);
+    const row_map &map = args.map.rows;
+    const unsigned bins = args.shape.bins, columns_log = args.shape.columns_log;
+    zero(table, (bins + 1) << columns_log);
     __syncthreads();
 
     // The blocks of this one's pass, and this one's place among them.
-    const unsigned passes = args.shape.passes, first = blockIdx.x % passes * args.shape.bins;
+    const unsigned passes = args.shape.passes, first = blockIdx.x % passes * bins;
     const unsigned stride = gridDim.x / passes * blockDim.x;
     const unsigned thread = blockIdx.x / passes * blockDim.x + threadIdx.x;
-    const unsigned column = threadIdx.x & ((1u << args.shape.columns_log) - 1);
-    const auto count = [&](unsigned bin) {
-        const unsigned row = bin - first;
-        if (row < args.shape.bins)
-            atomicAdd(&table[(row << args.shape.columns_log) + column], 1u);
+    unsigned *const column = table + (threadIdx.x & ((1u << columns_log) - 1));
+    // What does not belong to the pass is counted, too, in a row behind it, without a branch.
+    const auto count = [=](unsigned bin) {
+        atomicAdd(&column[min(bin - first, bins) << columns_log], 1u);
     };
-    const auto count_bits = [&](auto bits) { count(row_by<Size, Way>(args.map.rows, bits)); };
     const vector_span span = vectors_of(args);
-    unsigned long long i = thread;
-    for (; i + 3ull * stride < span.vectors; i += 4ull * stride) {
-        const uint4 a = span.body[i], b = span.body[i + stride];
-        const uint4 c = span.body[i + 2ull * stride], d = span.body[i + 3ull * stride];
-        each_value<Size>(a, args.map.rows.swapped, count_bits);
-        each_value<Size>(b, args.map.rows.swapped, count_bits);
-        each_value<Size>(c, args.map.rows.swapped, count_bits);
-        each_value<Size>(d, args.map.rows.swapped, count_bits);
+    for (unsigned long long i = thread; i < span.vectors; i += 4ull * stride) {
+        bool unknown = false;
+        const auto count_bits = [&](auto bits) {
+            const unsigned bin = row_by<Size, Way>(map, bits);
+            unknown = unknown || (Way == ROWS_OF_DOUBLES && bin == not_proven);
+            count(bin);
+        };
+        uint4 vectors[4];
+        unsigned there = 4;
+        if (i + 3ull * stride < span.vectors) {
+            UNROLL for (unsigned k = 0; k < 4; k++) vectors[k] = span.body[i + k * 1ull * stride];
+            UNROLL for (unsigned k = 0; k < 4; k++)
+                each_value<Size>(vectors[k], map.swapped, count_bits);
+        } else {
+            for (there = 0; i + there * 1ull * stride < span.vectors; there++)
+                each_value<Size>(span.body[i + there * 1ull * stride], map.swapped, count_bits);
+        }
+        for (unsigned k = 0; unknown && k < there; k++)
+            count_not_proven<Size, Way>(map, &span.body[i + k * 1ull * stride], count);
     }
-    for (; i < span.vectors; i += stride)
-        each_value<Size>(span.body[i], args.map.rows.swapped, count_bits);
     each_outside<value_samples>(args, span, thread, count);
     __syncthreads();
     merge_columns(args, table, first);

@@ -1,25 +1,31 @@
-// matched: one histogram in global memory, to which a warp adds each of its bins once.
+// matched: one histogram in global memory, with the first bins of a block kept nearer.
 //
-// For more bins than shared memory holds. The lanes of a warp find out which of them have the same
-// bin, and one of these adds for all. However few bins the data have, a warp's 32 samples then are
-// at least as many additions to different counters as there are bins among them, so that no counter
-// is asked for more than once for 32 samples where it is the only one.
+// For more bins than shared memory holds. A block has a cache of counters in it, each for the first
+// bin that asked for its place; so what is frequent is mostly counted there. The lanes of a warp
+// whose bins have no place find out which of them are alike, and one of these adds for all: however
+// few bins the data have, or turn to, no warp asks for a counter of the one histogram twice.
 #ifndef GPUHISTO_MATCHED_CUH
 #define GPUHISTO_MATCHED_CUH
 
+#include "gpu/bin_cache.cuh"
 #include "gpu/counting.cuh"
 
-// Every lane of the warp comes here, those without a sample with no_bin.
-static __device__ __forceinline__ void add_matched(const count_args &args, unsigned bin)
+using matched_cache = bin_cache<4096>;
+
+static __device__ __forceinline__ void add_matched(const count_args &args, matched_cache &cache,
+                                                   unsigned bin)
 {
-    const unsigned alike = __match_any_sync(0xffffffffu, bin);
-    if (bin != no_bin &&
-        static_cast<unsigned>(__ffs(static_cast<int>(alike))) == threadIdx.x % 32 + 1)
-        atomicAdd(&args.counts[bin], static_cast<unsigned long long>(__popc(alike)));
+    const bool done = bin == no_bin || count_at(cache, bin % matched_cache::places, bin);
+    if (!__all_sync(0xffffffffu, done))
+        add_alike(args, done ? no_bin : bin);
 }
 
 template <class Samples> __global__ void matched(count_args args)
 {
+    __shared__ matched_cache cache;
+    open_cache(cache);
+    __syncthreads();
+
     const vector_span span = vectors_of(args);
     const unsigned lane = threadIdx.x % 32;
     const unsigned stride = static_cast<unsigned>(grid_threads());
@@ -27,10 +33,12 @@ template <class Samples> __global__ void matched(count_args args)
         const bool in = warp + lane < span.vectors;
         const uint4 vector = in ? span.body[warp + lane] : make_uint4(0, 0, 0, 0);
         Samples::each(vector, args.map,
-                      [&](unsigned bin) { add_matched(args, in ? bin : no_bin); });
+                      [&](unsigned bin) { add_matched(args, cache, in ? bin : no_bin); });
     }
     each_outside<Samples>(args, span, grid_thread(),
                           [&](unsigned bin) { atomicAdd(&args.counts[bin], 1ull); });
+    __syncthreads();
+    merge_cache(cache, args);
 }
 
 #endif
