@@ -56,7 +56,7 @@ static const struct tuning tunings[] = {
 /* Of lanes, for samples of a byte: a row of 64 counters for each of 256 values. */
 #define LANES_SHARED (256u * 64 * 4)
 
-/* Of numbers, bytes of shared memory: a block's counters, and a warp's text. */
+/* Of numbers, bytes of shared memory: a block's cache of counters, and a warp's text. */
 #define NUMBERS_SHARED (1024u * 8)
 #define NUMBERS_SHARED_A_WARP 4400u
 

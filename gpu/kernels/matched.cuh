@@ -7,53 +7,23 @@
 #ifndef GPUHISTO_MATCHED_CUH
 #define GPUHISTO_MATCHED_CUH
 
+#include "gpu/bin_cache.cuh"
 #include "gpu/counting.cuh"
 
-struct bin_cache {
-    static constexpr unsigned places = 4096;
-    unsigned bins[places]; // no_bin: free
-    unsigned counts[places];
-};
+using matched_cache = bin_cache<4096>;
 
-// Counts a bin in the cache. Whether it has a place there.
-static __device__ __forceinline__ bool count_cached(bin_cache &cache, unsigned bin)
-{
-    const unsigned place = bin % bin_cache::places;
-    unsigned owner = load_relaxed(&cache.bins[place]);
-    if (owner == no_bin) {
-        owner = atomicCAS(&cache.bins[place], no_bin, bin);
-        owner = owner == no_bin ? bin : owner;
-    }
-    if (owner == bin)
-        atomicAdd(&cache.counts[place], 1u);
-    return owner == bin;
-}
-
-// The warp together, those without a sample with no_bin: one of the lanes whose bins are alike adds
-// for all.
-static __device__ __forceinline__ void add_alike(const count_args &args, unsigned bin)
-{
-    const unsigned alike = __match_any_sync(0xffffffffu, bin);
-    const unsigned lanes_below = (1u << threadIdx.x % 32) - 1;
-    if (bin != no_bin && !(alike & lanes_below))
-        atomicAdd(&args.counts[bin], static_cast<unsigned long long>(__popc(alike)));
-}
-
-static __device__ __forceinline__ void add_matched(const count_args &args, bin_cache &cache,
+static __device__ __forceinline__ void add_matched(const count_args &args, matched_cache &cache,
                                                    unsigned bin)
 {
-    const bool done = bin == no_bin || count_cached(cache, bin);
+    const bool done = bin == no_bin || count_at(cache, bin % matched_cache::places, bin);
     if (!__all_sync(0xffffffffu, done))
         add_alike(args, done ? no_bin : bin);
 }
 
 template <class Samples> __global__ void matched(count_args args)
 {
-    __shared__ bin_cache cache;
-    for (unsigned place = threadIdx.x; place < bin_cache::places; place += blockDim.x) {
-        cache.bins[place] = no_bin;
-        cache.counts[place] = 0;
-    }
+    __shared__ matched_cache cache;
+    open_cache(cache);
     __syncthreads();
 
     const vector_span span = vectors_of(args);
@@ -68,10 +38,7 @@ template <class Samples> __global__ void matched(count_args args)
     each_outside<Samples>(args, span, grid_thread(),
                           [&](unsigned bin) { atomicAdd(&args.counts[bin], 1ull); });
     __syncthreads();
-    for (unsigned place = threadIdx.x; place < bin_cache::places; place += blockDim.x)
-        if (cache.counts[place])
-            atomicAdd(&args.counts[cache.bins[place]],
-                      static_cast<unsigned long long>(cache.counts[place]));
+    merge_cache(cache, args);
 }
 
 #endif

@@ -10,8 +10,8 @@
 //     spaces   0 0 0 0 1  0 1  0 0 1                a word
 //     begins   ^          ^    ^                    -> 0, 5, 7, ... -> lanes 0, 1, 2, ...
 //
-// Rows are counted in shared memory, in a table that a row enters where its number modulo the
-// table's size says, or half a table further on, if no other is there: neighbouring rows, which
+// Rows are counted in a cache in shared memory, which a row enters where its number modulo the
+// cache's size says, or half of that further on, if no other is there: neighbouring rows, which
 // values mostly are in, never meet. One that finds both places taken is counted in the histogram
 // itself.
 //
@@ -20,8 +20,8 @@
 #ifndef GPUHISTO_NUMBERS_CUH
 #define GPUHISTO_NUMBERS_CUH
 
+#include "gpu/bin_cache.cuh"
 #include "gpu/counting.cuh"
-#include "gpu/kernels/matched.cuh"
 #include "gpu/number.cuh"
 #include "gpu/tuning.h"
 
@@ -30,13 +30,8 @@ constexpr unsigned piece_bytes = 32;
 constexpr unsigned warp_pieces = 64;
 constexpr unsigned warp_bytes = warp_pieces * piece_bytes;
 
-// A block's counters, a place for each remainder of a row's number.
-constexpr unsigned row_places = 1024;
-
-struct row_counters {
-    unsigned rows[row_places]; // which row is there, or no_bin
-    unsigned counts[row_places];
-};
+// A block's counters.
+using row_cache = bin_cache<1024>;
 
 // A warp's text, with one piece more, its white space, and where its tokens begin.
 struct warp_text {
@@ -45,45 +40,17 @@ struct warp_text {
     unsigned short begins[warp_bytes / 2];
 };
 
-static_assert(sizeof(row_counters) == NUMBERS_SHARED && sizeof(warp_text) == NUMBERS_SHARED_A_WARP,
+static_assert(sizeof(row_cache) == NUMBERS_SHARED && sizeof(warp_text) == NUMBERS_SHARED_A_WARP,
               "tuning.h tells how much shared memory they take");
 
 // --- counting ---
 
-// Whether the row is at this place, or comes to be there; then it is counted.
-static __device__ __forceinline__ bool count_at(row_counters *table, unsigned place, unsigned row)
-{
-    unsigned there = load_relaxed(&table->rows[place]);
-    if (there == no_bin)
-        there = atomicCAS(&table->rows[place], no_bin, row);
-    if (there != no_bin && there != row)
-        return false;
-    atomicAdd(&table->counts[place], 1u);
-    return true;
-}
-
-static __device__ __forceinline__ void count_row(row_counters *table, const count_args &args,
+static __device__ __forceinline__ void count_row(row_cache &cache, const count_args &args,
                                                  unsigned row)
 {
-    if (!count_at(table, row % row_places, row) &&
-        !count_at(table, (row + row_places / 2) % row_places, row))
+    constexpr unsigned places = row_cache::places;
+    if (!count_at(cache, row % places, row) && !count_at(cache, (row + places / 2) % places, row))
         atomicAdd(&args.counts[row], 1ull);
-}
-
-static __device__ __forceinline__ void open_table(row_counters *table)
-{
-    for (unsigned place = threadIdx.x; place < row_places; place += blockDim.x) {
-        table->rows[place] = no_bin;
-        table->counts[place] = 0;
-    }
-}
-
-static __device__ __forceinline__ void merge_table(const row_counters *table,
-                                                   const count_args &args)
-{
-    for (unsigned place = threadIdx.x; place < row_places; place += blockDim.x)
-        if (table->rows[place] != no_bin)
-            add_to_counts(args, table->rows[place], table->counts[place]);
 }
 
 // The last count is no row's: how many newline characters there are.
@@ -227,7 +194,7 @@ static __device__ __forceinline__ void put_off(const count_args &args, unsigned 
 }
 
 // Counts a token of the warp's text; false if that is for numbers_rest to do.
-static __device__ __forceinline__ bool count_token(const count_args &args, row_counters *table,
+static __device__ __forceinline__ bool count_token(const count_args &args, row_cache &cache,
                                                    const warp_text *own, unsigned begin)
 {
     const unsigned piece = begin / piece_bytes;
@@ -238,20 +205,20 @@ static __device__ __forceinline__ bool count_token(const count_args &args, row_c
     if (!spaces ||
         !number_of(args.powers, token, token + __ffs(static_cast<int>(spaces)) - 1, &value))
         return false;
-    count_row(table, args, row_of_number(args, value));
+    count_row(cache, args, row_of_number(args, value));
     return true;
 }
 
 static __global__ void __launch_bounds__(NUMBERS_BLOCK, NUMBERS_RESIDENT) numbers(count_args args)
 {
-    DYNAMIC_SHARED(row_counters, table);
-    unsigned char *const behind = reinterpret_cast<unsigned char *>(table + 1);
+    DYNAMIC_SHARED(row_cache, cache);
+    unsigned char *const behind = reinterpret_cast<unsigned char *>(cache + 1);
     warp_text *const own =
         reinterpret_cast<warp_text *>(behind + threadIdx.x / 32 * sizeof(warp_text));
     const unsigned lane = threadIdx.x % 32;
     const text_span span = span_of(args);
     unsigned lines = 0;
-    open_table(table);
+    open_cache(*cache);
     __syncthreads();
 
     for (unsigned long long offset = grid_thread() / 32 * warp_bytes; offset < span.end;
@@ -262,13 +229,13 @@ static __global__ void __launch_bounds__(NUMBERS_BLOCK, NUMBERS_RESIDENT) number
         const unsigned tokens = list_tokens(own, spaced ? 1u << 31 : 0);
         __syncwarp();
         for (unsigned token = lane; token < tokens; token += 32)
-            if (!count_token(args, table, own, own->begins[token]))
+            if (!count_token(args, *cache, own, own->begins[token]))
                 put_off(args, offset + own->begins[token] - span.begin);
         __syncwarp();
     }
     count_lines(args, lines);
     __syncthreads();
-    merge_table(table, args);
+    merge_cache(*cache, args);
 }
 
 // The value of the token that begins here, which may be of any length.

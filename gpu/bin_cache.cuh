@@ -1,0 +1,57 @@
+// A block's cache of counters, in shared memory: each for the first bin that asked for its place.
+#ifndef GPUHISTO_BIN_CACHE_CUH
+#define GPUHISTO_BIN_CACHE_CUH
+
+#include "gpu/counting.cuh"
+
+template <unsigned Places> struct bin_cache {
+    static constexpr unsigned places = Places;
+    unsigned bins[places]; // no_bin: free
+    unsigned counts[places];
+};
+
+// The block together; a barrier after it is the caller's.
+template <unsigned Places>
+static __device__ __forceinline__ void open_cache(bin_cache<Places> &cache)
+{
+    for (unsigned place = threadIdx.x; place < Places; place += blockDim.x) {
+        cache.bins[place] = no_bin;
+        cache.counts[place] = 0;
+    }
+}
+
+// Counts a bin at a place, if that is its own or free. Whether it is counted.
+template <unsigned Places>
+static __device__ __forceinline__ bool count_at(bin_cache<Places> &cache, unsigned place,
+                                                unsigned bin)
+{
+    unsigned owner = load_relaxed(&cache.bins[place]);
+    if (owner == no_bin) {
+        owner = atomicCAS(&cache.bins[place], no_bin, bin);
+        owner = owner == no_bin ? bin : owner;
+    }
+    if (owner == bin)
+        atomicAdd(&cache.counts[place], 1u);
+    return owner == bin;
+}
+
+// The block together: adds what was counted to the histogram; a barrier before it is the caller's.
+template <unsigned Places>
+static __device__ __forceinline__ void merge_cache(const bin_cache<Places> &cache,
+                                                   const count_args &args)
+{
+    for (unsigned place = threadIdx.x; place < Places; place += blockDim.x)
+        add_to_counts(args, cache.bins[place], cache.counts[place]); // a free place has no count
+}
+
+// The warp together, those without a sample with no_bin: one of the lanes whose bins are alike adds
+// for all to the histogram.
+static __device__ __forceinline__ void add_alike(const count_args &args, unsigned bin)
+{
+    const unsigned alike = __match_any_sync(0xffffffffu, bin);
+    const unsigned lanes_below = (1u << threadIdx.x % 32) - 1;
+    if (bin != no_bin && !(alike & lanes_below))
+        atomicAdd(&args.counts[bin], static_cast<unsigned long long>(__popc(alike)));
+}
+
+#endif
