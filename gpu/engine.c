@@ -34,7 +34,7 @@ struct slot {
     struct chunk chunk;
     unsigned index;
     struct slot *next;       /* in the free list, or the one submitted after this */
-    uint64_t *snapshot;      /* behind the chunk's data; or NULL: there is one alone */
+    uint64_t *snapshot;      /* to be; or NULL: there is one alone */
     struct slot_times times; /* of its last way through, if timing */
 };
 
@@ -51,7 +51,8 @@ struct gpu_engine {
     struct slot *free;
     struct slot *oldest, *newest; /* in flight, in the order of submission */
     uint64_t *last_snapshot;      /* in the slots' memory; NULL where every slot has its own */
-    struct tally good;        /* the last snapshot that arrived; without any, just its samples */
+    struct tally good; /* the last snapshot that arrived, in the slots' memory too, first one of
+                        * zeros; without any, just its samples */
     struct timespec progress; /* when the device last finished something or was idle */
     bool lost;
     bool failed; /* lost, and nobody takes over: counts are missing */
@@ -228,16 +229,18 @@ static int look(struct gpu_engine *gpu, const struct slot *slot)
     return -1;
 }
 
-/* Makes the snapshot behind a chunk the last good tally. 0, or -1: lost. */
-static int keep(struct gpu_engine *gpu, struct tally *seen, const struct chunk *chunk)
+/* Makes the slot's snapshot the last good tally, whose memory the slot gets instead. 0, or -1:
+ * lost. */
+static int keep(struct gpu_engine *gpu, struct tally *seen, struct slot *slot)
 {
-    if (!believable(gpu, seen, chunk)) {
+    if (!believable(gpu, seen, &slot->chunk)) {
         lose(gpu, "the device's counts do not add up");
         return -1;
     }
     if (is_text(gpu))
-        tell_lines(gpu, seen, chunk);
-    memcpy(gpu->good.counts, seen->counts, seen->bins * sizeof seen->counts[0]);
+        tell_lines(gpu, seen, &slot->chunk);
+    slot->snapshot = gpu->good.counts;
+    gpu->good.counts = seen->counts;
     return 0;
 }
 
@@ -256,7 +259,7 @@ static int reap_oldest(struct gpu_engine *gpu)
         .bins = gpu->histogram->bins, .samples = gpu->good.samples, .counts = slot->snapshot};
     if (!is_text(gpu))
         seen.samples += slot->chunk.len / histogram_sample_size(gpu->histogram);
-    if (slot->snapshot && keep(gpu, &seen, &slot->chunk) != 0)
+    if (slot->snapshot && keep(gpu, &seen, slot) != 0)
         return -1;
     if (!slot->snapshot)
         tell_lines_of(gpu, &slot->chunk);
@@ -412,16 +415,17 @@ static size_t slot_size(const struct gpu_engine *gpu)
     return gpu->options.chunk_size + (is_text(gpu) ? RECORDS_ROOM : 0);
 }
 
-/* The slots' memory, data and snapshot by turns, or with one snapshot behind them all: our own
- * pages, huge where they can be had (pinning then costs a tenth), touched so that they are there,
- * and pinned where they lie. Memory that cannot be pinned serves too. */
+/* The slots' memory, data and snapshot by turns, and behind them all one snapshot more, the last
+ * good one, or the only one: our own pages, huge where they can be had (pinning then costs a
+ * tenth), touched so that they are there, and pinned where they lie. Memory that cannot be pinned
+ * serves too. */
 static int open_slots(struct gpu_engine *gpu, struct reason *why)
 {
     size_t cap = gpu->options.chunk_size, data = round_up(slot_size(gpu), 64);
     size_t snapshot = gpu->histogram->bins * sizeof(uint64_t);
     bool each = snapshot_each(gpu->histogram);
     size_t step = round_up(data + (each ? snapshot : 0), 4096);
-    size_t size = step * gpu->options.buffers + (each ? 0 : round_up(snapshot, 4096));
+    size_t size = step * gpu->options.buffers + round_up(snapshot, 4096);
     gpu->mapping_size = size + HUGE_PAGE;
     gpu->mapping = mmap(NULL, gpu->mapping_size, PROT_READ | PROT_WRITE,
                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -442,9 +446,12 @@ static int open_slots(struct gpu_engine *gpu, struct reason *why)
         slot->next = gpu->free;
         gpu->free = slot;
     }
-    if (!each)
-        gpu->last_snapshot =
-            (uint64_t *)(void *)((unsigned char *)gpu->memory + step * gpu->options.buffers);
+    unsigned char *behind = (unsigned char *)gpu->memory + step * gpu->options.buffers;
+    gpu->good.bins = gpu->histogram->bins;
+    if (each)
+        gpu->good.counts = (uint64_t *)(void *)behind;
+    else
+        gpu->last_snapshot = (uint64_t *)(void *)behind;
     return 0;
 }
 
@@ -460,7 +467,6 @@ static void gpu_close(struct engine *engine)
         device_close(gpu->device);
     }
     pthread_mutex_destroy(&gpu->lock);
-    tally_close(&gpu->good);
     free(gpu);
 }
 
@@ -470,10 +476,8 @@ struct engine *gpu_engine_open(const struct histogram *histogram, const struct g
                                struct reason *why)
 {
     struct gpu_engine *gpu = calloc(1, sizeof *gpu + options->buffers * sizeof gpu->slots[0]);
-    bool each = snapshot_each(histogram);
-    if (!gpu || (each && tally_open(&gpu->good, histogram) != 0)) {
+    if (!gpu) {
         reason_set(why, "out of memory");
-        free(gpu);
         return NULL;
     }
     gpu->engine.ops = &gpu_ops;
@@ -491,7 +495,6 @@ struct engine *gpu_engine_open(const struct histogram *histogram, const struct g
     };
     gpu->device = device_open(&plan, why);
     if (!gpu->device) {
-        tally_close(&gpu->good);
         free(gpu);
         return NULL;
     }
