@@ -328,11 +328,11 @@ int main(void)
                                     .timing = buffers == 2};
         fail_everywhere(schedule);
         misbehave_everywhere(schedule);
+        if (buffers != 2)
+            continue;
         schedule.histogram = many;
         fail_everywhere(schedule);
         misbehave_everywhere(schedule);
-        if (buffers != 2)
-            continue;
         schedule.histogram = numbers;
         fail_everywhere(schedule);
         misbehave_everywhere(schedule);
