@@ -7,10 +7,8 @@
 
 #include "gpu/strategy.h"
 
-/* Of numbers: threads a block, and blocks that a multiprocessor is to have room for; of its second
- * kernel: threads a block, a warp. */
+/* Of numbers: threads a block; and of its second kernel, a warp. */
 #define NUMBERS_BLOCK 256
-#define NUMBERS_RESIDENT 5
 #define NUMBERS_REST_BLOCK 32
 
 struct tuning {
@@ -73,6 +71,13 @@ static const struct tuning tunings[] = {
 #define LANES_RESIDENT 2
 #else
 #define LANES_RESIDENT 1
+#endif
+
+/* Blocks of NUMBERS_BLOCK, likewise: no more than there are threads for. */
+#if defined __CUDA_ARCH__ && __CUDA_ARCH__ < 800
+#define NUMBERS_RESIDENT 4
+#else
+#define NUMBERS_RESIDENT 5
 #endif
 
 /* The last row that holds for a strategy on a device of this capability. */

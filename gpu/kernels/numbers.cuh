@@ -56,7 +56,8 @@ static __device__ __forceinline__ void count_row(row_cache &cache, const count_a
 // The last count is no row's: how many newline characters there are.
 static __device__ __forceinline__ void count_lines(const count_args &args, unsigned lines)
 {
-    lines = __reduce_add_sync(0xffffffffu, lines);
+    for (unsigned by = 16; by > 0; by /= 2)
+        lines += __shfl_xor_sync(0xffffffffu, lines, static_cast<int>(by));
     if (threadIdx.x % 32 == 0)
         add_to_counts(args, args.map.bins - 1, lines);
 }
