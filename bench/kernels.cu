@@ -6,7 +6,7 @@
 // place in it, so that they come from memory and not from the cache. The ceiling, the time of a
 // kernel that only reads, is measured in the same run at the same size.
 #include "bench/data.h"
-#include "gpu/launch.h"
+#include "bench/device.cuh"
 
 extern "C" {
 #include "gpu/strategy.h"
@@ -22,14 +22,6 @@ extern "C" {
 #include <getopt.h>
 #include <string>
 #include <vector>
-
-static void check(cudaError_t code, const char *doing)
-{
-    if (code == cudaSuccess)
-        return;
-    std::fprintf(stderr, "kernels: %s: %s\n", doing, cudaGetErrorString(code));
-    std::exit(1);
-}
 
 struct options {
     size_t size = 1u << 30, largest = 0; // bytes; with a sweep: up to largest
@@ -69,23 +61,6 @@ struct bench {
 
 // --- what is measured ---
 
-__global__ void __launch_bounds__(512) read_only(const uint4 *vectors, size_t count, unsigned *sink)
-{
-    const size_t stride = static_cast<size_t>(gridDim.x) * blockDim.x;
-    size_t i = static_cast<size_t>(blockIdx.x) * blockDim.x + threadIdx.x;
-    unsigned sum = 0;
-    for (; i + 3 * stride < count; i += 4 * stride) {
-        const uint4 a = vectors[i], b = vectors[i + stride];
-        const uint4 c = vectors[i + 2 * stride], d = vectors[i + 3 * stride];
-        sum += (a.x ^ a.y ^ a.z ^ a.w) + (b.x ^ b.y ^ b.z ^ b.w) + (c.x ^ c.y ^ c.z ^ c.w) +
-               (d.x ^ d.y ^ d.z ^ d.w);
-    }
-    for (; i < count; i += stride)
-        sum += vectors[i].x ^ vectors[i].y ^ vectors[i].z ^ vectors[i].w;
-    if (sum == 0x9e3779b9)
-        *sink = sum; // never, but the compiler cannot know
-}
-
 // One way to count, or only to read.
 struct contender {
     std::string name;
@@ -95,19 +70,6 @@ struct contender {
     unsigned resident = 0;    // the most blocks of ours
     unsigned read_blocks = 0; // only reads, with so many blocks a multiprocessor
 };
-
-static unsigned resident_blocks(const struct bench *bench, const struct contender &c)
-{
-    int fit = 0;
-    const void *kernel = reinterpret_cast<const void *>(c.how.kernel);
-    check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                               static_cast<int>(c.how.shared)),
-          "shared memory");
-    check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&fit, kernel, static_cast<int>(c.how.block),
-                                                        c.how.shared),
-          "occupancy");
-    return static_cast<unsigned>(fit * bench->multiprocessors);
-}
 
 // No contender takes 4 GiB at once.
 constexpr size_t launch_most = (size_t)1 << 30;
@@ -291,7 +253,7 @@ static struct contender ours(struct bench *bench, enum strategy_id strategy,
     c.args.scratch = bench->scratch;
     c.args.coarsening = c.how.coarsening;
     c.letters = histogram->mode == SAMPLE_LETTERS;
-    c.resident = resident_blocks(bench, c);
+    c.resident = resident_blocks(c.how, bench->multiprocessors);
     return c;
 }
 

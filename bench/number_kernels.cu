@@ -5,7 +5,7 @@
 //
 // The text is made on the host, verified there, and copied as often as it takes to fill the
 // device's; times are medians of CUDA-event time.
-#include "gpu/launch.h"
+#include "bench/device.cuh"
 
 extern "C" {
 #include "bench/texts.h"
@@ -19,14 +19,6 @@ extern "C" {
 #include <cstring>
 #include <getopt.h>
 #include <vector>
-
-static void check(cudaError_t code, const char *doing)
-{
-    if (code == cudaSuccess)
-        return;
-    std::fprintf(stderr, "number_kernels: %s: %s\n", doing, cudaGetErrorString(code));
-    std::exit(1);
-}
 
 constexpr size_t made = (size_t)16 << 20; // bytes on the host
 constexpr size_t piece = (size_t)256 << 10;
@@ -52,23 +44,6 @@ struct task {
     struct count_args args;
     unsigned resident;
 };
-
-__global__ void __launch_bounds__(512) read_only(const uint4 *vectors, size_t count, unsigned *sink)
-{
-    const size_t stride = static_cast<size_t>(gridDim.x) * blockDim.x;
-    size_t i = static_cast<size_t>(blockIdx.x) * blockDim.x + threadIdx.x;
-    unsigned sum = 0;
-    for (; i + 3 * stride < count; i += 4 * stride) {
-        const uint4 a = vectors[i], b = vectors[i + stride];
-        const uint4 c = vectors[i + 2 * stride], d = vectors[i + 3 * stride];
-        sum += (a.x ^ a.y ^ a.z ^ a.w) + (b.x ^ b.y ^ b.z ^ b.w) + (c.x ^ c.y ^ c.z ^ c.w) +
-               (d.x ^ d.y ^ d.z ^ d.w);
-    }
-    for (; i < count; i += stride)
-        sum += vectors[i].x ^ vectors[i].y ^ vectors[i].z ^ vectors[i].w;
-    if (sum == 0x9e3779b9)
-        *sink = sum; // never, but the compiler cannot know
-}
 
 // --- running ---
 
@@ -177,7 +152,6 @@ static bool measure_task(struct bench *bench, const struct text_kind *kind, cons
 static struct task task_of(struct bench *bench, const char *name, const struct binning *binning)
 {
     struct task task = {name, {}, {}, {}, 0};
-    int fit = 0;
     histogram_numbers(&task.histogram, binning);
     const unsigned capability =
         static_cast<unsigned>(10 * bench->properties.major + bench->properties.minor);
@@ -187,14 +161,7 @@ static struct task task_of(struct bench *bench, const char *name, const struct b
     task.args.counts = bench->counts;
     task.args.rest = bench->rest;
     task.args.powers = bench->powers;
-    const void *kernel = reinterpret_cast<const void *>(task.how.kernel);
-    check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                               static_cast<int>(task.how.shared)),
-          "shared memory");
-    check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
-              &fit, kernel, static_cast<int>(task.how.block), task.how.shared),
-          "occupancy");
-    task.resident = static_cast<unsigned>(fit * bench->properties.multiProcessorCount);
+    task.resident = resident_blocks(task.how, bench->properties.multiProcessorCount);
     return task;
 }
 

@@ -4,7 +4,7 @@
 // Data are made on the device. Each result is verified over the first 16 MiB before it is timed;
 // times are medians of samples of CUDA-event time. --published does three experiments that others
 // published, with every strategy.
-#include "gpu/launch.h"
+#include "bench/device.cuh"
 
 extern "C" {
 #include "src/count.h"
@@ -18,14 +18,6 @@ extern "C" {
 #include <getopt.h>
 #include <string>
 #include <vector>
-
-static void check(cudaError_t code, const char *doing)
-{
-    if (code == cudaSuccess)
-        return;
-    std::fprintf(stderr, "value_kernels: %s: %s\n", doing, cudaGetErrorString(code));
-    std::exit(1);
-}
 
 struct options {
     size_t size = (size_t)1 << 30; // bytes
@@ -124,23 +116,6 @@ static void fill(struct bench *bench, const struct value_type *type, enum data_k
 }
 
 // --- what is measured ---
-
-__global__ void __launch_bounds__(512) read_only(const uint4 *vectors, size_t count, unsigned *sink)
-{
-    const size_t stride = static_cast<size_t>(gridDim.x) * blockDim.x;
-    size_t i = static_cast<size_t>(blockIdx.x) * blockDim.x + threadIdx.x;
-    unsigned sum = 0;
-    for (; i + 3 * stride < count; i += 4 * stride) {
-        const uint4 a = vectors[i], b = vectors[i + stride];
-        const uint4 c = vectors[i + 2 * stride], d = vectors[i + 3 * stride];
-        sum += (a.x ^ a.y ^ a.z ^ a.w) + (b.x ^ b.y ^ b.z ^ b.w) + (c.x ^ c.y ^ c.z ^ c.w) +
-               (d.x ^ d.y ^ d.z ^ d.w);
-    }
-    for (; i < count; i += stride)
-        sum += vectors[i].x ^ vectors[i].y ^ vectors[i].z ^ vectors[i].w;
-    if (sum == 0x9e3779b9)
-        *sink = sum; // never, but the compiler cannot know
-}
 
 // One way to count, or only to read.
 struct contender {
@@ -279,15 +254,7 @@ static struct contender ours(struct bench *bench, enum strategy_id strategy,
     c.args.counts = bench->counts;
     c.args.scratch = bench->scratch;
     c.args.coarsening = c.how.coarsening;
-    int fit = 0;
-    const void *kernel = reinterpret_cast<const void *>(c.how.kernel);
-    check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                               static_cast<int>(c.how.shared)),
-          "shared memory");
-    check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&fit, kernel, static_cast<int>(c.how.block),
-                                                        c.how.shared),
-          "occupancy");
-    c.resident = static_cast<unsigned>(fit * bench->properties.multiProcessorCount);
+    c.resident = resident_blocks(c.how, bench->properties.multiProcessorCount);
     if (c.how.scratch && 4ull * c.resident * histogram->bins > scratch_most)
         c.how.kernel = nullptr;
     return c;

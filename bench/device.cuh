@@ -1,0 +1,55 @@
+// What the benchmarks of kernels share: checked calls of CUDA, how many blocks stay, and the
+// ceiling.
+#ifndef GPUHISTO_BENCH_DEVICE_CUH
+#define GPUHISTO_BENCH_DEVICE_CUH
+
+#include "gpu/launch.h"
+
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+
+// Ends the program, with a line that says what it was doing, if a call has failed.
+static void check(cudaError_t code, const char *doing)
+{
+    if (code == cudaSuccess)
+        return;
+    std::fprintf(stderr, "%s: %s: %s\n", program_invocation_short_name, doing,
+                 cudaGetErrorString(code));
+    std::exit(1);
+}
+
+// The most blocks of a launch that so many multiprocessors hold at a time.
+static unsigned resident_blocks(const struct launch &how, int multiprocessors)
+{
+    int fit = 0;
+    const void *kernel = reinterpret_cast<const void *>(how.kernel);
+    check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                               static_cast<int>(how.shared)),
+          "shared memory");
+    check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&fit, kernel, static_cast<int>(how.block),
+                                                        how.shared),
+          "occupancy");
+    return static_cast<unsigned>(fit * multiprocessors);
+}
+
+// The ceiling: a kernel that only reads.
+static __global__ void __launch_bounds__(512)
+    read_only(const uint4 *vectors, size_t count, unsigned *sink)
+{
+    const size_t stride = static_cast<size_t>(gridDim.x) * blockDim.x;
+    size_t i = static_cast<size_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+    unsigned sum = 0;
+    for (; i + 3 * stride < count; i += 4 * stride) {
+        const uint4 a = vectors[i], b = vectors[i + stride];
+        const uint4 c = vectors[i + 2 * stride], d = vectors[i + 3 * stride];
+        sum += (a.x ^ a.y ^ a.z ^ a.w) + (b.x ^ b.y ^ b.z ^ b.w) + (c.x ^ c.y ^ c.z ^ c.w) +
+               (d.x ^ d.y ^ d.z ^ d.w);
+    }
+    for (; i < count; i += stride)
+        sum += vectors[i].x ^ vectors[i].y ^ vectors[i].z ^ vectors[i].w;
+    if (sum == 0x9e3779b9)
+        *sink = sum; // never, but the compiler cannot know
+}
+
+#endif
