@@ -410,9 +410,20 @@ static size_t round_up(size_t size, size_t to)
 }
 
 /* Bytes: the largest chunk, and what one of text has beyond its cap. */
-static size_t slot_size(const struct gpu_engine *gpu)
+static size_t data_size(const struct histogram *histogram, size_t chunk_size)
 {
-    return gpu->options.chunk_size + (is_text(gpu) ? RECORDS_ROOM : 0);
+    return chunk_size + (histogram->mode == SAMPLE_NUMBERS ? RECORDS_ROOM : 0);
+}
+
+static size_t snapshot_size(const struct histogram *histogram)
+{
+    return histogram->bins * sizeof(uint64_t);
+}
+
+size_t gpu_engine_slot_size(const struct histogram *histogram, size_t chunk_size)
+{
+    size_t data = round_up(data_size(histogram, chunk_size), 64);
+    return round_up(data + (snapshot_each(histogram) ? snapshot_size(histogram) : 0), 4096);
 }
 
 /* The slots' memory, data and snapshot by turns, and behind them all one snapshot more, the last
@@ -421,11 +432,10 @@ static size_t slot_size(const struct gpu_engine *gpu)
  * serves too. */
 static int open_slots(struct gpu_engine *gpu, struct reason *why)
 {
-    size_t cap = gpu->options.chunk_size, data = round_up(slot_size(gpu), 64);
-    size_t snapshot = gpu->histogram->bins * sizeof(uint64_t);
+    size_t cap = gpu->options.chunk_size, data = round_up(data_size(gpu->histogram, cap), 64);
     bool each = snapshot_each(gpu->histogram);
-    size_t step = round_up(data + (each ? snapshot : 0), 4096);
-    size_t size = step * gpu->options.buffers + round_up(snapshot, 4096);
+    size_t step = gpu_engine_slot_size(gpu->histogram, cap);
+    size_t size = step * gpu->options.buffers + round_up(snapshot_size(gpu->histogram), 4096);
     gpu->mapping_size = size + HUGE_PAGE;
     gpu->mapping = mmap(NULL, gpu->mapping_size, PROT_READ | PROT_WRITE,
                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -490,7 +500,7 @@ struct engine *gpu_engine_open(const struct histogram *histogram, const struct g
         .strategy = (enum strategy_id)(gpu->options.strategy - strategies),
         .histogram = histogram,
         .slots = options->buffers,
-        .slot_size = slot_size(gpu),
+        .slot_size = data_size(histogram, options->chunk_size),
         .timing = options->timing,
     };
     gpu->device = device_open(&plan, why);

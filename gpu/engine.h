@@ -21,6 +21,9 @@ struct gpu_options {
     struct engine *fallback;
 };
 
+/* Host memory that a slot takes, bytes: a chunk, and its snapshot. */
+size_t gpu_engine_slot_size(const struct histogram *histogram, size_t chunk_size);
+
 /* Opens a device and its slots, as engine.h says; slow, any thread. The histogram and the fallback
  * must outlive it. NULL with the reason set. */
 struct engine *gpu_engine_open(const struct histogram *histogram, const struct gpu_options *options,

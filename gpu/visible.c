@@ -6,17 +6,19 @@
 
 #define VARIABLE "CUDA_VISIBLE_DEVICES"
 
-/* The ordinal-th entry of a list with commas, and its length; NULL if there are fewer. */
+/* The ordinal-th entry of a list with commas, and its length; NULL if there are fewer. The list
+ * ends at what can be no device, such as -1: what stands behind that is hidden. */
 static const char *find_entry(const char *list, int ordinal, size_t *len)
 {
-    for (; ordinal > 0; ordinal--) {
-        list = strchr(list, ',');
-        if (!list)
+    for (;; ordinal--, list += *len + 1) {
+        *len = strcspn(list, ",");
+        if (*len == 0 || *list == '-')
             return NULL;
-        list++;
+        if (ordinal == 0)
+            return list;
+        if (!list[*len])
+            return NULL;
     }
-    *len = strcspn(list, ",");
-    return *len > 0 ? list : NULL;
 }
 
 int visible_only(int ordinal)

@@ -11,7 +11,7 @@
 #define CHUNK_LEAST ((size_t)16 << 10) /* and of one, even so */
 
 /* As many tables of counts as this allows, bytes, but no more than chunks: many bins are shared. */
-#define TABLES_SIZE ((size_t)16 << 20)
+#define TABLES_SIZE ((size_t)32 << 20)
 
 /* Counts of all that was ever counted in its chunks: nearly always one, so that the lock is free.
  */

@@ -107,7 +107,8 @@ static unsigned buffers(struct pool *pool, bool side_by_side)
         return pool->options.buffers;
     if (!side_by_side)
         return SERIAL_BUFFERS;
-    uint64_t fit = PARALLEL_BUFFERS_BYTES / pool->options.chunk_size;
+    uint64_t fit =
+        PARALLEL_BUFFERS_BYTES / gpu_engine_slot_size(pool->histogram, pool->options.chunk_size);
     uint64_t wanted = 2 * (uint64_t)pool->options.threads;
     uint64_t count = wanted < fit ? wanted : fit;
     return count > SERIAL_BUFFERS ? (unsigned)count : SERIAL_BUFFERS;
