@@ -263,16 +263,18 @@ eventually()
     done
 }
 
-# watch_over SECONDS: ends a script that goes on for longer, as one would that opens a fifo whose
-# reader has died. (So wait for what you started, not for everything.)
+# watch_over SECONDS: ends a script that goes on for longer, thrice as long under a sanitizer, as one
+# would that opens a fifo whose reader has died. (So wait for what you started, not for everything.)
 watch_over()
 {
+    limit_=$1
+    [ "$SANITIZED" = no ] || limit_=$((3 * limit_))
     (
         trap 'kill $!; exit' TERM
         trap - EXIT
-        sleep "$1" &
+        sleep "$limit_" &
         wait $!
-        echo "$name: too slow: more than $1 s"
+        echo "$name: too slow: more than $limit_ s"
         kill -TERM $$
     ) &
     watchdog=$!

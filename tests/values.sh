@@ -2,7 +2,7 @@
 # --values: every type, however the bytes come and wherever chunks and frames cut them.
 . "${srcdir:-.}/tests/lib.sh"
 
-watch_over 600
+watch_over 300
 
 # rows CASE: the counts of the last run's table are those in the file expected.
 rows()
