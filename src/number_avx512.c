@@ -8,8 +8,9 @@
  *
  * Where there is an exponent, the token's lane ends at its e; what one product or quotient of exact
  * numbers gives is taken. All other tokens are then done one by one, those of up to 32 bytes with
- * their digits gathered in one vector. */
+ * all their digits in one vector. */
 #include "number.h"
+#include "number_nearest.h"
 #include "number_token.h"
 
 #if defined __x86_64__ && defined __GNUC__
@@ -20,10 +21,12 @@
     __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2,"             \
                           "avx512bitalg,bmi,bmi2,popcnt")))
 #define INLINE static inline __attribute__((always_inline))
+#define APART __attribute__((noinline)) /* the loop that calls it keeps its registers */
 
 #define WINDOW 64
 #define TOKENS 8
 #define LANE 16
+#define LONG 32
 
 /* Where no number is plain, only every so many windows are tried. */
 #define RETRY 8
@@ -236,70 +239,85 @@ INLINE bool exponent_of(const unsigned char *at, const unsigned char *end, int64
     return true;
 }
 
-/* The number of up to 32 digits, in two halves of 16. */
-AVX512 INLINE bool mantissa_of(__m256i digits, uint64_t *mantissa)
+/* A token of up to LONG bytes in front of its exponent. */
+struct long_token {
+    struct decimal decimal;
+    bool negative;
+};
+
+/* Reads digits, with a sign and a dot perhaps: the `len` bytes before stop, LONG at most, in front
+ * of which as many can be read. False if they are something else, or more than 19 that matter. */
+AVX512 INLINE bool read_digits(const unsigned char *stop, unsigned len, struct long_token *token)
 {
+    const __m256i one_before =
+        _mm256_sub_epi8(_mm512_castsi512_si256(numbered()), _mm256_set1_epi8(1));
+    const uint32_t all = (uint32_t)(UINT64_C(0xffffffff00000000) >> len);
+    const __m256i bytes = _mm256_loadu_si256((const void *)(stop - LONG));
+    __m256i digits = _mm256_sub_epi8(bytes, _mm256_set1_epi8('0'));
+    const uint32_t is_digit = _mm256_mask_cmplt_epu8_mask(all, digits, _mm256_set1_epi8(10));
+    const uint32_t dot = _mm256_mask_cmpeq_epi8_mask(all, bytes, _mm256_set1_epi8('.'));
+    const uint32_t front = (dot - (dot != 0)) ^ dot; /* the bytes up to the dot */
+    const unsigned char first = stop[-(int)len];
+    const uint32_t sign = first == '-' || first == '+' ? all & -all : 0;
+
+    digits = _mm256_maskz_mov_epi8(is_digit, digits);
+    digits =
+        _mm256_mask_mov_epi8(digits, front, _mm256_maskz_permutexvar_epi8(~1u, one_before, digits));
     __m256i pairs = _mm256_maddubs_epi16(digits, _mm256_set1_epi16(1 << 8 | 10));
     __m256i quads = _mm256_madd_epi16(pairs, _mm256_set1_epi32(1 << 16 | 100));
     __m256i eights =
         _mm256_madd_epi16(_mm256_packus_epi32(quads, quads), _mm256_set1_epi32(1 << 16 | 10000));
     __m256i halves = _mm256_add_epi64(_mm256_mul_epu32(eights, _mm256_set1_epi64x(100000000)),
                                       _mm256_srli_epi64(eights, 32));
-    uint64_t high = (uint64_t)_mm256_extract_epi64(halves, 0);
-    *mantissa = high * UINT64_C(10000000000000000) + (uint64_t)_mm256_extract_epi64(halves, 2);
-    return high < 1000;
+    const uint64_t high = (uint64_t)_mm256_extract_epi64(halves, 0);
+    token->decimal.mantissa =
+        high * UINT64_C(10000000000000000) + (uint64_t)_mm256_extract_epi64(halves, 2);
+    token->decimal.power = dot ? -__builtin_popcount(is_digit & ~front) : 0;
+    token->negative = first == '-';
+    return ((is_digit | dot | sign) == all) & ((dot & (dot - 1)) == 0) & (is_digit != 0) &
+           (high < 1000);
 }
 
-/* If the token [begin, end) is a number of no more than 32 bytes and of 19 digits that matter:
- * writes its value. Eight bytes from each of its bytes on may be read. */
-AVX512 INLINE bool long_number(const unsigned char *begin, const unsigned char *end, double *value)
+/* Writes the value; false if that takes more bits than are looked at. */
+AVX512 INLINE bool round_token(const struct long_token *token, double *value)
 {
-    const ptrdiff_t len = end - begin;
-    if (len > 32)
+    double magnitude = (double)token->decimal.mantissa;
+    if (token->decimal.power != 0 &&
+        !number_nearest(number_powers(), token->decimal.mantissa, token->decimal.power, &magnitude))
         return false;
-    const uint32_t token = UINT32_MAX >> (32 - len);
-    __m256i bytes = _mm256_maskz_loadu_epi8(token, begin);
-    __m256i digits = _mm256_sub_epi8(bytes, _mm256_set1_epi8('0'));
-    __m256i lower = _mm256_or_si256(bytes, _mm256_set1_epi8(0x20));
-
-    const uint32_t e = _mm256_cmpeq_epi8_mask(lower, _mm256_set1_epi8('e'));
-    const uint32_t front = token & ((e & -e) - 1); /* of the exponent; without one, all */
-    const uint32_t is_digit = _mm256_mask_cmplt_epu8_mask(front, digits, _mm256_set1_epi8(10));
-    const uint32_t dot = _mm256_mask_cmpeq_epi8_mask(front, bytes, _mm256_set1_epi8('.'));
-    const bool negative = *begin == '-', sign = negative || *begin == '+';
-    if ((is_digit | dot | sign) != front || (dot & (dot - 1)) || is_digit == 0)
-        return false;
-
-    struct decimal decimal = {0, 0, false};
-    if (e && !exponent_of(begin + __builtin_ctz(e) + 1, end, &decimal.power))
-        return false;
-    if (dot)
-        decimal.power -= __builtin_popcount(is_digit & ~_blsmsk_u32(dot));
-
-    /* The digits alone, then to the end. */
-    const unsigned count = (unsigned)__builtin_popcount(is_digit);
-    digits = _mm256_maskz_compress_epi8(is_digit, digits);
-    digits = _mm256_maskz_expand_epi8(UINT32_MAX << (32 - count), digits);
-    if (!mantissa_of(digits, &decimal.mantissa))
-        return false;
-    const double magnitude = number_rounded(&decimal, begin + sign, end);
-    *value = negative ? -magnitude : magnitude;
+    *value = token->negative ? -magnitude : magnitude;
     return true;
 }
 
-/* The tokens that are given by a bit, one by one. */
-AVX512 static void other_numbers(const struct tokens *tokens, unsigned which,
-                                 const unsigned char *window, const unsigned char *limit,
-                                 double *values)
+/* The tokens that are given by a bit. First all are read, then all are rounded, so that a processor
+ * gets on with several at a time. `room`: LONG bytes in front of the window may be read. */
+AVX512 APART static void other_numbers(const struct tokens *tokens, unsigned which, bool room,
+                                       const unsigned char *window, const unsigned char *limit,
+                                       double *values)
 {
-    uint8_t begins[16], ends[16];
+    uint8_t begins[16], stops[16], ends[16];
     _mm_storeu_si128((__m128i *)(void *)begins, _mm512_castsi512_si128(tokens->begins));
+    _mm_storeu_si128((__m128i *)(void *)stops, _mm512_castsi512_si128(tokens->stops));
     _mm_storeu_si128((__m128i *)(void *)ends, _mm512_castsi512_si128(tokens->ends));
+
+    struct long_token longs[TOKENS];
+    unsigned known = 0;
+    for (unsigned rest = room ? which : 0; rest; rest &= rest - 1) {
+        const unsigned i = (unsigned)__builtin_ctz(rest), len = (unsigned)(stops[i] - begins[i]);
+        if (len > LONG || !read_digits(window + stops[i], len, &longs[i]))
+            continue;
+        int64_t exponent = 0;
+        if (stops[i] != ends[i] &&
+            (limit - window < ends[i] + 8 ||
+             !exponent_of(window + stops[i] + 1, window + ends[i], &exponent)))
+            continue;
+        longs[i].decimal.power += exponent;
+        known |= 1u << i;
+    }
     for (; which; which &= which - 1) {
-        unsigned i = (unsigned)__builtin_ctz(which);
-        const unsigned char *begin = window + begins[i], *end = window + ends[i];
-        if (limit - end < 8 || !long_number(begin, end, &values[i]))
-            values[i] = number_of_token(begin, end, limit);
+        const unsigned i = (unsigned)__builtin_ctz(which);
+        if (!(known >> i & 1) || !round_token(&longs[i], &values[i]))
+            values[i] = number_of_token(window + begins[i], window + ends[i], limit);
     }
 }
 
@@ -340,7 +358,7 @@ AVX512 static size_t avx512_parse(const unsigned char *text, size_t len, double 
         }
         dull = others == all ? dull + 1 : 0;
         if (others)
-            other_numbers(&tokens, others, at, limit, values + count);
+            other_numbers(&tokens, others, at - text >= LONG, at, limit, values + count);
         count += found;
         at += WINDOW - __builtin_clzll(ends);
     }
