@@ -220,10 +220,12 @@ static bool believable(const struct gpu_engine *gpu, struct tally *seen, const s
 /* Whether what the slot's snapshot stands for is done: 1 it is, 0 not yet, -1 lost. */
 static int look(struct gpu_engine *gpu, const struct slot *slot)
 {
+    /* The time first: in a process that is stopped it may pass while the chunk arrives. */
+    bool patient = ms_since(gpu->progress) < gpu->options.deadline_ms;
     int arrived = device_arrived(gpu->device, slot->index);
     if (arrived < 0)
         lose_by_call(gpu);
-    if (arrived != 0 || ms_since(gpu->progress) < gpu->options.deadline_ms)
+    if (arrived != 0 || patient)
         return arrived;
     lose(gpu, "the device does not answer");
     return -1;
