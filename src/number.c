@@ -15,6 +15,13 @@
 /* Exponents stop to grow here, far beyond what the digits of a token can make up for. */
 #define EXPONENT_FAR 100000
 
+/* mantissa * 10^power */
+struct decimal {
+    uint64_t mantissa;
+    int64_t power;
+    bool more; /* it is larger than that, but smaller than with the next mantissa */
+};
+
 static const double ten_to[] = TEN_TO;
 
 static bool is_digit(unsigned char c)
@@ -105,7 +112,8 @@ static double by_strtod(const unsigned char *begin, const unsigned char *end)
     return strtod(text, NULL);
 }
 
-double number_rounded(const struct decimal *decimal, const unsigned char *begin,
+/* The value of [begin, end), a number without a sign of which the decimal is known. */
+static double rounded(const struct decimal *decimal, const unsigned char *begin,
                       const unsigned char *end)
 {
     if (decimal->power == 0 && !decimal->more)
@@ -162,7 +170,7 @@ double number_of_token(const unsigned char *begin, const unsigned char *end,
     decimal.power += exponent;
     if (digits > DIGITS_MAX)
         decimal = first_digits(begin, end, exponent);
-    return copysign(number_rounded(&decimal, begin, end), negative ? -1 : 1);
+    return copysign(rounded(&decimal, begin, end), negative ? -1 : 1);
 }
 
 const unsigned char *number_token_end(const unsigned char *at, const unsigned char *limit)

@@ -7,8 +7,8 @@
  * once: either there is no dot, or there are 15 digits at most, which a double holds.
  *
  * Where there is an exponent, the token's lane ends at its e; what one product or quotient of exact
- * numbers gives is taken. All other tokens are then done one by one, those of up to 32 bytes with
- * all their digits in one vector. */
+ * numbers gives is taken. All other tokens are then done one by one, those of up to 32 bytes, not
+ * counting an exponent, with all their digits in one vector. */
 #include "number.h"
 #include "number_nearest.h"
 #include "number_token.h"
@@ -169,7 +169,7 @@ AVX512 INLINE __mmask8 exponents_of(const struct tokens *tokens, __m512i *expone
 }
 
 /* Sets the values that are given by a bit to mantissas times powers of ten; returns a bit for each
- * where one of these is not exact (see number_rounded). */
+ * where one of these is not exact, so that it might be rounded twice. */
 AVX512 INLINE __mmask8 scale_by_powers(__m512i mantissas, __m512i powers, __mmask8 which,
                                        __m512d *values)
 {
@@ -241,7 +241,8 @@ INLINE bool exponent_of(const unsigned char *at, const unsigned char *end, int64
 
 /* A token of up to LONG bytes in front of its exponent. */
 struct long_token {
-    struct decimal decimal;
+    uint64_t mantissa;
+    int64_t power; /* of ten, that it is to be multiplied by */
     bool negative;
 };
 
@@ -270,9 +271,9 @@ AVX512 INLINE bool read_digits(const unsigned char *stop, unsigned len, struct l
     __m256i halves = _mm256_add_epi64(_mm256_mul_epu32(eights, _mm256_set1_epi64x(100000000)),
                                       _mm256_srli_epi64(eights, 32));
     const uint64_t high = (uint64_t)_mm256_extract_epi64(halves, 0);
-    token->decimal.mantissa =
+    token->mantissa =
         high * UINT64_C(10000000000000000) + (uint64_t)_mm256_extract_epi64(halves, 2);
-    token->decimal.power = dot ? -__builtin_popcount(is_digit & ~front) : 0;
+    token->power = dot ? -__builtin_popcount(is_digit & ~front) : 0;
     token->negative = first == '-';
     return ((is_digit | dot | sign) == all) & ((dot & (dot - 1)) == 0) & (is_digit != 0) &
            (high < 1000);
@@ -281,9 +282,9 @@ AVX512 INLINE bool read_digits(const unsigned char *stop, unsigned len, struct l
 /* Writes the value; false if that takes more bits than are looked at. */
 AVX512 INLINE bool round_token(const struct long_token *token, double *value)
 {
-    double magnitude = (double)token->decimal.mantissa;
-    if (token->decimal.power != 0 &&
-        !number_nearest(number_powers(), token->decimal.mantissa, token->decimal.power, &magnitude))
+    double magnitude = (double)token->mantissa;
+    if (token->power != 0 &&
+        !number_nearest(number_powers(), token->mantissa, token->power, &magnitude))
         return false;
     *value = token->negative ? -magnitude : magnitude;
     return true;
@@ -311,7 +312,7 @@ AVX512 APART static void other_numbers(const struct tokens *tokens, unsigned whi
             (limit - window < ends[i] + 8 ||
              !exponent_of(window + stops[i] + 1, window + ends[i], &exponent)))
             continue;
-        longs[i].decimal.power += exponent;
+        longs[i].power += exponent;
         known |= 1u << i;
     }
     for (; which; which &= which - 1) {

@@ -24,17 +24,6 @@
 /* A word whose bytes are all the same. */
 #define EACH_BYTE(byte) (UINT64_C(0x0101010101010101) * (byte))
 
-/* mantissa * 10^power */
-struct decimal {
-    uint64_t mantissa;
-    int64_t power;
-    bool more; /* it is larger than that, but smaller than with the next mantissa */
-};
-
-/* The value of [begin, end), a number without a sign of which the decimal is known. */
-double number_rounded(const struct decimal *decimal, const unsigned char *begin,
-                      const unsigned char *end);
-
 /* The value of the token [begin, end), which is not empty and has no white space; NaN if it is no
  * number. What follows it may be read, up to limit; if end is not limit, white space is there. */
 double number_of_token(const unsigned char *begin, const unsigned char *end,

@@ -298,14 +298,14 @@ void enqueue(struct device *device, const work &job)
 struct fault_plan plan_from_environment()
 {
     struct fault_plan given = {FAULT_NONE, 0, true, 1};
-    static const char *const names[] = {"none", "error", "wrong", "hang", "late"};
+    static const char *const names[] = {"none", "error", "wrong", "hang", "late", "stop"};
     const char *text = std::getenv("GPUHISTO_FAULT");
     char name[16] = "", once[8] = "";
     if (!text)
         return given;
     if (std::sscanf(text, "%15[a-z]:%u:%7s", name, &given.at, once) < 2)
         broken("GPUHISTO_FAULT is KIND:AT[:once]");
-    for (unsigned i = 0; i < 5; i++)
+    for (unsigned i = 0; i < sizeof names / sizeof names[0]; i++)
         if (std::strcmp(name, names[i]) == 0)
             given.fault = static_cast<enum fault>(i);
     given.for_good = !*once;
@@ -452,11 +452,16 @@ int device_arrived(struct device *device, unsigned index)
     seam_call call(device);
     if (call.fails)
         return lose(device);
-    std::lock_guard<std::mutex> guard(device->lock);
+    std::unique_lock<std::mutex> guard(device->lock);
     struct slot &slot = device->slots.at(index);
     if (device->plan.fault == FAULT_HANG && device->dying) {
         struck = true;
         return 0;
+    }
+    if (device->plan.fault == FAULT_STOP && !slot.arrived && !struck.exchange(true)) {
+        guard.unlock();
+        std::this_thread::sleep_for(std::chrono::milliseconds(device->plan.at));
+        return 0; // as it was before
     }
     if (!slot.arrived || (device->plan.fault == FAULT_LATE && slot.looks++ < device->plan.at))
         return 0;

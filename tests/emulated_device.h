@@ -5,7 +5,7 @@
  * its snapshot arrived, any call after the device was lost, lengths out of bounds.
  *
  * Without a plan, the environment's GPUHISTO_FAULT gives one, for tests of whole programs:
- * KIND:AT[:once], with KIND error, wrong, hang or late. */
+ * KIND:AT[:once], with KIND error, wrong, hang, late or stop. */
 #ifndef GPUHISTO_EMULATED_DEVICE_H
 #define GPUHISTO_EMULATED_DEVICE_H
 
@@ -21,6 +21,7 @@ enum fault {
     FAULT_WRONG, /* the at-th snapshot has too many in one bin */
     FAULT_HANG,  /* from the at-th call on nothing ever arrives */
     FAULT_LATE,  /* every snapshot is kept back for `at` looks; counts come right */
+    FAULT_STOP, /* the first look in vain takes `at` milliseconds, as if the process were stopped */
 };
 
 struct fault_plan {

@@ -263,8 +263,9 @@ eventually()
     done
 }
 
-# watch_over SECONDS: ends a script that goes on for longer, thrice as long under a sanitizer, as one
-# would that opens a fifo whose reader has died. (So wait for what you started, not for everything.)
+# watch_over SECONDS: ends a script that goes on for longer, as one would that opens a fifo whose
+# reader has died. (So wait for what you started, not for everything.) With a sanitizer it has thrice
+# the time.
 watch_over()
 {
     limit_=$1

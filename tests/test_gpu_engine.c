@@ -17,8 +17,9 @@
 
 #define DATA_SIZE 20000
 #define DEADLINE_MS 50
-#define TOKEN 5         /* bytes of each in the text, with the newline behind it */
-#define MANY_BINS 66000 /* more than have a snapshot for each chunk */
+#define STOPPED_DEADLINE_MS 2000 /* no chunk takes as long, on however busy a machine */
+#define TOKEN 5                  /* bytes of each in the text, with the newline behind it */
+#define MANY_BINS 66000          /* more than have a snapshot for each chunk */
 #define COUNTS_MAX (MANY_BINS + 3)
 
 struct schedule {
@@ -179,9 +180,16 @@ static void judge(const struct schedule *schedule, struct feed *feed)
     exact++;
     if (loss && (!schedule->fallback || is_many(schedule)))
         complain(schedule, "lost, but not refused");
+    if (loss && schedule->plan.fault == FAULT_STOP)
+        complain(schedule, "lost, because the process was stopped");
     tally_add(&on_gpu, &on_cpu);
     if (!same(&on_gpu, &expected))
         complain(schedule, "wrong counts");
+}
+
+static unsigned deadline_of(enum fault fault)
+{
+    return fault == FAULT_HANG ? DEADLINE_MS : fault == FAULT_STOP ? STOPPED_DEADLINE_MS : 60000;
 }
 
 static void run(const struct schedule *schedule)
@@ -193,7 +201,7 @@ static void run(const struct schedule *schedule)
                                                                   : "vectorized"),
         .chunk_size = schedule->chunk_size,
         .buffers = schedule->buffers,
-        .deadline_ms = schedule->plan.fault == FAULT_HANG ? DEADLINE_MS : 60000,
+        .deadline_ms = deadline_of(schedule->plan.fault),
         .timing = schedule->timing,
     };
     struct feed feed = {.schedule = schedule};
@@ -267,6 +275,17 @@ static void misbehave_everywhere(struct schedule schedule)
     }
 }
 
+/* A process that is stopped for longer than the deadline, after it asked the device: that has gone
+ * on meanwhile, and is not lost. */
+static void stop(struct schedule schedule)
+{
+    schedule.fallback = true;
+    schedule.plan = (struct fault_plan){.fault = FAULT_STOP, .at = 3 * STOPPED_DEADLINE_MS / 2};
+    run(&schedule);
+    if (!emulated_device_struck())
+        complain(&schedule, "never stopped");
+}
+
 /* Nothing fails: lengths around the chunk's, chunk sizes from one byte on, 1 to 4 buffers. */
 static void healthy(struct histogram histogram)
 {
@@ -330,6 +349,7 @@ int main(void)
         misbehave_everywhere(schedule);
         if (buffers != 2)
             continue;
+        stop(schedule);
         schedule.histogram = many;
         fail_everywhere(schedule);
         misbehave_everywhere(schedule);
