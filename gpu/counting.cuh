@@ -142,11 +142,11 @@ struct value_samples {
         if (map.rows.size == 1)
             byte_value_samples::each(vector, map, found);
         else if (map.rows.size == 2)
-            each_value<2>(vector, map.rows.swapped, found_bits);
+            each_value<2>(vector, map.rows, found_bits);
         else if (map.rows.size == 4)
-            each_value<4>(vector, map.rows.swapped, found_bits);
+            each_value<4>(vector, map.rows, found_bits);
         else
-            each_value<8>(vector, map.rows.swapped, found_bits);
+            each_value<8>(vector, map.rows, found_bits);
     }
 };
 

@@ -18,6 +18,25 @@ static __device__ __forceinline__ unsigned load_relaxed(const unsigned *address)
 #endif
 }
 
+// Bytes of a word, one for each hexadecimal digit of the selector, from the lowest: 0 to 3 that
+// byte, 4 to 7 zero; with 8 added the sign of that byte, eight times. (__byte_perm knows no signs.)
+static __device__ __forceinline__ unsigned permute(unsigned word, unsigned selector)
+{
+#ifdef __CUDA_ARCH__
+    unsigned result;
+    asm("prmt.b32 %0, %1, 0, %2;" : "=r"(result) : "r"(word), "r"(selector));
+    return result;
+#else
+    unsigned result = 0;
+    for (unsigned i = 0; i < 4; i++) {
+        const unsigned digit = selector >> 4 * i & 15;
+        const unsigned byte = digit & 4 ? 0 : word >> 8 * (digit & 3) & 0xff;
+        result |= (digit & 8 ? (byte & 0x80 ? 0xff : 0) : byte) << 8 * i;
+    }
+    return result;
+#endif
+}
+
 // Any function of three bits, 32 times: bit 4a + 2b + c of Table is its value for the bits a, b, c.
 // Write the table as the same function of the three constants below.
 constexpr unsigned lop3_a = 0xf0, lop3_b = 0xcc, lop3_c = 0xaa;

@@ -1,5 +1,7 @@
 #include "row_map.h"
 
+#include <float.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -40,10 +42,40 @@ static void lay_reciprocal(struct row_map *map, const struct binning *binning)
     }
     map->high = (unsigned)(map->reciprocal >> 32);
     map->low = (unsigned)map->reciprocal;
-    /* Half of the reciprocal, rounded up, is enough for a span whose square has 32 bits. */
-    if (map->size == 2 && map->way == ROWS_BY_32_BITS && binning->span <= 65536) {
-        map->way = ROWS_BY_16_BITS;
-        map->high += map->low > 0;
+}
+
+static whole clamp(whole number, whole least, whole most)
+{
+    return number < least ? least : number > most ? most : number;
+}
+
+/* Equal bins of values of 2 bytes. The row of a value v is 1 + floor((v - first) * bins / span),
+ * also of the last one below the bins and of the first one above; those farther away are taken for
+ * these two. With v = map->first + x that is (x * high + origin) >> 32, high and origin being 2^32
+ * * bins / span and its like for map->first, rounded up: each errs by less than 1, and so the sum
+ * by less than 2^16, as x is below that, where 2^32 / span would be too much. */
+static void lay_16_bits(struct row_map *map, const struct histogram *histogram)
+{
+    const struct binning *binning = &histogram->binning;
+    const whole first = binning->first, span = binning->span, bins = (whole)binning->bins;
+    const whole least = least_of(histogram), one = (whole)1 << 32;
+    const whole from = clamp(first - 1, least, least + 65535);
+    const whole to = clamp(first + span, least, least + 65535);
+    const whole before = clamp(from - first, -1, span); /* where all are outside: one of them */
+    map->way = ROWS_BY_16_BITS;
+    map->first = (unsigned long long)from;
+    map->most = (unsigned long long)(to - from);
+    map->origin = (unsigned long long)(((span + before * bins) * one + span - 1) / span);
+    if (bins < span) {
+        map->high = (unsigned)((bins * one + span - 1) / span);
+    } else {
+        /* Each value is its own bin: one less than 2^32, made up for by 2^16 and never too much. */
+        map->high = 0xffffffff;
+        map->origin += 65536;
+    }
+    if (histogram->type.kind == 'i') {
+        map->halves[0] = map->swapped ? 0x8801 : 0x9910;
+        map->halves[1] = map->swapped ? 0xaa23 : 0xbb32;
     }
 }
 
@@ -73,6 +105,10 @@ static void lay_wholes(struct row_map *map, const struct histogram *histogram)
     const struct binning *binning = &histogram->binning;
     map->sign = sign_of(histogram);
     bool by_offset = binning->reciprocal || (whole)binning->bins == binning->span;
+    if (by_offset && !binning->whole_edges && map->size == 2 && binning->span <= 65536) {
+        lay_16_bits(map, histogram);
+        return;
+    }
     if (by_offset && !binning->whole_edges)
         for (unsigned bits = bits_of(histogram) > 32 ? 64 : 32; bits <= 64; bits *= 2)
             if (lay_offsets(map, histogram, bits))
@@ -86,6 +122,26 @@ static void lay_wholes(struct row_map *map, const struct histogram *histogram)
     }
 }
 
+/* Equal bins of floats by arithmetic of floats. What it may err by, in bins, is known: the scale
+ * and the offset are rounded, and the product and the sum; values reach from a bin below the edges
+ * to one above, and what lies farther away is taken for these. Twice as much leaves room for the
+ * rounding of double edges, which are what counts. False if values would often be too near an edge
+ * to tell. */
+static bool lay_floats(struct row_map *map, const struct binning *binning)
+{
+    const double low = fabs(binning->min), high = fabs(binning->max);
+    const double reach = (low > high ? low : high) + binning->step;
+    const double bins = (double)binning->bins;
+    const double error = (3 * reach * binning->per_step + bins + 4) * 0x1p-23;
+    if (!(error < 0x1p-7) || binning->per_step < FLT_MIN || binning->per_step > 0x1p100)
+        return false;
+    map->way = ROWS_OF_FLOATS;
+    map->scale = (float)binning->per_step;
+    map->offset = (float)(-binning->min * binning->per_step - 0.5);
+    map->proof = (float)(0.5 - error);
+    return true;
+}
+
 struct row_map row_map_of(const struct histogram *histogram)
 {
     const struct binning *binning = &histogram->binning;
@@ -93,6 +149,8 @@ struct row_map row_map_of(const struct histogram *histogram)
         .size = (unsigned)histogram->type.size,
         .size_log = (unsigned)__builtin_ctzl(histogram->type.size),
         .swapped = histogram->type.big_endian,
+        .halves = {histogram->type.big_endian ? 0x4401 : 0x4410,
+                   histogram->type.big_endian ? 0x4423 : 0x4432},
         .bins = (unsigned)binning->bins,
     };
     if (histogram->type.kind != 'f') {
@@ -110,6 +168,8 @@ struct row_map row_map_of(const struct histogram *histogram)
     map.max = binning->max;
     map.step = binning->step;
     map.per_step = binning->per_step;
+    if (map.size == 4 && map.way == ROWS_OF_DOUBLES)
+        lay_floats(&map, binning);
     return map;
 }
 

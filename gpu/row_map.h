@@ -8,11 +8,12 @@
 /* How a row is found. */
 enum row_way {
     ROWS_OF_BYTES,       /* values of a byte: looked up */
-    ROWS_BY_16_BITS,     /* equal bins of values of 2 bytes, by an offset below 2^16 */
+    ROWS_BY_16_BITS,     /* equal bins of values of 2 bytes, over a span of at most 2^16 */
     ROWS_BY_32_BITS,     /* equal bins of whole values, by their offset in 32 bits */
     ROWS_BY_64_BITS,     /* and in 64 */
     ROWS_BY_128_BITS,    /* by an offset of 64 bits and a quotient that may be one too small */
     ROWS_BY_WHOLE_EDGES, /* whole values, by a binary search */
+    ROWS_OF_FLOATS,      /* equal bins of floats, by a guess that is far enough from both edges */
     ROWS_OF_DOUBLES,     /* equal bins of doubles, by a guess that the edges prove */
     ROWS_BY_EDGES,       /* doubles, by a binary search */
     ROWS_LOG_LINEAR,     /* doubles, by their bits */
@@ -24,13 +25,19 @@ enum row_way {
  * Equal bins: offset = number - first, modulo 2^32 or 2^64, is the offset from the first edge. One
  * above `last` lies outside, and one above `beyond` below the first edge.
  *
+ * By 16 bits: a value, with its sign, brought into [first, first + most], is as far from the first
+ * edge as tells its row, also of one outside of the bins: row = ((value - first) * high + origin)
+ * >> 32.
+ *
  * Edges: the table has those that values of this type can tell apart, as numbers, and `below` is
  * how many lie below them all. */
 struct row_map {
     enum row_way way;
-    unsigned size;     /* bytes of a value */
-    unsigned size_log; /* its logarithm to base 2 */
-    bool swapped;      /* big-endian */
+    unsigned size;      /* bytes of a value */
+    unsigned size_log;  /* its logarithm to base 2 */
+    bool swapped;       /* big-endian */
+    unsigned halves[2]; /* size 2: what PRMT is told to take the lower or the upper value of a word,
+                           with its sign if the way is by 16 bits */
     unsigned bins;
     unsigned long long sign, first, last, beyond;
     unsigned long long
@@ -38,7 +45,10 @@ struct row_map {
     unsigned long long reciprocal; /* bin = offset * reciprocal >> 64 >> shift; 0: bin = offset */
     unsigned high, low;            /* its halves */
     unsigned shift;
+    unsigned long long origin;
     double min, max, step, per_step; /* as in struct binning */
+    /* Floats: bin = value * scale + offset, rounded, if that is off by less than `proof`. */
+    float scale, offset, proof;
     unsigned edges, below;
     const void *table; /* in the device's memory: what row_table gave */
 };

@@ -5,6 +5,8 @@
 
 #include "gpu/ptx.cuh"
 
+#include <cmath>
+
 extern "C" {
 #include "gpu/row_map.h"
 }
@@ -57,6 +59,20 @@ static __device__ __forceinline__ unsigned guess_row(const row_map &map, double 
     return value >= map.max ? ROW_ABOVE(&map) : row;
 }
 
+// Equal bins of floats: the nearest whole number, found as above, is the bin unless what it was
+// rounded from lies near the middle between two, where an edge is. A value that is no number proves
+// nothing.
+static __device__ __forceinline__ unsigned guess_row(const row_map &map, float value)
+{
+    constexpr float rounder = 0x1.8p23f;
+    const float place = fmaf(value, map.scale, map.offset);
+    const float inside = fminf(fmaxf(place, -1.0f), static_cast<float>(map.bins));
+    const float sum = __fadd_rn(inside, rounder);
+    const float k = __fadd_rn(sum, -rounder);
+    const bool right = fabsf(inside - k) < map.proof && value == value;
+    return right ? 1 + __float_as_uint(sum) - __float_as_uint(rounder) : not_proven;
+}
+
 static __device__ __forceinline__ unsigned row_of_double(const row_map &map, double value)
 {
     const unsigned row = guess_row(map, value);
@@ -96,11 +112,10 @@ static __device__ __forceinline__ unsigned row_by_32_bits(const row_map &map, un
 
 static __device__ __forceinline__ unsigned row_by_16_bits(const row_map &map, unsigned bits)
 {
-    const unsigned offset =
-        (bits ^ static_cast<unsigned>(map.sign)) - static_cast<unsigned>(map.first);
-    const unsigned inside = min(offset, static_cast<unsigned>(map.most));
-    const unsigned bin = map.reciprocal ? __umulhi(inside, map.high) : inside;
-    return offset > static_cast<unsigned>(map.beyond) ? ROW_BELOW : 1 + bin;
+    const int value = static_cast<int>(bits), first = static_cast<int>(map.first);
+    const int inside = min(max(value, first) - first, static_cast<int>(map.most));
+    const unsigned long long factor = static_cast<unsigned>(inside);
+    return static_cast<unsigned>((factor * map.high + map.origin) >> 32);
 }
 
 // Whether bin * span <= offset * bins, with span = last + 1, in 128 bits.
@@ -154,18 +169,18 @@ static __device__ __forceinline__ unsigned search_wholes(const row_map &map,
 
 // Calls `found` with the bits of each value of Size bytes in a vector.
 template <unsigned Size, class Found>
-static __device__ __forceinline__ void each_value(const uint4 &vector, bool swapped,
+static __device__ __forceinline__ void each_value(const uint4 &vector, const row_map &map,
                                                   const Found &found)
 {
     const unsigned words[4] = {vector.x, vector.y, vector.z, vector.w};
     if constexpr (Size == 2) {
-        const unsigned low = swapped ? 0x4401 : 0x4410, high = swapped ? 0x4423 : 0x4432;
         UNROLL for (unsigned word : words)
         {
-            found(__byte_perm(word, 0, low));
-            found(__byte_perm(word, 0, high));
+            found(permute(word, map.halves[0]));
+            found(permute(word, map.halves[1]));
         }
     } else {
+        const bool swapped = map.swapped;
         const unsigned order = swapped ? 0x0123 : 0x3210;
         if constexpr (Size == 4) {
             UNROLL for (unsigned word : words) found(__byte_perm(word, 0, order));
@@ -188,8 +203,7 @@ value_bits_at(const row_map &map, const unsigned char *data, unsigned long long 
     if (map.size == 1)
         return data[i];
     if (map.size == 2)
-        return __byte_perm(reinterpret_cast<const unsigned short *>(data)[i], 0,
-                           map.swapped ? 0x4401 : 0x4410);
+        return permute(reinterpret_cast<const unsigned short *>(data)[i], map.halves[0]);
     if (map.size == 4)
         return __byte_perm(reinterpret_cast<const unsigned *>(data)[i], 0, order);
     const unsigned long long bits = reinterpret_cast<const unsigned long long *>(data)[i];
@@ -223,6 +237,7 @@ static __device__ __forceinline__ unsigned row_of_bits(const row_map &map, unsig
         return row_by_128_bits(map, bits);
     case ROWS_BY_WHOLE_EDGES:
         return search_wholes(map, bits);
+    case ROWS_OF_FLOATS:
     case ROWS_OF_DOUBLES:
         return row_of_double(map, double_of(map, bits));
     case ROWS_BY_EDGES: {

@@ -25,6 +25,7 @@ static counting_kernel lanes_of(const row_map &map)
                                             : lanes_values<2, ANY_WAY>;
     case 4:
         return map.way == ROWS_BY_32_BITS   ? lanes_values<4, ROWS_BY_32_BITS>
+               : map.way == ROWS_OF_FLOATS  ? lanes_values<4, ROWS_OF_FLOATS>
                : map.way == ROWS_OF_DOUBLES ? lanes_values<4, ROWS_OF_DOUBLES>
                                             : lanes_values<4, ANY_WAY>;
     default:

@@ -352,6 +352,11 @@ inline double __dadd_rn(double a, double b)
     return a + b;
 }
 
+inline float __fadd_rn(float a, float b)
+{
+    return a + b;
+}
+
 inline double __dmul_rn(double a, double b)
 {
     return a * b;
@@ -368,6 +373,13 @@ inline float __uint_as_float(unsigned bits)
     float value;
     std::memcpy(&value, &bits, sizeof value);
     return value;
+}
+
+inline unsigned __float_as_uint(float value)
+{
+    unsigned bits;
+    std::memcpy(&bits, &value, sizeof bits);
+    return bits;
 }
 
 inline double __longlong_as_double(long long bits)

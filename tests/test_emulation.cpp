@@ -280,8 +280,10 @@ void test_arithmetic()
     CHECK(__umulhi(0x80000000u, 6) == 3 && __umulhi(~0u, ~0u) == ~0u - 1);
     CHECK(__umul64hi(1ull << 63, 6) == 3 && __umul64hi(~0ull, ~0ull) == ~0ull - 1);
     CHECK(__uint_as_float(0x3fc00000u) == 1.5f);
+    CHECK(__float_as_uint(-1.5f) == 0xbfc00000u);
     CHECK(__longlong_as_double(0x3ff8000000000000ll) == 1.5);
     CHECK(__double_as_longlong(-0.0) == static_cast<long long>(1ull << 63));
+    CHECK(__fadd_rn(0x1p24f, 1) == 0x1p24f && __fadd_rn(0x1p24f, 3) == 0x1p24f + 4);
     // One rounding each: fused, the square of 1 + 2^-30 would leave 2^-60 of itself.
     const double near_one = 1 + 0x1p-30;
     CHECK(__dadd_rn(__dmul_rn(near_one, near_one), -(1 + 0x1p-29)) == 0);

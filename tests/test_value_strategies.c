@@ -23,7 +23,12 @@ struct lay {
 static const struct lay whole_lays[] = {
     {.bins = 256},
     {.bins = 1000},
+    {.bins = 65536},
     {"0", "1000", 7, 0, 0},
+    {"0", "65536", 1000, 0, 0}, /* whose reciprocal is rounded, as far as 16 bits allow */
+    {"-32768", "32768", 65535, 0, 0},
+    {"-40001", "-39000", 10, 0, 0}, /* no value has so few */
+    {"70001", "70100", 10, 0, 0},   /* or so many, of 16 bits */
     {"-3", "100", 7, 0, 0},
     {"0", "4294967296", 1024, 0, 0},
     {"0", "4294967295", 7, 0, 0},
@@ -45,6 +50,12 @@ static const struct lay double_lays[] = {
     {"-1e10", "1e10", 1024, 0, 0},
     {"-1e300", "1e300", 3, 0, 0},
     {"1e-5", "2e-5", 7, 0, 0},
+    {"0", "1000", 1024, 0, 0},
+    {"0.1", "0.9", 14000, 0, 0}, /* about as many as floats tell */
+    {"500", "501", 100, 0, 0},   /* and as far from zero */
+    {"0", "1e-40", 5, 0, 0},     /* floats have no number for a bin's reciprocal */
+    {"-3e38", "3e38", 1, 0, 0},  /* nor for this one's */
+    {"-3e38", "3e38", 12, 0, 0},
     {"1", "1.0000000000000018", 8, 0, 0},
     {.edges = "-1e308,-5e-324,0,5e-324,0.1,0.5,3,1e39"},
     {.min = "1e-3", .max = "1e6", .log = "10"},

@@ -24,6 +24,8 @@ static __device__ __forceinline__ unsigned row_by(const row_map &map, Bits bits)
         return row_by_32_bits(map, bits);
     else if constexpr (Way == ROWS_BY_64_BITS)
         return row_by_64_bits(map, bits);
+    else if constexpr (Way == ROWS_OF_FLOATS)
+        return guess_row(map, __uint_as_float(bits));
     else if constexpr (Way == ROWS_OF_DOUBLES && Size == 4)
         return guess_row(map, static_cast<double>(__uint_as_float(bits)));
     else if constexpr (Way == ROWS_OF_DOUBLES)
@@ -56,24 +58,12 @@ static __device__ __forceinline__ void merge_columns(const count_args &args, con
     }
 }
 
-// The values of a vector whose rows are not proven, one by one.
-template <unsigned Size, int Way, class Count>
-static __device__ __forceinline__ void count_not_proven(const row_map &map, const uint4 *vector,
-                                                        const Count &count)
-{
-    using bits = typename bits_of<Size>::type;
-    const unsigned char *const data = reinterpret_cast<const unsigned char *>(vector);
-    for (unsigned i = 0; i < 16 / Size; i++) {
-        const bits value = static_cast<bits>(value_bits_at(map, data, i));
-        if (row_by<Size, Way>(map, value) == not_proven)
-            count(row_of_bits(map, value));
-    }
-}
-
 template <unsigned Size, int Way>
 __global__ void __launch_bounds__(1024, 1) lanes_values(count_args args)
 {
     DYNAMIC_SHARED(unsigned, table);
+    constexpr unsigned values = 16 / Size; // in a vector
+    constexpr bool guessed = Way == ROWS_OF_FLOATS || Way == ROWS_OF_DOUBLES;
     const row_map &map = args.map.rows;
     const unsigned bins = args.shape.bins, columns_log = args.shape.columns_log;
     zero(table, (bins + 1) << columns_log);
@@ -83,31 +73,39 @@ __global__ void __launch_bounds__(1024, 1) lanes_values(count_args args)
     const unsigned passes = args.shape.passes, first = blockIdx.x % passes * bins;
     const unsigned stride = gridDim.x / passes * blockDim.x;
     const unsigned thread = blockIdx.x / passes * blockDim.x + threadIdx.x;
-    unsigned *const column = table + (threadIdx.x & ((1u << columns_log) - 1));
-    // What does not belong to the pass is counted, too, in a row behind it, without a branch.
+    const unsigned columns = 1u << columns_log, row_size = 4 * columns;
+    unsigned char *const column =
+        reinterpret_cast<unsigned char *>(table + (threadIdx.x & (columns - 1)));
+    // What does not belong to the pass is counted, too, in a row behind it, without a branch. Of
+    // the pipes, that of the multiplier has more time left than that of shifts.
     const auto count = [=](unsigned bin) {
-        atomicAdd(&column[min(bin - first, bins) << columns_log], 1u);
+        const unsigned row = min(bin - first, bins);
+        atomicAdd(reinterpret_cast<unsigned *>(column + row * row_size), 1u);
     };
     const vector_span span = vectors_of(args);
     for (unsigned long long i = thread; i < span.vectors; i += 4ull * stride) {
-        bool unknown = false;
+        unsigned place = 0, not_known = 0; // values, and a bit for each whose row is not proven
         const auto count_bits = [&](auto bits) {
             const unsigned bin = row_by<Size, Way>(map, bits);
-            unknown = unknown || (Way == ROWS_OF_DOUBLES && bin == not_proven);
+            if (guessed && bin == not_proven)
+                not_known |= 1u << place;
+            place++;
             count(bin);
         };
         uint4 vectors[4];
-        unsigned there = 4;
         if (i + 3ull * stride < span.vectors) {
             UNROLL for (unsigned k = 0; k < 4; k++) vectors[k] = span.body[i + k * 1ull * stride];
-            UNROLL for (unsigned k = 0; k < 4; k++)
-                each_value<Size>(vectors[k], map.swapped, count_bits);
+            UNROLL for (unsigned k = 0; k < 4; k++) each_value<Size>(vectors[k], map, count_bits);
         } else {
-            for (there = 0; i + there * 1ull * stride < span.vectors; there++)
-                each_value<Size>(span.body[i + there * 1ull * stride], map.swapped, count_bits);
+            for (unsigned long long k = i; k < span.vectors; k += stride)
+                each_value<Size>(span.body[k], map, count_bits);
         }
-        for (unsigned k = 0; unknown && k < there; k++)
-            count_not_proven<Size, Way>(map, &span.body[i + k * 1ull * stride], count);
+        for (; not_known; not_known &= not_known - 1) {
+            const unsigned n = static_cast<unsigned>(__ffs(static_cast<int>(not_known))) - 1;
+            const uint4 *const vector = &span.body[i + n / values * 1ull * stride];
+            const auto *const data = reinterpret_cast<const unsigned char *>(vector);
+            count(row_of_bits(map, value_bits_at(map, data, n % values)));
+        }
     }
     each_outside<value_samples>(args, span, thread, count);
     __syncthreads();
