@@ -2,13 +2,13 @@
  * with each of the others.
  *
  * Machines are noisy, and drift: so the commands alternate, each round gives one ratio, and the
- * median of the ratios is what counts. Each round begins with another command: what one leaves
- * behind, such as a GPU's tear-down, is not always the same one's to pay. Prints wall and CPU
- * seconds of each (the median; the CPU's are those of the whole pipeline), then A's wall time over
- * each other's, with the least and the largest. With -c, a row of comma-separated values for each
- * ratio instead: LABEL, A's wall and CPU seconds, the other's, the ratio, the least, the largest,
- * the rounds, and which other (B is 1). One round goes before, unmeasured. Exit status 1 if a
- * command fails. */
+ * median of the ratios is what counts. Rounds begin with every command in turn, and every other
+ * goes backwards: what one leaves behind, such as a GPU's tear-down, is not always the same one's
+ * to pay. Prints wall and CPU seconds of each (the median; the CPU's are those of the whole
+ * pipeline), then A's wall time over each other's, with the least and the largest. With -c, a row
+ * of comma-separated values for each ratio instead: LABEL, A's wall and CPU seconds, the other's,
+ * the ratio, the least, the largest, the rounds, and which other (B is 1). One round goes before,
+ * unmeasured. Exit status 1 if a command fails. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -69,11 +69,17 @@ static double median(double *values, int count)
 static double walls[COMMANDS_MAX][ROUNDS_MAX], cpus[COMMANDS_MAX][ROUNDS_MAX];
 static double ratios[COMMANDS_MAX][ROUNDS_MAX]; /* A's wall time over the command's */
 
+static int command_for(int round, int turn, int count)
+{
+    int first = round / 2 % count;
+    return round % 2 ? (first + count - turn) % count : (first + turn) % count;
+}
+
 static void measure(char **commands, int count, int rounds)
 {
     for (int round = -1; round < rounds; round++)
         for (int turn = 0; turn < count; turn++) {
-            int i = (turn + round + 1) % count;
+            int i = command_for(round + 1, turn, count);
             struct cost cost = run(commands[i]);
             if (round < 0)
                 continue;

@@ -122,24 +122,23 @@ static void lay_wholes(struct row_map *map, const struct histogram *histogram)
     }
 }
 
-/* Equal bins of floats by arithmetic of floats. What it may err by, in bins, is known: the scale
- * and the offset are rounded, and the product and the sum; values reach from a bin below the edges
- * to one above, and what lies farther away is taken for these. Twice as much leaves room for the
- * rounding of double edges, which are what counts. False if values would often be too near an edge
- * to tell. */
-static bool lay_floats(struct row_map *map, const struct binning *binning)
+/* Equal bins of floats by arithmetic of floats, unless values would often be too near an edge for
+ * it to tell. What it may err by, in bins, is known: scale and base are rounded, and so is the sum
+ * of base and product; values reach from a bin below the edges to one above, and those farther away
+ * are taken for these. Twice as much leaves room for the rounding of double edges, which are what
+ * counts. */
+static void lay_floats(struct row_map *map, const struct binning *binning)
 {
     const double low = fabs(binning->min), high = fabs(binning->max);
     const double reach = (low > high ? low : high) + binning->step;
     const double bins = (double)binning->bins;
     const double error = (3 * reach * binning->per_step + bins + 4) * 0x1p-23;
     if (!(error < 0x1p-7) || binning->per_step < FLT_MIN || binning->per_step > 0x1p100)
-        return false;
+        return;
     map->way = ROWS_OF_FLOATS;
     map->scale = (float)binning->per_step;
-    map->offset = (float)(-binning->min * binning->per_step - 0.5);
+    map->base = (float)(-binning->min * binning->per_step - 0.5);
     map->proof = (float)(0.5 - error);
-    return true;
 }
 
 struct row_map row_map_of(const struct histogram *histogram)

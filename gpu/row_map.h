@@ -47,8 +47,8 @@ struct row_map {
     unsigned shift;
     unsigned long long origin;
     double min, max, step, per_step; /* as in struct binning */
-    /* Floats: bin = value * scale + offset, rounded, if that is off by less than `proof`. */
-    float scale, offset, proof;
+    /* Floats: bin = value * scale + base, rounded, if that moves it by less than `proof`. */
+    float scale, base, proof;
     unsigned edges, below;
     const void *table; /* in the device's memory: what row_table gave */
 };
