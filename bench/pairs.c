@@ -2,8 +2,8 @@
  * with each of the others.
  *
  * Machines are noisy, and drift: so the commands alternate, each round gives one ratio, and the
- * median of the ratios is what counts. Rounds begin with every command in turn, and every other
- * goes backwards: what one leaves behind, such as a GPU's tear-down, is not always the same one's
+ * median of the ratios is what counts. Every other round goes backwards, and every two begin with
+ * another command: what one leaves behind, such as a GPU's tear-down, is not always the same one's
  * to pay. Prints wall and CPU seconds of each (the median; the CPU's are those of the whole
  * pipeline), then A's wall time over each other's, with the least and the largest. With -c, a row
  * of comma-separated values for each ratio instead: LABEL, A's wall and CPU seconds, the other's,
@@ -69,10 +69,11 @@ static double median(double *values, int count)
 static double walls[COMMANDS_MAX][ROUNDS_MAX], cpus[COMMANDS_MAX][ROUNDS_MAX];
 static double ratios[COMMANDS_MAX][ROUNDS_MAX]; /* A's wall time over the command's */
 
+/* Which command's turn it is. With three: ABC CBA, BCA ACB, CAB BAC. */
 static int command_for(int round, int turn, int count)
 {
-    int first = round / 2 % count;
-    return round % 2 ? (first + count - turn) % count : (first + turn) % count;
+    int place = round % 2 ? count - 1 - turn : turn;
+    return (round / 2 + place) % count;
 }
 
 static void measure(char **commands, int count, int rounds)

@@ -25,6 +25,7 @@ struct options {
     const char *only = nullptr; // one strategy
     unsigned block = 0;         // of lanes; 0: as tuned
     int columns_log = -1;       // of lanes, at most; -1: as many as fit
+    unsigned bins = 1024;       // equal ones, of each type
     bool published = false;
     bool quick = false; // the cases with a bar alone
     FILE *csv = nullptr;
@@ -33,6 +34,7 @@ struct options {
 constexpr size_t verified = (size_t)16 << 20;
 constexpr size_t rows_most = BINS_MAX + 3;
 constexpr size_t scratch_most = (size_t)4 << 30;
+constexpr size_t cub_bins_most = 131072; // it refuses 262144
 
 struct bench {
     struct options options;
@@ -352,9 +354,9 @@ static bool measure_types(struct bench *bench)
         for (int kind = UNIFORM; kind <= CONSTANT; kind++) {
             fill(bench, type_named(t.type), static_cast<enum data_kind>(kind), 0, t.range);
             struct task task = equal_task("types", static_cast<enum data_kind>(kind), t.type, "0",
-                                          t.max, 1024, bench->options.size);
-            if (&t == types)
-                task.cub_bins = 1024, task.cub_max = 1u << 30;
+                                          t.max, bench->options.bins, bench->options.size);
+            if (&t == types && bench->options.bins <= cub_bins_most)
+                task.cub_bins = bench->options.bins, task.cub_max = 1u << 30;
             right =
                 measure_task(bench, task, bench->options.only ? bench->options.only : "lanes") &&
                 right;
@@ -376,7 +378,7 @@ static bool measure_bins(struct bench *bench, const char *only)
                  static_cast<double>(n));
             struct task task = equal_task("own", static_cast<enum data_kind>(kind), "u32", nullptr,
                                           nullptr, n, bench->options.size);
-            if (n <= 131072) // it refuses 262144
+            if (n <= cub_bins_most)
                 task.cub_bins = task.cub_max = static_cast<unsigned>(n);
             right = measure_task(bench, task, only) && right;
         }
@@ -423,6 +425,7 @@ static void parse(int argc, char **argv, struct options *options)
                                           {"only", required_argument, nullptr, 'o'},
                                           {"block", required_argument, nullptr, 'b'},
                                           {"columns-log", required_argument, nullptr, 'l'},
+                                          {"bins", required_argument, nullptr, 'n'},
                                           {"csv", required_argument, nullptr, 'c'},
                                           {"published", no_argument, nullptr, 'p'},
                                           {"quick", no_argument, nullptr, 'q'},
@@ -438,6 +441,8 @@ static void parse(int argc, char **argv, struct options *options)
             options->block = static_cast<unsigned>(std::atoi(optarg));
         else if (code == 'l')
             options->columns_log = std::atoi(optarg);
+        else if (code == 'n')
+            options->bins = static_cast<unsigned>(std::max(1, std::atoi(optarg)));
         else if (code == 'c')
             options->csv = std::fopen(optarg, "w");
         else if (code == 'p')
@@ -453,7 +458,7 @@ static void parse(int argc, char **argv, struct options *options)
 }
 
 // value_kernels [--size=MIB] [--repeats=N] [--only=STRATEGIES] [--block=N] [--columns-log=N]
-//               [--csv=FILE] [--published] [--quick]
+//               [--bins=N] [--csv=FILE] [--published] [--quick]
 int main(int argc, char **argv)
 {
     static struct bench bench;

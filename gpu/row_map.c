@@ -49,11 +49,21 @@ static whole clamp(whole number, whole least, whole most)
     return number < least ? least : number > most ? most : number;
 }
 
-/* Equal bins of values of 2 bytes. The row of a value v is 1 + floor((v - first) * bins / span),
- * also of the last one below the bins and of the first one above; those farther away are taken for
- * these two. With v = map->first + x that is (x * high + origin) >> 32, high and origin being 2^32
- * * bins / span and its like for map->first, rounded up: each errs by less than 1, and so the sum
- * by less than 2^16, as x is below that, where 2^32 / span would be too much. */
+/* Equal bins of values of 2 bytes, over a span of at most 2^16.
+ *
+ * The row of a value is 1 + floor((value - first) * bins / span), down to first - 1, the last value
+ * below the bins, and up to first + span, the first above. Those farther away are taken for these,
+ * so that all lie in [from, to]. With value = from + x, the row is
+ *
+ *     floor((x * bins + span + before * bins) / span), before = from - first,
+ *
+ * which (x * high + origin) >> 32 gives, high being 2^32 * bins / span, and origin 2^32 * (span +
+ * before * bins) / span, both rounded up. Each errs by less than 1, so that the sum errs by less
+ * than x + 1 <= 2^16 <= 2^32 / span; and 2^32 / span is how far a quotient is at least from the
+ * next row.
+ *
+ * If no value of the type lies within the bins, from = to, and `before` is set to that of the value
+ * that it is taken for. */
 static void lay_16_bits(struct row_map *map, const struct histogram *histogram)
 {
     const struct binning *binning = &histogram->binning;
@@ -103,12 +113,12 @@ static bool lay_offsets(struct row_map *map, const struct histogram *histogram, 
 static void lay_wholes(struct row_map *map, const struct histogram *histogram)
 {
     const struct binning *binning = &histogram->binning;
-    map->sign = sign_of(histogram);
     bool by_offset = binning->reciprocal || (whole)binning->bins == binning->span;
     if (by_offset && !binning->whole_edges && map->size == 2 && binning->span <= 65536) {
         lay_16_bits(map, histogram);
         return;
     }
+    map->sign = sign_of(histogram);
     if (by_offset && !binning->whole_edges)
         for (unsigned bits = bits_of(histogram) > 32 ? 64 : 32; bits <= 64; bits *= 2)
             if (lay_offsets(map, histogram, bits))
@@ -123,17 +133,22 @@ static void lay_wholes(struct row_map *map, const struct histogram *histogram)
 }
 
 /* Equal bins of floats by arithmetic of floats, unless values would often be too near an edge for
- * it to tell. What it may err by, in bins, is known: scale and base are rounded, and so is the sum
- * of base and product; values reach from a bin below the edges to one above, and those farther away
- * are taken for these. Twice as much leaves room for the rounding of double edges, which are what
- * counts. */
+ * it to tell.
+ *
+ * value * scale + base is the bin and where in it the value lies, less a half. Three roundings make
+ * it err, each by at most 2^-24 of what is rounded: that of scale, times the value, that of base,
+ * and that of the result, one operation (fmaf). In bins, a value from a bin below the edges to a
+ * bin above has at most reach * per_step of the first, as much and a half of the second, and bins +
+ * 2 of the third; those farther away are taken for the nearest of these, as the operation keeps
+ * their order. Twice as much is allowed for: edges are what doubles make of them (binning.h), off
+ * by some 2^-51 of reach * per_step. */
 static void lay_floats(struct row_map *map, const struct binning *binning)
 {
     const double low = fabs(binning->min), high = fabs(binning->max);
     const double reach = (low > high ? low : high) + binning->step;
     const double bins = (double)binning->bins;
-    const double error = (3 * reach * binning->per_step + bins + 4) * 0x1p-23;
-    if (!(error < 0x1p-7) || binning->per_step < FLT_MIN || binning->per_step > 0x1p100)
+    const double error = (2 * reach * binning->per_step + bins + 3) * 0x1p-23;
+    if (!(error < 0x1p-7) || binning->per_step < FLT_MIN || binning->per_step > FLT_MAX)
         return;
     map->way = ROWS_OF_FLOATS;
     map->scale = (float)binning->per_step;

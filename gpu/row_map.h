@@ -25,9 +25,8 @@ enum row_way {
  * Equal bins: offset = number - first, modulo 2^32 or 2^64, is the offset from the first edge. One
  * above `last` lies outside, and one above `beyond` below the first edge.
  *
- * By 16 bits: a value, with its sign, brought into [first, first + most], is as far from the first
- * edge as tells its row, also of one outside of the bins: row = ((value - first) * high + origin)
- * >> 32.
+ * By 16 bits the value itself is taken, its sign extended to 32 bits: first it is brought into
+ * [first, first + most], which changes no row, then row = ((value - first) * high + origin) >> 32.
  *
  * Edges: the table has those that values of this type can tell apart, as numbers, and `below` is
  * how many lie below them all. */
@@ -45,7 +44,7 @@ struct row_map {
     unsigned long long reciprocal; /* bin = offset * reciprocal >> 64 >> shift; 0: bin = offset */
     unsigned high, low;            /* its halves */
     unsigned shift;
-    unsigned long long origin;
+    unsigned long long origin;       /* by 16 bits */
     double min, max, step, per_step; /* as in struct binning */
     /* Floats: bin = value * scale + base, rounded, if that moves it by less than `proof`. */
     float scale, base, proof;

@@ -195,7 +195,8 @@ static __device__ __forceinline__ void each_value(const uint4 &vector, const row
     }
 }
 
-// The bits of value i at `data`, which are aligned to its size.
+// The bits of value i at `data`, which are aligned to its size; none above it, but those of its
+// sign if the way is by 16 bits.
 static __device__ __forceinline__ unsigned long long
 value_bits_at(const row_map &map, const unsigned char *data, unsigned long long i)
 {
@@ -221,7 +222,7 @@ static __device__ __forceinline__ double double_of(const row_map &map, unsigned 
                          : __longlong_as_double(static_cast<long long>(bits));
 }
 
-// The row of the value with these bits, none above its size; not swapped any more.
+// The row of the value with these bits, as value_bits_at gives them.
 static __device__ __forceinline__ unsigned row_of_bits(const row_map &map, unsigned long long bits)
 {
     switch (map.way) {

@@ -42,8 +42,8 @@ static const struct tuning tunings[] = {
 };
 
 /* Values whose table has more rows than this are counted by matched, else by lanes. Uniform u32,
- * GB/s of lanes and matched: 131,072 bins 1708 and 377, 262,144 1026 and 376, 1,048,576 240 and 376.
- */
+ * GB/s of lanes and matched: 131,072 bins 1708 and 377, 262,144 1026 and 376, 1,048,576 240 and
+ * 376. */
 #define LANES_ROWS_MAX 300000
 
 /* Columns of counters that lanes lays for values at most: 2 to this power. Then at most 4 lanes of

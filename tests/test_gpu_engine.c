@@ -17,7 +17,7 @@
 
 #define DATA_SIZE 20000
 #define DEADLINE_MS 50
-#define STOPPED_DEADLINE_MS 2000 /* no chunk takes as long, on however busy a machine */
+#define STOPPED_DEADLINE_MS 2000 /* far longer than a chunk takes, also on a busy machine */
 #define TOKEN 5                  /* bytes of each in the text, with the newline behind it */
 #define MANY_BINS 66000          /* more than have a snapshot for each chunk */
 #define COUNTS_MAX (MANY_BINS + 3)

@@ -91,8 +91,8 @@ std::string text_of(whole value)
 struct binning whole_bins(unsigned bits, whole least, whole range)
 {
     const whole first = least + static_cast<whole>(below(~0ull) % (3 * range / 2)) - range / 4;
-    const whole span = 1 + static_cast<whole>(random_words() >> below(bits)) % range;
-    const size_t most = span < 30000 ? static_cast<size_t>(span) : 30000;
+    const whole span = 1 + (static_cast<whole>(random_words()) % range >> below(bits));
+    const size_t most = span < 70000 ? static_cast<size_t>(span) : 70000;
     struct binning binning;
     struct reason why;
     if (binning_equal(&binning, true, text_of(first).c_str(), text_of(first + span).c_str(),
@@ -123,7 +123,7 @@ void check_whole_type(const struct value_type &type, unsigned rounds)
 
 // --- floats ---
 
-// Any row but a wrong one will do for the guess, yet of few values may it be none.
+// A guess may give no row, but no wrong one; and that only for few values.
 unsigned long guesses, not_known;
 
 void check_float(const mapped &what, float value)
@@ -152,6 +152,12 @@ struct binning float_bins()
     return binning;
 }
 
+void check_odd_floats(const mapped &what)
+{
+    for (float odd : {0.0f, -0.0f, 0x1p-149f, -0x1p-149f, INFINITY, -INFINITY, NAN, -NAN, 3.4e38f})
+        check_float(what, odd);
+}
+
 void check_floats(const struct value_type &type, unsigned rounds)
 {
     for (unsigned round = 0; round < rounds; round++) {
@@ -159,6 +165,7 @@ void check_floats(const struct value_type &type, unsigned rounds)
         const struct binning &binning = what.histogram.binning;
         if (what.map.way != ROWS_OF_FLOATS)
             continue; // so many bins, or so far from zero
+        check_odd_floats(what);
         for (unsigned i = 0; i < 100; i++) {
             const size_t k = i < 2 ? i * binning.bins : below(binning.bins + 1);
             float near = static_cast<float>(binning_edge(&binning, k));

@@ -12,7 +12,7 @@
 #include "gpu/counting.cuh"
 
 // The row of a value of Size bytes: found one way alone, or by whichever the map says; or
-// not_proven, of doubles.
+// not_proven, of floats and doubles.
 constexpr int ANY_WAY = -1;
 
 template <unsigned Size, int Way, class Bits>
