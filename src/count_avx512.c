@@ -171,9 +171,10 @@ AVX512 static void avx512_letters(const struct count_plan *plan, const unsigned 
 #define FULL (16 * (size_t)ROUND) /* bytes at which a stream is counted */
 #define PIECE 256                 /* bytes that are counted at once if they are all the same */
 
-/* Bytes by their upper two bits, waiting to be many enough. */
+/* Bytes by their upper two bits, waiting to be many enough. They are read eight times, a vector at
+ * a time, so no vector is to lie in two lines of the cache. */
 struct streams {
-    unsigned char bytes[STREAMS][FULL + ROUND + VECTOR];
+    _Alignas(VECTOR) unsigned char bytes[STREAMS][FULL + ROUND + VECTOR];
     size_t len[STREAMS];
 };
 
@@ -190,21 +191,34 @@ AVX512 INLINE bool is_run(const unsigned char *data)
     return same == ~(__mmask64)0;
 }
 
-/* Sorts a piece. A compressed vector is stored whole; what is behind its end is overwritten next.
- */
+/* Appends the bytes of a vector that are `in` a stream, and gives its new end. A compressed vector
+ * is stored whole; what is behind its end is overwritten next. */
+AVX512 INLINE unsigned char *put(unsigned char *end, __m512i bytes, uint64_t in)
+{
+    _mm512_storeu_si512(end, _mm512_maskz_compress_epi8(in, bytes));
+    return end + __builtin_popcountll(in);
+}
+
+/* Sorts a piece. The streams' ends are kept at hand: in memory, each store of bytes might be to one
+ * of them, for what the compiler knows. */
 AVX512 INLINE void sort_piece(struct streams *streams, const unsigned char *data)
 {
+    unsigned char *ends[STREAMS];
+    for (unsigned k = 0; k < STREAMS; k++)
+        ends[k] = streams->bytes[k] + streams->len[k];
     for (size_t i = 0; i < PIECE; i += VECTOR) {
         __m512i bytes = _mm512_loadu_si512(data + i);
         uint64_t bit7 = _mm512_movepi8_mask(bytes);
         uint64_t bit6 = _mm512_movepi8_mask(_mm512_add_epi8(bytes, bytes));
-        uint64_t in[STREAMS] = {~bit7 & ~bit6, ~bit7 & bit6, bit7 & ~bit6, bit7 & bit6};
-        for (unsigned k = 0; k < (bit7 ? STREAMS : 2u); k++) {
-            _mm512_storeu_si512(streams->bytes[k] + streams->len[k],
-                                _mm512_maskz_compress_epi8(in[k], bytes));
-            streams->len[k] += (size_t)__builtin_popcountll(in[k]);
+        ends[0] = put(ends[0], bytes, ~bit7 & ~bit6);
+        ends[1] = put(ends[1], bytes, ~bit7 & bit6);
+        if (bit7) {
+            ends[2] = put(ends[2], bytes, bit7 & ~bit6);
+            ends[3] = put(ends[3], bytes, bit7 & bit6);
         }
     }
+    for (unsigned k = 0; k < STREAMS; k++)
+        streams->len[k] = (size_t)(ends[k] - streams->bytes[k]);
 }
 
 /* Which groups of eight values there are, a bit each. */
@@ -247,32 +261,39 @@ static void drain(struct streams *streams, unsigned k, uint64_t *counts)
     memcpy(bytes, bytes + done, streams->len[k]);
 }
 
-/* Fills stream k up to a whole round with its lowest value, and takes that many off its count. */
-static void drain_all(struct streams *streams, unsigned k, uint64_t *counts)
+/* Counts all that is left: fills each stream up to a whole round with its lowest value, and takes
+ * that many off its count. */
+static void drain_all(struct streams *streams, uint64_t *counts)
 {
-    size_t more = (ROUND - streams->len[k] % ROUND) % ROUND;
-    memset(streams->bytes[k] + streams->len[k], (int)(k * STREAM_VALUES), more);
-    streams->len[k] += more;
-    drain(streams, k, counts);
-    counts[k * STREAM_VALUES] -= more;
+    for (unsigned k = 0; k < STREAMS; k++) {
+        size_t more = (ROUND - streams->len[k] % ROUND) % ROUND;
+        memset(streams->bytes[k] + streams->len[k], (int)(k * STREAM_VALUES), more);
+        streams->len[k] += more;
+        drain(streams, k, counts);
+        counts[k * STREAM_VALUES] -= more;
+    }
+}
+
+/* Sorts a round, and counts the streams that are full then. */
+AVX512 INLINE void sort_round(struct streams *streams, const unsigned char *data, uint64_t *counts)
+{
+    for (size_t i = 0; i < ROUND; i += PIECE)
+        if (is_run(data + i))
+            counts[data[i]] += PIECE;
+        else
+            sort_piece(streams, data + i);
+    for (unsigned k = 0; k < STREAMS; k++)
+        if (streams->len[k] >= FULL)
+            drain(streams, k, counts);
 }
 
 AVX512 static void avx512_bytes(const unsigned char *data, size_t len, uint64_t *counts)
 {
     struct streams streams;
     memset(streams.len, 0, sizeof streams.len);
-    for (; len >= ROUND; data += ROUND, len -= ROUND) {
-        for (size_t i = 0; i < ROUND; i += PIECE)
-            if (is_run(data + i))
-                counts[data[i]] += PIECE;
-            else
-                sort_piece(&streams, data + i);
-        for (unsigned k = 0; k < STREAMS; k++)
-            if (streams.len[k] >= FULL)
-                drain(&streams, k, counts);
-    }
-    for (unsigned k = 0; k < STREAMS; k++)
-        drain_all(&streams, k, counts);
+    for (; len >= ROUND; data += ROUND, len -= ROUND)
+        sort_round(&streams, data, counts);
+    drain_all(&streams, counts);
     for (size_t i = 0; i < len; i++)
         counts[data[i]]++;
 }
@@ -285,13 +306,15 @@ AVX512 static void avx512_bytes(const unsigned char *data, size_t len, uint64_t 
 /* Up to 256 equal bins of words: each becomes the byte that is its bin, and bytes are what is
  * counted fastest. Words outside of all bins count as bin 0 until the end. */
 #define BYTE_BINS 256
-#define WORDS ((size_t)16 << 10) /* at a time */
-#define AHEAD 16384              /* bytes: a page's end stops the processor's own prefetching */
+/* How far ahead words are fetched, in bytes: from memory, as a page's end stops the processor's own
+ * prefetching, and the next round from the L2 cache, while this one is sorted. */
+#define AHEAD_TO_L2 16384
+#define AHEAD_TO_L1 (ROUND * 4)
 
 struct word_rows {
     __m512i first, last, high, low; /* as in rows_by_32_bits */
-    bool by_shift; /* a bin is as wide as a power of two, often 1, and a division a shift */
-    __m128i shift;
+    bool by_bits; /* a bin is as wide as a power of two, so that its number are bits of an offset */
+    __m512i fields; /* where these begin in two offsets, by turns */
     bool is_signed;
     uint64_t below, above; /* words so far */
 };
@@ -327,7 +350,17 @@ AVX512 INLINE __m512i offsets_within(__m512i offset, struct word_rows *rows)
     return _mm512_maskz_mov_epi32((__mmask16)~outside, offset);
 }
 
-/* The bins of 64 words. */
+/* The bins of 64 offsets, in whatever order: two neighbours out of each vector in turn. */
+AVX512 INLINE __m512i bits_of(const __m512i *offsets, const struct word_rows *rows)
+{
+    __m512i bins = _mm512_setzero_si512();
+    for (unsigned k = 0; k < 4; k++)
+        bins = _mm512_mask_multishift_epi64_epi8(bins, 0x0303030303030303ull << 2 * k, rows->fields,
+                                                 offsets[k]);
+    return bins;
+}
+
+/* The bins of 64 words, in any order. */
 AVX512 INLINE void find_64_bins(const unsigned char *data, struct word_rows *rows,
                                 unsigned char *bins)
 {
@@ -339,45 +372,54 @@ AVX512 INLINE void find_64_bins(const unsigned char *data, struct word_rows *row
     if (_mm512_cmpgt_epu32_mask(most, rows->last))
         for (unsigned k = 0; k < 4; k++)
             offsets[k] = offsets_within(offsets[k], rows);
-    for (unsigned k = 0; k < 4; k++) {
-        __m512i bin =
-            rows->by_shift ? _mm512_srl_epi32(offsets[k], rows->shift) : scale(offsets[k], rows);
-        _mm_storeu_si128((__m128i *)(void *)(bins + k * 16), _mm512_cvtepi32_epi8(bin));
-    }
+    if (rows->by_bits)
+        _mm512_storeu_si512(bins, bits_of(offsets, rows));
+    else
+        for (unsigned k = 0; k < 4; k++)
+            _mm_storeu_si128((__m128i *)(void *)(bins + k * 16),
+                             _mm512_cvtepi32_epi8(scale(offsets[k], rows)));
 }
 
+/* Those of ROUND words. */
 AVX512 INLINE void find_byte_bins(const unsigned char *data, struct word_rows *rows,
                                   unsigned char *bins)
 {
-    for (size_t i = 0; i < WORDS; i += 64) {
-        for (unsigned k = 0; k < 4; k++)
-            _mm_prefetch((const char *)data + (i + k * 16) * 4 + AHEAD, _MM_HINT_T1);
+    for (size_t i = 0; i < ROUND; i += 64) {
+        for (size_t at = i * 4; at < (i + 64) * 4; at += VECTOR) {
+            _mm_prefetch((const char *)data + at + AHEAD_TO_L2, _MM_HINT_T1);
+            _mm_prefetch((const char *)data + at + AHEAD_TO_L1, _MM_HINT_T0);
+        }
         find_64_bins(data + i * 4, rows, bins + i);
     }
 }
 
-/* Counts whole WORDS of words, and says how many bytes that were. */
+/* Counts whole rounds of words, and says how many bytes that were. */
 AVX512 static size_t count_words(const struct count_plan *plan, const unsigned char *data,
                                  size_t len, uint64_t *counts)
 {
     const struct binning *binning = &plan->histogram->binning;
     uint64_t width = (uint64_t)binning->span / binning->bins;
+    int shift = __builtin_ctzll(width);
     struct word_rows rows = {
         .first = _mm512_set1_epi32((int)(uint32_t)binning->first),
         .last = _mm512_set1_epi32((int)(uint32_t)(binning->span - 1)),
         .high = _mm512_set1_epi64((long long)(binning->reciprocal >> 32)),
         .low = _mm512_set1_epi64((long long)(uint32_t)binning->reciprocal),
-        .by_shift = (uint64_t)binning->span == width * binning->bins && (width & (width - 1)) == 0,
-        .shift = _mm_cvtsi32_si128(__builtin_ctzll(width)),
+        .by_bits = (uint64_t)binning->span == width * binning->bins && width == 1ull << shift &&
+                   shift <= 24, /* or the eight bits were not one offset's alone */
+        .fields = _mm512_set1_epi16((short)(shift | (32 + shift) << 8)),
         .is_signed = plan->histogram->type.kind == 'i',
     };
     uint64_t by_byte[BYTE_BINS] = {0};
-    unsigned char bins[WORDS];
+    unsigned char bins[ROUND];
+    struct streams streams;
+    memset(streams.len, 0, sizeof streams.len);
     size_t done = 0;
-    for (; len - done >= WORDS * 4; done += WORDS * 4) {
+    for (; len - done >= ROUND * 4; done += ROUND * 4) {
         find_byte_bins(data + done, &rows, bins);
-        avx512_bytes(bins, WORDS, by_byte);
+        sort_round(&streams, bins, by_byte);
     }
+    drain_all(&streams, by_byte);
     by_byte[0] -= rows.below + rows.above;
     for (size_t bin = 0; bin < binning->bins; bin++)
         counts[1 + bin] += by_byte[bin];

@@ -34,6 +34,10 @@ static const struct {
     {true, "1", "101", NULL, NULL, 5},
     {true, "7", "1000000", NULL, NULL, 200},
     {true, "0", "4294967296", NULL, NULL, 256},
+    {true, "0", "4294967296", NULL, NULL, 2}, /* as wide as powers of two, up to nearly all bits */
+    {true, "-2147483648", "2147483648", NULL, NULL, 64},
+    {true, "0", "4294967296", NULL, NULL, 128},
+    {true, "16", "1040", NULL, NULL, 256},
     {true, "-2147483648", "2147483648", NULL, NULL, 255},
     {true, "-100", "100", NULL, NULL, 7},
     {true, "0", "18446744073709551616", NULL, NULL, 1000},
