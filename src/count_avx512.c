@@ -19,6 +19,10 @@
 #define VECTOR 64
 #define ROUND (16 * VECTOR) /* bytes between two popcounts */
 
+/* How far ahead data are fetched from memory, bytes: a page's end stops the processor's own
+ * prefetching, and sorting and counting take turns. Out of the L2 cache it costs nothing. */
+#define AHEAD_TO_L2 16384
+
 /* Rounds that the bytes of an accumulator can count: eight a round at most, in each. */
 #define ROUNDS_MAX 31
 
@@ -207,6 +211,7 @@ AVX512 INLINE void sort_piece(struct streams *streams, const unsigned char *data
     for (unsigned k = 0; k < STREAMS; k++)
         ends[k] = streams->bytes[k] + streams->len[k];
     for (size_t i = 0; i < PIECE; i += VECTOR) {
+        _mm_prefetch((const char *)data + i + AHEAD_TO_L2, _MM_HINT_T1);
         __m512i bytes = _mm512_loadu_si512(data + i);
         uint64_t bit7 = _mm512_movepi8_mask(bytes);
         uint64_t bit6 = _mm512_movepi8_mask(_mm512_add_epi8(bytes, bytes));
@@ -306,10 +311,7 @@ AVX512 static void avx512_bytes(const unsigned char *data, size_t len, uint64_t 
 /* Up to 256 equal bins of words: each becomes the byte that is its bin, and bytes are what is
  * counted fastest. Words outside of all bins count as bin 0 until the end. */
 #define BYTE_BINS 256
-/* How far ahead words are fetched, in bytes: from memory, as a page's end stops the processor's own
- * prefetching, and the next round from the L2 cache, while this one is sorted. */
-#define AHEAD_TO_L2 16384
-#define AHEAD_TO_L1 (ROUND * 4)
+#define AHEAD_TO_L1 (ROUND * 4) /* the next round, while this one is sorted */
 
 struct word_rows {
     __m512i first, last, high, low; /* as in rows_by_32_bits */
