@@ -14,6 +14,10 @@
 /* Bytes a turn of the loop: with 16, what gcc makes of it is 8 % slower. */
 #define STEP 64
 
+/* How far ahead data are fetched from memory, bytes: a page's end stops the processor's own
+ * prefetching. Out of the L2 cache it costs nothing. */
+#define AHEAD 2048
+
 /* As many bytes as a table's 32 bits can count, even if they are all alike. */
 #define BLOCK ((size_t)1 << 30)
 
@@ -55,6 +59,7 @@ static size_t count_words(const unsigned char *data, size_t len, uint32_t (*tabl
 {
     size_t i = 0;
     for (; i + STEP <= len; i += STEP) {
+        __builtin_prefetch(data + i + AHEAD);
         if (is_run(data + i)) {
             tables[0][data[i]] += STEP;
             continue;
