@@ -7,7 +7,7 @@
  * shared library that counts bytes, void f(unsigned char *data, unsigned len, unsigned
  * counts[256]). */
 #include "bench/data.h"
-#include "src/count.h"
+#include "src/cpu/count.h"
 
 #include <dlfcn.h>
 #include <getopt.h>

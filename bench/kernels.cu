@@ -10,7 +10,7 @@
 
 extern "C" {
 #include "gpu/strategy.h"
-#include "src/count.h"
+#include "src/cpu/count.h"
 }
 
 #include <algorithm>

@@ -9,8 +9,8 @@
 
 extern "C" {
 #include "bench/texts.h"
-#include "src/number.h"
-#include "src/number_nearest.h"
+#include "src/cpu/number_parser.h"
+#include "src/histogram/number_nearest.h"
 }
 
 #include <algorithm>

@@ -4,8 +4,8 @@
  * memchr that only finds the lines. All take turns over the same text, 256 KiB at a time as in the
  * filter, each verified against strtod first; the medians count. */
 #include "bench/texts.h"
-#include "src/number.h"
-#include "tests/naive_number.h"
+#include "src/cpu/number_parser.h"
+#include "tests/helpers/naive_number.h"
 
 #include <getopt.h>
 #include <stdint.h>

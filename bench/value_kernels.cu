@@ -7,7 +7,7 @@
 #include "bench/device.cuh"
 
 extern "C" {
-#include "src/count.h"
+#include "src/cpu/count.h"
 }
 
 #include <algorithm>

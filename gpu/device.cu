@@ -3,8 +3,8 @@
 #include "gpu/launch.h"
 
 extern "C" {
-#include "src/number.h"
-#include "src/number_nearest.h"
+#include "src/histogram/number.h"
+#include "src/histogram/number_nearest.h"
 }
 
 #include <cstdio>

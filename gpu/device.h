@@ -19,8 +19,8 @@ extern "C" {
 #endif
 
 #include "gpu/strategy.h"
-#include "src/histogram.h"
-#include "src/reason.h"
+#include "src/histogram/histogram.h"
+#include "src/base/reason.h"
 
 struct device;
 

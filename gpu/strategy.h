@@ -2,7 +2,7 @@
 #ifndef GPUHISTO_STRATEGY_H
 #define GPUHISTO_STRATEGY_H
 
-#include "src/histogram.h"
+#include "src/histogram/histogram.h"
 
 /* A strategy is named by its index too. */
 enum strategy_id {

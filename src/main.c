@@ -1,14 +1,14 @@
 /* The life of the process: options, source, workers, report; and its exit status. */
 #include "config.h"
 
-#include "diag.h"
+#include "src/cli/diag.h"
 #include "gpu/strategy.h"
 #include "gpu/visible.h"
-#include "options.h"
-#include "output.h"
-#include "pool.h"
-#include "report.h"
-#include "source.h"
+#include "src/cli/options.h"
+#include "src/report/output.h"
+#include "src/pool/pool.h"
+#include "src/report/report.h"
+#include "src/input/source.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -22,7 +22,7 @@
 
 #include "gpu/bin_cache.cuh"
 #include "gpu/counting.cuh"
-#include "gpu/number.cuh"
+#include "gpu/parse_number.cuh"
 #include "gpu/tuning.h"
 
 // Bytes whose white space is a word of bits, and those that a warp takes at a time.

@@ -1,8 +1,8 @@
 /* For libFuzzer: every parser of numbers that this processor can run, on any text, against the
  * grammar and strtod, to the bit. The first byte says how many tokens are asked for at a time.
  * `make fuzz` builds it. */
-#include "src/number.h"
-#include "tests/naive_number.h"
+#include "src/cpu/number_parser.h"
+#include "tests/helpers/naive_number.h"
 
 #include <math.h>
 #include <stdint.h>

@@ -1,7 +1,7 @@
 /* For libFuzzer: the command line. Words of the input, which ends each by a newline, are arguments;
  * whatever they are, options_parse takes them or gives one line that says why not. `make fuzz`
  * builds it. */
-#include "src/options.h"
+#include "src/cli/options.h"
 
 #include <stdint.h>
 #include <stdlib.h>

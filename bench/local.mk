@@ -1,0 +1,32 @@
+# --- the benchmarks: `make bench` builds them, `make bench-stream` measures the whole program ---
+
+EXTRA_PROGRAMS = bench/cpu bench/numbers bench/pairs bench/produce bench/read_only bench/zstd_only
+bench_cpu_LDADD = libgpuhisto.a libhistogram.a bench/libdata.a -ldl
+bench_numbers_SOURCES = bench/numbers.c tests/helpers/naive_number.c tests/helpers/naive_number.h
+bench_numbers_LDADD = libgpuhisto.a libhistogram.a bench/libdata.a
+bench_produce_LDADD = bench/libdata.a
+EXTRA_LIBRARIES = bench/libdata.a
+bench_libdata_a_SOURCES = bench/data.c bench/data.h bench/texts.c bench/texts.h
+EXTRA_DIST += bench/device.cuh bench/kernels.cu bench/number_kernels.cu bench/value_kernels.cu \
+	bench/plot bench/stream bench/results/h200-1g.csv \
+	bench/results/h200-cpu.csv bench/results/h200-numbers.csv bench/results/h200-sizes.csv \
+	bench/results/h200-published.csv bench/results/h200-stream.csv \
+	bench/results/h200-tuning.csv bench/results/h200-values.csv bench/results/xeon-cpu.csv
+
+if HAVE_CUDA
+cuda_benchmarks = bench/kernels bench/number_kernels bench/value_kernels
+endif
+bench/kernels: bench/kernels.cu
+bench/number_kernels: bench/number_kernels.cu
+bench/value_kernels: bench/value_kernels.cu
+cuda_benchmark_libs = gpu/kernel_table.o bench/libdata.a libgpuhisto.a libhistogram.a
+bench/kernels bench/number_kernels bench/value_kernels: bench/device.cuh $(cuda_benchmark_libs)
+	@$(MKDIR_P) bench
+	$(AM_V_NVCC)$(NVCC) $(CUDA_GENCODE) -std=c++17 -O3 --threads=0 -I$(srcdir) $(CUDA_CPPFLAGS) \
+	  $(NVCCFLAGS) -o $@ $(srcdir)/$@.cu $(cuda_benchmark_libs)
+
+.PHONY: bench bench-stream
+bench: $(EXTRA_PROGRAMS) $(cuda_benchmarks)
+bench-stream: bench gpuhisto$(EXEEXT) tests/helpers/make_zstd$(EXEEXT)
+	@GPUHISTO=./gpuhisto$(EXEEXT) HELPERS=bench $(srcdir)/bench/stream $(STREAMFLAGS)
+CLEANFILES += $(EXTRA_PROGRAMS) $(EXTRA_LIBRARIES) $(cuda_benchmarks)

@@ -1,0 +1,45 @@
+# --- the GPU: its engine in plain C, the device, and the kernels ---
+
+# What the device needs to know of a histogram.
+gpu_plan_sources = \
+	gpu/row_map.c gpu/row_map.h \
+	gpu/strategy.c gpu/strategy.h gpu/strategies.def
+
+gpu_engine_sources = \
+	gpu/device.h \
+	gpu/gpu_engine.c gpu/gpu_engine.h \
+	gpu/visible.c gpu/visible.h
+
+cuda_sources = gpu/device.cu gpu/kernel_table.cu
+kernel_headers = gpu/launch.h gpu/tuning.h gpu/bin_cache.cuh gpu/counting.cuh \
+	gpu/parse_number.cuh gpu/ptx.cuh gpu/rows.cuh gpu/kernels/aggregated.cuh \
+	gpu/kernels/bitsliced.cuh gpu/kernels/contiguous.cuh gpu/kernels/interleaved.cuh \
+	gpu/kernels/lanes.cuh gpu/kernels/lanes_values.cuh gpu/kernels/matched.cuh \
+	gpu/kernels/naive.cuh gpu/kernels/numbers.cuh gpu/kernels/privatized.cuh \
+	gpu/kernels/shared.cuh gpu/kernels/vectorized.cuh
+
+if HAVE_CUDA
+device = gpu/device.o gpu/kernel_table.o
+device_libs = $(CUDA_LIBS)
+else
+noinst_LIBRARIES += libnodevice.a
+libnodevice_a_SOURCES = gpu/no_device.c
+device = libnodevice.a
+device_libs =
+endif
+
+# The kernels' objects: nvcc writes the dependencies as gcc would.
+SUFFIXES = .cu
+AM_V_NVCC = $(am__v_NVCC_@AM_V@)
+am__v_NVCC_ = $(am__v_NVCC_@AM_DEFAULT_V@)
+am__v_NVCC_0 = @echo "  NVCC    " $@;
+am__v_NVCC_1 =
+.cu.o:
+	@$(MKDIR_P) $(@D)
+	$(AM_V_NVCC)$(NVCC) $(CUDA_GENCODE) -std=c++17 -O3 --threads=0 -I$(srcdir) \
+	  $(CUDA_CPPFLAGS) -Werror all-warnings $(NVCC_HOST_FLAGS) $(NVCCFLAGS) -MMD -MP -MF $@.d -c -o $@ $<
+-include gpu/device.o.d gpu/kernel_table.o.d
+
+MOSTLYCLEANFILES += gpu/device.o gpu/kernel_table.o gpu/device.o.d gpu/kernel_table.o.d
+
+EXTRA_DIST += $(cuda_sources) $(kernel_headers) gpu/no_device.c

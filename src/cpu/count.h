@@ -1,0 +1,69 @@
+/* The loops that count on the CPU: one file for each set of instructions, chosen at run time. */
+#ifndef GPUHISTO_COUNT_H
+#define GPUHISTO_COUNT_H
+
+#include "src/histogram/histogram.h"
+#include "number_parser.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Vector loops for letters look up classes: one bit a class, eight classes a group, several classes
+ * to a bin where a bin has no simple shape. */
+#define CLASS_GROUPS 4
+
+/* What a counter prepares once for a histogram; only it knows what the tables mean. Never changes
+ * afterwards, so that any number of threads may count by it. */
+struct count_plan {
+    uint8_t table[CLASS_GROUPS][128];
+    uint8_t bin_of_class[CLASS_GROUPS * 8];
+    unsigned classes;
+    const struct counter *counter;
+    const struct number_parser *parser; /* of numbers: the counter's, or one that runs here */
+    const struct histogram *histogram;
+};
+
+/* A way of counting. These functions add the bins of data[0..len) to counts, one for each bin
+ * of the histogram; any alignment, any length, nothing else is read; any thread. */
+struct counter {
+    const char *name;                         /* for GPUHISTO_CPU */
+    const char *about;                        /* in a few words, for --verbose */
+    bool (*runs_here)(void);                  /* whether this processor has the instructions */
+    void (*prepare)(struct count_plan *plan); /* for letters */
+    void (*letters)(const struct count_plan *plan, const unsigned char *data, size_t len,
+                    uint64_t *counts);
+    void (*bytes)(const unsigned char *data, size_t len, uint64_t *counts);
+    void (*values)(const struct count_plan *plan, const unsigned char *data, size_t len,
+                   uint64_t *counts); /* len: whole values, of more than a byte */
+    /* Numbers in text, and newlines. Returns how many numbers. */
+    uint64_t (*numbers)(const struct count_plan *plan, const unsigned char *text, size_t len,
+                        uint64_t *counts);
+    const struct number_parser *parser; /* of its instructions, or of fewer */
+};
+
+/* Fastest first, the last runs anywhere; ends with NULL. */
+extern const struct counter *const counters[];
+
+/* The counter of that name if this processor can run it; NULL: the fastest that it can. NULL if
+ * there is none. */
+const struct counter *counter_find(const char *name);
+
+/* A plan for counting this histogram, which must outlive it. */
+struct count_plan count_plan(const struct counter *counter, const struct histogram *histogram);
+
+/* Adds the bins of data[0..len), whole samples, to counts, one for each bin. Returns the samples.
+ */
+uint64_t count(const struct count_plan *plan, const unsigned char *data, size_t len,
+               uint64_t *counts);
+
+/* The same a byte at a time: for the few that a vector loop leaves. */
+void count_few(const struct histogram *histogram, const unsigned char *data, size_t len,
+               uint64_t *counts);
+
+/* As counter_portable counts bytes, for counters that know no better way. */
+void count_bytes_portable(const unsigned char *data, size_t len, uint64_t *counts);
+
+extern const struct counter counter_avx512, counter_avx2, counter_neon, counter_portable;
+
+#endif

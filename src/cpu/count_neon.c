@@ -1,0 +1,58 @@
+/* Letters with NEON, which every 64-bit ARM processor has; bytes as anywhere. */
+#include "count.h"
+
+#if defined __aarch64__ && defined __ARM_NEON
+
+#include <arm_neon.h>
+
+#define TARGET
+#define INLINE static inline __attribute__((always_inline))
+#define VECTOR 16
+
+typedef uint8x16_t vector;
+
+struct lookup {
+    vector low, high;
+};
+
+INLINE struct lookup lookup_of(const uint8_t *low, const uint8_t *high)
+{
+    return (struct lookup){vld1q_u8(low), vld1q_u8(high)};
+}
+
+/* What is not ASCII is in no class: the tables' upper half is empty. */
+INLINE vector classes_at(const unsigned char *data, const struct lookup *by)
+{
+    vector bytes = vld1q_u8(data);
+    return vandq_u8(vqtbl1q_u8(by->low, vandq_u8(bytes, vdupq_n_u8(0x0f))),
+                    vqtbl1q_u8(by->high, vshrq_n_u8(bytes, 4)));
+}
+
+INLINE vector add_two(vector *plane, vector a, vector b)
+{
+    vector half = veorq_u8(*plane, a);
+    vector carry = vbslq_u8(half, b, a); /* where the two are alike they carry, else b does */
+    *plane = veorq_u8(half, b);
+    return carry;
+}
+
+/* The first class's bit is the lowest. */
+INLINE void add_plane(uint64_t totals[8], vector plane, unsigned weight)
+{
+    for (unsigned kind = 0; kind < 8; kind++, plane = vshrq_n_u8(plane, 1))
+        totals[kind] += weight * (uint64_t)vaddvq_u8(vandq_u8(plane, vdupq_n_u8(1)));
+}
+
+#include "count_nibbles.h"
+#include "count_values.h"
+
+static bool neon_runs_here(void)
+{
+    return true;
+}
+
+const struct counter counter_neon = {"neon",          "NEON",          neon_runs_here,
+                                     nibbles_prepare, nibbles_letters, count_bytes_portable,
+                                     count_values,    count_numbers,   &number_parser_portable};
+
+#endif

@@ -1,0 +1,114 @@
+/* Letters by two lookups of a byte's nibbles and carry-save adders (Harley and Seal), for vectors
+ * that can look up 16 entries at a time: the body of a counter's file, which has defined before
+ *     TARGET          the attribute of functions that use such vectors, or nothing
+ *     vector          the type, of VECTOR bytes
+ *     struct lookup   two tables of 16 entries; lookup_of(low, high) makes one
+ *     classes_at(data, by)            the bits of low[b & 15] & high[b >> 4], for VECTOR bytes
+ *     add_two(plane, a, b)            adds two to a plane, and gives what carries over to the next
+ *     add_plane(totals, plane, weight) adds weight times the number of each of its bits to 8 totals
+ * and gets nibbles_prepare and nibbles_letters, for its struct counter. */
+#include "count.h"
+
+#define ROUND (16 * VECTOR) /* bytes between two popcounts */
+
+/* Where the classes' data stand in a count_plan's table. */
+#define LOW_NIBBLE 0
+#define HIGH_NIBBLE 16
+
+/* A group is gone through so many bytes at a time, which stay in the L1 cache for the next group.
+ */
+#define STRETCH ((size_t)16 << 10)
+
+/* The low nibbles with which a high nibble makes a byte of the bin, a bit each. */
+static unsigned low_nibbles(const struct histogram *histogram, unsigned bin, unsigned high)
+{
+    unsigned set = 0;
+    for (unsigned low = 0; low < 16; low++)
+        if (histogram->bin_of[high << 4 | low] == bin)
+            set |= 1u << low;
+    return set;
+}
+
+/* A class is a set of low nibbles with one or more high nibbles: a byte is in it if the class's bit
+ * is set in both its nibbles' entries. A bin takes as many classes as it has different sets. */
+static void nibbles_prepare(struct count_plan *plan)
+{
+    unsigned sets[CLASS_GROUPS * 8];
+    for (unsigned bin = 0; bin < plan->histogram->bins; bin++) {
+        unsigned first = plan->classes;
+        for (unsigned high = 0; high < 16; high++) {
+            unsigned set = low_nibbles(plan->histogram, bin, high), kind = first;
+            if (set == 0)
+                continue;
+            while (kind < plan->classes && sets[kind] != set)
+                kind++;
+            uint8_t *table = plan->table[kind / 8], bit = (uint8_t)(1u << kind % 8);
+            if (kind == plan->classes) {
+                sets[plan->classes++] = set;
+                plan->bin_of_class[kind] = (uint8_t)bin;
+                for (unsigned low = 0; low < 16; low++)
+                    if (set >> low & 1)
+                        table[LOW_NIBBLE + low] |= bit;
+            }
+            table[HIGH_NIBBLE + high] |= bit;
+        }
+    }
+}
+
+/* Counts of eight classes, a bit of every byte each, in planes of weight 1, 2, 4 and 8. */
+struct planes {
+    vector ones, twos, fours, eights;
+};
+
+TARGET INLINE vector add_2(struct planes *planes, const unsigned char *data,
+                           const struct lookup *by)
+{
+    return add_two(&planes->ones, classes_at(data, by), classes_at(data + VECTOR, by));
+}
+
+TARGET INLINE vector add_4(struct planes *planes, const unsigned char *data,
+                           const struct lookup *by)
+{
+    vector carry = add_2(planes, data, by);
+    return add_two(&planes->twos, carry, add_2(planes, data + 2 * VECTOR, by));
+}
+
+TARGET INLINE vector add_8(struct planes *planes, const unsigned char *data,
+                           const struct lookup *by)
+{
+    vector carry = add_4(planes, data, by);
+    return add_two(&planes->fours, carry, add_4(planes, data + 4 * VECTOR, by));
+}
+
+/* One group of classes over whole rounds. */
+TARGET static void count_group(const uint8_t *table, const unsigned char *data, size_t len,
+                               uint64_t totals[8])
+{
+    struct lookup by = lookup_of(table + LOW_NIBBLE, table + HIGH_NIBBLE);
+    struct planes planes = {0};
+    for (size_t i = 0; i < len; i += ROUND) {
+        vector carry = add_8(&planes, data + i, &by);
+        carry = add_two(&planes.eights, carry, add_8(&planes, data + i + 8 * VECTOR, &by));
+        add_plane(totals, carry, 16);
+    }
+    add_plane(totals, planes.eights, 8);
+    add_plane(totals, planes.fours, 4);
+    add_plane(totals, planes.twos, 2);
+    add_plane(totals, planes.ones, 1);
+}
+
+static void nibbles_letters(const struct count_plan *plan, const unsigned char *data, size_t len,
+                            uint64_t *counts)
+{
+    uint64_t totals[CLASS_GROUPS * 8] = {0};
+    while (len >= ROUND) {
+        size_t stretch = len < STRETCH ? len / ROUND * ROUND : STRETCH;
+        for (unsigned first = 0; first < plan->classes; first += 8)
+            count_group(plan->table[first / 8], data, stretch, totals + first);
+        data += stretch;
+        len -= stretch;
+    }
+    for (unsigned kind = 0; kind < plan->classes; kind++)
+        counts[plan->bin_of_class[kind]] += totals[kind];
+    count_few(plan->histogram, data, len, counts);
+}

@@ -1,0 +1,207 @@
+#include "cpu_engine.h"
+#include "count.h"
+#include "src/engine/lines.h"
+#include "src/engine/records.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define CHUNKS_SIZE ((size_t)16 << 20) /* of all chunks together, bytes */
+#define CHUNK_LEAST ((size_t)16 << 10) /* and of one, even so */
+
+/* As many tables of counts as this allows, bytes, but no more than chunks: many bins are shared. */
+#define TABLES_SIZE ((size_t)32 << 20)
+
+/* Counts of all that was ever counted in its chunks: nearly always one, so that the lock is free.
+ */
+struct table {
+    pthread_mutex_t lock;
+    bool used; /* else its memory was never touched */
+    uint64_t samples, bytes;
+    uint64_t *counts; /* one for each bin */
+};
+
+struct cpu_chunk {
+    struct chunk chunk;
+    struct cpu_chunk *next_free;
+    struct table *table;
+};
+
+struct cpu_engine {
+    struct engine engine;
+    struct count_plan plan;
+    pthread_mutex_t lock; /* free */
+    pthread_cond_t freed;
+    struct cpu_chunk *free; /* last in, first out: the buffer that is still in a cache */
+    unsigned char *memory;  /* the data of all chunks */
+    void *counts_memory;    /* of all tables */
+    struct table *tables;
+    size_t table_count;
+    struct cpu_chunk chunks[];
+};
+
+static struct chunk *cpu_acquire(struct engine *engine, bool wait)
+{
+    struct cpu_engine *cpu = (struct cpu_engine *)engine;
+    pthread_mutex_lock(&cpu->lock);
+    while (!cpu->free && wait)
+        pthread_cond_wait(&cpu->freed, &cpu->lock);
+    struct cpu_chunk *taken = cpu->free;
+    if (taken)
+        cpu->free = taken->next_free;
+    pthread_mutex_unlock(&cpu->lock);
+    if (!taken)
+        return NULL;
+    taken->chunk.len = 0;
+    return &taken->chunk;
+}
+
+/* Tells who asks where the chunk's numbers were invalid, if any were since there were so many. */
+static void tell_lines(struct cpu_engine *cpu, const struct chunk *chunk, const uint64_t *counts,
+                       uint64_t lines, uint64_t invalid)
+{
+    const struct binning *binning = &cpu->plan.histogram->binning;
+    lines_add(cpu->engine.lines, chunk, counts[ROW_LINES(binning)] - lines,
+              counts[ROW_INVALID(binning)] > invalid);
+}
+
+/* Under the table's lock. */
+static void count_chunk(struct cpu_engine *cpu, const struct chunk *chunk, struct table *table)
+{
+    const struct binning *binning = &cpu->plan.histogram->binning;
+    bool tell = cpu->engine.lines != NULL && chunk->origin.name != NULL;
+    uint64_t lines = tell ? table->counts[ROW_LINES(binning)] : 0;
+    uint64_t invalid = tell ? table->counts[ROW_INVALID(binning)] : 0;
+    table->used = true;
+    table->samples += count(&cpu->plan, chunk->data, chunk->len, table->counts);
+    table->bytes += chunk->origin.bytes;
+    if (tell)
+        tell_lines(cpu, chunk, table->counts, lines, invalid);
+}
+
+static int cpu_submit(struct engine *engine, struct chunk *chunk)
+{
+    struct cpu_engine *cpu = (struct cpu_engine *)engine;
+    struct cpu_chunk *own = (struct cpu_chunk *)chunk;
+    pthread_mutex_lock(&own->table->lock);
+    count_chunk(cpu, chunk, own->table);
+    pthread_mutex_unlock(&own->table->lock);
+    pthread_mutex_lock(&cpu->lock);
+    own->next_free = cpu->free;
+    cpu->free = own;
+    pthread_cond_signal(&cpu->freed);
+    pthread_mutex_unlock(&cpu->lock);
+    return 0;
+}
+
+static int cpu_finish(struct engine *engine, struct tally *tally)
+{
+    struct cpu_engine *cpu = (struct cpu_engine *)engine;
+    for (size_t i = 0; i < cpu->table_count; i++) {
+        const struct table *table = &cpu->tables[i];
+        if (table->used)
+            tally_add(tally,
+                      &(struct tally){tally->bins, table->samples, table->bytes, table->counts});
+    }
+    return 0;
+}
+
+static const char *cpu_loss(struct engine *engine)
+{
+    (void)engine;
+    return NULL;
+}
+
+static void free_memory(struct cpu_engine *cpu)
+{
+    free(cpu->memory);
+    free(cpu->counts_memory);
+    free(cpu->tables);
+    free(cpu);
+}
+
+static void cpu_close(struct engine *engine)
+{
+    struct cpu_engine *cpu = (struct cpu_engine *)engine;
+    pthread_cond_destroy(&cpu->freed);
+    pthread_mutex_destroy(&cpu->lock);
+    for (size_t i = 0; i < cpu->table_count; i++)
+        pthread_mutex_destroy(&cpu->tables[i].lock);
+    free_memory(cpu);
+}
+
+static const struct engine_ops cpu_ops = {cpu_acquire, cpu_submit, cpu_finish, cpu_loss, cpu_close};
+
+#define LINE 64 /* of a cache: no two chunks or tables share one */
+
+static size_t whole_lines(size_t size)
+{
+    return (size + LINE - 1) & ~(size_t)(LINE - 1);
+}
+
+/* The tables: zeros that are not touched before they are used. */
+static int open_tables(struct cpu_engine *cpu, unsigned chunks, size_t bins)
+{
+    size_t step = whole_lines(bins * sizeof(uint64_t)), fit = TABLES_SIZE / step;
+    cpu->table_count = fit < 1 ? 1 : fit < chunks ? fit : chunks;
+    cpu->counts_memory = calloc(cpu->table_count * step + LINE, 1);
+    cpu->tables = calloc(cpu->table_count, sizeof *cpu->tables);
+    if (!cpu->counts_memory || !cpu->tables)
+        return -1;
+    char *counts = cpu->counts_memory;
+    counts += whole_lines((uintptr_t)counts) - (uintptr_t)counts;
+    for (size_t i = 0; i < cpu->table_count; i++)
+        cpu->tables[i].counts = (uint64_t *)(void *)(counts + i * step);
+    return 0;
+}
+
+/* The data of all chunks, `cap` bytes each and `room` more, and the tables. 0, or -1 with what
+ * there is. */
+static int open_memory(struct cpu_engine *cpu, size_t cap, size_t room, unsigned chunks,
+                       size_t bins)
+{
+    size_t step = whole_lines(cap + room);
+    cpu->memory = aligned_alloc(LINE, step * chunks);
+    if (!cpu->memory || open_tables(cpu, chunks, bins) != 0)
+        return -1;
+    for (unsigned i = 0; i < chunks; i++) {
+        struct cpu_chunk *own = &cpu->chunks[i];
+        own->chunk = (struct chunk){.engine = &cpu->engine, .data = cpu->memory + i * step};
+        own->chunk.cap = cap;
+        own->table = &cpu->tables[i % cpu->table_count];
+        own->next_free = cpu->free;
+        cpu->free = own;
+    }
+    return 0;
+}
+
+struct engine *cpu_engine_open(const struct histogram *histogram, const struct counter *counter,
+                               size_t chunk_size, unsigned chunks)
+{
+    /* On very many processors the chunks must be smaller, or they alone would break the bound. */
+    size_t most = CHUNKS_SIZE / chunks > CPU_CHUNK_MAX ? CPU_CHUNK_MAX : CHUNKS_SIZE / chunks;
+    if (most < CHUNK_LEAST)
+        most = CHUNK_LEAST;
+    size_t cap = chunk_size < most ? chunk_size : most & ~(size_t)63; /* whole samples */
+    struct cpu_engine *cpu = calloc(1, sizeof *cpu + chunks * sizeof cpu->chunks[0]);
+    if (!cpu)
+        return NULL;
+    size_t room = histogram->mode == SAMPLE_NUMBERS ? RECORDS_ROOM : 0;
+    if (open_memory(cpu, cap, room, chunks, histogram->bins) != 0) {
+        free_memory(cpu);
+        return NULL;
+    }
+    cpu->engine.ops = &cpu_ops;
+    cpu->plan = count_plan(counter ? counter : counter_find(NULL), histogram);
+    pthread_mutex_init(&cpu->lock, NULL);
+    pthread_cond_init(&cpu->freed, NULL);
+    for (size_t i = 0; i < cpu->table_count; i++)
+        pthread_mutex_init(&cpu->tables[i].lock, NULL);
+    return &cpu->engine;
+}
+
+const char *cpu_engine_counter(const struct engine *engine)
+{
+    return ((const struct cpu_engine *)engine)->plan.counter->about;
+}

@@ -1,0 +1,23 @@
+/* The engine of the CPU: whoever submits a chunk counts it, at once, in its own core's cache. */
+#ifndef GPUHISTO_CPU_ENGINE_H
+#define GPUHISTO_CPU_ENGINE_H
+
+#include "src/engine/engine.h"
+
+/* The largest chunk: larger ones leave the L2 cache before they are counted, and a pipe of 1 MiB
+ * gives no more than a few of these at a time anyway. */
+#define CPU_CHUNK_MAX ((size_t)256 << 10)
+
+struct counter;
+
+/* An engine of `chunks` (at least 1; as many as are ever out at a time) chunks of `chunk_size`
+ * bytes, cut to CPU_CHUNK_MAX, counted by a counter of count.h (NULL: the fastest). The histogram
+ * must outlive it. NULL if memory is short. It is never lost: loss is NULL, submit and finish are
+ * 0. */
+struct engine *cpu_engine_open(const struct histogram *histogram, const struct counter *counter,
+                               size_t chunk_size, unsigned chunks);
+
+/* What its counter is, in a few words; lives for ever. */
+const char *cpu_engine_counter(const struct engine *engine);
+
+#endif

@@ -1,0 +1,238 @@
+/* Numbers with AVX2, four tokens at a time; white space is found 64 bytes at a time.
+ *
+ * Each token is put into a lane of 16 bytes, its end at the lane's end; a vector has two lanes.
+ * Which of their bytes are digits, dots and signs are masks of 64 bits, 16 a lane, on which
+ * ordinary integer instructions work. What is in front of the dot is moved over it; then neighbours
+ * are joined to numbers of two, four, eight and 16 digits, and divided by the power of ten that the
+ * dot stands for. That rounds once: either there is no dot, or there are 15 digits at most, which a
+ * double holds. Tokens that are longer than a lane or no plain numbers are then done one by one. */
+#include "number_parser.h"
+#include "src/histogram/number_token.h"
+
+#if defined __x86_64__ && defined __GNUC__
+
+#include <immintrin.h>
+
+#define AVX2 __attribute__((target("avx2,bmi,popcnt")))
+#define INLINE static inline __attribute__((always_inline))
+
+#define WINDOW 64
+#define TOKENS 4
+
+/* Where no number is plain, only one of so many groups of tokens is tried. */
+#define RETRY 8
+
+#define LANE 16
+
+/* A mask of 16 bits for each of the four lanes. */
+#define EACH_LANE(mask) (UINT64_C(0x0001000100010001) * (mask))
+
+static bool avx2_runs_here(void)
+{
+    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") &&
+           __builtin_cpu_supports("popcnt");
+}
+
+struct token {
+    const unsigned char *end;
+    size_t len;
+};
+
+/* Two tokens in their lanes, and masks of 16 bits for each. */
+struct pair {
+    __m256i digits; /* 0 for what is none */
+    uint32_t token, is_digit, dot, minus;
+};
+
+AVX2 INLINE __m256i load_two(const void *low, const void *high)
+{
+    __m128i a = _mm_loadu_si128((const __m128i *)low), b = _mm_loadu_si128((const __m128i *)high);
+    return _mm256_inserti128_si256(_mm256_castsi128_si256(a), b, 1);
+}
+
+AVX2 INLINE uint32_t mask_of(__m256i bytes)
+{
+    return (uint32_t)_mm256_movemask_epi8(bytes);
+}
+
+AVX2 INLINE uint32_t white_half(const unsigned char *at)
+{
+    /* For each lower half of a byte the white space that ends like this. */
+    const __m256i spaces = _mm256_broadcastsi128_si256(
+        _mm_setr_epi8(' ', 0, 0, 0, 0, 0, 0, 0, 0, '\t', '\n', '\v', '\f', '\r', 0, 0));
+    __m256i bytes = _mm256_loadu_si256((const __m256i *)(const void *)at);
+    return mask_of(_mm256_cmpeq_epi8(bytes, _mm256_shuffle_epi8(spaces, bytes)));
+}
+
+AVX2 INLINE uint64_t white_space(const unsigned char *at)
+{
+    return (uint64_t)white_half(at + WINDOW / 2) << 32 | white_half(at);
+}
+
+/* The last bytes of each lane. */
+AVX2 INLINE __m256i last_bytes(size_t low, size_t high)
+{
+    static const uint8_t mask[2 * LANE] = {[LANE] = 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff,
+                                           0xff,          0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff};
+    return load_two(mask + low, mask + high);
+}
+
+AVX2 INLINE size_t lane_len(struct token token)
+{
+    return token.len < LANE ? token.len : LANE;
+}
+
+AVX2 INLINE struct pair pair_of(struct token low, struct token high)
+{
+    __m256i bytes = load_two(low.end - LANE, high.end - LANE);
+    __m256i token = last_bytes(lane_len(low), lane_len(high));
+    __m256i digits = _mm256_and_si256(_mm256_sub_epi8(bytes, _mm256_set1_epi8('0')), token);
+    __m256i is_digit = _mm256_cmpeq_epi8(_mm256_min_epu8(digits, _mm256_set1_epi8(9)), digits);
+    struct pair pair = {.digits = _mm256_and_si256(digits, is_digit)};
+    pair.token = mask_of(token);
+    pair.is_digit = mask_of(is_digit) & pair.token;
+    pair.dot = mask_of(_mm256_cmpeq_epi8(bytes, _mm256_set1_epi8('.'))) & pair.token;
+    pair.minus = mask_of(_mm256_cmpeq_epi8(bytes, _mm256_set1_epi8('-'))) & pair.token;
+    return pair;
+}
+
+/* The highest bit of each lane that is not empty. */
+INLINE uint64_t not_empty(uint64_t lanes)
+{
+    const uint64_t others = EACH_LANE(0x7fff);
+    return (((lanes & others) + others) | lanes) & ~others;
+}
+
+INLINE uint64_t both(uint32_t low, uint32_t high)
+{
+    return (uint64_t)high << 32 | low;
+}
+
+/* How many bytes of a lane are behind the dot, from which are not; without a dot, all. */
+AVX2 INLINE unsigned behind_dot(uint64_t front, unsigned lane)
+{
+    return LANE - (unsigned)__builtin_popcount((uint16_t)(front >> LANE * lane));
+}
+
+/* What a lane's digits are to be divided by. */
+AVX2 INLINE double scale_of(unsigned behind, uint64_t negative, unsigned lane)
+{
+    /* If all bytes are behind the dot, there is none. */
+    static const double scales[2][LANE + 1] = {
+        {1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1},
+        {-1, -1e1, -1e2, -1e3, -1e4, -1e5, -1e6, -1e7, -1e8, -1e9, -1e10, -1e11, -1e12, -1e13,
+         -1e14, -1e15, -1}};
+    return scales[(uint16_t)(negative >> LANE * lane) != 0][behind];
+}
+
+AVX2 INLINE __m256i quads_of(__m256i digits, unsigned behind_low, unsigned behind_high)
+{
+    digits = _mm256_blendv_epi8(_mm256_bslli_epi128(digits, 1), digits,
+                                last_bytes(behind_low, behind_high));
+    __m256i pairs = _mm256_maddubs_epi16(digits, _mm256_set1_epi16(1 << 8 | 10));
+    return _mm256_madd_epi16(pairs, _mm256_set1_epi32(1 << 16 | 100));
+}
+
+/* Writes four values. Returns a mask of lanes, in the order of tokens 0, 2, 1, 3, with bits set
+ * where the value is not known by this. Reads 16 bytes in front of each token's end. */
+AVX2 INLINE uint64_t plain_numbers(const struct token tokens[TOKENS], double *values)
+{
+    struct pair low = pair_of(tokens[0], tokens[2]), high = pair_of(tokens[1], tokens[3]);
+    const uint64_t token = both(low.token, high.token), dot = both(low.dot, high.dot);
+    const uint64_t is_digit = both(low.is_digit, high.is_digit);
+    const uint64_t negative = both(low.minus, high.minus) & ~(token << 1 & EACH_LANE(0xfffe));
+    const uint64_t other_dots =
+        dot - (not_empty(dot) >> 15);        /* and what is in front of the first */
+    const uint64_t front = dot ^ other_dots; /* up to the dot, none without one */
+    const unsigned behind[TOKENS] = {behind_dot(front, 0), behind_dot(front, 1),
+                                     behind_dot(front, 2), behind_dot(front, 3)};
+
+    /* Both pack into one vector, in order: two numbers of eight digits for each token. */
+    __m256i quads = _mm256_packus_epi32(quads_of(low.digits, behind[0], behind[1]),
+                                        quads_of(high.digits, behind[2], behind[3]));
+    __m256i eights = _mm256_madd_epi16(quads, _mm256_set1_epi32(1 << 16 | 10000));
+    eights = _mm256_permutevar8x32_epi32(eights, _mm256_setr_epi32(0, 2, 4, 6, 1, 3, 5, 7));
+    __m256d upper = _mm256_cvtepi32_pd(_mm256_castsi256_si128(eights));
+    __m256d lower = _mm256_cvtepi32_pd(_mm256_extracti128_si256(eights, 1));
+    /* The product is exact, as it is a multiple of 2^8. */
+    __m256d mantissas = _mm256_add_pd(_mm256_mul_pd(upper, _mm256_set1_pd(1e8)), lower);
+    __m256d scales =
+        _mm256_setr_pd(scale_of(behind[0], negative, 0), scale_of(behind[2], negative, 2),
+                       scale_of(behind[1], negative, 1), scale_of(behind[3], negative, 3));
+    _mm256_storeu_pd(values, _mm256_div_pd(mantissas, scales));
+
+    return (token ^ is_digit ^ dot ^ negative) | (dot & other_dots) |
+           (~not_empty(is_digit) & EACH_LANE(0x8000)) | (uint64_t)(tokens[0].len > LANE) |
+           (uint64_t)(tokens[2].len > LANE) << 16 | (uint64_t)(tokens[1].len > LANE) << 32 |
+           (uint64_t)(tokens[3].len > LANE) << 48;
+}
+
+/* The tokens whose lanes have a bit, one by one. */
+static void other_numbers(const struct token tokens[TOKENS], uint64_t which,
+                          const unsigned char *limit, double *values)
+{
+    static const unsigned token_of_lane[TOKENS] = {0, 2, 1, 3};
+    for (unsigned lane = 0; lane < TOKENS; lane++) {
+        const unsigned i = token_of_lane[lane];
+        if (which >> LANE * lane & 0xffff)
+            values[i] = number_of_token(tokens[i].end - tokens[i].len, tokens[i].end, limit);
+    }
+}
+
+AVX2 INLINE struct token next_token(const unsigned char *window, uint64_t *begins, uint64_t *ends)
+{
+    size_t begin = (size_t)__builtin_ctzll(*begins), end = (size_t)__builtin_ctzll(*ends);
+    *begins &= *begins - 1;
+    *ends &= *ends - 1;
+    return (struct token){window + end, end - begin};
+}
+
+AVX2 static size_t avx2_parse(const unsigned char *text, size_t len, double *values, size_t cap,
+                              size_t *used)
+{
+    const unsigned char *at = text, *limit = text + len;
+    size_t count = 0;
+    /* What is in front of a token is read, too. */
+    while (count < cap && at < limit && at - text < LANE)
+        count += numbers_by_token(&at, limit, values + count, 1);
+    unsigned skip = 0; /* groups to be done one by one */
+    while (limit - at >= WINDOW && cap - count >= WINDOW / 2) {
+        if (skip) {
+            count += numbers_by_token(&at, limit, values + count, TOKENS);
+            skip--;
+            continue;
+        }
+        /* A token begins behind white space, where the window begins, and ends before it. */
+        const uint64_t white = white_space(at), behind = white << 1 | 1;
+        uint64_t begins = ~white & behind, ends = white & ~behind;
+        if (white == UINT64_MAX) {
+            at += WINDOW;
+            continue;
+        }
+        const unsigned char *window = at;
+        for (unsigned left = (unsigned)__builtin_popcountll(ends); left >= TOKENS; left -= TOKENS) {
+            struct token tokens[TOKENS];
+            tokens[0] = next_token(window, &begins, &ends);
+            tokens[1] = next_token(window, &begins, &ends);
+            tokens[2] = next_token(window, &begins, &ends);
+            tokens[3] = next_token(window, &begins, &ends);
+            uint64_t others = plain_numbers(tokens, values + count);
+            if (others)
+                other_numbers(tokens, others, limit, values + count);
+            skip = not_empty(others) == EACH_LANE(0x8000) ? RETRY - 1 : 0;
+            count += TOKENS;
+            at = tokens[3].end;
+        }
+        if (at == window)
+            skip = RETRY - 1; /* long ones, or far apart */
+    }
+    size_t rest;
+    count +=
+        number_parser_portable.parse(at, (size_t)(limit - at), values + count, cap - count, &rest);
+    *used = (size_t)(at - text) + rest;
+    return count;
+}
+
+const struct number_parser number_parser_avx2 = {"avx2", avx2_runs_here, avx2_parse};
+
+#endif

@@ -1,0 +1,30 @@
+/* Parsers of decimal numbers in text (number.h says what a number is): one file for each set of
+ * instructions, chosen at run time. */
+#ifndef GPUHISTO_NUMBER_PARSER_H
+#define GPUHISTO_NUMBER_PARSER_H
+
+#include "src/histogram/number.h"
+
+/* Parses the tokens of text[0..len); the last one ends at len if no white space follows. Writes a
+ * value for each to values until these are cap or the text ends, and returns how many. *used is how
+ * many bytes that took: len, or up to the end of the cap-th token, perhaps with white space behind
+ * it; the caller goes on there. What is in values beyond the result is lost. Reads nothing outside
+ * of text[0..len). May change errno. Any thread. */
+size_t numbers_parse(const unsigned char *text, size_t len, double *values, size_t cap,
+                     size_t *used);
+
+/* A way of parsing: numbers_parse takes the first that this processor can run. Any thread. */
+struct number_parser {
+    const char *name;
+    bool (*runs_here)(void);
+    /* As numbers_parse, after number_prepare. */
+    size_t (*parse)(const unsigned char *text, size_t len, double *values, size_t cap,
+                    size_t *used);
+};
+
+/* Fastest first, the last runs anywhere; ends with NULL. */
+extern const struct number_parser *const number_parsers[];
+
+extern const struct number_parser number_parser_avx512, number_parser_avx2, number_parser_portable;
+
+#endif

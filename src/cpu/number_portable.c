@@ -1,0 +1,80 @@
+/* Numbers in C alone: tokens of up to seven bytes in a word, without a branch that depends on what
+ * is in them; others one by one. */
+#include "number_parser.h"
+#include "src/histogram/number_token.h"
+
+#include <float.h>
+
+static const double ten_to[] = TEN_TO;
+
+/* If the token at `at` is a plain number, ended by white space within the eight bytes there: sets
+ * *value and returns its length. Otherwise 0. */
+static inline unsigned short_number(const unsigned char *at, double *value)
+{
+    const uint64_t word = number_word(at);
+    /* The lowest bit tells the first byte up to a space; there may be borrow beyond it. */
+    const uint64_t low = (word - EACH_BYTE(' ' + 1)) & ~word & EACH_BYTE(0x80);
+    if (low == 0)
+        return 0;
+    const unsigned len = (unsigned)__builtin_ctzll(low) / 8;
+    if (!number_is_space(at[len]))
+        return 0;
+
+    /* The token to the high end, as digits, with digits 0 in front. */
+    const unsigned shift = 64 - 8 * len;
+    uint64_t digits = (word ^ EACH_BYTE('0')) << shift;
+    const uint64_t negative = *at == '-', sign = negative | (*at == '+');
+    digits &= ~(sign * 0xff << shift);
+
+    /* Of the bytes that are no digits, the lowest bit: only one dot may be there. */
+    const uint64_t dot =
+        ((((digits & EACH_BYTE(0x7f)) + EACH_BYTE(0x76)) | digits) & EACH_BYTE(0x80)) >> 7;
+    const uint64_t dots = dot * 0xff;
+    const bool is_dot = dot != 0;
+    if ((dot & (dot - 1)) != 0 || ((digits ^ EACH_BYTE('.' ^ '0')) & dots) != 0 ||
+        len == sign + is_dot)
+        return 0;
+
+    /* What is in front of it takes its place; without one, nothing is in front. */
+    const uint64_t front = dot - is_dot;
+    digits = (digits & ~(front | dots)) | (digits & front) << 8;
+    const unsigned fraction = 7 - (unsigned)__builtin_ctzll(dot | UINT64_C(1) << 63) / 8;
+
+    double magnitude = (double)(int64_t)number_of_digits(digits) / ten_to[fraction];
+    uint64_t bits;
+    memcpy(&bits, &magnitude, sizeof bits);
+    bits |= negative << 63;
+    memcpy(value, &bits, sizeof *value);
+    return len;
+}
+
+static size_t portable_parse(const unsigned char *text, size_t len, double *values, size_t cap,
+                             size_t *used)
+{
+    const unsigned char *at = text, *limit = text + len;
+    size_t count = 0;
+    while (count < cap && limit - at > 8) {
+        if (number_is_space(*at)) {
+            at++;
+            continue;
+        }
+        /* With more precision than a double's, quotients would be rounded twice. */
+        unsigned token = FLT_EVAL_METHOD == 0 ? short_number(at, &values[count]) : 0;
+        if (token) {
+            count++;
+            at += token + 1;
+        } else {
+            count += numbers_by_token(&at, limit, &values[count], 1);
+        }
+    }
+    count += numbers_by_token(&at, limit, values + count, cap - count);
+    *used = (size_t)(at - text);
+    return count;
+}
+
+static bool anywhere(void)
+{
+    return true;
+}
+
+const struct number_parser number_parser_portable = {"portable", anywhere, portable_parse};

@@ -1,0 +1,45 @@
+/* Where a stream may be cut into chunks: between records, which are values of a fixed size, or the
+ * tokens of a text. Chunks hold whole records. */
+#ifndef GPUHISTO_RECORDS_H
+#define GPUHISTO_RECORDS_H
+
+#include "src/histogram/number.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#define RECORD_SIZE_MAX 8 /* bytes of a value */
+#define RECORD_TOKENS 0   /* instead of a size: tokens, which end before white space */
+
+/* Memory that a chunk of tokens has beyond its cap, bytes: for the one that it is cut in. */
+#define RECORDS_ROOM ((size_t)NUMBER_MAX + 1)
+
+/* How far a stream was cut that is read in order. */
+struct records {
+    size_t size;    /* bytes of a value, 1 to RECORD_SIZE_MAX, or RECORD_TOKENS */
+    bool too_long;  /* the stream goes on within a token that is longer than NUMBER_MAX and was
+                     * handed  out without its end: what follows of it is blanked */
+    size_t cut_len; /* the beginning of a record that waits for its end, in cut */
+    unsigned char cut[NUMBER_MAX];
+};
+
+/* Puts the beginning of a record that waits at data, which has room for a value, or for NUMBER_MAX
+ * bytes. Returns its length. */
+size_t records_resume(struct records *records, unsigned char *data);
+
+/* Cuts data[0..len) behind its last whole record; what follows waits for records_resume. At the end
+ * of a stream a token is whole. Returns the length that is left. */
+size_t records_cut(struct records *records, unsigned char *data, size_t len, bool at_end);
+
+/* How much of data[0..len), the last bytes that there are, belongs to a record that may not be
+ * whole yet; NUMBER_MAX + 1 bytes of data tell. A token longer than NUMBER_MAX is as good as whole:
+ * what goes on behind it will be blanked. */
+size_t records_tail(struct records *records, const unsigned char *data, size_t len);
+
+/* Makes whole tokens of a piece of a text, data[1..1 + piece), when data[0], the byte before it,
+ * and data[..len), up to NUMBER_MAX bytes behind it, are there, too: a token belongs to the piece
+ * that it begins in. Blanks data[0] and the end of a token from before. Returns the length up to
+ * the end of the last token. */
+size_t records_of_piece(unsigned char *data, size_t piece, size_t len);
+
+#endif

@@ -1,0 +1,126 @@
+/* Bins laid over numbers: which row of the table a value belongs to, exactly. */
+#ifndef GPUHISTO_BINNING_H
+#define GPUHISTO_BINNING_H
+
+#include "src/base/reason.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#define BINS_MAX ((size_t)1 << 24)
+
+/* Wide enough for any 64-bit value, with or without a sign, and for what lies between two. */
+__extension__ typedef __int128 whole;
+
+/* The edges of the bins, ascending: bin k, from 0, holds the values from edge k on that are below
+ * edge k + 1. Values are either all whole, or all doubles. Never changes once it is laid, so that
+ * any number of threads may look values up. */
+struct binning {
+    bool is_whole;
+    size_t bins; /* 1 to BINS_MAX */
+
+    /* As given one by one, bins + 1 of the kind; both NULL where the bins are equal. */
+    whole *whole_edges;
+    double *edges;
+
+    /* Equal bins of whole values: */
+    whole first, span;   /* of all bins together */
+    uint64_t reciprocal; /* see binning_of_offset; 0: each value is its own bin, or it is divided */
+    bool exact;          /* the reciprocal alone tells the bin */
+
+    /* Equal bins of doubles: */
+    double min, max, step;
+    double per_step; /* about 1 / step, for a guess */
+
+    bool log_linear; /* the bins of binning_log_linear; nothing else is in use but `bins` */
+};
+
+/* A table has a row for each bin, and these: */
+#define ROW_BELOW 0                                /* values below the first edge */
+#define ROW_ABOVE(binning) ((binning)->bins + 1)   /* values from the last edge on */
+#define ROW_INVALID(binning) ((binning)->bins + 2) /* no number at all */
+#define ROWS(binning) ((binning)->bins + 3)
+
+/* Counts of text have one more, which is no row: the newlines in it. */
+#define ROW_LINES(binning) ROWS(binning)
+
+/* The next four lay bins for whole values or for doubles. 0; or -1 with a reason that names the
+ * option and says what is allowed, and nothing to free. Numbers are given as text. */
+
+/* `bins` equal bins over [min, max). Whole values: bin k begins at the first whole number that is
+ * not below min + k * (max - min) / bins. Doubles: at k * step + min with step = (max - min) /
+ * bins, each operation rounded by itself, as numpy's linspace has it; the last edge is max. */
+int binning_equal(struct binning *binning, bool is_whole, const char *min, const char *max,
+                  size_t bins, struct reason *why);
+
+/* Whole values 0 to bins - 1, each of which is its own bin. */
+void binning_own(struct binning *binning, size_t bins);
+
+/* The edges themselves, two or more, separated by commas. */
+int binning_edges(struct binning *binning, bool is_whole, const char *list, struct reason *why);
+
+/* The powers of base (over 1) from the last one that is not above min to the first one that is not
+ * below max; min over 0. Whole values: each power rounded up, those that are the same once. */
+int binning_log(struct binning *binning, bool is_whole, const char *min, const char *max,
+                const char *base, struct reason *why);
+
+/* Bins over all finite doubles, each power of two cut into LOG_LINEAR_PARTS: edges are where the
+ * leading bits of a double change. Zero, of either sign, has a bin of its own; the first edge is
+ * -inf, the last inf. */
+void binning_log_linear(struct binning *binning);
+
+#define LOG_LINEAR_PARTS 32
+#define LOG_LINEAR_SHIFT 47 /* bits of a double below those that tell the part */
+#define LOG_LINEAR_HALF ((size_t)0x7ff << (52 - LOG_LINEAR_SHIFT)) /* bins of one sign */
+#define LOG_LINEAR_BINS (2 * LOG_LINEAR_HALF + 1)
+#define ROW_ABOVE_ZERO (LOG_LINEAR_HALF + 2) /* of the least double over zero */
+
+/* Frees the edges. */
+void binning_free(struct binning *binning);
+
+/* The bin of a whole value in equal bins with a reciprocal: `offset`, below the span, from the
+ * first edge. Where it is not exact the product may tell the bin before. */
+static inline uint64_t binning_of_offset(const struct binning *binning, uint64_t offset)
+{
+    __extension__ typedef unsigned __int128 wide;
+    uint64_t bin = (uint64_t)((wide)offset * binning->reciprocal >> 64);
+    if (!binning->exact)
+        bin += (wide)(bin + 1) * (wide)binning->span <= (wide)offset * binning->bins;
+    return bin;
+}
+
+/* The row of a double in log-linear bins. A negative one, counted from zero, belongs to the part in
+ * which the next double towards zero is, as bins begin with their lower edge. */
+static inline uint32_t binning_row_log_linear(double value)
+{
+    const uint64_t infinity = (uint64_t)0x7ff << 52, zero_row = ROW_ABOVE_ZERO - 1;
+    uint64_t bits, magnitude;
+    memcpy(&bits, &value, sizeof bits);
+    magnitude = bits & INT64_MAX;
+    uint64_t above = zero_row + 1 + (magnitude >> LOG_LINEAR_SHIFT); /* also of infinity */
+    uint64_t below = zero_row - 1 - ((magnitude - 1) >> LOG_LINEAR_SHIFT);
+    below = magnitude == infinity ? ROW_BELOW : below;
+    uint64_t row = bits >> 63 ? below : above;
+    row = magnitude == 0 ? zero_row : row;
+    return (uint32_t)(magnitude > infinity ? LOG_LINEAR_BINS + 2 : row);
+}
+
+/* Edge k, from 0 to bins, of bins of doubles. */
+double binning_edge(const struct binning *binning, size_t k);
+
+/* The row of a value. */
+size_t binning_row_whole(const struct binning *binning, whole value);
+size_t binning_row(const struct binning *binning, double value);
+
+/* A double as text, with as few digits as read back the same. */
+void binning_show_double(double value, char text[48]);
+
+/* Edge k, from 0 to bins, of bins of whole values. */
+whole binning_whole_edge(const struct binning *binning, size_t k);
+
+/* Edge k, from 0 to bins, as text. */
+void binning_show_edge(const struct binning *binning, size_t k, char text[48]);
+
+#endif

@@ -1,0 +1,234 @@
+/* Numbers in text: one token by all the rules, which is what parsers do with tokens that are too
+ * long or too odd for them. */
+#include "number.h"
+#include "number_nearest.h"
+#include "number_token.h"
+
+#include <float.h>
+#include <math.h>
+#include <pthread.h>
+#include <stdlib.h>
+
+/* Digits that fit in a mantissa of 64 bits, whatever they are. */
+#define DIGITS_MAX 19
+
+/* Exponents stop to grow here, far beyond what the digits of a token can make up for. */
+#define EXPONENT_FAR 100000
+
+/* mantissa * 10^power */
+struct decimal {
+    uint64_t mantissa;
+    int64_t power;
+    bool more; /* it is larger than that, but smaller than with the next mantissa */
+};
+
+static const double ten_to[] = TEN_TO;
+
+static bool is_digit(unsigned char c)
+{
+    return (unsigned char)(c - '0') < 10;
+}
+
+/* As number_word, with zeros for what is beyond limit. */
+static inline uint64_t word_before(const unsigned char *at, const unsigned char *limit)
+{
+    if (limit - at >= 8)
+        return number_word(at);
+    uint64_t word = 0;
+    for (unsigned i = 0; at + i < limit; i++)
+        word |= (uint64_t)at[i] << 8 * i;
+    return word;
+}
+
+/* Appends the digits from `at` on to the mantissa, which may overflow; returns where they end. */
+static inline const unsigned char *take_digits(const unsigned char *at, const unsigned char *limit,
+                                               uint64_t *mantissa)
+{
+    static const uint32_t shift[] = {1, 10, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000};
+    for (;;) {
+        uint64_t digits = word_before(at, limit) ^ EACH_BYTE('0');
+        /* The highest bit of each byte that is no digit. */
+        uint64_t others =
+            (((digits & EACH_BYTE(0x7f)) + EACH_BYTE(0x76)) | digits) & EACH_BYTE(0x80);
+        if (others == 0) {
+            *mantissa = *mantissa * shift[8] + number_of_digits(digits);
+            at += 8;
+            continue;
+        }
+        unsigned count = (unsigned)__builtin_ctzll(others) / 8;
+        /* To the high end, with zeros in front; by 64 in two halves. */
+        digits = digits << (32 - 4 * count) << (32 - 4 * count);
+        *mantissa = *mantissa * shift[count] + number_of_digits(digits);
+        return at + count;
+    }
+}
+
+/* Adds the exponent [at, end) to *power; false if it is none. */
+static bool take_exponent(const unsigned char *at, const unsigned char *end, int64_t *power)
+{
+    if (*at != 'e' && *at != 'E')
+        return false;
+    at++;
+    bool negative = at < end && *at == '-';
+    at += negative || (at < end && *at == '+');
+    int64_t exponent = 0;
+    if (at == end)
+        return false;
+    for (; at < end && is_digit(*at); at++)
+        if (exponent < EXPONENT_FAR)
+            exponent = exponent * 10 + (*at - '0');
+    *power += negative ? -exponent : exponent;
+    return at == end;
+}
+
+/* The decimal of more digits than a mantissa holds: the first that matter. */
+static struct decimal first_digits(const unsigned char *at, const unsigned char *end,
+                                   int64_t exponent)
+{
+    const uint64_t full = UINT64_C(1000000000000000000); /* DIGITS_MAX of them */
+    struct decimal decimal = {0, exponent, false};
+    bool fraction = false;
+    for (; at < end && (is_digit(*at) || *at == '.'); at++) {
+        if (*at == '.') {
+            fraction = true;
+        } else if (decimal.mantissa < full) {
+            decimal.mantissa = decimal.mantissa * 10 + (uint64_t)(*at - '0');
+            decimal.power -= fraction;
+        } else {
+            decimal.power += !fraction;
+            decimal.more |= *at != '0';
+        }
+    }
+    return decimal;
+}
+
+/* For what takes more than 128 bits to decide: a token in thousands, or in millions. */
+static double by_strtod(const unsigned char *begin, const unsigned char *end)
+{
+    char text[NUMBER_MAX + 1];
+    size_t len = (size_t)(end - begin);
+    memcpy(text, begin, len);
+    text[len] = '\0';
+    return strtod(text, NULL);
+}
+
+/* The value of [begin, end), a number without a sign of which the decimal is known. */
+static double rounded(const struct decimal *decimal, const unsigned char *begin,
+                      const unsigned char *end)
+{
+    if (decimal->power == 0 && !decimal->more)
+        return (double)decimal->mantissa;
+    /* One operation on two numbers that are exact is rounded once (Clinger, "How to Read Floating
+     * Point Numbers Accurately", 1990). */
+    if (FLT_EVAL_METHOD == 0 && decimal->mantissa <= UINT64_C(1) << DBL_MANT_DIG &&
+        !decimal->more && decimal->power >= -TEN_TO_MAX && decimal->power <= TEN_TO_MAX) {
+        double mantissa = (double)(int64_t)decimal->mantissa;
+        return decimal->power < 0 ? mantissa / ten_to[-decimal->power]
+                                  : mantissa * ten_to[decimal->power];
+    }
+    const struct power *powers = number_powers();
+    double value, next;
+    if (number_nearest(powers, decimal->mantissa, decimal->power, &value) &&
+        (!decimal->more ||
+         (number_nearest(powers, decimal->mantissa + 1, decimal->power, &next) && value == next)))
+        return value;
+    return by_strtod(begin, end);
+}
+
+/* Whether [at, end) is a word, given in lower case, in any case. */
+static bool is_word(const unsigned char *at, const unsigned char *end, const char *word)
+{
+    for (; at < end && *word && (*at | 0x20) == *word; at++, word++)
+        continue;
+    return at == end && !*word;
+}
+
+double number_of_token(const unsigned char *begin, const unsigned char *end,
+                       const unsigned char *limit)
+{
+    if (end - begin > NUMBER_MAX)
+        return NAN;
+    const bool negative = *begin == '-';
+    begin += negative || *begin == '+';
+
+    struct decimal decimal = {0, 0, false};
+    const unsigned char *at = take_digits(begin, limit, &decimal.mantissa);
+    size_t digits = (size_t)(at - begin);
+    if (at < end && *at == '.') {
+        const unsigned char *fraction = ++at;
+        at = take_digits(at, limit, &decimal.mantissa);
+        decimal.power = fraction - at;
+        digits += (size_t)(at - fraction);
+    }
+    if (digits == 0) {
+        bool infinite = is_word(begin, end, "inf") || is_word(begin, end, "infinity");
+        return !infinite ? NAN : negative ? -HUGE_VAL : HUGE_VAL;
+    }
+    int64_t exponent = 0;
+    if (at < end && !take_exponent(at, end, &exponent))
+        return NAN;
+    decimal.power += exponent;
+    if (digits > DIGITS_MAX)
+        decimal = first_digits(begin, end, exponent);
+    return copysign(rounded(&decimal, begin, end), negative ? -1 : 1);
+}
+
+const unsigned char *number_token_end(const unsigned char *at, const unsigned char *limit)
+{
+    for (; limit - at >= 8; at += 8) {
+        uint64_t word = number_word(at);
+        /* The lowest bit tells the first byte up to a space; there may be borrow beyond it. */
+        uint64_t low = (word - EACH_BYTE(' ' + 1)) & ~word & EACH_BYTE(0x80);
+        if (low == 0)
+            continue;
+        at += __builtin_ctzll(low) / 8;
+        if (number_is_space(*at))
+            return at;
+        at -= 7; /* another control character: goes on behind it */
+    }
+    while (at < limit && !number_is_space(*at))
+        at++;
+    return at;
+}
+
+size_t numbers_by_token(const unsigned char **from, const unsigned char *limit, double *values,
+                        size_t cap)
+{
+    const unsigned char *at = *from;
+    size_t count = 0;
+    while (count < cap) {
+        while (at < limit && number_is_space(*at))
+            at++;
+        if (at == limit)
+            break;
+        const unsigned char *end = number_token_end(at, limit);
+        values[count++] = number_of_token(at, end, limit);
+        at = end;
+    }
+    *from = at;
+    return count;
+}
+
+void number_prepare(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, number_nearest_prepare);
+}
+
+bool numbers_find_invalid(const unsigned char *text, size_t len, size_t *at, size_t *token_len)
+{
+    const unsigned char *token = text, *limit = text + len, *end;
+    number_prepare();
+    for (;; token = end) {
+        while (token < limit && number_is_space(*token))
+            token++;
+        if (token == limit)
+            return false;
+        end = number_token_end(token, limit);
+        if (isnan(number_of_token(token, end, limit)))
+            break;
+    }
+    *at = (size_t)(token - text);
+    *token_len = (size_t)(end - token);
+    return true;
+}

@@ -1,0 +1,44 @@
+# --- the program ---
+#
+# Two archives, and the device between them: libgpuhisto.a (everything but main) asks the device to
+# count, and the device takes from libhistogram.a what is counted. No arrow goes back.
+
+bin_PROGRAMS = gpuhisto
+gpuhisto_SOURCES = src/main.c
+gpuhisto_LDADD = libgpuhisto.a $(device) libhistogram.a $(device_libs)
+
+noinst_LIBRARIES += libhistogram.a libgpuhisto.a
+
+histogram_sources = \
+	src/base/reason.c src/base/reason.h \
+	src/histogram/binning.c src/histogram/binning.h \
+	src/histogram/histogram.c src/histogram/histogram.h \
+	src/histogram/number.c src/histogram/number.h src/histogram/number_token.h \
+	src/histogram/number_nearest.c src/histogram/number_nearest.h
+libhistogram_a_SOURCES = $(histogram_sources) $(gpu_plan_sources)
+
+cpu_sources = \
+	src/cpu/cpu_engine.c src/cpu/cpu_engine.h \
+	src/cpu/count.c src/cpu/count.h src/cpu/count_avx2.c src/cpu/count_avx512.c \
+	src/cpu/count_neon.c src/cpu/count_nibbles.h src/cpu/count_portable.c \
+	src/cpu/count_values.h \
+	src/cpu/number_parser.c src/cpu/number_parser.h src/cpu/number_avx2.c \
+	src/cpu/number_avx512.c src/cpu/number_portable.c
+
+gpuhisto_sources = \
+	src/cli/diag.c src/cli/diag.h \
+	src/cli/options.c src/cli/options.h \
+	src/cli/progress.c src/cli/progress.h \
+	$(cpu_sources) \
+	src/engine/engine.h \
+	src/engine/lines.c src/engine/lines.h \
+	src/engine/records.c src/engine/records.h \
+	src/input/input.c src/input/input.h \
+	src/input/source.c src/input/source.h \
+	src/input/zstd.c src/input/zstd.h \
+	src/pool/cost.c src/pool/cost.h \
+	src/pool/pool.c src/pool/pool.h \
+	src/report/output.c src/report/output.h \
+	src/report/quantile.c src/report/quantile.h \
+	src/report/report.c src/report/report.h
+libgpuhisto_a_SOURCES = $(gpuhisto_sources) $(gpu_engine_sources)

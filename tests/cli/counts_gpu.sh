@@ -1,0 +1,5 @@
+#!/bin/sh
+# counts.sh on a real GPU; lib.sh skips without one.
+ENGINE=--device=gpu
+export ENGINE
+exec "${srcdir:-.}/tests/cli/counts.sh"

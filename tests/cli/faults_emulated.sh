@@ -1,0 +1,69 @@
+#!/bin/sh
+# A GPU that fails at any call, by the whole program: --device=gpu says why and prints no table.
+# (What auto makes of it, test_pool tells; the program would ask for a GPU only for an input that is
+# too long for a test.)
+. "${srcdir:-.}/tests/helpers/emulated.sh"
+ENGINE="--device=gpu --kernel=vectorized --chunk-size=1K"
+. "${srcdir:-.}/tests/helpers/lib.sh"
+
+data text 5000 >in
+oracle letters 4 0 <in
+cp expected table
+echo old >old
+
+# with PLAN ARGUMENT...
+with()
+{
+    plan=$1
+    shift
+    run_as env GPUHISTO_FAULT="$plan" "$GPUHISTO" $ENGINE "$@"
+}
+
+# The calls in turn, then in growing steps, until there are none so late: how many there are depends
+# on how often the program looks for what has arrived.
+for once in "" :once; do
+    n=1
+    failing=0
+    counted=0
+    while [ $counted -lt 3 ] && [ $n -lt 1000000 ]; do
+        cp old new
+        with error:$n$once -l -o new in
+        if [ "$(cat status)" -eq 0 ]; then
+            counted=$((counted + 1))
+            cp new out
+            counts "call $n fails$once" table
+        else
+            counted=0
+            failing=$((failing + 1))
+            refuses "call $n fails$once" 1
+            same "call $n fails$once: the old file" old new
+        fi
+        [ $n -lt 50 ] && n=$((n + 1)) || n=$((n * 5 / 4))
+    done
+    check "calls failed$once" [ $failing -ge 20 ]
+    check "calls failed$once, and then none" [ $counted -eq 3 ]
+done
+
+for n in 1 2 3 4 5; do
+    with wrong:$n -l in
+    if [ "$(cat status)" -eq 0 ]; then
+        counts "snapshot $n is wrong, but not the last" table
+    else
+        refuses "snapshot $n is wrong" 1
+    fi
+    # As many as bytes came in, there must be.
+    with wrong:$n -b in
+    refuses "snapshot $n is wrong, bytes" 1
+    with late:$n -l in
+    counts "snapshots come after $n looks" table
+    cat in | with late:$n -l
+    counts "snapshots come after $n looks, pipe" table
+done
+
+with error:1 -l </dev/null
+refuses "no device" 1 "no GPU: "
+# Without ENGINE: a kernel by name would imply the GPU.
+run_as env GPUHISTO_FAULT=error:1 "$GPUHISTO" --device=auto -l in
+counts "no device, auto" table
+
+summary

@@ -1,0 +1,5 @@
+#!/bin/sh
+# numbers.sh on a real GPU; lib.sh skips without one.
+ENGINE=--device=gpu
+export ENGINE
+exec "${srcdir:-.}/tests/cli/numbers.sh"

@@ -1,0 +1,4 @@
+#!/bin/sh
+# sources.sh on the emulated GPU.
+. "${srcdir:-.}/tests/helpers/emulated.sh"
+exec "${srcdir:-.}/tests/cli/sources.sh"

@@ -1,0 +1,78 @@
+#!/bin/sh
+# A short input makes no CUDA call: neither the driver's library nor its devices are opened.
+. "${srcdir:-.}/tests/helpers/lib.sh"
+
+ENGINE=--device=auto
+
+# untouched_driver CASE LOG: nothing of CUDA in a log of what was opened. That the log is one shows
+# in libc, which every program opens.
+untouched_driver()
+{
+    check "$1: there is a log" grep -q 'libc\.so' "$2"
+    if grep -E 'libcuda|libnvidia|/dev/nvidia' "$2" >touched; then
+        failed "$1: opened"
+        sed -n '1,5p' touched
+    else
+        passed
+    fi
+}
+
+# The log of one run, by the dynamic loader: LD_DEBUG_OUTPUT gets a suffix of its own.
+printf x >in
+file_log()
+{
+    rm -f log log.*
+    run_as env LD_DEBUG=files LD_DEBUG_OUTPUT="$work/log" "$GPUHISTO" $ENGINE "$@"
+    cat log.* >log 2>/dev/null
+}
+file_log --version
+if grep -q 'libc\.so' log; then
+    oracle letters 4 0 <in
+    for options in "" "--timing" "--verbose" "--chunk-size=1" "--threads=1"; do
+        file_log -l $options <in
+        untouched_driver "loader, a byte $options" log
+        case $options in
+        --timing | --verbose) : >err ;;
+        esac
+        counts "loader, a byte $options" expected
+    done
+    printf x | file_log -l
+    untouched_driver "loader, a byte in a pipe" log
+    counts "loader, a byte in a pipe" expected
+    data text 300000 >more
+    file_log more
+    untouched_driver "loader, 300 kB" log
+    file_log -l missing
+    untouched_driver "loader, a missing FILE" log
+    file_log --kernel=help
+    untouched_driver "loader, --kernel=help" log
+    file_log -l --device=cpu in
+    untouched_driver "loader, --device=cpu" log
+else
+    skip_part "what the dynamic loader loads: it has no LD_DEBUG, or the program is static"
+fi
+
+if can_strace; then
+    traced()
+    {
+        run_as strace -f -o strace.out -e trace=open,openat,connect,ioctl "$GPUHISTO" $ENGINE "$@"
+    }
+    printf x | traced -l
+    counts "strace, a byte in a pipe" expected
+    untouched_driver "strace, a byte in a pipe" strace.out
+    traced -l in
+    untouched_driver "strace, a FILE" strace.out
+else
+    skip_part "strace: $why_not"
+fi
+
+# The program must start where there is no driver at all.
+if command -v readelf >/dev/null; then
+    readelf -d "$GPUHISTO" >dynamic
+    check "readelf: there are libraries" grep -q 'NEEDED.*libc\.so' dynamic
+    refute "readelf: none of CUDA's" grep -iE 'NEEDED.*(cuda|nvidia|nvrtc|stdc\+\+)' dynamic
+else
+    skip_part "NEEDED: no readelf"
+fi
+
+summary

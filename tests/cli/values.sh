@@ -1,0 +1,182 @@
+#!/bin/sh
+# --values: every type, however the bytes come and wherever chunks and frames cut them.
+. "${srcdir:-.}/tests/helpers/lib.sh"
+
+watch_over 300
+
+# rows CASE: the counts of the last run's table are those in the file expected.
+rows()
+{
+    cut -f 2 out >counted
+    mv counted out
+    counts "$1" expected
+}
+# expect TYPE MIN MAX BINS <data
+expect()
+{
+    "$HELPERS/oracle_values" "$@" >expected
+}
+
+# --- every type and range ---
+
+data uniform 24000 5 >in
+data all 24000 >small
+for type in u8 u16 u32 u64 i8 i16 i32 i64 u16be u32be u64be i16be i32be i64be; do
+    case $type in
+    *8*) ranges="0:256:256 -3:100:7 0:1:1 10:250:40" ;;
+    *16*) ranges="0:65536:256 -30000:30000:11 5:1000:5" ;;
+    *32*) ranges="0:4294967296:300 -2147483648:2147483648:64 0:4294967295:7 -5:7:12" ;;
+    *) ranges="0:18446744073709551616:50 -9223372036854775808:9223372036854775808:33 0:1000:10" ;;
+    esac
+    for range in $ranges; do
+        bins=${range##*:} min=${range%%:*} max=${range#*:} max=${max%:*}
+        for file in in small; do
+            expect $type "$min" "$max" "$bins" <$file
+            run --values=$type --bins="$bins" --min="$min" --max="$max" $file
+            rows "$type, $range, $file"
+        done
+    done
+done
+for type in f32 f64 f32be f64be; do
+    for range in 0:1:10 -1e10:1e10:100 -1e300:1e300:3 1e-5:2e-5:7; do
+        bins=${range##*:} min=${range%%:*} max=${range#*:} max=${max%:*}
+        expect $type "$min" "$max" "$bins" <in
+        run --values=$type --bins="$bins" --min="$min" --max="$max" in
+        rows "$type, $range"
+    done
+done
+# Not a number, both infinities, both zeros, 0.5, 1.
+printf '\0\0\300\177\0\0\200\177\0\0\200\377\0\0\0\200\0\0\0\0\0\0\0\077\0\0\200\077' >odd
+printf -- '-inf\t1\t0\n0\t2\t0.5\n0.5\t1\t1\n1\t2\tinf\ninvalid\t1\n' >expected
+run --values=f32 -B 2 --min=0 --max=1 odd
+counts "odd floats" expected
+
+# --- other bins ---
+
+printf '\0\1\2\3\2\377' >bytes
+printf -- '-inf\t0\t0\n0\t1\t1\n1\t1\t2\n2\t2\t3\n3\t2\tinf\ninvalid\t0\n' >expected
+run --values=u8 --bins=3 bytes
+counts "values that are their own bin" expected
+run --values=u8 --edges=0,1,2,3 bytes
+counts "edges" expected
+run --values=u8 bytes
+check "all of u8: rows" [ "$(wc -l <out)" -eq 259 ]
+run --values=u16 bytes
+check "all of u16: rows" [ "$(wc -l <out)" -eq 65539 ]
+printf -- '-inf\t1\t1\n1\t3\t2\n2\t0\t4\n4\t1\tinf\ninvalid\t0\n' >expected
+printf '\0\1\1\1\310' | run --values=u8 --log=2 --min=1 --max=3
+counts "powers" expected
+# As many as there may be, and a few: the last bin, and one that many share.
+head -c 4000 /dev/zero >most
+printf '\377\377\377\0' >>most
+run --values=u32 --bins=16777216 most
+check "2^24 bins: status" [ "$(cat status)" -eq 0 ]
+printf '0\t1000\t1\n16777215\t1\t16777216\n' >expected
+awk -F '\t' '$2 > 0' out >nonzero
+same "2^24 bins" expected nonzero
+
+# --- formats ---
+
+printf 'lo,count,hi\n-inf,0,0\n0,4,2.5\n2.5,1,5\n5,0,inf\ninvalid,0\n' >expected
+printf '\0\0\0\0\0\0\200\077\0\0\0\100\0\0\200\077\0\0\100\100' >floats
+run --values=f32 -B 2 --min=0 --max=5 -F csv --header floats
+counts "csv" expected
+printf '%s\n' '{"schema":"gpuhisto/1","mode":"values","type":"f32","total":5,"counted":5,"other":0,"below":0,"above":0,"invalid":0,"bins":[{"lo":0,"hi":2.5,"count":4},{"lo":2.5,"hi":5,"count":1}]}' >expected
+run --values=f32 -B 2 --min=0 --max=5 -F json floats
+counts "json" expected
+
+# --- wherever they are cut ---
+
+data uniform 200000 7 >in
+head -c 2000 in >part
+for type in u16 u32be f64; do
+    for size in 1 3 4K 5000 64K; do
+        options="--values=$type -B 37 --min=0 --max=60000 --chunk-size=$size"
+        file=in
+        [ ${#size} = 1 ] && file=part # a thousand chunks are enough
+        expect $type 0 60000 37 <$file
+        run $options $file
+        rows "$type, file, $size"
+        run $options <$file
+        rows "$type, standard input, $size"
+        "$HELPERS/dribble" -n 1001 <$file | run $options
+        rows "$type, odd pieces, $size"
+    done
+    expect $type 0 60000 37 <in
+    for threads in 1 2 3 8; do
+        cat in | run --threads=$threads --values=$type -B 37 --min=0 --max=60000
+        rows "$type, pipe, $threads threads"
+    done
+    for frame in 1000 1001 7777 70000; do
+        "$HELPERS/make_zstd" -f $frame <in >in.zst
+        run --values=$type -B 37 --min=0 --max=60000 --threads=3 in.zst
+        rows "$type, frames of $frame"
+        cat in.zst | run --values=$type -B 37 --min=0 --max=60000 --threads=3
+        rows "$type, frames of $frame, pipe"
+        "$HELPERS/make_zstd" -n -f $frame <in >in.zst
+        run --values=$type -B 37 --min=0 --max=60000 --threads=3 in.zst
+        rows "$type, frames of $frame that do not tell"
+    done
+done
+head -c 3000 in >part
+expect u32 0 60000 37 <part
+"$HELPERS/dribble" -n 1 <part | run --values=u32 -B 37 --min=0 --max=60000
+rows "byte by byte"
+head -c 4000 in >one
+tail -c +4001 in >two
+"$HELPERS/make_zstd" -f 999 <two >two.zst
+expect u32 0 60000 37 <in
+run --values=u32 -B 37 --min=0 --max=60000 one two.zst
+rows "several FILEs"
+run --values=u32 -B 37 --min=0 --max=60000 /dev/null one /dev/null two
+rows "empty FILEs between"
+
+# --- a value that is not whole ---
+
+head -c 4001 in >cut
+"$HELPERS/make_zstd" -f 1000 <cut >cut.zst
+for file in cut cut.zst; do
+    run --values=u32 -B 3 $file
+    refuses "$file" 1 "gpuhisto: $file: ends within a value, 1 of its 4 bytes"
+    run --values=u32 -B 3 <$file
+    refuses "$file, standard input" 1 "standard input: ends within a value"
+    cat $file | run --values=u32 -B 3
+    refuses "$file, pipe" 1 "standard input: ends within a value"
+    run --values=u32 -B 3 one $file one
+    refuses "$file among others" 1 "$file: ends within a value"
+done
+printf 'abc' | run --values=u64 -B 3
+refuses "less than one" 1 "3 of its 8 bytes"
+printf '' | run --values=u64 -B 1
+check "nothing: status" [ "$(cat status)" -eq 0 ]
+
+# --- usage ---
+
+usage()
+{
+    text_=$1
+    shift
+    run "$@" in
+    refuses "usage: $*" 2 "$text_"
+}
+usage "--values=u7: must be u8, u16" --values=u7
+usage "only one mode at a time" --values=u8 --bytes
+usage "only one mode at a time" --values=u8 --letters
+usage "go with --numbers or --values=TYPE" --bins=3
+usage "go with --numbers or --values=TYPE" --min=3 --max=4
+usage "--min, --max: give both" --values=u32 --bins=3 --min=1
+usage "--min, --max: say how many --bins" --values=u32 --min=1 --max=5
+usage "--values: needs --bins, or --edges" --values=u32
+usage "--values: needs --bins, --min and --max" --values=f32
+usage "--values: needs --bins, --min and --max" --values=f64 --bins=3
+usage "--bins=0: must be a whole number from 1 to 16777216" --values=u32 --bins=0
+usage "--bins=16777217: must be" --values=u32 --bins=16777217
+usage "--edges: says it all" --values=u32 --edges=1,2 --bins=3
+usage "--edges=2,1: must ascend" --values=u32 --edges=2,1
+usage "--log: goes with --min and --max" --values=u32 --log
+usage "--log: goes with --min and --max" --values=u32 --log --bins=3 --min=1 --max=5
+usage "--max=5: must be greater than --min=5" --values=f32 --bins=3 --min=5 --max=5
+ENGINE= usage "--kernel=bitsliced: does not count in this mode" --values=u32 -B 3 --kernel=bitsliced
+ENGINE= usage "--kernel=matched: does not count in this mode" --bytes --kernel=matched
+
+summary

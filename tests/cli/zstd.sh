@@ -1,0 +1,466 @@
+#!/bin/sh
+# zstd data: every shape of it is read through, and whatever is wrong with it gives no table.
+. "${srcdir:-.}/tests/helpers/lib.sh"
+
+watch_over 600
+
+zstd()
+{
+    "$HELPERS/make_zstd" "$@"
+}
+
+[ "$SCALE" = small ] && big=--chunk-size=40K || big=--chunk-size=16K
+data text 30000 >in
+oracle bytes <in
+cp expected table
+oracle bytes </dev/null
+cp expected zeros
+oracle letters 2 1 <in
+cp expected letters
+
+# every_way CASE FILE: as a file, a FILE and a pipe, by its magic and by order, it gives the table
+# of `in`.
+every_way()
+{
+    run $big <"$2"
+    counts "$1, file" table
+    run $big -d zstd "$2"
+    counts "$1, FILE" table
+    cat "$2" | run $big
+    counts "$1, pipe" table
+    cat "$2" | run -l2 -f --chunk-size=15001 --decompress=zstd
+    counts "$1, letters" letters
+}
+
+# --- shapes ---
+
+zstd <in >one
+every_way "one frame" one
+shapes="-n:-f 7001 -k 100 -c"
+[ "$SCALE" = small ] ||
+    shapes="$shapes:-c:-n -c:-l 1:-l 19:-l -5:-w 20:-f 1000:-f 1000 -n -c:-f 7001 -k 0:-k 70000"
+IFS=:
+for options in $shapes; do
+    IFS=' '
+    zstd $options <in >shaped
+    every_way "make_zstd $options" shaped
+done
+unset IFS
+{ zstd -f 5000 <in && zstd -K 0 && zstd -K 9 && zstd </dev/null && zstd -n -c </dev/null; } >shaped
+every_way "frames of nothing behind" shaped
+{ zstd </dev/null && zstd -K 5 && zstd -l 1 <in && zstd -K 200000; } >shaped
+every_way "frames of nothing before" shaped
+{ head -c 10000 in | zstd -l 19 && tail -c +10001 in | zstd -n -l 1; } >shaped
+every_way "two files joined" shaped
+some='120 132'
+[ "$SCALE" = small ] || some="$some 121 122 123 124 125 126 127 130 131 133 134 135 136 137"
+for first in $some; do
+    { printf "\\$first\\052\\115\\030\\003\\000\\000\\000abc" && cat one; } >shaped
+    run $big <shaped
+    counts "skippable magic \\$first" table
+done
+zstd -K 20 >skippable
+for options in "" "-d zstd"; do
+    run $options <skippable
+    counts "only a skippable frame $options" zeros
+    run $options </dev/null
+    counts "nothing $options" zeros
+    zstd </dev/null | run $options
+    counts "a frame of nothing $options" zeros
+done
+cat skippable skippable | run
+counts "only skippable frames" zeros
+
+# Small chunks, large ones, many bytes out of few.
+zstd -n <in >shaped
+some='10000 65536'
+[ "$SCALE" = small ] || some="$some 7 64 1000 4096 1M"
+for size in $some; do
+    run --chunk-size=$size <shaped
+    counts "chunks of $size" table
+done
+data same 300 65 >same
+zstd <same >same.zst
+oracle bytes <same
+[ "$SCALE" = small ] && some='299 300 301' || some='1 299 300 301'
+for size in $some; do
+    run --chunk-size=$size <same.zst
+    counts "300 times A, chunks of $size" expected
+done
+if [ "$SCALE" = full ]; then
+    data same 30000000 90 >same
+    oracle bytes <same
+    for options in "" "-f 1000000 -c" "-w 17 -n"; do
+        zstd $options <same | run
+        counts "30 MB of Z, make_zstd $options" expected
+    done
+    data uniform 3000001 >noise
+    oracle letters 1 1 <noise
+    zstd -c <noise >noise.zst
+    run -l1 -f noise.zst
+    counts "noise, FILE" expected
+    "$HELPERS/dribble" -n 4099 <noise.zst | run -l1 -f
+    counts "noise, pipe" expected
+    rm same noise noise.zst
+fi
+
+# --- recognised, or not ---
+
+data text 50 >few
+zstd -c <few >few.zst
+oracle bytes <few
+cp expected few.table
+"$HELPERS/dribble" <few.zst | run $big
+counts "a pipe, byte by byte" few.table
+"$HELPERS/dribble" -u 2000 <few.zst | run_as "$HELPERS/with_stdin" nonblock "$GPUHISTO" $ENGINE $big
+counts "a non-blocking pipe, byte by byte" few.table
+{ zstd -K 3 && cat few.zst; } | "$HELPERS/dribble" | run $big
+counts "a skippable frame, byte by byte" few.table
+run_as "$HELPERS/with_stdin" socket "$GPUHISTO" $ENGINE $big <few.zst
+counts "a socket" few.table
+mkfifo fifo
+cat few.zst >fifo &
+run $big fifo
+wait $!
+counts "a fifo" few.table
+{ printf 0123456789 && cat few.zst; } >behind
+{ dd bs=10 count=1 of=/dev/null 2>dd.err && run $big; } <behind
+counts "from the offset of standard input on" few.table
+
+# plain CASE FILE: it is counted as it is, unless that is forbidden.
+plain()
+{
+    oracle bytes <"$2"
+    run $big <"$2"
+    counts "$1, file" expected
+    cat "$2" | run $big
+    counts "$1, pipe" expected
+    "$HELPERS/dribble" <"$2" | run $big
+    counts "$1, byte by byte" expected
+    run $big -d none "$2"
+    counts "$1, none" expected
+    run $big --decompress=zstd <"$2"
+    refuses "$1, by order" 1 "standard input: " "zstd data"
+}
+heads='\050 \050\265\057 \050\265\057\374more \132\052\115\031'
+[ "$SCALE" = small ] ||
+    heads="$heads"' \050\265 \050\265\057\374 \050\265\057more \050\265more \050more
+        \051\265\057\375 \120 \132\052 \132\052\115 \132\052more \140\052\115\030more
+        \110\052\115\030more \375\057\265\050 \000\050\265\057\375 \047\265\057\375'
+for head in $heads; do
+    printf "$head" >begin
+    plain "begins with $head" begin
+done
+plain "behind other bytes" behind
+oracle bytes <few.zst
+run $big -d none few.zst
+counts "none: bytes as they are, FILE" expected
+cat few.zst | run $big -d none
+counts "none: bytes as they are, pipe" expected
+
+# Each FILE for itself.
+cat in few in few | oracle bytes
+run $big in few.zst one few
+counts "plain and zstd FILEs" expected
+cat one | run $big in few.zst - few
+counts "plain and zstd FILEs, zstd on standard input" expected
+run $big -d zstd one few
+refuses "one that is not, by order" 1 "few: not zstd data"
+cat in few.zst | oracle bytes
+cat in few.zst >joined
+run $big joined
+counts "zstd behind plain bytes of one FILE is not" expected
+
+# --- wrong ---
+
+head -c 20 few.zst >a
+tail -c +21 few.zst >b
+run $big a b
+refuses "a frame over two FILEs" 1 "a: truncated zstd data, at byte 20"
+run $big in a in
+refuses "a truncated FILE among others" 1 "a: truncated"
+
+several='xyz and_more_of_it \050\265\057\375'
+[ "$SCALE" = small ] ||
+    several="$several"' x xy xyzw \000 \000\000\000\000 \050 \050\265 \050\265\057 \132\052\115\030
+        \132\052\115\030\001\000\000\000'
+for garbage in $several; do
+    { cat few.zst && printf "$garbage"; } >shaped
+    run $big <shaped
+    refuses "behind it $garbage" 1 "standard input: " "zstd data" ", at byte "
+    cat shaped | run $big
+    refuses "behind it $garbage, pipe" 1 "standard input: "
+    { zstd <in && printf "$garbage"; } >shaped
+    run $big -l shaped
+    refuses "behind more $garbage" 1 "shaped: "
+done
+size=$(wc -c <few.zst)
+{ cat few.zst && printf 'and more of it'; } | run $big
+refuses "garbage behind: where it is" 1 "standard input: not zstd data" ", at byte $size"
+
+# Frames of before zstd 1.0, which some builds of libzstd decode, do not tell their window.
+{ printf '\120\052\115\030\000\000\000\000\047\265\057\375' && cat few; } | run $big -l
+refuses "a frame of before 1.0" 1 "not zstd data (no frame begins here), at byte 8"
+{ head -c $((size - 1)) few.zst && printf '\000'; } >shaped
+cmp -s shaped few.zst && { head -c $((size - 1)) few.zst && printf '\001'; } >shaped
+run $big <shaped
+refuses "a bad checksum" 1 "standard input: corrupt zstd data" checksum
+{ zstd <in && cat shaped; } | run $big
+refuses "a bad checksum in the second frame" 1 "standard input: corrupt zstd data" checksum
+
+# Cut anywhere, it is refused; at a frame's end it is whole. (By order, as one to three bytes of
+# magic alone are plain bytes.)
+data text 40 7 >plain.1
+data uniform 30 7 >plain.3
+data same 90 66 >plain.4
+zstd -c <plain.1 >part.1
+zstd -K 6 >part.2
+zstd -n <plain.3 >part.3
+zstd <plain.4 >part.4
+: >plain.2
+: >whole
+: >plain
+oracle bytes <plain
+mv expected whole.0
+for part in 1 2 3 4; do
+    cat part.$part >>whole
+    cat plain.$part >>plain
+    oracle bytes <plain
+    size=$(wc -c <whole)
+    mv expected whole.$size
+done
+cut=0
+step=1
+[ "$SCALE" = full ] || step=17
+while [ $cut -le $size ]; do
+    head -c $cut whole >cut
+    run $big --decompress=zstd <cut
+    if [ -e whole.$cut ]; then
+        counts "cut behind $cut bytes" whole.$cut
+        cat cut | run $big
+        counts "cut behind $cut bytes, pipe" whole.$cut
+    else
+        refuses "cut behind $cut bytes" 1 "standard input: truncated zstd data, at byte $cut"
+        if [ $cut -ge 4 ]; then
+            cat cut | run $big
+            refuses "cut behind $cut bytes, pipe" 1 "standard input: truncated zstd data"
+        fi
+    fi
+    cut=$((cut + step))
+done
+for cut in 1 2 3; do
+    head -c $cut whole >cut
+    oracle bytes <cut
+    cat cut | run $big
+    counts "the magic's first $cut bytes" expected
+done
+# Large frames, cut where blocks end and in their midst.
+zstd -c -l 1 <in >one
+size=$(wc -c <one)
+for cut in $((size - 1)) $((size - 4)) $((size - 5)) $((size / 2)) 4 5 6 12; do
+    head -c $cut one | run $big -l
+    refuses "a larger frame, cut behind $cut bytes" 1 "truncated zstd data, at byte $cut"
+done
+
+# any_flip FILE TABLE MASK...: with bits of any byte of FILE inverted, it is refused, or nothing has
+# changed. By the shell alone: with head and tail it takes thrice the time.
+any_flip()
+{
+    octals=$(od -An -v -to1 "$1")
+    table=$2
+    shift 2
+    after=
+    for octal in $octals; do
+        after="$after\\0$octal"
+    done
+    before=
+    at=0
+    for octal in $octals; do
+        after=${after#?????}
+        for mask; do
+            value=$((0$octal ^ mask))
+            printf %b "$before\\0$((value >> 6))$((value >> 3 & 7))$((value & 7))$after" >flip
+            run $big --decompress=zstd flip
+            read -r status <status
+            if [ "$status" -eq 0 ]; then
+                counts "bits $mask of byte $at" "$table"
+            else
+                refuses "bits $mask of byte $at" 1 "flip: " "zstd"
+            fi
+        done
+        before="$before\\0$octal"
+        at=$((at + 1))
+    done
+}
+# Nothing flipped: the table, so that what follows is about flips.
+[ "$SCALE" = small ] || any_flip part.1 whole.$(wc -c <part.1) 0
+# Of a raw block; of sequences and literals; of a window descriptor and no content size.
+zstd -c <plain.1 >flip.1
+data same 200 66 | zstd -c -n >flip.2
+some='1 128'
+[ "$SCALE" = small ] && some=255
+[ "$SCALE" = small ] || [ "$SANITIZED" = yes ] || some='1 2 4 8 16 32 64 128'
+[ "$SCALE" = small ] || any_flip flip.1 whole.$(wc -c <part.1) $some
+data same 200 66 | oracle bytes
+cp expected flip.table
+any_flip flip.2 flip.table $some
+if [ "$SCALE" = full ]; then
+    data text 70 >few
+    cat few few few | oracle bytes
+    cp expected flip.table
+    cat few few few | zstd -c -l 19 >flip.3
+    any_flip flip.3 flip.table 1 255
+fi
+
+# --- many frames, decompressed side by side ---
+
+# side_by_side CASE FILE TABLE: by any number of readers, from a file and a pipe.
+side_by_side()
+{
+    for threads in 1 2 3 8; do
+        run --threads=$threads "$2"
+        counts "$1, $threads threads, FILE" "$3"
+        cat "$2" | run --threads=$threads
+        counts "$1, $threads threads, pipe" "$3"
+    done
+}
+
+# invert FILE BYTE
+invert()
+{
+    value=$(od -An -v -tu1 -j "$2" -N 1 "$1" | tr -d ' ')
+    printf "\\$(printf %o $((255 - value)))" | dd of="$1" bs=1 seek="$2" conv=notrunc 2>dd.err
+}
+
+# wrong_side_by_side CASE FILE TEXT...: it is refused whoever meets the fault first.
+wrong_side_by_side()
+{
+    what=$1
+    file=$2
+    shift 2
+    for threads in 1 2 3 8; do
+        run --threads=$threads "$file"
+        refuses "$what, $threads threads, FILE" 1 "$file: " "zstd data" ", at byte " "$@"
+    done
+    cat "$file" | run --threads=4
+    refuses "$what, pipe" 1 "standard input: " "zstd data" ", at byte " "$@"
+}
+
+if [ "$SCALE" = full ]; then
+    data text 12000000 >large
+    oracle bytes <large
+    cp expected large.table
+    shapes="-n:-n -c:-f 7000:-f 100000 -c -k 9:-f 1000000 -n:-f 2500000 -n -c -w 22"
+    IFS=:
+    for options in $shapes; do
+        IFS=' '
+        zstd -l 1 $options <large >shaped
+        side_by_side "make_zstd $options" shaped large.table
+    done
+    unset IFS
+    # A seekable file ends with its table, in a skippable frame.
+    { zstd -l 1 -f 65536 <large && zstd -K 1481; } >shaped
+    side_by_side "a seek table" shaped large.table
+    head -c 500000 large >little
+    oracle bytes <little
+    zstd -f 9 <little >shaped
+    side_by_side "tiny frames" shaped expected
+
+    # Frames too large to be held whole, by their size or their window, between small ones.
+    data uniform 9000000 >noise
+    {
+        zstd -f 50000 -c <large && zstd -c <noise && zstd -f 50000 -c <little &&
+            zstd -w 24 -n -c <large && zstd -f 50000 <little && zstd -n <noise
+    } >shaped
+    cat large noise little large little noise | oracle bytes
+    side_by_side "frames of all sizes" shaped expected
+    run --memlimit=8M --threads=3 shaped
+    refuses "one window too large among many" 1 "shaped: its zstd window is over the limit"
+
+    zstd -l 1 -f 100000 -c <large >parts
+    cat large noise large large | oracle bytes
+    run --threads=3 parts noise parts - <parts
+    counts "many frames, plain bytes, many frames" expected
+
+    # In any frame, while others are decompressed, whatever is wrong stops it.
+    size=$(wc -c <parts)
+    for percent in 0 1 10 33 50 77 98 99; do
+        byte=$((size / 100 * percent + 1000))
+        cp parts bad
+        invert bad $byte
+        wrong_side_by_side "byte $byte inverted" bad
+        head -c $byte parts >bad
+        wrong_side_by_side "cut at $byte" bad "truncated zstd data, at byte $byte"
+        zstd <few >>bad
+        wrong_side_by_side "cut at $byte, and something behind" bad
+    done
+    for byte in $((size - 1)) $((size - 2)) $((size - 4)) $((size - 5)) $((size - 100)); do
+        head -c $byte parts >bad
+        wrong_side_by_side "cut at $byte of $size" bad "truncated zstd data, at byte $byte"
+    done
+    cp parts bad
+    invert bad $((size - 1))
+    wrong_side_by_side "the last frame's checksum" bad checksum
+    { cat parts && printf garbage; } >bad
+    wrong_side_by_side "garbage behind" bad "not zstd data (no frame begins here), at byte $size"
+    { cat parts && printf xy; } >bad
+    wrong_side_by_side "less than a magic behind" bad
+    cp parts bad
+    invert bad $((size / 2))
+    run --threads=3 parts bad parts
+    refuses "many FILEs, one of them wrong" 1 "bad: "
+    rm large noise little shaped parts bad
+fi
+
+# --- windows ---
+
+# A frame of nothing with a window of 2^LOG, by hand: magic, no size, window, one empty last block.
+window()
+{
+    printf "\\050\\265\\057\\375\\000\\$(printf %o $((($1 - 10) * 8)))\\001\\000\\000"
+}
+hint="its zstd window is over the limit; --memlimit=SIZE raises it"
+for log in 10 17 20 27; do
+    window $log | run
+    counts "a window of 2^$log" zeros
+done
+for log in 28 29 30 31 40 41; do
+    window $log | run
+    refuses "a window of 2^$log" 1 "standard input: $hint"
+done
+window 28 | run --memlimit=256M
+counts "a window of 2^28, with leave" zeros
+window 20 | run --memlimit=1M
+counts "a window of 2^20, just allowed" zeros
+window 20 | run --memlimit=1048575
+refuses "a window of 2^20, just not" 1 "$hint"
+window 11 | run --memlimit=1K
+refuses "a window of 2^11, smallest limit" 1 "$hint"
+window 10 | run --memlimit=1K
+counts "a window of 2^10, smallest limit" zeros
+# Of a frame that tells its size, and so has a window of just that.
+head -c 3000 in >part
+oracle bytes <part
+zstd <part | run --memlimit=2K --chunk-size=64K
+refuses "a window of 3000, just not" 1 "$hint"
+zstd <part | run --memlimit=4K --chunk-size=64K
+counts "a window of 3000, just allowed" expected
+zstd -w 22 -n <in >wide
+run $big --memlimit=2M wide
+refuses "a real window of 2^22" 1 "wide: $hint"
+run $big --memlimit=4M wide
+counts "a real window of 2^22, with leave" table
+run $big --memlimit=2M in few.zst wide
+refuses "a window among FILEs" 1 "wide: $hint"
+
+# What the command itself makes, if it is there.
+if command -v zstd >/dev/null && command zstd -q -c <few >made 2>/dev/null; then
+    oracle bytes <few
+    run made
+    counts "zstd's own" expected
+    command zstd -q -c -T2 --long=27 --ultra -22 <in >made
+    run made
+    counts "zstd's own, --long=27" table
+fi
+
+summary

@@ -1,0 +1,4 @@
+#!/bin/sh
+# zstd.sh on the emulated GPU.
+. "${srcdir:-.}/tests/helpers/emulated.sh"
+exec "${srcdir:-.}/tests/cli/zstd.sh"

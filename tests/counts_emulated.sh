@@ -1,4 +1,0 @@
-#!/bin/sh
-# counts.sh on the emulated GPU.
-. "${srcdir:-.}/tests/emulated.sh"
-exec "${srcdir:-.}/tests/counts.sh"

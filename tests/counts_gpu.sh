@@ -1,5 +1,0 @@
-#!/bin/sh
-# counts.sh on a real GPU; lib.sh skips without one.
-ENGINE=--device=gpu
-export ENGINE
-exec "${srcdir:-.}/tests/counts.sh"

@@ -1,0 +1,503 @@
+// See emulated_device.h. Work is put on two queues, as on CUDA's streams, and done by a thread that
+// takes from either whose head is ready: a copy may run ahead of the kernels before it, and a
+// kernel or snapshot only behind the copy of its own chunk.
+#include "tests/device/emulation.h"
+
+#include "gpu/device.h"
+#include "gpu/launch.h"
+
+extern "C" {
+#include "src/histogram/number.h"
+#include "src/histogram/number_nearest.h"
+}
+
+#include "tests/device/emulated_device.h"
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <random>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace
+{
+
+constexpr unsigned resident_blocks = 3; // on the whole device
+constexpr unsigned shared_most = 227 * 1024;
+
+std::mutex
+    plan_lock; // a device that nobody waits for may still be opened while the next is planned
+struct fault_plan plan;
+bool planned;
+std::atomic<unsigned> calls, devices_open;
+std::atomic<bool> struck;
+
+// The one thread that runs kernels, of all devices: their shared memory is static, and the stacks
+// of a block's threads are kept for each OS thread that ever ran one. Never ends: a lost device's
+// work may still be on its way when the process exits.
+class multiprocessor
+{
+  public:
+    void run(const std::function<void()> &job)
+    {
+        std::lock_guard<std::mutex> one_at_a_time(turn);
+        std::unique_lock<std::mutex> guard(lock);
+        if (!started)
+            std::thread([this] { work(); }).detach();
+        started = true;
+        current = &job;
+        changed.notify_all();
+        changed.wait(guard, [this] { return !current; });
+    }
+
+  private:
+    void work()
+    {
+        std::unique_lock<std::mutex> guard(lock);
+        for (;;) {
+            changed.wait(guard, [this] { return current; });
+            (*current)();
+            current = nullptr;
+            changed.notify_all();
+        }
+    }
+
+    std::mutex turn, lock;
+    std::condition_variable changed;
+    const std::function<void()> *current = nullptr;
+    bool started = false;
+};
+
+multiprocessor &kernels_thread = *new multiprocessor;
+
+[[noreturn]] void broken(const char *rule)
+{
+    std::fprintf(stderr, "emulated device: %s\n", rule);
+    std::abort();
+}
+
+enum class kind { copy, count, snapshot };
+
+struct work {
+    enum kind kind;
+    unsigned slot;
+    size_t len;
+    const unsigned char *from;
+    uint64_t *to;
+};
+
+struct slot {
+    std::unique_ptr<unsigned char[]> buffer; // of just len bytes, so that reading past them shows
+    size_t len = 0;
+    bool copied = false, in_flight = false, arrived = false;
+    unsigned looks = 0;
+    struct slot_times times = {};
+};
+
+} // namespace
+
+struct device {
+    struct fault_plan plan;
+    struct launch how;
+    struct count_args args;
+    std::vector<unsigned> scratch;
+    std::unique_ptr<void, void (*)(void *)> table{nullptr, std::free};
+    size_t slot_size;
+    std::vector<unsigned long long> counts;
+    std::vector<struct slot> slots;
+    std::string why;
+    bool lost = false;
+    unsigned snapshots = 0;
+    std::atomic<bool> inside{false};
+    unsigned pinned = 0;
+
+    std::mutex lock; // the queues, the slots' state
+    std::condition_variable changed;
+    std::deque<work> copies, kernels;
+    bool closing = false, dying = false;
+    std::mt19937 random;
+    std::chrono::steady_clock::time_point opened = std::chrono::steady_clock::now();
+    std::thread streams;
+
+    double now() const
+    {
+        return std::chrono::duration<double>(std::chrono::steady_clock::now() - opened).count();
+    }
+};
+
+namespace
+{
+
+// Marks the time a thread spends inside the seam, counts the call, and lets it fail.
+class seam_call
+{
+  public:
+    explicit seam_call(struct device *device_) : device(device_)
+    {
+        if (device->inside.exchange(true))
+            broken("two threads inside at once");
+        if (device->lost)
+            broken("called after it was lost");
+        unsigned number = ++calls;
+        const struct fault_plan &fault = device->plan;
+        fails = fault.fault == FAULT_ERROR &&
+                (number == fault.at || (fault.for_good && number > fault.at));
+        if (fails)
+            struck = true;
+        if (fault.fault == FAULT_HANG && number >= fault.at) {
+            std::lock_guard<std::mutex> guard(device->lock);
+            device->dying = true;
+            device->changed.notify_one();
+        }
+    }
+
+    ~seam_call()
+    {
+        device->inside = false;
+    }
+    seam_call(const seam_call &) = delete;
+    seam_call &operator=(const seam_call &) = delete;
+
+    bool fails;
+
+  private:
+    struct device *device;
+};
+
+int lose(struct device *device)
+{
+    device->lost = true;
+    device->why = "emulated failure";
+    devices_open--;
+    std::lock_guard<std::mutex> guard(device->lock);
+    device->dying = true; // what is on its way still lands, and may be garbage
+    device->changed.notify_one();
+    return -1;
+}
+
+void run_kernel(struct device *device, const unsigned char *data, unsigned long long len)
+{
+    const unsigned grid = grid_for(&device->how, resident_blocks, len);
+    struct count_args args = device->args;
+    args.data = data;
+    args.len = len;
+    args.counts = device->counts.data();
+    args.scratch = device->scratch.data();
+    std::vector<unsigned> rest(device->how.rest ? words_for_rest(len) : 0);
+    args.rest = rest.data();
+    args.powers = number_powers();
+    kernels_thread.run([=] {
+        emulate_launch(grid, device->how.block, device->how.shared,
+                       [=] { device->how.kernel(args); });
+        if (device->how.rest)
+            emulate_launch(2, NUMBERS_REST_BLOCK, 0, [=] { device->how.rest(args); });
+    });
+}
+
+// Does one piece of work; the queues are not locked.
+void perform(struct device *device, const work &job, bool dying)
+{
+    struct slot &slot = device->slots[job.slot];
+    switch (job.kind) {
+    case kind::copy:
+        slot.times.copy_begin = device->now();
+        slot.buffer.reset(new unsigned char[job.len]);
+        std::memcpy(slot.buffer.get(), job.from, job.len);
+        slot.len = job.len;
+        slot.times.copy_end = device->now();
+        break;
+    case kind::count:
+        slot.times.count_begin = device->now();
+        run_kernel(device, slot.buffer.get(), job.len);
+        slot.times.count_end = device->now();
+        break;
+    case kind::snapshot:
+        if (!job.to)
+            break;
+        for (size_t bin = 0; bin < device->counts.size(); bin++)
+            job.to[bin] = dying ? UINT64_MAX / 3 : device->counts[bin];
+        if (device->plan.fault == FAULT_WRONG && ++device->snapshots == device->plan.at) {
+            // Letters need not add up to the bytes, so only far too many show.
+            job.to[device->counts.size() / 2] += device->counts.size() == 256 ? 1 : 1ull << 40;
+            struck = true;
+        }
+        break;
+    }
+}
+
+bool next_job(struct device *device, work *job)
+{
+    auto kernel_ready = [device] {
+        return !device->kernels.empty() && (device->kernels.front().kind != kind::count ||
+                                            device->slots[device->kernels.front().slot].copied);
+    };
+    bool copy = !device->copies.empty(), kernel = kernel_ready();
+    if (!copy && !kernel)
+        return false;
+    bool take_copy = copy && (!kernel || (device->plan.seed && device->random() % 2));
+    std::deque<work> &queue = take_copy ? device->copies : device->kernels;
+    *job = queue.front();
+    queue.pop_front();
+    return true;
+}
+
+// A lost device is never closed, and its name and reason may be asked for to the end; but a test
+// loses thousands, so its thread goes. The list is for who looks for leaks.
+void abandon(struct device *device)
+{
+    static std::mutex list_lock;
+    static std::vector<struct device *> &list = *new std::vector<struct device *>;
+    device->streams.detach();
+    std::lock_guard<std::mutex> guard(list_lock);
+    list.push_back(device);
+}
+
+void run_streams(struct device *device)
+{
+    std::unique_lock<std::mutex> guard(device->lock);
+    for (;;) {
+        work job;
+        if (!next_job(device, &job)) {
+            if (device->closing)
+                return;
+            if (device->dying) {
+                abandon(device);
+                return;
+            }
+            device->changed.wait(guard);
+            continue;
+        }
+        bool dying = device->dying;
+        guard.unlock();
+        perform(device, job, dying);
+        guard.lock();
+        if (job.kind == kind::copy)
+            device->slots[job.slot].copied = true;
+        if (job.kind == kind::snapshot)
+            device->slots[job.slot].arrived = true;
+    }
+}
+
+void enqueue(struct device *device, const work &job)
+{
+    std::lock_guard<std::mutex> guard(device->lock);
+    (job.kind == kind::copy ? device->copies : device->kernels).push_back(job);
+    device->changed.notify_one();
+}
+
+// GPUHISTO_FAULT=KIND:AT[:once]
+struct fault_plan plan_from_environment()
+{
+    struct fault_plan given = {FAULT_NONE, 0, true, 1};
+    static const char *const names[] = {"none", "error", "wrong", "hang", "late", "stop"};
+    const char *text = std::getenv("GPUHISTO_FAULT");
+    char name[16] = "", once[8] = "";
+    if (!text)
+        return given;
+    if (std::sscanf(text, "%15[a-z]:%u:%7s", name, &given.at, once) < 2)
+        broken("GPUHISTO_FAULT is KIND:AT[:once]");
+    for (unsigned i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (std::strcmp(name, names[i]) == 0)
+            given.fault = static_cast<enum fault>(i);
+    given.for_good = !*once;
+    return given;
+}
+
+struct fault_plan current_plan()
+{
+    std::lock_guard<std::mutex> guard(plan_lock);
+    return planned ? plan : plan_from_environment();
+}
+
+} // namespace
+
+extern "C" void emulated_device_plan(struct fault_plan given)
+{
+    std::lock_guard<std::mutex> guard(plan_lock);
+    plan = given;
+    planned = true;
+    calls = 0;
+    struck = false;
+}
+
+extern "C" unsigned emulated_device_calls(void)
+{
+    return calls;
+}
+
+extern "C" bool emulated_device_struck(void)
+{
+    return struck;
+}
+
+extern "C" unsigned emulated_devices_open(void)
+{
+    return devices_open;
+}
+
+struct device *device_open(const struct device_plan *wanted, struct reason *why)
+{
+    const struct histogram *histogram = wanted->histogram;
+    std::unique_ptr<struct device> device(new struct device);
+    device->plan = current_plan();
+    device->how = launch_with(tuning_for(wanted->strategy, 0), histogram, shared_most);
+    if (!launch_fits(&device->how, shared_most)) {
+        reason_set(why, "so many bins do not fit");
+        return nullptr;
+    }
+    device->args.map = sample_map_of(histogram);
+    number_prepare();
+    if (histogram->mode == SAMPLE_VALUES || histogram->mode == SAMPLE_NUMBERS) {
+        size_t size;
+        device->table.reset(row_table(histogram, &size));
+        device->args.map.rows.table = device->table.get();
+    }
+    device->args.shape = device->how.shape;
+    device->slot_size = wanted->slot_size;
+    device->args.coarsening = device->how.coarsening;
+    device->counts.assign(histogram->bins, 0);
+    // Only what the seam promises: not zeroed, and none for those that did not ask.
+    device->scratch.assign(device->how.scratch ? resident_blocks * histogram->bins : 0, 0xa5a5a5a5);
+    device->slots.resize(wanted->slots);
+    device->random.seed(device->plan.seed);
+    {
+        seam_call call(device.get());
+        if (call.fails || wanted->ordinal != 0) {
+            reason_set(why, call.fails ? "emulated failure" : "there is no such device");
+            return nullptr;
+        }
+        run_kernel(device.get(), nullptr, 0);
+    }
+    devices_open++;
+    std::lock_guard<std::mutex> guard(device->lock); // the thread may want to detach itself
+    device->streams = std::thread(run_streams, device.get());
+    return device.release();
+}
+
+const char *device_name(const struct device *)
+{
+    return "emulated device";
+}
+
+int device_pin(struct device *device, void *, size_t)
+{
+    seam_call call(device);
+    if (call.fails)
+        return -1;
+    device->pinned++;
+    return 0;
+}
+
+void device_unpin(struct device *device, void *)
+{
+    seam_call call(device);
+    device->pinned--;
+}
+
+int device_copy_in(struct device *device, unsigned index, const void *data, size_t len)
+{
+    seam_call call(device);
+    struct slot &slot = device->slots.at(index);
+    if (len < 1 || len > device->slot_size)
+        broken("a chunk of a wrong length");
+    {
+        std::lock_guard<std::mutex> guard(device->lock);
+        if (slot.in_flight)
+            broken("a slot used before its snapshot arrived");
+        slot.in_flight = true;
+        slot.copied = slot.arrived = false;
+        slot.looks = 0;
+    }
+    if (call.fails)
+        return lose(device);
+    enqueue(device, {kind::copy, index, len, static_cast<const unsigned char *>(data), nullptr});
+    return 0;
+}
+
+int device_count(struct device *device, unsigned index, size_t len)
+{
+    seam_call call(device);
+    if (call.fails)
+        return lose(device);
+    enqueue(device, {kind::count, index, len, nullptr, nullptr});
+    return 0;
+}
+
+int device_snapshot(struct device *device, unsigned index, uint64_t *counts)
+{
+    seam_call call(device);
+    if (call.fails)
+        return lose(device);
+    {
+        std::lock_guard<std::mutex> guard(device->lock);
+        struct slot &slot = device->slots.at(index);
+        slot.in_flight = true; // if it stands alone
+        slot.arrived = false;
+    }
+    enqueue(device, {kind::snapshot, index, 0, nullptr, counts});
+    return 0;
+}
+
+int device_arrived(struct device *device, unsigned index)
+{
+    seam_call call(device);
+    if (call.fails)
+        return lose(device);
+    std::unique_lock<std::mutex> guard(device->lock);
+    struct slot &slot = device->slots.at(index);
+    if (device->plan.fault == FAULT_HANG && device->dying) {
+        struck = true;
+        return 0;
+    }
+    if (device->plan.fault == FAULT_STOP && !slot.arrived && !struck.exchange(true)) {
+        guard.unlock();
+        std::this_thread::sleep_for(std::chrono::milliseconds(device->plan.at));
+        return 0; // as it was before
+    }
+    if (!slot.arrived || (device->plan.fault == FAULT_LATE && slot.looks++ < device->plan.at))
+        return 0;
+    slot.in_flight = false;
+    return 1;
+}
+
+int device_times(struct device *device, unsigned index, struct slot_times *times)
+{
+    seam_call call(device);
+    if (call.fails)
+        return lose(device);
+    *times = device->slots.at(index).times;
+    return 0;
+}
+
+const char *device_reason(const struct device *device)
+{
+    return device->why.c_str();
+}
+
+void device_close(struct device *device)
+{
+    {
+        seam_call call(device);
+        std::lock_guard<std::mutex> guard(device->lock);
+        for (const struct slot &slot : device->slots)
+            if (slot.in_flight)
+                broken("closed with work under way");
+        if (device->pinned)
+            broken("closed with memory still pinned");
+        device->closing = true;
+        device->changed.notify_one();
+    }
+    if (device->streams.joinable())
+        device->streams.join();
+    devices_open--;
+    delete device;
+}

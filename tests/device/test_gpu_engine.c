@@ -1,0 +1,363 @@
+/* The GPU engine over a device that fails: whatever happens to the device, and whenever, the counts
+ * are exact, or they are refused.
+ *
+ * Every schedule is one life of an engine: open, chunks from one or several threads, finish, close.
+ * It must end with counts equal to a naive count of the same data, or, where nobody takes over from
+ * a lost device, with -1 and no counts. */
+#include "gpu/gpu_engine.h"
+#include "gpu/strategy.h"
+#include "src/cpu/cpu_engine.h"
+#include "tests/device/emulated_device.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define DATA_SIZE 20000
+#define DEADLINE_MS 50
+#define STOPPED_DEADLINE_MS 2000 /* far longer than a chunk takes, also on a busy machine */
+#define TOKEN 5                  /* bytes of each in the text, with the newline behind it */
+#define MANY_BINS 66000          /* more than have a snapshot for each chunk */
+#define COUNTS_MAX (MANY_BINS + 3)
+
+struct schedule {
+    struct histogram histogram;
+    size_t chunk_size, len;
+    unsigned buffers, threads;
+    bool fallback, timing;
+    struct fault_plan plan;
+};
+
+static unsigned char data[DATA_SIZE], text[DATA_SIZE];
+static unsigned schedules, exact, refused, struck, wrong;
+
+/* A tally of zeros in memory of the caller's. */
+static struct tally tally_in(uint64_t *counts, const struct histogram *histogram)
+{
+    memset(counts, 0, histogram->bins * sizeof counts[0]);
+    return (struct tally){.bins = histogram->bins, .counts = counts};
+}
+
+static bool same(const struct tally *a, const struct tally *b)
+{
+    return a->samples == b->samples &&
+           memcmp(a->counts, b->counts, a->bins * sizeof a->counts[0]) == 0;
+}
+
+/* Values of two bytes that are their own bin: then nothing replaces a lost device. */
+static bool is_many(const struct schedule *schedule)
+{
+    return schedule->histogram.mode == SAMPLE_VALUES;
+}
+
+static bool is_text(const struct histogram *histogram)
+{
+    return histogram->mode == SAMPLE_NUMBERS;
+}
+
+/* Bytes between which chunks may be cut. */
+static size_t record_size(const struct histogram *histogram)
+{
+    return is_text(histogram) ? TOKEN : histogram_sample_size(histogram);
+}
+
+/* "0.00" to "9.99" in bins of a tenth, and "x.00" to "x.99". */
+static void naive_numbers(const struct schedule *schedule, struct tally *tally)
+{
+    const struct binning *binning = &schedule->histogram.binning;
+    for (size_t i = 0; i < schedule->len; i += TOKEN) {
+        bool number = text[i] != 'x';
+        unsigned tenths = 10u * text[i] + text[i + 2] - 11u * '0';
+        tally->counts[number ? 1 + tenths : ROW_INVALID(binning)]++;
+    }
+    tally->samples = tally->counts[ROW_LINES(binning)] = schedule->len / TOKEN;
+}
+
+static void naive_counts(const struct schedule *schedule, struct tally *tally)
+{
+    if (is_text(&schedule->histogram)) {
+        naive_numbers(schedule, tally);
+        return;
+    }
+    if (is_many(schedule)) {
+        tally->samples = schedule->len / 2;
+        for (size_t i = 0; i + 1 < schedule->len; i += 2)
+            tally->counts[1 + data[i] + 256 * data[i + 1]]++;
+        return;
+    }
+    tally->samples = schedule->len;
+    for (size_t i = 0; i < schedule->len; i++) {
+        unsigned byte = data[i], width = schedule->histogram.width;
+        if (schedule->histogram.mode == SAMPLE_BYTES) {
+            tally->counts[byte]++;
+            continue;
+        }
+        if (schedule->histogram.fold && byte >= 'A' && byte <= 'Z')
+            byte += 'a' - 'A';
+        if (byte >= 'a' && byte <= 'z')
+            tally->counts[(byte - 'a') / width]++;
+    }
+}
+
+struct feed {
+    const struct schedule *schedule;
+    struct engine *gpu, *cpu;
+    _Atomic size_t next;
+    atomic_bool failed;
+};
+
+/* What a worker of the pool does, over memory instead of files. */
+static void *feed_engine(void *arg)
+{
+    struct feed *feed = arg;
+    size_t len = feed->schedule->len, record = record_size(&feed->schedule->histogram);
+    const unsigned char *from = is_text(&feed->schedule->histogram) ? text : data;
+    for (;;) {
+        struct chunk *chunk = engine_acquire(feed->gpu, true);
+        if (!chunk && feed->cpu)
+            chunk = engine_acquire(feed->cpu, true);
+        if (!chunk) {
+            feed->failed = true;
+            return NULL;
+        }
+        size_t cap = chunk->cap / record * record, at = atomic_fetch_add(&feed->next, cap);
+        chunk->len = at >= len ? 0 : len - at < cap ? len - at : cap;
+        if (chunk->len)
+            memcpy(chunk->data, from + at, chunk->len);
+        bool last = chunk->len == 0;
+        if (engine_submit(chunk) != 0)
+            feed->failed = true;
+        if (last || feed->failed)
+            return NULL;
+    }
+}
+
+static void run_threads(struct feed *feed)
+{
+    pthread_t threads[8];
+    for (unsigned i = 0; i < feed->schedule->threads; i++)
+        if (pthread_create(&threads[i], NULL, feed_engine, feed) != 0)
+            abort();
+    for (unsigned i = 0; i < feed->schedule->threads; i++)
+        pthread_join(threads[i], NULL);
+}
+
+static void complain(const struct schedule *schedule, const char *what)
+{
+    wrong++;
+    fprintf(stderr,
+            "FAIL: %s: bins %zu len %zu chunk %zu buffers %u threads %u fallback %d timing %d "
+            "fault %d at %u for good %d\n",
+            what, schedule->histogram.bins, schedule->len, schedule->chunk_size, schedule->buffers,
+            schedule->threads, schedule->fallback, schedule->timing, (int)schedule->plan.fault,
+            schedule->plan.at, schedule->plan.for_good);
+}
+
+static void judge(const struct schedule *schedule, struct feed *feed)
+{
+    static uint64_t counts[4][COUNTS_MAX];
+    struct tally expected = tally_in(counts[0], &schedule->histogram);
+    struct tally on_gpu = tally_in(counts[1], &schedule->histogram);
+    struct tally on_cpu = tally_in(counts[2], &schedule->histogram);
+    naive_counts(schedule, &expected);
+    int rc = engine_finish(feed->gpu, &on_gpu);
+    const char *loss = engine_loss(feed->gpu);
+    if (feed->cpu)
+        engine_finish(feed->cpu, &on_cpu);
+    if (rc != 0 || feed->failed) {
+        struct tally none = tally_in(counts[3], &schedule->histogram);
+        refused++;
+        if (schedule->fallback && !is_many(schedule))
+            complain(schedule, "refused although there is a fallback");
+        if (rc == 0 || !same(&on_gpu, &none))
+            complain(schedule, "refused, with counts");
+        if (!loss || !*loss)
+            complain(schedule, "refused without a reason");
+        return;
+    }
+    exact++;
+    if (loss && (!schedule->fallback || is_many(schedule)))
+        complain(schedule, "lost, but not refused");
+    if (loss && schedule->plan.fault == FAULT_STOP)
+        complain(schedule, "lost, because the process was stopped");
+    tally_add(&on_gpu, &on_cpu);
+    if (!same(&on_gpu, &expected))
+        complain(schedule, "wrong counts");
+}
+
+static unsigned deadline_of(enum fault fault)
+{
+    return fault == FAULT_HANG ? DEADLINE_MS : fault == FAULT_STOP ? STOPPED_DEADLINE_MS : 60000;
+}
+
+static void run(const struct schedule *schedule)
+{
+    struct gpu_options options = {
+        /* Quickly emulated; kernels have their own test. */
+        .strategy = strategy_find(is_many(schedule)               ? "matched"
+                                  : is_text(&schedule->histogram) ? "numbers"
+                                                                  : "vectorized"),
+        .chunk_size = schedule->chunk_size,
+        .buffers = schedule->buffers,
+        .deadline_ms = deadline_of(schedule->plan.fault),
+        .timing = schedule->timing,
+    };
+    struct feed feed = {.schedule = schedule};
+    struct reason why = {""};
+    schedules++;
+    if (schedule->fallback)
+        feed.cpu = cpu_engine_open(&schedule->histogram, NULL, 64, schedule->threads);
+    options.fallback = feed.cpu;
+    emulated_device_plan(schedule->plan);
+    unsigned open_before = emulated_devices_open();
+    feed.gpu = gpu_engine_open(&schedule->histogram, &options, &why);
+    if (feed.gpu) {
+        run_threads(&feed);
+        judge(schedule, &feed);
+        engine_close(feed.gpu);
+    } else {
+        refused++;
+        if (!why.text[0] || schedule->plan.fault != FAULT_ERROR)
+            complain(schedule, "not opened, and no reason");
+    }
+    struck += emulated_device_struck();
+    bool device_knows = schedule->plan.fault != FAULT_HANG && schedule->plan.fault != FAULT_WRONG;
+    if (device_knows && emulated_devices_open() != open_before)
+        complain(schedule, "a device was left open");
+    if (feed.cpu)
+        engine_close(feed.cpu);
+}
+
+/* How many calls of the seam the schedule makes when nothing fails; the number of looks at a busy
+ * device varies a little. */
+static unsigned calls_of(struct schedule schedule)
+{
+    schedule.plan = (struct fault_plan){.fault = FAULT_NONE};
+    run(&schedule);
+    return emulated_device_calls();
+}
+
+/* Fails the schedule at every call, once and for good, with and without somebody to take over. */
+static void fail_everywhere(struct schedule schedule)
+{
+    for (unsigned variant = 0; variant < 4; variant++) {
+        schedule.fallback = variant & 1;
+        unsigned last = calls_of(schedule) + 2;
+        if (last > 150)
+            last = 150;
+        for (unsigned at = 1; at <= last; at++) {
+            schedule.plan = (struct fault_plan){
+                .fault = FAULT_ERROR, .at = at, .for_good = variant & 2, .seed = at};
+            run(&schedule);
+        }
+    }
+}
+
+static void misbehave_everywhere(struct schedule schedule)
+{
+    unsigned chunks = (unsigned)(schedule.len / schedule.chunk_size) + 1;
+    for (unsigned fallback = 0; fallback < 2; fallback++) {
+        schedule.fallback = fallback;
+        for (unsigned at = 1; at <= chunks; at++) {
+            schedule.plan = (struct fault_plan){.fault = FAULT_WRONG, .at = at, .seed = at};
+            run(&schedule);
+        }
+        for (unsigned at = 1; at <= 5; at++) {
+            schedule.plan = (struct fault_plan){.fault = FAULT_LATE, .at = at, .seed = at};
+            run(&schedule);
+        }
+        for (unsigned at = 2; at <= 20; at += 3) {
+            schedule.plan = (struct fault_plan){.fault = FAULT_HANG, .at = at, .seed = at};
+            run(&schedule);
+        }
+    }
+}
+
+/* A process that is stopped for longer than the deadline, after it asked the device: that has gone
+ * on meanwhile, and is not lost. */
+static void stop(struct schedule schedule)
+{
+    schedule.fallback = true;
+    schedule.plan = (struct fault_plan){.fault = FAULT_STOP, .at = 3 * STOPPED_DEADLINE_MS / 2};
+    run(&schedule);
+    if (!emulated_device_struck())
+        complain(&schedule, "never stopped");
+}
+
+/* Nothing fails: lengths around the chunk's, chunk sizes from one byte on, 1 to 4 buffers. */
+static void healthy(struct histogram histogram)
+{
+    size_t size = record_size(&histogram);
+    static const size_t chunk_sizes[] = {1, 2, 15, 16, 17, 64, 1000};
+    for (size_t i = 0; i < sizeof chunk_sizes / sizeof chunk_sizes[0]; i++) {
+        size_t chunk = chunk_sizes[i] * size;
+        size_t lens[] = {0,
+                         size,
+                         chunk - size,
+                         chunk,
+                         chunk + size,
+                         3 * chunk,
+                         3 * chunk + chunk / size / 2 * size};
+        for (size_t j = 0; j < sizeof lens / sizeof lens[0]; j++)
+            for (unsigned buffers = 1; buffers <= 4; buffers++)
+                run(&(struct schedule){.histogram = histogram,
+                                       .chunk_size = chunk,
+                                       .len = lens[j],
+                                       .buffers = buffers,
+                                       .threads = 1 + buffers % 3,
+                                       .timing = buffers % 2,
+                                       .plan = {.seed = buffers}});
+    }
+}
+
+int main(void)
+{
+    struct histogram bytes, letters, many, numbers;
+    struct reason why;
+    struct binning binning;
+    const struct value_type *type = value_types;
+    while (strcmp(type->name, "u16") != 0)
+        type++;
+    binning_own(&binning, MANY_BINS);
+    histogram_values(&many, type, &binning);
+    if (binning_equal(&binning, false, "0", "10", 100, &why) != 0)
+        return 1;
+    histogram_numbers(&numbers, &binning);
+    histogram_bytes(&bytes);
+    histogram_letters(&letters, 4, true);
+    for (size_t i = 0; i < sizeof data; i++)
+        data[i] = (unsigned char)(i % 3 ? 'a' + i * 7 % 26 : i * 31 >> 2);
+    for (size_t i = 0; i < sizeof text; i += TOKEN) {
+        const char token[] = {"x0123456789"[i * 7 % 11], '.', (char)('0' + i * 3 % 10),
+                              (char)('0' + i % 9), '\n'};
+        memcpy(text + i, token, TOKEN);
+    }
+    healthy(bytes);
+    healthy(letters);
+    healthy(many);
+    healthy(numbers);
+    for (unsigned buffers = 1; buffers <= 4; buffers++) {
+        struct schedule schedule = {.histogram = buffers % 2 ? bytes : letters,
+                                    .chunk_size = 100,
+                                    .len = 650,
+                                    .buffers = buffers,
+                                    .threads = 1 + buffers / 2,
+                                    .timing = buffers == 2};
+        fail_everywhere(schedule);
+        misbehave_everywhere(schedule);
+        if (buffers != 2)
+            continue;
+        stop(schedule);
+        schedule.histogram = many;
+        fail_everywhere(schedule);
+        misbehave_everywhere(schedule);
+        schedule.histogram = numbers;
+        fail_everywhere(schedule);
+        misbehave_everywhere(schedule);
+    }
+    printf("%u schedules (in %u the fault struck): %u exact, %u refused, %u wrong\n", schedules,
+           struck, exact, refused, wrong);
+    return wrong != 0 || struck == 0;
+}

@@ -1,0 +1,212 @@
+/* Decimal text counted by the device against the CPU's parser, over every way to lay bins. Through
+ * the seam, as test_strategies.c. */
+#include "gpu/device.h"
+#include "gpu/strategy.h"
+#include "src/cpu/number_parser.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define SKIP 77
+#define SLOT_SIZE ((size_t)1 << 20)
+#define PUT_MAX ((size_t)20004) /* bytes that one token takes at most, with white space */
+
+static unsigned char text[SLOT_SIZE];
+static unsigned cases, wrong;
+
+/* --- texts --- */
+
+static uint64_t next_random(void)
+{
+    static uint64_t state = 88172645463325252ull; /* xorshift, Marsaglia */
+    state ^= state << 13;
+    state ^= state >> 7;
+    state ^= state << 17;
+    return state;
+}
+
+static unsigned below(unsigned end)
+{
+    return (unsigned)((next_random() >> 32) % end);
+}
+
+static double any_double(void)
+{
+    uint64_t bits = next_random();
+    double value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+static size_t put_latency(char *to)
+{
+    return (size_t)sprintf(to, "0.%03u", below(1000));
+}
+
+static size_t put_digit(char *to)
+{
+    return (size_t)sprintf(to, "%u", below(10));
+}
+
+static size_t put_integer(char *to)
+{
+    return (size_t)sprintf(to, "%lld", (long long)next_random() >> below(64));
+}
+
+static size_t put_double(char *to)
+{
+    return (size_t)sprintf(to, below(2) ? "%.*g" : "%.*e", (int)below(30), any_double());
+}
+
+/* Near the middle of two doubles, or just that. */
+static size_t put_middle(char *to)
+{
+    return (size_t)sprintf(to, "%s%llu.%0*u", below(2) ? "-" : "",
+                           (unsigned long long)1 << 53 | (next_random() & 0xffff),
+                           3 + (int)below(900), below(2));
+}
+
+static size_t put_odd(char *to)
+{
+    static const char *const odd[] = {"nan", "inf", "-Infinity", "0x10",  "12abc", "--1", ".",
+                                      "1e",  "-0",  "\xff",      "1e999", "5.",    ".5"};
+    return (size_t)sprintf(to, "%s", odd[below(sizeof odd / sizeof odd[0])]);
+}
+
+static size_t put_long(char *to)
+{
+    static const unsigned lens[] = {31, 32, 33, 2048, 4095, 4096, 4097, 20000};
+    return (size_t)sprintf(to, "%0*u", (int)lens[below(sizeof lens / sizeof lens[0])], below(1000));
+}
+
+static size_t put_any(char *to)
+{
+    static size_t (*const put[])(char *) = {put_latency, put_digit,  put_integer,
+                                            put_double,  put_middle, put_odd};
+    return put[below(sizeof put / sizeof put[0])](to);
+}
+
+static size_t (*const kinds[])(char *) = {put_latency, put_digit, put_integer, put_double,
+                                          put_middle,  put_odd,   put_long,    put_any};
+
+/* Text of one kind, up to len bytes; the last token may have nothing behind it. */
+static size_t fill(size_t (*put)(char *), size_t len)
+{
+    static char token[PUT_MAX + 1];
+    size_t at = 0;
+    for (;;) {
+        size_t size = put(token);
+        if (at + size > len)
+            return at;
+        memcpy(text + at, token, size);
+        at += size;
+        do {
+            if (at == len)
+                return at;
+            text[at++] = below(8) ? '\n' : (unsigned char)"\t\n\v\f\r "[below(6)];
+        } while (below(20) == 0);
+    }
+}
+
+/* --- counting --- */
+
+static void add_rows(const struct histogram *histogram, size_t len, uint64_t *counts)
+{
+    static double values[4096];
+    for (size_t at = 0, used; at < len; at += used) {
+        size_t count = numbers_parse(text + at, len - at, values, 4096, &used);
+        for (size_t i = 0; i < count; i++)
+            counts[binning_row(&histogram->binning, values[i])]++;
+    }
+    for (size_t i = 0; i < len; i++)
+        counts[ROW_LINES(&histogram->binning)] += text[i] == '\n';
+}
+
+/* Counts text[0..len) in slot, and waits. 0 or -1. */
+static int count(struct device *device, unsigned slot, size_t len, uint64_t *counts)
+{
+    if (device_copy_in(device, slot, text, len) != 0 || device_count(device, slot, len) != 0 ||
+        device_snapshot(device, slot, counts) != 0)
+        return -1;
+    int arrived;
+    while ((arrived = device_arrived(device, slot)) == 0)
+        nanosleep(&(struct timespec){.tv_nsec = 1000}, NULL);
+    return arrived == 1 ? 0 : -1;
+}
+
+/* Many texts, one histogram. */
+static void run_texts(struct device *device, const struct histogram *histogram, size_t most)
+{
+    uint64_t *expected = calloc(histogram->bins, sizeof *expected);
+    uint64_t *counts = calloc(histogram->bins, sizeof *counts);
+    if (!expected || !counts)
+        exit(1);
+    for (unsigned i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
+        for (size_t len = 1; len <= most; len = len * 5 + below(7)) {
+            size_t filled = fill(kinds[i], len);
+            if (filled == 0)
+                continue;
+            cases++;
+            add_rows(histogram, filled, expected);
+            if (count(device, i % 2, filled, counts) != 0) {
+                fprintf(stderr, "FAIL: %s\n", device_reason(device));
+                exit(1);
+            }
+            if (memcmp(counts, expected, histogram->bins * sizeof *counts) != 0) {
+                fprintf(stderr, "FAIL: %zu bins, kind %u, %zu bytes: wrong counts\n",
+                        histogram->bins, i, filled);
+                wrong++;
+                memcpy(expected, counts, histogram->bins * sizeof *counts);
+            }
+        }
+    free(expected);
+    free(counts);
+}
+
+static struct device *open_device(const struct histogram *histogram, struct reason *why)
+{
+    struct device_plan plan = {
+        .strategy = STRATEGY_numbers, .histogram = histogram, .slots = 2, .slot_size = SLOT_SIZE};
+    return device_open(&plan, why);
+}
+
+/* The binning is freed. 0, or -1: there is no device. */
+static int run(struct binning *binning, size_t most)
+{
+    struct histogram histogram;
+    struct reason why;
+    histogram_numbers(&histogram, binning);
+    struct device *device = open_device(&histogram, &why);
+    if (!device) {
+        printf("skipped: no GPU: %s\n", why.text);
+        return -1;
+    }
+    if (cases == 0)
+        printf("on %s\n", device_name(device));
+    run_texts(device, &histogram, most);
+    device_close(device);
+    binning_free(&histogram.binning);
+    return 0;
+}
+
+int main(void)
+{
+    const char *sanitized = getenv("SANITIZED");
+    size_t most = sanitized && strcmp(sanitized, "yes") == 0 ? 70000 : SLOT_SIZE;
+    struct binning binning;
+    struct reason why;
+    binning_log_linear(&binning);
+    if (run(&binning, most) != 0)
+        return SKIP;
+    if (binning_equal(&binning, false, "0", "1", 10, &why) != 0 || run(&binning, most) != 0 ||
+        binning_equal(&binning, false, "-1e6", "1e6", 1 << 20, &why) != 0 ||
+        run(&binning, most) != 0 ||
+        binning_edges(&binning, false, "-1e308,-1,0,0.25,0.5,9007199254740994,1e300", &why) != 0 ||
+        run(&binning, most) != 0)
+        return 1;
+    printf("%u texts, %u wrong\n", cases, wrong);
+    return wrong != 0;
+}

@@ -1,0 +1,279 @@
+/* The workers, the hand-over and the recovery together: files and pipes, plain and zstd data (one
+ * frame or many, which are then decompressed side by side), one to eight threads, over
+ * a device that fails at every call in turn. Each run must end in exact counts; or, where only the
+ * GPU was wanted and it failed, in -1.
+ *
+ * The tuning lets the GPU be opened at once, so that short inputs are handed over. */
+#include "gpu/strategy.h"
+#include "src/pool/pool.h"
+#include "tests/device/emulated_device.h"
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+#include <zstd.h>
+
+#define DATA_SIZE 60000
+#define PIPE_PIECE 1500
+
+static unsigned char data[DATA_SIZE];
+
+/* The data as files have it. */
+static struct form {
+    char name[sizeof "test_pool-XXXXXX"];
+    size_t frame; /* bytes of a zstd frame; 0: as it is */
+    unsigned char *bytes;
+    size_t len;
+} forms[] = {{"test_pool-XXXXXX", 0, NULL, 0},
+             {"test_pool-XXXXXX", DATA_SIZE, NULL, 0},
+             {"test_pool-XXXXXX", 1000, NULL, 0}};
+#define FORMS (sizeof forms / sizeof forms[0])
+static unsigned runs, exact, refused, struck, handed_over, wrong;
+
+struct scenario {
+    enum device_choice device;
+    bool pipe, twice; /* from a pipe; the file given twice, around the pipe */
+    size_t chunk_size;
+    unsigned buffers, threads;
+    unsigned form;
+    bool fold;
+    struct fault_plan plan;
+};
+
+static void die(const char *what)
+{
+    perror(what);
+    _exit(1);
+}
+
+struct feed {
+    int fd;
+    const struct form *form;
+};
+
+/* Writes the data into a pipe, slowly enough for a device to be opened meanwhile. */
+static void *feed_pipe(void *arg)
+{
+    int fd = ((struct feed *)arg)->fd;
+    const struct form *form = ((struct feed *)arg)->form;
+    for (size_t done = 0; done < form->len;) {
+        size_t len = form->len - done < PIPE_PIECE ? form->len - done : PIPE_PIECE;
+        ssize_t put = write(fd, form->bytes + done, len);
+        if (put < 0)
+            break; /* nobody reads any more */
+        done += (size_t)put;
+        nanosleep(&(struct timespec){.tv_nsec = 50000}, NULL);
+    }
+    close(fd);
+    return NULL;
+}
+
+/* A tally of zeros in memory of the caller's. */
+static struct tally tally_in(uint64_t counts[256], const struct histogram *histogram)
+{
+    memset(counts, 0, 256 * sizeof counts[0]);
+    return (struct tally){.bins = histogram->bins, .counts = counts};
+}
+
+static bool same(const struct tally *a, const struct tally *b)
+{
+    return a->samples == b->samples && memcmp(a->counts, b->counts, 256 * sizeof a->counts[0]) == 0;
+}
+
+static void naive_counts(struct tally *tally, bool fold, uint64_t times)
+{
+    for (size_t i = 0; i < DATA_SIZE; i++) {
+        unsigned byte = data[i];
+        if (fold && byte >= 'A' && byte <= 'Z')
+            byte += 'a' - 'A';
+        if (byte >= 'a' && byte <= 'z')
+            tally->counts[(byte - 'a') / 5] += times;
+    }
+    tally->samples += DATA_SIZE * times;
+}
+
+static void complain(const struct scenario *scenario, const char *what, const char *why)
+{
+    wrong++;
+    fprintf(stderr,
+            "FAIL: %s (%s): device %d form %u pipe %d twice %d chunk %zu buffers %u threads %u "
+            "fault %d at "
+            "%u for good %d\n",
+            what, why, (int)scenario->device, scenario->form, scenario->pipe, scenario->twice,
+            scenario->chunk_size, scenario->buffers, scenario->threads, (int)scenario->plan.fault,
+            scenario->plan.at, scenario->plan.for_good);
+}
+
+static void judge(const struct scenario *scenario, int rc, const struct tally *tally,
+                  const struct histogram *histogram, const struct pool_outcome *outcome,
+                  const char *why)
+{
+    bool fault = emulated_device_struck();
+    uint64_t counts[256];
+    struct tally expected = tally_in(counts, histogram);
+    naive_counts(&expected, scenario->fold, (uint64_t)scenario->pipe + 2 * scenario->twice);
+    struck += fault;
+    handed_over += outcome->gpu_bytes > 0 && outcome->cpu_bytes > 0;
+    if (rc != 0) {
+        refused++;
+        if (scenario->device != DEVICE_GPU || !fault || !*why)
+            complain(scenario, "refused", why);
+        return;
+    }
+    exact++;
+    if (!same(tally, &expected))
+        complain(scenario, "wrong counts", outcome->gpu_lost.text);
+    if (scenario->device == DEVICE_GPU && outcome->cpu_bytes)
+        complain(scenario, "counted on the CPU", "");
+}
+
+static void run(const struct scenario *scenario)
+{
+    /* These may outlive the run, as may the pool's threads. */
+    struct histogram *histogram = malloc(sizeof *histogram);
+    char *pipe_name = malloc(32);
+    char **operands = malloc(3 * sizeof *operands);
+    int ends[2] = {-1, -1};
+    size_t count = 0;
+    pthread_t feeder;
+    struct form *form = &forms[scenario->form];
+    if (!histogram || !pipe_name || !operands || (scenario->pipe && pipe(ends) != 0))
+        die("run");
+    histogram_letters(histogram, 5, scenario->fold);
+    struct feed feed = {ends[1], form};
+    if (scenario->twice)
+        operands[count++] = form->name;
+    if (scenario->pipe) {
+        snprintf(pipe_name, 32, "/dev/fd/%d", ends[0]);
+        operands[count++] = pipe_name;
+        if (pthread_create(&feeder, NULL, feed_pipe, &feed) != 0)
+            die("pthread_create");
+    }
+    if (scenario->twice)
+        operands[count++] = form->name;
+
+    struct pool_options options = {.device = scenario->device,
+                                   .strategy = strategy_find("vectorized"), /* quickly emulated */
+                                   .chunk_size = scenario->chunk_size,
+                                   .buffers = scenario->buffers,
+                                   .threads = scenario->threads,
+                                   .tuning = {0}};
+    struct source *source = source_open(
+        operands, count, &(struct input_options){.memlimit = 1 << 20, .record_size = 1});
+    uint64_t counts[256];
+    struct tally tally = tally_in(counts, histogram);
+    struct pool_outcome outcome;
+    struct reason why = {""};
+    emulated_device_plan(scenario->plan);
+    runs++;
+    int rc = pool_run(&options, histogram, source, &tally, &outcome, &why);
+    judge(scenario, rc, &tally, histogram, &outcome, why.text);
+    if (scenario->pipe) {
+        close(ends[0]);
+        pthread_join(feeder, NULL);
+    }
+    if (rc == 0)
+        source_close(source);
+    if (rc == 0 && !outcome.gpu_opened) {
+        free(histogram);
+        free(pipe_name);
+        free(operands);
+    }
+}
+
+/* Every call of the device fails in turn: as many as the healthy run makes, but no more than
+ * `most`, spread over the run. */
+static void fail_everywhere(struct scenario scenario, unsigned most)
+{
+    scenario.plan = (struct fault_plan){.fault = FAULT_NONE};
+    run(&scenario);
+    unsigned calls = emulated_device_calls() + 2, step = calls / most + 1;
+    for (unsigned at = 1; at <= calls; at += step) {
+        scenario.plan =
+            (struct fault_plan){.fault = FAULT_ERROR, .at = at, .for_good = at & 1, .seed = at};
+        run(&scenario);
+        scenario.plan = (struct fault_plan){.fault = FAULT_WRONG, .at = at, .seed = at};
+        run(&scenario);
+    }
+}
+
+static void healthy(enum device_choice device)
+{
+    static const unsigned threads[] = {1, 2, 3, 8};
+    static const size_t chunk_sizes[] = {100, 4096, 59999, 60000, 60001};
+    for (unsigned i = 0; i < 4; i++)
+        for (unsigned j = device == DEVICE_GPU; j < 5; j++)
+            for (unsigned kind = 0; kind < 3; kind++)
+                for (unsigned form = 0; form < FORMS; form++)
+                    run(&(struct scenario){.device = device,
+                                           .form = form,
+                                           .pipe = kind != 1,
+                                           .twice = kind != 0,
+                                           .chunk_size = chunk_sizes[j],
+                                           .buffers = (i + j) % 5,
+                                           .threads = threads[i],
+                                           .fold = j & 1,
+                                           .plan = {.seed = i + j}});
+}
+
+static void make_file(struct form *form)
+{
+    form->len = DATA_SIZE;
+    form->bytes = data;
+    if (form->frame) {
+        size_t cap = DATA_SIZE + DATA_SIZE / form->frame * ZSTD_compressBound(form->frame);
+        form->len = 0;
+        form->bytes = malloc(cap);
+        for (size_t at = 0; form->bytes && at < DATA_SIZE; at += form->frame)
+            form->len +=
+                ZSTD_compress(form->bytes + form->len, cap - form->len, data + at, form->frame, 1);
+    }
+    int fd = mkstemp(form->name);
+    if (!form->bytes || fd < 0 || write(fd, form->bytes, form->len) != (ssize_t)form->len)
+        die(form->name);
+    close(fd);
+}
+
+int main(void)
+{
+    struct rlimit files;
+    getrlimit(RLIMIT_NOFILE, &files);
+    files.rlim_cur = files.rlim_max; /* refused runs leave their inputs open */
+    setrlimit(RLIMIT_NOFILE, &files);
+    signal(SIGPIPE, SIG_IGN);
+    for (size_t i = 0; i < sizeof data; i++)
+        data[i] = (unsigned char)(i % 3 ? 'a' + i * 7 % 26 : i * 31 >> 2);
+    for (unsigned form = 0; form < FORMS; form++)
+        make_file(&forms[form]);
+
+    healthy(DEVICE_CPU);
+    healthy(DEVICE_AUTO);
+    healthy(DEVICE_GPU);
+    for (unsigned kind = 0; kind < 3; kind++)
+        for (unsigned threads = 1; threads <= 3; threads++) {
+            struct scenario scenario = {.pipe = kind != 1,
+                                        .twice = kind != 0,
+                                        .form = (kind + threads) % FORMS,
+                                        .chunk_size = 5000,
+                                        .buffers = threads,
+                                        .threads = threads};
+            scenario.device = DEVICE_AUTO;
+            fail_everywhere(scenario, 40);
+            scenario.device = DEVICE_GPU;
+            fail_everywhere(scenario, 20);
+        }
+    for (unsigned form = 0; form < FORMS; form++)
+        unlink(forms[form].name);
+    printf("%u runs (in %u the fault struck, in %u both engines counted): %u exact, %u refused, "
+           "%u wrong\n",
+           runs, struck, handed_over, exact, refused, wrong);
+    fflush(stdout);
+    /* Lost devices, and threads at them, are left as they are: no tear-down, no leak check. */
+    _exit(wrong != 0 || struck == 0 || handed_over == 0);
+}

@@ -1,0 +1,199 @@
+// Rows as the device finds them (gpu/rows.cuh), for bins laid at random, against binning.c: of
+// every value of 2 bytes, and of wider ones at and beside the edges, where rounding decides.
+#include "tests/device/emulation.h"
+
+#include "gpu/rows.cuh"
+
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <random>
+#include <string>
+
+namespace
+{
+
+std::mt19937_64 random_words(1);
+unsigned long cases, wrong;
+
+unsigned long long below(unsigned long long end)
+{
+    return random_words() % end;
+}
+
+double fraction()
+{
+    return static_cast<double>(random_words() >> 11) * 0x1p-53;
+}
+
+// A histogram of values, and its map.
+struct mapped {
+    struct histogram histogram;
+    struct row_map map;
+    std::unique_ptr<void, decltype(&std::free)> table{nullptr, std::free};
+
+    mapped(const struct value_type &type, const struct binning &binning)
+    {
+        histogram_values(&histogram, &type, &binning);
+        map = row_map_of(&histogram);
+        size_t size;
+        table.reset(row_table(&histogram, &size));
+        map.table = table.get();
+    }
+    mapped(const mapped &) = delete;
+    mapped &operator=(const mapped &) = delete;
+    ~mapped()
+    {
+        binning_free(&histogram.binning);
+    }
+};
+
+void expect(const mapped &what, unsigned long long bits, unsigned row, size_t expected)
+{
+    cases++;
+    if (row == expected)
+        return;
+    wrong++;
+    std::fprintf(stderr, "FAIL: %s, %zu bins, bits %llx: row %u, not %zu\n",
+                 what.histogram.type.name, what.histogram.binning.bins, bits, row, expected);
+    if (wrong > 20)
+        std::exit(1);
+}
+
+// --- whole values ---
+
+void check_whole(const mapped &what, whole value)
+{
+    const struct value_type &type = what.histogram.type;
+    unsigned char data[8];
+    for (unsigned byte = 0; byte < type.size; byte++)
+        data[type.big_endian ? type.size - 1 - byte : byte] =
+            static_cast<unsigned char>(value >> 8 * byte);
+    unsigned long long aligned;
+    std::memcpy(&aligned, data, sizeof data);
+    const unsigned long long bits =
+        value_bits_at(what.map, reinterpret_cast<const unsigned char *>(&aligned), 0);
+    expect(what, bits, row_of_bits(what.map, bits),
+           binning_row_whole(&what.histogram.binning, value));
+}
+
+std::string text_of(whole value)
+{
+    std::string digits;
+    for (whole rest = value < 0 ? -value : value; rest > 0 || digits.empty(); rest /= 10)
+        digits.insert(digits.begin(), static_cast<char>('0' + static_cast<int>(rest % 10)));
+    return (value < 0 ? "-" : "") + digits;
+}
+
+// Bins over a span of at most 2^bits, more often than not within what the type holds.
+struct binning whole_bins(unsigned bits, whole least, whole range)
+{
+    const whole first = least + static_cast<whole>(below(~0ull) % (3 * range / 2)) - range / 4;
+    const whole span = 1 + (static_cast<whole>(random_words()) % range >> below(bits));
+    const size_t most = span < 70000 ? static_cast<size_t>(span) : 70000;
+    struct binning binning;
+    struct reason why;
+    if (binning_equal(&binning, true, text_of(first).c_str(), text_of(first + span).c_str(),
+                      below(3) ? 1 + below(most) : most, &why) != 0)
+        binning_own(&binning, 1 + below(70000)); // no edge has more than 64 bits
+    return binning;
+}
+
+void check_whole_type(const struct value_type &type, unsigned rounds)
+{
+    const unsigned bits = static_cast<unsigned>(8 * type.size);
+    const whole range = static_cast<whole>(1) << bits, least = type.kind == 'i' ? -range / 2 : 0;
+    for (unsigned round = 0; round < rounds; round++) {
+        const mapped what(type, whole_bins(bits, least, range));
+        if (bits == 16)
+            for (whole value = least; value < least + range; value++)
+                check_whole(what, value);
+        for (unsigned i = 0; bits > 16 && i < 1000; i++) {
+            const size_t k = below(what.histogram.binning.bins + 1);
+            const whole near =
+                binning_whole_edge(&what.histogram.binning, k) + static_cast<whole>(below(3)) - 1;
+            if (near >= least && near < least + range)
+                check_whole(what, near);
+            check_whole(what, least + static_cast<whole>(random_words()) % range);
+        }
+    }
+}
+
+// --- floats ---
+
+// A guess may give no row, but no wrong one; and that only for few values.
+unsigned long guesses, not_known;
+
+void check_float(const mapped &what, float value)
+{
+    const unsigned bits = __float_as_uint(value);
+    const size_t expected = binning_row(&what.histogram.binning, static_cast<double>(value));
+    expect(what, bits, row_of_bits(what.map, bits), expected);
+    const unsigned row = guess_row(what.map, value);
+    if (row != not_proven)
+        expect(what, bits, row, expected);
+}
+
+struct binning float_bins()
+{
+    const double scale = below(2) ? 1 : std::ldexp(1, static_cast<int>(below(240)) - 120);
+    const double min = below(3) ? (fraction() - 0.5) * scale : 0;
+    const double max = min + (below(2) ? fraction() + 0x1p-20 : 1) * scale;
+    char texts[2][40];
+    std::snprintf(texts[0], sizeof texts[0], "%.17g", min);
+    std::snprintf(texts[1], sizeof texts[1], "%.17g", max);
+    struct binning binning;
+    struct reason why;
+    if (binning_equal(&binning, false, texts[0], texts[1],
+                      1 + static_cast<size_t>(std::exp2(15 * fraction())), &why) != 0)
+        std::abort();
+    return binning;
+}
+
+void check_odd_floats(const mapped &what)
+{
+    for (float odd : {0.0f, -0.0f, 0x1p-149f, -0x1p-149f, INFINITY, -INFINITY, NAN, -NAN, 3.4e38f})
+        check_float(what, odd);
+}
+
+void check_floats(const struct value_type &type, unsigned rounds)
+{
+    for (unsigned round = 0; round < rounds; round++) {
+        const mapped what(type, float_bins());
+        const struct binning &binning = what.histogram.binning;
+        if (what.map.way != ROWS_OF_FLOATS)
+            continue; // so many bins, or so far from zero
+        check_odd_floats(what);
+        for (unsigned i = 0; i < 100; i++) {
+            const size_t k = i < 2 ? i * binning.bins : below(binning.bins + 1);
+            float near = static_cast<float>(binning_edge(&binning, k));
+            for (int step = 0; step < 3; step++)
+                near = std::nextafter(near, -INFINITY);
+            for (int step = -3; step <= 3; step++, near = std::nextafter(near, INFINITY))
+                check_float(what, near);
+            check_float(what, __uint_as_float(static_cast<unsigned>(random_words())));
+            const double any = binning.min + fraction() * (binning.max - binning.min);
+            guesses++;
+            not_known += guess_row(what.map, static_cast<float>(any)) == not_proven;
+            check_float(what, static_cast<float>(any));
+        }
+    }
+}
+
+} // namespace
+
+int main()
+{
+    const char *const sanitized = std::getenv("SANITIZED");
+    const unsigned rounds = sanitized && std::strcmp(sanitized, "yes") == 0 ? 20 : 200;
+    for (const struct value_type *type = value_types; type->name; type++)
+        if (type->kind == 'f' && type->size == 4)
+            check_floats(*type, 50 * rounds);
+        else if (type->kind != 'f' && type->size > 1)
+            check_whole_type(*type, rounds);
+    std::printf("%lu rows, %lu wrong; of %lu floats anywhere %lu not told by the guess\n", cases,
+                wrong, guesses, not_known);
+    return wrong != 0 || guesses == 0 || not_known > guesses / 50;
+}

@@ -1,0 +1,291 @@
+# What the tests share. A script begins with
+#     . "${srcdir:-.}/tests/lib.sh"
+# and ends with `summary`. It then is in an empty directory of its own, and has
+#     srcdir, GPUHISTO, HELPERS, EMULATED   absolute
+#     ENGINE                      options put before all others; --device=cpu if not given
+#     THREADS                     workers, where a test says no number; by default the program's own
+#     SCALE                       full, or small: fewer cases, for engines that are slow
+# and the functions below.
+
+set -u
+LC_ALL=C
+export LC_ALL
+unset POSIXLY_CORRECT
+
+absolute()
+{
+    case $1 in
+    /*) printf '%s\n' "$1" ;;
+    *) printf '%s/%s\n' "$PWD" "$1" ;;
+    esac
+}
+
+srcdir=$(absolute "${srcdir:-.}")
+GPUHISTO=$(absolute "${GPUHISTO:-./gpuhisto}")
+HELPERS=$(absolute "${HELPERS:-./tests/helpers}")
+EMULATED=$(absolute "${EMULATED:-./tests/device/gpuhisto-emulated}")
+ENGINE="${ENGINE---device=cpu}${THREADS:+ --threads=$THREADS}"
+SANITIZED=${SANITIZED:-no}
+SCALE=${SCALE:-full}
+
+# ThreadSanitizer would sleep for a second before it exits, whenever other threads are still there.
+TSAN_OPTIONS=atexit_sleep_ms=0${TSAN_OPTIONS:+:$TSAN_OPTIONS}
+export TSAN_OPTIONS
+
+name=${0##*/}
+cases=0
+failures=0
+tab=$(printf '\t')
+
+work=$(mktemp -d "${TMPDIR:-/tmp}/gpuhisto-test-XXXXXX") || exit 99
+watchdog=
+end()
+{
+    [ -z "$watchdog" ] || kill "$watchdog" 2>/dev/null
+    cd / && chmod -R u+rwx "$work" && rm -rf "$work"
+}
+trap end EXIT
+trap 'exit 1' HUP INT TERM
+cd "$work" || exit 99
+
+# The rest of the script cannot be run here.
+skip()
+{
+    echo "$name: skipped: $*"
+    exit 77
+}
+
+# A part of it cannot.
+skip_part()
+{
+    echo "$name: left out: $*"
+}
+
+# A failure of the test itself.
+broken()
+{
+    echo "$name: broken test: $*"
+    exit 99
+}
+
+for program_ in "$GPUHISTO" "$HELPERS/oracle" "$HELPERS/make_data" "$HELPERS/make_zstd"; do
+    [ -x "$program_" ] || broken "there is no $program_"
+done
+case $ENGINE in
+*--device=gpu*)
+    # Something that everybody has, to see whether there is a device at all.
+    "$GPUHISTO" $ENGINE --chunk-size=4K </dev/null >/dev/null 2>no-gpu ||
+        skip "$(cat no-gpu)"
+    ;;
+esac
+
+passed()
+{
+    cases=$((cases + 1))
+}
+
+failed()
+{
+    cases=$((cases + 1))
+    failures=$((failures + 1))
+    echo "FAILED: $*"
+    # All of them for one reason, most likely.
+    [ "$failures" -lt 30 ] || summary
+}
+
+# check CASE COMMAND...: the command succeeds.
+check()
+{
+    case_=$1
+    shift
+    if "$@"; then
+        passed
+    else
+        failed "$case_: $*"
+    fi
+}
+
+# refute CASE COMMAND...: it fails.
+refute()
+{
+    case_=$1
+    shift
+    if "$@"; then
+        failed "$case_: succeeded: $*"
+    else
+        passed
+    fi
+}
+
+# same CASE EXPECTED ACTUAL: two files are the same.
+same()
+{
+    if cmp -s "$2" "$3"; then
+        passed
+    else
+        failed "$1: expected (-), actual (+)"
+        diff -u "$2" "$3" | sed -n '1,20p'
+    fi
+}
+
+# run ARGUMENT...: the program, with its standard input; leaves the files out, err and status, so
+# that it may be the end of a pipeline, which is a subshell.
+run()
+{
+    run_as "$GPUHISTO" $ENGINE "$@"
+}
+
+# run_as COMMAND...: the same by a whole command, as with `env` or `strace` before the program.
+run_as()
+{
+    "$@" >out 2>err
+    echo $? >status
+    # AddressSanitizer says so of the emulated GPU, which tells it when it switches stacks.
+    if [ "$SANITIZED" = yes ] && grep -q 'ASan doesn.t fully support makecontext' err; then
+        sed -i '/ASan doesn.t fully support makecontext/d' err
+    fi
+}
+
+# counts CASE EXPECTED: the last run printed the table in the file EXPECTED, and nothing else.
+counts()
+{
+    read -r status <status
+    if [ "$status" -eq 0 ] && [ ! -s err ] && cmp -s "$2" out; then
+        passed
+        return
+    fi
+    failed "$1: status $status, expected 0; table expected (-), actual (+)"
+    diff -u "$2" out | sed -n '1,12p'
+    sed 's/^/  standard error: /' err
+}
+
+# refuses CASE STATUS [TEXT]...: the last run ended with STATUS, no table, and one line of message
+# that has each TEXT in it.
+refuses()
+{
+    case_=$1
+    read -r status <status
+    if [ "$status" -ne "$2" ]; then
+        failed "$case_: status $status, expected $2"
+    elif [ -s out ]; then
+        failed "$case_: printed a table"
+    else
+        shift 2
+        message "$case_" "$@"
+        return
+    fi
+    sed -n '1,5s/^/  standard output: /p' out
+    sed 's/^/  standard error: /' err
+}
+
+# message CASE [TEXT]...: standard error of the last run is one line with each TEXT in it. By the
+# shell alone, as some scripts do this a thousand times.
+message()
+{
+    case_=$1
+    shift
+    if ! one_line; then
+        failed "$case_: expected one line of message"
+        sed 's/^/  standard error: /' err
+        return
+    fi
+    for text_ in "$@"; do
+        case $line_ in
+        *"$text_"*) ;;
+        *)
+            failed "$case_: expected '$text_' in the message"
+            sed 's/^/  standard error: /' err
+            return
+            ;;
+        esac
+    done
+    passed
+}
+
+# Whether err is one whole line of ours; leaves it in line_.
+one_line()
+{
+    {
+        IFS= read -r line_ || return 1
+        if IFS= read -r more_ || [ -n "$more_" ]; then
+            return 1
+        fi
+    } <err
+    case $line_ in
+    "gpuhisto: "?*) return 0 ;;
+    esac
+    return 1
+}
+
+# oracle ARGUMENT...: writes the table that is expected of standard input to the file expected.
+oracle()
+{
+    "$HELPERS/oracle" "$@" >expected
+}
+
+data()
+{
+    "$HELPERS/make_data" "$@"
+}
+
+# Whether the library in front of libc may be used: a sanitizer's own must come first.
+can_interpose()
+{
+    if [ "$SANITIZED" = yes ]; then
+        why_not="LD_PRELOAD does not go with sanitizers"
+        return 1
+    fi
+    if [ ! -r "$HELPERS/interpose.so" ]; then
+        why_not="interpose.so was not built"
+        return 1
+    fi
+}
+
+can_strace()
+{
+    if [ "$SANITIZED" = yes ]; then
+        why_not="strace does not go with sanitizers"
+        return 1
+    fi
+    if ! strace -f -o strace.out true 2>/dev/null; then
+        why_not="no strace, or it may not trace"
+        return 1
+    fi
+}
+
+# eventually COMMAND...: it succeeds within some 20 seconds.
+eventually()
+{
+    tries_=0
+    until "$@" 2>/dev/null; do
+        tries_=$((tries_ + 1))
+        [ "$tries_" -lt 1000 ] || return 1
+        sleep 0.02
+    done
+}
+
+# watch_over SECONDS: ends a script that goes on for longer, as one would that opens a fifo whose
+# reader has died. (So wait for what you started, not for everything.) With a sanitizer it has thrice
+# the time.
+watch_over()
+{
+    limit_=$1
+    [ "$SANITIZED" = no ] || limit_=$((3 * limit_))
+    (
+        trap 'kill $!; exit' TERM
+        trap - EXIT
+        sleep "$limit_" &
+        wait $!
+        echo "$name: too slow: more than $limit_ s"
+        kill -TERM $$
+    ) &
+    watchdog=$!
+}
+
+summary()
+{
+    echo "$name: $cases cases, $failures failed"
+    [ "$cases" -gt 0 ] || exit 99
+    [ "$failures" -eq 0 ] || exit 1
+    exit 0
+}

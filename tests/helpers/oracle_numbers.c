@@ -1,0 +1,193 @@
+/* oracle_numbers BINS FILE...: the table, and the message about the first token that is no number,
+ * that --numbers must give; BINS is MIN:MAX:COUNT or log-linear.
+ * oracle_numbers -q TABLE FILE...: whether the quantiles in TABLE are as good as they say.
+ *
+ * By the definition and nothing else: a token at a time, one edge after the other, all values
+ * sorted. A FILE's name is what messages call it, but "standard input" is read as such. */
+#include "tests/helpers/naive_number.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static double *values;
+static size_t count, cap;
+static bool told;
+
+static void keep(double value)
+{
+    if (count == cap && !(values = realloc(values, (cap = 2 * cap + 1024) * sizeof *values)))
+        abort();
+    values[count++] = value;
+}
+
+static void tell(const char *name, size_t line, const unsigned char *token, size_t len)
+{
+    if (told)
+        return;
+    told = true;
+    fprintf(stderr, "gpuhisto: %s: line %zu: '", name, line);
+    for (size_t i = 0; i < len && i < 40; i++)
+        fprintf(stderr, token[i] >= 0x21 && token[i] <= 0x7e ? "%c" : "\\x%02x", token[i]);
+    fprintf(stderr, "%s' is no number\n", len > 40 ? "..." : "");
+}
+
+static void read_tokens(const char *name)
+{
+    FILE *file = strcmp(name, "standard input") == 0 ? stdin : fopen(name, "rb");
+    unsigned char *text = NULL;
+    size_t len = 0, room = 0, got, begin, end = 0, line = 1, seen = 0;
+    if (!file)
+        exit(2);
+    do {
+        room += 1 << 20;
+        if (!(text = realloc(text, room)))
+            abort();
+        got = fread(text + len, 1, room - len, file);
+        len += got;
+    } while (got > 0);
+    while (naive_token(text, len, end, &begin, &end)) {
+        for (; seen < begin; seen++)
+            line += text[seen] == '\n';
+        double value = naive_number(text + begin, end - begin);
+        if (isnan(value))
+            tell(name, line, text + begin, end - begin);
+        keep(value);
+    }
+    free(text);
+}
+
+/* The bin of |x|, a power of two cut into 32, below which denormals go on as before them. */
+static void part_of(double magnitude, bool upper_edge_belongs, double *lo, double *hi)
+{
+    int exponent;
+    frexp(magnitude, &exponent); /* magnitude < 2^exponent */
+    if (upper_edge_belongs && magnitude == ldexp(1, exponent - 1))
+        exponent--;
+    double width = ldexp(1, exponent < -1021 ? -1027 : exponent - 6), parts = magnitude / width;
+    double part = upper_edge_belongs ? ceil(parts) - 1 : floor(parts);
+    *lo = part * width;
+    *hi = (part + 1) * width; /* may be infinity */
+}
+
+static void log_linear_bin(double value, double *lo, double *hi)
+{
+    if (value == 0) {
+        *lo = 0;
+        *hi = ldexp(1, -1074);
+    } else if (isinf(value)) {
+        *lo = *hi = value;
+    } else if (value > 0) {
+        part_of(value, false, lo, hi);
+        *lo = *lo == 0 ? ldexp(1, -1074) : *lo;
+    } else {
+        part_of(-value, true, hi, lo);
+        *lo = -*lo;
+        *hi = 0 - *hi;
+    }
+}
+
+static void show(double edge)
+{
+    char text[400];
+    int digits = 15;
+    do
+        snprintf(text, sizeof text, "%.*g", digits++, edge);
+    while (strtod(text, NULL) != edge);
+    if (strchr(text, 'e') && fabs(edge) >= 1 && fabs(edge) < 1e17)
+        snprintf(text, sizeof text, "%.0f", edge);
+    fputs(text, stdout);
+}
+
+static void row(double lo, size_t samples, double hi)
+{
+    show(lo);
+    printf("\t%zu\t", samples);
+    show(hi);
+    putchar('\n');
+}
+
+static int ascending(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static void print_log_linear(void)
+{
+    for (size_t i = 0, j; i < count; i = j) {
+        double lo, hi, lo_next, hi_next;
+        log_linear_bin(values[i], &lo, &hi);
+        for (j = i + 1; j < count; j++) {
+            log_linear_bin(values[j], &lo_next, &hi_next);
+            if (lo_next != lo || hi_next != hi)
+                break;
+        }
+        row(lo, j - i, hi);
+    }
+}
+
+static void print_equal(double min, double max, size_t bins)
+{
+    volatile double step = (max - min) / (double)bins, offset;
+    double lo = -HUGE_VAL, hi;
+    for (size_t bin = 0, i = 0, begin; bin <= bins + 1; bin++, lo = hi) {
+        offset = (double)bin * step;
+        hi = bin > bins ? HUGE_VAL : bin == bins ? max : offset + min;
+        for (begin = i; i < count && (values[i] < hi || bin > bins); i++)
+            continue;
+        row(lo, i - begin, hi);
+    }
+}
+
+/* Rows "qQ VALUE ERROR" of the table. */
+static int check_quantiles(const char *name)
+{
+    FILE *table = fopen(name, "r");
+    char line[256], value_text[64], error_text[64];
+    double q;
+    int seen = 0;
+    while (table && fgets(line, sizeof line, table)) {
+        if (sscanf(line, "q%lf %63s %63s", &q, value_text, error_text) != 3)
+            continue;
+        double value = strtod(value_text, NULL), error = strtod(error_text, NULL);
+        double rank = ceil(q * (double)count);
+        double sample = values[rank < 1 ? 0 : (size_t)rank - 1];
+        double off = fabs(value - sample);
+        seen++;
+        if (value == sample || off <= error * (1 + 1e-13) * fabs(sample))
+            continue;
+        fprintf(stderr, "q%g is %g, not %g\n", q, sample, value);
+        return 1;
+    }
+    return seen == 0;
+}
+
+int main(int argc, char **argv)
+{
+    double min, max;
+    size_t bins, all;
+    bool quantiles = argc > 2 && strcmp(argv[1], "-q") == 0;
+    if (argc < 3)
+        return 2;
+    for (int i = 2 + quantiles; i < argc; i++)
+        read_tokens(argv[i]);
+    all = count;
+    count = 0;
+    for (size_t i = 0; i < all; i++)
+        if (!isnan(values[i]))
+            values[count++] = values[i];
+    qsort(values, count, sizeof *values, ascending);
+    if (quantiles)
+        return check_quantiles(argv[2]);
+    if (sscanf(argv[1], "%lf:%lf:%zu", &min, &max, &bins) == 3)
+        print_equal(min, max, bins);
+    else
+        print_log_linear();
+    printf("invalid\t%zu\n", all - count);
+    free(values);
+    return 0;
+}

@@ -1,0 +1,28 @@
+/* Samples that are hard for one way of counting or the other, and counts by the definition alone:
+ * what the tests of counters and of kernels compare with. */
+#ifndef GPUHISTO_TESTS_SAMPLES_H
+#define GPUHISTO_TESTS_SAMPLES_H
+
+#include "src/histogram/histogram.h"
+
+enum samples {
+    SAMPLES_UNIFORM,    /* all byte values alike */
+    SAMPLES_LOWER_CASE, /* uniform letters */
+    SAMPLES_TEXT,       /* words, capitals, punctuation */
+    SAMPLES_ONE_BYTE,   /* another for each length */
+    SAMPLES_ONE_HIGH,   /* 0xff */
+    SAMPLES_NEARLY_ONE, /* one byte, but for one in some hundreds */
+    SAMPLES_HIGH,       /* uniform, and no ASCII */
+    SAMPLES_ZIPF,       /* half of the bytes are one value, a quarter another, ... */
+    SAMPLES_RUNS,       /* of 1000 */
+    SAMPLES_SORTED,
+    SAMPLES_KINDS,
+};
+
+/* Fills data[0..len); the same in every run of a program that asks for the same. One thread. */
+void samples_fill(enum samples kind, unsigned char *data, size_t len);
+
+/* Adds what `bytes` of each value are in the histogram to counts[0..histogram->bins). */
+void samples_expect(const struct histogram *histogram, const uint64_t bytes[256], uint64_t *counts);
+
+#endif

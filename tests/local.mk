@@ -1,0 +1,156 @@
+# --- the tests: tests/README.md says what each folder is for ---
+#
+# Environment of a test: GPUHISTO is the program, HELPERS where the helper programs are, EMULATED
+# the program with a GPU that is emulated.
+
+AM_TESTS_ENVIRONMENT = \
+	srcdir='$(srcdir)'; export srcdir; \
+	builddir='$(builddir)'; export builddir; \
+	GPUHISTO='$(builddir)/gpuhisto$(EXEEXT)'; export GPUHISTO; \
+	HELPERS='$(builddir)/tests/helpers'; export HELPERS; \
+	EMULATED='$(builddir)/tests/device/gpuhisto-emulated$(EXEEXT)'; export EMULATED; \
+	SANITIZED='$(sanitized)'; export SANITIZED;
+
+if SANITIZED
+sanitized = yes
+else
+sanitized = no
+endif
+
+# --- what the scripts need ---
+
+check_PROGRAMS += tests/helpers/dribble tests/helpers/make_data tests/helpers/make_zstd \
+	tests/helpers/oracle tests/helpers/oracle_numbers tests/helpers/oracle_values \
+	tests/helpers/with_stdin
+naive_number = tests/helpers/naive_number.c tests/helpers/naive_number.h
+tests_helpers_oracle_numbers_SOURCES = tests/helpers/oracle_numbers.c $(naive_number)
+tests_helpers_oracle_numbers_LDADD = -lm
+
+# A library that gets in between the program and libc; sanitizers want that place for themselves.
+if !SANITIZED
+check_DATA += tests/helpers/interpose.so
+endif
+tests/helpers/interpose.so: tests/helpers/interpose.c
+	@$(MKDIR_P) tests/helpers
+	$(AM_V_CCLD)$(CC) $(DEFS) $(AM_CPPFLAGS) $(CPPFLAGS) $(AM_CFLAGS) $(CFLAGS) $(LDFLAGS) \
+	  -shared -fPIC -o $@ $(srcdir)/tests/helpers/interpose.c -ldl
+MOSTLYCLEANFILES += tests/helpers/interpose.so
+
+# --- units ---
+
+unit_tests = tests/unit/test_binning tests/unit/test_count tests/unit/test_lines \
+	tests/unit/test_number_parsers tests/unit/test_text_cuts tests/unit/test_values \
+	tests/unit/test_visible
+check_PROGRAMS += $(unit_tests)
+samples = tests/helpers/samples.c tests/helpers/samples.h
+libraries = libgpuhisto.a libhistogram.a
+with_device = libgpuhisto.a $(device) libhistogram.a $(device_libs)
+tests_unit_test_binning_LDADD = $(libraries) -lm
+tests_unit_test_count_SOURCES = tests/unit/test_count.c $(samples)
+tests_unit_test_count_LDADD = $(libraries)
+tests_unit_test_lines_LDADD = $(libraries)
+tests_unit_test_number_parsers_SOURCES = tests/unit/test_number_parsers.c $(naive_number) \
+	tests/unit/tested_parsers.h tests/unit/parsers_cpu.c
+tests_unit_test_number_parsers_LDADD = $(libraries)
+tests_unit_test_text_cuts_SOURCES = tests/unit/test_text_cuts.c $(naive_number)
+tests_unit_test_text_cuts_LDADD = $(with_device)
+tests_unit_test_values_LDADD = $(libraries)
+tests_unit_test_visible_LDADD = $(libraries)
+
+# --- the device: the kernels where one is built in, which are skipped without a GPU ---
+
+device_tests = tests/device/test_numbers_strategy tests/device/test_strategies \
+	tests/device/test_value_strategies
+check_PROGRAMS += $(device_tests)
+tests_device_test_numbers_strategy_LDADD = $(with_device)
+tests_device_test_strategies_SOURCES = tests/device/test_strategies.c $(samples)
+tests_device_test_strategies_LDADD = $(with_device)
+tests_device_test_value_strategies_LDADD = $(with_device) -lm
+
+# The kernels on a device that is emulated in C++, and all that can go wrong with a device.
+if HAVE_CXX
+check_LIBRARIES = tests/device/libemulated.a
+tests_device_libemulated_a_SOURCES = \
+	tests/device/emulated_device.cpp tests/device/emulated_device.h \
+	tests/device/emulation.cpp tests/device/emulation.h \
+	tests/device/kernels_on_host.cpp
+emulated = libgpuhisto.a tests/device/libemulated.a libhistogram.a
+
+# A C++ source that does not exist has automake link a C program with the C++ compiler.
+emulated_tests = tests/device/test_emulation tests/device/test_gpu_engine \
+	tests/device/test_number_parser_gpu tests/device/test_numbers_kernel \
+	tests/device/test_numbers_strategy_emulated tests/device/test_pool tests/device/test_rows \
+	tests/device/test_strategies_emulated tests/device/test_value_strategies_emulated
+check_PROGRAMS += $(emulated_tests) tests/device/gpuhisto-emulated
+tests_device_test_emulation_SOURCES = tests/device/test_emulation.cpp
+tests_device_test_emulation_LDADD = $(emulated)
+tests_device_test_gpu_engine_SOURCES = tests/device/test_gpu_engine.c
+nodist_EXTRA_tests_device_test_gpu_engine_SOURCES = cxx.cpp
+tests_device_test_gpu_engine_LDADD = $(emulated)
+tests_device_test_number_parser_gpu_SOURCES = tests/unit/test_number_parsers.c $(naive_number) \
+	tests/unit/tested_parsers.h tests/device/parsers_gpu.cpp
+tests_device_test_number_parser_gpu_LDADD = $(emulated)
+tests_device_test_numbers_kernel_SOURCES = tests/device/test_numbers_kernel.cpp
+tests_device_test_numbers_kernel_LDADD = $(emulated)
+tests_device_test_numbers_strategy_emulated_SOURCES = tests/device/test_numbers_strategy.c
+nodist_EXTRA_tests_device_test_numbers_strategy_emulated_SOURCES = cxx.cpp
+tests_device_test_numbers_strategy_emulated_LDADD = $(emulated)
+tests_device_test_pool_SOURCES = tests/device/test_pool.c
+nodist_EXTRA_tests_device_test_pool_SOURCES = cxx.cpp
+tests_device_test_pool_LDADD = $(emulated)
+tests_device_test_rows_SOURCES = tests/device/test_rows.cpp
+tests_device_test_rows_LDADD = $(emulated)
+tests_device_test_strategies_emulated_SOURCES = $(tests_device_test_strategies_SOURCES)
+nodist_EXTRA_tests_device_test_strategies_emulated_SOURCES = cxx.cpp
+tests_device_test_strategies_emulated_LDADD = $(emulated)
+tests_device_test_value_strategies_emulated_SOURCES = tests/device/test_value_strategies.c
+nodist_EXTRA_tests_device_test_value_strategies_emulated_SOURCES = cxx.cpp
+tests_device_test_value_strategies_emulated_LDADD = $(emulated)
+tests_device_gpuhisto_emulated_SOURCES = src/main.c
+nodist_EXTRA_tests_device_gpuhisto_emulated_SOURCES = cxx.cpp
+tests_device_gpuhisto_emulated_LDADD = $(emulated)
+endif
+
+# --- the command line ---
+
+scripts = \
+	tests/cli/counts.sh tests/cli/counts_auto.sh tests/cli/counts_emulated.sh \
+	tests/cli/counts_gpu.sh tests/cli/docs.sh tests/cli/faults.sh \
+	tests/cli/faults_emulated.sh tests/cli/formats.sh tests/cli/large.sh \
+	tests/cli/large_gpu.sh tests/cli/memory.sh tests/cli/numbers.sh \
+	tests/cli/numbers_emulated.sh tests/cli/numbers_gpu.sh tests/cli/options.sh \
+	tests/cli/progress.sh tests/cli/sources.sh tests/cli/sources_emulated.sh \
+	tests/cli/startup.sh tests/cli/values.sh tests/cli/values_emulated.sh \
+	tests/cli/values_gpu.sh tests/cli/zstd.sh tests/cli/zstd_emulated.sh
+
+TESTS = $(unit_tests) $(device_tests) $(emulated_tests) $(scripts)
+EXTRA_DIST += $(scripts) tests/helpers/lib.sh tests/helpers/emulated.sh tests/helpers/interpose.c \
+	tests/cli/formats_bytes.csv tests/cli/formats_bytes.json tests/cli/formats_bytes.tsv \
+	tests/cli/formats_letters.json
+
+# Cases drawn at random, for as long as one likes: make soak SOAKFLAGS="--seconds=600"
+EXTRA_DIST += tests/cli/soak
+.PHONY: soak
+soak: gpuhisto$(EXEEXT) $(check_PROGRAMS)
+	@$(AM_TESTS_ENVIRONMENT) $(srcdir)/tests/cli/soak $(SOAKFLAGS)
+
+# --- fuzzers, which need clang: make fuzz && tests/fuzz/number -max_len=300 CORPUS ---
+
+FUZZ_CC = clang
+fuzz_number_sources = tests/fuzz/number.c $(naive_number) $(histogram_sources) $(cpu_sources)
+fuzz_options_sources = tests/fuzz/options.c gpu/no_device.c $(libhistogram_a_SOURCES) \
+	$(libgpuhisto_a_SOURCES)
+EXTRA_DIST += tests/fuzz/number.c tests/fuzz/options.c tests/fuzz/options.dict
+.PHONY: fuzz
+fuzz: tests/fuzz/number tests/fuzz/options
+tests/fuzz/number: $(fuzz_number_sources)
+	@$(MKDIR_P) tests/fuzz
+	$(AM_V_CCLD)cd $(srcdir) && $(FUZZ_CC) -std=c17 -g -O1 -I. -D_GNU_SOURCE \
+	  -fsanitize=fuzzer,address,undefined -o '$(abs_builddir)/$@' \
+	  $(filter %.c,$(fuzz_number_sources)) -pthread
+tests/fuzz/options: $(fuzz_options_sources)
+	@$(MKDIR_P) tests/fuzz
+	$(AM_V_CCLD)cd $(srcdir) && $(FUZZ_CC) -std=c17 -g -O1 -I. -D_GNU_SOURCE \
+	  -fsanitize=fuzzer,address,undefined -o '$(abs_builddir)/$@' \
+	  $(filter %.c,$(fuzz_options_sources)) $(LIBS) -pthread
+CLEANFILES += tests/fuzz/number tests/fuzz/options

@@ -1,5 +1,0 @@
-#!/bin/sh
-# numbers.sh on the emulated GPU, with the kernels that auto takes.
-. "${srcdir:-.}/tests/emulated.sh"
-ENGINE="--device=gpu --chunk-size=64K"
-exec "${srcdir:-.}/tests/numbers.sh"

@@ -1,3 +1,0 @@
-#include "tests/tested_parsers.h"
-
-const struct number_parser *const *const tested_parsers = number_parsers;

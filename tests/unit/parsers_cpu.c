@@ -1,0 +1,3 @@
+#include "tests/unit/tested_parsers.h"
+
+const struct number_parser *const *const tested_parsers = number_parsers;

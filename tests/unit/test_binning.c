@@ -1,0 +1,339 @@
+/* Binnings against their definitions: whole values by cross-multiplication, doubles by going
+ * through the edges one after the other. On every edge, beside it, far away, and at random between.
+ */
+#include "src/histogram/binning.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static unsigned long cases, wrong;
+
+static uint64_t next_random(void)
+{
+    static uint64_t state = 88172645463325252u; /* xorshift, Marsaglia */
+    state ^= state << 13;
+    state ^= state >> 7;
+    state ^= state << 17;
+    return state * 0x2545f4914f6cdd1du;
+}
+
+static void complain(const char *what, const char *min, const char *max, size_t bins)
+{
+    if (wrong++ < 20)
+        fprintf(stderr, "FAIL: %s: %s to %s, %zu bins\n", what, min, max, bins);
+}
+
+/* --- whole values --- */
+
+struct range {
+    const char *min, *max;
+    whole first, last; /* the same; last is not in it */
+};
+
+#define RANGE(min, max)                                                                            \
+    {                                                                                              \
+#min, #max, (whole)min, (whole)max                                                         \
+    }
+static const whole top = (whole)1 << 64;
+
+/* The bin by definition: the last k whose edge first + k * span / bins is not above the value. */
+static bool is_row(const struct range *range, size_t bins, whole value, size_t row)
+{
+    whole span = range->last - range->first, scaled = (value - range->first) * (whole)bins;
+    if (value < range->first)
+        return row == 0;
+    if (value >= range->last)
+        return row == bins + 1;
+    return row >= 1 && row <= bins && (whole)(row - 1) * span <= scaled &&
+           (whole)row * span > scaled;
+}
+
+static void check_whole(const struct binning *binning, const struct range *range, whole value)
+{
+    cases++;
+    if (!is_row(range, binning->bins, value, binning_row_whole(binning, value)))
+        complain("wrong row", range->min, range->max, binning->bins);
+}
+
+static void check_range(const struct range *range, size_t bins)
+{
+    struct binning binning;
+    struct reason why;
+    if (binning_equal(&binning, true, range->min, range->max, bins, &why) != 0) {
+        complain(why.text, range->min, range->max, bins);
+        return;
+    }
+    whole span = range->last - range->first;
+    for (unsigned i = 0; i < 3000; i++) {
+        whole k = (whole)(i < 1000 && i <= bins ? i : next_random() % (bins + 1));
+        whole edge = range->first + k * span / (whole)bins;
+        for (int beside = -2; beside <= 2; beside++)
+            check_whole(&binning, range, edge + beside);
+        unsigned bits = (unsigned)(next_random() % 64);
+        check_whole(&binning, range, range->first + (whole)(next_random() >> bits));
+        check_whole(&binning, range, (whole)next_random());
+        check_whole(&binning, range, (whole)(int64_t)next_random());
+    }
+    binning_free(&binning);
+}
+
+static void check_whole_values(void)
+{
+    const struct range ranges[] = {
+        RANGE(0, 1),
+        RANGE(0, 256),
+        RANGE(1, 101),
+        RANGE(-5, 5),
+        RANGE(-128, 128),
+        RANGE(0, 65536),
+        RANGE(7, 1000003),
+        RANGE(0, 4294967295),
+        RANGE(0, 4294967296),
+        RANGE(0, 4294967297),
+        RANGE(-2147483648, 2147483648),
+        RANGE(1000000007, 5294967303),
+        {"0", "18446744073709551616", 0, top},
+        {"-9223372036854775808", "9223372036854775808", -top / 2, top / 2},
+        {"18446744073709551615", "18446744073709551616", top - 1, top},
+        {"-18446744073709551616", "18446744073709551616", -top, top},
+    };
+    static const size_t bins[] = {1, 2, 3, 5, 7, 10, 255, 256, 257, 1000, 1024, 99991, BINS_MAX};
+    for (size_t r = 0; r < sizeof ranges / sizeof ranges[0]; r++)
+        for (size_t b = 0; b < sizeof bins / sizeof bins[0]; b++)
+            check_range(&ranges[r], bins[b]);
+    for (unsigned i = 0; i < 200; i++) { /* reciprocals of all sorts */
+        char min[32], max[32];
+        whole first = (whole)(next_random() % 1000000), span = (whole)(next_random() >> 32) + 1;
+        snprintf(min, sizeof min, "%llu", (unsigned long long)first);
+        snprintf(max, sizeof max, "%llu", (unsigned long long)(first + span));
+        check_range(&(struct range){min, max, first, first + span}, next_random() % 5000 + 1);
+    }
+}
+
+/* --- doubles --- */
+
+static size_t row_by_edges(const double *edges, size_t count, double value)
+{
+    size_t row = 0;
+    while (row < count && edges[row] <= value)
+        row++;
+    return isnan(value) ? count + 1 : row;
+}
+
+static void check_double(const struct binning *binning, const double *edges, double value,
+                         const char *min, const char *max)
+{
+    cases++;
+    if (binning_row(binning, value) != row_by_edges(edges, binning->bins + 1, value))
+        complain("wrong row of a double", min, max, binning->bins);
+}
+
+/* The next double above, or below, by its bits. */
+static double beside(double value, bool above)
+{
+    int64_t bits;
+    double next;
+    memcpy(&bits, &value, sizeof bits);
+    if (value == 0)
+        return above ? 5e-324 : -5e-324;
+    bits += (value > 0) == above ? 1 : -1;
+    memcpy(&next, &bits, sizeof next);
+    return next;
+}
+
+static void check_around(const struct binning *binning, const double *edges, const char *min,
+                         const char *max)
+{
+    static const double corners[] = {0.0,     -0.0,     5e-324,   -5e-324,   DBL_MIN,
+                                     DBL_MAX, -DBL_MAX, INFINITY, -INFINITY, NAN,
+                                     1,       -1,       0.1,      1e16};
+    for (size_t i = 0; i < sizeof corners / sizeof corners[0]; i++)
+        check_double(binning, edges, corners[i], min, max);
+    for (unsigned i = 0; i < 1000; i++) {
+        double edge = edges[i <= binning->bins ? i : next_random() % (binning->bins + 1)];
+        check_double(binning, edges, edge, min, max);
+        check_double(binning, edges, beside(edge, true), min, max);
+        check_double(binning, edges, beside(edge, false), min, max);
+        double share = (double)(next_random() >> 11) * 0x1p-53;
+        check_double(binning, edges, edges[0] + share * (edges[binning->bins] - edges[0]), min,
+                     max);
+    }
+}
+
+static void check_linspace(const char *min, const char *max, size_t bins)
+{
+    struct binning binning;
+    struct reason why;
+    if (binning_equal(&binning, false, min, max, bins, &why) != 0) {
+        complain(why.text, min, max, bins);
+        return;
+    }
+    double *edges = calloc(bins + 1, sizeof *edges);
+    if (!edges)
+        abort();
+    double first = strtod(min, NULL), last = strtod(max, NULL);
+    volatile double step = (last - first) / (double)bins, offset;
+    for (size_t k = 0; k < bins; k++) {
+        offset = (double)k * step; /* volatile: never one operation with the addition */
+        edges[k] = offset + first;
+    }
+    edges[bins] = last;
+    check_around(&binning, edges, min, max);
+    free(edges);
+    binning_free(&binning);
+}
+
+static void check_doubles(void)
+{
+    static const char *const ranges[][2] = {
+        {"0", "1"},
+        {"-1", "1"},
+        {"0.1", "0.7"},
+        {"-3.3", "1e9"},
+        {"1e16", "10000000000000100"},
+        {"-8.9e307", "8.9e307"},
+        {"1e-300", "2e-300"},
+        {"0", "1e-290"},
+        {"-0.3", "-0.1"},
+    };
+    static const size_t bins[] = {1, 2, 3, 7, 10, 49, 100, 1000, 1024};
+    for (size_t r = 0; r < sizeof ranges / sizeof ranges[0]; r++)
+        for (size_t b = 0; b < sizeof bins / sizeof bins[0]; b++)
+            check_linspace(ranges[r][0], ranges[r][1], bins[b]);
+}
+
+/* --- edges and powers, by what they show --- */
+
+static void check_shown(struct binning *binning, int rc, const struct reason *why,
+                        const char *expected)
+{
+    char shown[1000] = "", edge[48];
+    cases++;
+    for (size_t k = 0; rc == 0 && k <= binning->bins; k++) {
+        binning_show_edge(binning, k, edge);
+        snprintf(shown + strlen(shown), sizeof shown - strlen(shown), "%s%s", k ? " " : "", edge);
+    }
+    if (rc == 0)
+        binning_free(binning);
+    if (strcmp(rc == 0 ? shown : why->text, expected) != 0)
+        complain(rc == 0 ? shown : why->text, "expected", expected, 0);
+}
+
+static void check_layouts(void)
+{
+    struct binning b;
+    struct reason why;
+#define SHOWN(expected, call)                                                                      \
+    do {                                                                                           \
+        int rc_ = call;                                                                            \
+        check_shown(&b, rc_, &why, expected);                                                      \
+    } while (0)
+    SHOWN("1 21 41 61 81 101", binning_equal(&b, true, "1", "101", 5, &why));
+    SHOWN("0 4 7 10", binning_equal(&b, true, "0", "10", 3, &why));
+    SHOWN("0 0.1 0.2 0.30000000000000004 0.4", binning_equal(&b, false, "0", "0.4", 4, &why));
+    SHOWN("-5 0 18446744073709551616", binning_edges(&b, true, "-5,0,18446744073709551616", &why));
+    SHOWN("-0.5 1e-09 10 1e+300", binning_edges(&b, false, "-.5,1e-9,10,1e300", &why));
+    SHOWN("0.001 0.01 0.1 1 10", binning_log(&b, false, "0.005", "9", "10", &why));
+    SHOWN("1 10 100", binning_log(&b, true, "1", "100", "10", &why));
+    SHOWN("1 10 100 1000", binning_log(&b, true, "1", "101", "10", &why));
+    SHOWN("10000000000000000 100000000000000000",
+          binning_log(&b, true, "99999999999999999", "100000000000000000", "10", &why));
+    SHOWN("4 8 16", binning_log(&b, true, "7", "9", "2", &why));
+    SHOWN("1 2 3 4 6 8", binning_log(&b, true, "1", "7", "1.5", &why));
+    SHOWN("0.25 0.5 1 2", binning_log(&b, false, "0.25", "1.5", "2", &why));
+    SHOWN("--edges=1,1: must ascend", binning_edges(&b, true, "1,1", &why));
+    SHOWN("--edges=1: must be at least two", binning_edges(&b, false, "1", &why));
+    SHOWN("--edges=1,x: must be numbers, separated by commas",
+          binning_edges(&b, false, "1,x", &why));
+    SHOWN("--min=1.5: must be a whole number of 64 bits",
+          binning_equal(&b, true, "1.5", "3", 2, &why));
+    SHOWN("--max=nan: must be a number", binning_equal(&b, false, "1", "nan", 2, &why));
+    SHOWN("--max=1: must be greater than --min=1", binning_equal(&b, false, "1", "1", 2, &why));
+    SHOWN("--max=1e308: too far from --min=-1e308 for a double",
+          binning_equal(&b, false, "-1e308", "1e308", 2, &why));
+    SHOWN("--bins=10: too narrow for doubles", binning_equal(&b, false, "0", "1e-310", 10, &why));
+    SHOWN("--log: --min must be greater than 0", binning_log(&b, false, "0", "1", "10", &why));
+    SHOWN("--log: BASE must be from 1.0001 to 1000000",
+          binning_log(&b, false, "1", "2", "1", &why));
+#undef SHOWN
+}
+
+/* --- log-linear bins --- */
+
+/* By the edges alone, which must ascend; and negative bins mirror the positive ones. */
+static void check_log_linear(const struct binning *binning, double value)
+{
+    size_t row = binning_row(binning, value);
+    bool right = row <= ROW_INVALID(binning);
+    if (isnan(value))
+        right = row == ROW_INVALID(binning);
+    else if (isinf(value))
+        right = row == (value < 0 ? ROW_BELOW : ROW_ABOVE(binning));
+    else
+        right = row >= 1 && row <= binning->bins && binning_edge(binning, row - 1) <= value &&
+                value < binning_edge(binning, row);
+    cases++;
+    if (!right) {
+        char text[32];
+        snprintf(text, sizeof text, "%a", value);
+        complain("wrong log-linear row", text, text, row);
+    }
+}
+
+static void check_beside(const struct binning *binning, double value)
+{
+    double below = nextafter(value, -HUGE_VAL), above = nextafter(value, HUGE_VAL);
+    check_log_linear(binning, value);
+    check_log_linear(binning, below);
+    check_log_linear(binning, above);
+    check_log_linear(binning, -value);
+    check_log_linear(binning, -below);
+    check_log_linear(binning, -above);
+}
+
+static void check_log_linear_bins(void)
+{
+    struct binning binning;
+    binning_log_linear(&binning);
+    size_t half = binning.bins / 2; /* the bin of zero */
+    if (binning.bins != 131009 || binning_edge(&binning, half) != 0 ||
+        binning_edge(&binning, half + 1) != DBL_TRUE_MIN ||
+        binning_edge(&binning, 0) != -HUGE_VAL || binning_edge(&binning, binning.bins) != HUGE_VAL)
+        complain("log-linear edges", "", "", binning.bins);
+    for (size_t k = 0; k < binning.bins; k++) {
+        double edge = binning_edge(&binning, k), next = binning_edge(&binning, k + 1);
+        if (!(edge < next))
+            complain("log-linear edges do not ascend", "", "", k);
+        if (k > half + 1 && edge >= DBL_MIN && next <= DBL_MAX && next - edge > edge / 32)
+            complain("a log-linear bin is too wide", "", "", k);
+        check_beside(&binning, edge);
+    }
+    for (int exponent = -1074; exponent <= 1023; exponent++)
+        check_beside(&binning, ldexp(1, exponent));
+    check_beside(&binning, 0);
+    check_beside(&binning, HUGE_VAL);
+    check_beside(&binning, DBL_MAX);
+    check_beside(&binning, DBL_MIN);
+    check_log_linear(&binning, (double)NAN);
+    check_log_linear(&binning, -(double)NAN);
+    for (unsigned i = 0; i < 1000000; i++) {
+        uint64_t bits = next_random();
+        double value;
+        memcpy(&value, &bits, sizeof value);
+        check_log_linear(&binning, value);
+    }
+    binning_free(&binning);
+}
+
+int main(void)
+{
+    check_log_linear_bins();
+    check_whole_values();
+    check_doubles();
+    check_layouts();
+    printf("%lu cases, %lu wrong\n", cases, wrong);
+    return wrong != 0;
+}

@@ -1,0 +1,98 @@
+/* Every counter of the CPU that this processor can run, in every mode, against a naive count: over
+ * lengths around all that a vector loop is built of, and kinds of data that are hard for one or the
+ * other, between pages that must not be touched. */
+#include "src/cpu/count.h"
+#include "tests/helpers/samples.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#define PAGE ((size_t)4096)
+#define ROOM ((size_t)512 << 10)
+
+static unsigned cases, wrong;
+
+static void check(const struct counter *counter, const struct histogram *histogram,
+                  const unsigned char *data, size_t len, const uint64_t bytes[256])
+{
+    uint64_t expected[256] = {0}, counts[256] = {0};
+    struct count_plan plan = count_plan(counter, histogram);
+    samples_expect(histogram, bytes, expected);
+    /* In two pieces, so that counts are added to what is there. */
+    size_t half = len / 3;
+    count(&plan, data, half, counts);
+    count(&plan, data + half, len - half, counts);
+    cases++;
+    if (memcmp(counts, expected, sizeof counts) == 0)
+        return;
+    fprintf(stderr, "FAIL: %s, %zu bins, width %u, fold %d, %zu bytes\n", counter->name,
+            histogram->bins, histogram->width, histogram->fold, len);
+    wrong++;
+}
+
+static void check_modes(const struct counter *counter, const unsigned char *data, size_t len,
+                        unsigned width_step)
+{
+    struct histogram histogram;
+    uint64_t bytes[256] = {0};
+    for (size_t i = 0; i < len; i++)
+        bytes[data[i]]++;
+    histogram_bytes(&histogram);
+    check(counter, &histogram, data, len, bytes);
+    for (unsigned width = 1; width <= LETTERS; width += width_step)
+        for (unsigned fold = 0; fold < 2; fold++) {
+            histogram_letters(&histogram, width, fold);
+            check(counter, &histogram, data, len, bytes);
+        }
+}
+
+/* At both ends of the room, between pages that fault. */
+static void check_lengths(const struct counter *counter, unsigned char *room, bool quick)
+{
+    static const size_t large[] = {511,   512,   513,   1023,  1024,  1025,   2047,   4096,
+                                   8191,  16383, 16384, 16385, 17407, 17408,  31743,  31744,
+                                   31745, 32769, 49153, 65536, 65537, 131073, 262144, ROOM};
+    const size_t count = sizeof large / sizeof large[0];
+    for (size_t i = 0; i < 130 + count; i += quick ? 7 : 1) {
+        size_t len = i < 130 ? i : large[i - 130];
+        for (int kind = 0; kind < SAMPLES_KINDS; kind++) {
+            unsigned char *data = kind % 2 ? room : room + ROOM - len;
+            samples_fill((enum samples)kind, data, len);
+            check_modes(counter, data, len, quick ? 5 : 1);
+        }
+    }
+}
+
+/* Each value alone, often enough to overflow any narrow counter. */
+static void check_values(const struct counter *counter, unsigned char *room, bool quick)
+{
+    for (unsigned value = 0; value < 256; value += quick ? 15 : 1) {
+        memset(room, (int)value, 70000);
+        check_modes(counter, room, 70000, quick ? 25 : 3);
+    }
+}
+
+int main(void)
+{
+    const char *sanitized = getenv("SANITIZED");
+    bool quick = sanitized && strcmp(sanitized, "yes") == 0;
+    unsigned char *pages =
+        mmap(NULL, ROOM + 2 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (pages == MAP_FAILED || mprotect(pages, PAGE, PROT_NONE) != 0 ||
+        mprotect(pages + PAGE + ROOM, PAGE, PROT_NONE) != 0) {
+        perror("mmap");
+        return 1;
+    }
+    for (const struct counter *const *counter = counters; *counter; counter++) {
+        if (!(*counter)->runs_here()) {
+            printf("%s: skipped, this processor lacks it\n", (*counter)->name);
+            continue;
+        }
+        check_lengths(*counter, pages + PAGE, quick);
+        check_values(*counter, pages + PAGE, quick);
+        printf("%s: %u counts so far, %u wrong\n", (*counter)->name, cases, wrong);
+    }
+    return wrong != 0;
+}

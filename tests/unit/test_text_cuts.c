@@ -1,0 +1,379 @@
+/* Numbers in text through source, workers and CPU engine, wherever chunks cut them: every chunk
+ * size for a text of 1 KiB, and long tokens at boundaries; from files that several threads read,
+ * pipes, small packets, and zstd frames. The counts and the line of the first token that is no
+ * number must be those of a naive loop. */
+#include "src/pool/pool.h"
+#include "tests/helpers/naive_number.h"
+
+#include <fcntl.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <zstd.h>
+
+#define FILES_MAX 4
+#define TEXT_MAX ((size_t)1 << 18)
+#define PACKET                                                                                     \
+    7 /* bytes that a read of the pipe in packets gives; or loses, if it asks for less             \
+       */
+
+struct text {
+    size_t len;
+    unsigned char data[TEXT_MAX];
+};
+
+enum form {
+    FORM_FILE,
+    FORM_PIPE,
+    FORM_PACKETS,
+    FORM_ZSTD,
+    FORMS,
+};
+static const char *const form_names[] = {"file", "pipe", "packets", "zstd"};
+
+struct scenario {
+    const struct text *texts;
+    size_t count; /* of texts, each of which is a FILE */
+    enum form form;
+    size_t chunk_size;
+    unsigned threads;
+    enum invalid_choice invalid;
+};
+
+static char directory[] = "/tmp/gpuhisto-test-text-XXXXXX";
+static char names[FILES_MAX][64];
+static unsigned runs, wrong;
+
+static unsigned next_random(unsigned limit)
+{
+    static uint64_t state = 88172645463325252u; /* xorshift, Marsaglia */
+    state ^= state << 13;
+    state ^= state >> 7;
+    state ^= state << 17;
+    return (unsigned)((state * 0x2545f4914f6cdd1du >> 33) % limit);
+}
+
+/* --- what is expected --- */
+
+struct expectation {
+    uint64_t counts[32], samples;
+    char invalid[512];
+};
+
+static size_t naive_row(const struct binning *binning, double value)
+{
+    size_t row = 0;
+    if (isnan(value))
+        return ROW_INVALID(binning);
+    while (row <= binning->bins && binning_edge(binning, row) <= value)
+        row++;
+    return row;
+}
+
+/* What a message shows of a token: 40 bytes, NUL as C writes it (no others of these texts need it).
+ */
+static void expect_message(struct expectation *expected, const char *name, size_t line,
+                           const unsigned char *token, size_t len)
+{
+    char shown[256] = "", byte[8];
+    for (size_t i = 0; i < len && i < 40; i++) {
+        snprintf(byte, sizeof byte, token[i] ? "%c" : "\\x%02x", token[i]);
+        strcat(shown, byte);
+    }
+    snprintf(expected->invalid, sizeof expected->invalid, "%s: line %zu: '%s%s' is no number", name,
+             line, shown, len > 40 ? "..." : "");
+}
+
+static void expect(const struct text *text, const char *name, const struct binning *binning,
+                   struct expectation *expected)
+{
+    size_t begin, end = 0, line = 1, seen = 0;
+    while (naive_token(text->data, text->len, end, &begin, &end)) {
+        double value = naive_number(text->data + begin, end - begin);
+        for (; seen < begin; seen++)
+            line += text->data[seen] == '\n';
+        expected->counts[naive_row(binning, value)]++;
+        expected->samples++;
+        if (isnan(value) && !expected->invalid[0])
+            expect_message(expected, name, line, text->data + begin, end - begin);
+    }
+    for (size_t i = 0; i < text->len; i++)
+        expected->counts[ROW_LINES(binning)] += text->data[i] == '\n';
+}
+
+/* --- ways in --- */
+
+static void write_all(int fd, const void *data, size_t len)
+{
+    if (fd < 0 || write(fd, data, len) != (ssize_t)len)
+        abort();
+}
+
+static void write_file(const char *name, const struct text *text)
+{
+    int fd = open(name, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    write_all(fd, text->data, text->len);
+    close(fd);
+}
+
+/* Frames of a few bytes to a few thousand. */
+static void write_zstd(const char *name, const struct text *text)
+{
+    static unsigned char frame[ZSTD_COMPRESSBOUND(4096)];
+    int fd = open(name, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    size_t at = 0;
+    do {
+        size_t len = 1 + next_random(text->len < 4000 ? 200 : 4000);
+        len = len < text->len - at ? len : text->len - at;
+        write_all(fd, frame, ZSTD_compress(frame, sizeof frame, text->data + at, len, 1));
+        at += len;
+    } while (at < text->len);
+    close(fd);
+}
+
+/* A pipe that holds all of the text, and its end. The end to read from. */
+static int fill_pipe(const struct text *text, bool packets)
+{
+    int ends[2];
+    if (pipe2(ends, packets ? O_DIRECT : 0) != 0)
+        abort();
+    (void)fcntl(ends[1], F_SETPIPE_SZ, 1 << 20);
+    for (size_t at = 0, step; at < text->len; at += step) {
+        step = packets && text->len - at > PACKET ? PACKET : text->len - at;
+        write_all(ends[1], text->data + at, step);
+    }
+    close(ends[1]);
+    return ends[0];
+}
+
+/* Makes the texts' files; only pipes have to be made again for every run. */
+static void prepare(const struct text *texts, size_t count, enum form form)
+{
+    for (size_t i = 0; i < count; i++) {
+        snprintf(names[i], sizeof names[i], "%s/%zu", directory, i);
+        if (form == FORM_FILE)
+            write_file(names[i], &texts[i]);
+        else if (form == FORM_ZSTD)
+            write_zstd(names[i], &texts[i]);
+    }
+}
+
+/* --- one run --- */
+
+static void complain(const struct scenario *scenario, const char *what, const char *more)
+{
+    if (wrong++ < 20)
+        fprintf(stderr, "FAIL: %s (%s): %s, %zu FILEs of %zu bytes, chunk %zu, threads %u\n", what,
+                more, form_names[scenario->form], scenario->count, scenario->texts[0].len,
+                scenario->chunk_size, scenario->threads);
+}
+
+static void judge(const struct scenario *scenario, int rc, const struct tally *tally,
+                  const struct pool_outcome *outcome, const struct reason *why,
+                  const struct binning *binning)
+{
+    struct expectation expected = {.samples = 0};
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < scenario->count; i++) {
+        expect(&scenario->texts[i], names[i], binning, &expected);
+        bytes += scenario->texts[i].len;
+    }
+    if (scenario->invalid == INVALID_ERROR && expected.invalid[0]) {
+        if (rc == 0 || strcmp(why->text, expected.invalid) != 0)
+            complain(scenario, "not refused", why->text);
+        return;
+    }
+    if (rc != 0)
+        complain(scenario, "refused", why->text);
+    else if (tally->samples != expected.samples ||
+             memcmp(tally->counts, expected.counts, tally->bins * sizeof tally->counts[0]) != 0)
+        complain(scenario, "wrong counts", "");
+    else if (tally->bytes != bytes)
+        complain(scenario, "wrong bytes", "");
+    else if (strcmp(outcome->invalid.text,
+                    scenario->invalid == INVALID_SKIP ? "" : expected.invalid) != 0)
+        complain(scenario, "wrong message", outcome->invalid.text);
+}
+
+/* After a failure threads may still be there: what they use is left to them. */
+static void run(const struct scenario *scenario)
+{
+    if (scenario->form == FORM_PACKETS && scenario->chunk_size < PACKET)
+        return;
+    struct histogram *histogram = malloc(sizeof *histogram);
+    char **operands = calloc(FILES_MAX, sizeof *operands);
+    int pipes[FILES_MAX];
+    struct binning binning;
+    struct reason why = {""};
+    bool piped = scenario->form == FORM_PIPE || scenario->form == FORM_PACKETS;
+    if (!histogram || !operands || binning_equal(&binning, false, "0", "100", 10, &why) != 0)
+        abort();
+    histogram_numbers(histogram, &binning);
+    for (size_t i = 0; i < scenario->count; i++) {
+        if (piped)
+            pipes[i] = fill_pipe(&scenario->texts[i], scenario->form == FORM_PACKETS);
+        if (piped)
+            snprintf(names[i], sizeof names[i], "/dev/fd/%d", pipes[i]);
+        operands[i] = strdup(names[i]);
+    }
+    struct pool_options options = {.device = DEVICE_CPU,
+                                   .chunk_size = scenario->chunk_size,
+                                   .threads = scenario->threads,
+                                   .invalid = scenario->invalid};
+    struct source *source =
+        source_open(operands, scenario->count,
+                    &(struct input_options){.memlimit = 1 << 27, .record_size = RECORD_TOKENS});
+    struct tally tally;
+    struct pool_outcome outcome;
+    if (!source || tally_open(&tally, histogram) != 0)
+        abort();
+    int rc = pool_run(&options, histogram, source, &tally, &outcome, &why);
+    runs++;
+    judge(scenario, rc, &tally, &outcome, &why, &binning);
+    for (size_t i = 0; piped && i < scenario->count; i++)
+        close(pipes[i]);
+    tally_close(&tally);
+    if (rc != 0)
+        return;
+    source_close(source);
+    for (size_t i = 0; i < scenario->count; i++)
+        free(operands[i]);
+    free(operands);
+    free(histogram);
+}
+
+/* --- texts --- */
+
+static void append(struct text *text, const char *bytes, size_t len)
+{
+    if (text->len + len > TEXT_MAX)
+        abort();
+    memcpy(text->data + text->len, bytes, len);
+    text->len += len;
+}
+
+static void append_space(struct text *text)
+{
+    static const char *const spaces[] = {" ", "\n", "\r\n", "\t", "\n\n", " \v\f ", "      \n "};
+    const char *space = spaces[next_random(sizeof spaces / sizeof spaces[0])];
+    append(text, space, strlen(space));
+}
+
+/* Tokens and white space of all kinds, `len` bytes; numbers alone in front of byte `valid`. */
+static void fill_text(struct text *text, size_t len, size_t valid)
+{
+    static const char *const tokens[] = {"12",  "99.5", "-3",   "1e1",  "0.000123",  "inf", "-inf",
+                                         "100", "5",    "3e-5", "49.9", "1234567.8", "+7",  "70",
+                                         "nan", "12x",  "--1",  "0x10", "."};
+    enum { VALID = 14, ALL = sizeof tokens / sizeof tokens[0] };
+    text->len = 0;
+    while (text->len < len) {
+        const char *token = tokens[next_random(text->len < valid ? VALID : ALL)];
+        append(text, token, strlen(token));
+        append_space(text);
+    }
+    text->len = len;
+    if (text->data[len - 1] == 'x' || text->data[len - 1] == '-')
+        text->data[len - 1] = '1';
+}
+
+/* Digits, which are no number if there are more than 4096. */
+static void append_long(struct text *text, size_t len)
+{
+    for (size_t i = 0; i < len; i++)
+        append(text, i == 2 ? "." : "7", 1);
+}
+
+/* --- all of it --- */
+
+static const struct text nothing;
+
+static void all_chunk_sizes(const struct text *texts, size_t count, size_t most)
+{
+    for (enum form form = FORM_FILE; form < FORMS; form++) {
+        prepare(texts, count, form);
+        for (size_t size = 1; size <= most; size++)
+            for (unsigned threads = 1 + size % 2; threads <= 4; threads += 2)
+                run(&(struct scenario){texts, count, form, size, threads,
+                                       size % 5 == 4 ? INVALID_SKIP : INVALID_COUNT});
+    }
+}
+
+static void some_chunk_sizes(const struct text *texts, size_t count)
+{
+    static const size_t sizes[] = {1, 7, 1000, 4095, 4096, 4097, 4098, 8192, 8193, 65536};
+    for (enum form form = FORM_FILE; form < FORMS; form++) {
+        prepare(texts, count, form);
+        for (size_t i = texts[0].len > 100000; i < sizeof sizes / sizeof sizes[0]; i++)
+            for (unsigned threads = 1; threads <= 4; threads++)
+                if (form != FORM_PACKETS)
+                    run(&(struct scenario){texts, count, form, sizes[i], threads, INVALID_COUNT});
+    }
+}
+
+static void errors(const struct text *texts, size_t count)
+{
+    for (enum form form = FORM_FILE; form < FORMS; form++) {
+        prepare(texts, count, form);
+        for (size_t size = 1; size <= 1100; size = size * 3 / 2 + 1)
+            for (unsigned threads = 1; threads <= 4; threads++)
+                run(&(struct scenario){texts, count, form, size, threads, INVALID_ERROR});
+    }
+}
+
+static void long_tokens(struct text *text)
+{
+    static const size_t lens[] = {4095, 4096, 4097, 4098, 5000, 8191, 8192, 8193, 100000};
+    static const char *const behind[] = {"", "\n", " 5\n6 abc"};
+    static const size_t before[] = {0, 1, 2, 4096};
+    for (size_t i = 0; i < sizeof lens / sizeof lens[0]; i++)
+        for (size_t j = 0; j < sizeof before / sizeof before[0]; j++) {
+            text->len = 0;
+            for (size_t k = 0; k < before[j]; k++)
+                append(text, k % 2 == before[j] % 2 ? "3" : "\n", 1);
+            append_long(text, lens[i]);
+            append(text, behind[(i + j) % 3], strlen(behind[(i + j) % 3]));
+            some_chunk_sizes(text, 1);
+        }
+}
+
+int main(void)
+{
+    static struct text texts[3];
+    if (!mkdtemp(directory))
+        return 99;
+    fill_text(&texts[0], 1024, 600);
+    all_chunk_sizes(texts, 1, 1100);
+    fill_text(&texts[0], 1024, 0);
+    all_chunk_sizes(texts, 1, 40);
+    fill_text(&texts[0], 500, 500);
+    fill_text(&texts[1], 1, 1);
+    fill_text(&texts[2], 700, 333);
+    all_chunk_sizes(texts, 3, 100);
+    errors(texts, 3);
+    errors(texts, 1); /* none is invalid */
+    texts[1] = nothing;
+    all_chunk_sizes(texts, 3, 10);
+    texts[0].len = 0;
+    append(&texts[0], " \n \n\n  \r\n", 9);
+    all_chunk_sizes(texts, 2, 12);
+    append(&texts[0],
+           "1\0"
+           "2 \0\0 3",
+           9);
+    all_chunk_sizes(texts, 1, 20);
+    fill_text(&texts[0], 200000, 150000);
+    some_chunk_sizes(texts, 1);
+    long_tokens(&texts[0]);
+    for (size_t i = 0; i < FILES_MAX; i++) {
+        snprintf(names[i], sizeof names[i], "%s/%zu", directory, i);
+        unlink(names[i]);
+    }
+    rmdir(directory);
+    printf("%u runs, %u wrong\n", runs, wrong);
+    /* What runs that were refused used is left as it is: no leak check. */
+    fflush(stdout);
+    _exit(wrong != 0);
+}

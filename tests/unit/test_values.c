@@ -1,0 +1,171 @@
+/* Every counter of the CPU that this processor can run, over values of every type in bins of every
+ * kind, against binning.c's own rows, one value after the other (tests/test_binning.c holds those
+ * to be right). */
+#include "src/cpu/count.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define VALUES_MAX ((size_t)50000)
+
+static unsigned char data[VALUES_MAX * 8];
+static unsigned cases, wrong;
+static uint64_t state = 88172645463325252u;
+
+/* George Marsaglia's xorshift64. */
+static uint64_t random_bits(void)
+{
+    state ^= state << 13;
+    state ^= state >> 7;
+    state ^= state << 17;
+    return state;
+}
+
+/* How bins are laid; all NULL but bins: values that are their own. */
+static const struct {
+    bool is_whole;
+    const char *min, *max, *edges, *log;
+    size_t bins;
+} layouts[] = {
+    {true, NULL, NULL, NULL, NULL, 5},
+    {true, NULL, NULL, NULL, NULL, 256},
+    {true, NULL, NULL, NULL, NULL, 257},
+    {true, "1", "101", NULL, NULL, 5},
+    {true, "7", "1000000", NULL, NULL, 200},
+    {true, "0", "4294967296", NULL, NULL, 256},
+    {true, "0", "4294967296", NULL, NULL, 2}, /* as wide as powers of two, up to nearly all bits */
+    {true, "-2147483648", "2147483648", NULL, NULL, 64},
+    {true, "0", "4294967296", NULL, NULL, 128},
+    {true, "16", "1040", NULL, NULL, 256},
+    {true, "-2147483648", "2147483648", NULL, NULL, 255},
+    {true, "-100", "100", NULL, NULL, 7},
+    {true, "0", "18446744073709551616", NULL, NULL, 1000},
+    {true, "-9223372036854775808", "9223372036854775808", NULL, NULL, 256},
+    {true, "-5", "18446744073709551610", NULL, NULL, 3},
+    {true, NULL, NULL, "-3,0,1,200,70000", NULL, 0},
+    {true, "1", "1000000", NULL, "10", 0},
+    {false, "-1", "1", NULL, NULL, 10},
+    {false, "0", "1e6", NULL, NULL, 256},
+    {false, "-1e300", "1e300", NULL, NULL, 5000},
+    {false, NULL, NULL, "-0.5,0,0.5,1e10", NULL, 0},
+    {false, "1e-3", "1e3", NULL, "2", 0},
+};
+
+static int lay(struct binning *binning, unsigned layout, struct reason *why)
+{
+    bool is_whole = layouts[layout].is_whole;
+    const char *min = layouts[layout].min, *max = layouts[layout].max;
+    if (layouts[layout].edges)
+        return binning_edges(binning, is_whole, layouts[layout].edges, why);
+    if (layouts[layout].log)
+        return binning_log(binning, is_whole, min, max, layouts[layout].log, why);
+    if (min)
+        return binning_equal(binning, is_whole, min, max, layouts[layout].bins, why);
+    binning_own(binning, layouts[layout].bins);
+    return 0;
+}
+
+/* A value's bits: any; or few of them, so that it lies near 0; or a float's that is not too large,
+ * or odd. */
+static uint64_t draw(const struct value_type *type)
+{
+    static const double odd[] = {0.0, -0.0, 0.5, 1, -1, 5e-324, 1e6, 1e300};
+    uint64_t bits = random_bits();
+    unsigned kind = (unsigned)(bits >> 60);
+    if (kind < 4)
+        return bits << 4;
+    double value = kind < 8 ? odd[kind] : (double)(int64_t)(bits << 4) * 0x1p-62;
+    float single = (float)value;
+    if (type->kind != 'f') {
+        bits = bits % 1000 >> kind % 4;
+        return kind % 2 ? bits : (uint64_t) - (int64_t)bits;
+    }
+    uint32_t single_bits;
+    memcpy(&single_bits, &single, sizeof single_bits);
+    memcpy(&bits, &value, sizeof bits);
+    return type->size == 4 ? single_bits : bits;
+}
+
+static void put(const struct value_type *type, size_t i, uint64_t bits)
+{
+    for (size_t k = 0; k < type->size; k++)
+        data[i * type->size + (type->big_endian ? type->size - 1 - k : k)] =
+            (unsigned char)(bits >> 8 * k);
+}
+
+/* The row of value i, from its bytes. */
+static size_t row_of(const struct histogram *histogram, size_t i)
+{
+    const struct value_type *type = &histogram->type;
+    uint64_t bits = 0;
+    for (size_t k = 0; k < type->size; k++)
+        bits |= (uint64_t)data[i * type->size + (type->big_endian ? type->size - 1 - k : k)]
+                << 8 * k;
+    if (type->kind == 'f') {
+        uint32_t low = (uint32_t)bits;
+        float single;
+        double value;
+        memcpy(&single, &low, sizeof single);
+        memcpy(&value, &bits, sizeof value);
+        return binning_row(&histogram->binning, type->size == 4 ? (double)single : value);
+    }
+    unsigned unused = 64 - 8 * (unsigned)type->size;
+    whole value = type->kind == 'i' ? (whole)((int64_t)(bits << unused) >> unused) : (whole)bits;
+    return binning_row_whole(&histogram->binning, value);
+}
+
+static void check(const struct counter *counter, const struct histogram *histogram, size_t values,
+                  const uint64_t *expected)
+{
+    size_t size = histogram->bins * sizeof(uint64_t), half = values / 3 * histogram->type.size;
+    uint64_t *counts = calloc(histogram->bins, sizeof *counts);
+    struct count_plan plan = count_plan(counter, histogram);
+    count(&plan, data, half, counts);
+    count(&plan, data + half, values * histogram->type.size - half, counts);
+    cases++;
+    if (memcmp(counts, expected, size) != 0) {
+        fprintf(stderr, "FAIL: %s, %s, %zu rows, %zu values\n", counter->name, histogram->type.name,
+                histogram->bins, values);
+        wrong++;
+    }
+    free(counts);
+}
+
+static void check_counters(const struct histogram *histogram, size_t values)
+{
+    uint64_t *expected = calloc(histogram->bins, sizeof *expected);
+    for (size_t i = 0; i < values; i++) {
+        put(&histogram->type, i, draw(&histogram->type));
+        expected[row_of(histogram, i)]++;
+    }
+    for (const struct counter *const *counter = counters; *counter; counter++)
+        if ((*counter)->runs_here())
+            check(*counter, histogram, values, expected);
+    free(expected);
+}
+
+int main(void)
+{
+    static const size_t lengths[] = {0,     1,     2,     15,    16,    17,    63,
+                                     64,    65,    1023,  1024,  1025,  16383, 16384,
+                                     16385, 16448, 24575, 24576, 24577, 32769, VALUES_MAX};
+    for (unsigned layout = 0; layout < sizeof layouts / sizeof layouts[0]; layout++)
+        for (const struct value_type *type = value_types; type->name; type++) {
+            struct binning binning;
+            struct histogram histogram;
+            struct reason why;
+            if ((type->kind != 'f') != layouts[layout].is_whole)
+                continue;
+            if (lay(&binning, layout, &why) != 0) {
+                fprintf(stderr, "FAIL: layout %u: %s\n", layout, why.text);
+                return 1;
+            }
+            histogram_values(&histogram, type, &binning);
+            for (size_t i = 0; i < sizeof lengths / sizeof lengths[0]; i++)
+                check_counters(&histogram, lengths[i]);
+            binning_free(&binning);
+        }
+    printf("%u counts, %u wrong\n", cases, wrong);
+    return wrong != 0;
+}

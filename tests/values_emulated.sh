@@ -1,5 +1,0 @@
-#!/bin/sh
-# values.sh on the emulated GPU.
-. "${srcdir:-.}/tests/emulated.sh"
-ENGINE="--device=gpu --kernel=naive --chunk-size=64K" # quick to emulate, however many bins
-exec "${srcdir:-.}/tests/values.sh"

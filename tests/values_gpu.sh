@@ -1,5 +1,0 @@
-#!/bin/sh
-# values.sh on a real GPU; lib.sh skips without one.
-ENGINE=--device=gpu
-export ENGINE
-exec "${srcdir:-.}/tests/values.sh"

@@ -1,4 +1,0 @@
-#!/bin/sh
-# zstd.sh on the emulated GPU.
-. "${srcdir:-.}/tests/emulated.sh"
-exec "${srcdir:-.}/tests/zstd.sh"
