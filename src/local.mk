@@ -10,7 +10,9 @@ gpuhisto_LDADD = libgpuhisto.a $(device) libhistogram.a $(device_libs)
 noinst_LIBRARIES += libhistogram.a libgpuhisto.a
 
 histogram_sources = \
+	src/base/clock.h \
 	src/base/reason.c src/base/reason.h \
+	src/base/show.c src/base/show.h \
 	src/histogram/binning.c src/histogram/binning.h \
 	src/histogram/histogram.c src/histogram/histogram.h \
 	src/histogram/number.c src/histogram/number.h src/histogram/number_token.h \

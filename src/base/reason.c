@@ -1,12 +1,46 @@
 #include "reason.h"
+#include "show.h"
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 void reason_set(struct reason *why, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
     vsnprintf(why->text, sizeof why->text, format, args);
+    va_end(args);
+}
+
+/* Formats into what is left of the reason after its first `len` bytes. */
+static void append(struct reason *why, size_t len, const char *format, va_list args)
+    __attribute__((format(printf, 3, 0)));
+
+static void append(struct reason *why, size_t len, const char *format, va_list args)
+{
+    vsnprintf(why->text + len, sizeof why->text - len, format, args);
+}
+
+void reason_of(struct reason *why, const char *subject, const char *format, ...)
+{
+    char shown[REASON_SUBJECT_MAX];
+    show_text(subject, strlen(subject), shown, sizeof shown);
+    int len = snprintf(why->text, sizeof why->text, "%s: ", shown);
+    va_list args;
+    va_start(args, format);
+    append(why, (size_t)len, format, args);
+    va_end(args);
+}
+
+void reason_of_option(struct reason *why, const char *option, const char *value, const char *format,
+                      ...)
+{
+    char shown[REASON_SUBJECT_MAX];
+    show_text(value, strlen(value), shown, sizeof shown);
+    int len = snprintf(why->text, sizeof why->text, "%s=%s: ", option, shown);
+    va_list args;
+    va_start(args, format);
+    append(why, (size_t)len, format, args);
     va_end(args);
 }

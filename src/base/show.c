@@ -1,0 +1,86 @@
+#include "show.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+#define UNIT_MAX 4 /* bytes of a character, and of its escape \xNN */
+
+/* The length of the valid UTF-8 character at text[0..len), 1 to 4; 0 if there is none. Overlong
+ * forms, surrogates and what is above U+10FFFF are not valid (RFC 3629). */
+static size_t character_length(const unsigned char *text, size_t len)
+{
+    unsigned char lead = text[0];
+    size_t size = lead < 0x80 ? 1 : lead < 0xc2 ? 0 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
+    if (size == 0 || size > len || lead > 0xf4)
+        return 0;
+    for (size_t i = 1; i < size; i++)
+        if ((text[i] & 0xc0) != 0x80)
+            return 0;
+    bool valid = !(lead == 0xe0 && text[1] < 0xa0) && !(lead == 0xed && text[1] >= 0xa0) &&
+                 !(lead == 0xf0 && text[1] < 0x90) && !(lead == 0xf4 && text[1] >= 0x90);
+    return valid ? size : 0;
+}
+
+/* Whether a terminal may act on a valid character: C0 and DEL, and U+0080 to U+009F. */
+static bool is_control(const unsigned char *character)
+{
+    return character[0] < 0x20 || character[0] == 0x7f ||
+           (character[0] == 0xc2 && character[1] < 0xa0);
+}
+
+/* Writes the character at text[0..len), or its first byte's escape. Sets *used to the bytes that
+ * it took, and returns those written. */
+static size_t show_unit(const unsigned char *text, size_t len, char unit[UNIT_MAX], size_t *used)
+{
+    static const char digits[] = "0123456789abcdef";
+    size_t size = character_length(text, len);
+    if (size > 0 && !is_control(text)) {
+        memcpy(unit, text, size);
+        *used = size;
+        return size;
+    }
+    const char escape[UNIT_MAX] = {'\\', 'x', digits[text[0] >> 4], digits[text[0] & 15]};
+    memcpy(unit, escape, sizeof escape);
+    *used = 1;
+    return sizeof escape;
+}
+
+/* The length of all of text[0..len) when shown. */
+static size_t shown_length(const unsigned char *text, size_t len)
+{
+    size_t sum = 0, used;
+    char unit[UNIT_MAX];
+    for (size_t at = 0; at < len; at += used)
+        sum += show_unit(text + at, len - at, unit, &used);
+    return sum;
+}
+
+size_t show_text(const char *text, size_t len, char *shown, size_t size)
+{
+    static const char gap[] = "...";
+    const unsigned char *bytes = (const unsigned char *)text;
+    const size_t room = size - 1, all = shown_length(bytes, len);
+    const bool fits = all <= room;
+    /* The end of a long text is kept as well as its beginning: it may be the file's name. */
+    const size_t head = fits ? all : (room - (sizeof gap - 1)) / 2;
+    const size_t tail = fits ? 0 : room - (sizeof gap - 1) - head;
+    size_t length = 0, before = 0, used;
+    bool skipping = false;
+    for (size_t at = 0; at < len; at += used) {
+        char unit[UNIT_MAX];
+        size_t written = show_unit(bytes + at, len - at, unit, &used);
+        bool in_head = !skipping && before + written <= head, in_tail = before >= all - tail;
+        if (!in_head && !skipping) {
+            memcpy(shown + length, gap, sizeof gap - 1);
+            length += sizeof gap - 1;
+            skipping = true;
+        }
+        if (in_head || in_tail) {
+            memcpy(shown + length, unit, written);
+            length += written;
+        }
+        before += written;
+    }
+    shown[length] = '\0';
+    return length;
+}
