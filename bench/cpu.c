@@ -65,9 +65,10 @@ only_read(const unsigned char *data, size_t len)
 
 static void run(struct contender *c, unsigned char *data, size_t len, uint64_t *counts)
 {
+    struct tally tally = {.bins = c->histogram.bins, .counts = counts};
     for (size_t at = 0; at < len; at += PIECE) {
         if (c->counter) {
-            count(&c->plan, data + at, PIECE, counts);
+            count_samples(&c->plan, data + at, PIECE, &tally);
         } else if (c->peer) {
             unsigned narrow[256] = {0};
             c->peer(data + at, (unsigned)PIECE, narrow);

@@ -223,7 +223,10 @@ static void measure_cpu(struct bench *bench, const char *data, size_t len)
     for (int sample = 0; sample < 3; sample++) {
         uint64_t bytes[256] = {0};
         const auto begin = std::chrono::steady_clock::now();
-        count(&plan, bench->host.data(), len, bytes);
+        struct tally tally = {};
+        tally.bins = histogram.bins;
+        tally.counts = bytes;
+        count_samples(&plan, bench->host.data(), len, &tally);
         seconds.push_back(
             std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
     }

@@ -106,7 +106,7 @@ static void measure_ceiling(struct bench *bench)
 static std::vector<unsigned long long>
 expect(const struct histogram *histogram, const std::vector<unsigned char> &text, size_t *tokens)
 {
-    std::vector<unsigned long long> counts(histogram->bins);
+    std::vector<unsigned long long> counts(histogram->bins + 1); // and newlines
     std::vector<double> values(4096);
     *tokens = 0;
     for (size_t at = 0, used; at < text.size(); at += used) {
@@ -124,12 +124,12 @@ static bool measure_task(struct bench *bench, const struct text_kind *kind, cons
                          const std::vector<unsigned char> &text)
 {
     size_t tokens;
-    const size_t bins = task.histogram.bins;
+    const size_t words = task.histogram.bins + 1;
     const std::vector<unsigned long long> due = expect(&task.histogram, text, &tokens);
-    std::vector<unsigned long long> is(bins);
-    check(cudaMemset(bench->counts, 0, bins * sizeof *bench->counts), "zeroing");
+    std::vector<unsigned long long> is(words);
+    check(cudaMemset(bench->counts, 0, words * sizeof *bench->counts), "zeroing");
     run(bench, task, made);
-    check(cudaMemcpy(is.data(), bench->counts, bins * sizeof is[0], cudaMemcpyDeviceToHost),
+    check(cudaMemcpy(is.data(), bench->counts, words * sizeof is[0], cudaMemcpyDeviceToHost),
           "counting");
     if (is != due) {
         std::fprintf(stderr, "number_kernels: %s, %s: wrong counts\n", kind->name, task.name);

@@ -43,9 +43,9 @@ struct table_shape {
     unsigned columns_log;
 };
 
-// What every kernel is given: it adds the bins of data[0..len) to counts[0..map.bins). Data are
-// whole samples, at any multiple of their size; len up to 2^32 - 1, so that no 32-bit counter
-// inside overflows.
+// What every kernel is given: it adds the bins of data[0..len) to counts[0..map.bins), and of text
+// its newlines to counts[map.bins]. Data are whole samples, at any multiple of their size; len up
+// to 2^32 - 1, so that no 32-bit counter inside overflows.
 struct count_args {
     const unsigned char *data;
     unsigned long long len;

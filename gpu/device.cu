@@ -229,7 +229,7 @@ struct device *device_open(const struct device_plan *plan, struct reason *why)
     const struct histogram *histogram = plan->histogram;
     device->ordinal = plan->ordinal;
     device->args.map = sample_map_of(histogram);
-    device->counts_size = histogram->bins * sizeof(unsigned long long);
+    device->counts_size = device_histogram_words(histogram) * sizeof(unsigned long long);
     device->timing = plan->timing;
     device->slot_count = plan->slots;
     device->slots = slots;
@@ -288,14 +288,14 @@ int device_count(struct device *device, unsigned index, size_t len)
     return done ? 0 : -1;
 }
 
-int device_snapshot(struct device *device, unsigned index, uint64_t *counts)
+int device_snapshot(struct device *device, unsigned index, uint64_t *words)
 {
     cudaStream_t stream = device->counts_stream;
     bool done = enter(device, "copying the histogram") &&
-                (!counts || ok(device,
-                               cudaMemcpyAsync(counts, device->args.counts, device->counts_size,
-                                               cudaMemcpyDeviceToHost, stream),
-                               "copying the histogram")) &&
+                (!words || ok(device,
+                              cudaMemcpyAsync(words, device->args.counts, device->counts_size,
+                                              cudaMemcpyDeviceToHost, stream),
+                              "copying the histogram")) &&
                 record(device, device->slots[index].arrived, stream);
     return done ? 0 : -1;
 }

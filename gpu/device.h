@@ -24,6 +24,13 @@ extern "C" {
 
 struct device;
 
+/* The device's histogram: a count of 64 bits for each bin, and of text one word more after these,
+ * its newlines. This is how many words that are. */
+static inline size_t device_histogram_words(const struct histogram *histogram)
+{
+    return histogram->bins + (histogram->mode == SAMPLE_NUMBERS);
+}
+
 struct device_plan {
     int ordinal;                       /* which device, from 0 */
     enum strategy_id strategy;         /* how it counts */
@@ -61,10 +68,11 @@ int device_copy_in(struct device *device, unsigned slot, const void *data, size_
 /* Enqueues counting the slot's len bytes into the device's histogram. */
 int device_count(struct device *device, unsigned slot, size_t len);
 
-/* Enqueues a copy of the device's histogram, as this slot's count leaves it, to counts[0..bins). To
- * NULL: no copy; device_arrived then tells that the slot was counted. A snapshot alone, of a slot
- * that has nothing under way, holds all that was counted before. */
-int device_snapshot(struct device *device, unsigned slot, uint64_t *counts);
+/* Enqueues a copy of the device's histogram, as this slot's count leaves it, to
+ * words[0..device_histogram_words). To NULL: no copy; device_arrived then tells that the slot was
+ * counted. A snapshot alone, of a slot that has nothing under way, holds all that was counted
+ * before. */
+int device_snapshot(struct device *device, unsigned slot, uint64_t *words);
 
 /* Whether the slot's snapshot is there: 1 it is, and the slot may be used again; 0 not yet; -1
  * lost. Does not wait. */

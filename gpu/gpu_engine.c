@@ -27,7 +27,7 @@
 #define HUGE_PAGE ((size_t)2 << 20)
 /* As many as 16 bits tell apart, or as --numbers lays by itself, and what lies outside. */
 #define SNAPSHOT_BINS ((size_t)65536 + 3)
-#define SNAPSHOT_BINS_OF_TEXT (LOG_LINEAR_BINS + 4)
+#define SNAPSHOT_BINS_OF_TEXT (LOG_LINEAR_BINS + 3)
 #define POLL_NS 20000 /* between looks at a busy device: a small part of a chunk's copy */
 
 struct slot {
@@ -69,6 +69,15 @@ static struct gpu_engine *gpu_of(struct engine *engine)
 static bool is_text(const struct gpu_engine *gpu)
 {
     return gpu->histogram->mode == SAMPLE_NUMBERS;
+}
+
+/* A tally over a snapshot, whose words stay where they are. */
+static struct tally tally_of_snapshot(const struct histogram *histogram, uint64_t *words)
+{
+    bool has_newlines = device_histogram_words(histogram) > histogram->bins;
+    return (struct tally){.bins = histogram->bins,
+                          .newlines = has_newlines ? words[histogram->bins] : 0,
+                          .counts = words};
 }
 
 /* Whether there is a snapshot for each chunk. */
@@ -176,28 +185,23 @@ static int add_times(struct gpu_engine *gpu, struct slot *slot)
     return 0;
 }
 
-/* By how much the counts of numbers, with this chunk's, have grown in a row. */
-static uint64_t growth(const struct gpu_engine *gpu, const struct tally *seen, size_t row)
-{
-    return seen->counts[row] - gpu->good.counts[row];
-}
-
 /* Whether the chunk can have so many tokens and newlines. */
 static bool text_believable(const struct gpu_engine *gpu, const struct tally *seen,
                             const struct chunk *chunk)
 {
     return seen->samples >= gpu->good.samples &&
            seen->samples - gpu->good.samples <= (chunk->len + 1) / 2 &&
-           growth(gpu, seen, ROW_LINES(&gpu->histogram->binning)) <= chunk->len;
+           seen->newlines >= gpu->good.newlines &&
+           seen->newlines - gpu->good.newlines <= chunk->len;
 }
 
 /* Tells who asks where numbers are invalid of a chunk that was counted here. */
 static void tell_lines(struct gpu_engine *gpu, const struct tally *seen, const struct chunk *chunk)
 {
-    const struct binning *binning = &gpu->histogram->binning;
+    size_t invalid = ROW_INVALID(&gpu->histogram->binning);
     if (gpu->engine.lines && chunk->origin.name)
-        lines_add(gpu->engine.lines, chunk, growth(gpu, seen, ROW_LINES(binning)),
-                  growth(gpu, seen, ROW_INVALID(binning)) > 0);
+        lines_add(gpu->engine.lines, chunk, seen->newlines - gpu->good.newlines,
+                  seen->counts[invalid] > gpu->good.counts[invalid]);
 }
 
 /* Whether the snapshot behind a chunk can be true: no count went down, and it adds up to all
@@ -213,7 +217,7 @@ static bool believable(const struct gpu_engine *gpu, struct tally *seen, const s
     }
     if (down || !is_text(gpu))
         return !down && tally_adds_up(seen, gpu->histogram);
-    seen->samples = sum - seen->counts[ROW_LINES(&gpu->histogram->binning)];
+    seen->samples = sum;
     return text_believable(gpu, seen, chunk);
 }
 
@@ -243,6 +247,7 @@ static int keep(struct gpu_engine *gpu, struct tally *seen, struct slot *slot)
         tell_lines(gpu, seen, &slot->chunk);
     slot->snapshot = gpu->good.counts;
     gpu->good.counts = seen->counts;
+    gpu->good.newlines = seen->newlines;
     return 0;
 }
 
@@ -257,8 +262,10 @@ static int reap_oldest(struct gpu_engine *gpu)
         lose_by_call(gpu);
         return -1;
     }
-    struct tally seen = {
-        .bins = gpu->histogram->bins, .samples = gpu->good.samples, .counts = slot->snapshot};
+    struct tally seen = {0};
+    if (slot->snapshot)
+        seen = tally_of_snapshot(gpu->histogram, slot->snapshot);
+    seen.samples = gpu->good.samples;
     if (!is_text(gpu))
         seen.samples += slot->chunk.len / histogram_sample_size(gpu->histogram);
     if (slot->snapshot && keep(gpu, &seen, slot) != 0)
@@ -359,8 +366,6 @@ static int gpu_submit(struct engine *engine, struct chunk *chunk)
 /* Takes the one snapshot there is, when nothing is in flight, and adds it. Lost if that fails. */
 static void add_last_snapshot(struct gpu_engine *gpu, struct tally *tally)
 {
-    struct tally seen = {gpu->histogram->bins, gpu->good.samples, gpu->good.bytes,
-                         gpu->last_snapshot};
     gpu->progress = now();
     if (device_snapshot(gpu->device, 0, gpu->last_snapshot) != 0) {
         lose_by_call(gpu);
@@ -369,11 +374,14 @@ static void add_last_snapshot(struct gpu_engine *gpu, struct tally *tally)
     int arrived;
     while ((arrived = look(gpu, &gpu->slots[0])) == 0)
         pause_unlocked(gpu);
-    if (arrived == 1 && is_text(gpu))
-        seen.samples = tally_counted(&seen) - seen.counts[ROW_LINES(&gpu->histogram->binning)];
-    if (arrived == 1 && tally_adds_up(&seen, gpu->histogram))
+    if (arrived != 1)
+        return;
+    struct tally seen = tally_of_snapshot(gpu->histogram, gpu->last_snapshot);
+    seen.samples = is_text(gpu) ? tally_counted(&seen) : gpu->good.samples;
+    seen.bytes = gpu->good.bytes;
+    if (tally_adds_up(&seen, gpu->histogram))
         tally_add(tally, &seen);
-    else if (arrived == 1)
+    else
         lose(gpu, "the device's counts do not add up");
 }
 
@@ -419,7 +427,7 @@ static size_t data_size(const struct histogram *histogram, size_t chunk_size)
 
 static size_t snapshot_size(const struct histogram *histogram)
 {
-    return histogram->bins * sizeof(uint64_t);
+    return device_histogram_words(histogram) * sizeof(uint64_t);
 }
 
 size_t gpu_engine_slot_size(const struct histogram *histogram, size_t chunk_size)

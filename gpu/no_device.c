@@ -38,9 +38,9 @@ int device_count(struct device *device, unsigned slot, size_t len)
     return -1;
 }
 
-int device_snapshot(struct device *device, unsigned slot, uint64_t *counts)
+int device_snapshot(struct device *device, unsigned slot, uint64_t *words)
 {
-    (void)device, (void)slot, (void)counts;
+    (void)device, (void)slot, (void)words;
     return -1;
 }
 

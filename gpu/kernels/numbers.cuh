@@ -53,13 +53,13 @@ static __device__ __forceinline__ void count_row(row_cache &cache, const count_a
         atomicAdd(&args.counts[row], 1ull);
 }
 
-// The last count is no row's: how many newline characters there are.
+// The word after the rows: how many newline characters there are (gpu/device.h).
 static __device__ __forceinline__ void count_lines(const count_args &args, unsigned lines)
 {
     for (unsigned by = 16; by > 0; by /= 2)
         lines += __shfl_xor_sync(0xffffffffu, lines, static_cast<int>(by));
     if (threadIdx.x % 32 == 0)
-        add_to_counts(args, args.map.bins - 1, lines);
+        add_to_counts(args, args.map.bins, lines);
 }
 
 static __device__ __forceinline__ unsigned row_of_number(const count_args &args, double value)

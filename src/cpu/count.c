@@ -56,10 +56,11 @@ static void count_byte_values(const struct count_plan *plan, const unsigned char
     }
 }
 
-uint64_t count(const struct count_plan *plan, const unsigned char *data, size_t len,
-               uint64_t *counts)
+void count_samples(const struct count_plan *plan, const unsigned char *data, size_t len,
+                   struct tally *tally)
 {
     const struct histogram *histogram = plan->histogram;
+    uint64_t *counts = tally->counts;
     switch (histogram->mode) {
     case SAMPLE_LETTERS:
         plan->counter->letters(plan, data, len, counts);
@@ -74,9 +75,10 @@ uint64_t count(const struct count_plan *plan, const unsigned char *data, size_t 
             plan->counter->values(plan, data, len, counts);
         break;
     case SAMPLE_NUMBERS:
-        return plan->counter->numbers(plan, data, len, counts);
+        plan->counter->numbers(plan, data, len, tally);
+        return;
     }
-    return len / histogram_sample_size(histogram);
+    tally->samples += len / histogram_sample_size(histogram);
 }
 
 void count_few(const struct histogram *histogram, const unsigned char *data, size_t len,

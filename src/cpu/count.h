@@ -36,9 +36,9 @@ struct counter {
     void (*bytes)(const unsigned char *data, size_t len, uint64_t *counts);
     void (*values)(const struct count_plan *plan, const unsigned char *data, size_t len,
                    uint64_t *counts); /* len: whole values, of more than a byte */
-    /* Numbers in text, and newlines. Returns how many numbers. */
-    uint64_t (*numbers)(const struct count_plan *plan, const unsigned char *text, size_t len,
-                        uint64_t *counts);
+    /* Numbers in text: adds samples and newlines, too. */
+    void (*numbers)(const struct count_plan *plan, const unsigned char *text, size_t len,
+                    struct tally *tally);
     const struct number_parser *parser; /* of its instructions, or of fewer */
 };
 
@@ -52,10 +52,10 @@ const struct counter *counter_find(const char *name);
 /* A plan for counting this histogram, which must outlive it. */
 struct count_plan count_plan(const struct counter *counter, const struct histogram *histogram);
 
-/* Adds the bins of data[0..len), whole samples, to counts, one for each bin. Returns the samples.
- */
-uint64_t count(const struct count_plan *plan, const unsigned char *data, size_t len,
-               uint64_t *counts);
+/* Adds data[0..len), whole samples, to a tally of the plan's histogram: the counts of their bins,
+ * how many they are, and of text its newlines. The tally's bytes are left as they are. */
+void count_samples(const struct count_plan *plan, const unsigned char *data, size_t len,
+                   struct tally *tally);
 
 /* The same a byte at a time: for the few that a vector loop leaves. */
 void count_few(const struct histogram *histogram, const unsigned char *data, size_t len,

@@ -380,15 +380,16 @@ TARGET static void count_rows(const uint32_t rows[BATCH], struct turns *turns, u
     count_in_turns(turns, rows);
 }
 
-static uint64_t count_numbers(const struct count_plan *plan, const unsigned char *text, size_t len,
-                              uint64_t *counts)
+static void count_numbers(const struct count_plan *plan, const unsigned char *text, size_t len,
+                          struct tally *tally)
 {
+    uint64_t *counts = tally->counts;
     enum way way = way_of(plan->histogram);
     uint32_t rows[BATCH];
     struct turns turns = {0};
     uint64_t sum = 0;
     size_t numbers, used;
-    counts[ROW_LINES(&plan->histogram->binning)] += count_newlines(text, len);
+    tally->newlines += count_newlines(text, len);
     for (;; text += used, len -= used) {
         numbers = find_rows_of_numbers(plan, way, text, len, rows, &used);
         sum += numbers;
@@ -400,5 +401,5 @@ static uint64_t count_numbers(const struct count_plan *plan, const unsigned char
         counts[rows[i]]++;
     if (sum > numbers)
         end_turns(&turns, counts, plan->histogram->bins, 0);
-    return sum;
+    tally->samples += sum;
 }

@@ -17,9 +17,8 @@
  */
 struct table {
     pthread_mutex_t lock;
-    bool used; /* else its memory was never touched */
-    uint64_t samples, bytes;
-    uint64_t *counts; /* one for each bin */
+    bool used; /* otherwise the memory of its counts was never touched */
+    struct tally tally;
 };
 
 struct cpu_chunk {
@@ -57,27 +56,20 @@ static struct chunk *cpu_acquire(struct engine *engine, bool wait)
     return &taken->chunk;
 }
 
-/* Tells who asks where the chunk's numbers were invalid, if any were since there were so many. */
-static void tell_lines(struct cpu_engine *cpu, const struct chunk *chunk, const uint64_t *counts,
-                       uint64_t lines, uint64_t invalid)
-{
-    const struct binning *binning = &cpu->plan.histogram->binning;
-    lines_add(cpu->engine.lines, chunk, counts[ROW_LINES(binning)] - lines,
-              counts[ROW_INVALID(binning)] > invalid);
-}
-
-/* Under the table's lock. */
+/* Counts a chunk into a table, whose lock is held. By how much the newlines and the invalid tokens
+ * grow is what lines_add gets. */
 static void count_chunk(struct cpu_engine *cpu, const struct chunk *chunk, struct table *table)
 {
     const struct binning *binning = &cpu->plan.histogram->binning;
+    struct tally *tally = &table->tally;
     bool tell = cpu->engine.lines != NULL && chunk->origin.name != NULL;
-    uint64_t lines = tell ? table->counts[ROW_LINES(binning)] : 0;
-    uint64_t invalid = tell ? table->counts[ROW_INVALID(binning)] : 0;
+    uint64_t newlines = tally->newlines, invalid = tell ? tally->counts[ROW_INVALID(binning)] : 0;
     table->used = true;
-    table->samples += count(&cpu->plan, chunk->data, chunk->len, table->counts);
-    table->bytes += chunk->origin.bytes;
+    count_samples(&cpu->plan, chunk->data, chunk->len, tally);
+    tally->bytes += chunk->origin.bytes;
     if (tell)
-        tell_lines(cpu, chunk, table->counts, lines, invalid);
+        lines_add(cpu->engine.lines, chunk, tally->newlines - newlines,
+                  tally->counts[ROW_INVALID(binning)] > invalid);
 }
 
 static int cpu_submit(struct engine *engine, struct chunk *chunk)
@@ -101,8 +93,7 @@ static int cpu_finish(struct engine *engine, struct tally *tally)
     for (size_t i = 0; i < cpu->table_count; i++) {
         const struct table *table = &cpu->tables[i];
         if (table->used)
-            tally_add(tally,
-                      &(struct tally){tally->bins, table->samples, table->bytes, table->counts});
+            tally_add(tally, &table->tally);
     }
     return 0;
 }
@@ -152,7 +143,8 @@ static int open_tables(struct cpu_engine *cpu, unsigned chunks, size_t bins)
     char *counts = cpu->counts_memory;
     counts += whole_lines((uintptr_t)counts) - (uintptr_t)counts;
     for (size_t i = 0; i < cpu->table_count; i++)
-        cpu->tables[i].counts = (uint64_t *)(void *)(counts + i * step);
+        cpu->tables[i].tally =
+            (struct tally){.bins = bins, .counts = (uint64_t *)(void *)(counts + i * step)};
     return 0;
 }
 

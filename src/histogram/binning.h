@@ -43,9 +43,6 @@ struct binning {
 #define ROW_INVALID(binning) ((binning)->bins + 2) /* no number at all */
 #define ROWS(binning) ((binning)->bins + 3)
 
-/* Counts of text have one more, which is no row: the newlines in it. */
-#define ROW_LINES(binning) ROWS(binning)
-
 /* The next four lay bins for whole values or for doubles. 0; or -1 with a reason that names the
  * option and says what is allowed, and nothing to free. Numbers are given as text. */
 

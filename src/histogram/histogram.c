@@ -58,7 +58,7 @@ void histogram_values(struct histogram *histogram, const struct value_type *type
 void histogram_numbers(struct histogram *histogram, const struct binning *binning)
 {
     *histogram = (struct histogram){.mode = SAMPLE_NUMBERS,
-                                    .bins = ROW_LINES(binning) + 1,
+                                    .bins = ROWS(binning),
                                     .type = VALUE_TYPE(f, 64),
                                     .binning = *binning};
 }
@@ -118,6 +118,7 @@ void tally_add(struct tally *into, const struct tally *from)
 {
     into->samples += from->samples;
     into->bytes += from->bytes;
+    into->newlines += from->newlines;
     for (size_t bin = 0; bin < into->bins; bin++)
         into->counts[bin] += from->counts[bin];
 }
@@ -140,8 +141,6 @@ void tally_skip_invalid(struct tally *tally, const struct histogram *histogram)
 bool tally_adds_up(const struct tally *tally, const struct histogram *histogram)
 {
     uint64_t counted = tally_counted(tally);
-    if (histogram->mode == SAMPLE_NUMBERS)
-        counted -= tally->counts[ROW_LINES(&histogram->binning)];
     return histogram->mode == SAMPLE_LETTERS ? counted <= tally->samples
                                              : counted == tally->samples;
 }

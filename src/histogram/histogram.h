@@ -34,8 +34,7 @@ struct histogram {
     enum sample_mode mode;
     unsigned width;         /* letters in a bin; 1 in byte mode */
     bool fold;              /* upper case counts as lower case */
-    size_t bins;            /* counts there are: 1 to 256, or the rows of a binning; of numbers one
-                             * more, ROW_LINES */
+    size_t bins;            /* counts in a tally: 1 to 256, or the rows of a binning */
     uint16_t bin_of[256];   /* the bin of every byte value, or NO_BIN; not for values and numbers */
     struct value_type type; /* of values; of numbers f64 */
     struct binning binning; /* of values and numbers */
@@ -68,12 +67,13 @@ void histogram_label(const struct histogram *histogram, size_t bin, char label[8
  * `counts` has histogram->bins entries. */
 void histogram_map(const struct histogram *histogram, const uint64_t bytes[256], uint64_t *counts);
 
-/* Exact counts. `samples` is all that was looked at, in a bin or not. */
+/* Exact counts. */
 struct tally {
     size_t bins;
-    uint64_t samples;
-    uint64_t bytes;   /* of input, that they came in */
-    uint64_t *counts; /* one for each bin */
+    uint64_t samples;  /* all that were looked at, in a bin or not */
+    uint64_t bytes;    /* of input, that the samples came in */
+    uint64_t newlines; /* of text; 0 otherwise */
+    uint64_t *counts;  /* one for each bin */
 };
 
 /* Makes *tally an all-zero one for a histogram. 0; or -1: memory is short, and nothing to free. */

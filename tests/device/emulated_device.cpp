@@ -226,8 +226,10 @@ void perform(struct device *device, const work &job, bool dying)
         for (size_t bin = 0; bin < device->counts.size(); bin++)
             job.to[bin] = dying ? UINT64_MAX / 3 : device->counts[bin];
         if (device->plan.fault == FAULT_WRONG && ++device->snapshots == device->plan.at) {
-            // Letters need not add up to the bytes, so only far too many show.
-            job.to[device->counts.size() / 2] += device->counts.size() == 256 ? 1 : 1ull << 40;
+            // Letters need not add up to the bytes, so only far too many show. The last word is
+            // that of newlines, where text is counted.
+            const size_t words = device->counts.size();
+            job.to[device->plan.seed % 2 ? words / 2 : words - 1] += words == 256 ? 1 : 1ull << 40;
             struck = true;
         }
         break;
@@ -364,7 +366,7 @@ struct device *device_open(const struct device_plan *wanted, struct reason *why)
     device->args.shape = device->how.shape;
     device->slot_size = wanted->slot_size;
     device->args.coarsening = device->how.coarsening;
-    device->counts.assign(histogram->bins, 0);
+    device->counts.assign(device_histogram_words(histogram), 0);
     // Only what the seam promises: not zeroed, and none for those that did not ask.
     device->scratch.assign(device->how.scratch ? resident_blocks * histogram->bins : 0, 0xa5a5a5a5);
     device->slots.resize(wanted->slots);

@@ -42,7 +42,7 @@ static struct tally tally_in(uint64_t *counts, const struct histogram *histogram
 
 static bool same(const struct tally *a, const struct tally *b)
 {
-    return a->samples == b->samples &&
+    return a->samples == b->samples && a->newlines == b->newlines &&
            memcmp(a->counts, b->counts, a->bins * sizeof a->counts[0]) == 0;
 }
 
@@ -72,7 +72,7 @@ static void naive_numbers(const struct schedule *schedule, struct tally *tally)
         unsigned tenths = 10u * text[i] + text[i + 2] - 11u * '0';
         tally->counts[number ? 1 + tenths : ROW_INVALID(binning)]++;
     }
-    tally->samples = tally->counts[ROW_LINES(binning)] = schedule->len / TOKEN;
+    tally->samples = tally->newlines = schedule->len / TOKEN;
 }
 
 static void naive_counts(const struct schedule *schedule, struct tally *tally)
@@ -260,10 +260,11 @@ static void misbehave_everywhere(struct schedule schedule)
     unsigned chunks = (unsigned)(schedule.len / schedule.chunk_size) + 1;
     for (unsigned fallback = 0; fallback < 2; fallback++) {
         schedule.fallback = fallback;
-        for (unsigned at = 1; at <= chunks; at++) {
-            schedule.plan = (struct fault_plan){.fault = FAULT_WRONG, .at = at, .seed = at};
-            run(&schedule);
-        }
+        for (unsigned at = 1; at <= chunks; at++)
+            for (unsigned seed = at; seed <= at + 1; seed++) { /* of which one is odd */
+                schedule.plan = (struct fault_plan){.fault = FAULT_WRONG, .at = at, .seed = seed};
+                run(&schedule);
+            }
         for (unsigned at = 1; at <= 5; at++) {
             schedule.plan = (struct fault_plan){.fault = FAULT_LATE, .at = at, .seed = at};
             run(&schedule);

@@ -59,7 +59,7 @@ using counts_of_rows = std::vector<unsigned long long>;
 counts_of_rows expect(const struct histogram &histogram, const std::string &text)
 {
     static double values[4096];
-    counts_of_rows counts(histogram.bins);
+    counts_of_rows counts(histogram.bins + 1); // and newlines
     const unsigned char *const bytes = reinterpret_cast<const unsigned char *>(text.data());
     for (size_t at = 0, used; at < text.size(); at += used) {
         const size_t count = numbers_parse(bytes + at, text.size() - at, values, 4096, &used);
@@ -75,7 +75,7 @@ counts_of_rows expect(const struct histogram &histogram, const std::string &text
 counts_of_rows count(const counted &what, const std::string &text, unsigned alignment,
                      unsigned grid, unsigned warps)
 {
-    counts_of_rows counts(what.histogram.bins);
+    counts_of_rows counts(what.histogram.bins + 1);
     const std::unique_ptr<unsigned char[]> memory(new unsigned char[alignment + text.size()]);
     std::memcpy(memory.get() + alignment, text.data(), text.size());
     std::vector<unsigned> rest(words_for_rest(text.size()));

@@ -122,7 +122,7 @@ static void add_rows(const struct histogram *histogram, size_t len, uint64_t *co
             counts[binning_row(&histogram->binning, values[i])]++;
     }
     for (size_t i = 0; i < len; i++)
-        counts[ROW_LINES(&histogram->binning)] += text[i] == '\n';
+        counts[histogram->bins] += text[i] == '\n'; /* after the rows, as on the device */
 }
 
 /* Counts text[0..len) in slot, and waits. 0 or -1. */
@@ -140,8 +140,8 @@ static int count(struct device *device, unsigned slot, size_t len, uint64_t *cou
 /* Many texts, one histogram. */
 static void run_texts(struct device *device, const struct histogram *histogram, size_t most)
 {
-    uint64_t *expected = calloc(histogram->bins, sizeof *expected);
-    uint64_t *counts = calloc(histogram->bins, sizeof *counts);
+    size_t size = device_histogram_words(histogram) * sizeof(uint64_t);
+    uint64_t *expected = calloc(1, size), *counts = calloc(1, size);
     if (!expected || !counts)
         exit(1);
     for (unsigned i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
@@ -155,11 +155,11 @@ static void run_texts(struct device *device, const struct histogram *histogram, 
                 fprintf(stderr, "FAIL: %s\n", device_reason(device));
                 exit(1);
             }
-            if (memcmp(counts, expected, histogram->bins * sizeof *counts) != 0) {
+            if (memcmp(counts, expected, size) != 0) {
                 fprintf(stderr, "FAIL: %zu bins, kind %u, %zu bytes: wrong counts\n",
                         histogram->bins, i, filled);
                 wrong++;
-                memcpy(expected, counts, histogram->bins * sizeof *counts);
+                memcpy(expected, counts, size);
             }
         }
     free(expected);
