@@ -106,7 +106,7 @@ static void verify(struct contender *c, unsigned char *data, size_t len)
     if (!c->counter && !c->peer)
         return;
     run(c, data, len, counts);
-    if (c->histogram.mode == SAMPLE_VALUES)
+    if (c->histogram.mode == &mode_values)
         count_words(&c->histogram, data, len, expected);
     else
         count_few(&c->histogram, data, len, expected);

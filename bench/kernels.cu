@@ -255,7 +255,7 @@ static struct contender ours(struct bench *bench, enum strategy_id strategy,
     c.args.counts = bench->counts;
     c.args.scratch = bench->scratch;
     c.args.coarsening = c.how.coarsening;
-    c.letters = histogram->mode == SAMPLE_LETTERS;
+    c.letters = histogram->mode == &mode_letters;
     c.resident = resident_blocks(c.how, bench->multiprocessors);
     return c;
 }
@@ -295,7 +295,7 @@ static bool measure_mode(struct bench *bench, const struct histogram *histogram,
 {
     bool right = true;
     for (unsigned i = 0; i < strategy_count; i++)
-        if ((strategies[i].modes & histogram->mode) &&
+        if (strategy_counts(&strategies[i], histogram->mode) &&
             (!bench->options.only || strcmp(bench->options.only, strategies[i].name) == 0))
             right = measure_strategy(bench, static_cast<enum strategy_id>(i), histogram, mode, data,
                                      len) &&
@@ -306,7 +306,7 @@ static bool measure_mode(struct bench *bench, const struct histogram *histogram,
     struct contender cub;
     cub.name = "CUB";
     cub.cub = true;
-    cub.letters = histogram->mode == SAMPLE_LETTERS;
+    cub.letters = histogram->mode == &mode_letters;
     right = verify(bench, histogram, cub, len) && right;
     print_row(bench, mode, data, "CUB", len, measure(bench, cub, len));
     return right;

@@ -295,7 +295,8 @@ static bool measure_task(struct bench *bench, const struct task &task, const cha
     std::free(here);
     bool right = true;
     for (unsigned i = 0; i < strategy_count; i++) {
-        if (!(strategies[i].modes & SAMPLE_VALUES) || (only && !strstr(only, strategies[i].name)))
+        if (!strategy_counts(&strategies[i], &mode_values) ||
+            (only && !strstr(only, strategies[i].name)))
             continue;
         const struct contender c =
             ours(bench, static_cast<enum strategy_id>(i), &task.histogram, there);

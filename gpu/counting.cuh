@@ -27,10 +27,10 @@ static inline struct sample_map sample_map_of(const struct histogram *histogram)
 {
     struct sample_map map = {};
     map.bins = static_cast<unsigned>(histogram->bins);
-    if (histogram->mode == SAMPLE_LETTERS)
+    if (histogram->width)
         map.reciprocal = (65536 + histogram->width - 1) / histogram->width;
     map.fold = histogram->fold ? 0x20u : 0u;
-    if (histogram->mode == SAMPLE_VALUES || histogram->mode == SAMPLE_NUMBERS)
+    if (histogram->mode->is_binned)
         map.rows = row_map_of(histogram);
     return map;
 }

@@ -143,7 +143,7 @@ static bool count_devices(struct device *device, int *count)
 // Values that are looked up have a table on the device.
 static bool prepare_table(struct device *device, const struct histogram *histogram)
 {
-    if (histogram->mode != SAMPLE_VALUES && histogram->mode != SAMPLE_NUMBERS)
+    if (!histogram->mode->is_binned)
         return true;
     size_t size;
     void *there = nullptr, *here = row_table(histogram, &size);

@@ -28,7 +28,7 @@ struct device;
  * its newlines. This is how many words that are. */
 static inline size_t device_histogram_words(const struct histogram *histogram)
 {
-    return histogram->bins + (histogram->mode == SAMPLE_NUMBERS);
+    return histogram->bins + histogram->mode->is_text;
 }
 
 struct device_plan {

@@ -66,9 +66,10 @@ static struct gpu_engine *gpu_of(struct engine *engine)
     return (struct gpu_engine *)engine;
 }
 
-static bool is_text(const struct gpu_engine *gpu)
+/* Whether the number of samples in so many bytes is known; otherwise only the counts tell it. */
+static bool samples_known(const struct gpu_engine *gpu)
 {
-    return gpu->histogram->mode == SAMPLE_NUMBERS;
+    return histogram_sample_size(gpu->histogram) != 0;
 }
 
 /* A tally over a snapshot, whose words stay where they are. */
@@ -83,8 +84,7 @@ static struct tally tally_of_snapshot(const struct histogram *histogram, uint64_
 /* Whether there is a snapshot for each chunk. */
 static bool snapshot_each(const struct histogram *histogram)
 {
-    return histogram->bins <=
-           (histogram->mode == SAMPLE_NUMBERS ? SNAPSHOT_BINS_OF_TEXT : SNAPSHOT_BINS);
+    return histogram->bins <= (histogram->mode->is_text ? SNAPSHOT_BINS_OF_TEXT : SNAPSHOT_BINS);
 }
 
 static struct timespec now(void)
@@ -185,12 +185,12 @@ static int add_times(struct gpu_engine *gpu, struct slot *slot)
     return 0;
 }
 
-/* Whether the chunk can have so many tokens and newlines. */
-static bool text_believable(const struct gpu_engine *gpu, const struct tally *seen,
-                            const struct chunk *chunk)
+/* Whether the chunk can have added so many samples and newlines. */
+static bool growth_believable(const struct gpu_engine *gpu, const struct tally *seen,
+                              const struct chunk *chunk)
 {
-    return seen->samples >= gpu->good.samples &&
-           seen->samples - gpu->good.samples <= (chunk->len + 1) / 2 &&
+    uint64_t most = gpu->histogram->mode->samples_most(gpu->histogram, chunk->len);
+    return seen->samples >= gpu->good.samples && seen->samples - gpu->good.samples <= most &&
            seen->newlines >= gpu->good.newlines &&
            seen->newlines - gpu->good.newlines <= chunk->len;
 }
@@ -204,9 +204,9 @@ static void tell_lines(struct gpu_engine *gpu, const struct tally *seen, const s
                   seen->counts[invalid] > gpu->good.counts[invalid]);
 }
 
-/* Whether the snapshot behind a chunk can be true: no count went down, and it adds up to all
- * samples so far; of text, whose samples it tells, to as many as the chunk can have. All in one
- * look at the counts, which are fresh from the device and in no cache. */
+/* Whether the snapshot after a chunk can be true: no count went down, it adds up to all samples so
+ * far, and the chunk can hold as many as it adds. Sets the samples where only the counts tell them.
+ * All in one look at the counts, which are fresh from the device and in no cache. */
 static bool believable(const struct gpu_engine *gpu, struct tally *seen, const struct chunk *chunk)
 {
     uint64_t sum = 0;
@@ -215,10 +215,10 @@ static bool believable(const struct gpu_engine *gpu, struct tally *seen, const s
         down |= seen->counts[bin] < gpu->good.counts[bin];
         sum += seen->counts[bin];
     }
-    if (down || !is_text(gpu))
-        return !down && tally_adds_up(seen, gpu->histogram);
-    seen->samples = sum;
-    return text_believable(gpu, seen, chunk);
+    if (!samples_known(gpu))
+        seen->samples = sum;
+    return !down && histogram_adds_up(gpu->histogram, sum, seen->samples) &&
+           growth_believable(gpu, seen, chunk);
 }
 
 /* Whether what the slot's snapshot stands for is done: 1 it is, 0 not yet, -1 lost. */
@@ -243,7 +243,7 @@ static int keep(struct gpu_engine *gpu, struct tally *seen, struct slot *slot)
         lose(gpu, "the device's counts do not add up");
         return -1;
     }
-    if (is_text(gpu))
+    if (gpu->histogram->mode->is_text)
         tell_lines(gpu, seen, &slot->chunk);
     slot->snapshot = gpu->good.counts;
     gpu->good.counts = seen->counts;
@@ -266,8 +266,8 @@ static int reap_oldest(struct gpu_engine *gpu)
     if (slot->snapshot)
         seen = tally_of_snapshot(gpu->histogram, slot->snapshot);
     seen.samples = gpu->good.samples;
-    if (!is_text(gpu))
-        seen.samples += slot->chunk.len / histogram_sample_size(gpu->histogram);
+    if (samples_known(gpu))
+        seen.samples += gpu->histogram->mode->samples_most(gpu->histogram, slot->chunk.len);
     if (slot->snapshot && keep(gpu, &seen, slot) != 0)
         return -1;
     if (!slot->snapshot)
@@ -377,7 +377,7 @@ static void add_last_snapshot(struct gpu_engine *gpu, struct tally *tally)
     if (arrived != 1)
         return;
     struct tally seen = tally_of_snapshot(gpu->histogram, gpu->last_snapshot);
-    seen.samples = is_text(gpu) ? tally_counted(&seen) : gpu->good.samples;
+    seen.samples = samples_known(gpu) ? gpu->good.samples : tally_counted(&seen);
     seen.bytes = gpu->good.bytes;
     if (tally_adds_up(&seen, gpu->histogram))
         tally_add(tally, &seen);
@@ -422,7 +422,7 @@ static size_t round_up(size_t size, size_t to)
 /* Bytes: the largest chunk, and what one of text has beyond its cap. */
 static size_t data_size(const struct histogram *histogram, size_t chunk_size)
 {
-    return chunk_size + (histogram->mode == SAMPLE_NUMBERS ? RECORDS_ROOM : 0);
+    return chunk_size + records_room(histogram_sample_size(histogram));
 }
 
 static size_t snapshot_size(const struct histogram *histogram)

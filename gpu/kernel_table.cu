@@ -35,19 +35,6 @@ static counting_kernel lanes_of(const row_map &map)
     }
 }
 
-// A strategy whose kernels may depend on the WIDTH of letters, and on the map of values.
-#define STRATEGY(name, about, modes, bytes, letters, values, numbers, table, scratch)              \
-    template <unsigned WIDTH> static counting_kernel name##_letters()                              \
-    {                                                                                              \
-        return letters;                                                                            \
-    }                                                                                              \
-    static counting_kernel name##_values([[maybe_unused]] const row_map &map)                      \
-    {                                                                                              \
-        return values;                                                                             \
-    }
-#include "gpu/strategies.def"
-#undef STRATEGY
-
 #define EVERY_WIDTH(of)                                                                            \
     {                                                                                              \
         of<1>(), of<2>(), of<3>(), of<4>(), of<5>(), of<6>(), of<7>(), of<8>(), of<9>(), of<10>(), \
@@ -55,9 +42,41 @@ static counting_kernel lanes_of(const row_map &map)
             of<19>(), of<20>(), of<21>(), of<22>(), of<23>(), of<24>(), of<25>(), of<26>()         \
     }
 
+// Each strategy has a function for each mode. In the row, WIDTH is that of letters, and `map` the
+// row map of values.
+#define STRATEGY(name, about, modes, bytes, letters, values, numbers, table, scratch)              \
+    static counting_kernel name##_for_bytes(const struct histogram *)                              \
+    {                                                                                              \
+        return bytes;                                                                              \
+    }                                                                                              \
+    template <unsigned WIDTH> static counting_kernel name##_of_width()                             \
+    {                                                                                              \
+        return letters;                                                                            \
+    }                                                                                              \
+    static counting_kernel name##_for_letters(const struct histogram *histogram)                   \
+    {                                                                                              \
+        static const counting_kernel by_width[LETTERS] = EVERY_WIDTH(name##_of_width);             \
+        return by_width[histogram->width - 1];                                                     \
+    }                                                                                              \
+    static counting_kernel name##_for_values(const struct histogram *histogram)                    \
+    {                                                                                              \
+        [[maybe_unused]] const row_map map = row_map_of(histogram);                                \
+        return values;                                                                             \
+    }                                                                                              \
+    static counting_kernel name##_for_numbers(const struct histogram *)                            \
+    {                                                                                              \
+        return numbers;                                                                            \
+    }
+#include "gpu/strategies.def"
+#undef STRATEGY
+
+static_assert(MODE_BYTES == 0 && MODE_LETTERS == 1 && MODE_VALUES == 2 && MODE_NUMBERS == 3 &&
+                  MODES == 4,
+              "the order of kernels below");
+
 const struct strategy_kernels strategy_kernels[] = {
 #define STRATEGY(name, about, modes, bytes, letters, values, numbers, table, scratch)              \
-    {bytes, EVERY_WIDTH(name##_letters), name##_values, numbers, table, scratch},
+    {{name##_for_bytes, name##_for_letters, name##_for_values, name##_for_numbers}, table, scratch},
 #include "gpu/strategies.def"
 #undef STRATEGY
 };

@@ -21,15 +21,13 @@ enum table_kind {
 
 // What a strategy brings with it.
 struct strategy_kernels {
-    counting_kernel bytes;                                // null: the strategy does not count them
-    counting_kernel letters[LETTERS];                     // by the width of a range, from 1
-    counting_kernel (*values)(const struct row_map &map); // may give null
-    counting_kernel numbers;
+    // By enum mode_id: the kernel for a histogram of that mode, null if the strategy counts none.
+    counting_kernel (*kernel_of[MODES])(const struct histogram *histogram);
     enum table_kind table;
     bool scratch; // wants map.bins words a block in global memory
 };
 
-// By enum strategy_id; from strategies.cu.
+// By enum strategy_id; from kernel_table.cu.
 extern const struct strategy_kernels strategy_kernels[];
 
 // Counts the numbers that a kernel for them put off, with blocks of NUMBERS_REST_BLOCK;
@@ -66,11 +64,8 @@ static inline struct launch launch_with(const struct tuning *tuning,
     const struct strategy_kernels *of = &strategy_kernels[tuning->strategy];
     const unsigned bins = static_cast<unsigned>(histogram->bins);
     struct launch how = {};
-    how.kernel = histogram->mode == SAMPLE_BYTES     ? of->bytes
-                 : histogram->mode == SAMPLE_LETTERS ? of->letters[histogram->width - 1]
-                 : histogram->mode == SAMPLE_VALUES  ? of->values(row_map_of(histogram))
-                                                     : of->numbers;
-    how.rest = histogram->mode == SAMPLE_NUMBERS ? rest_of_numbers : nullptr;
+    how.kernel = of->kernel_of[histogram->mode->id](histogram);
+    how.rest = histogram->mode->is_text ? rest_of_numbers : nullptr;
     how.block = tuning->block;
     how.coarsening = tuning->coarsening;
     how.least = tuning->least;

@@ -19,14 +19,42 @@ const struct strategy *strategy_find(const char *name)
     return NULL;
 }
 
+bool strategy_counts(const struct strategy *strategy, const struct mode *mode)
+{
+    return strategy->modes >> mode->id & 1;
+}
+
+static enum strategy_id best_of_bytes(const struct histogram *histogram)
+{
+    (void)histogram;
+    return STRATEGY_lanes;
+}
+
+static enum strategy_id best_of_letters(const struct histogram *histogram)
+{
+    return histogram->width >= BITSLICED_WIDTH_MIN ? STRATEGY_bitsliced : STRATEGY_lanes;
+}
+
+static enum strategy_id best_of_values(const struct histogram *histogram)
+{
+    bool many = histogram->type.size > 1 && histogram->bins > LANES_ROWS_MAX;
+    return many ? STRATEGY_matched : STRATEGY_lanes;
+}
+
+static enum strategy_id best_of_numbers(const struct histogram *histogram)
+{
+    (void)histogram;
+    return STRATEGY_numbers;
+}
+
+static enum strategy_id (*const best_of_mode[MODES])(const struct histogram *histogram) = {
+    [MODE_BYTES] = best_of_bytes,
+    [MODE_LETTERS] = best_of_letters,
+    [MODE_VALUES] = best_of_values,
+    [MODE_NUMBERS] = best_of_numbers,
+};
+
 const struct strategy *strategy_best(const struct histogram *histogram)
 {
-    bool sliced = histogram->mode == SAMPLE_LETTERS && histogram->width >= BITSLICED_WIDTH_MIN;
-    bool many = histogram->mode == SAMPLE_VALUES && histogram->type.size > 1 &&
-                histogram->bins > LANES_ROWS_MAX;
-    bool text = histogram->mode == SAMPLE_NUMBERS;
-    return &strategies[sliced ? STRATEGY_bitsliced
-                       : many ? STRATEGY_matched
-                       : text ? STRATEGY_numbers
-                              : STRATEGY_lanes];
+    return &strategies[best_of_mode[histogram->mode->id](histogram)];
 }

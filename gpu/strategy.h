@@ -15,7 +15,7 @@ enum strategy_id {
 struct strategy {
     const char *name;  /* for --kernel */
     const char *about; /* one line */
-    unsigned modes;    /* the enum sample_mode bits that it counts */
+    unsigned modes;    /* that it counts: the sum of 1 << enum mode_id */
 };
 
 /* All of them, by their enum strategy_id. */
@@ -24,6 +24,9 @@ extern const unsigned strategy_count;
 
 /* The strategy of that name, or NULL. */
 const struct strategy *strategy_find(const char *name);
+
+/* Whether it counts that mode. */
+bool strategy_counts(const struct strategy *strategy, const struct mode *mode);
 
 /* What --kernel=auto takes: the fastest for this histogram. */
 const struct strategy *strategy_best(const struct histogram *histogram);

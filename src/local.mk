@@ -13,10 +13,16 @@ histogram_sources = \
 	src/base/clock.h \
 	src/base/reason.c src/base/reason.h \
 	src/base/show.c src/base/show.h \
+	src/histogram/binned_rows.c src/histogram/binned_rows.h \
 	src/histogram/binning.c src/histogram/binning.h \
+	src/histogram/byte_rows.c src/histogram/byte_rows.h \
 	src/histogram/histogram.c src/histogram/histogram.h \
+	src/histogram/mode.c src/histogram/mode.h src/histogram/modes.def \
+	src/histogram/mode_bytes.c src/histogram/mode_letters.c \
+	src/histogram/mode_numbers.c src/histogram/mode_values.c \
 	src/histogram/number.c src/histogram/number.h src/histogram/number_token.h \
-	src/histogram/number_nearest.c src/histogram/number_nearest.h
+	src/histogram/number_nearest.c src/histogram/number_nearest.h \
+	src/histogram/value_type.c src/histogram/value_type.h
 libhistogram_a_SOURCES = $(histogram_sources) $(gpu_plan_sources)
 
 cpu_sources = \

@@ -204,9 +204,9 @@ static int parse_letters(const char *text, struct draft *draft, struct reason *w
 
 static int parse_values(const char *text, struct draft *draft, struct reason *why)
 {
-    for (draft->type = value_types; draft->type->name; draft->type++)
-        if (strcmp(text, draft->type->name) == 0)
-            return 0;
+    draft->type = value_type_find(text);
+    if (draft->type)
+        return 0;
     reason_set(why,
                "--values=%s: must be u8, u16, u32, u64, i8, i16, i32, i64, f32 or f64, or one of "
                "these with be behind for big-endian",
@@ -532,7 +532,7 @@ static int settle(struct options *options, const struct draft *draft, struct rea
         reason_set(why, "--kernel=%s: runs on a GPU; leave --device=cpu out", strategy->name);
         return -1;
     }
-    if (!(strategy->modes & options->histogram.mode)) {
+    if (!strategy_counts(strategy, options->histogram.mode)) {
         reason_set(why, "--kernel=%s: does not count in this mode; see --kernel=help",
                    strategy->name);
         return -1;

@@ -33,15 +33,7 @@ static const struct number_parser *choose_parser(const struct counter *counter)
     return *parser;
 }
 
-struct count_plan count_plan(const struct counter *counter, const struct histogram *histogram)
-{
-    struct count_plan plan = {.counter = counter, .histogram = histogram};
-    if (histogram->mode == SAMPLE_LETTERS)
-        counter->prepare(&plan);
-    if (histogram->mode == SAMPLE_NUMBERS)
-        plan.parser = choose_parser(counter);
-    return plan;
-}
+/* --- a function for each mode --- */
 
 /* Values of one byte: as bytes, whose totals are then put where the values belong. */
 static void count_byte_values(const struct count_plan *plan, const unsigned char *data, size_t len,
@@ -56,29 +48,71 @@ static void count_byte_values(const struct count_plan *plan, const unsigned char
     }
 }
 
+static void count_bytes(const struct count_plan *plan, const unsigned char *data, size_t len,
+                        struct tally *tally)
+{
+    plan->counter->bytes(data, len, tally->counts);
+    tally->samples += len;
+}
+
+static void count_letters(const struct count_plan *plan, const unsigned char *data, size_t len,
+                          struct tally *tally)
+{
+    plan->counter->letters(plan, data, len, tally->counts);
+    tally->samples += len;
+}
+
+static void count_values(const struct count_plan *plan, const unsigned char *data, size_t len,
+                         struct tally *tally)
+{
+    size_t size = plan->histogram->type.size;
+    if (size == 1)
+        count_byte_values(plan, data, len, tally->counts);
+    else
+        plan->counter->values(plan, data, len, tally->counts);
+    tally->samples += len / size;
+}
+
+static void count_numbers(const struct count_plan *plan, const unsigned char *text, size_t len,
+                          struct tally *tally)
+{
+    plan->counter->numbers(plan, text, len, tally);
+}
+
+static void prepare_letters(struct count_plan *plan)
+{
+    plan->counter->prepare_letters(plan);
+}
+
+static void prepare_numbers(struct count_plan *plan)
+{
+    plan->parser = choose_parser(plan->counter);
+}
+
+/* How a mode is counted. */
+static const struct {
+    void (*prepare)(struct count_plan *plan); /* or NULL */
+    void (*count)(const struct count_plan *plan, const unsigned char *data, size_t len,
+                  struct tally *tally);
+} counted_modes[MODES] = {
+    [MODE_BYTES] = {.count = count_bytes},
+    [MODE_LETTERS] = {.prepare = prepare_letters, .count = count_letters},
+    [MODE_VALUES] = {.count = count_values},
+    [MODE_NUMBERS] = {.prepare = prepare_numbers, .count = count_numbers},
+};
+
+struct count_plan count_plan(const struct counter *counter, const struct histogram *histogram)
+{
+    struct count_plan plan = {.counter = counter, .histogram = histogram};
+    if (counted_modes[histogram->mode->id].prepare)
+        counted_modes[histogram->mode->id].prepare(&plan);
+    return plan;
+}
+
 void count_samples(const struct count_plan *plan, const unsigned char *data, size_t len,
                    struct tally *tally)
 {
-    const struct histogram *histogram = plan->histogram;
-    uint64_t *counts = tally->counts;
-    switch (histogram->mode) {
-    case SAMPLE_LETTERS:
-        plan->counter->letters(plan, data, len, counts);
-        break;
-    case SAMPLE_BYTES:
-        plan->counter->bytes(data, len, counts);
-        break;
-    case SAMPLE_VALUES:
-        if (histogram->type.size == 1)
-            count_byte_values(plan, data, len, counts);
-        else
-            plan->counter->values(plan, data, len, counts);
-        break;
-    case SAMPLE_NUMBERS:
-        plan->counter->numbers(plan, data, len, tally);
-        return;
-    }
-    tally->samples += len / histogram_sample_size(histogram);
+    counted_modes[plan->histogram->mode->id].count(plan, data, len, tally);
 }
 
 void count_few(const struct histogram *histogram, const unsigned char *data, size_t len,

@@ -27,10 +27,10 @@ struct count_plan {
 /* A way of counting. These functions add the bins of data[0..len) to counts, one for each bin
  * of the histogram; any alignment, any length, nothing else is read; any thread. */
 struct counter {
-    const char *name;                         /* for GPUHISTO_CPU */
-    const char *about;                        /* in a few words, for --verbose */
-    bool (*runs_here)(void);                  /* whether this processor has the instructions */
-    void (*prepare)(struct count_plan *plan); /* for letters */
+    const char *name;        /* for GPUHISTO_CPU */
+    const char *about;       /* in a few words, for --verbose */
+    bool (*runs_here)(void); /* whether this processor has the instructions */
+    void (*prepare_letters)(struct count_plan *plan);
     void (*letters)(const struct count_plan *plan, const unsigned char *data, size_t len,
                     uint64_t *counts);
     void (*bytes)(const unsigned char *data, size_t len, uint64_t *counts);

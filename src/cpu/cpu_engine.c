@@ -179,7 +179,7 @@ struct engine *cpu_engine_open(const struct histogram *histogram, const struct c
     struct cpu_engine *cpu = calloc(1, sizeof *cpu + chunks * sizeof cpu->chunks[0]);
     if (!cpu)
         return NULL;
-    size_t room = histogram->mode == SAMPLE_NUMBERS ? RECORDS_ROOM : 0;
+    size_t room = records_room(histogram_sample_size(histogram));
     if (open_memory(cpu, cap, room, chunks, histogram->bins) != 0) {
         free_memory(cpu);
         return NULL;

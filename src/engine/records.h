@@ -14,6 +14,12 @@
 /* Memory that a chunk of tokens has beyond its cap, bytes: for the one that it is cut in. */
 #define RECORDS_ROOM ((size_t)NUMBER_MAX + 1)
 
+/* What a chunk of records of a size (as in struct records) has beyond its cap, bytes. */
+static inline size_t records_room(size_t size)
+{
+    return size == RECORD_TOKENS ? RECORDS_ROOM : 0;
+}
+
 /* How far a stream was cut that is read in order. */
 struct records {
     size_t size;    /* bytes of a value, 1 to RECORD_SIZE_MAX, or RECORD_TOKENS */

@@ -1,46 +1,31 @@
-/* What is counted: the kind of sample, the bins and their names; and the counts themselves. */
+/* What is counted: a mode, the bins laid for it, and the counts themselves. */
 #ifndef GPUHISTO_HISTOGRAM_H
 #define GPUHISTO_HISTOGRAM_H
 
 #include "binning.h"
+#include "mode.h"
+#include "value_type.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-/* Bits, so that a counting strategy can say which of them it counts. */
-enum sample_mode {
-    SAMPLE_BYTES = 1,   /* each byte value is a bin */
-    SAMPLE_LETTERS = 2, /* ranges of ASCII letters are bins, any other byte belongs to none */
-    SAMPLE_VALUES = 4,  /* binary numbers, in bins laid over them */
-    SAMPLE_NUMBERS = 8, /* decimal numbers in text, as doubles, in bins laid over these */
-};
-
-/* How a binary number lies in memory. */
-struct value_type {
-    const char *name; /* "u8" to "f64"; those of more than a byte also with "be" behind */
-    size_t size;      /* bytes: 1, 2, 4 or 8 */
-    char kind;        /* 'u', 'i' or 'f' */
-    bool big_endian;
-};
-
-/* All of them; ends with one whose name is NULL. */
-extern const struct value_type value_types[];
-
 #define LETTERS 26     /* in the alphabet */
 #define NO_BIN 0xffffu /* in histogram.bin_of: the byte is counted nowhere */
 
+/* A mode with its bins. Never changes once it is laid, so that any number of threads may count by
+ * it. Members that the mode has no use for are 0. */
 struct histogram {
-    enum sample_mode mode;
-    unsigned width;         /* letters in a bin; 1 in byte mode */
+    const struct mode *mode;
+    size_t bins;            /* rows, each with a count: 1 to 256, or ROWS of the binning */
+    unsigned width;         /* letters in a bin; of bytes 1 */
     bool fold;              /* upper case counts as lower case */
-    size_t bins;            /* counts in a tally: 1 to 256, or the rows of a binning */
-    uint16_t bin_of[256];   /* the bin of every byte value, or NO_BIN; not for values and numbers */
-    struct value_type type; /* of values; of numbers f64 */
-    struct binning binning; /* of values and numbers */
+    uint16_t bin_of[256];   /* bytes and letters: the bin of every byte value, or NO_BIN */
+    struct value_type type; /* if mode->is_binned; of numbers f64 */
+    struct binning binning; /* likewise */
 };
 
-/* Lays one bin per byte value. */
+/* Lays one bin for each byte value. */
 void histogram_bytes(struct histogram *histogram);
 
 /* Lays bins of `width` (1 to 26) lower-case letters each; the last may be shorter. */
@@ -53,18 +38,19 @@ void histogram_values(struct histogram *histogram, const struct value_type *type
 /* Counts numbers in text by a binning of doubles, which is the histogram's from then on. */
 void histogram_numbers(struct histogram *histogram, const struct binning *binning);
 
-/* Bytes that a sample takes; 0: numbers, which are as long as they are. */
+/* Bytes of a sample, or 0 if that varies: struct mode has more. */
 size_t histogram_sample_size(const struct histogram *histogram);
 
-/* The first and the last byte value of a bin (below histogram->bins), both inclusive. */
-unsigned histogram_lo(const struct histogram *histogram, size_t bin);
-unsigned histogram_hi(const struct histogram *histogram, size_t bin);
+/* Whether rows without a sample are left out of a table: there may be more than a hundred thousand.
+ */
+bool histogram_is_sparse(const struct histogram *histogram);
 
-/* The bin's name as users see it ("a-d", "z", "0x41"), terminated; the longest takes 5 bytes. */
-void histogram_label(const struct histogram *histogram, size_t bin, char label[8]);
+/* Whether counts whose sum is `counted` can be those of so many samples: as many, or no more where
+ * samples may belong to no bin. */
+bool histogram_adds_up(const struct histogram *histogram, uint64_t counted, uint64_t samples);
 
-/* Adds a table of byte totals to bin counts: counts[bin_of[v]] += bytes[v].
- * `counts` has histogram->bins entries. */
+/* Adds a table of byte totals to bin counts: counts[bin_of[v]] += bytes[v]. `counts` has
+ * histogram->bins entries. For bytes and letters. */
 void histogram_map(const struct histogram *histogram, const uint64_t bytes[256], uint64_t *counts);
 
 /* Exact counts. */
@@ -76,7 +62,8 @@ struct tally {
     uint64_t *counts;  /* one for each bin */
 };
 
-/* Makes *tally an all-zero one for a histogram. 0; or -1: memory is short, and nothing to free. */
+/* Makes *tally an all-zero one for a histogram. 0; or -1 if memory is short, and nothing to free.
+ */
 int tally_open(struct tally *tally, const struct histogram *histogram);
 
 /* Frees its counts. */
@@ -85,14 +72,17 @@ void tally_close(struct tally *tally);
 /* Adds `from` to `into`; both have the same bins. */
 void tally_add(struct tally *into, const struct tally *from);
 
-/* The samples that fell into a bin: the sum of the counts. */
+/* The samples that were counted in a row: the sum of the counts. */
 uint64_t tally_counted(const struct tally *tally);
 
-/* Forgets numbers that were invalid. */
+/* The samples in rows of a kind. */
+uint64_t tally_in_rows(const struct tally *tally, const struct histogram *histogram,
+                       enum row_kind kind);
+
+/* Forgets samples that were invalid. */
 void tally_skip_invalid(struct tally *tally, const struct histogram *histogram);
 
-/* Whether the counts can be what `tally->samples` samples give: their sum is just that many, or no
- * more in letter mode. */
+/* Whether the counts can be what tally->samples samples give (histogram_adds_up). */
 bool tally_adds_up(const struct tally *tally, const struct histogram *histogram);
 
 #endif

@@ -352,7 +352,7 @@ static void *work(void *arg)
 /* 0, or -1: memory is short. */
 static int open_lines(struct pool *pool)
 {
-    if (pool->histogram->mode != SAMPLE_NUMBERS || pool->options.invalid == INVALID_SKIP)
+    if (!pool->histogram->mode->is_text || pool->options.invalid == INVALID_SKIP)
         return 0;
     size_t on_gpu = pool->options.buffers + 2 * (size_t)pool->options.threads;
     pool->lines = lines_open(pool->options.threads + SOURCE_GIVEN_MAX + on_gpu);

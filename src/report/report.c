@@ -4,22 +4,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* How a byte is shown in a table: itself, or as C writes it. A space would look like nothing. */
-static void show_byte(unsigned byte, char text[8])
-{
-    static const char escapes[] = "abtnvfr"; /* \a is 7, and so on */
-    if (byte >= '\a' && byte <= '\r')
-        snprintf(text, 8, "\\%c", escapes[byte - '\a']);
-    else if (byte == '\\')
-        snprintf(text, 8, "\\\\");
-    else if (byte == ' ')
-        snprintf(text, 8, "' '");
-    else if (byte > ' ' && byte < 0x7f)
-        snprintf(text, 8, "%c", (int)byte);
-    else
-        snprintf(text, 8, "\\x%02x", byte & 0xff);
-}
-
 /* A field as RFC 4180 wants it. */
 static void write_csv_field(FILE *out, const char *text)
 {
@@ -31,36 +15,10 @@ static void write_csv_field(FILE *out, const char *text)
         fputs(text, out);
 }
 
-/* Whether a row of numbers or values is shown. */
-static bool is_shown(const struct binning *binning, uint64_t count)
+/* Whether a row is shown. */
+static bool is_shown(const struct histogram *histogram, enum row_kind kind, uint64_t count)
 {
-    return count > 0 || !binning->log_linear;
-}
-
-/* A bin of values: its edges on both sides of the count. */
-static void write_row(FILE *out, char separator, const char *lo, uint64_t count, const char *hi)
-{
-    fprintf(out, "%s%c%" PRIu64 "%c%s\n", lo, separator, count, separator, hi);
-}
-
-static void write_values(FILE *out, const struct report_options *options,
-                         const struct binning *binning, const uint64_t *counts)
-{
-    char separator = options->format == FORMAT_CSV ? ',' : '\t', lo[48], hi[48];
-    if (options->header)
-        fprintf(out, "lo%ccount%chi\n", separator, separator);
-    for (size_t row = ROW_BELOW; row <= ROW_ABOVE(binning); row++) {
-        if (!is_shown(binning, counts[row]))
-            continue;
-        strcpy(lo, "-inf");
-        strcpy(hi, "inf");
-        if (row > ROW_BELOW)
-            binning_show_edge(binning, row - 1, lo);
-        if (row < ROW_ABOVE(binning))
-            binning_show_edge(binning, row, hi);
-        write_row(out, separator, lo, counts[row], hi);
-    }
-    fprintf(out, "invalid%c%" PRIu64 "\n", separator, counts[ROW_INVALID(binning)]);
+    return count > 0 || kind == ROW_KIND_INVALID || !histogram_is_sparse(histogram);
 }
 
 static void write_quantiles(FILE *out, const struct report_options *options,
@@ -84,23 +42,6 @@ static void write_json_number(FILE *out, const char *key, const char *text)
     fprintf(out, finite ? "%s:%s" : "%s:\"%s\"", key, text);
 }
 
-static void write_json_bins(FILE *out, const struct binning *binning, const uint64_t *counts)
-{
-    const char *comma = "";
-    char edge[48];
-    for (size_t bin = 0; bin < binning->bins; bin++) {
-        if (!is_shown(binning, counts[1 + bin]))
-            continue;
-        fputs(comma, out);
-        binning_show_edge(binning, bin, edge);
-        write_json_number(out, "{\"lo\"", edge);
-        binning_show_edge(binning, bin + 1, edge);
-        write_json_number(out, ",\"hi\"", edge);
-        fprintf(out, ",\"count\":%" PRIu64 "}", counts[1 + bin]);
-        comma = ",";
-    }
-}
-
 static void write_json_quantiles(FILE *out, const struct report_options *options,
                                  const struct binning *binning, const struct tally *tally)
 {
@@ -119,82 +60,101 @@ static void write_json_quantiles(FILE *out, const struct report_options *options
     putc(']', out);
 }
 
-static void write_json_values(FILE *out, const struct report_options *options,
-                              const struct histogram *histogram, const struct tally *tally)
+/* A row's edges, or the values that it begins and ends with. */
+static void write_json_bin(FILE *out, const struct mode *mode, const struct row_label *label,
+                           uint64_t count)
 {
-    const struct binning *binning = &histogram->binning;
-    uint64_t below = tally->counts[ROW_BELOW], above = tally->counts[ROW_ABOVE(binning)];
-    uint64_t invalid = tally->counts[ROW_INVALID(binning)], other = below + above + invalid;
-    if (histogram->mode == SAMPLE_NUMBERS)
-        fputs("{\"schema\":\"gpuhisto/1\",\"mode\":\"numbers\"", out);
-    else
-        fprintf(out, "{\"schema\":\"gpuhisto/1\",\"mode\":\"values\",\"type\":\"%s\"",
-                histogram->type.name);
-    fprintf(out,
-            ",\"total\":%" PRIu64 ",\"counted\":%" PRIu64 ",\"other\":%" PRIu64
-            ",\"below\":%" PRIu64 ",\"above\":%" PRIu64 ",\"invalid\":%" PRIu64 ",\"bins\":[",
-            tally->samples, tally->samples - other, other, below, above, invalid);
-    write_json_bins(out, binning, tally->counts);
+    putc('{', out);
+    if (!mode->is_binned)
+        fprintf(out, "\"bin\":\"%s\",", label->name);
+    write_json_number(out, "\"lo\"", label->lo);
+    write_json_number(out, ",\"hi\"", label->hi);
+    fprintf(out, ",\"count\":%" PRIu64 "}", count);
+}
+
+static void write_json_bins(FILE *out, const struct histogram *histogram, const uint64_t *counts)
+{
+    const char *comma = "";
+    struct row_label label;
+    for (size_t row = 0; row < histogram->bins; row++) {
+        enum row_kind kind = histogram->mode->row_kind(histogram, row);
+        if (kind != ROW_KIND_BIN || !is_shown(histogram, kind, counts[row]))
+            continue;
+        fputs(comma, out);
+        histogram->mode->label_row(histogram, row, &label);
+        write_json_bin(out, histogram->mode, &label, counts[row]);
+        comma = ",";
+    }
+}
+
+/* What is in no bin, and of numbers why. */
+static void write_json_others(FILE *out, const struct histogram *histogram,
+                              const struct tally *tally)
+{
+    uint64_t counted = tally_in_rows(tally, histogram, ROW_KIND_BIN);
+    fprintf(out, ",\"total\":%" PRIu64 ",\"counted\":%" PRIu64 ",\"other\":%" PRIu64,
+            tally->samples, counted, tally->samples - counted);
+    if (histogram->mode->is_binned)
+        fprintf(out, ",\"below\":%" PRIu64 ",\"above\":%" PRIu64 ",\"invalid\":%" PRIu64,
+                tally_in_rows(tally, histogram, ROW_KIND_BELOW),
+                tally_in_rows(tally, histogram, ROW_KIND_ABOVE),
+                tally_in_rows(tally, histogram, ROW_KIND_INVALID));
+}
+
+static void write_json(FILE *out, const struct report_options *options,
+                       const struct histogram *histogram, const struct tally *tally)
+{
+    fprintf(out, "{\"schema\":\"gpuhisto/1\",\"mode\":\"%s\"", histogram->mode->name);
+    if (histogram->mode->has_types)
+        fprintf(out, ",\"type\":\"%s\"", histogram->type.name);
+    write_json_others(out, histogram, tally);
+    fputs(",\"bins\":[", out);
+    write_json_bins(out, histogram, tally->counts);
     putc(']', out);
     if (options->quantile_count)
-        write_json_quantiles(out, options, binning, tally);
+        write_json_quantiles(out, options, &histogram->binning, tally);
     fputs("}\n", out);
+}
+
+static void write_header(FILE *out, const struct mode *mode, char separator)
+{
+    for (size_t i = 0; i < 3 && mode->columns[i]; i++)
+        fprintf(out, "%.1s%s", i ? &separator : "", mode->columns[i]);
+    putc('\n', out);
 }
 
 static void write_table(FILE *out, const struct report_options *options,
                         const struct histogram *histogram, const struct tally *tally)
 {
-    bool csv = options->format == FORMAT_CSV, bytes = histogram->mode == SAMPLE_BYTES;
+    bool csv = options->format == FORMAT_CSV;
     char separator = csv ? ',' : '\t';
+    struct row_label label;
     if (options->header)
-        fprintf(out, bytes ? "bin%ccount%cchar\n" : "bin%ccount\n", separator, separator);
-    for (size_t bin = 0; bin < tally->bins; bin++) {
-        char label[8], shown[8];
-        histogram_label(histogram, bin, label);
-        fprintf(out, "%s%c%" PRIu64, label, separator, tally->counts[bin]);
-        if (bytes) {
-            show_byte((unsigned)bin, shown);
+        write_header(out, histogram->mode, separator);
+    for (size_t row = 0; row < histogram->bins; row++) {
+        enum row_kind kind = histogram->mode->row_kind(histogram, row);
+        if (!is_shown(histogram, kind, tally->counts[row]))
+            continue;
+        histogram->mode->label_row(histogram, row, &label);
+        fprintf(out, "%s%c%" PRIu64, label.name, separator, tally->counts[row]);
+        if (label.note[0]) {
             putc(separator, out);
             if (csv)
-                write_csv_field(out, shown);
+                write_csv_field(out, label.note);
             else
-                fputs(shown, out);
+                fputs(label.note, out);
         }
         putc('\n', out);
     }
 }
 
-static void write_json(FILE *out, const struct histogram *histogram, const struct tally *tally)
-{
-    uint64_t counted = tally_counted(tally);
-    fprintf(out,
-            "{\"schema\":\"gpuhisto/1\",\"mode\":\"%s\",\"total\":%" PRIu64 ",\"counted\":%" PRIu64
-            ",\"other\":%" PRIu64 ",\"bins\":[",
-            histogram->mode == SAMPLE_BYTES ? "bytes" : "letters", tally->samples, counted,
-            tally->samples - counted);
-    for (size_t bin = 0; bin < tally->bins; bin++) {
-        char label[8];
-        histogram_label(histogram, bin, label);
-        fprintf(out, "%s{\"bin\":\"%s\",\"lo\":%u,\"hi\":%u,\"count\":%" PRIu64 "}", bin ? "," : "",
-                label, histogram_lo(histogram, bin), histogram_hi(histogram, bin),
-                tally->counts[bin]);
-    }
-    fputs("]}\n", out);
-}
-
 void report_write(FILE *out, const struct report_options *options,
                   const struct histogram *histogram, const struct tally *tally)
 {
-    bool json = options->format == FORMAT_JSON;
-    bool binned = histogram->mode == SAMPLE_VALUES || histogram->mode == SAMPLE_NUMBERS;
-    if (binned && json) {
-        write_json_values(out, options, histogram, tally);
-    } else if (binned) {
-        write_values(out, options, &histogram->binning, tally->counts);
-        write_quantiles(out, options, &histogram->binning, tally);
-    } else if (json) {
-        write_json(out, histogram, tally);
-    } else {
-        write_table(out, options, histogram, tally);
+    if (options->format == FORMAT_JSON) {
+        write_json(out, options, histogram, tally);
+        return;
     }
+    write_table(out, options, histogram, tally);
+    write_quantiles(out, options, &histogram->binning, tally);
 }

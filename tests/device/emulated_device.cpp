@@ -358,7 +358,7 @@ struct device *device_open(const struct device_plan *wanted, struct reason *why)
     }
     device->args.map = sample_map_of(histogram);
     number_prepare();
-    if (histogram->mode == SAMPLE_VALUES || histogram->mode == SAMPLE_NUMBERS) {
+    if (histogram->mode->is_binned) {
         size_t size;
         device->table.reset(row_table(histogram, &size));
         device->args.map.rows.table = device->table.get();

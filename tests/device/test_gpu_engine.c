@@ -49,12 +49,12 @@ static bool same(const struct tally *a, const struct tally *b)
 /* Values of two bytes that are their own bin: then nothing replaces a lost device. */
 static bool is_many(const struct schedule *schedule)
 {
-    return schedule->histogram.mode == SAMPLE_VALUES;
+    return schedule->histogram.mode == &mode_values;
 }
 
 static bool is_text(const struct histogram *histogram)
 {
-    return histogram->mode == SAMPLE_NUMBERS;
+    return histogram->mode == &mode_numbers;
 }
 
 /* Bytes between which chunks may be cut. */
@@ -90,7 +90,7 @@ static void naive_counts(const struct schedule *schedule, struct tally *tally)
     tally->samples = schedule->len;
     for (size_t i = 0; i < schedule->len; i++) {
         unsigned byte = data[i], width = schedule->histogram.width;
-        if (schedule->histogram.mode == SAMPLE_BYTES) {
+        if (schedule->histogram.mode == &mode_bytes) {
             tally->counts[byte]++;
             continue;
         }

@@ -217,7 +217,7 @@ static struct device *open_device(enum strategy_id strategy, const struct histog
 static void run_strategy(enum strategy_id strategy, const struct histogram *histogram)
 {
     struct reason why = {""};
-    if (!(strategies[strategy].modes & SAMPLE_VALUES))
+    if (!strategy_counts(&strategies[strategy], &mode_values))
         return;
     struct device *device = open_device(strategy, histogram, &why);
     if (!device) {

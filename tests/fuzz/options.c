@@ -17,11 +17,10 @@ static void check_options(const struct options *options)
     const struct histogram *histogram = &options->histogram;
     if (options->action != ACTION_COUNT)
         return;
-    bool binned = histogram->mode == SAMPLE_VALUES || histogram->mode == SAMPLE_NUMBERS;
+    bool binned = histogram->mode->is_binned;
     if (histogram->bins < 1 || options->pool.chunk_size < 1 || !options->pool.counter ||
         options->report.quantile_count > QUANTILES_MAX || (!binned && histogram->bins > 256) ||
-        (binned &&
-         histogram->bins != ROWS(&histogram->binning) + (histogram->mode == SAMPLE_NUMBERS)) ||
+        (binned && histogram->bins != ROWS(&histogram->binning)) ||
         (options->input.record_size && options->pool.chunk_size % options->input.record_size))
         abort();
 }

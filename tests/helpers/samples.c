@@ -46,7 +46,7 @@ void samples_expect(const struct histogram *histogram, const uint64_t bytes[256]
 {
     for (unsigned byte = 0; byte < 256; byte++) {
         unsigned letter = histogram->fold && byte >= 'A' && byte <= 'Z' ? byte + 'a' - 'A' : byte;
-        if (histogram->mode == SAMPLE_BYTES)
+        if (histogram->mode == &mode_bytes)
             counts[byte] += bytes[byte];
         else if (letter >= 'a' && letter <= 'z')
             counts[(letter - 'a') / histogram->width] += bytes[byte];

@@ -1,0 +1,22 @@
+/* The types of binary numbers that --values counts. */
+#ifndef GPUHISTO_VALUE_TYPE_H
+#define GPUHISTO_VALUE_TYPE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* How a binary number lies in memory. */
+struct value_type {
+    const char *name; /* "u8" to "f64"; big-endian ones end in "be" */
+    size_t size;      /* bytes: 1, 2, 4 or 8 */
+    char kind;        /* 'u' and 'i': whole, without and with a sign; 'f': IEEE 754 */
+    bool big_endian;
+};
+
+/* All of them; the last has a name of NULL. */
+extern const struct value_type value_types[];
+
+/* The type of that name, or NULL. */
+const struct value_type *value_type_find(const char *name);
+
+#endif
