@@ -38,7 +38,7 @@ gpuhisto_sources = \
 	src/cli/options.c src/cli/options.h \
 	src/cli/progress.c src/cli/progress.h \
 	$(cpu_sources) \
-	src/engine/engine.h \
+	src/engine/chunk.h src/engine/engine.h \
 	src/engine/lines.c src/engine/lines.h \
 	src/engine/records.c src/engine/records.h \
 	src/input/input.c src/input/input.h \

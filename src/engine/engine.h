@@ -1,56 +1,39 @@
 /* An engine counts chunks: the CPU's worker buffers, or the GPU's pinned slots.
  *
  * The life of a chunk: acquire gives memory, the caller fills it and sets len, submit counts it and
- * takes the memory back. Every function but close may be called from several threads at once. */
+ * takes the memory back. Every function but close may be called by several threads at once. */
 #ifndef GPUHISTO_ENGINE_H
 #define GPUHISTO_ENGINE_H
 
+#include "chunk.h"
 #include "src/histogram/histogram.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-struct engine;
 struct lines;
-
-/* Where what is in a chunk comes from; who copies a chunk's data copies this, too. */
-struct origin {
-    size_t bytes;      /* of input; parts of a text may be in two chunks */
-    uint64_t sequence; /* the rest: of texts. Chunks in order, from 0 without a gap */
-    size_t file;       /* the FILE, counted from 0, */
-    const char *name;  /* and as messages name it */
-};
-
-struct chunk {
-    struct engine *engine; /* whose it is */
-    unsigned char *data;   /* cap bytes, the engine's own; for numbers RECORDS_ROOM more */
-    size_t len, cap;       /* bytes: in use, and there */
-    struct origin origin;
-    bool fill; /* worth waiting for cap bytes; else take what one read gives */
-    bool give; /* its counting is worth giving to another thread that is idle */
-};
 
 struct engine_ops {
     /* An empty chunk; NULL if none is free and !wait, or once the device is lost. */
     struct chunk *(*acquire)(struct engine *engine, bool wait);
     /* Counts the samples in len bytes of the chunk, now or later; the chunk is the engine's again
-     * at once. A len of 0 only gives it back, and has lines_add told, as any other. 0, or -1 once
-     * the device is lost and may not be replaced. */
+     * at once. A len of 0 only gives it back, and is reported to lines_add as any other. 0, or -1
+     * once the device is lost and may not be replaced. */
     int (*submit)(struct engine *engine, struct chunk *chunk);
     /* Waits for all that was submitted and adds the exact counts to the tally. No chunk may be out.
      * 0, or -1 (the tally is then as it was) as submit. Called once. */
     int (*finish)(struct engine *engine, struct tally *tally);
     /* Why the device was lost, or NULL while it is not. The text lives as long as the engine. */
     const char *(*loss)(struct engine *engine);
-    /* Frees everything; no other call may be running. */
+    /* Frees the engine. No other call may be running. */
     void (*close)(struct engine *engine);
 };
 
 /* The first member of every engine. */
 struct engine {
     const struct engine_ops *ops;
-    struct lines *lines; /* to be told of chunks of text (lines_add); NULL: nobody asks */
+    struct lines *lines; /* gets what chunks of text hold (lines_add); or NULL */
 };
 
 static inline struct chunk *engine_acquire(struct engine *engine, bool wait)

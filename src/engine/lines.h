@@ -3,7 +3,7 @@
 #ifndef GPUHISTO_LINES_H
 #define GPUHISTO_LINES_H
 
-#include "engine.h"
+#include "chunk.h"
 #include "src/base/reason.h"
 
 struct lines;

@@ -2,7 +2,7 @@
 #ifndef GPUHISTO_SOURCE_H
 #define GPUHISTO_SOURCE_H
 
-#include "src/engine/engine.h"
+#include "src/engine/chunk.h"
 #include "input.h"
 
 #include <pthread.h>
