@@ -24,7 +24,7 @@ check_PROGRAMS += tests/helpers/dribble tests/helpers/make_data tests/helpers/ma
 	tests/helpers/with_stdin
 naive_number = tests/helpers/naive_number.c tests/helpers/naive_number.h
 tests_helpers_oracle_numbers_SOURCES = tests/helpers/oracle_numbers.c $(naive_number)
-tests_helpers_oracle_numbers_LDADD = -lm
+tests_helpers_oracle_numbers_LDADD = libhistogram.a -lm
 
 # A library that gets in between the program and libc; sanitizers want that place for themselves.
 if !SANITIZED

@@ -1,14 +1,17 @@
 #include "lines.h"
+#include "src/base/show.h"
 #include "src/histogram/number.h"
 
 #include <inttypes.h>
 #include <pthread.h>
 #include <stdatomic.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define SHOWN 40 /* bytes of a token, at most */
+
+/* Bytes of these as show_text writes them, "...", and the NUL. */
+#define SHOWN_SIZE (4 * SHOWN + 4)
 
 /* Chunks [begin, end), all of which were added. */
 struct run {
@@ -18,13 +21,13 @@ struct run {
 };
 
 struct lines {
-    _Atomic uint64_t invalid; /* the first chunk known to have such a token; UINT64_MAX: none is */
+    _Atomic uint64_t invalid; /* first chunk known to have an invalid token; or UINT64_MAX */
     pthread_mutex_t lock;     /* the rest */
     struct origin origin;     /* of that chunk */
-    uint64_t newlines;        /* in it, in front of the token */
-    char token[4 * SHOWN + 4];
+    uint64_t newlines;        /* in it, before the token */
+    char token[SHOWN_SIZE];   /* its beginning, as messages show it */
     size_t count;
-    struct run runs[]; /* ascending, with gaps between them: in each a chunk that is out */
+    struct run runs[]; /* ascending; chunks that are still out are the gaps between them */
 };
 
 struct lines *lines_open(size_t chunks)
@@ -45,12 +48,17 @@ void lines_close(struct lines *lines)
     free(lines);
 }
 
-/* The token's beginning; what is not printable ASCII as C writes it. */
-static void show_token(const unsigned char *token, size_t len, char shown[4 * SHOWN + 4])
+/* Writes the beginning of a token. Its end is not shown: where that of a very long token is depends
+ * on how the text was cut into chunks. */
+static void show_token(const unsigned char *token, size_t len, char shown[SHOWN_SIZE])
 {
-    for (size_t i = 0; i < len && i < SHOWN; i++)
-        shown += sprintf(shown, token[i] > ' ' && token[i] < 0x7f ? "%c" : "\\x%02x", token[i]);
-    strcpy(shown, len > SHOWN ? "..." : "");
+    size_t head = len;
+    if (len > SHOWN)
+        for (head = SHOWN; head > SHOWN - 3 && (token[head] & 0xc0) == 0x80;)
+            head--; /* a character of UTF-8 stays whole */
+    size_t length = show_text((const char *)token, head, shown, SHOWN_SIZE);
+    if (head < len)
+        memcpy(shown + length, "...", sizeof "...");
 }
 
 static uint64_t newlines_in(const unsigned char *text, size_t len)
@@ -61,7 +69,7 @@ static uint64_t newlines_in(const unsigned char *text, size_t len)
     return newlines;
 }
 
-/* Keeps the first such token of the chunk, which is in front of all that are known. */
+/* Keeps the first invalid token of the chunk, which comes before every one known so far. */
 static void keep_token(struct lines *lines, const struct chunk *chunk)
 {
     size_t at, len;
@@ -76,13 +84,13 @@ static void keep_token(struct lines *lines, const struct chunk *chunk)
         lines->count--;
 }
 
-/* Joins run i with the next one if no chunk is missing between them. */
+/* Joins run i with the next one if no chunk is missing between the two. */
 static void join(struct lines *lines, size_t i)
 {
     struct run *run = &lines->runs[i], *next = run + 1;
     if (i + 1 >= lines->count || run->end != next->begin)
         return;
-    if (next->file == run->file) /* then all of it is from that one */
+    if (next->file == run->file) /* then all of the next run is from that file */
         next->newlines += run->newlines;
     next->begin = run->begin;
     lines->count--;
@@ -134,8 +142,8 @@ bool lines_first(struct lines *lines, struct reason *what)
     if (known && sequence > 0 && front->file == lines->origin.file)
         line += front->newlines;
     if (known)
-        reason_set(what, "%s: line %" PRIu64 ": '%s' is no number", lines->origin.name, line,
-                   lines->token);
+        reason_of(what, lines->origin.name, "line %" PRIu64 ": '%s' is not a number", line,
+                  lines->token);
     pthread_mutex_unlock(&lines->lock);
     return known;
 }

@@ -1,5 +1,5 @@
-/* Where the first token of a text stands that is no number: engines tell of their chunks in any
- * order, and the line is known once all that is in front of it was counted. */
+/* Finds the line of the first token of a text that is not a number. Engines report chunks in any
+ * order; the line is known once every chunk before it was counted. */
 #ifndef GPUHISTO_LINES_H
 #define GPUHISTO_LINES_H
 
@@ -8,18 +8,19 @@
 
 struct lines;
 
-/* For texts of which no more than `chunks` chunks are out at a time. NULL if memory is short. */
+/* Opens one for a text of which at most `chunks` chunks are being filled or counted at a time. NULL
+ * if memory is short. */
 struct lines *lines_open(size_t chunks);
 
-/* Takes note of a chunk, each once: the newlines in it, and whether a token in it is no number;
- * then it is searched, if none is known in front of it. Any thread. */
+/* Adds a chunk, each one once: how many newlines are in it, and whether it has a token that is not
+ * a number. Only then, and if no earlier one is known, its data are searched. Any thread. */
 void lines_add(struct lines *lines, const struct chunk *chunk, uint64_t newlines, bool invalid);
 
-/* Whether the first such token and its line are known: all chunks up to it were added. The reason
- * is then a line that names them. Any thread; cheap as long as there is none. */
+/* Whether the first such token and its line are known, as all chunks up to it were added. Then
+ * *what is "NAME: line N: 'TOKEN' is not a number". Any thread; cheap while there is none. */
 bool lines_first(struct lines *lines, struct reason *what);
 
-/* Frees it; NULL is fine. */
+/* Frees it; does nothing with NULL. */
 void lines_close(struct lines *lines);
 
 #endif

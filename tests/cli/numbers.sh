@@ -167,7 +167,7 @@ done
 
 printf '1\n2 x\ty\n3\n' >some
 printf '1\t1\t1.03125\n2\t1\t2.0625\n3\t1\t3.0625\ninvalid\t2\n' >expected
-echo "gpuhisto: some: line 2: 'x' is no number" >told
+echo "gpuhisto: some: line 2: 'x' is not a number" >told
 run -n some
 shows "count"
 run -n --invalid=count some
@@ -180,28 +180,30 @@ counts "--invalid=skip" skipped
 run -n --invalid=skip -F json some
 check "--invalid=skip: total" grep -q '"total":3,"counted":3,"other":0,"below":0,"above":0,"invalid":0' out
 run -n --invalid=error some
-refuses "--invalid=error" 1 "gpuhisto: some: line 2: 'x' is no number"
+refuses "--invalid=error" 1 "gpuhisto: some: line 2: 'x' is not a number"
 run -n --invalid=error -q some
-refuses "--invalid=error --quiet" 1 "gpuhisto: some: line 2: 'x' is no number"
+refuses "--invalid=error --quiet" 1 "gpuhisto: some: line 2: 'x' is not a number"
 printf '1 2\n3' | run -n --invalid=error
 printf '1\t1\t1.03125\n2\t1\t2.0625\n3\t1\t3.0625\ninvalid\t0\n' >expected
 counts "--invalid=error, none" expected
 printf '1\n\n a\033\\\303\244b\n' | run -n --invalid=error
-refuses "escapes" 1 "standard input: line 3: 'a\\x1b\\\\xc3\\xa4b' is no number"
+refuses "escapes" 1 "standard input: line 3: 'a\\x1b\\$(printf '\303\244')b' is not a number"
 printf '%060d,\n' 7 | run -n --invalid=error
-refuses "cut" 1 "line 1: '0000000000000000000000000000000000000000...' is no number"
+refuses "cut" 1 "line 1: '0000000000000000000000000000000000000000...' is not a number"
+printf '%038dx\303\244\303\244,\n' 7 | run -n --invalid=error
+refuses "cut before a character" 1 "line 1: '00000000000000000000000000000000000007x...' is not a number"
 printf 'a\0b 5' | run -n --invalid=error
-refuses "NUL" 1 "line 1: 'a\\x00b' is no number"
+refuses "NUL" 1 "line 1: 'a\\x00b' is not a number"
 # An endless pipe ends, and so does one of which the end never comes.
 for threads in 1 2; do
     yes '5 x' | run -n --invalid=error --threads=$threads
-    refuses "endless, $threads threads" 1 "line 1: 'x' is no number"
+    refuses "endless, $threads threads" 1 "line 1: 'x' is not a number"
 done
 mkfifo stays
 (printf '1\n2x\n'; sleep 30) >stays &
 sleeper=$!
 run -n --invalid=error stays
-refuses "no end" 1 "stays: line 2: '2x' is no number"
+refuses "no end" 1 "stays: line 2: '2x' is not a number"
 kill $sleeper
 for threads in 1 2 4; do
     run -n --invalid=error --threads=$threads --chunk-size=10K large

@@ -1,9 +1,10 @@
-/* oracle_numbers BINS FILE...: the table, and the message about the first token that is no number,
- * that --numbers must give; BINS is MIN:MAX:COUNT or log-linear.
+/* oracle_numbers BINS FILE...: the table that --numbers must give, and the message about the first
+ * token that is not a number; BINS is MIN:MAX:COUNT or log-linear.
  * oracle_numbers -q TABLE FILE...: whether the quantiles in TABLE are as good as they say.
  *
  * By the definition and nothing else: a token at a time, one edge after the other, all values
  * sorted. A FILE's name is what messages call it, but "standard input" is read as such. */
+#include "src/base/show.h"
 #include "tests/helpers/naive_number.h"
 
 #include <math.h>
@@ -29,10 +30,14 @@ static void tell(const char *name, size_t line, const unsigned char *token, size
     if (told)
         return;
     told = true;
-    fprintf(stderr, "gpuhisto: %s: line %zu: '", name, line);
-    for (size_t i = 0; i < len && i < 40; i++)
-        fprintf(stderr, token[i] >= 0x21 && token[i] <= 0x7e ? "%c" : "\\x%02x", token[i]);
-    fprintf(stderr, "%s' is no number\n", len > 40 ? "..." : "");
+    char shown[4 * 40 + 4];
+    size_t head = len;
+    if (len > 40)
+        for (head = 40; head > 37 && (token[head] & 0xc0) == 0x80;)
+            head--;
+    show_text((const char *)token, head, shown, sizeof shown);
+    fprintf(stderr, "gpuhisto: %s: line %zu: '%s%s' is not a number\n", name, line, shown,
+            len > 40 ? "..." : "");
 }
 
 static void read_tokens(const char *name)

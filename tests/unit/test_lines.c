@@ -1,4 +1,4 @@
-/* The line of the first token that is no number, when chunks are added in any order: it must be the
+/* The line of the first token that is not a number, when chunks are added in any order: it must be the
  * one that a naive loop finds, and be known as soon as all in front of it was added, no sooner. */
 #include "src/engine/lines.h"
 
@@ -58,7 +58,7 @@ static void expect(const struct piece *pieces, size_t count, struct reason *what
             line = 1;
         if (piece->invalid) {
             line += strspn((const char *)piece->data, "\n");
-            reason_set(what, "%s: line %zu: '1x' is no number", piece->chunk.origin.name, line);
+            reason_set(what, "%s: line %zu: '1x' is not a number", piece->chunk.origin.name, line);
             return;
         }
         line += piece->newlines;

@@ -82,7 +82,7 @@ static void expect_message(struct expectation *expected, const char *name, size_
         snprintf(byte, sizeof byte, token[i] ? "%c" : "\\x%02x", token[i]);
         strcat(shown, byte);
     }
-    snprintf(expected->invalid, sizeof expected->invalid, "%s: line %zu: '%s%s' is no number", name,
+    snprintf(expected->invalid, sizeof expected->invalid, "%s: line %zu: '%s%s' is not a number", name,
              line, shown, len > 40 ? "..." : "");
 }
 
