@@ -45,7 +45,10 @@ gpuhisto_sources = \
 	src/input/source.c src/input/source.h \
 	src/input/zstd.c src/input/zstd.h \
 	src/pool/cost.c src/pool/cost.h \
-	src/pool/pool.c src/pool/pool.h \
+	src/pool/handover.c src/pool/handover.h \
+	src/pool/pool.c src/pool/pool.h src/pool/pool_options.h \
+	src/pool/thread.c src/pool/thread.h \
+	src/pool/workers.c src/pool/workers.h \
 	src/report/output.c src/report/output.h \
 	src/report/quantile.c src/report/quantile.h \
 	src/report/report.c src/report/report.h

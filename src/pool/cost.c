@@ -2,17 +2,16 @@
 
 #include <stdatomic.h>
 
-#define MEMORY 16 /* about so many chunks make a mean */
+#define MEMORY 16 /* chunks, roughly, that a mean is taken over */
 
 /* Bytes a second that the host's link to a GPU takes: PCIe 5, x16, measured. */
 #define LINK_RATE 50e9
 
-/* So many may feed the GPU even where that costs a worker more than counting: the link is idle
- * otherwise, and their cost stays known. Letters on 16 cores: 86 GB/s with none, 90 with two, 79
- * with eight. */
+/* So many workers may feed the GPU even where that takes them longer than counting: otherwise the
+ * link would be idle, and what feeding costs would not be known. More of them are a loss. */
 #define FEEDERS_ALWAYS 2
 
-static void learn(_Atomic double *mean, double sample)
+static void mean_learn(_Atomic double *mean, double sample)
 {
     double old = atomic_load(mean);
     atomic_store(mean, old > 0 ? old + (sample - old) / MEMORY : sample);
@@ -22,9 +21,9 @@ void costs_learn_file(struct costs *costs, bool on_gpu, size_t len, double read_
                       double count_seconds)
 {
     double all = (read_seconds + count_seconds) / (double)len;
-    learn(on_gpu ? &costs->gpu : &costs->cpu, all);
+    mean_learn(on_gpu ? &costs->gpu : &costs->cpu, all);
     if (!on_gpu)
-        learn(&costs->read, read_seconds / (double)len);
+        mean_learn(&costs->read, read_seconds / (double)len);
 }
 
 void costs_learn_stream(struct costs *costs, double read_seconds, double count_seconds)
@@ -45,8 +44,8 @@ bool costs_prefer_gpu(const struct costs *costs, unsigned feeders)
     return feeders < FEEDERS_ALWAYS || atomic_load(&costs->gpu) <= atomic_load(&costs->cpu);
 }
 
-/* A feeder is taken to read as fast as one that counts as well reads, so that each gains the GPU's
- * side what it does not spend on counting; as many as fill the link. */
+/* Assumes that a worker that only feeds the GPU reads as fast as one that also counts, so that each
+ * feeder gains what it does not spend on counting; and that there are as many as fill the link. */
 double costs_gpu_saves(const struct costs *costs, double left, double rate, unsigned workers,
                        double start)
 {

@@ -1,4 +1,4 @@
-/* What a byte costs a worker in each of the two places, as seen in this very run; and what follows
+/* What a byte costs a worker on the CPU and on the GPU, as measured in this run, and what follows
  * from it. */
 #ifndef GPUHISTO_COST_H
 #define GPUHISTO_COST_H
@@ -7,17 +7,19 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Any thread may learn and ask. The first three are running means, 0 as long as nothing was seen; a
+/* Any thread may use it. read, cpu and gpu are running means, 0 before anything was measured; a
  * lost update does not matter. */
 struct costs {
-    _Atomic double read;          /* seconds a byte of a file, into a worker's own buffer */
-    _Atomic double cpu;           /* the same, and counting it there */
-    _Atomic double gpu;           /* the same, into a slot, and handing it over */
-    _Atomic uint64_t reading_ns;  /* that readers of streams have read or decompressed, or waited */
-    _Atomic uint64_t counting_ns; /* that they have counted what they had read */
+    _Atomic double read;          /* seconds a byte: reading a file into a CPU buffer */
+    _Atomic double cpu;           /* seconds a byte: that, and counting it */
+    _Atomic double gpu;           /* seconds a byte: reading it into a slot, and submitting that */
+    _Atomic uint64_t reading_ns;  /* readers of streams spent on reading, decompressing, waiting */
+    _Atomic uint64_t counting_ns; /* they spent on counting what they had read */
 };
 
-/* A worker has read len (at least 1) bytes of a file and had them counted, or handed them over. */
+/* A worker has read len (at least 1) bytes of a file and counted them, or submitted them to the
+ * GPU.
+ */
 void costs_learn_file(struct costs *costs, bool on_gpu, size_t len, double read_seconds,
                       double count_seconds);
 
@@ -27,12 +29,12 @@ void costs_learn_stream(struct costs *costs, double read_seconds, double count_s
 /* How much of their time the readers of streams spend on counting, 0 to 1. */
 double costs_counting_share(const struct costs *costs);
 
-/* Whether a worker's next piece of a file had better go to the GPU, where `feeders` others are on
- * their way. */
+/* Whether a worker's next piece of a file should go to the GPU, while `feeders` other workers have
+ * one that does. */
 bool costs_prefer_gpu(const struct costs *costs, unsigned feeders);
 
 /* Seconds that a GPU would save if it was opened now and ready after `start` seconds: `left` bytes
- * of files are still to come, `workers` deal with `rate` bytes a second without it. May be
+ * of files are still to come, and without it `workers` workers count `rate` bytes a second. May be
  * negative. */
 double costs_gpu_saves(const struct costs *costs, double left, double rate, unsigned workers,
                        double start);

@@ -1,0 +1,216 @@
+#include "handover.h"
+#include "thread.h"
+#include "gpu/gpu_engine.h"
+#include "src/base/clock.h"
+
+#include <stdlib.h>
+
+#define MIB ((uint64_t)1 << 20)
+
+/* There is no rate to go by before this time, and the question whether the GPU pays is not asked
+ * more often: not for each of a hundred thousand chunks a second. */
+#define ASK_SECONDS 0.02
+
+/* Slots. Two are enough for a pipe, whose readers take turns. Readers of a file work side by side:
+ * each fills one slot while another one of its own is on its way, within what may be pinned. */
+#define SERIAL_BUFFERS 2
+#define PARALLEL_BUFFERS_BYTES (192 * MIB)
+
+/* A device that finishes no chunk for so long has hung: even the slowest strategy counts the
+ * largest chunk, 1 GiB, in a second. */
+#define DEADLINE_MS 20000
+
+void handover_init(struct handover *handover, const struct pool_options *options,
+                   const struct histogram *histogram, struct source *source, struct engine *cpu,
+                   struct lines *lines, unsigned threads)
+{
+    *handover = (struct handover){.options = options,
+                                  .histogram = histogram,
+                                  .source = source,
+                                  .cpu = cpu,
+                                  .lines = lines,
+                                  .begin = clock_now(),
+                                  .threads = threads};
+    pthread_mutex_init(&handover->lock, NULL);
+}
+
+void handover_destroy(struct handover *handover)
+{
+    if (!atomic_load(&handover->opening))
+        pthread_mutex_destroy(&handover->lock);
+}
+
+struct engine *handover_gpu(struct handover *handover)
+{
+    return atomic_load(&handover->gpu);
+}
+
+void handover_refused(struct handover *handover, struct reason *why)
+{
+    pthread_mutex_lock(&handover->lock);
+    *why = handover->refused;
+    pthread_mutex_unlock(&handover->lock);
+}
+
+/* --- opening the GPU --- */
+
+static unsigned handover_slots(const struct handover *handover, bool side_by_side)
+{
+    const struct pool_options *options = handover->options;
+    if (options->buffers)
+        return options->buffers;
+    if (!side_by_side)
+        return SERIAL_BUFFERS;
+    uint64_t fit =
+        PARALLEL_BUFFERS_BYTES / gpu_engine_slot_size(handover->histogram, options->chunk_size);
+    uint64_t wanted = 2 * (uint64_t)atomic_load(&handover->threads);
+    uint64_t slots = wanted < fit ? wanted : fit;
+    return slots > SERIAL_BUFFERS ? (unsigned)slots : SERIAL_BUFFERS;
+}
+
+/* Opens the GPU's engine; from then on workers find its slots. */
+static void handover_open(struct handover *handover, unsigned slots)
+{
+    const struct pool_options *options = handover->options;
+    struct gpu_options wanted = {
+        .ordinal = options->ordinal,
+        .strategy = options->strategy,
+        .chunk_size = options->chunk_size,
+        .buffers = slots,
+        .deadline_ms = DEADLINE_MS,
+        .timing = options->timing,
+        .fallback = options->device == DEVICE_GPU ? NULL : handover->cpu,
+    };
+    struct reason why = {""};
+    struct engine *gpu = gpu_engine_open(handover->histogram, &wanted, &why);
+    if (gpu)
+        gpu->lines = handover->lines;
+    pthread_mutex_lock(&handover->lock);
+    handover->refused = why;
+    pthread_mutex_unlock(&handover->lock);
+    if (gpu)
+        handover->gpu_ready = clock_seconds_since(&handover->begin);
+    atomic_store(&handover->gpu, gpu);
+}
+
+int handover_open_now(struct handover *handover)
+{
+    atomic_store(&handover->opening, true);
+    handover_open(handover, handover_slots(handover, source_left(handover->source) > 0));
+    return handover_gpu(handover) ? 0 : -1;
+}
+
+struct opener {
+    struct handover *handover;
+    unsigned slots;
+};
+
+static void *opener_thread(void *arg)
+{
+    struct opener opener = *(struct opener *)arg;
+    free(arg);
+    handover_open(opener.handover, opener.slots);
+    return NULL;
+}
+
+/* --- whether it pays --- */
+
+/* Tests set break_even to 0, and do not wait either. */
+static double handover_ask_seconds(const struct handover *handover)
+{
+    double break_even = handover->options->tuning.break_even;
+    return break_even < ASK_SECONDS ? break_even : ASK_SECONDS;
+}
+
+bool handover_counting_is_dear(const struct handover *handover)
+{
+    return costs_counting_share(&handover->costs) > handover->options->tuning.stream_share;
+}
+
+void handover_restart_rate(struct handover *handover, uint64_t bytes)
+{
+    atomic_store(&handover->rate_base, bytes);
+    atomic_store(&handover->rate_begin, clock_seconds_since(&handover->begin));
+}
+
+static bool handover_gpu_pays(struct handover *handover, enum flow flow, uint64_t bytes,
+                              unsigned workers)
+{
+    const struct pool_tuning *tuning = &handover->options->tuning;
+    double now = clock_seconds_since(&handover->begin);
+    double rate_begin = atomic_load(&handover->rate_begin);
+    if (now - rate_begin < handover_ask_seconds(handover))
+        return false;
+    double rate = (double)(bytes - atomic_load(&handover->rate_base)) / (now - rate_begin);
+    if (flow != FLOW_FILE)
+        return now >= tuning->stream_break_even && handover_counting_is_dear(handover);
+    double saved = costs_gpu_saves(&handover->costs, (double)source_left(handover->source), rate,
+                                   workers, tuning->gpu_start);
+    return saved >= tuning->break_even;
+}
+
+void handover_consider(struct handover *handover, enum flow flow, uint64_t bytes, unsigned workers)
+{
+    double now = clock_seconds_since(&handover->begin);
+    if (handover->options->device != DEVICE_AUTO || atomic_load(&handover->opening) ||
+        now < atomic_load(&handover->next_ask))
+        return;
+    atomic_store(&handover->next_ask, now + handover_ask_seconds(handover));
+    if (!handover_gpu_pays(handover, flow, bytes, workers) ||
+        atomic_exchange(&handover->opening, true))
+        return;
+    struct opener *opener = malloc(sizeof *opener);
+    if (!opener)
+        return; /* the CPU goes on alone */
+    *opener = (struct opener){handover, handover_slots(handover, flow != FLOW_PIPE)};
+    if (thread_start(opener_thread, opener, 0) != 0)
+        free(opener);
+}
+
+/* --- which engine gets a chunk --- */
+
+/* Whether the next piece of a file is for the GPU. The last bytes, less than a slot for each
+ * worker, are shared out in the CPU's smaller pieces, so that all workers finish at the same time.
+ */
+static bool handover_feeds_gpu(struct handover *handover)
+{
+    uint64_t last = (uint64_t)atomic_load(&handover->threads) * handover->options->chunk_size;
+    return source_left(handover->source) >= last &&
+           costs_prefer_gpu(&handover->costs, atomic_load(&handover->feeders));
+}
+
+/* What comes through a pipe goes wholly to the GPU once there is one, and so does zstd data: the
+ * cores have enough to do with decompressing it. */
+struct chunk *handover_choose(void *arg, enum flow flow)
+{
+    struct handover *handover = arg;
+    bool only_gpu = handover->options->device == DEVICE_GPU;
+    struct engine *gpu = handover_gpu(handover);
+    bool wait = only_gpu || flow != FLOW_FILE;
+    struct chunk *chunk = NULL;
+    if (gpu && (wait || handover_feeds_gpu(handover)))
+        chunk = engine_acquire(gpu, wait);
+    if (chunk && flow == FLOW_FILE)
+        atomic_fetch_add(&handover->feeders, 1);
+    if (chunk || only_gpu || (gpu && gpu_engine_failed(gpu)))
+        return chunk;
+    chunk = engine_acquire(handover->cpu, true);
+    chunk->give = flow == FLOW_ZSTD && handover_counting_is_dear(handover);
+    return chunk;
+}
+
+int handover_submit(struct handover *handover, struct chunk *chunk, enum flow flow, double begin)
+{
+    bool on_gpu = chunk->engine != handover->cpu, given = chunk->give;
+    size_t len = chunk->origin.bytes;
+    double was_read = clock_seconds_since(&handover->begin);
+    int rc = engine_submit(chunk);
+    double counted = clock_seconds_since(&handover->begin);
+    if (on_gpu && flow == FLOW_FILE)
+        atomic_fetch_sub(&handover->feeders, 1);
+    if (flow != FLOW_FILE && !given)
+        costs_learn_stream(&handover->costs, was_read - begin, counted - was_read);
+    else if (flow == FLOW_FILE && len > 0)
+        costs_learn_file(&handover->costs, on_gpu, len, was_read - begin, counted - was_read);
+    return rc;
+}

@@ -1,0 +1,51 @@
+/* What the command line says about workers and engines. */
+#ifndef GPUHISTO_POOL_OPTIONS_H
+#define GPUHISTO_POOL_OPTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct counter;
+struct strategy;
+
+enum device_choice {
+    DEVICE_AUTO, /* the CPU at once, and a GPU as well once the input proves long enough */
+    DEVICE_CPU,
+    DEVICE_GPU, /* a GPU only: without one the run fails */
+};
+
+/* What happens to a token that is not a number. */
+enum invalid_choice {
+    INVALID_COUNT, /* it counts as invalid; the first one is reported */
+    INVALID_SKIP,
+    INVALID_ERROR, /* it ends the run */
+};
+
+/* When to start more threads, and when to open the GPU. */
+struct pool_tuning {
+    uint64_t short_input;     /* bytes that one worker counts before others are started */
+    double gpu_start;         /* seconds that a GPU takes until it is ready */
+    double break_even;        /* seconds that it must save to be worth opening */
+    double stream_break_even; /* the same for pipes and zstd data: seconds they have lasted */
+    double stream_share;      /* share of their readers' time above which others do the counting */
+};
+
+struct pool_options {
+    enum device_choice device;
+    int ordinal;                     /* which GPU, from 0 */
+    const struct strategy *strategy; /* NULL: the fastest */
+    const struct counter *counter;   /* how the CPU counts; NULL: the fastest */
+    size_t chunk_size;               /* bytes of a GPU slot; the CPU's buffers are no larger */
+    unsigned buffers;                /* GPU slots; 0: chosen by the kind of input */
+    unsigned threads;                /* workers at most; 0: as many processors as may be used */
+    bool timing;                     /* measure copies and kernels on the device */
+    enum invalid_choice invalid;     /* in numbers */
+    struct pool_tuning tuning;
+    /* If not NULL: called ten times a second by the thread that waits, with look_arg and the bytes
+     * that were read so far. */
+    void (*look)(void *arg, uint64_t bytes);
+    void *look_arg;
+};
+
+#endif

@@ -1,0 +1,188 @@
+#include "workers.h"
+#include "thread.h"
+#include "src/base/clock.h"
+
+/* Between calls of options->look. */
+#define LOOK_NS 100000000
+
+void workers_init(struct workers *workers, const struct pool_options *options,
+                  struct source *source, struct handover *handover, struct lines *lines)
+{
+    *workers = (struct workers){
+        .options = options, .source = source, .handover = handover, .lines = lines};
+    pthread_mutex_init(&workers->lock, NULL);
+    pthread_cond_init(&workers->changed, NULL);
+}
+
+void workers_destroy(struct workers *workers)
+{
+    pthread_cond_destroy(&workers->changed);
+    pthread_mutex_destroy(&workers->lock);
+}
+
+static void workers_fail(struct workers *workers, const char *why)
+{
+    pthread_mutex_lock(&workers->lock);
+    if (!workers->failed)
+        reason_set(&workers->why, "%s", why);
+    workers->failed = true;
+    pthread_cond_signal(&workers->changed);
+    pthread_mutex_unlock(&workers->lock);
+}
+
+/* A run that wants a GPU only ends when it is lost. */
+static void workers_fail_for_loss(struct workers *workers)
+{
+    struct reason why;
+    reason_set(&why, "GPU lost: %s", engine_loss(handover_gpu(workers->handover)));
+    workers_fail(workers, why.text);
+}
+
+/* --- starting them --- */
+
+static void *worker_thread(void *arg);
+
+/* How many workers a pipe keeps busy: while one reads, the others count what they have read. Those
+ * that are too many wait, and waiting counts as reading, so that no more are asked for. */
+static unsigned workers_for_pipe(struct workers *workers)
+{
+    const struct handover *handover = workers->handover;
+    double share = costs_counting_share(&handover->costs);
+    double most = atomic_load(&handover->threads);
+    double wanted = share < 1 ? 2 + share / (1 - share) : most;
+    if (!handover_counting_is_dear(handover))
+        return 1;
+    return (unsigned)(wanted < most ? wanted : most);
+}
+
+/* Starts as many workers as the input is worth. */
+static void workers_start_more(struct workers *workers, enum flow flow)
+{
+    unsigned wanted = atomic_load(&workers->handover->threads);
+    if (flow == FLOW_PIPE && wanted > 1)
+        wanted = workers_for_pipe(workers);
+    if (atomic_load(&workers->started) >= wanted)
+        return;
+    pthread_mutex_lock(&workers->lock);
+    unsigned before = workers->started;
+    while (workers->started < wanted && !workers->failed &&
+           thread_start(worker_thread, workers, 0) == 0) {
+        workers->started++;
+        workers->running++;
+    }
+    if (workers->started > before)
+        handover_restart_rate(workers->handover, atomic_load(&workers->bytes));
+    pthread_mutex_unlock(&workers->lock);
+}
+
+int workers_begin(struct workers *workers, struct reason *why)
+{
+    pthread_mutex_lock(&workers->lock);
+    int rc = thread_start(worker_thread, workers, 0);
+    workers->started = workers->running = rc == 0;
+    pthread_mutex_unlock(&workers->lock);
+    if (rc != 0)
+        reason_set(why, "cannot start a thread");
+    return rc;
+}
+
+/* --- what one does --- */
+
+/* Ends a run with --invalid=error once the first token that is not a number is known. Whether it
+ * did. */
+static bool worker_found_invalid(struct workers *workers)
+{
+    struct reason what;
+    if (workers->options->invalid != INVALID_ERROR || !workers->lines ||
+        !lines_first(workers->lines, &what))
+        return false;
+    workers_fail(workers, what.text);
+    return true;
+}
+
+/* Calls for help when the input proves long; `len` bytes more were read. */
+static void worker_call_for_help(struct workers *workers, enum flow flow, size_t len)
+{
+    uint64_t bytes = atomic_fetch_add(&workers->bytes, len) + len;
+    if (len == 0 || bytes < workers->options->tuning.short_input)
+        return;
+    workers_start_more(workers, flow);
+    handover_consider(workers->handover, flow, bytes, atomic_load(&workers->started));
+}
+
+/* Reads a chunk and has it counted. Whether there may be another one. */
+static bool worker_step(struct workers *workers, struct reader *reader)
+{
+    struct handover *handover = workers->handover;
+    struct chunk *chunk;
+    enum flow flow;
+    double begin = clock_seconds_since(&handover->begin);
+    int more = source_read(reader, handover_choose, handover, &chunk, &flow);
+    size_t len = chunk ? chunk->origin.bytes : 0; /* submit takes the chunk back */
+    if (chunk && handover_submit(handover, chunk, flow, begin) != 0) {
+        workers_fail_for_loss(workers);
+        return false;
+    }
+    if (worker_found_invalid(workers))
+        return false;
+    if (more < 0) {
+        const char *error = source_error(workers->source);
+        if (error)
+            workers_fail(workers, error);
+        else
+            workers_fail_for_loss(workers);
+    }
+    if (more > 0)
+        worker_call_for_help(workers, flow, len);
+    return more > 0;
+}
+
+static void *worker_thread(void *arg)
+{
+    struct workers *workers = arg;
+    struct reader reader;
+    reader_open(&reader, workers->source);
+    while (worker_step(workers, &reader))
+        ;
+    reader_close(&reader);
+    pthread_mutex_lock(&workers->lock);
+    workers->running--;
+    pthread_cond_signal(&workers->changed);
+    pthread_mutex_unlock(&workers->lock);
+    return NULL;
+}
+
+/* --- waiting for them --- */
+
+/* Waits for a change, and calls look if there is none for a while. The lock is held on entry and on
+ * return, but not while look runs. */
+static void workers_wait_and_look(struct workers *workers)
+{
+    struct timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_nsec += LOOK_NS;
+    if (until.tv_nsec >= 1000000000) {
+        until.tv_nsec -= 1000000000;
+        until.tv_sec++;
+    }
+    if (pthread_cond_timedwait(&workers->changed, &workers->lock, &until) == 0)
+        return;
+    pthread_mutex_unlock(&workers->lock);
+    workers->options->look(workers->options->look_arg, atomic_load(&workers->bytes));
+    pthread_mutex_lock(&workers->lock);
+}
+
+int workers_wait(struct workers *workers, struct reason *why)
+{
+    pthread_mutex_lock(&workers->lock);
+    while (workers->running > 0 && !workers->failed)
+        if (workers->options->look)
+            workers_wait_and_look(workers);
+        else
+            pthread_cond_wait(&workers->changed, &workers->lock);
+    int rc = workers->failed ? -1 : 0;
+    if (rc != 0)
+        *why = workers->why;
+    pthread_mutex_unlock(&workers->lock);
+    return rc;
+}
