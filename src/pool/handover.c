@@ -68,6 +68,13 @@ static unsigned handover_slots(const struct handover *handover, bool side_by_sid
     return slots > SERIAL_BUFFERS ? (unsigned)slots : SERIAL_BUFFERS;
 }
 
+static void handover_refuse(struct handover *handover, const struct reason *why)
+{
+    pthread_mutex_lock(&handover->lock);
+    handover->refused = *why;
+    pthread_mutex_unlock(&handover->lock);
+}
+
 /* Opens the GPU's engine; from then on workers find its slots. */
 static void handover_open(struct handover *handover, unsigned slots)
 {
@@ -83,13 +90,12 @@ static void handover_open(struct handover *handover, unsigned slots)
     };
     struct reason why = {""};
     struct engine *gpu = gpu_engine_open(handover->histogram, &wanted, &why);
-    if (gpu)
+    if (gpu) {
         gpu->lines = handover->lines;
-    pthread_mutex_lock(&handover->lock);
-    handover->refused = why;
-    pthread_mutex_unlock(&handover->lock);
-    if (gpu)
         handover->gpu_ready = clock_seconds_since(&handover->begin);
+    } else {
+        handover_refuse(handover, &why);
+    }
     atomic_store(&handover->gpu, gpu);
 }
 
@@ -111,6 +117,19 @@ static void *opener_thread(void *arg)
     free(arg);
     handover_open(opener.handover, opener.slots);
     return NULL;
+}
+
+/* Without memory or a thread for it, the CPU goes on alone. */
+static void handover_start_opener(struct handover *handover, unsigned slots)
+{
+    struct opener *opener = malloc(sizeof *opener);
+    if (opener) {
+        *opener = (struct opener){handover, slots};
+        if (thread_start(opener_thread, opener, 0) == 0)
+            return;
+        free(opener);
+    }
+    handover_refuse(handover, &(struct reason){"cannot start a thread"});
 }
 
 /* --- whether it pays --- */
@@ -159,12 +178,7 @@ void handover_consider(struct handover *handover, enum flow flow, uint64_t bytes
     if (!handover_gpu_pays(handover, flow, bytes, workers) ||
         atomic_exchange(&handover->opening, true))
         return;
-    struct opener *opener = malloc(sizeof *opener);
-    if (!opener)
-        return; /* the CPU goes on alone */
-    *opener = (struct opener){handover, handover_slots(handover, flow != FLOW_PIPE)};
-    if (thread_start(opener_thread, opener, 0) != 0)
-        free(opener);
+    handover_start_opener(handover, handover_slots(handover, flow != FLOW_PIPE));
 }
 
 /* --- which engine gets a chunk --- */

@@ -11,7 +11,11 @@ void workers_init(struct workers *workers, const struct pool_options *options,
     *workers = (struct workers){
         .options = options, .source = source, .handover = handover, .lines = lines};
     pthread_mutex_init(&workers->lock, NULL);
-    pthread_cond_init(&workers->changed, NULL);
+    pthread_condattr_t attributes;
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_cond_init(&workers->changed, &attributes);
+    pthread_condattr_destroy(&attributes);
 }
 
 void workers_destroy(struct workers *workers)
@@ -61,14 +65,17 @@ static void workers_start_more(struct workers *workers, enum flow flow)
     unsigned wanted = atomic_load(&workers->handover->threads);
     if (flow == FLOW_PIPE && wanted > 1)
         wanted = workers_for_pipe(workers);
-    if (atomic_load(&workers->started) >= wanted)
+    if (atomic_load(&workers->started) >= wanted || atomic_load(&workers->exhausted))
         return;
     pthread_mutex_lock(&workers->lock);
     unsigned before = workers->started;
-    while (workers->started < wanted && !workers->failed &&
-           thread_start(worker_thread, workers, 0) == 0) {
-        workers->started++;
-        workers->running++;
+    while (workers->started < wanted && !workers->failed && !workers->exhausted) {
+        if (thread_start(worker_thread, workers, 0) != 0) {
+            workers->exhausted = true; /* the limit that was met will hardly go away in this run */
+        } else {
+            workers->started++;
+            workers->running++;
+        }
     }
     if (workers->started > before)
         handover_restart_rate(workers->handover, atomic_load(&workers->bytes));
@@ -158,8 +165,7 @@ static void *worker_thread(void *arg)
  * return, but not while look runs. */
 static void workers_wait_and_look(struct workers *workers)
 {
-    struct timespec until;
-    clock_gettime(CLOCK_REALTIME, &until);
+    struct timespec until = clock_now(); /* the condition's clock, too, which cannot be set */
     until.tv_nsec += LOOK_NS;
     if (until.tv_nsec >= 1000000000) {
         until.tv_nsec -= 1000000000;

@@ -266,6 +266,11 @@ failing_calls()
     with FAULT_CALL=pthread_create FAULT_AT=2 FAULT_ERRNO=11 -- -l --threads=3 large
     check "no second thread: struck" [ -e mark ]
     counts "no second thread" expected
+    rm -f mark
+    with FAULT_CALL=pthread_create FAULT_AT=2 FAULT_FOR_GOOD=1 FAULT_ERRNO=11 -- \
+        -l --threads=3 --chunk-size=10K large
+    counts "never a second thread" expected
+    check "never a second thread: tried once" [ "$(wc -c <mark)" -eq 1 ]
 
     # Memory that cannot be had, whoever asks for it: never a crash, nor a wrong table.
     cp expected large.table

@@ -96,6 +96,22 @@ counts "too short for progress" table
 run -l --progress=sometimes in
 refuses "an unknown WHEN" 2 "--progress=sometimes: must be one of never, auto, always"
 
+# A clock that is set back by an hour does not stop it.
+if can_interpose; then
+    FAULT_CLOCK=3600 LD_PRELOAD="$HELPERS/interpose.so" \
+        "$GPUHISTO" $ENGINE -l --progress=always fifo >out 2>err &
+    pid=$!
+    exec 3>fifo
+    cat in >&3
+    check "clock set back: a line" eventually asked 2
+    kill -USR1 $pid
+    check "clock set back: SIGUSR1" eventually asked 3
+    end_run "clock set back"
+    told "clock set back" 3
+else
+    skip_part "a clock that is set back: $why_not"
+fi
+
 # --- how much of it ---
 
 # A FILE that takes a while.

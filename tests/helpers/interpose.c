@@ -5,7 +5,10 @@
  *     FAULT_AT     which call of it, from 1
  *     FAULT_ERRNO  with what errno it fails (5, EIO)
  *     FAULT_SIGNAL instead of failing, this signal is raised, and the call goes on
- *     FAULT_MARK   a file that is created when it comes to pass
+ *     FAULT_FOR_GOOD  every later call of it fails, too
+ *     FAULT_MARK   a file that gets a byte for every call that fails
+ *     FAULT_CLOCK  the wall clock is ahead by so many seconds: as if it had been set back by these
+ *                  as soon as the program had read it
  *     FAULT_SHORT  every read and pread gives 1 to so many bytes
  *     FAULT_EINTR  every other read and pread fails with EINTR
  *
@@ -22,6 +25,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 extern void *__libc_malloc(size_t size);
@@ -33,7 +37,8 @@ static const char *call, *mark;
 static long fail_at;
 static int fail_errno = EIO, fail_signal;
 static size_t most;
-static bool interrupt;
+static bool interrupt, for_good;
+static time_t clock_ahead;
 static atomic_long calls, reads;
 
 static void begin(void)
@@ -48,7 +53,10 @@ static void begin(void)
         fail_signal = atoi(text);
     if ((text = getenv("FAULT_SHORT")))
         most = strtoul(text, NULL, 10);
+    if ((text = getenv("FAULT_CLOCK")))
+        clock_ahead = atol(text);
     interrupt = getenv("FAULT_EINTR") != NULL;
+    for_good = getenv("FAULT_FOR_GOOD") != NULL;
     call = getenv("FAULT_CALL"); /* last: from here on calls are counted */
 }
 
@@ -78,10 +86,14 @@ int __libc_start_main(main_function *program_main, int argc, char **argv, void (
 /* Whether this call of `name` fails; errno is then set. */
 static bool struck(const char *name)
 {
-    if (!call || strcmp(call, name) != 0 || atomic_fetch_add(&calls, 1) + 1 != fail_at)
+    if (!call || strcmp(call, name) != 0)
+        return false;
+    long made = atomic_fetch_add(&calls, 1) + 1;
+    if (made < fail_at || (made > fail_at && !for_good))
         return false;
     if (mark) {
-        long fd = syscall(SYS_openat, AT_FDCWD, mark, O_CREAT | O_WRONLY, 0600);
+        long fd = syscall(SYS_openat, AT_FDCWD, mark, O_CREAT | O_APPEND | O_WRONLY, 0600);
+        syscall(SYS_write, fd, "x", 1);
         syscall(SYS_close, fd);
     }
     if (fail_signal) {
@@ -169,6 +181,14 @@ int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*
     typedef int creator(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
     creator *next = (creator *)dlsym(RTLD_NEXT, "pthread_create");
     return struck("pthread_create") ? errno : next(thread, attributes, run, arg);
+}
+
+int clock_gettime(clockid_t clock, struct timespec *time)
+{
+    long rc = syscall(SYS_clock_gettime, clock, time);
+    if (rc == 0 && clock == CLOCK_REALTIME)
+        time->tv_sec += clock_ahead;
+    return (int)rc;
 }
 
 void *malloc(size_t size)
