@@ -44,9 +44,12 @@ gpuhisto_sources = \
 	src/input/input.c src/input/input.h \
 	src/input/source.c src/input/source.h \
 	src/input/zstd.c src/input/zstd.h \
+	src/pool/cgroup.c src/pool/cgroup.h \
 	src/pool/cost.c src/pool/cost.h \
 	src/pool/handover.c src/pool/handover.h \
+	src/pool/memory.c src/pool/memory.h \
 	src/pool/pool.c src/pool/pool.h src/pool/pool_options.h \
+	src/pool/processors.c src/pool/processors.h \
 	src/pool/thread.c src/pool/thread.h \
 	src/pool/workers.c src/pool/workers.h \
 	src/report/output.c src/report/output.h \

@@ -1,5 +1,6 @@
 #include "pool.h"
 #include "handover.h"
+#include "processors.h"
 #include "workers.h"
 #include "gpu/gpu_engine.h"
 #include "src/base/clock.h"
@@ -39,13 +40,6 @@ struct pool {
     struct workers workers;
 };
 
-static unsigned processors(void)
-{
-    cpu_set_t set;
-    int count = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
-    return count > 0 ? (unsigned)count : 1;
-}
-
 /* --- opening and closing --- */
 
 /* 0, or -1: memory is short. */
@@ -71,7 +65,7 @@ static struct pool *pool_open(const struct pool_options *options, const struct h
                               struct source *source)
 {
     struct pool *pool = calloc(1, sizeof *pool);
-    unsigned threads = options->threads ? options->threads : processors();
+    unsigned threads = options->threads ? options->threads : processors_allowed(sched_getaffinity);
     if (!pool)
         return NULL;
     pool->options = *options;
@@ -130,6 +124,7 @@ static void pool_describe_gpu(struct pool *pool, struct engine *gpu, struct pool
 static int pool_begin_on_gpu(struct pool *pool, struct reason *why)
 {
     struct reason refused;
+    workers_limit(&pool->workers); /* the number of slots follows from it */
     if (handover_open_now(&pool->handover) == 0)
         return 0;
     handover_refused(&pool->handover, &refused);

@@ -1,4 +1,5 @@
 #include "workers.h"
+#include "processors.h"
 #include "thread.h"
 #include "src/base/clock.h"
 
@@ -59,9 +60,24 @@ static unsigned workers_for_pipe(struct workers *workers)
     return (unsigned)(wanted < most ? wanted : most);
 }
 
+void workers_limit(struct workers *workers)
+{
+    pthread_mutex_lock(&workers->lock);
+    bool done = workers->limited;
+    workers->limited = true;
+    if (!done && workers->options->threads == 0) {
+        unsigned quota = processors_quota("");
+        if (quota < atomic_load(&workers->handover->threads))
+            atomic_store(&workers->handover->threads, quota);
+    }
+    pthread_mutex_unlock(&workers->lock);
+}
+
 /* Starts as many workers as the input is worth. */
 static void workers_start_more(struct workers *workers, enum flow flow)
 {
+    if (atomic_load(&workers->started) < atomic_load(&workers->handover->threads))
+        workers_limit(workers);
     unsigned wanted = atomic_load(&workers->handover->threads);
     if (flow == FLOW_PIPE && wanted > 1)
         wanted = workers_for_pipe(workers);

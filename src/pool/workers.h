@@ -23,6 +23,7 @@ struct workers {
     pthread_mutex_t lock; /* guards the rest */
     pthread_cond_t changed;
     unsigned running;
+    bool limited; /* workers_limit was called */
     bool failed;
     struct reason why; /* if failed */
 };
@@ -33,6 +34,10 @@ void workers_init(struct workers *workers, const struct pool_options *options,
 
 /* Frees what it has; no worker may be running. */
 void workers_destroy(struct workers *workers);
+
+/* Lowers the most workers there may be to what CPU quotas allow, unless the user gave a number.
+ * Only the first call does anything; the workers make it before they start others. */
+void workers_limit(struct workers *workers);
 
 /* Starts the first worker, which starts others when the input is long. 0, or -1 with the reason
  * set.
