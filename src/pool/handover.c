@@ -1,4 +1,5 @@
 #include "handover.h"
+#include "memory.h"
 #include "thread.h"
 #include "gpu/gpu_engine.h"
 #include "src/base/clock.h"
@@ -75,6 +76,23 @@ static void handover_refuse(struct handover *handover, const struct reason *why)
     pthread_mutex_unlock(&handover->lock);
 }
 
+/* Whether there is memory for the slots, which are touched at once, and pinned: where there is not,
+ * the out-of-memory killer would end the process. 0, or -1 with the reason set. */
+static int handover_check_memory(const struct handover *handover, unsigned slots,
+                                 struct reason *why)
+{
+    size_t slot = gpu_engine_slot_size(handover->histogram, handover->options->chunk_size);
+    uint64_t wanted = (uint64_t)slots * slot, available = memory_available("");
+    if (wanted <= available)
+        return 0;
+    reason_set(why,
+               "%u buffers of %.1f MiB need %.0f MiB of memory, but %.0f MiB are available; lower "
+               "--buffers or --chunk-size",
+               slots, (double)slot / (double)MIB, (double)wanted / (double)MIB,
+               (double)available / (double)MIB);
+    return -1;
+}
+
 /* Opens the GPU's engine; from then on workers find its slots. */
 static void handover_open(struct handover *handover, unsigned slots)
 {
@@ -89,7 +107,9 @@ static void handover_open(struct handover *handover, unsigned slots)
         .fallback = options->device == DEVICE_GPU ? NULL : handover->cpu,
     };
     struct reason why = {""};
-    struct engine *gpu = gpu_engine_open(handover->histogram, &wanted, &why);
+    struct engine *gpu = handover_check_memory(handover, slots, &why) == 0
+                             ? gpu_engine_open(handover->histogram, &wanted, &why)
+                             : NULL;
     if (gpu) {
         gpu->lines = handover->lines;
         handover->gpu_ready = clock_seconds_since(&handover->begin);

@@ -1,5 +1,6 @@
 #include "pool.h"
 #include "handover.h"
+#include "memory.h"
 #include "processors.h"
 #include "workers.h"
 #include "gpu/gpu_engine.h"
@@ -31,6 +32,9 @@ const struct pool_tuning pool_tuning = {
     .stream_share = 0.1,
 };
 
+/* Bytes of counts that are taken to fit. */
+#define COUNTS_UNCHECKED (32 * MIB)
+
 /* Freed only after a run in which all threads have ended: those that have not still use it. */
 struct pool {
     struct pool_options options;
@@ -41,6 +45,19 @@ struct pool {
 };
 
 /* --- opening and closing --- */
+
+/* Whether there is memory for the counts: the tally, and at least one table of the CPU's engine.
+ * All else takes so little that it is not looked at, and neither are few bins, as that takes time.
+ * 0, or -1 with the reason set. */
+static int pool_check_memory(const struct histogram *histogram, struct reason *why)
+{
+    uint64_t wanted = 2 * (uint64_t)histogram->bins * sizeof(uint64_t), available;
+    if (wanted <= COUNTS_UNCHECKED || wanted <= (available = memory_available("")))
+        return 0;
+    reason_set(why, "out of memory: %zu bins need %.0f MiB, but %.0f MiB are available",
+               histogram->bins, (double)wanted / (double)MIB, (double)available / (double)MIB);
+    return -1;
+}
 
 /* 0, or -1: memory is short. */
 static int pool_open_lines(struct pool *pool, const struct histogram *histogram, unsigned threads)
@@ -128,7 +145,7 @@ static int pool_begin_on_gpu(struct pool *pool, struct reason *why)
     if (handover_open_now(&pool->handover) == 0)
         return 0;
     handover_refused(&pool->handover, &refused);
-    reason_set(why, "no GPU: %s", refused.text);
+    reason_set(why, "cannot use the GPU: %s", refused.text);
     return -1;
 }
 
@@ -157,6 +174,8 @@ int pool_run(const struct pool_options *options, const struct histogram *histogr
              struct reason *why)
 {
     *outcome = (struct pool_outcome){0};
+    if (pool_check_memory(histogram, why) != 0)
+        return -1;
     struct pool *pool = pool_open(options, histogram, source);
     if (!pool) {
         reason_set(why, "out of memory");

@@ -61,9 +61,20 @@ for n in 1 2 3 4 5; do
 done
 
 with error:1 -l </dev/null
-refuses "no device" 1 "no GPU: "
+refuses "no device" 1 "cannot use the GPU: emulated failure"
 # Without ENGINE: a kernel by name would imply the GPU.
 run_as env GPUHISTO_FAULT=error:1 "$GPUHISTO" --device=auto -l in
 counts "no device, auto" table
+
+# More memory than there is: neither the out-of-memory killer nor a table.
+available=$(sed -n 's/^MemAvailable: *\([0-9]*\) kB$/\1/p' /proc/meminfo)
+if [ "${available:-99999999}" -lt 64000000 ]; then
+    "$GPUHISTO" --device=gpu --buffers=64 --chunk-size=1G -l in >out 2>err
+    echo $? >status
+    refuses "64 GiB of buffers" 1 "cannot use the GPU: 64 buffers of 1024.0 MiB need 65536 MiB of memory, but " \
+        " MiB are available; lower --buffers or --chunk-size"
+else
+    skip_part "buffers that do not fit: there is too much memory, or MemAvailable is not known"
+fi
 
 summary

@@ -190,7 +190,7 @@ refuses "-- --letters" 1 "--letters: No such file"
 # --- a GPU that is not there ---
 
 run --device=gpu:1000000 <in
-refuses "gpu:1000000" 1 "no GPU: "
+refuses "gpu:1000000" 1 "cannot use the GPU: "
 "$GPUHISTO" --device=gpu --chunk-size=64K <in >out 2>err
 echo $? >status
 if [ "$(cat status)" -eq 0 ]; then
@@ -198,11 +198,11 @@ if [ "$(cat status)" -eq 0 ]; then
     run_as "$GPUHISTO" --kernel=vectorized --chunk-size=64K <in
     counts "a kernel implies a GPU" expected
 else
-    refuses "gpu" 1 "no GPU: "
+    refuses "gpu" 1 "cannot use the GPU: "
     run_as "$GPUHISTO" --kernel=vectorized --chunk-size=64K <in
-    refuses "a kernel implies a GPU" 1 "no GPU: "
+    refuses "a kernel implies a GPU" 1 "cannot use the GPU: "
     run_as "$GPUHISTO" --device=auto --kernel=vectorized --chunk-size=64K <in
-    refuses "a kernel implies a GPU, not auto" 1 "no GPU: "
+    refuses "a kernel implies a GPU, not auto" 1 "cannot use the GPU: "
 fi
 run_as "$GPUHISTO" <in
 counts "auto without a word" expected

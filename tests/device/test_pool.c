@@ -174,10 +174,12 @@ static void run(const struct scenario *scenario)
     runs++;
     int rc = pool_run(&options, histogram, source, &tally, &outcome, &why);
     judge(scenario, rc, &tally, histogram, &outcome, why.text);
-    if (scenario->pipe) {
-        close(ends[0]);
+    /* Workers of a refused run may be yet to open the pipe by its descriptor, which must not by
+     * then be another run's pipe. All that is fed fits into a pipe, so that the feeder ends. */
+    if (scenario->pipe)
         pthread_join(feeder, NULL);
-    }
+    if (scenario->pipe && rc == 0)
+        close(ends[0]);
     if (rc == 0)
         source_close(source);
     if (rc == 0 && !outcome.gpu_opened) {
@@ -235,7 +237,8 @@ static void make_file(struct form *form)
                 ZSTD_compress(form->bytes + form->len, cap - form->len, data + at, form->frame, 1);
     }
     int fd = mkstemp(form->name);
-    if (!form->bytes || fd < 0 || write(fd, form->bytes, form->len) != (ssize_t)form->len)
+    if (!form->bytes || fd < 0 || form->len > 65536 ||
+        write(fd, form->bytes, form->len) != (ssize_t)form->len)
         die(form->name);
     close(fd);
 }
