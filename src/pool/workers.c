@@ -45,6 +45,22 @@ static void workers_fail_for_loss(struct workers *workers)
 
 /* --- starting them --- */
 
+/* Bytes of a worker's stack: small, as each takes address space, of which `ulimit -v` may leave
+ * little. Counting takes up to 80 KiB of it, and CUDA's calls must do with the rest: with 512 KiB
+ * they did on macOS, where that is the default. Sanitizers need far more: 0 is the system's
+ * default. */
+#if defined __SANITIZE_ADDRESS__ || defined __SANITIZE_THREAD__
+#define WORKER_STACK 0
+#elif defined __has_feature
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) ||                         \
+    __has_feature(memory_sanitizer)
+#define WORKER_STACK 0
+#endif
+#endif
+#ifndef WORKER_STACK
+#define WORKER_STACK ((size_t)512 << 10)
+#endif
+
 static void *worker_thread(void *arg);
 
 /* How many workers a pipe keeps busy: while one reads, the others count what they have read. Those
@@ -86,7 +102,7 @@ static void workers_start_more(struct workers *workers, enum flow flow)
     pthread_mutex_lock(&workers->lock);
     unsigned before = workers->started;
     while (workers->started < wanted && !workers->failed && !workers->exhausted) {
-        if (thread_start(worker_thread, workers, 0) != 0) {
+        if (thread_start(worker_thread, workers, WORKER_STACK) != 0) {
             workers->exhausted = true; /* the limit that was met will hardly go away in this run */
         } else {
             workers->started++;
@@ -101,7 +117,7 @@ static void workers_start_more(struct workers *workers, enum flow flow)
 int workers_begin(struct workers *workers, struct reason *why)
 {
     pthread_mutex_lock(&workers->lock);
-    int rc = thread_start(worker_thread, workers, 0);
+    int rc = thread_start(worker_thread, workers, WORKER_STACK);
     workers->started = workers->running = rc == 0;
     pthread_mutex_unlock(&workers->lock);
     if (rc != 0)

@@ -75,6 +75,15 @@ feeder=$!
 pid=$!
 look "zstd pipe of large frames, 16 threads" 100000000
 wait $feeder
+
+# Nor does it take much address space: little more than the memory, and the program itself.
+limit_v=$((80000 + $(wc -c <"$GPUHISTO") / 1024))
+(ulimit -v $limit_v && exec "$GPUHISTO" $ENGINE --threads=16 --verbose file.zst) >out 2>err
+echo $? >status
+check "16 threads, $limit_v KiB of address space: status" [ "$(cat status)" -eq 0 ]
+check "16 threads, $limit_v KiB of address space: total" \
+    [ "$(awk '{ sum += $2 } END { printf "%.0f", sum }' out)" = 100000000 ]
+check "16 threads, $limit_v KiB of address space: workers" grep -q 'cpu: 16 workers' err
 # Very many small files: nothing is kept of those that were read.
 : >none
 set --
