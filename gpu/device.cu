@@ -7,7 +7,6 @@ extern "C" {
 #include "src/histogram/number_nearest.h"
 }
 
-#include <cstdio>
 #include <cstdlib>
 
 struct slot {
@@ -101,8 +100,8 @@ static bool prepare_kernel(struct device *device, const struct device_plan *plan
     const struct launch how = device->how = launch_with(tuning, plan->histogram, most);
     if (!launch_fits(&how, most)) {
         reason_set(&device->why,
-                   "%s: so many bins do not fit into a block's %u bytes; leave "
-                   "--kernel out",
+                   "--kernel=%s: so many bins do not fit into a block's %u bytes of shared memory; "
+                   "leave --kernel out",
                    strategies[plan->strategy].name, most);
         return false;
     }
@@ -130,14 +129,34 @@ static bool prepare_kernel(struct device *device, const struct device_plan *plan
                           "allocating the blocks' histograms");
 }
 
-// There are only those that the environment leaves visible.
+// CUDA calls a missing driver an old one, of version 0.
+static void explain_driver(struct device *device)
+{
+    int version = 0;
+    (void)cudaDriverGetVersion(&version);
+    if (version == 0)
+        reason_set(&device->why, "no NVIDIA driver found");
+    else
+        reason_set(&device->why,
+                   "the NVIDIA driver is too old: it supports CUDA %d.%d, but this program uses "
+                   "CUDA %d.%d",
+                   version / 1000, version % 1000 / 10, CUDART_VERSION / 1000,
+                   CUDART_VERSION % 1000 / 10);
+}
+
+// Counts the devices that the environment leaves visible, which may be none.
 static bool count_devices(struct device *device, int *count)
 {
-    const char *visible = std::getenv("CUDA_VISIBLE_DEVICES");
-    char doing[100] = "looking for devices";
-    if (visible)
-        std::snprintf(doing, sizeof doing, "looking for CUDA_VISIBLE_DEVICES=%s", visible);
-    return ok(device, cudaGetDeviceCount(count), doing);
+    const cudaError_t code = cudaGetDeviceCount(count);
+    if (code == cudaErrorInsufficientDriver)
+        explain_driver(device);
+    if (code == cudaErrorNoDevice)
+        *count = 0;
+    if (code == cudaErrorInsufficientDriver || code == cudaErrorNoDevice) {
+        (void)cudaGetLastError(); // the next call must not find it again
+        return code == cudaErrorNoDevice;
+    }
+    return ok(device, code, "looking for devices");
 }
 
 // Values that are looked up have a table on the device.
@@ -176,13 +195,14 @@ static bool prepare_numbers(struct device *device, size_t slot_size)
     return done;
 }
 
-static bool find(struct device *device)
+static bool find(struct device *device, const struct visible *visible)
 {
+    const struct visible same = {device->ordinal, device->ordinal, nullptr};
     int count = 0;
     if (!count_devices(device, &count))
         return false;
     if (device->ordinal >= count) {
-        reason_set(&device->why, "there is no device %d, only 0 to %d", device->ordinal, count - 1);
+        visible_explain(visible ? visible : &same, "", &device->why);
         return false;
     }
     return enter(device, "choosing the device") &&
@@ -233,7 +253,7 @@ struct device *device_open(const struct device_plan *plan, struct reason *why)
     device->timing = plan->timing;
     device->slot_count = plan->slots;
     device->slots = slots;
-    if (find(device) && prepare(device, plan))
+    if (find(device, plan->visible) && prepare(device, plan))
         return device;
     *why = device->why;
     device_close(device);

@@ -19,6 +19,7 @@ extern "C" {
 #endif
 
 #include "gpu/strategy.h"
+#include "gpu/visible.h"
 #include "src/histogram/histogram.h"
 #include "src/base/reason.h"
 
@@ -32,7 +33,8 @@ static inline size_t device_histogram_words(const struct histogram *histogram)
 }
 
 struct device_plan {
-    int ordinal;                       /* which device, from 0 */
+    int ordinal;                       /* which device, from 0, as CUDA counts those it sees */
+    const struct visible *visible;     /* which one that is to the user; NULL: the same */
     enum strategy_id strategy;         /* how it counts */
     const struct histogram *histogram; /* what is counted; read in device_open only */
     unsigned slots;

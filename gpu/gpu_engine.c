@@ -507,6 +507,7 @@ struct engine *gpu_engine_open(const struct histogram *histogram, const struct g
         gpu->options.strategy = strategy_best(histogram);
     struct device_plan plan = {
         .ordinal = options->ordinal,
+        .visible = options->visible,
         .strategy = (enum strategy_id)(gpu->options.strategy - strategies),
         .histogram = histogram,
         .slots = options->buffers,

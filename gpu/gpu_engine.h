@@ -7,9 +7,11 @@
 #include "src/base/reason.h"
 
 struct strategy;
+struct visible;
 
 struct gpu_options {
-    int ordinal;                     /* which device, from 0 */
+    int ordinal;                     /* which device, from 0, as CUDA counts those it sees */
+    const struct visible *visible;   /* which one that is to the user; NULL: the same */
     const struct strategy *strategy; /* NULL: the fastest */
     size_t chunk_size;               /* bytes of a slot */
     unsigned buffers;                /* slots, at least 1 */

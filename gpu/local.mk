@@ -1,14 +1,14 @@
 # --- the GPU: its engine in plain C, the device, and the kernels ---
 
-# What the device needs to know of a histogram.
+# What the device needs to know of a histogram, and of the GPU that was asked for.
 gpu_plan_sources = \
 	gpu/row_map.c gpu/row_map.h \
-	gpu/strategy.c gpu/strategy.h gpu/strategies.def
+	gpu/strategy.c gpu/strategy.h gpu/strategies.def \
+	gpu/visible.c gpu/visible.h
 
 gpu_engine_sources = \
 	gpu/device.h \
-	gpu/gpu_engine.c gpu/gpu_engine.h \
-	gpu/visible.c gpu/visible.h
+	gpu/gpu_engine.c gpu/gpu_engine.h
 
 cuda_sources = gpu/device.cu gpu/kernel_table.cu
 kernel_headers = gpu/launch.h gpu/tuning.h gpu/bin_cache.cuh gpu/counting.cuh \

@@ -1,38 +1,82 @@
 #include "visible.h"
+#include "src/base/show.h"
 
+#include <ctype.h>
+#include <dirent.h>
+#include <limits.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define VARIABLE "CUDA_VISIBLE_DEVICES"
 
-/* The ordinal-th entry of a list with commas, and its length; NULL if there are fewer. The list
- * ends at what can be no device, such as -1: what stands behind that is hidden. */
-static const char *find_entry(const char *list, int ordinal, size_t *len)
+/* Finds entry `asked` of a list with commas, and its length; NULL if there are fewer. The list ends
+ * at an entry that cannot be a device, such as -1: CUDA hides what follows it. */
+static const char *visible_entry(const char *list, int asked, size_t *len)
 {
-    for (;; ordinal--, list += *len + 1) {
+    for (;; asked--, list += *len + 1) {
         *len = strcspn(list, ",");
         if (*len == 0 || *list == '-')
             return NULL;
-        if (ordinal == 0)
+        if (asked == 0)
             return list;
         if (!list[*len])
             return NULL;
     }
 }
 
-int visible_only(int ordinal)
+struct visible visible_only(int asked)
 {
     const char *list = getenv(VARIABLE);
-    char number[16];
-    if (!list) {
-        snprintf(number, sizeof number, "%d", ordinal);
-        return setenv(VARIABLE, number, 1) == 0 ? 0 : ordinal;
-    }
+    struct visible visible = {.asked = asked, .ordinal = asked, .list = list ? strdup(list) : NULL};
     size_t len = 0;
-    const char *entry = find_entry(list, ordinal, &len);
-    char *only = entry ? strndup(entry, len) : NULL;
-    int rc = only ? setenv(VARIABLE, only, 1) : -1;
+    const char *entry = list ? visible_entry(list, asked, &len) : NULL;
+    char number[16], *only = NULL;
+    snprintf(number, sizeof number, "%d", asked);
+    if (!list || entry)
+        only = entry ? strndup(entry, len) : strdup(number);
+    if (only && setenv(VARIABLE, only, 1) == 0)
+        visible.ordinal = 0;
     free(only);
-    return rc == 0 ? 0 : ordinal;
+    return visible;
+}
+
+/* Counts the GPUs' files, root/dev/nvidia0 and so on. */
+static int visible_count_files(const char *root)
+{
+    char folder[PATH_MAX];
+    int count = 0;
+    DIR *dir = snprintf(folder, sizeof folder, "%s/dev", root) < (int)sizeof folder
+                   ? opendir(folder)
+                   : NULL;
+    for (const struct dirent *file; dir && (file = readdir(dir));) {
+        const char *name = file->d_name;
+        bool gpu = strncmp(name, "nvidia", 6) == 0 && isdigit((unsigned char)name[6]);
+        count += gpu && name[6 + strspn(name + 6, "0123456789")] == '\0';
+    }
+    if (dir)
+        closedir(dir);
+    return count;
+}
+
+/* CUDA cannot tell how many GPUs there are, as it sees at most the one that was asked for. */
+void visible_explain(const struct visible *visible, const char *root, struct reason *why)
+{
+    int count = visible_count_files(root), asked = visible->asked;
+    if (visible->list) {
+        char shown[REASON_SUBJECT_MAX];
+        show_text(visible->list, strlen(visible->list), shown, sizeof shown);
+        reason_set(why, VARIABLE "=%s leaves no GPU %d", shown, asked);
+    } else if (count == 0 && asked == 0) {
+        reason_set(why, "no NVIDIA GPU found");
+    } else if (count == 0) {
+        reason_set(why, "no GPU %d", asked);
+    } else if (asked < count) {
+        reason_set(why, "CUDA finds no GPU %d", asked);
+    } else if (count == 1) {
+        reason_set(why, "no GPU %d; there is one, GPU 0", asked);
+    } else {
+        reason_set(why, "no GPU %d; there are %d (0 to %d)", asked, count, count - 1);
+    }
 }

@@ -117,6 +117,16 @@ static int print_report(const struct options *options, const struct tally *tally
 /* Static: a GPU that is still starting may read the histogram to the very end of the process. */
 static struct options options;
 
+/* Static for the same reason. */
+static struct visible gpu;
+
+static void choose_gpu(void)
+{
+    gpu = visible_only(options.pool.ordinal);
+    options.pool.ordinal = gpu.ordinal;
+    options.pool.visible = &gpu;
+}
+
 static int count(void)
 {
     struct tally tally;
@@ -127,7 +137,7 @@ static int count(void)
         return STATUS_FAILED;
     }
     if (options.pool.device != DEVICE_CPU)
-        options.pool.ordinal = visible_only(options.pool.ordinal);
+        choose_gpu();
     struct source *source = source_open(options.operands, options.operand_count, &options.input);
     if (!source || tally_open(&tally, &options.histogram) != 0) {
         diag("out of memory");

@@ -99,6 +99,7 @@ static void handover_open(struct handover *handover, unsigned slots)
     const struct pool_options *options = handover->options;
     struct gpu_options wanted = {
         .ordinal = options->ordinal,
+        .visible = options->visible,
         .strategy = options->strategy,
         .chunk_size = options->chunk_size,
         .buffers = slots,

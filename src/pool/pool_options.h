@@ -8,6 +8,7 @@
 
 struct counter;
 struct strategy;
+struct visible;
 
 enum device_choice {
     DEVICE_AUTO, /* the CPU at once, and a GPU as well once the input proves long enough */
@@ -33,7 +34,8 @@ struct pool_tuning {
 
 struct pool_options {
     enum device_choice device;
-    int ordinal;                     /* which GPU, from 0 */
+    int ordinal;                     /* which GPU, from 0, as CUDA counts those it sees */
+    const struct visible *visible;   /* which one that is to the user; NULL: the same */
     const struct strategy *strategy; /* NULL: the fastest */
     const struct counter *counter;   /* how the CPU counts; NULL: the fastest */
     size_t chunk_size;               /* bytes of a GPU slot; the CPU's buffers are no larger */

@@ -66,6 +66,12 @@ refuses "no device" 1 "cannot use the GPU: emulated failure"
 run_as env GPUHISTO_FAULT=error:1 "$GPUHISTO" --device=auto -l in
 counts "no device, auto" table
 
+# A kernel that cannot hold the bins.
+"$GPUHISTO" --kernel=shared --values=u32 --bins=16777216 in >out 2>err
+echo $? >status
+refuses "too many bins for a kernel" 1 \
+    "cannot use the GPU: --kernel=shared: so many bins do not fit; leave --kernel out"
+
 # More memory than there is: neither the out-of-memory killer nor a table.
 available=$(sed -n 's/^MemAvailable: *\([0-9]*\) kB$/\1/p' /proc/meminfo)
 if [ "${available:-99999999}" -lt 64000000 ]; then

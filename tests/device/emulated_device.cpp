@@ -353,7 +353,8 @@ struct device *device_open(const struct device_plan *wanted, struct reason *why)
     device->plan = current_plan();
     device->how = launch_with(tuning_for(wanted->strategy, 0), histogram, shared_most);
     if (!launch_fits(&device->how, shared_most)) {
-        reason_set(why, "so many bins do not fit");
+        reason_set(why, "--kernel=%s: so many bins do not fit; leave --kernel out",
+                   strategies[wanted->strategy].name);
         return nullptr;
     }
     device->args.map = sample_map_of(histogram);

@@ -1,9 +1,15 @@
-/* Which device CUDA is left to see, by what it was allowed to see before. */
+/* Which device CUDA is left to see, by what it was allowed to see before; and what is said of one
+ * that is not there. */
 #include "gpu/visible.h"
 
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #define VARIABLE "CUDA_VISIBLE_DEVICES"
 
@@ -33,20 +39,77 @@ static const struct {
     {"0,", 1, "0,", 1},
 };
 
+static const struct {
+    const char *list; /* of the user's, or NULL */
+    int asked, files; /* so many GPUs have files in /dev */
+    const char *reason;
+} refusals[] = {
+    {NULL, 0, 0, "no NVIDIA GPU found"},
+    {NULL, 3, 0, "no GPU 3"},
+    {NULL, 3, 1, "no GPU 3; there is one, GPU 0"},
+    {NULL, 1, 1, "no GPU 1; there is one, GPU 0"},
+    {NULL, 3, 2, "no GPU 3; there are 2 (0 to 1)"},
+    {NULL, 1000000, 12, "no GPU 1000000; there are 12 (0 to 11)"},
+    {NULL, 1, 2, "CUDA finds no GPU 1"},
+    {"0,1", 3, 8, "CUDA_VISIBLE_DEVICES=0,1 leaves no GPU 3"},
+    {"", 0, 8, "CUDA_VISIBLE_DEVICES= leaves no GPU 0"},
+    {"a\nb", 0, 8, "CUDA_VISIBLE_DEVICES=a\\x0ab leaves no GPU 0"},
+};
+
+static unsigned check_refusals(void)
+{
+    static const char *const others[] = {"nvidiactl", "nvidia-uvm", "nvidia", "nvidia0x"};
+    unsigned wrong = 0;
+    char root[] = "test_visible-XXXXXX", path[64];
+    if (!mkdtemp(root))
+        exit(99);
+    snprintf(path, sizeof path, "%s/dev", root);
+    mkdir(path, 0777);
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
+        snprintf(path, sizeof path, "%s/dev/%s", root, others[i]);
+        close(open(path, O_CREAT | O_WRONLY, 0666));
+    }
+    for (size_t i = 0; i < sizeof refusals / sizeof refusals[0]; i++) {
+        struct visible visible = {refusals[i].asked, 0, (char *)(uintptr_t)refusals[i].list};
+        struct reason why = {""};
+        for (int gpu = 0; gpu < 12; gpu++) {
+            snprintf(path, sizeof path, "%s/dev/nvidia%d", root, gpu);
+            if (gpu < refusals[i].files)
+                close(open(path, O_CREAT | O_WRONLY, 0666));
+            else
+                unlink(path);
+        }
+        visible_explain(&visible, root, &why);
+        if (strcmp(why.text, refusals[i].reason) != 0) {
+            printf("FAIL: '%s' instead of '%s'\n", why.text, refusals[i].reason);
+            wrong++;
+        }
+    }
+    snprintf(path, sizeof path, "rm -r '%s'", root);
+    return wrong + (system(path) != 0);
+}
+
 int main(void)
 {
-    unsigned wrong = 0, count = sizeof cases / sizeof cases[0];
+    unsigned wrong = check_refusals(), count = sizeof cases / sizeof cases[0];
     for (unsigned i = 0; i < count; i++) {
         unsetenv(VARIABLE);
         if (cases[i].before)
             setenv(VARIABLE, cases[i].before, 1);
-        int known_as = visible_only(cases[i].ordinal);
+        struct visible visible = visible_only(cases[i].ordinal);
+        bool same_list = cases[i].before
+                             ? visible.list && strcmp(visible.list, cases[i].before) == 0
+                             : visible.list == NULL;
+        int known_as = visible.ordinal;
+        free(visible.list);
         const char *after = getenv(VARIABLE);
-        if (known_as == cases[i].known_as && after && strcmp(after, cases[i].after) == 0)
+        if (known_as == cases[i].known_as && visible.asked == cases[i].ordinal && same_list &&
+            after && strcmp(after, cases[i].after) == 0)
             continue;
         printf("FAIL: case %u: '%s', device %d\n", i, after ? after : "(unset)", known_as);
         wrong++;
     }
+    count += sizeof refusals / sizeof refusals[0];
     printf("%u cases, %u wrong\n", count, wrong);
     return wrong != 0;
 }
