@@ -74,6 +74,15 @@ static void *feed_pipe(void *arg)
     return NULL;
 }
 
+/* Reads a pipe to its end, so that its feeder ends, too. A user's pipes may be small: beyond
+ * fs.pipe-user-pages-soft a new one holds a page or two. */
+static void empty_pipe(int fd)
+{
+    char piece[PIPE_PIECE];
+    while (read(fd, piece, sizeof piece) > 0)
+        continue;
+}
+
 /* A tally of zeros in memory of the caller's. */
 static struct tally tally_in(uint64_t counts[256], const struct histogram *histogram)
 {
@@ -175,7 +184,10 @@ static void run(const struct scenario *scenario)
     int rc = pool_run(&options, histogram, source, &tally, &outcome, &why);
     judge(scenario, rc, &tally, histogram, &outcome, why.text);
     /* Workers of a refused run may be yet to open the pipe by its descriptor, which must not by
-     * then be another run's pipe. All that is fed fits into a pipe, so that the feeder ends. */
+     * then be another run's pipe: it stays open. It is emptied here, as what is fed need not fit.
+     */
+    if (scenario->pipe && rc != 0)
+        empty_pipe(ends[0]);
     if (scenario->pipe)
         pthread_join(feeder, NULL);
     if (scenario->pipe && rc == 0)
