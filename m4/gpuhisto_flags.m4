@@ -39,3 +39,27 @@ AC_DEFUN([GPUHISTO_SANITIZER], [
     AC_SUBST([SANITIZER_FLAGS])
     AM_CONDITIONAL([SANITIZED], [test -n "$SANITIZER_FLAGS"])
 ])
+
+# GPUHISTO_EXACT(LANGUAGE, VARIABLE)
+# Refuses compiler options that do not keep to IEEE arithmetic; VARIABLE (CFLAGS or CXXFLAGS) is
+# where the message says they are. config.h's template knows the same macros.
+AC_DEFUN([GPUHISTO_EXACT], [
+    AC_LANG_PUSH([$1])
+    AC_MSG_CHECKING([whether the $1 compiler keeps to IEEE arithmetic])
+    gpuhisto_exact=yes
+    AC_COMPILE_IFELSE([AC_LANG_SOURCE([[
+            #if defined __FAST_MATH__ || defined __ASSOCIATIVE_MATH__ || defined __RECIPROCAL_MATH__ || \
+                (defined __FINITE_MATH_ONLY__ && __FINITE_MATH_ONLY__)
+            #error inexact
+            #endif]])],
+        [], [gpuhisto_exact=no])
+    # Not every compiler has a macro for each.
+    for gpuhisto_flag in $[$2]; do
+        AS_CASE([$gpuhisto_flag], [-ffast-math|-Ofast|-funsafe-math-optimizations|-fassociative-math|-freciprocal-math|-ffinite-math-only|-ffp-contract=fast*|-ffp-contract=on],
+            [gpuhisto_exact=no])
+    done
+    AC_MSG_RESULT([$gpuhisto_exact])
+    AS_IF([test "x$gpuhisto_exact" = xno],
+        [AC_MSG_ERROR([$2="$[$2]": -ffast-math, -Ofast and the like give wrong counts; configure without them])])
+    AC_LANG_POP([$1])
+])

@@ -1,5 +1,4 @@
 /* The life of the process: options, source, workers, report; and its exit status. */
-#include "config.h"
 
 #include "src/cli/diag.h"
 #include "gpu/strategy.h"
