@@ -19,6 +19,7 @@ AC_DEFUN([GPUHISTO_CUDA], [
     # Each step leaves a reason in cuda_why where it fails, and is skipped when there is one.
     cuda_why=
     AS_IF([test "x$with_cuda" = xno], [cuda_why="--without-cuda was given"])
+    AS_IF([test -z "$cuda_why"], [_GPUHISTO_CUDA_EXACT])
     AS_IF([test -z "$cuda_why"], [_GPUHISTO_CUDA_NVCC])
     AS_IF([test -z "$cuda_why"], [_GPUHISTO_CUDA_ARCHS])
     AS_IF([test -z "$cuda_why"], [_GPUHISTO_CUDA_BUILDS])
@@ -30,6 +31,13 @@ AC_DEFUN([GPUHISTO_CUDA], [
     AC_SUBST([CUDA_LIBS])
     AC_SUBST([NVCC_HOST_FLAGS])
     AM_CONDITIONAL([HAVE_CUDA], [test "x$have_cuda" = xyes])
+])
+
+# Refuses flags for nvcc that do not keep to IEEE arithmetic.
+AC_DEFUN([_GPUHISTO_CUDA_EXACT], [
+    AS_CASE([" $NVCCFLAGS "],
+        [*use_fast_math*|*" -ftz=true "*|*"--ftz=true "*|*"-prec-div=false "*|*"-prec-sqrt=false "*],
+        [AC_MSG_ERROR([NVCCFLAGS="$NVCCFLAGS": fast math gives wrong counts; configure without it])])
 ])
 
 # Finds NVCC, and cuda_version.  A DIR may also be a site-packages folder with NVIDIA's wheels.
@@ -101,10 +109,12 @@ extern "C" int launch(void) {
 _ACEOF
 
     # The code needs neither exceptions nor RTTI, and without them CC links it without libstdc++.
-    # CXX or CC is named to nvcc only when the host compiler that it picks by itself will not do.
+    # A host compiler is named to nvcc only when the one that it picks by itself will not do: first
+    # CXX or CC, then older ones of GNU that are installed, as nvcc refuses those newer than itself.
     AC_MSG_CHECKING([whether $NVCC compiles])
     cuda_compiles=no
-    for cuda_ccbin in '' $CXX $CC; do
+    for cuda_ccbin in '' $CXX $CC g++-15 g++-14 g++-13 g++-12 g++-11 g++-10; do
+        test -z "$cuda_ccbin" || command -v $cuda_ccbin >/dev/null 2>&1 || continue
         NVCC_HOST_FLAGS="${cuda_ccbin:+-ccbin=$cuda_ccbin }-Xcompiler=-fno-exceptions,-fno-rtti,-fno-threadsafe-statics"
         cuda_command="$NVCC -std=c++17 -arch=sm_$cuda_newest $CUDA_CPPFLAGS $NVCC_HOST_FLAGS $NVCCFLAGS -c -o conftest_cuda.o conftest_cuda.cu"
         AS_ECHO(["$as_me:${as_lineno-$LINENO}: $cuda_command"]) >&AS_MESSAGE_LOG_FD
@@ -119,7 +129,7 @@ _ACEOF
          AS_CASE([$cuda_error],
              [*unsupported*version*],
              [cuda_error=`AS_ECHO(["$cuda_error"]) | sed 's/ *The nvcc flag.*//; s/.*unsupported/unsupported/'`
-              cuda_why="$NVCC cannot use this C++ compiler ($cuda_error); install an older one and name it, for example CXX=g++-12"],
+              cuda_why="$NVCC cannot use this C++ compiler ($cuda_error); install an older one, for example g++-12, which is then found by its name"],
              [cuda_why="$NVCC cannot compile a kernel (${cuda_error:-see config.log})"])])
 
     AS_IF([test -z "$cuda_why"], [
