@@ -8,6 +8,7 @@
 extern "C" {
 #include "gpu/row_map.h"
 #include "src/cpu/number_parser.h"
+#include "tests/helpers/scale.h"
 }
 
 #include <cmath>
@@ -217,8 +218,7 @@ struct binning equal_bins(size_t bins)
 
 int main()
 {
-    const char *const sanitized = std::getenv("SANITIZED");
-    quick = sanitized && std::strcmp(sanitized, "yes") == 0;
+    quick = scale_is_small_or_slow();
     struct binning binning;
     struct reason why;
     number_prepare();

@@ -3,6 +3,7 @@
 #include "gpu/device.h"
 #include "gpu/strategy.h"
 #include "src/cpu/number_parser.h"
+#include "tests/helpers/scale.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -194,8 +195,7 @@ static int run(struct binning *binning, size_t most)
 
 int main(void)
 {
-    const char *sanitized = getenv("SANITIZED");
-    size_t most = sanitized && strcmp(sanitized, "yes") == 0 ? 70000 : SLOT_SIZE;
+    size_t most = scale_is_small_or_slow() ? 70000 : SLOT_SIZE;
     struct binning binning;
     struct reason why;
     binning_log_linear(&binning);

@@ -7,6 +7,7 @@
 #include "gpu/strategy.h"
 #include "src/pool/pool.h"
 #include "tests/device/emulated_device.h"
+#include "tests/helpers/scale.h"
 
 #include <fcntl.h>
 #include <pthread.h>
@@ -207,7 +208,8 @@ static void fail_everywhere(struct scenario scenario, unsigned most)
 {
     scenario.plan = (struct fault_plan){.fault = FAULT_NONE};
     run(&scenario);
-    unsigned calls = emulated_device_calls() + 2, step = calls / most + 1;
+    unsigned calls = emulated_device_calls() + 2;
+    unsigned step = calls / (scale_is_small() ? most / 5 : most) + 1;
     for (unsigned at = 1; at <= calls; at += step) {
         scenario.plan =
             (struct fault_plan){.fault = FAULT_ERROR, .at = at, .for_good = at & 1, .seed = at};

@@ -3,6 +3,7 @@
 #include "tests/device/emulation.h"
 
 #include "gpu/rows.cuh"
+#include "tests/helpers/scale.h"
 
 #include <cmath>
 #include <cstdio>
@@ -186,8 +187,7 @@ void check_floats(const struct value_type &type, unsigned rounds)
 
 int main()
 {
-    const char *const sanitized = std::getenv("SANITIZED");
-    const unsigned rounds = sanitized && std::strcmp(sanitized, "yes") == 0 ? 20 : 200;
+    const unsigned rounds = scale_is_small_or_slow() ? 20 : 200;
     for (const struct value_type *type = value_types; type->name; type++)
         if (type->kind == 'f' && type->size == 4)
             check_floats(*type, 50 * rounds);

@@ -2,6 +2,7 @@
  * Through the seam, as test_strategies.c. */
 #include "gpu/device.h"
 #include "gpu/strategy.h"
+#include "tests/helpers/scale.h"
 
 #include <float.h>
 #include <math.h>
@@ -260,11 +261,10 @@ static void run_lay(const struct value_type *type, const struct lay *lay)
     binning_free(&binning);
 }
 
-/* Emulated under a sanitizer a launch takes long: every fifth is enough there. */
+/* Emulated, a launch takes long, and under a sanitizer longer still: then every fifth is enough. */
 static size_t step(void)
 {
-    const char *sanitized = getenv("SANITIZED");
-    return sanitized && strcmp(sanitized, "yes") == 0 ? 5 : 1;
+    return scale_is_small_or_slow() ? 5 : 1;
 }
 
 int main(void)

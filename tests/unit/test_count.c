@@ -3,6 +3,7 @@
  * other, between pages that must not be touched. */
 #include "src/cpu/count.h"
 #include "tests/helpers/samples.h"
+#include "tests/helpers/scale.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -77,8 +78,7 @@ static void check_values(const struct counter *counter, unsigned char *room, boo
 
 int main(void)
 {
-    const char *sanitized = getenv("SANITIZED");
-    bool quick = sanitized && strcmp(sanitized, "yes") == 0;
+    bool quick = scale_is_small_or_slow();
     unsigned char *pages =
         mmap(NULL, ROOM + 2 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (pages == MAP_FAILED || mprotect(pages, PAGE, PROT_NONE) != 0 ||

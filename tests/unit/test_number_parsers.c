@@ -3,6 +3,7 @@
  * cut anywhere and end at a page that must not be touched. */
 #include "src/cpu/number_parser.h"
 #include "tests/helpers/naive_number.h"
+#include "tests/helpers/scale.h"
 #include "tests/unit/tested_parsers.h"
 
 #include <float.h>
@@ -529,8 +530,7 @@ static void check_whole(const char *text, size_t first_invalid, size_t invalid_l
 
 int main(void)
 {
-    const char *sanitized = getenv("SANITIZED");
-    bool quick = sanitized && strcmp(sanitized, "yes") == 0;
+    bool quick = scale_is_small_or_slow();
     unsigned char *pages =
         mmap(NULL, ROOM + 2 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (pages == MAP_FAILED || mprotect(pages, PAGE, PROT_NONE) != 0 ||

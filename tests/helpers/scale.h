@@ -1,0 +1,29 @@
+#ifndef GPUHISTO_SCALE_H
+#define GPUHISTO_SCALE_H
+
+/* How much a test goes through, by its environment (tests/README.md): with SCALE=small fewer
+ * combinations and random cases, but still every boundary; otherwise everything. */
+#ifdef __cplusplus
+#include <cstdlib>
+#include <cstring>
+#else
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#endif
+
+/* Whether few cases are asked for. */
+static inline bool scale_is_small(void)
+{
+    const char *scale = getenv("SCALE");
+    return scale && strcmp(scale, "small") == 0;
+}
+
+/* Whether few cases are asked for, or a sanitizer makes many of them take too long. */
+static inline bool scale_is_small_or_slow(void)
+{
+    const char *sanitized = getenv("SANITIZED");
+    return scale_is_small() || (sanitized && strcmp(sanitized, "yes") == 0);
+}
+
+#endif
