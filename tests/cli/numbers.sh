@@ -50,7 +50,8 @@ as '96:3:98 invalid:0' '97\r\n97\r\n97'
 
 # --- every kind of bins ---
 
-data numbers 100000 3 >in
+[ "$SCALE" = small ] && size=30000 || size=100000
+data numbers $size 3 >in
 "$HELPERS/make_zstd" -f 777 <in >in.zst
 for bins in log-linear 0:1000:37 -1e5:1e5:100 0:1e6:5000; do
     min=${bins%%:*} count=${bins##*:} max=${bins#*:} max=${max%:*}
@@ -80,7 +81,8 @@ counts "powers" expected
 
 # --- a text large enough for several readers; invalid tokens are many, the first one counts ---
 
-data numbers 12000000 9 >large
+[ "$SCALE" = small ] && size=1500000 || size=12000000
+data numbers $size 9 >large
 expect log-linear large
 "$HELPERS/make_zstd" -f 100000 <large >large.zst
 for threads in 1 2 3 4 8; do
@@ -200,7 +202,7 @@ for threads in 1 2; do
     refuses "endless, $threads threads" 1 "line 1: 'x' is not a number"
 done
 mkfifo stays
-(printf '1\n2x\n'; sleep 30) >stays &
+(printf '1\n2x\n'; sleep 10) >stays &
 sleeper=$!
 run -n --invalid=error stays
 refuses "no end" 1 "stays: line 2: '2x' is not a number"
