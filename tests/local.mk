@@ -1,5 +1,8 @@
 # --- the tests: tests/README.md says what each folder is for ---
 #
+# `make check` is done in minutes: SCALE=small has fewer combinations and random cases, but all tests
+# and every boundary. `make check-all` leaves nothing out. Both end with what was skipped, and why.
+#
 # Environment of a test: GPUHISTO is the program, HELPERS where the helper programs are, EMULATED
 # the program with a GPU that is emulated.
 
@@ -9,13 +12,22 @@ AM_TESTS_ENVIRONMENT = \
 	GPUHISTO='$(builddir)/gpuhisto$(EXEEXT)'; export GPUHISTO; \
 	HELPERS='$(builddir)/tests/helpers'; export HELPERS; \
 	EMULATED='$(builddir)/tests/device/gpuhisto-emulated$(EXEEXT)'; export EMULATED; \
-	SANITIZED='$(sanitized)'; export SANITIZED;
+	SANITIZED='$(sanitized)'; export SANITIZED; \
+	SCALE="$${SCALE:-small}"; export SCALE;
 
 if SANITIZED
 sanitized = yes
 else
 sanitized = no
 endif
+
+.PHONY: check-all
+check-all:
+	@SCALE=full; export SCALE; $(MAKE) $(AM_MAKEFLAGS) check
+
+check-local: check-TESTS
+	@$(SHELL) $(srcdir)/tests/helpers/skipped "$${SCALE:-small}" $(TEST_LOGS)
+EXTRA_DIST += tests/helpers/skipped
 
 # --- what the scripts need ---
 

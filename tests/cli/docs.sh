@@ -18,6 +18,6 @@ rm -f said.$$ printed.$$
 if command -v mandoc >/dev/null; then
     mandoc -T lint -W warning "$page" || status=1
 else
-    echo "mandoc is not here: the man page was not linted"
+    echo "docs.sh: left out: linting the man page: no mandoc"
 fi
 exit $status

@@ -88,7 +88,7 @@ int main(void)
     }
     for (const struct counter *const *counter = counters; *counter; counter++) {
         if (!(*counter)->runs_here()) {
-            printf("%s: skipped, this processor lacks it\n", (*counter)->name);
+            printf("left out: %s: this processor lacks it\n", (*counter)->name);
             continue;
         }
         check_lengths(*counter, pages + PAGE, quick);

@@ -548,7 +548,7 @@ int main(void)
     number_prepare();
     for (const struct number_parser *const *parser = tested_parsers; *parser; parser++)
         if (!(*parser)->runs_here())
-            printf("%s: skipped, this processor lacks it\n", (*parser)->name);
+            printf("left out: %s: this processor lacks it\n", (*parser)->name);
     check_by_hand();
     printf("by hand: %lu tokens so far, %lu wrong\n", tokens, wrong);
     check_all_cuts(quick);
