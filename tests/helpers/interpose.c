@@ -28,10 +28,33 @@
 #include <time.h>
 #include <unistd.h>
 
+#ifdef __GLIBC__
 extern void *__libc_malloc(size_t size);
 extern void *__libc_calloc(size_t count, size_t size);
 extern void *__libc_realloc(void *old, size_t size);
 extern void *__libc_memalign(size_t alignment, size_t size);
+#else
+/* Other libraries have no such names, but in them dlsym() does not allocate. */
+static void *__libc_malloc(size_t size)
+{
+    return ((void *(*)(size_t))dlsym(RTLD_NEXT, "malloc"))(size);
+}
+
+static void *__libc_calloc(size_t count, size_t size)
+{
+    return ((void *(*)(size_t, size_t))dlsym(RTLD_NEXT, "calloc"))(count, size);
+}
+
+static void *__libc_realloc(void *old, size_t size)
+{
+    return ((void *(*)(void *, size_t))dlsym(RTLD_NEXT, "realloc"))(old, size);
+}
+
+static void *__libc_memalign(size_t alignment, size_t size)
+{
+    return ((void *(*)(size_t, size_t))dlsym(RTLD_NEXT, "aligned_alloc"))(alignment, size);
+}
+#endif
 
 static const char *call, *mark;
 static long fail_at;
@@ -135,20 +158,24 @@ ssize_t pread(int fd, void *buf, size_t len, off_t offset)
     return syscall(SYS_pread64, fd, buf, shortened(len), offset);
 }
 
+#ifdef __GLIBC__
 ssize_t pread64(int fd, void *buf, size_t len, off_t offset)
 {
     return pread(fd, buf, len, offset);
 }
+#endif
 
 int open(const char *name, int flags, ...)
 {
     return struck("open") ? -1 : (int)syscall(SYS_openat, AT_FDCWD, name, flags, 0600);
 }
 
+#ifdef __GLIBC__
 int open64(const char *name, int flags, ...)
 {
     return open(name, flags);
 }
+#endif
 
 int close(int fd)
 {
