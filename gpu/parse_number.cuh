@@ -108,7 +108,8 @@ static __device__ __forceinline__ bool round_number(const struct power *powers,
     }
     // Mantissas of 64 bits never fail here (Mushtak and Lemire, "Fast Number Parsing Without
     // Fallback", Software: Practice and Experience 53 (7), 2023).
-    double next;
+    double next = 0;
+    *magnitude = 0; // what number_nearest sets, but a compiler cannot know
     number_nearest(powers, taken.mantissa, taken.power, magnitude);
     if (!taken.more)
         return true;
