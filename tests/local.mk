@@ -25,6 +25,16 @@ endif
 check-all:
 	@SCALE=full; export SCALE; $(MAKE) $(AM_MAKEFLAGS) check
 
+# Of a list of tests, those that start threads: what ThreadSanitizer has to see.
+threaded_tests = tests/unit/test_text_cuts tests/device/test_gpu_engine tests/device/test_pool \
+	tests/cli/counts.sh tests/cli/counts_auto.sh tests/cli/faults.sh \
+	tests/cli/faults_emulated.sh tests/cli/numbers.sh tests/cli/progress.sh \
+	tests/cli/sources.sh tests/cli/sources_emulated.sh tests/cli/values.sh \
+	tests/cli/zstd.sh tests/cli/zstd_emulated.sh
+.PHONY: check-threads
+check-threads:
+	@$(MAKE) $(AM_MAKEFLAGS) check TESTS='$(threaded_tests)'
+
 check-local: check-TESTS
 	@$(SHELL) $(srcdir)/tests/helpers/skipped "$${SCALE:-small}" $(TEST_LOGS)
 EXTRA_DIST += tests/helpers/skipped
@@ -133,8 +143,8 @@ scripts = \
 	tests/cli/faults_emulated.sh tests/cli/formats.sh tests/cli/large.sh \
 	tests/cli/large_gpu.sh tests/cli/memory.sh tests/cli/numbers.sh \
 	tests/cli/numbers_emulated.sh tests/cli/numbers_gpu.sh tests/cli/options.sh \
-	tests/cli/progress.sh tests/cli/sources.sh tests/cli/sources_emulated.sh \
-	tests/cli/startup.sh tests/cli/values.sh tests/cli/values_emulated.sh \
+	tests/cli/progress.sh tests/cli/setup.sh tests/cli/sources.sh \
+	tests/cli/sources_emulated.sh tests/cli/startup.sh tests/cli/values.sh tests/cli/values_emulated.sh \
 	tests/cli/values_gpu.sh tests/cli/zstd.sh tests/cli/zstd_emulated.sh
 
 TESTS = $(unit_tests) $(device_tests) $(emulated_tests) $(scripts)
@@ -148,23 +158,32 @@ EXTRA_DIST += tests/cli/soak
 soak: gpuhisto$(EXEEXT) $(check_PROGRAMS)
 	@$(AM_TESTS_ENVIRONMENT) $(srcdir)/tests/cli/soak $(SOAKFLAGS)
 
-# --- fuzzers, which need clang: make fuzz && tests/fuzz/number -max_len=300 CORPUS ---
+# --- fuzzers, which need clang: `make fuzz` builds them, `make fuzz-smoke` runs each for a minute ---
+#
+# To go on for longer: mkdir CORPUS; tests/fuzz/number -max_len=300 CORPUS $(srcdir)/tests/fuzz/seeds/number
 
 FUZZ_CC = clang
+FUZZ_SECONDS = 60
+fuzzers = tests/fuzz/number tests/fuzz/options
 fuzz_number_sources = tests/fuzz/number.c $(naive_number) $(histogram_sources) $(cpu_sources)
 fuzz_options_sources = tests/fuzz/options.c gpu/no_device.c $(libhistogram_a_SOURCES) \
 	$(libgpuhisto_a_SOURCES)
-EXTRA_DIST += tests/fuzz/number.c tests/fuzz/options.c tests/fuzz/options.dict
-.PHONY: fuzz
-fuzz: tests/fuzz/number tests/fuzz/options
+EXTRA_DIST += tests/fuzz/number.c tests/fuzz/options.c tests/fuzz/options.dict tests/fuzz/smoke \
+	tests/fuzz/seeds/number/integers tests/fuzz/seeds/number/odd \
+	tests/fuzz/seeds/options/letters tests/fuzz/seeds/options/numbers \
+	tests/fuzz/seeds/options/values
+build_fuzzer = cd $(srcdir) && $(FUZZ_CC) -std=c17 -g -O1 -include '$(abs_builddir)/config.h' -I. \
+	-D_GNU_SOURCE -fsanitize=fuzzer,address,undefined -o '$(abs_builddir)/$@'
+.PHONY: fuzz fuzz-smoke
+fuzz: $(fuzzers)
+fuzz-smoke: fuzz
+	@$(srcdir)/tests/fuzz/smoke $(FUZZ_SECONDS) '$(srcdir)/tests/fuzz' $(fuzzers)
 tests/fuzz/number: $(fuzz_number_sources)
 	@$(MKDIR_P) tests/fuzz
-	$(AM_V_CCLD)cd $(srcdir) && $(FUZZ_CC) -std=c17 -g -O1 -I. -D_GNU_SOURCE \
-	  -fsanitize=fuzzer,address,undefined -o '$(abs_builddir)/$@' \
+	$(AM_V_CCLD)$(build_fuzzer) \
 	  $(filter %.c,$(fuzz_number_sources)) -pthread
 tests/fuzz/options: $(fuzz_options_sources)
 	@$(MKDIR_P) tests/fuzz
-	$(AM_V_CCLD)cd $(srcdir) && $(FUZZ_CC) -std=c17 -g -O1 -I. -D_GNU_SOURCE \
-	  -fsanitize=fuzzer,address,undefined -o '$(abs_builddir)/$@' \
+	$(AM_V_CCLD)$(build_fuzzer) \
 	  $(filter %.c,$(fuzz_options_sources)) $(LIBS) -pthread
-CLEANFILES += tests/fuzz/number tests/fuzz/options
+CLEANFILES += $(fuzzers)

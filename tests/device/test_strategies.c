@@ -44,8 +44,8 @@ static int count(struct device *device, unsigned slot, size_t len, uint64_t *cou
     return arrived == 1 ? 0 : -1;
 }
 
-/* What is gone through. Emulated under a sanitizer a launch takes up to a second, and all of it takes
- * minutes even without one: then only the corners. */
+/* What is gone through. Emulated under a sanitizer a launch takes up to a second, and all of it
+ * takes minutes even without one: then only the corners. */
 struct extent {
     const size_t *lens;
     size_t len_count;

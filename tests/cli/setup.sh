@@ -1,0 +1,119 @@
+#!/bin/sh
+# Setting up: what configure refuses, and with which words; that it finds a compiler which suits nvcc;
+# what bootstrap says is missing. With a make-believe nvcc, apt-get and so on, so it needs neither CUDA
+# nor the network.
+. "${srcdir:-.}/tests/helpers/lib.sh"
+
+[ "$SCALE" = full ] || skip "configure runs several times; SCALE=full does it"
+[ "$SANITIZED" = no ] || skip "nothing of it is built with a sanitizer"
+if [ ! -x "$srcdir/configure" ] || [ ! -x "$srcdir/bootstrap" ]; then
+    skip "no configure or bootstrap in the source directory"
+fi
+
+watch_over 300
+
+mkdir bin
+# configured ARGUMENT...: leaves out, err and status.
+configured()
+{
+    rm -rf built && mkdir built
+    (cd built && run_as "$srcdir/configure" "$@")
+    cp built/out built/err built/status .
+}
+# refused CASE TEXT ARGUMENT...
+refused()
+{
+    case_=$1
+    text_=$2
+    shift 2
+    configured "$@"
+    check "$case_: status" [ "$(cat status)" -ne 0 ]
+    check "$case_: '$text_'" grep -qF -e "$text_" err
+}
+
+# --- what would give wrong counts ---
+
+for flag in -ffast-math -Ofast -ffinite-math-only -fassociative-math -ffp-contract=fast; do
+    refused "CFLAGS=$flag" "CFLAGS=\"-O2 $flag\": -ffast-math, -Ofast and the like give wrong counts" \
+        --without-cuda CFLAGS="-O2 $flag"
+done
+refused "CXXFLAGS=-ffast-math" 'CXXFLAGS="-ffast-math":' --without-cuda CXXFLAGS=-ffast-math
+printf '#!/bin/sh\nfor a; do case $a in -ffp-contract=*) echo "no such flag" >&2; exit 1 ;; esac; done\nexec cc "$@"\n' >bin/plain-cc
+chmod +x bin/plain-cc
+refused "no -ffp-contract=off" "does not take -ffp-contract=off" --without-cuda CC="$work/bin/plain-cc"
+refused "no __int128" "has no __int128" --without-cuda CC="cc -D__int128=int128_is_missing"
+
+# --- a build directory of its own, and what make is given ---
+
+configured --without-cuda
+check "--without-cuda: status" [ "$(cat status)" -eq 0 ]
+refute "CFLAGS of make" make -s -C built src/base/show.o CFLAGS="-O2 -ffast-math" AUTOCONF=: ACLOCAL=: \
+    >out 2>err
+check "CFLAGS of make: reason" grep -q 'ffast-math, -Ofast and the like give wrong counts' err
+
+# --- nvcc that takes only older compilers ---
+
+# A toolkit whose nvcc accepts no host compiler but that of $HOST, and compiles a stub instead of a kernel.
+mkdir -p toolkit/bin toolkit/lib64
+ar cr toolkit/lib64/libcudart_static.a
+cat >toolkit/bin/nvcc <<'EOF'
+#!/bin/sh
+case " $* " in
+*" --version "*) echo "Cuda compilation tools, release 13.0, V13.0.48"; exit ;;
+*" --list-gpu-code "*) printf 'sm_75\nsm_80\nsm_90\n'; exit ;;
+*" --dryrun "*) echo "#\$ LIBRARIES=  \"-L$(dirname "$0")/../lib64\"" >&2; exit ;;
+*" -ccbin=$HOST "*) ;;
+*) echo "crt/host_config.h:139:2: error: #error -- unsupported GNU version! gcc versions later than 15 are not supported!" >&2; exit 1 ;;
+esac
+while [ "$1" != -o ]; do shift; done
+echo 'int launch(void); int launch(void) { return 0; }' | cc -x c -c -o "$2" -
+EOF
+printf '#!/bin/sh\nexec c++ "$@"\n' >bin/g++-12
+chmod +x toolkit/bin/nvcc bin/g++-12
+HOST=g++-12
+export HOST
+PATH=$work/bin:$PATH configured --with-cuda="$work/toolkit"
+check "an older g++: status" [ "$(cat status)" -eq 0 ]
+check "an older g++: used" grep -q 'yes, with -ccbin=g++-12' out
+HOST=g++-nonesuch
+refused "no older g++" "cannot use this C++ compiler (unsupported GNU version" --with-cuda="$work/toolkit"
+refused "fast math in NVCCFLAGS" "fast math gives wrong counts" --with-cuda="$work/toolkit" \
+    NVCCFLAGS=--use_fast_math
+
+# --- bootstrap ---
+
+# bootstrapped ARGUMENT...: as an ordinary user of a bare machine without sudo.
+mkdir bare
+for tool in sh dirname cat sed grep env nproc tr sort find rm mkdir mv; do
+    ln -s "$(command -v $tool)" bare/$tool
+done
+printf '#!/bin/sh\necho 1000\n' >bare/id
+printf '#!/bin/sh\nexit 1\n' >bare/apt-get
+chmod +x bare/id bare/apt-get
+bootstrapped()
+{
+    run_as env -i PATH="$work/bare" "$(command -v sh)" "$srcdir/bootstrap" "$@"
+}
+one_line_says()
+{
+    check "$1: status" [ "$(cat status)" -eq "$2" ]
+    check "$1: one line" [ "$(wc -l <err)" -eq 1 ]
+    check "$1: '$3'" grep -qF -e "$3" err
+}
+bootstrapped
+one_line_says "bare" 1 "as root: apt-get update && apt-get install --no-install-recommends autoconf automake make gcc libc6-dev g++ libzstd-dev"
+if [ -x /usr/local/cuda/bin/nvcc ]; then
+    skip_part "what --cuda lacks on a bare machine: there is an nvcc in /usr/local/cuda"
+else
+    bootstrapped --cuda
+    one_line_says "bare, --cuda" 1 "libzstd-dev python3 python3-pip"
+fi
+rm bare/apt-get
+bootstrapped check
+one_line_says "no apt-get" 1 "missing (by their Debian names): autoconf"
+bootstrapped foo
+one_line_says "foo" 2 "bootstrap: foo: unknown argument"
+bootstrapped --cuda chek
+one_line_says "chek" 2 "bootstrap: chek: unknown argument"
+
+summary
