@@ -165,9 +165,9 @@ soak: gpuhisto$(EXEEXT) $(check_PROGRAMS)
 FUZZ_CC = clang
 FUZZ_SECONDS = 60
 fuzzers = tests/fuzz/number tests/fuzz/options
-fuzz_number_sources = tests/fuzz/number.c $(naive_number) $(histogram_sources) $(cpu_sources)
-fuzz_options_sources = tests/fuzz/options.c gpu/no_device.c $(libhistogram_a_SOURCES) \
-	$(libgpuhisto_a_SOURCES)
+fuzzed = gpu/no_device.c $(libhistogram_a_SOURCES) $(libgpuhisto_a_SOURCES)
+fuzz_number_sources = tests/fuzz/number.c $(naive_number) $(fuzzed)
+fuzz_options_sources = tests/fuzz/options.c $(fuzzed)
 EXTRA_DIST += tests/fuzz/number.c tests/fuzz/options.c tests/fuzz/options.dict tests/fuzz/smoke \
 	tests/fuzz/seeds/number/integers tests/fuzz/seeds/number/odd \
 	tests/fuzz/seeds/options/letters tests/fuzz/seeds/options/numbers \
@@ -181,7 +181,7 @@ fuzz-smoke: fuzz
 tests/fuzz/number: $(fuzz_number_sources)
 	@$(MKDIR_P) tests/fuzz
 	$(AM_V_CCLD)$(build_fuzzer) \
-	  $(filter %.c,$(fuzz_number_sources)) -pthread
+	  $(filter %.c,$(fuzz_number_sources)) $(LIBS) -pthread
 tests/fuzz/options: $(fuzz_options_sources)
 	@$(MKDIR_P) tests/fuzz
 	$(AM_V_CCLD)$(build_fuzzer) \
