@@ -8,7 +8,10 @@ gpu_plan_sources = \
 
 gpu_engine_sources = \
 	gpu/device.h \
-	gpu/gpu_engine.c gpu/gpu_engine.h
+	gpu/gpu_engine.c gpu/gpu_engine.h \
+	gpu/recovery.c gpu/recovery.h \
+	gpu/slots.c gpu/slots.h \
+	gpu/snapshot.c gpu/snapshot.h
 
 cuda_sources = gpu/device.cu gpu/kernel_table.cu
 kernel_headers = gpu/launch.h gpu/tuning.h gpu/bin_cache.cuh gpu/counting.cuh \

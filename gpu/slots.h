@@ -1,0 +1,65 @@
+/* Slots: host memory in which chunks wait for the device, one chunk each, in one of three states:
+ *
+ *     free -> filling -> in flight -> free
+ *
+ * No function here takes a lock: the engine holds its own. */
+#ifndef GPUHISTO_SLOTS_H
+#define GPUHISTO_SLOTS_H
+
+#include "device.h"
+#include "src/base/reason.h"
+#include "src/engine/chunk.h"
+
+struct slot {
+    struct chunk chunk; /* first: the engine's callers know the slot by its chunk */
+    unsigned index;
+    struct slot *next;       /* in the free list, or the one submitted after this */
+    uint64_t *snapshot;      /* where the device's histogram goes after this chunk; or NULL */
+    struct slot_times times; /* of its last way through the device, if timing */
+};
+
+/* In memory, data and snapshot of one slot after the other, and after them one snapshot more. */
+struct slots {
+    unsigned count;
+    struct slot *slot; /* all of them */
+    struct slot *free;
+    struct slot *oldest, *newest; /* in flight, in the order of submission */
+    uint64_t *spare;              /* memory for one snapshot more, all zeros */
+    void *mapping;                /* what was mapped, and its bytes; MAP_FAILED: nothing */
+    size_t mapping_size;
+    void *memory; /* the first huge page in it */
+    bool pinned;
+};
+
+/* Bytes of a slot's data: a chunk of chunk_size, and of text what it has beyond its cap. */
+size_t slots_data_size(const struct histogram *histogram, size_t chunk_size);
+
+/* Bytes of host memory that a slot takes: its data, and its snapshot if each has one. */
+size_t slots_slot_size(const struct histogram *histogram, size_t chunk_size);
+
+/* Allocates `count` slots for an engine's chunks, all free, and pins their memory if the device
+ * can; memory that cannot be pinned serves too. 0, or -1 with the reason set. To be closed in
+ * either case. */
+int slots_open(struct slots *slots, unsigned count, size_t chunk_size,
+               const struct histogram *histogram, struct engine *engine, struct device *device,
+               struct reason *why);
+
+/* Frees everything. The device must be done with the memory. */
+void slots_close(struct slots *slots, struct device *device);
+
+/* Frees all but the memory, which is left to a lost device on purpose: it may still write there. */
+void slots_abandon(struct slots *slots);
+
+/* Takes a slot from the free list, for filling; NULL: there is none. */
+struct slot *slots_take(struct slots *slots);
+
+/* Puts a slot on the free list. */
+void slots_give_back(struct slots *slots, struct slot *slot);
+
+/* Adds a slot to those in flight, as the newest. */
+void slots_send(struct slots *slots, struct slot *slot);
+
+/* Takes the oldest slot in flight, of which there is one, from the list. */
+struct slot *slots_arrive(struct slots *slots);
+
+#endif
