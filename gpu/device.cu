@@ -1,6 +1,7 @@
 // The seam to CUDA, and the only file that calls its runtime.
 #include "gpu/device.h"
 #include "gpu/launch.h"
+#include "gpu/visible.h"
 
 extern "C" {
 #include "src/histogram/number.h"

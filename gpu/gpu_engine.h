@@ -1,5 +1,5 @@
-/* The engine of the GPU: pinned slots that are copied to a device and counted there while the next
- * ones are filled; and what happens when the device is lost. */
+/* The engine of the GPU: pinned slots are copied to a device and counted there while the next ones
+ * are filled. When the device is lost, another engine takes over. */
 #ifndef GPUHISTO_GPU_ENGINE_H
 #define GPUHISTO_GPU_ENGINE_H
 
@@ -15,19 +15,20 @@ struct gpu_options {
     const struct strategy *strategy; /* NULL: the fastest */
     size_t chunk_size;               /* bytes of a slot */
     unsigned buffers;                /* slots, at least 1 */
-    unsigned deadline_ms; /* a device that finishes nothing for so long has hung, and is lost */
+    unsigned deadline_ms; /* a device that finishes nothing for so long is lost: it has hung */
     bool timing;          /* for gpu_engine_times */
     /* Counts what a lost device did not, so that submit and finish never fail. It must have a chunk
-     * free for a thread that is inside this engine. NULL: a lost device is an error. So it is for
-     * more than 65,536 bins, whose counts are copied from the device but once, at the end. */
+     * free for a thread that is inside this engine. NULL: a lost device is an error. It always is
+     * with more than 65,536 bins, as their counts are copied from the device only once, at the end.
+     */
     struct engine *fallback;
 };
 
 /* Host memory that a slot takes, bytes: a chunk, and its snapshot. */
 size_t gpu_engine_slot_size(const struct histogram *histogram, size_t chunk_size);
 
-/* Opens a device and its slots, as engine.h says; slow, any thread. The histogram and the fallback
- * must outlive it. NULL with the reason set. */
+/* Opens a device and its slots, which takes a few hundred milliseconds. Any thread. The histogram
+ * and the fallback must live as long as the engine. NULL with the reason set. */
 struct engine *gpu_engine_open(const struct histogram *histogram, const struct gpu_options *options,
                                struct reason *why);
 
@@ -35,7 +36,7 @@ struct engine *gpu_engine_open(const struct histogram *histogram, const struct g
 const char *gpu_engine_device(struct engine *engine);
 const char *gpu_engine_strategy(struct engine *engine);
 
-/* Whether the device was lost and counts with it, so that finish will give -1. */
+/* Whether the device was lost, and counts with it, so that finish will return -1. */
 bool gpu_engine_failed(struct engine *engine);
 
 struct gpu_times {
@@ -44,7 +45,7 @@ struct gpu_times {
     double overlap_seconds;              /* of kernel_seconds, while another chunk's copy ran */
 };
 
-/* What was measured so far, if options->timing; after finish. */
+/* What was measured, if options->timing. To be called after finish. */
 struct gpu_times gpu_engine_times(struct engine *engine);
 
 #endif

@@ -1,5 +1,4 @@
-/* The seam in a build without CUDA: there is never a device, so nothing but device_open is called.
- */
+/* The seam in a build without CUDA: there is no device, so only device_open is ever called. */
 #include "device.h"
 
 struct device *device_open(const struct device_plan *plan, struct reason *why)

@@ -1,4 +1,4 @@
-/* The life of the process: options, source, workers, report; and its exit status. */
+/* The program: options, source, workers, report, exit status. */
 
 #include "src/cli/diag.h"
 #include "gpu/strategy.h"
@@ -23,8 +23,9 @@ enum {
     STATUS_USAGE = 2,
 };
 
-/* A standard descriptor that is closed would be given to the next file that is opened, and the
- * table be written there. Holding it open the wrong way round keeps its use an error (EBADF). */
+/* The next file that is opened would get the number of a standard descriptor that is closed, and
+ * the table could be written there. Opening it for the wrong direction keeps its use an error
+ * (EBADF). */
 static void hold_standard_descriptors(void)
 {
     for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
@@ -79,7 +80,7 @@ static void print_timing(const struct pool_outcome *outcome)
          outcome->copy_seconds, outcome->kernel_seconds, outcome->overlap_seconds);
 }
 
-/* What --verbose tells, and the warnings that everybody gets. */
+/* Prints warnings, and what --verbose adds. */
 static void print_engines(const struct pool_outcome *outcome, enum verbosity verbosity)
 {
     if (outcome->invalid.text[0] && verbosity >= NORMAL)
@@ -113,10 +114,10 @@ static int print_report(const struct options *options, const struct tally *tally
     return STATUS_FAILED;
 }
 
-/* Static: a GPU that is still starting may read the histogram to the very end of the process. */
+/* Static, as a GPU that is still starting may read the histogram until the process ends. */
 static struct options options;
 
-/* Static for the same reason. */
+/* Static, as a GPU that is still starting may read it until the process ends. */
 static struct visible gpu;
 
 static void choose_gpu(void)
@@ -159,7 +160,7 @@ static int count(void)
     print_engines(&outcome, options.verbosity);
     if (options.timing)
         print_timing(&outcome);
-    /* CUDA's tear-down takes 100 ms, and one that is still starting up longer. */
+    /* Leaves CUDA's tear-down out, which takes 100 ms, and longer while CUDA is still starting. */
     if (outcome.gpu_opened)
         _exit(status);
     return status;

@@ -11,7 +11,7 @@ size_t records_resume(struct records *records, unsigned char *data)
     return len;
 }
 
-/* Blanks what of data[0..len) stands before the first white space. Returns its length. */
+/* Blanks data[0..len) up to the first white space. Returns the length of what was blanked. */
 static size_t blank_end_of_token(unsigned char *data, size_t len)
 {
     size_t end = (size_t)(number_token_end(data, data + len) - data);

@@ -1,5 +1,6 @@
-/* Where a stream may be cut into chunks: between records, which are values of a fixed size, or the
- * tokens of a text. Chunks hold whole records. */
+/* Cuts a stream into chunks that hold whole records: values of a fixed size, or the tokens of a
+ * text.
+ */
 #ifndef GPUHISTO_RECORDS_H
 #define GPUHISTO_RECORDS_H
 
@@ -23,28 +24,28 @@ static inline size_t records_room(size_t size)
 /* How far a stream was cut that is read in order. */
 struct records {
     size_t size;    /* bytes of a value, 1 to RECORD_SIZE_MAX, or RECORD_TOKENS */
-    bool too_long;  /* the stream goes on within a token that is longer than NUMBER_MAX and was
-                     * handed  out without its end: what follows of it is blanked */
-    size_t cut_len; /* the beginning of a record that waits for its end, in cut */
+    bool too_long;  /* the stream continues with the rest of a token that is longer than NUMBER_MAX
+                     * and was given out without it: the rest is blanked */
+    size_t cut_len; /* bytes in cut: the beginning of a record that waits for its end */
     unsigned char cut[NUMBER_MAX];
 };
 
-/* Puts the beginning of a record that waits at data, which has room for a value, or for NUMBER_MAX
- * bytes. Returns its length. */
+/* Moves the beginning of a record that waits for its end to data, which has room for a value, or
+ * for NUMBER_MAX bytes. Returns its length. */
 size_t records_resume(struct records *records, unsigned char *data);
 
-/* Cuts data[0..len) behind its last whole record; what follows waits for records_resume. At the end
- * of a stream a token is whole. Returns the length that is left. */
+/* Cuts data[0..len) after its last whole record; the rest waits for records_resume. At the end of a
+ * stream a token is whole. Returns the length up to the cut. */
 size_t records_cut(struct records *records, unsigned char *data, size_t len, bool at_end);
 
-/* How much of data[0..len), the last bytes that there are, belongs to a record that may not be
- * whole yet; NUMBER_MAX + 1 bytes of data tell. A token longer than NUMBER_MAX is as good as whole:
- * what goes on behind it will be blanked. */
+/* Returns how many bytes at the end of data[0..len) belong to a record that may not be whole yet.
+ * The last NUMBER_MAX + 1 bytes are enough to know. A token longer than NUMBER_MAX counts as whole,
+ * as what follows of it will be blanked. */
 size_t records_tail(struct records *records, const unsigned char *data, size_t len);
 
-/* Makes whole tokens of a piece of a text, data[1..1 + piece), when data[0], the byte before it,
- * and data[..len), up to NUMBER_MAX bytes behind it, are there, too: a token belongs to the piece
- * that it begins in. Blanks data[0] and the end of a token from before. Returns the length up to
+/* Makes whole tokens of a piece of a text, data[1..1 + piece), where a token belongs to the piece
+ * that it begins in. data[0] is the byte before the piece, and up to NUMBER_MAX bytes after it
+ * follow, to data[len). Blanks data[0] and the end of a token from before. Returns the length up to
  * the end of the last token. */
 size_t records_of_piece(unsigned char *data, size_t piece, size_t len);
 

@@ -47,7 +47,7 @@ void handover_init(struct handover *handover, const struct pool_options *options
 /* Frees what it has, if no GPU was ever asked for. */
 void handover_destroy(struct handover *handover);
 
-/* Opens the GPU now, as --device=gpu does. 0, or -1: handover_refused tells why. */
+/* Opens the GPU now, as --device=gpu does. 0, or -1: handover_refused says why. */
 int handover_open_now(struct handover *handover);
 
 /* Opens the GPU in a thread of its own if it now pays for the rest of the input. `flow` is the kind

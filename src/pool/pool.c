@@ -47,8 +47,8 @@ struct pool {
 /* --- opening and closing --- */
 
 /* Whether there is memory for the counts: the tally, and at least one table of the CPU's engine.
- * All else takes so little that it is not looked at, and neither are few bins, as that takes time.
- * 0, or -1 with the reason set. */
+ * Nothing else takes much, and neither do few bins: these are not checked, as that takes time. 0,
+ * or -1 with the reason set. */
 static int pool_check_memory(const struct histogram *histogram, struct reason *why)
 {
     uint64_t wanted = 2 * (uint64_t)histogram->bins * sizeof(uint64_t), available;

@@ -1,6 +1,6 @@
 // See emulated_device.h. Work is put on two queues, as on CUDA's streams, and done by a thread that
 // takes from either whose head is ready: a copy may run ahead of the kernels before it, and a
-// kernel or snapshot only behind the copy of its own chunk.
+// kernel or snapshot only after the copy of its own chunk.
 #include "tests/device/emulation.h"
 
 #include "gpu/device.h"
@@ -34,8 +34,7 @@ namespace
 constexpr unsigned resident_blocks = 3; // on the whole device
 constexpr unsigned shared_most = 227 * 1024;
 
-std::mutex
-    plan_lock; // a device that nobody waits for may still be opened while the next is planned
+std::mutex plan_lock; // a device of an earlier run may still be opening while the next is planned
 struct fault_plan plan;
 bool planned;
 std::atomic<unsigned> calls, devices_open;
@@ -253,7 +252,7 @@ bool next_job(struct device *device, work *job)
 }
 
 // A lost device is never closed, and its name and reason may be asked for to the end; but a test
-// loses thousands, so its thread goes. The list is for who looks for leaks.
+// loses thousands, so its thread goes. The list keeps leak checkers quiet.
 void abandon(struct device *device)
 {
     static std::mutex list_lock;

@@ -2,8 +2,8 @@
  * are exact, or they are refused.
  *
  * Every schedule is one life of an engine: open, chunks from one or several threads, finish, close.
- * It must end with counts equal to a naive count of the same data, or, where nobody takes over from
- * a lost device, with -1 and no counts. */
+ * It must end with counts equal to a naive count of the same data, or, where nothing replaces a
+ * lost device, with -1 and no counts. */
 #include "gpu/gpu_engine.h"
 #include "gpu/strategy.h"
 #include "src/cpu/cpu_engine.h"
@@ -19,7 +19,7 @@
 #define DATA_SIZE 20000
 #define DEADLINE_MS 50
 #define STOPPED_DEADLINE_MS 2000 /* far longer than a chunk takes, also on a busy machine */
-#define TOKEN 5                  /* bytes of each in the text, with the newline behind it */
+#define TOKEN 5                  /* bytes of each in the text, with its newline */
 #define MANY_BINS 66000          /* more than have a snapshot for each chunk */
 #define COUNTS_MAX (MANY_BINS + 3)
 
@@ -240,7 +240,7 @@ static unsigned calls_of(struct schedule schedule)
     return emulated_device_calls();
 }
 
-/* Fails the schedule at every call, once and for good, with and without somebody to take over. */
+/* Fails the schedule at every call, once and for good, with and without a fallback. */
 static void fail_everywhere(struct schedule schedule)
 {
     for (unsigned variant = 0; variant < 4; variant++) {

@@ -67,7 +67,7 @@ static void *feed_pipe(void *arg)
         size_t len = form->len - done < PIPE_PIECE ? form->len - done : PIPE_PIECE;
         ssize_t put = write(fd, form->bytes + done, len);
         if (put < 0)
-            break; /* nobody reads any more */
+            break; /* there is no reader any more */
         done += (size_t)put;
         nanosleep(&(struct timespec){.tv_nsec = 50000}, NULL);
     }
