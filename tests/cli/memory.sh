@@ -78,6 +78,7 @@ wait $feeder
 
 # Nor does it take much address space: little more than the memory, and the program itself.
 limit_v=$((80000 + $(wc -c <"$GPUHISTO") / 1024))
+# shellcheck disable=SC3045 # every sh of Linux has it
 (ulimit -v $limit_v && exec "$GPUHISTO" $ENGINE --threads=16 --verbose file.zst) >out 2>err
 echo $? >status
 check "16 threads, $limit_v KiB of address space: status" [ "$(cat status)" -eq 0 ]
