@@ -109,7 +109,7 @@ static void verify(struct contender *c, unsigned char *data, size_t len)
     if (c->histogram.mode == &mode_values)
         count_words(&c->histogram, data, len, expected);
     else
-        count_few(&c->histogram, data, len, expected);
+        count_byte_by_byte(&c->histogram, data, len, expected);
     if (memcmp(counts, expected, sizeof counts) != 0) {
         fprintf(stderr, "cpu: %s, %s: wrong counts\n", c->name, c->mode);
         exit(1);

@@ -320,7 +320,7 @@ static void load(struct bench *bench, enum data_kind kind, size_t len)
     check(cudaMemcpy(bench->data, bench->host.data(), bench->capacity, cudaMemcpyHostToDevice),
           "copy");
     std::fill(bench->host_counts, bench->host_counts + 256, 0);
-    count_bytes_portable(bench->host.data(), len, bench->host_counts);
+    portable_count_bytes(bench->host.data(), len, bench->host_counts);
 }
 
 struct letter_mode {

@@ -13,7 +13,7 @@ static unsigned bits_of(const struct histogram *histogram)
 /* The least value of the type. */
 static whole least_of(const struct histogram *histogram)
 {
-    return histogram->type.kind == 'i' ? -((whole)1 << (bits_of(histogram) - 1)) : 0;
+    return row_plan_least(bits_of(histogram), histogram->type.kind == 'i');
 }
 
 static unsigned long long sign_of(const struct histogram *histogram)
@@ -89,47 +89,46 @@ static void lay_16_bits(struct row_map *map, const struct histogram *histogram)
     }
 }
 
-/* Equal bins by offsets modulo 2^bits, if all edges are whole numbers of so many bits, of which
- * the type's values are some: then no value outside of them comes to lie within the span. */
-static bool lay_offsets(struct row_map *map, const struct histogram *histogram, unsigned bits)
+/* Equal bins by offsets modulo 2^bits of the plan. Numbers begin at the least value of the type. */
+static void lay_offsets(struct row_map *map, const struct histogram *histogram,
+                        const struct row_plan *plan)
 {
     const struct binning *binning = &histogram->binning;
-    /* Narrower values have room for a sign, whether they have one or not. */
-    bool is_signed = histogram->type.kind == 'i' || bits > (histogram->type.size > 4 ? 64 : 32);
-    whole least = is_signed ? -((whole)1 << (bits - 1)) : 0, most = least + ((whole)1 << bits);
-    if (binning->first < least || binning->first + binning->span > most)
-        return false;
-    /* Numbers begin at the least value of the type. */
-    unsigned long long mask = bits == 32 ? 0xffffffffull : ~0ull;
-    map->way = bits == 32 ? ROWS_BY_32_BITS : ROWS_BY_64_BITS;
+    const unsigned long long mask = plan->bits == 32 ? 0xffffffffull : ~0ull;
+    const whole most = row_plan_least(plan->bits, plan->is_signed) + (whole)mask;
+    map->sign = sign_of(histogram);
+    map->way = plan->bits == 32 ? ROWS_BY_32_BITS : ROWS_BY_64_BITS;
     map->first = (unsigned long long)(binning->first - least_of(histogram)) & mask;
     map->last = (unsigned long long)(binning->span - 1) & mask;
-    map->beyond = (unsigned long long)(most - 1 - binning->first) & mask;
-    map->most = bits == 32 && map->last == mask ? map->last : map->last + 1;
+    map->beyond = (unsigned long long)(most - binning->first) & mask;
+    map->most = plan->bits == 32 && map->last == mask ? map->last : map->last + 1;
     lay_reciprocal(map, binning);
-    return true;
 }
 
-static void lay_wholes(struct row_map *map, const struct histogram *histogram)
+/* Whole values between edges: those that values of the type can tell apart. */
+static void lay_whole_edges(struct row_map *map, const struct histogram *histogram)
 {
-    const struct binning *binning = &histogram->binning;
-    bool by_offset = binning->reciprocal || (whole)binning->bins == binning->span;
-    if (by_offset && !binning->whole_edges && map->size == 2 && binning->span <= 65536) {
-        lay_16_bits(map, histogram);
-        return;
-    }
+    const whole least = least_of(histogram), end = least + ((whole)1 << bits_of(histogram));
     map->sign = sign_of(histogram);
-    if (by_offset && !binning->whole_edges)
-        for (unsigned bits = bits_of(histogram) > 32 ? 64 : 32; bits <= 64; bits *= 2)
-            if (lay_offsets(map, histogram, bits))
-                return;
     map->way = ROWS_BY_WHOLE_EDGES;
-    whole least = least_of(histogram), end = least + ((whole)1 << bits_of(histogram));
-    for (size_t k = 0; k <= binning->bins; k++) {
-        whole edge = binning_whole_edge(binning, k);
+    for (size_t k = 0; k <= histogram->binning.bins; k++) {
+        whole edge = binning_whole_edge(&histogram->binning, k);
         map->below += edge < least;
         map->edges += edge >= least && edge < end;
     }
+}
+
+static void lay_wholes(struct row_map *map, const struct histogram *histogram,
+                       const struct row_plan *plan)
+{
+    if (map->size == 1)
+        map->way = ROWS_OF_BYTES;
+    else if (plan->way == PLAN_WHOLE_EDGES)
+        lay_whole_edges(map, histogram);
+    else if (map->size == 2 && histogram->binning.span <= 65536)
+        lay_16_bits(map, histogram);
+    else
+        lay_offsets(map, histogram, plan);
 }
 
 /* Equal bins of floats by arithmetic of floats, unless values would often be too near an edge for
@@ -156,34 +155,38 @@ static void lay_floats(struct row_map *map, const struct binning *binning)
     map->proof = (float)(0.5 - error);
 }
 
-struct row_map row_map_of(const struct histogram *histogram)
+/* Doubles, and floats, which become doubles unless their own arithmetic does. */
+static void lay_doubles(struct row_map *map, const struct histogram *histogram,
+                        const struct row_plan *plan)
 {
     const struct binning *binning = &histogram->binning;
+    map->way = plan->way == PLAN_LOG_LINEAR     ? ROWS_LOG_LINEAR
+               : plan->way == PLAN_DOUBLE_EDGES ? ROWS_BY_EDGES
+                                                : ROWS_OF_DOUBLES;
+    map->edges = map->bins + 1;
+    map->min = binning->min;
+    map->max = binning->max;
+    map->step = binning->step;
+    map->per_step = binning->per_step;
+    if (map->size == 4 && map->way == ROWS_OF_DOUBLES)
+        lay_floats(map, binning);
+}
+
+struct row_map row_map_of(const struct histogram *histogram)
+{
+    const struct row_plan plan = row_plan_of(histogram);
     struct row_map map = {
         .size = (unsigned)histogram->type.size,
         .size_log = (unsigned)__builtin_ctzl(histogram->type.size),
         .swapped = histogram->type.big_endian,
         .halves = {histogram->type.big_endian ? 0x4401 : 0x4410,
                    histogram->type.big_endian ? 0x4423 : 0x4432},
-        .bins = (unsigned)binning->bins,
+        .bins = (unsigned)histogram->binning.bins,
     };
-    if (histogram->type.kind != 'f') {
-        if (map.size == 1)
-            map.way = ROWS_OF_BYTES;
-        else
-            lay_wholes(&map, histogram);
-        return map;
-    }
-    map.way = binning->log_linear ? ROWS_LOG_LINEAR
-              : binning->edges    ? ROWS_BY_EDGES
-                                  : ROWS_OF_DOUBLES;
-    map.edges = map.bins + 1;
-    map.min = binning->min;
-    map.max = binning->max;
-    map.step = binning->step;
-    map.per_step = binning->per_step;
-    if (map.size == 4 && map.way == ROWS_OF_DOUBLES)
-        lay_floats(&map, binning);
+    if (histogram->type.kind == 'f')
+        lay_doubles(&map, histogram, &plan);
+    else
+        lay_wholes(&map, histogram, &plan);
     return map;
 }
 

@@ -3,7 +3,7 @@
 #ifndef GPUHISTO_ROW_MAP_H
 #define GPUHISTO_ROW_MAP_H
 
-#include "src/histogram/histogram.h"
+#include "src/histogram/row_plan.h"
 
 /* How a row is found. */
 enum row_way {

@@ -22,6 +22,7 @@ histogram_sources = \
 	src/histogram/mode_numbers.c src/histogram/mode_values.c \
 	src/histogram/number.c src/histogram/number.h src/histogram/number_token.h \
 	src/histogram/number_nearest.c src/histogram/number_nearest.h \
+	src/histogram/row_plan.c src/histogram/row_plan.h \
 	src/histogram/value_type.c src/histogram/value_type.h
 libhistogram_a_SOURCES = $(histogram_sources) $(gpu_plan_sources)
 

@@ -41,7 +41,7 @@ static void count_byte_values(const struct count_plan *plan, const unsigned char
 {
     uint64_t bytes[256] = {0};
     bool is_signed = plan->histogram->type.kind == 'i';
-    plan->counter->bytes(data, len, bytes);
+    plan->counter->count_bytes(data, len, bytes);
     for (int byte = 0; byte < 256; byte++) {
         whole value = is_signed && byte >= 128 ? byte - 256 : byte;
         counts[binning_row_whole(&plan->histogram->binning, value)] += bytes[byte];
@@ -51,14 +51,14 @@ static void count_byte_values(const struct count_plan *plan, const unsigned char
 static void count_bytes(const struct count_plan *plan, const unsigned char *data, size_t len,
                         struct tally *tally)
 {
-    plan->counter->bytes(data, len, tally->counts);
+    plan->counter->count_bytes(data, len, tally->counts);
     tally->samples += len;
 }
 
 static void count_letters(const struct count_plan *plan, const unsigned char *data, size_t len,
                           struct tally *tally)
 {
-    plan->counter->letters(plan, data, len, tally->counts);
+    plan->counter->count_letters(plan, data, len, tally->counts);
     tally->samples += len;
 }
 
@@ -69,14 +69,14 @@ static void count_values(const struct count_plan *plan, const unsigned char *dat
     if (size == 1)
         count_byte_values(plan, data, len, tally->counts);
     else
-        plan->counter->values(plan, data, len, tally->counts);
+        plan->counter->count_values(plan, data, len, tally->counts);
     tally->samples += len / size;
 }
 
 static void count_numbers(const struct count_plan *plan, const unsigned char *text, size_t len,
                           struct tally *tally)
 {
-    plan->counter->numbers(plan, text, len, tally);
+    plan->counter->count_numbers(plan, text, len, tally);
 }
 
 static void prepare_letters(struct count_plan *plan)
@@ -84,8 +84,14 @@ static void prepare_letters(struct count_plan *plan)
     plan->counter->prepare_letters(plan);
 }
 
+static void prepare_values(struct count_plan *plan)
+{
+    plan->rows = row_plan_of(plan->histogram);
+}
+
 static void prepare_numbers(struct count_plan *plan)
 {
+    plan->rows = row_plan_of(plan->histogram);
     plan->parser = choose_parser(plan->counter);
 }
 
@@ -97,7 +103,7 @@ static const struct {
 } counted_modes[MODES] = {
     [MODE_BYTES] = {.count = count_bytes},
     [MODE_LETTERS] = {.prepare = prepare_letters, .count = count_letters},
-    [MODE_VALUES] = {.count = count_values},
+    [MODE_VALUES] = {.prepare = prepare_values, .count = count_values},
     [MODE_NUMBERS] = {.prepare = prepare_numbers, .count = count_numbers},
 };
 
@@ -115,8 +121,8 @@ void count_samples(const struct count_plan *plan, const unsigned char *data, siz
     counted_modes[plan->histogram->mode->id].count(plan, data, len, tally);
 }
 
-void count_few(const struct histogram *histogram, const unsigned char *data, size_t len,
-               uint64_t *counts)
+void count_byte_by_byte(const struct histogram *histogram, const unsigned char *data, size_t len,
+                        uint64_t *counts)
 {
     for (size_t i = 0; i < len; i++)
         if (histogram->bin_of[data[i]] != NO_BIN)

@@ -2,7 +2,7 @@
 #ifndef GPUHISTO_COUNT_H
 #define GPUHISTO_COUNT_H
 
-#include "src/histogram/histogram.h"
+#include "src/histogram/row_plan.h"
 #include "number_parser.h"
 
 #include <stdbool.h>
@@ -20,6 +20,7 @@ struct count_plan {
     uint8_t bin_of_class[CLASS_GROUPS * 8];
     unsigned classes;
     const struct counter *counter;
+    struct row_plan rows;               /* of values and numbers */
     const struct number_parser *parser; /* of numbers: the counter's, or one that runs here */
     const struct histogram *histogram;
 };
@@ -31,14 +32,14 @@ struct counter {
     const char *about;       /* in a few words, for --verbose */
     bool (*runs_here)(void); /* whether this processor has the instructions */
     void (*prepare_letters)(struct count_plan *plan);
-    void (*letters)(const struct count_plan *plan, const unsigned char *data, size_t len,
-                    uint64_t *counts);
-    void (*bytes)(const unsigned char *data, size_t len, uint64_t *counts);
-    void (*values)(const struct count_plan *plan, const unsigned char *data, size_t len,
-                   uint64_t *counts); /* len: whole values, of more than a byte */
+    void (*count_letters)(const struct count_plan *plan, const unsigned char *data, size_t len,
+                          uint64_t *counts);
+    void (*count_bytes)(const unsigned char *data, size_t len, uint64_t *counts);
+    void (*count_values)(const struct count_plan *plan, const unsigned char *data, size_t len,
+                         uint64_t *counts); /* len: whole values, of more than a byte */
     /* Numbers in text: adds samples and newlines, too. */
-    void (*numbers)(const struct count_plan *plan, const unsigned char *text, size_t len,
-                    struct tally *tally);
+    void (*count_numbers)(const struct count_plan *plan, const unsigned char *text, size_t len,
+                          struct tally *tally);
     const struct number_parser *parser; /* of its instructions, or of fewer */
 };
 
@@ -58,11 +59,11 @@ void count_samples(const struct count_plan *plan, const unsigned char *data, siz
                    struct tally *tally);
 
 /* The same a byte at a time: for the few that a vector loop leaves. */
-void count_few(const struct histogram *histogram, const unsigned char *data, size_t len,
-               uint64_t *counts);
+void count_byte_by_byte(const struct histogram *histogram, const unsigned char *data, size_t len,
+                        uint64_t *counts);
 
 /* As counter_portable counts bytes, for counters that know no better way. */
-void count_bytes_portable(const unsigned char *data, size_t len, uint64_t *counts);
+void portable_count_bytes(const unsigned char *data, size_t len, uint64_t *counts);
 
 extern const struct counter counter_avx512, counter_avx2, counter_neon, counter_portable;
 

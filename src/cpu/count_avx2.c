@@ -6,6 +6,7 @@
 #include <immintrin.h>
 
 #define TARGET __attribute__((target("avx2,popcnt")))
+#define OWN(name) avx2_##name
 #define INLINE static inline __attribute__((always_inline))
 #define VECTOR 32
 
@@ -58,8 +59,16 @@ static bool avx2_runs_here(void)
     return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("popcnt");
 }
 
-const struct counter counter_avx2 = {"avx2",          "AVX2",          avx2_runs_here,
-                                     nibbles_prepare, nibbles_letters, count_bytes_portable,
-                                     count_values,    count_numbers,   &number_parser_avx2};
+const struct counter counter_avx2 = {
+    .name = "avx2",
+    .about = "AVX2",
+    .runs_here = avx2_runs_here,
+    .prepare_letters = avx2_prepare_letters,
+    .count_letters = avx2_count_letters,
+    .count_bytes = portable_count_bytes,
+    .count_values = avx2_count_values,
+    .count_numbers = avx2_count_numbers,
+    .parser = &number_parser_avx2,
+};
 
 #endif

@@ -49,7 +49,7 @@ struct planes {
 };
 
 /* 0x7f stands for all that is not ASCII; it is no letter. */
-AVX512 INLINE __m512i classes_at(const unsigned char *data, const struct lookup *by)
+AVX512 INLINE __m512i avx512_classes_at(const unsigned char *data, const struct lookup *by)
 {
     __m512i bytes = _mm512_loadu_si512(data);
     if (!by->ascii)
@@ -69,7 +69,8 @@ AVX512 INLINE __m512i add_two(__m512i *plane, __m512i a, __m512i b)
 AVX512 INLINE __m512i add_2(struct planes *planes, const unsigned char *data,
                             const struct lookup *by)
 {
-    return add_two(&planes->ones, classes_at(data, by), classes_at(data + VECTOR, by));
+    return add_two(&planes->ones, avx512_classes_at(data, by),
+                   avx512_classes_at(data + VECTOR, by));
 }
 
 AVX512 INLINE __m512i add_4(struct planes *planes, const unsigned char *data,
@@ -133,7 +134,7 @@ AVX512 INLINE void count_rounds(const unsigned char *data, size_t rounds, const 
 
 /* --- letters --- */
 
-static void avx512_prepare(struct count_plan *plan)
+static void avx512_prepare_letters(struct count_plan *plan)
 {
     plan->classes = (unsigned)plan->histogram->bins;
     for (unsigned bin = 0; bin < plan->classes; bin++)
@@ -152,8 +153,8 @@ AVX512 static void count_letter_group(const uint8_t *table, const unsigned char 
     count_rounds(data, rounds, &by, totals);
 }
 
-AVX512 static void avx512_letters(const struct count_plan *plan, const unsigned char *data,
-                                  size_t len, uint64_t *counts)
+AVX512 static void avx512_count_letters(const struct count_plan *plan, const unsigned char *data,
+                                        size_t len, uint64_t *counts)
 {
     uint64_t totals[CLASS_GROUPS * 8] = {0};
     while (len >= ROUND) {
@@ -165,7 +166,7 @@ AVX512 static void avx512_letters(const struct count_plan *plan, const unsigned 
     }
     for (unsigned kind = 0; kind < plan->classes; kind++)
         counts[plan->bin_of_class[kind]] += totals[kind];
-    count_few(plan->histogram, data, len, counts);
+    count_byte_by_byte(plan->histogram, data, len, counts);
 }
 
 /* --- bytes --- */
@@ -184,7 +185,7 @@ struct streams {
 
 /* Whether a piece of PIECE bytes is one byte over and over; its ends and middle tell nearly always.
  */
-AVX512 INLINE bool is_run(const unsigned char *data)
+AVX512 INLINE bool piece_is_run(const unsigned char *data)
 {
     if (data[0] != data[PIECE - 1] || data[0] != data[PIECE / 2])
         return false;
@@ -197,7 +198,7 @@ AVX512 INLINE bool is_run(const unsigned char *data)
 
 /* Appends the bytes of a vector that are `in` a stream, and gives its new end. A compressed vector
  * is stored whole; what is behind its end is overwritten next. */
-AVX512 INLINE unsigned char *put(unsigned char *end, __m512i bytes, uint64_t in)
+AVX512 INLINE unsigned char *append_to_stream(unsigned char *end, __m512i bytes, uint64_t in)
 {
     _mm512_storeu_si512(end, _mm512_maskz_compress_epi8(in, bytes));
     return end + __builtin_popcountll(in);
@@ -215,11 +216,11 @@ AVX512 INLINE void sort_piece(struct streams *streams, const unsigned char *data
         __m512i bytes = _mm512_loadu_si512(data + i);
         uint64_t bit7 = _mm512_movepi8_mask(bytes);
         uint64_t bit6 = _mm512_movepi8_mask(_mm512_add_epi8(bytes, bytes));
-        ends[0] = put(ends[0], bytes, ~bit7 & ~bit6);
-        ends[1] = put(ends[1], bytes, ~bit7 & bit6);
+        ends[0] = append_to_stream(ends[0], bytes, ~bit7 & ~bit6);
+        ends[1] = append_to_stream(ends[1], bytes, ~bit7 & bit6);
         if (bit7) {
-            ends[2] = put(ends[2], bytes, bit7 & ~bit6);
-            ends[3] = put(ends[3], bytes, bit7 & bit6);
+            ends[2] = append_to_stream(ends[2], bytes, bit7 & ~bit6);
+            ends[3] = append_to_stream(ends[3], bytes, bit7 & bit6);
         }
     }
     for (unsigned k = 0; k < STREAMS; k++)
@@ -227,7 +228,7 @@ AVX512 INLINE void sort_piece(struct streams *streams, const unsigned char *data
 }
 
 /* Which groups of eight values there are, a bit each. */
-AVX512 INLINE unsigned groups_in(const unsigned char *data, size_t len)
+AVX512 INLINE unsigned groups_in_stream(const unsigned char *data, size_t len)
 {
     __m512i group_of = _mm512_set_epi64((long long)0x8080808080808080ull, 0x4040404040404040,
                                         0x2020202020202020, 0x1010101010101010, 0x0808080808080808,
@@ -245,7 +246,7 @@ AVX512 INLINE unsigned groups_in(const unsigned char *data, size_t len)
 /* Counts whole rounds of a stream; counts are those of its 64 values. */
 AVX512 static void count_stream(const unsigned char *data, size_t rounds, uint64_t *counts)
 {
-    unsigned groups = groups_in(data, rounds * ROUND);
+    unsigned groups = groups_in_stream(data, rounds * ROUND);
     for (unsigned group = 0; group < 8; group++) {
         if (!(groups >> group & 1))
             continue;
@@ -257,7 +258,7 @@ AVX512 static void count_stream(const unsigned char *data, size_t rounds, uint64
 }
 
 /* Counts the whole rounds of stream k, and keeps the rest. */
-static void drain(struct streams *streams, unsigned k, uint64_t *counts)
+static void drain_stream(struct streams *streams, unsigned k, uint64_t *counts)
 {
     unsigned char *bytes = streams->bytes[k];
     size_t rounds = streams->len[k] / ROUND, done = rounds * ROUND;
@@ -268,13 +269,13 @@ static void drain(struct streams *streams, unsigned k, uint64_t *counts)
 
 /* Counts all that is left: fills each stream up to a whole round with its lowest value, and takes
  * that many off its count. */
-static void drain_all(struct streams *streams, uint64_t *counts)
+static void drain_all_streams(struct streams *streams, uint64_t *counts)
 {
     for (unsigned k = 0; k < STREAMS; k++) {
         size_t more = (ROUND - streams->len[k] % ROUND) % ROUND;
         memset(streams->bytes[k] + streams->len[k], (int)(k * STREAM_VALUES), more);
         streams->len[k] += more;
-        drain(streams, k, counts);
+        drain_stream(streams, k, counts);
         counts[k * STREAM_VALUES] -= more;
     }
 }
@@ -283,28 +284,29 @@ static void drain_all(struct streams *streams, uint64_t *counts)
 AVX512 INLINE void sort_round(struct streams *streams, const unsigned char *data, uint64_t *counts)
 {
     for (size_t i = 0; i < ROUND; i += PIECE)
-        if (is_run(data + i))
+        if (piece_is_run(data + i))
             counts[data[i]] += PIECE;
         else
             sort_piece(streams, data + i);
     for (unsigned k = 0; k < STREAMS; k++)
         if (streams->len[k] >= FULL)
-            drain(streams, k, counts);
+            drain_stream(streams, k, counts);
 }
 
-AVX512 static void avx512_bytes(const unsigned char *data, size_t len, uint64_t *counts)
+AVX512 static void avx512_count_bytes(const unsigned char *data, size_t len, uint64_t *counts)
 {
     struct streams streams;
     memset(streams.len, 0, sizeof streams.len);
     for (; len >= ROUND; data += ROUND, len -= ROUND)
         sort_round(&streams, data, counts);
-    drain_all(&streams, counts);
+    drain_all_streams(&streams, counts);
     for (size_t i = 0; i < len; i++)
         counts[data[i]]++;
 }
 
 /* --- values --- */
 
+#define OWN(name) avx512_##name
 #define TARGET __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl")))
 #include "count_values.h"
 
@@ -322,16 +324,16 @@ struct word_rows {
 };
 
 /* offset * reciprocal >> 64, for the even and for the odd words. */
-AVX512 INLINE __m512i scale_even(__m512i offset, const struct word_rows *rows)
+AVX512 INLINE __m512i scale_even_offsets(__m512i offset, const struct word_rows *rows)
 {
     __m512i low = _mm512_srli_epi64(_mm512_mul_epu32(offset, rows->low), 32);
     return _mm512_srli_epi64(_mm512_add_epi64(_mm512_mul_epu32(offset, rows->high), low), 32);
 }
 
-AVX512 INLINE __m512i scale(__m512i offset, const struct word_rows *rows)
+AVX512 INLINE __m512i scale_offsets(__m512i offset, const struct word_rows *rows)
 {
-    __m512i even = scale_even(offset, rows);
-    __m512i odd = scale_even(_mm512_srli_epi64(offset, 32), rows);
+    __m512i even = scale_even_offsets(offset, rows);
+    __m512i odd = scale_even_offsets(_mm512_srli_epi64(offset, 32), rows);
     return _mm512_or_si512(even, _mm512_slli_epi64(odd, 32));
 }
 
@@ -353,7 +355,7 @@ AVX512 INLINE __m512i offsets_within(__m512i offset, struct word_rows *rows)
 }
 
 /* The bins of 64 offsets, in whatever order: two neighbours out of each vector in turn. */
-AVX512 INLINE __m512i bits_of(const __m512i *offsets, const struct word_rows *rows)
+AVX512 INLINE __m512i bins_of_fields(const __m512i *offsets, const struct word_rows *rows)
 {
     __m512i bins = _mm512_setzero_si512();
     for (unsigned k = 0; k < 4; k++)
@@ -375,11 +377,11 @@ AVX512 INLINE void find_64_bins(const unsigned char *data, struct word_rows *row
         for (unsigned k = 0; k < 4; k++)
             offsets[k] = offsets_within(offsets[k], rows);
     if (rows->by_bits)
-        _mm512_storeu_si512(bins, bits_of(offsets, rows));
+        _mm512_storeu_si512(bins, bins_of_fields(offsets, rows));
     else
         for (unsigned k = 0; k < 4; k++)
             _mm_storeu_si128((__m128i *)(void *)(bins + k * 16),
-                             _mm512_cvtepi32_epi8(scale(offsets[k], rows)));
+                             _mm512_cvtepi32_epi8(scale_offsets(offsets[k], rows)));
 }
 
 /* Those of ROUND words. */
@@ -396,8 +398,9 @@ AVX512 INLINE void find_byte_bins(const unsigned char *data, struct word_rows *r
 }
 
 /* Counts whole rounds of words, and says how many bytes that were. */
-AVX512 static size_t count_words(const struct count_plan *plan, const unsigned char *data,
-                                 size_t len, uint64_t *counts)
+AVX512 static size_t count_words_in_byte_bins(const struct count_plan *plan,
+                                              const unsigned char *data, size_t len,
+                                              uint64_t *counts)
 {
     const struct binning *binning = &plan->histogram->binning;
     uint64_t width = (uint64_t)binning->span / binning->bins;
@@ -421,7 +424,7 @@ AVX512 static size_t count_words(const struct count_plan *plan, const unsigned c
         find_byte_bins(data + done, &rows, bins);
         sort_round(&streams, bins, by_byte);
     }
-    drain_all(&streams, by_byte);
+    drain_all_streams(&streams, by_byte);
     by_byte[0] -= rows.below + rows.above;
     for (size_t bin = 0; bin < binning->bins; bin++)
         counts[1 + bin] += by_byte[bin];
@@ -430,19 +433,29 @@ AVX512 static size_t count_words(const struct count_plan *plan, const unsigned c
     return done;
 }
 
-AVX512 static void avx512_values(const struct count_plan *plan, const unsigned char *data,
-                                 size_t len, uint64_t *counts)
+AVX512 static void avx512_count_values_or_words(const struct count_plan *plan,
+                                                const unsigned char *data, size_t len,
+                                                uint64_t *counts)
 {
     const struct histogram *histogram = plan->histogram;
     size_t done = 0;
     if (histogram->type.size == 4 && !histogram->type.big_endian &&
-        histogram->binning.bins <= BYTE_BINS && way_of(histogram) == BY_32_BITS)
-        done = count_words(plan, data, len, counts);
-    count_values(plan, data + done, len - done, counts);
+        histogram->binning.bins <= BYTE_BINS && plan->rows.way == PLAN_OFFSETS &&
+        plan->rows.bits == 32)
+        done = count_words_in_byte_bins(plan, data, len, counts);
+    avx512_count_values(plan, data + done, len - done, counts);
 }
 
-const struct counter counter_avx512 = {"avx512",       "AVX-512",      avx512_runs_here,
-                                       avx512_prepare, avx512_letters, avx512_bytes,
-                                       avx512_values,  count_numbers,  &number_parser_avx512};
+const struct counter counter_avx512 = {
+    .name = "avx512",
+    .about = "AVX-512",
+    .runs_here = avx512_runs_here,
+    .prepare_letters = avx512_prepare_letters,
+    .count_letters = avx512_count_letters,
+    .count_bytes = avx512_count_bytes,
+    .count_values = avx512_count_values_or_words,
+    .count_numbers = avx512_count_numbers,
+    .parser = &number_parser_avx512,
+};
 
 #endif

@@ -6,6 +6,7 @@
 #include <arm_neon.h>
 
 #define TARGET
+#define OWN(name) neon_##name
 #define INLINE static inline __attribute__((always_inline))
 #define VECTOR 16
 
@@ -51,8 +52,16 @@ static bool neon_runs_here(void)
     return true;
 }
 
-const struct counter counter_neon = {"neon",          "NEON",          neon_runs_here,
-                                     nibbles_prepare, nibbles_letters, count_bytes_portable,
-                                     count_values,    count_numbers,   &number_parser_portable};
+const struct counter counter_neon = {
+    .name = "neon",
+    .about = "NEON",
+    .runs_here = neon_runs_here,
+    .prepare_letters = neon_prepare_letters,
+    .count_letters = neon_count_letters,
+    .count_bytes = portable_count_bytes,
+    .count_values = neon_count_values,
+    .count_numbers = neon_count_numbers,
+    .parser = &number_parser_portable,
+};
 
 #endif

@@ -1,12 +1,13 @@
 /* Letters by two lookups of a byte's nibbles and carry-save adders (Harley and Seal), for vectors
  * that can look up 16 entries at a time: the body of a counter's file, which has defined before
  *     TARGET          the attribute of functions that use such vectors, or nothing
+ *     OWN(name)       the name with the counter's in front
  *     vector          the type, of VECTOR bytes
  *     struct lookup   two tables of 16 entries; lookup_of(low, high) makes one
  *     classes_at(data, by)            the bits of low[b & 15] & high[b >> 4], for VECTOR bytes
  *     add_two(plane, a, b)            adds two to a plane, and gives what carries over to the next
  *     add_plane(totals, plane, weight) adds weight times the number of each of its bits to 8 totals
- * and gets nibbles_prepare and nibbles_letters, for its struct counter. */
+ * and gets OWN(prepare_letters) and OWN(count_letters), for its struct counter. */
 #include "count.h"
 
 #define ROUND (16 * VECTOR) /* bytes between two popcounts */
@@ -31,7 +32,7 @@ static unsigned low_nibbles(const struct histogram *histogram, unsigned bin, uns
 
 /* A class is a set of low nibbles with one or more high nibbles: a byte is in it if the class's bit
  * is set in both its nibbles' entries. A bin takes as many classes as it has different sets. */
-static void nibbles_prepare(struct count_plan *plan)
+static void OWN(prepare_letters)(struct count_plan *plan)
 {
     unsigned sets[CLASS_GROUPS * 8];
     for (unsigned bin = 0; bin < plan->histogram->bins; bin++) {
@@ -97,8 +98,8 @@ TARGET static void count_group(const uint8_t *table, const unsigned char *data, 
     add_plane(totals, planes.ones, 1);
 }
 
-static void nibbles_letters(const struct count_plan *plan, const unsigned char *data, size_t len,
-                            uint64_t *counts)
+static void OWN(count_letters)(const struct count_plan *plan, const unsigned char *data, size_t len,
+                               uint64_t *counts)
 {
     uint64_t totals[CLASS_GROUPS * 8] = {0};
     while (len >= ROUND) {
@@ -110,5 +111,5 @@ static void nibbles_letters(const struct count_plan *plan, const unsigned char *
     }
     for (unsigned kind = 0; kind < plan->classes; kind++)
         counts[plan->bin_of_class[kind]] += totals[kind];
-    count_few(plan->histogram, data, len, counts);
+    count_byte_by_byte(plan->histogram, data, len, counts);
 }

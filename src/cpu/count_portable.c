@@ -31,7 +31,7 @@ static inline uint64_t word_at(const unsigned char *data)
     return word;
 }
 
-static inline void count_word(uint64_t word, uint32_t (*tables)[TABLE_WORDS])
+static inline void count_word_in_tables(uint64_t word, uint32_t (*tables)[TABLE_WORDS])
 {
     tables[0][word & 0xff]++;
     tables[1][word >> 8 & 0xff]++;
@@ -44,7 +44,7 @@ static inline void count_word(uint64_t word, uint32_t (*tables)[TABLE_WORDS])
 }
 
 /* Whether STEP bytes are all the same. */
-static inline bool is_run(const unsigned char *data)
+static inline bool step_is_run(const unsigned char *data)
 {
     uint64_t first = word_at(data);
     for (size_t i = 8; i < STEP; i += 8)
@@ -55,26 +55,27 @@ static inline bool is_run(const unsigned char *data)
 
 /* Counts bytes [0, the result) of data, a multiple of STEP. A run goes at once: all increments
  * would be to the same eight counters. */
-static size_t count_words(const unsigned char *data, size_t len, uint32_t (*tables)[TABLE_WORDS])
+static size_t count_bytes_in_tables(const unsigned char *data, size_t len,
+                                    uint32_t (*tables)[TABLE_WORDS])
 {
     size_t i = 0;
     for (; i + STEP <= len; i += STEP) {
         __builtin_prefetch(data + i + AHEAD);
-        if (is_run(data + i)) {
+        if (step_is_run(data + i)) {
             tables[0][data[i]] += STEP;
             continue;
         }
         for (size_t word = 0; word < STEP; word += 8)
-            count_word(word_at(data + i + word), tables);
+            count_word_in_tables(word_at(data + i + word), tables);
     }
     return i;
 }
 
-void count_bytes_portable(const unsigned char *data, size_t len, uint64_t *counts)
+void portable_count_bytes(const unsigned char *data, size_t len, uint64_t *counts)
 {
     while (len >= FEW) {
         uint32_t tables[TABLES][TABLE_WORDS] = {{0}};
-        size_t done = count_words(data, len < BLOCK ? len : BLOCK, tables);
+        size_t done = count_bytes_in_tables(data, len < BLOCK ? len : BLOCK, tables);
         for (unsigned value = 0; value < 256; value++)
             for (unsigned table = 0; table < TABLES; table++)
                 counts[value] += tables[table][value];
@@ -85,32 +86,41 @@ void count_bytes_portable(const unsigned char *data, size_t len, uint64_t *count
         counts[data[i]]++;
 }
 
-static void portable_letters(const struct count_plan *plan, const unsigned char *data, size_t len,
-                             uint64_t *counts)
+static void portable_count_letters(const struct count_plan *plan, const unsigned char *data,
+                                   size_t len, uint64_t *counts)
 {
     if (len < FEW) {
-        count_few(plan->histogram, data, len, counts);
+        count_byte_by_byte(plan->histogram, data, len, counts);
         return;
     }
     uint64_t bytes[256] = {0};
-    count_bytes_portable(data, len, bytes);
+    portable_count_bytes(data, len, bytes);
     histogram_map(plan->histogram, bytes, counts);
 }
 
-static void portable_prepare(struct count_plan *plan)
+static void portable_prepare_letters(struct count_plan *plan)
 {
-    (void)plan; /* the histogram says it all */
+    (void)plan; /* the histogram has all that is needed */
 }
 
 #define TARGET
+#define OWN(name) portable_##name
 #define INLINE static inline __attribute__((always_inline))
 #include "count_values.h"
 
-static bool anywhere(void)
+static bool portable_runs_here(void)
 {
     return true;
 }
 
 const struct counter counter_portable = {
-    "portable",           "eight tables", anywhere,      portable_prepare,       portable_letters,
-    count_bytes_portable, count_values,   count_numbers, &number_parser_portable};
+    .name = "portable",
+    .about = "eight tables",
+    .runs_here = portable_runs_here,
+    .prepare_letters = portable_prepare_letters,
+    .count_letters = portable_count_letters,
+    .count_bytes = portable_count_bytes,
+    .count_values = portable_count_values,
+    .count_numbers = portable_count_numbers,
+    .parser = &number_parser_portable,
+};

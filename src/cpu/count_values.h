@@ -1,9 +1,12 @@
-/* Values, for any vectors that the compiler finds a use for: the body of a counter's file,
- * which has defined TARGET, the attribute of functions that use its instructions, or nothing; and
- * INLINE. It gets count_values and count_numbers, for its struct counter.
+/* Values and numbers, for any vectors that the compiler finds a use for: the body of a counter's
+ * file. That file defines first
+ *     TARGET      the attribute of functions that use its instructions, or nothing
+ *     INLINE      what functions are declared with that must be inlined
+ *     OWN(name)   the name with the counter's in front
+ * and gets OWN(count_values) and OWN(count_numbers) for its struct counter.
  *
  * A batch of values becomes a batch of rows in loops without a branch, one for each type; the rows
- * are then counted one by one. */
+ * are then counted one by one. Which loop it is says the plan of src/histogram/row_plan.h. */
 #include "count.h"
 
 #include <string.h>
@@ -164,99 +167,76 @@ TARGET INLINE void rows_log_linear(const union batch *batch, uint32_t *restrict 
         rows[i] = binning_row_log_linear(batch->doubles[i]);
 }
 
-/* How rows are found. */
-enum way {
-    BY_32_BITS,
-    BY_64_BITS,
-    OF_DOUBLES,
-    BY_EDGES,
-    LOG_LINEAR,
-    ONE_BY_ONE,
-};
+/* --- the rows of a batch --- */
 
-/* By offsets modulo 2^32 or 2^64 if all edges are values of so many bits and this kind: then no
- * value outside of them comes to lie within the span. */
-static enum way way_of(const struct histogram *histogram)
+TARGET INLINE void rows_of_wholes(const struct count_plan *plan, const union batch *batch,
+                                  uint32_t *rows, size_t size, char kind)
 {
-    const struct binning *binning = &histogram->binning;
-    bool is_signed = histogram->type.kind == 'i';
-    bool by_offset = binning->reciprocal || (whole)binning->bins == binning->span;
-    if (binning->log_linear)
-        return LOG_LINEAR;
-    if (histogram->type.kind == 'f' && binning->edges)
-        return binning->bins < FEW_EDGES && histogram->type.size == 8 ? BY_EDGES : ONE_BY_ONE;
-    if (histogram->type.kind == 'f')
-        return OF_DOUBLES;
-    for (unsigned bits = histogram->type.size <= 4 ? 32 : 64; by_offset && bits <= 64; bits *= 2) {
-        whole least = is_signed ? -((whole)1 << (bits - 1)) : 0, most = least + ((whole)1 << bits);
-        if (binning->first >= least && binning->first + binning->span <= most)
-            return bits == 32 ? BY_32_BITS : BY_64_BITS;
-    }
-    return ONE_BY_ONE;
-}
-
-TARGET INLINE void rows_of_wholes(const struct histogram *histogram, enum way way,
-                                  const union batch *batch, uint32_t *rows, size_t size, char kind)
-{
-    if (way == BY_32_BITS && size <= 4)
-        rows_by_32_bits(&histogram->binning, batch, rows, size, kind);
-    else if (way == BY_64_BITS)
-        rows_by_64_bits(&histogram->binning, batch, rows, size, kind);
+    /* The loops compare values as their type does. */
+    const struct binning *binning = &plan->histogram->binning;
+    const struct row_plan *by = &plan->rows;
+    bool by_offset = by->way == PLAN_OFFSETS && by->is_signed == (kind == 'i');
+    if (by_offset && by->bits == 32 && size <= 4)
+        rows_by_32_bits(binning, batch, rows, size, kind);
+    else if (by_offset && by->bits == 64)
+        rows_by_64_bits(binning, batch, rows, size, kind);
     else
-        rows_one_by_one(&histogram->binning, batch, rows, size, kind);
+        rows_one_by_one(binning, batch, rows, size, kind);
 }
 
-TARGET INLINE void rows_of_floats(const struct histogram *histogram, enum way way,
-                                  const union batch *batch, uint32_t *rows, size_t size)
+TARGET INLINE void rows_of_floats(const struct count_plan *plan, const union batch *batch,
+                                  uint32_t *rows, size_t size)
 {
-    if (way == OF_DOUBLES)
-        rows_of_doubles(&histogram->binning, batch, rows, size);
-    else if (way == BY_EDGES)
-        rows_by_edges(&histogram->binning, batch, rows);
-    else if (way == LOG_LINEAR)
+    const struct binning *binning = &plan->histogram->binning;
+    const enum row_plan_way way = plan->rows.way;
+    if (way == PLAN_EQUAL_DOUBLES)
+        rows_of_doubles(binning, batch, rows, size);
+    else if (way == PLAN_DOUBLE_EDGES && size == 8 && binning->bins < FEW_EDGES)
+        rows_by_edges(binning, batch, rows);
+    else if (way == PLAN_LOG_LINEAR)
         rows_log_linear(batch, rows);
     else
-        rows_one_by_one(&histogram->binning, batch, rows, size, 'f');
+        rows_one_by_one(binning, batch, rows, size, 'f');
 }
 
-TARGET INLINE void rows_of_size(const struct histogram *histogram, enum way way, union batch *batch,
-                                uint32_t *rows, size_t size)
+TARGET INLINE void rows_of_size(const struct count_plan *plan, union batch *batch, uint32_t *rows,
+                                size_t size)
 {
-    bool swapped = histogram->type.big_endian != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
+    bool swapped = plan->histogram->type.big_endian != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
     if (swapped)
         swap_bytes(batch, size);
-    if (histogram->type.kind == 'f')
-        rows_of_floats(histogram, way, batch, rows, size);
-    else if (histogram->type.kind == 'i')
-        rows_of_wholes(histogram, way, batch, rows, size, 'i');
+    if (plan->histogram->type.kind == 'f')
+        rows_of_floats(plan, batch, rows, size);
+    else if (plan->histogram->type.kind == 'i')
+        rows_of_wholes(plan, batch, rows, size, 'i');
     else
-        rows_of_wholes(histogram, way, batch, rows, size, 'u');
+        rows_of_wholes(plan, batch, rows, size, 'u');
 }
 
 /* The rows of the values at data, BATCH at most; zeros stand for those that are missing. */
-TARGET static void find_rows(const struct histogram *histogram, enum way way,
-                             const unsigned char *data, size_t values, uint32_t *rows)
+TARGET static void find_rows(const struct count_plan *plan, const unsigned char *data,
+                             size_t values, uint32_t *rows)
 {
     union batch batch;
-    size_t size = histogram->type.size;
+    size_t size = plan->histogram->type.size;
     memcpy(batch.bytes, data, values * size);
     memset(batch.bytes + values * size, 0, (BATCH - values) * size);
     if (size == 2)
-        rows_of_size(histogram, way, &batch, rows, 2);
+        rows_of_size(plan, &batch, rows, 2);
     else if (size == 4)
-        rows_of_size(histogram, way, &batch, rows, 4);
+        rows_of_size(plan, &batch, rows, 4);
     else
-        rows_of_size(histogram, way, &batch, rows, 8);
+        rows_of_size(plan, &batch, rows, 8);
 }
 
 /* --- counting --- */
 
-static void count_many_bins(const struct histogram *histogram, enum way way,
-                            const unsigned char *data, size_t batches, uint64_t *counts)
+static void count_many_bins(const struct count_plan *plan, const unsigned char *data,
+                            size_t batches, uint64_t *counts)
 {
     uint32_t rows[BATCH];
-    for (; batches; batches--, data += BATCH * histogram->type.size) {
-        find_rows(histogram, way, data, BATCH, rows);
+    for (; batches; batches--, data += BATCH * plan->histogram->type.size) {
+        find_rows(plan, data, BATCH, rows);
         for (size_t i = 0; i < BATCH; i++)
             counts[rows[i]]++;
     }
@@ -289,37 +269,36 @@ static void end_turns(struct turns *turns, uint64_t *counts, size_t bins, uint32
     turns->base = base;
 }
 
-static void count_few_bins(const struct histogram *histogram, enum way way,
-                           const unsigned char *data, size_t batches, uint64_t *counts)
+static void count_few_bins(const struct count_plan *plan, const unsigned char *data, size_t batches,
+                           uint64_t *counts)
 {
     uint32_t rows[BATCH];
     struct turns turns = {0};
-    for (; batches; batches--, data += BATCH * histogram->type.size) {
-        find_rows(histogram, way, data, BATCH, rows);
+    for (; batches; batches--, data += BATCH * plan->histogram->type.size) {
+        find_rows(plan, data, BATCH, rows);
         count_in_turns(&turns, rows);
     }
-    end_turns(&turns, counts, histogram->bins, 0);
+    end_turns(&turns, counts, plan->histogram->bins, 0);
 }
 
-static void count_values(const struct count_plan *plan, const unsigned char *data, size_t len,
-                         uint64_t *counts)
+static void OWN(count_values)(const struct count_plan *plan, const unsigned char *data, size_t len,
+                              uint64_t *counts)
 {
     const struct histogram *histogram = plan->histogram;
-    enum way way = way_of(histogram);
     size_t size = histogram->type.size, values = len / size;
     bool few = histogram->bins <= FEW_BINS + 3;
     while (values >= BATCH) {
         size_t most = values < PERIOD ? values : PERIOD, batches = most / BATCH;
         if (few)
-            count_few_bins(histogram, way, data, batches, counts);
+            count_few_bins(plan, data, batches, counts);
         else
-            count_many_bins(histogram, way, data, batches, counts);
+            count_many_bins(plan, data, batches, counts);
         data += batches * BATCH * size;
         values -= batches * BATCH;
     }
     uint32_t rows[BATCH];
     if (values)
-        find_rows(histogram, way, data, values, rows);
+        find_rows(plan, data, values, rows);
     for (size_t i = 0; i < values; i++)
         counts[rows[i]]++;
 }
@@ -348,14 +327,13 @@ TARGET static uint64_t count_newlines(const unsigned char *text, size_t len)
 }
 
 /* The rows of the next numbers of the text, BATCH at most. How many; *used is set to the bytes. */
-TARGET static size_t find_rows_of_numbers(const struct count_plan *plan, enum way way,
-                                          const unsigned char *text, size_t len, uint32_t *rows,
-                                          size_t *used)
+TARGET static size_t find_rows_of_numbers(const struct count_plan *plan, const unsigned char *text,
+                                          size_t len, uint32_t *rows, size_t *used)
 {
     union batch batch;
     size_t numbers = plan->parser->parse(text, len, batch.doubles, BATCH, used);
     memset(batch.doubles + numbers, 0, (BATCH - numbers) * sizeof batch.doubles[0]);
-    rows_of_floats(plan->histogram, way, &batch, rows, sizeof batch.doubles[0]);
+    rows_of_floats(plan, &batch, rows, sizeof batch.doubles[0]);
     return numbers;
 }
 
@@ -380,18 +358,17 @@ TARGET static void count_rows(const uint32_t rows[BATCH], struct turns *turns, u
     count_in_turns(turns, rows);
 }
 
-static void count_numbers(const struct count_plan *plan, const unsigned char *text, size_t len,
-                          struct tally *tally)
+static void OWN(count_numbers)(const struct count_plan *plan, const unsigned char *text, size_t len,
+                               struct tally *tally)
 {
     uint64_t *counts = tally->counts;
-    enum way way = way_of(plan->histogram);
     uint32_t rows[BATCH];
     struct turns turns = {0};
     uint64_t sum = 0;
     size_t numbers, used;
     tally->newlines += count_newlines(text, len);
     for (;; text += used, len -= used) {
-        numbers = find_rows_of_numbers(plan, way, text, len, rows, &used);
+        numbers = find_rows_of_numbers(plan, text, len, rows, &used);
         sum += numbers;
         if (numbers < BATCH)
             break;

@@ -122,7 +122,13 @@ static void cpu_close(struct engine *engine)
     free_memory(cpu);
 }
 
-static const struct engine_ops cpu_ops = {cpu_acquire, cpu_submit, cpu_finish, cpu_loss, cpu_close};
+static const struct engine_ops cpu_ops = {
+    .acquire = cpu_acquire,
+    .submit = cpu_submit,
+    .finish = cpu_finish,
+    .loss = cpu_loss,
+    .close = cpu_close,
+};
 
 #define LINE 64 /* of a cache: no two chunks or tables share one */
 

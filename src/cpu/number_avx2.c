@@ -27,7 +27,7 @@
 /* A mask of 16 bits for each of the four lanes. */
 #define EACH_LANE(mask) (UINT64_C(0x0001000100010001) * (mask))
 
-static bool avx2_runs_here(void)
+static bool number_avx2_runs_here(void)
 {
     return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") &&
            __builtin_cpu_supports("popcnt");
@@ -187,8 +187,8 @@ AVX2 INLINE struct token next_token(const unsigned char *window, uint64_t *begin
     return (struct token){window + end, end - begin};
 }
 
-AVX2 static size_t avx2_parse(const unsigned char *text, size_t len, double *values, size_t cap,
-                              size_t *used)
+AVX2 static size_t number_avx2_parse(const unsigned char *text, size_t len, double *values,
+                                     size_t cap, size_t *used)
 {
     const unsigned char *at = text, *limit = text + len;
     size_t count = 0;
@@ -233,6 +233,10 @@ AVX2 static size_t avx2_parse(const unsigned char *text, size_t len, double *val
     return count;
 }
 
-const struct number_parser number_parser_avx2 = {"avx2", avx2_runs_here, avx2_parse};
+const struct number_parser number_parser_avx2 = {
+    .name = "avx2",
+    .runs_here = number_avx2_runs_here,
+    .parse = number_avx2_parse,
+};
 
 #endif

@@ -34,7 +34,7 @@
 /* A mask of 16 bits for each of the four lanes. */
 #define EACH_LANE(mask) (UINT64_C(0x0001000100010001) * (mask))
 
-static bool avx512_runs_here(void)
+static bool number_avx512_runs_here(void)
 {
     return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
            __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
@@ -322,8 +322,8 @@ AVX512 APART static void other_numbers(const struct tokens *tokens, unsigned whi
     }
 }
 
-AVX512 static size_t avx512_parse(const unsigned char *text, size_t len, double *values, size_t cap,
-                                  size_t *used)
+AVX512 static size_t number_avx512_parse(const unsigned char *text, size_t len, double *values,
+                                         size_t cap, size_t *used)
 {
     const unsigned char *at = text, *limit = text + len;
     size_t count = 0;
@@ -370,6 +370,10 @@ AVX512 static size_t avx512_parse(const unsigned char *text, size_t len, double 
     return count;
 }
 
-const struct number_parser number_parser_avx512 = {"avx512", avx512_runs_here, avx512_parse};
+const struct number_parser number_parser_avx512 = {
+    .name = "avx512",
+    .runs_here = number_avx512_runs_here,
+    .parse = number_avx512_parse,
+};
 
 #endif

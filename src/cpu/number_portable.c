@@ -48,8 +48,8 @@ static inline unsigned short_number(const unsigned char *at, double *value)
     return len;
 }
 
-static size_t portable_parse(const unsigned char *text, size_t len, double *values, size_t cap,
-                             size_t *used)
+static size_t number_portable_parse(const unsigned char *text, size_t len, double *values,
+                                    size_t cap, size_t *used)
 {
     const unsigned char *at = text, *limit = text + len;
     size_t count = 0;
@@ -72,9 +72,13 @@ static size_t portable_parse(const unsigned char *text, size_t len, double *valu
     return count;
 }
 
-static bool anywhere(void)
+static bool number_portable_runs_here(void)
 {
     return true;
 }
 
-const struct number_parser number_parser_portable = {"portable", anywhere, portable_parse};
+const struct number_parser number_parser_portable = {
+    .name = "portable",
+    .runs_here = number_portable_runs_here,
+    .parse = number_portable_parse,
+};

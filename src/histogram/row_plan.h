@@ -1,0 +1,34 @@
+/* How the rows of binary numbers are found quickly: the choice that the CPU's loops and the GPU's
+ * kernels have in common. Each refines it by what it has: count_values.h, gpu/row_map.c. */
+#ifndef GPUHISTO_ROW_PLAN_H
+#define GPUHISTO_ROW_PLAN_H
+
+#include "histogram.h"
+
+enum row_plan_way {
+    PLAN_OFFSETS,       /* equal bins of whole numbers: by the offset from the first edge */
+    PLAN_WHOLE_EDGES,   /* whole numbers: by comparing with edges */
+    PLAN_EQUAL_DOUBLES, /* equal bins of doubles: by a guess that the edges beside it prove */
+    PLAN_DOUBLE_EDGES,  /* doubles: by comparing with edges */
+    PLAN_LOG_LINEAR,    /* doubles: by their leading bits */
+};
+
+struct row_plan {
+    enum row_plan_way way;
+    /* PLAN_OFFSETS: offsets are taken modulo 2^bits. All edges and all values of the type are
+     * numbers of so many bits, with a sign or without, so that no value outside of the edges comes
+     * to lie within the span. */
+    unsigned bits; /* 32 or 64 */
+    bool is_signed;
+};
+
+/* The plan for a histogram whose mode is_binned. */
+struct row_plan row_plan_of(const struct histogram *histogram);
+
+/* The least whole number of so many bits (1 to 64); the greatest is 2^bits - 1 more. */
+static inline whole row_plan_least(unsigned bits, bool is_signed)
+{
+    return is_signed ? -((whole)1 << (bits - 1)) : 0;
+}
+
+#endif
