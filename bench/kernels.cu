@@ -295,7 +295,7 @@ static bool measure_mode(struct bench *bench, const struct histogram *histogram,
 {
     bool right = true;
     for (unsigned i = 0; i < strategy_count; i++)
-        if (strategy_counts(&strategies[i], histogram->mode) &&
+        if (strategy_counts(&strategies[i], histogram) &&
             (!bench->options.only || strcmp(bench->options.only, strategies[i].name) == 0))
             right = measure_strategy(bench, static_cast<enum strategy_id>(i), histogram, mode, data,
                                      len) &&

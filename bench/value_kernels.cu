@@ -295,7 +295,7 @@ static bool measure_task(struct bench *bench, const struct task &task, const cha
     std::free(here);
     bool right = true;
     for (unsigned i = 0; i < strategy_count; i++) {
-        if (!strategy_counts(&strategies[i], &mode_values) ||
+        if (!strategy_counts(&strategies[i], &task.histogram) ||
             (only && !strstr(only, strategies[i].name)))
             continue;
         const struct contender c =

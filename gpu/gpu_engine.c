@@ -282,6 +282,11 @@ static struct device *gpu_open_device(const struct gpu_engine *gpu, struct reaso
 struct engine *gpu_engine_open(const struct histogram *histogram, const struct gpu_options *options,
                                struct reason *why)
 {
+    const struct strategy *strategy = options->strategy;
+    if (!strategy && !(strategy = strategy_best(histogram))) {
+        reason_set(why, "no kernel counts values of %s", histogram->type.name);
+        return NULL;
+    }
     struct gpu_engine *gpu = calloc(1, sizeof *gpu);
     if (!gpu) {
         reason_set(why, "out of memory");
@@ -291,8 +296,7 @@ struct engine *gpu_engine_open(const struct histogram *histogram, const struct g
     gpu->histogram = histogram;
     gpu->options = *options;
     gpu->recovery.fallback = options->fallback;
-    if (!options->strategy)
-        gpu->options.strategy = strategy_best(histogram);
+    gpu->options.strategy = strategy;
     gpu->device = gpu_open_device(gpu, why);
     if (!gpu->device) {
         free(gpu);

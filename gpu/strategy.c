@@ -19,9 +19,9 @@ const struct strategy *strategy_find(const char *name)
     return NULL;
 }
 
-bool strategy_counts(const struct strategy *strategy, const struct mode *mode)
+bool strategy_counts(const struct strategy *strategy, const struct histogram *histogram)
 {
-    return strategy->modes >> mode->id & 1;
+    return (strategy->modes >> histogram->mode->id & 1) && histogram->type.size != 3;
 }
 
 static enum strategy_id best_of_bytes(const struct histogram *histogram)
@@ -56,5 +56,6 @@ static enum strategy_id (*const best_of_mode[MODES])(const struct histogram *his
 
 const struct strategy *strategy_best(const struct histogram *histogram)
 {
-    return &strategies[best_of_mode[histogram->mode->id](histogram)];
+    const struct strategy *best = &strategies[best_of_mode[histogram->mode->id](histogram)];
+    return strategy_counts(best, histogram) ? best : NULL;
 }

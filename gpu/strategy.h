@@ -25,10 +25,11 @@ extern const unsigned strategy_count;
 /* The strategy of that name, or NULL. */
 const struct strategy *strategy_find(const char *name);
 
-/* Whether it counts that mode. */
-bool strategy_counts(const struct strategy *strategy, const struct mode *mode);
+/* Whether it counts samples of that kind. None counts values that take three bytes: vectors of 16
+ * bytes hold none of these whole. */
+bool strategy_counts(const struct strategy *strategy, const struct histogram *histogram);
 
-/* What --kernel=auto takes: the fastest for this histogram. */
+/* What --kernel=auto takes: the fastest for this histogram; NULL if none counts it. */
 const struct strategy *strategy_best(const struct histogram *histogram);
 
 #endif

@@ -207,10 +207,9 @@ static int parse_values(const char *text, struct draft *draft, struct reason *wh
     draft->type = value_type_find(text);
     if (draft->type)
         return 0;
-    reason_set(why,
-               "--values=%s: must be u8, u16, u32, u64, i8, i16, i32, i64, f32 or f64, or one of "
-               "these with be behind for big-endian",
-               text);
+    char types[128];
+    value_types_show(types, sizeof types);
+    reason_set(why, "--values=%s: must be %s; append be for big-endian", text, types);
     return -1;
 }
 
@@ -526,13 +525,18 @@ static int settle(struct options *options, const struct draft *draft, struct rea
         *chunk = (*chunk + size - 1) / size * size; /* whole samples */
 
     const struct strategy *strategy = options->pool.strategy;
+    if (options->pool.device == DEVICE_GPU && !strategy_best(&options->histogram)) {
+        reason_set(why, "--device=gpu: does not count values of %s; leave it out",
+                   options->histogram.type.name);
+        return -1;
+    }
     if (!strategy)
         return 0;
     if (options->pool.device == DEVICE_CPU) {
         reason_set(why, "--kernel=%s: runs on a GPU; leave --device=cpu out", strategy->name);
         return -1;
     }
-    if (!strategy_counts(strategy, options->histogram.mode)) {
+    if (!strategy_counts(strategy, &options->histogram)) {
         reason_set(why, "--kernel=%s: does not count in this mode; see --kernel=help",
                    strategy->name);
         return -1;

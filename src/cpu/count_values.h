@@ -58,6 +58,20 @@ TARGET INLINE void swap_bytes(union batch *batch, size_t size)
             batch->bits64[i] = __builtin_bswap64(batch->bits64[i]);
 }
 
+/* Values of 3 bytes, as many as there are, in whole words of this machine's byte order, with their
+ * sign; zeros stand for those that are missing. */
+TARGET INLINE void widen_3_bytes(const struct value_type *type, const unsigned char *data,
+                                 size_t values, union batch *batch)
+{
+    const size_t low = type->big_endian ? 2 : 0, high = 2 - low;
+    const uint32_t sign = type->kind == 'i' ? (uint32_t)1 << 23 : 0;
+    for (size_t i = 0; i < values; i++, data += 3) {
+        uint32_t bits = data[low] | (uint32_t)data[1] << 8 | (uint32_t)data[high] << 16;
+        batch->bits32[i] = (bits ^ sign) - sign;
+    }
+    memset(batch->bits32 + values, 0, (BATCH - values) * sizeof batch->bits32[0]);
+}
+
 /* --- rows --- */
 
 /* Equal bins of values that have 32 bits, as have the edges. */
@@ -199,15 +213,17 @@ TARGET INLINE void rows_of_floats(const struct count_plan *plan, const union bat
         rows_one_by_one(binning, batch, rows, size, 'f');
 }
 
+/* The rows of a batch of values of so many bytes. Those of a narrower type were widened. */
 TARGET INLINE void rows_of_size(const struct count_plan *plan, union batch *batch, uint32_t *rows,
                                 size_t size)
 {
-    bool swapped = plan->histogram->type.big_endian != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
-    if (swapped)
+    const struct value_type *type = &plan->histogram->type;
+    bool swapped = type->big_endian != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
+    if (swapped && type->size == size)
         swap_bytes(batch, size);
-    if (plan->histogram->type.kind == 'f')
+    if (type->kind == 'f')
         rows_of_floats(plan, batch, rows, size);
-    else if (plan->histogram->type.kind == 'i')
+    else if (type->kind == 'i')
         rows_of_wholes(plan, batch, rows, size, 'i');
     else
         rows_of_wholes(plan, batch, rows, size, 'u');
@@ -219,11 +235,15 @@ TARGET static void find_rows(const struct count_plan *plan, const unsigned char 
 {
     union batch batch;
     size_t size = plan->histogram->type.size;
-    memcpy(batch.bytes, data, values * size);
-    memset(batch.bytes + values * size, 0, (BATCH - values) * size);
+    if (size == 3) {
+        widen_3_bytes(&plan->histogram->type, data, values, &batch);
+    } else {
+        memcpy(batch.bytes, data, values * size);
+        memset(batch.bytes + values * size, 0, (BATCH - values) * size);
+    }
     if (size == 2)
         rows_of_size(plan, &batch, rows, 2);
-    else if (size == 4)
+    else if (size <= 4)
         rows_of_size(plan, &batch, rows, 4);
     else
         rows_of_size(plan, &batch, rows, 8);

@@ -181,7 +181,10 @@ struct engine *cpu_engine_open(const struct histogram *histogram, const struct c
     size_t most = CHUNKS_SIZE / chunks > CPU_CHUNK_MAX ? CPU_CHUNK_MAX : CHUNKS_SIZE / chunks;
     if (most < CHUNK_LEAST)
         most = CHUNK_LEAST;
-    size_t cap = chunk_size < most ? chunk_size : most & ~(size_t)63; /* whole samples */
+    size_t cap = chunk_size < most ? chunk_size : most & ~(size_t)63;
+    size_t sample = histogram_sample_size(histogram);
+    if (sample > 1)
+        cap -= cap % sample; /* a chunk holds whole samples */
     struct cpu_engine *cpu = calloc(1, sizeof *cpu + chunks * sizeof cpu->chunks[0]);
     if (!cpu)
         return NULL;

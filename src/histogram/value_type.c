@@ -1,6 +1,7 @@
 /* The table of types. */
 #include "value_type.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #define LITTLE_ENDIAN_TYPE(kind, bits)                                                             \
@@ -15,10 +16,10 @@
 
 const struct value_type value_types[] = {
     LITTLE_ENDIAN_TYPE(u, 8),
-    LITTLE_ENDIAN_TYPE(i, 8),
     BOTH_ENDIAN_TYPES(u, 16),
     BOTH_ENDIAN_TYPES(u, 32),
     BOTH_ENDIAN_TYPES(u, 64),
+    LITTLE_ENDIAN_TYPE(i, 8),
     BOTH_ENDIAN_TYPES(i, 16),
     BOTH_ENDIAN_TYPES(i, 32),
     BOTH_ENDIAN_TYPES(i, 64),
@@ -33,4 +34,15 @@ const struct value_type *value_type_find(const char *name)
     while (type->name && strcmp(type->name, name) != 0)
         type++;
     return type->name ? type : NULL;
+}
+
+void value_types_show(char *text, size_t size)
+{
+    const struct value_type *type = value_types, *next;
+    for (size_t len = 0; type->name && len < size; type = next) {
+        for (next = type + 1; next->name && next->big_endian; next++)
+            continue;
+        const char *before = type == value_types ? "" : next->name ? ", " : " or ";
+        len += (size_t)snprintf(text + len, size - len, "%s%s", before, type->name);
+    }
 }

@@ -8,7 +8,7 @@
 /* How a binary number lies in memory. */
 struct value_type {
     const char *name; /* "u8" to "f64"; big-endian ones end in "be" */
-    size_t size;      /* bytes: 1, 2, 4 or 8 */
+    size_t size;      /* bytes: 1 to 4, or 8 */
     char kind;        /* 'u' and 'i': whole, without and with a sign; 'f': IEEE 754 */
     bool big_endian;
 };
@@ -18,5 +18,9 @@ extern const struct value_type value_types[];
 
 /* The type of that name, or NULL. */
 const struct value_type *value_type_find(const char *name);
+
+/* Writes the names of all types that are not big-endian, as in "u8, u16 or u32", to text[0..size),
+ * for messages. */
+void value_types_show(char *text, size_t size);
 
 #endif

@@ -191,7 +191,7 @@ int main()
     for (const struct value_type *type = value_types; type->name; type++)
         if (type->kind == 'f' && type->size == 4)
             check_floats(*type, 50 * rounds);
-        else if (type->kind != 'f' && type->size > 1)
+        else if (type->kind != 'f' && type->size > 1 && type->size != 3) // no kernel counts these
             check_whole_type(*type, rounds);
     std::printf("%lu rows, %lu wrong; of %lu floats anywhere %lu not told by the guess\n", cases,
                 wrong, guesses, not_known);

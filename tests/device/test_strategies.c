@@ -98,7 +98,7 @@ static void run_strategy(enum strategy_id strategy, const struct histogram *hist
     const char *name = strategies[strategy].name;
     struct reason why = {""};
     uint64_t expected[256] = {0};
-    if (!strategy_counts(&strategies[strategy], histogram->mode))
+    if (!strategy_counts(&strategies[strategy], histogram))
         return;
     struct device *device = open_device(strategy, histogram, &why);
     if (!device) {

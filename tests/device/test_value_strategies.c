@@ -218,7 +218,7 @@ static struct device *open_device(enum strategy_id strategy, const struct histog
 static void run_strategy(enum strategy_id strategy, const struct histogram *histogram)
 {
     struct reason why = {""};
-    if (!strategy_counts(&strategies[strategy], &mode_values))
+    if (!strategy_counts(&strategies[strategy], histogram))
         return;
     struct device *device = open_device(strategy, histogram, &why);
     if (!device) {
