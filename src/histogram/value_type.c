@@ -17,10 +17,12 @@
 const struct value_type value_types[] = {
     LITTLE_ENDIAN_TYPE(u, 8),
     BOTH_ENDIAN_TYPES(u, 16),
+    BOTH_ENDIAN_TYPES(u, 24),
     BOTH_ENDIAN_TYPES(u, 32),
     BOTH_ENDIAN_TYPES(u, 64),
     LITTLE_ENDIAN_TYPE(i, 8),
     BOTH_ENDIAN_TYPES(i, 16),
+    BOTH_ENDIAN_TYPES(i, 24),
     BOTH_ENDIAN_TYPES(i, 32),
     BOTH_ENDIAN_TYPES(i, 64),
     BOTH_ENDIAN_TYPES(f, 32),
