@@ -20,7 +20,7 @@ struct sample_map {
     struct row_map rows; // of values
 };
 
-// The mapping of a histogram, but for the table of its values' rows. The rounded-up reciprocal is
+// The mapping of a histogram, without the table of its values' rows. The rounded-up reciprocal is
 // exact for 26 letters: it errs by less than 26 / 65536, and quotients lie at least 1 / 26 below
 // the next whole number.
 static inline struct sample_map sample_map_of(const struct histogram *histogram)
@@ -58,8 +58,8 @@ struct count_args {
     unsigned *rest; // words_for_rest(len) of them, for numbers: a count, and so many offsets
 };
 
-// A number that is put off for the second kernel has 20 digits or more, and white space behind it,
-// or is the last.
+// The words of args.rest for text of len bytes. A number that is put off for the second kernel has
+// 20 digits or more, and is followed by white space unless it is the last.
 static inline unsigned long long words_for_rest(unsigned long long len)
 {
     return 1 + (len + 1) / 21;
@@ -208,8 +208,8 @@ static __device__ __forceinline__ vector_span vectors_of(const count_args &args)
             len - head - vectors * 16};
 }
 
-// Calls `found` with the bins of the samples before and after the vectors, one a thread, for the
-// first threads from `thread` on.
+// Calls `found` with the bins of the samples before and after the vectors: the first threads of the
+// grid, by their number `thread`, have one each.
 template <class Samples, class Found>
 static __device__ __forceinline__ void each_outside(const count_args &args, const vector_span &span,
                                                     unsigned long long thread, const Found &found)

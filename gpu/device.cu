@@ -31,18 +31,19 @@ struct device {
     struct slot *slots;
 };
 
-// Says what failed. Every return code of CUDA comes through here or is a matter of taste.
+// Whether a call of CUDA succeeded; if not, sets the reason. Return codes that do not come through
+// here do not matter.
 static bool ok(struct device *device, cudaError_t code, const char *doing)
 {
     if (code == cudaSuccess)
         return true;
     reason_set(&device->why, "%s while %s (%s)", cudaGetErrorString(code), doing,
                cudaGetErrorName(code));
-    (void)cudaGetLastError(); // it was said: the next call is not to find it again
+    (void)cudaGetLastError(); // so that the next call does not find it again
     return false;
 }
 
-// The current device is a matter of each thread, and any thread may call.
+// Each thread has a current device of its own, and any thread may call.
 static bool enter(struct device *device, const char *doing)
 {
     return ok(device, cudaSetDevice(device->ordinal), doing);
@@ -178,7 +179,7 @@ static bool prepare_table(struct device *device, const struct histogram *histogr
     return done;
 }
 
-// Numbers take the powers of ten, and a list of those that are put off.
+// Numbers need the powers of ten, and a list of the tokens that are put off.
 static bool prepare_numbers(struct device *device, size_t slot_size)
 {
     const size_t size = (POWER_MAX - POWER_MIN + 1) * sizeof(struct power);

@@ -1,4 +1,4 @@
-// The table of kernels behind the strategies' names. The tests compile this for the host as well.
+// The kernels of the strategies, by name and mode. The tests compile this for the host as well.
 #include "gpu/kernels/aggregated.cuh"
 #include "gpu/kernels/bitsliced.cuh"
 #include "gpu/kernels/contiguous.cuh"

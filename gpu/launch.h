@@ -1,4 +1,5 @@
-// The kernels behind the strategies' names, and how they are launched, for whoever launches them.
+// The kernels of the strategies, and how they are launched: for the device, its emulation and the
+// benchmarks.
 #ifndef GPUHISTO_LAUNCH_H
 #define GPUHISTO_LAUNCH_H
 
@@ -14,7 +15,7 @@ using counting_kernel = void (*)(count_args args);
 enum table_kind {
     TABLE_NONE,       // nothing of its own, or nothing whose size depends on the bins
     TABLE_A_BLOCK,    // 32-bit counters in shared memory, one for each bin
-    TABLE_A_WARP,     // so many for every warp
+    TABLE_A_WARP,     // as many for each warp
     TABLE_OF_COLUMNS, // as struct table_shape says; for samples of a byte, as lanes.cuh does
     TABLE_OF_ROWS     // of rows that come up, and each warp's text: numbers.cuh
 };
@@ -36,7 +37,7 @@ extern const counting_kernel rest_of_numbers;
 
 // A kernel, and how it is launched on one device.
 struct launch {
-    counting_kernel kernel, rest;      // rest is launched behind it, if not null
+    counting_kernel kernel, rest;      // rest is launched after it, if not null
     unsigned block, coarsening, least; // as in struct tuning
     unsigned sample;                   // bytes
     unsigned long long shared;         // dynamic shared memory, bytes a block

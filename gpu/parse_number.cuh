@@ -1,8 +1,9 @@
-// Decimal text on the device: the value of a token by the rules of src/number.h, to the bit.
+// One token on the device: its value by the rules of src/histogram/number.h, to the bit. Finding
+// tokens and counting their rows is done in gpu/kernels/numbers.cuh.
 //
 // Most tokens are decided by one operation on exact doubles, the others by a product of 128 bits
-// (src/number_nearest.h). What is left are tokens of more than 19 digits that lie so near to the
-// middle of two doubles that the digits behind the 19th decide: those are compared with that
+// (src/histogram/number_nearest.h). What is left are tokens of more than 19 digits that lie so near
+// to the middle of two doubles that the digits after the 19th decide: those are compared with that
 // middle, both as natural numbers.
 #ifndef GPUHISTO_NUMBER_CUH
 #define GPUHISTO_NUMBER_CUH
@@ -21,7 +22,7 @@ constexpr int number_exponent_far = 100000;
 
 static __device__ const double number_ten_to[] = TEN_TO;
 
-// What is in front of an exponent: digits, with at most one point among them.
+// What comes before an exponent: digits, with at most one point among them.
 struct number_digits {
     unsigned long long mantissa; // of the first 19 that count
     int power;                   // of the ten that it is multiplied with
@@ -34,7 +35,7 @@ static __device__ __forceinline__ number_digits take_number_digits(const unsigne
                                                                    const unsigned char *end)
 {
     number_digits taken = {0, 0, false, false, at};
-    int fraction = 0; // 1 behind the point
+    int fraction = 0; // 1 after the point
     for (; at < end; at++) {
         const unsigned digit = *at - '0';
         if (digit < 10) {
@@ -56,7 +57,7 @@ static __device__ __forceinline__ number_digits take_number_digits(const unsigne
     return taken;
 }
 
-// Adds the exponent at..end to *power; false if it is none.
+// Adds the exponent at..end to *power; false if it is not one.
 static __device__ __forceinline__ bool take_number_exponent(const unsigned char *at,
                                                             const unsigned char *end, int *power)
 {
@@ -99,8 +100,8 @@ static __device__ __forceinline__ bool round_number(const struct power *powers,
 {
     if (taken.mantissa <= 1ull << 53 && !taken.more && taken.power >= -TEN_TO_MAX &&
         taken.power <= TEN_TO_MAX) {
-        // One operation on two numbers that are exact (Clinger, as in src/number.c). It must stay
-        // one: not be joined with what is done to the value next.
+        // One operation on two numbers that are exact (Clinger, as in src/histogram/number.c). It
+        // must stay one: not be joined with what is done to the value next.
         const double mantissa = static_cast<double>(taken.mantissa);
         *magnitude = taken.power < 0 ? __ddiv_rn(mantissa, number_ten_to[-taken.power])
                                      : __dmul_rn(mantissa, number_ten_to[taken.power]);
@@ -118,8 +119,8 @@ static __device__ __forceinline__ bool round_number(const struct power *powers,
 }
 
 // Sets *value to the value of the token begin..end, of at least one byte and no white space; NaN if
-// it is no number. False if only number_exactly can tell: *value is then the one of two neighbours
-// that is nearer to zero. `powers` is a copy of number_powers().
+// it is not a number. False if only number_exactly can tell: *value is then the one of two
+// neighbours that is nearer to zero. `powers` is a copy of number_powers().
 static __device__ __forceinline__ bool number_of(const struct power *powers,
                                                  const unsigned char *begin,
                                                  const unsigned char *end, double *value)

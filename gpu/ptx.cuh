@@ -1,4 +1,4 @@
-// Instructions that C++ has no word for, each with a twin for the host.
+// Instructions that C++ cannot express, each with a version for the host.
 #ifndef GPUHISTO_PTX_CUH
 #define GPUHISTO_PTX_CUH
 

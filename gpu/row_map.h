@@ -1,5 +1,6 @@
 /* A histogram of values as the kernels are given it: plain numbers and a table, from which
- * gpu/rows.cuh finds the row of a value without branching on what the user asked for. */
+ * gpu/rows.cuh finds the row of a value. The way is chosen by src/histogram/row_plan.h; what only
+ * the GPU has is added here. */
 #ifndef GPUHISTO_ROW_MAP_H
 #define GPUHISTO_ROW_MAP_H
 
@@ -52,7 +53,7 @@ struct row_map {
     const void *table; /* in the device's memory: what row_table gave */
 };
 
-/* The map for a histogram of values, but for its table. */
+/* The map for a histogram whose mode is_binned, without its table. */
 struct row_map row_map_of(const struct histogram *histogram);
 
 /* The table that goes with the map: `size` bytes, to be freed with free; NULL with a size of 0 if

@@ -1,5 +1,5 @@
-// Which row of the table a value belongs to: the same rows as src/binning.c finds, to the bit. The
-// map of numbers and tables comes from gpu/row_map.c.
+// Which row of the table a value belongs to: the same rows as src/histogram/binning.c finds, to the
+// bit. The map of numbers and tables comes from gpu/row_map.c.
 #ifndef GPUHISTO_ROWS_CUH
 #define GPUHISTO_ROWS_CUH
 
@@ -39,7 +39,7 @@ static __device__ __forceinline__ unsigned search_doubles(const row_map &map, do
     return low;
 }
 
-// What a quick way gives where it does not know the row.
+// What a quick way returns where it does not know the row.
 constexpr unsigned not_proven = ~0u;
 
 // Equal bins: a guess, however it is rounded, which the edges beside it prove. Adding 1.5 * 2^52
@@ -60,8 +60,7 @@ static __device__ __forceinline__ unsigned guess_row(const row_map &map, double 
 }
 
 // Equal bins of floats: the nearest whole number, found as above, is the bin unless what it was
-// rounded from lies near the middle between two, where an edge is. A value that is no number proves
-// nothing.
+// rounded from lies near the middle between two, where an edge is. NaN proves nothing.
 static __device__ __forceinline__ unsigned guess_row(const row_map &map, float value)
 {
     constexpr float rounder = 0x1.8p23f;

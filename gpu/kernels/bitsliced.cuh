@@ -5,7 +5,7 @@
 // a few logic instructions, and a popcount adds them up. Nothing is shared while counting, so
 // there is nothing to wait for, whatever the data.
 //
-// The popcount is the dear part (a quarter of the speed of logic): carry-save adders (Harley and
+// The popcount is the costly part (a quarter of the speed of logic): carry-save adders (Harley and
 // Seal) count in bit planes first, and only every fourth result is popcounted.
 #ifndef GPUHISTO_BITSLICED_CUH
 #define GPUHISTO_BITSLICED_CUH
@@ -14,7 +14,8 @@
 #include "gpu/ptx.cuh"
 
 // Functions of three planes.
-constexpr unsigned select_by_b = (lop3_a & lop3_b) | (lop3_c & ~lop3_b); // a where b is set, else c
+constexpr unsigned select_by_b =
+    (lop3_a & lop3_b) | (lop3_c & ~lop3_b); // a where b is set, otherwise c
 constexpr unsigned majority = (lop3_a & lop3_b) | (lop3_c & (lop3_a | lop3_b));
 constexpr unsigned parity = lop3_a ^ lop3_b ^ lop3_c;
 
@@ -27,7 +28,7 @@ static __device__ __forceinline__ void swap_bits(unsigned &a, unsigned &b, unsig
     a = low;
 }
 
-// The bit planes of 32 bytes. Which byte comes to which place in the planes is of no interest.
+// The bit planes of 32 bytes. Which byte comes to which place in the planes does not matter.
 static __device__ __forceinline__ void transpose(const uint4 &x, const uint4 &y,
                                                  unsigned (&planes)[8])
 {
@@ -38,7 +39,7 @@ static __device__ __forceinline__ void transpose(const uint4 &x, const uint4 &y,
         swap_bits(w[i], w[i + 4], 0x0f0f0f0fu, 4); // low nibbles in 0 to 3, high ones in 4 to 7
     UNROLL for (unsigned i = 0; i < 8; i += 4)
     {
-        swap_bits(w[i], w[i + 2], 0x33333333u, 2); // bits 0 and 1 in the first two, 2 and 3 behind
+        swap_bits(w[i], w[i + 2], 0x33333333u, 2); // bits 0 and 1 in the first two, 2 and 3 after
         swap_bits(w[i + 1], w[i + 3], 0x33333333u, 2);
     }
     UNROLL for (unsigned i = 0; i < 8; i += 2) swap_bits(w[i], w[i + 1], 0x55555555u, 1);

@@ -3,9 +3,10 @@
 // Shared memory has 32 banks of 4 bytes, and a warp's atomics are done at once as long as they fall
 // into different banks. The table has a row of 64 counters for every byte value: the even warps'
 // lanes count in the first 32, the odd warps' in the others, and a counter's bank is its lane's
-// number whatever the byte: the data have no say in how fast it goes. A row is 256 bytes long, so
-// the byte value and the column's offset are simply two neighbouring bytes of the counter's offset,
-// which one PRMT puts together. Letters are counted as bytes, and mapped when the rows are summed.
+// number whatever the byte: how fast it goes does not depend on the data. A row is 256 bytes long,
+// so the byte value and the column's offset are simply two neighbouring bytes of the counter's
+// offset, which one PRMT puts together. Letters are counted as bytes, and mapped when the rows are
+// summed.
 #ifndef GPUHISTO_LANES_CUH
 #define GPUHISTO_LANES_CUH
 

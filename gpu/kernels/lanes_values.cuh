@@ -2,7 +2,7 @@
 //
 // The table has a row for every bin, and in it a column for every lane: then a counter's bank is
 // its lane's number, and no atomic waits for another. Where shared memory does not hold 32 columns
-// there are 16, or 8, or but one; lanes of a column meet if their values are alike, and those of
+// there are 16, 8, and down to one; lanes of a column meet if their values are alike, and those of
 // one bank take turns. Where it does not hold one column the bins are counted in several passes:
 // block 0 counts the first range of bins, block 1 the second, and so on, and all blocks of a range
 // share the data. They read at about the same time, so that most of it comes from the L2 cache.
@@ -76,8 +76,8 @@ __global__ void __launch_bounds__(1024, 1) lanes_values(count_args args)
     const unsigned columns = 1u << columns_log, row_size = 4 * columns;
     unsigned char *const column =
         reinterpret_cast<unsigned char *>(table + (threadIdx.x & (columns - 1)));
-    // What does not belong to the pass is counted, too, in a row behind it, without a branch. Of
-    // the pipes, that of the multiplier has more time left than that of shifts.
+    // What does not belong to the pass is counted too, in a row after it, without a branch. A
+    // product, not a shift, as the multiplier has more time left than the shifter.
     const auto count = [=](unsigned bin) {
         const unsigned row = min(bin - first, bins);
         atomicAdd(reinterpret_cast<unsigned *>(column + row * row_size), 1u);

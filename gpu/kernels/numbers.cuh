@@ -1,10 +1,11 @@
-// numbers: decimal text, parsed and counted by warps, a token a lane.
+// numbers: decimal text, taken apart and counted by warps, a token a lane. What a token is worth
+// says gpu/parse_number.cuh.
 //
-// A warp takes 2 KiB of text at a time, and with it the 32 bytes behind, into shared memory; each
+// A warp takes 2 KiB of text at a time, and the 32 bytes after these, into shared memory; each
 // lane finds the white space in pieces of 32 bytes by arithmetic on words, and keeps it as a bit a
 // byte. A token belongs to the 2 KiB in which it begins: there is white space, or nothing, before
 // it. A prefix sum gives every beginning a place in a list, from which the lanes then take tokens
-// in turn, so that all are at work however tokens are spread; where one ends its bits tell.
+// in turn, so that all have work however tokens are spread; the bits tell where a token ends.
 //
 //     text     1 2 . 5 \n 7 \n - 3 \n ...           32 bytes of a lane
 //     spaces   0 0 0 0 1  0 1  0 0 1                a word
@@ -16,7 +17,7 @@
 // itself.
 //
 // Tokens of 32 bytes or more, and those that only number_exactly can tell, are put on a list in
-// global memory. The kernel numbers_rest, launched behind this one, counts them: a token a thread.
+// global memory. The kernel numbers_rest, launched after this one, counts them: a token a thread.
 #ifndef GPUHISTO_NUMBERS_CUH
 #define GPUHISTO_NUMBERS_CUH
 
@@ -120,7 +121,7 @@ static __device__ __forceinline__ unsigned gather_bits(unsigned highest)
     return highest * 0x00204081u >> 28;
 }
 
-// Adds the white space of four words to the bits in front, and their newlines to *lines.
+// The white space of four words, a bit a byte; adds their newlines to *lines.
 static __device__ __forceinline__ unsigned spaces_of(const uint4 &vector, unsigned *lines)
 {
     const unsigned words[4] = {vector.x, vector.y, vector.z, vector.w};
@@ -165,8 +166,8 @@ static __device__ __forceinline__ void list_beginnings(unsigned begins, unsigned
             piece * piece_bytes + static_cast<unsigned>(__ffs(static_cast<int>(begins))) - 1);
 }
 
-// The warp together: lists the tokens that begin in its text, and returns how many. `before` is
-// the white space in front of it, in the highest bit.
+// The warp together: lists the tokens that begin in its text, and returns how many. `before` has
+// the white space before it in its highest bit.
 static __device__ __forceinline__ unsigned list_tokens(warp_text *own, unsigned before)
 {
     const unsigned lane = threadIdx.x % 32, all = 0xffffffffu;
@@ -213,9 +214,9 @@ static __device__ __forceinline__ bool count_token(const count_args &args, row_c
 static __global__ void __launch_bounds__(NUMBERS_BLOCK, NUMBERS_RESIDENT) numbers(count_args args)
 {
     DYNAMIC_SHARED(row_cache, cache);
-    unsigned char *const behind = reinterpret_cast<unsigned char *>(cache + 1);
+    unsigned char *const texts = reinterpret_cast<unsigned char *>(cache + 1);
     warp_text *const own =
-        reinterpret_cast<warp_text *>(behind + threadIdx.x / 32 * sizeof(warp_text));
+        reinterpret_cast<warp_text *>(texts + threadIdx.x / 32 * sizeof(warp_text));
     const unsigned lane = threadIdx.x % 32;
     const text_span span = span_of(args);
     unsigned lines = 0;

@@ -9,12 +9,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Vector loops for letters look up classes: one bit a class, eight classes a group, several classes
- * to a bin where a bin has no simple shape. */
+/* Vector loops for letters look up classes: each is one bit, a group has eight, and a bin that has
+ * no simple shape takes several. */
 #define CLASS_GROUPS 4
 
-/* What a counter prepares once for a histogram; only it knows what the tables mean. Never changes
- * afterwards, so that any number of threads may count by it. */
+/* What is prepared once for a histogram. What the tables mean is known to the counter alone. Never
+ * changes afterwards, so that any number of threads may count by it. */
 struct count_plan {
     uint8_t table[CLASS_GROUPS][128];
     uint8_t bin_of_class[CLASS_GROUPS * 8];
@@ -58,11 +58,11 @@ struct count_plan count_plan(const struct counter *counter, const struct histogr
 void count_samples(const struct count_plan *plan, const unsigned char *data, size_t len,
                    struct tally *tally);
 
-/* The same a byte at a time: for the few that a vector loop leaves. */
+/* Adds bytes or letters one at a time: for the few that a vector loop leaves. */
 void count_byte_by_byte(const struct histogram *histogram, const unsigned char *data, size_t len,
                         uint64_t *counts);
 
-/* As counter_portable counts bytes, for counters that know no better way. */
+/* The function of counter_portable, for counters that have no faster one. */
 void portable_count_bytes(const unsigned char *data, size_t len, uint64_t *counts);
 
 extern const struct counter counter_avx512, counter_avx2, counter_neon, counter_portable;

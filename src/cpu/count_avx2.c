@@ -1,4 +1,4 @@
-/* Letters with AVX2; bytes as anywhere. */
+/* Letters with AVX2; bytes as the portable counter. */
 #include "count.h"
 
 #if defined __x86_64__ && defined __GNUC__

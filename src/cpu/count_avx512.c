@@ -3,7 +3,7 @@
  *
  * Letters: a byte's class is its entry in a table of 128. Bytes: they are first sorted into four
  * streams by their upper two bits; within a stream a value has six bits, so that a table of 64
- * finds those of eight values at a time. What a stream does not have costs nothing but a look.
+ * finds those of eight values at a time. Values that a stream does not have cost only a look.
  * (Counting bits by position is Harold Aptroot's way to histograms; the streams are ours.) */
 #include "count.h"
 
@@ -197,7 +197,7 @@ AVX512 INLINE bool piece_is_run(const unsigned char *data)
 }
 
 /* Appends the bytes of a vector that are `in` a stream, and gives its new end. A compressed vector
- * is stored whole; what is behind its end is overwritten next. */
+ * is stored whole; what lies after its end is overwritten next. */
 AVX512 INLINE unsigned char *append_to_stream(unsigned char *end, __m512i bytes, uint64_t in)
 {
     _mm512_storeu_si512(end, _mm512_maskz_compress_epi8(in, bytes));

@@ -1,4 +1,4 @@
-/* Letters with NEON, which every 64-bit ARM processor has; bytes as anywhere. */
+/* Letters with NEON, which every 64-bit ARM processor has; bytes as the portable counter. */
 #include "count.h"
 
 #if defined __aarch64__ && defined __ARM_NEON
@@ -32,7 +32,7 @@ INLINE vector classes_at(const unsigned char *data, const struct lookup *by)
 INLINE vector add_two(vector *plane, vector a, vector b)
 {
     vector half = veorq_u8(*plane, a);
-    vector carry = vbslq_u8(half, b, a); /* where the two are alike they carry, else b does */
+    vector carry = vbslq_u8(half, b, a); /* where the two are alike they carry, otherwise b does */
     *plane = veorq_u8(half, b);
     return carry;
 }

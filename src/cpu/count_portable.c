@@ -8,10 +8,10 @@
 #define TABLES 8
 
 /* Two tables of 1 KiB would have every fourth of them 4 KiB away, where a load seems to need the
- * store before it: words between them keep them apart. */
+ * store before it: words between the tables keep them apart. */
 #define TABLE_WORDS (256 + 16)
 
-/* Bytes a turn of the loop: with 16, what gcc makes of it is 8 % slower. */
+/* Bytes a turn of the loop; with 16 gcc generates slower code. */
 #define STEP 64
 
 /* How far ahead data are fetched from memory, bytes: a page's end stops the processor's own
@@ -21,7 +21,7 @@
 /* As many bytes as a table's 32 bits can count, even if they are all alike. */
 #define BLOCK ((size_t)1 << 30)
 
-/* Fewer bytes than this are not worth the tables' setting up. */
+/* Fewer bytes than this are not worth setting up the tables. */
 #define FEW 512
 
 static inline uint64_t word_at(const unsigned char *data)

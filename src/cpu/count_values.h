@@ -74,7 +74,7 @@ TARGET INLINE void widen_3_bytes(const struct value_type *type, const unsigned c
 
 /* --- rows --- */
 
-/* Equal bins of values that have 32 bits, as have the edges. */
+/* Equal bins of values of up to 32 bits between edges of as many, by offsets of 32 bits. */
 TARGET INLINE void rows_by_32_bits(const struct binning *binning, const union batch *batch,
                                    uint32_t *restrict rows, size_t size, char kind)
 {
@@ -90,7 +90,7 @@ TARGET INLINE void rows_by_32_bits(const struct binning *binning, const union ba
     }
 }
 
-/* The same with 64. */
+/* Equal bins of values of any size, by offsets of 64 bits. */
 TARGET INLINE void rows_by_64_bits(const struct binning *binning, const union batch *batch,
                                    uint32_t *restrict rows, size_t size, char kind)
 {
@@ -106,7 +106,7 @@ TARGET INLINE void rows_by_64_bits(const struct binning *binning, const union ba
     }
 }
 
-/* Any other bins. */
+/* Bins that no other way serves, a value at a time. */
 TARGET INLINE void rows_one_by_one(const struct binning *binning, const union batch *batch,
                                    uint32_t *restrict rows, size_t size, char kind)
 {
@@ -121,7 +121,7 @@ TARGET INLINE void rows_one_by_one(const struct binning *binning, const union ba
     }
 }
 
-/* So few edges that all are compared with: sooner done than a search, which jumps. */
+/* With fewer edges than this it is quicker to compare with all of them than to search. */
 #define FEW_EDGES 32
 
 /* Bins of doubles between few edges: the row is how many edges are not above the value. */
@@ -357,7 +357,7 @@ TARGET static size_t find_rows_of_numbers(const struct count_plan *plan, const u
     return numbers;
 }
 
-/* Counts a batch; in turns if its rows are not too far apart, as they are not in most columns. */
+/* Counts a batch; in turns if its rows are close together, as they are in most columns. */
 TARGET static void count_rows(const uint32_t rows[BATCH], struct turns *turns, uint64_t *counts,
                               size_t bins)
 {

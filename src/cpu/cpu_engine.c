@@ -8,13 +8,13 @@
 #include <string.h>
 
 #define CHUNKS_SIZE ((size_t)16 << 20) /* of all chunks together, bytes */
-#define CHUNK_LEAST ((size_t)16 << 10) /* and of one, even so */
+#define CHUNK_LEAST ((size_t)16 << 10) /* of one chunk, whatever CHUNKS_SIZE says */
 
-/* As many tables of counts as this allows, bytes, but no more than chunks: many bins are shared. */
+/* Bytes of all tables of counts: there is one for each chunk, or fewer, which chunks then share. */
 #define TABLES_SIZE ((size_t)32 << 20)
 
-/* Counts of all that was ever counted in its chunks: nearly always one, so that the lock is free.
- */
+/* What was counted in the chunks that use this table: nearly always one chunk, so that the lock is
+ * free. */
 struct table {
     pthread_mutex_t lock;
     bool used; /* otherwise the memory of its counts was never touched */
@@ -130,14 +130,15 @@ static const struct engine_ops cpu_ops = {
     .close = cpu_close,
 };
 
-#define LINE 64 /* of a cache: no two chunks or tables share one */
+#define LINE 64 /* bytes of a cache line: no two chunks or tables share one */
 
 static size_t whole_lines(size_t size)
 {
     return (size + LINE - 1) & ~(size_t)(LINE - 1);
 }
 
-/* The tables: zeros that are not touched before they are used. */
+/* Makes the tables, of zeros whose memory is not touched before it is used. 0, or -1 with what was
+ * made so far. */
 static int open_tables(struct cpu_engine *cpu, unsigned chunks, size_t bins)
 {
     size_t step = whole_lines(bins * sizeof(uint64_t)), fit = TABLES_SIZE / step;
@@ -154,8 +155,8 @@ static int open_tables(struct cpu_engine *cpu, unsigned chunks, size_t bins)
     return 0;
 }
 
-/* The data of all chunks, `cap` bytes each and `room` more, and the tables. 0, or -1 with what
- * there is. */
+/* Makes the chunks, whose data are `cap` bytes each and `room` more, and the tables. 0, or -1 with
+ * what was made so far. */
 static int open_memory(struct cpu_engine *cpu, size_t cap, size_t room, unsigned chunks,
                        size_t bins)
 {

@@ -1,11 +1,11 @@
-/* The engine of the CPU: whoever submits a chunk counts it, at once, in its own core's cache. */
+/* The engine of the CPU: the thread that submits a chunk counts it at once, in its core's cache. */
 #ifndef GPUHISTO_CPU_ENGINE_H
 #define GPUHISTO_CPU_ENGINE_H
 
 #include "src/engine/engine.h"
 
-/* The largest chunk: larger ones leave the L2 cache before they are counted, and a pipe of 1 MiB
- * gives no more than a few of these at a time anyway. */
+/* The largest chunk, bytes: larger ones leave the L2 cache before they are counted, and a pipe of
+ * 1 MiB gives no more than a few of these at a time. */
 #define CPU_CHUNK_MAX ((size_t)256 << 10)
 
 struct counter;
@@ -17,7 +17,7 @@ struct counter;
 struct engine *cpu_engine_open(const struct histogram *histogram, const struct counter *counter,
                                size_t chunk_size, unsigned chunks);
 
-/* What its counter is, in a few words; lives for ever. */
+/* What its counter is, in a few words. A constant. */
 const char *cpu_engine_counter(const struct engine *engine);
 
 #endif

@@ -5,7 +5,8 @@
  * ordinary integer instructions work. What is in front of the dot is moved over it; then neighbours
  * are joined to numbers of two, four, eight and 16 digits, and divided by the power of ten that the
  * dot stands for. That rounds once: either there is no dot, or there are 15 digits at most, which a
- * double holds. Tokens that are longer than a lane or no plain numbers are then done one by one. */
+ * double holds. Tokens that are longer than a lane or not plain numbers are then done one by one.
+ */
 #include "number_parser.h"
 #include "src/histogram/number_token.h"
 
@@ -108,48 +109,48 @@ INLINE uint64_t both(uint32_t low, uint32_t high)
     return (uint64_t)high << 32 | low;
 }
 
-/* How many bytes of a lane are behind the dot, from which are not; without a dot, all. */
-AVX2 INLINE unsigned behind_dot(uint64_t front, unsigned lane)
+/* How many bytes of a lane come after the dot, given those up to it; without a dot, all. */
+AVX2 INLINE unsigned bytes_after_dot(uint64_t front, unsigned lane)
 {
     return LANE - (unsigned)__builtin_popcount((uint16_t)(front >> LANE * lane));
 }
 
 /* What a lane's digits are to be divided by. */
-AVX2 INLINE double scale_of(unsigned behind, uint64_t negative, unsigned lane)
+AVX2 INLINE double scale_of(unsigned after_dot, uint64_t negative, unsigned lane)
 {
-    /* If all bytes are behind the dot, there is none. */
+    /* If all bytes come after the dot, there is none. */
     static const double scales[2][LANE + 1] = {
         {1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1},
         {-1, -1e1, -1e2, -1e3, -1e4, -1e5, -1e6, -1e7, -1e8, -1e9, -1e10, -1e11, -1e12, -1e13,
          -1e14, -1e15, -1}};
-    return scales[(uint16_t)(negative >> LANE * lane) != 0][behind];
+    return scales[(uint16_t)(negative >> LANE * lane) != 0][after_dot];
 }
 
-AVX2 INLINE __m256i quads_of(__m256i digits, unsigned behind_low, unsigned behind_high)
+/* The numbers of four digits. */
+AVX2 INLINE __m256i quads_of(__m256i digits, unsigned after_dot_low, unsigned after_dot_high)
 {
     digits = _mm256_blendv_epi8(_mm256_bslli_epi128(digits, 1), digits,
-                                last_bytes(behind_low, behind_high));
+                                last_bytes(after_dot_low, after_dot_high));
     __m256i pairs = _mm256_maddubs_epi16(digits, _mm256_set1_epi16(1 << 8 | 10));
     return _mm256_madd_epi16(pairs, _mm256_set1_epi32(1 << 16 | 100));
 }
 
 /* Writes four values. Returns a mask of lanes, in the order of tokens 0, 2, 1, 3, with bits set
- * where the value is not known by this. Reads 16 bytes in front of each token's end. */
+ * where the value is not known by this. Reads the 16 bytes before each token's end. */
 AVX2 INLINE uint64_t plain_numbers(const struct token tokens[TOKENS], double *values)
 {
     struct pair low = pair_of(tokens[0], tokens[2]), high = pair_of(tokens[1], tokens[3]);
     const uint64_t token = both(low.token, high.token), dot = both(low.dot, high.dot);
     const uint64_t is_digit = both(low.is_digit, high.is_digit);
     const uint64_t negative = both(low.minus, high.minus) & ~(token << 1 & EACH_LANE(0xfffe));
-    const uint64_t other_dots =
-        dot - (not_empty(dot) >> 15);        /* and what is in front of the first */
-    const uint64_t front = dot ^ other_dots; /* up to the dot, none without one */
-    const unsigned behind[TOKENS] = {behind_dot(front, 0), behind_dot(front, 1),
-                                     behind_dot(front, 2), behind_dot(front, 3)};
+    const uint64_t other_dots = dot - (not_empty(dot) >> 15); /* and what is before the first */
+    const uint64_t front = dot ^ other_dots;                  /* up to the dot, none without one */
+    const unsigned after_dot[TOKENS] = {bytes_after_dot(front, 0), bytes_after_dot(front, 1),
+                                        bytes_after_dot(front, 2), bytes_after_dot(front, 3)};
 
     /* Both pack into one vector, in order: two numbers of eight digits for each token. */
-    __m256i quads = _mm256_packus_epi32(quads_of(low.digits, behind[0], behind[1]),
-                                        quads_of(high.digits, behind[2], behind[3]));
+    __m256i quads = _mm256_packus_epi32(quads_of(low.digits, after_dot[0], after_dot[1]),
+                                        quads_of(high.digits, after_dot[2], after_dot[3]));
     __m256i eights = _mm256_madd_epi16(quads, _mm256_set1_epi32(1 << 16 | 10000));
     eights = _mm256_permutevar8x32_epi32(eights, _mm256_setr_epi32(0, 2, 4, 6, 1, 3, 5, 7));
     __m256d upper = _mm256_cvtepi32_pd(_mm256_castsi256_si128(eights));
@@ -157,8 +158,8 @@ AVX2 INLINE uint64_t plain_numbers(const struct token tokens[TOKENS], double *va
     /* The product is exact, as it is a multiple of 2^8. */
     __m256d mantissas = _mm256_add_pd(_mm256_mul_pd(upper, _mm256_set1_pd(1e8)), lower);
     __m256d scales =
-        _mm256_setr_pd(scale_of(behind[0], negative, 0), scale_of(behind[2], negative, 2),
-                       scale_of(behind[1], negative, 1), scale_of(behind[3], negative, 3));
+        _mm256_setr_pd(scale_of(after_dot[0], negative, 0), scale_of(after_dot[2], negative, 2),
+                       scale_of(after_dot[1], negative, 1), scale_of(after_dot[3], negative, 3));
     _mm256_storeu_pd(values, _mm256_div_pd(mantissas, scales));
 
     return (token ^ is_digit ^ dot ^ negative) | (dot & other_dots) |
@@ -192,7 +193,7 @@ AVX2 static size_t number_avx2_parse(const unsigned char *text, size_t len, doub
 {
     const unsigned char *at = text, *limit = text + len;
     size_t count = 0;
-    /* What is in front of a token is read, too. */
+    /* The bytes before a token are read as well. */
     while (count < cap && at < limit && at - text < LANE)
         count += numbers_by_token(&at, limit, values + count, 1);
     unsigned skip = 0; /* groups to be done one by one */
@@ -202,9 +203,9 @@ AVX2 static size_t number_avx2_parse(const unsigned char *text, size_t len, doub
             skip--;
             continue;
         }
-        /* A token begins behind white space, where the window begins, and ends before it. */
-        const uint64_t white = white_space(at), behind = white << 1 | 1;
-        uint64_t begins = ~white & behind, ends = white & ~behind;
+        /* A token begins after white space or where the window begins, and ends before it. */
+        const uint64_t white = white_space(at), after_white = white << 1 | 1;
+        uint64_t begins = ~white & after_white, ends = white & ~after_white;
         if (white == UINT64_MAX) {
             at += WINDOW;
             continue;
@@ -224,7 +225,7 @@ AVX2 static size_t number_avx2_parse(const unsigned char *text, size_t len, doub
             at = tokens[3].end;
         }
         if (at == window)
-            skip = RETRY - 1; /* long ones, or far apart */
+            skip = RETRY - 1; /* long tokens, or far apart */
     }
     size_t rest;
     count +=

@@ -51,10 +51,10 @@ struct tokens {
 
 /* Four tokens. */
 struct lanes {
-    __m512i quads;     /* their digits, four to a number, with zeros in front */
+    __m512i quads;     /* their digits, four to a number, with zeros before them */
     uint64_t front;    /* the bytes up to the dot; none without a dot */
     uint64_t negative; /* a bit if there is a sign */
-    uint64_t odd;      /* a bit or more if this is no plain number */
+    uint64_t odd;      /* a bit or more if this is not a plain number */
 };
 
 AVX512 INLINE uint64_t white_space(__m512i bytes)
@@ -110,7 +110,7 @@ AVX512 INLINE struct lanes lanes_of(const struct tokens *tokens, char first)
 
     struct lanes lanes;
     lanes.negative = minus & ~(token << 1 & EACH_LANE(0xfffe));
-    uint64_t other_dots = dot - (not_empty(dot) >> 15); /* and what is in front of the first */
+    uint64_t other_dots = dot - (not_empty(dot) >> 15); /* and what is before the first */
     lanes.front = dot ^ other_dots;
     lanes.odd = (token ^ is_digit ^ dot ^ lanes.negative) | (dot & other_dots) |
                 (~not_empty(is_digit) & EACH_LANE(0x8000));
@@ -136,7 +136,7 @@ AVX512 INLINE __mmask8 not_zero(uint64_t bytes)
     return (__mmask8)_mm_test_epi8_mask(vector, vector);
 }
 
-/* Sets *exponents to what is behind the e, up to eight bytes, in eight lanes of 64 bits; returns a
+/* Sets *exponents to what follows the e, up to eight bytes, in eight lanes of 64 bits; returns a
  * bit for each that is none. */
 AVX512 INLINE __mmask8 exponents_of(const struct tokens *tokens, __m512i *exponents)
 {
@@ -330,9 +330,9 @@ AVX512 static size_t number_avx512_parse(const unsigned char *text, size_t len, 
     unsigned dull = 0; /* windows in a row without plain numbers */
     while (limit - at >= WINDOW && cap - count >= TOKENS) {
         struct tokens tokens = {.bytes = _mm512_loadu_si512(at)};
-        /* A token begins behind white space, where the window begins, and ends before it. */
-        uint64_t white = white_space(tokens.bytes), behind = white << 1 | 1;
-        uint64_t ends = _pdep_u64((1 << TOKENS) - 1, white & ~behind);
+        /* A token begins after white space or where the window begins, and ends before it. */
+        uint64_t white = white_space(tokens.bytes), after_white = white << 1 | 1;
+        uint64_t ends = _pdep_u64((1 << TOKENS) - 1, white & ~after_white);
         if (ends == 0) {
             if (white == UINT64_MAX)
                 at += WINDOW;
@@ -341,7 +341,7 @@ AVX512 static size_t number_avx512_parse(const unsigned char *text, size_t len, 
             continue;
         }
         /* A carry runs from where a token begins to its first byte that is an e, or white space. */
-        uint64_t begins = ~white & behind, before_e = ~(white | letters_e(tokens.bytes));
+        uint64_t begins = ~white & after_white, before_e = ~(white | letters_e(tokens.bytes));
         uint64_t stops = (begins + before_e) & ~before_e;
         tokens.begins = _mm512_maskz_compress_epi8(begins, numbered());
         tokens.stops = _mm512_maskz_compress_epi8(stops, numbered());

@@ -7,9 +7,9 @@
 
 /* Parses the tokens of text[0..len); the last one ends at len if no white space follows. Writes a
  * value for each to values until these are cap or the text ends, and returns how many. *used is how
- * many bytes that took: len, or up to the end of the cap-th token, perhaps with white space behind
- * it; the caller goes on there. What is in values beyond the result is lost. Reads nothing outside
- * of text[0..len). May change errno. Any thread. */
+ * many bytes that took: len, or up to the end of the cap-th token, perhaps with the white space
+ * after it; the caller goes on there. What is in values beyond the result is lost. Reads nothing
+ * outside of text[0..len). May change errno. Any thread. */
 size_t numbers_parse(const unsigned char *text, size_t len, double *values, size_t cap,
                      size_t *used);
 

@@ -20,13 +20,13 @@ static inline unsigned short_number(const unsigned char *at, double *value)
     if (!number_is_space(at[len]))
         return 0;
 
-    /* The token to the high end, as digits, with digits 0 in front. */
+    /* The token to the high end, as digits, with digits 0 before it. */
     const unsigned shift = 64 - 8 * len;
     uint64_t digits = (word ^ EACH_BYTE('0')) << shift;
     const uint64_t negative = *at == '-', sign = negative | (*at == '+');
     digits &= ~(sign * 0xff << shift);
 
-    /* Of the bytes that are no digits, the lowest bit: only one dot may be there. */
+    /* The lowest bit of each byte that is not a digit: only one dot may be there. */
     const uint64_t dot =
         ((((digits & EACH_BYTE(0x7f)) + EACH_BYTE(0x76)) | digits) & EACH_BYTE(0x80)) >> 7;
     const uint64_t dots = dot * 0xff;
@@ -35,7 +35,7 @@ static inline unsigned short_number(const unsigned char *at, double *value)
         len == sign + is_dot)
         return 0;
 
-    /* What is in front of it takes its place; without one, nothing is in front. */
+    /* What comes before the dot moves over it; without a dot nothing does. */
     const uint64_t front = dot - is_dot;
     digits = (digits & ~(front | dots)) | (digits & front) << 8;
     const unsigned fraction = 7 - (unsigned)__builtin_ctzll(dot | UINT64_C(1) << 63) / 8;

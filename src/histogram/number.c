@@ -47,7 +47,7 @@ static inline const unsigned char *take_digits(const unsigned char *at, const un
     static const uint32_t shift[] = {1, 10, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000};
     for (;;) {
         uint64_t digits = word_before(at, limit) ^ EACH_BYTE('0');
-        /* The highest bit of each byte that is no digit. */
+        /* The highest bit of each byte that is not a digit. */
         uint64_t others =
             (((digits & EACH_BYTE(0x7f)) + EACH_BYTE(0x76)) | digits) & EACH_BYTE(0x80);
         if (others == 0) {
@@ -56,14 +56,14 @@ static inline const unsigned char *take_digits(const unsigned char *at, const un
             continue;
         }
         unsigned count = (unsigned)__builtin_ctzll(others) / 8;
-        /* To the high end, with zeros in front; by 64 in two halves. */
+        /* To the high end, with zeros before them; by 64 in two halves. */
         digits = digits << (32 - 4 * count) << (32 - 4 * count);
         *mantissa = *mantissa * shift[count] + number_of_digits(digits);
         return at + count;
     }
 }
 
-/* Adds the exponent [at, end) to *power; false if it is none. */
+/* Adds the exponent [at, end) to *power; false if it is not one. */
 static bool take_exponent(const unsigned char *at, const unsigned char *end, int64_t *power)
 {
     if (*at != 'e' && *at != 'E')
@@ -102,7 +102,7 @@ static struct decimal first_digits(const unsigned char *at, const unsigned char 
     return decimal;
 }
 
-/* For what takes more than 128 bits to decide: a token in thousands, or in millions. */
+/* Decides what takes more than 128 bits: one token in thousands, or in millions. */
 static double by_strtod(const unsigned char *begin, const unsigned char *end)
 {
     char text[NUMBER_MAX + 1];
@@ -184,7 +184,7 @@ const unsigned char *number_token_end(const unsigned char *at, const unsigned ch
         at += __builtin_ctzll(low) / 8;
         if (number_is_space(*at))
             return at;
-        at -= 7; /* another control character: goes on behind it */
+        at -= 7; /* another control character: go on after it */
     }
     while (at < limit && !number_is_space(*at))
         at++;

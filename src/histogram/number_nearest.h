@@ -1,5 +1,5 @@
-/* From decimal to binary: the double nearest to an integer times a power of ten. For CPUs and for
- * GPUs, which have a copy of the table.
+/* The last step of a parser, from decimal to binary: the double nearest to an integer times a power
+ * of ten. For CPUs and for GPUs, which have a copy of the table.
  *
  * The algorithm of Eisel and Lemire: Daniel Lemire, "Number Parsing at a Gigabyte per Second",
  * Software: Practice and Experience 51 (8), 2021, sections 5 to 9. The mantissa is multiplied by
@@ -35,11 +35,10 @@ struct power {
     uint64_t high, low;
 };
 
-/* Makes the table of powers; before the first use of it, and not at the same time as anything else.
- */
+/* Makes the table of powers. To be called once, before its first use (number_prepare does). */
 void number_nearest_prepare(void);
 
-/* The table, by the power from POWER_MIN to POWER_MAX. */
+/* The table, from POWER_MIN to POWER_MAX. */
 const struct power *number_powers(void);
 
 /* The high word of the product; *low is the other one. */

@@ -1,4 +1,5 @@
-/* What parsers of text share: one token, and eight digits in a word. */
+/* What the CPU's parsers share: one token by all the rules of number.h, and eight bytes of it in a
+ * word. The GPU's parser takes the powers of ten and the white space. */
 #ifndef GPUHISTO_NUMBER_TOKEN_H
 #define GPUHISTO_NUMBER_TOKEN_H
 
@@ -6,7 +7,7 @@
 #include <stdint.h>
 #include <string.h>
 
-/* In front of functions that a GPU calls too: nvcc compiles them for both. */
+/* Written before functions that a GPU calls too: nvcc compiles them for both. */
 #ifdef __CUDACC__
 #define ON_BOTH __host__ __device__
 #else
@@ -24,8 +25,9 @@
 /* A word whose bytes are all the same. */
 #define EACH_BYTE(byte) (UINT64_C(0x0101010101010101) * (byte))
 
-/* The value of the token [begin, end), which is not empty and has no white space; NaN if it is no
- * number. What follows it may be read, up to limit; if end is not limit, white space is there. */
+/* The value of the token [begin, end), which is not empty and has no white space; NaN if it is
+ * not a number. What follows it may be read, up to limit; if end is not limit, white space is
+ * there. */
 double number_of_token(const unsigned char *begin, const unsigned char *end,
                        const unsigned char *limit);
 
