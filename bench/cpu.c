@@ -1,11 +1,11 @@
 /* cpu [--size=MIB] [--rounds=N] [--data=KIND] [--csv=FILE] [--peer=NAME=LIBRARY:FUNCTION]...
  *
- * Every counter of the CPU that this processor can run, on one core, beside a loop that only reads:
- * from memory, and out of the L2 cache, where the filter has its data. All take turns, each
- * verified in the first round; the medians count. u32=256 are words in 256 bins over all 32 bits; a
- * sample a clock is four bytes at the rate that the first line tells. A peer is a function of a
- * shared library that counts bytes, void f(unsigned char *data, unsigned len, unsigned
- * counts[256]). */
+ * Measures every counter that this processor can run, on one core, next to a loop that only reads:
+ * from memory, and from the L2 cache, where the filter has its data. All take turns; each is
+ * verified in the first round; medians are printed. u32=256 is words in 256 bins over all 32 bits.
+ * The first line gives the clock rate, at which one sample a clock is four bytes. A peer is a
+ * function of a shared library that counts bytes: void f(unsigned char *data, unsigned len,
+ * unsigned counts[256]). */
 #include "bench/data.h"
 #include "src/cpu/count.h"
 
@@ -80,7 +80,7 @@ static void run(struct contender *c, unsigned char *data, size_t len, uint64_t *
     }
 }
 
-/* Bytes a second, over len bytes so often that it takes a while. */
+/* Bytes per second, over len bytes, repeated until it takes long enough to measure. */
 static double rate(struct contender *c, unsigned char *data, size_t len, unsigned times)
 {
     uint64_t counts[COUNTS_MAX] = {0};
@@ -173,7 +173,7 @@ static void add_peer(char *text)
     exit(2);
 }
 
-/* Clocks a second, as far as additions that wait for each other take one each. */
+/* Clocks per second, if each of a chain of dependent additions takes one. */
 static double clock_rate(void)
 {
     const unsigned additions = 10000000;
@@ -183,7 +183,7 @@ static double clock_rate(void)
         double begin = now();
         for (unsigned i = 0; i < additions; i++) {
             sum += 3;
-            __asm__ volatile("" : "+r"(sum)); /* one by one */
+            __asm__ volatile("" : "+r"(sum)); /* keeps the additions apart */
         }
         double seen = additions / (now() - begin);
         best = seen > best ? seen : best;

@@ -91,7 +91,7 @@ static void fill_zipf(unsigned char *data, size_t len)
     for (unsigned k = 1; k <= 256; k++) {
         sum += 1.0 / k;
         for (; at < sizeof value_at && (double)at < sum / total * (double)sizeof value_at; at++)
-            value_at[at] = (unsigned char)(k * 101); /* neighbours in rank are not in value */
+            value_at[at] = (unsigned char)(k * 101); /* neighbours in rank differ in value */
     }
     for (size_t i = 0; i < len; i++)
         data[i] = value_at[next_random() >> 16];

@@ -1,4 +1,4 @@
-/* The kinds of data that histograms are measured on. */
+/* Kinds of data to measure histograms on. */
 #ifndef GPUHISTO_BENCH_DATA_H
 #define GPUHISTO_BENCH_DATA_H
 
@@ -24,7 +24,7 @@ enum data_kind {
 const char *data_name(enum data_kind kind);
 
 /* Fills data[0..len). The same kind and length give the same data; all but DATA_SORTED repeat after
- * 16 MiB, far more than any counter sees at a time. */
+ * 16 MiB, far more than a counter gets at a time. */
 void data_fill(enum data_kind kind, unsigned char *data, size_t len);
 
 #ifdef __cplusplus

@@ -1,4 +1,4 @@
-// What the benchmarks of kernels share: checked calls of CUDA, how many blocks stay, and the
+// What the benchmarks of kernels share: checked CUDA calls, how many blocks are resident, and the
 // ceiling.
 #ifndef GPUHISTO_BENCH_DEVICE_CUH
 #define GPUHISTO_BENCH_DEVICE_CUH
@@ -9,7 +9,7 @@
 #include <cstdio>
 #include <cstdlib>
 
-// Ends the program, with a line that says what it was doing, if a call has failed.
+// If a call failed, prints what the program was doing and exits.
 static void check(cudaError_t code, const char *doing)
 {
     if (code == cudaSuccess)
@@ -19,7 +19,7 @@ static void check(cudaError_t code, const char *doing)
     std::exit(1);
 }
 
-// The most blocks of a launch that so many multiprocessors hold at a time.
+// The most blocks of a launch that the multiprocessors can hold at a time.
 static unsigned resident_blocks(const struct launch &how, int multiprocessors)
 {
     int fit = 0;

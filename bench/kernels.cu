@@ -1,10 +1,10 @@
-// kernels: every counting strategy on data that is on the device already, beside the speed of only
-// reading it, CUB's DeviceHistogram and one CPU core.
+// kernels: measures every counting strategy on data that is already on the device, next to a kernel
+// that only reads it, CUB's DeviceHistogram and one CPU core.
 //
 // Each result is verified before it is timed. A measurement is `repeats` samples of CUDA-event
-// time, each over enough launches to last; data smaller than the buffer are taken from ever another
-// place in it, so that they come from memory and not from the cache. The ceiling, the time of a
-// kernel that only reads, is measured in the same run at the same size.
+// time, each over enough launches to be precise. Data smaller than the buffer are taken from
+// another place in it each time, so that they come from memory and not from the cache. The ceiling,
+// the time of a kernel that only reads, is measured in the same run at the same size.
 #include "bench/data.h"
 #include "bench/device.cuh"
 
@@ -48,7 +48,7 @@ struct bench {
     unsigned char *data;
     size_t capacity;
     unsigned long long *counts; // 256
-    unsigned *cub_counts;       // with 64-bit ones CUB gives 38 to 158 GB/s
+    unsigned *cub_counts;       // 32 bits: with 64 CUB is far slower
     unsigned *scratch;
     unsigned *sink;
     void *cub_storage;
@@ -115,7 +115,7 @@ static double median_of(std::vector<double> &values)
     return values[values.size() / 2];
 }
 
-// Seconds of so many launches, each over another place of the buffer.
+// Seconds that the launches take, each over another part of the buffer.
 static double time_launches(struct bench *bench, const struct contender &c, size_t len,
                             int launches)
 {
@@ -145,7 +145,7 @@ static struct timing measure(struct bench *bench, const struct contender &c, siz
     return {median, seconds.front(), seconds.back()};
 }
 
-// --- right first ---
+// --- verification ---
 
 static void expect(const struct bench *bench, const struct histogram *histogram,
                    const struct contender &c, std::vector<uint64_t> &expected)

@@ -1,10 +1,10 @@
 // number_kernels [--size=MIB] [--chunk=MIB] [--repeats=N] [--data=KIND] [--csv=FILE]
 //
-// Decimal text on the device, parsed and counted: into log-linear bins and into 1024 equal ones,
-// beside the speed of only reading it. Whole, or a chunk at a time as the filter does it.
+// Measures how fast decimal text on the device is parsed and counted, into log-linear bins and into
+// 1024 equal ones, next to a kernel that only reads it: all at once, or in chunks as in the filter.
 //
-// The text is made on the host, verified there, and copied as often as it takes to fill the
-// device's; times are medians of CUDA-event time.
+// The text is made on the host, and copied as often as it takes to fill the device's buffer.
+// Results are verified first; times are medians of CUDA-event time.
 #include "bench/device.cuh"
 
 extern "C" {
@@ -101,7 +101,7 @@ static void measure_ceiling(struct bench *bench)
     std::printf("%-12s %-10s %8.1f GB/s\n", "-", "read only", bench->ceiling / 1e9);
 }
 
-// --- right first ---
+// --- verification ---
 
 static std::vector<unsigned long long>
 expect(const struct histogram *histogram, const std::vector<unsigned char> &text, size_t *tokens)

@@ -1,8 +1,8 @@
 /* numbers [--size=MIB] [--rounds=N] [--data=KIND] [--csv=FILE]
  *
- * Every parser of numbers that this processor can run, on one core, beside strtod in a loop and
- * memchr that only finds the lines. All take turns over the same text, 256 KiB at a time as in the
- * filter, each verified against strtod first; the medians count. */
+ * Measures every number parser that this processor can run, on one core, next to strtod in a loop
+ * and memchr that only finds the lines. All take turns over the same text, 256 KiB at a time as in
+ * the filter. Each is verified against strtod first; medians are printed. */
 #include "bench/texts.h"
 #include "src/cpu/number_parser.h"
 #include "tests/helpers/naive_number.h"
@@ -54,7 +54,7 @@ static size_t only_lines(const unsigned char *text, size_t len, double *values, 
     return count;
 }
 
-/* White space is at the text's end; strtod would go on beyond it. */
+/* The text ends with white space, without which strtod would read past it. */
 static size_t by_strtod(const unsigned char *text, size_t len, double *values, size_t cap,
                         size_t *used)
 {

@@ -1,14 +1,15 @@
 /* pairs [-n ROUNDS] [-c LABEL] COMMAND_A COMMAND_B...: runs shell commands in turn and compares A
  * with each of the others.
  *
- * Machines are noisy, and drift: so the commands alternate, each round gives one ratio, and the
- * median of the ratios is what counts. Every other round goes backwards, and every two begin with
- * another command: what one leaves behind, such as a GPU's tear-down, is not always the same one's
- * to pay. Prints wall and CPU seconds of each (the median; the CPU's are those of the whole
- * pipeline), then A's wall time over each other's, with the least and the largest. With -c, a row
- * of comma-separated values for each ratio instead: LABEL, A's wall and CPU seconds, the other's,
- * the ratio, the least, the largest, the rounds, and which other (B is 1). One round goes before,
- * unmeasured. Exit status 1 if a command fails. */
+ * Machines are noisy and drift. So the commands alternate, each round gives one ratio, and the
+ * median of the ratios is the result. Every other round runs in reverse order, and every two rounds
+ * start with another command, so that what one command leaves to be done, such as tearing down a
+ * GPU, does not always slow down the same one. Prints wall and CPU seconds of each command
+ * (medians; CPU seconds are those of the whole pipeline), then A's wall time divided by each
+ * other's, with the smallest and the largest ratio. With -c it prints a row of comma-separated
+ * values for each ratio instead: LABEL, A's wall and CPU seconds, the other's, the ratio, the
+ * smallest, the largest, the rounds, and which other (B is 1). An unmeasured round comes first.
+ * Exit status 1 if a command fails. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
-/* produce HOW KIND BYTES: gives standard output so many bytes of a kind of data (bench/data.h).
+/* produce HOW KIND BYTES: writes BYTES of a kind of data (bench/data.h) to standard output.
  *
- * HOW is write (1 MiB at a time) or vmsplice (the pages themselves, without a copy: the fastest
- * that a pipe can be filled). A pipe is enlarged to 1 MiB. Exit status 1 if that fails. */
+ * HOW is write (1 MiB at a time) or vmsplice (the pages themselves, without a copy, which is the
+ * fastest way to fill a pipe). A pipe is enlarged to 1 MiB. Exit status 1 if writing fails. */
 #include "bench/data.h"
 
 #include <errno.h>
@@ -12,7 +12,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#define PERIOD ((size_t)16 << 20) /* the data come again after so many bytes */
+#define PERIOD ((size_t)16 << 20) /* the data repeat after so many bytes */
 #define BLOCK ((size_t)1 << 20)
 
 static enum data_kind kind_of(const char *name)
@@ -23,7 +23,7 @@ static enum data_kind kind_of(const char *name)
     return (enum data_kind)kind;
 }
 
-/* What one call takes of data[0..len), or -1. */
+/* Writes some of data[0..len). Returns how much, or -1. */
 static ssize_t give(int by_pages, unsigned char *data, size_t len)
 {
     struct iovec piece = {data, len};

@@ -12,8 +12,9 @@ struct text_kind {
 extern const struct text_kind text_kinds[];
 extern const size_t text_kind_count;
 
-/* Fills text[0..size) with lines, always the same ones; whole ones, and empty ones up to the end of
- * each piece. `size` is a multiple of `piece`. Not for two threads at a time. */
+/* Fills text[0..size) with lines, the same in every call. Lines do not cross the end of a piece;
+ * what is left of one is filled with empty lines. `size` is a multiple of `piece`. Not thread-safe.
+ */
 void text_fill(const struct text_kind *kind, unsigned char *text, size_t size, size_t piece);
 
 #endif

@@ -1,9 +1,9 @@
-// value_kernels: the strategies that count values, on data that is on the device already, beside
-// the speed of only reading it and CUB's DeviceHistogram.
+// value_kernels: measures the strategies that count values on data that is already on the device,
+// next to a kernel that only reads it and CUB's DeviceHistogram.
 //
 // Data are made on the device. Each result is verified over the first 16 MiB before it is timed;
-// times are medians of samples of CUDA-event time. --published does three experiments that others
-// published, with every strategy.
+// times are medians of samples of CUDA-event time. --published repeats three published experiments
+// with every strategy.
 #include "bench/device.cuh"
 
 extern "C" {
@@ -194,7 +194,7 @@ static void measure_ceiling(struct bench *bench)
     std::printf("# %s; only reading: %.1f GB/s\n", bench->properties.name, bench->ceiling / 1e9);
 }
 
-// --- right first ---
+// --- verification ---
 
 // What the CPU counts in the first len bytes; CUB's rows are those of the bins.
 static std::vector<uint64_t> expect(const struct bench *bench, const struct task &task, size_t len)

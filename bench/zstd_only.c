@@ -1,5 +1,5 @@
-/* zstd_only [FILE]: decompresses standard input or FILE, frame after frame, by one thread of bare
- * libzstd, and does nothing with it: what one core of decompression gives. */
+/* zstd_only [FILE]: decompresses standard input or FILE, frame after frame, in one thread by
+ * libzstd alone, and does nothing else: what one core can decompress. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>

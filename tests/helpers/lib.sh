@@ -1,10 +1,10 @@
 # What the tests share. A script begins with
 #     . "${srcdir:-.}/tests/lib.sh"
-# and ends with `summary`. It then is in an empty directory of its own, and has
+# and ends with `summary`. It runs in an empty directory of its own, and has
 #     srcdir, GPUHISTO, HELPERS, EMULATED   absolute
-#     ENGINE                      options put before all others; --device=cpu if not given
-#     THREADS                     workers, where a test says no number; by default the program's own
-#     SCALE                       full, or small: fewer cases, for engines that are slow
+#     ENGINE                      options before all others; --device=cpu by default
+#     THREADS                     workers, where a test does not set them; the program's default otherwise
+#     SCALE                       full, or small: fewer cases, but every boundary
 # and the functions below.
 
 set -u
@@ -28,7 +28,7 @@ ENGINE="${ENGINE---device=cpu}${THREADS:+ --threads=$THREADS}"
 SANITIZED=${SANITIZED:-no}
 SCALE=${SCALE:-full}
 
-# ThreadSanitizer would sleep for a second before it exits, whenever other threads are still there.
+# Otherwise ThreadSanitizer sleeps for a second before it exits whenever other threads still run.
 TSAN_OPTIONS=atexit_sleep_ms=0${TSAN_OPTIONS:+:$TSAN_OPTIONS}
 export TSAN_OPTIONS
 
@@ -55,7 +55,7 @@ skip()
     exit 77
 }
 
-# A part of it cannot.
+# A part of the script cannot be run here.
 skip_part()
 {
     echo "$name: left out: $*"
@@ -73,7 +73,7 @@ for program_ in "$GPUHISTO" "$HELPERS/oracle" "$HELPERS/make_data" "$HELPERS/mak
 done
 case $ENGINE in
 *--device=gpu*)
-    # Something that everybody has, to see whether there is a device at all.
+    # A run that needs nothing but a device, to see whether there is one.
     "$GPUHISTO" $ENGINE --chunk-size=4K </dev/null >/dev/null 2>no-gpu ||
         skip "$(cat no-gpu)"
     ;;
@@ -89,7 +89,7 @@ failed()
     cases=$((cases + 1))
     failures=$((failures + 1))
     echo "FAILED: $*"
-    # All of them for one reason, most likely.
+    # More failures most likely have the same reason.
     [ "$failures" -lt 30 ] || summary
 }
 
@@ -128,8 +128,8 @@ same()
     fi
 }
 
-# run ARGUMENT...: the program, with its standard input; leaves the files out, err and status, so
-# that it may be the end of a pipeline, which is a subshell.
+# run ARGUMENT...: runs the program; leaves the files out, err and status, and no variables, so that it
+# may be the end of a pipeline, which is a subshell.
 run()
 {
     run_as "$GPUHISTO" $ENGINE "$@"
@@ -140,7 +140,7 @@ run_as()
 {
     "$@" >out 2>err
     echo $? >status
-    # AddressSanitizer says so of the emulated GPU, which tells it when it switches stacks.
+    # AddressSanitizer warns so of the emulated GPU, although that announces each switch of stacks.
     if [ "$SANITIZED" = yes ] && grep -q 'ASan doesn.t fully support makecontext' err; then
         sed -i '/ASan doesn.t fully support makecontext/d' err
     fi
@@ -228,7 +228,7 @@ data()
     "$HELPERS/make_data" "$@"
 }
 
-# Whether the library in front of libc may be used: a sanitizer's own must come first.
+# Whether interpose.so may be preloaded: a sanitizer's own library would have to come first.
 can_interpose()
 {
     if [ "$SANITIZED" = yes ]; then
@@ -264,9 +264,9 @@ eventually()
     done
 }
 
-# watch_over SECONDS: ends a script that goes on for longer, as one would that opens a fifo whose
-# reader has died. (So wait for what you started, not for everything.) With a sanitizer it has thrice
-# the time.
+# watch_over SECONDS: ends the script if it takes longer, as it would after opening a fifo whose reader
+# has died; with a sanitizer, three times as long. The watchdog is a background process: wait for a
+# process by its id, not for all.
 watch_over()
 {
     limit_=$1

@@ -47,7 +47,7 @@ static int runs(void)
     return value;
 }
 
-/* The next byte of a number and of the white space behind it. */
+/* The next byte of a number, or of the white space after it. */
 static int numbers(void)
 {
     static const char *const odd[] = {"nan", "inf", "-inf", "0x10", "12abc", "--1", "0", "-0"};

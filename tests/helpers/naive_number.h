@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* The value of a token, NaN for one that is no number. The locale is C. Any thread. */
+/* The value of a token, NaN if it is not a number. The locale is C. Any thread. */
 double naive_number(const unsigned char *token, size_t len);
 
 /* The token of text[0..len) that begins at or after `at`: sets *begin and *end; false if there is
