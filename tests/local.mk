@@ -37,7 +37,7 @@ check-threads:
 
 check-local: check-TESTS
 	@$(SHELL) $(srcdir)/tests/helpers/skipped "$${SCALE:-small}" $(TEST_LOGS)
-EXTRA_DIST += tests/helpers/skipped
+EXTRA_DIST += tests/helpers/scale.h tests/helpers/skipped
 
 # --- what the scripts need ---
 
