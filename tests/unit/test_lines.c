@@ -1,5 +1,6 @@
-/* The line of the first token that is not a number, when chunks are added in any order: it must be the
- * one that a naive loop finds, and be known as soon as all in front of it was added, no sooner. */
+/* The line of the first token that is not a number, when chunks are added in any order: it must be
+ * the one that a naive loop finds, and be known as soon as all in front of it was added, no sooner.
+ */
 #include "src/engine/lines.h"
 
 #include <stdio.h>

@@ -83,8 +83,8 @@ static void expect_message(struct expectation *expected, const char *name, size_
         snprintf(byte, sizeof byte, token[i] ? "%c" : "\\x%02x", token[i]);
         strcat(shown, byte);
     }
-    snprintf(expected->invalid, sizeof expected->invalid, "%s: line %zu: '%s%s' is not a number", name,
-             line, shown, len > 40 ? "..." : "");
+    snprintf(expected->invalid, sizeof expected->invalid, "%s: line %zu: '%s%s' is not a number",
+             name, line, shown, len > 40 ? "..." : "");
 }
 
 static void expect(const struct text *text, const char *name, const struct binning *binning,
