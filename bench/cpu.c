@@ -130,10 +130,9 @@ static void add_words(const struct counter *counter)
 {
     const struct value_type *type = value_types;
     struct binning binning;
-    struct reason why;
     while (strcmp(type->name, "u32") != 0)
         type++;
-    if (binning_equal(&binning, true, "0", "4294967296", 256, &why) != 0)
+    if (binning_equal_whole(&binning, 0, 4294967296, 256) != 0)
         exit(1);
     struct contender *c = add(counter->name, "u32=256", counter);
     histogram_values(&c->histogram, type, &binning);

@@ -185,7 +185,6 @@ static void open_bench(struct bench *bench)
 static bool measure_kind(struct bench *bench, const struct text_kind *kind)
 {
     struct binning log_linear, equal;
-    struct reason why;
     std::vector<unsigned char> text(made);
     text_fill(kind, text.data(), made, piece);
     for (size_t at = 0; at < bench->size; at += made)
@@ -193,7 +192,7 @@ static bool measure_kind(struct bench *bench, const struct text_kind *kind)
     if (bench->ceiling == 0)
         measure_ceiling(bench);
     binning_log_linear(&log_linear);
-    if (binning_equal(&equal, false, "0", "1000", 1024, &why) != 0)
+    if (binning_equal(&equal, 0, 1000, 1024) != 0)
         return false;
     return measure_task(bench, kind, task_of(bench, "log-linear", &log_linear), text) &&
            measure_task(bench, kind, task_of(bench, "1024 equal", &equal), text);

@@ -321,20 +321,24 @@ static const struct value_type *type_named(const char *name)
     return type;
 }
 
-// Equal bins over [min, max); no max: each value its own bin.
+// Equal bins over [min, max); max 0: each value its own bin.
 static struct task equal_task(const char *experiment, enum data_kind kind, const char *type_name,
-                              const char *min, const char *max, size_t bins, size_t len)
+                              long long min, long long max, size_t bins, size_t len)
 {
     struct task task = {};
     struct binning binning;
-    struct reason why;
     const struct value_type *type = type_named(type_name);
     task.experiment = experiment;
     task.data = data_names[kind];
     task.len = len;
-    if (!max)
+    enum binning_error error = BINNING_OK;
+    if (max == 0)
         binning_own(&binning, bins);
-    else if (binning_equal(&binning, type->kind != 'f', min, max, bins, &why) != 0)
+    else if (type->kind == 'f')
+        error = binning_equal(&binning, (double)min, (double)max, bins);
+    else
+        error = binning_equal_whole(&binning, min, max, bins);
+    if (error != BINNING_OK)
         std::exit(2);
     histogram_values(&task.histogram, type, &binning);
     return task;
@@ -345,19 +349,15 @@ static struct task equal_task(const char *experiment, enum data_kind kind, const
 static bool measure_types(struct bench *bench)
 {
     static const struct {
-        const char *type, *max;
-        double range;
-    } types[] = {{"u32", "1073741824", 1073741824},
-                 {"u16", "65536", 65536},
-                 {"u64", "1099511627776", 1099511627776},
-                 {"f32", "1000", 1000},
-                 {"f64", "1000", 1000},
-                 {"u8", "256", 256}};
+        const char *type;
+        long long max;
+    } types[] = {{"u32", 1073741824}, {"u16", 65536}, {"u64", 1099511627776},
+                 {"f32", 1000},       {"f64", 1000},  {"u8", 256}};
     bool right = true;
     for (const auto &t : types)
         for (int kind = UNIFORM; kind <= CONSTANT; kind++) {
-            fill(bench, type_named(t.type), static_cast<enum data_kind>(kind), 0, t.range);
-            struct task task = equal_task("types", static_cast<enum data_kind>(kind), t.type, "0",
+            fill(bench, type_named(t.type), static_cast<enum data_kind>(kind), 0, (double)t.max);
+            struct task task = equal_task("types", static_cast<enum data_kind>(kind), t.type, 0,
                                           t.max, bench->options.bins, bench->options.size);
             if (&t == types && bench->options.bins <= cub_bins_most)
                 task.cub_bins = bench->options.bins, task.cub_max = 1u << 30;
@@ -380,8 +380,8 @@ static bool measure_bins(struct bench *bench, const char *only)
         for (int kind = UNIFORM; kind <= CONSTANT; kind += 2) {
             fill(bench, type_named("u32"), static_cast<enum data_kind>(kind), 0,
                  static_cast<double>(n));
-            struct task task = equal_task("own", static_cast<enum data_kind>(kind), "u32", nullptr,
-                                          nullptr, n, bench->options.size);
+            struct task task = equal_task("own", static_cast<enum data_kind>(kind), "u32", 0, 0, n,
+                                          bench->options.size);
             if (n <= cub_bins_most)
                 task.cub_bins = task.cub_max = static_cast<unsigned>(n);
             right = measure_task(bench, task, only) && right;
@@ -394,12 +394,12 @@ static bool measure_bins(struct bench *bench, const char *only)
 static bool measure_published(struct bench *bench)
 {
     fill(bench, type_named("u32"), UNIFORM, 1, 100);
-    bool right = measure_task(
-        bench, equal_task("5-of-20", UNIFORM, "u32", "1", "101", 5, 32768 * 4), nullptr);
+    bool right =
+        measure_task(bench, equal_task("5-of-20", UNIFORM, "u32", 1, 101, 5, 32768 * 4), nullptr);
     for (int kind = UNIFORM; kind <= CONSTANT; kind++) {
         fill(bench, type_named("u32"), static_cast<enum data_kind>(kind), 0, 1 << 30);
-        struct task task = equal_task("matrix", static_cast<enum data_kind>(kind), "u32", "0",
-                                      "1073741824", 1024, (size_t)3984 * 4096 * 4);
+        struct task task = equal_task("matrix", static_cast<enum data_kind>(kind), "u32", 0,
+                                      1073741824, 1024, (size_t)3984 * 4096 * 4);
         task.cub_bins = 1024, task.cub_max = 1u << 30;
         right = measure_task(bench, task, nullptr) && right;
     }

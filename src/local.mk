@@ -14,7 +14,7 @@ histogram_sources = \
 	src/base/reason.c src/base/reason.h \
 	src/base/show.c src/base/show.h \
 	src/histogram/binned_rows.c src/histogram/binned_rows.h \
-	src/histogram/binning.c src/histogram/binning.h \
+	src/histogram/binning.c src/histogram/binning.h src/histogram/binning_log.c \
 	src/histogram/byte_rows.c src/histogram/byte_rows.h \
 	src/histogram/histogram.c src/histogram/histogram.h \
 	src/histogram/mode.c src/histogram/mode.h src/histogram/modes.def \
@@ -22,6 +22,7 @@ histogram_sources = \
 	src/histogram/mode_numbers.c src/histogram/mode_values.c \
 	src/histogram/number.c src/histogram/number.h src/histogram/number_token.h \
 	src/histogram/number_nearest.c src/histogram/number_nearest.h \
+	src/histogram/power.c src/histogram/power.h \
 	src/histogram/row_plan.c src/histogram/row_plan.h \
 	src/histogram/value_type.c src/histogram/value_type.h
 libhistogram_a_SOURCES = $(histogram_sources) $(gpu_plan_sources)
@@ -36,7 +37,11 @@ cpu_sources = \
 
 gpuhisto_sources = \
 	src/cli/diag.c src/cli/diag.h \
-	src/cli/options.c src/cli/options.h \
+	src/cli/option.h src/cli/option_help.c src/cli/option_table.c src/cli/options.def \
+	src/cli/options.c src/cli/options.h src/cli/options_bins.c src/cli/options_engine.c \
+	src/cli/options_input.c src/cli/options_messages.c src/cli/options_mode.c \
+	src/cli/options_output.c \
+	src/cli/parse.c src/cli/parse.h \
 	src/cli/progress.c src/cli/progress.h \
 	$(cpu_sources) \
 	src/engine/chunk.h src/engine/engine.h \

@@ -59,7 +59,7 @@ static int print_version(void)
 
 static int print_help(void)
 {
-    fputs(options_help, stdout);
+    options_print_help(stdout);
     return end_output();
 }
 
@@ -186,9 +186,10 @@ int main(int argc, char **argv)
     set_up_malloc();
     progress_catch_signals();
     hold_standard_descriptors();
-    if (options_parse(argc, argv, &options, &why) != 0) {
+    int rc = options_parse(argc, argv, &options, &why);
+    if (rc != 0) {
         diag("%s", why.text);
-        return STATUS_USAGE;
+        return rc == OPTIONS_FAILED ? STATUS_FAILED : STATUS_USAGE;
     }
     switch (options.action) {
     case ACTION_HELP:

@@ -8,6 +8,8 @@
 #include "progress.h"
 #include "src/report/report.h"
 
+#include <stdio.h>
+
 enum action {
     ACTION_COUNT,
     ACTION_HELP,
@@ -16,14 +18,14 @@ enum action {
 };
 
 enum verbosity {
-    QUIET,   /* errors alone */
+    QUIET,   /* errors only */
     NORMAL,  /* and warnings */
     VERBOSE, /* and what was chosen, and why */
 };
 
 struct options {
     enum action action;
-    struct histogram histogram;
+    struct histogram histogram; /* its binning is to be freed */
     struct input_options input;
     struct pool_options pool;
     struct report_options report;
@@ -31,16 +33,20 @@ struct options {
     enum verbosity verbosity;
     bool timing;
     enum progress_when progress;
-    char *const *operands; /* FILEs: argv's own, behind the options */
+    char *const *operands; /* FILEs: the end of argv */
     size_t operand_count;
 };
 
-/* Reads argv, which getopt may permute, and GPUHISTO_CPU in the environment. 0, or -1 with a reason
- * that names the option and says what is allowed. Not for two threads at once: getopt keeps its
- * state in globals. */
+/* Errors of options_parse. */
+#define OPTIONS_WRONG (-1)  /* the command line cannot be meant so: a usage error */
+#define OPTIONS_FAILED (-2) /* out of memory */
+
+/* Reads argv, which getopt may permute, and GPUHISTO_CPU in the environment. 0; or one of the
+ * errors with a reason, which names the option and says what is allowed, and nothing to free. Not
+ * for two threads at once: getopt keeps its state in globals. */
 int options_parse(int argc, char **argv, struct options *options, struct reason *why);
 
-/* The text of --help. */
-extern const char options_help[];
+/* Prints the text of --help. Errors stay with the stream. */
+void options_print_help(FILE *out);
 
 #endif

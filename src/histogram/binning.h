@@ -2,8 +2,6 @@
 #ifndef GPUHISTO_BINNING_H
 #define GPUHISTO_BINNING_H
 
-#include "src/base/reason.h"
-
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -43,25 +41,56 @@ struct binning {
 #define ROW_INVALID(binning) ((binning)->bins + 2) /* no number at all */
 #define ROWS(binning) ((binning)->bins + 3)
 
-/* The next four lay bins for whole values or for doubles. 0; or -1 with a reason that names the
- * option and says what is allowed, and nothing to free. Numbers are given as text. */
+/* Why bins cannot be laid. */
+enum binning_error {
+    BINNING_OK = 0,
+    BINNING_NO_MEMORY,
+    BINNING_NOT_ASCENDING, /* an edge is not above the one before it, or max not above min */
+    BINNING_TOO_FEW,       /* fewer than two edges */
+    BINNING_TOO_WIDE,      /* max - min is too large for a double */
+    BINNING_TOO_NARROW,    /* an equal bin is narrower than the least normal double */
+    BINNING_NOT_POSITIVE,  /* min of powers is not above 0 */
+    BINNING_BAD_BASE,      /* base of powers is not from 1.0001 to 1000000 */
+    BINNING_TOO_LARGE,     /* the power that covers max is too large for a double */
+    BINNING_UNDECIDED,     /* never given to callers: powers need more precision */
+};
 
-/* `bins` equal bins over [min, max). Whole values: bin k begins at the first whole number that is
- * not below min + k * (max - min) / bins. Doubles: at k * step + min with step = (max - min) /
- * bins, each operation rounded by itself, as numpy's linspace has it; the last edge is max. */
-int binning_equal(struct binning *binning, bool is_whole, const char *min, const char *max,
-                  size_t bins, struct reason *why);
+/* A decimal number as it was typed: digits / 10^places. 1.1 is {11, 1}, which no double is. */
+struct decimal {
+    uint64_t digits; /* below 10^DECIMAL_DIGITS */
+    unsigned places;
+};
+
+#define DECIMAL_DIGITS 18
+
+/* Each of these lays bins for whole values or for doubles, and takes numbers that are finite. On an
+ * error there is nothing to free. */
+
+/* `bins` equal bins, 1 to BINS_MAX, over [min, max). Whole values: bin k begins at the first whole
+ * number that is not below min + k * (max - min) / bins. Doubles: at k * step + min with step =
+ * (max - min) / bins, each operation rounded by itself, as numpy's linspace has it; the last edge
+ * is max. */
+enum binning_error binning_equal_whole(struct binning *binning, whole min, whole max, size_t bins);
+enum binning_error binning_equal(struct binning *binning, double min, double max, size_t bins);
 
 /* Whole values 0 to bins - 1, each of which is its own bin. */
 void binning_own(struct binning *binning, size_t bins);
 
-/* The edges themselves, two or more, separated by commas. */
-int binning_edges(struct binning *binning, bool is_whole, const char *list, struct reason *why);
+/* The edges themselves, which are copied; count is BINS_MAX + 1 at most. */
+enum binning_error binning_edges_whole(struct binning *binning, const whole *edges, size_t count);
+enum binning_error binning_edges(struct binning *binning, const double *edges, size_t count);
 
-/* The powers of base (over 1) from the last one that is not above min to the first one that is not
- * below max; min over 0. Whole values: each power rounded up, those that are the same once. */
-int binning_log(struct binning *binning, bool is_whole, const char *min, const char *max,
-                const char *base, struct reason *why);
+/* The powers of base, from the last one that is not above min to the first one that is not below
+ * max; min is over 0. Each is exactly base^n rounded once: up to a whole number, or to the nearest
+ * double (to the even one half way). Those that round to the same number are one edge. */
+enum binning_error binning_log_whole(struct binning *binning, whole min, whole max,
+                                     struct decimal base);
+enum binning_error binning_log(struct binning *binning, double min, double max,
+                               struct decimal base);
+
+/* The same, computed with so many limbs of 64 bits at first (see power.h). For tests. */
+enum binning_error binning_log_limbs(struct binning *binning, double min, double max,
+                                     struct decimal base, size_t limbs);
 
 /* Bins over all finite doubles, each power of two cut into LOG_LINEAR_PARTS: edges are where the
  * leading bits of a double change. Zero, of either sign, has a bin of its own; the first edge is

@@ -1,5 +1,6 @@
 #!/bin/sh
-# The command line: what is allowed, and for all else one line that says what is.
+# The command line: what is allowed; for anything else one line that says what is; and the options
+# as --help and the man page have them.
 . "${srcdir:-.}/tests/helpers/lib.sh"
 
 printf 'abcde\n' >in
@@ -64,16 +65,16 @@ for bad in COUNT none ''; do
     usage "--invalid=$bad: must be one of count, skip, error" -n "--invalid=$bad"
 done
 for bad in '' ',' '0.5,' ',0.5' '0.5,,0.9' -0.1 1.1 nan inf 0x1p-1 ' 0.5' '0.5 ' x 0.5x 1e1 50%; do
-    usage "--quantiles=$bad: must be numbers from 0 to 1, 64 at most" -n "--quantiles=$bad"
+    usage "--quantiles=$bad: must be numbers from 0 to 1, at most 64" -n "--quantiles=$bad"
 done
 many=0$(printf ',0%.0s' $(seq 64))
-usage "64 at most" -n --quantiles="$many"
-usage "--output: must name a FILE" --output=
-usage "--output: must name a FILE" -o ''
+usage "at most 64" -n --quantiles="$many"
+usage "--output: requires the name of a FILE" --output=
+usage "--output: requires the name of a FILE" -o ''
 
 # --- what there is not ---
 
-hint="'gpuhisto --help' lists the options"
+hint="try 'gpuhisto --help'"
 usage "--nonesuch: no such option; $hint" --nonesuch
 usage "--nonesuch=3: no such option; $hint" --nonesuch=3
 usage "--letters4: no such option; $hint" --letters4
@@ -83,39 +84,106 @@ usage "-y: no such option; $hint" -by
 usage "-4: no such option; $hint" -4
 usage "--nonesuch: no such option" --format json --nonesuch
 usage "--nonesuch: no such option" in --nonesuch
-for option in --values --bins --min --max --edges --invalid --decompress --memlimit --format --output --device --kernel --chunk-size --buffers \
-    --threads; do
-    usage "$option: needs a value, as in $option=VALUE; $hint" $option
+for option in --values=TYPE --bins=BINS --min=X --max=Y --edges=A,B,... --invalid=HOW \
+    --decompress=HOW --memlimit=SIZE --format=FORMAT --output=FILE --device=DEVICE --kernel=NAME \
+    --chunk-size=SIZE --buffers=N --threads=N; do
+    usage "${option%%=*}: requires an argument, as in $option" ${option%%=*}
 done
-for option in -d -F -o; do
-    usage "$option: needs a value; $hint" $option
-    usage "$option: needs a value; $hint" -b$(echo $option | tr -d -)
+usage "--threads: requires an argument" --thr
+for option in d:HOW F:FORMAT o:FILE B:BINS; do
+    usage "-${option%:*}: requires an argument, as in -${option%:*} ${option#*:}" -${option%:*}
+    usage "-${option%:*}: requires an argument" -b${option%:*}
 done
 for option in --bytes --fold-case --numbers --header --timing --quiet --verbose --help --version; do
-    usage "$option=yes: takes no value; $hint" $option=yes
+    usage "$option=yes: $option takes no argument" $option=yes
 done
+usage "--vers=1: --version takes no argument" --vers=1
 
 # --- what does not go together ---
 
-usage "only one mode at a time" --bytes --letters
-usage "only one mode at a time" -l2 -b
-usage "only one mode at a time" -n -b
-usage "only one mode at a time" -nl
-usage "only one mode at a time" --numbers --values=f64 -B 2 --min=0 --max=1
-usage "--bins: goes with --min and --max" -n --bins=3
-usage "--min, --max: give both" -n --bins=3 --min=1
-usage "--min, --max: say how many --bins" -n --min=1 --max=2
-usage "--edges: says it all" -n --edges=1,2 --bins=3
-usage "--log: goes with --min and --max" -n --log
-usage "--quantiles, --invalid: go with --numbers" --quantiles
-usage "--quantiles, --invalid: go with --numbers" --values=u8 --quantiles=0.5
-usage "--quantiles, --invalid: go with --numbers" -l --invalid=count
+modes="--bytes, --letters, --numbers, --values: cannot be combined"
+usage "$modes" --bytes --letters
+usage "$modes" -l2 -b
+usage "$modes" -n -b
+usage "$modes" -nl
+usage "$modes" --numbers --values=f64 -B 2 --min=0 --max=1
+usage "--bins: requires --min and --max with --numbers" -n --bins=3
+usage "--min: requires --max" -n --bins=3 --min=1
+usage "--max: requires --min" -n --bins=3 --max=1
+usage "--min, --max: require --bins or --log" -n --min=1 --max=2
+alone="--edges: cannot be combined with --bins, --min, --max and --log"
+usage "$alone" -n --edges=1,2 --bins=3
+usage "$alone" -n --edges=1,2 --log
+usage "$alone" -n --edges=1,2 --min=1 --max=2
+usage "--log: requires --min and --max" -n --log
+usage "--log: cannot be combined with --bins" -n --log --bins=3 --min=1 --max=2
+usage "--quantiles, --invalid: require --numbers" --quantiles
+usage "--quantiles, --invalid: require --numbers" --values=u8 --quantiles=0.5
+usage "--quantiles, --invalid: require --numbers" -l --invalid=count
 ENGINE='' usage "--kernel=lanes: does not count in this mode" -n --kernel=lanes
 ENGINE='' usage "--kernel=numbers: does not count in this mode" --bytes --kernel=numbers
-usage "--fold-case: goes with --letters" --fold-case
-usage "--fold-case: goes with --letters" -b -f
-usage "--kernel=vectorized: runs on a GPU; leave --device=cpu out" --kernel=vectorized --device=cpu
-usage "--kernel=vectorized: runs on a GPU; leave --device=cpu out" --device=cpu --kernel=vectorized
+usage "--fold-case: requires --letters" --fold-case
+usage "--fold-case: requires --letters" -b -f
+usage "--kernel=vectorized: cannot be combined with --device=cpu" --kernel=vectorized --device=cpu
+usage "--kernel=vectorized: cannot be combined with --device=cpu" --device=cpu --kernel=vectorized
+
+# --- numbers: decimal, wherever they stand; with --numbers the same as for whole types ---
+
+for mode in --numbers --values=f64 --values=u32; do
+    [ $mode = --values=u32 ] && kind="whole number of at most 64 bits" || kind=number
+    for bad in 0x10 0X10 0x1p3 inf -inf infinity nan 1e999 ' 1' '1 ' 1x --1 1e . e5 ''; do
+        usage "--min=$bad: must be a $kind" $mode --bins=2 --min="$bad" --max=99
+        usage "--max=$bad: must be a $kind" $mode --bins=2 --min=1 --max="$bad"
+        usage "--edges=1,$bad: must be ${kind%% of *}s" $mode --edges="1,$bad"
+    done
+    usage "--max=1: must be greater than --min=1" $mode --bins=2 --min=1 --max=1
+    usage "--max=1: must be greater than --min=2" $mode --log --min=2 --max=1
+    usage "--min=0: must be greater than 0 with --log" $mode --log --min=0 --max=1
+    for bad in 0x10 inf nan x 1.00009 1000001 -10 0 '' 1,5 1e400 1e-400 1.1000000000000000001; do
+        usage "--log=$bad: must be a number from 1.0001 to 1000000 of at most 18 digits" \
+            $mode --log="$bad" --min=1 --max=2
+    done
+    usage "--edges=2,1: must be in ascending order" $mode --edges=2,1
+    usage "--edges=1,1: must be in ascending order" $mode --edges=1,1
+    usage "--edges=1: must be at least two numbers" $mode --edges=1
+done
+usage "--min=1.5: must be a whole number" --values=u32 -B 2 --min=1.5 --max=3
+usage "--max=36893488147419103232: must be a whole number" --values=u64 -B 2 --min=1 \
+    --max=36893488147419103232
+usage "--max=1e308: too far from --min=-1e308 for a double" -n -B 2 --min=-1e308 --max=1e308
+usage "--bins=10: the bins would be too narrow for doubles" -n -B 10 --min=0 --max=1e-310
+usage "--max=1.7e308: the power of --log=10 that covers it is too large for a double" \
+    -n --log --min=1 --max=1.7e308
+for base in 1.5 1.50 01.5 +1.5 15e-1 0.15E+1 1.500000000000000000000000000; do
+    run -n --log=$base --min=1 --max=3 </dev/null
+    check "--log=$base" [ "$(cat status)" -eq 0 ]
+    cp out "powers-$base"
+    same "--log=$base is --log=1.5" powers-1.5 "powers-$base"
+done
+
+# --- what was typed cannot spoil the message, nor hide the reason ---
+
+newline=$(printf '1\n2')
+escape=$(printf '\033[31m')
+usage '--letters=1\x0a2: must be a whole number' --letters="$newline"
+usage '--values=\x1b[31m: must be u8' --values="$escape"
+usage '--min=\x1b[31m: must be a number' -n -B 2 --min="$escape" --max=1
+usage '--max=1: must be greater than --min=0000' -n -B 2 --min="$(printf '%0999d' 1)" --max=1
+usage '--edges=\x1b[31m: must be numbers' -n --edges="$escape"
+usage '--quantiles=\x1b[31m: must be numbers' -n --quantiles="$escape"
+usage '--\x1b[31m: no such option' --"$escape"
+usage '-\x1b: no such option' -"$escape"
+usage '-\xc3: no such option' "$(printf -- '-\303\244')"
+long=$(printf '%05000d' 7 | tr 0 7)
+for option in --letters --bins --threads; do
+    usage ": must be a whole number from 1 to" "$option=$long"
+done
+for option in --values --format --device --decompress --progress --invalid --chunk-size --memlimit
+do
+    usage ": must be" -n "$option=$long"
+done
+usage ": no such strategy" "--kernel=$long"
+usage ": no such option" "--x$long"
 
 # An error says so before anything is read or written.
 usage "--format=xml" --output=new --format=xml
@@ -131,10 +199,12 @@ fine --le=3
 fine -l3
 fine --letters=03
 fine -l3 --chunk=1 --buf=2 --th=2 --mem=1M --dec=none --dev=cpu --form=tsv
-for short in he ver b t d f v h; do
-    usage "--$short: ambiguous" --$short
-done
-usage "--d=cpu: ambiguous" --d=cpu
+usage "--he: ambiguous; could be --header or --help" --he
+usage "--ver: ambiguous; could be --verbose or --version" --ver
+usage "--b: ambiguous; could be --bytes, --bins or --buffers" --b
+usage "--t: ambiguous; could be --threads or --timing" --t
+usage "--f: ambiguous; could be --fold-case or --format" --f
+usage "--d=cpu: ambiguous; could be --decompress or --device" --d=cpu
 usage "--threads=0: must be" --th=0
 
 # --- the last one wins ---
@@ -181,7 +251,7 @@ for device in auto cpu; do
     fine --device=$device
 done
 
-# Not an option behind "--".
+# Not an option after "--".
 cp in ./--bytes
 fine -- --bytes
 run -- --letters <in
@@ -245,18 +315,107 @@ check "--kernel=help: auto" grep -q '^auto ' printed
 check "--kernel=help: vectorized" grep -q '^vectorized ' printed
 prints "--kernel=help --device=cpu" --kernel=help --device=cpu
 
-# Help names every option, and every option that it names is there.
+# --- help and the man page: the same options, with arguments of the same names ---
+
 run --help </dev/null
 cp out help
-for option in bytes letters fold-case numbers values bins min max edges log quantiles invalid decompress memlimit format header output device kernel \
-    chunk-size buffers threads timing quiet verbose help version; do
-    check "help has --$option" grep -qE -e "--$option\b" help
-done
-grep -oE -e '--[a-z][a-z-]*' help | sort -u >named
-while read -r option; do
-    run $option=//// </dev/null
+check "--help: 80 columns" [ "$(awk 'length > 80' help | wc -l)" -eq 0 ]
+
+# listed FILE: "b bytes", "- values=type" or "l letters[=width]" for each option of the help.
+listed()
+{
+    sed -nE 's/^(  -(.), |      )--([a-z-]+)(\[?=[^ ]*)? .*$/\2 \3 \4/p' "$1" |
+        awk '{ print (/^ / ? "- " : $1 " ") (/^ / ? $1 tolower($2) : $2 tolower($3)) }' | sort
+}
+# documented FILE: the same of the items of the man page. The macros of an item are
+#     Fl X [Ar ARGUMENT] , Fl Fl NAME [Ns [Op] = Ns Ar ARGUMENT...] , ...
+documented()
+{
+    awk '
+    function flush() {
+        if (name != "")
+            print (letter == "" ? "-" : letter), name (optional ? "[=" : argument != "" ? "=" : "") \
+                argument (optional ? "]" : "")
+        letter = name = argument = ""
+        optional = 0
+    }
+    /^\.It .*Fl / {
+        for (i = 2; i <= NF; i++) {
+            if ($i == "Fl" && $(i + 1) == "Fl") {
+                if (name != "")
+                    flush()
+                name = $(i + 2)
+                i += 2
+            } else if ($i == "Fl") {
+                flush()
+                letter = $++i
+            } else if ($i == "Op") {
+                optional = 1
+            } else if ($i == "Ar" && name != "") {
+                argument = argument tolower($++i)
+            } else if ($i == "," && $(i + 1) == "Ns") {
+                argument = argument ","
+            }
+        }
+        flush()
+    }' "$1" | sort
+}
+listed help >help-options
+documented "$srcdir/doc/gpuhisto.1" >man-options
+check "--help: options" [ "$(wc -l <help-options)" -ge 28 ]
+same "--help (-) and the man page (+)" help-options man-options
+
+# The synopsis has the letters: those without an argument in one group, others with theirs.
+awk '$1 != "-" && $2 !~ /^[a-z-]+=/ { print $1 }' help-options | sort >letters
+sed -n 's/^\.Op Fl \([[:alpha:]]*\)$/\1/p' "$srcdir/doc/gpuhisto.1" | grep -o . | sort >synopsis
+same "letters of --help (-) and the synopsis (+)" letters synopsis
+awk '$1 != "-" && $2 ~ /^[a-z-]+=/ { sub(/.*=/, "", $2); print ".Op Fl " $1 " Ar " $2 }' \
+    help-options >with-argument
+while read -r line; do
+    check "the synopsis: $line" grep -qxF "$line" "$srcdir/doc/gpuhisto.1"
+done <with-argument
+
+# Every option that help names is there.
+while read -r letter name; do
+    option=--${name%%[\[=]*}
+    run "$option=////" </dev/null
     refute "$option is there" grep -q 'no such option' err
-done <named
+    [ "$letter" = - ] || run "-$letter////" </dev/null
+    refute "-$letter is there" grep -q -e "-$letter: no such option" err
+done <help-options
+
+# --- out of memory is not a usage error ---
+
+if can_interpose; then
+    for options in --edges=1,2 --log '--log=1.01'; do
+        for n in 1 2 3 4; do
+            case $options in
+            --log*) set -- "$options" --min=1e-300 --max=1e300 ;;
+            *) set -- "$options" ;;
+            esac
+            run_as env FAULT_CALL=malloc FAULT_AT=$n FAULT_ERRNO=12 \
+                LD_PRELOAD="$HELPERS/interpose.so" "$GPUHISTO" $ENGINE -n "$@" </dev/null
+            refuses "$options, allocation $n fails" 1 "gpuhisto: out of memory"
+        done
+    done
+else
+    skip_part "allocations that fail: $why_not"
+fi
+# Powers take the memory that they need.
+little()
+{
+    run_as sh -c 'ulimit -v 65536 && exec "$@"' sh "$GPUHISTO" $ENGINE "$@" </dev/null
+}
+little -n --edges=1,2
+if [ "$(cat status)" -eq 0 ]; then
+    little -n --log --min=1e-300 --max=1e300
+    check "--log in 64 MiB: status" [ "$(cat status)" -eq 0 ]
+    check "--log in 64 MiB: bins" [ "$(wc -l <out)" -eq 603 ]
+    little -n --log=1.0001 --min=5e-324 --max=1e308
+    refuses "--log=1.0001 in 64 MiB" 1 "gpuhisto: out of memory"
+else
+    skip_part "powers in 64 MiB: the program does not run in them"
+fi
 
 # Every strategy that is listed may be named.
 run --kernel=help </dev/null
@@ -264,7 +423,7 @@ awk '{ print $1 }' out >names
 while read -r kernel; do
     [ "$kernel" = auto ] && continue
     run --kernel=$kernel --device=cpu <in
-    refuses "kernel $kernel is known" 2 "--kernel=$kernel: runs on a GPU"
+    refuses "kernel $kernel is known" 2 "--kernel=$kernel: cannot be combined with --device=cpu"
 done <names
 
 summary

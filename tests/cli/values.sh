@@ -172,21 +172,21 @@ usage()
     refuses "usage: $*" 2 "$text_"
 }
 usage "--values=u7: must be u8, u16" --values=u7
-usage "only one mode at a time" --values=u8 --bytes
-usage "only one mode at a time" --values=u8 --letters
-usage "go with --numbers or --values=TYPE" --bins=3
-usage "go with --numbers or --values=TYPE" --min=3 --max=4
-usage "--min, --max: give both" --values=u32 --bins=3 --min=1
-usage "--min, --max: say how many --bins" --values=u32 --min=1 --max=5
-usage "--values: needs --bins, or --edges" --values=u32
-usage "--values: needs --bins, --min and --max" --values=f32
-usage "--values: needs --bins, --min and --max" --values=f64 --bins=3
+usage "cannot be combined" --values=u8 --bytes
+usage "cannot be combined" --values=u8 --letters
+usage "require --numbers or --values=TYPE" --bins=3
+usage "require --numbers or --values=TYPE" --min=3 --max=4
+usage "--min: requires --max" --values=u32 --bins=3 --min=1
+usage "--min, --max: require --bins or --log" --values=u32 --min=1 --max=5
+usage "--values: requires --bins, --edges or --log" --values=u32
+usage "--values: requires --bins, --min and --max" --values=f32
+usage "--values: requires --bins, --min and --max" --values=f64 --bins=3
 usage "--bins=0: must be a whole number from 1 to 16777216" --values=u32 --bins=0
 usage "--bins=16777217: must be" --values=u32 --bins=16777217
-usage "--edges: says it all" --values=u32 --edges=1,2 --bins=3
-usage "--edges=2,1: must ascend" --values=u32 --edges=2,1
-usage "--log: goes with --min and --max" --values=u32 --log
-usage "--log: goes with --min and --max" --values=u32 --log --bins=3 --min=1 --max=5
+usage "--edges: cannot be combined with" --values=u32 --edges=1,2 --bins=3
+usage "--edges=2,1: must be in ascending order" --values=u32 --edges=2,1
+usage "--log: requires --min and --max" --values=u32 --log
+usage "--log: cannot be combined with --bins" --values=u32 --log --bins=3 --min=1 --max=5
 usage "--max=5: must be greater than --min=5" --values=f32 --bins=3 --min=5 --max=5
 ENGINE= usage "--device=gpu: does not count values of u24" --values=u24 -B 3 --device=gpu
 ENGINE= usage "--kernel=lanes: does not count" --values=i24be -B 3 --kernel=lanes

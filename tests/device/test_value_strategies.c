@@ -15,53 +15,65 @@
 #define VALUES_MAX 26001 /* of any size: lanes takes four vectors a thread at a time */
 #define VALUES_MAX_OF_OTHERS 5001
 
-/* A way to lay bins; NULL for what it does not need. */
-struct lay {
-    const char *min, *max;
-    size_t bins;
-    const char *edges, *log;
+#define TOP ((whole)1 << 64)
+#define EDGES_MAX 8
+
+/* A way to lay bins of whole values; those of max 0 are their own bin. */
+struct whole_lay {
+    whole min, max;
+    size_t bins; /* 0: powers of two */
+    whole edges[EDGES_MAX];
+    size_t edge_count; /* 0: by min and max */
 };
 
-static const struct lay whole_lays[] = {
+/* The same of doubles; 0 bins: powers of ten. */
+struct double_lay {
+    double min, max;
+    size_t bins;
+    double edges[EDGES_MAX];
+    size_t edge_count;
+};
+
+static const struct whole_lay whole_lays[] = {
     {.bins = 256},
     {.bins = 1000},
     {.bins = 65536},
-    {"0", "1000", 7, 0, 0},
-    {"0", "65536", 1000, 0, 0}, /* whose reciprocal is rounded, as far as 16 bits allow */
-    {"-32768", "32768", 65535, 0, 0},
-    {"-40001", "-39000", 10, 0, 0}, /* no value has so few */
-    {"70001", "70100", 10, 0, 0},   /* or so many, of 16 bits */
-    {"-3", "100", 7, 0, 0},
-    {"0", "4294967296", 1024, 0, 0},
-    {"0", "4294967295", 7, 0, 0},
-    {"-2147483648", "2147483648", 64, 0, 0},
-    {"-1000", "9000000000", 12, 0, 0},
-    {"0", "18446744073709551616", 50, 0, 0},
-    {"-9223372036854775808", "9223372036854775808", 33, 0, 0},
-    {"3", "18446744073709551557", 1000, 0, 0},                 /* whose reciprocal is rounded */
-    {"-9223372036854775808", "18446744073709551616", 9, 0, 0}, /* no value has so many bits */
-    {"5", "8", 20, 0, 0},                                      /* bins without a value */
-    {.edges = "-5,0,3,200,70000,5000000000,18446744073709551615,18446744073709551616"},
-    {.min = "1", .max = "100000", .log = "2"},
-    {"0", "70000", 70000, 0, 0},    /* too many for one block's shared memory */
-    {"-5", "700000", 280000, 0, 0}, /* and for a few passes */
+    {0, 1000, 7, {0}, 0},
+    {0, 65536, 1000, {0}, 0}, /* whose reciprocal is rounded, as far as 16 bits allow */
+    {-32768, 32768, 65535, {0}, 0},
+    {-40001, -39000, 10, {0}, 0}, /* no value has so few */
+    {70001, 70100, 10, {0}, 0},   /* or so many, of 16 bits */
+    {-3, 100, 7, {0}, 0},
+    {0, 4294967296, 1024, {0}, 0},
+    {0, 4294967295, 7, {0}, 0},
+    {-2147483648, 2147483648, 64, {0}, 0},
+    {-1000, 9000000000, 12, {0}, 0},
+    {0, TOP, 50, {0}, 0},
+    {-TOP / 2, TOP / 2, 33, {0}, 0},
+    {3, TOP - 59, 1000, {0}, 0}, /* whose reciprocal is rounded */
+    {-TOP / 2, TOP, 9, {0}, 0},  /* no value has so many bits */
+    {5, 8, 20, {0}, 0},          /* bins without a value */
+    {.edges = {-5, 0, 3, 200, 70000, 5000000000, TOP - 1, TOP}, .edge_count = 8},
+    {.min = 1, .max = 100000},
+    {0, 70000, 70000, {0}, 0},    /* too many for one block's shared memory */
+    {-5, 700000, 280000, {0}, 0}, /* and for a few passes */
 };
 
-static const struct lay double_lays[] = {
-    {"0", "1", 10, 0, 0},
-    {"-1e10", "1e10", 1024, 0, 0},
-    {"-1e300", "1e300", 3, 0, 0},
-    {"1e-5", "2e-5", 7, 0, 0},
-    {"0", "1000", 1024, 0, 0},
-    {"0.1", "0.9", 14000, 0, 0}, /* about as many as floats tell */
-    {"500", "501", 100, 0, 0},   /* and as far from zero */
-    {"0", "1e-40", 5, 0, 0},     /* floats have no number for a bin's reciprocal */
-    {"-3e38", "3e38", 1, 0, 0},  /* nor for this one's */
-    {"-3e38", "3e38", 12, 0, 0},
-    {"1", "1.0000000000000018", 8, 0, 0},
-    {.edges = "-1e308,-5e-324,0,5e-324,0.1,0.5,3,1e39"},
-    {.min = "1e-3", .max = "1e6", .log = "10"},
-    {"0", "1", 70000, 0, 0},
+static const struct double_lay double_lays[] = {
+    {0, 1, 10, {0}, 0},
+    {-1e10, 1e10, 1024, {0}, 0},
+    {-1e300, 1e300, 3, {0}, 0},
+    {1e-5, 2e-5, 7, {0}, 0},
+    {0, 1000, 1024, {0}, 0},
+    {0.1, 0.9, 14000, {0}, 0}, /* about as many as floats tell */
+    {500, 501, 100, {0}, 0},   /* and as far from zero */
+    {0, 1e-40, 5, {0}, 0},     /* floats have no number for a bin's reciprocal */
+    {-3e38, 3e38, 1, {0}, 0},  /* nor for this one's */
+    {-3e38, 3e38, 12, {0}, 0},
+    {1, 1.0000000000000018, 8, {0}, 0},
+    {.edges = {-1e308, -5e-324, 0, 5e-324, 0.1, 0.5, 3, 1e39}, .edge_count = 8},
+    {.min = 1e-3, .max = 1e6},
+    {0, 1, 70000, {0}, 0},
 };
 
 static unsigned char data[VALUES_MAX * 8];
@@ -232,22 +244,34 @@ static void run_strategy(enum strategy_id strategy, const struct histogram *hist
     device_close(device);
 }
 
-static void run_lay(const struct value_type *type, const struct lay *lay)
+static enum binning_error lay_whole_bins(struct binning *binning, const struct whole_lay *lay)
+{
+    if (lay->edge_count)
+        return binning_edges_whole(binning, lay->edges, lay->edge_count);
+    if (!lay->bins)
+        return binning_log_whole(binning, lay->min, lay->max, (struct decimal){2, 0});
+    if (lay->max != 0)
+        return binning_equal_whole(binning, lay->min, lay->max, lay->bins);
+    binning_own(binning, lay->bins);
+    return BINNING_OK;
+}
+
+static enum binning_error lay_double_bins(struct binning *binning, const struct double_lay *lay)
+{
+    if (lay->edge_count)
+        return binning_edges(binning, lay->edges, lay->edge_count);
+    if (!lay->bins)
+        return binning_log(binning, lay->min, lay->max, (struct decimal){10, 0});
+    return binning_equal(binning, lay->min, lay->max, lay->bins);
+}
+
+static void run_lay(const struct value_type *type, size_t lay)
 {
     struct binning binning;
-    struct reason why;
-    bool is_whole = type->kind != 'f';
-    int rc = 0;
-    if (lay->edges)
-        rc = binning_edges(&binning, is_whole, lay->edges, &why);
-    else if (lay->log)
-        rc = binning_log(&binning, is_whole, lay->min, lay->max, lay->log, &why);
-    else if (lay->min)
-        rc = binning_equal(&binning, is_whole, lay->min, lay->max, lay->bins, &why);
-    else
-        binning_own(&binning, lay->bins);
-    if (rc != 0) {
-        fprintf(stderr, "%s\n", why.text);
+    enum binning_error error = type->kind == 'f' ? lay_double_bins(&binning, &double_lays[lay])
+                                                 : lay_whole_bins(&binning, &whole_lays[lay]);
+    if (error) {
+        fprintf(stderr, "%s, bins %zu cannot be laid: %d\n", type->name, lay, error);
         exit(1);
     }
     struct histogram histogram;
@@ -282,11 +306,10 @@ int main(void)
     size_t begin = 0;
     for (const struct value_type *type = value_types; type->name; type++, begin++) {
         bool is_whole = type->kind != 'f';
-        const struct lay *lays = is_whole ? whole_lays : double_lays;
         size_t number = is_whole ? sizeof whole_lays / sizeof whole_lays[0]
                                  : sizeof double_lays / sizeof double_lays[0];
         for (size_t i = begin % step(); i < number; i += step())
-            run_lay(type, &lays[i]);
+            run_lay(type, i);
     }
     printf("%u counts, %u refused as too many bins, %u wrong\n", cases, refused, wrong);
     return wrong != 0;

@@ -29,8 +29,8 @@ static void complain(const char *what, const char *min, const char *max, size_t 
 /* --- whole values --- */
 
 struct range {
-    const char *min, *max;
-    whole first, last; /* the same; last is not in it */
+    const char *min, *max; /* as messages show them */
+    whole first, last;     /* the same; last is not in it */
 };
 
 #define RANGE(min, max)                                                                            \
@@ -61,9 +61,8 @@ static void check_whole(const struct binning *binning, const struct range *range
 static void check_range(const struct range *range, size_t bins)
 {
     struct binning binning;
-    struct reason why;
-    if (binning_equal(&binning, true, range->min, range->max, bins, &why) != 0) {
-        complain(why.text, range->min, range->max, bins);
+    if (binning_equal_whole(&binning, range->first, range->last, bins) != BINNING_OK) {
+        complain("not laid", range->min, range->max, bins);
         return;
     }
     whole span = range->last - range->first;
@@ -166,15 +165,14 @@ static void check_around(const struct binning *binning, const double *edges, con
 static void check_linspace(const char *min, const char *max, size_t bins)
 {
     struct binning binning;
-    struct reason why;
-    if (binning_equal(&binning, false, min, max, bins, &why) != 0) {
-        complain(why.text, min, max, bins);
+    double first = strtod(min, NULL), last = strtod(max, NULL);
+    if (binning_equal(&binning, first, last, bins) != BINNING_OK) {
+        complain("not laid", min, max, bins);
         return;
     }
     double *edges = calloc(bins + 1, sizeof *edges);
     if (!edges)
         abort();
-    double first = strtod(min, NULL), last = strtod(max, NULL);
     volatile double step = (last - first) / (double)bins, offset;
     for (size_t k = 0; k < bins; k++) {
         offset = (double)k * step; /* volatile: never one operation with the addition */
@@ -205,60 +203,117 @@ static void check_doubles(void)
             check_linspace(ranges[r][0], ranges[r][1], bins[b]);
 }
 
-/* --- edges and powers, by what they show --- */
+/* --- layouts, by the edges that they show --- */
 
-static void check_shown(struct binning *binning, int rc, const struct reason *why,
-                        const char *expected)
+static void check_shown(struct binning *binning, enum binning_error error, const char *expected)
 {
     char shown[1000] = "", edge[48];
     cases++;
-    for (size_t k = 0; rc == 0 && k <= binning->bins; k++) {
+    for (size_t k = 0; error == BINNING_OK && k <= binning->bins; k++) {
         binning_show_edge(binning, k, edge);
         snprintf(shown + strlen(shown), sizeof shown - strlen(shown), "%s%s", k ? " " : "", edge);
     }
-    if (rc == 0)
+    if (error == BINNING_OK)
         binning_free(binning);
-    if (strcmp(rc == 0 ? shown : why->text, expected) != 0)
-        complain(rc == 0 ? shown : why->text, "expected", expected, 0);
+    if (strcmp(shown, expected) != 0)
+        complain(shown, "expected", expected, (size_t)error);
 }
+
+static void check_refused(enum binning_error error, enum binning_error expected, const char *what)
+{
+    cases++;
+    if (error != expected)
+        complain(what, "wrong error", "", (size_t)error);
+}
+
+#define COUNT(array) (sizeof(array) / sizeof(array)[0])
 
 static void check_layouts(void)
 {
+    static const whole integers[] = {-5, 0, (whole)1 << 64};
+    static const double numbers[] = {-.5, 1e-9, 10, 1e300};
     struct binning b;
-    struct reason why;
-#define SHOWN(expected, call)                                                                      \
-    do {                                                                                           \
-        int rc_ = call;                                                                            \
-        check_shown(&b, rc_, &why, expected);                                                      \
-    } while (0)
-    SHOWN("1 21 41 61 81 101", binning_equal(&b, true, "1", "101", 5, &why));
-    SHOWN("0 4 7 10", binning_equal(&b, true, "0", "10", 3, &why));
-    SHOWN("0 0.1 0.2 0.30000000000000004 0.4", binning_equal(&b, false, "0", "0.4", 4, &why));
-    SHOWN("-5 0 18446744073709551616", binning_edges(&b, true, "-5,0,18446744073709551616", &why));
-    SHOWN("-0.5 1e-09 10 1e+300", binning_edges(&b, false, "-.5,1e-9,10,1e300", &why));
-    SHOWN("0.001 0.01 0.1 1 10", binning_log(&b, false, "0.005", "9", "10", &why));
-    SHOWN("1 10 100", binning_log(&b, true, "1", "100", "10", &why));
-    SHOWN("1 10 100 1000", binning_log(&b, true, "1", "101", "10", &why));
-    SHOWN("10000000000000000 100000000000000000",
-          binning_log(&b, true, "99999999999999999", "100000000000000000", "10", &why));
-    SHOWN("4 8 16", binning_log(&b, true, "7", "9", "2", &why));
-    SHOWN("1 2 3 4 6 8", binning_log(&b, true, "1", "7", "1.5", &why));
-    SHOWN("0.25 0.5 1 2", binning_log(&b, false, "0.25", "1.5", "2", &why));
-    SHOWN("--edges=1,1: must ascend", binning_edges(&b, true, "1,1", &why));
-    SHOWN("--edges=1: must be at least two", binning_edges(&b, false, "1", &why));
-    SHOWN("--edges=1,x: must be numbers, separated by commas",
-          binning_edges(&b, false, "1,x", &why));
-    SHOWN("--min=1.5: must be a whole number of 64 bits",
-          binning_equal(&b, true, "1.5", "3", 2, &why));
-    SHOWN("--max=nan: must be a number", binning_equal(&b, false, "1", "nan", 2, &why));
-    SHOWN("--max=1: must be greater than --min=1", binning_equal(&b, false, "1", "1", 2, &why));
-    SHOWN("--max=1e308: too far from --min=-1e308 for a double",
-          binning_equal(&b, false, "-1e308", "1e308", 2, &why));
-    SHOWN("--bins=10: too narrow for doubles", binning_equal(&b, false, "0", "1e-310", 10, &why));
-    SHOWN("--log: --min must be greater than 0", binning_log(&b, false, "0", "1", "10", &why));
-    SHOWN("--log: BASE must be from 1.0001 to 1000000",
-          binning_log(&b, false, "1", "2", "1", &why));
-#undef SHOWN
+    check_shown(&b, binning_equal_whole(&b, 1, 101, 5), "1 21 41 61 81 101");
+    check_shown(&b, binning_equal_whole(&b, 0, 10, 3), "0 4 7 10");
+    check_shown(&b, binning_equal(&b, 0, 0.4, 4), "0 0.1 0.2 0.30000000000000004 0.4");
+    check_shown(&b, binning_edges_whole(&b, integers, COUNT(integers)),
+                "-5 0 18446744073709551616");
+    check_shown(&b, binning_edges(&b, numbers, COUNT(numbers)), "-0.5 1e-09 10 1e+300");
+}
+
+static void check_errors(void)
+{
+    static const whole integers[] = {1, 1, 2};
+    static const double numbers[] = {1, 2, 2};
+    static const struct decimal ten = {10, 0}, nearly_one = {10000999, 7}, million = {1000001, 0};
+    struct binning b;
+    check_refused(binning_edges_whole(&b, integers, 3), BINNING_NOT_ASCENDING, "whole edges");
+    check_refused(binning_edges(&b, numbers, 3), BINNING_NOT_ASCENDING, "edges");
+    check_refused(binning_edges_whole(&b, integers, 1), BINNING_TOO_FEW, "one whole edge");
+    check_refused(binning_edges(&b, numbers, 1), BINNING_TOO_FEW, "one edge");
+    check_refused(binning_equal_whole(&b, 1, 1, 2), BINNING_NOT_ASCENDING, "equal whole bins");
+    check_refused(binning_equal(&b, 1, 1, 2), BINNING_NOT_ASCENDING, "equal bins");
+    check_refused(binning_equal(&b, -1e308, 1e308, 2), BINNING_TOO_WIDE, "wide bins");
+    check_refused(binning_equal(&b, 0, 1e-310, 10), BINNING_TOO_NARROW, "narrow bins");
+    check_refused(binning_log(&b, 0, 1, ten), BINNING_NOT_POSITIVE, "powers from 0");
+    check_refused(binning_log_whole(&b, 0, 1, ten), BINNING_NOT_POSITIVE, "whole powers from 0");
+    check_refused(binning_log(&b, 2, 1, ten), BINNING_NOT_ASCENDING, "powers down");
+    check_refused(binning_log_whole(&b, 2, 2, ten), BINNING_NOT_ASCENDING, "whole powers");
+    check_refused(binning_log(&b, 1, 2, nearly_one), BINNING_BAD_BASE, "base 1.0000999");
+    check_refused(binning_log(&b, 1, 2, million), BINNING_BAD_BASE, "base 1000001");
+    check_refused(binning_log(&b, 1, 2, (struct decimal){1, 400}), BINNING_BAD_BASE, "no base");
+    check_refused(binning_log(&b, 1, DBL_MAX, ten), BINNING_TOO_LARGE, "up to 1e309");
+}
+
+/* --- powers --- */
+
+static void check_powers(void)
+{
+    static const struct decimal ten = {10, 0}, two = {2, 0}, three_halves = {15, 1};
+    struct binning b;
+    check_shown(&b, binning_log(&b, 0.005, 9, ten), "0.001 0.01 0.1 1 10");
+    check_shown(&b, binning_log(&b, 1e-7, 1e-6, ten), "1e-07 1e-06");
+    check_shown(&b, binning_log(&b, 1e22, 1e23, ten), "1e+22 1e+23");
+    check_shown(&b, binning_log(&b, 0.25, 1.5, two), "0.25 0.5 1 2");
+    check_shown(&b, binning_log_whole(&b, 1, 100, ten), "1 10 100");
+    check_shown(&b, binning_log_whole(&b, 1, 101, ten), "1 10 100 1000");
+    check_shown(&b, binning_log_whole(&b, 99999999999999999, 100000000000000000, ten),
+                "10000000000000000 100000000000000000");
+    check_shown(&b, binning_log_whole(&b, 7, 9, two), "4 8 16");
+    check_shown(&b, binning_log_whole(&b, 1, 7, three_halves), "1 2 3 4 6 8");
+    /* Rounded up exactly: in doubles of any kind these come out lower. */
+    check_shown(&b, binning_log_whole(&b, 5000000000000000000, 6900000000000000000, three_halves),
+                "4630985912862061064 6946478869293091596");
+    check_shown(&b, binning_log(&b, 1e125, 1e126, (struct decimal){1000, 0}), "1e+123 1e+126");
+    /* 1.5^34 and 1.6^-23 have 54 bits: they lie half way between two doubles. */
+    check_shown(&b, binning_log(&b, 647160, 970739, three_halves),
+                "647159.8249109838 970739.7373664756");
+    check_shown(&b, binning_log(&b, 2.1e-5, 3e-5, (struct decimal){16, 1}),
+                "2.01948391736579e-05 3.2311742677852644e-05");
+    /* Next to zero several powers are the same double. */
+    static const double least[] = {5e-324, 1e-323, 1.5e-323, 2.5e-323, 4e-323};
+    if (binning_log(&b, 5e-324, 4e-323, three_halves) != BINNING_OK)
+        complain("powers next to zero", "", "", 0);
+    else if (b.bins != 4 || memcmp(b.edges, least, sizeof least) != 0)
+        complain("powers next to zero", "", "", b.bins);
+    binning_free(&b);
+}
+
+/* The same edges with one limb at first as with many: what takes more is found out. */
+static void check_limbs(struct decimal base, double min, double max)
+{
+    struct binning narrow, wide;
+    if (binning_log_limbs(&narrow, min, max, base, 1) != BINNING_OK ||
+        binning_log_limbs(&wide, min, max, base, 64) != BINNING_OK) {
+        complain("powers not laid", "", "", 0);
+        return;
+    }
+    cases += narrow.bins;
+    if (narrow.bins != wide.bins ||
+        memcmp(narrow.edges, wide.edges, (narrow.bins + 1) * sizeof narrow.edges[0]) != 0)
+        complain("limbs change powers", "", "", narrow.bins);
+    binning_free(&narrow);
+    binning_free(&wide);
 }
 
 /* --- log-linear bins --- */
@@ -334,6 +389,14 @@ int main(void)
     check_whole_values();
     check_doubles();
     check_layouts();
+    check_errors();
+    check_powers();
+    check_limbs((struct decimal){10, 0}, 1e-320, 1e300);
+    check_limbs((struct decimal){15, 1}, 5e-324, 1e308);
+    check_limbs((struct decimal){16, 1}, 5e-324, 1e308);
+    check_limbs((struct decimal){11, 1}, 1e-300, 1e300);
+    check_limbs((struct decimal){271828182845904524, 17}, 5e-324, 1e300);
+    check_limbs((struct decimal){10001, 4}, 0.5, 2);
     printf("%lu cases, %lu wrong\n", cases, wrong);
     return wrong != 0;
 }

@@ -209,7 +209,7 @@ static void run(const struct scenario *scenario)
     struct binning binning;
     struct reason why = {""};
     bool piped = scenario->form == FORM_PIPE || scenario->form == FORM_PACKETS;
-    if (!histogram || !operands || binning_equal(&binning, false, "0", "100", 10, &why) != 0)
+    if (!histogram || !operands || binning_equal(&binning, 0, 100, 10) != 0)
         abort();
     histogram_numbers(histogram, &binning);
     for (size_t i = 0; i < scenario->count; i++) {

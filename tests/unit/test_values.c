@@ -22,48 +22,69 @@ static uint64_t random_bits(void)
     return state;
 }
 
-/* How bins are laid; all NULL but bins: values that are their own. */
+#define TOP ((whole)1 << 64)
+
+/* How bins are laid: equal bins, powers of a base, or edges. */
 static const struct {
     bool is_whole;
-    const char *min, *max, *edges, *log;
-    size_t bins;
+    whole first, last; /* of whole values; last is 0 where each is its own bin */
+    double min, max;   /* of doubles */
+    size_t bins;       /* 0: powers, or edges */
+    struct decimal base;
 } layouts[] = {
-    {true, NULL, NULL, NULL, NULL, 5},
-    {true, NULL, NULL, NULL, NULL, 256},
-    {true, NULL, NULL, NULL, NULL, 257},
-    {true, "1", "101", NULL, NULL, 5},
-    {true, "7", "1000000", NULL, NULL, 200},
-    {true, "0", "4294967296", NULL, NULL, 256},
-    {true, "0", "4294967296", NULL, NULL, 2}, /* as wide as powers of two, up to nearly all bits */
-    {true, "-2147483648", "2147483648", NULL, NULL, 64},
-    {true, "0", "4294967296", NULL, NULL, 128},
-    {true, "16", "1040", NULL, NULL, 256},
-    {true, "-2147483648", "2147483648", NULL, NULL, 255},
-    {true, "-100", "100", NULL, NULL, 7},
-    {true, "0", "18446744073709551616", NULL, NULL, 1000},
-    {true, "-9223372036854775808", "9223372036854775808", NULL, NULL, 256},
-    {true, "-5", "18446744073709551610", NULL, NULL, 3},
-    {true, NULL, NULL, "-3,0,1,200,70000", NULL, 0},
-    {true, "1", "1000000", NULL, "10", 0},
-    {false, "-1", "1", NULL, NULL, 10},
-    {false, "0", "1e6", NULL, NULL, 256},
-    {false, "-1e300", "1e300", NULL, NULL, 5000},
-    {false, NULL, NULL, "-0.5,0,0.5,1e10", NULL, 0},
-    {false, "1e-3", "1e3", NULL, "2", 0},
+    {.is_whole = true, .bins = 5},
+    {.is_whole = true, .bins = 256},
+    {.is_whole = true, .bins = 257},
+    {.is_whole = true, .first = 1, .last = 101, .bins = 5},
+    {.is_whole = true, .first = 7, .last = 1000000, .bins = 200},
+    {.is_whole = true, .first = 0, .last = 4294967296, .bins = 256},
+    /* As wide as powers of two, up to nearly all bits. */
+    {.is_whole = true, .first = 0, .last = 4294967296, .bins = 2},
+    {.is_whole = true, .first = -2147483648, .last = 2147483648, .bins = 64},
+    {.is_whole = true, .first = 0, .last = 4294967296, .bins = 128},
+    {.is_whole = true, .first = 16, .last = 1040, .bins = 256},
+    {.is_whole = true, .first = -2147483648, .last = 2147483648, .bins = 255},
+    {.is_whole = true, .first = -100, .last = 100, .bins = 7},
+    {.is_whole = true, .first = 0, .last = TOP, .bins = 1000},
+    {.is_whole = true, .first = -TOP / 2, .last = TOP / 2, .bins = 256},
+    {.is_whole = true, .first = -5, .last = TOP - 6, .bins = 3},
+    {.is_whole = true},
+    {.is_whole = true, .first = 1, .last = 1000000, .base = {10, 0}},
+    {.min = -1, .max = 1, .bins = 10},
+    {.min = 0, .max = 1e6, .bins = 256},
+    {.min = -1e300, .max = 1e300, .bins = 5000},
+    {.bins = 0},
+    {.min = 1e-3, .max = 1e3, .base = {2, 0}},
 };
 
-static int lay(struct binning *binning, unsigned layout, struct reason *why)
+static enum binning_error lay_whole(struct binning *binning, unsigned layout)
 {
-    bool is_whole = layouts[layout].is_whole;
-    const char *min = layouts[layout].min, *max = layouts[layout].max;
-    if (layouts[layout].edges)
-        return binning_edges(binning, is_whole, layouts[layout].edges, why);
-    if (layouts[layout].log)
-        return binning_log(binning, is_whole, min, max, layouts[layout].log, why);
-    if (min)
-        return binning_equal(binning, is_whole, min, max, layouts[layout].bins, why);
+    static const whole edges[] = {-3, 0, 1, 200, 70000};
+    whole first = layouts[layout].first, last = layouts[layout].last;
+    if (layouts[layout].base.digits)
+        return binning_log_whole(binning, first, last, layouts[layout].base);
+    if (!layouts[layout].bins)
+        return binning_edges_whole(binning, edges, sizeof edges / sizeof edges[0]);
+    if (last != 0)
+        return binning_equal_whole(binning, first, last, layouts[layout].bins);
     binning_own(binning, layouts[layout].bins);
-    return 0;
+    return BINNING_OK;
+}
+
+static enum binning_error lay_doubles(struct binning *binning, unsigned layout)
+{
+    static const double edges[] = {-0.5, 0, 0.5, 1e10};
+    double min = layouts[layout].min, max = layouts[layout].max;
+    if (layouts[layout].base.digits)
+        return binning_log(binning, min, max, layouts[layout].base);
+    if (!layouts[layout].bins)
+        return binning_edges(binning, edges, sizeof edges / sizeof edges[0]);
+    return binning_equal(binning, min, max, layouts[layout].bins);
+}
+
+static enum binning_error lay(struct binning *binning, unsigned layout)
+{
+    return layouts[layout].is_whole ? lay_whole(binning, layout) : lay_doubles(binning, layout);
 }
 
 /* A value's bits: any; or few of them, so that it lies near 0; or a float's that is not too large,
@@ -155,11 +176,11 @@ int main(void)
         for (const struct value_type *type = value_types; type->name; type++) {
             struct binning binning;
             struct histogram histogram;
-            struct reason why;
             if ((type->kind != 'f') != layouts[layout].is_whole)
                 continue;
-            if (lay(&binning, layout, &why) != 0) {
-                fprintf(stderr, "FAIL: layout %u: %s\n", layout, why.text);
+            enum binning_error error = lay(&binning, layout);
+            if (error) {
+                fprintf(stderr, "FAIL: layout %u: %d\n", layout, error);
                 return 1;
             }
             histogram_values(&histogram, type, &binning);

@@ -1,0 +1,75 @@
+/* Between the files of the command line: the table of options, and what their handlers fill in.
+ *
+ * To add an option: a row in options.def, and its handler in the file of its topic. */
+#ifndef GPUHISTO_OPTION_H
+#define GPUHISTO_OPTION_H
+
+#include "options.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* What has been read so far. Options that only make sense together are settled at the end. */
+struct draft {
+    struct options *options;
+    bool bytes, letters, fold, numbers, invalid; /* which of them were given */
+    unsigned width;                              /* of --letters */
+    const struct value_type *type;               /* of --values; NULL: not given */
+    unsigned bins;                               /* 0: not given */
+    const char *min, *max, *edges, *log;         /* as typed; NULL: not given */
+};
+
+/* Takes one option and its value; NULL where an optional one is left out, or there is none. 0;
+ * OPTIONS_WRONG or OPTIONS_FAILED with a reason. */
+typedef int option_handler(struct draft *draft, const char *value, struct reason *why);
+
+enum option_group {
+    GROUP_MODE,
+    GROUP_BINS,
+    GROUP_NUMBERS,
+    GROUP_INPUT,
+    GROUP_OUTPUT,
+    GROUP_ENGINE,
+    GROUP_MESSAGES,
+};
+
+enum option_value {
+    VALUE_NONE,
+    VALUE_REQUIRED,
+    VALUE_OPTIONAL,
+};
+
+struct option_row {
+    enum option_group group; /* under whose heading help shows it */
+    char letter;             /* '\0': it has none */
+    const char *name;
+    enum option_value takes;
+    const char *value; /* its name in help and the man page; "" where there is none */
+    option_handler *handle;
+    const char *help; /* lines, separated by newlines, of 53 characters at most */
+};
+
+/* All options, in the order of help. */
+extern const struct option_row option_rows[];
+extern const size_t option_count;
+
+/* Every handler is called option_NAME, and lives in the file of its topic. */
+#define OPTION(group, letter, name, takes, value, handler, help) option_handler handler;
+#include "options.def"
+#undef OPTION
+
+/* options_bins.c: lays the bins that the whole command line asks for, which are to be freed. The
+ * draft has numbers or a type. 0; OPTIONS_WRONG or OPTIONS_FAILED with a reason. */
+int bins_settle(const struct draft *draft, struct binning *binning, struct reason *why);
+
+/* options_mode.c: makes options->histogram. The same errors. */
+int mode_settle(const struct draft *draft, struct reason *why);
+
+/* options_engine.c: checks the strategy against mode and device, makes chunks of whole samples and
+ * chooses the CPU's counter. The same errors. */
+int engine_settle(struct options *options, struct reason *why);
+
+/* Sets the reason to a text of our own, and returns OPTIONS_WRONG. */
+int option_wrong(struct reason *why, const char *text);
+
+#endif

@@ -1,0 +1,235 @@
+/* The bins of numbers and values: --bins, --min, --max, --edges, --log; and what is asked about
+ * numbers: --quantiles, --invalid. */
+#include "option.h"
+#include "parse.h"
+#include "src/base/show.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+int option_bins(struct draft *draft, const char *value, struct reason *why)
+{
+    return parse_count("--bins", value, BINS_MAX, &draft->bins, why);
+}
+
+int option_min(struct draft *draft, const char *value, struct reason *why)
+{
+    (void)why;
+    draft->min = value;
+    return 0;
+}
+
+int option_max(struct draft *draft, const char *value, struct reason *why)
+{
+    (void)why;
+    draft->max = value;
+    return 0;
+}
+
+int option_edges(struct draft *draft, const char *value, struct reason *why)
+{
+    (void)why;
+    draft->edges = value;
+    return 0;
+}
+
+int option_log(struct draft *draft, const char *value, struct reason *why)
+{
+    (void)why;
+    draft->log = value ? value : "10";
+    return 0;
+}
+
+int option_quantiles(struct draft *draft, const char *value, struct reason *why)
+{
+    struct report_options *report = &draft->options->report;
+    const char *list = value ? value : "0.5,0.9,0.99,0.999", *at = list;
+    for (report->quantile_count = 0; report->quantile_count < QUANTILES_MAX; at++) {
+        double *quantile = &report->quantiles[report->quantile_count++];
+        if (!parse_double(&at, quantile) || *quantile < 0 || *quantile > 1 || (*at && *at != ','))
+            break;
+        if (!*at)
+            return 0;
+    }
+    reason_of_option(why, "--quantiles", list,
+                     "must be numbers from 0 to 1, at most %d, separated by commas", QUANTILES_MAX);
+    return OPTIONS_WRONG;
+}
+
+int option_invalid(struct draft *draft, const char *value, struct reason *why)
+{
+    static const char *const choices[] = {"count", "skip", "error", NULL};
+    int choice = parse_word("--invalid", value, choices, why);
+    draft->invalid = true;
+    draft->options->pool.invalid = (enum invalid_choice)choice;
+    return choice < 0 ? OPTIONS_WRONG : 0;
+}
+
+/* --- settling: numbers are whole or doubles, and only the mode tells which --- */
+
+static bool is_whole(const struct draft *draft)
+{
+    return !draft->numbers && draft->type->kind != 'f';
+}
+
+static const char *kind_of_number(const struct draft *draft)
+{
+    return is_whole(draft) ? "whole number of at most 64 bits" : "number";
+}
+
+static int out_of_memory(struct reason *why)
+{
+    reason_set(why, "out of memory");
+    return OPTIONS_FAILED;
+}
+
+/* Why bins between --min and --max cannot be laid. */
+static int refuse_range(const struct draft *draft, enum binning_error error, struct reason *why)
+{
+    char min[64];
+    show_text(draft->min, strlen(draft->min), min, sizeof min);
+    switch (error) {
+    case BINNING_OK:
+        return 0;
+    case BINNING_NO_MEMORY:
+        return out_of_memory(why);
+    case BINNING_NOT_ASCENDING:
+        reason_of_option(why, "--max", draft->max, "must be greater than --min=%s", min);
+        break;
+    case BINNING_TOO_WIDE:
+        reason_of_option(why, "--max", draft->max, "too far from --min=%s for a double", min);
+        break;
+    case BINNING_TOO_NARROW:
+        reason_set(why, "--bins=%u: the bins would be too narrow for doubles", draft->bins);
+        break;
+    case BINNING_NOT_POSITIVE:
+        reason_of_option(why, "--min", draft->min, "must be greater than 0 with --log");
+        break;
+    case BINNING_TOO_LARGE:
+        reason_of_option(why, "--max", draft->max,
+                         "the power of --log=%s that covers it is too large for a double",
+                         draft->log);
+        break;
+    default: /* BINNING_BAD_BASE */
+        reason_of_option(why, "--log", draft->log,
+                         "must be a number from 1.0001 to 1000000 of at most %d digits",
+                         DECIMAL_DIGITS);
+        break;
+    }
+    return OPTIONS_WRONG;
+}
+
+static int parse_bound(const struct draft *draft, const char *option, const char *text,
+                       whole *number, double *value, struct reason *why)
+{
+    const char *at = text;
+    if ((is_whole(draft) ? parse_whole(&at, number) : parse_double(&at, value)) && !*at)
+        return 0;
+    reason_of_option(why, option, text, "must be a %s", kind_of_number(draft));
+    return OPTIONS_WRONG;
+}
+
+/* Equal bins, or powers. */
+static int settle_range(const struct draft *draft, struct binning *binning, struct reason *why)
+{
+    whole min, max;
+    double low, high;
+    struct decimal base = {0, 0};
+    const char *at = draft->log;
+    enum binning_error error;
+    if (parse_bound(draft, "--min", draft->min, &min, &low, why) != 0 ||
+        parse_bound(draft, "--max", draft->max, &max, &high, why) != 0)
+        return OPTIONS_WRONG;
+    if (draft->log && (!parse_decimal(&at, &base) || *at))
+        return refuse_range(draft, BINNING_BAD_BASE, why);
+    if (draft->log)
+        error = is_whole(draft) ? binning_log_whole(binning, min, max, base)
+                                : binning_log(binning, low, high, base);
+    else
+        error = is_whole(draft) ? binning_equal_whole(binning, min, max, draft->bins)
+                                : binning_equal(binning, low, high, draft->bins);
+    return refuse_range(draft, error, why);
+}
+
+/* Reads the list into one of the two arrays, which has room. False: it is not one. */
+static bool read_edges(const struct draft *draft, whole *numbers, double *values, size_t *count)
+{
+    const char *at = draft->edges;
+    for (*count = 0;; at++) {
+        if (!(numbers ? parse_whole(&at, &numbers[*count]) : parse_double(&at, &values[*count])))
+            return false;
+        ++*count;
+        if (*at != ',')
+            return !*at;
+    }
+}
+
+static int settle_edges(const struct draft *draft, struct binning *binning, struct reason *why)
+{
+    size_t room = strlen(draft->edges) / 2 + 1, count;
+    whole *numbers = is_whole(draft) ? calloc(room, sizeof *numbers) : NULL;
+    double *values = is_whole(draft) ? NULL : calloc(room, sizeof *values);
+    int rc = OPTIONS_WRONG;
+    enum binning_error error = BINNING_NO_MEMORY;
+    if (!numbers && !values)
+        return out_of_memory(why);
+    if (!read_edges(draft, numbers, values, &count)) {
+        reason_of_option(why, "--edges", draft->edges, "must be %s, separated by commas",
+                         numbers ? "whole numbers of at most 64 bits" : "numbers");
+        goto end;
+    }
+    error = numbers ? binning_edges_whole(binning, numbers, count)
+                    : binning_edges(binning, values, count);
+    if (error == BINNING_OK)
+        rc = 0;
+    else if (error == BINNING_NO_MEMORY)
+        rc = out_of_memory(why);
+    else if (error == BINNING_TOO_FEW)
+        reason_of_option(why, "--edges", draft->edges, "must be at least two numbers");
+    else
+        reason_of_option(why, "--edges", draft->edges, "must be in ascending order");
+end:
+    free(numbers);
+    free(values);
+    return rc;
+}
+
+/* Without options about bins: values that are their own bin, or log-linear bins. */
+static int settle_own(const struct draft *draft, struct binning *binning, struct reason *why)
+{
+    if (draft->numbers && draft->bins)
+        return option_wrong(why, "--bins: requires --min and --max with --numbers");
+    if (draft->numbers) {
+        binning_log_linear(binning);
+        return 0;
+    }
+    unsigned all =
+        draft->type->kind == 'u' && draft->type->size <= 2 ? 1u << 8 * draft->type->size : 0;
+    if (draft->type->kind == 'f')
+        return option_wrong(why,
+                            "--values: requires --bins, --min and --max; or --edges; or --log");
+    if (!draft->bins && !all)
+        return option_wrong(why, "--values: requires --bins, --edges or --log");
+    binning_own(binning, draft->bins ? draft->bins : all);
+    return 0;
+}
+
+int bins_settle(const struct draft *draft, struct binning *binning, struct reason *why)
+{
+    bool range = draft->min && draft->max;
+    if (!range && (draft->min || draft->max))
+        return option_wrong(why, draft->min ? "--min: requires --max" : "--max: requires --min");
+    if (draft->edges && (range || draft->bins || draft->log))
+        return option_wrong(why, "--edges: cannot be combined with --bins, --min, --max and --log");
+    if (draft->edges)
+        return settle_edges(draft, binning, why);
+    if (draft->log && draft->bins)
+        return option_wrong(why, "--log: cannot be combined with --bins");
+    if (draft->log && !range)
+        return option_wrong(why, "--log: requires --min and --max");
+    if (!range)
+        return settle_own(draft, binning, why);
+    if (!draft->log && !draft->bins)
+        return option_wrong(why, "--min, --max: require --bins or --log");
+    return settle_range(draft, binning, why);
+}

@@ -1,0 +1,111 @@
+/* Who counts: --device, --kernel, --chunk-size, --buffers, --threads. */
+#include "option.h"
+#include "parse.h"
+#include "gpu/strategy.h"
+#include "src/cpu/count.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define CHUNK_MAX ((uint64_t)1 << 30) /* a kernel's 32-bit counters hold nearly four times that */
+#define BUFFERS_MAX 64
+#define THREADS_MAX 1024
+#define COUNTERS_MAX 8
+
+int option_device(struct draft *draft, const char *value, struct reason *why)
+{
+    struct pool_options *pool = &draft->options->pool;
+    uint64_t ordinal = 0;
+    if (strcmp(value, "auto") == 0) {
+        pool->device = DEVICE_AUTO;
+    } else if (strcmp(value, "cpu") == 0) {
+        pool->device = DEVICE_CPU;
+    } else if (strcmp(value, "gpu") == 0 ||
+               (strncmp(value, "gpu:", 4) == 0 && parse_digits(value + 4, INT_MAX, &ordinal))) {
+        pool->device = DEVICE_GPU;
+    } else {
+        reason_of_option(why, "--device", value, "must be auto, cpu, gpu or gpu:N, such as gpu:0");
+        return OPTIONS_WRONG;
+    }
+    pool->ordinal = (int)ordinal;
+    return 0;
+}
+
+int option_kernel(struct draft *draft, const char *value, struct reason *why)
+{
+    if (strcmp(value, "help") == 0)
+        draft->options->action = ACTION_LIST_KERNELS;
+    const struct strategy *strategy = strategy_find(value);
+    draft->options->pool.strategy = strategy;
+    if (strategy || strcmp(value, "auto") == 0 || strcmp(value, "help") == 0)
+        return 0;
+    reason_of_option(why, "--kernel", value, "no such strategy; --kernel=help lists them");
+    return OPTIONS_WRONG;
+}
+
+int option_chunk_size(struct draft *draft, const char *value, struct reason *why)
+{
+    uint64_t size;
+    if (parse_size("--chunk-size", value, 1, CHUNK_MAX, "1 to 1G", &size, why) != 0)
+        return OPTIONS_WRONG;
+    draft->options->pool.chunk_size = (size_t)size;
+    return 0;
+}
+
+int option_buffers(struct draft *draft, const char *value, struct reason *why)
+{
+    return parse_count("--buffers", value, BUFFERS_MAX, &draft->options->pool.buffers, why);
+}
+
+int option_threads(struct draft *draft, const char *value, struct reason *why)
+{
+    return parse_count("--threads", value, THREADS_MAX, &draft->options->pool.threads, why);
+}
+
+/* GPUHISTO_CPU names the counter, for tests and measurements. */
+static int settle_counter(struct options *options, struct reason *why)
+{
+    const char *name = getenv("GPUHISTO_CPU"), *here[COUNTERS_MAX + 1] = {NULL};
+    size_t count = 0;
+    for (const struct counter *const *counter = counters; *counter; counter++)
+        if (count < COUNTERS_MAX && (*counter)->runs_here())
+            here[count++] = (*counter)->name;
+    if (name && *name && parse_word("GPUHISTO_CPU", name, here, why) < 0)
+        return OPTIONS_WRONG;
+    options->pool.counter = counter_find(name && *name ? name : NULL);
+    return 0;
+}
+
+static int settle_strategy(struct options *options, struct reason *why)
+{
+    const struct strategy *strategy = options->pool.strategy;
+    if (options->pool.device == DEVICE_GPU && !strategy_best(&options->histogram)) {
+        reason_set(why, "--device=gpu: does not count values of %s; leave it out",
+                   options->histogram.type.name);
+        return OPTIONS_WRONG;
+    }
+    if (!strategy)
+        return 0;
+    if (options->pool.device == DEVICE_CPU) {
+        reason_of_option(why, "--kernel", strategy->name, "cannot be combined with --device=cpu");
+        return OPTIONS_WRONG;
+    }
+    if (!strategy_counts(strategy, &options->histogram)) {
+        reason_of_option(why, "--kernel", strategy->name,
+                         "does not count in this mode; see --kernel=help");
+        return OPTIONS_WRONG;
+    }
+    options->pool.device = DEVICE_GPU;
+    return 0;
+}
+
+int engine_settle(struct options *options, struct reason *why)
+{
+    size_t size = histogram_sample_size(&options->histogram), *chunk = &options->pool.chunk_size;
+    options->input.record_size = size ? size : RECORD_TOKENS;
+    if (size)
+        *chunk = (*chunk + size - 1) / size * size; /* whole samples */
+    int rc = settle_strategy(options, why);
+    return rc == 0 ? settle_counter(options, why) : rc;
+}

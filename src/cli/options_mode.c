@@ -1,0 +1,83 @@
+/* What is counted: --bytes, --letters, --fold-case, --numbers, --values. */
+#include "option.h"
+#include "parse.h"
+
+#define WIDTH_DEFAULT 4
+
+int option_bytes(struct draft *draft, const char *value, struct reason *why)
+{
+    (void)value;
+    (void)why;
+    draft->bytes = true;
+    return 0;
+}
+
+int option_letters(struct draft *draft, const char *value, struct reason *why)
+{
+    draft->letters = true;
+    draft->width = WIDTH_DEFAULT;
+    return value ? parse_count("--letters", value, LETTERS, &draft->width, why) : 0;
+}
+
+int option_fold_case(struct draft *draft, const char *value, struct reason *why)
+{
+    (void)value;
+    (void)why;
+    draft->fold = true;
+    return 0;
+}
+
+int option_numbers(struct draft *draft, const char *value, struct reason *why)
+{
+    (void)value;
+    (void)why;
+    draft->numbers = true;
+    return 0;
+}
+
+int option_values(struct draft *draft, const char *value, struct reason *why)
+{
+    char types[128];
+    draft->type = value_type_find(value);
+    if (draft->type)
+        return 0;
+    value_types_show(types, sizeof types);
+    reason_of_option(why, "--values", value, "must be %s; append be for big-endian", types);
+    return OPTIONS_WRONG;
+}
+
+static int settle_binned(const struct draft *draft, struct reason *why)
+{
+    struct histogram *histogram = &draft->options->histogram;
+    struct binning binning;
+    int rc = bins_settle(draft, &binning, why);
+    if (rc != 0)
+        return rc;
+    if (draft->numbers)
+        histogram_numbers(histogram, &binning);
+    else
+        histogram_values(histogram, draft->type, &binning);
+    return 0;
+}
+
+int mode_settle(const struct draft *draft, struct reason *why)
+{
+    struct histogram *histogram = &draft->options->histogram;
+    bool binned = draft->type || draft->numbers;
+    if (draft->bytes + draft->letters + draft->numbers + !!draft->type > 1)
+        return option_wrong(why, "--bytes, --letters, --numbers, --values: cannot be combined");
+    if (draft->fold && !draft->letters)
+        return option_wrong(why, "--fold-case: requires --letters");
+    if (!binned && (draft->bins || draft->min || draft->max || draft->edges || draft->log))
+        return option_wrong(
+            why, "--bins, --min, --max, --edges, --log: require --numbers or --values=TYPE");
+    if (!draft->numbers && (draft->invalid || draft->options->report.quantile_count))
+        return option_wrong(why, "--quantiles, --invalid: require --numbers");
+    if (binned)
+        return settle_binned(draft, why);
+    if (draft->letters)
+        histogram_letters(histogram, draft->width, draft->fold);
+    else
+        histogram_bytes(histogram);
+    return 0;
+}

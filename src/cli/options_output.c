@@ -1,0 +1,25 @@
+/* How the table is written: --format, --header, --output. */
+#include "option.h"
+#include "parse.h"
+
+int option_format(struct draft *draft, const char *value, struct reason *why)
+{
+    static const char *const formats[] = {"tsv", "csv", "json", NULL};
+    int format = parse_word("--format", value, formats, why);
+    draft->options->report.format = (enum format)format;
+    return format < 0 ? OPTIONS_WRONG : 0;
+}
+
+int option_header(struct draft *draft, const char *value, struct reason *why)
+{
+    (void)value;
+    (void)why;
+    draft->options->report.header = true;
+    return 0;
+}
+
+int option_output(struct draft *draft, const char *value, struct reason *why)
+{
+    draft->options->output = value;
+    return *value ? 0 : option_wrong(why, "--output: requires the name of a FILE");
+}

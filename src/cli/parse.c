@@ -1,0 +1,169 @@
+#include "parse.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define WHOLE_MAX ((whole)1 << 64) /* no value of 64 bits lies outside, and nothing overflows */
+#define DECIMAL_LIMIT 1000000000000000000u /* 10^DECIMAL_DIGITS */
+
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+bool parse_whole(const char **text, whole *value)
+{
+    const char *at = *text;
+    bool negative = *at == '-';
+    at += *at == '-' || *at == '+';
+    if (!is_digit(*at))
+        return false;
+    for (*value = 0; is_digit(*at); at++) {
+        *value = *value * 10 + (*at - '0');
+        if (*value > WHOLE_MAX)
+            return false;
+    }
+    *value = negative ? -*value : *value;
+    *text = at;
+    return true;
+}
+
+static const char *skip_digits(const char *at)
+{
+    while (is_digit(*at))
+        at++;
+    return at;
+}
+
+/* The end of the decimal number at `at`; `at` itself if there is none. */
+static const char *end_of_number(const char *at)
+{
+    const char *begin = at, *digits;
+    at += *at == '-' || *at == '+';
+    digits = at;
+    at = skip_digits(at);
+    bool any = at > digits;
+    if (*at == '.') {
+        any |= is_digit(at[1]);
+        at = skip_digits(at + 1);
+    }
+    if (!any)
+        return begin;
+    if (*at == 'e' || *at == 'E') {
+        const char *exponent = at + 1 + (at[1] == '-' || at[1] == '+');
+        at = is_digit(*exponent) ? skip_digits(exponent) : at;
+    }
+    return at;
+}
+
+bool parse_double(const char **text, double *value)
+{
+    const char *expected = end_of_number(*text);
+    char *end;
+    if (expected == *text)
+        return false;
+    *value = strtod(*text, &end); /* would take hexadecimal, too */
+    *text = expected;
+    return end == expected && isfinite(*value);
+}
+
+/* digits * 10^exponent as a decimal. */
+static bool set_decimal(uint64_t digits, long exponent, struct decimal *value)
+{
+    for (; exponent > 0 && digits > 0; exponent--) {
+        if (digits >= DECIMAL_LIMIT / 10)
+            return false;
+        digits *= 10;
+    }
+    *value = (struct decimal){digits, (unsigned)-(exponent < 0 ? exponent : 0)};
+    return exponent >= -DECIMAL_DIGITS;
+}
+
+bool parse_decimal(const char **text, struct decimal *value)
+{
+    const char *at = *text, *end = end_of_number(at);
+    uint64_t digits = 0;
+    long exponent = 0, pending = 0; /* digits seen, but not taken yet: they may be trailing zeros */
+    bool fraction = false;
+    if (end == at || *at == '-')
+        return false;
+    for (at += *at == '+'; at < end && (is_digit(*at) || *at == '.'); at++) {
+        if (*at == '.') {
+            fraction = true;
+            continue;
+        }
+        exponent -= fraction;
+        pending++;
+        if (*at == '0')
+            continue;
+        for (; pending > 0; pending--) {
+            if (digits >= DECIMAL_LIMIT / 10)
+                return false;
+            digits *= 10;
+        }
+        digits += (unsigned)(*at - '0');
+    }
+    long typed = at < end ? strtol(at + 1, NULL, 10) : 0;
+    if (typed > 1000 || typed < -1000)
+        return false;
+    *text = end;
+    return set_decimal(digits, exponent + pending + typed, value);
+}
+
+bool parse_digits(const char *text, uint64_t max, uint64_t *value)
+{
+    whole number;
+    if (!is_digit(*text) || !parse_whole(&text, &number) || *text || number > (whole)max)
+        return false;
+    *value = (uint64_t)number;
+    return true;
+}
+
+int parse_count(const char *option, const char *text, unsigned max, unsigned *value,
+                struct reason *why)
+{
+    uint64_t number;
+    if (!parse_digits(text, max, &number) || number < 1) {
+        reason_of_option(why, option, text, "must be a whole number from 1 to %u", max);
+        return -1;
+    }
+    *value = (unsigned)number;
+    return 0;
+}
+
+int parse_size(const char *option, const char *text, uint64_t min, uint64_t max, const char *range,
+               uint64_t *value, struct reason *why)
+{
+    static const char units[] = "KMGkmg";
+    const char *at = text, *unit;
+    whole number;
+    if (is_digit(*text) && parse_whole(&at, &number)) {
+        if (*at && (unit = strchr(units, *at))) {
+            number <<= 10 * ((unit - units) % 3 + 1);
+            at++;
+        }
+        if (!*at && number >= (whole)min && number <= (whole)max) {
+            *value = (uint64_t)number;
+            return 0;
+        }
+    }
+    reason_of_option(why, option, text, "must be a size from %s, such as 64M", range);
+    return -1;
+}
+
+int parse_word(const char *option, const char *text, const char *const *words, struct reason *why)
+{
+    char allowed[200] = "";
+    size_t len = 0;
+    for (int i = 0; words[i]; i++) {
+        if (strcmp(text, words[i]) == 0)
+            return i;
+        len +=
+            (size_t)snprintf(allowed + len, sizeof allowed - len, "%s%s", i ? ", " : "", words[i]);
+        len = len < sizeof allowed ? len : sizeof allowed - 1;
+    }
+    reason_of_option(why, option, text, "must be one of %s", allowed);
+    return -1;
+}

@@ -1,0 +1,199 @@
+/* Edges at the powers of a number. */
+#include "power.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* Limbs to begin with. Rounding needs more for one edge in 2^100 or so, even after POWER_STEPS_MAX.
+ */
+#define LIMBS 3
+
+/* The bounds of a base, times 10000. From the least one up, the powers between the least double and
+ * the largest are fewer than BINS_MAX, and fewer than POWER_STEPS_MAX away from 1. */
+#define SCALE 10000
+#define BASE_MIN 10001
+#define BASE_MAX ((whole)1000000 * SCALE)
+
+/* Edges as they are found. Those that are doubles are compared by their bits, which ascend as
+ * doubles over zero do; so one code lays both kinds. */
+struct edge_list {
+    bool is_whole;
+    whole min, max, last; /* `last` is the edge that was added last */
+    size_t count, room;
+    whole *whole_edges; /* the one or the other */
+    double *edges;
+};
+
+static whole bits_of(double value)
+{
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return (whole)bits;
+}
+
+static double double_of(whole edge)
+{
+    uint64_t bits = (uint64_t)edge;
+    double value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+static int set_room(struct edge_list *list, size_t room)
+{
+    size_t size = list->is_whole ? sizeof(whole) : sizeof(double);
+    void *old = list->is_whole ? (void *)list->whole_edges : (void *)list->edges;
+    void *edges = realloc(old, room * size);
+    if (!edges)
+        return -1;
+    list->whole_edges = list->is_whole ? edges : NULL;
+    list->edges = list->is_whole ? NULL : edges;
+    list->room = room;
+    return 0;
+}
+
+/* Adds an edge, unless it is the last one again: that bin would have no width. */
+static enum binning_error add_edge(struct edge_list *list, whole edge)
+{
+    if (list->count > 0 && edge == list->last)
+        return BINNING_OK;
+    if (list->count == list->room && set_room(list, 2 * list->room + 64) != 0)
+        return BINNING_NO_MEMORY;
+    if (list->is_whole)
+        list->whole_edges[list->count] = edge;
+    else
+        list->edges[list->count] = double_of(edge);
+    list->last = edge;
+    list->count++;
+    return BINNING_OK;
+}
+
+static bool round_edge(const struct edge_list *list, const struct power *power, whole *edge)
+{
+    double value = 0;
+    if (list->is_whole)
+        return power_round_up(power, edge);
+    if (!power_nearest(power, &value))
+        return false;
+    *edge = bits_of(value);
+    return true;
+}
+
+/* Powers from 1 down to the first that is not above min; of those not below max the last alone. */
+static enum binning_error add_descending(struct edge_list *list, struct power *power)
+{
+    for (whole edge;; power_lower(power)) {
+        if (!round_edge(list, power, &edge))
+            return BINNING_UNDECIDED;
+        if (edge >= list->max)
+            list->count = 0;
+        enum binning_error error = add_edge(list, edge);
+        if (error || edge <= list->min)
+            return error;
+    }
+}
+
+/* Powers above 1, up to the first that is not below max; of those not above min the last alone. */
+static enum binning_error add_ascending(struct edge_list *list, struct power *power)
+{
+    const whole infinity = bits_of(HUGE_VAL);
+    while (list->last < list->max) {
+        whole edge;
+        power_raise(power);
+        if (!round_edge(list, power, &edge))
+            return BINNING_UNDECIDED;
+        if (!list->is_whole && edge == infinity)
+            return BINNING_TOO_LARGE;
+        if (edge <= list->min)
+            list->count = 0;
+        enum binning_error error = add_edge(list, edge);
+        if (error)
+            return error;
+    }
+    return BINNING_OK;
+}
+
+static void reverse(struct edge_list *list)
+{
+    for (size_t i = 0, j = list->count - 1; !list->is_whole && i < j; i++, j--) {
+        double edge = list->edges[i];
+        list->edges[i] = list->edges[j];
+        list->edges[j] = edge;
+    }
+    if (!list->is_whole)
+        list->last = bits_of(list->edges[list->count - 1]);
+}
+
+/* Both ways begin at 1, so that a power that can be exact is. (Whole values are all above 0, and
+ * need no power below 1.) */
+static enum binning_error add_powers(struct edge_list *list, struct decimal base, size_t limbs)
+{
+    struct power power;
+    if (power_open(&power, base, limbs) != 0)
+        return BINNING_NO_MEMORY;
+    enum binning_error error = add_descending(list, &power);
+    power_close(&power);
+    if (error)
+        return error;
+    reverse(list);
+    if (power_open(&power, base, limbs) != 0)
+        return BINNING_NO_MEMORY;
+    error = add_ascending(list, &power);
+    power_close(&power);
+    return error;
+}
+
+static enum binning_error lay_powers(struct binning *binning, struct edge_list *list,
+                                     struct decimal base, size_t limbs)
+{
+    whole scale = 1;
+    for (unsigned i = 0; i < base.places && i <= DECIMAL_DIGITS; i++)
+        scale *= 10;
+    whole scaled = (whole)base.digits * SCALE;
+    if (base.places > DECIMAL_DIGITS || scaled < BASE_MIN * scale || scaled > BASE_MAX * scale)
+        return BINNING_BAD_BASE;
+    if (list->min <= 0)
+        return BINNING_NOT_POSITIVE;
+    if (list->min >= list->max)
+        return BINNING_NOT_ASCENDING;
+    enum binning_error error;
+    while ((error = add_powers(list, base, limbs)) == BINNING_UNDECIDED) {
+        limbs *= 2;
+        list->count = 0;
+    }
+    if (error == BINNING_OK && set_room(list, list->count) != 0)
+        error = BINNING_NO_MEMORY;
+    if (error) {
+        free(list->whole_edges);
+        free(list->edges);
+        return error;
+    }
+    *binning = (struct binning){.is_whole = list->is_whole,
+                                .bins = list->count - 1,
+                                .whole_edges = list->whole_edges,
+                                .edges = list->edges};
+    return BINNING_OK;
+}
+
+enum binning_error binning_log_whole(struct binning *binning, whole min, whole max,
+                                     struct decimal base)
+{
+    struct edge_list list = {.is_whole = true, .min = min, .max = max};
+    return lay_powers(binning, &list, base, LIMBS);
+}
+
+enum binning_error binning_log(struct binning *binning, double min, double max, struct decimal base)
+{
+    return binning_log_limbs(binning, min, max, base, LIMBS);
+}
+
+enum binning_error binning_log_limbs(struct binning *binning, double min, double max,
+                                     struct decimal base, size_t limbs)
+{
+    struct edge_list list = {.min = bits_of(min), .max = bits_of(max)};
+    if (!(min > 0))
+        return BINNING_NOT_POSITIVE;
+    if (!(min < max))
+        return BINNING_NOT_ASCENDING;
+    return lay_powers(binning, &list, base, limbs);
+}

@@ -1,0 +1,190 @@
+#include "power.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+__extension__ typedef unsigned __int128 wide;
+
+static uint64_t greatest_common_divisor(uint64_t a, uint64_t b)
+{
+    while (b != 0) {
+        uint64_t rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+
+/* Takes the factors of two out of *number and returns how many there were. */
+static int take_out_twos(uint64_t *number)
+{
+    int twos = __builtin_ctzll(*number);
+    *number >>= twos;
+    return twos;
+}
+
+int power_open(struct power *power, struct decimal base, size_t limbs)
+{
+    uint64_t scale = 1;
+    for (unsigned i = 0; i < base.places; i++)
+        scale *= 10;
+    uint64_t common = greatest_common_divisor(base.digits, scale);
+    *power = (struct power){.up = base.digits / common, .down = scale / common, .limbs = limbs};
+    power->shift = take_out_twos(&power->up) - take_out_twos(&power->down);
+    power->mantissa = calloc(limbs + 2, sizeof *power->mantissa);
+    if (!power->mantissa)
+        return -1;
+    power->mantissa[limbs] = (uint64_t)1 << 63;
+    return 0;
+}
+
+void power_close(struct power *power)
+{
+    free(power->mantissa);
+    *power = (struct power){0};
+}
+
+/* Multiplies the mantissa; what overflows is in the spare limb above it. */
+static void multiply(struct power *power, uint64_t factor)
+{
+    uint64_t *limb = power->mantissa;
+    wide carry = 0;
+    for (size_t i = 1; i <= power->limbs; i++) {
+        carry += (wide)limb[i] * factor;
+        limb[i] = (uint64_t)carry;
+        carry >>= 64;
+    }
+    limb[power->limbs + 1] = (uint64_t)carry;
+}
+
+/* Divides the mantissa and both spare limbs, rounding down. Returns whether there is a remainder.
+ */
+static bool divide(struct power *power, uint64_t divisor)
+{
+    uint64_t *limb = power->mantissa;
+    wide rest = 0;
+    for (size_t i = power->limbs + 2; i-- > 0;) {
+        rest = rest << 64 | limb[i];
+        limb[i] = (uint64_t)(rest / divisor);
+        rest %= divisor;
+    }
+    return rest != 0;
+}
+
+/* Shifts so that the mantissa's highest bit is set again, and empties the spare limbs. Returns
+ * whether bits were lost. */
+static bool normalize(struct power *power)
+{
+    uint64_t *limb = power->mantissa, high = limb[power->limbs + 1], lost = limb[0];
+    if (high != 0) {
+        int right = 64 - __builtin_clzll(high);
+        for (size_t i = 0; i <= power->limbs; i++)
+            limb[i] = (uint64_t)(((wide)limb[i + 1] << 64 | limb[i]) >> right);
+        lost |= limb[0];
+        power->exponent += right;
+    } else {
+        int left = __builtin_clzll(limb[power->limbs]);
+        for (size_t i = power->limbs; i > 0; i--)
+            limb[i] = (uint64_t)(((wide)limb[i] << 64 | limb[i - 1]) << left >> 64);
+        lost = limb[0] << left;
+        power->exponent -= left;
+    }
+    limb[0] = limb[power->limbs + 1] = 0;
+    return lost != 0;
+}
+
+/* One step. As factor and divisor are below 2^60, the quotient keeps all its bits but those that
+ * normalize takes away: the highest one stays in the mantissa's highest limb or above. */
+static void take_step(struct power *power, uint64_t factor, uint64_t divisor, int shift)
+{
+    bool lost = false;
+    if (factor != 1)
+        multiply(power, factor);
+    if (divisor != 1)
+        lost = divide(power, divisor);
+    lost |= normalize(power);
+    power->exponent += shift;
+    power->lossy += lost || power->lossy > 0;
+}
+
+void power_raise(struct power *power)
+{
+    take_step(power, power->up, power->down, power->shift);
+}
+
+void power_lower(struct power *power)
+{
+    take_step(power, power->down, power->up, -power->shift);
+}
+
+/* The highest 128 bits of the mantissa, and of a mantissa that the power is below, or exactly at if
+ * nothing was lost. False: that one has more bits.
+ *
+ * Let M be the true mantissa, in units of the last place, so 2^(64 * limbs - 1) and more, and m the
+ * one kept. Each step multiplies both by the same number and rounds m down, so (M - m) / M grows by
+ * less than 2^-(64 * limbs - 1). After n steps M - m is less than n * M / 2^(64 * limbs - 1), which
+ * is at most 2 * n and a rest below 1 that comes from M - m itself. */
+static bool highest_bits(const struct power *power, wide *low, wide *high)
+{
+    const uint64_t *limb = power->mantissa;
+    size_t limbs = power->limbs;
+    wide error = power->lossy ? 2 * (wide)power->lossy + 1 : 0;
+    *low = (wide)limb[limbs] << 64 | (limbs > 1 ? limb[limbs - 1] : 0);
+    if (limbs == 1)
+        error <<= 64;
+    if (limbs > 2) {
+        for (size_t i = 1; i < limbs - 1; i++)
+            error = (error + limb[i]) >> 64;
+    }
+    *high = *low + error;
+    return *high >= *low;
+}
+
+/* Whether a mantissa has a bit set below its highest 128 - `skipped` ones. */
+static bool has_bits_below(const struct power *power, wide highest, int skipped)
+{
+    bool set = skipped > 0 && (highest << (128 - skipped)) != 0;
+    for (size_t i = 1; i + 1 < power->limbs; i++)
+        set |= power->mantissa[i] != 0;
+    return set;
+}
+
+#define DOUBLE_BITS 53
+#define DOUBLE_LEAST (-1074) /* exponent of the least double over zero */
+
+bool power_nearest(const struct power *power, double *value)
+{
+    wide low, high;
+    int64_t exponent = power->exponent;
+    int64_t bits = exponent - DOUBLE_LEAST + 1; /* that a double of this size has */
+    bits = bits > DOUBLE_BITS ? DOUBLE_BITS : bits;
+    if (exponent > 1023 || bits < 0) { /* beyond half the least one, or the largest and a half */
+        *value = bits < 0 ? 0 : HUGE_VAL;
+        return true;
+    }
+    if (!highest_bits(power, &low, &high))
+        return false;
+    /* One more bit than a double has: the one that decides. */
+    int skipped = 127 - (int)bits;
+    uint64_t kept = (uint64_t)(low >> skipped);
+    if (kept != (uint64_t)(high >> skipped))
+        return false;
+    bool more = power->lossy || has_bits_below(power, low, skipped);
+    uint64_t rounded = kept >> 1;
+    rounded += (kept & 1) && (more || (rounded & 1));
+    *value = ldexp((double)rounded, (int)(exponent - bits + 1));
+    return true;
+}
+
+bool power_round_up(const struct power *power, whole *value)
+{
+    wide low, high;
+    if (!highest_bits(power, &low, &high))
+        return false;
+    int skipped = 127 - (int)power->exponent;
+    if (low >> skipped != high >> skipped)
+        return false;
+    *value = (whole)(low >> skipped);
+    *value += power->lossy || has_bits_below(power, low, skipped);
+    return true;
+}
