@@ -12,13 +12,21 @@ static size_t row_of_rank(const uint64_t *counts, uint64_t rank)
     return row;
 }
 
-/* For samples from a up to b, both over 0: 2ab / (a + b) errs as much, relatively, at both ends. */
+/* The greatest relative error of a value for samples from a up to b, both over 0, or a little more:
+ * two operations have rounded it, by a factor of 1 + 2^-53 each, and the decimal that is printed
+ * may be half a unit of the last place lower. */
+static double error_bound(double value, double a, double b)
+{
+    double low = fabs(value - a) / a, high = fabs(b - value) / b;
+    return (low > high ? low : high) * (1 + 4 * DBL_EPSILON);
+}
+
+/* The value that errs least for samples from a up to b, both over 0. 2ab / (a + b) errs as much,
+ * relatively, at both ends. */
 static struct quantile between(double a, double b)
 {
-    double ratio = b / a;
-    if (ratio > DBL_MAX)
-        return (struct quantile){0, 1};
-    return (struct quantile){b * (2 / (1 + ratio)), (ratio - 1) / (ratio + 1)};
+    double ratio = b / a, value = b * (2 / (1 + ratio)), error = error_bound(value, a, b);
+    return error < 1 ? (struct quantile){value, error} : (struct quantile){0, 1};
 }
 
 static struct quantile in_bin(const struct binning *binning, size_t bin)

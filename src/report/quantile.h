@@ -4,7 +4,8 @@
 
 #include "src/histogram/histogram.h"
 
-/* Where a quantile lies: |value - sample| <= error * |sample|, but for the rounding of value. */
+/* Where a quantile lies: |value - sample| <= error * |sample|, exactly. It also holds if the error
+ * is not this double but the decimal with the fewest digits that reads back as it. */
 struct quantile {
     double value;
     double error; /* relative; 0: the very value, infinity: nothing is known */

@@ -1,0 +1,135 @@
+/* The error of a quantile is a bound: for every log-linear bin and for bins at random, whatever
+ * sample of the bin it was, in exact arithmetic; and also as it is printed. */
+#include "src/report/quantile.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static unsigned long cases, wrong;
+
+static uint64_t next_random(void)
+{
+    static uint64_t state = 88172645463325252u; /* xorshift, Marsaglia */
+    state ^= state << 13;
+    state ^= state >> 7;
+    state ^= state << 17;
+    return state * 0x2545f4914f6cdd1du;
+}
+
+/* A sum of two doubles that is exact: high is what it rounds to. */
+struct exact {
+    double high, low;
+};
+
+static struct exact exact_sum(double a, double b)
+{
+    volatile double high = a + b, rest = high - a, lost = a - (high - rest);
+    return (struct exact){high, lost + (b - rest)};
+}
+
+static struct exact exact_product(double a, double b)
+{
+    return (struct exact){a * b, fma(a, b, -(a * b))};
+}
+
+/* Whether |value - sample| <= error * |sample|. */
+static bool is_bound(double value, double sample, double error)
+{
+    if (fabs(sample) < 0x1p-500) { /* where a product would be rounded off */
+        value *= 0x1p500;
+        sample *= 0x1p500;
+    }
+    struct exact off = exact_sum(value, -sample), bound = exact_product(error, fabs(sample));
+    if (off.high < 0)
+        off = (struct exact){-off.high, -off.low};
+    return off.high < bound.high || (off.high == bound.high && off.low <= bound.low);
+}
+
+/* The quantile of one sample in a bin against all that the sample can have been. The worst ones are
+ * at the ends of the bin. */
+static void check_bin(const struct binning *binning, struct tally *tally, size_t bin)
+{
+    double a = binning_edge(binning, bin), b = nextafter(binning_edge(binning, bin + 1), -HUGE_VAL);
+    tally->counts[1 + bin] = tally->samples = 1;
+    struct quantile found = quantile(binning, tally, 0.5);
+    tally->counts[1 + bin] = 0;
+    a = a < -DBL_MAX ? -DBL_MAX : a;
+    /* A decimal that reads back as the error is above the midpoint below it. */
+    double printed = found.error == 0 || found.error == 1 ? found.error : nextafter(found.error, 0);
+    cases++;
+    if (is_bound(found.value, a, printed) && is_bound(found.value, b, printed))
+        return;
+    if (wrong++ < 20)
+        fprintf(stderr, "FAIL: samples from %.17g to %.17g: %.17g errs by more than %.17g\n", a, b,
+                found.value, found.error);
+}
+
+static void check_bins(const struct binning *binning)
+{
+    struct tally tally = {.bins = ROWS(binning)};
+    tally.counts = calloc(tally.bins, sizeof tally.counts[0]);
+    if (!tally.counts)
+        abort();
+    for (size_t bin = 0; bin < binning->bins; bin++)
+        check_bin(binning, &tally, bin);
+    free(tally.counts);
+}
+
+static int ascending(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* Edges of any size, or near each other. */
+static void check_random_edges(void)
+{
+    double edges[64];
+    for (unsigned i = 0; i < 64; i++) {
+        uint64_t bits = next_random();
+        if (i % 2)
+            bits = (bits >> 20) | (uint64_t)0x3ff << 52;
+        memcpy(&edges[i], &bits, sizeof bits);
+        if (!isfinite(edges[i]))
+            edges[i] = i;
+    }
+    qsort(edges, 64, sizeof edges[0], ascending);
+    struct binning binning;
+    if (binning_edges(&binning, edges, 64) != BINNING_OK)
+        return; /* two are the same */
+    check_bins(&binning);
+    binning_free(&binning);
+}
+
+/* The bound that the man page promises for log-linear bins of normal numbers. */
+static void check_tight(const struct binning *binning)
+{
+    struct tally tally = {.bins = ROWS(binning), .samples = 1};
+    tally.counts = calloc(tally.bins, sizeof tally.counts[0]);
+    if (!tally.counts)
+        abort();
+    for (size_t row = binning_row(binning, DBL_MIN); row < ROW_ABOVE(binning); row++) {
+        tally.counts[row] = 1;
+        double error = quantile(binning, &tally, 0.5).error;
+        tally.counts[row] = 0;
+        cases++;
+        if (!(error <= 1.0 / 65 + 1e-15) && wrong++ < 20)
+            fprintf(stderr, "FAIL: row %zu: the error may be %.17g\n", row, error);
+    }
+    free(tally.counts);
+}
+
+int main(void)
+{
+    struct binning binning;
+    binning_log_linear(&binning);
+    check_bins(&binning);
+    check_tight(&binning);
+    for (unsigned i = 0; i < 2000; i++)
+        check_random_edges();
+    printf("%lu cases, %lu wrong\n", cases, wrong);
+    return wrong != 0;
+}
