@@ -60,7 +60,7 @@ MOSTLYCLEANFILES += tests/helpers/interpose.so
 
 # --- units ---
 
-unit_tests = tests/unit/test_binning tests/unit/test_count tests/unit/test_limits \
+unit_tests = tests/unit/test_binning tests/unit/test_count tests/unit/test_diag tests/unit/test_limits \
 	tests/unit/test_lines tests/unit/test_number_parsers tests/unit/test_quantile \
 	tests/unit/test_show tests/unit/test_text_cuts tests/unit/test_values \
 	tests/unit/test_visible
@@ -71,6 +71,7 @@ with_device = libgpuhisto.a $(device) libhistogram.a $(device_libs)
 tests_unit_test_binning_LDADD = $(libraries) -lm
 tests_unit_test_count_SOURCES = tests/unit/test_count.c $(samples)
 tests_unit_test_count_LDADD = $(libraries)
+tests_unit_test_diag_LDADD = $(libraries)
 tests_unit_test_limits_LDADD = $(libraries)
 tests_unit_test_lines_LDADD = $(libraries)
 tests_unit_test_number_parsers_SOURCES = tests/unit/test_number_parsers.c $(naive_number) \

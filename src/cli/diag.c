@@ -1,18 +1,25 @@
 #include "diag.h"
+#include "src/base/show.h"
 
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
+
+#define LINE_MAX_BYTES 2048 /* twice a reason, so that nothing of one is left out */
 
 void diag(const char *format, ...)
 {
     int saved = errno;
-    char line[1024];
+    char line[LINE_MAX_BYTES], shown[LINE_MAX_BYTES];
     va_list args;
     va_start(args, format);
     vsnprintf(line, sizeof line, format, args);
     va_end(args);
-    /* stderr is unbuffered; glibc still collects one fprintf into one write. */
-    fprintf(stderr, "gpuhisto: %s\n", line);
+    /* Whatever is in it, such as a driver's text, it stays one line and cannot control a terminal.
+     */
+    show_text(line, strlen(line), shown, sizeof shown);
+    /* Standard error is unbuffered, but glibc still collects one fprintf into one write. */
+    fprintf(stderr, "gpuhisto: %s\n", shown);
     errno = saved;
 }

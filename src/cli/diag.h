@@ -3,7 +3,8 @@
 #define GPUHISTO_DIAG_H
 
 /* Prints "gpuhisto: ", the formatted message and a newline in one write, so that lines of several
- * processes in a pipeline do not mix. Any thread may call it; errno is kept. */
+ * processes in a pipeline do not mix. Bytes that could end the line or control a terminal are shown
+ * escaped. Any thread may call it; errno is kept. */
 void diag(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 #endif

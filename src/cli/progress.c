@@ -1,5 +1,6 @@
 #include "progress.h"
 #include "diag.h"
+#include "src/base/clock.h"
 
 #include <inttypes.h>
 #include <signal.h>
@@ -10,9 +11,9 @@
 
 #define PERIOD_SECONDS 0.5
 
-static atomic_bool asked; /* set on whichever thread the signal comes to */
+static atomic_bool asked; /* set on whichever thread takes the signal */
 
-static void note(int signal)
+static void note_signal(int signal)
 {
     (void)signal;
     atomic_store(&asked, true);
@@ -20,7 +21,7 @@ static void note(int signal)
 
 static void catch_signal(int signal)
 {
-    struct sigaction action = {.sa_handler = note, .sa_flags = SA_RESTART}, old;
+    struct sigaction action = {.sa_handler = note_signal, .sa_flags = SA_RESTART}, old;
     sigemptyset(&action.sa_mask);
     if (sigaction(signal, NULL, &old) == 0 && old.sa_handler != SIG_IGN)
         sigaction(signal, &action, NULL);
@@ -39,13 +40,13 @@ struct progress progress_begin(enum progress_when when, struct source *source)
     struct progress progress = {.source = source, .terminal = isatty(STDERR_FILENO) == 1};
     progress.shown = when == PROGRESS_ALWAYS || (when == PROGRESS_AUTO && progress.terminal);
     progress.next = PERIOD_SECONDS;
-    clock_gettime(CLOCK_MONOTONIC, &progress.begin);
+    progress.begin = clock_now();
     return progress;
 }
 
-/* "12.3 GB, 4.5 GB/s, 67%, 8 s left"; the last two only where the size is known. */
-static void describe(const struct progress *progress, uint64_t bytes, double seconds, char *line,
-                     size_t size)
+/* Writes "12.3 GB, 4.500 GB/s, 67%, 8 s left"; the last two only if the size is known. */
+static void describe_progress(const struct progress *progress, uint64_t bytes, double seconds,
+                              char *line, size_t size)
 {
     static const char units[] = " kMGTPE";
     double amount = (double)bytes;
@@ -61,8 +62,8 @@ static void describe(const struct progress *progress, uint64_t bytes, double sec
                  seconds * (1 - share) / share);
 }
 
-/* Writes over the line that stands on the terminal. */
-static void rewrite(struct progress *progress, const char *line)
+/* Replaces the line that is on the terminal. */
+static void rewrite_line(struct progress *progress, const char *line)
 {
     int width = (int)strlen(line);
     fprintf(stderr, "\r%-*s%s", progress->width, line, width ? "" : "\r");
@@ -72,21 +73,18 @@ static void rewrite(struct progress *progress, const char *line)
 void progress_look(void *arg, uint64_t bytes)
 {
     struct progress *progress = arg;
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    double seconds = (double)(now.tv_sec - progress->begin.tv_sec) +
-                     (double)(now.tv_nsec - progress->begin.tv_nsec) / 1e9;
+    double seconds = clock_seconds_since(&progress->begin);
     bool due = progress->shown && seconds >= progress->next;
     bool answer = atomic_exchange(&asked, false);
     if (!due && !answer)
         return;
     char line[200];
-    describe(progress, bytes, seconds, line, sizeof line);
+    describe_progress(progress, bytes, seconds, line, sizeof line);
     if (answer || !progress->terminal) {
         progress_end(progress);
         diag("%s", line);
     } else {
-        rewrite(progress, line);
+        rewrite_line(progress, line);
     }
     if (due)
         progress->next = seconds + PERIOD_SECONDS;
@@ -95,5 +93,5 @@ void progress_look(void *arg, uint64_t bytes)
 void progress_end(struct progress *progress)
 {
     if (progress->width > 0)
-        rewrite(progress, "");
+        rewrite_line(progress, "");
 }

@@ -1,5 +1,5 @@
-/* How far the run is, on standard error: now and then if that is wanted, and once for every SIGUSR1
- * (and SIGINFO, where there is one). */
+/* How far the run has come, on standard error: twice a second if that is wanted, and once for every
+ * SIGUSR1 (and SIGINFO, where it exists). */
 #ifndef GPUHISTO_PROGRESS_H
 #define GPUHISTO_PROGRESS_H
 
@@ -11,7 +11,7 @@
 #include <time.h>
 
 enum progress_when {
-    PROGRESS_NEVER, /* but for signals */
+    PROGRESS_NEVER, /* except for signals */
     PROGRESS_AUTO,  /* if standard error is a terminal */
     PROGRESS_ALWAYS,
 };
@@ -19,22 +19,24 @@ enum progress_when {
 struct progress {
     struct source *source;
     struct timespec begin;
-    bool shown, terminal; /* now and then; rewriting one line */
-    double next;          /* seconds, when to show it again */
-    int width;            /* of the line that stands on the terminal, in characters */
+    bool shown;    /* twice a second */
+    bool terminal; /* one line is rewritten */
+    double next;   /* when to show it again, in seconds since begin */
+    int width;     /* of the line that is on the terminal, in characters */
 };
 
-/* From here on the signals are noted, and answered by progress_look; before, they would kill. One
- * that is ignored stays so. Blocking calls go on (SA_RESTART). */
+/* Catches the signals, which would end the process otherwise; progress_look answers them. One that
+ * is ignored stays ignored. Blocking calls go on (SA_RESTART). */
 void progress_catch_signals(void);
 
-/* The source must outlive it. */
+/* Starts the clock. The source must outlive the result. */
 struct progress progress_begin(enum progress_when when, struct source *source);
 
-/* To be called often, with a struct progress and the bytes counted so far: prints what is due. */
+/* Prints what is due. To be called often, with a struct progress and the bytes counted so far; by
+ * one thread at a time. */
 void progress_look(void *progress, uint64_t bytes);
 
-/* Clears the line; messages may follow. */
+/* Clears the line on the terminal, so that messages may follow. */
 void progress_end(struct progress *progress);
 
 #endif
