@@ -1,6 +1,5 @@
-/* For libFuzzer: the command line. Words of the input, which ends each by a newline, are arguments;
- * whatever they are, options_parse takes them or gives one line that says why not. `make fuzz`
- * builds it. */
+/* For libFuzzer: the command line. The lines of the input are the arguments. Whatever they are,
+ * options_parse takes them, or gives a reason that is one printable line. `make fuzz` builds it. */
 #include "src/cli/options.h"
 
 #include <stdint.h>
@@ -11,7 +10,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 #define WORDS_MAX 64
 
-/* What must hold of options that were taken. */
+/* Checks what must hold of options that were taken. */
 static void check_options(const struct options *options)
 {
     const struct histogram *histogram = &options->histogram;
@@ -23,6 +22,16 @@ static void check_options(const struct options *options)
         (binned && histogram->bins != ROWS(&histogram->binning)) ||
         (options->input.record_size && options->pool.chunk_size % options->input.record_size))
         abort();
+}
+
+static void check_reason(int rc, const struct reason *why)
+{
+    size_t len = strnlen(why->text, sizeof why->text);
+    if ((rc != OPTIONS_WRONG && rc != OPTIONS_FAILED) || len == 0 || len == sizeof why->text)
+        abort();
+    for (size_t i = 0; i < len; i++)
+        if ((unsigned char)why->text[i] < 0x20 || why->text[i] == 0x7f)
+            abort();
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -41,11 +50,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     static struct options options;
     struct reason why = {""};
-    if (options_parse(count, words, &options, &why) == 0) {
+    int rc = options_parse(count, words, &options, &why);
+    if (rc == 0) {
         check_options(&options);
         binning_free(&options.histogram.binning);
-    } else if (!why.text[0] || strlen(why.text) >= sizeof why.text) {
-        abort();
+    } else {
+        check_reason(rc, &why);
     }
     free(text);
     return 0;
