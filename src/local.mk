@@ -13,6 +13,7 @@ histogram_sources = \
 	src/base/clock.h \
 	src/base/reason.c src/base/reason.h \
 	src/base/show.c src/base/show.h \
+	src/base/signals.c src/base/signals.h \
 	src/histogram/binned_rows.c src/histogram/binned_rows.h \
 	src/histogram/binning.c src/histogram/binning.h src/histogram/binning_log.c \
 	src/histogram/byte_rows.c src/histogram/byte_rows.h \
@@ -60,5 +61,8 @@ gpuhisto_sources = \
 	src/pool/workers.c src/pool/workers.h \
 	src/report/output.c src/report/output.h \
 	src/report/quantile.c src/report/quantile.h \
-	src/report/report.c src/report/report.h
+	src/report/report.c src/report/report.h \
+	src/report/target.c src/report/target.h \
+	src/report/temporary.c src/report/temporary.h \
+	src/report/writer.c src/report/writer.h
 libgpuhisto_a_SOURCES = $(gpuhisto_sources) $(gpu_engine_sources)

@@ -33,33 +33,53 @@ static void hold_standard_descriptors(void)
             (void)!open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY);
 }
 
-/* Closes standard output, where a full disk or a closed descriptor shows itself. */
+/* Static, as a GPU that is still starting may read the histogram until the process ends. */
+static struct options options;
+static struct output output;
+
+static int failed(const struct reason *why)
+{
+    diag("%s", why->text);
+    return STATUS_FAILED;
+}
+
+/* Where a text goes that is no table: standard output. */
+static struct writer *begin_text(void)
+{
+    struct reason unused;
+    output_prepare(&output, NULL, &unused);
+    return output_open(&output, &unused);
+}
+
+/* Closes the output, where a full disk or a closed descriptor shows itself. */
 static int end_output(void)
 {
-    struct reason why;
-    if (output_close(stdout, NULL, &why) == 0)
-        return STATUS_COUNTED;
-    diag("%s", why.text);
-    return STATUS_FAILED;
+    struct reason warning, why;
+    if (output_close(&output, &warning, &why) != 0)
+        return failed(&why);
+    if (warning.text[0] && options.verbosity >= NORMAL)
+        diag("warning: %s", warning.text);
+    return STATUS_COUNTED;
 }
 
 static int list_kernels(void)
 {
-    printf("%-12s the fastest for the mode (the default)\n", "auto");
+    struct writer *out = begin_text();
+    writer_format(out, "%-12s the fastest for the mode (the default)\n", "auto");
     for (unsigned i = 0; i < strategy_count; i++)
-        printf("%-12s %s\n", strategies[i].name, strategies[i].about);
+        writer_format(out, "%-12s %s\n", strategies[i].name, strategies[i].about);
     return end_output();
 }
 
 static int print_version(void)
 {
-    printf("%s %s\n", PACKAGE_NAME, PACKAGE_VERSION);
+    writer_format(begin_text(), "%s %s\n", PACKAGE_NAME, PACKAGE_VERSION);
     return end_output();
 }
 
 static int print_help(void)
 {
-    options_print_help(stdout);
+    options_write_help(begin_text());
     return end_output();
 }
 
@@ -101,21 +121,15 @@ static void print_engines(const struct pool_outcome *outcome, enum verbosity ver
         diag("gpu: not used: not asked for, or not worth its start");
 }
 
-static int print_report(const struct options *options, const struct tally *tally)
+static int print_report(const struct tally *tally)
 {
     struct reason why;
-    FILE *out = output_open(options->output, &why);
-    if (out) {
-        report_write(out, &options->report, &options->histogram, tally);
-        if (output_close(out, options->output, &why) == 0)
-            return STATUS_COUNTED;
-    }
-    diag("%s", why.text);
-    return STATUS_FAILED;
+    struct writer *out = output_open(&output, &why);
+    if (!out)
+        return failed(&why);
+    report_write(out, &options.report, &options.histogram, tally);
+    return end_output();
 }
-
-/* Static, as a GPU that is still starting may read the histogram until the process ends. */
-static struct options options;
 
 /* Static, as a GPU that is still starting may read it until the process ends. */
 static struct visible gpu;
@@ -132,10 +146,8 @@ static int count(void)
     struct tally tally;
     struct pool_outcome outcome = {0};
     struct reason why;
-    if (output_check(options.output, &why) != 0) {
-        diag("%s", why.text);
-        return STATUS_FAILED;
-    }
+    if (output_prepare(&output, options.output, &why) != 0)
+        return failed(&why);
     if (options.pool.device != DEVICE_CPU)
         choose_gpu();
     struct source *source = source_open(options.operands, options.operand_count, &options.input);
@@ -155,7 +167,7 @@ static int count(void)
     source_close(source);
     if (options.pool.invalid == INVALID_SKIP)
         tally_skip_invalid(&tally, &options.histogram);
-    int status = print_report(&options, &tally);
+    int status = print_report(&tally);
     tally_close(&tally);
     print_engines(&outcome, options.verbosity);
     if (options.timing)

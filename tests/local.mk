@@ -42,7 +42,8 @@ EXTRA_DIST += tests/helpers/scale.h tests/helpers/skipped
 # --- what the scripts need ---
 
 check_PROGRAMS += tests/helpers/dribble tests/helpers/make_data tests/helpers/make_zstd \
-	tests/helpers/oracle tests/helpers/oracle_numbers tests/helpers/oracle_values \
+	tests/helpers/exchange tests/helpers/oracle tests/helpers/oracle_numbers \
+	tests/helpers/oracle_values \
 	tests/helpers/with_stdin
 naive_number = tests/helpers/naive_number.c tests/helpers/naive_number.h
 tests_helpers_oracle_numbers_SOURCES = tests/helpers/oracle_numbers.c $(naive_number)
@@ -146,7 +147,8 @@ scripts = \
 	tests/cli/faults_emulated.sh tests/cli/formats.sh tests/cli/large.sh \
 	tests/cli/large_gpu.sh tests/cli/memory.sh tests/cli/numbers.sh \
 	tests/cli/numbers_emulated.sh tests/cli/numbers_gpu.sh tests/cli/options.sh \
-	tests/cli/progress.sh tests/cli/setup.sh tests/cli/sources.sh \
+	tests/cli/output.sh tests/cli/progress.sh tests/cli/setup.sh tests/cli/signals.sh \
+	tests/cli/sources.sh \
 	tests/cli/sources_emulated.sh tests/cli/startup.sh tests/cli/values.sh tests/cli/values_emulated.sh \
 	tests/cli/values_gpu.sh tests/cli/zstd.sh tests/cli/zstd_emulated.sh
 

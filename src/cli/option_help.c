@@ -1,6 +1,8 @@
 /* The text of --help, made from the table of options. */
 #include "option.h"
+#include "src/report/writer.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #define HELP_COLUMN 27 /* where the help of an option begins, from 0 */
@@ -26,30 +28,31 @@ static const char *const headings[] = {
     [GROUP_MESSAGES] = "Messages:",
 };
 
-static void print_row(FILE *out, const struct option_row *row)
+static void write_option(struct writer *out, const struct option_row *row)
 {
     static const char *const before[] = {"", "=", "[="};
     static const char *const after[] = {"", "", "]"};
     const char *line = row->help;
-    int width = row->letter ? fprintf(out, "  -%c, ", row->letter) : fprintf(out, "      ");
-    width +=
-        fprintf(out, "--%s%s%s%s", row->name, before[row->takes], row->value, after[row->takes]);
+    const char letter[] = {'-', row->letter ? row->letter : '-', ',', ' ', '\0'};
+    char names[80];
+    snprintf(names, sizeof names, "  %s--%s%s%s%s", row->letter ? letter : "    ", row->name,
+             before[row->takes], row->value, after[row->takes]);
     do {
         int len = (int)strcspn(line, "\n");
-        fprintf(out, "%*s%.*s\n", HELP_COLUMN - width, "", len, line);
+        writer_format(out, "%-*s%.*s\n", HELP_COLUMN, names, len, line);
         line += len;
-        width = 0;
+        names[0] = '\0';
     } while (*line++);
 }
 
-void options_print_help(FILE *out)
+void options_write_help(struct writer *out)
 {
-    fputs(help_begin, out);
+    writer_text(out, help_begin);
     for (size_t i = 0; i < option_count; i++) {
         const struct option_row *row = &option_rows[i];
         if (i == 0 || row->group != row[-1].group)
-            fprintf(out, "\n%s\n", headings[row->group]);
-        print_row(out, row);
+            writer_format(out, "\n%s\n", headings[row->group]);
+        write_option(out, row);
     }
-    fputs(help_end, out);
+    writer_text(out, help_end);
 }

@@ -8,7 +8,10 @@
 #include "progress.h"
 #include "src/report/report.h"
 
-#include <stdio.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+struct writer;
 
 enum action {
     ACTION_COUNT,
@@ -46,7 +49,7 @@ struct options {
  * for two threads at once: getopt keeps its state in globals. */
 int options_parse(int argc, char **argv, struct options *options, struct reason *why);
 
-/* Prints the text of --help. Errors stay with the stream. */
-void options_print_help(FILE *out);
+/* Writes the text of --help. Errors stay with the writer. */
+void options_write_help(struct writer *out);
 
 #endif

@@ -1,224 +1,160 @@
 #include "output.h"
 
+#include "src/base/signals.h"
+
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
-#include <signal.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-/* The only global state: what the signal handler has to remove. Empty: nothing. */
-static char temporary[PATH_MAX];
-static volatile sig_atomic_t temporary_there;
-
-static const int deadly_signals[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM};
-#define DEADLY_COUNT (sizeof deadly_signals / sizeof deadly_signals[0])
-
-#define LINKS_MAX 40 /* as the kernel has it */
-
-/* What FILE is now, and the name behind its links: rename must not replace a link. */
-struct target {
-    bool there;
-    bool direct; /* written as it is, not replaced */
-    mode_t mode;
-    int descriptor; /* that the name stands for, as /dev/stdout does; or -1 */
-    char path[PATH_MAX];
-};
-
-static int fail(const char *name, struct reason *why)
+static int fail(const struct output *output, struct reason *why)
 {
-    reason_set(why, "%s: %s", name ? name : "standard output", strerror(errno));
+    const char *what = strerror(errno);
+    if (output->name)
+        reason_of(why, output->name, "%s", what);
+    else
+        reason_set(why, "standard output: %s", what);
     return -1;
 }
 
-/* path's directory, with its last slash; empty for the current one. */
-static void directory_of(const char *path, char directory[PATH_MAX])
+int output_prepare(struct output *output, const char *name, struct reason *why)
 {
-    const char *slash = strrchr(path, '/');
-    size_t len = slash ? (size_t)(slash - path) + 1 : 0;
-    memcpy(directory, path, len);
-    directory[len] = '\0';
+    signals_ignore_file_size();
+    output->name = name;
+    output->temporary = (struct temporary){.fd = -1};
+    return name && target_find(&output->target, name) != 0 ? fail(output, why) : 0;
 }
 
-/* The open descriptor that a path names, or -1. */
-static int descriptor_of(const char *path)
+/* A file that takes the place of another is nobody else's to read until it has that one's mode. */
+static int open_temporary(struct output *output)
 {
-    int fd, end = 0;
-    if ((sscanf(path, "/dev/fd/%d%n", &fd, &end) == 1 && !path[end]) ||
-        (sscanf(path, "/proc/self/fd/%d%n", &fd, &end) == 1 && !path[end]))
-        return fd;
-    return -1;
+    bool is_new = output->target.file < 0;
+    return temporary_open(&output->temporary, output->target.directory, is_new ? 0666 : 0600) == 0
+               ? output->temporary.fd
+               : -1;
 }
 
-/* Sets path to name, or what it points to if it is a link; there need be nothing. A name
- * for a descriptor is not followed to the file behind it. 0, or -1 with errno set. */
-static int follow_links(const char *name, char path[PATH_MAX])
+static int open_file(struct output *output)
 {
-    char link[PATH_MAX], directory[PATH_MAX] = "";
-    const char *next = name;
-    for (int links = 0; links < LINKS_MAX; links++) {
-        if (strlen(directory) + strlen(next) >= PATH_MAX) {
-            errno = ENAMETOOLONG;
-            return -1;
-        }
-        strcpy(stpcpy(path, directory), next);
-        ssize_t len = readlink(path, link, sizeof link - 1);
-        if (len < 0 || descriptor_of(path) >= 0)
-            return 0; /* not a link */
-        link[len] = '\0';
-        next = link;
-        directory_of(path, directory);
-        if (link[0] == '/')
-            directory[0] = '\0';
+    switch (output->target.kind) {
+    case TARGET_REPLACED:
+        return open_temporary(output);
+    case TARGET_DIRECT:
+        return output->target.fd = target_open(&output->target);
+    default:
+        return output->target.fd;
     }
-    errno = ELOOP;
+}
+
+struct writer *output_open(struct output *output, struct reason *why)
+{
+    int fd = output->name ? open_file(output) : STDOUT_FILENO;
+    if (fd < 0) {
+        fail(output, why);
+        target_close(&output->target);
+        return NULL;
+    }
+    writer_begin(&output->writer, fd);
+    return &output->writer;
+}
+
+/* fsync, where the file can do that. */
+static int put_on_disk(int fd)
+{
+    if (fsync(fd) == 0 || errno == EINVAL || errno == ENOTSUP || errno == EROFS)
+        return 0;
     return -1;
 }
 
-static int examine(const char *name, struct target *target)
+static void warn(const struct output *output, struct reason *warning, const char *what)
 {
-    struct stat status;
-    target->there = stat(name, &status) == 0;
-    if (!target->there && errno != ENOENT)
+    reason_of(warning, output->name, "%s: %s", what, strerror(errno));
+}
+
+/* The mode that a file may have whose owner or group is not the one that it was meant for. */
+static mode_t mode_for_others(mode_t mode, bool same_owner, bool same_group)
+{
+    if (!same_owner)
+        mode &= (mode_t)~S_ISUID;
+    if (!same_group)
+        mode &= (mode_t) ~(S_ISGID | S_IRWXG) | (mode & S_IRWXO) << 3;
+    return mode;
+}
+
+/* Makes a new file look like the one that it replaces. The owner goes first, as that takes setuid
+ * bits away. */
+static void keep_owner_and_mode(const struct output *output, struct reason *warning)
+{
+    struct stat old, new;
+    int fd = output->temporary.fd;
+    if (!target_status(&output->target, &old) || fstat(fd, &new) != 0)
+        return;
+    if ((old.st_uid != new.st_uid || old.st_gid != new.st_gid) &&
+        fchown(fd, old.st_uid, old.st_gid) != 0)
+        (void)!fchown(fd, (uid_t)-1, old.st_gid);
+    if (fstat(fd, &new) != 0)
+        return;
+    mode_t mode =
+        mode_for_others(old.st_mode & 07777, old.st_uid == new.st_uid, old.st_gid == new.st_gid);
+    if ((new.st_mode & 07777) != mode && fchmod(fd, mode) != 0)
+        warn(output, warning, "its mode cannot be kept");
+}
+
+/* The new name is on disk when the directory is. */
+static void put_directory_on_disk(const struct output *output, struct reason *warning)
+{
+    int fd = openat(output->target.directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0)
+        return; /* one that may not be read */
+    if (put_on_disk(fd) != 0)
+        warn(output, warning, "written, but a crash may undo it");
+    close(fd);
+}
+
+static int place(struct output *output, struct reason *warning)
+{
+    keep_owner_and_mode(output, warning);
+    if (put_on_disk(output->temporary.fd) != 0 ||
+        temporary_place(&output->temporary, output->target.base, output->target.file < 0) != 0)
         return -1;
-    target->mode = target->there ? status.st_mode & 07777 : 0666;
-    if (target->there && S_ISDIR(status.st_mode)) {
-        errno = EISDIR;
-        return -1;
-    }
-    if (follow_links(name, target->path) != 0)
-        return -1;
-    target->descriptor = descriptor_of(target->path);
-    target->direct = target->descriptor >= 0 || (target->there && !S_ISREG(status.st_mode));
+    put_directory_on_disk(output, warning);
     return 0;
 }
 
-int output_check(const char *name, struct reason *why)
+/* A full disk may show itself only when the file is closed. */
+static int close_direct(struct output *output)
 {
-    struct target target;
-    char directory[PATH_MAX];
-    if (!name)
-        return 0;
-    if (examine(name, &target) != 0)
-        return fail(name, why);
-    directory_of(target.path, directory);
-    const char *written = target.direct ? name : directory[0] ? directory : ".";
-    return access(written, W_OK) == 0 ? 0 : fail(name, why);
-}
-
-static void remove_and_die(int signal_number)
-{
-    if (temporary_there)
-        unlink(temporary);
-    signal(signal_number, SIG_DFL);
-    raise(signal_number);
-}
-
-/* Signals that were ignored (nohup) stay ignored. */
-static void guard_against_signals(void)
-{
-    for (size_t i = 0; i < DEADLY_COUNT; i++) {
-        struct sigaction old, guard = {.sa_handler = remove_and_die};
-        sigemptyset(&guard.sa_mask);
-        if (sigaction(deadly_signals[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN)
-            sigaction(deadly_signals[i], &guard, NULL);
-    }
-}
-
-static void block_signals(sigset_t *old)
-{
-    sigset_t set;
-    sigemptyset(&set);
-    for (size_t i = 0; i < DEADLY_COUNT; i++)
-        sigaddset(&set, deadly_signals[i]);
-    pthread_sigmask(SIG_BLOCK, &set, old);
-}
-
-/* A file beside the target, removed by signals from the moment it is there. */
-static int open_temporary(const char *target)
-{
-    static const char name[] = ".gpuhisto-XXXXXX";
-    char directory[PATH_MAX];
-    directory_of(target, directory);
-    if (strlen(directory) + sizeof name > sizeof temporary) {
-        errno = ENAMETOOLONG;
-        return -1;
-    }
-    strcpy(stpcpy(temporary, directory), name);
-    guard_against_signals();
-    sigset_t old;
-    block_signals(&old);
-    int fd = mkostemp(temporary, O_CLOEXEC);
-    temporary_there = fd >= 0;
-    pthread_sigmask(SIG_SETMASK, &old, NULL);
-    return fd;
-}
-
-static void remove_temporary(void)
-{
-    if (temporary_there)
-        unlink(temporary);
-    temporary_there = 0;
-}
-
-static int open_target(const char *name, const struct target *target)
-{
-    if (target->descriptor >= 0)
-        return fcntl(target->descriptor, F_DUPFD_CLOEXEC, 3);
-    if (target->direct)
-        return open(name, O_WRONLY | O_CLOEXEC | O_NOCTTY);
-    return open_temporary(target->path);
-}
-
-FILE *output_open(const char *name, struct reason *why)
-{
-    struct target target;
-    if (!name)
-        return stdout;
-    int fd = -1;
-    if (examine(name, &target) == 0)
-        fd = open_target(name, &target);
-    FILE *out = fd < 0 ? NULL : fdopen(fd, "w");
-    if (!out) {
-        fail(name, why);
-        if (fd >= 0)
-            close(fd);
-        remove_temporary();
-    }
-    return out;
-}
-
-/* mkostemp made it for the owner alone; a new file has what the umask leaves, an old one its own.
- */
-static int give_mode(int fd, const struct target *target)
-{
-    mode_t mask = umask(0);
-    umask(mask);
-    return fchmod(fd, target->there ? target->mode : target->mode & ~mask);
-}
-
-int output_close(FILE *out, const char *name, struct reason *why)
-{
-    struct target target;
-    bool bad = ferror(out) || fflush(out) != 0;
-    if (!bad && temporary_there)
-        bad = examine(name, &target) != 0 || give_mode(fileno(out), &target) != 0;
-    /* A full disk may show itself only when the file is closed. */
+    int *fd = &output->target.fd, rc = output->target.kind == TARGET_DIRECT ? put_on_disk(*fd) : 0;
     int saved = errno;
-    if (fclose(out) != 0)
-        bad = true;
+    if (close(*fd) != 0 && errno != EINTR && rc == 0)
+        rc = -1;
     else
         errno = saved;
-    if (!bad && temporary_there) {
-        bad = rename(temporary, target.path) != 0;
-        if (!bad)
-            temporary_there = 0;
-    }
-    if (!bad)
-        return 0;
-    fail(name, why);
-    remove_temporary();
-    return -1;
+    *fd = -1;
+    return rc;
+}
+
+static int finish(struct output *output, struct reason *warning)
+{
+    if (!output->name)
+        return close(STDOUT_FILENO) == 0 || errno == EINTR ? 0 : -1;
+    if (output->target.kind == TARGET_REPLACED)
+        return place(output, warning);
+    return close_direct(output);
+}
+
+int output_close(struct output *output, struct reason *warning, struct reason *why)
+{
+    warning->text[0] = '\0';
+    int rc = -1, error = writer_flush(&output->writer);
+    if (error)
+        errno = error;
+    else
+        rc = finish(output, warning);
+    if (rc != 0)
+        fail(output, why);
+    temporary_discard(&output->temporary);
+    if (output->name)
+        target_close(&output->target);
+    return rc;
 }

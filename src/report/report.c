@@ -5,14 +5,14 @@
 #include <string.h>
 
 /* A field as RFC 4180 wants it. */
-static void write_csv_field(FILE *out, const char *text)
+static void write_csv_field(struct writer *out, const char *text)
 {
     if (strcmp(text, ",") == 0)
-        fputs("\",\"", out);
+        writer_text(out, "\",\"");
     else if (strcmp(text, "\"") == 0)
-        fputs("\"\"\"\"", out);
+        writer_text(out, "\"\"\"\"");
     else
-        fputs(text, out);
+        writer_text(out, text);
 }
 
 /* Whether a row is shown. */
@@ -21,7 +21,7 @@ static bool is_shown(const struct histogram *histogram, enum row_kind kind, uint
     return count > 0 || kind == ROW_KIND_INVALID || !histogram_is_sparse(histogram);
 }
 
-static void write_quantiles(FILE *out, const struct report_options *options,
+static void write_quantiles(struct writer *out, const struct report_options *options,
                             const struct binning *binning, const struct tally *tally)
 {
     char separator = options->format == FORMAT_CSV ? ',' : '\t', q[48], value[48], error[48];
@@ -30,23 +30,23 @@ static void write_quantiles(FILE *out, const struct report_options *options,
         binning_show_double(options->quantiles[i], q);
         binning_show_double(found.value, value);
         binning_show_double(found.error, error);
-        fprintf(out, "q%s%c%s%c%s\n", q, separator, value, separator, error);
+        writer_format(out, "q%s%c%s%c%s\n", q, separator, value, separator, error);
     }
 }
 
 /* A member of an object; `key` has what stands before the colon. JSON knows no infinity and no NaN:
  * they are strings. */
-static void write_json_number(FILE *out, const char *key, const char *text)
+static void write_json_number(struct writer *out, const char *key, const char *text)
 {
     bool finite = strpbrk(text, "in") == NULL;
-    fprintf(out, finite ? "%s:%s" : "%s:\"%s\"", key, text);
+    writer_format(out, finite ? "%s:%s" : "%s:\"%s\"", key, text);
 }
 
-static void write_json_quantiles(FILE *out, const struct report_options *options,
+static void write_json_quantiles(struct writer *out, const struct report_options *options,
                                  const struct binning *binning, const struct tally *tally)
 {
     char text[48];
-    fputs(",\"quantiles\":[", out);
+    writer_text(out, ",\"quantiles\":[");
     for (size_t i = 0; i < options->quantile_count; i++) {
         struct quantile found = quantile(binning, tally, options->quantiles[i]);
         binning_show_double(options->quantiles[i], text);
@@ -55,24 +55,25 @@ static void write_json_quantiles(FILE *out, const struct report_options *options
         write_json_number(out, ",\"value\"", text);
         binning_show_double(found.error, text);
         write_json_number(out, ",\"error\"", text);
-        putc('}', out);
+        writer_char(out, '}');
     }
-    putc(']', out);
+    writer_char(out, ']');
 }
 
 /* A row's edges, or the values that it begins and ends with. */
-static void write_json_bin(FILE *out, const struct mode *mode, const struct row_label *label,
-                           uint64_t count)
+static void write_json_bin(struct writer *out, const struct mode *mode,
+                           const struct row_label *label, uint64_t count)
 {
-    putc('{', out);
+    writer_char(out, '{');
     if (!mode->is_binned)
-        fprintf(out, "\"bin\":\"%s\",", label->name);
+        writer_format(out, "\"bin\":\"%s\",", label->name);
     write_json_number(out, "\"lo\"", label->lo);
     write_json_number(out, ",\"hi\"", label->hi);
-    fprintf(out, ",\"count\":%" PRIu64 "}", count);
+    writer_format(out, ",\"count\":%" PRIu64 "}", count);
 }
 
-static void write_json_bins(FILE *out, const struct histogram *histogram, const uint64_t *counts)
+static void write_json_bins(struct writer *out, const struct histogram *histogram,
+                            const uint64_t *counts)
 {
     const char *comma = "";
     struct row_label label;
@@ -80,7 +81,7 @@ static void write_json_bins(FILE *out, const struct histogram *histogram, const 
         enum row_kind kind = histogram->mode->row_kind(histogram, row);
         if (kind != ROW_KIND_BIN || !is_shown(histogram, kind, counts[row]))
             continue;
-        fputs(comma, out);
+        writer_text(out, comma);
         histogram->mode->label_row(histogram, row, &label);
         write_json_bin(out, histogram->mode, &label, counts[row]);
         comma = ",";
@@ -88,42 +89,42 @@ static void write_json_bins(FILE *out, const struct histogram *histogram, const 
 }
 
 /* What is in no bin, and of numbers why. */
-static void write_json_others(FILE *out, const struct histogram *histogram,
+static void write_json_others(struct writer *out, const struct histogram *histogram,
                               const struct tally *tally)
 {
     uint64_t counted = tally_in_rows(tally, histogram, ROW_KIND_BIN);
-    fprintf(out, ",\"total\":%" PRIu64 ",\"counted\":%" PRIu64 ",\"other\":%" PRIu64,
-            tally->samples, counted, tally->samples - counted);
+    writer_format(out, ",\"total\":%" PRIu64 ",\"counted\":%" PRIu64 ",\"other\":%" PRIu64,
+                  tally->samples, counted, tally->samples - counted);
     if (histogram->mode->is_binned)
-        fprintf(out, ",\"below\":%" PRIu64 ",\"above\":%" PRIu64 ",\"invalid\":%" PRIu64,
-                tally_in_rows(tally, histogram, ROW_KIND_BELOW),
-                tally_in_rows(tally, histogram, ROW_KIND_ABOVE),
-                tally_in_rows(tally, histogram, ROW_KIND_INVALID));
+        writer_format(out, ",\"below\":%" PRIu64 ",\"above\":%" PRIu64 ",\"invalid\":%" PRIu64,
+                      tally_in_rows(tally, histogram, ROW_KIND_BELOW),
+                      tally_in_rows(tally, histogram, ROW_KIND_ABOVE),
+                      tally_in_rows(tally, histogram, ROW_KIND_INVALID));
 }
 
-static void write_json(FILE *out, const struct report_options *options,
+static void write_json(struct writer *out, const struct report_options *options,
                        const struct histogram *histogram, const struct tally *tally)
 {
-    fprintf(out, "{\"schema\":\"gpuhisto/1\",\"mode\":\"%s\"", histogram->mode->name);
+    writer_format(out, "{\"schema\":\"gpuhisto/1\",\"mode\":\"%s\"", histogram->mode->name);
     if (histogram->mode->has_types)
-        fprintf(out, ",\"type\":\"%s\"", histogram->type.name);
+        writer_format(out, ",\"type\":\"%s\"", histogram->type.name);
     write_json_others(out, histogram, tally);
-    fputs(",\"bins\":[", out);
+    writer_text(out, ",\"bins\":[");
     write_json_bins(out, histogram, tally->counts);
-    putc(']', out);
+    writer_char(out, ']');
     if (options->quantile_count)
         write_json_quantiles(out, options, &histogram->binning, tally);
-    fputs("}\n", out);
+    writer_text(out, "}\n");
 }
 
-static void write_header(FILE *out, const struct mode *mode, char separator)
+static void write_header(struct writer *out, const struct mode *mode, char separator)
 {
     for (size_t i = 0; i < 3 && mode->columns[i]; i++)
-        fprintf(out, "%.1s%s", i ? &separator : "", mode->columns[i]);
-    putc('\n', out);
+        writer_format(out, "%.1s%s", i ? &separator : "", mode->columns[i]);
+    writer_char(out, '\n');
 }
 
-static void write_table(FILE *out, const struct report_options *options,
+static void write_table(struct writer *out, const struct report_options *options,
                         const struct histogram *histogram, const struct tally *tally)
 {
     bool csv = options->format == FORMAT_CSV;
@@ -136,19 +137,19 @@ static void write_table(FILE *out, const struct report_options *options,
         if (!is_shown(histogram, kind, tally->counts[row]))
             continue;
         histogram->mode->label_row(histogram, row, &label);
-        fprintf(out, "%s%c%" PRIu64, label.name, separator, tally->counts[row]);
+        writer_format(out, "%s%c%" PRIu64, label.name, separator, tally->counts[row]);
         if (label.note[0]) {
-            putc(separator, out);
+            writer_char(out, separator);
             if (csv)
                 write_csv_field(out, label.note);
             else
-                fputs(label.note, out);
+                writer_text(out, label.note);
         }
-        putc('\n', out);
+        writer_char(out, '\n');
     }
 }
 
-void report_write(FILE *out, const struct report_options *options,
+void report_write(struct writer *out, const struct report_options *options,
                   const struct histogram *histogram, const struct tally *tally)
 {
     if (options->format == FORMAT_JSON) {

@@ -3,8 +3,9 @@
 #define GPUHISTO_REPORT_H
 
 #include "src/histogram/histogram.h"
+#include "writer.h"
 
-#include <stdio.h>
+#include <stdbool.h>
 
 enum format {
     FORMAT_TSV,
@@ -22,9 +23,8 @@ struct report_options {
 };
 
 /* Writes every bin in order; of log-linear ones those that are not empty. Errors stay with the
- * stream: ask ferror, or look at what fclose says.
- */
-void report_write(FILE *out, const struct report_options *options,
+ * writer until it is flushed. */
+void report_write(struct writer *out, const struct report_options *options,
                   const struct histogram *histogram, const struct tally *tally);
 
 #endif

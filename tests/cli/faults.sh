@@ -147,7 +147,7 @@ nowhere "SIGPIPE is ignored" "Broken pipe"
 
 # --- calls that fail ---
 
-# with FAULT=... -- ARGUMENT...: runs the program behind the library that fails as told.
+# with FAULT=... -- ARGUMENT...: runs the program after the library that fails as told.
 with()
 {
     faults=
@@ -159,6 +159,44 @@ with()
     rm -f mark
     run_as env $faults FAULT_MARK="$work/mark" LD_PRELOAD="$HELPERS/interpose.so" \
         "$GPUHISTO" $ENGINE "$@"
+}
+
+# refuses_after_output CASE TEXT: the table had been printed when something failed.
+refuses_after_output()
+{
+    same "$1: table" table out
+    : >out
+    refuses "$1" 1 "$2"
+}
+
+# Signals that come at $call, in the $way to make a file that is given.
+failing_by_signal()
+{
+    for signal in 1:129 2:130 15:143; do
+        cp old dir/new
+        run_as $default env $way FAULT_CALL=$call FAULT_AT=1 FAULT_SIGNAL=${signal%:*} \
+            LD_PRELOAD="$HELPERS/interpose.so" "$GPUHISTO" $ENGINE -l -o dir/new in
+        check "signal ${signal%:*} at $call, $way: status" [ "$(cat status)" -eq ${signal#*:} ]
+        refute "signal ${signal%:*} at $call, $way: no message" grep -q gpuhisto: err
+        check "signal ${signal%:*} at $call, $way: no other file" [ "$(ls -A dir)" = new ]
+        # One that comes in the middle of renaming waits until that is done.
+        [ $call = renameat ] || same "signal ${signal%:*} at $call, $way: old file" old dir/new
+    done
+    # Nothing can be removed then, but FILE is what it was.
+    cp old dir/new
+    run_as env $way FAULT_CALL=$call FAULT_AT=1 FAULT_SIGNAL=9 \
+        LD_PRELOAD="$HELPERS/interpose.so" "$GPUHISTO" $ENGINE -l -o dir/new in 2>/dev/null
+    check "SIGKILL at $call, $way: status" [ "$(cat status)" -eq 137 ]
+    same "SIGKILL at $call, $way: the old file" old dir/new
+    rm -f dir/.gpuhisto-*
+    trap '' INT TERM HUP
+    for signal in 1 2 15; do
+        cp old dir/new
+        with $way FAULT_CALL=$call FAULT_AT=1 FAULT_SIGNAL=$signal -- -l -o dir/new in
+        cp dir/new out
+        counts "signal $signal at $call, $way, ignored" table
+    done
+    trap 'exit 1' HUP INT TERM
 }
 
 failing_calls()
@@ -225,36 +263,61 @@ failing_calls()
     counts "closing what was only read" table
 
     # Writing: what fails late.
-    with FAULT_CALL=fclose FAULT_AT=1 -- -l in
+    with FAULT_CALL=close FAULT_AT=1 FAULT_FD=1 -- -l in
     check "a failed close: struck" [ -e mark ]
-    nowhere "a failed close" "Input/output error"
-    for call in fclose fchmod rename; do
-        cp old dir/new
-        with FAULT_CALL=$call FAULT_AT=1 FAULT_ERRNO=122 -- -l -o dir/new in
-        check "$call of --output: struck" [ -e mark ]
-        refuses "$call of --output" 1 "dir/new: Disk quota exceeded"
-        untouched "$call of --output"
-        for signal in 1:129 2:130 15:143; do
+    refuses_after_output "a failed close" "standard output: Input/output error"
+    for way in "" FAULT_NO_TMPFILE=1; do
+        for call in write fsync renameat; do
             cp old dir/new
-            run_as $default env FAULT_CALL=$call FAULT_AT=1 FAULT_SIGNAL=${signal%:*} \
-                LD_PRELOAD="$HELPERS/interpose.so" "$GPUHISTO" $ENGINE -l -o dir/new in
-            check "signal ${signal%:*} at $call: status" [ "$(cat status)" -eq ${signal#*:} ]
-            untouched "signal ${signal%:*} at $call"
+            with $way FAULT_CALL=$call FAULT_AT=1 FAULT_ERRNO=122 -- -l -o dir/new in
+            check "$call of --output: struck" [ -e mark ]
+            refuses "$call of --output" 1 "dir/new: Disk quota exceeded"
+            untouched "$call of --output"
         done
-        # Nothing can be removed then, but FILE is what it was.
-        run_as env FAULT_CALL=$call FAULT_AT=1 FAULT_SIGNAL=9 LD_PRELOAD="$HELPERS/interpose.so" \
-            "$GPUHISTO" $ENGINE -l -o dir/new in 2>/dev/null
-        check "SIGKILL at $call: status" [ "$(cat status)" -eq 137 ]
-        same "SIGKILL at $call: the old file" old dir/new
-        rm -f dir/.gpuhisto-*
-        trap '' INT TERM HUP
-        for signal in 1 2 15; do
+        for call in write fsync fchmod renameat; do
+            failing_by_signal
+        done
+        # No matter which file is closed: the table is there, or the old file.
+        n=1
+        struck=0
+        while [ $n -lt 50 ]; do
             cp old dir/new
-            with FAULT_CALL=$call FAULT_AT=1 FAULT_SIGNAL=$signal -- -l -o dir/new in
+            with $way FAULT_CALL=close FAULT_AT=$n -- -l -o dir/new in
+            [ -e mark ] || break
+            if [ "$(cat status)" -eq 0 ]; then
+                same "close $n, $way" table dir/new
+            else
+                refuses "close $n, $way" 1 "dir/new: Input/output error"
+                untouched "close $n, $way"
+                struck=$((struck + 1))
+            fi
+            n=$((n + 1))
+        done
+        # A file that had no name was already on disk when it got one.
+        wanted=0
+        [ -z "$way" ] || wanted=1
+        check "close of --output, $way: fails $wanted times" [ $struck -eq $wanted ]
+        check "close of --output, $way: all tried" [ $n -lt 50 ]
+        # What cannot be done on an odd file system is no error.
+        for errno in 22 95; do
+            cp old dir/new
+            with $way FAULT_CALL=fsync FAULT_AT=1 FAULT_FOR_GOOD=1 FAULT_ERRNO=$errno -- -l -o dir/new in
             cp dir/new out
-            counts "signal $signal at $call, ignored" table
+            counts "fsync fails by errno $errno, $way" table
         done
-        trap 'exit 1' HUP INT TERM
+        # Nor is the table lost if its mode cannot be kept, or the directory not be put on disk.
+        cp old dir/new
+        with $way FAULT_CALL=fchmod FAULT_AT=1 FAULT_ERRNO=1 -- -l -o dir/new in
+        chmod 644 dir/new
+        check "fchmod, $way: struck" [ -e mark ]
+        check "fchmod, $way: status" [ "$(cat status)" -eq 0 ]
+        same "fchmod, $way: table" table dir/new
+        message "fchmod, $way" "warning: dir/new: its mode cannot be kept: Operation not permitted"
+        cp old dir/new
+        with $way FAULT_CALL=fsync FAULT_AT=2 -- -l -o dir/new in
+        check "fsync of the directory, $way: status" [ "$(cat status)" -eq 0 ]
+        same "fsync of the directory, $way: table" table dir/new
+        message "fsync of the directory, $way" "warning: dir/new: written, but"
     done
 
     # Threads that cannot be had.
@@ -352,12 +415,10 @@ if can_strace && traced pread64:error=EIO:when=999 --version && [ ! -s err ]; th
     traced write:error=EDQUOT:when=1 -l -o dir/new in
     refuses "strace: write of --output" 1 "dir/new: Disk quota exceeded"
     untouched "strace: write of --output"
-    for call in rename fchmod; do
-        cp old dir/new
-        traced $call:error=EPERM -l -o dir/new in
-        refuses "strace: $call of --output" 1 "dir/new: Operation not permitted"
-        untouched "strace: $call of --output"
-    done
+    cp old dir/new
+    traced renameat:error=EPERM -l -o dir/new in
+    refuses "strace: renameat of --output" 1 "dir/new: Operation not permitted"
+    untouched "strace: renameat of --output"
 else
     skip_part "strace: ${why_not-it cannot inject}"
 fi

@@ -255,7 +255,7 @@ run -l -o dir/new/new <in
 refuses "a file as a directory" 1 dir/new/new 'Not a directory'
 long=$(printf '%0300d' 0)
 run -l -o dir/$long <in
-refuses "a name too long" 1 $long 'too long'
+refuses "a name too long" 1 dir/000 'too long'
 only "what cannot be written" new sub
 
 # Root may write anywhere; setpriv (of util-linux) makes it somebody else.

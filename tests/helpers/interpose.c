@@ -1,23 +1,28 @@
-/* Put before libc by LD_PRELOAD, it makes its functions fail as the environment says:
+/* Loaded before libc by LD_PRELOAD, it makes functions of libc fail as the environment says:
  *
- *     FAULT_CALL   read, pread, open, close, fclose, malloc (and its kin), rename, fchmod or
- *                  pthread_create
- *     FAULT_AT     which call of it, from 1
- *     FAULT_ERRNO  with what errno it fails (5, EIO)
- *     FAULT_SIGNAL instead of failing, this signal is raised, and the call goes on
- *     FAULT_FOR_GOOD  every later call of it fails, too
- *     FAULT_MARK   a file that gets a byte for every call that fails
- *     FAULT_CLOCK  the wall clock is ahead by so many seconds: as if it had been set back by these
- *                  as soon as the program had read it
- *     FAULT_SHORT  every read and pread gives 1 to so many bytes
- *     FAULT_EINTR  every other read and pread fails with EINTR
+ *     FAULT_CALL       read, pread, write, open, openat, linkat, renameat, close, fsync, fchmod,
+ *                      fchown, malloc (and its kin) or pthread_create
+ *     FAULT_AT         which call of it, from 1
+ *     FAULT_FOR_GOOD   every later call of it fails, too
+ *     FAULT_FD         only calls with this descriptor count (write, close, fsync)
+ *     FAULT_ERRNO      the errno that it fails with (5, EIO)
+ *     FAULT_SIGNAL     instead of failing, this signal is raised, and the call goes on
+ *     FAULT_SLEEP      instead of failing, the call returns only after so many milliseconds
+ *                      (openat, linkat, renameat)
+ *     FAULT_MARK       a file that gets a byte for every call that fails
+ *     FAULT_CLOCK      the wall clock is ahead by so many seconds: as if it had been set back by
+ *                      these as soon as the program had read it
+ *     FAULT_SHORT      every read, pread and write does 1 to so many bytes
+ *     FAULT_EINTR      every other read, pread and write fails with EINTR
+ *     FAULT_NO_TMPFILE openat with O_TMPFILE fails with EOPNOTSUPP, as where there is none
  *
- * What libc calls inside itself, as printf does write, is not seen. */
+ * Calls that libc makes inside itself, such as printf's of write, are not seen. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -57,10 +62,10 @@ static void *__libc_memalign(size_t alignment, size_t size)
 #endif
 
 static const char *call, *mark;
-static long fail_at;
-static int fail_errno = EIO, fail_signal;
+static long fail_at, sleep_ms;
+static int fail_errno = EIO, fail_signal, fail_fd = -1;
 static size_t most;
-static bool interrupt, for_good;
+static bool interrupt, for_good, no_tmpfile;
 static time_t clock_ahead;
 static atomic_long calls, reads;
 
@@ -74,11 +79,16 @@ static void begin(void)
         fail_errno = atoi(text);
     if ((text = getenv("FAULT_SIGNAL")))
         fail_signal = atoi(text);
+    if ((text = getenv("FAULT_FD")))
+        fail_fd = atoi(text);
+    if ((text = getenv("FAULT_SLEEP")))
+        sleep_ms = atol(text);
     if ((text = getenv("FAULT_SHORT")))
         most = strtoul(text, NULL, 10);
     if ((text = getenv("FAULT_CLOCK")))
         clock_ahead = atol(text);
     interrupt = getenv("FAULT_EINTR") != NULL;
+    no_tmpfile = getenv("FAULT_NO_TMPFILE") != NULL;
     for_good = getenv("FAULT_FOR_GOOD") != NULL;
     call = getenv("FAULT_CALL"); /* last: from here on calls are counted */
 }
@@ -86,7 +96,7 @@ static void begin(void)
 typedef int main_function(int argc, char **argv, char **environment);
 static main_function *real_main;
 
-static int main_behind(int argc, char **argv, char **environment)
+static int counted_main(int argc, char **argv, char **environment)
 {
     begin();
     return real_main(argc, argv, environment);
@@ -103,16 +113,22 @@ int __libc_start_main(main_function *program_main, int argc, char **argv, void (
     __typeof__(&__libc_start_main) start;
     *(void **)&start = dlsym(RTLD_NEXT, "__libc_start_main");
     real_main = program_main;
-    return start(main_behind, argc, argv, init, fini, rtld_fini, stack_end);
+    return start(counted_main, argc, argv, init, fini, rtld_fini, stack_end);
+}
+
+/* Whether this is a call of `name` that the environment means. */
+static bool is_meant(const char *name)
+{
+    if (!call || strcmp(call, name) != 0)
+        return false;
+    long made = atomic_fetch_add(&calls, 1) + 1;
+    return made == fail_at || (made > fail_at && for_good);
 }
 
 /* Whether this call of `name` fails; errno is then set. */
 static bool struck(const char *name)
 {
-    if (!call || strcmp(call, name) != 0)
-        return false;
-    long made = atomic_fetch_add(&calls, 1) + 1;
-    if (made < fail_at || (made > fail_at && !for_good))
+    if (!is_meant(name))
         return false;
     if (mark) {
         long fd = syscall(SYS_openat, AT_FDCWD, mark, O_CREAT | O_APPEND | O_WRONLY, 0600);
@@ -125,6 +141,28 @@ static bool struck(const char *name)
     }
     errno = fail_errno;
     return true;
+}
+
+static bool struck_on(const char *name, int fd)
+{
+    return (fail_fd < 0 || fail_fd == fd) && struck(name);
+}
+
+/* Whether the call returns late; if not, it may fail. */
+static bool is_late(const char *name)
+{
+    return sleep_ms > 0 && is_meant(name);
+}
+
+/* Returns what a call returned, late. */
+static int late(int result)
+{
+    struct timespec left = {sleep_ms / 1000, sleep_ms % 1000 * 1000000};
+    int saved = errno;
+    while (nanosleep(&left, &left) != 0)
+        ;
+    errno = saved;
+    return result;
 }
 
 static bool interrupted(void)
@@ -165,6 +203,13 @@ ssize_t pread64(int fd, void *buf, size_t len, off_t offset)
 }
 #endif
 
+ssize_t write(int fd, const void *buf, size_t len)
+{
+    if (struck_on("write", fd) || interrupted())
+        return -1;
+    return syscall(SYS_write, fd, buf, shortened(len));
+}
+
 int open(const char *name, int flags, ...)
 {
     return struck("open") ? -1 : (int)syscall(SYS_openat, AT_FDCWD, name, flags, 0600);
@@ -177,24 +222,66 @@ int open64(const char *name, int flags, ...)
 }
 #endif
 
+static bool takes_mode(int flags)
+{
+    return (flags & O_CREAT) || (flags & O_TMPFILE) == O_TMPFILE;
+}
+
+int openat(int directory, const char *name, int flags, ...)
+{
+    va_list args;
+    va_start(args, flags);
+    unsigned mode = takes_mode(flags) ? va_arg(args, unsigned) : 0;
+    va_end(args);
+    if (no_tmpfile && (flags & O_TMPFILE) == O_TMPFILE) {
+        errno = EOPNOTSUPP;
+        return -1;
+    }
+    if (is_late("openat"))
+        return late((int)syscall(SYS_openat, directory, name, flags, mode));
+    return struck("openat") ? -1 : (int)syscall(SYS_openat, directory, name, flags, mode);
+}
+
+#ifdef __GLIBC__ /* musl has macros of these names */
+int openat64(int directory, const char *name, int flags, ...)
+{
+    va_list args;
+    va_start(args, flags);
+    unsigned mode = takes_mode(flags) ? va_arg(args, unsigned) : 0;
+    va_end(args);
+    return openat(directory, name, flags, mode);
+}
+#endif
+
 int close(int fd)
 {
-    return struck("close") ? -1 : (int)syscall(SYS_close, fd);
+    return struck_on("close", fd) ? -1 : (int)syscall(SYS_close, fd);
 }
 
-/* The stream is closed all the same, as when a disk turns out to be full. */
-int fclose(FILE *file)
+int fsync(int fd)
 {
-    int (*next)(FILE *) = (int (*)(FILE *))dlsym(RTLD_NEXT, "fclose");
-    bool fail = struck("fclose");
-    int saved = errno, rc = next(file);
-    errno = fail ? saved : errno;
-    return fail ? EOF : rc;
+    return struck_on("fsync", fd) ? -1 : (int)syscall(SYS_fsync, fd);
 }
 
-int rename(const char *from, const char *to)
+int linkat(int from_directory, const char *from, int directory, const char *to, int flags)
 {
-    return struck("rename") ? -1 : (int)syscall(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, 0);
+    if (is_late("linkat"))
+        return late((int)syscall(SYS_linkat, from_directory, from, directory, to, flags));
+    return struck("linkat") ? -1
+                            : (int)syscall(SYS_linkat, from_directory, from, directory, to, flags);
+}
+
+int renameat(int from_directory, const char *from, int directory, const char *to)
+{
+    if (is_late("renameat"))
+        return late((int)syscall(SYS_renameat2, from_directory, from, directory, to, 0));
+    return struck("renameat") ? -1
+                              : (int)syscall(SYS_renameat2, from_directory, from, directory, to, 0);
+}
+
+int fchown(int fd, uid_t owner, gid_t group)
+{
+    return struck("fchown") ? -1 : (int)syscall(SYS_fchown, fd, owner, group);
 }
 
 int fchmod(int fd, mode_t mode)

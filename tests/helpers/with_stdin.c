@@ -2,8 +2,9 @@
  *
  *     nonblock  standard input's O_NONBLOCK is set: reads of an empty pipe give EAGAIN
  *     socket    standard input is a socket that what this program reads is sent to
- *     default   SIGHUP, SIGINT, SIGPIPE and SIGTERM are not ignored, as a shell has SIGINT be in
- * the background, and as some who run tests have the others be */
+ *     slow      standard output's O_NONBLOCK is set: writes to a full pipe give EAGAIN
+ *     default   no signal is ignored, as a shell ignores SIGINT in the background, and as programs
+ *               that run tests ignore others */
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
@@ -15,6 +16,12 @@ static int fail(const char *what)
 {
     perror(what);
     return 126;
+}
+
+static int set_nonblocking(int fd)
+{
+    int flags = fcntl(fd, F_GETFL);
+    return flags < 0 ? -1 : fcntl(fd, F_SETFL, flags | O_NONBLOCK);
 }
 
 /* Never returns: copies standard input to fd. */
@@ -45,19 +52,20 @@ static int use_socket(void)
 
 int main(int argc, char **argv)
 {
-    static const int signals[] = {SIGHUP, SIGINT, SIGPIPE, SIGTERM};
     if (argc < 3)
         return 2;
     if (strcmp(argv[1], "nonblock") == 0) {
-        int flags = fcntl(STDIN_FILENO, F_GETFL);
-        if (flags < 0 || fcntl(STDIN_FILENO, F_SETFL, flags | O_NONBLOCK) != 0)
+        if (set_nonblocking(STDIN_FILENO) != 0)
+            return fail("fcntl");
+    } else if (strcmp(argv[1], "slow") == 0) {
+        if (set_nonblocking(STDOUT_FILENO) != 0)
             return fail("fcntl");
     } else if (strcmp(argv[1], "socket") == 0) {
         if (use_socket() != 0)
             return fail("socketpair");
     } else if (strcmp(argv[1], "default") == 0) {
-        for (size_t i = 0; i < sizeof signals / sizeof signals[0]; i++)
-            signal(signals[i], SIG_DFL);
+        for (int number = 1; number <= SIGRTMAX; number++)
+            signal(number, SIG_DFL);
     } else {
         return 2;
     }

@@ -1,0 +1,125 @@
+#include "signals.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <unistd.h>
+
+/* What a signal does next is decided by one word, so that two threads never decide differently:
+ * FREE, a signal removes the file and ends the process; HELD, it is kept for signals_release, as
+ * its number; DYING, a signal is on its way to end the process. */
+enum {
+    FREE = 0,
+    HELD = -1,
+    DYING = -2,
+};
+
+static atomic_int state = FREE;
+
+/* The registered file. The name is stored last, and read first. */
+static atomic_int removed_directory;
+static const char *_Atomic removed_name;
+
+static void end_by_signal(int number)
+{
+    struct sigaction standard = {.sa_handler = SIG_DFL};
+    sigemptyset(&standard.sa_mask);
+    sigaction(number, &standard, NULL);
+    raise(number); /* in a handler it takes effect when the handler returns */
+}
+
+static void remove_file(void)
+{
+    const char *name = atomic_load(&removed_name);
+    if (name)
+        unlinkat(atomic_load(&removed_directory), name, 0);
+}
+
+static void wait_for_end(void)
+{
+    for (;;)
+        pause();
+}
+
+/* Whether the signal says that the program itself cannot go on: it must not wait then. */
+static bool is_fault(int number)
+{
+    return number == SIGSEGV || number == SIGBUS || number == SIGFPE || number == SIGILL ||
+           number == SIGTRAP || number == SIGSYS || number == SIGABRT;
+}
+
+static void remove_and_end(int number)
+{
+    remove_file();
+    end_by_signal(number);
+}
+
+static void take_signal(int number)
+{
+    int saved = errno, now = FREE;
+    if (is_fault(number)) {
+        remove_and_end(number);
+    } else if (atomic_compare_exchange_strong(&state, &now, DYING)) {
+        remove_and_end(number);
+    } else if (now == HELD && !atomic_compare_exchange_strong(&state, &now, number) &&
+               now == FREE) {
+        raise(number); /* released just now: once more, when this handler has returned */
+    }
+    errno = saved;
+}
+
+/* Whether the default action of a signal ends the process. */
+static bool is_deadly(int number)
+{
+    static const int harmless[] = {SIGCHLD, SIGCONT, SIGURG,  SIGWINCH, SIGTSTP,
+                                   SIGTTIN, SIGTTOU, SIGKILL, SIGSTOP};
+    for (size_t i = 0; i < sizeof harmless / sizeof harmless[0]; i++)
+        if (number == harmless[i])
+            return false;
+    return true;
+}
+
+/* Handlers for all signals that have none and are not ignored. The C library keeps a few to itself,
+ * for which sigaction fails. */
+static void catch_signals(void)
+{
+    struct sigaction old, guard = {.sa_handler = take_signal, .sa_flags = SA_RESTART};
+    sigemptyset(&guard.sa_mask);
+    for (int number = 1; number <= SIGRTMAX; number++)
+        if (is_deadly(number) && sigaction(number, NULL, &old) == 0 && old.sa_handler == SIG_DFL)
+            sigaction(number, &guard, NULL);
+}
+
+void signals_ignore_file_size(void)
+{
+    signal(SIGXFSZ, SIG_IGN);
+}
+
+void signals_hold(void)
+{
+    static bool caught;
+    if (!caught)
+        catch_signals();
+    caught = true;
+    int expected = FREE;
+    if (!atomic_compare_exchange_strong(&state, &expected, HELD))
+        wait_for_end();
+}
+
+void signals_remove_at_death(int directory, const char *name)
+{
+    atomic_store(&removed_name, NULL);
+    atomic_store(&removed_directory, directory);
+    atomic_store(&removed_name, name);
+}
+
+void signals_release(void)
+{
+    int expected = HELD;
+    if (atomic_compare_exchange_strong(&state, &expected, FREE))
+        return;
+    remove_and_end(expected);
+    wait_for_end();
+}

@@ -1,0 +1,25 @@
+/* Signals that end the process, and what they must not leave in a directory.
+ *
+ * Any thread may take a signal, also one of a library's, so nothing here depends on which does, nor
+ * on signal masks. Handlers are installed by the first signals_hold; until then a signal ends the
+ * process as it always does. A signal that was ignored when the program began stays ignored. */
+#ifndef GPUHISTO_SIGNALS_H
+#define GPUHISTO_SIGNALS_H
+
+/* Has a write past the limit on a file's size fail with EFBIG rather than end the process. */
+void signals_ignore_file_size(void);
+
+/* From here to signals_release a signal that ends the process waits: files can be created, renamed
+ * and registered as one step. Does not nest. One thread only. */
+void signals_hold(void);
+
+/* Registers the one file that a signal removes before it ends the process: `name`, which must stay
+ * valid, in an open directory; or none, if name is NULL. Only between signals_hold and
+ * signals_release. */
+void signals_remove_at_death(int directory, const char *name);
+
+/* Ends what signals_hold began. If a signal came meanwhile, the process ends here. errno is kept.
+ */
+void signals_release(void);
+
+#endif

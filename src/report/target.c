@@ -1,0 +1,212 @@
+#include "target.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/statfs.h>
+#include <unistd.h>
+
+#define LINKS_MAX 40 /* as the kernel has it */
+
+#ifndef STATX_ATTR_MOUNT_ROOT
+#define STATX_ATTR_MOUNT_ROOT 0x2000
+#endif
+
+static int fail_with(int error)
+{
+    errno = error;
+    return -1;
+}
+
+/* The open descriptor that a path names, or -1. */
+static int descriptor_of(const char *path)
+{
+    int fd, end = 0;
+    if ((sscanf(path, "/dev/fd/%d%n", &fd, &end) == 1 && !path[end]) ||
+        (sscanf(path, "/proc/self/fd/%d%n", &fd, &end) == 1 && !path[end]))
+        return fd;
+    return -1;
+}
+
+/* Duplicates a descriptor, which must be open for writing. */
+static int take_descriptor(struct target *target, int fd)
+{
+    int flags = fcntl(fd, F_GETFL);
+    if (flags < 0 || (flags & O_ACCMODE) == O_RDONLY)
+        return fail_with(EBADF);
+    target->kind = TARGET_OPEN;
+    target->fd = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+    return target->fd < 0 ? -1 : 0;
+}
+
+/* Goes to the directory of a path, from the one that is held, and sets base. */
+static int enter_directory(struct target *target, const char *path)
+{
+    char directory[PATH_MAX] = ".";
+    const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
+    size_t len = (size_t)(base - path);
+    if (len >= sizeof directory || strlen(base) > NAME_MAX)
+        return fail_with(ENAMETOOLONG);
+    if (len > 0) {
+        memcpy(directory, path, len);
+        directory[len] = '\0';
+    }
+    strcpy(target->base, base);
+    int from = target->directory < 0 ? AT_FDCWD : target->directory;
+    int fd = openat(from, directory, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (target->directory >= 0)
+        close(target->directory);
+    target->directory = fd;
+    if (fd < 0)
+        return -1;
+    return base[0] ? 0 : fail_with(len > 0 ? EISDIR : ENOENT);
+}
+
+/* The kernel's rule for links in a directory where anybody may make files but remove only their
+ * own: others' links are not followed, unless they are of the directory's owner. */
+static bool may_follow(const struct target *target, const struct stat *link)
+{
+    struct stat directory;
+    if (fstat(target->directory, &directory) != 0)
+        return false;
+    return (directory.st_mode & (S_ISVTX | S_IWOTH)) != (S_ISVTX | S_IWOTH) ||
+           link->st_uid == geteuid() || link->st_uid == directory.st_uid;
+}
+
+/* Reads the link that is held, and closes it. Its text, or -1 with errno set. */
+static int read_link(struct target *target, const struct stat *status, char text[PATH_MAX])
+{
+    ssize_t len = may_follow(target, status) ? readlinkat(target->file, "", text, PATH_MAX - 1)
+                                             : fail_with(EACCES);
+    int saved = errno;
+    close(target->file);
+    target->file = -1;
+    errno = saved;
+    if (len < 0)
+        return -1;
+    text[len] = '\0';
+    return 0;
+}
+
+/* Whether what is held is a link of /proc to what its text does not name, such as a pipe: then that
+ * is held instead. */
+static bool follow_magic(struct target *target)
+{
+    struct statfs system;
+    struct stat status;
+    if (fstatfs(target->file, &system) != 0 || system.f_type != PROC_SUPER_MAGIC)
+        return false;
+    int fd = openat(target->directory, target->base, O_PATH | O_CLOEXEC);
+    if (fd < 0)
+        return false;
+    if (fstat(fd, &status) != 0 || S_ISREG(status.st_mode) || S_ISDIR(status.st_mode)) {
+        close(fd);
+        return false;
+    }
+    close(target->file);
+    target->file = fd;
+    target->magic = true;
+    return true;
+}
+
+/* Holds the directory of what a name stands for, and what is there. */
+static int follow(struct target *target, const char *name)
+{
+    char text[PATH_MAX];
+    struct stat status;
+    const char *path = name;
+    for (int links = 0; links <= LINKS_MAX; links++) {
+        int fd = descriptor_of(path);
+        if (fd >= 0)
+            return take_descriptor(target, fd);
+        if (enter_directory(target, path) != 0)
+            return -1;
+        target->file = openat(target->directory, target->base, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+        if (target->file < 0)
+            return errno == ENOENT ? 0 : -1;
+        if (fstat(target->file, &status) != 0)
+            return -1;
+        if (!S_ISLNK(status.st_mode) || follow_magic(target))
+            return 0;
+        if (read_link(target, &status, text) != 0)
+            return -1;
+        path = text;
+    }
+    return fail_with(ELOOP);
+}
+
+/* Whether the file that is held is a mount point, which no other file can take the place of. */
+static bool is_mount(const struct target *target)
+{
+    struct statx file;
+    return statx(target->file, "", AT_EMPTY_PATH, 0, &file) == 0 &&
+           (file.stx_attributes & STATX_ATTR_MOUNT_ROOT);
+}
+
+/* In a directory such as /tmp, others' files cannot be replaced. */
+static bool may_replace(const struct target *target, const struct stat *file)
+{
+    struct stat directory;
+    if (fstat(target->directory, &directory) != 0)
+        return false;
+    const uid_t user = geteuid();
+    return !(directory.st_mode & S_ISVTX) || user == 0 || file->st_uid == user ||
+           directory.st_uid == user;
+}
+
+/* Tells how what was found is written, and whether it can be. */
+static int decide(struct target *target)
+{
+    struct stat status;
+    if (target->kind == TARGET_OPEN)
+        return 0;
+    if (target_status(target, &status)) {
+        if (S_ISDIR(status.st_mode))
+            return fail_with(EISDIR);
+        if (!S_ISREG(status.st_mode) || is_mount(target))
+            target->kind = TARGET_DIRECT;
+        else if (!may_replace(target, &status))
+            return fail_with(EPERM);
+    }
+    if (target->kind == TARGET_DIRECT)
+        return faccessat(target->directory, target->base, W_OK, AT_EACCESS);
+    return faccessat(target->directory, ".", W_OK | X_OK, AT_EACCESS);
+}
+
+int target_find(struct target *target, const char *name)
+{
+    *target = (struct target){.fd = -1, .directory = -1, .file = -1};
+    if (follow(target, name) == 0 && decide(target) == 0)
+        return 0;
+    int saved = errno;
+    target_close(target);
+    errno = saved;
+    return -1;
+}
+
+bool target_status(const struct target *target, struct stat *status)
+{
+    return target->file >= 0 && fstat(target->file, status) == 0;
+}
+
+int target_open(const struct target *target)
+{
+    int flags = O_WRONLY | O_CLOEXEC | O_NOCTTY | O_TRUNC;
+    return openat(target->directory, target->base, target->magic ? flags : flags | O_NOFOLLOW);
+}
+
+static void close_held(int *fd)
+{
+    if (*fd >= 0)
+        close(*fd);
+    *fd = -1;
+}
+
+void target_close(struct target *target)
+{
+    close_held(&target->fd);
+    close_held(&target->file);
+    close_held(&target->directory);
+}

@@ -1,0 +1,74 @@
+#include "writer.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <unistd.h>
+
+void writer_begin(struct writer *writer, int fd)
+{
+    writer->fd = fd;
+    writer->error = 0;
+    writer->used = 0;
+}
+
+/* After a write that failed: whether to try again, having waited where that is what it takes. */
+static int may_retry(int fd)
+{
+    if (errno == EAGAIN || errno == EWOULDBLOCK) {
+        struct pollfd ready = {.fd = fd, .events = POLLOUT};
+        return poll(&ready, 1, -1) >= 0 || errno == EINTR || errno == EAGAIN;
+    }
+    return errno == EINTR;
+}
+
+int writer_flush(struct writer *writer)
+{
+    size_t done = 0;
+    while (!writer->error && done < writer->used) {
+        ssize_t some = write(writer->fd, writer->buffer + done, writer->used - done);
+        if (some > 0)
+            done += (size_t)some;
+        else if (some == 0)
+            writer->error = EIO; /* no device gives a reason, and none would take more */
+        else if (!may_retry(writer->fd))
+            writer->error = errno;
+    }
+    writer->used = 0;
+    return writer->error;
+}
+
+void writer_bytes(struct writer *writer, const void *bytes, size_t len)
+{
+    const char *from = bytes;
+    while (len > 0) {
+        if (writer->used == WRITER_BUFFER)
+            writer_flush(writer);
+        size_t room = WRITER_BUFFER - writer->used, some = len < room ? len : room;
+        memcpy(writer->buffer + writer->used, from, some);
+        writer->used += some;
+        from += some;
+        len -= some;
+    }
+}
+
+void writer_count(struct writer *writer, uint64_t count)
+{
+    char digits[20], *at = digits + sizeof digits;
+    do
+        *--at = (char)('0' + (int)(count % 10));
+    while (count /= 10);
+    writer_bytes(writer, at, (size_t)(digits + sizeof digits - at));
+}
+
+void writer_format(struct writer *writer, const char *format, ...)
+{
+    char text[1001];
+    va_list args;
+    va_start(args, format);
+    int len = vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    if (len > 0)
+        writer_bytes(writer, text, (size_t)len < sizeof text ? (size_t)len : sizeof text - 1);
+}

@@ -1,0 +1,247 @@
+#!/bin/sh
+# How the table is written: everything in order, or up to the first error and no further; and which
+# file it is that --output replaces.
+. "${srcdir:-.}/tests/helpers/lib.sh"
+
+watch_over 300
+
+data text 5000 >in
+run -l <in
+cp out table
+rows=100000
+run --values=u32 --bins=$rows <in
+cp out large.table
+check "a large table" [ "$(wc -c <large.table)" -gt 1000000 ]
+large="--values=u32 --bins=$rows"
+mkdir dir
+echo old >old
+
+# begins CASE: what was written to standard output is a beginning of the large table, not all of it.
+begins()
+{
+    size=$(wc -c <out)
+    check "$1: not all" [ "$size" -lt "$(wc -c <large.table)" ]
+    head -c "$size" large.table >beginning
+    same "$1: nothing left out" beginning out
+}
+
+# --- the first error is the last write ---
+
+if can_interpose; then
+    for at in 1 2 3 10; do
+        run_as env FAULT_CALL=write FAULT_FD=1 FAULT_AT=$at FAULT_ERRNO=28 \
+            LD_PRELOAD="$HELPERS/interpose.so" "$GPUHISTO" $ENGINE $large <in
+        begins "write $at fails"
+        : >out
+        refuses "write $at fails" 1 "standard output: No space left on device"
+    done
+    for most in 1 7 5000; do
+        run_as env FAULT_SHORT=$most FAULT_EINTR=1 LD_PRELOAD="$HELPERS/interpose.so" \
+            "$GPUHISTO" $ENGINE -b <in
+        cp out short
+        run -b <in
+        counts "writes of 1 to $most bytes, interrupted" short
+    done
+    run_as env FAULT_SHORT=5000 FAULT_EINTR=1 LD_PRELOAD="$HELPERS/interpose.so" \
+        "$GPUHISTO" $ENGINE $large <in
+    counts "many writes, interrupted" large.table
+    for option in --help --version --kernel=help; do
+        run $option
+        cp out text
+        run_as env FAULT_SHORT=3 FAULT_EINTR=1 LD_PRELOAD="$HELPERS/interpose.so" \
+            "$GPUHISTO" $option
+        counts "$option, short writes" text
+        run_as env FAULT_CALL=close FAULT_FD=1 FAULT_AT=1 LD_PRELOAD="$HELPERS/interpose.so" \
+            "$GPUHISTO" $option
+        : >out
+        refuses "$option, a failed close" 1 "standard output: Input/output error"
+    done
+else
+    skip_part "writes that fail: $why_not"
+fi
+if can_strace; then
+    run_as strace -f -o strace.out -e trace=write -e inject=write:error=ENOSPC:when=1 \
+        "$GPUHISTO" $ENGINE $large <in
+    check "strace, the first write fails: nothing comes after it" [ ! -s out ]
+    refuses "strace, the first write fails" 1 "standard output: No space left on device"
+    run_as strace -f -o strace.out -e trace=write -e inject=write:error=EINTR:when=1..5 \
+        "$GPUHISTO" $ENGINE $large <in
+    counts "strace, interrupted" large.table
+else
+    skip_part "strace: $why_not"
+fi
+
+# A pipe that does not block, and a reader that is late.
+"$HELPERS/with_stdin" slow "$GPUHISTO" $ENGINE $large in 2>err | { sleep 0.5 && cat; } >out
+echo 0 >status
+counts "a non-blocking pipe" large.table
+
+for option in --help --version --kernel=help; do
+    if [ -c /dev/full ]; then
+        "$GPUHISTO" $option >/dev/full 2>err
+        echo $? >status
+        : >out
+        refuses "$option, full" 1 "standard output: No space left on device"
+    fi
+    "$GPUHISTO" $option >&- 2>err
+    echo $? >status
+    : >out
+    refuses "$option, closed" 1 "standard output: Bad file descriptor"
+done
+
+# --- what is put on disk, and when ---
+
+if can_strace; then
+    calls=fsync,linkat,renameat,renameat2
+    order()
+    {
+        sed -n 's/^[0-9]* *\([a-z]*\).*= 0$/\1/p' strace.out | tr '\n' ' '
+    }
+    run_as strace -f -o strace.out -e trace=$calls "$GPUHISTO" $ENGINE -l -o dir/new in
+    case $(order) in
+    "fsync linkat fsync " | "fsync renameat fsync ") passed ;;
+    *) failed "a new file: order of calls: $(order)" ;;
+    esac
+    run_as strace -f -o strace.out -e trace=$calls "$GPUHISTO" $ENGINE -l -o dir/new in
+    case $(order) in
+    "fsync linkat renameat fsync " | "fsync renameat fsync ") passed ;;
+    *) failed "an old file: order of calls: $(order)" ;;
+    esac
+fi
+
+# --- names ---
+
+run -l -o dir/new/ <in
+refuses "a file with a slash" 1 dir/new/ 'Not a directory'
+run -l -o dir/ <in
+refuses "a directory with a slash" 1 dir/ 'Is a directory'
+run -l -o dir/.. <in
+refuses "the directory above" 1 dir/.. 'Is a directory'
+run -l -o /dev/fd/77 <in
+refuses "a descriptor that is not open" 1 /dev/fd/77 'Bad file descriptor'
+"$GPUHISTO" $ENGINE -l -o /dev/fd/7 in 7<in >out 2>err
+echo $? >status
+refuses "a descriptor for reading" 1 /dev/fd/7 'Bad file descriptor'
+if [ -d /proc/self/fd ]; then
+    "$GPUHISTO" $ENGINE -l -o /proc/thread-self/fd/1 in 2>err | cat >out
+    echo 0 >status
+    counts "another name of /proc for a pipe" table
+fi
+if can_interpose; then
+    for umask in 022 077 0; do
+        for way in "" FAULT_NO_TMPFILE=1; do
+            rm -f dir/new
+            (umask $umask && run_as env $way LD_PRELOAD="$HELPERS/interpose.so" \
+                "$GPUHISTO" $ENGINE -l -o dir/new in)
+            mode=$(stat -c %a dir/new)
+            check "umask $umask, $way: mode" [ "$mode" = "$(printf %o $((0666 & ~umask)))" ]
+        done
+    done
+fi
+
+# --- files and links of others ---
+
+# as_another COMMAND...: by somebody else than root.
+as_another()
+{
+    setpriv --reuid=65534 --regid=65534 --clear-groups "$@"
+}
+
+mode_and_owner()
+{
+    stat -c '%a %u:%g' "$1"
+}
+
+others()
+{
+    chmod 711 .
+    echo mine >dir/new
+    chown 65534:65534 dir/new
+    chmod 4755 dir/new
+    run -l -o dir/new in
+    check "another's file keeps owner and setuid" \
+        [ "$(mode_and_owner dir/new)" = "4755 65534:65534" ]
+    same "another's file" table dir/new
+
+    mkdir theirs
+    chown 65534:65534 theirs
+    echo root >theirs/file
+    chmod 6775 theirs/file
+    cp in theirs/in
+    run_as as_another "$GPUHISTO" $ENGINE -l -o theirs/file theirs/in
+    check "root's file by another: nothing of root's is left" \
+        [ "$(mode_and_owner theirs/file)" = "755 65534:65534" ]
+    same "root's file by another" table theirs/file
+
+    mkdir elsewhere shared
+    chmod 1777 shared
+    echo secret >elsewhere/file
+    as_another ln -s ../elsewhere/file shared/link
+    run -l -o shared/link in
+    refuses "another's link in a shared directory" 1 'shared/link: Permission denied'
+    as_another ln -s ../elsewhere/none shared/to-nothing
+    run -l -o shared/to-nothing in
+    refuses "another's link to nothing" 1 'shared/to-nothing: Permission denied'
+    check "another's link to nothing: nothing there" [ ! -e elsewhere/none ]
+    check "the file elsewhere" [ "$(cat elsewhere/file)" = secret ]
+    ln -s ../elsewhere/own shared/own-link
+    run -l -o shared/own-link in
+    same "one's own link in a shared directory" table elsewhere/own
+    rm -f shared/*
+    echo root >shared/root
+    run_as as_another "$GPUHISTO" $ENGINE -l -o shared/root missing
+    refuses "what may not be replaced is said before reading" 1 'shared/root: Operation not permitted'
+
+    # A link that is exchanged for a file, and back, while the name is looked up. (When root has
+    # replaced one of them, nobody else may exchange it.)
+    try=0
+    written=0
+    while [ $try -lt 100 ]; do
+        try=$((try + 1))
+        rm -f shared/*
+        as_another sh -c 'ln -s ../elsewhere/file shared/a && echo theirs >shared/b'
+        setpriv --reuid=65534 --regid=65534 --clear-groups \
+            "$HELPERS/exchange" shared/a shared/b 2>exchange.err &
+        exchanger=$!
+        run -l -o shared/a in
+        [ "$(cat status)" -ne 0 ] || written=$((written + 1))
+        check "exchanged links: the file elsewhere" [ "$(cat elsewhere/file)" = secret ]
+        kill $exchanger 2>shell.err
+        wait $exchanger 2>shell.err
+    done
+    echo "output.sh: exchanged links: $written of $try written"
+}
+if [ "$(id -u)" -eq 0 ] && as_another "$GPUHISTO" --version >/dev/null 2>&1; then
+    others
+else
+    skip_part "files of others: not root, or no setpriv"
+fi
+
+# --- a file on which another is mounted ---
+
+# The program, in a mount namespace where elsewhere is mounted on dir/new.
+mounted()
+{
+    unshare -m sh -c '
+        mount --bind bound dir/new && shift && "$@"
+    ' sh _ "$@"
+}
+
+rm -f dir/new
+echo old >dir/new
+data same 100000 >bound
+if mounted true 2>mount.err; then
+    run_as mounted "$GPUHISTO" $ENGINE -l -o dir/new in
+    check "a mounted file: status" [ "$(cat status)" -eq 0 ]
+    check "a mounted file: silent" [ ! -s err ]
+    same "a mounted file: written itself" table bound
+    same "a mounted file: the one below it" old dir/new
+    check "a mounted file: no other file" [ "$(ls -A dir)" = new ]
+    run_as mounted "$GPUHISTO" $ENGINE -l -o dir/new missing
+    refuses "a mounted file, failure" 1 missing
+    same "a mounted file: kept on failure" table bound
+else
+    skip_part "a mounted file: $(head -n 1 mount.err)"
+fi
+
+summary
