@@ -25,6 +25,7 @@ histogram_sources = \
 	src/histogram/number_nearest.c src/histogram/number_nearest.h \
 	src/histogram/power.c src/histogram/power.h \
 	src/histogram/row_plan.c src/histogram/row_plan.h \
+	src/histogram/show_number.c src/histogram/show_number.h \
 	src/histogram/value_type.c src/histogram/value_type.h
 libhistogram_a_SOURCES = $(histogram_sources) $(gpu_plan_sources)
 

@@ -61,9 +61,18 @@ MOSTLYCLEANFILES += tests/helpers/interpose.so
 
 # --- units ---
 
-unit_tests = tests/unit/test_binning tests/unit/test_count tests/unit/test_diag tests/unit/test_limits \
-	tests/unit/test_lines tests/unit/test_number_parsers tests/unit/test_quantile \
-	tests/unit/test_show tests/unit/test_text_cuts tests/unit/test_values \
+unit_tests = \
+	tests/unit/test_binning \
+	tests/unit/test_count \
+	tests/unit/test_diag \
+	tests/unit/test_limits \
+	tests/unit/test_lines \
+	tests/unit/test_number_parsers \
+	tests/unit/test_quantile \
+	tests/unit/test_show \
+	tests/unit/test_show_number \
+	tests/unit/test_text_cuts \
+	tests/unit/test_values \
 	tests/unit/test_visible
 check_PROGRAMS += $(unit_tests)
 samples = tests/helpers/samples.c tests/helpers/samples.h
@@ -80,6 +89,7 @@ tests_unit_test_number_parsers_SOURCES = tests/unit/test_number_parsers.c $(naiv
 tests_unit_test_number_parsers_LDADD = $(libraries)
 tests_unit_test_quantile_LDADD = $(libraries) -lm
 tests_unit_test_show_LDADD = $(libraries)
+tests_unit_test_show_number_LDADD = $(libraries) -lm
 tests_unit_test_text_cuts_SOURCES = tests/unit/test_text_cuts.c $(naive_number)
 tests_unit_test_text_cuts_LDADD = $(with_device)
 tests_unit_test_values_LDADD = $(libraries)

@@ -1,4 +1,5 @@
 #include "binning.h"
+#include "show_number.h"
 
 #include <float.h>
 #include <math.h>
@@ -194,36 +195,23 @@ size_t binning_row(const struct binning *binning, double value)
 
 /* --- showing --- */
 
-static void show_whole(whole value, char text[48])
+static void show_whole(whole value, char *text)
 {
-    char digits[48], *at = digits + sizeof digits - 1;
-    unsigned_whole rest = (unsigned_whole)(value < 0 ? -value : value);
-    *at = '\0';
-    do
-        *--at = (char)('0' + (int)(rest % 10));
-    while (rest /= 10);
     if (value < 0)
-        *--at = '-';
-    memcpy(text, at, (size_t)(digits + sizeof digits - at));
+        *text++ = '-';
+    unsigned_whole magnitude = (unsigned_whole)(value < 0 ? -value : value);
+    const bool fits = magnitude <= UINT64_MAX; /* 2^64 can be an edge too */
+    size_t len = show_unsigned((uint64_t)(fits ? magnitude : magnitude / 10), text);
+    if (!fits)
+        show_unsigned((uint64_t)(magnitude % 10), text + len);
 }
 
-void binning_show_double(double value, char text[48])
-{
-    for (int digits = 15; digits <= 17; digits++) {
-        snprintf(text, 48, "%.*g", digits, value);
-        if (strtod(text, NULL) == value)
-            break;
-    }
-    if (strchr(text, 'e') && fabs(value) >= 1 && fabs(value) < 1e17)
-        snprintf(text, 48, "%.0f", value); /* 10, not 1e+01 */
-}
-
-void binning_show_edge(const struct binning *binning, size_t k, char text[48])
+void binning_show_edge(const struct binning *binning, size_t k, char *text)
 {
     if (binning->is_whole)
         show_whole(binning_whole_edge(binning, k), text);
     else
-        binning_show_double(binning_edge(binning, k), text);
+        show_double(binning_edge(binning, k), text);
 }
 
 void binning_free(struct binning *binning)

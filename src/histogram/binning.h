@@ -140,13 +140,10 @@ double binning_edge(const struct binning *binning, size_t k);
 size_t binning_row_whole(const struct binning *binning, whole value);
 size_t binning_row(const struct binning *binning, double value);
 
-/* A double as text, with as few digits as read back the same. */
-void binning_show_double(double value, char text[48]);
-
 /* Edge k, from 0 to bins, of bins of whole values. */
 whole binning_whole_edge(const struct binning *binning, size_t k);
 
-/* Edge k, from 0 to bins, as text. */
-void binning_show_edge(const struct binning *binning, size_t k, char text[48]);
+/* Edge k, from 0 to bins, as text of at most SHOW_NUMBER bytes. */
+void binning_show_edge(const struct binning *binning, size_t k, char *text);
 
 #endif

@@ -1,9 +1,9 @@
 /* The table of powers of five, from the powers themselves. */
 #include "number_nearest.h"
 
-static struct power powers[POWER_MAX - POWER_MIN + 1];
+static struct power powers[POWER_SHOWN_MAX - POWER_MIN + 1];
 
-/* An integer large enough for 5^308 (716 bits), and for 2^BIG_BITS / 5^342 (795 bits less) to have
+/* An integer large enough for 5^324 (753 bits), and for 2^BIG_BITS / 5^342 (795 bits less) to have
  * 128 bits left. The lowest limb is first. */
 #define BIG_LIMBS 32
 #define BIG_BITS (32 * BIG_LIMBS - 1)
@@ -52,7 +52,7 @@ static struct power first_bits(const struct big *big)
 void number_nearest_prepare(void)
 {
     struct big big = {{1}};
-    for (int power = 0; power <= POWER_MAX; power++) {
+    for (int power = 0; power <= POWER_SHOWN_MAX; power++) {
         powers[power - POWER_MIN] = first_bits(&big);
         times_five(&big);
     }

@@ -18,9 +18,16 @@
 #define POWER_MIN (-342)
 #define POWER_MAX 308
 
+/* The table goes on to this one for show_number.c, which needs what turns the least double into an
+ * integer. */
+#define POWER_SHOWN_MAX 324
+
 /* Down to this one, the quotient of a mantissa and a power of five can be an integer. Such powers
  * are rounded up, so that the product does not come out just below. */
 #define NUMBER_EXACT_MIN (-27)
+
+/* Up to this one, 128 bits hold a power exactly. */
+#define POWER_EXACT_MAX 55
 
 /* Bits of a double's mantissa that are stored, and those of the product that are looked at: these,
  * the one that is not stored, one to round by, one more as the product's first bit may be 0. */
@@ -38,7 +45,8 @@ struct power {
 /* Makes the table of powers. To be called once, before its first use (number_prepare does). */
 void number_nearest_prepare(void);
 
-/* The table, from POWER_MIN to POWER_MAX. */
+/* The table, by the power from POWER_MIN to POWER_SHOWN_MAX. Reading text takes POWER_MIN to
+ * POWER_MAX. */
 const struct power *number_powers(void);
 
 /* The high word of the product; *low is the other one. */
@@ -110,8 +118,8 @@ static inline ON_BOTH bool number_nearest(const struct power *powers, uint64_t m
         low += more;
         high += low < more;
     }
-    if (low == UINT64_MAX && (power < NUMBER_EXACT_MIN || power > 55))
-        return false; /* 5^55 is the last that 128 bits hold exactly */
+    if (low == UINT64_MAX && (power < NUMBER_EXACT_MIN || power > POWER_EXACT_MAX))
+        return false;
 
     const int first = (int)(high >> 63), shift = 64 - NUMBER_WANTED + first;
     uint64_t bits = high >> shift;

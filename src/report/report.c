@@ -1,6 +1,8 @@
 #include "report.h"
 #include "quantile.h"
 
+#include "src/histogram/show_number.h"
+
 #include <inttypes.h>
 #include <string.h>
 
@@ -27,9 +29,9 @@ static void write_quantiles(struct writer *out, const struct report_options *opt
     char separator = options->format == FORMAT_CSV ? ',' : '\t', q[48], value[48], error[48];
     for (size_t i = 0; i < options->quantile_count; i++) {
         struct quantile found = quantile(binning, tally, options->quantiles[i]);
-        binning_show_double(options->quantiles[i], q);
-        binning_show_double(found.value, value);
-        binning_show_double(found.error, error);
+        show_double(options->quantiles[i], q);
+        show_double(found.value, value);
+        show_double(found.error, error);
         writer_format(out, "q%s%c%s%c%s\n", q, separator, value, separator, error);
     }
 }
@@ -49,11 +51,11 @@ static void write_json_quantiles(struct writer *out, const struct report_options
     writer_text(out, ",\"quantiles\":[");
     for (size_t i = 0; i < options->quantile_count; i++) {
         struct quantile found = quantile(binning, tally, options->quantiles[i]);
-        binning_show_double(options->quantiles[i], text);
+        show_double(options->quantiles[i], text);
         write_json_number(out, i ? ",{\"q\"" : "{\"q\"", text);
-        binning_show_double(found.value, text);
+        show_double(found.value, text);
         write_json_number(out, ",\"value\"", text);
-        binning_show_double(found.error, text);
+        show_double(found.error, text);
         write_json_number(out, ",\"error\"", text);
         writer_char(out, '}');
     }

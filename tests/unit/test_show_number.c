@@ -1,0 +1,190 @@
+/* Numbers as text: they read back the same, no shorter text does, and printf, which is slow, would
+ * write the same digits in the same form. */
+#include "src/histogram/show_number.h"
+
+#include <float.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static unsigned cases, failures;
+
+static double from_bits(uint64_t bits)
+{
+    double value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+static uint64_t to_bits(double value)
+{
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+
+static void failed(double value, const char *text, const char *what)
+{
+    printf("FAILED: %a: '%s': %s\n", value, text, what);
+    if (++failures > 30)
+        exit(1);
+}
+
+/* The digits of a number without its zeros on the left and on the right. Returns how many. */
+static int significant(const char *text, char digits[SHOW_NUMBER])
+{
+    int len = 0;
+    for (; *text && *text != 'e'; text++)
+        if (*text >= '1' + (len > 0 ? -1 : 0) && *text <= '9')
+            digits[len++] = *text;
+    while (len > 0 && digits[len - 1] == '0')
+        len--;
+    digits[len] = '\0';
+    return len;
+}
+
+/* What printf writes with as few of 15 to 17 digits as read back the same. */
+static void by_printf(double value, char text[SHOW_NUMBER])
+{
+    for (int digits = 15; digits <= 17; digits++) {
+        snprintf(text, SHOW_NUMBER, "%.*g", digits, value);
+        if (strtod(text, NULL) == value)
+            break;
+    }
+    if (strchr(text, 'e') && fabs(value) >= 1 && fabs(value) < 1e17)
+        snprintf(text, SHOW_NUMBER, "%.0f", value);
+}
+
+/* Of finite numbers. */
+static void check(double value)
+{
+    char text[SHOW_NUMBER], printed[SHOW_NUMBER], digits[SHOW_NUMBER], others[SHOW_NUMBER];
+    memset(text, '#', sizeof text);
+    size_t length = show_double(value, text);
+    cases++;
+    if (length != strlen(text) || length > 24)
+        failed(value, text, "its length");
+    if (to_bits(strtod(text, NULL)) != to_bits(value))
+        failed(value, text, "reads back as another number");
+    int len = significant(text, digits);
+    bool is_whole = fabs(value) < 1e17 && value == trunc(value);
+    for (int fewer = is_whole ? 17 : 1; fewer < len; fewer++) {
+        snprintf(printed, sizeof printed, "%.*e", fewer - 1, value);
+        if (strtod(printed, NULL) == value)
+            failed(value, text, "a shorter one reads back the same");
+    }
+    by_printf(value, printed);
+    if (significant(printed, others) == len && strcmp(text, printed) != 0)
+        failed(value, text, printed);
+    /* Only next to a power of two can a shorter one be had that is not printf's. */
+    uint64_t mantissa = to_bits(value) & (UINT64_MAX >> 12);
+    bool is_normal = fabs(value) >= DBL_MIN;
+    if (is_normal && mantissa != 0 && significant(printed, others) != len)
+        failed(value, text, printed);
+}
+
+static void expect(double value, const char *wanted)
+{
+    char text[SHOW_NUMBER];
+    size_t length = show_double(value, text);
+    cases++;
+    if (strcmp(text, wanted) != 0 || length != strlen(wanted))
+        failed(value, text, wanted);
+}
+
+static void known_numbers(void)
+{
+    expect(0, "0");
+    expect(-0.0, "-0");
+    expect(1, "1");
+    expect(-0.1, "-0.1");
+    expect(0.3, "0.3");
+    expect(1.0 / 3, "0.3333333333333333");
+    expect(0.0001, "0.0001");
+    expect(0.00012345, "0.00012345");
+    expect(0.00001, "1e-05");
+    expect(1.5e-7, "1.5e-07");
+    expect(123456.789, "123456.789");
+    expect(1e15, "1000000000000000");
+    expect(1e16, "10000000000000000");
+    expect(12345678901234568, "12345678901234568");
+    expect(1e17, "1e+17");
+    expect(1.25e100, "1.25e+100");
+    expect(DBL_TRUE_MIN, "5e-324");
+    expect(2 * DBL_TRUE_MIN, "1e-323");
+    expect(DBL_MIN, "2.2250738585072014e-308");
+    expect(DBL_MAX, "1.7976931348623157e+308");
+    expect(-DBL_MAX, "-1.7976931348623157e+308");
+    expect(0x1p-44, "5.684341886080802e-14"); /* printf needs 17 digits */
+    expect(9007199254740993.0, "9007199254740992");
+    expect(HUGE_VAL, "inf");
+    expect(-HUGE_VAL, "-inf");
+    expect(NAN, "nan");
+}
+
+static void check_around(double value)
+{
+    check(nextafter(value, 0));
+    check(value);
+    check(nextafter(value, DBL_MAX));
+}
+
+static void powers(void)
+{
+    char text[16];
+    for (int exponent = -1074; exponent <= 1023; exponent++)
+        check_around(ldexp(1, exponent));
+    for (int exponent = -323; exponent <= 308; exponent++)
+        for (int digit = 1; digit <= 9 && (exponent < 308 || digit < 2); digit++) {
+            snprintf(text, sizeof text, "%de%d", digit, exponent);
+            check_around(strtod(text, NULL));
+        }
+}
+
+static uint64_t draw(void)
+{
+    static uint64_t state = 88172645463325252u;
+    state ^= state << 13;
+    state ^= state >> 7;
+    return state ^= state << 17;
+}
+
+static void random_numbers(void)
+{
+    for (unsigned i = 0; i < 20000; i++) {
+        double value = from_bits(draw());
+        if (isfinite(value))
+            check(value);
+        check(from_bits(draw() >> (12 + draw() % 52))); /* subnormal */
+        check((double)(int64_t)draw() / 1000);
+        check((double)(draw() >> 11) * 0x1p-53);
+        check((double)(float)(draw() % 100000) / 100);
+        check((double)(draw() >> draw() % 64));
+    }
+}
+
+static void integers(void)
+{
+    char text[SHOW_NUMBER], printed[SHOW_NUMBER];
+    for (unsigned i = 0; i < 10000; i++) {
+        uint64_t value = i < 2 ? i - UINT64_C(1) : draw() >> draw() % 64;
+        snprintf(printed, sizeof printed, "%" PRIu64, value);
+        size_t length = show_unsigned(value, text);
+        cases++;
+        if (strcmp(text, printed) != 0 || length != strlen(printed))
+            failed((double)value, text, printed);
+    }
+}
+
+int main(void)
+{
+    known_numbers();
+    powers();
+    random_numbers();
+    integers();
+    printf("%u cases, %u failed\n", cases, failures);
+    return failures != 0;
+}
