@@ -1,12 +1,12 @@
 /* How the table is written: --format, --header, --output. */
 #include "option.h"
 #include "parse.h"
+#include "src/report/format.h"
 
 int option_format(struct draft *draft, const char *value, struct reason *why)
 {
-    static const char *const formats[] = {"tsv", "csv", "json", NULL};
-    int format = parse_word("--format", value, formats, why);
-    draft->options->report.format = (enum format)format;
+    int format = parse_word("--format", value, format_names, why);
+    draft->options->report.format = (unsigned)format;
     return format < 0 ? OPTIONS_WRONG : 0;
 }
 

@@ -16,17 +16,22 @@ void binned_label_row(const struct histogram *histogram, size_t row, struct row_
 {
     const struct binning *binning = &histogram->binning;
     label->kind = binned_row_kind(histogram, row);
-    label->lo[0] = label->hi[0] = label->note[0] = '\0';
+    const bool follows = label->next == row;
+    label->next = row + 1;
     if (label->kind == ROW_KIND_INVALID) {
-        strcpy(label->name, "invalid");
+        *label = (struct row_label){.kind = ROW_KIND_INVALID, .name = "invalid"};
         return;
     }
-    strcpy(label->lo, "-inf");
-    strcpy(label->hi, "inf");
-    if (row > ROW_BELOW)
+    if (row == ROW_BELOW)
+        strcpy(label->lo, "-inf");
+    else if (follows)
+        memcpy(label->lo, label->hi, sizeof label->lo);
+    else
         binning_show_edge(binning, row - 1, label->lo);
     if (row < ROW_ABOVE(binning))
         binning_show_edge(binning, row, label->hi);
-    strcpy(label->name, label->lo);
-    strcpy(label->note, label->hi);
+    else
+        strcpy(label->hi, "inf");
+    memcpy(label->name, label->lo, sizeof label->name);
+    memcpy(label->note, label->hi, sizeof label->note);
 }

@@ -28,13 +28,17 @@ enum row_kind {
     ROW_KIND_BELOW,   /* numbers below the first edge */
     ROW_KIND_ABOVE,   /* numbers from the last edge on */
     ROW_KIND_INVALID, /* what is not a number */
+    ROW_KINDS,
 };
+
+#define MODE_COLUMNS 3 /* of a table, at most */
 
 #define ROW_TEXT 48 /* bytes of each text in a label, with its end */
 
 /* What a row is called. Texts that a row does not have are empty. */
 struct row_label {
     enum row_kind kind;
+    size_t next;         /* the row after this one, if the mode makes use of that; otherwise 0 */
     char name[ROW_TEXT]; /* column 1 of a table: "a-d", "0x41", a lower edge, "invalid" */
     char lo[ROW_TEXT];   /* the lower edge or first value: a number, or "-inf" */
     char hi[ROW_TEXT];   /* the upper edge, which is not in the row, or the last value, which is */
@@ -45,15 +49,17 @@ struct row_label {
  * thread; they change nothing but what they are given for their result. */
 struct mode {
     enum mode_id id;
-    const char *name;       /* "bytes", as JSON has it */
-    bool is_text;           /* samples are tokens between white space: chunks are cut between them
-                             * and have room for one that is not whole (src/engine/records.h),
-                             * newlines are counted, and a token that is not a number is reported */
-    bool is_binned;         /* samples are numbers, of histogram->type, and the rows those of
-                             * histogram->binning: BELOW, the bins, ABOVE, INVALID */
-    bool counts_every;      /* every sample is counted in a row; otherwise some may be in none */
-    bool has_types;         /* JSON tells the histogram's type */
-    const char *columns[3]; /* the heading of a table; the last is NULL if rows have no note */
+    const char *name;  /* "bytes", as JSON has it */
+    bool is_text;      /* samples are tokens between white space: chunks are cut between them
+                        * and have room for one that is not whole (src/engine/records.h),
+                        * newlines are counted, and a token that is not a number is reported */
+    bool is_binned;    /* samples are numbers, of histogram->type, and the rows those of
+                        * histogram->binning: BELOW, the bins, ABOVE, INVALID */
+    bool counts_every; /* every sample is counted in a row; otherwise some may be in none */
+    bool has_types;    /* JSON tells the histogram's type */
+
+    /* The heading of a table; the last is NULL if rows have no note. */
+    const char *columns[MODE_COLUMNS];
 
     /* Bytes of a sample; 0 if that varies, and only the counts tell how many samples there are. */
     size_t (*sample_size)(const struct histogram *histogram);
@@ -65,7 +71,9 @@ struct mode {
     /* What the row, below histogram->bins, counts. */
     enum row_kind (*row_kind)(const struct histogram *histogram, size_t row);
 
-    /* Sets *label to what the row, below histogram->bins, is called. */
+    /* Sets *label to what the row, below histogram->bins, is called. *label is all 0, or was set
+     * for another row of the same histogram: an edge that both have need not be worked out again.
+     */
     void (*label_row)(const struct histogram *histogram, size_t row, struct row_label *label);
 };
 

@@ -7,23 +7,17 @@
 
 #include <stdbool.h>
 
-enum format {
-    FORMAT_TSV,
-    FORMAT_CSV,
-    FORMAT_JSON,
-};
-
 #define QUANTILES_MAX 64
 
 struct report_options {
-    enum format format;
-    bool header; /* a first row with the columns' names; JSON has none */
-    size_t quantile_count;
-    double quantiles[QUANTILES_MAX]; /* of numbers, to be told behind the bins; each 0 to 1 */
+    unsigned format;                 /* an index of format_table and format_names (format.h) */
+    bool header;                     /* a first row with the columns' names; JSON has none */
+    size_t quantile_count;           /* 0 but for modes whose samples are numbers */
+    double quantiles[QUANTILES_MAX]; /* each 0 to 1; printed after the bins */
 };
 
-/* Writes every bin in order; of log-linear ones those that are not empty. Errors stay with the
- * writer until it is flushed. */
+/* Writes the table: every row in order, or where bins are many those that are not empty. Errors
+ * stay with the writer until it is flushed. */
 void report_write(struct writer *out, const struct report_options *options,
                   const struct histogram *histogram, const struct tally *tally);
 

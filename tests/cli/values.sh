@@ -88,7 +88,7 @@ same "2^24 bins" expected nonzero
 
 # --- formats ---
 
-printf 'lo,count,hi\n-inf,0,0\n0,4,2.5\n2.5,1,5\n5,0,inf\ninvalid,0\n' >expected
+printf 'lo,count,hi\n-inf,0,0\n0,4,2.5\n2.5,1,5\n5,0,inf\ninvalid,0,\n' >expected
 printf '\0\0\0\0\0\0\200\077\0\0\0\100\0\0\200\077\0\0\100\100' >floats
 run --values=f32 -B 2 --min=0 --max=5 -F csv --header floats
 counts "csv" expected

@@ -7,6 +7,7 @@
 #include "src/base/show.h"
 #include "tests/helpers/naive_number.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -98,7 +99,7 @@ static void log_linear_bin(double value, double *lo, double *hi)
 static void show(double edge)
 {
     char text[400];
-    int digits = 15;
+    int digits = fabs(edge) < DBL_MIN ? 1 : 15; /* what has fewer ends in zeros, which %g drops */
     do
         snprintf(text, sizeof text, "%.*g", digits++, edge);
     while (strtod(text, NULL) != edge);

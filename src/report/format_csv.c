@@ -1,0 +1,69 @@
+/* Fields between commas, as RFC 4180 has them but for the end of a line, which is a newline. Every
+ * row has as many fields as the mode has columns. Quantiles come after an empty line, as a table of
+ * their own. */
+#include "format.h"
+
+/* Writes a field in quotes, if what is in it would end it otherwise. */
+static void csv_field(struct writer *out, const char *text)
+{
+    if (!strpbrk(text, ",\"\r\n")) {
+        writer_text(out, text);
+        return;
+    }
+    writer_char(out, '"');
+    for (; *text; text++) {
+        if (*text == '"')
+            writer_char(out, '"');
+        writer_char(out, *text);
+    }
+    writer_char(out, '"');
+}
+
+static void csv_begin(struct table *table)
+{
+    const char *const *columns = table->histogram->mode->columns;
+    if (!table->header)
+        return;
+    for (size_t i = 0; i < MODE_COLUMNS && columns[i]; i++) {
+        if (i > 0)
+            writer_char(table->out, ',');
+        csv_field(table->out, columns[i]);
+    }
+    writer_char(table->out, '\n');
+}
+
+static void csv_row(struct table *table, const struct row *row)
+{
+    struct writer *out = table->out;
+    csv_field(out, row->label.name);
+    writer_char(out, ',');
+    writer_count(out, row->count);
+    if (table->histogram->mode->columns[MODE_COLUMNS - 1]) {
+        writer_char(out, ',');
+        csv_field(out, row->label.note);
+    }
+    writer_char(out, '\n');
+}
+
+static void csv_begin_quantiles(struct table *table)
+{
+    writer_text(table->out, table->header ? "\nquantile,value,error\n" : "\n");
+}
+
+static void csv_quantile(struct table *table, const struct quantile_row *row)
+{
+    writer_format(table->out, "q%s,%s,%s\n", row->q, row->value, row->error);
+}
+
+static void csv_end(struct table *table)
+{
+    (void)table;
+}
+
+const struct format format_csv = {
+    .begin = csv_begin,
+    .row = csv_row,
+    .begin_quantiles = csv_begin_quantiles,
+    .quantile = csv_quantile,
+    .end = csv_end,
+};

@@ -1,0 +1,96 @@
+/* One object: totals, and lists of the bins and of quantiles. What is in no bin is in the totals
+ * alone. */
+#include "format.h"
+
+/* Writes a member's value. JSON knows no infinity and no NaN: they are strings. */
+static void json_number(struct writer *out, const char *text)
+{
+    bool is_finite = text[0] != 'i' && text[0] != 'n' && (text[0] != '-' || text[1] != 'i');
+    if (is_finite) {
+        writer_text(out, text);
+        return;
+    }
+    writer_char(out, '"');
+    writer_text(out, text);
+    writer_char(out, '"');
+}
+
+/* Writes `key`, which ends with the colon, and a number. */
+static void json_member(struct writer *out, const char *key, const char *text)
+{
+    writer_text(out, key);
+    json_number(out, text);
+}
+
+static void json_count(struct writer *out, const char *key, uint64_t count)
+{
+    writer_text(out, key);
+    writer_count(out, count);
+}
+
+static void json_begin(struct table *table)
+{
+    struct writer *out = table->out;
+    const struct mode *mode = table->histogram->mode;
+    const struct totals *totals = &table->totals;
+    writer_format(out, "{\"schema\":\"gpuhisto/1\",\"mode\":\"%s\"", mode->name);
+    if (mode->has_types)
+        writer_format(out, ",\"type\":\"%s\"", table->histogram->type.name);
+    json_count(out, ",\"total\":", totals->samples);
+    json_count(out, ",\"counted\":", totals->of[ROW_KIND_BIN]);
+    json_count(out, ",\"other\":", totals->samples - totals->of[ROW_KIND_BIN]);
+    if (mode->is_binned) {
+        json_count(out, ",\"below\":", totals->of[ROW_KIND_BELOW]);
+        json_count(out, ",\"above\":", totals->of[ROW_KIND_ABOVE]);
+        json_count(out, ",\"invalid\":", totals->of[ROW_KIND_INVALID]);
+    }
+    writer_text(out, ",\"bins\":[");
+}
+
+/* Begins an object of a list. */
+static void json_next(struct table *table)
+{
+    writer_text(table->out, table->written++ ? ",{" : "{");
+}
+
+static void json_row(struct table *table, const struct row *row)
+{
+    struct writer *out = table->out;
+    if (row->label.kind != ROW_KIND_BIN)
+        return;
+    json_next(table);
+    if (!table->histogram->mode->is_binned)
+        writer_format(out, "\"bin\":\"%s\",", row->label.name);
+    json_member(out, "\"lo\":", row->label.lo);
+    json_member(out, ",\"hi\":", row->label.hi);
+    json_count(out, ",\"count\":", row->count);
+    writer_char(out, '}');
+}
+
+static void json_begin_quantiles(struct table *table)
+{
+    writer_text(table->out, "],\"quantiles\":[");
+}
+
+static void json_quantile(struct table *table, const struct quantile_row *row)
+{
+    struct writer *out = table->out;
+    json_next(table);
+    json_member(out, "\"q\":", row->q);
+    json_member(out, ",\"value\":", row->value);
+    json_member(out, ",\"error\":", row->error);
+    writer_char(out, '}');
+}
+
+static void json_end(struct table *table)
+{
+    writer_text(table->out, "]}\n");
+}
+
+const struct format format_json = {
+    .begin = json_begin,
+    .row = json_row,
+    .begin_quantiles = json_begin_quantiles,
+    .quantile = json_quantile,
+    .end = json_end,
+};

@@ -1,0 +1,52 @@
+/* Fields between tabs. A row without a note has no third field. Quantiles come after an empty line,
+ * so that the counts can be added up without them. */
+#include "format.h"
+
+static void tsv_begin(struct table *table)
+{
+    const char *const *columns = table->histogram->mode->columns;
+    if (!table->header)
+        return;
+    for (size_t i = 0; i < MODE_COLUMNS && columns[i]; i++) {
+        if (i > 0)
+            writer_char(table->out, '\t');
+        writer_text(table->out, columns[i]);
+    }
+    writer_char(table->out, '\n');
+}
+
+static void tsv_row(struct table *table, const struct row *row)
+{
+    struct writer *out = table->out;
+    writer_text(out, row->label.name);
+    writer_char(out, '\t');
+    writer_count(out, row->count);
+    if (row->label.note[0]) {
+        writer_char(out, '\t');
+        writer_text(out, row->label.note);
+    }
+    writer_char(out, '\n');
+}
+
+static void tsv_begin_quantiles(struct table *table)
+{
+    writer_text(table->out, table->header ? "\nquantile\tvalue\terror\n" : "\n");
+}
+
+static void tsv_quantile(struct table *table, const struct quantile_row *row)
+{
+    writer_format(table->out, "q%s\t%s\t%s\n", row->q, row->value, row->error);
+}
+
+static void tsv_end(struct table *table)
+{
+    (void)table;
+}
+
+const struct format format_tsv = {
+    .begin = tsv_begin,
+    .row = tsv_row,
+    .begin_quantiles = tsv_begin_quantiles,
+    .quantile = tsv_quantile,
+    .end = tsv_end,
+};
