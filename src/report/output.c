@@ -25,7 +25,8 @@ int output_prepare(struct output *output, const char *name, struct reason *why)
     return name && target_find(&output->target, name) != 0 ? fail(output, why) : 0;
 }
 
-/* A file that takes the place of another is nobody else's to read until it has that one's mode. */
+/* A file that takes the place of another can be read by its owner alone until it has that one's
+ * mode. */
 static int open_temporary(struct output *output)
 {
     bool is_new = output->target.file < 0;

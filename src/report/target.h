@@ -23,7 +23,7 @@ struct target {
 };
 
 /* Looks up a FILE. A symbolic link is followed, also to nothing, but where the kernel would not
- * follow it with fs.protected_symlinks: one of somebody else in a directory such as /tmp. 0; or -1
+ * follow it with fs.protected_symlinks: one of another user in a directory such as /tmp. 0; or -1
  * with errno set, and nothing to close: EISDIR for a directory, EACCES or the like if it could not
  * be written. */
 int target_find(struct target *target, const char *name);

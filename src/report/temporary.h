@@ -17,7 +17,7 @@ struct temporary {
 int temporary_open(struct temporary *temporary, int directory, mode_t mode);
 
 /* Gives the file its name, in place of what has that name, and closes it. `is_new`: nothing had it
- * when somebody looked. 0; or -1 with errno set, the file is there as before. */
+ * when the name was looked up. 0; or -1 with errno set, the file is there as before. */
 int temporary_place(struct temporary *temporary, const char *base, bool is_new);
 
 /* Closes and removes the file, if there is one. errno is kept. */

@@ -113,7 +113,7 @@ for options in -b -l "--values=u8 --bins=3" "-n --min=0 --max=3 --bins=3" -n; do
         NF != fields { exit 1 }' out
 done
 # Quantiles are a part of their own, after an empty line.
-for format in tsv:"$tab" csv:,; do
+for format in "tsv:$tab" "csv:,"; do
     separator=${format#*:}
     run -n -q -F ${format%:*} --quantiles=0.5,1 numbers
     # What the manual says of taking one of the parts.
@@ -286,7 +286,7 @@ run -l -o dir/$long <in
 refuses "a name too long" 1 dir/000 'too long'
 only "what cannot be written" new sub
 
-# Root may write anywhere; setpriv (of util-linux) makes it somebody else.
+# Root may write anywhere; setpriv (of util-linux) runs it as another user.
 somebody=
 if [ "$(id -u)" -eq 0 ]; then
     somebody='setpriv --reuid=65534 --regid=65534 --clear-groups'
@@ -334,7 +334,7 @@ refuses "a file too large" 1 dir/new 'File too large'
 same "a file too large: the old file" old dir/new
 only "a file too large" new sub
 
-# A name for an open descriptor is that descriptor: what the file behind it has already stays, and
+# A name for an open descriptor is that descriptor: what that file has already stays, and
 # what is written later comes after the table.
 printf 'abc' >letters
 echo head >log

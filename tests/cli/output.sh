@@ -141,7 +141,7 @@ fi
 
 # --- files and links of others ---
 
-# as_another COMMAND...: by somebody else than root.
+# as_another COMMAND...: by another user than root.
 as_another()
 {
     setpriv --reuid=65534 --regid=65534 --clear-groups "$@"
@@ -193,7 +193,7 @@ others()
     refuses "what may not be replaced is said before reading" 1 'shared/root: Operation not permitted'
 
     # A link that is exchanged for a file, and back, while the name is looked up. (When root has
-    # replaced one of them, nobody else may exchange it.)
+    # replaced one of them, no one else may exchange it.)
     try=0
     written=0
     while [ $try -lt 100 ]; do

@@ -1,5 +1,5 @@
 /* Exchanges two names, again and again, until it is killed: exchange NAME NAME. For tests of what
- * somebody may do to a name while it is looked up. */
+ * another user may do to a name while it is looked up. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/syscall.h>
