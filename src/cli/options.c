@@ -1,6 +1,7 @@
 #include "option.h"
 
 #include <getopt.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -89,8 +89,7 @@ while_writing()
 
 # --- a signal between the creation of the file and what is known of it ---
 
-# The program sleeps after each openat, also after the one that creates the file, and has more
-# threads than its own.
+# The program sleeps after the openat that creates the file, and has more threads than its own.
 has_temporary()
 {
     [ -n "$(find dir -name '.gpuhisto-*')" ]
@@ -102,7 +101,7 @@ after_creation()
     while [ $try -lt 5 ]; do
         try=$((try + 1))
         cp old dir/new
-        $default env FAULT_NO_TMPFILE=1 FAULT_CALL=openat FAULT_AT=1 FAULT_FOR_GOOD=1 FAULT_SLEEP=300 \
+        $default env FAULT_NO_TMPFILE=1 FAULT_CALL=openat FAULT_AT=1 FAULT_FOR_GOOD=1 FAULT_SLEEP=1500 \
             LD_PRELOAD="$HELPERS/interpose.so" "$@" -l -o dir/new in >out 2>err &
         pid=$!
         check "after creation: it comes" eventually has_temporary

@@ -8,7 +8,7 @@
  *     FAULT_ERRNO      the errno that it fails with (5, EIO)
  *     FAULT_SIGNAL     instead of failing, this signal is raised, and the call goes on
  *     FAULT_SLEEP      instead of failing, the call returns only after so many milliseconds
- *                      (openat, linkat, renameat)
+ *                      (openat that creates a file, linkat, renameat)
  *     FAULT_MARK       a file that gets a byte for every call that fails
  *     FAULT_CLOCK      the wall clock is ahead by so many seconds: as if it had been set back by
  *                      these as soon as the program had read it
@@ -237,9 +237,10 @@ int openat(int directory, const char *name, int flags, ...)
         errno = EOPNOTSUPP;
         return -1;
     }
-    if (is_late("openat"))
-        return late((int)syscall(SYS_openat, directory, name, flags, mode));
-    return struck("openat") ? -1 : (int)syscall(SYS_openat, directory, name, flags, mode);
+    if (sleep_ms == 0 && struck("openat"))
+        return -1;
+    int fd = (int)syscall(SYS_openat, directory, name, flags, mode);
+    return takes_mode(flags) && is_late("openat") ? late(fd) : fd;
 }
 
 #ifdef __GLIBC__ /* musl has macros of these names */
