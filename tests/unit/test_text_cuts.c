@@ -149,6 +149,19 @@ static int fill_pipe(const struct text *text, bool packets)
     return ends[0];
 }
 
+/* Closes our end of a pipe. A run that was refused keeps its own, so the pipe stays; what it holds
+ * counts against the user's limit, beyond which pipes become too small for fill_pipe. So it is made
+ * small. */
+static void close_pipe(int end)
+{
+    static char unread[1 << 16];
+    (void)fcntl(end, F_SETFL, O_NONBLOCK);
+    while (read(end, unread, sizeof unread) > 0)
+        ;
+    (void)fcntl(end, F_SETPIPE_SZ, 1);
+    close(end);
+}
+
 /* Makes the texts' files; only pipes have to be made again for every run. */
 static void prepare(const struct text *texts, size_t count, enum form form)
 {
@@ -234,7 +247,7 @@ static void run(const struct scenario *scenario)
     runs++;
     judge(scenario, rc, &tally, &outcome, &why, &binning);
     for (size_t i = 0; piped && i < scenario->count; i++)
-        close(pipes[i]);
+        close_pipe(pipes[i]);
     tally_close(&tally);
     if (rc != 0)
         return;
