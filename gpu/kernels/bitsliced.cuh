@@ -175,7 +175,7 @@ template <unsigned Width> __global__ void __launch_bounds__(256) bitsliced(count
         if (first + 7 * stride < span.vectors) {
             UNROLL for (unsigned k = 0; k < 8; k++) vectors[k] = span.body[first + k * stride];
         } else {
-            // A zero is no letter: past the end there is nothing to count.
+            // A zero is not a letter: past the end there is nothing to count.
             UNROLL for (unsigned k = 0; k < 8; k++) vectors[k] = first + k * stride < span.vectors
                                                                      ? span.body[first + k * stride]
                                                                      : make_uint4(0, 0, 0, 0);

@@ -48,7 +48,7 @@ struct planes {
     __m512i ones, twos, fours, eights;
 };
 
-/* 0x7f stands for all that is not ASCII; it is no letter. */
+/* 0x7f stands for all that is not ASCII; it is not a letter. */
 AVX512 INLINE __m512i avx512_classes_at(const unsigned char *data, const struct lookup *by)
 {
     __m512i bytes = _mm512_loadu_si512(data);
