@@ -111,6 +111,7 @@ fi
 
 # --- names ---
 
+echo old >dir/new
 run -l -o dir/new/ <in
 refuses "a file with a slash" 1 dir/new/ 'Not a directory'
 run -l -o dir/ <in
@@ -199,10 +200,12 @@ others()
     while [ $try -lt 100 ]; do
         try=$((try + 1))
         rm -f shared/*
+        : >begun
         as_another sh -c 'ln -s ../elsewhere/file shared/a && echo theirs >shared/b'
         setpriv --reuid=65534 --regid=65534 --clear-groups \
-            "$HELPERS/exchange" shared/a shared/b 2>exchange.err &
+            "$HELPERS/exchange" shared/a shared/b >begun 2>exchange.err &
         exchanger=$!
+        eventually [ -s begun ] || broken "nothing is exchanged"
         run -l -o shared/a in
         [ "$(cat status)" -ne 0 ] || written=$((written + 1))
         check "exchanged links: the file elsewhere" [ "$(cat elsewhere/file)" = secret ]
