@@ -51,7 +51,7 @@ gpuhisto_sources = \
 	src/engine/records.c src/engine/records.h \
 	src/input/input.c src/input/input.h \
 	src/input/source.c src/input/source.h \
-	src/input/zstd.c src/input/zstd.h \
+	src/input/codec_zstd.c src/input/codec_zstd.h \
 	src/pool/cgroup.c src/pool/cgroup.h \
 	src/pool/cost.c src/pool/cost.h \
 	src/pool/handover.c src/pool/handover.h \

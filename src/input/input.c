@@ -1,5 +1,5 @@
 #include "input.h"
-#include "zstd.h"
+#include "codec_zstd.h"
 
 #include <errno.h>
 #include <fcntl.h>

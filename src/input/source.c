@@ -1,5 +1,5 @@
 #include "source.h"
-#include "zstd.h"
+#include "codec_zstd.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>

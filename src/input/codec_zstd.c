@@ -1,4 +1,4 @@
-#include "zstd.h"
+#include "codec_zstd.h"
 
 #include <stdlib.h>
 #include <string.h>
