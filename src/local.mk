@@ -49,9 +49,15 @@ gpuhisto_sources = \
 	src/engine/chunk.h src/engine/engine.h \
 	src/engine/lines.c src/engine/lines.h \
 	src/engine/records.c src/engine/records.h \
-	src/input/input.c src/input/input.h \
-	src/input/source.c src/input/source.h \
+	src/input/admission.c \
+	src/input/codec.c src/input/codec.h \
 	src/input/codec_zstd.c src/input/codec_zstd.h \
+	src/input/decoding.c \
+	src/input/helpers.c src/input/helpers.h \
+	src/input/input.c src/input/input.h \
+	src/input/plain.c \
+	src/input/source.c src/input/source.h src/input/source_internal.h \
+	src/input/units.c src/input/units.h \
 	src/pool/cgroup.c src/pool/cgroup.h \
 	src/pool/cost.c src/pool/cost.h \
 	src/pool/handover.c src/pool/handover.h \

@@ -5,12 +5,21 @@
 #define KIB ((uint64_t)1 << 10)
 #define GIB ((uint64_t)1 << 30)
 
+/* "auto", a codec's name, or "none". */
 int option_decompress(struct draft *draft, const char *value, struct reason *why)
 {
-    static const char *const choices[] = {"auto", "zstd", "none", NULL};
+    struct input_options *input = &draft->options->input;
+    const char *choices[CODECS_MAX + 3] = {"auto"};
+    int count = 0;
+    for (; codecs[count]; count++)
+        choices[1 + count] = codecs[count]->name;
+    choices[1 + count] = "none";
     int choice = parse_word("--decompress", value, choices, why);
-    draft->options->input.decompress = (enum decompress)choice;
-    return choice < 0 ? OPTIONS_WRONG : 0;
+    input->decompress = choice == 0       ? DECOMPRESS_AUTO
+                        : choice <= count ? DECOMPRESS_CODEC
+                                          : DECOMPRESS_NONE;
+    input->codec = choice > 0 ? codecs[choice - 1] : NULL;
+    return choice < 0 ? -1 : 0;
 }
 
 int option_memlimit(struct draft *draft, const char *value, struct reason *why)

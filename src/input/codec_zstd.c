@@ -5,24 +5,39 @@
 #include <zstd.h>
 #include <zstd_errors.h>
 
-static const unsigned char frame_magic[ZSTD_MAGIC_SIZE] = {0x28, 0xb5, 0x2f, 0xfd};
+#define MAGIC_SIZE 4
+#define HEADER_MAX 18 /* bytes of a frame's header; ZSTD_FRAMEHEADERSIZE_MAX is not stable */
 
-struct zstd_stream {
+static const unsigned char frame_magic[MAGIC_SIZE] = {0x28, 0xb5, 0x2f, 0xfd};
+
+struct zstd_decoder {
+    struct decoder decoder;
     ZSTD_DCtx *context;
     uint64_t window_max;
-    bool in_frame; /* bytes of a frame were seen, its end was not */
+    bool in_frame;                    /* bytes of a frame were taken, but not its end */
+    unsigned char header[HEADER_MAX]; /* the frame's first bytes, */
+    size_t header_len;                /* as many as were taken */
+    uint64_t content;                 /* bytes that the frame has given */
 };
 
-int zstd_magic(const unsigned char *head, size_t len)
+static enum codec_magic zstd_magic(const unsigned char *head, size_t len)
 {
-    static const unsigned char skippable[4] = {0x50, 0x2a, 0x4d, 0x18}; /* 0x50 to 0x5f */
-    size_t seen = len < ZSTD_MAGIC_SIZE ? len : ZSTD_MAGIC_SIZE;
+    static const unsigned char skippable[MAGIC_SIZE] = {0x50, 0x2a, 0x4d, 0x18}; /* 0x50 to 0x5f */
+    size_t seen = len < MAGIC_SIZE ? len : MAGIC_SIZE;
     bool is_frame = memcmp(head, frame_magic, seen) == 0;
     bool is_skippable = seen == 0 || ((head[0] & 0xf0) == skippable[0] &&
                                       memcmp(head + 1, skippable + 1, seen - 1) == 0);
     if (!is_frame && !is_skippable)
-        return 0;
-    return seen == ZSTD_MAGIC_SIZE ? 1 : -1;
+        return MAGIC_OTHER;
+    return seen == MAGIC_SIZE ? MAGIC_MATCH : MAGIC_PART;
+}
+
+/* The content size that the header of the frame at in[0..len) states; UNIT_UNSIZED if it states
+ * none, or is not all there. 0 for a skippable frame. */
+static uint64_t frame_content(const unsigned char *in, size_t len)
+{
+    unsigned long long size = ZSTD_getFrameContentSize(in, len);
+    return size < ZSTD_CONTENTSIZE_ERROR ? size : UNIT_UNSIZED;
 }
 
 /* The window that the frame at in[0..len) needs, in bytes; 0 if that cannot be seen. libzstd's own
@@ -32,41 +47,25 @@ static uint64_t frame_window(const unsigned char *in, size_t len)
     if (len < 6 || memcmp(in, frame_magic, sizeof frame_magic) != 0)
         return 0;
     if (in[4] & 0x20) { /* a single segment: the window is as large as the content */
-        unsigned long long size = ZSTD_getFrameContentSize(in, len);
-        return size < ZSTD_CONTENTSIZE_ERROR ? size : 0;
+        uint64_t size = frame_content(in, len);
+        return size == UNIT_UNSIZED ? 0 : size;
     }
     uint64_t power = (uint64_t)1 << (10 + (in[5] >> 3));
     return power + power / 8 * (in[5] & 7);
 }
 
-/* Whether the frame at in[0..len) is known to hold a multiple of unit bytes. */
-static bool holds_units(const unsigned char *in, size_t len, size_t unit)
+static enum unit_extent zstd_look(const unsigned char *in, size_t len, struct codec_unit *unit)
 {
-    unsigned long long size = unit > 1 ? ZSTD_getFrameContentSize(in, len) : 0;
-    return size < ZSTD_CONTENTSIZE_ERROR && size % unit == 0;
-}
-
-ssize_t zstd_whole_frames(const unsigned char *in, size_t len, uint64_t window_max, size_t unit,
-                          uint64_t *window)
-{
-    size_t whole = 0;
-    *window = 0;
-    while (whole < len) {
-        if (zstd_magic(in + whole, len - whole) == 0)
-            return whole ? (ssize_t)whole : -1;
-        uint64_t needed = frame_window(in + whole, len - whole);
-        size_t size = ZSTD_findFrameCompressedSize(in + whole, len - whole);
-        bool cut = ZSTD_isError(size) && ZSTD_getErrorCode(size) == ZSTD_error_srcSize_wrong;
-        if (needed > window_max || (ZSTD_isError(size) && !cut))
-            return whole ? (ssize_t)whole : -1;
-        if (cut)
-            break;
-        if (!holds_units(in + whole, len - whole, unit))
-            return whole ? (ssize_t)whole : -1;
-        whole += size;
-        *window = needed > *window ? needed : *window;
-    }
-    return (ssize_t)whole;
+    *unit = (struct codec_unit){.content = UNIT_UNSIZED};
+    if (zstd_magic(in, len) == MAGIC_OTHER)
+        return UNIT_UNKNOWN;
+    unit->memory = frame_window(in, len);
+    unit->content = frame_content(in, len);
+    size_t size = ZSTD_findFrameCompressedSize(in, len);
+    if (ZSTD_isError(size))
+        return ZSTD_getErrorCode(size) == ZSTD_error_srcSize_wrong ? UNIT_PART : UNIT_UNKNOWN;
+    unit->size = size;
+    return UNIT_WHOLE;
 }
 
 static int log2_floor(uint64_t value)
@@ -77,70 +76,143 @@ static int log2_floor(uint64_t value)
     return log;
 }
 
-struct zstd_stream *zstd_stream_open(uint64_t memlimit)
+static void zstd_close(struct decoder *decoder)
 {
-    struct zstd_stream *zstd = calloc(1, sizeof *zstd);
+    struct zstd_decoder *zstd = (struct zstd_decoder *)decoder;
+    ZSTD_freeDCtx(zstd->context);
+    free(zstd);
+}
+
+static struct decoder *zstd_open(uint64_t memlimit)
+{
+    struct zstd_decoder *zstd = calloc(1, sizeof *zstd);
     if (!zstd)
         return NULL;
-    int window_log = log2_floor(memlimit);
+    int window_log = log2_floor(memlimit); /* libzstd counts windows in powers of two */
+    zstd->decoder.codec = &codec_zstd;
     zstd->window_max = (uint64_t)1 << window_log;
     zstd->context = ZSTD_createDCtx();
     if (!zstd->context ||
         ZSTD_isError(ZSTD_DCtx_setParameter(zstd->context, ZSTD_d_windowLogMax, window_log))) {
-        zstd_stream_close(zstd);
+        zstd_close(&zstd->decoder);
         return NULL;
     }
-    return zstd;
+    return &zstd->decoder;
 }
 
-static int window_too_large(struct reason *why)
+static bool zstd_complete(const struct decoder *decoder)
+{
+    return !((const struct zstd_decoder *)decoder)->in_frame;
+}
+
+/* Keeps those of the bytes in[0..len) that belong to the frame's header. Returns how many. */
+static size_t keep_header(struct zstd_decoder *zstd, const unsigned char *in, size_t len)
+{
+    size_t room = sizeof zstd->header - zstd->header_len, kept = len < room ? len : room;
+    memcpy(zstd->header + zstd->header_len, in, kept);
+    zstd->header_len += kept;
+    return kept;
+}
+
+/* Whether the frame, with what the step brings, begins as a frame does. libzstd would take its
+ * magic a byte at a time before it looks, and some builds know frames of before zstd 1.0, which do
+ * not tell their window. */
+static bool begins_a_frame(struct zstd_decoder *zstd, const struct decode_step *step)
+{
+    size_t len = zstd->header_len;
+    keep_header(zstd, step->in, step->in_len);
+    enum codec_magic magic = zstd_magic(zstd->header, zstd->header_len);
+    zstd->header_len = len;
+    return magic != MAGIC_OTHER;
+}
+
+static enum decode_status window_too_large(struct reason *why)
 {
     reason_set(why, "its zstd window is over the limit; --memlimit=SIZE raises it");
-    return -1;
+    return DECODE_FAULT;
 }
 
-int zstd_stream_decode(struct zstd_stream *zstd, const unsigned char *in, size_t in_len,
-                       size_t *used, unsigned char *out, size_t cap, size_t *made,
-                       struct reason *why)
+/* libzstd allocates once it has the header of a frame, before it gives any of its content. It is
+ * taken back to where the step began. */
+static enum decode_status forget_step(struct zstd_decoder *zstd, struct reason *why)
 {
-    ZSTD_inBuffer from = {in, in_len, 0};
-    ZSTD_outBuffer to = {out, cap, 0};
-    *used = *made = 0;
-    /* Frames of before 1.0, which some builds of libzstd know, tell no window. */
-    if (!zstd->in_frame && in_len >= ZSTD_MAGIC_SIZE && zstd_magic(in, in_len) != 1) {
+    char none;
+    ZSTD_inBuffer header = {zstd->header, zstd->header_len, 0};
+    ZSTD_outBuffer nothing = {&none, 0, 0};
+    size_t rc = ZSTD_DCtx_reset(zstd->context, ZSTD_reset_session_only);
+    if (!ZSTD_isError(rc) && zstd->header_len > 0)
+        rc = ZSTD_decompressStream(zstd->context, &nothing, &header);
+    if (zstd->content == 0 && !ZSTD_isError(rc) && header.pos == header.size)
+        return DECODE_NO_MEMORY;
+    reason_set(why, "out of memory");
+    return DECODE_FAULT;
+}
+
+static enum decode_status decode_failed(struct zstd_decoder *zstd, size_t error, struct reason *why)
+{
+    switch (ZSTD_getErrorCode(error)) {
+    case ZSTD_error_memory_allocation:
+        return forget_step(zstd, why);
+    case ZSTD_error_frameParameter_windowTooLarge:
+        return window_too_large(why);
+    case ZSTD_error_dictionary_wrong:
+        reason_set(why, "needs a dictionary, which gpuhisto does not support; decompress it with "
+                        "'zstd -dc -D DICTIONARY'");
+        return DECODE_FAULT;
+    default:
+        reason_set(why, "corrupt zstd data (%s)", ZSTD_getErrorName(error));
+        return DECODE_FAULT;
+    }
+}
+
+/* At the end of a frame: whether it gave what its header states. libzstd does not look if the last
+ * block is empty. */
+static enum decode_status check_content(const struct zstd_decoder *zstd, struct reason *why)
+{
+    uint64_t stated = frame_content(zstd->header, zstd->header_len);
+    if (stated == UNIT_UNSIZED || stated == zstd->content)
+        return DECODE_OK;
+    reason_set(why, "corrupt zstd data (a frame of %llu bytes states a size of %llu)",
+               (unsigned long long)zstd->content, (unsigned long long)stated);
+    return DECODE_FAULT;
+}
+
+static enum decode_status zstd_decode(struct decoder *decoder, struct decode_step *step,
+                                      struct reason *why)
+{
+    struct zstd_decoder *zstd = (struct zstd_decoder *)decoder;
+    ZSTD_inBuffer from = {step->in, step->in_len, 0};
+    ZSTD_outBuffer to = {step->out, step->cap, 0};
+    step->used = step->made = 0;
+    if (!zstd->in_frame)
+        zstd->content = zstd->header_len = 0;
+    if (zstd->header_len < MAGIC_SIZE && !begins_a_frame(zstd, step)) {
         reason_set(why, "not zstd data (no frame begins here)");
-        return -1;
+        return DECODE_FAULT;
     }
     /* libzstd would not look where the output has room for the whole frame, and so not always. */
-    if (!zstd->in_frame && frame_window(in, in_len) > zstd->window_max)
+    if (!zstd->in_frame && frame_window(step->in, step->in_len) > zstd->window_max)
         return window_too_large(why);
     size_t hint = ZSTD_decompressStream(zstd->context, &to, &from);
-    *used = from.pos;
-    *made = to.pos;
-    if (ZSTD_isError(hint)) {
-        ZSTD_ErrorCode code = ZSTD_getErrorCode(hint);
-        if (code == ZSTD_error_frameParameter_windowTooLarge)
-            return window_too_large(why);
-        if (code == ZSTD_error_prefix_unknown)
-            reason_set(why, "not zstd data (no frame begins here)");
-        else
-            reason_set(why, "corrupt zstd data (%s)", ZSTD_getErrorName(hint));
-        return -1;
-    }
-    if (from.pos > 0 || to.pos > 0)
-        zstd->in_frame = hint != 0;
-    return 0;
+    if (ZSTD_isError(hint))
+        return decode_failed(zstd, hint, why);
+    step->used = from.pos;
+    step->made = to.pos;
+    keep_header(zstd, step->in, from.pos);
+    zstd->content += to.pos;
+    if (from.pos == 0 && to.pos == 0)
+        return DECODE_OK;
+    zstd->in_frame = hint != 0;
+    return zstd->in_frame ? DECODE_OK : check_content(zstd, why);
 }
 
-bool zstd_stream_complete(const struct zstd_stream *zstd)
-{
-    return !zstd->in_frame;
-}
-
-void zstd_stream_close(struct zstd_stream *zstd)
-{
-    if (!zstd)
-        return;
-    ZSTD_freeDCtx(zstd->context);
-    free(zstd);
-}
+const struct codec codec_zstd = {
+    .name = "zstd",
+    .magic_size = MAGIC_SIZE,
+    .magic = zstd_magic,
+    .look = zstd_look,
+    .open = zstd_open,
+    .decode = zstd_decode,
+    .complete = zstd_complete,
+    .close = zstd_close,
+};

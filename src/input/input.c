@@ -1,5 +1,4 @@
 #include "input.h"
-#include "codec_zstd.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -9,10 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define RAW_SIZE ((size_t)128 << 10)  /* of a zstd file or a pipe, looked at first */
-#define MORE_SIZE ((size_t)512 << 10) /* of an open frame at a time; libzstd copies blocks cut */
-#define FRAMES_SIZE ((size_t)1 << 20) /* given out at a time, as far as frames allow */
-#define PIPE_SIZE ((size_t)1 << 20)   /* the most an ordinary user may ask for */
+#define PIPE_SIZE ((size_t)1 << 20) /* the most an ordinary user may ask for */
 
 /* read or pread, waiting for a non-blocking descriptor and through signals. */
 static ssize_t read_patiently(const struct input *input, void *buf, size_t len, uint64_t offset)
@@ -31,86 +27,122 @@ static ssize_t read_patiently(const struct input *input, void *buf, size_t len, 
 
 static int read_failed(const struct input *input, uint64_t offset, struct reason *why)
 {
-    reason_set(why, "%s: %s, at byte %llu", input->name, strerror(errno),
-               (unsigned long long)offset);
+    reason_of(why, input->name, "%s, at byte %llu", strerror(errno), (unsigned long long)offset);
     return -1;
 }
 
-/* Takes the next bytes of the file as they are. */
-static ssize_t take(struct input *input, void *buf, size_t len, struct reason *why)
+/* Judges a file whose end came `at` bytes after base, before the size that it had when it was
+ * opened: it was truncated, as logrotate's copytruncate does. Only one that has no blocks, and
+ * still claims the same size, may never have had so many bytes. 0 or -1. */
+static int check_short(const struct input *input, uint64_t at, struct reason *why)
+{
+    struct stat status;
+    if (!input->regular || at >= input->opened_size)
+        return 0;
+    if (fstat(input->fd, &status) != 0)
+        return read_failed(input, at, why);
+    if (input->may_be_short && status.st_size >= input->base + (off_t)input->opened_size)
+        return 0;
+    reason_of(why, input->name, "became shorter while it was read");
+    return -1;
+}
+
+ssize_t input_take(struct input *input, void *buf, size_t cap, struct reason *why)
 {
     if (input->ended)
         return 0;
-    ssize_t got = read_patiently(input, buf, len, input->taken);
+    ssize_t got = read_patiently(input, buf, cap, input->taken);
     if (got < 0)
         return read_failed(input, input->taken, why);
+    if (got == 0 && check_short(input, input->taken, why) != 0)
+        return -1;
     input->ended = got == 0;
     input->taken += (uint64_t)got;
     return got;
 }
 
-static int out_of_memory(const struct input *input, struct reason *why)
+bool input_ready(const struct input *input, int milliseconds)
 {
-    reason_set(why, "%s: %s", input->name, strerror(ENOMEM));
-    return -1;
+    struct pollfd poller = {.fd = input->fd, .events = POLLIN};
+    return input->regular || input->ended || poll(&poller, 1, milliseconds) != 0;
 }
 
-/* Room for cap bytes at least. */
-static int reserve(const struct input *input, struct raw *raw, size_t cap, struct reason *why)
+/* Reads file bytes [offset, offset + len), which were there when the file was opened, into buf;
+ * fewer only where check_short allows it. The bytes read, or -1 with the reason set. */
+static ssize_t read_at(const struct input *input, void *buf, size_t len, uint64_t offset,
+                       struct reason *why)
 {
-    if (raw->cap >= cap)
-        return 0;
-    unsigned char *data = realloc(raw->data, cap);
-    if (!data)
-        return out_of_memory(input, why);
-    raw->data = data;
-    raw->cap = cap;
+    size_t done = 0;
+    while (done < len) {
+        ssize_t got = read_patiently(input, (char *)buf + done, len - done, offset + done);
+        if (got < 0)
+            return read_failed(input, offset + done, why);
+        if (got == 0 && check_short(input, offset + done, why) != 0)
+            return -1;
+        if (got == 0)
+            break;
+        done += (size_t)got;
+    }
+    return (ssize_t)done;
+}
+
+/* --- what it is --- */
+
+/* Looks at the first bytes of a regular file, taking none. 0 or -1. */
+static int recognise_file(struct input *input, struct reason *why)
+{
+    unsigned char head[CODEC_MAGIC_MAX];
+    bool is_tiny = input->opened_size > 0 && input->opened_size < sizeof head;
+    ssize_t got = read_at(input, head, is_tiny ? (size_t)input->opened_size : sizeof head, 0, why);
+    if (got < 0)
+        return -1;
+    codec_recognise(head, (size_t)got, &input->codec);
     return 0;
 }
 
-/* Looks at the first bytes of a regular file, taking none. 1 zstd, 0 not, -1 error. */
-static int regular_magic(const struct input *input, struct reason *why)
-{
-    unsigned char head[ZSTD_MAGIC_SIZE];
-    ssize_t got = input_read_at(input, head, sizeof head, 0, why);
-    return got < 0 ? -1 : zstd_magic(head, (size_t)got) == 1;
-}
-
-/* The same of a stream, where bytes that were looked at are taken: they wait in raw. A whole raw
+/* The same of a stream, where bytes that were looked at are taken: they wait in `units`. A whole
  * buffer is asked for, so that the reads that follow begin at a page of the pipe again. */
-static int stream_magic(struct input *input, struct reason *why)
+static int recognise_stream(struct input *input, struct reason *why)
 {
-    struct raw *raw = &input->raw;
-    if (reserve(input, raw, RAW_SIZE, why) != 0)
+    struct units *first = &input->units;
+    enum codec_magic magic = MAGIC_PART;
+    if (units_reserve(first, UNITS_SIZE_FIRST) != 0) {
+        reason_of(why, input->name, "out of memory");
         return -1;
-    int magic;
-    do {
-        ssize_t got = take(input, raw->data + raw->len, raw->cap - raw->len, why);
+    }
+    while (magic == MAGIC_PART && !input->ended) {
+        ssize_t got = input_take(input, first->data + first->len, first->cap - first->len, why);
         if (got < 0)
             return -1;
-        raw->len += (size_t)got;
-        magic = got == 0 ? 0 : zstd_magic(raw->data, raw->len);
-    } while (magic < 0);
-    return magic;
+        first->len += (size_t)got;
+        magic = codec_recognise(first->data, first->len, &input->codec);
+    }
+    return 0;
 }
 
 static int recognise(struct input *input, const struct input_options *options, struct reason *why)
 {
-    if (options->decompress == DECOMPRESS_NONE)
+    switch (options->decompress) {
+    case DECOMPRESS_AUTO:
+        return input->regular ? recognise_file(input, why) : recognise_stream(input, why);
+    case DECOMPRESS_CODEC:
+        input->codec = options->codec;
         return 0;
-    int magic = 1;
-    if (options->decompress == DECOMPRESS_AUTO)
-        magic = input->regular ? regular_magic(input, why) : stream_magic(input, why);
-    input->zstd = magic > 0;
-    return magic;
+    default:
+        return 0;
+    }
 }
 
-/* What kind of file it is, and what follows from that. */
-static int examine(struct input *input, struct reason *why)
+/* Finds what kind of file it is, and what follows from that. 0 or -1. */
+static int look_at_file(struct input *input, struct reason *why)
 {
     struct stat status;
     if (fstat(input->fd, &status) != 0)
         return read_failed(input, 0, why);
+    if (S_ISDIR(status.st_mode)) {
+        reason_of(why, input->name, "%s", strerror(EISDIR));
+        return -1;
+    }
     if (S_ISFIFO(status.st_mode)) {
         int size = fcntl(input->fd, F_GETPIPE_SZ);
         if (size >= 0 && (size_t)size < PIPE_SIZE)
@@ -120,23 +152,25 @@ static int examine(struct input *input, struct reason *why)
     input->regular = base >= 0;
     input->base = input->regular ? base : 0;
     if (input->regular && status.st_size > base)
-        input->size = (uint64_t)(status.st_size - base);
+        input->opened_size = (uint64_t)(status.st_size - base);
+    input->may_be_short = status.st_blocks == 0;
+    input->size = input->opened_size;
     return 0;
 }
 
-/* Takes off the size what may not be a whole record; readers in series begin there. */
+/* Takes off the size what may not be a whole record; what is read in series begins there. */
 static int trim(struct input *input, struct reason *why)
 {
     unsigned char end[NUMBER_MAX + 1];
     size_t len = input->size < sizeof end ? (size_t)input->size : sizeof end;
-    ssize_t got = 0;
-    if (input->zstd)
+    if (input->codec)
         return 0;
     if (input->records.size != RECORD_TOKENS) {
         input->size -= input->size % input->records.size;
         return 0;
     }
-    if (len > 0 && (got = input_read_at(input, end, len, input->size - len, why)) < 0)
+    ssize_t got = read_at(input, end, len, input->size - len, why);
+    if (got < 0)
         return -1;
     input->size -= records_tail(&input->records, end, (size_t)got);
     return 0;
@@ -150,10 +184,11 @@ int input_open(struct input *input, const char *operand, const struct input_opti
                             .records = {.size = options->record_size}};
     input->fd = standard ? STDIN_FILENO : open(operand, O_RDONLY | O_CLOEXEC | O_NOCTTY);
     if (input->fd < 0) {
-        reason_set(why, "%s: %s", input->name, strerror(errno));
+        reason_of(why, input->name, "%s", strerror(errno));
         return -1;
     }
-    if (examine(input, why) != 0 || recognise(input, options, why) < 0 || trim(input, why) != 0) {
+    if (look_at_file(input, why) != 0 || recognise(input, options, why) != 0 ||
+        trim(input, why) != 0) {
         input_close(input);
         return -1;
     }
@@ -162,23 +197,10 @@ int input_open(struct input *input, const char *operand, const struct input_opti
 
 bool input_parallel(const struct input *input)
 {
-    return input->regular && !input->zstd && input->taken < input->size;
+    return input->regular && !input->codec && input->taken < input->size;
 }
 
-ssize_t input_read_at(const struct input *input, void *buf, size_t len, uint64_t offset,
-                      struct reason *why)
-{
-    size_t done = 0;
-    while (done < len) {
-        ssize_t got = read_patiently(input, (char *)buf + done, len - done, offset + done);
-        if (got < 0)
-            return read_failed(input, offset + done, why);
-        if (got == 0)
-            break;
-        done += (size_t)got;
-    }
-    return (ssize_t)done;
-}
+/* --- its bytes --- */
 
 /* A piece of text, the byte before it, and what its last token needs. */
 static ssize_t read_text(const struct input *input, unsigned char *data, size_t len,
@@ -187,7 +209,7 @@ static ssize_t read_text(const struct input *input, unsigned char *data, size_t 
     uint64_t left = input->size - offset;
     size_t wanted = left < len + NUMBER_MAX ? (size_t)left : len + NUMBER_MAX, before = offset > 0;
     data[0] = ' '; /* stands before the first piece */
-    ssize_t got = input_read_at(input, data + 1 - before, wanted + before, offset - before, why);
+    ssize_t got = read_at(input, data + 1 - before, wanted + before, offset - before, why);
     if (got < 0)
         return -1;
     size_t have = (size_t)got > before ? (size_t)got - before : 0;
@@ -201,23 +223,23 @@ ssize_t input_read_piece(const struct input *input, unsigned char *data, size_t 
     size_t size = input->records.size;
     if (size == RECORD_TOKENS)
         return read_text(input, data, len, offset, data_len, why);
-    ssize_t got = input_read_at(input, data, len, offset, why);
+    ssize_t got = read_at(input, data, len, offset, why);
     *data_len = got > 0 ? (size_t)got : 0;
     if (*data_len % size == 0)
         return got;
-    reason_set(why, "%s: became shorter, and ends within a value", input->name);
+    reason_of(why, input->name, "ends within a value");
     return -1;
 }
 
 ssize_t input_read(struct input *input, void *buf, size_t cap, struct reason *why)
 {
-    struct raw *raw = &input->raw; /* first what was seen while looking for magic */
-    size_t waiting = raw->len - raw->pos;
+    struct units *first = &input->units; /* what was seen while looking for magic */
+    size_t waiting = first->len - first->pos;
     if (waiting == 0)
-        return take(input, buf, cap, why);
+        return input_take(input, buf, cap, why);
     size_t len = waiting < cap ? waiting : cap;
-    memcpy(buf, raw->data + raw->pos, len);
-    raw->pos += len;
+    memcpy(buf, first->data + first->pos, len);
+    first->pos += len;
     return (ssize_t)len;
 }
 
@@ -226,87 +248,9 @@ int input_check_end(const struct input *input, struct reason *why)
     const struct records *records = &input->records;
     if (records->cut_len == 0)
         return 0;
-    reason_set(why, "%s: ends within a value, %zu of its %zu bytes are there", input->name,
-               records->cut_len, records->size);
+    reason_of(why, input->name, "ends within a value, %zu of its %zu bytes are there",
+              records->cut_len, records->size);
     return -1;
-}
-
-/* Reads until raw is full, or to the end. */
-static int fill(struct input *input, struct raw *raw, struct reason *why)
-{
-    while (raw->len < raw->cap && !input->ended) {
-        ssize_t got = take(input, raw->data + raw->len, raw->cap - raw->len, why);
-        if (got < 0)
-            return -1;
-        raw->len += (size_t)got;
-    }
-    return 0;
-}
-
-/* Reads whole frames into raw, with more memory if need be, or the beginning of one. 0 or -1;
- * *whole is the size of the whole ones. */
-static int gather_frames(struct input *input, struct raw *raw, size_t *whole, struct reason *why)
-{
-    size_t size = input->records.size;
-    for (size_t cap = RAW_SIZE;; cap = 2 * raw->cap) {
-        if (reserve(input, raw, cap, why) != 0 || fill(input, raw, why) != 0)
-            return -1;
-        ssize_t found = -1; /* where a value goes on, none begins; tokens may go on anywhere */
-        if (input->records.cut_len == 0 && size != RECORD_TOKENS)
-            found = zstd_whole_frames(raw->data, raw->len, INPUT_WINDOW_MAX, size, &raw->window);
-        *whole = found > 0 ? (size_t)found : 0;
-        if (found != 0 || input->ended || raw->cap >= INPUT_FRAMES_MAX)
-            return 0;
-    }
-}
-
-int input_frames(struct input *input, struct raw *frames, struct reason *why)
-{
-    struct raw *raw = &input->raw;
-    size_t whole;
-    if (gather_frames(input, raw, &whole, why) != 0)
-        return -1;
-    if (raw->len == 0)
-        return 0;
-    /* The two change places; what is left, the beginning of the next frame, moves over. */
-    size_t cap = raw->cap < FRAMES_SIZE ? 2 * raw->cap : raw->cap;
-    if (reserve(input, frames, cap, why) != 0)
-        return -1;
-    size_t given = whole ? whole : raw->len;
-    struct raw rest = {.data = frames->data,
-                       .len = raw->len - given,
-                       .cap = frames->cap,
-                       .offset = raw->offset + given};
-    memcpy(rest.data, raw->data + given, rest.len);
-    *frames = *raw;
-    frames->len = given;
-    frames->open = whole == 0;
-    frames->to_end = input->records.size == RECORD_TOKENS;
-    *raw = rest;
-    return 1;
-}
-
-ssize_t input_more(struct input *input, struct raw *frames, struct reason *why)
-{
-    size_t len = frames->cap < MORE_SIZE ? frames->cap : MORE_SIZE;
-    ssize_t got = take(input, frames->data, len, why);
-    if (got > 0) {
-        frames->offset += frames->len;
-        frames->pos = 0;
-        frames->len = (size_t)got;
-    }
-    return got;
-}
-
-void input_unread(struct input *input, struct raw *frames)
-{
-    struct raw spare = input->raw;
-    frames->len -= frames->pos;
-    frames->offset += frames->pos;
-    memmove(frames->data, frames->data + frames->pos, frames->len);
-    frames->pos = 0;
-    input->raw = *frames;
-    *frames = spare;
 }
 
 void input_settle(const struct input *input)
@@ -317,7 +261,7 @@ void input_settle(const struct input *input)
 
 void input_close(struct input *input)
 {
-    free(input->raw.data);
+    units_free(&input->units);
     if (input->fd > STDIN_FILENO)
         close(input->fd);
     *input = (struct input){.fd = -1};

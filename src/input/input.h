@@ -1,9 +1,11 @@
-/* One FILE, or standard input: opened, recognised, read. */
+/* One FILE, or standard input: opened, its format recognised, its bytes read as they are. */
 #ifndef GPUHISTO_INPUT_H
 #define GPUHISTO_INPUT_H
 
 #include "src/base/reason.h"
 #include "src/engine/records.h"
+#include "codec.h"
+#include "units.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -11,43 +13,33 @@
 #include <sys/types.h>
 
 enum decompress {
-    DECOMPRESS_AUTO, /* zstd if the first bytes say so */
-    DECOMPRESS_ZSTD, /* anything else is an error */
-    DECOMPRESS_NONE, /* bytes as they are */
+    DECOMPRESS_AUTO,  /* by the codec that the first bytes tell, if any */
+    DECOMPRESS_NONE,  /* bytes as they are */
+    DECOMPRESS_CODEC, /* by one codec; anything else is an error */
 };
 
 struct input_options {
     enum decompress decompress;
-    uint64_t memlimit;  /* the largest zstd window, bytes */
-    size_t record_size; /* bytes, 1 to RECORD_SIZE_MAX; or RECORD_TOKENS */
-};
-
-/* Bytes of a file as they are, on their way to a decoder. */
-struct raw {
-    unsigned char *data;  /* cap bytes, or NULL */
-    size_t pos, len, cap; /* data[pos..len) was not decoded yet */
-    uint64_t offset;      /* of data[0] in the file */
-    uint64_t window;      /* the largest that its frames need, bytes; if they are whole */
-    bool open;            /* the last frame is not whole: it goes on in the file */
-    bool to_end;          /* and so do all that follow it: they are one text */
+    const struct codec *codec; /* DECOMPRESS_CODEC: which */
+    uint64_t memlimit;         /* bytes of content that a decoder may have to keep at hand */
+    size_t record_size;        /* bytes, 1 to RECORD_SIZE_MAX; or RECORD_TOKENS */
 };
 
 struct input {
-    const char *name; /* as messages name it */
+    const char *name; /* the operand; "standard input" */
     int fd;
-    bool regular;  /* pread works */
-    off_t base;    /* regular: where reading began; standard input may stand anywhere */
-    uint64_t size; /* regular: bytes of whole records from base to the end, as it was when opened */
+    bool regular;      /* pread works */
+    bool may_be_short; /* regular, without blocks on a disk: may end before its size, as in /sys */
+    off_t base;        /* regular: where reading began; standard input may stand anywhere */
+    uint64_t opened_size; /* regular: bytes from base to the end when it was opened */
+    uint64_t size;        /* of these, in whole records */
     uint64_t taken; /* bytes of the file handed out so far, to readers in parallel or in series */
     bool ended;     /* a stream gave its end; a terminal would go on after it */
-    bool zstd;      /* read by input_frames; else as bytes */
-    struct raw raw; /* seen while looking for magic or for the end of a frame, and not given yet */
-    struct records records; /* how far what is read in order was cut */
+    const struct codec *codec; /* what it is compressed with; NULL: bytes as they are */
+    struct units units; /* read, but not handed out yet: the first bytes of a stream, or those that
+                         * follow a batch */
+    struct records records; /* where what is read in order was cut */
 };
-
-/* No frame of a larger window, or of more compressed bytes, is handed out whole (bytes). */
-#define INPUT_WINDOW_MAX ((uint64_t)8 << 20)
-#define INPUT_FRAMES_MAX ((size_t)8 << 20)
 
 /* Opens operand ("-": standard input) and looks at its first bytes if the options ask for it, which
  * may wait for a pipe. A pipe is enlarged to 1 MiB. 0, or -1 with the reason set and nothing left
@@ -55,42 +47,31 @@ struct input {
 int input_open(struct input *input, const char *operand, const struct input_options *options,
                struct reason *why);
 
-/* Whether bytes [taken, size) may be read by several threads at once with input_read_at. */
+/* Whether bytes [taken, size) may be read by several threads at once with input_read_piece. */
 bool input_parallel(const struct input *input);
-
-/* Reads file bytes [offset, offset + len) into buf; fewer where the file has become shorter. Takes
- * nothing, changes nothing, any thread. The bytes read, or -1 with the reason set. */
-ssize_t input_read_at(const struct input *input, void *buf, size_t len, uint64_t offset,
-                      struct reason *why);
 
 /* Reads the records of a piece, file bytes [offset, offset + len) of those that are read by several
  * threads, into data, which has RECORDS_ROOM more for tokens; sets *data_len to their bytes there.
- * The bytes of the piece that were read, or -1 with the reason set. As input_read_at. */
+ * The bytes of the piece that were read, or -1 with the reason set. Changes nothing in the input;
+ * any thread. */
 ssize_t input_read_piece(const struct input *input, unsigned char *data, size_t len,
                          uint64_t offset, size_t *data_len, struct reason *why);
 
 /* Reads on, from `taken`, into buf[0..cap), cap > 0: what one read gives. EINTR and EAGAIN are
  * waited out. The bytes read, 0 at the end, or -1 with the reason set. One thread at a time, as for
- * the three that follow. */
+ * all that follow. */
 ssize_t input_read(struct input *input, void *buf, size_t cap, struct reason *why);
 
-/* At the end: 0, or -1 with the reason that a value's end is missing. */
+/* The same of a compressed file, without what waits in `units`. */
+ssize_t input_take(struct input *input, void *buf, size_t cap, struct reason *why);
+
+/* Whether input_take would not wait, or will not in so many milliseconds. */
+bool input_ready(const struct input *input, int milliseconds);
+
+/* At the end: 0, or -1 with the reason that the end of a value is missing. */
 int input_check_end(const struct input *input, struct reason *why);
 
-/* The next bytes of a zstd file, in *frames, whose memory is used again: whole frames, each of
- * whole values; or (open) the beginning of one that is too large for that, or corrupt, or cut off;
- * or (open, to_end) of all frames, if these hold a text. 1; 0 at the end; or -1 with the reason
- * set. */
-int input_frames(struct input *input, struct raw *frames, struct reason *why);
-
-/* Reads on in open frames, when all of *frames was decoded. The bytes read, 0 at the end, or -1
- * with the reason set. */
-ssize_t input_more(struct input *input, struct raw *frames, struct reason *why);
-
-/* Takes back what of *frames lies behind the end of open frames. */
-void input_unread(struct input *input, struct raw *frames);
-
-/* Puts standard input's offset where reading ended. For one that will be taken from no more. */
+/* Puts standard input's offset where reading ended; nothing more may be taken from the input. */
 void input_settle(const struct input *input);
 
 /* Closes and frees all but standard input itself. */

@@ -5,56 +5,39 @@
 #include "src/engine/chunk.h"
 #include "input.h"
 
-#include <pthread.h>
-
 struct source;
-struct zstd_stream;
+struct reader;
+
+/* How the bytes come that a chunk is filled with. */
+enum flow {
+    FLOW_FILE,    /* readers read side by side, and it is known how much is left */
+    FLOW_PIPE,    /* readers take turns */
+    FLOW_DECODED, /* readers decompress, side by side if they can, and count for others if not */
+};
+
+/* Filled chunks that may wait for another reader to count them, beside one for each reader. */
+#define SOURCE_GIVEN_MAX 8
 
 /* A source over `count` operands ("-": standard input), which must outlive it; none: standard
  * input. Opens none of them yet. NULL if memory is short. */
 struct source *source_open(char *const *operands, size_t count,
                            const struct input_options *options);
 
-/* How the bytes come that a chunk is filled with. */
-enum flow {
-    FLOW_FILE, /* readers read side by side, and it is known how much is left */
-    FLOW_PIPE, /* readers take turns */
-    FLOW_ZSTD, /* readers decompress side by side as far as there are frames, or count for others */
-};
+/* A new reader of the source, for one thread. NULL if memory is short. */
+struct reader *reader_open(struct source *source);
 
-/* Who reads: a thread's own, and of its size only because it lies on that thread's stack. */
-struct reader {
-    struct source *source;
-    bool busy;                /* frames are not wholly decoded yet */
-    struct raw frames;        /* compressed bytes, from one FILE */
-    const char *name;         /* that FILE's */
-    bool has_decoder;         /* and counts among the source's decoders */
-    bool pending;             /* the decoder may give more without being fed */
-    struct zstd_stream *zstd; /* opened when first needed */
-    pthread_cond_t wake;      /* the rest: under the source's lock */
-    bool helps;               /* and counts among the source's helpers */
-    bool idle;
-    struct reader *next_idle;
-};
-
-/* Filled chunks that may wait for one who counts them, beside one for each reader. */
-#define SOURCE_GIVEN_MAX 8
-
-/* Makes *reader one of the source's; it may not move. */
-void reader_open(struct reader *reader, struct source *source);
-
-/* Gives back what it has. The reader's thread reads no more, and all its chunks are submitted. */
+/* Frees the reader; NULL is fine. It reads no more, and all its chunks are submitted. */
 void reader_close(struct reader *reader);
 
 /* Chooses the memory for the next chunk, or waits for it. NULL: there will be none. */
 typedef struct chunk *source_memory(void *arg, enum flow flow);
 
-/* The next chunk to be submitted, filled by this reader, in memory that choose(arg, *flow) gives,
- * or by another: who decompresses goes on with that while others have nothing to do but count. Each
- * thread has its own reader, and takes its chunks before it stops, or others may wait for ever.
- * Sets *chunk, or NULL if there is none; its len may be 0. It never holds bytes of two FILEs. 1: go
- * on; 0: the end of the last FILE; -1: an error, of which source_error tells unless choose gave
- * NULL. After 0 or -1 every further call gives that. */
+/* Sets *chunk to the next chunk to be submitted. This reader has filled it, in memory that
+ * choose(arg, *flow) gave; or another one has, which goes on decompressing meanwhile. NULL: there
+ * is none now. Its len may be 0. It never holds bytes of two FILEs. A thread must submit it before
+ * it calls this again, or ends, as others may wait for it. 1: go on; 0: after the last FILE; -1: an
+ * error, which source_error tells unless choose gave NULL. After 0 or -1 every further call gives
+ * the same. */
 int source_read(struct reader *reader, source_memory *choose, void *arg, struct chunk **chunk,
                 enum flow *flow);
 

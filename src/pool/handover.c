@@ -230,7 +230,7 @@ struct chunk *handover_choose(void *arg, enum flow flow)
     if (chunk || only_gpu || (gpu && gpu_engine_failed(gpu)))
         return chunk;
     chunk = engine_acquire(handover->cpu, true);
-    chunk->give = flow == FLOW_ZSTD && handover_counting_is_dear(handover);
+    chunk->give = flow == FLOW_DECODED && handover_counting_is_dear(handover);
     return chunk;
 }
 

@@ -179,11 +179,12 @@ static bool worker_step(struct workers *workers, struct reader *reader)
 static void *worker_thread(void *arg)
 {
     struct workers *workers = arg;
-    struct reader reader;
-    reader_open(&reader, workers->source);
-    while (worker_step(workers, &reader))
+    struct reader *reader = reader_open(workers->source);
+    if (!reader)
+        workers_fail(workers, "out of memory");
+    while (reader && worker_step(workers, reader))
         ;
-    reader_close(&reader);
+    reader_close(reader);
     pthread_mutex_lock(&workers->lock);
     workers->running--;
     pthread_cond_signal(&workers->changed);

@@ -23,11 +23,11 @@ untouched()
 # --- descriptors that are not what they should be ---
 
 run -l <.
-refuses "standard input is a directory" 1 "standard input: Is a directory, at byte 0"
+refuses "standard input is a directory" 1 "standard input: Is a directory"
 run -l -d none <.
-refuses "standard input is a directory, none" 1 "standard input: Is a directory, at byte 0"
+refuses "standard input is a directory, none" 1 "standard input: Is a directory"
 run -l .
-refuses "a FILE is a directory" 1 ".: Is a directory, at byte 0"
+refuses "a FILE is a directory" 1 ".: Is a directory"
 run -l <&-
 refuses "closed standard input" 1 "standard input: Bad file descriptor"
 run -l in - <&-

@@ -63,13 +63,23 @@ zstd -K 20 >skippable
 for options in "" "-d zstd"; do
     run $options <skippable
     counts "only a skippable frame $options" zeros
-    run $options </dev/null
-    counts "nothing $options" zeros
     zstd </dev/null | run $options
     counts "a frame of nothing $options" zeros
 done
 cat skippable skippable | run
 counts "only skippable frames" zeros
+run </dev/null
+counts "nothing, recognised as plain bytes" zeros
+empty="not zstd data (it is empty)"
+: >nothing
+run -d zstd </dev/null
+refuses "nothing, but zstd is demanded" 1 "standard input: $empty"
+run --decompress=zstd one nothing
+refuses "an empty FILE, but zstd is demanded" 1 "nothing: $empty"
+: | run -d zstd
+refuses "an empty pipe, but zstd is demanded" 1 "standard input: $empty"
+{ cat one >&2 && run -d zstd; } <one 2>/dev/null
+refuses "a file at its end, but zstd is demanded" 1 "standard input: $empty"
 
 # Small chunks, large ones, many bytes out of few.
 zstd -n <in >shaped
@@ -220,8 +230,6 @@ zstd <plain.4 >part.4
 : >plain.2
 : >whole
 : >plain
-oracle bytes <plain
-mv expected whole.0
 for part in 1 2 3 4; do
     cat part.$part >>whole
     cat plain.$part >>plain
@@ -229,7 +237,7 @@ for part in 1 2 3 4; do
     size=$(wc -c <whole)
     mv expected whole.$size
 done
-cut=0
+cut=1
 step=1
 [ "$SCALE" = full ] || step=17
 while [ $cut -le $size ]; do

@@ -1,0 +1,22 @@
+#include "codec.h"
+#include "codec_zstd.h"
+
+const struct codec *const codecs[] = {&codec_zstd, NULL};
+
+enum codec_magic codec_recognise(const unsigned char *head, size_t len, const struct codec **codec)
+{
+    enum codec_magic result = MAGIC_OTHER;
+    for (size_t i = 0; codecs[i]; i++) {
+        switch (codecs[i]->magic(head, len)) {
+        case MAGIC_MATCH:
+            *codec = codecs[i];
+            return MAGIC_MATCH;
+        case MAGIC_PART:
+            result = MAGIC_PART;
+            break;
+        case MAGIC_OTHER:
+            break;
+        }
+    }
+    return result;
+}

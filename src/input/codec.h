@@ -1,0 +1,107 @@
+/* The seam to compression formats. A codec is a struct of functions and data, in a file of its own;
+ * the table in codec.c lists them. Nothing else in input/ knows a format by name.
+ *
+ * A compressed file is a chain of units that can be decoded without each other: zstd's frames,
+ * gzip's members. A codec that can tell where a unit ends without decoding it has its units decoded
+ * side by side, or handed to an engine undecoded; otherwise they are decoded one after the other.
+ */
+#ifndef GPUHISTO_CODEC_H
+#define GPUHISTO_CODEC_H
+
+#include "src/base/reason.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* What the first bytes of a file say. */
+enum codec_magic {
+    MAGIC_OTHER, /* not this format */
+    MAGIC_MATCH,
+    MAGIC_PART, /* these few could begin one: more must be seen */
+};
+
+/* How much of a unit a buffer holds. */
+enum unit_extent {
+    UNIT_WHOLE,
+    UNIT_PART,    /* its end is not in the buffer, and is likely to be found in a longer one */
+    UNIT_UNKNOWN, /* its end cannot be found: it is corrupt, or the format does not tell */
+};
+
+#define UNIT_UNSIZED UINT64_MAX
+
+/* One unit, as seen without decoding it. */
+struct codec_unit {
+    size_t size;      /* compressed bytes; of a whole one */
+    uint64_t memory;  /* bytes of content that decoding it must keep at hand; 0: not known */
+    uint64_t content; /* bytes that it says it holds, which may be wrong; or UNIT_UNSIZED */
+};
+
+enum decode_status {
+    DECODE_OK,
+    DECODE_FAULT,     /* the reason is set; the decoder is of no more use */
+    DECODE_NO_MEMORY, /* nothing was taken or given: the same call may be made again */
+};
+
+/* One call of decode. */
+struct decode_step {
+    const unsigned char *in; /* in_len compressed bytes, which go on where the last step stopped */
+    size_t in_len;
+    unsigned char *out; /* room for cap bytes, cap > 0 */
+    size_t cap;
+    size_t used, made; /* set: bytes taken of in, and written to out */
+};
+
+/* The first member of every decoder. One thread uses it at a time. */
+struct decoder {
+    const struct codec *codec;
+};
+
+struct codec {
+    const char *name;  /* as --decompress and messages call it */
+    size_t magic_size; /* bytes that magic wants to see */
+
+    /* Whether a file that begins with head[0..len) is of this format. MAGIC_PART only where len is
+     * less than magic_size. */
+    enum codec_magic (*magic)(const unsigned char *head, size_t len);
+
+    /* Looks at the unit that begins at in[0..len), and sets *unit to what can be seen of it. A
+     * format that does not tell where units end always gives UNIT_UNKNOWN. */
+    enum unit_extent (*look)(const unsigned char *in, size_t len, struct codec_unit *unit);
+
+    /* A decoder that refuses units which must keep more than memlimit bytes of content at hand (1K
+     * to 2G; a format may round it down). NULL: out of memory. */
+    struct decoder *(*open)(uint64_t memlimit);
+
+    /* Decodes on. A step ends with a unit at the latest, so that what follows a unit is left to the
+     * next step. It may give without taking: repeat it with in_len 0 while made is cap and the
+     * decoder is not complete. A unit that does not hold what it says is a fault. */
+    enum decode_status (*decode)(struct decoder *decoder, struct decode_step *step,
+                                 struct reason *why);
+
+    /* Whether the input may end here: after a unit, or before the first. */
+    bool (*complete)(const struct decoder *decoder);
+
+    /* Frees it. */
+    void (*close)(struct decoder *decoder);
+};
+
+/* All codecs, at most CODECS_MAX; NULL ends the table. */
+#define CODECS_MAX 8
+extern const struct codec *const codecs[];
+
+/* The first bytes of a file that codec_recognise wants to see, at most. */
+#define CODEC_MAGIC_MAX 16
+
+/* Finds the codec whose data begins with head[0..len). MAGIC_MATCH with *codec set; MAGIC_PART if
+ * more bytes must be seen; or MAGIC_OTHER. */
+enum codec_magic codec_recognise(const unsigned char *head, size_t len, const struct codec **codec);
+
+/* Closes a decoder; NULL is fine. */
+static inline void decoder_close(struct decoder *decoder)
+{
+    if (decoder)
+        decoder->codec->close(decoder);
+}
+
+#endif

@@ -1,0 +1,69 @@
+/* Bytes as they are: pieces of files side by side, streams in turn. */
+#include "source_internal.h"
+
+/* Reads a piece of a regular file that was taken by this reader. */
+static int read_piece(struct source *source, struct open_input *open, struct chunk *chunk,
+                      size_t len, uint64_t offset)
+{
+    struct reason why;
+    ssize_t got = input_read_piece(&open->input, chunk->data, len, offset, &chunk->len, &why);
+    if (got < 0) {
+        chunk->len = 0;
+        source_fail(source, &why);
+    }
+    chunk->origin.bytes = got > 0 ? (size_t)got : 0;
+    source_leave(source, open);
+    return got < 0 ? -1 : 1;
+}
+
+/* Reads the next bytes of a stream, or of a regular file past the size it had. */
+static int read_serial(struct source *source, struct chunk *chunk)
+{
+    struct input *input = &source->current->input;
+    struct reason why;
+    ssize_t got;
+    chunk->len = records_resume(&input->records, chunk->data);
+    size_t limit = source_fill_limit(input, chunk, chunk->len);
+    do {
+        got = input_read(input, chunk->data + chunk->len, limit - chunk->len, &why);
+        if (got < 0)
+            return source_fail(source, &why);
+        chunk->len += (size_t)got;
+        atomic_fetch_add(&source->read, (size_t)got);
+    } while (got > 0 && chunk->fill && chunk->len < limit);
+    chunk->len = records_cut(&input->records, chunk->data, chunk->len, got == 0);
+    chunk->origin.bytes = chunk->len;
+    return got == 0 && source_retire(source) != 0 ? -1 : 1;
+}
+
+/* Takes the next piece of a regular file, and reads it without the turn. */
+static int read_parallel(struct source *source, struct chunk *chunk)
+{
+    struct open_input *open = source->current;
+    struct input *input = &open->input;
+    uint64_t offset = input->taken, left = input->size - offset;
+    size_t len = left < chunk->cap ? (size_t)left : chunk->cap;
+    input->taken += len;
+    atomic_fetch_sub(&source->left, len);
+    atomic_fetch_add(&source->read, len);
+    source_use(source, open);
+    pthread_mutex_unlock(&source->turn);
+    return read_piece(source, open, chunk, len, offset);
+}
+
+int plain_read(struct source *source, source_memory *choose, void *arg, struct chunk **chunk,
+               enum flow *flow)
+{
+    const struct input *input = &source->current->input;
+    bool parallel = input_parallel(input);
+    /* After a file's known end there is hardly ever anything: not worth waiting for a slot. */
+    *flow = parallel || input->size > 0 ? FLOW_FILE : FLOW_PIPE;
+    *chunk = choose(arg, *flow);
+    if (*chunk)
+        source_begin_chunk(source, *chunk);
+    if (*chunk && parallel)
+        return read_parallel(source, *chunk);
+    int more = *chunk ? read_serial(source, *chunk) : source_fail(source, &(struct reason){""});
+    pthread_mutex_unlock(&source->turn);
+    return more;
+}

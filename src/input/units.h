@@ -1,0 +1,63 @@
+/* The units of one compressed file, cut out of it in batches that can be decoded. */
+#ifndef GPUHISTO_UNITS_H
+#define GPUHISTO_UNITS_H
+
+#include "codec.h"
+
+#include <sys/types.h>
+
+struct input;
+
+/* Where a batch of units ends. */
+enum units_kind {
+    UNITS_WHOLE,  /* with its bytes: whole units of whole records, to be decoded beside others */
+    UNITS_OPEN,   /* in the file, after a unit: see units_go_on */
+    UNITS_TO_END, /* with the file */
+};
+
+/* Compressed bytes on their way to a decoder. A batch that is not UNITS_WHOLE is fed from the file,
+ * and decoded in order: nothing else is read from the file before it has ended. */
+struct units {
+    unsigned char *data;  /* cap bytes, or NULL; owned */
+    size_t pos, len, cap; /* data[pos..len) was not decoded yet */
+    uint64_t offset;      /* of data[0] in the file */
+    enum units_kind kind;
+    uint64_t memory; /* UNITS_WHOLE: the most that a unit needs, as in struct codec_unit */
+};
+
+/* No unit that needs more memory, or has more compressed bytes, is handed out whole (bytes). */
+#define UNITS_MEMORY_MAX ((uint64_t)8 << 20)
+#define UNITS_SIZE_MAX ((size_t)8 << 20)
+
+/* Bytes of a file that are asked for when looking at a stream's first ones. */
+#define UNITS_SIZE_FIRST ((size_t)128 << 10)
+
+enum units_result {
+    UNITS_TAKEN,
+    UNITS_END,
+    UNITS_FAILED,    /* the reason is set */
+    UNITS_NO_MEMORY, /* nothing is lost: may be tried again */
+};
+
+/* Takes the next batch of a compressed file into *units, whose memory is used again. Waits for a
+ * stream only while there is nothing to give. One thread at a time, as for all that follow. */
+enum units_result units_take(struct input *input, struct units *units, struct reason *why);
+
+/* Reads on into a batch that is not UNITS_WHOLE, when all of it was decoded. The bytes read, 0 at
+ * the end, or -1 with the reason set. */
+ssize_t units_feed(struct input *input, struct units *units, struct reason *why);
+
+/* Whether a batch of UNITS_OPEN goes on at pos, where a unit has ended, with one that must be
+ * decoded in order as well; in_record says whether that was in the midst of a value. */
+bool units_go_on(const struct input *input, const struct units *units, bool in_record);
+
+/* Gives back what of a batch of UNITS_OPEN was not decoded. */
+void units_return(struct input *input, struct units *units);
+
+/* Room for cap bytes at least. 0, or -1: out of memory, and nothing has changed. */
+int units_reserve(struct units *units, size_t cap);
+
+/* Frees the memory; the batch is empty then. */
+void units_free(struct units *units);
+
+#endif
