@@ -6,7 +6,10 @@
  *     -n         without the content's size, as when a pipe is compressed
  *     -f SIZE    a new frame every SIZE bytes
  *     -k SIZE    a skippable frame of SIZE bytes before every frame
- *     -K SIZE    a skippable frame of SIZE bytes and nothing else; reads no input */
+ *     -K SIZE    a skippable frame of SIZE bytes and nothing else; reads no input
+ *     -S SIZE    headers that state SIZE bytes of content, whatever is in the frame, and an empty
+ *                last block: libzstd's streaming decoder does not notice that the size is wrong */
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -16,7 +19,11 @@ struct shape {
     int level, window_log;
     int checksum, sized;
     size_t frame, skippable;
+    bool restated;
+    unsigned long long stated;
 };
+
+static FILE *sink; /* where put writes */
 
 static void die(const char *why)
 {
@@ -33,8 +40,14 @@ static size_t checked(size_t rc)
 
 static void put(const void *data, size_t len)
 {
-    if (fwrite(data, 1, len, stdout) != len)
+    if (fwrite(data, 1, len, sink) != len)
         die("cannot write");
+}
+
+static void put_little_endian(unsigned long long value, size_t len)
+{
+    for (size_t i = 0; i < len; i++)
+        put(&(unsigned char){(unsigned char)(value >> 8 * i)}, 1);
 }
 
 /* Written by hand: the format is simple, and libzstd's function for it is new. */
@@ -42,10 +55,40 @@ static void put_skippable(size_t size)
 {
     static const unsigned char magic[4] = {0x5a, 0x2a, 0x4d, 0x18};
     put(magic, sizeof magic);
-    for (int shift = 0; shift < 32; shift += 8)
-        putchar((int)(size >> shift & 0xff));
+    put_little_endian(size, 4);
     for (size_t i = 0; i < size; i++)
-        putchar("skip me: aaaa"[i % 13]);
+        put(&"skip me: aaaa"[i % 13], 1);
+}
+
+/* Where the blocks of a frame begin. */
+static size_t header_size(const unsigned char *frame)
+{
+    static const size_t dictionary[] = {0, 1, 2, 4}, content[] = {0, 2, 4, 8};
+    unsigned flags = frame[4], single = flags >> 5 & 1;
+    return 6 - single + dictionary[flags & 3] + content[flags >> 6] + (single && flags >> 6 == 0);
+}
+
+/* Puts the frame with another header, which has a window of its own and states another size, and
+ * with an empty block as the last one. */
+static void put_restated(const unsigned char *frame, const struct shape *shape)
+{
+    unsigned char checksum = frame[4] & 4;
+    int window_log = shape->window_log ? shape->window_log : 23;
+    size_t at = header_size(frame);
+    put(frame, 4);
+    put_little_endian(0xc0u | checksum, 1);
+    put_little_endian((unsigned)(window_log - 10) << 3, 1);
+    put_little_endian(shape->stated, 8);
+    for (bool last = false; !last;) {
+        unsigned header = frame[at] | (unsigned)frame[at + 1] << 8 | (unsigned)frame[at + 2] << 16;
+        size_t size = (header >> 1 & 3) == 1 ? 1 : header >> 3; /* 1: a byte over and over */
+        last = header & 1;
+        put_little_endian(header & ~1u, 3);
+        put(frame + at + 3, size);
+        at += 3 + size;
+    }
+    put_little_endian(1, 3);
+    put(frame + at, checksum ? 4 : 0);
 }
 
 static void put_frame(ZSTD_CCtx *context, const struct shape *shape, const void *data, size_t len)
@@ -73,10 +116,30 @@ static void put_frame(ZSTD_CCtx *context, const struct shape *shape, const void 
     }
 }
 
+static void put_shaped(ZSTD_CCtx *context, const struct shape *shape, const void *data, size_t len)
+{
+    char *frame = NULL;
+    size_t size = 0;
+    if (!shape->restated) {
+        put_frame(context, shape, data, len);
+        return;
+    }
+    sink = open_memstream(&frame, &size);
+    if (!sink)
+        die("out of memory");
+    put_frame(context, shape, data, len);
+    if (fclose(sink) != 0)
+        die("out of memory");
+    sink = stdout;
+    put_restated((const unsigned char *)frame, shape);
+    free(frame);
+}
+
 int main(int argc, char **argv)
 {
     struct shape shape = {.level = 3, .sized = 1};
-    for (int option; (option = getopt(argc, argv, "l:w:cnf:k:K:")) != -1;) {
+    sink = stdout;
+    for (int option; (option = getopt(argc, argv, "l:w:cnf:k:K:S:")) != -1;) {
         switch (option) {
         case 'l':
             shape.level = atoi(optarg);
@@ -99,6 +162,10 @@ int main(int argc, char **argv)
         case 'K':
             put_skippable(strtoul(optarg, NULL, 10));
             return fflush(stdout) == 0 ? 0 : 1;
+        case 'S':
+            shape.restated = true;
+            shape.stated = strtoull(optarg, NULL, 10);
+            break;
         default:
             return 2;
         }
@@ -118,7 +185,7 @@ int main(int argc, char **argv)
         size_t size = shape.frame && shape.frame < len - at ? shape.frame : len - at;
         if (shape.skippable)
             put_skippable(shape.skippable - 1);
-        put_frame(context, &shape, data + at, size);
+        put_shaped(context, &shape, data + at, size);
         at += size;
     } while (at < len);
     ZSTD_freeCCtx(context);
