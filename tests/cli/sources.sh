@@ -145,6 +145,56 @@ check "a FILE that grows: at most what it has" [ "$now" -le $((before + 600)) ]
 grep -v '^z' out >rest
 same "a FILE that grows: the rest" expected rest
 
+# --- a FILE that becomes shorter ---
+
+# truncated CASE FILE ARGUMENT...: FILE, much too long to be read to its end, is truncated once some
+# of it was read.
+truncated()
+{
+    what=$1
+    file=$2
+    shift 2
+    if [ -r /proc/self/io ]; then
+        run $big "$@" "$file" &
+        pid=$!
+        eventually has_read $pid
+        check "$what: read a part of it" [ $? -eq 0 ]
+        truncate -s 100000 "$file"
+        wait $pid
+        refuses "$what" 1 "$file: became shorter while it was read"
+    else
+        skip_part "$what: no /proc/self/io"
+    fi
+}
+# The program is a child of the subshell that `run` is in.
+has_read()
+{
+    for child_ in $(cat /proc/$1/task/$1/children); do
+        [ "$(sed -n 's/^rchar: //p' /proc/$child_/io)" -gt 1000000 ] && return
+    done
+    return 1
+}
+for options in -b "-l --threads=3" -n "--values=u32 --min=0 --max=9 --bins=3" "-b -d none"; do
+    truncate -s 200G long
+    truncated "truncated, $options" long $options
+done
+# One skippable frame.
+{ printf '\120\052\115\030\360\377\377\377' && truncate -s 4G /dev/stdout; } >long
+truncated "truncated, zstd" long
+truncate -s 200G long
+
+# A file of /sys claims a page, and gives what it has.
+huge=/sys/kernel/mm/transparent_hugepage/enabled
+if [ -r $huge ]; then
+    oracle bytes <$huge
+    run $huge
+    counts "a FILE that claims more than it has" expected
+    run <$huge
+    counts "standard input that claims more than it has" expected
+else
+    skip_part "a FILE that claims more than it has: no $huge"
+fi
+
 # --- many, and the same ---
 
 mkdir many
@@ -217,5 +267,22 @@ run $(printf '%0300d' 0)
 refuses "a name too long" 1 "too long"
 run $big --threads=3 many in
 refuses "a directory" 1 "many: Is a directory"
+check "a directory: nothing else" [ "$(cat err)" = "gpuhisto: many: Is a directory" ]
+run $big 'no
+such'
+refuses "a name of two lines" 1 'no\x0asuch: No such file or directory'
+run $big "$(printf '\033[31mred')"
+refuses "a name that would colour the terminal" 1 '\x1b[31mred: No such file'
+cp few 'in two
+lines'
+printf 12345 >>'in two
+lines'
+run --values=u16 --min=0 --max=9 --bins=3 'in two
+lines'
+refuses "a name of two lines, a value cut off" 1 'in two\x0alines: ends within a value'
+run $(printf '%04000d' 0)
+refuses "a name of 4000 bytes" 1 "..." ": File name too long"
+run "$(printf '%01000d/' 0 0 0 0)"
+refuses "a name of 4000 bytes, in folders" 1 "..." ": File name too long"
 
 summary

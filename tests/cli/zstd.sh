@@ -78,7 +78,7 @@ run --decompress=zstd one nothing
 refuses "an empty FILE, but zstd is demanded" 1 "nothing: $empty"
 : | run -d zstd
 refuses "an empty pipe, but zstd is demanded" 1 "standard input: $empty"
-{ cat one >&2 && run -d zstd; } <one 2>/dev/null
+{ cat >seen && run -d zstd; } <one
 refuses "a file at its end, but zstd is demanded" 1 "standard input: $empty"
 
 # Small chunks, large ones, many bytes out of few.
@@ -320,6 +320,201 @@ if [ "$SCALE" = full ]; then
     any_flip flip.3 flip.table 1 255
 fi
 
+# invert FILE BYTE
+invert()
+{
+    value=$(od -An -v -tu1 -j "$2" -N 1 "$1" | tr -d ' ')
+    printf "\\$(printf %o $((255 - value)))" | dd of="$1" bs=1 seek="$2" conv=notrunc 2>dd.err
+}
+
+# --- the offset of an error: that of its frame, however the bytes come ---
+
+# same_fault CASE FILE: it is refused with the same message as a file, and through a pipe that gives
+# most of it at once, and then a byte at a time.
+same_fault()
+{
+    run $big -n <"$2"
+    refuses "$1, file" 1 "standard input: " "zstd data"
+    cp err fault
+    { head -c 131072 "$2" && tail -c +131073 "$2" | "$HELPERS/dribble" -u 200; } | run $big -n
+    same "$1, byte by byte" fault err
+}
+
+# The frames come after one that fills the first buffer.
+zstd -K 131064 >before
+printf '1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24\n' | zstd -c >numbers
+for garbage in xyz wxyz '\050\265\057\376more' '\050\265x' '\132\052\115\031\000\000\000\000'; do
+    { cat before numbers && printf "$garbage"; } >shaped
+    same_fault "behind it $garbage" shaped
+    message "behind it $garbage: where" ", at byte $(cat before numbers | wc -c)"
+done
+size=$(wc -c <numbers)
+step=1
+[ "$SCALE" = full ] || step=23
+at=1
+while [ $at -lt "$size" ]; do
+    { cat before numbers && head -c $at numbers; } >shaped
+    same_fault "cut in the last frame, after $at bytes" shaped
+    message "cut in the last frame: where" "truncated" ", at byte $((131072 + size + at))"
+    at=$((at + step))
+done
+for at in 4 5 6 10 30 $((size - 4)) $((size - 1)); do
+    { cat before numbers numbers; } >shaped
+    invert shaped $((131072 + size + at))
+    same_fault "byte $at inverted" shaped
+    message "byte $at inverted: where" ", at byte $((131072 + size))"
+done
+
+# --- frames that do not hold what their header states ---
+
+# wrong_size CASE FILE OFFSET ARGUMENT...: it is refused, on every way, with the frame's offset.
+wrong_size()
+{
+    what=$1
+    file=$2
+    offset=$3
+    shift 3
+    for size_ in 8 4K 256K; do
+        run --chunk-size=$size_ --threads=2 "$@" "$file"
+        refuses "$what, chunks of $size_" 1 "$file: corrupt zstd data" ", at byte $offset"
+        cat "$file" | run --chunk-size=$size_ "$@"
+        refuses "$what, chunks of $size_, pipe" 1 "standard input: corrupt zstd data" \
+            ", at byte $offset"
+    done
+}
+values="--values=u32 --min=0 --max=4294967296 --bins=4"
+{ head -c 10001 in | zstd -S 30000 && head -c 9999 in | zstd -S 30000; } >shaped
+wrong_size "two frames too short, values" shaped 0 $values
+wrong_size "two frames too short, bytes" shaped 0 -b
+wrong_size "two frames too short, text" shaped 0 -n
+{ printf abcde | zstd -S 8 && printf fghi | zstd -S 8; } >shaped
+wrong_size "nine bytes in two frames" shaped 0 $values
+{ zstd <few && zstd -c -S 71 <few && zstd <few; } >shaped
+wrong_size "the second of three" shaped "$(zstd <few | wc -c)" -b
+{ zstd -n <few && zstd -S 0 <few; } >shaped
+wrong_size "said to be empty" shaped "$(zstd -n <few | wc -c)" -b
+zstd -w 24 -S 29999 <in >shaped
+wrong_size "too large to be held whole" shaped 0 -b
+zstd -S $(wc -c <in) <in >shaped
+every_way "a last block that is empty" shaped
+zstd -c -S $(wc -c <in) -w 24 <in >shaped
+every_way "a last block that is empty, large window" shaped
+
+# --- values in frames of every length ---
+
+head -c 29992 in >whole_values
+run $values whole_values
+cp out values.table
+options="-f 4000:-f 4001:-n:-n -f 4001:-n -f 3:-f 1:-n -w 24 -f 4001"
+[ "$SCALE" = small ] && options="-n -f 4001"
+IFS=:
+for shape in $options; do
+    IFS=' '
+    zstd $shape <whole_values >shaped
+    for size in 8 4K 256K; do
+        run --chunk-size=$size --threads=3 $values shaped
+        counts "values, make_zstd $shape, chunks of $size" values.table
+    done
+    cat shaped | run $big $values
+    counts "values, make_zstd $shape, pipe" values.table
+done
+unset IFS
+{
+    head -c 8001 whole_values | zstd -f 1000 &&
+        head -c 16000 whole_values | tail -c +8002 | zstd -n -f 7 &&
+        tail -c +16001 whole_values | zstd -f 400
+} >shaped
+run --threads=3 $values shaped
+counts "values, frames of all kinds" values.table
+
+# --- dictionaries ---
+
+# A frame of nothing that names dictionary 42, by hand.
+printf '\050\265\057\375\001\000\052\001\000\000' >shaped
+run $big shaped
+refuses "a dictionary" 1 "shaped: needs a dictionary, which gpuhisto does not support" "zstd" "-D"
+
+# --- a pipe that stays open ---
+
+# stays_open CASE FILE: what FILE holds is counted, and what is wrong in it found, while the writer
+# still has the pipe open.
+stays_open()
+{
+    run -n --invalid=error open &
+    pid=$!
+    exec 3>open
+    cat "$2" >&3
+    check "$1: it ends" eventually test -s status
+    exec 3>&-
+    wait $pid
+    refuses "$1" 1 "open: line 31: 'abc'"
+}
+case $ENGINE in
+*--device=cpu*)
+    mkfifo open
+    { seq 30 && echo abc && echo 31; } >wrong
+    zstd <wrong >shaped
+    rm -f status
+    stays_open "an open pipe, a frame" shaped
+    { cat wrong && seq 300000; } | zstd | head -c 100000 >shaped
+    rm -f status
+    stays_open "an open pipe, a part of a frame" shaped
+    ;;
+*) skip_part "a pipe that stays open: a GPU's chunks are filled first" ;;
+esac
+
+# --- memory is short ---
+
+# tell_of_memory CASE: the last run gave the table in expected, or said that memory is short.
+tell_of_memory()
+{
+    if [ "$(cat status)" = 0 ]; then
+        counts "$1" expected
+    else
+        refuses "$1" 1
+        check "$1: it says so" grep -qE 'out of memory|thread' err
+    fi
+}
+
+memory_is_short()
+{
+    data uniform 30000000 >noise
+    oracle bytes <noise
+    zstd -f 5000000 -n -w 23 -l 1 <noise >many.zst
+    { zstd -f 50000 <few && zstd -n -w 25 -l 1 <noise; } >one.zst
+    { cat few noise; } >all
+    # In a bounded address space, where threads and their stacks find no room either.
+    for limit in 24 32 40 48 56 64 80 100 150 300; do
+        for threads in 1 4; do
+            (ulimit -v $((1000 * limit)) && run --threads=$threads many.zst)
+            tell_of_memory "$limit MB of addresses, $threads threads"
+        done
+    done
+    # With a bounded heap. Readers that find no memory help the others: what one alone can do, many
+    # can. Chunks take 6 MiB at most, here.
+    for file in many one; do
+        [ $file = many ] || oracle bytes <all
+        for limit in 8 16 24 28 32 36 40 48 64 96 128 256; do
+            for threads in 1 2 4 8; do
+                run_as env FAULT_HEAP=$((1000000 * limit)) LD_PRELOAD="$HELPERS/interpose.so" \
+                    "$GPUHISTO" $ENGINE --threads=$threads $file.zst
+                what="$file.zst, a heap of $limit MB, $threads threads"
+                tell_of_memory "$what"
+                [ $threads = 1 ] && read -r alone <status
+                read -r status <status
+                check "$what: as by one" [ "$status" = "$alone" ]
+            done
+        done
+        check "$file.zst, in the end there is enough" [ "$alone" = 0 ]
+    done
+    rm noise all many.zst one.zst
+}
+if [ "$SCALE" = full ] && can_interpose; then
+    memory_is_short
+else
+    skip_part "memory that is short: ${why_not-}"
+fi
+
 # --- many frames, decompressed side by side ---
 
 # side_by_side CASE FILE TABLE: by any number of readers, from a file and a pipe.
@@ -331,13 +526,6 @@ side_by_side()
         cat "$2" | run --threads=$threads
         counts "$1, $threads threads, pipe" "$3"
     done
-}
-
-# invert FILE BYTE
-invert()
-{
-    value=$(od -An -v -tu1 -j "$2" -N 1 "$1" | tr -d ' ')
-    printf "\\$(printf %o $((255 - value)))" | dd of="$1" bs=1 seek="$2" conv=notrunc 2>dd.err
 }
 
 # wrong_side_by_side CASE FILE TEXT...: it is refused whoever meets the fault first.

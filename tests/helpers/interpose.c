@@ -15,11 +15,13 @@
  *     FAULT_SHORT      every read, pread and write does 1 to so many bytes
  *     FAULT_EINTR      every other read, pread and write fails with EINTR
  *     FAULT_NO_TMPFILE openat with O_TMPFILE fails with EOPNOTSUPP, as where there is none
+ *     FAULT_HEAP       all blocks of 64 KiB and more together take no more bytes than this
  *
  * Calls that libc makes inside itself, such as printf's of write, are not seen. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <malloc.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -38,6 +40,7 @@ extern void *__libc_malloc(size_t size);
 extern void *__libc_calloc(size_t count, size_t size);
 extern void *__libc_realloc(void *old, size_t size);
 extern void *__libc_memalign(size_t alignment, size_t size);
+extern void __libc_free(void *block);
 #else
 /* Other libraries have no such names, but in them dlsym() does not allocate. */
 static void *__libc_malloc(size_t size)
@@ -59,6 +62,11 @@ static void *__libc_memalign(size_t alignment, size_t size)
 {
     return ((void *(*)(size_t, size_t))dlsym(RTLD_NEXT, "aligned_alloc"))(alignment, size);
 }
+
+static void __libc_free(void *block)
+{
+    ((void (*)(void *))dlsym(RTLD_NEXT, "free"))(block);
+}
 #endif
 
 static const char *call, *mark;
@@ -67,6 +75,8 @@ static int fail_errno = EIO, fail_signal, fail_fd = -1;
 static size_t most;
 static bool interrupt, for_good, no_tmpfile;
 static time_t clock_ahead;
+static long heap_max;
+static atomic_long heap; /* bytes of large blocks */
 static atomic_long calls, reads;
 
 static void begin(void)
@@ -90,6 +100,8 @@ static void begin(void)
     interrupt = getenv("FAULT_EINTR") != NULL;
     no_tmpfile = getenv("FAULT_NO_TMPFILE") != NULL;
     for_good = getenv("FAULT_FOR_GOOD") != NULL;
+    if ((text = getenv("FAULT_HEAP")))
+        heap_max = atol(text);
     call = getenv("FAULT_CALL"); /* last: from here on calls are counted */
 }
 
@@ -306,22 +318,57 @@ int clock_gettime(clockid_t clock, struct timespec *time)
     return (int)rc;
 }
 
+#define LARGE ((size_t)64 << 10)
+
+static long large(void *block)
+{
+    size_t size = block && heap_max ? malloc_usable_size(block) : 0;
+    return size >= LARGE ? (long)size : 0;
+}
+
+/* Whether there is room for a block of `size` bytes. */
+static bool fits(size_t size)
+{
+    if (!heap_max || size < LARGE || atomic_load(&heap) + (long)size <= heap_max)
+        return true;
+    errno = ENOMEM;
+    return false;
+}
+
+static void *noted(void *block)
+{
+    atomic_fetch_add(&heap, large(block));
+    return block;
+}
+
 void *malloc(size_t size)
 {
-    return struck("malloc") ? NULL : __libc_malloc(size);
+    return struck("malloc") || !fits(size) ? NULL : noted(__libc_malloc(size));
 }
 
 void *calloc(size_t count, size_t size)
 {
-    return struck("malloc") ? NULL : __libc_calloc(count, size);
+    return struck("malloc") || !fits(count * size) ? NULL : noted(__libc_calloc(count, size));
 }
 
 void *realloc(void *old, size_t size)
 {
-    return struck("malloc") ? NULL : __libc_realloc(old, size);
+    long before = large(old);
+    if (struck("malloc") || !fits(size))
+        return NULL;
+    void *block = __libc_realloc(old, size);
+    if (block)
+        atomic_fetch_sub(&heap, before);
+    return block ? noted(block) : NULL;
 }
 
 void *aligned_alloc(size_t alignment, size_t size)
 {
-    return struck("malloc") ? NULL : __libc_memalign(alignment, size);
+    return struck("malloc") || !fits(size) ? NULL : noted(__libc_memalign(alignment, size));
+}
+
+void free(void *block)
+{
+    atomic_fetch_sub(&heap, large(block));
+    __libc_free(block);
 }
