@@ -4,8 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FEED_SIZE ((size_t)512 << 10) /* bytes read at a time; libzstd copies blocks that are cut  \
-                                       */
+#define FEED_SIZE ((size_t)512 << 10) /* bytes read at a time: libzstd copies cut blocks */
 #define BATCH_SIZE ((size_t)1 << 20)  /* bytes of a batch of many units */
 
 /* How long to wait for the rest of a unit before it is decoded as it comes: a stream that is so

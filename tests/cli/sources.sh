@@ -14,11 +14,11 @@ for skip in 1 3 4 4096 39999 40000 50000; do
     { dd bs=$skip count=1 of=/dev/null 2>dd.err && run $big; } <in
     counts "offset $skip" expected
 done
-# One behind the end of the file.
+# An offset after the end of the file.
 head -c 100 in >short
 oracle bytes </dev/null
 { dd bs=100 count=1 of=/dev/null 2>dd.err && : >short && run $big; } <short
-counts "offset behind the end" expected
+counts "offset after the end" expected
 
 # It is left where reading ended, so that who reads on finds what is new.
 { run $big && wc -c >left; } <in
@@ -31,7 +31,7 @@ done
 "$HELPERS/make_zstd" <in >in.zst
 cp in.zst grown
 { run $big && printf more >>grown && cat >left; } <grown
-check "offset left behind zstd data" [ "$(cat left)" = more ]
+check "offset left after zstd data" [ "$(cat left)" = more ]
 oracle bytes </dev/null
 { run $big && run $big; } <in
 counts "read twice: the second time nothing is left" expected
@@ -109,7 +109,7 @@ counts "a pipe with a pause" expected
 
 # --- a file that changes while it is read ---
 
-# The fifo behind it holds the program up: it has read `in` when it opens the fifo, and then reads
+# The fifo after it holds the program up: it has read `in` when it opens the fifo, and then reads
 # what has come since only if it looks again. What is read is what was there at some moment.
 cp in grow
 (

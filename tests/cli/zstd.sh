@@ -47,7 +47,7 @@ for options in $shapes; do
 done
 unset IFS
 { zstd -f 5000 <in && zstd -K 0 && zstd -K 9 && zstd </dev/null && zstd -n -c </dev/null; } >shaped
-every_way "frames of nothing behind" shaped
+every_way "frames of nothing after" shaped
 { zstd </dev/null && zstd -K 5 && zstd -l 1 <in && zstd -K 200000; } >shaped
 every_way "frames of nothing before" shaped
 { head -c 10000 in | zstd -l 19 && tail -c +10001 in | zstd -n -l 1; } >shaped
@@ -133,8 +133,8 @@ cat few.zst >fifo &
 run $big fifo
 wait $!
 counts "a fifo" few.table
-{ printf 0123456789 && cat few.zst; } >behind
-{ dd bs=10 count=1 of=/dev/null 2>dd.err && run $big; } <behind
+{ printf 0123456789 && cat few.zst; } >after
+{ dd bs=10 count=1 of=/dev/null 2>dd.err && run $big; } <after
 counts "from the offset of standard input on" few.table
 
 # plain CASE FILE: it is counted as it is, unless that is forbidden.
@@ -161,7 +161,7 @@ for head in $heads; do
     printf "$head" >begin
     plain "begins with $head" begin
 done
-plain "behind other bytes" behind
+plain "after other bytes" after
 oracle bytes <few.zst
 run $big -d none few.zst
 counts "none: bytes as they are, FILE" expected
@@ -179,7 +179,7 @@ refuses "one that is not, by order" 1 "few: not zstd data"
 cat in few.zst | oracle bytes
 cat in few.zst >joined
 run $big joined
-counts "zstd behind plain bytes of one FILE is not" expected
+counts "zstd after plain bytes of one FILE is not" expected
 
 # --- wrong ---
 
@@ -197,16 +197,16 @@ several='xyz and_more_of_it \050\265\057\375'
 for garbage in $several; do
     { cat few.zst && printf "$garbage"; } >shaped
     run $big <shaped
-    refuses "behind it $garbage" 1 "standard input: " "zstd data" ", at byte "
+    refuses "followed by $garbage" 1 "standard input: " "zstd data" ", at byte "
     cat shaped | run $big
-    refuses "behind it $garbage, pipe" 1 "standard input: "
+    refuses "followed by $garbage, pipe" 1 "standard input: "
     { zstd <in && printf "$garbage"; } >shaped
     run $big -l shaped
-    refuses "behind more $garbage" 1 "shaped: "
+    refuses "more, followed by $garbage" 1 "shaped: "
 done
 size=$(wc -c <few.zst)
 { cat few.zst && printf 'and more of it'; } | run $big
-refuses "garbage behind: where it is" 1 "standard input: not zstd data" ", at byte $size"
+refuses "garbage after it: where it is" 1 "standard input: not zstd data" ", at byte $size"
 
 # Frames of before zstd 1.0, which some builds of libzstd decode, do not tell their window.
 { printf '\120\052\115\030\000\000\000\000\047\265\057\375' && cat few; } | run $big -l
@@ -244,14 +244,14 @@ while [ $cut -le $size ]; do
     head -c $cut whole >cut
     run $big --decompress=zstd <cut
     if [ -e whole.$cut ]; then
-        counts "cut behind $cut bytes" whole.$cut
+        counts "cut after $cut bytes" whole.$cut
         cat cut | run $big
-        counts "cut behind $cut bytes, pipe" whole.$cut
+        counts "cut after $cut bytes, pipe" whole.$cut
     else
-        refuses "cut behind $cut bytes" 1 "standard input: truncated zstd data, at byte $cut"
+        refuses "cut after $cut bytes" 1 "standard input: truncated zstd data, at byte $cut"
         if [ $cut -ge 4 ]; then
             cat cut | run $big
-            refuses "cut behind $cut bytes, pipe" 1 "standard input: truncated zstd data"
+            refuses "cut after $cut bytes, pipe" 1 "standard input: truncated zstd data"
         fi
     fi
     cut=$((cut + step))
@@ -267,7 +267,7 @@ zstd -c -l 1 <in >one
 size=$(wc -c <one)
 for cut in $((size - 1)) $((size - 4)) $((size - 5)) $((size / 2)) 4 5 6 12; do
     head -c $cut one | run $big -l
-    refuses "a larger frame, cut behind $cut bytes" 1 "truncated zstd data, at byte $cut"
+    refuses "a larger frame, cut after $cut bytes" 1 "truncated zstd data, at byte $cut"
 done
 
 # any_flip FILE TABLE MASK...: with bits of any byte of FILE inverted, it is refused, or nothing has
@@ -345,8 +345,8 @@ zstd -K 131064 >before
 printf '1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24\n' | zstd -c >numbers
 for garbage in xyz wxyz '\050\265\057\376more' '\050\265x' '\132\052\115\031\000\000\000\000'; do
     { cat before numbers && printf "$garbage"; } >shaped
-    same_fault "behind it $garbage" shaped
-    message "behind it $garbage: where" ", at byte $(cat before numbers | wc -c)"
+    same_fault "followed by $garbage" shaped
+    message "followed by $garbage: where" ", at byte $(cat before numbers | wc -c)"
 done
 size=$(wc -c <numbers)
 step=1
@@ -588,7 +588,7 @@ if [ "$SCALE" = full ]; then
         head -c $byte parts >bad
         wrong_side_by_side "cut at $byte" bad "truncated zstd data, at byte $byte"
         zstd <few >>bad
-        wrong_side_by_side "cut at $byte, and something behind" bad
+        wrong_side_by_side "cut at $byte, and something after" bad
     done
     for byte in $((size - 1)) $((size - 2)) $((size - 4)) $((size - 5)) $((size - 100)); do
         head -c $byte parts >bad
@@ -598,9 +598,9 @@ if [ "$SCALE" = full ]; then
     invert bad $((size - 1))
     wrong_side_by_side "the last frame's checksum" bad checksum
     { cat parts && printf garbage; } >bad
-    wrong_side_by_side "garbage behind" bad "not zstd data (no frame begins here), at byte $size"
+    wrong_side_by_side "garbage after" bad "not zstd data (no frame begins here), at byte $size"
     { cat parts && printf xy; } >bad
-    wrong_side_by_side "less than a magic behind" bad
+    wrong_side_by_side "less than a magic after" bad
     cp parts bad
     invert bad $((size / 2))
     run --threads=3 parts bad parts
