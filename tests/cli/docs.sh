@@ -1,23 +1,109 @@
 #!/bin/sh
-# The documents keep up with the program: every option that --help lists is in the man page, the man
-# page is clean, and the README's first example gives what it says.
-set -eu
-status=0
+# The documents agree with the program: every example of README.md and of the man page's EXAMPLES
+# prints what the document says, every option of --help is in the man page, and the page is clean.
+#
+# An example is a block ```console of README.md, or a .Bd -literal block of the man page. Its lines
+# are "$ command", "> " and the rest of a long command, and what the commands print, errors too. The
+# blocks of a document run one after the other in one directory, so that one may use what an earlier
+# one made. A block that names a tool that is missing is skipped; no other block may use its files.
+. "${srcdir:-.}/tests/helpers/lib.sh"
+
 page=$srcdir/doc/gpuhisto.1
-"$GPUHISTO" --help | grep -oE '^ +(-[a-zA-Z], )?--[a-z-]+' | grep -oE -- '--[a-z-]+' >options.$$
-trap 'rm -f options.$$' EXIT
-[ "$(wc -l <options.$$)" -ge 16 ] || { echo "--help lists only $(cat options.$$)"; status=1; }
+mkdir bin
+ln -s "$GPUHISTO" bin/gpuhisto
+PATH=$PWD/bin:$PATH
+
+# readme_examples: writes the blocks of README.md to example.1, example.2, ...
+readme_examples()
+{
+    awk '/^```console$/ { on = 1; file = "example." ++n; next }
+         /^```$/ { on = 0 }
+         on { print >file }' "$srcdir/README.md"
+}
+
+# man_examples: the same for the man page; what roff escapes is put back.
+man_examples()
+{
+    awk '/^\.Sh / { examples = /EXAMPLES/ }
+         /^\.Ed/ { on = 0 }
+         on { gsub(/\\&/, ""); gsub(/\\-/, "-"); gsub(/\\\(aq/, "\047"); gsub(/\\e/, "\\"); print >file }
+         examples && /^\.Bd -literal/ { on = 1; file = "example." ++n }' "$page"
+}
+
+# transcript_of BLOCK: runs its commands in one shell, and prints each of them before what it prints.
+# The prompt keeps the exit status, so that "echo $?" shows that of the command before it.
+transcript_of()
+{
+    {
+        printf '%s\n' 'prompt() { status_=$?; printf "%s\n" "$1"; return $status_; }'
+        awk 'function finish() {
+                 if (!command) return
+                 gsub(/\047/, "\047\\\047\047", said)
+                 printf "prompt \047%s\047\n%s\n", said, command
+                 command = ""
+             }
+             /^\$ / { finish(); said = $0; command = substr($0, 3); typing = 1; next }
+             /^> / && typing { said = said "\n" $0; command = command "\n" substr($0, 3); next }
+             { typing = 0 }
+             END { finish() }' "$1"
+    } >block.sh
+    sh block.sh </dev/null 2>&1
+}
+
+# lacks BLOCK: whether something that its commands need is missing here; leaves it in `missing`.
+lacks()
+{
+    for tool in jq python3 zstd; do
+        if grep -q "^[\$>] .*\\<$tool " "$1" && ! command -v "$tool" >/dev/null; then
+            missing="$tool is not installed"
+            return
+        fi
+    done
+    missing="this build has the GPU engine"
+    grep -q 'built without CUDA' "$1" && [ -n "$with_cuda" ]
+}
+
+# run_examples DOCUMENT LEAST: runs the blocks that were written, of which there are LEAST or more.
+run_examples()
+{
+    blocks=0
+    while [ -e "example.$((blocks + 1))" ]; do
+        blocks=$((blocks + 1))
+        block=example.$blocks
+        title="$1, example $blocks ($(head -n 1 "$block"))"
+        check "$title: begins with a command" grep -q -m 1 '^\$ ' "$block"
+        if lacks "$block"; then
+            skip_part "$title: $missing"
+            continue
+        fi
+        transcript_of "$block" >printed
+        same "$title" "$block" printed
+    done
+    check "$1: has $2 examples or more, not $blocks" [ "$blocks" -ge "$2" ]
+    rm -f example.*
+}
+
+with_cuda=yes
+if gpuhisto --device=gpu /dev/null 2>&1 | grep -q 'built without CUDA'; then with_cuda=; fi
+
+mkdir readme man
+cd readme || exit 99
+readme_examples
+run_examples README.md 12
+cd ../man || exit 99
+man_examples
+run_examples gpuhisto.1 8
+cd .. || exit 99
+
+gpuhisto --help | grep -oE '^ +(-[a-zA-Z], )?--[a-z-]+' | grep -oE -- '--[a-z-]+' >options
+check "--help lists 25 options or more" [ "$(wc -l <options)" -ge 25 ]
 while read -r option; do
-    grep -q -- "Fl Fl ${option#--}" "$page" || { echo "$option is not in the man page"; status=1; }
-done <options.$$
-example="printf 'programming massively parallel processors' | gpuhisto --letters"
-grep -A7 -F "$ $example" "$srcdir/README.md" | sed 1d | head -n 7 >said.$$
-printf 'programming massively parallel processors' | "$GPUHISTO" --letters >printed.$$
-cmp said.$$ printed.$$ || status=1
-rm -f said.$$ printed.$$
+    check "$option is in the man page" grep -q "^\.It .*Fl Fl ${option#--}\\>" "$page"
+done <options
+
 if command -v mandoc >/dev/null; then
-    mandoc -T lint -W warning "$page" || status=1
+    check "the man page is clean" mandoc -T lint -W warning "$page"
 else
-    echo "docs.sh: left out: linting the man page: no mandoc"
+    skip_part "mandoc is not installed: the man page was not checked"
 fi
-exit $status
+summary
