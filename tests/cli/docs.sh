@@ -70,7 +70,7 @@ run_examples()
     while [ -e "example.$((blocks + 1))" ]; do
         blocks=$((blocks + 1))
         block=example.$blocks
-        title="$1, example $blocks ($(head -n 1 "$block"))"
+        title="$1, example $blocks"
         check "$title: begins with a command" grep -q -m 1 '^\$ ' "$block"
         if lacks "$block"; then
             skip_part "$title: $missing"
