@@ -1,6 +1,7 @@
 #!/bin/sh
 # The documents agree with the program: every example of README.md and of the man page's EXAMPLES
-# prints what the document says, every option of --help is in the man page, and the page is clean.
+# prints what the document says, the sources keep to the rooms of doc/design.md, and the man page is
+# clean.
 #
 # An example is a block ```console of README.md, or a .Bd -literal block of the man page. Its lines
 # are "$ command", "> " and the rest of a long command, and what the commands print, errors too. The
@@ -35,6 +36,7 @@ man_examples()
 transcript_of()
 {
     {
+        # shellcheck disable=SC2016 # for the shell that runs the block
         printf '%s\n' 'prompt() { status_=$?; printf "%s\n" "$1"; return $status_; }'
         awk 'function finish() {
                  if (!command) return
@@ -95,11 +97,25 @@ man_examples
 run_examples gpuhisto.1 8
 cd .. || exit 99
 
-gpuhisto --help | grep -oE '^ +(-[a-zA-Z], )?--[a-z-]+' | grep -oE -- '--[a-z-]+' >options
-check "--help lists 25 options or more" [ "$(wc -l <options)" -ge 25 ]
-while read -r option; do
-    check "$option is in the man page" grep -q "^\.It .*Fl Fl ${option#--}\\>" "$page"
-done <options
+# --- the rooms: no folder includes more than doc/design.md allows ---
+
+# allowed: "FOLDER ALLOWED" for each pair in the table of rooms; included: for each that there is.
+awk -F '|' '/^\| `(src\/[a-z]+|gpu)\/` \|/ {
+    split($2, folder, "`")
+    sub(/^src\//, "", folder[2])
+    sub(/\/$/, "", folder[2])
+    n = split($4, others, /[ ,]+/)
+    for (i = 1; i <= n; i++)
+        if (others[i] != "") print folder[2], others[i]
+}' "$srcdir/doc/design.md" | sort >allowed
+(cd "$srcdir" && grep -E '^#include "' src/*/*.[ch] gpu/*.[ch] gpu/*.cu gpu/*.cuh gpu/kernels/*.cuh) |
+    sed -nE 's,^(src/)?([a-z]+)/.*:#include "(src/)?([a-z]+)/.*,\2 \4,p' |
+    awk '$1 != $2' | sort -u >included
+check "design.md has a table of rooms" [ "$(wc -l <allowed)" -ge 20 ]
+check "folders include each other" [ "$(wc -l <included)" -ge 15 ]
+comm -13 allowed included >not-allowed
+: >nothing
+same "includes that design.md does not allow" nothing not-allowed
 
 if command -v mandoc >/dev/null; then
     check "the man page is clean" mandoc -T lint -W warning "$page"
