@@ -16,7 +16,7 @@
 #include <string.h>
 #include <time.h>
 
-#define PIECE ((size_t)256 << 10) /* what is counted at a time, as in the filter */
+#define PIECE ((size_t)256 << 10) /* counted at a time, as in the filter */
 #define ROUNDS_MAX 101
 #define CONTENDERS_MAX 256
 #define COUNTS_MAX 272 /* of a contender */
@@ -45,7 +45,7 @@ static double now(void)
 
 typedef uint64_t vector __attribute__((vector_size(64)));
 
-/* The ceiling: sums the words, in vectors as wide as the processor's. */
+/* The ceiling: adds up the words, in vectors as wide as the processor's. */
 #if defined __x86_64__
 __attribute__((target_clones("avx512f", "avx2", "default")))
 #endif

@@ -9,11 +9,11 @@ extern "C" {
 #endif
 
 enum data_kind {
-    DATA_UNIFORM,  /* all byte values alike */
-    DATA_LETTERS,  /* lower-case letters alike */
+    DATA_UNIFORM,  /* all byte values, equally frequent */
+    DATA_LETTERS,  /* lower-case letters, equally frequent */
     DATA_TEXT,     /* English words by their frequency, with capitals and punctuation */
     DATA_LOG,      /* lines of a web server's log */
-    DATA_ONE_BYTE, /* one letter over and over */
+    DATA_ONE_BYTE, /* a single letter */
     DATA_ZIPF,     /* the k-th most frequent value k times rarer than the first */
     DATA_RUNS,     /* 1000 of one value, then of another */
     DATA_SORTED,   /* ascending over the whole length */

@@ -24,7 +24,7 @@ extern "C" {
 #include <vector>
 
 struct options {
-    size_t size = 1u << 30, largest = 0; // bytes; with a sweep: up to largest
+    size_t size = 1u << 30, largest = 0; // bytes; a sweep goes up to largest
     int repeats = 15;
     const char *data = nullptr;           // one kind
     const char *only = nullptr;           // one strategy
@@ -67,11 +67,11 @@ struct contender {
     struct launch how = {}; // ours
     struct count_args args = {};
     bool cub = false, letters = false;
-    unsigned resident = 0;    // the most blocks of ours
-    unsigned read_blocks = 0; // only reads, with so many blocks a multiprocessor
+    unsigned resident = 0;    // the number of our blocks that fit at a time
+    unsigned read_blocks = 0; // if not 0: only reads, with this many blocks a multiprocessor
 };
 
-// No contender takes 4 GiB at once.
+// A contender takes less than 4 GiB in one launch.
 constexpr size_t launch_most = (size_t)1 << 30;
 
 static void run_piece(struct bench *bench, const struct contender &c, const unsigned char *data,
@@ -198,7 +198,7 @@ static void print_row(struct bench *bench, const char *mode, const char *data, c
                      static_cast<double>(len) / t.least / 1e9, rate / bench->ceiling);
 }
 
-// The best of a few shapes is the ceiling.
+// The ceiling is the best of a few shapes.
 static void measure_ceiling(struct bench *bench, size_t len, const char *data)
 {
     struct timing best = {1e9, 1e9, 1e9};
@@ -260,8 +260,8 @@ static struct contender ours(struct bench *bench, enum strategy_id strategy,
     return c;
 }
 
-// Whether a kernel may be launched with so many threads a block, and samples a thread: a factor of
-// none or one is the strategy's nature.
+// Whether a kernel may be launched with this many threads a block and samples a thread. A factor of
+// 0 or 1 belongs to the strategy and cannot be changed.
 static bool can_run(const struct bench *bench, enum strategy_id strategy,
                     const struct histogram *histogram, unsigned block, unsigned coarsening)
 {
@@ -273,7 +273,7 @@ static bool can_run(const struct bench *bench, enum strategy_id strategy,
            (!coarsening || tuning->coarsening > 1);
 }
 
-// A strategy with every block size and coarsening factor that was asked for.
+// Measures a strategy with every block size and coarsening factor that was requested.
 static bool measure_strategy(struct bench *bench, enum strategy_id strategy,
                              const struct histogram *histogram, const char *mode, const char *data,
                              size_t len)
@@ -312,7 +312,8 @@ static bool measure_mode(struct bench *bench, const struct histogram *histogram,
     return right;
 }
 
-// Fills the buffers with a kind of data, of which the first len bytes are verified.
+// Fills the buffers with a kind of data; the first len bytes are those that results are verified
+// on.
 static void load(struct bench *bench, enum data_kind kind, size_t len)
 {
     bench->host.resize(bench->capacity);
@@ -410,7 +411,7 @@ static void open_bench(struct bench *bench)
     bench->multiprocessors = properties.multiProcessorCount;
     bench->capability = static_cast<unsigned>(10 * properties.major + properties.minor);
     bench->shared_most = static_cast<unsigned>(properties.sharedMemPerBlockOptin);
-    // Small data are read from all over 1 GiB.
+    // Small data are read from different places in 1 GiB.
     bench->capacity = std::max(bench->options.size, (size_t)1 << 30);
     bench->capacity = std::max(bench->capacity, bench->options.largest);
     check(cudaMalloc(&bench->data, bench->capacity), "memory");

@@ -24,7 +24,7 @@ constexpr size_t made = (size_t)16 << 20; // bytes on the host
 constexpr size_t piece = (size_t)256 << 10;
 
 struct bench {
-    size_t size = (size_t)1 << 30, chunk = 0; // bytes; of a launch, or 0: all at once
+    size_t size = (size_t)1 << 30, chunk = 0; // bytes; chunk is that of a launch, 0: all at once
     int repeats = 9;
     cudaDeviceProp properties;
     unsigned char *text;

@@ -15,7 +15,7 @@
 #include <time.h>
 
 #define PIECE ((size_t)256 << 10)
-#define VALUES 4096 /* parsed at a time: they stay in the L1 cache */
+#define VALUES 4096 /* parsed at a time, so that they stay in the L1 cache */
 #define ROUNDS_MAX 101
 #define CONTENDERS_MAX 8
 
@@ -39,7 +39,7 @@ static double now(void)
     return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
 }
 
-/* --- what is compared with --- */
+/* --- what the parsers are compared with --- */
 
 static size_t only_lines(const unsigned char *text, size_t len, double *values, size_t cap,
                          size_t *used)

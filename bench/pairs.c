@@ -70,7 +70,7 @@ static double median(double *values, int count)
 static double walls[COMMANDS_MAX][ROUNDS_MAX], cpus[COMMANDS_MAX][ROUNDS_MAX];
 static double ratios[COMMANDS_MAX][ROUNDS_MAX]; /* A's wall time over the command's */
 
-/* Which command's turn it is. With three: ABC CBA, BCA ACB, CAB BAC. */
+/* The command whose turn it is. The order of three is ABC CBA, BCA ACB, CAB BAC. */
 static int command_for(int round, int turn, int count)
 {
     int place = round % 2 ? count - 1 - turn : turn;

@@ -1,4 +1,4 @@
-/* Texts of numbers, a line each, as programs write them. */
+/* Texts with one number on each line, as programs write them. */
 #ifndef GPUHISTO_BENCH_TEXTS_H
 #define GPUHISTO_BENCH_TEXTS_H
 

@@ -24,17 +24,17 @@ struct options {
     int repeats = 9;
     const char *only = nullptr; // one strategy
     unsigned block = 0;         // of lanes; 0: as tuned
-    int columns_log = -1;       // of lanes, at most; -1: as many as fit
-    unsigned bins = 1024;       // equal ones, of each type
+    int columns_log = -1;       // the most that lanes may use; -1: as many as fit
+    unsigned bins = 1024;       // equal bins for each type
     bool published = false;
-    bool quick = false; // the cases with a bar alone
+    bool quick = false; // only the cases that have a required speed
     FILE *csv = nullptr;
 };
 
 constexpr size_t verified = (size_t)16 << 20;
 constexpr size_t rows_most = BINS_MAX + 3;
 constexpr size_t scratch_most = (size_t)4 << 30;
-constexpr size_t cub_bins_most = 131072; // it refuses 262144
+constexpr size_t cub_bins_most = 131072; // CUB refuses 262144
 
 struct bench {
     struct options options;
@@ -71,7 +71,7 @@ static __device__ unsigned long long mix(unsigned long long x)
     return x ^ x >> 31;
 }
 
-// In [0, 1): a bell is the mean of eight.
+// In [0, 1). A bell is the mean of eight uniform numbers.
 static __device__ double draw(enum data_kind kind, size_t i)
 {
     if (kind == CONSTANT)
@@ -124,8 +124,8 @@ struct contender {
     std::string name;
     struct launch how = {}; // ours
     struct count_args args = {};
-    unsigned resident = 0;    // the most blocks of ours
-    unsigned read_blocks = 0; // only reads, with so many blocks a multiprocessor
+    unsigned resident = 0;    // the number of our blocks that fit at a time
+    unsigned read_blocks = 0; // if not 0: only reads, with this many blocks a multiprocessor
     bool cub = false;
 };
 
@@ -166,7 +166,7 @@ static double time_launches(struct bench *bench, const struct contender &c, cons
     return ms / 1e3;
 }
 
-// Seconds of a launch. A sample lasts some two milliseconds, or one launch.
+// Seconds of a launch. A sample takes some two milliseconds, or one launch.
 static double measure(struct bench *bench, const struct contender &c, const struct task &task)
 {
     time_launches(bench, c, task, 1);
@@ -196,7 +196,7 @@ static void measure_ceiling(struct bench *bench)
 
 // --- verification ---
 
-// What the CPU counts in the first len bytes; CUB's rows are those of the bins.
+// The CPU's counts of the first len bytes. CUB has only the rows of the bins.
 static std::vector<uint64_t> expect(const struct bench *bench, const struct task &task, size_t len)
 {
     std::vector<unsigned char> host(len);
@@ -232,7 +232,7 @@ static std::vector<uint64_t> result(struct bench *bench, const struct contender 
 
 // --- tables ---
 
-// As tuned for the device; with a kernel of null if it does not fit.
+// The strategy as tuned for the device; its kernel is null if it does not fit.
 static struct contender ours(struct bench *bench, enum strategy_id strategy,
                              const struct histogram *histogram, const void *table)
 {
@@ -344,7 +344,7 @@ static struct task equal_task(const char *experiment, enum data_kind kind, const
     return task;
 }
 
-// --- the cases with a bar, and their like ---
+// --- types of values ---
 
 static bool measure_types(struct bench *bench)
 {
@@ -370,7 +370,7 @@ static bool measure_types(struct bench *bench)
     return right;
 }
 
-// Values that are their own bin: ever more bins.
+// Values that are their own bin, with more and more bins.
 static bool measure_bins(struct bench *bench, const char *only)
 {
     static const size_t bins[] = {16,    64,    256,    1024,   4096,    16384,
