@@ -19,7 +19,7 @@ int option_decompress(struct draft *draft, const char *value, struct reason *why
                         : choice <= count ? DECOMPRESS_CODEC
                                           : DECOMPRESS_NONE;
     input->codec = choice > 0 ? codecs[choice - 1] : NULL;
-    return choice < 0 ? -1 : 0;
+    return choice < 0 ? OPTIONS_WRONG : 0;
 }
 
 int option_memlimit(struct draft *draft, const char *value, struct reason *why)
