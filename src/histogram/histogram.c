@@ -54,16 +54,6 @@ uint64_t tally_counted(const struct tally *tally)
     return sum;
 }
 
-uint64_t tally_in_rows(const struct tally *tally, const struct histogram *histogram,
-                       enum row_kind kind)
-{
-    uint64_t sum = 0;
-    for (size_t row = 0; row < tally->bins; row++)
-        if (histogram->mode->row_kind(histogram, row) == kind)
-            sum += tally->counts[row];
-    return sum;
-}
-
 void tally_skip_invalid(struct tally *tally, const struct histogram *histogram)
 {
     for (size_t row = 0; row < tally->bins; row++)

@@ -75,10 +75,6 @@ void tally_add(struct tally *into, const struct tally *from);
 /* The samples that were counted in a row: the sum of the counts. */
 uint64_t tally_counted(const struct tally *tally);
 
-/* The samples in rows of a kind. */
-uint64_t tally_in_rows(const struct tally *tally, const struct histogram *histogram,
-                       enum row_kind kind);
-
 /* Forgets samples that were invalid. */
 void tally_skip_invalid(struct tally *tally, const struct histogram *histogram);
 

@@ -174,6 +174,8 @@ has_read()
     done
     return 1
 }
+engine=$ENGINE
+ENGINE=$ANY_MODE
 for options in -b "-l --threads=3" -n "--values=u32 --min=0 --max=9 --bins=3" "-b -d none"; do
     truncate -s 200G long
     truncated "truncated, $options" long $options
@@ -181,6 +183,7 @@ done
 # One skippable frame.
 { printf '\120\052\115\030\360\377\377\377' && truncate -s 4G /dev/stdout; } >long
 truncated "truncated, zstd" long
+ENGINE=$engine
 truncate -s 200G long
 
 # A file of /sys claims a page, and gives what it has.

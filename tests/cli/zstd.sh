@@ -327,6 +327,10 @@ invert()
     printf "\\$(printf %o $((255 - value)))" | dd of="$1" bs=1 seek="$2" conv=notrunc 2>dd.err
 }
 
+# Numbers and values, too: with whatever kernel counts them.
+engine=$ENGINE
+ENGINE=$ANY_MODE
+
 # --- the offset of an error: that of its frame, however the bytes come ---
 
 # same_fault CASE FILE: it is refused with the same message as a file, and through a pipe that gives
@@ -433,6 +437,8 @@ counts "values, frames of all kinds" values.table
 printf '\050\265\057\375\001\000\052\001\000\000' >shaped
 run $big shaped
 refuses "a dictionary" 1 "shaped: needs a dictionary, which gpuhisto does not support" "zstd" "-D"
+
+ENGINE=$engine
 
 # --- a pipe that stays open ---
 

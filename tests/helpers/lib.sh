@@ -3,6 +3,7 @@
 # and ends with `summary`. It runs in an empty directory of its own, and has
 #     srcdir, GPUHISTO, HELPERS, EMULATED   absolute
 #     ENGINE                      options before all others; --device=cpu by default
+#     ANY_MODE                    ENGINE without --kernel
 #     THREADS                     workers, where a test does not set them; the program's default otherwise
 #     SCALE                       full, or small: fewer cases, but every boundary
 # and the functions below.
@@ -25,6 +26,8 @@ GPUHISTO=$(absolute "${GPUHISTO:-./gpuhisto}")
 HELPERS=$(absolute "${HELPERS:-./tests/helpers}")
 EMULATED=$(absolute "${EMULATED:-./tests/device/gpuhisto-emulated}")
 ENGINE="${ENGINE---device=cpu}${THREADS:+ --threads=$THREADS}"
+# The same with the kernel left to the program: the one that is named need not count every mode.
+ANY_MODE=$(printf '%s\n' "$ENGINE" | sed 's/ *--kernel=[a-z]*//')
 SANITIZED=${SANITIZED:-no}
 SCALE=${SCALE:-full}
 
