@@ -61,7 +61,7 @@ gpuhisto_sources = \
 	src/pool/cgroup.c src/pool/cgroup.h \
 	src/pool/cost.c src/pool/cost.h \
 	src/pool/handover.c src/pool/handover.h \
-	src/pool/memory.c src/pool/memory.h \
+	src/pool/memory_limit.c src/pool/memory_limit.h \
 	src/pool/pool.c src/pool/pool.h src/pool/pool_options.h \
 	src/pool/processors.c src/pool/processors.h \
 	src/pool/thread.c src/pool/thread.h \

@@ -43,7 +43,7 @@ static int failed(const struct reason *why)
     return STATUS_FAILED;
 }
 
-/* Where a text goes that is no table: standard output. */
+/* Text other than a table goes to standard output. */
 static struct writer *begin_text(void)
 {
     struct reason unused;

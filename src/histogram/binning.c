@@ -16,7 +16,7 @@ __extension__ typedef unsigned __int128 unsigned_whole;
 /* d * bins / span by one multiplication: d * reciprocal >> 64.
  *
  * Up to a span of 2^32 the reciprocal bins * 2^64 / span is rounded up. That errs by less than
- * d / 2^64, so by less than 1 / span where d is below the span; and a quotient that is no whole
+ * d / 2^64, so by less than 1 / span where d is below the span; and a quotient that is not a whole
  * number lies at least 1 / span below the next one: the result is exact.
  *
  * Up to 2^64 it is rounded down. That errs by less than 1, so the result may be one too small. */

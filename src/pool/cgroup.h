@@ -15,7 +15,7 @@ typedef void cgroup_look(const char *folder, bool version_2, void *arg);
 void cgroup_walk(const char *root, const char *controller, cgroup_look *look, void *arg);
 
 /* Reads the beginning of the file folder/name as text of at most size - 1 bytes, always terminated.
- * 0, or -1: there is no such file. */
+ * 0, or -1: the file does not exist. */
 int cgroup_read(const char *folder, const char *name, char *text, size_t size);
 
 #endif

@@ -1,5 +1,5 @@
 #include "handover.h"
-#include "memory.h"
+#include "memory_limit.h"
 #include "thread.h"
 #include "gpu/gpu_engine.h"
 #include "src/base/clock.h"

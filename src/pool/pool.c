@@ -1,6 +1,6 @@
 #include "pool.h"
 #include "handover.h"
-#include "memory.h"
+#include "memory_limit.h"
 #include "processors.h"
 #include "workers.h"
 #include "gpu/gpu_engine.h"

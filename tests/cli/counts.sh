@@ -141,7 +141,7 @@ counts "- alone" expected
 run "$@" empty one empty two empty empty three empty
 counts "empty FILEs between" expected
 run "$@" -- one two three
-counts "FILEs behind --" expected
+counts "FILEs after --" expected
 run one two three "$@"
 counts "FILEs before options" expected
 

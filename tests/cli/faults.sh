@@ -298,7 +298,7 @@ failing_calls()
         [ -z "$way" ] || wanted=1
         check "close of --output, $way: fails $wanted times" [ $struck -eq $wanted ]
         check "close of --output, $way: all tried" [ $n -lt 50 ]
-        # What cannot be done on an odd file system is no error.
+        # What cannot be done on an odd file system is not an error.
         for errno in 22 95; do
             cp old dir/new
             with $way FAULT_CALL=fsync FAULT_AT=1 FAULT_FOR_GOOD=1 FAULT_ERRNO=$errno -- -l -o dir/new in

@@ -10,8 +10,8 @@ mkfifo last
 
 watch_over 300
 
-# look CASE TOTAL: looks at the program, process pid, which reads the fifo `last` behind everything
-# else and waits there; then lets it end. TOTAL is what it should have counted.
+# look CASE TOTAL: looks at the program, process pid, which reads the fifo `last` after all
+# other input and waits there; then lets it end. TOTAL is what it should have counted.
 look()
 {
     exec 3>last

@@ -165,7 +165,7 @@ for bytes in 4095 4096 4097 10000 300000; do
     done
 done
 
-# --- what is no number ---
+# --- what is not a number ---
 
 printf '1\n2 x\ty\n3\n' >some
 printf '1\t1\t1.03125\n2\t1\t2.0625\n3\t1\t3.0625\ninvalid\t2\n' >expected

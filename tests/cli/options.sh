@@ -275,7 +275,7 @@ else
     refuses "a kernel implies a GPU, not auto" 1 "cannot use the GPU: "
 fi
 run_as "$GPUHISTO" <in
-counts "auto without a word" expected
+counts "auto without --verbose" expected
 
 # --- what is printed on request ---
 

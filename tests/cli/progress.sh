@@ -137,7 +137,7 @@ if command -v script >/dev/null && script -qec true /dev/null </dev/null >/dev/n
         (exec 3>fifo && cat in >&3 && sleep 1.3) &
         script -qec "'$GPUHISTO' $ENGINE -l --progress $files >out" /dev/null </dev/null >screen
         wait $!
-        # What stands there at last: behind the last CR, or whole lines.
+        # What is shown in the end: what follows the last CR, or whole lines.
         tr '\r' '\n' <screen | grep -c 'GB/s' >seen
         check "terminal, fails $fails: rewritten" [ "$(cat seen)" -ge 2 ]
         check "terminal, fails $fails: on one line" [ "$(grep -c 'GB/s' screen)" -eq 1 ]

@@ -1,4 +1,4 @@
-// emulation.cpp: the fibers behind emulation.h, and what they wait for.
+// emulation.cpp: the fibers of emulation.h, and what they wait for.
 //
 // All that belongs to one OS thread is a `machine`. Its fibers are made when a launch first needs
 // them and then kept: each loops, running the body of one launch after the other. A fiber that has

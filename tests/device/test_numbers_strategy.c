@@ -93,7 +93,7 @@ static size_t put_any(char *to)
 static size_t (*const kinds[])(char *) = {put_latency, put_digit, put_integer, put_double,
                                           put_middle,  put_odd,   put_long,    put_any};
 
-/* Text of one kind, up to len bytes; the last token may have nothing behind it. */
+/* Text of one kind, up to len bytes; nothing need follow the last token. */
 static size_t fill(size_t (*put)(char *), size_t len)
 {
     static char token[PUT_MAX + 1];

@@ -36,10 +36,10 @@ static size_t make_pieces(struct piece pieces[CHUNKS_MAX])
     unsigned rarity = 1 + next_random(30);
     for (size_t i = 0; i < count; i++) {
         struct piece *piece = &pieces[i];
-        unsigned before = next_random(4), behind = next_random(4);
-        *piece = (struct piece){.newlines = before + behind, .invalid = next_random(rarity) == 0};
+        unsigned before = next_random(4), after = next_random(4);
+        *piece = (struct piece){.newlines = before + after, .invalid = next_random(rarity) == 0};
         snprintf((char *)piece->data, sizeof piece->data, "%.*s%s%.*s", (int)before, "\n\n\n\n",
-                 piece->invalid ? "1x" : "15", (int)behind, "\n\n\n\n");
+                 piece->invalid ? "1x" : "15", (int)after, "\n\n\n\n");
         piece->chunk.data = piece->data;
         piece->chunk.len = strlen((char *)piece->data);
         file += i > 0 && file < 7 && next_random(6) == 0;

@@ -463,7 +463,7 @@ static void check_random(unsigned long count)
 
 /* --- cuts --- */
 
-/* Every piece of a text, in front of a page that faults and behind one. */
+/* Every piece of a text, before a page that faults and after one. */
 static void check_cuts(const char *text, size_t len, size_t step)
 {
     for (size_t begin = 0; begin <= len; begin += step)

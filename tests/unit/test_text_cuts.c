@@ -346,7 +346,7 @@ static void errors(const struct text *texts, size_t count)
 static void long_tokens(struct text *text)
 {
     static const size_t lens[] = {4095, 4096, 4097, 4098, 5000, 8191, 8192, 8193, 100000};
-    static const char *const behind[] = {"", "\n", " 5\n6 abc"};
+    static const char *const endings[] = {"", "\n", " 5\n6 abc"};
     static const size_t before[] = {0, 1, 2, 4096};
     for (size_t i = 0; i < sizeof lens / sizeof lens[0]; i++)
         for (size_t j = 0; j < sizeof before / sizeof before[0]; j++) {
@@ -354,7 +354,7 @@ static void long_tokens(struct text *text)
             for (size_t k = 0; k < before[j]; k++)
                 append(text, k % 2 == before[j] % 2 ? "3" : "\n", 1);
             append_long(text, lens[i]);
-            append(text, behind[(i + j) % 3], strlen(behind[(i + j) % 3]));
+            append(text, endings[(i + j) % 3], strlen(endings[(i + j) % 3]));
             some_chunk_sizes(text, 1);
         }
 }

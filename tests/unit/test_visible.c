@@ -29,7 +29,7 @@ static const struct {
     {"3,1,2", 1, "1", 0},
     {"3,1,2", 2, "2", 0},
     {"3,1,2", 3, "3,1,2", 3},
-    {"3,,2", 1, "3,,2", 1}, /* CUDA stops at what is no device */
+    {"3,,2", 1, "3,,2", 1}, /* CUDA stops at what is not a device */
     {"GPU-5ea1,MIG-0badcafe", 1, "MIG-0badcafe", 0},
     {"-1", 0, "-1", 0},
     {"-1,0", 1, "-1,0", 1},

@@ -1,6 +1,6 @@
 /* How much memory this process may still use. */
-#ifndef GPUHISTO_MEMORY_H
-#define GPUHISTO_MEMORY_H
+#ifndef GPUHISTO_MEMORY_LIMIT_H
+#define GPUHISTO_MEMORY_LIMIT_H
 
 #include <stdint.h>
 

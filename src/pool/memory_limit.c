@@ -1,4 +1,4 @@
-#include "memory.h"
+#include "memory_limit.h"
 #include "cgroup.h"
 
 #include <inttypes.h>
