@@ -128,7 +128,7 @@ static bool begins_a_frame(struct zstd_decoder *zstd, const struct decode_step *
 
 static enum decode_status window_too_large(struct reason *why)
 {
-    reason_set(why, "its zstd window is over the limit; --memlimit=SIZE raises it");
+    reason_set(why, "the zstd window exceeds the limit (raise it with --memlimit=SIZE)");
     return DECODE_FAULT;
 }
 
@@ -156,8 +156,8 @@ static enum decode_status decode_failed(struct zstd_decoder *zstd, size_t error,
     case ZSTD_error_frameParameter_windowTooLarge:
         return window_too_large(why);
     case ZSTD_error_dictionary_wrong:
-        reason_set(why, "needs a dictionary, which gpuhisto does not support; decompress it with "
-                        "'zstd -dc -D DICTIONARY'");
+        reason_set(why,
+                   "needs a dictionary, which is not supported (use 'zstd -dc -D DICTIONARY')");
         return DECODE_FAULT;
     default:
         reason_set(why, "corrupt zstd data (%s)", ZSTD_getErrorName(error));

@@ -436,7 +436,7 @@ counts "values, frames of all kinds" values.table
 # A frame of nothing that names dictionary 42, by hand.
 printf '\050\265\057\375\001\000\052\001\000\000' >shaped
 run $big shaped
-refuses "a dictionary" 1 "shaped: needs a dictionary, which gpuhisto does not support" "zstd" "-D"
+refuses "a dictionary" 1 "shaped: needs a dictionary, which is not supported" "zstd" "-D"
 
 ENGINE=$engine
 
@@ -577,7 +577,7 @@ if [ "$SCALE" = full ]; then
     cat large noise little large little noise | oracle bytes
     side_by_side "frames of all sizes" shaped expected
     run --memlimit=8M --threads=3 shaped
-    refuses "one window too large among many" 1 "shaped: its zstd window is over the limit"
+    refuses "one window too large among many" 1 "shaped: the zstd window exceeds the limit"
 
     zstd -l 1 -f 100000 -c <large >parts
     cat large noise large large | oracle bytes
@@ -621,7 +621,7 @@ window()
 {
     printf "\\050\\265\\057\\375\\000\\$(printf %o $((($1 - 10) * 8)))\\001\\000\\000"
 }
-hint="its zstd window is over the limit; --memlimit=SIZE raises it"
+hint="the zstd window exceeds the limit (raise it with --memlimit=SIZE)"
 for log in 10 17 20 27; do
     window $log | run
     counts "a window of 2^$log" zeros
