@@ -215,7 +215,8 @@ static int gpu_finish(struct engine *engine, struct tally *tally)
     while (!gpu->recovery.lost && gpu->slots.oldest)
         if (gpu_reap_oldest(gpu) == 0)
             gpu_pause_unlocked(gpu);
-    if (!gpu->recovery.lost && gpu->snapshots.last)
+    /* A device that counted nothing is not asked: its loss would end the run for nothing. */
+    if (!gpu->recovery.lost && gpu->snapshots.last && gpu->times.chunks > 0)
         gpu_add_last_snapshot(gpu, tally);
     if (gpu->recovery.lost)
         gpu_recount(gpu);

@@ -48,6 +48,7 @@ int option_quantiles(struct draft *draft, const char *value, struct reason *why)
         double *quantile = &report->quantiles[report->quantile_count++];
         if (!parse_double(&at, quantile) || *quantile < 0 || *quantile > 1 || (*at && *at != ','))
             break;
+        *quantile += 0.0; /* not -0, which would be printed */
         if (!*at)
             return 0;
     }

@@ -2,6 +2,7 @@
 #include "show_number.h"
 
 #include <float.h>
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -200,10 +201,14 @@ static void show_whole(whole value, char *text)
     if (value < 0)
         *text++ = '-';
     unsigned_whole magnitude = (unsigned_whole)(value < 0 ? -value : value);
-    const bool fits = magnitude <= UINT64_MAX; /* 2^64 can be an edge too */
-    size_t len = show_unsigned((uint64_t)(fits ? magnitude : magnitude / 10), text);
-    if (!fits)
-        show_unsigned((uint64_t)(magnitude % 10), text + len);
+    if (magnitude <= UINT64_MAX) {
+        show_unsigned((uint64_t)magnitude, text);
+        return;
+    }
+    /* Edges of --log go on to the first power that covers 2^64: at most BASE times that. */
+    const uint64_t low = UINT64_C(10000000000000000000); /* 10^19 */
+    snprintf(text, SHOW_NUMBER - 1, "%" PRIu64 "%019" PRIu64, (uint64_t)(magnitude / low),
+             (uint64_t)(magnitude % low));
 }
 
 void binning_show_edge(const struct binning *binning, size_t k, char *text)

@@ -68,10 +68,10 @@ static bool is_complete(const struct decoding *decoding)
 static enum decoded feed(struct reader *reader, bool patient)
 {
     struct decoding *decoding = &reader->decoding;
-    struct input *input = &reader->source->current->input;
     struct reason why;
-    if (!decoding->in_order)
+    if (!decoding->in_order) /* the current input may be another one by now */
         return fail_truncated(reader);
+    struct input *input = &reader->source->current->input;
     if (!patient && !input_ready(input, 0))
         return DECODED_DRY;
     ssize_t got = units_feed(input, &decoding->units, &why);

@@ -172,7 +172,11 @@ static int trim(struct input *input, struct reason *why)
     ssize_t got = read_at(input, end, len, input->size - len, why);
     if (got < 0)
         return -1;
-    input->size -= records_tail(&input->records, end, (size_t)got);
+    if ((size_t)got < len)
+        input->size =
+            0; /* it has less than it states, as in /sys: the end shows itself in series */
+    else
+        input->size -= records_tail(&input->records, end, (size_t)got);
     return 0;
 }
 

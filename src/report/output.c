@@ -4,8 +4,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/xattr.h>
 #include <unistd.h>
+
+#define ACCESS_LIST "system.posix_acl_access" /* as Linux names it, see acl(5) */
 
 static int fail(const struct output *output, struct reason *why)
 {
@@ -62,9 +66,11 @@ struct writer *output_open(struct output *output, struct reason *why)
 /* fsync, where the file can do that. */
 static int put_on_disk(int fd)
 {
-    if (fsync(fd) == 0 || errno == EINVAL || errno == ENOTSUP || errno == EROFS)
-        return 0;
-    return -1;
+    int rc;
+    do
+        rc = fsync(fd);
+    while (rc != 0 && errno == EINTR);
+    return rc == 0 || errno == EINVAL || errno == ENOTSUP || errno == EROFS ? 0 : -1;
 }
 
 static void warn(const struct output *output, struct reason *warning, const char *what)
@@ -82,6 +88,15 @@ static mode_t mode_for_others(mode_t mode, bool same_owner, bool same_group)
     return mode;
 }
 
+/* Reads the access list of the FILE that was there. Its bytes, 0 if there is none, or -1. */
+static ssize_t old_access_list(const struct output *output, char *list, size_t size)
+{
+    char path[40];
+    snprintf(path, sizeof path, "/proc/self/fd/%d", output->target.file); /* it is O_PATH */
+    ssize_t len = getxattr(path, ACCESS_LIST, list, size);
+    return len < 0 && errno != ERANGE ? 0 : len;
+}
+
 /* Makes a new file look like the one that it replaces. The owner goes first, as that takes setuid
  * bits away. */
 static void keep_owner_and_mode(const struct output *output, struct reason *warning)
@@ -95,10 +110,15 @@ static void keep_owner_and_mode(const struct output *output, struct reason *warn
         (void)!fchown(fd, (uid_t)-1, old.st_gid);
     if (fstat(fd, &new) != 0)
         return;
-    mode_t mode =
-        mode_for_others(old.st_mode & 07777, old.st_uid == new.st_uid, old.st_gid == new.st_gid);
+    char list[4096];
+    const ssize_t len = old_access_list(output, list, sizeof list);
+    /* With a list the group's bits are its mask, which may be more than the group has. */
+    mode_t mode = mode_for_others(old.st_mode & 07777, old.st_uid == new.st_uid,
+                                  old.st_gid == new.st_gid &&len == 0);
     if ((new.st_mode & 07777) != mode && fchmod(fd, mode) != 0)
         warn(output, warning, "its mode cannot be kept");
+    else if (len < 0 || (len > 0 && fsetxattr(fd, ACCESS_LIST, list, (size_t)len, 0) != 0))
+        warn(output, warning, "its access list cannot be kept");
 }
 
 /* The new name is on disk when the directory is. */

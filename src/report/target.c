@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/magic.h>
-#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/statfs.h>
 #include <unistd.h>
@@ -23,10 +23,16 @@ static int fail_with(int error)
 /* The open descriptor that a path names, or -1. */
 static int descriptor_of(const char *path)
 {
-    int fd, end = 0;
-    if ((sscanf(path, "/dev/fd/%d%n", &fd, &end) == 1 && !path[end]) ||
-        (sscanf(path, "/proc/self/fd/%d%n", &fd, &end) == 1 && !path[end]))
-        return fd;
+    static const char *const roots[] = {"/dev/fd/", "/proc/self/fd/"};
+    for (size_t i = 0; i < sizeof roots / sizeof roots[0]; i++) {
+        const char *number = path + strlen(roots[i]);
+        if (strncmp(path, roots[i], strlen(roots[i])) != 0)
+            continue;
+        size_t digits = strspn(number, "0123456789");
+        bool canonical = digits > 0 && digits <= 9 && (number[0] != '0' || digits == 1);
+        if (canonical && !number[digits])
+            return (int)strtol(number, NULL, 10);
+    }
     return -1;
 }
 
@@ -90,8 +96,21 @@ static int read_link(struct target *target, const struct stat *status, char text
     return 0;
 }
 
-/* Whether what is held is a link of /proc to what its text does not name, such as a pipe: then that
- * is held instead. */
+/* Whether the text of the link that is held names this file. */
+static bool link_names(const struct target *target, const struct stat *file)
+{
+    char text[PATH_MAX];
+    struct stat named;
+    ssize_t len = readlinkat(target->file, "", text, sizeof text - 1);
+    if (len < 0)
+        return false;
+    text[len] = '\0';
+    return fstatat(target->directory, text, &named, 0) == 0 && named.st_dev == file->st_dev &&
+           named.st_ino == file->st_ino;
+}
+
+/* Whether what is held is a link of /proc to what its text does not name, such as a pipe or a file
+ * that was deleted: then that is held instead. */
 static bool follow_magic(struct target *target)
 {
     struct statfs system;
@@ -101,7 +120,8 @@ static bool follow_magic(struct target *target)
     int fd = openat(target->directory, target->base, O_PATH | O_CLOEXEC);
     if (fd < 0)
         return false;
-    if (fstat(fd, &status) != 0 || S_ISREG(status.st_mode) || S_ISDIR(status.st_mode)) {
+    if (fstat(fd, &status) != 0 || S_ISDIR(status.st_mode) ||
+        (S_ISREG(status.st_mode) && link_names(target, &status))) {
         close(fd);
         return false;
     }
@@ -165,7 +185,7 @@ static int decide(struct target *target)
     if (target_status(target, &status)) {
         if (S_ISDIR(status.st_mode))
             return fail_with(EISDIR);
-        if (!S_ISREG(status.st_mode) || is_mount(target))
+        if (!S_ISREG(status.st_mode) || target->magic || is_mount(target))
             target->kind = TARGET_DIRECT;
         else if (!may_replace(target, &status))
             return fail_with(EPERM);

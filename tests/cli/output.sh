@@ -110,6 +110,34 @@ if can_strace; then
     esac
 fi
 
+# --- an access list ---
+
+# The group's bits of the mode are then the list's mask, which the group itself need not have.
+echo old >dir/new
+if command -v setfacl >/dev/null && setfacl -m u:1234:rw-,g::---,m::rw- dir/new 2>setfacl.err; then
+    getfacl -pc dir/new >list
+    run -l -o dir/new in
+    getfacl -pc dir/new >kept
+    same "an access list is kept" list kept
+else
+    skip_part "an access list: no setfacl, or none of this file system's"
+fi
+
+# --- descriptors by name ---
+
+for number in 4294967297 " 1" +1 01; do
+    run -l -o "/dev/fd/$number" in
+    refuses "/dev/fd/$number" 1 "No such file or directory"
+done
+oracle letters 4 0 <in
+exec 3>gone
+rm gone
+run -l -o "/proc/$$/fd/3" in
+check "a deleted file: status" [ "$(cat status)" = 0 ]
+check "a deleted file: no other one" [ ! -e "gone (deleted)" ]
+same "a deleted file: the table" expected "/proc/$$/fd/3"
+exec 3>&-
+
 # --- names ---
 
 echo old >dir/new

@@ -145,6 +145,24 @@ check "a FILE that grows: at most what it has" [ "$now" -le $((before + 600)) ]
 grep -v '^z' out >rest
 same "a FILE that grows: the rest" expected rest
 
+# --- a FILE that has less than it states, as those in /sys ---
+
+if can_interpose; then
+    seq 1000 | head -c 3880 >less
+    printf ' 1234567890' >>less
+    for options in -n "-n --chunk-size=100" "-n --chunk-size=1" -b "--values=u8"; do
+        run $options --device=cpu less
+        cp out expected
+        for size in 3892 3895 3900 4096 10000; do
+            run_as env FAULT_SIZE=$size LD_PRELOAD="$HELPERS/interpose.so" "$GPUHISTO" \
+                --device=cpu $options less
+            counts "$options, states $size bytes" expected
+        done
+    done
+else
+    skip_part "FILEs that have less than they state: $why_not"
+fi
+
 # --- a FILE that becomes shorter ---
 
 # truncated CASE FILE ARGUMENT...: FILE, much too long to be read to its end, is truncated once some

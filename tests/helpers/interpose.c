@@ -12,6 +12,7 @@
  *     FAULT_MARK       a file that gets a byte for every call that fails
  *     FAULT_CLOCK      the wall clock is ahead by so many seconds: as if it had been set back by
  *                      these as soon as the program had read it
+ *     FAULT_SIZE       fstat of a regular file tells this size and no blocks, as in /sys
  *     FAULT_SHORT      every read, pread and write does 1 to so many bytes
  *     FAULT_EINTR      every other read, pread and write fails with EINTR
  *     FAULT_NO_TMPFILE openat with O_TMPFILE fails with EOPNOTSUPP, as where there is none
@@ -75,6 +76,7 @@ static int fail_errno = EIO, fail_signal, fail_fd = -1;
 static size_t most;
 static bool interrupt, for_good, no_tmpfile;
 static time_t clock_ahead;
+static long stated_size = -1;
 static long heap_max;
 static atomic_long heap; /* bytes of large blocks */
 static atomic_long calls, reads;
@@ -97,6 +99,8 @@ static void begin(void)
         most = strtoul(text, NULL, 10);
     if ((text = getenv("FAULT_CLOCK")))
         clock_ahead = atol(text);
+    if ((text = getenv("FAULT_SIZE")))
+        stated_size = atol(text);
     interrupt = getenv("FAULT_EINTR") != NULL;
     no_tmpfile = getenv("FAULT_NO_TMPFILE") != NULL;
     for_good = getenv("FAULT_FOR_GOOD") != NULL;
@@ -308,6 +312,16 @@ int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*
     typedef int creator(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
     creator *next = (creator *)dlsym(RTLD_NEXT, "pthread_create");
     return struck("pthread_create") ? errno : next(thread, attributes, run, arg);
+}
+
+int fstat(int fd, struct stat *status)
+{
+    int rc = fstatat(fd, "", status, AT_EMPTY_PATH);
+    if (rc == 0 && stated_size >= 0 && S_ISREG(status->st_mode)) {
+        status->st_size = stated_size;
+        status->st_blocks = 0;
+    }
+    return rc;
 }
 
 int clock_gettime(clockid_t clock, struct timespec *time)
