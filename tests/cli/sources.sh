@@ -151,7 +151,7 @@ if can_interpose; then
     seq 1000 | head -c 3880 >less
     printf ' 1234567890' >>less
     for options in -n "-n --chunk-size=100" "-n --chunk-size=1" -b "--values=u8"; do
-        run $options --device=cpu less
+        run_as "$GPUHISTO" --device=cpu $options less
         cp out expected
         for size in 3892 3895 3900 4096 10000; do
             run_as env FAULT_SIZE=$size LD_PRELOAD="$HELPERS/interpose.so" "$GPUHISTO" \
