@@ -13,9 +13,10 @@ static bool must_wait(const struct reader *reader)
     size_t size = (admission->decoders + 1) * admission->decoder_size;
     bool crowded = admission->decoders > 0 && size > DECODERS_SIZE;
     bool full = admission->decoders_max > 0 && admission->decoders >= admission->decoders_max;
-    if (admission->stalled && reader->has_decoder)
-        return false;
-    return admission->in_order || (admission->ended && admission->busy > 0) ||
+    if (reader->stalled)
+        return admission->decoders > 0 && (crowded || full);
+    return admission->stalled > 0 || admission->in_order ||
+           (admission->ended && admission->busy > 0) ||
            (admission->compressed && !reader->has_decoder && (crowded || full));
 }
 
@@ -37,7 +38,7 @@ bool admission_enter(struct reader *reader)
     if (reader->has_decoder && admission->decoders > 1 &&
         admission->decoders * admission->decoder_size > DECODERS_SIZE)
         give_up_decoder(reader);
-    bool admitted = !must_wait(reader) && !admission->stalled;
+    bool admitted = !must_wait(reader);
     if (admitted && !reader->has_decoder) {
         reader->has_decoder = true;
         admission->decoders++;
@@ -48,22 +49,22 @@ bool admission_enter(struct reader *reader)
     return admitted;
 }
 
-/* Whether another reader keeps a decoder; from now on there will be one less. Under the lock. */
+/* The reader, which found no memory, has given up its decoder: from now on there will be no more
+ * than the others have. Whether any of them holds memory. Under the lock. */
 static bool limit_decoders(struct admission *admission)
 {
-    if (admission->decoders < 2)
-        return false;
-    admission->decoders_max = admission->decoders - 1;
-    return true;
+    admission->decoders_max = admission->decoders > 0 ? admission->decoders : 1;
+    return admission->decoders > 0 || admission->stalled > 0;
 }
 
 bool admission_refuse(struct reader *reader)
 {
-    pthread_mutex_lock(&reader->source->lock);
-    bool others = limit_decoders(&reader->source->admission);
-    if (others)
-        give_up_decoder(reader);
-    pthread_mutex_unlock(&reader->source->lock);
+    struct source *source = reader->source;
+    pthread_mutex_lock(&source->lock);
+    give_up_decoder(reader);
+    bool others = limit_decoders(&source->admission);
+    pthread_mutex_unlock(&source->lock);
+    helpers_tell(&source->helpers);
     return others;
 }
 
@@ -71,35 +72,33 @@ bool admission_stall(struct reader *reader)
 {
     struct source *source = reader->source;
     pthread_mutex_lock(&source->lock);
-    bool others = limit_decoders(&reader->source->admission);
-    if (others) {
-        reader->busy = reader->has_decoder = false;
-        reader->next_stalled = source->admission.stalled;
-        source->admission.stalled = reader;
-        source->admission.decoders--;
-    }
+    reader->has_decoder = false;
+    source->admission.decoders--;
+    bool others = limit_decoders(&source->admission);
+    reader->stalled = true;
+    source->admission.stalled++;
     pthread_mutex_unlock(&source->lock);
-    if (others)
-        helpers_tell(&source->helpers);
+    helpers_tell(&source->helpers);
     return others;
 }
 
-bool admission_take_over(struct reader *reader)
+bool admission_resume(struct reader *reader)
 {
     struct source *source = reader->source;
+    if (!reader->stalled)
+        return true;
     pthread_mutex_lock(&source->lock);
-    struct reader *from = reader->has_decoder ? source->admission.stalled : NULL;
-    if (from) {
-        source->admission.stalled = from->next_stalled;
-        decoding_drop(&reader->decoding);
-        reader->decoding = from->decoding;
-        from->decoding = (struct decoding){.decoder = NULL};
-        reader->busy = true;
+    bool resumes = source->failed || !must_wait(reader);
+    if (resumes) {
+        reader->stalled = false;
+        reader->has_decoder = true;
+        source->admission.stalled--;
+        source->admission.decoders++;
     }
     pthread_mutex_unlock(&source->lock);
-    if (from)
+    if (resumes)
         helpers_leave(&source->helpers, &reader->helper);
-    return from != NULL;
+    return resumes;
 }
 
 void admission_begin(struct reader *reader)
@@ -154,6 +153,15 @@ bool admission_remains(struct source *source)
     return busy || helpers_pending(&source->helpers);
 }
 
+/* A reader that waits keeps no decoder whose memory another one waits for. Under the lock. */
+static bool yield_decoder(struct reader *reader)
+{
+    bool yields = reader->source->admission.stalled > 0 && reader->has_decoder && !reader->busy;
+    if (yields)
+        give_up_decoder(reader);
+    return yields;
+}
+
 struct chunk *admission_help(struct reader *reader)
 {
     struct source *source = reader->source;
@@ -161,23 +169,13 @@ struct chunk *admission_help(struct reader *reader)
     for (bool waits = true; waits && !given;) {
         uint64_t ticket = helpers_news(&source->helpers);
         pthread_mutex_lock(&source->lock);
+        bool yielded = yield_decoder(reader);
         waits = !source->failed && must_wait(reader);
         pthread_mutex_unlock(&source->lock);
+        if (yielded)
+            helpers_tell(&source->helpers);
         given = waits ? helpers_wait(&source->helpers, &reader->helper, ticket)
                       : helpers_take(&source->helpers, &reader->helper);
     }
     return given;
-}
-
-void admission_leave(struct reader *reader)
-{
-    struct source *source = reader->source;
-    helpers_leave(&source->helpers, &reader->helper);
-    pthread_mutex_lock(&source->lock);
-    struct reader **link = &source->admission.stalled;
-    while (*link && *link != reader)
-        link = &(*link)->next_stalled;
-    if (*link)
-        *link = reader->next_stalled;
-    pthread_mutex_unlock(&source->lock);
 }

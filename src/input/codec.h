@@ -33,14 +33,15 @@ enum unit_extent {
 /* One unit, as seen without decoding it. */
 struct codec_unit {
     size_t size;      /* compressed bytes; of a whole one */
-    uint64_t memory;  /* bytes of content that decoding it must keep at hand; 0: not known */
+    uint64_t memory;  /* bytes that decoding it must keep at hand; 0: not known */
     uint64_t content; /* bytes that it says it holds, which may be wrong; or UNIT_UNSIZED */
 };
 
 enum decode_status {
     DECODE_OK,
     DECODE_FAULT,     /* the reason is set; the decoder is of no more use */
-    DECODE_NO_MEMORY, /* nothing was taken or given: the same call may be made again */
+    DECODE_NO_MEMORY, /* nothing was taken or given, and the decoder's memory was freed; the same
+                       * call may be made again */
 };
 
 /* One call of decode. */
@@ -70,8 +71,13 @@ struct codec {
     enum unit_extent (*look)(const unsigned char *in, size_t len, struct codec_unit *unit);
 
     /* A decoder that refuses units which must keep more than memlimit bytes of content at hand (1K
-     * to 2G; a format may round it down). NULL: out of memory. */
+     * to 2G; a format may round it down). Takes little memory yet. NULL: out of memory. */
     struct decoder *(*open)(uint64_t memlimit);
+
+    /* Takes the memory that decoding the unit at in[0..len) needs, as far as that can be seen, for
+     * a decoder that is complete. decode then takes no more for this unit, nor for units that need
+     * no more. 0, or -1: out of memory, and what the decoder had was freed. */
+    int (*reserve)(struct decoder *decoder, const unsigned char *in, size_t len);
 
     /* Decodes on. A step ends with a unit at the latest, so that what follows a unit is left to the
      * next step. It may give without taking: repeat it with in_len 0 while made is cap and the

@@ -12,8 +12,8 @@ static const unsigned char frame_magic[MAGIC_SIZE] = {0x28, 0xb5, 0x2f, 0xfd};
 
 struct zstd_decoder {
     struct decoder decoder;
-    ZSTD_DCtx *context;
-    uint64_t window_max;
+    ZSTD_DCtx *context; /* made when first needed; NULL: there was no memory */
+    int window_log_max;
     bool in_frame;                    /* bytes of a frame were taken, but not its end */
     unsigned char header[HEADER_MAX]; /* the frame's first bytes, */
     size_t header_len;                /* as many as were taken */
@@ -40,8 +40,8 @@ static uint64_t frame_content(const unsigned char *in, size_t len)
     return size < ZSTD_CONTENTSIZE_ERROR ? size : UNIT_UNSIZED;
 }
 
-/* The window that the frame at in[0..len) needs, in bytes; 0 if that cannot be seen. libzstd's own
- * function for it is not stable. */
+/* The window of the frame at in[0..len), in bytes; 0 if that cannot be seen. libzstd's own function
+ * for it is not stable. */
 static uint64_t frame_window(const unsigned char *in, size_t len)
 {
     if (len < 6 || memcmp(in, frame_magic, sizeof frame_magic) != 0)
@@ -59,8 +59,9 @@ static enum unit_extent zstd_look(const unsigned char *in, size_t len, struct co
     *unit = (struct codec_unit){.content = UNIT_UNSIZED};
     if (zstd_magic(in, len) == MAGIC_OTHER)
         return UNIT_UNKNOWN;
-    unit->memory = frame_window(in, len);
+    uint64_t window = frame_window(in, len);
     unit->content = frame_content(in, len);
+    unit->memory = unit->content < window ? unit->content : window; /* as libzstd allocates */
     size_t size = ZSTD_findFrameCompressedSize(in, len);
     if (ZSTD_isError(size))
         return ZSTD_getErrorCode(size) == ZSTD_error_srcSize_wrong ? UNIT_PART : UNIT_UNKNOWN;
@@ -88,16 +89,55 @@ static struct decoder *zstd_open(uint64_t memlimit)
     struct zstd_decoder *zstd = calloc(1, sizeof *zstd);
     if (!zstd)
         return NULL;
-    int window_log = log2_floor(memlimit); /* libzstd counts windows in powers of two */
     zstd->decoder.codec = &codec_zstd;
-    zstd->window_max = (uint64_t)1 << window_log;
-    zstd->context = ZSTD_createDCtx();
-    if (!zstd->context ||
-        ZSTD_isError(ZSTD_DCtx_setParameter(zstd->context, ZSTD_d_windowLogMax, window_log))) {
-        zstd_close(&zstd->decoder);
-        return NULL;
-    }
+    zstd->window_log_max = log2_floor(memlimit); /* libzstd counts windows in powers of two */
     return &zstd->decoder;
+}
+
+/* Frees all memory that libzstd has. */
+static void drop_context(struct zstd_decoder *zstd)
+{
+    ZSTD_freeDCtx(zstd->context);
+    zstd->context = NULL;
+}
+
+/* Has libzstd take in[0..len) without room for what it gives. Once it has the whole header of a
+ * frame, it allocates all that it needs for the frame. */
+static size_t feed_context(struct zstd_decoder *zstd, const unsigned char *in, size_t len)
+{
+    char none;
+    ZSTD_inBuffer from = {in, len, 0};
+    ZSTD_outBuffer nothing = {&none, 0, 0};
+    return ZSTD_decompressStream(zstd->context, &nothing, &from);
+}
+
+/* Makes a context that has taken what was taken of the frame's header. 0 or -1. */
+static int make_context(struct zstd_decoder *zstd)
+{
+    zstd->context = ZSTD_createDCtx();
+    if (!zstd->context)
+        return -1;
+    size_t rc = ZSTD_DCtx_setParameter(zstd->context, ZSTD_d_windowLogMax, zstd->window_log_max);
+    if (!ZSTD_isError(rc) && zstd->in_frame)
+        rc = feed_context(zstd, zstd->header, zstd->header_len);
+    if (!ZSTD_isError(rc))
+        return 0;
+    drop_context(zstd);
+    return -1;
+}
+
+static int zstd_reserve(struct decoder *decoder, const unsigned char *in, size_t len)
+{
+    struct zstd_decoder *zstd = (struct zstd_decoder *)decoder;
+    if (!zstd->context && make_context(zstd) != 0)
+        return -1;
+    size_t rc = feed_context(zstd, in, len < HEADER_MAX ? len : HEADER_MAX);
+    if (ZSTD_getErrorCode(rc) == ZSTD_error_memory_allocation) {
+        drop_context(zstd);
+        return -1;
+    }
+    ZSTD_DCtx_reset(zstd->context, ZSTD_reset_session_only); /* another fault shows in decode */
+    return 0;
 }
 
 static bool zstd_complete(const struct decoder *decoder)
@@ -132,17 +172,11 @@ static enum decode_status window_too_large(struct reason *why)
     return DECODE_FAULT;
 }
 
-/* libzstd allocates once it has the header of a frame, before it gives any of its content. It is
- * taken back to where the step began. */
+/* libzstd allocates before it gives any of a frame's content, so that its memory can be freed. */
 static enum decode_status forget_step(struct zstd_decoder *zstd, struct reason *why)
 {
-    char none;
-    ZSTD_inBuffer header = {zstd->header, zstd->header_len, 0};
-    ZSTD_outBuffer nothing = {&none, 0, 0};
-    size_t rc = ZSTD_DCtx_reset(zstd->context, ZSTD_reset_session_only);
-    if (!ZSTD_isError(rc) && zstd->header_len > 0)
-        rc = ZSTD_decompressStream(zstd->context, &nothing, &header);
-    if (zstd->content == 0 && !ZSTD_isError(rc) && header.pos == header.size)
+    drop_context(zstd);
+    if (zstd->content == 0)
         return DECODE_NO_MEMORY;
     reason_set(why, "out of memory");
     return DECODE_FAULT;
@@ -191,8 +225,11 @@ static enum decode_status zstd_decode(struct decoder *decoder, struct decode_ste
         return DECODE_FAULT;
     }
     /* libzstd would not look where the output has room for the whole frame, and so not always. */
-    if (!zstd->in_frame && frame_window(step->in, step->in_len) > zstd->window_max)
+    if (!zstd->in_frame && frame_window(step->in, step->in_len) > (uint64_t)1
+                                                                      << zstd->window_log_max)
         return window_too_large(why);
+    if (!zstd->context && make_context(zstd) != 0)
+        return DECODE_NO_MEMORY;
     size_t hint = ZSTD_decompressStream(zstd->context, &to, &from);
     if (ZSTD_isError(hint))
         return decode_failed(zstd, hint, why);
@@ -212,6 +249,7 @@ const struct codec codec_zstd = {
     .magic = zstd_magic,
     .look = zstd_look,
     .open = zstd_open,
+    .reserve = zstd_reserve,
     .decode = zstd_decode,
     .complete = zstd_complete,
     .close = zstd_close,

@@ -9,22 +9,52 @@ void decoding_drop(struct decoding *decoding)
     *decoding = (struct decoding){.decoder = NULL};
 }
 
+/* Makes decoder one of the input's codec, with the memory for the largest of the units ahead. 0, or
+ * -1: out of memory. */
+static int prepare_decoder(struct reader *reader, const struct input *input,
+                           const struct units_ahead *ahead)
+{
+    struct decoding *decoding = &reader->decoding;
+    const struct units *units = &input->units;
+    if (decoding->decoder && decoding->decoder->codec != input->codec) {
+        decoder_close(decoding->decoder);
+        decoding->decoder = NULL;
+    }
+    if (!decoding->decoder)
+        decoding->decoder = input->codec->open(reader->source->options.memlimit);
+    if (!decoding->decoder)
+        return -1;
+    return input->codec->reserve(decoding->decoder, units->data + ahead->largest,
+                                 units->len - ahead->largest);
+}
+
+/* Takes what is ahead, with all the memory that decoding it needs: what another reader takes
+ * meanwhile cannot stop this one. 1 or -1. */
+static int take_batch(struct reader *reader, struct input *input, const struct units_ahead *ahead)
+{
+    struct decoding *decoding = &reader->decoding;
+    if (prepare_decoder(reader, input, ahead) != 0 ||
+        units_take(input, ahead, &decoding->units) != 0)
+        return admission_refuse(reader) ? 1 : source_fail_for_memory(reader->source, input->name);
+    decoding->name = input->name;
+    decoding->codec = input->codec;
+    decoding->in_order = decoding->units.kind != UNITS_WHOLE;
+    decoding->pending = false;
+    admission_begin(reader);
+    return 1;
+}
+
 int decoding_take(struct reader *reader)
 {
     struct source *source = reader->source;
-    struct decoding *decoding = &reader->decoding;
     struct input *input = &source->current->input;
+    struct units_ahead ahead;
     struct reason why;
     if (!admission_enter(reader))
         return 1;
-    switch (units_take(input, &decoding->units, &why)) {
-    case UNITS_TAKEN:
-        decoding->name = input->name;
-        decoding->codec = input->codec;
-        decoding->in_order = decoding->units.kind != UNITS_WHOLE;
-        decoding->pending = false;
-        admission_begin(reader);
-        return 1;
+    switch (units_look(input, &ahead, &why)) {
+    case UNITS_AHEAD:
+        return take_batch(reader, input, &ahead);
     case UNITS_END:
         return source_retire(source) == 0 ? 1 : -1;
     case UNITS_NO_MEMORY:
@@ -166,33 +196,11 @@ static void end_batch(struct reader *reader)
     admission_end(reader);
 }
 
-/* Makes decoder one of the batch's codec. 0, or -1: out of memory. */
-static int open_decoder(struct reader *reader)
-{
-    struct decoding *decoding = &reader->decoding;
-    if (decoding->decoder && decoding->decoder->codec != decoding->codec) {
-        decoder_close(decoding->decoder);
-        decoding->decoder = NULL;
-    }
-    if (!decoding->decoder)
-        decoding->decoder = decoding->codec->open(reader->source->options.memlimit);
-    return decoding->decoder ? 0 : -1;
-}
-
-/* Leaves the batch to another reader, for want of memory. 1 or -1. */
-static int leave_batch(struct reader *reader)
-{
-    const char *name = reader->decoding.name;
-    return admission_stall(reader) ? 1 : source_fail_for_memory(reader->source, name);
-}
-
 int decoding_read(struct reader *reader, source_memory *choose, void *arg, struct chunk **chunk)
 {
     struct source *source = reader->source;
     if (source_has_failed(source))
         return -1;
-    if (open_decoder(reader) != 0)
-        return leave_batch(reader);
     *chunk = choose(arg, FLOW_DECODED);
     if (!*chunk)
         return source_fail(source, &(struct reason){""});
@@ -208,7 +216,7 @@ int decoding_read(struct reader *reader, source_memory *choose, void *arg, struc
         helpers_hurry(&source->helpers);
         return 1;
     case DECODED_STUCK:
-        return leave_batch(reader);
+        return admission_stall(reader) ? 1 : source_fail_for_memory(source, reader->decoding.name);
     case DECODED_FAILED:
         return -1;
     default:

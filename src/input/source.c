@@ -159,7 +159,7 @@ void reader_close(struct reader *reader)
         return;
     if (reader->busy)
         admission_end(reader); /* after a failure: what is left of the batch is not read */
-    admission_leave(reader);
+    helpers_leave(&reader->source->helpers, &reader->helper);
     decoding_drop(&reader->decoding);
     helper_close(&reader->helper);
     free(reader);
@@ -192,17 +192,18 @@ int source_read(struct reader *reader, source_memory *choose, void *arg, struct 
     *flow = FLOW_DECODED;
     *chunk = NULL;
     while (more > 0) {
-        if (reader->busy || admission_take_over(reader)) {
+        if (reader->busy && admission_resume(reader)) {
             more = decoding_read(reader, choose, arg, chunk);
             if (*chunk && (more < 0 || !(*chunk)->give || !helpers_give(helpers, *chunk)))
                 break;
             *chunk = NULL;
             continue;
         }
-        more = take_turn(reader, choose, arg, chunk, flow);
+        if (!reader->busy)
+            more = take_turn(reader, choose, arg, chunk, flow);
         if (*chunk || *flow != FLOW_DECODED)
             break;
-        if (more > 0 && !reader->busy && (*chunk = admission_help(reader)))
+        if (more > 0 && (!reader->busy || reader->stalled) && (*chunk = admission_help(reader)))
             break;
     }
     return more;

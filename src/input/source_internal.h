@@ -25,14 +25,14 @@ struct open_input {
 
 /* Who may decode: as many readers keep a decoder as their memory allows. */
 struct admission {
-    bool ended;             /* the last FILE was read */
-    bool compressed;        /* the current input is */
-    bool in_order;          /* a batch must be decoded in order: it has the current input too */
-    unsigned busy;          /* batches that are not wholly decoded */
-    unsigned decoders;      /* readers that keep one */
-    unsigned decoders_max;  /* no more than memory was found for; 0: not known */
-    size_t decoder_size;    /* the most bytes that one took so far */
-    struct reader *stalled; /* the last reader that has a batch, but no memory to decode it */
+    bool ended;            /* the last FILE was read */
+    bool compressed;       /* the current input is */
+    bool in_order;         /* a batch must be decoded in order: it has the current input too */
+    unsigned busy;         /* batches that are not wholly decoded */
+    unsigned decoders;     /* readers that keep one */
+    unsigned decoders_max; /* no more than memory was found for; 0: not known */
+    size_t decoder_size;   /* the most bytes that one took so far */
+    unsigned stalled;      /* readers that have a batch, but no memory to decode it */
 };
 
 struct source {
@@ -72,10 +72,10 @@ struct decoding {
 struct reader {
     struct source *source;
     struct helper helper;
-    struct decoding decoding; /* under the source's lock while it is stalled */
-    bool busy;                /* the batch is not wholly decoded */
-    bool has_decoder;         /* and counts among the source's decoders; under its lock */
-    struct reader *next_stalled;
+    struct decoding decoding;
+    bool busy;        /* the batch is not wholly decoded */
+    bool stalled;     /* and not decoded on until there is memory */
+    bool has_decoder; /* and counts among the source's decoders */
 };
 
 /* --- source.c --- */
@@ -121,12 +121,12 @@ bool admission_refuse(struct reader *reader);
 void admission_begin(struct reader *reader);
 void admission_end(struct reader *reader);
 
-/* The reader has no memory to decode its batch. Whether it was left to another reader, which has a
- * decoder and gives that up for it; then the reader is no longer busy. */
+/* The reader finds no memory to decode its batch on. Whether others have some; then the reader is
+ * stalled until they have given that up. */
 bool admission_stall(struct reader *reader);
 
-/* Whether the reader has taken over such a batch, and is busy now. */
-bool admission_take_over(struct reader *reader);
+/* Whether the reader, which is busy, may decode on; otherwise it should help. */
+bool admission_resume(struct reader *reader);
 
 /* What is read now: whether it is compressed. */
 void admission_set_input(struct source *source, bool compressed);
@@ -136,9 +136,6 @@ bool admission_remains(struct source *source);
 
 /* Waits while there is nothing to read or decode. A chunk that another reader gave, or NULL. */
 struct chunk *admission_help(struct reader *reader);
-
-/* The reader leaves the source. */
-void admission_leave(struct reader *reader);
 
 /* --- decoding.c --- */
 

@@ -29,14 +29,6 @@ void units_free(struct units *units)
     *units = (struct units){0};
 }
 
-/* What a buffer of compressed bytes begins with. */
-struct prefix {
-    enum units_kind kind; /* how that must be decoded, */
-    size_t whole;         /* UNITS_WHOLE: bytes of whole units */
-    uint64_t memory;      /* UNITS_WHOLE: the most that one of them needs */
-    bool part;            /* not known yet: more bytes may show a whole unit */
-};
-
 /* Whether the unit must be decoded in order: because it needs too much memory to be decoded beside
  * others, or may hold a part of a record. */
 static bool is_serial(const struct codec_unit *unit, enum unit_extent extent, size_t record_size)
@@ -49,30 +41,35 @@ static bool is_serial(const struct codec_unit *unit, enum unit_extent extent, si
 }
 
 /* Looks at in[0..len), len > 0, where a unit begins. */
-static struct prefix find_prefix(const struct input *input, const unsigned char *in, size_t len,
-                                 bool in_record)
+static struct units_ahead look_ahead(const struct input *input, const unsigned char *in, size_t len,
+                                     bool in_record)
 {
-    struct prefix prefix = {.kind = UNITS_WHOLE};
+    struct units_ahead ahead = {.kind = UNITS_WHOLE};
     if (input->records.size == RECORD_TOKENS)
-        return (struct prefix){.kind = UNITS_TO_END};
+        return (struct units_ahead){.kind = UNITS_TO_END};
     if (in_record)
-        return (struct prefix){.kind = UNITS_OPEN};
-    while (prefix.whole < len) {
+        return (struct units_ahead){.kind = UNITS_OPEN};
+    while (ahead.whole < len) {
         struct codec_unit unit;
-        enum unit_extent extent = input->codec->look(in + prefix.whole, len - prefix.whole, &unit);
+        enum unit_extent extent = input->codec->look(in + ahead.whole, len - ahead.whole, &unit);
         if (extent == UNIT_UNKNOWN)
-            prefix.kind = UNITS_TO_END;
+            ahead.kind = UNITS_TO_END;
         else if (is_serial(&unit, extent, input->records.size))
-            prefix.kind = UNITS_OPEN;
-        prefix.part = extent == UNIT_PART && prefix.kind == UNITS_WHOLE;
-        if (prefix.part || prefix.kind != UNITS_WHOLE)
+            ahead.kind = UNITS_OPEN;
+        ahead.part = extent == UNIT_PART && ahead.kind == UNITS_WHOLE;
+        if (ahead.part || ahead.kind != UNITS_WHOLE)
             break;
-        prefix.whole += unit.size;
-        prefix.memory = unit.memory > prefix.memory ? unit.memory : prefix.memory;
+        if (unit.memory > ahead.memory) {
+            ahead.memory = unit.memory;
+            ahead.largest = ahead.whole;
+        }
+        ahead.whole += unit.size;
     }
-    if (prefix.whole > 0) /* what follows these units comes in the next batch */
-        prefix = (struct prefix){UNITS_WHOLE, prefix.whole, prefix.memory, false};
-    return prefix;
+    if (ahead.whole > 0) { /* what follows these units comes in the next batch */
+        ahead.kind = UNITS_WHOLE;
+        ahead.part = false;
+    }
+    return ahead;
 }
 
 /* Reads until *units is full, or to the end. A stream gives what is there, and is waited for only
@@ -99,9 +96,7 @@ static bool can_gather_more(struct input *input, struct units *units)
     return units->cap < UNITS_SIZE_MAX && units_reserve(units, 2 * units->cap) == 0;
 }
 
-/* Reads whole units into the input's own buffer, or the beginning of one that must be decoded in
- * order. */
-static enum units_result gather(struct input *input, struct prefix *prefix, struct reason *why)
+enum units_result units_look(struct input *input, struct units_ahead *ahead, struct reason *why)
 {
     struct units *units = &input->units;
     if (units_reserve(units, UNITS_SIZE_FIRST) != 0)
@@ -109,13 +104,17 @@ static enum units_result gather(struct input *input, struct prefix *prefix, stru
     do {
         if (fill(input, units, why) != 0)
             return UNITS_FAILED;
-        if (units->len == 0)
+        if (units->len == 0 && input->taken > 0)
             return UNITS_END;
-        *prefix = find_prefix(input, units->data, units->len, input->records.cut_len > 0);
-    } while (prefix->part && can_gather_more(input, units));
-    if (prefix->part)
-        prefix->kind = UNITS_OPEN;
-    return UNITS_TAKEN;
+        if (units->len == 0) {
+            reason_of(why, input->name, "not %s data (it is empty)", input->codec->name);
+            return UNITS_FAILED;
+        }
+        *ahead = look_ahead(input, units->data, units->len, input->records.cut_len > 0);
+    } while (ahead->part && can_gather_more(input, units));
+    if (ahead->part)
+        ahead->kind = UNITS_OPEN;
+    return UNITS_AHEAD;
 }
 
 /* Has the two change places; the rest, what follows the first `given` bytes, moves over. */
@@ -135,22 +134,14 @@ static int hand_out(struct input *input, struct units *units, size_t given)
     return 0;
 }
 
-enum units_result units_take(struct input *input, struct units *units, struct reason *why)
+int units_take(struct input *input, const struct units_ahead *ahead, struct units *units)
 {
-    struct prefix prefix;
-    enum units_result result = gather(input, &prefix, why);
-    if (result == UNITS_END && input->taken == 0) {
-        reason_of(why, input->name, "not %s data (it is empty)", input->codec->name);
-        return UNITS_FAILED;
-    }
-    if (result != UNITS_TAKEN)
-        return result;
-    size_t given = prefix.kind == UNITS_WHOLE ? prefix.whole : input->units.len;
+    size_t given = ahead->kind == UNITS_WHOLE ? ahead->whole : input->units.len;
     if (hand_out(input, units, given) != 0)
-        return UNITS_NO_MEMORY;
-    units->kind = prefix.kind;
-    units->memory = prefix.memory;
-    return UNITS_TAKEN;
+        return -1;
+    units->kind = ahead->kind;
+    units->memory = ahead->memory;
+    return 0;
 }
 
 ssize_t units_feed(struct input *input, struct units *units, struct reason *why)
@@ -169,8 +160,8 @@ bool units_go_on(const struct input *input, const struct units *units, bool in_r
 {
     if (units->pos == units->len)
         return false;
-    struct prefix next =
-        find_prefix(input, units->data + units->pos, units->len - units->pos, in_record);
+    struct units_ahead next =
+        look_ahead(input, units->data + units->pos, units->len - units->pos, in_record);
     return !next.part && next.kind != UNITS_WHOLE;
 }
 

@@ -33,15 +33,28 @@ struct units {
 #define UNITS_SIZE_FIRST ((size_t)128 << 10)
 
 enum units_result {
-    UNITS_TAKEN,
+    UNITS_AHEAD, /* there are some */
     UNITS_END,
     UNITS_FAILED,    /* the reason is set */
     UNITS_NO_MEMORY, /* nothing is lost: may be tried again */
 };
 
-/* Takes the next batch of a compressed file into *units, whose memory is used again. Waits for a
- * stream only while there is nothing to give. One thread at a time, as for all that follow. */
-enum units_result units_take(struct input *input, struct units *units, struct reason *why);
+/* What a compressed file goes on with. */
+struct units_ahead {
+    enum units_kind kind; /* how that must be decoded, */
+    size_t whole;         /* UNITS_WHOLE: bytes of whole units */
+    uint64_t memory; /* UNITS_WHOLE: the most that one of them needs, as in struct codec_unit */
+    size_t largest;  /* where that unit begins */
+    bool part;       /* not known yet: more bytes may show a whole unit */
+};
+
+/* Reads the next batch of a compressed file into the input's own buffer, and looks at it. Waits for
+ * a stream only while there is nothing to give. One thread at a time, as for all that follow. */
+enum units_result units_look(struct input *input, struct units_ahead *ahead, struct reason *why);
+
+/* Takes what units_look has found into *units, whose memory is used again. 0, or -1: out of memory,
+ * and nothing has changed. */
+int units_take(struct input *input, const struct units_ahead *ahead, struct units *units);
 
 /* Reads on into a batch that is not UNITS_WHOLE, when all of it was decoded. The bytes read, 0 at
  * the end, or -1 with the reason set. */
