@@ -68,7 +68,7 @@ gpuhisto_sources = \
 	src/pool/workers.c src/pool/workers.h \
 	src/report/format.c src/report/format.h src/report/formats.def \
 	src/report/format_csv.c src/report/format_json.c src/report/format_tsv.c \
-	src/report/output.c src/report/output.h \
+	src/report/output.c src/report/output.h src/report/permissions.c src/report/permissions.h \
 	src/report/quantile.c src/report/quantile.h \
 	src/report/report.c src/report/report.h \
 	src/report/rows.c src/report/rows.h \

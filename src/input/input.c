@@ -172,11 +172,10 @@ static int trim(struct input *input, struct reason *why)
     ssize_t got = read_at(input, end, len, input->size - len, why);
     if (got < 0)
         return -1;
-    if ((size_t)got < len)
-        input->size =
-            0; /* it has less than it states, as in /sys: the end shows itself in series */
-    else
-        input->size -= records_tail(&input->records, end, (size_t)got);
+    /* A file that has less than it states, as in /sys, is read in order: only then its end shows.
+     */
+    bool is_whole = (size_t)got == len;
+    input->size = is_whole ? input->size - records_tail(&input->records, end, len) : 0;
     return 0;
 }
 

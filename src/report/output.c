@@ -1,15 +1,11 @@
 #include "output.h"
-
+#include "permissions.h"
 #include "src/base/signals.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <string.h>
-#include <sys/xattr.h>
 #include <unistd.h>
-
-#define ACCESS_LIST "system.posix_acl_access" /* as Linux names it, see acl(5) */
 
 static int fail(const struct output *output, struct reason *why)
 {
@@ -78,47 +74,21 @@ static void warn(const struct output *output, struct reason *warning, const char
     reason_of(warning, output->name, "%s: %s", what, strerror(errno));
 }
 
-/* The mode that a file may have whose owner or group is not the one that it was meant for. */
-static mode_t mode_for_others(mode_t mode, bool same_owner, bool same_group)
+static void keep_permissions(const struct output *output, struct reason *warning)
 {
-    if (!same_owner)
-        mode &= (mode_t)~S_ISUID;
-    if (!same_group)
-        mode &= (mode_t) ~(S_ISGID | S_IRWXG) | (mode & S_IRWXO) << 3;
-    return mode;
-}
-
-/* Reads the access list of the FILE that was there. Its bytes, 0 if there is none, or -1. */
-static ssize_t old_access_list(const struct output *output, char *list, size_t size)
-{
-    char path[40];
-    snprintf(path, sizeof path, "/proc/self/fd/%d", output->target.file); /* it is O_PATH */
-    ssize_t len = getxattr(path, ACCESS_LIST, list, size);
-    return len < 0 && errno != ERANGE ? 0 : len;
-}
-
-/* Makes a new file look like the one that it replaces. The owner goes first, as that takes setuid
- * bits away. */
-static void keep_owner_and_mode(const struct output *output, struct reason *warning)
-{
-    struct stat old, new;
-    int fd = output->temporary.fd;
-    if (!target_status(&output->target, &old) || fstat(fd, &new) != 0)
+    if (output->target.file < 0)
         return;
-    if ((old.st_uid != new.st_uid || old.st_gid != new.st_gid) &&
-        fchown(fd, old.st_uid, old.st_gid) != 0)
-        (void)!fchown(fd, (uid_t)-1, old.st_gid);
-    if (fstat(fd, &new) != 0)
-        return;
-    char list[4096];
-    const ssize_t len = old_access_list(output, list, sizeof list);
-    /* With a list the group's bits are its mask, which may be more than the group has. */
-    mode_t mode = mode_for_others(old.st_mode & 07777, old.st_uid == new.st_uid,
-                                  old.st_gid == new.st_gid &&len == 0);
-    if ((new.st_mode & 07777) != mode && fchmod(fd, mode) != 0)
+    switch (permissions_keep(output->temporary.fd, output->target.file)) {
+    case PERMISSIONS_NO_MODE:
         warn(output, warning, "its mode cannot be kept");
-    else if (len < 0 || (len > 0 && fsetxattr(fd, ACCESS_LIST, list, (size_t)len, 0) != 0))
-        warn(output, warning, "its access list cannot be kept");
+        break;
+    case PERMISSIONS_NO_LIST:
+        reason_of(warning, output->name,
+                  "its access list cannot be kept, so that only its owner may use it");
+        break;
+    case PERMISSIONS_KEPT:
+        break;
+    }
 }
 
 /* The new name is on disk when the directory is. */
@@ -134,7 +104,7 @@ static void put_directory_on_disk(const struct output *output, struct reason *wa
 
 static int place(struct output *output, struct reason *warning)
 {
-    keep_owner_and_mode(output, warning);
+    keep_permissions(output, warning);
     if (put_on_disk(output->temporary.fd) != 0 ||
         temporary_place(&output->temporary, output->target.base, output->target.file < 0) != 0)
         return -1;

@@ -26,9 +26,9 @@ int output_prepare(struct output *output, const char *name, struct reason *why);
  * everything closed. */
 struct writer *output_open(struct output *output, struct reason *why);
 
-/* Writes out the rest and closes everything. A new file takes FILE's name, and the mode and, as far
- * as that is allowed, the owner of a FILE that was there; but if anything was not written, it is
- * removed. 0, with warning->text empty or what could not be kept; or -1 with the reason set. */
+/* Writes out the rest and closes everything. A new file takes FILE's name, and the permissions of
+ * a FILE that was there (permissions.h); but if anything was not written, it is removed. 0, with
+ * warning->text empty or what could not be kept; or -1 with the reason set. */
 int output_close(struct output *output, struct reason *warning, struct reason *why);
 
 #endif

@@ -182,7 +182,7 @@ static int decide(struct target *target)
     struct stat status;
     if (target->kind == TARGET_OPEN)
         return 0;
-    if (target_status(target, &status)) {
+    if (target->file >= 0 && fstat(target->file, &status) == 0) {
         if (S_ISDIR(status.st_mode))
             return fail_with(EISDIR);
         if (!S_ISREG(status.st_mode) || target->magic || is_mount(target))
@@ -204,11 +204,6 @@ int target_find(struct target *target, const char *name)
     target_close(target);
     errno = saved;
     return -1;
-}
-
-bool target_status(const struct target *target, struct stat *status)
-{
-    return target->file >= 0 && fstat(target->file, status) == 0;
 }
 
 int target_open(const struct target *target)

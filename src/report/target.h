@@ -9,7 +9,8 @@
 
 enum target_kind {
     TARGET_REPLACED, /* a regular file, or nothing yet: another file takes its place */
-    TARGET_DIRECT,   /* written itself: a device, a FIFO, or a file on which another is mounted */
+    TARGET_DIRECT,   /* written itself: a device, a FIFO, a file on which another is mounted, or one
+                      * that was deleted, which /proc still names */
     TARGET_OPEN,     /* a descriptor of this process, as /dev/stdout names one */
 };
 
@@ -18,7 +19,8 @@ struct target {
     int fd;                  /* of TARGET_OPEN: a duplicate of the descriptor; otherwise -1 */
     int directory;           /* that holds the file, opened with O_PATH; of TARGET_OPEN -1 */
     int file;                /* what is there, opened with O_PATH; -1: nothing */
-    bool magic;              /* the name is a link of /proc to something without a name */
+    bool magic;              /* the name is a link of /proc to something without a name, such as a
+                              * pipe or a deleted file */
     char base[NAME_MAX + 1]; /* the name in the directory; not a link, but for a magic one */
 };
 
@@ -27,9 +29,6 @@ struct target {
  * with errno set, and nothing to close: EISDIR for a directory, EACCES or the like if it could not
  * be written. */
 int target_find(struct target *target, const char *name);
-
-/* The file that is there, as it is now. Returns false if there is none. */
-bool target_status(const struct target *target, struct stat *status);
 
 /* Opens a TARGET_DIRECT for writing, cut to nothing if it is a regular file; may wait for the
  * reader of a FIFO. The descriptor, or -1 with errno set. */

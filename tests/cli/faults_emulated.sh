@@ -60,6 +60,11 @@ for n in 1 2 3 4 5; do
     counts "snapshots come after $n looks, pipe" table
 done
 
+# A device that counts wrong is found out by what it counts; of nothing there is nothing to believe.
+run_as env GPUHISTO_FAULT=wrong:1 "$GPUHISTO" --device=gpu --values=u32 --bins=200000 --min=0 \
+    --max=1000000 </dev/null
+check "nothing to count, too many bins for snapshots" [ "$(cat status)" = 0 ]
+
 with error:1 -l </dev/null
 refuses "no device" 1 "cannot use the GPU: emulated failure"
 # Without ENGINE: a kernel by name would imply the GPU.

@@ -113,14 +113,84 @@ fi
 # --- an access list ---
 
 # The group's bits of the mode are then the list's mask, which the group itself need not have.
-echo old >dir/new
-if command -v setfacl >/dev/null && setfacl -m u:1234:rw-,g::---,m::rw- dir/new 2>setfacl.err; then
-    getfacl -pc dir/new >list
-    run -l -o dir/new in
-    getfacl -pc dir/new >kept
-    same "an access list is kept" list kept
+
+# listed MODE LIST [COMMAND...]: writes dir/listed, which has this mode and list, by the command;
+# leaves what it had in `list` and what it has now in `kept`, both with the mode.
+listed()
+{
+    mode_=$1
+    list_=$2
+    shift 2
+    rm -f dir/listed
+    echo old >dir/listed
+    setfacl -b dir/listed # what it has of its directory's
+    chmod "$mode_" dir/listed
+    [ -z "$list_" ] || setfacl -m "$list_" dir/listed
+    { stat -c %a dir/listed && getfacl -pc dir/listed; } >list
+    run_as "$@" "$GPUHISTO" $ENGINE -l -o dir/listed in
+    { stat -c %a dir/listed && getfacl -pc dir/listed; } >kept
+    check "$list_: status" [ "$(cat status)" = 0 ]
+}
+
+# loses CASE: nobody but the owner may use the file, and there is a warning.
+loses()
+{
+    check "$1: a warning" grep -q "its access list cannot be kept" err
+    check "$1: one line" [ "$(wc -l <err)" = 1 ]
+    check "$1: only the owner" grep -q '^600$' kept
+    check "$1: no list" [ "$(grep -cE '^(user|group|mask|default):[^:]|^mask' kept)" = 0 ]
+}
+
+access_lists()
+{
+    for mode in 640 660 2664 4755; do
+        listed $mode u:1234:rw-,g::---,m::rw- env
+        same "an access list is kept, mode $mode" list kept
+    done
+    setfacl -d -m u:1234:rw dir
+    listed 640 ''
+    same "a directory's default list is not taken over" list kept
+    setfacl -k dir
+    if can_interpose; then
+        for call in "getxattr 5" "fsetxattr 95" "fsetxattr 28"; do
+            for mode in 604 664; do
+                listed $mode u:1234:rw-,g::--- env FAULT_CALL="${call% *}" FAULT_AT=1 \
+                    FAULT_ERRNO="${call#* }" LD_PRELOAD="$HELPERS/interpose.so"
+                loses "$call, mode $mode"
+            done
+        done
+        listed 640 '' env FAULT_CALL=getxattr FAULT_AT=1 FAULT_ERRNO=61 \
+            LD_PRELOAD="$HELPERS/interpose.so"
+        check "no list, no warning" [ ! -s err ]
+    else
+        skip_part "access lists that cannot be read or set: $why_not"
+    fi
+    if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
+        chmod 777 . dir
+        listed_by_another
+    else
+        skip_part "an access list of another owner's file: not root, or no setpriv"
+    fi
+    rm -f dir/listed
+}
+
+# Who writes it is neither its owner nor of its group, and the list speaks of that group.
+listed_by_another()
+{
+    rm -f dir/listed
+    echo old >dir/listed
+    chmod 660 dir/listed
+    setfacl -m u:1234:rw,g::rw dir/listed
+    chown 2000:2000 dir/listed
+    run_as setpriv --reuid=1234 --regid=3000 --clear-groups "$GPUHISTO" $ENGINE -l -o dir/listed in
+    { stat -c %a dir/listed && getfacl -pc dir/listed; } >kept
+    loses "another's group"
+}
+
+if command -v setfacl >/dev/null && echo old >dir/new && setfacl -m u:1234:rw- dir/new 2>setfacl.err; then
+    access_lists
 else
-    skip_part "an access list: no setfacl, or none of this file system's"
+    skip_part "access lists: no setfacl, or none of this file system's"
 fi
 
 # --- descriptors by name ---

@@ -74,6 +74,7 @@ HOST=g++-12
 export HOST
 PATH=$work/bin:$PATH configured --with-cuda="$work/toolkit"
 check "an older g++: status" [ "$(cat status)" -eq 0 ]
+[ "$(cat status)" -eq 0 ] || tail -n 60 built/config.log err # the log of the test then says why
 check "an older g++: used" grep -q 'yes, with -ccbin=g++-12' out
 HOST=g++-nonesuch
 refused "no older g++" "cannot use this C++ compiler (unsupported GNU version" --with-cuda="$work/toolkit"

@@ -162,6 +162,14 @@ refuses "less than one" 1 "3 of its 8 bytes"
 printf '' | run --values=u64 -B 1
 check "nothing: status" [ "$(cat status)" -eq 0 ]
 
+# --- edges above 2^64, up to BASE times that ---
+
+for base in 1000:1000000000000000000000 1000000:1000000000000000000000000 7:27368747340080916343; do
+    printf '\377\377\377\377\377\377\377\377' |
+        run --values=u64 --log=${base%%:*} --min=1 --max=18446744073709551615
+    check "--log=$base: the last edge" grep -q "^${base#*:}${tab}" out
+done
+
 # --- usage ---
 
 usage()
@@ -177,13 +185,6 @@ usage "cannot be combined" --values=u8 --letters
 usage "require --numbers or --values=TYPE" --bins=3
 usage "require --numbers or --values=TYPE" --min=3 --max=4
 usage "--min: requires --max" --values=u32 --bins=3 --min=1
-# Edges above 2^64, up to BASE times that.
-for base in 1000:1000000000000000000000 1000000:1000000000000000000000000 7:27368747340080916343; do
-    printf '\377\377\377\377\377\377\377\377' |
-        run --values=u64 --log=${base%%:*} --min=1 --max=18446744073709551615
-    check "--log=$base: the last edge" grep -q "^${base#*:}" out
-done
-
 usage "--min, --max: require --bins or --log" --values=u32 --min=1 --max=5
 usage "--values: requires --bins, --edges or --log" --values=u32
 usage "--values: requires --bins, --min and --max" --values=f32

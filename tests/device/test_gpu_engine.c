@@ -248,7 +248,8 @@ static void fail_everywhere(struct schedule schedule)
         unsigned last = calls_of(schedule) + 2;
         if (last > 150)
             last = 150;
-        for (unsigned at = 1; at <= last; at += at > 40 && scale_is_small() ? 7 : 1) {
+        unsigned step = scale_is_slow() ? 19 : scale_is_small() ? 7 : 1;
+        for (unsigned at = 1; at <= last; at += at > 40 ? step : 1) {
             schedule.plan = (struct fault_plan){
                 .fault = FAULT_ERROR, .at = at, .for_good = variant & 2, .seed = at};
             run(&schedule);

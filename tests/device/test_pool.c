@@ -209,7 +209,8 @@ static void fail_everywhere(struct scenario scenario, unsigned most)
     scenario.plan = (struct fault_plan){.fault = FAULT_NONE};
     run(&scenario);
     unsigned calls = emulated_device_calls() + 2;
-    unsigned step = calls / (scale_is_small() ? most / 5 : most) + 1;
+    unsigned tried = scale_is_slow() ? most / 12 : scale_is_small() ? most / 5 : most;
+    unsigned step = calls / tried + 1;
     for (unsigned at = 1; at <= calls; at += step) {
         scenario.plan =
             (struct fault_plan){.fault = FAULT_ERROR, .at = at, .for_good = at & 1, .seed = at};

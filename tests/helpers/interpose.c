@@ -1,7 +1,7 @@
 /* Loaded before libc by LD_PRELOAD, it makes functions of libc fail as the environment says:
  *
  *     FAULT_CALL       read, pread, write, open, openat, linkat, renameat, close, fsync, fchmod,
- *                      fchown, malloc (and its kin) or pthread_create
+ *                      fchown, getxattr, fsetxattr, malloc (and its kin) or pthread_create
  *     FAULT_AT         which call of it, from 1
  *     FAULT_FOR_GOOD   every later call of it fails, too
  *     FAULT_FD         only calls with this descriptor count (write, close, fsync)
@@ -12,7 +12,7 @@
  *     FAULT_MARK       a file that gets a byte for every call that fails
  *     FAULT_CLOCK      the wall clock is ahead by so many seconds: as if it had been set back by
  *                      these as soon as the program had read it
- *     FAULT_SIZE       fstat of a regular file tells this size and no blocks, as in /sys
+ *     FAULT_SIZE       fstat of a regular file reports this size and no blocks, as in /sys
  *     FAULT_SHORT      every read, pread and write does 1 to so many bytes
  *     FAULT_EINTR      every other read, pread and write fails with EINTR
  *     FAULT_NO_TMPFILE openat with O_TMPFILE fails with EOPNOTSUPP, as where there is none
@@ -33,6 +33,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/xattr.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -304,6 +305,16 @@ int fchown(int fd, uid_t owner, gid_t group)
 int fchmod(int fd, mode_t mode)
 {
     return struck("fchmod") ? -1 : (int)syscall(SYS_fchmod, fd, mode);
+}
+
+ssize_t getxattr(const char *path, const char *name, void *value, size_t size)
+{
+    return struck("getxattr") ? -1 : syscall(SYS_getxattr, path, name, value, size);
+}
+
+int fsetxattr(int fd, const char *name, const void *value, size_t size, int flags)
+{
+    return struck("fsetxattr") ? -1 : (int)syscall(SYS_fsetxattr, fd, name, value, size, flags);
 }
 
 int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*run)(void *),

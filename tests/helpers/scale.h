@@ -19,11 +19,17 @@ static inline bool scale_is_small(void)
     return scale && strcmp(scale, "small") == 0;
 }
 
-/* Whether few cases are asked for, or a sanitizer makes many of them take too long. */
-static inline bool scale_is_small_or_slow(void)
+/* Whether a sanitizer makes each case take several times as long. */
+static inline bool scale_is_slow(void)
 {
     const char *sanitized = getenv("SANITIZED");
-    return scale_is_small() || (sanitized && strcmp(sanitized, "yes") == 0);
+    return sanitized && strcmp(sanitized, "yes") == 0;
+}
+
+/* Whether few cases are asked for, or many of them would take too long. */
+static inline bool scale_is_small_or_slow(void)
+{
+    return scale_is_small() || scale_is_slow();
 }
 
 #endif

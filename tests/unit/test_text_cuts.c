@@ -307,6 +307,8 @@ static const struct text nothing;
 /* Which chunk size comes after this one. */
 static size_t larger(size_t size)
 {
+    if (scale_is_slow())
+        return size + (size > 10 ? 67 : 1);
     return size + (size > 40 && scale_is_small() ? 23 : 1);
 }
 
@@ -326,7 +328,9 @@ static void some_chunk_sizes(const struct text *texts, size_t count)
     static const size_t sizes[] = {1, 7, 1000, 4095, 4096, 4097, 4098, 8192, 8193, 65536};
     for (enum form form = FORM_FILE; form < FORMS; form++) {
         prepare(texts, count, form);
-        for (size_t i = texts[0].len > 100000; i < sizeof sizes / sizeof sizes[0]; i++)
+        size_t first = scale_is_slow() && texts[0].len > 10000 ? 2 : texts[0].len > 100000;
+        for (size_t i = first; i < sizeof sizes / sizeof sizes[0];
+             i += scale_is_slow() ? 1 + texts[0].len % 4 : 1)
             for (unsigned threads = 1; threads <= 4; threads += scale_is_small() ? 3 : 1)
                 if (form != FORM_PACKETS)
                     run(&(struct scenario){texts, count, form, sizes[i], threads, INVALID_COUNT});
