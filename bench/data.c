@@ -1,21 +1,10 @@
 #include "bench/data.h"
+#include "tests/helpers/random.h"
 
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
 #define PERIOD ((size_t)16 << 20)
-
-static uint64_t state;
-
-/* xorshift64* (Marsaglia, Vigna). */
-static uint32_t next_random(void)
-{
-    state ^= state >> 12;
-    state ^= state << 25;
-    state ^= state >> 27;
-    return (uint32_t)(state * 0x2545f4914f6cdd1dull >> 32);
-}
 
 const char *data_name(enum data_kind kind)
 {
@@ -44,21 +33,20 @@ static void fill_text(unsigned char *data, size_t len)
         "can",   "her",   "has",   "there", "been",  "if",      "more",   "when",    "will",
         "would", "who",   "so",    "no",    "quick", "memory",  "people", "through", "because",
         "while", "years", "first", "jumps", "table", "quality", "zero",   "vector",  "example"};
-    const uint32_t count = sizeof words / sizeof words[0];
+    const double count = sizeof words / sizeof words[0];
     unsigned sentence = 0;
     for (size_t at = 0; at < len;) {
         /* The product of two uniform numbers favours the frequent words. */
-        uint32_t rank =
-            (uint32_t)((uint64_t)(next_random() >> 8) * (next_random() >> 8) * count >> 48);
+        size_t rank = (size_t)(random_fraction() * random_fraction() * count);
         size_t begin = at;
         at = put(data, at, len, words[rank]);
         if (sentence++ == 0 && data[begin] >= 'a')
             data[begin] = (unsigned char)(data[begin] - 'a' + 'A');
-        if (next_random() % 12 == 0) {
-            at = put(data, at, len, next_random() % 6 ? ". " : ".\n");
+        if (random_below(12) == 0) {
+            at = put(data, at, len, random_below(6) ? ". " : ".\n");
             sentence = 0;
         } else {
-            at = put(data, at, len, next_random() % 14 ? " " : ", ");
+            at = put(data, at, len, random_below(14) ? " " : ", ");
         }
     }
 }
@@ -70,12 +58,12 @@ static void fill_log(unsigned char *data, size_t len)
     char line[200];
     unsigned second = 0;
     for (size_t at = 0; at < len;) {
-        uint32_t r = next_random();
+        uint32_t r = (uint32_t)random_word();
         second += r % 3 == 0;
         snprintf(line, sizeof line,
                  "10.%u.%u.%u - - [21/Nov/2026:%02u:%02u:%02u +0000] \"GET %s HTTP/1.1\" %u %u\n",
                  r & 15, r >> 4 & 255, r >> 12 & 255, second / 3600 % 24, second / 60 % 60,
-                 second % 60, paths[(r >> 20) % 5], r & 64 ? 200u : 304u, next_random() % 50000);
+                 second % 60, paths[(r >> 20) % 5], r & 64 ? 200u : 304u, random_below(50000));
         at = put(data, at, len, line);
     }
 }
@@ -94,7 +82,7 @@ static void fill_zipf(unsigned char *data, size_t len)
             value_at[at] = (unsigned char)(k * 101); /* neighbours in rank differ in value */
     }
     for (size_t i = 0; i < len; i++)
-        data[i] = value_at[next_random() >> 16];
+        data[i] = value_at[random_below(sizeof value_at)];
 }
 
 static void fill_period(enum data_kind kind, unsigned char *data, size_t len)
@@ -116,14 +104,14 @@ static void fill_period(enum data_kind kind, unsigned char *data, size_t len)
         break;
     }
     for (size_t i = 0; i < len; i++)
-        data[i] = (unsigned char)(kind == DATA_LETTERS ? 'a' + next_random() % 26
+        data[i] = (unsigned char)(kind == DATA_LETTERS ? 'a' + random_below(26)
                                   : kind == DATA_RUNS  ? i / 1000 * 37
-                                                       : next_random());
+                                                       : random_below(256));
 }
 
 void data_fill(enum data_kind kind, unsigned char *data, size_t len)
 {
-    state = 0x9e3779b97f4a7c15ull + (uint64_t)kind;
+    random_seed((uint64_t)kind);
     if (kind == DATA_SORTED) {
         for (unsigned value = 0; value < 256; value++) {
             size_t begin = len / 256 * value, end = value < 255 ? begin + len / 256 : len;

@@ -6,7 +6,8 @@ bench_numbers_SOURCES = bench/numbers.c tests/helpers/naive_number.c tests/helpe
 bench_numbers_LDADD = libgpuhisto.a libhistogram.a bench/libdata.a
 bench_produce_LDADD = bench/libdata.a
 EXTRA_LIBRARIES = bench/libdata.a
-bench_libdata_a_SOURCES = bench/data.c bench/data.h bench/texts.c bench/texts.h
+bench_libdata_a_SOURCES = bench/data.c bench/data.h bench/texts.c bench/texts.h \
+	tests/helpers/random.c tests/helpers/random.h
 EXTRA_DIST += bench/device.cuh bench/kernels.cu bench/number_kernels.cu bench/value_kernels.cu \
 	bench/plot bench/stream bench/results/h200-1g.csv \
 	bench/results/h200-cpu.csv bench/results/h200-numbers.csv bench/results/h200-sizes.csv \

@@ -37,7 +37,15 @@ check-threads:
 
 check-local: check-TESTS
 	@$(SHELL) $(srcdir)/tests/helpers/skipped "$${SCALE:-small}" $(TEST_LOGS)
-EXTRA_DIST += tests/helpers/scale.h tests/helpers/skipped
+EXTRA_DIST += tests/helpers/skipped
+
+# --- what several tests share ---
+
+check_LIBRARIES = tests/helpers/libhelpers.a
+naive_number = tests/helpers/naive_number.c tests/helpers/naive_number.h
+tests_helpers_libhelpers_a_SOURCES = tests/helpers/bits.h $(naive_number) \
+	tests/helpers/random.c tests/helpers/random.h tests/helpers/samples.c tests/helpers/samples.h \
+	tests/helpers/scale.h
 
 # --- what the scripts need ---
 
@@ -45,9 +53,8 @@ check_PROGRAMS += tests/helpers/dribble tests/helpers/make_data tests/helpers/ma
 	tests/helpers/exchange tests/helpers/oracle tests/helpers/oracle_numbers \
 	tests/helpers/oracle_values \
 	tests/helpers/with_stdin
-naive_number = tests/helpers/naive_number.c tests/helpers/naive_number.h
-tests_helpers_oracle_numbers_SOURCES = tests/helpers/oracle_numbers.c $(naive_number)
-tests_helpers_oracle_numbers_LDADD = libhistogram.a -lm
+tests_helpers_make_data_LDADD = tests/helpers/libhelpers.a
+tests_helpers_oracle_numbers_LDADD = tests/helpers/libhelpers.a libhistogram.a -lm
 
 # A library that gets in between the program and libc; sanitizers want that place for themselves.
 if !SANITIZED
@@ -75,22 +82,19 @@ unit_tests = \
 	tests/unit/test_values \
 	tests/unit/test_visible
 check_PROGRAMS += $(unit_tests)
-samples = tests/helpers/samples.c tests/helpers/samples.h
-libraries = libgpuhisto.a libhistogram.a
-with_device = libgpuhisto.a $(device) libhistogram.a $(device_libs)
+libraries = tests/helpers/libhelpers.a libgpuhisto.a libhistogram.a
+with_device = tests/helpers/libhelpers.a libgpuhisto.a $(device) libhistogram.a $(device_libs)
 tests_unit_test_binning_LDADD = $(libraries) -lm
-tests_unit_test_count_SOURCES = tests/unit/test_count.c $(samples)
 tests_unit_test_count_LDADD = $(libraries)
 tests_unit_test_diag_LDADD = $(libraries)
 tests_unit_test_limits_LDADD = $(libraries)
 tests_unit_test_lines_LDADD = $(libraries)
-tests_unit_test_number_parsers_SOURCES = tests/unit/test_number_parsers.c $(naive_number) \
+tests_unit_test_number_parsers_SOURCES = tests/unit/test_number_parsers.c \
 	tests/unit/tested_parsers.h tests/unit/parsers_cpu.c
 tests_unit_test_number_parsers_LDADD = $(libraries)
 tests_unit_test_quantile_LDADD = $(libraries) -lm
 tests_unit_test_show_LDADD = $(libraries)
 tests_unit_test_show_number_LDADD = $(libraries) -lm
-tests_unit_test_text_cuts_SOURCES = tests/unit/test_text_cuts.c $(naive_number)
 tests_unit_test_text_cuts_LDADD = $(with_device)
 tests_unit_test_values_LDADD = $(libraries)
 tests_unit_test_visible_LDADD = $(libraries)
@@ -101,18 +105,17 @@ device_tests = tests/device/test_numbers_strategy tests/device/test_strategies \
 	tests/device/test_value_strategies
 check_PROGRAMS += $(device_tests)
 tests_device_test_numbers_strategy_LDADD = $(with_device)
-tests_device_test_strategies_SOURCES = tests/device/test_strategies.c $(samples)
 tests_device_test_strategies_LDADD = $(with_device)
 tests_device_test_value_strategies_LDADD = $(with_device) -lm
 
 # The kernels on a device that is emulated in C++, and all that can go wrong with a device.
 if HAVE_CXX
-check_LIBRARIES = tests/device/libemulated.a
+check_LIBRARIES += tests/device/libemulated.a
 tests_device_libemulated_a_SOURCES = \
 	tests/device/emulated_device.cpp tests/device/emulated_device.h \
 	tests/device/emulation.cpp tests/device/emulation.h \
 	tests/device/kernels_on_host.cpp
-emulated = libgpuhisto.a tests/device/libemulated.a libhistogram.a
+emulated = tests/helpers/libhelpers.a libgpuhisto.a tests/device/libemulated.a libhistogram.a
 
 # A C++ source that does not exist has automake link a C program with the C++ compiler.
 emulated_tests = tests/device/test_emulation tests/device/test_gpu_engine \
@@ -125,7 +128,7 @@ tests_device_test_emulation_LDADD = $(emulated)
 tests_device_test_gpu_engine_SOURCES = tests/device/test_gpu_engine.c
 nodist_EXTRA_tests_device_test_gpu_engine_SOURCES = cxx.cpp
 tests_device_test_gpu_engine_LDADD = $(emulated)
-tests_device_test_number_parser_gpu_SOURCES = tests/unit/test_number_parsers.c $(naive_number) \
+tests_device_test_number_parser_gpu_SOURCES = tests/unit/test_number_parsers.c \
 	tests/unit/tested_parsers.h tests/device/parsers_gpu.cpp
 tests_device_test_number_parser_gpu_LDADD = $(emulated)
 tests_device_test_numbers_kernel_SOURCES = tests/device/test_numbers_kernel.cpp
@@ -138,7 +141,7 @@ nodist_EXTRA_tests_device_test_pool_SOURCES = cxx.cpp
 tests_device_test_pool_LDADD = $(emulated)
 tests_device_test_rows_SOURCES = tests/device/test_rows.cpp
 tests_device_test_rows_LDADD = $(emulated)
-tests_device_test_strategies_emulated_SOURCES = $(tests_device_test_strategies_SOURCES)
+tests_device_test_strategies_emulated_SOURCES = tests/device/test_strategies.c
 nodist_EXTRA_tests_device_test_strategies_emulated_SOURCES = cxx.cpp
 tests_device_test_strategies_emulated_LDADD = $(emulated)
 tests_device_test_value_strategies_emulated_SOURCES = tests/device/test_value_strategies.c

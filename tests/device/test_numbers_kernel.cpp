@@ -8,6 +8,7 @@
 extern "C" {
 #include "gpu/row_map.h"
 #include "src/cpu/number_parser.h"
+#include "tests/helpers/random.h"
 #include "tests/helpers/scale.h"
 }
 
@@ -16,21 +17,14 @@ extern "C" {
 #include <cstdlib>
 #include <cstring>
 #include <memory>
-#include <random>
 #include <string>
 #include <vector>
 
 namespace
 {
 
-std::mt19937_64 random_words(1);
 unsigned long cases, wrong;
 bool quick;
-
-unsigned below(unsigned end)
-{
-    return static_cast<unsigned>(random_words() % end);
-}
 
 // A histogram and the arguments that stay the same for it.
 struct counted {
@@ -120,13 +114,13 @@ void check_cuts(const counted &what)
     const std::string text(mixed, sizeof mixed - 1);
     const size_t step = quick ? 37 : 1;
     for (size_t len = 0; len <= text.size(); len += step) {
-        check(what, text.substr(0, len), below(16));
-        check(what, text.substr(text.size() - len), below(16));
+        check(what, text.substr(0, len), random_below(16));
+        check(what, text.substr(text.size() - len), random_below(16));
     }
     for (size_t shift = 0; shift < text.size(); shift += step) {
         for (unsigned boundary : {32u, 1024u, 2048u, 4096u}) {
             const std::string front(boundary > shift ? boundary - shift : 0, "\n \t1"[shift % 4]);
-            check(what, front + text, below(16), 1 + below(3), 1 + below(3));
+            check(what, front + text, random_below(16), 1 + random_below(3), 1 + random_below(3));
         }
     }
     for (unsigned alignment = 0; alignment < 16; alignment++)
@@ -141,11 +135,11 @@ void check_lengths(const counted &what)
         for (size_t spaces = 1; spaces < 40; spaces += quick ? 13 : 3) {
             std::string text;
             while (text.size() < 5000) {
-                text.append(token, static_cast<char>('1' + below(9)));
+                text.append(token, static_cast<char>('1' + random_below(9)));
                 for (size_t i = 0; i < spaces; i++)
-                    text += "\n \t\r\v\f"[below(6)];
+                    text += "\n \t\r\v\f"[random_below(6)];
             }
-            check(what, text, below(16), 2, 1);
+            check(what, text, random_below(16), 2, 1);
         }
     std::string dense;
     for (unsigned i = 0; i < 5000; i++)
@@ -160,8 +154,8 @@ void check_long(const counted &what)
     for (size_t len : {31u, 32u, 33u, 2047u, 2048u, 2049u, 4095u, 4096u, 4097u, 20000u})
         for (size_t front : {0u, 1u, 31u, 32u, 2000u, 2047u, 2048u}) {
             const std::string zeros(len - 1, '0'), space(front, ' ');
-            check(what, space + zeros + "7", below(16));
-            check(what, space + zeros + "7\n" + zeros + "x 5\n", below(16), 2);
+            check(what, space + zeros + "7", random_below(16));
+            check(what, space + zeros + "7\n" + zeros + "x 5\n", random_below(16), 2);
         }
     std::string many;
     for (unsigned i = 0; i < 500; i++)
@@ -175,24 +169,24 @@ void check_random(const counted &what)
     static const char spaces[] = "\n\n\n\n\n\n\n\n \t\r\v\f";
     for (unsigned round = 0; round < (quick ? 3u : 60u); round++) {
         std::string text;
-        const size_t len = below(60000);
+        const size_t len = random_below(60000);
         while (text.size() < len) {
             char number[64];
             const double value =
-                std::ldexp(static_cast<double>(random_words()), -static_cast<int>(below(80)));
-            if (below(8))
-                std::snprintf(number, sizeof number, below(2) ? "%.*g" : "%.*f",
-                              static_cast<int>(below(20)), value);
+                std::ldexp(static_cast<double>(random_word()), -static_cast<int>(random_below(80)));
+            if (random_below(8))
+                std::snprintf(number, sizeof number, random_below(2) ? "%.*g" : "%.*f",
+                              static_cast<int>(random_below(20)), value);
             else
                 *number = '\0';
             text += number;
-            for (unsigned i = *number ? 0 : 1 + below(30); i > 0; i--)
-                text += characters[below(sizeof characters - 1)];
+            for (unsigned i = *number ? 0 : 1 + random_below(30); i > 0; i--)
+                text += characters[random_below(sizeof characters - 1)];
             do
-                text += spaces[below(sizeof spaces - 1)];
-            while (below(8) == 0);
+                text += spaces[random_below(sizeof spaces - 1)];
+            while (random_below(8) == 0);
         }
-        check(what, text, below(16), 1 + below(4), 1 + below(8));
+        check(what, text, random_below(16), 1 + random_below(4), 1 + random_below(8));
     }
 }
 

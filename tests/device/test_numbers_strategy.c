@@ -3,6 +3,8 @@
 #include "gpu/device.h"
 #include "gpu/strategy.h"
 #include "src/cpu/number_parser.h"
+#include "tests/helpers/bits.h"
+#include "tests/helpers/random.h"
 #include "tests/helpers/scale.h"
 
 #include <math.h>
@@ -20,74 +22,59 @@ static unsigned cases, wrong;
 
 /* --- texts --- */
 
-static uint64_t next_random(void)
-{
-    static uint64_t state = 88172645463325252ull; /* xorshift, Marsaglia */
-    state ^= state << 13;
-    state ^= state >> 7;
-    state ^= state << 17;
-    return state;
-}
-
-static unsigned below(unsigned end)
-{
-    return (unsigned)((next_random() >> 32) % end);
-}
-
 static double any_double(void)
 {
-    uint64_t bits = next_random();
-    double value;
-    memcpy(&value, &bits, sizeof value);
-    return value;
+    return double_of_bits(random_word());
 }
 
 static size_t put_latency(char *to)
 {
-    return (size_t)sprintf(to, "0.%03u", below(1000));
+    return (size_t)sprintf(to, "0.%03u", random_below(1000));
 }
 
 static size_t put_digit(char *to)
 {
-    return (size_t)sprintf(to, "%u", below(10));
+    return (size_t)sprintf(to, "%u", random_below(10));
 }
 
 static size_t put_integer(char *to)
 {
-    return (size_t)sprintf(to, "%lld", (long long)next_random() >> below(64));
+    return (size_t)sprintf(to, "%lld", (long long)random_word() >> random_below(64));
 }
 
 static size_t put_double(char *to)
 {
-    return (size_t)sprintf(to, below(2) ? "%.*g" : "%.*e", (int)below(30), any_double());
+    return (size_t)sprintf(to, random_below(2) ? "%.*g" : "%.*e", (int)random_below(30),
+                           any_double());
 }
 
 /* Near the middle of two doubles, or just that. */
 static size_t put_middle(char *to)
 {
-    return (size_t)sprintf(to, "%s%llu.%0*u", below(2) ? "-" : "",
-                           (unsigned long long)1 << 53 | (next_random() & 0xffff),
-                           3 + (int)below(900), below(2));
+    return (size_t)sprintf(to, "%s%llu.%0*u", random_below(2) ? "-" : "",
+                           (unsigned long long)1 << 53 | (random_word() & 0xffff),
+                           3 + (int)random_below(900), random_below(2));
 }
 
 static size_t put_odd(char *to)
 {
     static const char *const odd[] = {"nan", "inf", "-Infinity", "0x10",  "12abc", "--1", ".",
                                       "1e",  "-0",  "\xff",      "1e999", "5.",    ".5"};
-    return (size_t)sprintf(to, "%s", odd[below(sizeof odd / sizeof odd[0])]);
+    return (size_t)sprintf(to, "%s", odd[random_below(sizeof odd / sizeof odd[0])]);
 }
 
 static size_t put_long(char *to)
 {
     static const unsigned lens[] = {31, 32, 33, 2048, 4095, 4096, 4097, 20000};
-    return (size_t)sprintf(to, "%0*u", (int)lens[below(sizeof lens / sizeof lens[0])], below(1000));
+    return (size_t)sprintf(to, "%0*u", (int)lens[random_below(sizeof lens / sizeof lens[0])],
+                           random_below(1000));
 }
 
 static size_t put_any(char *to)
 {
     static size_t (*const put[])(char *) = {put_latency, put_digit,  put_integer,
                                             put_double,  put_middle, put_odd};
-    return put[below(sizeof put / sizeof put[0])](to);
+    return put[random_below(sizeof put / sizeof put[0])](to);
 }
 
 static size_t (*const kinds[])(char *) = {put_latency, put_digit, put_integer, put_double,
@@ -107,8 +94,8 @@ static size_t fill(size_t (*put)(char *), size_t len)
         do {
             if (at == len)
                 return at;
-            text[at++] = below(8) ? '\n' : (unsigned char)"\t\n\v\f\r "[below(6)];
-        } while (below(20) == 0);
+            text[at++] = random_below(8) ? '\n' : (unsigned char)"\t\n\v\f\r "[random_below(6)];
+        } while (random_below(20) == 0);
     }
 }
 
@@ -146,7 +133,7 @@ static void run_texts(struct device *device, const struct histogram *histogram, 
     if (!expected || !counts)
         exit(1);
     for (unsigned i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
-        for (size_t len = 1; len <= most; len = len * 5 + below(7)) {
+        for (size_t len = 1; len <= most; len = len * 5 + random_below(7)) {
             size_t filled = fill(kinds[i], len);
             if (filled == 0)
                 continue;

@@ -3,6 +3,7 @@
 #include "tests/device/emulation.h"
 
 #include "gpu/rows.cuh"
+#include "tests/helpers/random.h"
 #include "tests/helpers/scale.h"
 
 #include <cmath>
@@ -10,23 +11,16 @@
 #include <cstdlib>
 #include <cstring>
 #include <memory>
-#include <random>
 #include <string>
 
 namespace
 {
 
-std::mt19937_64 random_words(1);
 unsigned long cases, wrong;
 
 unsigned long long below(unsigned long long end)
 {
-    return random_words() % end;
-}
-
-double fraction()
-{
-    return static_cast<double>(random_words() >> 11) * 0x1p-53;
+    return random_word() % end;
 }
 
 // A histogram of values, and its map.
@@ -84,7 +78,7 @@ void check_whole(const mapped &what, whole value)
 struct binning whole_bins(unsigned bits, whole least, whole range)
 {
     const whole first = least + static_cast<whole>(below(~0ull) % (3 * range / 2)) - range / 4;
-    const whole span = 1 + (static_cast<whole>(random_words()) % range >> below(bits));
+    const whole span = 1 + (static_cast<whole>(random_word()) % range >> below(bits));
     const size_t most = span < 70000 ? static_cast<size_t>(span) : 70000;
     const size_t bins = below(3) ? 1 + below(most) : most;
     const whole top = static_cast<whole>(1) << 64; // no edge has more than 64 bits
@@ -111,7 +105,7 @@ void check_whole_type(const struct value_type &type, unsigned rounds)
                 binning_whole_edge(&what.histogram.binning, k) + static_cast<whole>(below(3)) - 1;
             if (near >= least && near < least + range)
                 check_whole(what, near);
-            check_whole(what, least + static_cast<whole>(random_words()) % range);
+            check_whole(what, least + static_cast<whole>(random_word()) % range);
         }
     }
 }
@@ -134,10 +128,11 @@ void check_float(const mapped &what, float value)
 struct binning float_bins()
 {
     const double scale = below(2) ? 1 : std::ldexp(1, static_cast<int>(below(240)) - 120);
-    const double min = below(3) ? (fraction() - 0.5) * scale : 0;
-    const double max = min + (below(2) ? fraction() + 0x1p-20 : 1) * scale;
+    const double min = below(3) ? (random_fraction() - 0.5) * scale : 0;
+    const double max = min + (below(2) ? random_fraction() + 0x1p-20 : 1) * scale;
     struct binning binning;
-    if (binning_equal(&binning, min, max, 1 + static_cast<size_t>(std::exp2(15 * fraction()))) != 0)
+    if (binning_equal(&binning, min, max,
+                      1 + static_cast<size_t>(std::exp2(15 * random_fraction()))) != 0)
         std::abort();
     return binning;
 }
@@ -163,8 +158,8 @@ void check_floats(const struct value_type &type, unsigned rounds)
                 near = std::nextafter(near, -INFINITY);
             for (int step = -3; step <= 3; step++, near = std::nextafter(near, INFINITY))
                 check_float(what, near);
-            check_float(what, __uint_as_float(static_cast<unsigned>(random_words())));
-            const double any = binning.min + fraction() * (binning.max - binning.min);
+            check_float(what, __uint_as_float(static_cast<unsigned>(random_word())));
+            const double any = binning.min + random_fraction() * (binning.max - binning.min);
             guesses++;
             not_known += guess_row(what.map, static_cast<float>(any)) == not_proven;
             check_float(what, static_cast<float>(any));

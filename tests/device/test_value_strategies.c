@@ -2,6 +2,7 @@
  * Through the seam, as test_strategies.c. */
 #include "gpu/device.h"
 #include "gpu/strategy.h"
+#include "tests/helpers/random.h"
 #include "tests/helpers/scale.h"
 
 #include <float.h>
@@ -80,15 +81,6 @@ static unsigned char data[VALUES_MAX * 8];
 static uint64_t *counts, *expected;
 static unsigned cases, refused, wrong;
 
-static uint64_t next_random(void)
-{
-    static uint64_t state = 88172645463325252ull; /* xorshift, Marsaglia */
-    state ^= state << 13;
-    state ^= state >> 7;
-    state ^= state << 17;
-    return state;
-}
-
 /* --- values --- */
 
 static void put(const struct value_type *type, size_t i, uint64_t bits)
@@ -154,7 +146,7 @@ static uint64_t value_for(const struct histogram *histogram, size_t i)
     static const double odd[] = {0,      -0.0,   NAN,    -NAN,    INFINITY, -INFINITY,
                                  5e-324, -1e-45, 1e-310, DBL_MAX, 0.5,      -1};
     const struct value_type *type = &histogram->type;
-    uint64_t random = next_random();
+    uint64_t random = random_word();
     switch (i % 5) {
     case 0:
         return near_edge(histogram, random % (histogram->binning.bins + 1), (int)(i / 5 % 3) - 1);

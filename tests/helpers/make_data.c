@@ -7,32 +7,22 @@
  *     zipf     the k-th value with a probability of about 1/k
  *     runs     runs of one value, of 1 to 300 bytes
  *     numbers  decimal numbers as programs print them; one token in 4096 is none */
-#include <stdint.h>
+#include "tests/helpers/random.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static uint64_t state;
-
-/* Sebastiano Vigna's splitmix64. */
-static uint64_t draw(void)
-{
-    uint64_t z = state += 0x9e3779b97f4a7c15u;
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    return z ^ (z >> 31);
-}
-
 static int text(void)
 {
     static const char common[] = "      eeeeetttaaooiinnsshhrrddlluucmfwygpbvkjxqz\nETAOINSZ.,";
-    return common[draw() % (sizeof common - 1)];
+    return common[random_word() % (sizeof common - 1)];
 }
 
 static int zipf(void)
 {
-    uint64_t rank = 256 / (draw() % 256 + 1) - 1; /* most often 0 */
-    return (int)((rank + draw() % (rank + 1)) * 37 % 256);
+    uint64_t rank = 256 / (random_word() % 256 + 1) - 1; /* most often 0 */
+    return (int)((rank + random_word() % (rank + 1)) * 37 % 256);
 }
 
 static int runs(void)
@@ -40,8 +30,8 @@ static int runs(void)
     static uint64_t left;
     static int value;
     if (left == 0) {
-        left = draw() % 300 + 1;
-        value = (int)(draw() % 256);
+        left = random_word() % 300 + 1;
+        value = (int)(random_word() % 256);
     }
     left--;
     return value;
@@ -55,15 +45,15 @@ static int numbers(void)
     static char token[64];
     static size_t at;
     if (!token[at]) {
-        uint64_t bits = draw();
-        double value = (double)(bits >> 24) / (double)(1 + (draw() >> (40 + bits % 20)));
+        uint64_t bits = random_word();
+        double value = (double)(bits >> 24) / (double)(1 + (random_word() >> (40 + bits % 20)));
         const char *space = spaces[bits >> 8 & 3 ? 0 : (bits >> 10) % 6];
         const char *form = bits & 16   ? "%.3f%s"
                            : bits & 32 ? "%.0f%s"
                            : bits & 64 ? "-%.6g%s"
                                        : "%.17g%s";
         snprintf(token, sizeof token, form, bits & 1 ? value : value / 1e6, space);
-        if (draw() % 4096 == 0)
+        if (random_word() % 4096 == 0)
             snprintf(token, sizeof token, "%s%s", odd[bits >> 16 & 7], space);
         at = 0;
     }
@@ -79,11 +69,11 @@ int main(int argc, char **argv)
     const char *kind = argv[1];
     unsigned long long length = strtoull(argv[2], NULL, 10);
     unsigned long long seed = argc > 3 ? strtoull(argv[3], NULL, 10) : 1;
-    state = seed;
+    random_seed(seed);
     for (unsigned long long i = 0; i < length; i++) {
         int byte;
         if (strcmp(kind, "uniform") == 0)
-            byte = (int)(draw() >> 56);
+            byte = (int)(random_word() >> 56);
         else if (strcmp(kind, "text") == 0)
             byte = text();
         else if (strcmp(kind, "same") == 0)

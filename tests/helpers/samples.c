@@ -1,22 +1,14 @@
 #include "tests/helpers/samples.h"
-
-static unsigned next_random(void)
-{
-    static unsigned long long state = 88172645463325252ull; /* xorshift, Marsaglia */
-    state ^= state << 13;
-    state ^= state >> 7;
-    state ^= state << 17;
-    return (unsigned)(state >> 20);
-}
+#include "tests/helpers/random.h"
 
 static unsigned sample(enum samples kind, size_t at, size_t len)
 {
     static const char text[] = "It was the best of times, it was the worst of times; [Zz] {A}\n";
     switch (kind) {
     case SAMPLES_UNIFORM:
-        return next_random();
+        return random_below(256);
     case SAMPLES_LOWER_CASE:
-        return 'a' + next_random() % 26;
+        return 'a' + random_below(26);
     case SAMPLES_TEXT:
         return (unsigned char)text[(at * 7 + at / 64) % (sizeof text - 1)];
     case SAMPLES_ONE_BYTE:
@@ -24,11 +16,11 @@ static unsigned sample(enum samples kind, size_t at, size_t len)
     case SAMPLES_ONE_HIGH:
         return 0xff;
     case SAMPLES_NEARLY_ONE:
-        return next_random() % 300 ? 'n' : next_random();
+        return random_below(300) ? 'n' : random_below(256);
     case SAMPLES_HIGH:
-        return 0x80 | next_random() >> 3;
+        return 0x80 | random_below(128);
     case SAMPLES_ZIPF:
-        return 't' + (unsigned)__builtin_ctz(next_random() | 1u << 20);
+        return 't' + (unsigned)__builtin_ctz((unsigned)random_word() | 1u << 20);
     case SAMPLES_RUNS:
         return (unsigned)(at / 1000 * 37);
     default:

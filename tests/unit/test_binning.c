@@ -2,6 +2,8 @@
  * through the edges one after the other. On every edge, beside it, far away, and at random between.
  */
 #include "src/histogram/binning.h"
+#include "tests/helpers/bits.h"
+#include "tests/helpers/random.h"
 
 #include <float.h>
 #include <math.h>
@@ -10,15 +12,6 @@
 #include <string.h>
 
 static unsigned long cases, wrong;
-
-static uint64_t next_random(void)
-{
-    static uint64_t state = 88172645463325252u; /* xorshift, Marsaglia */
-    state ^= state << 13;
-    state ^= state >> 7;
-    state ^= state << 17;
-    return state * 0x2545f4914f6cdd1du;
-}
 
 static void complain(const char *what, const char *min, const char *max, size_t bins)
 {
@@ -67,14 +60,14 @@ static void check_range(const struct range *range, size_t bins)
     }
     whole span = range->last - range->first;
     for (unsigned i = 0; i < 3000; i++) {
-        whole k = (whole)(i < 1000 && i <= bins ? i : next_random() % (bins + 1));
+        whole k = (whole)(i < 1000 && i <= bins ? i : random_word() % (bins + 1));
         whole edge = range->first + k * span / (whole)bins;
         for (int beside = -2; beside <= 2; beside++)
             check_whole(&binning, range, edge + beside);
-        unsigned bits = (unsigned)(next_random() % 64);
-        check_whole(&binning, range, range->first + (whole)(next_random() >> bits));
-        check_whole(&binning, range, (whole)next_random());
-        check_whole(&binning, range, (whole)(int64_t)next_random());
+        unsigned bits = (unsigned)(random_word() % 64);
+        check_whole(&binning, range, range->first + (whole)(random_word() >> bits));
+        check_whole(&binning, range, (whole)random_word());
+        check_whole(&binning, range, (whole)(int64_t)random_word());
     }
     binning_free(&binning);
 }
@@ -105,10 +98,10 @@ static void check_whole_values(void)
             check_range(&ranges[r], bins[b]);
     for (unsigned i = 0; i < 200; i++) { /* reciprocals of all sorts */
         char min[32], max[32];
-        whole first = (whole)(next_random() % 1000000), span = (whole)(next_random() >> 32) + 1;
+        whole first = (whole)(random_word() % 1000000), span = (whole)(random_word() >> 32) + 1;
         snprintf(min, sizeof min, "%llu", (unsigned long long)first);
         snprintf(max, sizeof max, "%llu", (unsigned long long)(first + span));
-        check_range(&(struct range){min, max, first, first + span}, next_random() % 5000 + 1);
+        check_range(&(struct range){min, max, first, first + span}, random_word() % 5000 + 1);
     }
 }
 
@@ -133,14 +126,10 @@ static void check_double(const struct binning *binning, const double *edges, dou
 /* The next double above, or below, by its bits. */
 static double beside(double value, bool above)
 {
-    int64_t bits;
-    double next;
-    memcpy(&bits, &value, sizeof bits);
     if (value == 0)
         return above ? 5e-324 : -5e-324;
-    bits += (value > 0) == above ? 1 : -1;
-    memcpy(&next, &bits, sizeof next);
-    return next;
+    uint64_t bits = bits_of_double(value);
+    return double_of_bits((value > 0) == above ? bits + 1 : bits - 1);
 }
 
 static void check_around(const struct binning *binning, const double *edges, const char *min,
@@ -152,11 +141,11 @@ static void check_around(const struct binning *binning, const double *edges, con
     for (size_t i = 0; i < sizeof corners / sizeof corners[0]; i++)
         check_double(binning, edges, corners[i], min, max);
     for (unsigned i = 0; i < 1000; i++) {
-        double edge = edges[i <= binning->bins ? i : next_random() % (binning->bins + 1)];
+        double edge = edges[i <= binning->bins ? i : random_word() % (binning->bins + 1)];
         check_double(binning, edges, edge, min, max);
         check_double(binning, edges, beside(edge, true), min, max);
         check_double(binning, edges, beside(edge, false), min, max);
-        double share = (double)(next_random() >> 11) * 0x1p-53;
+        double share = random_fraction();
         check_double(binning, edges, edges[0] + share * (edges[binning->bins] - edges[0]), min,
                      max);
     }
@@ -375,10 +364,7 @@ static void check_log_linear_bins(void)
     check_log_linear(&binning, (double)NAN);
     check_log_linear(&binning, -(double)NAN);
     for (unsigned i = 0; i < 1000000; i++) {
-        uint64_t bits = next_random();
-        double value;
-        memcpy(&value, &bits, sizeof value);
-        check_log_linear(&binning, value);
+        check_log_linear(&binning, double_of_bits(random_word()));
     }
     binning_free(&binning);
 }

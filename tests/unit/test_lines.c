@@ -2,6 +2,7 @@
  * the one that a naive loop finds, and be known as soon as all in front of it was added, no sooner.
  */
 #include "src/engine/lines.h"
+#include "tests/helpers/random.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,15 +12,6 @@
 #define OUT_MAX 6 /* chunks that may be out at a time */
 
 static unsigned cases, wrong;
-
-static unsigned next_random(unsigned limit)
-{
-    static uint64_t state = 88172645463325252u; /* xorshift, Marsaglia */
-    state ^= state << 13;
-    state ^= state >> 7;
-    state ^= state << 17;
-    return (unsigned)((state * 0x2545f4914f6cdd1du >> 33) % limit);
-}
 
 /* Chunks in order: newlines, then a number or a token that is none, then newlines. */
 struct piece {
@@ -32,17 +24,17 @@ struct piece {
 static size_t make_pieces(struct piece pieces[CHUNKS_MAX])
 {
     static const char *const files[] = {"a", "b", "c", "d", "e", "f", "g", "h"};
-    size_t count = 1 + next_random(CHUNKS_MAX), file = 0;
-    unsigned rarity = 1 + next_random(30);
+    size_t count = 1 + random_below(CHUNKS_MAX), file = 0;
+    unsigned rarity = 1 + random_below(30);
     for (size_t i = 0; i < count; i++) {
         struct piece *piece = &pieces[i];
-        unsigned before = next_random(4), after = next_random(4);
-        *piece = (struct piece){.newlines = before + after, .invalid = next_random(rarity) == 0};
+        unsigned before = random_below(4), after = random_below(4);
+        *piece = (struct piece){.newlines = before + after, .invalid = random_below(rarity) == 0};
         snprintf((char *)piece->data, sizeof piece->data, "%.*s%s%.*s", (int)before, "\n\n\n\n",
                  piece->invalid ? "1x" : "15", (int)after, "\n\n\n\n");
         piece->chunk.data = piece->data;
         piece->chunk.len = strlen((char *)piece->data);
-        file += i > 0 && file < 7 && next_random(6) == 0;
+        file += i > 0 && file < 7 && random_below(6) == 0;
         piece->chunk.origin = (struct origin){.sequence = i, .file = file, .name = files[file]};
     }
     return count;
@@ -85,7 +77,7 @@ static size_t choose(const struct piece *pieces, size_t count)
     for (size_t i = 0; i < count && outs < OUT_MAX; i++)
         if (!pieces[i].added)
             out[outs++] = i;
-    return outs ? out[next_random((unsigned)outs)] : count;
+    return outs ? out[random_below((unsigned)outs)] : count;
 }
 
 int main(void)

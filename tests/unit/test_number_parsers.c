@@ -2,7 +2,9 @@
  * over tokens that are hard to round or hardly numbers, over random ones, and over texts that are
  * cut anywhere and end at a page that must not be touched. */
 #include "src/cpu/number_parser.h"
+#include "tests/helpers/bits.h"
 #include "tests/helpers/naive_number.h"
+#include "tests/helpers/random.h"
 #include "tests/helpers/scale.h"
 #include "tests/unit/tested_parsers.h"
 
@@ -49,36 +51,6 @@ __attribute__((format(printf, 2, 3))) static void append_format(struct text *tex
     if (len < 0 || (size_t)len >= ROOM - text->len)
         abort();
     text->len += (size_t)len;
-}
-
-static uint64_t random_state = 1;
-
-/* SplitMix64, by Sebastiano Vigna. */
-static uint64_t random_word(void)
-{
-    uint64_t z = random_state += UINT64_C(0x9e3779b97f4a7c15);
-    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-    return z ^ z >> 31;
-}
-
-static unsigned random_below(unsigned end)
-{
-    return (unsigned)(random_word() >> 32) % end;
-}
-
-static uint64_t bits_of(double value)
-{
-    uint64_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    return bits;
-}
-
-static double from_bits(uint64_t bits)
-{
-    double value;
-    memcpy(&value, &bits, sizeof value);
-    return value;
 }
 
 /* --- checks --- */
@@ -270,12 +242,12 @@ static void make_zeros(struct text *text)
  */
 static void append_neighbours(struct text *text, uint64_t bits)
 {
-    const double value = from_bits(bits);
+    const double value = double_of_bits(bits);
     static char digits[2000];
     append_format(text, "%.17g %.16g %.15g %.19e %.20e\n", value, value, value, value, value);
     if (LDBL_MANT_DIG <= DBL_MANT_DIG || !isfinite(value))
         return;
-    long double half = ((long double)value + (long double)from_bits(bits + 1)) / 2;
+    long double half = ((long double)value + (long double)double_of_bits(bits + 1)) / 2;
     int len = snprintf(digits, sizeof digits, "%.800Lg", half);
     append_format(text, "%s\n", digits);
     char *exponent = strchr(digits, 'e'), *end = exponent ? exponent : digits + len;
@@ -296,7 +268,7 @@ static void make_neighbours(struct text *text)
                                   1,      3,      123456.789,  1e22,    1e23,   0x1p53,
                                   0x1p63, 0x1p64, DBL_MAX / 2, DBL_MAX};
     for (size_t i = 0; i < sizeof near / sizeof near[0]; i++) {
-        uint64_t bits = bits_of(near[i]), begin = bits < 4 ? 0 : bits - 4;
+        uint64_t bits = bits_of_double(near[i]), begin = bits < 4 ? 0 : bits - 4;
         for (uint64_t neighbour = begin; neighbour <= bits + 4; neighbour++)
             append_neighbours(text, neighbour);
     }
@@ -378,7 +350,7 @@ enum shape {
 
 static double random_double(void)
 {
-    double value = from_bits(random_word());
+    double value = double_of_bits(random_word());
     return isfinite(value) ? value : 0.5;
 }
 

@@ -1,23 +1,15 @@
 /* The error of a quantile is a bound: for every log-linear bin and for bins at random, whatever
  * sample of the bin it was, in exact arithmetic; and also as it is printed. */
 #include "src/report/quantile.h"
+#include "tests/helpers/bits.h"
+#include "tests/helpers/random.h"
 
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 static unsigned long cases, wrong;
-
-static uint64_t next_random(void)
-{
-    static uint64_t state = 88172645463325252u; /* xorshift, Marsaglia */
-    state ^= state << 13;
-    state ^= state >> 7;
-    state ^= state << 17;
-    return state * 0x2545f4914f6cdd1du;
-}
 
 /* A sum of two doubles that is exact: high is what it rounds to. */
 struct exact {
@@ -89,10 +81,10 @@ static void check_random_edges(void)
 {
     double edges[64];
     for (unsigned i = 0; i < 64; i++) {
-        uint64_t bits = next_random();
+        uint64_t bits = random_word();
         if (i % 2)
             bits = (bits >> 20) | (uint64_t)0x3ff << 52;
-        memcpy(&edges[i], &bits, sizeof bits);
+        edges[i] = double_of_bits(bits);
         if (!isfinite(edges[i]))
             edges[i] = i;
     }

@@ -2,10 +2,10 @@
  */
 #include "src/base/reason.h"
 #include "src/base/show.h"
+#include "tests/helpers/random.h"
 
 #include <stdbool.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 static unsigned cases, failures;
@@ -52,12 +52,12 @@ static void known_texts(void)
  * they fit. */
 static void random_texts(void)
 {
-    srand(1);
     for (unsigned round = 0; round < 100000; round++) {
         char text[40], shown[240], small[240];
-        size_t len = (size_t)rand() % sizeof text, size = 16 + (size_t)rand() % 100;
+        size_t len = random_below(sizeof text), size = 16 + random_below(100);
         for (size_t i = 0; i < len; i++)
-            text[i] = (char)(rand() % 4 ? rand() : "\xe2\x82\xac\xc3\xf0\x9f\x1b\n"[rand() % 8]);
+            text[i] = random_below(4) ? (char)random_below(256)
+                                      : "\xe2\x82\xac\xc3\xf0\x9f\x1b\n"[random_below(8)];
         size_t all = show_text(text, len, shown, sizeof shown);
         memset(small, '#', sizeof small);
         size_t length = show_text(text, len, small, size);

@@ -1,6 +1,8 @@
 /* Numbers as text: they read back the same, no shorter text does, and printf, which is slow, would
  * write the same digits in the same form. */
 #include "src/histogram/show_number.h"
+#include "tests/helpers/bits.h"
+#include "tests/helpers/random.h"
 
 #include <float.h>
 #include <inttypes.h>
@@ -11,20 +13,6 @@
 #include <string.h>
 
 static unsigned cases, failures;
-
-static double from_bits(uint64_t bits)
-{
-    double value;
-    memcpy(&value, &bits, sizeof value);
-    return value;
-}
-
-static uint64_t to_bits(double value)
-{
-    uint64_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    return bits;
-}
 
 static void failed(double value, const char *text, const char *what)
 {
@@ -67,7 +55,7 @@ static void check(double value)
     cases++;
     if (length != strlen(text) || length > 24)
         failed(value, text, "its length");
-    if (to_bits(strtod(text, NULL)) != to_bits(value))
+    if (bits_of_double(strtod(text, NULL)) != bits_of_double(value))
         failed(value, text, "reads back as another number");
     int len = significant(text, digits);
     bool is_whole = fabs(value) < 1e17 && value == trunc(value);
@@ -80,7 +68,7 @@ static void check(double value)
     if (significant(printed, others) == len && strcmp(text, printed) != 0)
         failed(value, text, printed);
     /* Only next to a power of two can a shorter one be had that is not printf's. */
-    uint64_t mantissa = to_bits(value) & (UINT64_MAX >> 12);
+    uint64_t mantissa = bits_of_double(value) & (UINT64_MAX >> 12);
     bool is_normal = fabs(value) >= DBL_MIN;
     if (is_normal && mantissa != 0 && significant(printed, others) != len)
         failed(value, text, printed);
@@ -144,25 +132,17 @@ static void powers(void)
         }
 }
 
-static uint64_t draw(void)
-{
-    static uint64_t state = 88172645463325252u;
-    state ^= state << 13;
-    state ^= state >> 7;
-    return state ^= state << 17;
-}
-
 static void random_numbers(void)
 {
     for (unsigned i = 0; i < 20000; i++) {
-        double value = from_bits(draw());
+        double value = double_of_bits(random_word());
         if (isfinite(value))
             check(value);
-        check(from_bits(draw() >> (12 + draw() % 52))); /* subnormal */
-        check((double)(int64_t)draw() / 1000);
-        check((double)(draw() >> 11) * 0x1p-53);
-        check((double)(float)(draw() % 100000) / 100);
-        check((double)(draw() >> draw() % 64));
+        check(double_of_bits(random_word() >> (12 + random_word() % 52))); /* subnormal */
+        check((double)(int64_t)random_word() / 1000);
+        check(random_fraction());
+        check((double)(float)(random_word() % 100000) / 100);
+        check((double)(random_word() >> random_word() % 64));
     }
 }
 
@@ -170,7 +150,7 @@ static void integers(void)
 {
     char text[SHOW_NUMBER], printed[SHOW_NUMBER];
     for (unsigned i = 0; i < 10000; i++) {
-        uint64_t value = i < 2 ? i - UINT64_C(1) : draw() >> draw() % 64;
+        uint64_t value = i < 2 ? i - UINT64_C(1) : random_word() >> random_word() % 64;
         snprintf(printed, sizeof printed, "%" PRIu64, value);
         size_t length = show_unsigned(value, text);
         cases++;

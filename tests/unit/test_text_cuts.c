@@ -4,6 +4,7 @@
  * number must be those of a naive loop. */
 #include "src/pool/pool.h"
 #include "tests/helpers/naive_number.h"
+#include "tests/helpers/random.h"
 #include "tests/helpers/scale.h"
 
 #include <fcntl.h>
@@ -46,15 +47,6 @@ struct scenario {
 static char directory[] = "/tmp/gpuhisto-test-text-XXXXXX";
 static char names[FILES_MAX][64];
 static unsigned runs, wrong;
-
-static unsigned next_random(unsigned limit)
-{
-    static uint64_t state = 88172645463325252u; /* xorshift, Marsaglia */
-    state ^= state << 13;
-    state ^= state >> 7;
-    state ^= state << 17;
-    return (unsigned)((state * 0x2545f4914f6cdd1du >> 33) % limit);
-}
 
 /* --- what is expected --- */
 
@@ -126,7 +118,7 @@ static void write_zstd(const char *name, const struct text *text)
     int fd = open(name, O_WRONLY | O_CREAT | O_TRUNC, 0600);
     size_t at = 0;
     do {
-        size_t len = 1 + next_random(text->len < 4000 ? 200 : 4000);
+        size_t len = 1 + random_below(text->len < 4000 ? 200 : 4000);
         len = len < text->len - at ? len : text->len - at;
         write_all(fd, frame, ZSTD_compress(frame, sizeof frame, text->data + at, len, 1));
         at += len;
@@ -271,7 +263,7 @@ static void append(struct text *text, const char *bytes, size_t len)
 static void append_space(struct text *text)
 {
     static const char *const spaces[] = {" ", "\n", "\r\n", "\t", "\n\n", " \v\f ", "      \n "};
-    const char *space = spaces[next_random(sizeof spaces / sizeof spaces[0])];
+    const char *space = spaces[random_below(sizeof spaces / sizeof spaces[0])];
     append(text, space, strlen(space));
 }
 
@@ -284,7 +276,7 @@ static void fill_text(struct text *text, size_t len, size_t valid)
     enum { VALID = 14, ALL = sizeof tokens / sizeof tokens[0] };
     text->len = 0;
     while (text->len < len) {
-        const char *token = tokens[next_random(text->len < valid ? VALID : ALL)];
+        const char *token = tokens[random_below(text->len < valid ? VALID : ALL)];
         append(text, token, strlen(token));
         append_space(text);
     }

@@ -2,6 +2,7 @@
  * kind, against binning.c's own rows, one value after the other (tests/test_binning.c holds those
  * to be right). */
 #include "src/cpu/count.h"
+#include "tests/helpers/random.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,16 +12,6 @@
 
 static unsigned char data[VALUES_MAX * 8];
 static unsigned cases, wrong;
-static uint64_t state = 88172645463325252u;
-
-/* George Marsaglia's xorshift64. */
-static uint64_t random_bits(void)
-{
-    state ^= state << 13;
-    state ^= state >> 7;
-    state ^= state << 17;
-    return state;
-}
 
 #define TOP ((whole)1 << 64)
 
@@ -92,7 +83,7 @@ static enum binning_error lay(struct binning *binning, unsigned layout)
 static uint64_t draw(const struct value_type *type)
 {
     static const double odd[] = {0.0, -0.0, 0.5, 1, -1, 5e-324, 1e6, 1e300};
-    uint64_t bits = random_bits();
+    uint64_t bits = random_word();
     unsigned kind = (unsigned)(bits >> 60);
     if (kind < 4)
         return bits << 4;
