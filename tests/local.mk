@@ -43,9 +43,13 @@ EXTRA_DIST += tests/helpers/skipped
 
 check_LIBRARIES = tests/helpers/libhelpers.a
 naive_number = tests/helpers/naive_number.c tests/helpers/naive_number.h
-tests_helpers_libhelpers_a_SOURCES = tests/helpers/bits.h $(naive_number) \
-	tests/helpers/random.c tests/helpers/random.h tests/helpers/samples.c tests/helpers/samples.h \
-	tests/helpers/scale.h
+tests_helpers_libhelpers_a_SOURCES = $(naive_number) \
+	tests/helpers/bits.h \
+	tests/helpers/layouts.c tests/helpers/layouts.h \
+	tests/helpers/random.c tests/helpers/random.h \
+	tests/helpers/samples.c tests/helpers/samples.h \
+	tests/helpers/scale.h \
+	tests/helpers/values.c tests/helpers/values.h
 
 # --- what the scripts need ---
 

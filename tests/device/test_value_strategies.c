@@ -2,8 +2,10 @@
  * Through the seam, as test_strategies.c. */
 #include "gpu/device.h"
 #include "gpu/strategy.h"
+#include "tests/helpers/layouts.h"
 #include "tests/helpers/random.h"
 #include "tests/helpers/scale.h"
+#include "tests/helpers/values.h"
 
 #include <float.h>
 #include <math.h>
@@ -17,64 +19,47 @@
 #define VALUES_MAX_OF_OTHERS 5001
 
 #define TOP ((whole)1 << 64)
-#define EDGES_MAX 8
 
-/* A way to lay bins of whole values; those of max 0 are their own bin. */
-struct whole_lay {
-    whole min, max;
-    size_t bins; /* 0: powers of two */
-    whole edges[EDGES_MAX];
-    size_t edge_count; /* 0: by min and max */
-};
-
-/* The same of doubles; 0 bins: powers of ten. */
-struct double_lay {
-    double min, max;
-    size_t bins;
-    double edges[EDGES_MAX];
-    size_t edge_count;
-};
-
-static const struct whole_lay whole_lays[] = {
+static const struct whole_layout whole_layouts[] = {
     {.bins = 256},
     {.bins = 1000},
     {.bins = 65536},
-    {0, 1000, 7, {0}, 0},
-    {0, 65536, 1000, {0}, 0}, /* whose reciprocal is rounded, as far as 16 bits allow */
-    {-32768, 32768, 65535, {0}, 0},
-    {-40001, -39000, 10, {0}, 0}, /* no value has so few */
-    {70001, 70100, 10, {0}, 0},   /* or so many, of 16 bits */
-    {-3, 100, 7, {0}, 0},
-    {0, 4294967296, 1024, {0}, 0},
-    {0, 4294967295, 7, {0}, 0},
-    {-2147483648, 2147483648, 64, {0}, 0},
-    {-1000, 9000000000, 12, {0}, 0},
-    {0, TOP, 50, {0}, 0},
-    {-TOP / 2, TOP / 2, 33, {0}, 0},
-    {3, TOP - 59, 1000, {0}, 0}, /* whose reciprocal is rounded */
-    {-TOP / 2, TOP, 9, {0}, 0},  /* no value has so many bits */
-    {5, 8, 20, {0}, 0},          /* bins without a value */
+    {.max = 1000, .bins = 7},
+    {.max = 65536, .bins = 1000}, /* the reciprocal is rounded, as far as 16 bits allow */
+    {.min = -32768, .max = 32768, .bins = 65535},
+    {.min = -40001, .max = -39000, .bins = 10}, /* no value has so few */
+    {.min = 70001, .max = 70100, .bins = 10},   /* or so many, of 16 bits */
+    {.min = -3, .max = 100, .bins = 7},
+    {.max = 4294967296, .bins = 1024},
+    {.max = 4294967295, .bins = 7},
+    {.min = -2147483648, .max = 2147483648, .bins = 64},
+    {.min = -1000, .max = 9000000000, .bins = 12},
+    {.max = TOP, .bins = 50},
+    {.min = -TOP / 2, .max = TOP / 2, .bins = 33},
+    {.min = 3, .max = TOP - 59, .bins = 1000}, /* the reciprocal is rounded */
+    {.min = -TOP / 2, .max = TOP, .bins = 9},  /* no value has so many bits */
+    {.min = 5, .max = 8, .bins = 20},          /* bins without a value */
     {.edges = {-5, 0, 3, 200, 70000, 5000000000, TOP - 1, TOP}, .edge_count = 8},
-    {.min = 1, .max = 100000},
-    {0, 70000, 70000, {0}, 0},    /* too many for one block's shared memory */
-    {-5, 700000, 280000, {0}, 0}, /* and for a few passes */
+    {.min = 1, .max = 100000, .base = {2, 0}},
+    {.max = 70000, .bins = 70000},              /* too many for one block's shared memory */
+    {.min = -5, .max = 700000, .bins = 280000}, /* and for a few passes */
 };
 
-static const struct double_lay double_lays[] = {
-    {0, 1, 10, {0}, 0},
-    {-1e10, 1e10, 1024, {0}, 0},
-    {-1e300, 1e300, 3, {0}, 0},
-    {1e-5, 2e-5, 7, {0}, 0},
-    {0, 1000, 1024, {0}, 0},
-    {0.1, 0.9, 14000, {0}, 0}, /* about as many as floats tell */
-    {500, 501, 100, {0}, 0},   /* and as far from zero */
-    {0, 1e-40, 5, {0}, 0},     /* floats have no number for a bin's reciprocal */
-    {-3e38, 3e38, 1, {0}, 0},  /* nor for this one's */
-    {-3e38, 3e38, 12, {0}, 0},
-    {1, 1.0000000000000018, 8, {0}, 0},
+static const struct double_layout double_layouts[] = {
+    {.max = 1, .bins = 10},
+    {.min = -1e10, .max = 1e10, .bins = 1024},
+    {.min = -1e300, .max = 1e300, .bins = 3},
+    {.min = 1e-5, .max = 2e-5, .bins = 7},
+    {.max = 1000, .bins = 1024},
+    {.min = 0.1, .max = 0.9, .bins = 14000}, /* about as many as floats tell */
+    {.min = 500, .max = 501, .bins = 100},   /* and as far from zero */
+    {.max = 1e-40, .bins = 5},               /* floats have no number for a bin's reciprocal */
+    {.min = -3e38, .max = 3e38, .bins = 1},  /* nor for this one's */
+    {.min = -3e38, .max = 3e38, .bins = 12},
+    {.min = 1, .max = 1.0000000000000018, .bins = 8},
     {.edges = {-1e308, -5e-324, 0, 5e-324, 0.1, 0.5, 3, 1e39}, .edge_count = 8},
-    {.min = 1e-3, .max = 1e6},
-    {0, 1, 70000, {0}, 0},
+    {.min = 1e-3, .max = 1e6, .base = {10, 0}},
+    {.max = 1, .bins = 70000},
 };
 
 static unsigned char data[VALUES_MAX * 8];
@@ -83,53 +68,6 @@ static unsigned cases, refused, wrong;
 
 /* --- values --- */
 
-static void put(const struct value_type *type, size_t i, uint64_t bits)
-{
-    for (size_t byte = 0; byte < type->size; byte++)
-        data[i * type->size + (type->big_endian ? type->size - 1 - byte : byte)] =
-            (unsigned char)(bits >> 8 * byte);
-}
-
-static uint64_t get(const struct value_type *type, size_t i)
-{
-    uint64_t bits = 0;
-    for (size_t byte = 0; byte < type->size; byte++)
-        bits |= (uint64_t)data[i * type->size + (type->big_endian ? type->size - 1 - byte : byte)]
-                << 8 * byte;
-    return bits;
-}
-
-static double double_of(const struct value_type *type, uint64_t bits)
-{
-    uint32_t narrow = (uint32_t)bits;
-    float single;
-    double value;
-    memcpy(&single, &narrow, sizeof single);
-    memcpy(&value, &bits, sizeof value);
-    return type->size == 4 ? (double)single : value;
-}
-
-static uint64_t bits_of(const struct value_type *type, double value)
-{
-    float single = (float)value;
-    uint32_t narrow;
-    uint64_t bits;
-    memcpy(&narrow, &single, sizeof narrow);
-    memcpy(&bits, &value, sizeof bits);
-    return type->size == 4 ? narrow : bits;
-}
-
-static size_t row_of(const struct histogram *histogram, size_t i)
-{
-    const struct value_type *type = &histogram->type;
-    uint64_t bits = get(type, i);
-    if (type->kind == 'f')
-        return binning_row(&histogram->binning, double_of(type, bits));
-    bool negative = type->kind == 'i' && bits >> (8 * type->size - 1);
-    whole value = (whole)bits - (negative ? (whole)1 << 8 * type->size : 0);
-    return binning_row_whole(&histogram->binning, value);
-}
-
 /* The bits of a value near an edge; for floats from the edge as it is shown, which reads back. */
 static uint64_t near_edge(const struct histogram *histogram, size_t k, int beside)
 {
@@ -137,7 +75,7 @@ static uint64_t near_edge(const struct histogram *histogram, size_t k, int besid
     if (histogram->type.kind != 'f')
         return (uint64_t)(binning_whole_edge(&histogram->binning, k) + beside);
     binning_show_edge(&histogram->binning, k, text);
-    return bits_of(&histogram->type, strtod(text, NULL)) + (uint64_t)beside;
+    return value_bits(&histogram->type, strtod(text, NULL)) + (uint64_t)beside;
 }
 
 /* Values beside edges, odd ones, small ones, any. */
@@ -152,14 +90,14 @@ static uint64_t value_for(const struct histogram *histogram, size_t i)
         return near_edge(histogram, random % (histogram->binning.bins + 1), (int)(i / 5 % 3) - 1);
     case 1:
         if (type->kind == 'f')
-            return bits_of(type, odd[i / 5 % (sizeof odd / sizeof odd[0])]);
+            return value_bits(type, odd[i / 5 % (sizeof odd / sizeof odd[0])]);
         return (i / 5 % 2 ? 0 : ~0ull >> 1) + i / 10 % 2;
     case 2:
-        return type->kind == 'f' ? bits_of(type, (double)random / 0x1p64) : random % 2000;
+        return type->kind == 'f' ? value_bits(type, (double)random / 0x1p64) : random % 2000;
     case 3:
         return random;
     default:
-        return type->kind == 'f' ? bits_of(type, ldexp(1, (int)(random % 2100) - 1075))
+        return type->kind == 'f' ? value_bits(type, ldexp(1, (int)(random % 2100) - 1075))
                                  : random >> random % 64;
     }
 }
@@ -196,9 +134,10 @@ static void run_lengths(struct device *device, const char *strategy,
         if (len > VALUES_MAX_OF_OTHERS && strcmp(strategy, "lanes") != 0)
             continue;
         for (size_t i = 0; i < len; i++) {
-            put(&histogram->type, i,
-                len == 3000 && i > 0 ? get(&histogram->type, 0) : value_for(histogram, i + n));
-            expected[row_of(histogram, i)]++;
+            value_put(&histogram->type, data, i,
+                      len == 3000 && i > 0 ? value_get(&histogram->type, data, 0)
+                                           : value_for(histogram, i + n));
+            expected[value_row(histogram, data, i)]++;
         }
         cases++;
         if (count(device, (unsigned)n % 2, len * histogram->type.size) != 0)
@@ -236,34 +175,13 @@ static void run_strategy(enum strategy_id strategy, const struct histogram *hist
     device_close(device);
 }
 
-static enum binning_error lay_whole_bins(struct binning *binning, const struct whole_lay *lay)
-{
-    if (lay->edge_count)
-        return binning_edges_whole(binning, lay->edges, lay->edge_count);
-    if (!lay->bins)
-        return binning_log_whole(binning, lay->min, lay->max, (struct decimal){2, 0});
-    if (lay->max != 0)
-        return binning_equal_whole(binning, lay->min, lay->max, lay->bins);
-    binning_own(binning, lay->bins);
-    return BINNING_OK;
-}
-
-static enum binning_error lay_double_bins(struct binning *binning, const struct double_lay *lay)
-{
-    if (lay->edge_count)
-        return binning_edges(binning, lay->edges, lay->edge_count);
-    if (!lay->bins)
-        return binning_log(binning, lay->min, lay->max, (struct decimal){10, 0});
-    return binning_equal(binning, lay->min, lay->max, lay->bins);
-}
-
-static void run_lay(const struct value_type *type, size_t lay)
+static void run_layout(const struct value_type *type, size_t layout)
 {
     struct binning binning;
-    enum binning_error error = type->kind == 'f' ? lay_double_bins(&binning, &double_lays[lay])
-                                                 : lay_whole_bins(&binning, &whole_lays[lay]);
+    enum binning_error error = type->kind == 'f' ? layout_double(&double_layouts[layout], &binning)
+                                                 : layout_whole(&whole_layouts[layout], &binning);
     if (error) {
-        fprintf(stderr, "%s, bins %zu cannot be laid: %d\n", type->name, lay, error);
+        fprintf(stderr, "%s, bins %zu cannot be laid: %d\n", type->name, layout, error);
         exit(1);
     }
     struct histogram histogram;
@@ -298,10 +216,10 @@ int main(void)
     size_t begin = 0;
     for (const struct value_type *type = value_types; type->name; type++, begin++) {
         bool is_whole = type->kind != 'f';
-        size_t number = is_whole ? sizeof whole_lays / sizeof whole_lays[0]
-                                 : sizeof double_lays / sizeof double_lays[0];
+        size_t number = is_whole ? sizeof whole_layouts / sizeof whole_layouts[0]
+                                 : sizeof double_layouts / sizeof double_layouts[0];
         for (size_t i = begin % step(); i < number; i += step())
-            run_lay(type, i);
+            run_layout(type, i);
     }
     printf("%u counts, %u refused as too many bins, %u wrong\n", cases, refused, wrong);
     return wrong != 0;

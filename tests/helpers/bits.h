@@ -1,7 +1,7 @@
 #ifndef GPUHISTO_TESTS_BITS_H
 #define GPUHISTO_TESTS_BITS_H
 
-/* Doubles and the 64 bits that they are in memory. */
+/* Floating-point values and the bits that they are in memory. */
 #include <stdint.h>
 #include <string.h>
 
@@ -17,6 +17,22 @@ static inline double double_of_bits(uint64_t bits)
 static inline uint64_t bits_of_double(double value)
 {
     uint64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+
+/* The float of these bits. */
+static inline float float_of_bits(uint32_t bits)
+{
+    float value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+/* The bits of a float. */
+static inline uint32_t bits_of_float(float value)
+{
+    uint32_t bits;
     memcpy(&bits, &value, sizeof bits);
     return bits;
 }

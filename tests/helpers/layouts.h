@@ -1,0 +1,33 @@
+/* Ways to lay bins, as rows of a table that a test goes through. */
+#ifndef GPUHISTO_TESTS_LAYOUTS_H
+#define GPUHISTO_TESTS_LAYOUTS_H
+
+#include "src/histogram/binning.h"
+
+#define LAYOUT_EDGES_MAX 8
+
+/* Bins of whole values: by edges if there are any; by powers of the base if it has one; otherwise
+ * `bins` equal ones from min to max, or, if max is 0, one for each value. */
+struct whole_layout {
+    whole min, max; /* max is not in the last bin */
+    size_t bins;
+    struct decimal base;
+    size_t edge_count;
+    whole edges[LAYOUT_EDGES_MAX];
+};
+
+/* Bins of floating-point values, in the same order; without one for each value. */
+struct double_layout {
+    double min, max;
+    size_t bins;
+    struct decimal base;
+    size_t edge_count;
+    double edges[LAYOUT_EDGES_MAX];
+};
+
+/* Lay the bins. The binning is the caller's, to free with binning_free, unless an error is
+ * returned. Any thread. */
+enum binning_error layout_whole(const struct whole_layout *layout, struct binning *binning);
+enum binning_error layout_double(const struct double_layout *layout, struct binning *binning);
+
+#endif

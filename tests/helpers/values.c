@@ -1,0 +1,40 @@
+#include "tests/helpers/values.h"
+#include "tests/helpers/bits.h"
+
+/* Where byte k of the value, counted from its lowest, is in the array. */
+static size_t place_of_byte(const struct value_type *type, size_t i, size_t k)
+{
+    return i * type->size + (type->big_endian ? type->size - 1 - k : k);
+}
+
+void value_put(const struct value_type *type, unsigned char *data, size_t i, uint64_t bits)
+{
+    for (size_t k = 0; k < type->size; k++)
+        data[place_of_byte(type, i, k)] = (unsigned char)(bits >> 8 * k);
+}
+
+uint64_t value_get(const struct value_type *type, const unsigned char *data, size_t i)
+{
+    uint64_t bits = 0;
+    for (size_t k = 0; k < type->size; k++)
+        bits |= (uint64_t)data[place_of_byte(type, i, k)] << 8 * k;
+    return bits;
+}
+
+uint64_t value_bits(const struct value_type *type, double value)
+{
+    return type->size == 4 ? bits_of_float((float)value) : bits_of_double(value);
+}
+
+size_t value_row(const struct histogram *histogram, const unsigned char *data, size_t i)
+{
+    const struct value_type *type = &histogram->type;
+    uint64_t bits = value_get(type, data, i);
+    if (type->kind == 'f')
+        return binning_row(&histogram->binning, type->size == 4
+                                                    ? (double)float_of_bits((uint32_t)bits)
+                                                    : double_of_bits(bits));
+    bool negative = type->kind == 'i' && bits >> (8 * type->size - 1);
+    whole value = (whole)bits - (negative ? (whole)1 << 8 * type->size : 0);
+    return binning_row_whole(&histogram->binning, value);
+}
