@@ -45,6 +45,7 @@ check_LIBRARIES = tests/helpers/libhelpers.a
 naive_number = tests/helpers/naive_number.c tests/helpers/naive_number.h
 tests_helpers_libhelpers_a_SOURCES = $(naive_number) \
 	tests/helpers/bits.h \
+	tests/helpers/guarded.c tests/helpers/guarded.h \
 	tests/helpers/layouts.c tests/helpers/layouts.h \
 	tests/helpers/random.c tests/helpers/random.h \
 	tests/helpers/samples.c tests/helpers/samples.h \

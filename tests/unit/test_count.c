@@ -2,15 +2,13 @@
  * lengths around all that a vector loop is built of, and kinds of data that are hard for one or the
  * other, between pages that must not be touched. */
 #include "src/cpu/count.h"
+#include "tests/helpers/guarded.h"
 #include "tests/helpers/samples.h"
 #include "tests/helpers/scale.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
-#define PAGE ((size_t)4096)
 #define ROOM ((size_t)512 << 10)
 
 static unsigned cases, wrong;
@@ -79,20 +77,14 @@ static void check_values(const struct counter *counter, unsigned char *room, boo
 int main(void)
 {
     bool quick = scale_is_small_or_slow();
-    unsigned char *pages =
-        mmap(NULL, ROOM + 2 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (pages == MAP_FAILED || mprotect(pages, PAGE, PROT_NONE) != 0 ||
-        mprotect(pages + PAGE + ROOM, PAGE, PROT_NONE) != 0) {
-        perror("mmap");
-        return 1;
-    }
+    unsigned char *room = guarded_memory(ROOM);
     for (const struct counter *const *counter = counters; *counter; counter++) {
         if (!(*counter)->runs_here()) {
             printf("left out: %s: this processor lacks it\n", (*counter)->name);
             continue;
         }
-        check_lengths(*counter, pages + PAGE, quick);
-        check_values(*counter, pages + PAGE, quick);
+        check_lengths(*counter, room, quick);
+        check_values(*counter, room, quick);
         printf("%s: %u counts so far, %u wrong\n", (*counter)->name, cases, wrong);
     }
     return wrong != 0;

@@ -3,6 +3,7 @@
  * cut anywhere and end at a page that must not be touched. */
 #include "src/cpu/number_parser.h"
 #include "tests/helpers/bits.h"
+#include "tests/helpers/guarded.h"
 #include "tests/helpers/naive_number.h"
 #include "tests/helpers/random.h"
 #include "tests/helpers/scale.h"
@@ -15,9 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
-#define PAGE ((size_t)4096)
 #define ROOM ((size_t)512 << 10)
 #define TOKENS_MAX (ROOM / 2)
 
@@ -503,14 +502,7 @@ static void check_whole(const char *text, size_t first_invalid, size_t invalid_l
 int main(void)
 {
     bool quick = scale_is_small_or_slow();
-    unsigned char *pages =
-        mmap(NULL, ROOM + 2 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (pages == MAP_FAILED || mprotect(pages, PAGE, PROT_NONE) != 0 ||
-        mprotect(pages + PAGE + ROOM, PAGE, PROT_NONE) != 0) {
-        perror("mmap");
-        return 1;
-    }
-    room = pages + PAGE;
+    room = guarded_memory(ROOM);
     check_whole("", 0, 0);
     check_whole(" \n", 0, 0);
     check_whole("1 2.5 -3", 0, 0);

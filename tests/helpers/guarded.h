@@ -1,0 +1,11 @@
+/* Memory between pages that must not be touched: what reads or writes beyond either end faults. */
+#ifndef GPUHISTO_TESTS_GUARDED_H
+#define GPUHISTO_TESTS_GUARDED_H
+
+#include <stddef.h>
+
+/* Memory of `size` bytes, a multiple of 4096, all zeros, with a page on each side that faults. It
+ * is the caller's until the process ends; without memory the process ends with status 1. */
+unsigned char *guarded_memory(size_t size);
+
+#endif
