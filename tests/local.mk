@@ -50,6 +50,8 @@ tests_helpers_libhelpers_a_SOURCES = $(naive_number) \
 	tests/helpers/random.c tests/helpers/random.h \
 	tests/helpers/samples.c tests/helpers/samples.h \
 	tests/helpers/scale.h \
+	tests/helpers/seam.c tests/helpers/seam.h \
+	tests/helpers/text_rows.c tests/helpers/text_rows.h \
 	tests/helpers/values.c tests/helpers/values.h
 
 # --- what the scripts need ---

@@ -7,9 +7,9 @@
 
 extern "C" {
 #include "gpu/row_map.h"
-#include "src/cpu/number_parser.h"
 #include "tests/helpers/random.h"
 #include "tests/helpers/scale.h"
+#include "tests/helpers/text_rows.h"
 }
 
 #include <cmath>
@@ -51,18 +51,11 @@ struct counted {
 
 using counts_of_rows = std::vector<unsigned long long>;
 
-counts_of_rows expect(const struct histogram &histogram, const std::string &text)
+std::vector<std::uint64_t> expect(const struct histogram &histogram, const std::string &text)
 {
-    static double values[4096];
-    counts_of_rows counts(histogram.bins + 1); // and newlines
-    const unsigned char *const bytes = reinterpret_cast<const unsigned char *>(text.data());
-    for (size_t at = 0, used; at < text.size(); at += used) {
-        const size_t count = numbers_parse(bytes + at, text.size() - at, values, 4096, &used);
-        for (size_t i = 0; i < count; i++)
-            counts[binning_row(&histogram.binning, values[i])]++;
-    }
-    for (char c : text)
-        counts.back() += c == '\n';
+    std::vector<std::uint64_t> counts(histogram.bins + 1); // and newlines
+    text_rows_add(&histogram, reinterpret_cast<const unsigned char *>(text.data()), text.size(),
+                  counts.data());
     return counts;
 }
 
@@ -90,14 +83,14 @@ void check(const counted &what, const std::string &text, unsigned alignment = 0,
 {
     cases++;
     const counts_of_rows is = count(what, text, alignment, grid, warps);
-    const counts_of_rows due = expect(what.histogram, text);
+    const std::vector<std::uint64_t> due = expect(what.histogram, text);
     for (size_t row = 0; row < due.size(); row++)
         if (is[row] != due[row] && wrong++ < 20)
             std::fprintf(stderr,
                          "FAIL: %zu bytes at %u, grid %u, %u warps: row %zu of %zu: %llu, not "
                          "%llu: \"%.60s\"\n",
-                         text.size(), alignment, grid, warps, row, due.size(), is[row], due[row],
-                         text.c_str());
+                         text.size(), alignment, grid, warps, row, due.size(), is[row],
+                         static_cast<unsigned long long>(due[row]), text.c_str());
 }
 
 const char mixed[] =

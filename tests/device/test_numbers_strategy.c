@@ -1,19 +1,18 @@
 /* Decimal text counted by the device against the CPU's parser, over every way to lay bins. Through
  * the seam, as test_strategies.c. */
-#include "gpu/device.h"
 #include "gpu/strategy.h"
-#include "src/cpu/number_parser.h"
 #include "tests/helpers/bits.h"
+#include "tests/helpers/layouts.h"
 #include "tests/helpers/random.h"
 #include "tests/helpers/scale.h"
+#include "tests/helpers/seam.h"
+#include "tests/helpers/text_rows.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
-#define SKIP 77
 #define SLOT_SIZE ((size_t)1 << 20)
 #define PUT_MAX ((size_t)20004) /* bytes that one token takes at most, with white space */
 
@@ -101,30 +100,6 @@ static size_t fill(size_t (*put)(char *), size_t len)
 
 /* --- counting --- */
 
-static void add_rows(const struct histogram *histogram, size_t len, uint64_t *counts)
-{
-    static double values[4096];
-    for (size_t at = 0, used; at < len; at += used) {
-        size_t count = numbers_parse(text + at, len - at, values, 4096, &used);
-        for (size_t i = 0; i < count; i++)
-            counts[binning_row(&histogram->binning, values[i])]++;
-    }
-    for (size_t i = 0; i < len; i++)
-        counts[histogram->bins] += text[i] == '\n'; /* after the rows, as on the device */
-}
-
-/* Counts text[0..len) in slot, and waits. 0 or -1. */
-static int count(struct device *device, unsigned slot, size_t len, uint64_t *counts)
-{
-    if (device_copy_in(device, slot, text, len) != 0 || device_count(device, slot, len) != 0 ||
-        device_snapshot(device, slot, counts) != 0)
-        return -1;
-    int arrived;
-    while ((arrived = device_arrived(device, slot)) == 0)
-        nanosleep(&(struct timespec){.tv_nsec = 1000}, NULL);
-    return arrived == 1 ? 0 : -1;
-}
-
 /* Many texts, one histogram. */
 static void run_texts(struct device *device, const struct histogram *histogram, size_t most)
 {
@@ -138,8 +113,8 @@ static void run_texts(struct device *device, const struct histogram *histogram, 
             if (filled == 0)
                 continue;
             cases++;
-            add_rows(histogram, filled, expected);
-            if (count(device, i % 2, filled, counts) != 0) {
+            text_rows_add(histogram, text, filled, expected);
+            if (seam_count(device, i % 2, text, filled, counts) != 0) {
                 fprintf(stderr, "FAIL: %s\n", device_reason(device));
                 exit(1);
             }
@@ -154,45 +129,40 @@ static void run_texts(struct device *device, const struct histogram *histogram, 
     free(counts);
 }
 
-static struct device *open_device(const struct histogram *histogram, struct reason *why)
-{
-    struct device_plan plan = {
-        .strategy = STRATEGY_numbers, .histogram = histogram, .slots = 2, .slot_size = SLOT_SIZE};
-    return device_open(&plan, why);
-}
-
-/* The binning is freed. 0, or -1: there is no device. */
-static int run(struct binning *binning, size_t most)
+/* The binning is freed. */
+static void run(struct binning *binning, size_t most)
 {
     struct histogram histogram;
     struct reason why;
     histogram_numbers(&histogram, binning);
-    struct device *device = open_device(&histogram, &why);
+    struct device *device = seam_open(STRATEGY_numbers, &histogram, SLOT_SIZE, &why);
     if (!device) {
-        printf("skipped: no GPU: %s\n", why.text);
-        return -1;
+        fprintf(stderr, "FAIL: %zu bins: %s\n", histogram.bins, why.text);
+        exit(1);
     }
-    if (cases == 0)
-        printf("on %s\n", device_name(device));
     run_texts(device, &histogram, most);
     device_close(device);
     binning_free(&histogram.binning);
-    return 0;
 }
 
 int main(void)
 {
-    static const double edges[] = {-1e308, -1, 0, 0.25, 0.5, 9007199254740994, 1e300};
+    static const struct double_layout layouts[] = {
+        {.max = 1, .bins = 10},
+        {.min = -1e6, .max = 1e6, .bins = 1 << 20},
+        {.edges = {-1e308, -1, 0, 0.25, 0.5, 9007199254740994, 1e300}, .edge_count = 7},
+    };
     size_t most = scale_is_small_or_slow() ? 70000 : SLOT_SIZE;
     struct binning binning;
+    if (!seam_has_device())
+        return SEAM_SKIP;
     binning_log_linear(&binning);
-    if (run(&binning, most) != 0)
-        return SKIP;
-    if (binning_equal(&binning, 0, 1, 10) != 0 || run(&binning, most) != 0 ||
-        binning_equal(&binning, -1e6, 1e6, 1 << 20) != 0 || run(&binning, most) != 0 ||
-        binning_edges(&binning, edges, sizeof edges / sizeof edges[0]) != 0 ||
-        run(&binning, most) != 0)
-        return 1;
+    run(&binning, most);
+    for (size_t i = 0; i < sizeof layouts / sizeof layouts[0]; i++) {
+        if (layout_double(&layouts[i], &binning) != BINNING_OK)
+            return 1;
+        run(&binning, most);
+    }
     printf("%u texts, %u wrong\n", cases, wrong);
     return wrong != 0;
 }

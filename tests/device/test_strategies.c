@@ -1,47 +1,25 @@
 /* Every counting strategy, in every mode it claims, over every kind of data and length, against a
  * naive count. Through the seam, so that the same program tests the kernels on the CPU (linked with
  * the emulated device) and on a GPU (linked with the real one; without a GPU it is skipped). */
-#include "gpu/device.h"
 #include "gpu/strategy.h"
 #include "tests/helpers/samples.h"
 #include "tests/helpers/scale.h"
+#include "tests/helpers/seam.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
-#define SKIP 77
 #define SLOT_SIZE ((size_t)1 << 20)
 
 static unsigned char data[SLOT_SIZE];
 static unsigned cases, wrong;
-
-static void add_naively(const struct histogram *histogram, size_t len, uint64_t *counts)
-{
-    uint64_t bytes[256] = {0};
-    for (size_t i = 0; i < len; i++)
-        bytes[data[i]]++;
-    samples_expect(histogram, bytes, counts);
-}
 
 static void fail(const char *strategy, const struct histogram *histogram, const char *what)
 {
     fprintf(stderr, "FAIL: %s, %zu bins, width %u, fold %d: %s\n", strategy, histogram->bins,
             histogram->width, histogram->fold, what);
     wrong++;
-}
-
-/* Counts data[0..len) in slot, and waits. 0 or -1. */
-static int count(struct device *device, unsigned slot, size_t len, uint64_t *counts)
-{
-    if (device_copy_in(device, slot, data, len) != 0 || device_count(device, slot, len) != 0 ||
-        device_snapshot(device, slot, counts) != 0)
-        return -1;
-    int arrived;
-    while ((arrived = device_arrived(device, slot)) == 0)
-        nanosleep(&(struct timespec){.tv_nsec = 1000}, NULL);
-    return arrived == 1 ? 0 : -1;
 }
 
 /* What is gone through. Emulated under a sanitizer a launch takes up to a second, and all of it
@@ -72,9 +50,9 @@ static void run_lengths(struct device *device, const char *strategy,
     static uint64_t counts[256];
     for (size_t i = 0; i < todo.len_count; i++) {
         samples_fill(kind, data, todo.lens[i]);
-        add_naively(histogram, todo.lens[i], expected);
+        samples_count(histogram, data, todo.lens[i], expected);
         cases++;
-        if (count(device, (unsigned)i % 2, todo.lens[i], counts) != 0) {
+        if (seam_count(device, (unsigned)i % 2, data, todo.lens[i], counts) != 0) {
             fail(strategy, histogram, device_reason(device));
             exit(1);
         }
@@ -85,14 +63,6 @@ static void run_lengths(struct device *device, const char *strategy,
     }
 }
 
-static struct device *open_device(enum strategy_id strategy, const struct histogram *histogram,
-                                  struct reason *why)
-{
-    struct device_plan plan = {
-        .strategy = strategy, .histogram = histogram, .slots = 2, .slot_size = SLOT_SIZE};
-    return device_open(&plan, why);
-}
-
 static void run_strategy(enum strategy_id strategy, const struct histogram *histogram)
 {
     const char *name = strategies[strategy].name;
@@ -100,7 +70,7 @@ static void run_strategy(enum strategy_id strategy, const struct histogram *hist
     uint64_t expected[256] = {0};
     if (!strategy_counts(&strategies[strategy], histogram))
         return;
-    struct device *device = open_device(strategy, histogram, &why);
+    struct device *device = seam_open(strategy, histogram, SLOT_SIZE, &why);
     if (!device) {
         fail(name, histogram, why.text);
         return;
@@ -113,15 +83,8 @@ static void run_strategy(enum strategy_id strategy, const struct histogram *hist
 int main(void)
 {
     struct histogram histogram;
-    struct reason why;
-    histogram_bytes(&histogram);
-    struct device *device = open_device(STRATEGY_naive, &histogram, &why);
-    if (!device) {
-        printf("skipped: no GPU: %s\n", why.text);
-        return SKIP;
-    }
-    printf("on %s\n", device_name(device));
-    device_close(device);
+    if (!seam_has_device())
+        return SEAM_SKIP;
     for (unsigned i = 0; i < strategy_count; i++) {
         enum strategy_id strategy = (enum strategy_id)i;
         histogram_bytes(&histogram);

@@ -1,10 +1,10 @@
 /* Every strategy that counts values, over every type and way to lay bins, against binning.c.
  * Through the seam, as test_strategies.c. */
-#include "gpu/device.h"
 #include "gpu/strategy.h"
 #include "tests/helpers/layouts.h"
 #include "tests/helpers/random.h"
 #include "tests/helpers/scale.h"
+#include "tests/helpers/seam.h"
 #include "tests/helpers/values.h"
 
 #include <float.h>
@@ -12,9 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
-#define SKIP 77
 #define VALUES_MAX 26001 /* of any size: lanes takes four vectors a thread at a time */
 #define VALUES_MAX_OF_OTHERS 5001
 
@@ -112,17 +110,6 @@ static void fail(const char *strategy, const struct histogram *histogram, size_t
     wrong++;
 }
 
-static int count(struct device *device, unsigned slot, size_t len)
-{
-    if (device_copy_in(device, slot, data, len) != 0 || device_count(device, slot, len) != 0 ||
-        device_snapshot(device, slot, counts) != 0)
-        return -1;
-    int arrived;
-    while ((arrived = device_arrived(device, slot)) == 0)
-        nanosleep(&(struct timespec){.tv_nsec = 1000}, NULL);
-    return arrived == 1 ? 0 : -1;
-}
-
 /* Several lengths, on a device that goes on adding; the last all one value. */
 static void run_lengths(struct device *device, const char *strategy,
                         const struct histogram *histogram)
@@ -140,7 +127,7 @@ static void run_lengths(struct device *device, const char *strategy,
             expected[value_row(histogram, data, i)]++;
         }
         cases++;
-        if (count(device, (unsigned)n % 2, len * histogram->type.size) != 0)
+        if (seam_count(device, (unsigned)n % 2, data, len * histogram->type.size, counts) != 0)
             fail(strategy, histogram, len, device_reason(device));
         else if (memcmp(counts, expected, histogram->bins * sizeof *counts) == 0)
             continue;
@@ -150,20 +137,12 @@ static void run_lengths(struct device *device, const char *strategy,
     }
 }
 
-static struct device *open_device(enum strategy_id strategy, const struct histogram *histogram,
-                                  struct reason *why)
-{
-    struct device_plan plan = {
-        .strategy = strategy, .histogram = histogram, .slots = 2, .slot_size = sizeof data};
-    return device_open(&plan, why);
-}
-
 static void run_strategy(enum strategy_id strategy, const struct histogram *histogram)
 {
     struct reason why = {""};
     if (!strategy_counts(&strategies[strategy], histogram))
         return;
-    struct device *device = open_device(strategy, histogram, &why);
+    struct device *device = seam_open(strategy, histogram, sizeof data, &why);
     if (!device) {
         /* Tables in shared memory, that of a warp at the most. */
         if (!strstr(why.text, "do not fit") || histogram->bins < 3000)
@@ -203,16 +182,8 @@ static size_t step(void)
 
 int main(void)
 {
-    struct histogram bytes;
-    struct reason why;
-    histogram_bytes(&bytes);
-    struct device *device = open_device(STRATEGY_naive, &bytes, &why);
-    if (!device) {
-        printf("skipped: no GPU: %s\n", why.text);
-        return SKIP;
-    }
-    printf("on %s\n", device_name(device));
-    device_close(device);
+    if (!seam_has_device())
+        return SEAM_SKIP;
     size_t begin = 0;
     for (const struct value_type *type = value_types; type->name; type++, begin++) {
         bool is_whole = type->kind != 'f';

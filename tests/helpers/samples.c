@@ -23,6 +23,8 @@ static unsigned sample(enum samples kind, size_t at, size_t len)
         return 't' + (unsigned)__builtin_ctz((unsigned)random_word() | 1u << 20);
     case SAMPLES_RUNS:
         return (unsigned)(at / 1000 * 37);
+    case SAMPLES_MIXED:
+        return (unsigned)(at % 3 ? 'a' + at * 7 % 26 : at * 31 >> 2);
     default:
         return (unsigned)(at * 256 / (len + 1));
     }
@@ -43,4 +45,13 @@ void samples_expect(const struct histogram *histogram, const uint64_t bytes[256]
         else if (letter >= 'a' && letter <= 'z')
             counts[(letter - 'a') / histogram->width] += bytes[byte];
     }
+}
+
+void samples_count(const struct histogram *histogram, const unsigned char *data, size_t len,
+                   uint64_t *counts)
+{
+    uint64_t bytes[256] = {0};
+    for (size_t i = 0; i < len; i++)
+        bytes[data[i]]++;
+    samples_expect(histogram, bytes, counts);
 }

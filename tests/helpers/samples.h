@@ -16,7 +16,8 @@ enum samples {
     SAMPLES_ZIPF,       /* half of the bytes are one value, a quarter another, ... */
     SAMPLES_RUNS,       /* of 1000 */
     SAMPLES_SORTED,
-    SAMPLES_KINDS,
+    SAMPLES_KINDS,                 /* so many are hard for some way of counting */
+    SAMPLES_MIXED = SAMPLES_KINDS, /* not hard: two letters, then any byte */
 };
 
 /* Fills data[0..len); the same in every run of a program that asks for the same. One thread. */
@@ -24,5 +25,9 @@ void samples_fill(enum samples kind, unsigned char *data, size_t len);
 
 /* Adds what `bytes` of each value are in the histogram to counts[0..histogram->bins). */
 void samples_expect(const struct histogram *histogram, const uint64_t bytes[256], uint64_t *counts);
+
+/* Adds the samples of data[0..len) to counts[0..histogram->bins). The mode is bytes or letters. */
+void samples_count(const struct histogram *histogram, const unsigned char *data, size_t len,
+                   uint64_t *counts);
 
 #endif

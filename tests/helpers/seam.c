@@ -1,0 +1,38 @@
+#include "tests/helpers/seam.h"
+
+#include <stdio.h>
+#include <time.h>
+
+struct device *seam_open(enum strategy_id strategy, const struct histogram *histogram,
+                         size_t slot_size, struct reason *why)
+{
+    struct device_plan plan = {
+        .strategy = strategy, .histogram = histogram, .slots = 2, .slot_size = slot_size};
+    return device_open(&plan, why);
+}
+
+bool seam_has_device(void)
+{
+    struct histogram bytes;
+    struct reason why;
+    histogram_bytes(&bytes);
+    struct device *device = seam_open(STRATEGY_naive, &bytes, 1 << 20, &why);
+    if (!device) {
+        printf("skipped: no GPU: %s\n", why.text);
+        return false;
+    }
+    printf("on %s\n", device_name(device));
+    device_close(device);
+    return true;
+}
+
+int seam_count(struct device *device, unsigned slot, const void *data, size_t len, uint64_t *counts)
+{
+    if (device_copy_in(device, slot, data, len) != 0 || device_count(device, slot, len) != 0 ||
+        device_snapshot(device, slot, counts) != 0)
+        return -1;
+    int arrived;
+    while ((arrived = device_arrived(device, slot)) == 0)
+        nanosleep(&(struct timespec){.tv_nsec = 1000}, NULL);
+    return arrived == 1 ? 0 : -1;
+}

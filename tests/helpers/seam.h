@@ -1,0 +1,24 @@
+/* A device through the seam (gpu/device.h), a chunk at a time: on a GPU or on the emulated one,
+ * whichever the test is linked with. */
+#ifndef GPUHISTO_TESTS_SEAM_H
+#define GPUHISTO_TESTS_SEAM_H
+
+#include "gpu/device.h"
+
+#define SEAM_SKIP 77 /* a test's exit status where there is no device */
+
+/* Whether there is a device. Prints its name, or the line that says why the test is skipped. */
+bool seam_has_device(void);
+
+/* Opens a device with two slots of slot_size bytes, which counts by the strategy; the caller closes
+ * it with device_close. NULL with the reason set if it cannot be opened. */
+struct device *seam_open(enum strategy_id strategy, const struct histogram *histogram,
+                         size_t slot_size, struct reason *why);
+
+/* Counts data[0..len), 1 to slot_size bytes, in slot 0 or 1, and waits. Then counts[] has all
+ * that the device has counted since it was opened: device_histogram_words(histogram) words. 0; or
+ * -1, and device_reason(device) says why. One thread for each device. */
+int seam_count(struct device *device, unsigned slot, const void *data, size_t len,
+               uint64_t *counts);
+
+#endif

@@ -1,0 +1,17 @@
+#include "tests/helpers/text_rows.h"
+#include "src/cpu/number_parser.h"
+
+#define VALUES_MAX 4096
+
+void text_rows_add(const struct histogram *histogram, const unsigned char *text, size_t len,
+                   uint64_t *counts)
+{
+    static double values[VALUES_MAX];
+    for (size_t at = 0, used; at < len; at += used) {
+        size_t count = numbers_parse(text + at, len - at, values, VALUES_MAX, &used);
+        for (size_t i = 0; i < count; i++)
+            counts[binning_row(&histogram->binning, values[i])]++;
+    }
+    for (size_t i = 0; i < len; i++)
+        counts[histogram->bins] += text[i] == '\n';
+}
