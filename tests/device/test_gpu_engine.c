@@ -8,6 +8,7 @@
 #include "gpu/strategy.h"
 #include "src/cpu/cpu_engine.h"
 #include "tests/device/emulated_device.h"
+#include "tests/helpers/samples.h"
 #include "tests/helpers/scale.h"
 
 #include <pthread.h>
@@ -89,17 +90,7 @@ static void naive_counts(const struct schedule *schedule, struct tally *tally)
         return;
     }
     tally->samples = schedule->len;
-    for (size_t i = 0; i < schedule->len; i++) {
-        unsigned byte = data[i], width = schedule->histogram.width;
-        if (schedule->histogram.mode == &mode_bytes) {
-            tally->counts[byte]++;
-            continue;
-        }
-        if (schedule->histogram.fold && byte >= 'A' && byte <= 'Z')
-            byte += 'a' - 'A';
-        if (byte >= 'a' && byte <= 'z')
-            tally->counts[(byte - 'a') / width]++;
-    }
+    samples_count(&schedule->histogram, data, schedule->len, tally->counts);
 }
 
 struct feed {
@@ -329,8 +320,7 @@ int main(void)
     histogram_numbers(&numbers, &binning);
     histogram_bytes(&bytes);
     histogram_letters(&letters, 4, true);
-    for (size_t i = 0; i < sizeof data; i++)
-        data[i] = (unsigned char)(i % 3 ? 'a' + i * 7 % 26 : i * 31 >> 2);
+    samples_fill(SAMPLES_MIXED, data, sizeof data);
     for (size_t i = 0; i < sizeof text; i += TOKEN) {
         const char token[] = {"x0123456789"[i * 7 % 11], '.', (char)('0' + i * 3 % 10),
                               (char)('0' + i % 9), '\n'};

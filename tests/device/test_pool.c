@@ -7,6 +7,7 @@
 #include "gpu/strategy.h"
 #include "src/pool/pool.h"
 #include "tests/device/emulated_device.h"
+#include "tests/helpers/samples.h"
 #include "tests/helpers/scale.h"
 
 #include <fcntl.h>
@@ -96,16 +97,11 @@ static bool same(const struct tally *a, const struct tally *b)
     return a->samples == b->samples && memcmp(a->counts, b->counts, 256 * sizeof a->counts[0]) == 0;
 }
 
-static void naive_counts(struct tally *tally, bool fold, uint64_t times)
+static void naive_counts(const struct histogram *histogram, unsigned times, struct tally *tally)
 {
-    for (size_t i = 0; i < DATA_SIZE; i++) {
-        unsigned byte = data[i];
-        if (fold && byte >= 'A' && byte <= 'Z')
-            byte += 'a' - 'A';
-        if (byte >= 'a' && byte <= 'z')
-            tally->counts[(byte - 'a') / 5] += times;
-    }
-    tally->samples += DATA_SIZE * times;
+    for (unsigned i = 0; i < times; i++)
+        samples_count(histogram, data, DATA_SIZE, tally->counts);
+    tally->samples = (uint64_t)DATA_SIZE * times;
 }
 
 static void complain(const struct scenario *scenario, const char *what, const char *why)
@@ -127,7 +123,7 @@ static void judge(const struct scenario *scenario, int rc, const struct tally *t
     bool fault = emulated_device_struck();
     uint64_t counts[256];
     struct tally expected = tally_in(counts, histogram);
-    naive_counts(&expected, scenario->fold, (uint64_t)scenario->pipe + 2 * scenario->twice);
+    naive_counts(histogram, scenario->pipe + 2u * scenario->twice, &expected);
     struck += fault;
     handed_over += outcome->gpu_bytes > 0 && outcome->cpu_bytes > 0;
     if (rc != 0) {
@@ -265,8 +261,7 @@ int main(void)
     files.rlim_cur = files.rlim_max; /* refused runs leave their inputs open */
     setrlimit(RLIMIT_NOFILE, &files);
     signal(SIGPIPE, SIG_IGN);
-    for (size_t i = 0; i < sizeof data; i++)
-        data[i] = (unsigned char)(i % 3 ? 'a' + i * 7 % 26 : i * 31 >> 2);
+    samples_fill(SAMPLES_MIXED, data, sizeof data);
     for (unsigned form = 0; form < FORMS; form++)
         make_file(&forms[form]);
 
