@@ -17,7 +17,7 @@ enum samples {
     SAMPLES_RUNS,       /* of 1000 */
     SAMPLES_SORTED,
     SAMPLES_KINDS,                 /* so many are hard for some way of counting */
-    SAMPLES_MIXED = SAMPLES_KINDS, /* not hard: two letters, then any byte */
+    SAMPLES_MIXED = SAMPLES_KINDS, /* not hard: any byte, then two letters */
 };
 
 /* Fills data[0..len); the same in every run of a program that asks for the same. One thread. */
