@@ -281,6 +281,10 @@ watch_over()
         wait $!
         echo "$name: too slow: more than $limit_ s"
         kill -TERM $$
+        # The shell takes that only when what it waits for has ended.
+        sleep 10 &
+        wait $!
+        kill -KILL $$
     ) &
     watchdog=$!
 }
