@@ -57,6 +57,7 @@ gpuhisto_sources = \
 	src/input/input.c src/input/input.h \
 	src/input/plain.c \
 	src/input/source.c src/input/source.h src/input/source_internal.h \
+	src/input/seams.c src/input/seams.h \
 	src/input/units.c src/input/units.h \
 	src/pool/cgroup.c src/pool/cgroup.h \
 	src/pool/cost.c src/pool/cost.h \

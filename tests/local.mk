@@ -58,7 +58,7 @@ tests_helpers_libhelpers_a_SOURCES = $(naive_number) \
 
 check_PROGRAMS += tests/helpers/dribble tests/helpers/make_data tests/helpers/make_zstd \
 	tests/helpers/exchange tests/helpers/oracle tests/helpers/oracle_numbers \
-	tests/helpers/oracle_values \
+	tests/helpers/oracle_values tests/helpers/peak \
 	tests/helpers/with_stdin
 tests_helpers_make_data_LDADD = tests/helpers/libhelpers.a
 tests_helpers_oracle_numbers_LDADD = tests/helpers/libhelpers.a libhistogram.a -lm

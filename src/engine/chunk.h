@@ -9,13 +9,28 @@
 
 struct engine;
 
+/* Where a chunk stands among all chunks. A FILE is one segment or several, and each reader reads
+ * the chunks of a segment in order; the segments, and the FILEs, come side by side. */
+struct position {
+    size_t file;      /* all three are counted from 0 */
+    uint64_t segment; /* of the FILE */
+    uint64_t index;   /* of the segment */
+};
+
+/* What ends with a chunk. */
+enum chunk_end {
+    ENDS_NOTHING,
+    ENDS_SEGMENT,
+    ENDS_FILE,
+};
+
 /* Where the data of a chunk come from. A copy of the data takes a copy of this along. Only texts
- * have more than `bytes`. */
+ * need more than `bytes`. */
 struct origin {
-    size_t bytes;      /* of input; a token may have some in two chunks */
-    uint64_t sequence; /* chunks in order, from 0 without a gap */
-    size_t file;       /* the FILE, counted from 0 */
-    const char *name;  /* the FILE as messages name it */
+    size_t bytes; /* of input; a token may have some in two chunks */
+    struct position at;
+    enum chunk_end end;
+    const char *name; /* the FILE as messages name it */
 };
 
 struct chunk {

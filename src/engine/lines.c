@@ -13,29 +13,41 @@
 /* Bytes of these as show_text writes them, "...", and the NUL. */
 #define SHOWN_SIZE (4 * SHOWN + 4)
 
-/* Chunks [begin, end), all of which were added. */
+/* Where a FILE ends: no chunk stands there. */
+#define END_OF_FILE UINT64_MAX
+
+/* Chunks [begin, end) of one FILE, all of which were added. */
 struct run {
-    uint64_t begin, end;
-    size_t file;       /* of the last chunk */
-    uint64_t newlines; /* in the chunks of that file */
+    struct position begin, end;
+    uint64_t newlines; /* in these chunks */
 };
 
 struct lines {
-    _Atomic uint64_t invalid; /* first chunk known to have an invalid token; or UINT64_MAX */
-    pthread_mutex_t lock;     /* the rest */
-    struct origin origin;     /* of that chunk */
-    uint64_t newlines;        /* in it, before the token */
-    char token[SHOWN_SIZE];   /* its beginning, as messages show it */
+    atomic_bool found;       /* an invalid token */
+    pthread_mutex_t lock;    /* the rest */
+    struct position at;      /* the first chunk known to have an invalid token, if found */
+    const char *name;        /* its FILE */
+    uint64_t newlines;       /* in it, before the token */
+    char token[SHOWN_SIZE];  /* its beginning, as messages show it */
+    bool *added;             /* of each FILE: whether all of it was added */
+    size_t files, first_out; /* FILEs, and the first of them of which that is not so */
     size_t count;
-    struct run runs[]; /* ascending; chunks that are still out are the gaps between them */
+    struct run runs[]; /* of these others, ascending; what is still out are the gaps between them */
 };
 
-struct lines *lines_open(size_t chunks)
+struct lines *lines_open(size_t files, size_t chunks, size_t readers)
 {
-    struct lines *lines = calloc(1, sizeof *lines + (chunks + 2) * sizeof lines->runs[0]);
-    if (!lines)
+    /* In each gap is a chunk that is out, or the end of what was read of a segment. */
+    size_t most = chunks + 2 * readers + 2;
+    struct lines *lines = calloc(1, sizeof *lines + most * sizeof lines->runs[0]);
+    bool *added = calloc(files, sizeof *added);
+    if (!lines || !added) {
+        free(lines);
+        free(added);
         return NULL;
-    lines->invalid = UINT64_MAX;
+    }
+    lines->added = added;
+    lines->files = files;
     pthread_mutex_init(&lines->lock, NULL);
     return lines;
 }
@@ -45,8 +57,41 @@ void lines_close(struct lines *lines)
     if (!lines)
         return;
     pthread_mutex_destroy(&lines->lock);
+    free(lines->added);
     free(lines);
 }
+
+/* --- positions --- */
+
+static int compare_positions(const struct position *a, const struct position *b)
+{
+    if (a->file != b->file)
+        return a->file < b->file ? -1 : 1;
+    if (a->segment != b->segment)
+        return a->segment < b->segment ? -1 : 1;
+    return a->index == b->index ? 0 : a->index < b->index ? -1 : 1;
+}
+
+static bool is_start(const struct position *at)
+{
+    return at->segment == 0 && at->index == 0;
+}
+
+/* Where the chunk after this one stands. */
+static struct position position_after(const struct origin *origin)
+{
+    struct position at = origin->at;
+    switch (origin->end) {
+    case ENDS_FILE:
+        return (struct position){at.file, END_OF_FILE, 0};
+    case ENDS_SEGMENT:
+        return (struct position){at.file, at.segment + 1, 0};
+    default:
+        return (struct position){at.file, at.segment, at.index + 1};
+    }
+}
+
+/* --- the first invalid token --- */
 
 /* Writes the beginning of a token. Its end is not shown: where that of a very long token is depends
  * on how the text was cut into chunks. */
@@ -75,75 +120,86 @@ static void keep_token(struct lines *lines, const struct chunk *chunk)
     size_t at, len;
     if (!numbers_find_invalid(chunk->data, chunk->len, &at, &len))
         return;
-    uint64_t sequence = chunk->origin.sequence;
-    atomic_store(&lines->invalid, sequence);
-    lines->origin = chunk->origin;
+    atomic_store(&lines->found, true);
+    lines->at = chunk->origin.at;
+    lines->name = chunk->origin.name;
     lines->newlines = newlines_in(chunk->data, at);
     show_token(chunk->data + at, len, lines->token);
-    while (lines->count > 0 && lines->runs[lines->count - 1].begin > sequence)
+    while (lines->count > 0 &&
+           compare_positions(&lines->runs[lines->count - 1].begin, &lines->at) > 0)
         lines->count--;
 }
 
-/* Joins run i with the next one if no chunk is missing between the two. */
-static void join(struct lines *lines, size_t i)
+/* --- what was added --- */
+
+static void remove_run(struct lines *lines, size_t i)
+{
+    lines->count--;
+    memmove(&lines->runs[i], &lines->runs[i + 1], (lines->count - i) * sizeof lines->runs[0]);
+}
+
+/* Joins run i with the next one if no chunk is missing between the two. Whether it did. */
+static bool join_runs(struct lines *lines, size_t i)
 {
     struct run *run = &lines->runs[i], *next = run + 1;
-    if (i + 1 >= lines->count || run->end != next->begin)
+    if (i + 1 >= lines->count || compare_positions(&run->end, &next->begin) != 0)
+        return false;
+    run->newlines += next->newlines;
+    run->end = next->end;
+    remove_run(lines, i + 1);
+    return true;
+}
+
+/* Takes run i away if it is all of its FILE. */
+static void finish_file(struct lines *lines, size_t i)
+{
+    const struct run *run = &lines->runs[i];
+    if (!is_start(&run->begin) || run->end.segment != END_OF_FILE)
         return;
-    if (next->file == run->file) /* then all of the next run is from that file */
-        next->newlines += run->newlines;
-    next->begin = run->begin;
-    lines->count--;
-    memmove(run, next, (lines->count - i) * sizeof *run);
+    lines->added[run->begin.file] = true;
+    remove_run(lines, i);
+    while (lines->first_out < lines->files && lines->added[lines->first_out])
+        lines->first_out++;
 }
 
 static void add_run(struct lines *lines, const struct run *added)
 {
     size_t at = lines->count;
-    while (at > 0 && lines->runs[at - 1].begin > added->begin)
+    while (at > 0 && compare_positions(&lines->runs[at - 1].begin, &added->begin) > 0)
         at--;
     memmove(&lines->runs[at + 1], &lines->runs[at], (lines->count - at) * sizeof *added);
     lines->runs[at] = *added;
     lines->count++;
-    join(lines, at);
-    if (at > 0)
-        join(lines, at - 1);
+    join_runs(lines, at);
+    finish_file(lines, at > 0 && join_runs(lines, at - 1) ? at - 1 : at);
 }
 
 void lines_add(struct lines *lines, const struct chunk *chunk, uint64_t newlines, bool invalid)
 {
     const struct origin *origin = &chunk->origin;
-    if (origin->sequence > atomic_load(&lines->invalid))
-        return;
     pthread_mutex_lock(&lines->lock);
-    if (origin->sequence < lines->invalid) {
+    if (!lines->found || compare_positions(&origin->at, &lines->at) < 0) {
         if (invalid)
             keep_token(lines, chunk);
         else
-            add_run(lines, &(struct run){.begin = origin->sequence,
-                                         .end = origin->sequence + 1,
-                                         .file = origin->file,
-                                         .newlines = newlines});
+            add_run(lines, &(struct run){origin->at, position_after(origin), newlines});
     }
     pthread_mutex_unlock(&lines->lock);
 }
 
 bool lines_first(struct lines *lines, struct reason *what)
 {
-    uint64_t sequence = atomic_load(&lines->invalid);
-    if (sequence == UINT64_MAX)
+    if (!atomic_load(&lines->found))
         return false;
     pthread_mutex_lock(&lines->lock);
-    sequence = lines->invalid;
     const struct run *front = &lines->runs[0];
-    bool known =
-        sequence == 0 || (lines->count == 1 && front->begin == 0 && front->end == sequence);
-    uint64_t line = 1 + lines->newlines;
-    if (known && sequence > 0 && front->file == lines->origin.file)
-        line += front->newlines;
+    bool at_start = is_start(&lines->at);
+    bool reaches = lines->count > 0 && is_start(&front->begin) &&
+                   compare_positions(&front->end, &lines->at) == 0;
+    bool known = lines->first_out == lines->at.file && (at_start || reaches);
+    uint64_t line = 1 + lines->newlines + (known && !at_start ? front->newlines : 0);
     if (known)
-        reason_of(what, lines->origin.name, "line %" PRIu64 ": '%s' is not a number", line,
-                  lines->token);
+        reason_of(what, lines->name, "line %" PRIu64 ": '%s' is not a number", line, lines->token);
     pthread_mutex_unlock(&lines->lock);
     return known;
 }

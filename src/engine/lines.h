@@ -1,5 +1,6 @@
-/* Finds the line of the first token of a text that is not a number. Engines report chunks in any
- * order; the line is known once every chunk before it was counted. */
+/* Finds the line of the first token of all texts that is not a number. Engines report chunks in any
+ * order; the line is known once every chunk before it was counted, and every FILE before its own.
+ */
 #ifndef GPUHISTO_LINES_H
 #define GPUHISTO_LINES_H
 
@@ -8,9 +9,9 @@
 
 struct lines;
 
-/* Opens one for a text of which at most `chunks` chunks are being filled or counted at a time. NULL
- * if memory is short. */
-struct lines *lines_open(size_t chunks);
+/* Opens one for `files` FILEs, of which at most `chunks` chunks are being filled or counted at a
+ * time, and at most `readers` segments are being read. NULL if memory is short. */
+struct lines *lines_open(size_t files, size_t chunks, size_t readers);
 
 /* Adds a chunk, each one once: how many newlines are in it, and whether it has a token that is not
  * a number. Only then, and if no earlier one is known, its data are searched. Any thread. */

@@ -1,165 +1,157 @@
-/* Who may decode, and who helps: decoders take memory, which is bounded, and may be short. */
+/* Who may decode, and who helps: memory for decoders and descriptors are bounded, and may be short.
+ */
 #include "source_internal.h"
 
-/* Decoders are kept by as many readers as this allows, in bytes: for what they keep at hand, and
- * for compressed bytes. */
-#define DECODERS_SIZE ((size_t)48 << 20)
-#define DECODER_SIZE ((size_t)256 << 10) /* without those two */
-
-/* Whether there is nothing to read or decode for this reader now; under the lock. */
-static bool must_wait(const struct reader *reader)
-{
-    const struct admission *admission = &reader->source->admission;
-    size_t size = (admission->decoders + 1) * admission->decoder_size;
-    bool crowded = admission->decoders > 0 && size > DECODERS_SIZE;
-    bool full = admission->decoders_max > 0 && admission->decoders >= admission->decoders_max;
-    if (reader->stalled)
-        return admission->decoders > 0 && (crowded || full);
-    return admission->stalled > 0 || admission->in_order ||
-           (admission->ended && admission->busy > 0) ||
-           (admission->compressed && !reader->has_decoder && (crowded || full));
-}
-
-/* Under the lock. */
-static void give_up_decoder(struct reader *reader)
+/* Takes what the reader has reserved. Under the lock. */
+static void give_back(struct reader *reader)
 {
     decoding_drop(&reader->decoding);
-    reader->has_decoder = false;
-    reader->source->admission.decoders--;
+    reader->source->admission.used -= reader->reserved;
+    reader->reserved = 0;
 }
 
-bool admission_enter(struct reader *reader)
+/* Whether the reader may reserve so much. One alone may have any amount. Under the lock. */
+static bool fits(const struct reader *reader, size_t size)
+{
+    const struct admission *admission = &reader->source->admission;
+    size_t others = admission->used - reader->reserved;
+    return others == 0 || (others <= admission->limit && size <= admission->limit - others);
+}
+
+/* Whether the reader is still short of what it was short of. Under the lock. */
+static bool is_short(const struct reader *reader)
+{
+    const struct source *source = reader->source;
+    const struct admission *admission = &source->admission;
+    switch (reader->shortage) {
+    case SHORT_OF_MEMORY:
+        return !fits(reader, reader->wanted);
+    case SHORT_OF_FILES:
+        return !source->parked && admission->inputs >= admission->inputs_max;
+    case SHORT_OF_INPUT:
+        return !source->parked && admission->busy > 0;
+    default:
+        return false;
+    }
+}
+
+bool admission_reserve(struct reader *reader, size_t size)
 {
     struct source *source = reader->source;
     struct admission *admission = &source->admission;
-    if (helpers_pending(&source->helpers))
-        return false;
     pthread_mutex_lock(&source->lock);
-    if (reader->has_decoder && admission->decoders > 1 &&
-        admission->decoders * admission->decoder_size > DECODERS_SIZE)
-        give_up_decoder(reader);
-    bool admitted = !must_wait(reader);
-    if (admitted && !reader->has_decoder) {
-        reader->has_decoder = true;
-        admission->decoders++;
+    bool gives_back = reader->reserved > size && !fits(reader, reader->reserved);
+    bool has_enough = reader->reserved >= size && !gives_back;
+    bool reserved = has_enough || fits(reader, size);
+    if (gives_back || !reserved)
+        give_back(reader);
+    if (reserved && !has_enough) {
+        admission->used += size - reader->reserved;
+        reader->reserved = size;
     }
+    reader->shortage = reserved ? SHORT_OF_NOTHING : SHORT_OF_MEMORY;
+    reader->wanted = size;
     pthread_mutex_unlock(&source->lock);
-    if (admitted)
-        helpers_leave(&source->helpers, &reader->helper);
-    return admitted;
-}
-
-/* The reader, which found no memory, has given up its decoder: from now on there will be no more
- * than the others have. Whether any of them holds memory. Under the lock. */
-static bool limit_decoders(struct admission *admission)
-{
-    admission->decoders_max = admission->decoders > 0 ? admission->decoders : 1;
-    return admission->decoders > 0 || admission->stalled > 0;
+    if (gives_back || !reserved)
+        helpers_tell(&source->helpers);
+    return reserved;
 }
 
 bool admission_refuse(struct reader *reader)
 {
     struct source *source = reader->source;
+    struct admission *admission = &source->admission;
     pthread_mutex_lock(&source->lock);
-    give_up_decoder(reader);
-    bool others = limit_decoders(&source->admission);
+    give_back(reader);
+    if (admission->used < admission->limit)
+        admission->limit = admission->used;
+    bool others = admission->used > 0;
+    reader->shortage = SHORT_OF_MEMORY;
     pthread_mutex_unlock(&source->lock);
     helpers_tell(&source->helpers);
     return others;
 }
 
-bool admission_stall(struct reader *reader)
+void admission_release(struct reader *reader, size_t most)
 {
     struct source *source = reader->source;
+    if (reader->reserved <= most) /* written by this reader's thread alone */
+        return;
     pthread_mutex_lock(&source->lock);
-    reader->has_decoder = false;
-    source->admission.decoders--;
-    bool others = limit_decoders(&source->admission);
-    reader->stalled = true;
-    source->admission.stalled++;
+    give_back(reader);
     pthread_mutex_unlock(&source->lock);
     helpers_tell(&source->helpers);
-    return others;
-}
-
-bool admission_resume(struct reader *reader)
-{
-    struct source *source = reader->source;
-    if (!reader->stalled)
-        return true;
-    pthread_mutex_lock(&source->lock);
-    bool resumes = source->failed || !must_wait(reader);
-    if (resumes) {
-        reader->stalled = false;
-        reader->has_decoder = true;
-        source->admission.stalled--;
-        source->admission.decoders++;
-    }
-    pthread_mutex_unlock(&source->lock);
-    if (resumes)
-        helpers_leave(&source->helpers, &reader->helper);
-    return resumes;
 }
 
 void admission_begin(struct reader *reader)
 {
     struct source *source = reader->source;
-    struct admission *admission = &source->admission;
-    const struct units *units = &reader->decoding.units;
-    bool in_order = reader->decoding.in_order;
-    size_t size = DECODER_SIZE + units->cap + (size_t)(in_order ? 0 : units->memory);
     reader->busy = true;
     pthread_mutex_lock(&source->lock);
-    admission->busy++;
-    admission->in_order = in_order;
-    if (size > admission->decoder_size)
-        admission->decoder_size = size;
+    source->admission.busy++;
     pthread_mutex_unlock(&source->lock);
 }
 
 void admission_end(struct reader *reader)
 {
     struct source *source = reader->source;
-    struct admission *admission = &source->admission;
-    bool in_order = reader->decoding.in_order;
     reader->busy = false;
     pthread_mutex_lock(&source->lock);
-    admission->busy--;
-    if (in_order)
-        admission->in_order = false;
-    bool news = in_order || admission->ended;
+    bool last = --source->admission.busy == 0;
     pthread_mutex_unlock(&source->lock);
-    if (news)
+    if (last)
         helpers_tell(&source->helpers);
 }
 
-void admission_set_input(struct source *source, bool compressed)
+bool admission_open(struct reader *reader)
+{
+    struct source *source = reader->source;
+    struct admission *admission = &source->admission;
+    pthread_mutex_lock(&source->lock);
+    bool opens = admission->inputs_max == 0 || admission->inputs < admission->inputs_max;
+    if (opens)
+        admission->inputs++;
+    else
+        reader->shortage = SHORT_OF_FILES;
+    pthread_mutex_unlock(&source->lock);
+    return opens;
+}
+
+void admission_close(struct source *source)
 {
     pthread_mutex_lock(&source->lock);
-    source->admission.compressed = compressed;
+    source->admission.inputs--;
+    bool awaited = source->admission.inputs_max > 0;
     pthread_mutex_unlock(&source->lock);
-    if (!compressed)
+    if (awaited)
         helpers_tell(&source->helpers);
+}
+
+bool admission_refuse_file(struct reader *reader)
+{
+    struct source *source = reader->source;
+    struct admission *admission = &source->admission;
+    pthread_mutex_lock(&source->lock);
+    bool others = admission->inputs > 1; /* beside the one that was to be opened */
+    if (others) {
+        admission->inputs_max = admission->inputs - 1;
+        reader->shortage = SHORT_OF_FILES;
+    }
+    pthread_mutex_unlock(&source->lock);
+    admission_close(source);
+    return others;
 }
 
 /* A batch is no longer busy once all its chunks were given or are in its reader's hands, so what
  * was given is looked at last. */
-bool admission_remains(struct source *source)
+bool admission_remains(struct reader *reader)
 {
+    struct source *source = reader->source;
     pthread_mutex_lock(&source->lock);
-    source->admission.ended = true;
-    bool busy = source->admission.busy > 0;
+    bool busy = source->parked || source->admission.busy > 0;
+    reader->shortage = SHORT_OF_INPUT;
     pthread_mutex_unlock(&source->lock);
     return busy || helpers_pending(&source->helpers);
-}
-
-/* A reader that waits keeps no decoder whose memory another one waits for. Under the lock. */
-static bool yield_decoder(struct reader *reader)
-{
-    bool yields = reader->source->admission.stalled > 0 && reader->has_decoder && !reader->busy;
-    if (yields)
-        give_up_decoder(reader);
-    return yields;
 }
 
 struct chunk *admission_help(struct reader *reader)
@@ -169,13 +161,13 @@ struct chunk *admission_help(struct reader *reader)
     for (bool waits = true; waits && !given;) {
         uint64_t ticket = helpers_news(&source->helpers);
         pthread_mutex_lock(&source->lock);
-        bool yielded = yield_decoder(reader);
-        waits = !source->failed && must_wait(reader);
+        waits = !source->failed && is_short(reader);
         pthread_mutex_unlock(&source->lock);
-        if (yielded)
-            helpers_tell(&source->helpers);
+        if (waits)
+            admission_release(reader, 0); /* others may want it */
         given = waits ? helpers_wait(&source->helpers, &reader->helper, ticket)
                       : helpers_take(&source->helpers, &reader->helper);
     }
+    reader->shortage = SHORT_OF_NOTHING;
     return given;
 }

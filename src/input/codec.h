@@ -40,8 +40,7 @@ struct codec_unit {
 enum decode_status {
     DECODE_OK,
     DECODE_FAULT,     /* the reason is set; the decoder is of no more use */
-    DECODE_NO_MEMORY, /* nothing was taken or given, and the decoder's memory was freed; the same
-                       * call may be made again */
+    DECODE_NO_MEMORY, /* likewise; memory that reserve has taken is enough */
 };
 
 /* One call of decode. */

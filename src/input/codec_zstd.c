@@ -111,15 +111,12 @@ static size_t feed_context(struct zstd_decoder *zstd, const unsigned char *in, s
     return ZSTD_decompressStream(zstd->context, &nothing, &from);
 }
 
-/* Makes a context that has taken what was taken of the frame's header. 0 or -1. */
 static int make_context(struct zstd_decoder *zstd)
 {
     zstd->context = ZSTD_createDCtx();
     if (!zstd->context)
         return -1;
     size_t rc = ZSTD_DCtx_setParameter(zstd->context, ZSTD_d_windowLogMax, zstd->window_log_max);
-    if (!ZSTD_isError(rc) && zstd->in_frame)
-        rc = feed_context(zstd, zstd->header, zstd->header_len);
     if (!ZSTD_isError(rc))
         return 0;
     drop_context(zstd);
@@ -172,21 +169,11 @@ static enum decode_status window_too_large(struct reason *why)
     return DECODE_FAULT;
 }
 
-/* libzstd allocates before it gives any of a frame's content, so that its memory can be freed. */
-static enum decode_status forget_step(struct zstd_decoder *zstd, struct reason *why)
-{
-    drop_context(zstd);
-    if (zstd->content == 0)
-        return DECODE_NO_MEMORY;
-    reason_set(why, "out of memory");
-    return DECODE_FAULT;
-}
-
-static enum decode_status decode_failed(struct zstd_decoder *zstd, size_t error, struct reason *why)
+static enum decode_status decode_failed(size_t error, struct reason *why)
 {
     switch (ZSTD_getErrorCode(error)) {
     case ZSTD_error_memory_allocation:
-        return forget_step(zstd, why);
+        return DECODE_NO_MEMORY;
     case ZSTD_error_frameParameter_windowTooLarge:
         return window_too_large(why);
     case ZSTD_error_dictionary_wrong:
@@ -232,7 +219,7 @@ static enum decode_status zstd_decode(struct decoder *decoder, struct decode_ste
         return DECODE_NO_MEMORY;
     size_t hint = ZSTD_decompressStream(zstd->context, &to, &from);
     if (ZSTD_isError(hint))
-        return decode_failed(zstd, hint, why);
+        return decode_failed(hint, why);
     step->used = from.pos;
     step->made = to.pos;
     keep_header(zstd, step->in, from.pos);

@@ -2,11 +2,80 @@
  */
 #include "source_internal.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 void decoding_drop(struct decoding *decoding)
 {
     decoder_close(decoding->decoder);
     units_free(&decoding->units);
-    *decoding = (struct decoding){.decoder = NULL};
+    decoding->decoder = NULL;
+}
+
+/* --- seams --- */
+
+/* Adds a span to those of the FILE, and keeps what this completes to be given out. */
+static void keep_seams(struct reader *reader, struct open_input *open, struct span *span)
+{
+    struct span **end = &reader->seams;
+    while (*end)
+        end = &(*end)->next;
+    *end = seams_add(&open->seams, span);
+    reader->seams_file = open->at.file;
+    reader->seams_name = open->input.name;
+}
+
+static int fail_within_value(struct reader *reader, size_t len, size_t size)
+{
+    struct reason why;
+    reason_of(&why, reader->seams_name, "ends within a value, %zu of its %zu bytes are there", len,
+              size);
+    return source_fail(reader->source, &why);
+}
+
+int decoding_give_seam(struct reader *reader, source_memory *choose, void *arg,
+                       struct chunk **chunk)
+{
+    struct source *source = reader->source;
+    struct span *seam = reader->seams;
+    const struct fragment *record = &seam->head;
+    size_t size = source->options.record_size;
+    /* The lines of a text need even an empty one. */
+    bool is_needed = size == RECORD_TOKENS || record->len > 0;
+    if (size != RECORD_TOKENS && record->len % size != 0)
+        return fail_within_value(reader, record->len, size);
+    if (is_needed && !(*chunk = choose(arg, FLOW_DECODED)))
+        return source_fail(source, &(struct reason){""});
+    if (is_needed) {
+        memcpy((*chunk)->data, record->data, record->len);
+        (*chunk)->len = record->len;
+        (*chunk)->give = false;
+        (*chunk)->origin = (struct origin){.bytes = record->bytes,
+                                           .at = {reader->seams_file, seam->begin, 0},
+                                           .end = seam->is_end ? ENDS_FILE : ENDS_NOTHING,
+                                           .name = reader->seams_name};
+    }
+    reader->seams = seam->next;
+    free(seam);
+    return 1;
+}
+
+/* --- taking a batch --- */
+
+/* What a decoder takes beside what it must keep at hand, and beside compressed bytes. */
+#define DECODER_SIZE ((size_t)256 << 10)
+
+/* The FILE has been decoded to its end, but for batches that other readers have. 0 or -1. */
+static int end_file(struct reader *reader, struct open_input *open)
+{
+    size_t size = open->input.records.size;
+    if (size != 1) {
+        struct span *end = span_open(open->at.segment, size, 0, true);
+        if (!end)
+            return source_fail_for_memory(reader->source, open->input.name);
+        keep_seams(reader, open, end);
+    }
+    return source_retire(reader->source, open);
 }
 
 /* Makes decoder one of the input's codec, with the memory for the largest of the units ahead. 0, or
@@ -28,55 +97,110 @@ static int prepare_decoder(struct reader *reader, const struct input *input,
                                  units->len - ahead->largest);
 }
 
-/* Takes what is ahead, with all the memory that decoding it needs: what another reader takes
- * meanwhile cannot stop this one. 1 or -1. */
-static int take_batch(struct reader *reader, struct input *input, const struct units_ahead *ahead)
+/* Opens a span for the next segment, if it can cut records. 0, or -1: out of memory. */
+static int open_span(struct decoding *decoding, const struct open_input *open)
+{
+    size_t size = open->input.records.size;
+    if (size == 1)
+        return 0;
+    decoding->span = span_open(open->at.segment, size, open->content, false);
+    return decoding->span ? 0 : -1;
+}
+
+/* What is decoded next is the next segment of the FILE. */
+static void begin_segment(struct decoding *decoding)
+{
+    struct open_input *open = decoding->open;
+    decoding->at = (struct position){open->at.file, open->at.segment++, 1}; /* 0 is the seam's */
+    decoding->records.size = open->input.records.size;
+    decoding->records.cut_len = 0;
+    decoding->records.too_long = false;
+    decoding->content = 0;
+}
+
+/* Moves the batch from the input to the reader, with all the memory that it needs. 0, or -1: out of
+ * memory, and nothing has moved. */
+static int move_batch(struct reader *reader, struct open_input *open,
+                      const struct units_ahead *ahead)
 {
     struct decoding *decoding = &reader->decoding;
-    if (prepare_decoder(reader, input, ahead) != 0 ||
-        units_take(input, ahead, &decoding->units) != 0)
-        return admission_refuse(reader) ? 1 : source_fail_for_memory(reader->source, input->name);
-    decoding->name = input->name;
-    decoding->codec = input->codec;
+    struct input *input = &open->input;
+    if (prepare_decoder(reader, input, ahead) != 0)
+        return -1;
+    if (open_span(decoding, open) != 0)
+        return -1;
+    if (units_take(input, ahead, &decoding->units) == 0)
+        return 0;
+    free(decoding->span);
+    decoding->span = NULL;
+    return -1;
+}
+
+/* Takes what is ahead, and all memory for it before: what another reader takes meanwhile cannot
+ * stop this one. A batch that must be decoded in order takes the input along. 1 or -1. */
+static int take_batch(struct reader *reader, struct open_input *open,
+                      const struct units_ahead *ahead)
+{
+    struct source *source = reader->source;
+    struct decoding *decoding = &reader->decoding;
+    struct input *input = &open->input;
+    uint64_t size = DECODER_SIZE + input->units.cap + ahead->memory;
+    if (!admission_reserve(reader, size < SIZE_MAX ? (size_t)size : SIZE_MAX))
+        return 1;
+    if (move_batch(reader, open, ahead) != 0)
+        return admission_refuse(reader) ? 1 : source_fail_for_memory(source, input->name);
+    decoding->open = open;
+    begin_segment(decoding);
     decoding->in_order = decoding->units.kind != UNITS_WHOLE;
     decoding->pending = false;
+    if (decoding->in_order) {
+        source->current = NULL;
+    } else {
+        source_use(source, open);
+        open->content += decoding->units.content;
+    }
     admission_begin(reader);
+    helpers_leave(&source->helpers, &reader->helper);
     return 1;
 }
 
 int decoding_take(struct reader *reader)
 {
     struct source *source = reader->source;
-    struct input *input = &source->current->input;
+    struct open_input *open = source->current;
     struct units_ahead ahead;
     struct reason why;
-    if (!admission_enter(reader))
+    if (helpers_pending(&source->helpers))
         return 1;
-    switch (units_look(input, &ahead, &why)) {
+    switch (units_look(&open->input, &ahead, &why)) {
     case UNITS_AHEAD:
-        return take_batch(reader, input, &ahead);
+        return take_batch(reader, open, &ahead);
     case UNITS_END:
-        return source_retire(source) == 0 ? 1 : -1;
+        source->current = NULL;
+        return end_file(reader, open) == 0 ? 1 : -1;
     case UNITS_NO_MEMORY:
-        return admission_refuse(reader) ? 1 : source_fail_for_memory(source, input->name);
+        reader->wanted = UNITS_SIZE_FIRST;
+        return admission_refuse(reader) ? 1 : source_fail_for_memory(source, open->input.name);
     default:
         return source_fail(source, &why);
     }
 }
 
+/* --- decoding it --- */
+
 /* What came of decoding. */
 enum decoded {
-    DECODED_SOME,  /* the batch goes on */
-    DECODED_DRY,   /* it goes on, but there is nothing to read now */
-    DECODED_ALL,   /* the batch has ended */
-    DECODED_STUCK, /* for want of memory; may be tried again */
+    DECODED_SOME, /* the batch goes on */
+    DECODED_DRY,  /* it goes on, but there is nothing to read now */
+    DECODED_ALL,  /* the batch has ended */
     DECODED_FAILED,
 };
 
 static enum decoded fail_at(struct reader *reader, uint64_t offset, const char *fault)
 {
     struct reason why;
-    reason_of(&why, reader->decoding.name, "%s, at byte %llu", fault, (unsigned long long)offset);
+    reason_of(&why, reader->decoding.open->input.name, "%s, at byte %llu", fault,
+              (unsigned long long)offset);
     source_fail(reader->source, &why);
     return DECODED_FAILED;
 }
@@ -85,23 +209,23 @@ static enum decoded fail_truncated(struct reader *reader)
 {
     const struct decoding *decoding = &reader->decoding;
     struct reason fault;
-    reason_set(&fault, "truncated %s data", decoding->codec->name);
+    reason_set(&fault, "truncated %s data", decoding->decoder->codec->name);
     return fail_at(reader, decoding->units.offset + decoding->units.len, fault.text);
 }
 
 static bool is_complete(const struct decoding *decoding)
 {
-    return decoding->codec->complete(decoding->decoder);
+    return decoding->decoder->codec->complete(decoding->decoder);
 }
 
 /* Feeds a decoder that has taken all there was. Unless `patient`, a stream is not waited for. */
 static enum decoded feed(struct reader *reader, bool patient)
 {
     struct decoding *decoding = &reader->decoding;
+    struct input *input = &decoding->open->input;
     struct reason why;
-    if (!decoding->in_order) /* the current input may be another one by now */
+    if (!decoding->in_order) /* the input is not this reader's */
         return fail_truncated(reader);
-    struct input *input = &reader->source->current->input;
     if (!patient && !input_ready(input, 0))
         return DECODED_DRY;
     ssize_t got = units_feed(input, &decoding->units, &why);
@@ -116,15 +240,12 @@ static enum decoded feed(struct reader *reader, bool patient)
 }
 
 /* Whether the batch has ended where a unit has. */
-static bool has_ended(const struct reader *reader, const struct chunk *chunk)
+static bool has_ended(const struct decoding *decoding)
 {
-    const struct units *units = &reader->decoding.units;
+    const struct units *units = &decoding->units;
     if (units->kind == UNITS_WHOLE)
         return units->pos == units->len;
-    if (units->kind == UNITS_TO_END)
-        return false;
-    const struct input *input = &reader->source->current->input;
-    return !units_go_on(input, units, chunk->len % input->records.size != 0);
+    return units->kind == UNITS_OPEN && !units_go_on(&decoding->open->input, units);
 }
 
 /* Takes one step of decoding, after what is in the chunk, up to limit. */
@@ -139,17 +260,20 @@ static enum decoded step_on(struct reader *reader, struct chunk *chunk, size_t l
                                .cap = limit - chunk->len};
     if (is_complete(decoding))
         decoding->unit_offset = units->offset + units->pos;
-    enum decode_status status = decoding->codec->decode(decoding->decoder, &step, &why);
-    if (status == DECODE_NO_MEMORY)
-        return DECODED_STUCK;
+    enum decode_status status = decoding->decoder->codec->decode(decoding->decoder, &step, &why);
+    if (status == DECODE_NO_MEMORY) {
+        source_fail_for_memory(reader->source, decoding->open->input.name);
+        return DECODED_FAILED;
+    }
     if (status == DECODE_FAULT)
         return fail_at(reader, decoding->unit_offset, why.text);
     units->pos += step.used;
     chunk->len += step.made;
     atomic_fetch_add(&reader->source->read, step.used);
     bool complete = is_complete(decoding);
+    decoding->content += step.made;
     decoding->pending = !complete && chunk->len == limit;
-    return complete && has_ended(reader, chunk) ? DECODED_ALL : DECODED_SOME;
+    return complete && has_ended(decoding) ? DECODED_ALL : DECODED_SOME;
 }
 
 /* Decodes on, after what is in the chunk, up to limit. Streams are waited for if there is nothing
@@ -169,31 +293,71 @@ static enum decoded decode(struct reader *reader, struct chunk *chunk, size_t li
     return state;
 }
 
-/* The same for a batch that must be decoded in order. Only there may records be cut; and the input
- * is this reader's own. */
-static enum decoded decode_in_order(struct reader *reader, struct chunk *chunk)
+/* The same, with what the last chunk was cut from before it, and cut after the last whole record.
+ */
+static enum decoded decode_records(struct reader *reader, struct chunk *chunk)
 {
-    struct input *input = &reader->source->current->input;
-    source_begin_chunk(reader->source, chunk);
-    chunk->len = records_resume(&input->records, chunk->data);
+    struct decoding *decoding = &reader->decoding;
+    const struct input *input = &decoding->open->input;
+    struct records *records = &decoding->records;
+    source_begin_chunk(decoding->open, &decoding->at, chunk);
+    chunk->len = records_resume(records, chunk->data);
     enum decoded state = decode(reader, chunk, source_fill_limit(input, chunk, chunk->len));
-    bool at_end = state == DECODED_ALL && reader->decoding.units.kind == UNITS_TO_END;
-    chunk->len = records_cut(&input->records, chunk->data, chunk->len, at_end);
+    if (decoding->span)
+        chunk->len = span_take_head(decoding->span, records, chunk->data, chunk->len);
+    chunk->len = records_cut(records, chunk->data, chunk->len, false);
+    chunk->origin.bytes = chunk->len;
+    if (state == DECODED_ALL || state == DECODED_DRY)
+        chunk->origin.end = ENDS_SEGMENT;
     return state;
 }
 
-/* Gives back what the batch did not need. A decoder that may have taken more memory than is allowed
- * side by side is closed. */
-static void end_batch(struct reader *reader)
+/* Adds what the segment begins and ends with. */
+static void end_segment(struct reader *reader)
 {
     struct decoding *decoding = &reader->decoding;
-    if (decoding->in_order) {
-        decoder_close(decoding->decoder);
-        decoding->decoder = NULL;
+    if (!decoding->span)
+        return;
+    span_take_tail(decoding->span, &decoding->records);
+    keep_seams(reader, decoding->open, decoding->span);
+    decoding->span = NULL;
+}
+
+/* Before a stream is waited for: all that there is should be counted, also what it begins with. So
+ * what comes is another segment. 1 or -1. */
+static int pause_batch(struct reader *reader)
+{
+    struct decoding *decoding = &reader->decoding;
+    struct open_input *open = decoding->open;
+    helpers_hurry(&reader->source->helpers);
+    end_segment(reader);
+    open->content += decoding->content;
+    if (open_span(decoding, open) != 0)
+        return source_fail_for_memory(reader->source, open->input.name);
+    begin_segment(decoding);
+    return 1;
+}
+
+/* Gives back what the batch did not need. 1 or -1. */
+static int end_batch(struct reader *reader)
+{
+    struct decoding *decoding = &reader->decoding;
+    struct open_input *open = decoding->open;
+    int rc = 0;
+    end_segment(reader);
+    if (!decoding->in_order) {
+        source_leave(reader->source, open);
+    } else if (decoding->units.kind == UNITS_TO_END) {
+        rc = end_file(reader, open);
+    } else {
+        open->content += decoding->content;
+        units_return(&open->input, &decoding->units);
+        source_park(reader->source, open);
     }
-    if (decoding->units.kind == UNITS_OPEN)
-        units_return(&reader->source->current->input, &decoding->units);
     admission_end(reader);
+    if (decoding->in_order)
+        admission_release(reader, DECODER_KEPT);
+    return rc == 0 ? 1 : -1;
 }
 
 int decoding_read(struct reader *reader, source_memory *choose, void *arg, struct chunk **chunk)
@@ -204,19 +368,12 @@ int decoding_read(struct reader *reader, source_memory *choose, void *arg, struc
     *chunk = choose(arg, FLOW_DECODED);
     if (!*chunk)
         return source_fail(source, &(struct reason){""});
-    enum decoded state = reader->decoding.in_order ? decode_in_order(reader, *chunk)
-                                                   : decode(reader, *chunk, (*chunk)->cap);
-    (*chunk)->origin.bytes = (*chunk)->len;
-    switch (state) {
+    switch (decode_records(reader, *chunk)) {
     case DECODED_ALL:
-        end_batch(reader);
-        return 1;
-    case DECODED_DRY: /* all that there is should be counted before the stream is waited for */
+        return end_batch(reader);
+    case DECODED_DRY:
         (*chunk)->give = false;
-        helpers_hurry(&source->helpers);
-        return 1;
-    case DECODED_STUCK:
-        return admission_stall(reader) ? 1 : source_fail_for_memory(source, reader->decoding.name);
+        return pause_batch(reader);
     case DECODED_FAILED:
         return -1;
     default:

@@ -187,7 +187,8 @@ int input_open(struct input *input, const char *operand, const struct input_opti
                             .records = {.size = options->record_size}};
     input->fd = standard ? STDIN_FILENO : open(operand, O_RDONLY | O_CLOEXEC | O_NOCTTY);
     if (input->fd < 0) {
-        reason_of(why, input->name, "%s", strerror(errno));
+        input->error = errno;
+        reason_of(why, input->name, "%s", strerror(input->error));
         return -1;
     }
     if (look_at_file(input, why) != 0 || recognise(input, options, why) != 0 ||

@@ -28,6 +28,7 @@ struct input_options {
 struct input {
     const char *name; /* the operand; "standard input" */
     int fd;
+    int error;         /* errno, if it could not be opened; otherwise 0 */
     bool regular;      /* pread works */
     bool may_be_short; /* regular, without blocks on a disk: may end before its size, as in /sys */
     off_t base;        /* regular: where reading began; standard input may stand anywhere */

@@ -19,7 +19,8 @@ static int read_piece(struct source *source, struct open_input *open, struct chu
 /* Reads the next bytes of a stream, or of a regular file past the size it had. */
 static int read_serial(struct source *source, struct chunk *chunk)
 {
-    struct input *input = &source->current->input;
+    struct open_input *open = source->current;
+    struct input *input = &open->input;
     struct reason why;
     ssize_t got;
     chunk->len = records_resume(&input->records, chunk->data);
@@ -33,7 +34,11 @@ static int read_serial(struct source *source, struct chunk *chunk)
     } while (got > 0 && chunk->fill && chunk->len < limit);
     chunk->len = records_cut(&input->records, chunk->data, chunk->len, got == 0);
     chunk->origin.bytes = chunk->len;
-    return got == 0 && source_retire(source) != 0 ? -1 : 1;
+    if (got > 0)
+        return 1;
+    chunk->origin.end = ENDS_FILE;
+    source->current = NULL;
+    return source_retire(source, open) == 0 ? 1 : -1;
 }
 
 /* Takes the next piece of a regular file, and reads it without the turn. */
@@ -54,13 +59,14 @@ static int read_parallel(struct source *source, struct chunk *chunk)
 int plain_read(struct source *source, source_memory *choose, void *arg, struct chunk **chunk,
                enum flow *flow)
 {
-    const struct input *input = &source->current->input;
+    struct open_input *open = source->current;
+    const struct input *input = &open->input;
     bool parallel = input_parallel(input);
     /* After a file's known end there is hardly ever anything: not worth waiting for a slot. */
     *flow = parallel || input->size > 0 ? FLOW_FILE : FLOW_PIPE;
     *chunk = choose(arg, *flow);
     if (*chunk)
-        source_begin_chunk(source, *chunk);
+        source_begin_chunk(open, &open->at, *chunk);
     if (*chunk && parallel)
         return read_parallel(source, *chunk);
     int more = *chunk ? read_serial(source, *chunk) : source_fail(source, &(struct reason){""});

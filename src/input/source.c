@@ -1,10 +1,14 @@
-/* The operands, in order; the turn; and what happened. */
+/* The FILEs, the turn, and what happened. */
 #include "source_internal.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+/* Bytes that all readers together may reserve for decoding. */
+#define DECODING_SIZE ((size_t)256 << 20)
 
 static char dash[] = "-";
 static char *const standard_input[] = {dash};
@@ -20,21 +24,46 @@ static bool is_regular(const char *operand, uint64_t *size)
     return regular;
 }
 
+static int compare_operands(const void *a, const void *b)
+{
+    const struct operand *x = a, *y = b;
+    if (x->size != y->size)
+        return x->size > y->size ? -1 : 1;
+    return x->number < y->number ? -1 : 1;
+}
+
+/* Looks at all operands, and puts them into the order in which they are read: regular files the
+ * longest first, so that no reader is left alone with that one; but if one is not regular, as they
+ * are given, because whoever writes to it may count on that. */
+static void order_operands(struct source *source)
+{
+    bool all_regular = true;
+    for (size_t i = 0; i < source->count; i++) {
+        struct operand *operand = &source->operands[i];
+        all_regular &= is_regular(operand->name, &operand->size);
+        source->left += operand->size;
+    }
+    source->size = all_regular ? atomic_load(&source->left) : 0;
+    if (all_regular)
+        qsort(source->operands, source->count, sizeof source->operands[0], compare_operands);
+}
+
 struct source *source_open(char *const *operands, size_t count, const struct input_options *options)
 {
     struct source *source = calloc(1, sizeof *source);
-    if (!source)
+    struct operand *all = calloc(count ? count : 1, sizeof *all);
+    if (!source || !all) {
+        free(source);
+        free(all);
         return NULL;
-    source->operands = count ? operands : standard_input;
-    source->count = count ? count : 1;
-    source->options = *options;
-    bool all_regular = true;
-    for (size_t i = 0; i < source->count; i++) {
-        uint64_t size;
-        all_regular &= is_regular(source->operands[i], &size);
-        source->left += size;
     }
-    source->size = all_regular ? atomic_load(&source->left) : 0;
+    source->operands = all;
+    source->count = count ? count : 1;
+    for (size_t i = 0; i < source->count; i++)
+        all[i] = (struct operand){.name = count ? operands[i] : standard_input[i], .number = i};
+    order_operands(source);
+    source->options = *options;
+    source->admission.limit = DECODING_SIZE;
     pthread_mutex_init(&source->turn, NULL);
     pthread_mutex_init(&source->lock, NULL);
     helpers_open(&source->helpers);
@@ -82,58 +111,109 @@ void source_leave(struct source *source, struct open_input *open)
     if (!last)
         return;
     input_close(&open->input);
+    seams_close(&open->seams);
     free(open);
+    admission_close(source);
 }
 
-/* Makes `current` an open input, in turn. 1, 0 if there is none left, -1. */
-static int open_current(struct source *source)
+int source_retire(struct source *source, struct open_input *open)
 {
-    if (source_has_failed(source))
-        return -1;
-    if (source->current)
-        return 1;
-    if (source->next_operand == source->count)
-        return 0;
-    const char *operand = source->operands[source->next_operand++];
-    uint64_t size;
-    (void)is_regular(operand, &size);
-    uint64_t left = atomic_load(&source->left); /* changed in turn only */
-    atomic_store(&source->left, left - (size < left ? size : left));
-    struct open_input *opened = calloc(1, sizeof *opened);
-    if (!opened)
-        return source_fail_for_memory(source, operand);
     struct reason why;
-    if (input_open(&opened->input, operand, &source->options, &why) != 0) {
-        free(opened);
-        return source_fail(source, &why);
+    int rc = input_check_end(&open->input, &why);
+    if (rc != 0)
+        source_fail(source, &why);
+    else
+        input_settle(&open->input);
+    source_leave(source, open);
+    return rc;
+}
+
+void source_park(struct source *source, struct open_input *open)
+{
+    pthread_mutex_lock(&source->lock);
+    open->next = source->parked;
+    source->parked = open;
+    pthread_mutex_unlock(&source->lock);
+    helpers_tell(&source->helpers);
+}
+
+static struct open_input *take_parked(struct source *source)
+{
+    pthread_mutex_lock(&source->lock);
+    struct open_input *open = source->parked;
+    if (open)
+        source->parked = open->next;
+    pthread_mutex_unlock(&source->lock);
+    return open;
+}
+
+/* What came of looking for an input to read. */
+enum found {
+    FOUND_INPUT,
+    FOUND_NONE,     /* all FILEs were opened */
+    FOUND_SHORTAGE, /* the reader should help */
+    FOUND_FAILURE,
+};
+
+/* Opens the next operand, for which admission has been given. */
+static enum found open_operand(struct reader *reader, const struct operand *operand)
+{
+    struct source *source = reader->source;
+    struct open_input *open = calloc(1, sizeof *open);
+    struct reason why;
+    bool opened = open && input_open(&open->input, operand->name, &source->options, &why) == 0;
+    bool is_short = open && !opened && (open->input.error == EMFILE || open->input.error == ENFILE);
+    if (is_short && admission_refuse_file(reader)) {
+        free(open);
+        return FOUND_SHORTAGE;
     }
-    source_use(source, opened);
-    source->current = opened;
-    if (input_parallel(&opened->input))
-        atomic_fetch_add(&source->left, opened->input.size);
-    if (opened->input.codec)
-        admission_set_input(source, true);
-    return 1;
+    if (opened && open->input.codec && seams_open(&open->seams) != 0) {
+        input_close(&open->input);
+        opened = false;
+        reason_of(&why, operand->name, "out of memory");
+    }
+    if (!open)
+        reason_of(&why, operand->name, "out of memory");
+    if (!opened) {
+        free(open);
+        source_fail(source, &why);
+        return FOUND_FAILURE;
+    }
+    open->at.file = operand->number;
+    source->current = open;
+    source_use(source, open);
+    return FOUND_INPUT;
 }
 
-int source_retire(struct source *source)
+/* Makes `current` an open input, in turn. */
+static enum found find_input(struct reader *reader)
 {
-    struct input *input = &source->current->input;
-    struct reason why;
-    if (input_check_end(input, &why) != 0)
-        return source_fail(source, &why);
-    input_settle(input);
-    admission_set_input(source, false);
-    source_leave(source, source->current);
-    source->current = NULL;
-    return 0;
+    struct source *source = reader->source;
+    if (source_has_failed(source))
+        return FOUND_FAILURE;
+    if (!source->current)
+        source->current = take_parked(source);
+    if (source->current)
+        return FOUND_INPUT;
+    if (source->opened == source->count)
+        return FOUND_NONE;
+    if (!admission_open(reader))
+        return FOUND_SHORTAGE;
+    const struct operand *operand = &source->operands[source->opened];
+    enum found found = open_operand(reader, operand);
+    if (found == FOUND_SHORTAGE)
+        return found;
+    source->opened++;
+    atomic_fetch_sub(&source->left, operand->size);
+    if (found == FOUND_INPUT && input_parallel(&source->current->input))
+        atomic_fetch_add(&source->left, source->current->input.size);
+    return found;
 }
 
-void source_begin_chunk(struct source *source, struct chunk *chunk)
+void source_begin_chunk(const struct open_input *open, struct position *at, struct chunk *chunk)
 {
-    chunk->origin = (struct origin){.sequence = source->sequence++,
-                                    .file = source->next_operand - 1,
-                                    .name = source->current->input.name};
+    chunk->origin = (struct origin){.at = *at, .name = open->input.name};
+    at->index++;
 }
 
 size_t source_fill_limit(const struct input *input, const struct chunk *chunk, size_t waited)
@@ -157,10 +237,21 @@ void reader_close(struct reader *reader)
 {
     if (!reader)
         return;
-    if (reader->busy)
-        admission_end(reader); /* after a failure: what is left of the batch is not read */
-    helpers_leave(&reader->source->helpers, &reader->helper);
-    decoding_drop(&reader->decoding);
+    struct source *source = reader->source;
+    struct decoding *decoding = &reader->decoding;
+    if (reader->busy) { /* after a failure: what is left of the batch is not read */
+        admission_end(reader);
+        source_leave(source, decoding->open);
+    }
+    free(decoding->span);
+    while (reader->seams) {
+        struct span *next = reader->seams->next;
+        free(reader->seams);
+        reader->seams = next;
+    }
+    helpers_leave(&source->helpers, &reader->helper);
+    admission_release(reader, 0);
+    decoding_drop(decoding);
     helper_close(&reader->helper);
     free(reader);
 }
@@ -170,16 +261,26 @@ static int take_turn(struct reader *reader, source_memory *choose, void *arg, st
                      enum flow *flow)
 {
     struct source *source = reader->source;
+    int more = 1;
     pthread_mutex_lock(&source->turn);
-    int more = open_current(source);
-    if (more > 0 && !source->current->input.codec) {
-        helpers_leave(&source->helpers, &reader->helper);
-        return plain_read(source, choose, arg, chunk, flow);
-    }
-    if (more > 0)
+    switch (find_input(reader)) {
+    case FOUND_INPUT:
+        if (!source->current->input.codec) {
+            helpers_leave(&source->helpers, &reader->helper);
+            admission_release(reader, DECODER_KEPT);
+            return plain_read(source, choose, arg, chunk, flow);
+        }
         more = decoding_take(reader);
-    else if (more == 0)
-        more = admission_remains(source);
+        break;
+    case FOUND_NONE:
+        more = admission_remains(reader);
+        break;
+    case FOUND_SHORTAGE:
+        break;
+    case FOUND_FAILURE:
+        more = -1;
+        break;
+    }
     pthread_mutex_unlock(&source->turn);
     return more;
 }
@@ -191,22 +292,27 @@ int source_read(struct reader *reader, source_memory *choose, void *arg, struct 
     int more = 1;
     *flow = FLOW_DECODED;
     *chunk = NULL;
-    while (more > 0) {
-        if (reader->busy && admission_resume(reader)) {
+    while (more > 0 && !*chunk) {
+        if (reader->seams) {
+            more = decoding_give_seam(reader, choose, arg, chunk);
+        } else if (reader->busy) {
             more = decoding_read(reader, choose, arg, chunk);
-            if (*chunk && (more < 0 || !(*chunk)->give || !helpers_give(helpers, *chunk)))
-                break;
-            *chunk = NULL;
-            continue;
-        }
-        if (!reader->busy)
+            if (*chunk && more > 0 && (*chunk)->give && helpers_give(helpers, *chunk))
+                *chunk = NULL;
+        } else {
             more = take_turn(reader, choose, arg, chunk, flow);
-        if (*chunk || *flow != FLOW_DECODED)
-            break;
-        if (more > 0 && (!reader->busy || reader->stalled) && (*chunk = admission_help(reader)))
-            break;
+            if (*flow != FLOW_DECODED)
+                break;
+            if (more > 0 && !reader->busy && !reader->seams)
+                *chunk = admission_help(reader);
+        }
     }
     return more;
+}
+
+size_t source_files(const struct source *source)
+{
+    return source->count;
 }
 
 uint64_t source_left(struct source *source)
@@ -230,10 +336,14 @@ const char *source_error(struct source *source)
 
 void source_close(struct source *source)
 {
+    struct open_input *open;
+    while ((open = take_parked(source)))
+        source_leave(source, open);
     if (source->current)
         source_leave(source, source->current);
     helpers_close(&source->helpers);
     pthread_mutex_destroy(&source->turn);
     pthread_mutex_destroy(&source->lock);
+    free(source->operands);
     free(source);
 }

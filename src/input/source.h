@@ -23,6 +23,9 @@ enum flow {
 struct source *source_open(char *const *operands, size_t count,
                            const struct input_options *options);
 
+/* How many FILEs there are, at least one. */
+size_t source_files(const struct source *source);
+
 /* A new reader of the source, for one thread. NULL if memory is short. */
 struct reader *reader_open(struct source *source);
 

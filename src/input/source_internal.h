@@ -1,16 +1,17 @@
-/* What the files of the source share: source.c (operands, the turn, failure), plain.c (bytes as
+/* What the files of the source share: source.c (the FILEs, the turn, failure), plain.c (bytes as
  * they are), admission.c (who may decode, and who helps) and decoding.c (compressed bytes).
  *
  * Three locks, in this order; the last two are held for a moment only, and never together:
  *   source.turn           may be held for long: while a stream is read, or memory is waited for.
  *                         That may come free only when readers without the turn go on, so what
  *                         those need is under one of the others.
- *   source.lock           failure, who uses which input, and admission.
+ *   source.lock           failure, which inputs are open and who uses them, and admission.
  *   source.helpers.lock   see helpers.h. */
 #ifndef GPUHISTO_SOURCE_INTERNAL_H
 #define GPUHISTO_SOURCE_INTERNAL_H
 
 #include "helpers.h"
+#include "seams.h"
 #include "source.h"
 
 #include <pthread.h>
@@ -20,39 +21,48 @@
 /* An input in use. A reader may still be at an old one when the others have gone on to the next. */
 struct open_input {
     struct input input;
-    unsigned users; /* `current`, and all readers of a piece; the last one closes it */
+    struct position at;      /* of the next chunk, if it is not compressed; otherwise the segment of
+                              * the next batch */
+    uint64_t content;        /* compressed values: bytes before that batch, modulo their size */
+    struct seams seams;      /* of a compressed one */
+    unsigned users;          /* the source, and all readers of a piece; the last one closes it */
+    struct open_input *next; /* in source.parked */
 };
 
-/* Who may decode: as many readers keep a decoder as their memory allows. */
+/* Bytes: no larger decoder is kept while there is no batch for it, as others may want the memory.
+ */
+#define DECODER_KEPT ((size_t)16 << 20)
+
+/* Memory for decoding, and descriptors: both are bounded, and may be short. */
 struct admission {
-    bool ended;            /* the last FILE was read */
-    bool compressed;       /* the current input is */
-    bool in_order;         /* a batch must be decoded in order: it has the current input too */
-    unsigned busy;         /* batches that are not wholly decoded */
-    unsigned decoders;     /* readers that keep one */
-    unsigned decoders_max; /* no more than memory was found for; 0: not known */
-    size_t decoder_size;   /* the most bytes that one took so far */
-    unsigned stalled;      /* readers that have a batch, but no memory to decode it */
+    size_t used, limit;          /* bytes that all readers have reserved, and may reserve */
+    unsigned inputs, inputs_max; /* open ones; how many there may be, 0: not known */
+    unsigned busy;               /* batches that are not wholly decoded */
+};
+
+struct operand {
+    const char *name;
+    size_t number; /* as given, from 0 */
+    uint64_t size; /* of a regular file, bytes; otherwise 0 */
 };
 
 struct source {
-    char *const *operands;
+    struct operand *operands; /* `count`, in the order in which they are read */
     size_t count;
     struct input_options options;
     uint64_t size;         /* of all FILEs, bytes; 0: one of them is not a regular file */
     _Atomic uint64_t read; /* of these */
     _Atomic uint64_t left; /* bytes of files, compressed as far as not opened, still to be taken */
 
-    /* Under the turn; but while admission.in_order is set, they belong to the reader of that batch,
-     * and a reader that has the turn only looks at them. */
+    /* Under the turn. */
     pthread_mutex_t turn;
-    size_t next_operand;
-    struct open_input *current; /* NULL: the next operand must be opened */
-    uint64_t sequence;          /* of the next chunk */
+    size_t opened;              /* operands */
+    struct open_input *current; /* what is read in turn; NULL: another input must be found */
 
     pthread_mutex_t lock; /* what follows, and open_input.users */
     bool failed;
-    struct reason why; /* if failed; empty: choose gave no memory */
+    struct reason why;         /* if failed; empty: choose gave no memory */
+    struct open_input *parked; /* were decoded in order for a while; may be `current` again */
     struct admission admission;
 
     struct helpers helpers;
@@ -60,22 +70,37 @@ struct source {
 
 /* A batch of compressed bytes, and its decoder. */
 struct decoding {
-    struct units units;        /* from one FILE */
-    const char *name;          /* that FILE's */
-    struct decoder *decoder;   /* opened when first needed, and kept */
-    const struct codec *codec; /* what the batch needs; a decoder kept may be another's */
-    uint64_t unit_offset;      /* where in the FILE the current unit begins */
-    bool in_order;             /* the batch must be decoded in order: it is not UNITS_WHOLE */
-    bool pending;              /* the decoder may give more without being fed */
+    struct units units;      /* from one FILE */
+    struct open_input *open; /* that FILE; NULL: no batch */
+    struct decoder *decoder; /* opened when first needed, and kept */
+    struct position at;      /* of the next chunk */
+    struct records records;  /* where the chunk before was cut */
+    struct span *span;       /* what the batch begins and ends with; NULL: nothing can be cut */
+    uint64_t unit_offset;    /* where in the FILE the current unit begins */
+    uint64_t content;        /* bytes that were decoded */
+    bool in_order;           /* the batch is not UNITS_WHOLE: the input is this reader's own */
+    bool pending;            /* the decoder may give more without being fed */
+};
+
+/* What a reader has to wait for. */
+enum shortage {
+    SHORT_OF_NOTHING,
+    SHORT_OF_MEMORY, /* until others give some back */
+    SHORT_OF_FILES,  /* until an input is closed */
+    SHORT_OF_INPUT, /* all FILEs were opened: until one is parked, or nothing is decoded any more */
 };
 
 struct reader {
     struct source *source;
     struct helper helper;
     struct decoding decoding;
-    bool busy;        /* the batch is not wholly decoded */
-    bool stalled;     /* and not decoded on until there is memory */
-    bool has_decoder; /* and counts among the source's decoders */
+    struct span *seams; /* records that this reader put together, to be given out; of one FILE */
+    size_t seams_file;
+    const char *seams_name;
+    bool busy; /* the batch is not wholly decoded */
+    enum shortage shortage;
+    size_t reserved; /* bytes; under the source's lock */
+    size_t wanted;   /* SHORT_OF_MEMORY: bytes */
 };
 
 /* --- source.c --- */
@@ -93,11 +118,15 @@ bool source_has_failed(struct source *source);
 void source_use(struct source *source, struct open_input *open);
 void source_leave(struct source *source, struct open_input *open);
 
-/* Goes on to the next operand, in turn. 0 or -1. */
-int source_retire(struct source *source);
+/* The input was read to its end by whoever has it to itself, or the turn: lets go of it. 0 or -1.
+ */
+int source_retire(struct source *source, struct open_input *open);
 
-/* Says that the chunk, which the current input will fill, is the next. */
-void source_begin_chunk(struct source *source, struct chunk *chunk);
+/* Leaves an input, which this reader has had to itself, to whoever has the turn next. */
+void source_park(struct source *source, struct open_input *open);
+
+/* Says where a chunk stands that the input will fill, and goes on to the next position. */
+void source_begin_chunk(const struct open_input *open, struct position *at, struct chunk *chunk);
 
 /* Where to stop filling a chunk that begins with what waited, bytes. Tokens have room of their own
  * for that, so that every chunk gets on. */
@@ -111,36 +140,46 @@ int plain_read(struct source *source, source_memory *choose, void *arg, struct c
 
 /* --- admission.c --- */
 
-/* Whether the reader, which has the turn, may take a batch to decode; otherwise it should help. */
-bool admission_enter(struct reader *reader);
+/* Reserves bytes for a batch and its decoder, beside what others have; what the reader has reserved
+ * before counts. If there is not so much, the reader gives up all that it has, should help, and
+ * wants so much. Whether it has it. */
+bool admission_reserve(struct reader *reader, size_t size);
 
-/* The reader found no memory for a batch. Whether others have some; then it should help. */
+/* The system has no memory for what the reader has reserved, which it gives up. Whether others have
+ * some, so that it can be tried again; then the reader should help. */
 bool admission_refuse(struct reader *reader);
+
+/* Gives back what the reader has reserved, if that is more than `most` bytes. */
+void admission_release(struct reader *reader, size_t most);
 
 /* The reader has a batch to decode; and has decoded it. */
 void admission_begin(struct reader *reader);
 void admission_end(struct reader *reader);
 
-/* The reader finds no memory to decode its batch on. Whether others have some; then the reader is
- * stalled until they have given that up. */
-bool admission_stall(struct reader *reader);
+/* An input is to be opened: whether there may be one more, otherwise the reader should help; and
+ * was closed, or not opened. */
+bool admission_open(struct reader *reader);
+void admission_close(struct source *source);
 
-/* Whether the reader, which is busy, may decode on; otherwise it should help. */
-bool admission_resume(struct reader *reader);
+/* There is no descriptor for the input that was to be opened. Whether others are open, so that it
+ * can be tried again; then the reader should help. */
+bool admission_refuse_file(struct reader *reader);
 
-/* What is read now: whether it is compressed. */
-void admission_set_input(struct source *source, bool compressed);
+/* After the last FILE: whether there is still something to decode, or to count for others; then the
+ * reader should help. */
+bool admission_remains(struct reader *reader);
 
-/* After the last FILE: whether there is still something to decode, or to count for others. */
-bool admission_remains(struct source *source);
-
-/* Waits while there is nothing to read or decode. A chunk that another reader gave, or NULL. */
+/* Waits for what the reader is short of. A chunk that another reader gave, or NULL. */
 struct chunk *admission_help(struct reader *reader);
 
 /* --- decoding.c --- */
 
 /* Takes the next batch of the current input for this reader, if it may; in turn. 1 or -1. */
 int decoding_take(struct reader *reader);
+
+/* Gives out a record that this reader put together from the ends of two batches. 1 or -1. */
+int decoding_give_seam(struct reader *reader, source_memory *choose, void *arg,
+                       struct chunk **chunk);
 
 /* Decodes the next chunk of the reader's batch. 1 or -1. */
 int decoding_read(struct reader *reader, source_memory *choose, void *arg, struct chunk **chunk);

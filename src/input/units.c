@@ -30,25 +30,18 @@ void units_free(struct units *units)
 }
 
 /* Whether the unit must be decoded in order: because it needs too much memory to be decoded beside
- * others, or may hold a part of a record. */
+ * others, or because nobody can tell where in it, and in what follows, a value begins. */
 static bool is_serial(const struct codec_unit *unit, enum unit_extent extent, size_t record_size)
 {
     if (unit->memory > UNITS_MEMORY_MAX)
         return true;
-    if (extent != UNIT_WHOLE || record_size == 1)
-        return false;
-    return unit->content == UNIT_UNSIZED || unit->content % record_size != 0;
+    return extent == UNIT_WHOLE && unit->content == UNIT_UNSIZED && record_size > 1;
 }
 
 /* Looks at in[0..len), len > 0, where a unit begins. */
-static struct units_ahead look_ahead(const struct input *input, const unsigned char *in, size_t len,
-                                     bool in_record)
+static struct units_ahead look_ahead(const struct input *input, const unsigned char *in, size_t len)
 {
     struct units_ahead ahead = {.kind = UNITS_WHOLE};
-    if (input->records.size == RECORD_TOKENS)
-        return (struct units_ahead){.kind = UNITS_TO_END};
-    if (in_record)
-        return (struct units_ahead){.kind = UNITS_OPEN};
     while (ahead.whole < len) {
         struct codec_unit unit;
         enum unit_extent extent = input->codec->look(in + ahead.whole, len - ahead.whole, &unit);
@@ -57,13 +50,17 @@ static struct units_ahead look_ahead(const struct input *input, const unsigned c
         else if (is_serial(&unit, extent, input->records.size))
             ahead.kind = UNITS_OPEN;
         ahead.part = extent == UNIT_PART && ahead.kind == UNITS_WHOLE;
-        if (ahead.part || ahead.kind != UNITS_WHOLE)
+        bool comes_later = ahead.part || ahead.kind != UNITS_WHOLE;
+        if (comes_later && ahead.whole > 0)
             break;
         if (unit.memory > ahead.memory) {
             ahead.memory = unit.memory;
             ahead.largest = ahead.whole;
         }
+        if (comes_later)
+            break;
         ahead.whole += unit.size;
+        ahead.content += unit.content;
     }
     if (ahead.whole > 0) { /* what follows these units comes in the next batch */
         ahead.kind = UNITS_WHOLE;
@@ -110,7 +107,7 @@ enum units_result units_look(struct input *input, struct units_ahead *ahead, str
             reason_of(why, input->name, "not %s data (it is empty)", input->codec->name);
             return UNITS_FAILED;
         }
-        *ahead = look_ahead(input, units->data, units->len, input->records.cut_len > 0);
+        *ahead = look_ahead(input, units->data, units->len);
     } while (ahead->part && can_gather_more(input, units));
     if (ahead->part)
         ahead->kind = UNITS_OPEN;
@@ -141,11 +138,17 @@ int units_take(struct input *input, const struct units_ahead *ahead, struct unit
         return -1;
     units->kind = ahead->kind;
     units->memory = ahead->memory;
+    units->content = ahead->content;
     return 0;
 }
 
 ssize_t units_feed(struct input *input, struct units *units, struct reason *why)
 {
+    if (units->cap > BATCH_SIZE) { /* what it took to see that the unit is a large one */
+        unsigned char *smaller = realloc(units->data, BATCH_SIZE);
+        units->data = smaller ? smaller : units->data;
+        units->cap = smaller ? BATCH_SIZE : units->cap;
+    }
     size_t len = units->cap < FEED_SIZE ? units->cap : FEED_SIZE;
     ssize_t got = input_take(input, units->data, len, why);
     if (got > 0) {
@@ -156,13 +159,12 @@ ssize_t units_feed(struct input *input, struct units *units, struct reason *why)
     return got;
 }
 
-bool units_go_on(const struct input *input, const struct units *units, bool in_record)
+bool units_go_on(const struct input *input, const struct units *units)
 {
     if (units->pos == units->len)
         return false;
-    struct units_ahead next =
-        look_ahead(input, units->data + units->pos, units->len - units->pos, in_record);
-    return !next.part && next.kind != UNITS_WHOLE;
+    struct units_ahead next = look_ahead(input, units->data + units->pos, units->len - units->pos);
+    return !next.part && next.kind != UNITS_WHOLE && next.memory <= units->memory;
 }
 
 void units_return(struct input *input, struct units *units)

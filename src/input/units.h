@@ -10,7 +10,7 @@ struct input;
 
 /* Where a batch of units ends. */
 enum units_kind {
-    UNITS_WHOLE,  /* with its bytes: whole units of whole records, to be decoded beside others */
+    UNITS_WHOLE,  /* with its bytes: whole units, to be decoded beside others */
     UNITS_OPEN,   /* in the file, after a unit: see units_go_on */
     UNITS_TO_END, /* with the file */
 };
@@ -22,7 +22,8 @@ struct units {
     size_t pos, len, cap; /* data[pos..len) was not decoded yet */
     uint64_t offset;      /* of data[0] in the file */
     enum units_kind kind;
-    uint64_t memory; /* UNITS_WHOLE: the most that a unit needs, as in struct codec_unit */
+    uint64_t memory;  /* the most that a unit needs, or the first one, if it is not UNITS_WHOLE */
+    uint64_t content; /* UNITS_WHOLE, of values: bytes that they say they hold */
 };
 
 /* No unit that needs more memory, or has more compressed bytes, is handed out whole (bytes). */
@@ -43,9 +44,10 @@ enum units_result {
 struct units_ahead {
     enum units_kind kind; /* how that must be decoded, */
     size_t whole;         /* UNITS_WHOLE: bytes of whole units */
-    uint64_t memory; /* UNITS_WHOLE: the most that one of them needs, as in struct codec_unit */
-    size_t largest;  /* where that unit begins */
-    bool part;       /* not known yet: more bytes may show a whole unit */
+    uint64_t memory;      /* the most that one of them needs, or the first of other units */
+    size_t largest;       /* where that unit begins */
+    uint64_t content;     /* UNITS_WHOLE: bytes that they say they hold, if all of them do */
+    bool part;            /* not known yet: more bytes may show a whole unit */
 };
 
 /* Reads the next batch of a compressed file into the input's own buffer, and looks at it. Waits for
@@ -61,8 +63,8 @@ int units_take(struct input *input, const struct units_ahead *ahead, struct unit
 ssize_t units_feed(struct input *input, struct units *units, struct reason *why);
 
 /* Whether a batch of UNITS_OPEN goes on at pos, where a unit has ended, with one that must be
- * decoded in order as well; in_record says whether that was in the midst of a value. */
-bool units_go_on(const struct input *input, const struct units *units, bool in_record);
+ * decoded in order as well, and needs no more memory. */
+bool units_go_on(const struct input *input, const struct units *units);
 
 /* Gives back what of a batch of UNITS_OPEN was not decoded. */
 void units_return(struct input *input, struct units *units);

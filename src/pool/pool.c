@@ -60,12 +60,13 @@ static int pool_check_memory(const struct histogram *histogram, struct reason *w
 }
 
 /* 0, or -1: memory is short. */
-static int pool_open_lines(struct pool *pool, const struct histogram *histogram, unsigned threads)
+static int pool_open_lines(struct pool *pool, const struct histogram *histogram,
+                           const struct source *source, unsigned threads)
 {
     if (!histogram->mode->is_text || pool->options.invalid == INVALID_SKIP)
         return 0;
     size_t on_gpu = pool->options.buffers + 2 * (size_t)threads;
-    pool->lines = lines_open(threads + SOURCE_GIVEN_MAX + on_gpu);
+    pool->lines = lines_open(source_files(source), threads + SOURCE_GIVEN_MAX + on_gpu, threads);
     pool->cpu->lines = pool->lines;
     return pool->lines ? 0 : -1;
 }
@@ -88,7 +89,7 @@ static struct pool *pool_open(const struct pool_options *options, const struct h
     pool->options = *options;
     pool->cpu = cpu_engine_open(histogram, options->counter, options->chunk_size,
                                 threads + SOURCE_GIVEN_MAX);
-    if (!pool->cpu || pool_open_lines(pool, histogram, threads) != 0) {
+    if (!pool->cpu || pool_open_lines(pool, histogram, source, threads) != 0) {
         pool_close(pool);
         return NULL;
     }

@@ -224,10 +224,11 @@ failing_calls()
     refuses "zstd data" 1 "in.zst: Input/output error, at byte 0"
     with FAULT_CALL=pread FAULT_AT=3 -- -l $small in.zst
     refuses "zstd data, at its end" 1 "in.zst: Input/output error, at byte $(wc -c <in.zst)"
-    # Of `in`: five whole chunks, and the look past its end.
-    with FAULT_CALL=pread FAULT_AT=9 -- -l -d none $small in old in
+    # Of `in`: five whole chunks, and the look past its end. A device among the FILEs has them read
+    # in this order.
+    with FAULT_CALL=pread FAULT_AT=9 -- -l -d none $small in old in /dev/null
     refuses "the third FILE" 1 "in: Input/output error, at byte 0"
-    with FAULT_CALL=pread FAULT_AT=7 -- -l -d none $small in old in
+    with FAULT_CALL=pread FAULT_AT=7 -- -l -d none $small in old in /dev/null
     refuses "the second FILE" 1 "old: Input/output error, at byte 0"
     with FAULT_CALL=pread FAULT_AT=100 -- -l $small in
     counts "a fault that does not come" table

@@ -1,6 +1,6 @@
-/* The line of the first token that is not a number, when chunks are added in any order: it must be
- * the one that a naive loop finds, and be known as soon as all in front of it was added, no sooner.
- */
+/* The line of the first token that is not a number, when FILEs and their segments are read side by
+ * side and chunks are added in any order: it must be the one that a naive loop finds, and be known
+ * as soon as all in front of it was added, no sooner. */
 #include "src/engine/lines.h"
 #include "tests/helpers/random.h"
 
@@ -9,11 +9,13 @@
 #include <string.h>
 
 #define CHUNKS_MAX 40
+#define FILES_MAX 8
 #define OUT_MAX 6 /* chunks that may be out at a time */
+#define READERS 3
 
 static unsigned cases, wrong;
 
-/* Chunks in order: newlines, then a number or a token that is none, then newlines. */
+/* Newlines, then a number or a token that is none, then newlines. */
 struct piece {
     struct chunk chunk;
     unsigned char data[16];
@@ -21,33 +23,53 @@ struct piece {
     bool invalid, added;
 };
 
-static size_t make_pieces(struct piece pieces[CHUNKS_MAX])
+/* Chunks in order, by FILE, segment and index. */
+struct text {
+    struct piece pieces[CHUNKS_MAX];
+    size_t count, files;
+};
+
+static void make_piece(struct piece *piece, struct position at, unsigned rarity)
 {
-    static const char *const files[] = {"a", "b", "c", "d", "e", "f", "g", "h"};
-    size_t count = 1 + random_below(CHUNKS_MAX), file = 0;
+    static const char *const names[FILES_MAX] = {"a", "b", "c", "d", "e", "f", "g", "h"};
+    unsigned before = random_below(4), after = random_below(4);
+    *piece = (struct piece){.newlines = before + after, .invalid = random_below(rarity) == 0};
+    snprintf((char *)piece->data, sizeof piece->data, "%.*s%s%.*s", (int)before, "\n\n\n\n",
+             piece->invalid ? "1x" : "15", (int)after, "\n\n\n\n");
+    piece->chunk.data = piece->data;
+    piece->chunk.len = strlen((char *)piece->data);
+    piece->chunk.origin = (struct origin){.at = at, .name = names[at.file]};
+}
+
+static void make_text(struct text *text)
+{
     unsigned rarity = 1 + random_below(30);
-    for (size_t i = 0; i < count; i++) {
-        struct piece *piece = &pieces[i];
-        unsigned before = random_below(4), after = random_below(4);
-        *piece = (struct piece){.newlines = before + after, .invalid = random_below(rarity) == 0};
-        snprintf((char *)piece->data, sizeof piece->data, "%.*s%s%.*s", (int)before, "\n\n\n\n",
-                 piece->invalid ? "1x" : "15", (int)after, "\n\n\n\n");
-        piece->chunk.data = piece->data;
-        piece->chunk.len = strlen((char *)piece->data);
-        file += i > 0 && file < 7 && random_below(6) == 0;
-        piece->chunk.origin = (struct origin){.sequence = i, .file = file, .name = files[file]};
+    struct position at = {0, 0, 0};
+    text->count = 1 + random_below(CHUNKS_MAX);
+    for (size_t i = 0; i < text->count; i++) {
+        make_piece(&text->pieces[i], at, rarity);
+        enum chunk_end *end = &text->pieces[i].chunk.origin.end;
+        if (i + 1 == text->count || (at.file + 1 < FILES_MAX && random_below(6) == 0))
+            *end = ENDS_FILE;
+        else if (random_below(4) == 0)
+            *end = ENDS_SEGMENT;
+        at.index++;
+        if (*end == ENDS_SEGMENT)
+            at = (struct position){at.file, at.segment + 1, 0};
+        if (*end == ENDS_FILE)
+            at = (struct position){at.file + 1, 0, 0};
     }
-    return count;
+    text->files = at.file;
 }
 
 /* What is known of the pieces that were added; empty: nothing. */
-static void expect(const struct piece *pieces, size_t count, struct reason *what)
+static void expect(const struct text *text, struct reason *what)
 {
     size_t line = 1;
     what->text[0] = '\0';
-    for (size_t i = 0; i < count && pieces[i].added; i++) {
-        const struct piece *piece = &pieces[i];
-        if (i > 0 && piece->chunk.origin.file != piece[-1].chunk.origin.file)
+    for (size_t i = 0; i < text->count && text->pieces[i].added; i++) {
+        const struct piece *piece = &text->pieces[i];
+        if (i > 0 && piece->chunk.origin.at.file != piece[-1].chunk.origin.at.file)
             line = 1;
         if (piece->invalid) {
             line += strspn((const char *)piece->data, "\n");
@@ -58,10 +80,10 @@ static void expect(const struct piece *pieces, size_t count, struct reason *what
     }
 }
 
-static void check(struct lines *lines, const struct piece *pieces, size_t count)
+static void check(struct lines *lines, const struct text *text)
 {
     struct reason expected, what = {""};
-    expect(pieces, count, &expected);
+    expect(text, &expected);
     bool known = lines_first(lines, &what);
     cases++;
     if (known == (expected.text[0] != '\0') && strcmp(what.text, expected.text) == 0)
@@ -70,29 +92,79 @@ static void check(struct lines *lines, const struct piece *pieces, size_t count)
         fprintf(stderr, "FAIL: '%s' instead of '%s'\n", what.text, expected.text);
 }
 
-/* One of the first OUT_MAX pieces that are not added yet, or count. */
-static size_t choose(const struct piece *pieces, size_t count)
+/* --- readers, and what is out --- */
+
+/* Segments in the order in which they are begun: FILEs in any order, the segments of each in
+ * theirs. */
+struct queue {
+    size_t begin[CHUNKS_MAX]; /* of each segment, the first piece */
+    size_t count, taken;
+};
+
+static void fill_queue(struct queue *queue, const struct text *text)
 {
-    size_t out[OUT_MAX], outs = 0;
-    for (size_t i = 0; i < count && outs < OUT_MAX; i++)
-        if (!pieces[i].added)
-            out[outs++] = i;
-    return outs ? out[random_below((unsigned)outs)] : count;
+    size_t files[FILES_MAX];
+    for (size_t i = 0; i < text->files; i++) {
+        size_t j = random_below((unsigned)i + 1);
+        files[i] = files[j];
+        files[j] = i;
+    }
+    *queue = (struct queue){.count = 0};
+    for (size_t i = 0; i < text->files; i++)
+        for (size_t j = 0; j < text->count; j++)
+            if (text->pieces[j].chunk.origin.at.file == files[i] &&
+                text->pieces[j].chunk.origin.at.index == 0)
+                queue->begin[queue->count++] = j;
+}
+
+/* The next piece that one of the readers reads, or count: none. next[i] is where each is. */
+static size_t read_piece(size_t next[READERS], struct queue *queue, const struct text *text)
+{
+    for (size_t i = random_below(READERS), tried = 0; tried < READERS; tried++) {
+        size_t *at = &next[(i + tried) % READERS];
+        if (*at == text->count && queue->taken < queue->count)
+            *at = queue->begin[queue->taken++];
+        if (*at == text->count)
+            continue;
+        size_t piece = (*at)++;
+        if (text->pieces[piece].chunk.origin.end != ENDS_NOTHING)
+            *at = text->count;
+        return piece;
+    }
+    return text->count;
+}
+
+static void add_all(struct lines *lines, struct text *text)
+{
+    struct queue queue;
+    size_t next[READERS] = {text->count, text->count, text->count}, out[OUT_MAX], outs = 0;
+    fill_queue(&queue, text);
+    for (;;) {
+        size_t read = text->count;
+        if (outs < OUT_MAX && (read = read_piece(next, &queue, text)) < text->count)
+            out[outs++] = read;
+        if (outs == 0)
+            break;
+        if (outs < OUT_MAX && read < text->count && random_below(3) > 0)
+            continue;
+        size_t i = random_below((unsigned)outs);
+        struct piece *piece = &text->pieces[out[i]];
+        out[i] = out[--outs];
+        lines_add(lines, &piece->chunk, piece->newlines, piece->invalid);
+        piece->added = true;
+        check(lines, text);
+    }
 }
 
 int main(void)
 {
-    static struct piece pieces[CHUNKS_MAX];
-    for (unsigned round = 0; round < 20000; round++) {
-        size_t count = make_pieces(pieces), next;
-        struct lines *lines = lines_open(OUT_MAX);
+    static struct text text;
+    for (unsigned round = 0; round < 40000; round++) {
+        make_text(&text);
+        struct lines *lines = lines_open(text.files, OUT_MAX, READERS);
         if (!lines)
             return 99;
-        while ((next = choose(pieces, count)) < count) {
-            lines_add(lines, &pieces[next].chunk, pieces[next].newlines, pieces[next].invalid);
-            pieces[next].added = true;
-            check(lines, pieces, count);
-        }
+        add_all(lines, &text);
         lines_close(lines);
     }
     printf("%u cases, %u wrong\n", cases, wrong);

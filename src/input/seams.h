@@ -1,0 +1,67 @@
+/* The records that are cut where one segment of a FILE ends and the next begins. Segments are
+ * decoded side by side, so each keeps what it begins and ends with, and whoever finishes the second
+ * of two neighbours puts the record between them together. */
+#ifndef GPUHISTO_SEAMS_H
+#define GPUHISTO_SEAMS_H
+
+#include "src/engine/records.h"
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Of a token as much as shows that it is too long. */
+#define FRAGMENT_MAX ((size_t)NUMBER_MAX + 1)
+
+/* A part of a record. */
+struct fragment {
+    size_t len;   /* bytes in data */
+    size_t bytes; /* of input that no chunk has accounted for */
+    bool given;   /* a token that was given out already, too long: what goes on is blanked */
+    unsigned char data[FRAGMENT_MAX];
+};
+
+/* Neighbouring segments [begin, end) that were decoded, as seen from outside. */
+struct span {
+    struct span *next;
+    uint64_t begin, end;
+    size_t wanted;        /* of values: the bytes of head; of tokens not used */
+    bool has_boundary;    /* a record begins or ends in it; otherwise all of it is in head */
+    bool is_end;          /* the end of the FILE, which is no segment */
+    struct fragment head; /* up to the first boundary */
+    struct fragment tail; /* from the last one */
+};
+
+struct seams {
+    pthread_mutex_t lock;
+    struct span *spans; /* ascending; between them are segments that are not decoded yet */
+};
+
+/* Initializes the seams of a FILE. 0, or -1: out of memory. */
+int seams_open(struct seams *seams);
+
+/* Frees what is left. */
+void seams_close(struct seams *seams);
+
+/* A span for one segment of records of a size (as in struct records). Of values, `phase` bytes of
+ * the FILE's content stand before it, at least modulo the size; or of the end of the FILE,
+ * `is_end`. NULL: out of memory. The caller's, until seams_add. */
+struct span *span_open(uint64_t segment, size_t size, uint64_t phase, bool is_end);
+
+/* Takes what of data[0..len), the next bytes of the segment, stands before its first boundary, as
+ * long as there was none. A part of a token is blanked; that of a value is taken out. The length of
+ * the data then. */
+size_t span_take_head(struct span *span, const struct records *records, unsigned char *data,
+                      size_t len);
+
+/* The segment has ended as records were cut. */
+void span_take_tail(struct span *span, const struct records *records);
+
+/* Adds a span, which belongs to the seams then. Returns the seams that this completes, the
+ * caller's, which it frees one by one; NULL if there is none. In each, `head` is the record between
+ * the segments begin - 1 and begin, which may be empty, and is_end tells that the FILE ends with
+ * it. Any thread. */
+struct span *seams_add(struct seams *seams, struct span *span);
+
+#endif
