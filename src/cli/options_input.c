@@ -1,4 +1,4 @@
-/* How input is read: --decompress, --memlimit. */
+/* How input is read: --decompress, --memlimit, --no-check. */
 #include "option.h"
 #include "parse.h"
 
@@ -24,6 +24,14 @@ int option_decompress(struct draft *draft, const char *value, struct reason *why
 
 int option_memlimit(struct draft *draft, const char *value, struct reason *why)
 {
-    uint64_t *memlimit = &draft->options->input.memlimit;
+    uint64_t *memlimit = &draft->options->input.decoding.memlimit;
     return parse_size("--memlimit", value, KIB, 2 * GIB, "1K to 2G", memlimit, why);
+}
+
+int option_no_check(struct draft *draft, const char *value, struct reason *why)
+{
+    (void)value;
+    (void)why;
+    draft->options->input.decoding.no_check = true;
+    return 0;
 }

@@ -21,8 +21,8 @@ enum decompress {
 struct input_options {
     enum decompress decompress;
     const struct codec *codec; /* DECOMPRESS_CODEC: which */
-    uint64_t memlimit;         /* bytes of content that a decoder may have to keep at hand */
-    size_t record_size;        /* bytes, 1 to RECORD_SIZE_MAX; or RECORD_TOKENS */
+    struct codec_options decoding;
+    size_t record_size; /* bytes, 1 to RECORD_SIZE_MAX; or RECORD_TOKENS */
 };
 
 struct input {
