@@ -53,6 +53,7 @@ gpuhisto_sources = \
 	src/input/codec.c src/input/codec.h \
 	src/input/codec_zstd.c src/input/codec_zstd.h \
 	src/input/decoding.c \
+	src/input/foreign.c src/input/foreign.h \
 	src/input/helpers.c src/input/helpers.h \
 	src/input/input.c src/input/input.h \
 	src/input/plain.c \

@@ -14,6 +14,12 @@ int option_decompress(struct draft *draft, const char *value, struct reason *why
     for (; codecs[count]; count++)
         choices[1 + count] = codecs[count]->name;
     choices[1 + count] = "none";
+    const struct foreign *foreign = foreign_find(value);
+    if (foreign) {
+        reason_of_option(why, "--decompress", value,
+                         "cannot be decompressed here; use '%s FILE | gpuhisto'", foreign->command);
+        return OPTIONS_WRONG;
+    }
     int choice = parse_word("--decompress", value, choices, why);
     input->decompress = choice == 0       ? DECOMPRESS_AUTO
                         : choice <= count ? DECOMPRESS_CODEC

@@ -5,6 +5,7 @@
 #include "src/base/reason.h"
 #include "src/engine/records.h"
 #include "codec.h"
+#include "foreign.h"
 #include "units.h"
 
 #include <stdbool.h>
@@ -35,7 +36,8 @@ struct input {
     uint64_t size;        /* of these, in whole records */
     uint64_t taken; /* bytes of the file handed out so far, to readers in parallel or in series */
     bool ended;     /* a stream gave its end; a terminal would go on after it */
-    const struct codec *codec; /* what it is compressed with; NULL: bytes as they are */
+    const struct codec *codec;     /* what it is compressed with; NULL: bytes as they are */
+    const struct foreign *foreign; /* what these bytes look like, if that is compressed; or NULL */
     struct units units; /* read, but not handed out yet: the first bytes of a stream, or those that
                          * follow a batch */
     struct records records; /* where what is read in order was cut */

@@ -109,6 +109,7 @@ static int open_current(struct source *source)
     }
     source_use(source, opened);
     source->current = opened;
+    foreign_note(&source->foreign, opened->input.foreign, opened->input.name);
     if (input_parallel(&opened->input))
         atomic_fetch_add(&source->left, opened->input.size);
     if (opened->input.codec)
@@ -226,6 +227,11 @@ const char *source_error(struct source *source)
     bool told = source->failed && source->why.text[0];
     pthread_mutex_unlock(&source->lock);
     return told ? source->why.text : NULL;
+}
+
+void source_foreign(struct source *source, struct reason *warning)
+{
+    foreign_warn(&source->foreign, warning);
 }
 
 void source_close(struct source *source)

@@ -47,8 +47,9 @@ struct source {
      * and a reader that has the turn only looks at them. */
     pthread_mutex_t turn;
     size_t next_operand;
-    struct open_input *current; /* NULL: the next operand must be opened */
-    uint64_t sequence;          /* of the next chunk */
+    struct open_input *current;  /* NULL: the next operand must be opened */
+    uint64_t sequence;           /* of the next chunk */
+    struct foreign_seen foreign; /* FILEs that another program should decompress */
 
     pthread_mutex_t lock; /* what follows, and open_input.users */
     bool failed;
