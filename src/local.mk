@@ -76,4 +76,10 @@ gpuhisto_sources = \
 	src/report/target.c src/report/target.h \
 	src/report/temporary.c src/report/temporary.h \
 	src/report/writer.c src/report/writer.h
+gzip_sources = \
+	src/input/codec_gzip.c src/input/codec_gzip.h \
+	src/input/gzip_header.c src/input/gzip_header.h
 libgpuhisto_a_SOURCES = $(gpuhisto_sources) $(gpu_engine_sources)
+if HAVE_ISAL
+libgpuhisto_a_SOURCES += $(gzip_sources)
+endif

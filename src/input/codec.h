@@ -49,8 +49,8 @@ struct decode_step {
     const unsigned char *in; /* in_len compressed bytes, which go on where the last step stopped */
     size_t in_len;
     unsigned char *out; /* room for cap bytes, cap > 0 */
-    size_t cap;
-    size_t used, made; /* set: bytes taken of in, and written to out */
+    size_t cap;         /* in_len and cap are less than 4 GiB: some libraries count in 32 bits */
+    size_t used, made;  /* set: bytes taken of in, and written to out */
 };
 
 /* What the command line says about decoding. */
