@@ -198,7 +198,7 @@ endif
 fuzzed = gpu/no_device.c $(libhistogram_a_SOURCES) $(libgpuhisto_a_SOURCES)
 fuzz_number_sources = tests/fuzz/number.c $(naive_number) $(fuzzed)
 fuzz_options_sources = tests/fuzz/options.c $(fuzzed)
-fuzz_gzip_sources = tests/fuzz/gzip.c $(fuzzed)
+fuzz_gzip_sources = tests/fuzz/gzip.c tests/helpers/guarded.c tests/helpers/guarded.h $(fuzzed)
 EXTRA_DIST += tests/fuzz/gzip.c tests/fuzz/number.c tests/fuzz/options.c tests/fuzz/options.dict \
 	tests/fuzz/smoke \
 	tests/fuzz/seeds/gzip/blocks tests/fuzz/seeds/gzip/members \

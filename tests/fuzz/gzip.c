@@ -3,16 +3,15 @@
  * a header before them and the right checksum and length after them, which no fuzzer would guess.
  * The next two bytes say how large the steps are. `make fuzz` builds it if there is zlib. */
 #include "src/input/codec_gzip.h"
+#include "tests/helpers/guarded.h"
 
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <zlib.h>
 
 #define CONTENT_MAX ((size_t)1 << 20) /* bytes; data that hold more are left alone */
-#define PAGE ((size_t)4096)
-#define STEP_MAX (16 * PAGE)
+#define STEP_MAX ((size_t)64 << 10)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -75,15 +74,10 @@ static size_t inflate_by_zlib(const unsigned char *in, size_t len, int window_bi
  * touch what follows. `which` is 0 or 1. */
 static unsigned char *at_the_edge(int which, size_t len)
 {
-    static unsigned char *edges[2];
-    if (!edges[which]) {
-        unsigned char *pages =
-            mmap(NULL, STEP_MAX + PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-        if (pages == MAP_FAILED || mprotect(pages + STEP_MAX, PAGE, PROT_NONE) != 0)
-            abort();
-        edges[which] = pages + STEP_MAX;
-    }
-    return edges[which] - len;
+    static unsigned char *memory[2];
+    if (!memory[which])
+        memory[which] = guarded_memory(STEP_MAX);
+    return memory[which] + STEP_MAX - len;
 }
 
 /* One step, with copies at the edges of memory. */
