@@ -53,6 +53,7 @@ gpuhisto_sources = \
 	src/input/codec.c src/input/codec.h \
 	src/input/codec_zstd.c src/input/codec_zstd.h \
 	src/input/decoding.c \
+	src/input/foreign.c src/input/foreign.h \
 	src/input/helpers.c src/input/helpers.h \
 	src/input/input.c src/input/input.h \
 	src/input/plain.c \
@@ -76,4 +77,10 @@ gpuhisto_sources = \
 	src/report/target.c src/report/target.h \
 	src/report/temporary.c src/report/temporary.h \
 	src/report/writer.c src/report/writer.h
+gzip_sources = \
+	src/input/codec_gzip.c src/input/codec_gzip.h \
+	src/input/gzip_header.c src/input/gzip_header.h
 libgpuhisto_a_SOURCES = $(gpuhisto_sources) $(gpu_engine_sources)
+if HAVE_ISAL
+libgpuhisto_a_SOURCES += $(gzip_sources)
+endif

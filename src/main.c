@@ -164,11 +164,15 @@ static int count(void)
         diag("%s", why.text);
         _exit(STATUS_FAILED); /* threads may still be at work */
     }
+    struct reason foreign;
+    source_foreign(source, &foreign);
     source_close(source);
     if (options.pool.invalid == INVALID_SKIP)
         tally_skip_invalid(&tally, &options.histogram);
     int status = print_report(&tally);
     tally_close(&tally);
+    if (foreign.text[0] && options.verbosity >= NORMAL)
+        diag("warning: %s", foreign.text);
     print_engines(&outcome, options.verbosity);
     if (options.timing)
         print_timing(&outcome);

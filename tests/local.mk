@@ -30,7 +30,7 @@ threaded_tests = tests/unit/test_text_cuts tests/device/test_gpu_engine tests/de
 	tests/cli/counts.sh tests/cli/counts_auto.sh tests/cli/faults.sh \
 	tests/cli/faults_emulated.sh tests/cli/numbers.sh tests/cli/progress.sh \
 	tests/cli/sources.sh tests/cli/sources_emulated.sh tests/cli/values.sh \
-	tests/cli/zstd.sh tests/cli/zstd_emulated.sh
+	tests/cli/zstd.sh tests/cli/zstd_emulated.sh tests/cli/gzip.sh tests/cli/gzip_emulated.sh
 .PHONY: check-threads
 check-threads:
 	@$(MAKE) $(AM_MAKEFLAGS) check TESTS='$(threaded_tests)'
@@ -56,7 +56,8 @@ tests_helpers_libhelpers_a_SOURCES = $(naive_number) \
 
 # --- what the scripts need ---
 
-check_PROGRAMS += tests/helpers/dribble tests/helpers/make_data tests/helpers/make_zstd \
+check_PROGRAMS += tests/helpers/dribble tests/helpers/make_data tests/helpers/make_gzip \
+	tests/helpers/make_zstd \
 	tests/helpers/exchange tests/helpers/oracle tests/helpers/oracle_numbers \
 	tests/helpers/oracle_values tests/helpers/peak \
 	tests/helpers/with_stdin
@@ -164,7 +165,8 @@ endif
 scripts = \
 	tests/cli/counts.sh tests/cli/counts_auto.sh tests/cli/counts_emulated.sh \
 	tests/cli/counts_gpu.sh tests/cli/docs.sh tests/cli/faults.sh \
-	tests/cli/faults_emulated.sh tests/cli/formats.sh tests/cli/large.sh \
+	tests/cli/faults_emulated.sh tests/cli/foreign.sh tests/cli/formats.sh \
+	tests/cli/gzip.sh tests/cli/gzip_emulated.sh tests/cli/large.sh \
 	tests/cli/large_gpu.sh tests/cli/memory.sh tests/cli/numbers.sh \
 	tests/cli/numbers_emulated.sh tests/cli/numbers_gpu.sh tests/cli/options.sh \
 	tests/cli/output.sh tests/cli/progress.sh tests/cli/setup.sh tests/cli/signals.sh \
@@ -190,10 +192,16 @@ soak: gpuhisto$(EXEEXT) $(check_PROGRAMS)
 FUZZ_CC = clang
 FUZZ_SECONDS = 60
 fuzzers = tests/fuzz/number tests/fuzz/options
+if FUZZ_GZIP
+fuzzers += tests/fuzz/gzip
+endif
 fuzzed = gpu/no_device.c $(libhistogram_a_SOURCES) $(libgpuhisto_a_SOURCES)
 fuzz_number_sources = tests/fuzz/number.c $(naive_number) $(fuzzed)
 fuzz_options_sources = tests/fuzz/options.c $(fuzzed)
-EXTRA_DIST += tests/fuzz/number.c tests/fuzz/options.c tests/fuzz/options.dict tests/fuzz/smoke \
+fuzz_gzip_sources = tests/fuzz/gzip.c tests/helpers/guarded.c tests/helpers/guarded.h $(fuzzed)
+EXTRA_DIST += tests/fuzz/gzip.c tests/fuzz/number.c tests/fuzz/options.c tests/fuzz/options.dict \
+	tests/fuzz/smoke \
+	tests/fuzz/seeds/gzip/blocks tests/fuzz/seeds/gzip/members \
 	tests/fuzz/seeds/number/integers tests/fuzz/seeds/number/odd \
 	tests/fuzz/seeds/options/letters tests/fuzz/seeds/options/numbers \
 	tests/fuzz/seeds/options/values
@@ -211,4 +219,8 @@ tests/fuzz/options: $(fuzz_options_sources)
 	@$(MKDIR_P) tests/fuzz
 	$(AM_V_CCLD)$(build_fuzzer) \
 	  $(filter %.c,$(fuzz_options_sources)) $(LIBS) -pthread
+tests/fuzz/gzip: $(fuzz_gzip_sources)
+	@$(MKDIR_P) tests/fuzz
+	$(AM_V_CCLD)$(build_fuzzer) \
+	  $(filter %.c,$(fuzz_gzip_sources)) $(LIBS) -lz -pthread
 CLEANFILES += $(fuzzers)

@@ -133,7 +133,7 @@ int options_parse(int argc, char **argv, struct options *options, struct reason 
     struct draft draft = {.options = options};
     struct getopt_lists lists;
     *options = (struct options){
-        .input = {.decompress = DECOMPRESS_AUTO, .memlimit = MEMLIMIT_DEFAULT},
+        .input = {.decompress = DECOMPRESS_AUTO, .decoding.memlimit = MEMLIMIT_DEFAULT},
         .pool = {.device = DEVICE_AUTO, .chunk_size = CHUNK_DEFAULT, .tuning = pool_tuning},
         .verbosity = NORMAL,
     };

@@ -1,4 +1,4 @@
-/* How input is read: --decompress, --memlimit. */
+/* How input is read: --decompress, --memlimit, --no-check. */
 #include "option.h"
 #include "parse.h"
 
@@ -14,6 +14,12 @@ int option_decompress(struct draft *draft, const char *value, struct reason *why
     for (; codecs[count]; count++)
         choices[1 + count] = codecs[count]->name;
     choices[1 + count] = "none";
+    const struct foreign *foreign = foreign_find(value);
+    if (foreign) {
+        reason_of_option(why, "--decompress", value,
+                         "cannot be decompressed here; use '%s FILE | gpuhisto'", foreign->command);
+        return OPTIONS_WRONG;
+    }
     int choice = parse_word("--decompress", value, choices, why);
     input->decompress = choice == 0       ? DECOMPRESS_AUTO
                         : choice <= count ? DECOMPRESS_CODEC
@@ -24,6 +30,14 @@ int option_decompress(struct draft *draft, const char *value, struct reason *why
 
 int option_memlimit(struct draft *draft, const char *value, struct reason *why)
 {
-    uint64_t *memlimit = &draft->options->input.memlimit;
+    uint64_t *memlimit = &draft->options->input.decoding.memlimit;
     return parse_size("--memlimit", value, KIB, 2 * GIB, "1K to 2G", memlimit, why);
+}
+
+int option_no_check(struct draft *draft, const char *value, struct reason *why)
+{
+    (void)value;
+    (void)why;
+    draft->options->input.decoding.no_check = true;
+    return 0;
 }

@@ -1,7 +1,14 @@
 #include "codec.h"
+#include "codec_gzip.h"
 #include "codec_zstd.h"
 
-const struct codec *const codecs[] = {&codec_zstd, NULL};
+const struct codec *const codecs[] = {
+    &codec_zstd,
+#if HAVE_ISAL
+    &codec_gzip,
+#endif
+    NULL,
+};
 
 enum codec_magic codec_recognise(const unsigned char *head, size_t len, const struct codec **codec)
 {

@@ -48,8 +48,14 @@ struct decode_step {
     const unsigned char *in; /* in_len compressed bytes, which go on where the last step stopped */
     size_t in_len;
     unsigned char *out; /* room for cap bytes, cap > 0 */
-    size_t cap;
-    size_t used, made; /* set: bytes taken of in, and written to out */
+    size_t cap;         /* in_len and cap are less than 4 GiB: some libraries count in 32 bits */
+    size_t used, made;  /* set: bytes taken of in, and written to out */
+};
+
+/* What the command line says about decoding. */
+struct codec_options {
+    uint64_t memlimit; /* bytes of content that a decoder may have to keep at hand, 1K to 2G */
+    bool no_check;     /* checksums of the content need not be verified, where a format has some */
 };
 
 /* The first member of every decoder. One thread uses it at a time. */
@@ -69,9 +75,10 @@ struct codec {
      * format that does not tell where units end always gives UNIT_UNKNOWN. */
     enum unit_extent (*look)(const unsigned char *in, size_t len, struct codec_unit *unit);
 
-    /* A decoder that refuses units which must keep more than memlimit bytes of content at hand (1K
-     * to 2G; a format may round it down). Takes little memory yet. NULL: out of memory. */
-    struct decoder *(*open)(uint64_t memlimit);
+    /* A decoder that refuses units which must keep more than options->memlimit bytes of content at
+     * hand; a format may round it down, or disregard it if its units never keep much. Takes little
+     * memory yet. NULL: out of memory. */
+    struct decoder *(*open)(const struct codec_options *options);
 
     /* Takes the memory that decoding the unit at in[0..len) needs, as far as that can be seen, for
      * a decoder that is complete. decode then takes no more for this unit, nor for units that need

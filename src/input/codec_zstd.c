@@ -14,6 +14,7 @@ struct zstd_decoder {
     struct decoder decoder;
     ZSTD_DCtx *context; /* made when first needed; NULL: there was no memory */
     int window_log_max;
+    bool no_check;                    /* leave content checksums out */
     bool in_frame;                    /* bytes of a frame were taken, but not its end */
     unsigned char header[HEADER_MAX]; /* the frame's first bytes, */
     size_t header_len;                /* as many as were taken */
@@ -84,13 +85,15 @@ static void zstd_close(struct decoder *decoder)
     free(zstd);
 }
 
-static struct decoder *zstd_open(uint64_t memlimit)
+static struct decoder *zstd_open(const struct codec_options *options)
 {
     struct zstd_decoder *zstd = calloc(1, sizeof *zstd);
     if (!zstd)
         return NULL;
     zstd->decoder.codec = &codec_zstd;
-    zstd->window_log_max = log2_floor(memlimit); /* libzstd counts windows in powers of two */
+    /* libzstd counts windows in powers of two. */
+    zstd->window_log_max = log2_floor(options->memlimit);
+    zstd->no_check = options->no_check;
     return &zstd->decoder;
 }
 
@@ -111,11 +114,24 @@ static size_t feed_context(struct zstd_decoder *zstd, const unsigned char *in, s
     return ZSTD_decompressStream(zstd->context, &nothing, &from);
 }
 
+/* Has libzstd leave content checksums out. The parameter's own name, ZSTD_d_forceIgnoreChecksum, is
+ * only declared for static linking. A libzstd without it verifies them. */
+static void ignore_checksums(ZSTD_DCtx *context)
+{
+#if HAVE_DECL_ZSTD_D_EXPERIMENTALPARAM3
+    (void)ZSTD_DCtx_setParameter(context, ZSTD_d_experimentalParam3, 1);
+#else
+    (void)context;
+#endif
+}
+
 static int make_context(struct zstd_decoder *zstd)
 {
     zstd->context = ZSTD_createDCtx();
     if (!zstd->context)
         return -1;
+    if (zstd->no_check)
+        ignore_checksums(zstd->context);
     size_t rc = ZSTD_DCtx_setParameter(zstd->context, ZSTD_d_windowLogMax, zstd->window_log_max);
     if (!ZSTD_isError(rc))
         return 0;

@@ -90,7 +90,7 @@ static int prepare_decoder(struct reader *reader, const struct input *input,
         decoding->decoder = NULL;
     }
     if (!decoding->decoder)
-        decoding->decoder = input->codec->open(reader->source->options.memlimit);
+        decoding->decoder = input->codec->open(&reader->source->options.decoding);
     if (!decoding->decoder)
         return -1;
     return input->codec->reserve(decoding->decoder, units->data + ahead->largest,

@@ -88,6 +88,17 @@ static ssize_t read_at(const struct input *input, void *buf, size_t len, uint64_
 
 /* --- what it is --- */
 
+/* Finds the format that data which begin with head[0..len) have. MAGIC_PART: more bytes must be
+ * seen. */
+static enum codec_magic recognise_head(struct input *input, const unsigned char *head, size_t len)
+{
+    enum codec_magic ours = codec_recognise(head, len, &input->codec);
+    if (ours == MAGIC_MATCH)
+        return ours;
+    enum codec_magic others = foreign_recognise(head, len, &input->foreign);
+    return others == MAGIC_OTHER ? ours : others;
+}
+
 /* Looks at the first bytes of a regular file, taking none. 0 or -1. */
 static int recognise_file(struct input *input, struct reason *why)
 {
@@ -96,7 +107,7 @@ static int recognise_file(struct input *input, struct reason *why)
     ssize_t got = read_at(input, head, is_tiny ? (size_t)input->opened_size : sizeof head, 0, why);
     if (got < 0)
         return -1;
-    codec_recognise(head, (size_t)got, &input->codec);
+    recognise_head(input, head, (size_t)got);
     return 0;
 }
 
@@ -115,7 +126,7 @@ static int recognise_stream(struct input *input, struct reason *why)
         if (got < 0)
             return -1;
         first->len += (size_t)got;
-        magic = codec_recognise(first->data, first->len, &input->codec);
+        magic = recognise_head(input, first->data, first->len);
     }
     return 0;
 }

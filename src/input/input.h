@@ -5,6 +5,7 @@
 #include "src/base/reason.h"
 #include "src/engine/records.h"
 #include "codec.h"
+#include "foreign.h"
 #include "units.h"
 
 #include <stdbool.h>
@@ -21,8 +22,8 @@ enum decompress {
 struct input_options {
     enum decompress decompress;
     const struct codec *codec; /* DECOMPRESS_CODEC: which */
-    uint64_t memlimit;         /* bytes of content that a decoder may have to keep at hand */
-    size_t record_size;        /* bytes, 1 to RECORD_SIZE_MAX; or RECORD_TOKENS */
+    struct codec_options decoding;
+    size_t record_size; /* bytes, 1 to RECORD_SIZE_MAX; or RECORD_TOKENS */
 };
 
 struct input {
@@ -36,7 +37,8 @@ struct input {
     uint64_t size;        /* of these, in whole records */
     uint64_t taken; /* bytes of the file handed out so far, to readers in parallel or in series */
     bool ended;     /* a stream gave its end; a terminal would go on after it */
-    const struct codec *codec; /* what it is compressed with; NULL: bytes as they are */
+    const struct codec *codec;     /* what it is compressed with; NULL: bytes as they are */
+    const struct foreign *foreign; /* what these bytes look like, if that is compressed; or NULL */
     struct units units; /* read, but not handed out yet: the first bytes of a stream, or those that
                          * follow a batch */
     struct records records; /* where what is read in order was cut */

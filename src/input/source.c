@@ -182,6 +182,7 @@ static enum found open_operand(struct reader *reader, const struct operand *oper
     open->at.file = operand->number;
     source->current = open;
     source_use(source, open);
+    foreign_note(&source->foreign, open->input.foreign, open->input.name);
     return FOUND_INPUT;
 }
 
@@ -332,6 +333,11 @@ const char *source_error(struct source *source)
     bool told = source->failed && source->why.text[0];
     pthread_mutex_unlock(&source->lock);
     return told ? source->why.text : NULL;
+}
+
+void source_foreign(struct source *source, struct reason *warning)
+{
+    foreign_warn(&source->foreign, warning);
 }
 
 void source_close(struct source *source)

@@ -55,6 +55,10 @@ double source_share(struct source *source);
 /* The first error, or NULL; one line that begins with the name. Lives as long as the source. */
 const char *source_error(struct source *source);
 
+/* After the run: sets *warning to what to say of FILEs that were counted as they are, but look like
+ * data compressed by another program; empty if there were none. */
+void source_foreign(struct source *source, struct reason *warning);
+
 /* Frees it; no reader may be left. */
 void source_close(struct source *source);
 

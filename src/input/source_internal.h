@@ -56,8 +56,9 @@ struct source {
 
     /* Under the turn. */
     pthread_mutex_t turn;
-    size_t opened;              /* operands */
-    struct open_input *current; /* what is read in turn; NULL: another input must be found */
+    size_t opened;               /* operands */
+    struct open_input *current;  /* what is read in turn; NULL: another input must be found */
+    struct foreign_seen foreign; /* FILEs that another program should decompress */
 
     pthread_mutex_t lock; /* what follows, and open_input.users */
     bool failed;

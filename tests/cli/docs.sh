@@ -55,12 +55,14 @@ transcript_of()
 # lacks BLOCK: whether something that its commands need is missing here; leaves it in `missing`.
 lacks()
 {
-    for tool in jq python3 zstd; do
+    for tool in gzip jq python3 zstd; do
         if grep -q "^[\$>] .*\\<$tool " "$1" && ! command -v "$tool" >/dev/null; then
             missing="$tool is not installed"
             return
         fi
     done
+    missing="this build does not decompress gzip"
+    if grep -q '\.gz\>' "$1" && [ -z "$with_gzip" ]; then return; fi
     missing="this build has the GPU engine"
     grep -q 'built without CUDA' "$1" && [ -n "$with_cuda" ]
 }
@@ -87,6 +89,9 @@ run_examples()
 
 with_cuda=yes
 if gpuhisto --device=gpu /dev/null 2>&1 | grep -q 'built without CUDA'; then with_cuda=; fi
+
+with_gzip=yes # it finds that its magic alone is truncated
+if printf '\037\213\010' | gpuhisto --device=cpu >/dev/null 2>&1; then with_gzip=; fi
 
 mkdir readme man
 cd readme || exit 99

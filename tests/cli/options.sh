@@ -46,9 +46,9 @@ for bad in xml TSV ts tsvx ''; do
     usage "--format=$bad: must be one of tsv, csv, json" "--format=$bad"
     usage "--format=$bad: must be one of tsv, csv, json" -F "$bad"
 done
-for bad in gzip ZSTD zst ''; do
-    usage "--decompress=$bad: must be one of auto, zstd, none" "--decompress=$bad"
-    usage "--decompress=$bad: must be one of auto, zstd, none" -d "$bad"
+for bad in GZIP ZSTD zst ''; do # a build without ISA-L has no gzip
+    usage "--decompress=$bad: must be one of auto, zstd, " "--decompress=$bad"
+    usage "--decompress=$bad: must be one of auto, zstd, " -d "$bad"
 done
 for bad in foo CPU gpu: gpu:x gpu:-1 gpu:+1 gpu:1x gpu:2147483648 gpu:99999999999999999999 gpu0 \
     ''; do
@@ -215,6 +215,7 @@ fine -l3 -F csv -F tsv
 fine -l3 -q -v -q
 fine -l3 --chunk-size=1 --chunk-size=1G
 fine -l3 --decompress=zstd --decompress=none
+fine -l3 --no-check --no-check
 fine -l3 --device=gpu --device=cpu
 fine -l3 --device=gpu --device=auto
 fine -l3 --kernel=vectorized --kernel=auto

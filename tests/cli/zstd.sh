@@ -217,6 +217,22 @@ run $big <shaped
 refuses "a bad checksum" 1 "standard input: corrupt zstd data" checksum
 { zstd <in && cat shaped; } | run $big
 refuses "a bad checksum in the second frame" 1 "standard input: corrupt zstd data" checksum
+# --no-check leaves the checksum out, and nothing else.
+oracle bytes <few
+run $big --no-check shaped
+counts "--no-check: a bad checksum" expected
+cat shaped few.zst shaped | run $big --no-check
+cat few few few | oracle bytes
+counts "--no-check: bad checksums in a pipe" expected
+cat few in | oracle bytes
+zstd <in | cat shaped - | run $big --no-check -d zstd
+counts "--no-check: with and without a checksum" expected
+head -c $((size - 1)) few.zst | run $big --no-check
+refuses "--no-check: a checksum cut short" 1 "truncated zstd data, at byte $((size - 1))"
+head -c $((size - 6)) few.zst | run $big --no-check
+refuses "--no-check: truncated" 1 "truncated zstd data, at byte $((size - 6))"
+{ cat few.zst && printf garbage; } | run $big --no-check
+refuses "--no-check: garbage after it" 1 "not zstd data" ", at byte $size"
 
 # Cut anywhere, it is refused; at a frame's end it is whole. (By order, as one to three bytes of
 # magic alone are plain bytes.)

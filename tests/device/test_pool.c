@@ -171,7 +171,7 @@ static void run(const struct scenario *scenario)
                                    .threads = scenario->threads,
                                    .tuning = {0}};
     struct source *source = source_open(
-        operands, count, &(struct input_options){.memlimit = 1 << 20, .record_size = 1});
+        operands, count, &(struct input_options){.decoding.memlimit = 1 << 20, .record_size = 1});
     uint64_t counts[256];
     struct tally tally = tally_in(counts, histogram);
     struct pool_outcome outcome;

@@ -1,0 +1,173 @@
+#include "codec_gzip.h"
+#include "gzip_header.h"
+
+#include <isa-l/igzip_lib.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define WINDOW_SIZE (32 << 10)
+
+/* What comes next in the data. */
+enum gzip_state {
+    GZIP_FIRST,  /* the first member */
+    GZIP_HEADER, /* the rest of a member's header */
+    GZIP_BODY,   /* the rest of a member: blocks, checksum and length */
+    GZIP_NEXT,   /* another member, padding or the end */
+    GZIP_ZEROS,  /* more padding, or the end */
+};
+
+/* Headers are read here: ISA-L forgets which fields are still to come when a header is cut. */
+struct gzip_decoder {
+    struct decoder decoder;
+    enum gzip_state state;
+    struct gzip_header header;
+    struct inflate_state inflate; /* 90 KB: with its window, and needs no other memory */
+};
+
+static enum codec_magic gzip_match(const unsigned char *head, size_t len)
+{
+    if (memcmp(head, gzip_magic, len < GZIP_MAGIC_SIZE ? len : GZIP_MAGIC_SIZE) != 0)
+        return MAGIC_OTHER;
+    return len < GZIP_MAGIC_SIZE ? MAGIC_PART : MAGIC_MATCH;
+}
+
+/* A member's header does not state its size. */
+static enum unit_extent gzip_look(const unsigned char *in, size_t len, struct codec_unit *unit)
+{
+    (void)in;
+    (void)len;
+    *unit = (struct codec_unit){.memory = WINDOW_SIZE, .content = UNIT_UNSIZED};
+    return UNIT_UNKNOWN;
+}
+
+/* No window is larger than 32 KiB, so the limit of memory says nothing; and checksums are always
+ * verified, as ISA-L computes them in passing. */
+static struct decoder *gzip_open(const struct codec_options *options)
+{
+    (void)options;
+    struct gzip_decoder *gzip = calloc(1, sizeof *gzip);
+    if (!gzip)
+        return NULL;
+    gzip->decoder.codec = &codec_gzip;
+    return &gzip->decoder;
+}
+
+static int gzip_reserve(struct decoder *decoder, const unsigned char *in, size_t len)
+{
+    (void)decoder;
+    (void)in;
+    (void)len;
+    return 0;
+}
+
+static enum decode_status gzip_fault(struct reason *why, const char *fault)
+{
+    reason_set(why, "%s", fault);
+    return DECODE_FAULT;
+}
+
+/* Zero bytes after a member are padding, as on tape. Nothing but more of them may follow, as in
+ * gzip. A step ends with them, so that the next one begins with what is wrong. */
+static enum decode_status take_zeros(struct gzip_decoder *gzip, struct decode_step *step,
+                                     struct reason *why)
+{
+    while (step->used < step->in_len && step->in[step->used] == 0)
+        step->used++;
+    gzip->state = GZIP_ZEROS;
+    if (step->used > 0 || step->in_len == 0)
+        return DECODE_OK;
+    return gzip_fault(why, "not gzip data (after zero bytes, which end it)");
+}
+
+static enum decode_status take_header(struct gzip_decoder *gzip, struct decode_step *step,
+                                      struct reason *why)
+{
+    const char *fault = gzip_header_take(&gzip->header, step->in, step->in_len, &step->used);
+    if (fault)
+        return gzip_fault(why, fault);
+    if (gzip->header.field != GZIP_HEADER_ENDED)
+        return DECODE_OK;
+    isal_inflate_init(&gzip->inflate);
+    gzip->inflate.crc_flag = ISAL_GZIP_NO_HDR_VER; /* verifies what follows the blocks */
+    gzip->state = GZIP_BODY;
+    return DECODE_OK;
+}
+
+static const char *inflate_fault(int error)
+{
+    switch (error) {
+    case ISAL_INVALID_BLOCK:
+        return "corrupt gzip data (invalid block)";
+    case ISAL_INVALID_SYMBOL:
+        return "corrupt gzip data (invalid code)";
+    case ISAL_INVALID_LOOKBACK:
+        return "corrupt gzip data (a distance goes back too far)";
+    case ISAL_INCORRECT_CHECKSUM:
+        return "corrupt gzip data (wrong checksum or length)";
+    default:
+        return "corrupt gzip data";
+    }
+}
+
+static enum decode_status take_body(struct gzip_decoder *gzip, struct decode_step *step,
+                                    struct reason *why)
+{
+    struct inflate_state *inflate = &gzip->inflate;
+    uint32_t in_len = (uint32_t)(step->in_len - step->used), cap = (uint32_t)step->cap;
+    inflate->next_in = (uint8_t *)step->in + step->used; /* which is only read */
+    inflate->avail_in = in_len;
+    inflate->next_out = step->out;
+    inflate->avail_out = cap;
+    int error = isal_inflate(inflate);
+    if (error != ISAL_DECOMP_OK)
+        return gzip_fault(why, inflate_fault(error));
+    step->used += in_len - inflate->avail_in;
+    step->made = cap - inflate->avail_out;
+    if (inflate->block_state == ISAL_BLOCK_FINISH)
+        gzip->state = GZIP_NEXT;
+    return DECODE_OK;
+}
+
+static enum decode_status gzip_decode(struct decoder *decoder, struct decode_step *step,
+                                      struct reason *why)
+{
+    struct gzip_decoder *gzip = (struct gzip_decoder *)decoder;
+    enum decode_status status = DECODE_OK;
+    step->used = step->made = 0;
+    bool is_between = gzip->state == GZIP_FIRST || gzip->state == GZIP_NEXT;
+    bool is_padded = gzip->state == GZIP_NEXT && step->in_len > 0 && step->in[0] == 0;
+    if (gzip->state == GZIP_ZEROS || is_padded)
+        return take_zeros(gzip, step, why);
+    if (is_between && step->in_len > 0) {
+        gzip->header = (struct gzip_header){.field = GZIP_FIXED};
+        gzip->state = GZIP_HEADER;
+    }
+    if (gzip->state == GZIP_HEADER)
+        status = take_header(gzip, step, why);
+    if (gzip->state == GZIP_BODY)
+        status = take_body(gzip, step, why);
+    return status;
+}
+
+static bool gzip_complete(const struct decoder *decoder)
+{
+    enum gzip_state state = ((const struct gzip_decoder *)decoder)->state;
+    return state != GZIP_HEADER && state != GZIP_BODY;
+}
+
+static void gzip_close(struct decoder *decoder)
+{
+    free(decoder);
+}
+
+const struct codec codec_gzip = {
+    .name = "gzip",
+    .magic_size = GZIP_MAGIC_SIZE,
+    .magic = gzip_match,
+    .look = gzip_look,
+    .open = gzip_open,
+    .reserve = gzip_reserve,
+    .decode = gzip_decode,
+    .complete = gzip_complete,
+    .close = gzip_close,
+};

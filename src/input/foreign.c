@@ -1,0 +1,88 @@
+#include "foreign.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* The first bytes of a format: each is in the range that two strings give. */
+struct signature {
+    struct foreign format;
+    const char *least, *most; /* size bytes each */
+    size_t size;
+};
+
+#define BYTES(bytes) bytes, bytes, sizeof(bytes) - 1
+#define RANGES(least, most) least, most, sizeof(least) - 1
+
+/* bzip2's header has a digit, and is followed by a block or the end of the data. */
+static const struct signature signatures[] = {
+    {{"xz", "xz -dc"},
+     BYTES("\xfd"
+           "7zXZ\0")},
+    {{"bzip2", "bzip2 -dc"},
+     RANGES("BZh1\x31\x41\x59\x26\x53\x59", "BZh9\x31\x41\x59\x26\x53\x59")},
+    {{"bzip2", "bzip2 -dc"},
+     RANGES("BZh1\x17\x72\x45\x38\x50\x90", "BZh9\x17\x72\x45\x38\x50\x90")},
+    {{"lz4", "lz4 -dc"}, BYTES("\x04\x22\x4d\x18")},
+#if !HAVE_ISAL
+    {{"gzip", "gzip -dc"}, BYTES("\x1f\x8b\x08")},
+#endif
+};
+#define SIGNATURES (sizeof signatures / sizeof signatures[0])
+
+static bool signature_fits(const struct signature *signature, const unsigned char *head, size_t len)
+{
+    for (size_t i = 0; i < len && i < signature->size; i++)
+        if (head[i] < (unsigned char)signature->least[i] ||
+            head[i] > (unsigned char)signature->most[i])
+            return false;
+    return true;
+}
+
+enum codec_magic foreign_recognise(const unsigned char *head, size_t len,
+                                   const struct foreign **format)
+{
+    enum codec_magic result = MAGIC_OTHER;
+    for (size_t i = 0; i < SIGNATURES; i++) {
+        if (!signature_fits(&signatures[i], head, len))
+            continue;
+        result = MAGIC_PART;
+        if (len < signatures[i].size)
+            continue;
+        *format = &signatures[i].format;
+        return MAGIC_MATCH;
+    }
+    return result;
+}
+
+const struct foreign *foreign_find(const char *name)
+{
+    for (size_t i = 0; i < SIGNATURES; i++)
+        if (strcmp(signatures[i].format.name, name) == 0)
+            return &signatures[i].format;
+    return NULL;
+}
+
+void foreign_note(struct foreign_seen *seen, const struct foreign *format, const char *name)
+{
+    if (seen->format && format)
+        seen->others++;
+    if (seen->format || !format)
+        return;
+    seen->format = format;
+    seen->name = name;
+}
+
+void foreign_warn(const struct foreign_seen *seen, struct reason *warning)
+{
+    const struct foreign *format = seen->format;
+    warning->text[0] = '\0';
+    if (!format)
+        return;
+    char more[64] = "";
+    if (seen->others > 0)
+        snprintf(more, sizeof more, "; %zu more FILE%s compressed, too", seen->others,
+                 seen->others == 1 ? " looks" : "s look");
+    reason_of(warning, seen->name,
+              "looks like %s data, which is counted as it is; use '%s FILE | gpuhisto'%s",
+              format->name, format->command, more);
+}

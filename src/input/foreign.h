@@ -1,0 +1,34 @@
+/* Compression formats that are recognised, but not decompressed here: their bytes are counted as
+ * they are, and the user is told which program to pipe them through. */
+#ifndef GPUHISTO_FOREIGN_H
+#define GPUHISTO_FOREIGN_H
+
+#include "codec.h"
+
+struct foreign {
+    const char *name;    /* as messages call it */
+    const char *command; /* decompresses a FILE to standard output */
+};
+
+/* The FILEs of a run that are in such a format; zeroed, there are none. */
+struct foreign_seen {
+    const struct foreign *format; /* of the first one */
+    const char *name;             /* its name, which must outlive this */
+    size_t others;                /* how many came after it */
+};
+
+/* Finds the format whose data begin with head[0..len). MAGIC_MATCH with *format set; MAGIC_PART if
+ * more bytes must be seen, CODEC_MAGIC_MAX at most; or MAGIC_OTHER. */
+enum codec_magic foreign_recognise(const unsigned char *head, size_t len,
+                                   const struct foreign **format);
+
+/* The format with this name, or NULL. */
+const struct foreign *foreign_find(const char *name);
+
+/* Remembers a FILE; a format of NULL is fine. One thread at a time. */
+void foreign_note(struct foreign_seen *seen, const struct foreign *format, const char *name);
+
+/* Sets *warning to one line about all that was seen; empty if that is nothing. */
+void foreign_warn(const struct foreign_seen *seen, struct reason *warning);
+
+#endif

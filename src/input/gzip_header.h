@@ -1,0 +1,40 @@
+/* The header of a gzip member (RFC 1952), which may come in any number of parts. Its extra field,
+ * name and comment are skipped; its checksum, if it has one, is verified. */
+#ifndef GPUHISTO_GZIP_HEADER_H
+#define GPUHISTO_GZIP_HEADER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define GZIP_MAGIC_SIZE 3 /* with the only method of compression there is */
+
+extern const unsigned char gzip_magic[GZIP_MAGIC_SIZE];
+
+/* The fields, in their order. All but the first are optional. */
+enum gzip_field {
+    GZIP_FIXED, /* magic, method, flags, time, extra flags, operating system */
+    GZIP_EXTRA_SIZE,
+    GZIP_EXTRA,
+    GZIP_NAME,
+    GZIP_COMMENT,
+    GZIP_CHECKSUM,
+    GZIP_HEADER_ENDED,
+};
+
+/* A header as far as it has come; zeroed, it is at its beginning. */
+struct gzip_header {
+    enum gzip_field field;
+    size_t at;           /* bytes of the field that have come */
+    unsigned flags;      /* the fields that there are */
+    unsigned extra_size; /* bytes of the extra field */
+    unsigned stated;     /* the checksum that the header states */
+    uint32_t crc;        /* of the bytes before it */
+};
+
+/* Takes bytes in[0..len) up to the end of the header, and adds their number to *used. NULL; or what
+ * is wrong, and the header is of no more use. */
+const char *gzip_header_take(struct gzip_header *header, const unsigned char *in, size_t len,
+                             size_t *used);
+
+#endif

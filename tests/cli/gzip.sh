@@ -1,0 +1,421 @@
+#!/bin/sh
+# gzip data: every shape of it is read through as gzip does, and whatever is wrong with it gives no
+# table.
+. "${srcdir:-.}/tests/helpers/lib.sh"
+
+watch_over 600
+
+printf '\037\213\010' >magic
+if "$GPUHISTO" --device=cpu magic >/dev/null 2>&1; then
+    skip "built without ISA-L; foreign.sh has what is said of gzip data then"
+fi
+
+made()
+{
+    "$HELPERS/make_gzip" "$@"
+}
+if command -v gzip >/dev/null; then
+    has_gzip=yes
+else
+    has_gzip=no
+    skip_part "what gzip makes, and what it makes of wrong data: it is not installed"
+fi
+
+[ "$SCALE" = small ] && big=--chunk-size=40K || big=--chunk-size=16K
+data text 30000 >in
+oracle bytes <in
+cp expected table
+oracle bytes </dev/null
+cp expected zeros
+oracle letters 2 1 <in
+cp expected letters
+
+# every_way CASE FILE: as a file, a FILE and a pipe, by its magic and by order, it gives the table
+# of `in`.
+every_way()
+{
+    run $big <"$2"
+    counts "$1, file" table
+    run $big -d gzip --no-check --memlimit=1K "$2"
+    counts "$1, FILE" table
+    cat "$2" | run $big
+    counts "$1, pipe" table
+    cat "$2" | run -l2 -f --chunk-size=15001 --decompress=gzip
+    counts "$1, letters" letters
+}
+
+# --- shapes ---
+
+shapes=":-f:-f -b 100 -m 7001 -n name -c comment -h -x 9"
+[ "$SCALE" = small ] ||
+    shapes="$shapes:-b 1:-b 1000 -m 12345:-f -m 100:-m 1000 -x 0 -h:-n a -h:-c b -h:-m 9 -n c
+:-x 65535 -h -f:-x 65535 -n name -c comment -m 10000:-F 1 -f:-z 1:-z 1000 -m 3000"
+IFS=:
+for options in $shapes; do
+    IFS=' '
+    made $options <in >shaped
+    every_way "make_gzip $options" shaped
+done
+unset IFS
+{ made </dev/null && made -f </dev/null && made -f <in && made -n x </dev/null && made </dev/null; } \
+    >shaped
+every_way "empty members around" shaped
+{ head -c 10000 in | made -f && tail -c +10001 in | made -h -x 20; } >shaped
+every_way "two files joined" shaped
+if [ $has_gzip = yes ]; then
+    for level in 1 6 9; do
+        gzip -$level <in >shaped
+        every_way "gzip -$level" shaped
+        { head -c 7777 in | gzip -$level && tail -c +7778 in | made -f && gzip -$level </dev/null; } \
+            >shaped
+        every_way "gzip -$level and another member" shaped
+    done
+    cp in named && gzip -N named
+    every_way "gzip's name" named.gz
+fi
+for options in "" "-d gzip"; do
+    made </dev/null | run $options
+    counts "a member of nothing $options" zeros
+done
+empty="not gzip data (it is empty)"
+run -d gzip </dev/null
+refuses "nothing, but gzip is demanded" 1 "standard input: $empty"
+: | run -d gzip
+refuses "an empty pipe, but gzip is demanded" 1 "standard input: $empty"
+
+# Small chunks, large ones, many bytes out of few.
+made -f <in >shaped
+some='7 10000 65536'
+[ "$SCALE" = small ] || some="$some 64 1000 4096 1M"
+for size in $some; do
+    run --chunk-size=$size <shaped
+    counts "chunks of $size" table
+done
+data same 30000 65 >same
+made -f <same >same.gz
+oracle bytes <same
+for size in 1000 29999 30000 30001; do
+    run --chunk-size=$size <same.gz
+    counts "30000 times A, chunks of $size" expected
+done
+if [ "$SCALE" = full ] && [ $has_gzip = yes ]; then
+    data same 30000000 90 >same
+    oracle bytes <same
+    gzip <same | run
+    counts "30 MB of Z" expected
+    data uniform 3000001 >noise
+    data text 3000000 >text
+    cat noise text noise | oracle letters 1 1
+    { gzip -1 <noise && gzip -9 <text && gzip <noise; } >mixed.gz
+    for threads in 1 2 8; do
+        run -l1 -f --threads=$threads mixed.gz
+        counts "noise and text, FILE, $threads threads" expected
+        "$HELPERS/dribble" -n 4099 <mixed.gz | run -l1 -f --threads=$threads
+        counts "noise and text, pipe, $threads threads" expected
+    done
+    rm noise text mixed.gz
+fi
+rm same
+
+# --- recognised, or not; a byte at a time ---
+
+data text 50 >few
+made -f -n name -c comment -h -x 20 <few >few.gz
+oracle bytes <few
+cp expected few.table
+size=$(wc -c <few.gz)
+run $big few.gz
+counts "a small FILE" few.table
+"$HELPERS/dribble" <few.gz | run $big
+counts "a pipe, byte by byte" few.table
+"$HELPERS/dribble" -u 2000 <few.gz | run_as "$HELPERS/with_stdin" nonblock "$GPUHISTO" $ENGINE $big
+counts "a non-blocking pipe, byte by byte" few.table
+run_as "$HELPERS/with_stdin" socket "$GPUHISTO" $ENGINE $big <few.gz
+counts "a socket" few.table
+mkfifo fifo
+cat few.gz >fifo &
+run $big fifo
+wait $!
+counts "a fifo" few.table
+{ printf 0123456789 && cat few.gz; } >after
+{ dd bs=10 count=1 of=/dev/null 2>dd.err && run $big; } <after
+counts "from the offset of standard input on" few.table
+made -f -m 100 -n name -h <in | "$HELPERS/dribble" -n 3 | run $big
+counts "many members, three bytes at a time" table
+if [ $has_gzip = yes ]; then
+    { gzip -9 <few && gzip -1 <in; } | "$HELPERS/dribble" | run $big
+    cat few in | oracle bytes
+    counts "gzip's own, byte by byte" expected
+fi
+
+# plain CASE FILE: it is counted as it is, unless that is forbidden.
+plain()
+{
+    oracle bytes <"$2"
+    run $big <"$2"
+    counts "$1, file" expected
+    "$HELPERS/dribble" <"$2" | run $big
+    counts "$1, byte by byte" expected
+    run $big --decompress=gzip <"$2"
+    refuses "$1, by order" 1 "standard input: " "gzip data"
+}
+for head in '\037' '\037\213' '\037\213\007more' '\037more' '\213\037' '\000\037\213\010' '\037\235'; do
+    printf "$head" >begin
+    plain "begins with $head" begin
+done
+plain "after other bytes" after
+oracle bytes <few.gz
+run $big -d none few.gz
+counts "none: bytes as they are" expected
+run $big -d zstd few.gz
+refuses "zstd, by order" 1 "few.gz: not zstd data"
+
+# Each FILE for itself.
+"$HELPERS/make_zstd" -f 5000 <in >in.zst
+cat in few in in few | oracle bytes
+run $big in few.gz in.zst shaped few
+counts "plain, gzip and zstd FILEs" expected
+cat few.gz | run $big in - in.zst shaped few
+counts "plain, gzip and zstd FILEs, gzip on standard input" expected
+run $big -d gzip shaped few
+refuses "one that is not, by order" 1 "few: not gzip data (no member begins here), at byte 0"
+run $big -d gzip shaped in.zst
+refuses "zstd, but gzip is demanded" 1 "in.zst: not gzip data"
+
+# --- what follows the last member ---
+
+for zeros in 1 2 511 512 100000; do
+    { cat few.gz && head -c $zeros /dev/zero; } >shaped
+    run $big <shaped
+    counts "$zeros zero bytes after it" few.table
+    cat shaped | run $big
+    counts "$zeros zero bytes after it, pipe" few.table
+done
+{ cat few.gz && printf '\000\000\000'; } | "$HELPERS/dribble" | run $big
+counts "zero bytes after it, byte by byte" few.table
+
+# refused_after OFFSET TEXT: `shaped` is refused there, however it comes.
+refused_after()
+{
+    run $big shaped
+    refuses "$2: FILE" 1 "shaped: $2, at byte $1"
+    cat shaped | run $big
+    refuses "$2: pipe" 1 "standard input: $2, at byte $1"
+    "$HELPERS/dribble" <shaped | run $big
+    refuses "$2: byte by byte" 1 "standard input: $2, at byte $1"
+}
+for garbage in x xyz '\001\000\000' '\050\265\057\375' '\037\213\011' '\037x'; do
+    { cat few.gz && printf "$garbage"; } >shaped
+    refused_after "$size" "not gzip data (no member begins here)"
+    { made <in && printf "$garbage"; } >shaped
+    run $big -l shaped
+    refuses "more, followed by $garbage" 1 "shaped: not gzip data"
+done
+# gzip ignores all that follows zero bytes, with a warning and exit status 2.
+{ cat few.gz && printf '\000\000x'; } >shaped
+refused_after $((size + 2)) "not gzip data (after zero bytes, which end it)"
+{ cat few.gz && printf '\000' && cat few.gz; } >shaped
+refused_after $((size + 1)) "not gzip data (after zero bytes, which end it)"
+{ printf '\000' && cat few.gz; } >shaped
+run $big -d gzip shaped
+refuses "zero bytes before it" 1 "not gzip data (no member begins here), at byte 0"
+
+# --- wrong: the offset is that of the member ---
+
+{ cat few.gz && made -C <in; } >shaped
+refused_after "$size" "corrupt gzip data (wrong checksum or length)"
+{ cat few.gz && made -f -L <few && cat few.gz; } >shaped
+refused_after "$size" "corrupt gzip data (wrong checksum or length)"
+{ cat few.gz && made -H -n name <few; } >shaped
+refused_after "$size" "corrupt gzip data (wrong checksum of a header)"
+for flags in 0x20 0x40 0x80; do
+    { cat few.gz && made -F $flags <few; } >shaped
+    refused_after "$size" "corrupt gzip data (unknown flags in a header)"
+done
+{ cat few.gz && made </dev/null | head -c 10 && printf '\007'; } >shaped
+refused_after "$size" "corrupt gzip data (invalid block)"
+{ cat few.gz && made </dev/null | head -c 10 && printf '\001\001\000\000\000x'; } >shaped
+refused_after "$size" "corrupt gzip data (invalid block)"
+# By hand, in the fixed code: a match at distance 1 before any byte.
+{ cat few.gz && made </dev/null | head -c 10 && printf '\003\002\000\000\000\000\000\000\000\000\000'; } \
+    >shaped
+refused_after "$size" "corrupt gzip data (a distance goes back too far)"
+run --no-check shaped
+refuses "--no-check finds it, too" 1 "shaped: corrupt gzip data"
+made -C <few >shaped
+run --no-check shaped
+refuses "--no-check verifies gzip's checksum" 1 "wrong checksum"
+head -c 20 few.gz >a
+tail -c +21 few.gz >b
+run $big a b
+refuses "a member over two FILEs" 1 "a: truncated gzip data, at byte 20"
+run $big in a in
+refuses "a truncated FILE among others" 1 "a: truncated"
+
+# Cut anywhere, it is refused; at a member's end it is whole. (By order, as one or two bytes of magic
+# alone are plain bytes.)
+data text 40 7 >plain.1
+: >plain.2
+data uniform 30 7 >plain.3
+data same 90 66 >plain.4
+made -f -x 5 -n name -c text -h <plain.1 >part.1
+made -x 0 <plain.2 >part.2
+made -b 7 -c text <plain.3 >part.3
+made -f -n name -h <plain.4 >part.4
+parts='1 2 3 4'
+if [ $has_gzip = yes ]; then
+    data text 2000 >plain.5
+    gzip -9 <plain.5 >part.5
+    parts="$parts 5"
+fi
+: >whole
+: >plain
+for part in $parts; do
+    cat part.$part >>whole
+    cat plain.$part >>plain
+    oracle bytes <plain
+    size=$(wc -c <whole)
+    mv expected whole.$size
+done
+cut=1
+step=1
+[ "$SCALE" = full ] || step=29
+while [ $cut -le "$size" ]; do
+    head -c $cut whole >cut
+    run $big --decompress=gzip <cut
+    if [ -e whole.$cut ]; then
+        counts "cut after $cut bytes" whole.$cut
+        cat cut | run $big
+        counts "cut after $cut bytes, pipe" whole.$cut
+    else
+        refuses "cut after $cut bytes" 1 "standard input: truncated gzip data, at byte $cut"
+        if [ $cut -ge 3 ]; then
+            cat cut | run $big
+            refuses "cut after $cut bytes, pipe" 1 "truncated gzip data, at byte $cut"
+        fi
+    fi
+    cut=$((cut + step))
+done
+# Given in two parts, wherever that is.
+cut=1
+while [ $cut -lt "$size" ]; do
+    { head -c $cut whole && sleep 0.01 && tail -c +$((cut + 1)) whole; } | run $big -d gzip
+    counts "in two parts, $cut bytes and the rest" whole."$size"
+    cut=$((cut + 5 * step))
+done
+# Stored in blocks of seven bytes by one byte after the other, and all into chunks of a byte.
+"$HELPERS/dribble" <whole | run --chunk-size=1
+counts "byte by byte, into chunks of a byte" whole."$size"
+
+# as_gzip CASE FILE: it is counted, or refused, as by gzip. What gzip only warns of is refused.
+as_gzip()
+{
+    gzip -dc <"$2" >plain 2>gzip.err
+    status_=$?
+    run $big --decompress=gzip "$2"
+    if [ $status_ -eq 0 ]; then
+        oracle bytes <plain
+        counts "$1" expected
+    else
+        refuses "$1" 1 "$2: " "gzip data"
+    fi
+}
+
+# any_flip FILE MASK...: with bits of any byte of FILE inverted it is as by gzip. By the shell alone:
+# with head and tail it takes thrice the time.
+any_flip()
+{
+    octals=$(od -An -v -to1 "$1")
+    shift
+    after=
+    for octal in $octals; do
+        after="$after\\0$octal"
+    done
+    before=
+    at=0
+    for octal in $octals; do
+        after=${after#?????}
+        for mask; do
+            value=$((0$octal ^ mask))
+            printf %b "$before\\0$((value >> 6))$((value >> 3 & 7))$((value & 7))$after" >flip
+            as_gzip "bits $mask of byte $at" flip
+        done
+        before="$before\\0$octal"
+        at=$((at + 1))
+    done
+}
+if [ $has_gzip = yes ]; then
+    some=255
+    [ "$SCALE" = small ] || some='1 128 255'
+    [ "$SCALE" = small ] || [ "$SANITIZED" = yes ] || some='1 2 4 8 16 32 64 128 255'
+    any_flip part.4 $some
+    if [ "$SCALE" = full ]; then
+        any_flip part.1 $some
+        any_flip part.3 $some
+        data text 300 | gzip -9 >dynamic
+        any_flip dynamic 1 16 255
+        { cat part.4 part.2 part.1; } >several
+        any_flip several 255
+    fi
+fi
+
+# --- numbers and values, with whatever kernel counts them ---
+
+engine=$ENGINE
+ENGINE=$ANY_MODE
+seq 1 3000 >numbers
+run -n numbers
+cp out numbers.table
+made -f -m 777 -n name <numbers >numbers.gz
+for size_ in 8 4K 256K; do
+    run -n --chunk-size=$size_ --threads=3 numbers.gz
+    counts "numbers over members, chunks of $size_" numbers.table
+done
+cat numbers.gz | run -n
+counts "numbers over members, pipe" numbers.table
+"$HELPERS/dribble" -n 5 <numbers.gz | run -n
+counts "numbers over members, five bytes at a time" numbers.table
+values="--values=u32 --min=0 --max=4294967296 --bins=4"
+head -c 29992 in >whole_values
+run $values whole_values
+cp out values.table
+made -f -m 4001 <whole_values >values.gz
+for size_ in 8 4K 256K; do
+    run --chunk-size=$size_ --threads=3 $values values.gz
+    counts "values over members, chunks of $size_" values.table
+done
+cat values.gz | run $values
+counts "values over members, pipe" values.table
+head -c 29991 in | made -m 4001 | run $values
+refuses "values, one byte short" 1 "ends within a value, 3 of its 4 bytes are there"
+ENGINE=$engine
+
+# --- a pipe that stays open ---
+
+# stays_open CASE FILE: what FILE holds is counted, and what is wrong in it found, while the writer
+# still has the pipe open.
+stays_open()
+{
+    rm -f status
+    run -n --invalid=error open &
+    pid=$!
+    exec 3>open
+    cat "$2" >&3
+    check "$1: it ends" eventually test -s status
+    exec 3>&-
+    wait $pid
+    refuses "$1" 1 "open: line 31: 'abc'"
+}
+case $ENGINE in
+*--device=cpu*)
+    mkfifo open
+    { seq 30 && echo abc && echo 31; } >wrong
+    made -f <wrong >shaped
+    stays_open "an open pipe, a member" shaped
+    { cat wrong && seq 30000; } | made | head -c 100000 >shaped
+    stays_open "an open pipe, a part of a member" shaped
+    ;;
+*) skip_part "a pipe that stays open: a GPU's chunks are filled first" ;;
+esac
+
+summary
