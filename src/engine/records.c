@@ -11,10 +11,15 @@ size_t records_resume(struct records *records, unsigned char *data)
     return len;
 }
 
+size_t records_head(const unsigned char *data, size_t len)
+{
+    return (size_t)(number_token_end(data, data + len) - data);
+}
+
 /* Blanks data[0..len) up to the first white space. Returns the length of what was blanked. */
 static size_t blank_end_of_token(unsigned char *data, size_t len)
 {
-    size_t end = (size_t)(number_token_end(data, data + len) - data);
+    size_t end = records_head(data, len);
     memset(data, ' ', end);
     return end;
 }

@@ -43,6 +43,9 @@ size_t records_cut(struct records *records, unsigned char *data, size_t len, boo
  * as what follows of it will be blanked. */
 size_t records_tail(struct records *records, const unsigned char *data, size_t len);
 
+/* The length of the part of a token that data[0..len) begin with: up to the first white space. */
+size_t records_head(const unsigned char *data, size_t len);
+
 /* Makes whole tokens of a piece of a text, data[1..1 + piece), where a token belongs to the piece
  * that it begins in. data[0] is the byte before the piece, and up to NUMBER_MAX bytes after it
  * follow, to data[len). Blanks data[0] and the end of a token from before. Returns the length up to

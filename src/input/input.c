@@ -195,6 +195,7 @@ int input_open(struct input *input, const char *operand, const struct input_opti
 {
     bool standard = strcmp(operand, "-") == 0;
     *input = (struct input){.name = standard ? "standard input" : operand,
+                            .batch_size = options->batch_size,
                             .records = {.size = options->record_size}};
     input->fd = standard ? STDIN_FILENO : open(operand, O_RDONLY | O_CLOEXEC | O_NOCTTY);
     if (input->fd < 0) {

@@ -24,6 +24,8 @@ struct input_options {
     const struct codec *codec; /* DECOMPRESS_CODEC: which */
     struct codec_options decoding;
     size_t record_size; /* bytes, 1 to RECORD_SIZE_MAX; or RECORD_TOKENS */
+    size_t batch_size;  /* bytes of compressed units after which a batch is complete; 0: as many as
+                         * are read at a time */
 };
 
 struct input {
@@ -41,6 +43,7 @@ struct input {
     const struct foreign *foreign; /* what these bytes look like, if that is compressed; or NULL */
     struct units units; /* read, but not handed out yet: the first bytes of a stream, or those that
                          * follow a batch */
+    size_t batch_size;  /* as in the options */
     struct records records; /* where what is read in order was cut */
 };
 

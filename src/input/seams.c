@@ -1,5 +1,4 @@
 #include "seams.h"
-#include "src/histogram/number_token.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -54,7 +53,7 @@ size_t span_take_head(struct span *span, const struct records *records, unsigned
     if (span->has_boundary)
         return len;
     if (records->size == RECORD_TOKENS) {
-        size_t end = (size_t)(number_token_end(data, data + len) - data);
+        size_t end = records_head(data, len);
         fragment_append(head, data, end);
         memset(data, ' ', end);
         span->has_boundary = end < len;

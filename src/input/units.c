@@ -42,7 +42,8 @@ static bool is_serial(const struct codec_unit *unit, enum unit_extent extent, si
 static struct units_ahead look_ahead(const struct input *input, const unsigned char *in, size_t len)
 {
     struct units_ahead ahead = {.kind = UNITS_WHOLE};
-    while (ahead.whole < len) {
+    size_t most = input->batch_size > 0 && input->batch_size < len ? input->batch_size : len;
+    while (ahead.whole < most) {
         struct codec_unit unit;
         enum unit_extent extent = input->codec->look(in + ahead.whole, len - ahead.whole, &unit);
         if (extent == UNIT_UNKNOWN)
