@@ -28,6 +28,6 @@ bench/kernels bench/number_kernels bench/value_kernels: bench/device.cuh $(cuda_
 
 .PHONY: bench bench-stream
 bench: $(EXTRA_PROGRAMS) $(cuda_benchmarks)
-bench-stream: bench gpuhisto$(EXEEXT) tests/helpers/make_zstd$(EXEEXT)
+bench-stream: bench gpuhisto$(EXEEXT) tests/helpers/make_zstd$(EXEEXT) tests/helpers/make_data$(EXEEXT)
 	@GPUHISTO=./gpuhisto$(EXEEXT) HELPERS=bench $(srcdir)/bench/stream $(STREAMFLAGS)
 CLEANFILES += $(EXTRA_PROGRAMS) $(EXTRA_LIBRARIES) $(cuda_benchmarks)
