@@ -18,6 +18,15 @@ static bool fits(const struct reader *reader, size_t size)
     return others == 0 || (others <= admission->limit && size <= admission->limit - others);
 }
 
+/* Whether the reader may open an input. Under the lock. */
+static bool may_open(const struct reader *reader, bool is_alone)
+{
+    const struct admission *admission = &reader->source->admission;
+    if (is_alone)
+        return admission->inputs == 0;
+    return admission->inputs_max == 0 || admission->inputs < admission->inputs_max;
+}
+
 /* Whether the reader is still short of what it was short of. Under the lock. */
 static bool is_short(const struct reader *reader)
 {
@@ -27,7 +36,7 @@ static bool is_short(const struct reader *reader)
     case SHORT_OF_MEMORY:
         return !fits(reader, reader->wanted);
     case SHORT_OF_FILES:
-        return !source->parked && admission->inputs >= admission->inputs_max;
+        return !source->parked && !may_open(reader, reader->is_alone);
     case SHORT_OF_INPUT:
         return !source->parked && admission->busy > 0;
     default:
@@ -95,7 +104,6 @@ void admission_begin(struct reader *reader)
 void admission_end(struct reader *reader)
 {
     struct source *source = reader->source;
-    reader->busy = false;
     pthread_mutex_lock(&source->lock);
     bool last = --source->admission.busy == 0;
     pthread_mutex_unlock(&source->lock);
@@ -103,16 +111,16 @@ void admission_end(struct reader *reader)
         helpers_tell(&source->helpers);
 }
 
-bool admission_open(struct reader *reader)
+bool admission_open(struct reader *reader, bool is_alone)
 {
     struct source *source = reader->source;
-    struct admission *admission = &source->admission;
     pthread_mutex_lock(&source->lock);
-    bool opens = admission->inputs_max == 0 || admission->inputs < admission->inputs_max;
+    bool opens = may_open(reader, is_alone);
     if (opens)
-        admission->inputs++;
+        source->admission.inputs++;
     else
         reader->shortage = SHORT_OF_FILES;
+    reader->is_alone = is_alone;
     pthread_mutex_unlock(&source->lock);
     return opens;
 }
@@ -121,7 +129,7 @@ void admission_close(struct source *source)
 {
     pthread_mutex_lock(&source->lock);
     source->admission.inputs--;
-    bool awaited = source->admission.inputs_max > 0;
+    bool awaited = source->admission.inputs == 0 || source->admission.inputs_max > 0;
     pthread_mutex_unlock(&source->lock);
     if (awaited)
         helpers_tell(&source->helpers);
@@ -168,6 +176,5 @@ struct chunk *admission_help(struct reader *reader)
         given = waits ? helpers_wait(&source->helpers, &reader->helper, ticket)
                       : helpers_take(&source->helpers, &reader->helper);
     }
-    reader->shortage = SHORT_OF_NOTHING;
     return given;
 }

@@ -153,12 +153,8 @@ static int take_batch(struct reader *reader, struct open_input *open,
     begin_segment(decoding);
     decoding->in_order = decoding->units.kind != UNITS_WHOLE;
     decoding->pending = false;
-    if (decoding->in_order) {
-        source->current = NULL;
-    } else {
-        source_use(source, open);
+    if (!decoding->in_order)
         open->content += decoding->units.content;
-    }
     admission_begin(reader);
     helpers_leave(&source->helpers, &reader->helper);
     return 1;
@@ -170,11 +166,17 @@ int decoding_take(struct reader *reader)
     struct open_input *open = source->current;
     struct units_ahead ahead;
     struct reason why;
+    int rc;
     if (helpers_pending(&source->helpers))
         return 1;
     switch (units_look(&open->input, &ahead, &why)) {
     case UNITS_AHEAD:
-        return take_batch(reader, open, &ahead);
+        rc = take_batch(reader, open, &ahead);
+        if (reader->busy && reader->decoding.in_order)
+            source->current = NULL;
+        else if (reader->busy)
+            source_use(source, open);
+        return rc;
     case UNITS_END:
         source->current = NULL;
         return end_file(reader, open) == 0 ? 1 : -1;
@@ -338,26 +340,48 @@ static int pause_batch(struct reader *reader)
     return 1;
 }
 
-/* Gives back what the batch did not need. 1 or -1. */
+/* Goes on with an input that this reader has to itself, if what follows must be decoded in order as
+ * well; otherwise leaves it to all. A stream is left: it may have to be waited for. 1 or -1. */
+static int go_on(struct reader *reader, struct open_input *open)
+{
+    struct source *source = reader->source;
+    struct units_ahead ahead;
+    struct reason why;
+    enum units_result result =
+        open->input.regular ? units_look(&open->input, &ahead, &why) : UNITS_NO_MEMORY;
+    int rc = 1;
+    if (result == UNITS_END)
+        return end_file(reader, open) == 0 ? 1 : -1;
+    if (result == UNITS_FAILED)
+        rc = source_fail(source, &why);
+    else if (result == UNITS_AHEAD && ahead.kind != UNITS_WHOLE)
+        rc = take_batch(reader, open, &ahead);
+    if (!reader->busy)
+        source_park(source, open);
+    return rc;
+}
+
+/* The batch was decoded. 1 or -1. */
 static int end_batch(struct reader *reader)
 {
     struct decoding *decoding = &reader->decoding;
     struct open_input *open = decoding->open;
-    int rc = 0;
+    int rc = 1;
     end_segment(reader);
+    reader->busy = false;
     if (!decoding->in_order) {
         source_leave(reader->source, open);
     } else if (decoding->units.kind == UNITS_TO_END) {
-        rc = end_file(reader, open);
+        rc = end_file(reader, open) == 0 ? 1 : -1;
     } else {
         open->content += decoding->content;
         units_return(&open->input, &decoding->units);
-        source_park(reader->source, open);
+        rc = go_on(reader, open);
     }
     admission_end(reader);
-    if (decoding->in_order)
+    if (!reader->busy && decoding->in_order)
         admission_release(reader, DECODER_KEPT);
-    return rc == 0 ? 1 : -1;
+    return rc;
 }
 
 int decoding_read(struct reader *reader, source_memory *choose, void *arg, struct chunk **chunk)

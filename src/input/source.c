@@ -40,7 +40,9 @@ static void order_operands(struct source *source)
     bool all_regular = true;
     for (size_t i = 0; i < source->count; i++) {
         struct operand *operand = &source->operands[i];
-        all_regular &= is_regular(operand->name, &operand->size);
+        bool regular = is_regular(operand->name, &operand->size);
+        operand->is_alone = !regular || strcmp(operand->name, "-") == 0;
+        all_regular &= regular;
         source->left += operand->size;
     }
     source->size = all_regular ? atomic_load(&source->left) : 0;
@@ -198,9 +200,9 @@ static enum found find_input(struct reader *reader)
         return FOUND_INPUT;
     if (source->opened == source->count)
         return FOUND_NONE;
-    if (!admission_open(reader))
-        return FOUND_SHORTAGE;
     const struct operand *operand = &source->operands[source->opened];
+    if (!admission_open(reader, operand->is_alone))
+        return FOUND_SHORTAGE;
     enum found found = open_operand(reader, operand);
     if (found == FOUND_SHORTAGE)
         return found;
@@ -263,6 +265,7 @@ static int take_turn(struct reader *reader, source_memory *choose, void *arg, st
 {
     struct source *source = reader->source;
     int more = 1;
+    reader->shortage = SHORT_OF_NOTHING;
     pthread_mutex_lock(&source->turn);
     switch (find_input(reader)) {
     case FOUND_INPUT:

@@ -44,6 +44,8 @@ struct operand {
     const char *name;
     size_t number; /* as given, from 0 */
     uint64_t size; /* of a regular file, bytes; otherwise 0 */
+    bool is_alone; /* not opened while another input is open: a stream that is read in order, whose
+                    * writer may count on that, and standard input, which may be given twice */
 };
 
 struct source {
@@ -87,7 +89,7 @@ struct decoding {
 enum shortage {
     SHORT_OF_NOTHING,
     SHORT_OF_MEMORY, /* until others give some back */
-    SHORT_OF_FILES,  /* until an input is closed */
+    SHORT_OF_FILES,  /* until an input is closed, or all are */
     SHORT_OF_INPUT, /* all FILEs were opened: until one is parked, or nothing is decoded any more */
 };
 
@@ -102,6 +104,7 @@ struct reader {
     enum shortage shortage;
     size_t reserved; /* bytes; under the source's lock */
     size_t wanted;   /* SHORT_OF_MEMORY: bytes */
+    bool is_alone;   /* SHORT_OF_FILES: what is to be opened is not opened beside others */
 };
 
 /* --- source.c --- */
@@ -153,13 +156,13 @@ bool admission_refuse(struct reader *reader);
 /* Gives back what the reader has reserved, if that is more than `most` bytes. */
 void admission_release(struct reader *reader, size_t most);
 
-/* The reader has a batch to decode; and has decoded it. */
+/* The reader has a batch to decode, and is busy; and has decoded one. */
 void admission_begin(struct reader *reader);
 void admission_end(struct reader *reader);
 
 /* An input is to be opened: whether there may be one more, otherwise the reader should help; and
  * was closed, or not opened. */
-bool admission_open(struct reader *reader);
+bool admission_open(struct reader *reader, bool is_alone);
 void admission_close(struct source *source);
 
 /* There is no descriptor for the input that was to be opened. Whether others are open, so that it
