@@ -169,7 +169,8 @@ static enum found open_operand(struct reader *reader, const struct operand *oper
         free(open);
         return FOUND_SHORTAGE;
     }
-    if (opened && open->input.codec && seams_open(&open->seams) != 0) {
+    bool has_seams = opened && open->input.codec && open->input.records.size != 1;
+    if (has_seams && seams_open(&open->seams) != 0) {
         input_close(&open->input);
         opened = false;
         reason_of(&why, operand->name, "out of memory");

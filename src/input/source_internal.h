@@ -24,7 +24,7 @@ struct open_input {
     struct position at;      /* of the next chunk, if it is not compressed; otherwise the segment of
                               * the next batch */
     uint64_t content;        /* compressed values: bytes before that batch, modulo their size */
-    struct seams seams;      /* of a compressed one */
+    struct seams seams;      /* of a compressed one, if records can be cut */
     unsigned users;          /* the source, and all readers of a piece; the last one closes it */
     struct open_input *next; /* in source.parked */
 };
