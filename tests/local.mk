@@ -175,7 +175,7 @@ scripts = \
 	tests/cli/values_gpu.sh tests/cli/zstd.sh tests/cli/zstd_emulated.sh
 
 TESTS = $(unit_tests) $(device_tests) $(emulated_tests) $(scripts)
-EXTRA_DIST += $(scripts) tests/helpers/lib.sh tests/helpers/emulated.sh tests/helpers/interpose.c \
+EXTRA_DIST += $(scripts) tests/helpers/lib.sh tests/helpers/compressed.sh tests/helpers/emulated.sh tests/helpers/interpose.c \
 	tests/cli/formats_bytes.csv tests/cli/formats_bytes.json tests/cli/formats_bytes.tsv \
 	tests/cli/formats_letters.json
 

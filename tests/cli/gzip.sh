@@ -10,10 +10,6 @@ if "$GPUHISTO" --device=cpu magic >/dev/null 2>&1; then
     skip "built without ISA-L; foreign.sh has what is said of gzip data then"
 fi
 
-made()
-{
-    "$HELPERS/make_gzip" "$@"
-}
 if command -v gzip >/dev/null; then
     has_gzip=yes
 else
@@ -21,28 +17,16 @@ else
     skip_part "what gzip makes, and what it makes of wrong data: it is not installed"
 fi
 
-[ "$SCALE" = small ] && big=--chunk-size=40K || big=--chunk-size=16K
-data text 30000 >in
-oracle bytes <in
-cp expected table
-oracle bytes </dev/null
-cp expected zeros
-oracle letters 2 1 <in
-cp expected letters
-
-# every_way CASE FILE: as a file, a FILE and a pipe, by its magic and by order, it gives the table
-# of `in`.
-every_way()
+codec=gzip
+gzipped()
 {
-    run $big <"$2"
-    counts "$1, file" table
-    run $big -d gzip --no-check --memlimit=1K "$2"
-    counts "$1, FILE" table
-    cat "$2" | run $big
-    counts "$1, pipe" table
-    cat "$2" | run -l2 -f --chunk-size=15001 --decompress=gzip
-    counts "$1, letters" letters
+    "$HELPERS/make_gzip" "$@"
 }
+made()
+{
+    gzipped -f -n name -c comment -h -x 20
+}
+. "${srcdir:-.}/tests/helpers/compressed.sh"
 
 # --- shapes ---
 
@@ -53,20 +37,20 @@ shapes=":-f:-f -b 100 -m 7001 -n name -c comment -h -x 9"
 IFS=:
 for options in $shapes; do
     IFS=' '
-    made $options <in >shaped
+    gzipped $options <in >shaped
     every_way "make_gzip $options" shaped
 done
 unset IFS
-{ made </dev/null && made -f </dev/null && made -f <in && made -n x </dev/null && made </dev/null; } \
+{ gzipped </dev/null && gzipped -f </dev/null && gzipped -f <in && gzipped -n x </dev/null && gzipped </dev/null; } \
     >shaped
 every_way "empty members around" shaped
-{ head -c 10000 in | made -f && tail -c +10001 in | made -h -x 20; } >shaped
+{ head -c 10000 in | gzipped -f && tail -c +10001 in | gzipped -h -x 20; } >shaped
 every_way "two files joined" shaped
 if [ $has_gzip = yes ]; then
     for level in 1 6 9; do
         gzip -$level <in >shaped
         every_way "gzip -$level" shaped
-        { head -c 7777 in | gzip -$level && tail -c +7778 in | made -f && gzip -$level </dev/null; } \
+        { head -c 7777 in | gzip -$level && tail -c +7778 in | gzipped -f && gzip -$level </dev/null; } \
             >shaped
         every_way "gzip -$level and another member" shaped
     done
@@ -74,7 +58,7 @@ if [ $has_gzip = yes ]; then
     every_way "gzip's name" named.gz
 fi
 for options in "" "-d gzip"; do
-    made </dev/null | run $options
+    gzipped </dev/null | run $options
     counts "a member of nothing $options" zeros
 done
 empty="not gzip data (it is empty)"
@@ -84,7 +68,7 @@ refuses "nothing, but gzip is demanded" 1 "standard input: $empty"
 refuses "an empty pipe, but gzip is demanded" 1 "standard input: $empty"
 
 # Small chunks, large ones, many bytes out of few.
-made -f <in >shaped
+gzipped -f <in >shaped
 some='7 10000 65536'
 [ "$SCALE" = small ] || some="$some 64 1000 4096 1M"
 for size in $some; do
@@ -92,7 +76,7 @@ for size in $some; do
     counts "chunks of $size" table
 done
 data same 30000 65 >same
-made -f <same >same.gz
+gzipped -f <same >same.gz
 oracle bytes <same
 for size in 1000 29999 30000 30001; do
     run --chunk-size=$size <same.gz
@@ -119,28 +103,9 @@ rm same
 
 # --- recognised, or not; a byte at a time ---
 
-data text 50 >few
-made -f -n name -c comment -h -x 20 <few >few.gz
-oracle bytes <few
-cp expected few.table
+every_source few.gz
 size=$(wc -c <few.gz)
-run $big few.gz
-counts "a small FILE" few.table
-"$HELPERS/dribble" <few.gz | run $big
-counts "a pipe, byte by byte" few.table
-"$HELPERS/dribble" -u 2000 <few.gz | run_as "$HELPERS/with_stdin" nonblock "$GPUHISTO" $ENGINE $big
-counts "a non-blocking pipe, byte by byte" few.table
-run_as "$HELPERS/with_stdin" socket "$GPUHISTO" $ENGINE $big <few.gz
-counts "a socket" few.table
-mkfifo fifo
-cat few.gz >fifo &
-run $big fifo
-wait $!
-counts "a fifo" few.table
-{ printf 0123456789 && cat few.gz; } >after
-{ dd bs=10 count=1 of=/dev/null 2>dd.err && run $big; } <after
-counts "from the offset of standard input on" few.table
-made -f -m 100 -n name -h <in | "$HELPERS/dribble" -n 3 | run $big
+gzipped -f -m 100 -n name -h <in | "$HELPERS/dribble" -n 3 | run $big
 counts "many members, three bytes at a time" table
 if [ $has_gzip = yes ]; then
     { gzip -9 <few && gzip -1 <in; } | "$HELPERS/dribble" | run $big
@@ -148,17 +113,6 @@ if [ $has_gzip = yes ]; then
     counts "gzip's own, byte by byte" expected
 fi
 
-# plain CASE FILE: it is counted as it is, unless that is forbidden.
-plain()
-{
-    oracle bytes <"$2"
-    run $big <"$2"
-    counts "$1, file" expected
-    "$HELPERS/dribble" <"$2" | run $big
-    counts "$1, byte by byte" expected
-    run $big --decompress=gzip <"$2"
-    refuses "$1, by order" 1 "standard input: " "gzip data"
-}
 for head in '\037' '\037\213' '\037\213\007more' '\037more' '\213\037' '\000\037\213\010' '\037\235'; do
     printf "$head" >begin
     plain "begins with $head" begin
@@ -207,7 +161,7 @@ refused_after()
 for garbage in x xyz '\001\000\000' '\050\265\057\375' '\037\213\011' '\037x'; do
     { cat few.gz && printf "$garbage"; } >shaped
     refused_after "$size" "not gzip data (no member begins here)"
-    { made <in && printf "$garbage"; } >shaped
+    { gzipped <in && printf "$garbage"; } >shaped
     run $big -l shaped
     refuses "more, followed by $garbage" 1 "shaped: not gzip data"
 done
@@ -222,27 +176,27 @@ refuses "zero bytes before it" 1 "not gzip data (no member begins here), at byte
 
 # --- wrong: the offset is that of the member ---
 
-{ cat few.gz && made -C <in; } >shaped
+{ cat few.gz && gzipped -C <in; } >shaped
 refused_after "$size" "corrupt gzip data (wrong checksum or length)"
-{ cat few.gz && made -f -L <few && cat few.gz; } >shaped
+{ cat few.gz && gzipped -f -L <few && cat few.gz; } >shaped
 refused_after "$size" "corrupt gzip data (wrong checksum or length)"
-{ cat few.gz && made -H -n name <few; } >shaped
+{ cat few.gz && gzipped -H -n name <few; } >shaped
 refused_after "$size" "corrupt gzip data (wrong checksum of a header)"
 for flags in 0x20 0x40 0x80; do
-    { cat few.gz && made -F $flags <few; } >shaped
+    { cat few.gz && gzipped -F $flags <few; } >shaped
     refused_after "$size" "corrupt gzip data (unknown flags in a header)"
 done
-{ cat few.gz && made </dev/null | head -c 10 && printf '\007'; } >shaped
+{ cat few.gz && gzipped </dev/null | head -c 10 && printf '\007'; } >shaped
 refused_after "$size" "corrupt gzip data (invalid block)"
-{ cat few.gz && made </dev/null | head -c 10 && printf '\001\001\000\000\000x'; } >shaped
+{ cat few.gz && gzipped </dev/null | head -c 10 && printf '\001\001\000\000\000x'; } >shaped
 refused_after "$size" "corrupt gzip data (invalid block)"
 # By hand, in the fixed code: a match at distance 1 before any byte.
-{ cat few.gz && made </dev/null | head -c 10 && printf '\003\002\000\000\000\000\000\000\000\000\000'; } \
+{ cat few.gz && gzipped </dev/null | head -c 10 && printf '\003\002\000\000\000\000\000\000\000\000\000'; } \
     >shaped
 refused_after "$size" "corrupt gzip data (a distance goes back too far)"
 run --no-check shaped
 refuses "--no-check finds it, too" 1 "shaped: corrupt gzip data"
-made -C <few >shaped
+gzipped -C <few >shaped
 run --no-check shaped
 refuses "--no-check verifies gzip's checksum" 1 "wrong checksum"
 head -c 20 few.gz >a
@@ -258,10 +212,10 @@ data text 40 7 >plain.1
 : >plain.2
 data uniform 30 7 >plain.3
 data same 90 66 >plain.4
-made -f -x 5 -n name -c text -h <plain.1 >part.1
-made -x 0 <plain.2 >part.2
-made -b 7 -c text <plain.3 >part.3
-made -f -n name -h <plain.4 >part.4
+gzipped -f -x 5 -n name -c text -h <plain.1 >part.1
+gzipped -x 0 <plain.2 >part.2
+gzipped -b 7 -c text <plain.3 >part.3
+gzipped -f -n name -h <plain.4 >part.4
 parts='1 2 3 4'
 if [ $has_gzip = yes ]; then
     data text 2000 >plain.5
@@ -366,7 +320,7 @@ ENGINE=$ANY_MODE
 seq 1 3000 >numbers
 run -n numbers
 cp out numbers.table
-made -f -m 777 -n name <numbers >numbers.gz
+gzipped -f -m 777 -n name <numbers >numbers.gz
 for size_ in 8 4K 256K; do
     run -n --chunk-size=$size_ --threads=3 numbers.gz
     counts "numbers over members, chunks of $size_" numbers.table
@@ -379,14 +333,14 @@ values="--values=u32 --min=0 --max=4294967296 --bins=4"
 head -c 29992 in >whole_values
 run $values whole_values
 cp out values.table
-made -f -m 4001 <whole_values >values.gz
+gzipped -f -m 4001 <whole_values >values.gz
 for size_ in 8 4K 256K; do
     run --chunk-size=$size_ --threads=3 $values values.gz
     counts "values over members, chunks of $size_" values.table
 done
 cat values.gz | run $values
 counts "values over members, pipe" values.table
-head -c 29991 in | made -m 4001 | run $values
+head -c 29991 in | gzipped -m 4001 | run $values
 refuses "values, one byte short" 1 "ends within a value, 3 of its 4 bytes are there"
 ENGINE=$engine
 
@@ -410,9 +364,9 @@ case $ENGINE in
 *--device=cpu*)
     mkfifo open
     { seq 30 && echo abc && echo 31; } >wrong
-    made -f <wrong >shaped
+    gzipped -f <wrong >shaped
     stays_open "an open pipe, a member" shaped
-    { cat wrong && seq 30000; } | made | head -c 100000 >shaped
+    { cat wrong && seq 30000; } | gzipped | head -c 100000 >shaped
     stays_open "an open pipe, a part of a member" shaped
     ;;
 *) skip_part "a pipe that stays open: a GPU's chunks are filled first" ;;

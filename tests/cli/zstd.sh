@@ -4,33 +4,16 @@
 
 watch_over 600
 
+codec=zstd
 zstd()
 {
     "$HELPERS/make_zstd" "$@"
 }
-
-[ "$SCALE" = small ] && big=--chunk-size=40K || big=--chunk-size=16K
-data text 30000 >in
-oracle bytes <in
-cp expected table
-oracle bytes </dev/null
-cp expected zeros
-oracle letters 2 1 <in
-cp expected letters
-
-# every_way CASE FILE: as a file, a FILE and a pipe, by its magic and by order, it gives the table
-# of `in`.
-every_way()
+made()
 {
-    run $big <"$2"
-    counts "$1, file" table
-    run $big -d zstd "$2"
-    counts "$1, FILE" table
-    cat "$2" | run $big
-    counts "$1, pipe" table
-    cat "$2" | run -l2 -f --chunk-size=15001 --decompress=zstd
-    counts "$1, letters" letters
+    zstd -c
 }
+. "${srcdir:-.}/tests/helpers/compressed.sh"
 
 # --- shapes ---
 
@@ -116,42 +99,9 @@ fi
 
 # --- recognised, or not ---
 
-data text 50 >few
-zstd -c <few >few.zst
-oracle bytes <few
-cp expected few.table
-"$HELPERS/dribble" <few.zst | run $big
-counts "a pipe, byte by byte" few.table
-"$HELPERS/dribble" -u 2000 <few.zst | run_as "$HELPERS/with_stdin" nonblock "$GPUHISTO" $ENGINE $big
-counts "a non-blocking pipe, byte by byte" few.table
+every_source few.zst
 { zstd -K 3 && cat few.zst; } | "$HELPERS/dribble" | run $big
 counts "a skippable frame, byte by byte" few.table
-run_as "$HELPERS/with_stdin" socket "$GPUHISTO" $ENGINE $big <few.zst
-counts "a socket" few.table
-mkfifo fifo
-cat few.zst >fifo &
-run $big fifo
-wait $!
-counts "a fifo" few.table
-{ printf 0123456789 && cat few.zst; } >after
-{ dd bs=10 count=1 of=/dev/null 2>dd.err && run $big; } <after
-counts "from the offset of standard input on" few.table
-
-# plain CASE FILE: it is counted as it is, unless that is forbidden.
-plain()
-{
-    oracle bytes <"$2"
-    run $big <"$2"
-    counts "$1, file" expected
-    cat "$2" | run $big
-    counts "$1, pipe" expected
-    "$HELPERS/dribble" <"$2" | run $big
-    counts "$1, byte by byte" expected
-    run $big -d none "$2"
-    counts "$1, none" expected
-    run $big --decompress=zstd <"$2"
-    refuses "$1, by order" 1 "standard input: " "zstd data"
-}
 heads='\050 \050\265\057 \050\265\057\374more \132\052\115\031'
 [ "$SCALE" = small ] ||
     heads="$heads"' \050\265 \050\265\057\374 \050\265\057more \050\265more \050more
