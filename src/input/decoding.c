@@ -144,8 +144,9 @@ static int take_batch(struct reader *reader, struct open_input *open,
     struct source *source = reader->source;
     struct decoding *decoding = &reader->decoding;
     struct input *input = &open->input;
-    uint64_t size = DECODER_SIZE + input->units.cap + ahead->memory;
-    if (!admission_reserve(reader, size < SIZE_MAX ? (size_t)size : SIZE_MAX))
+    uint64_t limit = source->options.decoding.memlimit; /* beyond it the decoder refuses */
+    size_t memory = (size_t)(ahead->memory < limit ? ahead->memory : limit);
+    if (!admission_reserve(reader, DECODER_SIZE + input->units.cap + memory))
         return 1;
     if (move_batch(reader, open, ahead) != 0)
         return admission_refuse(reader) ? 1 : source_fail_for_memory(source, input->name);
