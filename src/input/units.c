@@ -5,6 +5,7 @@
 #include <string.h>
 
 #define FEED_SIZE ((size_t)512 << 10) /* bytes read at a time: libzstd copies cut blocks */
+#define SMALL_SIZE ((size_t)4 << 10)  /* bytes of the smallest buffer */
 #define BATCH_SIZE ((size_t)1 << 20)  /* bytes of a batch of many units */
 
 /* How long to wait for the rest of a unit before it is decoded as it comes: a stream that is so
@@ -94,10 +95,20 @@ static bool can_gather_more(struct input *input, struct units *units)
     return units->cap < UNITS_SIZE_MAX && units_reserve(units, 2 * units->cap) == 0;
 }
 
+/* Bytes of a buffer to begin with: for a small file no more than it has, and the look past its end,
+ * as most of the time with many such files goes into memory that is mapped for each. */
+static size_t first_size(const struct input *input)
+{
+    uint64_t size = input->opened_size + 1;
+    if (!input->regular || input->opened_size == 0 || size >= UNITS_SIZE_FIRST)
+        return UNITS_SIZE_FIRST;
+    return size < SMALL_SIZE ? SMALL_SIZE : (size_t)size;
+}
+
 enum units_result units_look(struct input *input, struct units_ahead *ahead, struct reason *why)
 {
     struct units *units = &input->units;
-    if (units_reserve(units, UNITS_SIZE_FIRST) != 0)
+    if (units_reserve(units, first_size(input)) != 0)
         return UNITS_NO_MEMORY;
     do {
         if (fill(input, units, why) != 0)
