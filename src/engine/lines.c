@@ -37,8 +37,9 @@ struct lines {
 
 struct lines *lines_open(size_t files, size_t chunks, size_t readers)
 {
-    /* In each gap is a chunk that is out, or the end of what was read of a segment. */
-    size_t most = chunks + 2 * readers + 2;
+    /* In each gap is a chunk that is out, or the end of what was read of a segment. A FILE has one
+     * run more than gaps, if it has one; and a run is added before it is joined. */
+    size_t most = 2 * (chunks + 2 * readers) + 1;
     struct lines *lines = calloc(1, sizeof *lines + most * sizeof lines->runs[0]);
     bool *added = calloc(files, sizeof *added);
     if (!lines || !added) {

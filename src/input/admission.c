@@ -2,12 +2,23 @@
  */
 #include "source_internal.h"
 
-/* Takes what the reader has reserved. Under the lock. */
+/* Takes what the reader has reserved. Memory is freed before the lock is taken. */
 static void give_back(struct reader *reader)
 {
+    struct source *source = reader->source;
     decoding_drop(&reader->decoding);
-    reader->source->admission.used -= reader->reserved;
+    pthread_mutex_lock(&source->lock);
+    source->admission.used -= reader->reserved;
     reader->reserved = 0;
+    pthread_mutex_unlock(&source->lock);
+    helpers_tell(&source->helpers);
+}
+
+/* Notes what the reader is short of. Under the lock, in turn. */
+static void set_short(struct reader *reader, enum shortage shortage)
+{
+    reader->shortage = shortage;
+    reader->changes = reader->source->changes;
 }
 
 /* Whether the reader may reserve so much. One alone may have any amount. Under the lock. */
@@ -32,11 +43,13 @@ static bool is_short(const struct reader *reader)
 {
     const struct source *source = reader->source;
     const struct admission *admission = &source->admission;
+    if (reader->changes != source->changes)
+        return false; /* it has looked at another input */
     switch (reader->shortage) {
     case SHORT_OF_MEMORY:
         return !fits(reader, reader->wanted);
     case SHORT_OF_FILES:
-        return !source->parked && !may_open(reader, reader->is_alone);
+        return !source->parked && !may_open(reader, reader->wants_alone);
     case SHORT_OF_INPUT:
         return !source->parked && admission->busy > 0;
     default:
@@ -47,49 +60,41 @@ static bool is_short(const struct reader *reader)
 bool admission_reserve(struct reader *reader, size_t size)
 {
     struct source *source = reader->source;
-    struct admission *admission = &source->admission;
     pthread_mutex_lock(&source->lock);
-    bool gives_back = reader->reserved > size && !fits(reader, reader->reserved);
-    bool has_enough = reader->reserved >= size && !gives_back;
-    bool reserved = has_enough || fits(reader, size);
-    if (gives_back || !reserved)
-        give_back(reader);
-    if (reserved && !has_enough) {
-        admission->used += size - reader->reserved;
-        reader->reserved = size;
+    size_t total = reader->reserved > size ? reader->reserved : size;
+    bool reserved = fits(reader, total);
+    if (reserved) {
+        source->admission.used += total - reader->reserved;
+        reader->reserved = total;
+    } else {
+        reader->wanted = size;
+        set_short(reader, SHORT_OF_MEMORY);
     }
-    reader->shortage = reserved ? SHORT_OF_NOTHING : SHORT_OF_MEMORY;
-    reader->wanted = size;
     pthread_mutex_unlock(&source->lock);
-    if (gives_back || !reserved)
-        helpers_tell(&source->helpers);
-    return reserved;
+    if (reserved || reader->reserved == 0)
+        return reserved;
+    give_back(reader);
+    return admission_reserve(reader, size); /* less may do than it had */
 }
 
 bool admission_refuse(struct reader *reader)
 {
     struct source *source = reader->source;
     struct admission *admission = &source->admission;
-    pthread_mutex_lock(&source->lock);
     give_back(reader);
+    pthread_mutex_lock(&source->lock);
     if (admission->used < admission->limit)
         admission->limit = admission->used;
     bool others = admission->used > 0;
-    reader->shortage = SHORT_OF_MEMORY;
+    set_short(reader, SHORT_OF_MEMORY);
     pthread_mutex_unlock(&source->lock);
-    helpers_tell(&source->helpers);
     return others;
 }
 
 void admission_release(struct reader *reader, size_t most)
 {
-    struct source *source = reader->source;
-    if (reader->reserved <= most) /* written by this reader's thread alone */
-        return;
-    pthread_mutex_lock(&source->lock);
-    give_back(reader);
-    pthread_mutex_unlock(&source->lock);
-    helpers_tell(&source->helpers);
+    if (reader->reserved > most) /* written by this reader's thread alone */
+        give_back(reader);
 }
 
 void admission_begin(struct reader *reader)
@@ -119,8 +124,8 @@ bool admission_open(struct reader *reader, bool is_alone)
     if (opens)
         source->admission.inputs++;
     else
-        reader->shortage = SHORT_OF_FILES;
-    reader->is_alone = is_alone;
+        set_short(reader, SHORT_OF_FILES);
+    reader->wants_alone = is_alone;
     pthread_mutex_unlock(&source->lock);
     return opens;
 }
@@ -143,7 +148,7 @@ bool admission_refuse_file(struct reader *reader)
     bool others = admission->inputs > 1; /* beside the one that was to be opened */
     if (others) {
         admission->inputs_max = admission->inputs - 1;
-        reader->shortage = SHORT_OF_FILES;
+        set_short(reader, SHORT_OF_FILES);
     }
     pthread_mutex_unlock(&source->lock);
     admission_close(source);
@@ -157,7 +162,7 @@ bool admission_remains(struct reader *reader)
     struct source *source = reader->source;
     pthread_mutex_lock(&source->lock);
     bool busy = source->parked || source->admission.busy > 0;
-    reader->shortage = SHORT_OF_INPUT;
+    set_short(reader, SHORT_OF_INPUT);
     pthread_mutex_unlock(&source->lock);
     return busy || helpers_pending(&source->helpers);
 }

@@ -80,9 +80,10 @@ struct codec {
      * memory yet. NULL: out of memory. */
     struct decoder *(*open)(const struct codec_options *options);
 
-    /* Takes the memory that decoding the unit at in[0..len) needs, as far as that can be seen, for
-     * a decoder that is complete. decode then takes no more for this unit, nor for units that need
-     * no more. 0, or -1: out of memory, and what the decoder had was freed. */
+    /* Has a decoder begin anew with the unit at in[0..len), whatever it decoded before, and takes
+     * the memory that this unit needs, as far as that can be seen: decode then takes no more for
+     * it, nor for units after it that need no more. 0, or -1: out of memory, and what the decoder
+     * had was freed. */
     int (*reserve)(struct decoder *decoder, const unsigned char *in, size_t len);
 
     /* Decodes on. A step ends with a unit at the latest, so that what follows a unit is left to the

@@ -54,9 +54,9 @@ static struct decoder *gzip_open(const struct codec_options *options)
 
 static int gzip_reserve(struct decoder *decoder, const unsigned char *in, size_t len)
 {
-    (void)decoder;
     (void)in;
     (void)len;
+    ((struct gzip_decoder *)decoder)->state = GZIP_FIRST;
     return 0;
 }
 

@@ -71,8 +71,11 @@ static int end_file(struct reader *reader, struct open_input *open)
     size_t size = open->input.records.size;
     if (size != 1) {
         struct span *end = span_open(open->at.segment, size, 0, true);
-        if (!end)
-            return source_fail_for_memory(reader->source, open->input.name);
+        if (!end) {
+            source_fail_for_memory(reader->source, open->input.name);
+            source_leave(reader->source, open);
+            return -1;
+        }
         keep_seams(reader, open, end);
     }
     return source_retire(reader->source, open);
@@ -174,12 +177,12 @@ int decoding_take(struct reader *reader)
     case UNITS_AHEAD:
         rc = take_batch(reader, open, &ahead);
         if (reader->busy && reader->decoding.in_order)
-            source->current = NULL;
+            source_set_current(source, NULL);
         else if (reader->busy)
             source_use(source, open);
         return rc;
     case UNITS_END:
-        source->current = NULL;
+        source_set_current(source, NULL);
         return end_file(reader, open) == 0 ? 1 : -1;
     case UNITS_NO_MEMORY:
         reader->wanted = UNITS_SIZE_FIRST;
@@ -280,7 +283,7 @@ static enum decoded step_on(struct reader *reader, struct chunk *chunk, size_t l
 }
 
 /* Decodes on, after what is in the chunk, up to limit. Streams are waited for if there is nothing
- * new to give, or the chunk is worth filling. */
+ * in the segment that could be given, or the chunk is worth filling. */
 static enum decoded decode(struct reader *reader, struct chunk *chunk, size_t limit)
 {
     const struct decoding *decoding = &reader->decoding;
@@ -289,7 +292,7 @@ static enum decoded decode(struct reader *reader, struct chunk *chunk, size_t li
     enum decoded state = DECODED_SOME;
     while (state == DECODED_SOME && chunk->len < limit) {
         if (units->pos == units->len && !decoding->pending)
-            state = feed(reader, chunk->fill || chunk->len == begin);
+            state = feed(reader, chunk->fill || (chunk->len == begin && decoding->content == 0));
         else
             state = step_on(reader, chunk, limit);
     }

@@ -62,14 +62,17 @@ const struct foreign *foreign_find(const char *name)
     return NULL;
 }
 
-void foreign_note(struct foreign_seen *seen, const struct foreign *format, const char *name)
+void foreign_note(struct foreign_seen *seen, const struct foreign *format, const char *name,
+                  size_t number)
 {
-    if (seen->format && format)
-        seen->others++;
-    if (seen->format || !format)
+    if (!format)
+        return;
+    seen->others += seen->format != NULL;
+    if (seen->format && seen->number < number)
         return;
     seen->format = format;
     seen->name = name;
+    seen->number = number;
 }
 
 void foreign_warn(const struct foreign_seen *seen, struct reason *warning)

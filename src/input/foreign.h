@@ -14,7 +14,8 @@ struct foreign {
 struct foreign_seen {
     const struct foreign *format; /* of the first one */
     const char *name;             /* its name, which must outlive this */
-    size_t others;                /* how many came after it */
+    size_t number;                /* where it stands among the FILEs */
+    size_t others;                /* how many more there are */
 };
 
 /* Finds the format whose data begin with head[0..len). MAGIC_MATCH with *format set; MAGIC_PART if
@@ -25,8 +26,10 @@ enum codec_magic foreign_recognise(const unsigned char *head, size_t len,
 /* The format with this name, or NULL. */
 const struct foreign *foreign_find(const char *name);
 
-/* Remembers a FILE; a format of NULL is fine. One thread at a time. */
-void foreign_note(struct foreign_seen *seen, const struct foreign *format, const char *name);
+/* Remembers a FILE, the number-th as they were given; a format of NULL is fine. FILEs come in any
+ * order. One thread at a time. */
+void foreign_note(struct foreign_seen *seen, const struct foreign *format, const char *name,
+                  size_t number);
 
 /* Sets *warning to one line about all that was seen; empty if that is nothing. */
 void foreign_warn(const struct foreign_seen *seen, struct reason *warning);

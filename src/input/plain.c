@@ -37,7 +37,7 @@ static int read_serial(struct source *source, struct chunk *chunk)
     if (got > 0)
         return 1;
     chunk->origin.end = ENDS_FILE;
-    source->current = NULL;
+    source_set_current(source, NULL);
     return source_retire(source, open) == 0 ? 1 : -1;
 }
 

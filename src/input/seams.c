@@ -35,7 +35,6 @@ static void fragment_join(struct fragment *fragment, const struct fragment *afte
     fragment->bytes += after->bytes;
     if (!fragment->given)
         fragment_append(fragment, after->data, after->len);
-    fragment->given |= after->given;
 }
 
 static void fragment_copy(struct fragment *to, const struct fragment *from)

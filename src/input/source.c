@@ -38,10 +38,13 @@ static int compare_operands(const void *a, const void *b)
 static void order_operands(struct source *source)
 {
     bool all_regular = true;
+    size_t standard = 0;
+    for (size_t i = 0; i < source->count; i++)
+        standard += strcmp(source->operands[i].name, "-") == 0;
     for (size_t i = 0; i < source->count; i++) {
         struct operand *operand = &source->operands[i];
         bool regular = is_regular(operand->name, &operand->size);
-        operand->is_alone = !regular || strcmp(operand->name, "-") == 0;
+        operand->is_alone = !regular || (standard > 1 && strcmp(operand->name, "-") == 0);
         all_regular &= regular;
         source->left += operand->size;
     }
@@ -92,10 +95,16 @@ int source_fail_for_memory(struct source *source, const char *name)
 
 bool source_has_failed(struct source *source)
 {
+    return atomic_load(&source->failed);
+}
+
+void source_set_current(struct source *source, struct open_input *open)
+{
+    source->current = open;
     pthread_mutex_lock(&source->lock);
-    bool failed = source->failed;
+    source->changes++;
     pthread_mutex_unlock(&source->lock);
-    return failed;
+    helpers_tell(&source->helpers);
 }
 
 void source_use(struct source *source, struct open_input *open)
@@ -183,9 +192,9 @@ static enum found open_operand(struct reader *reader, const struct operand *oper
         return FOUND_FAILURE;
     }
     open->at.file = operand->number;
-    source->current = open;
     source_use(source, open);
-    foreign_note(&source->foreign, open->input.foreign, open->input.name);
+    source_set_current(source, open);
+    foreign_note(&source->foreign, open->input.foreign, open->input.name, operand->number);
     return FOUND_INPUT;
 }
 
@@ -195,8 +204,9 @@ static enum found find_input(struct reader *reader)
     struct source *source = reader->source;
     if (source_has_failed(source))
         return FOUND_FAILURE;
-    if (!source->current)
-        source->current = take_parked(source);
+    struct open_input *parked = source->current ? NULL : take_parked(source);
+    if (parked)
+        source_set_current(source, parked);
     if (source->current)
         return FOUND_INPUT;
     if (source->opened == source->count)

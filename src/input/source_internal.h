@@ -23,7 +23,7 @@ struct open_input {
     struct input input;
     struct position at;      /* of the next chunk, if it is not compressed; otherwise the segment of
                               * the next batch */
-    uint64_t content;        /* compressed values: bytes before that batch, modulo their size */
+    uint64_t content;        /* compressed values: bytes before that batch */
     struct seams seams;      /* of a compressed one, if records can be cut */
     unsigned users;          /* the source, and all readers of a piece; the last one closes it */
     struct open_input *next; /* in source.parked */
@@ -62,9 +62,10 @@ struct source {
     struct open_input *current;  /* what is read in turn; NULL: another input must be found */
     struct foreign_seen foreign; /* FILEs that another program should decompress */
 
-    pthread_mutex_t lock; /* what follows, and open_input.users */
-    bool failed;
+    pthread_mutex_t lock;      /* what follows, and open_input.users */
+    atomic_bool failed;        /* set under it */
     struct reason why;         /* if failed; empty: choose gave no memory */
+    uint64_t changes;          /* of `current` */
     struct open_input *parked; /* were decoded in order for a while; may be `current` again */
     struct admission admission;
 
@@ -102,9 +103,10 @@ struct reader {
     const char *seams_name;
     bool busy; /* the batch is not wholly decoded */
     enum shortage shortage;
-    size_t reserved; /* bytes; under the source's lock */
-    size_t wanted;   /* SHORT_OF_MEMORY: bytes */
-    bool is_alone;   /* SHORT_OF_FILES: what is to be opened is not opened beside others */
+    size_t reserved;  /* bytes; under the source's lock */
+    size_t wanted;    /* SHORT_OF_MEMORY: bytes */
+    bool wants_alone; /* SHORT_OF_FILES: what is to be opened is not opened beside others */
+    uint64_t changes; /* of the current input, when the reader found that it is short */
 };
 
 /* --- source.c --- */
@@ -117,6 +119,9 @@ int source_fail(struct source *source, const struct reason *why);
 int source_fail_for_memory(struct source *source, const char *name);
 
 bool source_has_failed(struct source *source);
+
+/* Makes an input, or none, the current one, in turn. Whoever is short of something looks again. */
+void source_set_current(struct source *source, struct open_input *open);
 
 /* Holds an input open, and lets go of it. */
 void source_use(struct source *source, struct open_input *open);

@@ -126,17 +126,19 @@ enum units_result units_look(struct input *input, struct units_ahead *ahead, str
     return UNITS_AHEAD;
 }
 
-/* Has the two change places; the rest, what follows the first `given` bytes, moves over. */
+/* Has the two change places; the rest, what follows the first `given` bytes, moves over. Without a
+ * rest the input needs no buffer yet, and if its reader takes it along, hardly ever. */
 static int hand_out(struct input *input, struct units *units, size_t given)
 {
     struct units *own = &input->units;
     size_t rest = own->len - given, least = rest > UNITS_SIZE_FIRST ? rest : UNITS_SIZE_FIRST;
     size_t wanted = own->cap < BATCH_SIZE ? 2 * own->cap : own->cap;
-    if (units_reserve(units, wanted) != 0 && units_reserve(units, least) != 0)
+    if (rest > 0 && units_reserve(units, wanted) != 0 && units_reserve(units, least) != 0)
         return -1;
     struct units next = {
         .data = units->data, .len = rest, .cap = units->cap, .offset = own->offset + given};
-    memcpy(next.data, own->data + given, rest);
+    if (rest > 0)
+        memcpy(next.data, own->data + given, rest);
     *units = *own;
     units->len = given;
     *own = next;

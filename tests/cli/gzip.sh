@@ -148,6 +148,14 @@ done
 { cat few.gz && printf '\000\000\000'; } | "$HELPERS/dribble" | run $big
 counts "zero bytes after it, byte by byte" few.table
 
+# A decoder that was used before begins anew.
+head -c 10 /dev/zero >ten
+run --threads=1 shaped few.gz
+cat few few | oracle bytes
+counts "another FILE after zero bytes" expected
+run --threads=1 -d gzip few.gz ten
+refuses "zero bytes after another FILE" 1 "ten: not gzip data"
+
 # refused_after OFFSET TEXT: `shaped` is refused there, however it comes.
 refused_after()
 {
@@ -351,7 +359,7 @@ ENGINE=$engine
 stays_open()
 {
     rm -f status
-    run -n --invalid=error open &
+    run $big -n --invalid=error open &
     pid=$!
     exec 3>open
     cat "$2" >&3
@@ -368,6 +376,14 @@ case $ENGINE in
     stays_open "an open pipe, a member" shaped
     { cat wrong && seq 30000; } | gzipped | head -c 100000 >shaped
     stays_open "an open pipe, a part of a member" shaped
+    # Stored blocks give what they have: chunks are full, nearly full, or have one byte more.
+    wrong=$(wc -c <wrong)
+    { cat wrong && seq 31 99; } | gzipped >shaped
+    for size in $((wrong - 1)) $wrong $((wrong + 1)); do
+        head -c $((10 + 5 + wrong)) shaped >part
+        big=--chunk-size=$size
+        stays_open "an open pipe, chunks of $size bytes" part
+    done
     ;;
 *) skip_part "a pipe that stays open: a GPU's chunks are filled first" ;;
 esac

@@ -156,6 +156,22 @@ static void add_all(struct lines *lines, struct text *text)
     }
 }
 
+/* As many gaps as there may be, each in a FILE of its own. */
+static void add_around_gaps(size_t files)
+{
+    static const enum chunk_end ends[] = {ENDS_NOTHING, ENDS_NOTHING, ENDS_FILE};
+    struct lines *lines = lines_open(files, files, 1);
+    struct reason what;
+    for (size_t i = 0; lines && i < files * 3; i++) {
+        size_t index = i < files ? 0 : i < 2 * files ? 2 : 1;
+        struct chunk chunk = {.origin = {.at = {i % files, 0, index}, .end = ends[index]}};
+        lines_add(lines, &chunk, 1, false);
+    }
+    wrong += !lines || lines_first(lines, &what);
+    cases++;
+    lines_close(lines);
+}
+
 int main(void)
 {
     static struct text text;
@@ -167,6 +183,8 @@ int main(void)
         add_all(lines, &text);
         lines_close(lines);
     }
+    for (size_t files = 1; files <= 100; files++)
+        add_around_gaps(files);
     printf("%u cases, %u wrong\n", cases, wrong);
     return wrong != 0;
 }
