@@ -26,7 +26,7 @@ check-all:
 	@SCALE=full; export SCALE; $(MAKE) $(AM_MAKEFLAGS) check
 
 # Of a list of tests, those that start threads: what ThreadSanitizer has to see.
-threaded_tests = tests/unit/test_text_cuts tests/device/test_gpu_engine tests/device/test_pool \
+threaded_tests = tests/unit/test_frames tests/unit/test_text_cuts tests/device/test_gpu_engine tests/device/test_pool \
 	tests/cli/counts.sh tests/cli/counts_auto.sh tests/cli/faults.sh \
 	tests/cli/faults_emulated.sh tests/cli/numbers.sh tests/cli/progress.sh \
 	tests/cli/sources.sh tests/cli/sources_emulated.sh tests/cli/values.sh \
@@ -45,13 +45,16 @@ check_LIBRARIES = tests/helpers/libhelpers.a
 naive_number = tests/helpers/naive_number.c tests/helpers/naive_number.h
 tests_helpers_libhelpers_a_SOURCES = $(naive_number) \
 	tests/helpers/bits.h \
+	tests/helpers/compressed.c tests/helpers/compressed.h \
 	tests/helpers/guarded.c tests/helpers/guarded.h \
 	tests/helpers/layouts.c tests/helpers/layouts.h \
 	tests/helpers/random.c tests/helpers/random.h \
+	tests/helpers/readers.c tests/helpers/readers.h \
 	tests/helpers/samples.c tests/helpers/samples.h \
 	tests/helpers/scale.h \
 	tests/helpers/seam.c tests/helpers/seam.h \
 	tests/helpers/text_rows.c tests/helpers/text_rows.h \
+	tests/helpers/texts.c tests/helpers/texts.h \
 	tests/helpers/values.c tests/helpers/values.h
 
 # --- what the scripts need ---
@@ -80,6 +83,7 @@ unit_tests = \
 	tests/unit/test_binning \
 	tests/unit/test_count \
 	tests/unit/test_diag \
+	tests/unit/test_frames \
 	tests/unit/test_limits \
 	tests/unit/test_lines \
 	tests/unit/test_number_parsers \
@@ -91,10 +95,13 @@ unit_tests = \
 	tests/unit/test_visible
 check_PROGRAMS += $(unit_tests)
 libraries = tests/helpers/libhelpers.a libgpuhisto.a libhistogram.a
+reading_by_turns = $(AM_LDFLAGS) -Wl,--wrap=helpers_wait # tests/helpers/readers.c
 with_device = tests/helpers/libhelpers.a libgpuhisto.a $(device) libhistogram.a $(device_libs)
 tests_unit_test_binning_LDADD = $(libraries) -lm
 tests_unit_test_count_LDADD = $(libraries)
 tests_unit_test_diag_LDADD = $(libraries)
+tests_unit_test_frames_LDADD = $(with_device)
+tests_unit_test_frames_LDFLAGS = $(reading_by_turns)
 tests_unit_test_limits_LDADD = $(libraries)
 tests_unit_test_lines_LDADD = $(libraries)
 tests_unit_test_number_parsers_SOURCES = tests/unit/test_number_parsers.c \
