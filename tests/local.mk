@@ -27,7 +27,7 @@ check-all:
 
 # Of a list of tests, those that start threads: what ThreadSanitizer has to see.
 threaded_tests = tests/unit/test_frames tests/unit/test_text_cuts tests/device/test_gpu_engine tests/device/test_pool \
-	tests/cli/counts.sh tests/cli/counts_auto.sh tests/cli/faults.sh \
+	tests/cli/compressed.sh tests/cli/counts.sh tests/cli/counts_auto.sh tests/cli/faults.sh \
 	tests/cli/faults_emulated.sh tests/cli/numbers.sh tests/cli/progress.sh \
 	tests/cli/sources.sh tests/cli/sources_emulated.sh tests/cli/values.sh \
 	tests/cli/zstd.sh tests/cli/zstd_emulated.sh tests/cli/gzip.sh tests/cli/gzip_emulated.sh
@@ -170,8 +170,8 @@ endif
 # --- the command line ---
 
 scripts = \
-	tests/cli/counts.sh tests/cli/counts_auto.sh tests/cli/counts_emulated.sh \
-	tests/cli/counts_gpu.sh tests/cli/docs.sh tests/cli/faults.sh \
+	tests/cli/compressed.sh tests/cli/counts.sh tests/cli/counts_auto.sh \
+	tests/cli/counts_emulated.sh tests/cli/counts_gpu.sh tests/cli/docs.sh tests/cli/faults.sh \
 	tests/cli/faults_emulated.sh tests/cli/foreign.sh tests/cli/formats.sh \
 	tests/cli/gzip.sh tests/cli/gzip_emulated.sh tests/cli/large.sh \
 	tests/cli/large_gpu.sh tests/cli/memory.sh tests/cli/numbers.sh \

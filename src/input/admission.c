@@ -103,16 +103,18 @@ void admission_end(struct reader *reader)
         helpers_tell(&source->helpers);
 }
 
-bool admission_open(struct reader *reader)
+bool admission_open(struct reader *reader, bool regular)
 {
     struct source *source = reader->source;
     struct admission *admission = &source->admission;
     pthread_mutex_lock(&source->lock);
-    bool opens = admission->inputs_max == 0 || admission->inputs < admission->inputs_max;
+    bool has_room = admission->inputs_max == 0 || admission->inputs < admission->inputs_max;
+    bool comes_back = !regular && (source->parked || admission->streams > 0);
+    bool opens = has_room && !comes_back;
     if (opens)
         admission->inputs++;
     else
-        reader->shortage = SHORT_OF_FILES;
+        reader->shortage = comes_back ? SHORT_OF_INPUT : SHORT_OF_FILES;
     pthread_mutex_unlock(&source->lock);
     return opens;
 }

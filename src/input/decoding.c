@@ -154,7 +154,7 @@ static int take_batch(struct reader *reader, struct open_input *open,
     decoding->in_order = decoding->units.kind != UNITS_WHOLE;
     decoding->pending = false;
     if (decoding->in_order) {
-        source->current = NULL;
+        source_take_along(source, open, decoding->units.kind == UNITS_OPEN);
     } else {
         source_use(source, open);
         open->content += decoding->units.content;

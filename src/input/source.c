@@ -40,7 +40,8 @@ static void order_operands(struct source *source)
     bool all_regular = true;
     for (size_t i = 0; i < source->count; i++) {
         struct operand *operand = &source->operands[i];
-        all_regular &= is_regular(operand->name, &operand->size);
+        operand->regular = is_regular(operand->name, &operand->size);
+        all_regular &= operand->regular;
         source->left += operand->size;
     }
     source->size = all_regular ? atomic_load(&source->left) : 0;
@@ -128,9 +129,18 @@ int source_retire(struct source *source, struct open_input *open)
     return rc;
 }
 
+void source_take_along(struct source *source, struct open_input *open, bool will_be_parked)
+{
+    pthread_mutex_lock(&source->lock);
+    source->admission.streams += will_be_parked && !open->input.regular;
+    pthread_mutex_unlock(&source->lock);
+    source->current = NULL;
+}
+
 void source_park(struct source *source, struct open_input *open)
 {
     pthread_mutex_lock(&source->lock);
+    source->admission.streams -= !open->input.regular;
     open->next = source->parked;
     source->parked = open;
     pthread_mutex_unlock(&source->lock);
@@ -198,9 +208,9 @@ static enum found find_input(struct reader *reader)
         return FOUND_INPUT;
     if (source->opened == source->count)
         return FOUND_NONE;
-    if (!admission_open(reader))
-        return FOUND_SHORTAGE;
     const struct operand *operand = &source->operands[source->opened];
+    if (!admission_open(reader, operand->regular))
+        return FOUND_SHORTAGE;
     enum found found = open_operand(reader, operand);
     if (found == FOUND_SHORTAGE)
         return found;

@@ -38,11 +38,14 @@ struct admission {
     size_t used, limit;          /* bytes that all readers have reserved, and may reserve */
     unsigned inputs, inputs_max; /* open ones; how many there may be, 0: not known */
     unsigned busy;               /* batches that are not wholly decoded */
+    unsigned streams;            /* inputs that are no regular files, decoded in order for a while:
+                                  * will be parked */
 };
 
 struct operand {
     const char *name;
     size_t number; /* as given, from 0 */
+    bool regular;  /* otherwise to open it may wait for a writer */
     uint64_t size; /* of a regular file, bytes; otherwise 0 */
 };
 
@@ -123,6 +126,10 @@ void source_leave(struct source *source, struct open_input *open);
  */
 int source_retire(struct source *source, struct open_input *open);
 
+/* Takes an input out of the turn, for this reader to read until it is parked, or to its end; in
+ * turn. */
+void source_take_along(struct source *source, struct open_input *open, bool will_be_parked);
+
 /* Leaves an input, which this reader has had to itself, to whoever has the turn next. */
 void source_park(struct source *source, struct open_input *open);
 
@@ -158,8 +165,9 @@ void admission_begin(struct reader *reader);
 void admission_end(struct reader *reader);
 
 /* An input is to be opened: whether there may be one more, otherwise the reader should help; and
- * was closed, or not opened. */
-bool admission_open(struct reader *reader);
+ * was closed, or not opened. A FIFO is not opened before a stream that comes back has been read: to
+ * open it waits for its writer, in turn, and that may be the one who still writes to the stream. */
+bool admission_open(struct reader *reader, bool regular);
 void admission_close(struct source *source);
 
 /* There is no descriptor for the input that was to be opened. Whether others are open, so that it
