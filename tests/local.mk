@@ -200,14 +200,18 @@ FUZZ_CC = clang
 FUZZ_SECONDS = 60
 fuzzers = tests/fuzz/number tests/fuzz/options
 if FUZZ_GZIP
-fuzzers += tests/fuzz/gzip
+fuzzers += tests/fuzz/compressed tests/fuzz/gzip
 endif
 fuzzed = gpu/no_device.c $(libhistogram_a_SOURCES) $(libgpuhisto_a_SOURCES)
 fuzz_number_sources = tests/fuzz/number.c $(naive_number) $(fuzzed)
 fuzz_options_sources = tests/fuzz/options.c $(fuzzed)
+fuzz_compressed_sources = tests/fuzz/compressed.c tests/helpers/compressed.c \
+	tests/helpers/layouts.c tests/helpers/random.c tests/helpers/readers.c \
+	tests/helpers/texts.c tests/helpers/values.c $(naive_number) $(fuzzed)
 fuzz_gzip_sources = tests/fuzz/gzip.c tests/helpers/guarded.c tests/helpers/guarded.h $(fuzzed)
-EXTRA_DIST += tests/fuzz/gzip.c tests/fuzz/number.c tests/fuzz/options.c tests/fuzz/options.dict \
+EXTRA_DIST += tests/fuzz/compressed.c tests/fuzz/gzip.c tests/fuzz/number.c tests/fuzz/options.c tests/fuzz/options.dict \
 	tests/fuzz/smoke \
+	tests/fuzz/seeds/compressed/frames tests/fuzz/seeds/compressed/members \
 	tests/fuzz/seeds/gzip/blocks tests/fuzz/seeds/gzip/members \
 	tests/fuzz/seeds/number/integers tests/fuzz/seeds/number/odd \
 	tests/fuzz/seeds/options/letters tests/fuzz/seeds/options/numbers \
@@ -230,4 +234,8 @@ tests/fuzz/gzip: $(fuzz_gzip_sources)
 	@$(MKDIR_P) tests/fuzz
 	$(AM_V_CCLD)$(build_fuzzer) \
 	  $(filter %.c,$(fuzz_gzip_sources)) $(LIBS) -lz -pthread
+tests/fuzz/compressed: $(fuzz_compressed_sources)
+	@$(MKDIR_P) tests/fuzz
+	$(AM_V_CCLD)$(build_fuzzer) \
+	  $(filter %.c,$(fuzz_compressed_sources)) -Wl,--wrap=helpers_wait $(LIBS) -lz -pthread
 CLEANFILES += $(fuzzers)

@@ -221,12 +221,12 @@ no_memory()
 }
 
 if can_interpose; then
-    n="-n --min=0 --max=800000 --bins=50"
+    counted="-n --min=0 --max=800000 --bins=50"
     expect small small few
-    no_memory "three FILEs" $n --threads=2 small.zst small.gz few.zst
+    no_memory "three FILEs" $counted --threads=2 small.zst small.gz few.zst
     if [ "$SCALE" = full ]; then
         expect large small large
-        no_memory "FILEs read by several threads" $n $large --threads=3 large.zst small.zst window.zst
+        no_memory "FILEs read by several threads" $counted $large --threads=3 large.zst small.zst window.zst
         memory_is_short
     else
         skip_part "memory that is short: SCALE=full does it"
