@@ -651,12 +651,17 @@ static void *dribble_thread(void *arg)
 static void dribbled(unsigned times, enum form form, unsigned late)
 {
     static struct dribble dribble;
-    count_numbers();
     for (unsigned i = 0; i < times; i++) {
         pthread_t thread;
         begin_case();
-        text_fill(&contents[0].bytes, 1 + random_below(1500), random_below(3000));
-        work_out(&contents[0]);
+        if (i % 3 == 0) {
+            count_values("u24");
+            fill_values(&contents[0], 3 * random_below(500));
+        } else {
+            count_numbers();
+            text_fill(&contents[0].bytes, 1 + random_below(1500), random_below(3000));
+            work_out(&contents[0]);
+        }
         pack_at_random(0, form, random_below(10));
         if (files[0].len > sizeof dribble.bytes)
             continue;
