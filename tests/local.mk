@@ -26,8 +26,8 @@ check-all:
 	@SCALE=full; export SCALE; $(MAKE) $(AM_MAKEFLAGS) check
 
 # Of a list of tests, those that start threads: what ThreadSanitizer has to see.
-threaded_tests = tests/unit/test_text_cuts tests/device/test_gpu_engine tests/device/test_pool \
-	tests/cli/counts.sh tests/cli/counts_auto.sh tests/cli/faults.sh \
+threaded_tests = tests/unit/test_frames tests/unit/test_text_cuts tests/device/test_gpu_engine tests/device/test_pool \
+	tests/cli/compressed.sh tests/cli/counts.sh tests/cli/counts_auto.sh tests/cli/faults.sh \
 	tests/cli/faults_emulated.sh tests/cli/numbers.sh tests/cli/progress.sh \
 	tests/cli/sources.sh tests/cli/sources_emulated.sh tests/cli/values.sh \
 	tests/cli/zstd.sh tests/cli/zstd_emulated.sh tests/cli/gzip.sh tests/cli/gzip_emulated.sh
@@ -45,13 +45,16 @@ check_LIBRARIES = tests/helpers/libhelpers.a
 naive_number = tests/helpers/naive_number.c tests/helpers/naive_number.h
 tests_helpers_libhelpers_a_SOURCES = $(naive_number) \
 	tests/helpers/bits.h \
+	tests/helpers/compressed.c tests/helpers/compressed.h \
 	tests/helpers/guarded.c tests/helpers/guarded.h \
 	tests/helpers/layouts.c tests/helpers/layouts.h \
 	tests/helpers/random.c tests/helpers/random.h \
+	tests/helpers/readers.c tests/helpers/readers.h \
 	tests/helpers/samples.c tests/helpers/samples.h \
 	tests/helpers/scale.h \
 	tests/helpers/seam.c tests/helpers/seam.h \
 	tests/helpers/text_rows.c tests/helpers/text_rows.h \
+	tests/helpers/texts.c tests/helpers/texts.h \
 	tests/helpers/values.c tests/helpers/values.h
 
 # --- what the scripts need ---
@@ -80,6 +83,7 @@ unit_tests = \
 	tests/unit/test_binning \
 	tests/unit/test_count \
 	tests/unit/test_diag \
+	tests/unit/test_frames \
 	tests/unit/test_limits \
 	tests/unit/test_lines \
 	tests/unit/test_number_parsers \
@@ -91,10 +95,13 @@ unit_tests = \
 	tests/unit/test_visible
 check_PROGRAMS += $(unit_tests)
 libraries = tests/helpers/libhelpers.a libgpuhisto.a libhistogram.a
+reading_by_turns = $(AM_LDFLAGS) -Wl,--wrap=helpers_wait # tests/helpers/readers.c
 with_device = tests/helpers/libhelpers.a libgpuhisto.a $(device) libhistogram.a $(device_libs)
 tests_unit_test_binning_LDADD = $(libraries) -lm
 tests_unit_test_count_LDADD = $(libraries)
 tests_unit_test_diag_LDADD = $(libraries)
+tests_unit_test_frames_LDADD = $(with_device)
+tests_unit_test_frames_LDFLAGS = $(reading_by_turns)
 tests_unit_test_limits_LDADD = $(libraries)
 tests_unit_test_lines_LDADD = $(libraries)
 tests_unit_test_number_parsers_SOURCES = tests/unit/test_number_parsers.c \
@@ -163,8 +170,8 @@ endif
 # --- the command line ---
 
 scripts = \
-	tests/cli/counts.sh tests/cli/counts_auto.sh tests/cli/counts_emulated.sh \
-	tests/cli/counts_gpu.sh tests/cli/docs.sh tests/cli/faults.sh \
+	tests/cli/compressed.sh tests/cli/counts.sh tests/cli/counts_auto.sh \
+	tests/cli/counts_emulated.sh tests/cli/counts_gpu.sh tests/cli/docs.sh tests/cli/faults.sh \
 	tests/cli/faults_emulated.sh tests/cli/foreign.sh tests/cli/formats.sh \
 	tests/cli/gzip.sh tests/cli/gzip_emulated.sh tests/cli/large.sh \
 	tests/cli/large_gpu.sh tests/cli/memory.sh tests/cli/numbers.sh \
@@ -193,14 +200,18 @@ FUZZ_CC = clang
 FUZZ_SECONDS = 60
 fuzzers = tests/fuzz/number tests/fuzz/options
 if FUZZ_GZIP
-fuzzers += tests/fuzz/gzip
+fuzzers += tests/fuzz/compressed tests/fuzz/gzip
 endif
 fuzzed = gpu/no_device.c $(libhistogram_a_SOURCES) $(libgpuhisto_a_SOURCES)
 fuzz_number_sources = tests/fuzz/number.c $(naive_number) $(fuzzed)
 fuzz_options_sources = tests/fuzz/options.c $(fuzzed)
+fuzz_compressed_sources = tests/fuzz/compressed.c tests/helpers/compressed.c \
+	tests/helpers/layouts.c tests/helpers/random.c tests/helpers/readers.c \
+	tests/helpers/texts.c tests/helpers/values.c $(naive_number) $(fuzzed)
 fuzz_gzip_sources = tests/fuzz/gzip.c tests/helpers/guarded.c tests/helpers/guarded.h $(fuzzed)
-EXTRA_DIST += tests/fuzz/gzip.c tests/fuzz/number.c tests/fuzz/options.c tests/fuzz/options.dict \
+EXTRA_DIST += tests/fuzz/compressed.c tests/fuzz/gzip.c tests/fuzz/number.c tests/fuzz/options.c tests/fuzz/options.dict \
 	tests/fuzz/smoke \
+	tests/fuzz/seeds/compressed/frames tests/fuzz/seeds/compressed/members \
 	tests/fuzz/seeds/gzip/blocks tests/fuzz/seeds/gzip/members \
 	tests/fuzz/seeds/number/integers tests/fuzz/seeds/number/odd \
 	tests/fuzz/seeds/options/letters tests/fuzz/seeds/options/numbers \
@@ -223,4 +234,8 @@ tests/fuzz/gzip: $(fuzz_gzip_sources)
 	@$(MKDIR_P) tests/fuzz
 	$(AM_V_CCLD)$(build_fuzzer) \
 	  $(filter %.c,$(fuzz_gzip_sources)) $(LIBS) -lz -pthread
+tests/fuzz/compressed: $(fuzz_compressed_sources)
+	@$(MKDIR_P) tests/fuzz
+	$(AM_V_CCLD)$(build_fuzzer) \
+	  $(filter %.c,$(fuzz_compressed_sources)) -Wl,--wrap=helpers_wait $(LIBS) -lz -pthread
 CLEANFILES += $(fuzzers)

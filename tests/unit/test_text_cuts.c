@@ -3,12 +3,11 @@
  * pipes, small packets, and zstd frames. The counts and the line of the first token that is no
  * number must be those of a naive loop. */
 #include "src/pool/pool.h"
-#include "tests/helpers/naive_number.h"
 #include "tests/helpers/random.h"
 #include "tests/helpers/scale.h"
+#include "tests/helpers/texts.h"
 
 #include <fcntl.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,15 +15,9 @@
 #include <zstd.h>
 
 #define FILES_MAX 4
-#define TEXT_MAX ((size_t)1 << 18)
 #define PACKET                                                                                     \
     7 /* bytes that a read of the pipe in packets gives; or loses, if it asks for less             \
        */
-
-struct text {
-    size_t len;
-    unsigned char data[TEXT_MAX];
-};
 
 enum form {
     FORM_FILE,
@@ -47,54 +40,6 @@ struct scenario {
 static char directory[] = "/tmp/gpuhisto-test-text-XXXXXX";
 static char names[FILES_MAX][64];
 static unsigned runs, wrong;
-
-/* --- what is expected --- */
-
-struct expectation {
-    uint64_t counts[32], samples, newlines;
-    char invalid[512];
-};
-
-static size_t naive_row(const struct binning *binning, double value)
-{
-    size_t row = 0;
-    if (isnan(value))
-        return ROW_INVALID(binning);
-    while (row <= binning->bins && binning_edge(binning, row) <= value)
-        row++;
-    return row;
-}
-
-/* What a message shows of a token: 40 bytes, NUL as C writes it (no others of these texts need it).
- */
-static void expect_message(struct expectation *expected, const char *name, size_t line,
-                           const unsigned char *token, size_t len)
-{
-    char shown[256] = "", byte[8];
-    for (size_t i = 0; i < len && i < 40; i++) {
-        snprintf(byte, sizeof byte, token[i] ? "%c" : "\\x%02x", token[i]);
-        strcat(shown, byte);
-    }
-    snprintf(expected->invalid, sizeof expected->invalid, "%s: line %zu: '%s%s' is not a number",
-             name, line, shown, len > 40 ? "..." : "");
-}
-
-static void expect(const struct text *text, const char *name, const struct binning *binning,
-                   struct expectation *expected)
-{
-    size_t begin, end = 0, line = 1, seen = 0;
-    while (naive_token(text->data, text->len, end, &begin, &end)) {
-        double value = naive_number(text->data + begin, end - begin);
-        for (; seen < begin; seen++)
-            line += text->data[seen] == '\n';
-        expected->counts[naive_row(binning, value)]++;
-        expected->samples++;
-        if (isnan(value) && !expected->invalid[0])
-            expect_message(expected, name, line, text->data + begin, end - begin);
-    }
-    for (size_t i = 0; i < text->len; i++)
-        expected->newlines += text->data[i] == '\n';
-}
 
 /* --- ways in --- */
 
@@ -180,14 +125,17 @@ static void judge(const struct scenario *scenario, int rc, const struct tally *t
                   const struct pool_outcome *outcome, const struct reason *why,
                   const struct binning *binning)
 {
-    struct expectation expected = {.samples = 0};
+    struct text_expectation expected = {.samples = 0};
+    char invalid[512] = "";
     uint64_t bytes = 0;
     for (size_t i = 0; i < scenario->count; i++) {
-        expect(&scenario->texts[i], names[i], binning, &expected);
+        text_expect(&scenario->texts[i], binning, &expected);
+        if (expected.invalid[0] && !invalid[0])
+            snprintf(invalid, sizeof invalid, "%s: %s", names[i], expected.invalid);
         bytes += scenario->texts[i].len;
     }
-    if (scenario->invalid == INVALID_ERROR && expected.invalid[0]) {
-        if (rc == 0 || strcmp(why->text, expected.invalid) != 0)
+    if (scenario->invalid == INVALID_ERROR && invalid[0]) {
+        if (rc == 0 || strcmp(why->text, invalid) != 0)
             complain(scenario, "not refused", why->text);
         return;
     }
@@ -198,8 +146,7 @@ static void judge(const struct scenario *scenario, int rc, const struct tally *t
         complain(scenario, "wrong counts", "");
     else if (tally->bytes != bytes)
         complain(scenario, "wrong bytes", "");
-    else if (strcmp(outcome->invalid.text,
-                    scenario->invalid == INVALID_SKIP ? "" : expected.invalid) != 0)
+    else if (strcmp(outcome->invalid.text, scenario->invalid == INVALID_SKIP ? "" : invalid) != 0)
         complain(scenario, "wrong message", outcome->invalid.text);
 }
 
@@ -248,48 +195,6 @@ static void run(const struct scenario *scenario)
         free(operands[i]);
     free(operands);
     free(histogram);
-}
-
-/* --- texts --- */
-
-static void append(struct text *text, const char *bytes, size_t len)
-{
-    if (text->len + len > TEXT_MAX)
-        abort();
-    memcpy(text->data + text->len, bytes, len);
-    text->len += len;
-}
-
-static void append_space(struct text *text)
-{
-    static const char *const spaces[] = {" ", "\n", "\r\n", "\t", "\n\n", " \v\f ", "      \n "};
-    const char *space = spaces[random_below(sizeof spaces / sizeof spaces[0])];
-    append(text, space, strlen(space));
-}
-
-/* Tokens and white space of all kinds, `len` bytes; numbers alone in front of byte `valid`. */
-static void fill_text(struct text *text, size_t len, size_t valid)
-{
-    static const char *const tokens[] = {"12",  "99.5", "-3",   "1e1",  "0.000123",  "inf", "-inf",
-                                         "100", "5",    "3e-5", "49.9", "1234567.8", "+7",  "70",
-                                         "nan", "12x",  "--1",  "0x10", "."};
-    enum { VALID = 14, ALL = sizeof tokens / sizeof tokens[0] };
-    text->len = 0;
-    while (text->len < len) {
-        const char *token = tokens[random_below(text->len < valid ? VALID : ALL)];
-        append(text, token, strlen(token));
-        append_space(text);
-    }
-    text->len = len;
-    if (text->data[len - 1] == 'x' || text->data[len - 1] == '-')
-        text->data[len - 1] = '1';
-}
-
-/* Digits, which are no number if there are more than 4096. */
-static void append_long(struct text *text, size_t len)
-{
-    for (size_t i = 0; i < len; i++)
-        append(text, i == 2 ? "." : "7", 1);
 }
 
 /* --- all of it --- */
@@ -348,9 +253,9 @@ static void long_tokens(struct text *text)
         for (size_t j = 0; j < sizeof before / sizeof before[0]; j++) {
             text->len = 0;
             for (size_t k = 0; k < before[j]; k++)
-                append(text, k % 2 == before[j] % 2 ? "3" : "\n", 1);
-            append_long(text, lens[i]);
-            append(text, endings[(i + j) % 3], strlen(endings[(i + j) % 3]));
+                text_append(text, k % 2 == before[j] % 2 ? "3" : "\n", 1);
+            text_append_digits(text, lens[i]);
+            text_append(text, endings[(i + j) % 3], strlen(endings[(i + j) % 3]));
             some_chunk_sizes(text, 1);
         }
 }
@@ -360,27 +265,27 @@ int main(void)
     static struct text texts[3];
     if (!mkdtemp(directory))
         return 99;
-    fill_text(&texts[0], 1024, 600);
+    text_fill(&texts[0], 1024, 600);
     all_chunk_sizes(texts, 1, 1100);
-    fill_text(&texts[0], 1024, 0);
+    text_fill(&texts[0], 1024, 0);
     all_chunk_sizes(texts, 1, 40);
-    fill_text(&texts[0], 500, 500);
-    fill_text(&texts[1], 1, 1);
-    fill_text(&texts[2], 700, 333);
+    text_fill(&texts[0], 500, 500);
+    text_fill(&texts[1], 1, 1);
+    text_fill(&texts[2], 700, 333);
     all_chunk_sizes(texts, 3, 100);
     errors(texts, 3);
     errors(texts, 1); /* none is invalid */
     texts[1] = nothing;
     all_chunk_sizes(texts, 3, 10);
     texts[0].len = 0;
-    append(&texts[0], " \n \n\n  \r\n", 9);
+    text_append(&texts[0], " \n \n\n  \r\n", 9);
     all_chunk_sizes(texts, 2, 12);
-    append(&texts[0],
-           "1\0"
-           "2 \0\0 3",
-           9);
+    text_append(&texts[0],
+                "1\0"
+                "2 \0\0 3",
+                9);
     all_chunk_sizes(texts, 1, 20);
-    fill_text(&texts[0], 200000, 150000);
+    text_fill(&texts[0], 200000, 150000);
     some_chunk_sizes(texts, 1);
     long_tokens(&texts[0]);
     for (size_t i = 0; i < FILES_MAX; i++) {

@@ -1,0 +1,25 @@
+/* Several readers of a source on one thread, which take turns at random: segments end in any order,
+ * chunks are counted in any order, and what goes wrong comes back with the same seed. */
+#ifndef GPUHISTO_TESTS_READERS_H
+#define GPUHISTO_TESTS_READERS_H
+
+#include "src/cpu/count.h"
+#include "src/engine/lines.h"
+#include "src/input/source.h"
+
+#define READERS_MAX 4
+
+struct reading {
+    const struct count_plan *plan;
+    size_t chunk_size;   /* bytes, whole samples */
+    unsigned readers;    /* 1 to READERS_MAX */
+    bool fill;           /* chunks are worth filling */
+    struct tally tally;  /* zeros at first: what was counted */
+    struct lines *lines; /* gets all chunks, if not NULL */
+};
+
+/* Reads all of the source and counts it. FILEs that are not regular must not make it wait: pipes
+ * that are full, and closed. 0, or -1: source_error says why. Draws random numbers. */
+int readers_read(struct source *source, struct reading *reading);
+
+#endif

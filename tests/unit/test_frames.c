@@ -1,0 +1,751 @@
+/* Text and values in compressed FILEs, cut into frames wherever that can be: the records that
+ * frames share are put together, lines are counted, and what is wrong is refused, as if the FILE
+ * were not compressed. `test_frames all` cuts a text at every pair of bytes, which takes minutes;
+ * otherwise it takes a sample of these. */
+#include "src/pool/pool.h"
+#include "tests/helpers/compressed.h"
+#include "tests/helpers/layouts.h"
+#include "tests/helpers/random.h"
+#include "tests/helpers/readers.h"
+#include "tests/helpers/scale.h"
+#include "tests/helpers/texts.h"
+#include "tests/helpers/values.h"
+
+#include <fcntl.h>
+#include <malloc.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define FILES_MAX 4
+#define PACKED_MAX ((size_t)4 << 20)
+#define TEXT_SIZE 2048 /* bytes of the text that is cut everywhere */
+
+/* Of a FILE: what it holds, and what that gives. */
+struct content {
+    struct text bytes;
+    struct text_expectation expected;
+    size_t over; /* bytes of a value that is not whole, at the end */
+};
+
+/* How a FILE comes. */
+enum form {
+    FORM_PLAIN,
+    FORM_GZIP,
+    FORM_SIZED,   /* zstd frames that state the size of their content */
+    FORM_UNSIZED, /* those that do not */
+    FORM_LARGE,   /* whose window is too large for them to be decoded side by side */
+    FORM_MIXED,   /* of all kinds, some of them empty or skippable */
+    FORMS,
+};
+
+struct file {
+    int fd; /* a file in memory */
+    size_t len;
+    char name[32];
+    int pipe; /* where the same bytes come instead, all at once; or -1 */
+    char pipe_name[32];
+};
+
+/* How FILEs are read. */
+struct way {
+    size_t files, chunk_size, batch_size;
+    unsigned readers;
+    bool by_pool; /* in threads; otherwise by turns */
+    enum invalid_choice invalid;
+};
+
+static struct content contents[FILES_MAX];
+static struct file files[FILES_MAX];
+static unsigned char packed[PACKED_MAX];
+static struct histogram histogram;
+static struct count_plan plan;
+static struct reading reading;
+static size_t record_size;
+static unsigned long cases, wrong;
+
+/* --- what is counted --- */
+
+static void take_histogram(size_t size)
+{
+    record_size = size;
+    plan = count_plan(counter_find(NULL), &histogram);
+    tally_close(&reading.tally);
+    if (histogram.bins > TEXT_ROWS_MAX || tally_open(&reading.tally, &histogram) != 0)
+        abort();
+    reading.plan = &plan;
+}
+
+static void count_numbers(void)
+{
+    struct binning binning;
+    if (layout_double(&(struct double_layout){.min = 0, .max = 100, .bins = 10}, &binning) != 0)
+        abort();
+    histogram_numbers(&histogram, &binning);
+    take_histogram(RECORD_TOKENS);
+}
+
+static void count_values(const char *name)
+{
+    const struct value_type *type = value_type_find(name);
+    struct binning binning;
+    enum binning_error error =
+        type->kind == 'f'
+            ? layout_double(&(struct double_layout){.min = -5, .max = 5, .bins = 9}, &binning)
+            : layout_whole(&(struct whole_layout){.min = 100, .max = 50000, .bins = 20}, &binning);
+    if (error != BINNING_OK)
+        abort();
+    histogram_values(&histogram, type, &binning);
+    take_histogram(type->size);
+}
+
+/* What the content gives. */
+static void work_out(struct content *content)
+{
+    const struct text *bytes = &content->bytes;
+    content->expected = (struct text_expectation){.samples = 0};
+    content->over = 0;
+    if (record_size == RECORD_TOKENS) {
+        text_expect(bytes, &histogram.binning, &content->expected);
+        return;
+    }
+    content->over = bytes->len % record_size;
+    content->expected.samples = bytes->len / record_size;
+    for (size_t i = 0; i < content->expected.samples; i++)
+        content->expected.counts[value_row(&histogram, bytes->data, i)]++;
+}
+
+static void fill_values(struct content *content, size_t len)
+{
+    const struct value_type *type = &histogram.type;
+    content->bytes.len = len;
+    for (size_t i = 0; i <= len / type->size; i++) {
+        double value = 12 * random_fraction() - 6;
+        value_put(type, content->bytes.data, i,
+                  type->kind == 'f' ? value_bits(type, value) : random_below(60000));
+    }
+    work_out(content);
+}
+
+/* --- FILEs --- */
+
+static void write_packed(struct file *file, size_t len)
+{
+    file->len = len;
+    if (ftruncate(file->fd, 0) != 0 || pwrite(file->fd, packed, len, 0) != (ssize_t)len)
+        abort();
+}
+
+static void open_files(void)
+{
+    for (size_t i = 0; i < FILES_MAX; i++) {
+        files[i].fd = memfd_create("frames", MFD_CLOEXEC);
+        files[i].pipe = -1;
+        if (files[i].fd < 0)
+            abort();
+        snprintf(files[i].name, sizeof files[i].name, "/dev/fd/%d", files[i].fd);
+    }
+}
+
+static struct frame_shape draw_shape(enum form form)
+{
+    struct frame_shape shape = {.sized = form == FORM_SIZED || random_below(2)};
+    if (form == FORM_UNSIZED)
+        shape.sized = false;
+    if (random_below(2))
+        shape.window_log = 10 + random_below(12);
+    if (form == FORM_LARGE || (form == FORM_MIXED && random_below(3) == 0)) {
+        shape.window_log = 24 + random_below(2);
+        shape.sized = false; /* a frame that is known to be short needs little memory */
+    }
+    if (random_below(2))
+        shape.block = 1 + random_below(1000);
+    return shape;
+}
+
+static size_t put_extras(unsigned char *out, enum form form)
+{
+    const struct frame_shape empty = draw_shape(form);
+    switch (form == FORM_MIXED ? random_below(8) : 8) {
+    case 0:
+        return skippable_put(out, random_below(20));
+    case 1:
+        return frame_put(out, &empty, NULL, 0);
+    default:
+        return 0;
+    }
+}
+
+/* Makes the FILE of the content: the frames are cut at cuts[0..count), which ascend. */
+static void pack(size_t i, enum form form, const size_t *cuts, size_t count)
+{
+    const struct text *bytes = &contents[i].bytes;
+    size_t at = 0, len = 0;
+    for (size_t k = 0; k <= count; k++) {
+        size_t end = k < count ? cuts[k] : bytes->len;
+        const struct frame_shape shape = draw_shape(form);
+        if (len + 100 + COMPRESSED_MAX(end - at) + 3 * (end - at) > PACKED_MAX)
+            abort();
+        len += put_extras(packed + len, form);
+        if (form == FORM_PLAIN) {
+            memcpy(packed + len, bytes->data + at, end - at);
+            len += end - at;
+        } else if (form == FORM_GZIP) {
+            len += member_put(packed + len, bytes->data + at, end - at);
+        } else {
+            len += frame_put(packed + len, &shape, bytes->data + at, end - at);
+        }
+        at = end;
+    }
+    len += put_extras(packed + len, form);
+    write_packed(&files[i], len);
+}
+
+/* The same, cut at about so many places. */
+static void pack_at_random(size_t i, enum form form, size_t count)
+{
+    static size_t cuts[TEXT_MAX];
+    size_t len = contents[i].bytes.len, made = 0;
+    for (size_t at = 0; count > 0 && made < TEXT_MAX;) {
+        at += random_below((unsigned)(2 * len / count + 2));
+        if (at > len)
+            break;
+        cuts[made++] = at;
+    }
+    pack(i, form, cuts, made);
+}
+
+/* --- one case --- */
+
+static void complain(const struct way *way, const char *what, const char *more)
+{
+    if (wrong++ < 20)
+        fprintf(stderr,
+                "FAIL: case %lu: %s (%s): %zu FILEs, the first of %zu bytes, records of %zu, "
+                "%u readers, chunks of %zu, batches of %zu, %s\n",
+                cases, what, more, way->files, contents[0].bytes.len, record_size, way->readers,
+                way->chunk_size, way->batch_size, way->by_pool ? "threads" : "by turns");
+}
+
+static const char *name_of(const struct file *file)
+{
+    return file->pipe >= 0 ? file->pipe_name : file->name;
+}
+
+/* Whether the message tells that one of the FILEs ends within a value, if one does. */
+static bool tells_of_end(const struct way *way, const char *message)
+{
+    char expected[128];
+    for (size_t i = 0; i < way->files; i++) {
+        snprintf(expected, sizeof expected,
+                 "%s: ends within a value, %zu of its %zu bytes are there", name_of(&files[i]),
+                 contents[i].over, record_size);
+        if (contents[i].over > 0 && strcmp(message, expected) == 0)
+            return true;
+    }
+    return false;
+}
+
+static void judge_counts(const struct way *way, const struct tally *tally, const char *invalid,
+                         const struct text_expectation *expected, size_t bytes)
+{
+    if (tally->samples != expected->samples || tally->newlines != expected->newlines ||
+        memcmp(tally->counts, expected->counts, tally->bins * sizeof tally->counts[0]) != 0)
+        complain(way, "wrong counts", "");
+    else if (tally->bytes != bytes)
+        complain(way, "wrong bytes", "");
+    else if (strcmp(invalid, expected->invalid) != 0)
+        complain(way, "wrong message", invalid);
+}
+
+/* `why` is NULL if nothing was refused. */
+static void judge(const struct way *way, const struct tally *tally, const char *invalid,
+                  const char *why)
+{
+    struct text_expectation all = {.samples = 0};
+    size_t bytes = 0, over = 0;
+    for (size_t i = 0; i < way->files; i++) {
+        const struct text_expectation *expected = &contents[i].expected;
+        for (size_t row = 0; row < TEXT_ROWS_MAX; row++)
+            all.counts[row] += expected->counts[row];
+        all.samples += expected->samples;
+        all.newlines += expected->newlines;
+        bytes += contents[i].bytes.len;
+        over += contents[i].over;
+        if (!all.invalid[0] && expected->invalid[0])
+            snprintf(all.invalid, sizeof all.invalid, "%s: %.270s", name_of(&files[i]),
+                     expected->invalid);
+    }
+    bool refused = over > 0 || (way->invalid == INVALID_ERROR && all.invalid[0]);
+    if (refused != (why != NULL))
+        complain(way, refused ? "not refused" : "refused", refused ? "" : why);
+    else if (over > 0 && !tells_of_end(way, why))
+        complain(way, "wrong reason", why);
+    else if (refused && over == 0 && strcmp(why, all.invalid) != 0)
+        complain(way, "wrong first token", why);
+    else if (!refused)
+        judge_counts(way, tally, invalid, &all, bytes);
+}
+
+static struct source *open_source(const struct way *way, char **operands)
+{
+    struct source *source = source_open(operands, way->files,
+                                        &(struct input_options){.decoding.memlimit = 1 << 27,
+                                                                .record_size = record_size,
+                                                                .batch_size = way->batch_size});
+    if (!source)
+        abort();
+    return source;
+}
+
+/* Whether a message has one of the faults, which "|" separates. */
+static bool is_among(const char *message, const char *faults)
+{
+    char copy[128], *rest = copy;
+    snprintf(copy, sizeof copy, "%s", faults);
+    for (const char *fault; (fault = strsep(&rest, "|"));)
+        if (strstr(message, fault))
+            return true;
+    return false;
+}
+
+/* By turns, on this thread. Whether it was refused for `fault`, if that is not NULL; otherwise it
+ * is judged. */
+static bool read_by_turns(const struct way *way, const char *fault)
+{
+    char *operands[FILES_MAX];
+    bool is_text = record_size == RECORD_TOKENS, found = false;
+    for (size_t i = 0; i < way->files; i++)
+        operands[i] = (char *)name_of(&files[i]);
+    struct source *source = open_source(way, operands);
+    struct reason invalid = {""};
+    struct tally *tally = &reading.tally;
+    memset(tally->counts, 0, tally->bins * sizeof tally->counts[0]);
+    tally->samples = tally->bytes = tally->newlines = 0;
+    reading.chunk_size = way->chunk_size;
+    reading.readers = way->readers;
+    reading.fill = random_below(2);
+    reading.lines = is_text ? lines_open(way->files, way->readers, way->readers) : NULL;
+    int rc = readers_read(source, &reading);
+    if (is_text)
+        lines_first(reading.lines, &invalid);
+    if (fault && rc != 0)
+        found = is_among(source_error(source), fault);
+    else if (!fault)
+        judge(way, tally, invalid.text, rc != 0 ? source_error(source) : NULL);
+    lines_close(reading.lines);
+    source_close(source);
+    return found;
+}
+
+/* In threads. What a run that was refused used is left to its threads, which may still be there. */
+static bool read_by_pool(const struct way *way, const char *fault)
+{
+    struct histogram *own = malloc(sizeof *own);
+    char **operands = calloc(FILES_MAX, sizeof *operands);
+    struct tally tally;
+    struct pool_outcome outcome;
+    struct reason why = {""};
+    if (!own || !operands)
+        abort();
+    *own = histogram;
+    for (size_t i = 0; i < way->files; i++)
+        operands[i] = strdup(name_of(&files[i]));
+    struct source *source = open_source(way, operands);
+    if (tally_open(&tally, own) != 0)
+        abort();
+    struct pool_options options = {.device = DEVICE_CPU,
+                                   .chunk_size = way->chunk_size,
+                                   .threads = way->readers,
+                                   .invalid = way->invalid};
+    int rc = pool_run(&options, own, source, &tally, &outcome, &why);
+    bool found = fault && rc != 0 && is_among(why.text, fault);
+    if (!fault)
+        judge(way, &tally, outcome.invalid.text, rc != 0 ? why.text : NULL);
+    tally_close(&tally);
+    if (rc != 0)
+        return found;
+    source_close(source);
+    for (size_t i = 0; i < way->files; i++)
+        free(operands[i]);
+    free(operands);
+    free(own);
+    return found;
+}
+
+static bool read_files(const struct way *way, const char *fault)
+{
+    cases++;
+    return way->by_pool ? read_by_pool(way, fault) : read_by_turns(way, fault);
+}
+
+/* --- ways --- */
+
+/* Chunks of a byte take the longest: few cases have them. */
+static size_t draw_chunk_size(size_t len)
+{
+    static const size_t sizes[] = {64, 7, 100, 1000, 4096, 8192, 65536};
+    size_t most = len > 20000 ? 256 : 1;
+    size_t size = random_below(64) == 0 ? 1 : sizes[random_below(sizeof sizes / sizeof sizes[0])];
+    size = size < most ? most : size;
+    if (record_size == RECORD_TOKENS)
+        return size;
+    return size < record_size ? record_size : size - size % record_size;
+}
+
+static struct way draw_way(size_t count)
+{
+    static const size_t batches[] = {1, 1, 1, 0, 20, 100, 700, 3000};
+    return (struct way){.files = count,
+                        .chunk_size = draw_chunk_size(contents[0].bytes.len),
+                        .batch_size = batches[random_below(sizeof batches / sizeof batches[0])],
+                        .readers = 1 + random_below(READERS_MAX),
+                        .invalid = INVALID_COUNT};
+}
+
+/* Begins a case whose random numbers are its own, so that it can be had again. */
+static void begin_case(void)
+{
+    random_seed(cases + 1);
+}
+
+static void read_packed(size_t count, bool by_pool)
+{
+    struct way way = draw_way(count);
+    way.by_pool = by_pool;
+    if (by_pool && record_size == RECORD_TOKENS && random_below(4) == 0)
+        way.invalid = INVALID_ERROR;
+    read_files(&way, NULL);
+}
+
+/* --- every cut --- */
+
+/* One of how many of the cases is taken, and one of how many of these in threads. */
+struct sample {
+    unsigned cuts, pool;
+};
+
+static const enum form frame_forms[] = {FORM_SIZED, FORM_UNSIZED, FORM_LARGE, FORM_MIXED};
+
+static void one_cut(size_t len, enum form form, const struct sample *sample)
+{
+    size_t step = scale_is_slow() ? 11 : 1;
+    for (size_t cut = form % step; cut <= len; cut += step) {
+        begin_case();
+        pack(0, form, &cut, 1);
+        read_packed(1, random_below(sample->pool) == 0);
+    }
+}
+
+static void two_cuts(size_t len, const struct sample *sample)
+{
+    unsigned number = 0;
+    for (size_t first = 0; first <= len; first++)
+        for (size_t second = first; second <= len; second++) {
+            if ((number = (number * 1103515245 + 12345) & 0x7fffffff) >> 8 & 0xffff &&
+                (number >> 8) % sample->cuts != 0)
+                continue;
+            begin_case();
+            pack(0, frame_forms[(first + second) % 4], (size_t[]){first, second}, 2);
+            read_packed(1, random_below(sample->pool) == 0);
+        }
+}
+
+static void every_cut(const struct sample *sample)
+{
+    struct text *text = &contents[0].bytes;
+    count_numbers();
+    static const size_t valid[] = {1200, 0, TEXT_SIZE + 100};
+    for (size_t i = 0; i < 3; i++) {
+        text_fill(text, TEXT_SIZE, valid[i]);
+        work_out(&contents[0]);
+        for (size_t form = 0; form < 4; form++)
+            one_cut(TEXT_SIZE, frame_forms[form], sample);
+    }
+    text_fill(text, TEXT_SIZE, 1200);
+    work_out(&contents[0]);
+    two_cuts(TEXT_SIZE, sample);
+}
+
+/* --- cuts at random --- */
+
+/* As many frames as bytes, and few of them. */
+static void frames_of_all_sizes(size_t files_most, unsigned times, unsigned pool)
+{
+    for (unsigned i = 0; i < times; i++) {
+        size_t count = 1 + random_below((unsigned)files_most);
+        begin_case();
+        for (size_t k = 0; k < count; k++) {
+            size_t len = contents[k].bytes.len;
+            enum form form = files_most > 1 ? random_below(FORMS) : frame_forms[i % 4];
+            size_t many = len > 3000 ? 300 : 2 * len;
+#if !HAVE_ISAL
+            form = form == FORM_GZIP ? FORM_MIXED : form;
+#endif
+            pack_at_random(k, form, random_below(3) ? random_below(12) : many);
+        }
+        read_packed(count, random_below(pool) == 0);
+    }
+}
+
+static void long_tokens(unsigned times, unsigned pool)
+{
+    static const size_t lens[] = {4095, 4096, 4097, 4098, 5000, 8191, 8192, 8193, 20000};
+    static const char *const endings[] = {"", "\n", " 5\n6 abc", "\n\n9 \n"};
+    struct text *text = &contents[0].bytes;
+    for (size_t i = 0; i < 4 * sizeof lens / sizeof lens[0]; i++) {
+        text->len = 0;
+        if (i % 4 > 0)
+            text_fill(text, i % 4 > 1 ? 5 : 4100, 5000);
+        text_append_digits(text, lens[i / 4]);
+        text_append(text, endings[i % 4], strlen(endings[i % 4]));
+        if (i % 3 == 0) {
+            text_append_digits(text, 4096 + i % 2);
+            text_append(text, "\n1", i % 2);
+        }
+        work_out(&contents[0]);
+        frames_of_all_sizes(1, times, pool);
+    }
+    text->len = 0; /* a token that is cut where it becomes too long */
+    text_append_digits(text, 12000);
+    work_out(&contents[0]);
+    for (size_t cut = 4080; cut < 4110; cut++) {
+        begin_case();
+        pack(0, FORM_SIZED, (size_t[]){cut - 4050, cut, 2 * cut}, 3);
+        read_packed(1, random_below(pool) == 0);
+    }
+}
+
+static void texts_of_all_kinds(unsigned times, unsigned pool)
+{
+    count_numbers();
+    for (unsigned round = 0; round < 4; round++) {
+        for (size_t i = 0; i < FILES_MAX; i++) {
+            text_fill(&contents[i].bytes, 1 + random_below(700), round % 2 ? 5000 : 300 * i);
+            if (round == 3 && i % 2)
+                contents[i].bytes.len = 0;
+            work_out(&contents[i]);
+        }
+        frames_of_all_sizes(1, times, pool);
+        frames_of_all_sizes(FILES_MAX, 2 * times, pool);
+    }
+    struct text *text = &contents[0].bytes;
+    text->len = 0;
+    text_append(text, " \n \n\n  \r\n\n\n", 11);
+    work_out(&contents[0]);
+    frames_of_all_sizes(1, times, pool);
+    text->len = 0;
+    for (size_t i = 0; i < 300; i++)
+        text_append(text, "0123456789" + i % 10, 1);
+    work_out(&contents[0]);
+    frames_of_all_sizes(1, times, pool);
+}
+
+static void values_of_all_types(unsigned times, unsigned pool)
+{
+    static const char *const types[] = {"u16", "u32be", "u24", "f64"};
+    for (size_t type = 0; type < 4; type++) {
+        count_values(types[type]);
+        for (size_t over = 0; over < record_size; over++) {
+            size_t len = 90 * record_size + over;
+            fill_values(&contents[0], len);
+            for (size_t form = 0; form < 4; form++)
+                for (size_t cut = 0; cut <= len; cut += 1 + random_below(1000 / times)) {
+                    begin_case();
+                    pack(0, frame_forms[form], &cut, 1);
+                    read_packed(1, over == 0 && random_below(pool) == 0);
+                }
+            /* Runs that are refused leave their memory: few of them in threads. */
+            frames_of_all_sizes(1, times, over ? 50 * pool : pool);
+            for (size_t i = 1; i < FILES_MAX; i++)
+                fill_values(&contents[i], record_size * random_below(70));
+            frames_of_all_sizes(FILES_MAX, times, over ? 50 * pool : pool);
+        }
+    }
+}
+
+/* --- what comes through pipes --- */
+
+static int open_pipe(struct file *file)
+{
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC) != 0)
+        abort();
+    (void)fcntl(ends[1], F_SETPIPE_SZ, 1 << 20);
+    file->pipe = ends[0];
+    snprintf(file->pipe_name, sizeof file->pipe_name, "/dev/fd/%d", ends[0]);
+    return ends[1];
+}
+
+static void write_pipe(int end, const unsigned char *data, size_t len)
+{
+    if (write(end, data, len) != (ssize_t)len)
+        abort();
+}
+
+static void close_pipe(struct file *file)
+{
+    close(file->pipe);
+    file->pipe = -1;
+}
+
+/* All bytes are in the pipe when reading begins. */
+static void full_pipes(unsigned times)
+{
+    static unsigned char bytes[PACKED_MAX];
+    count_numbers();
+    for (unsigned i = 0; i < times; i++) {
+        begin_case();
+        size_t count = 1 + random_below(FILES_MAX);
+        for (size_t k = 0; k < count; k++) {
+            text_fill(&contents[k].bytes, 1 + random_below(500), random_below(1000));
+            work_out(&contents[k]);
+            pack_at_random(k, frame_forms[random_below(4)], random_below(30));
+            if (random_below(2))
+                continue;
+            int end = open_pipe(&files[k]);
+            if (pread(files[k].fd, bytes, files[k].len, 0) != (ssize_t)files[k].len)
+                abort();
+            write_pipe(end, bytes, files[k].len);
+            close(end);
+        }
+        struct way way = draw_way(count);
+        way.by_pool = i % 4 == 0;
+        read_files(&way, NULL);
+        for (size_t k = 0; k < count; k++)
+            if (files[k].pipe >= 0)
+                close_pipe(&files[k]);
+    }
+}
+
+/* Writes packets, each when all before it were read; rarely one so late that a reader does not wait
+ * for the rest of a frame. */
+struct dribble {
+    int end;
+    size_t len, packet; /* bytes, and at most so many at a time */
+    unsigned late;      /* 0: never; otherwise one packet of so many */
+    unsigned char bytes[4 * TEXT_SIZE];
+};
+
+static void *dribble_thread(void *arg)
+{
+    struct dribble *dribble = arg;
+    for (size_t at = 0, i = 1; at < dribble->len; i++) {
+        int unread = 1;
+        size_t left = dribble->len - at, packet = 1 + (i * 7919) % dribble->packet;
+        packet = packet < left ? packet : left;
+        while (ioctl(dribble->end, FIONREAD, &unread) == 0 && unread > 0)
+            usleep(20);
+        if (dribble->late && i % dribble->late == 0)
+            usleep(70000);
+        write_pipe(dribble->end, dribble->bytes + at, packet);
+        at += packet;
+    }
+    close(dribble->end);
+    return NULL;
+}
+
+static void dribbled(unsigned times, enum form form, unsigned late)
+{
+    static struct dribble dribble;
+    for (unsigned i = 0; i < times; i++) {
+        pthread_t thread;
+        begin_case();
+        if (i % 3 == 0) {
+            count_values("u24");
+            fill_values(&contents[0], 3 * random_below(500));
+        } else {
+            count_numbers();
+            text_fill(&contents[0].bytes, 1 + random_below(1500), random_below(3000));
+            work_out(&contents[0]);
+        }
+        pack_at_random(0, form, random_below(10));
+        if (files[0].len > sizeof dribble.bytes)
+            continue;
+        dribble.end = open_pipe(&files[0]);
+        dribble.len = files[0].len;
+        dribble.packet = late ? 600 : 1 + random_below(300);
+        dribble.late = late;
+        if (pread(files[0].fd, dribble.bytes, dribble.len, 0) != (ssize_t)dribble.len ||
+            pthread_create(&thread, NULL, dribble_thread, &dribble) != 0)
+            abort();
+        struct way way = draw_way(1);
+        way.by_pool = true;
+        read_files(&way, NULL);
+        pthread_join(thread, NULL);
+        close_pipe(&files[0]);
+    }
+}
+
+/* --- frames that do not hold what they state --- */
+
+static void misstated(unsigned times, unsigned pool)
+{
+    static const char *const types[] = {NULL, "u16", "u32be", "u24", "f64"};
+    for (unsigned i = 0; i < times; i++) {
+        const char *type = types[i % 5];
+        begin_case();
+        if (type)
+            count_values(type);
+        else
+            count_numbers();
+        size_t len = 200 + 8 * random_below(100), cut[2], at = 0;
+        fill_values(&contents[0], type ? len - len % record_size : 0);
+        if (!type)
+            text_fill(&contents[0].bytes, len, len);
+        work_out(&contents[0]);
+        len = contents[0].bytes.len;
+        cut[0] = random_below((unsigned)len + 1);
+        cut[1] = cut[0] + random_below((unsigned)(len - cut[0]) + 1);
+        const size_t ends[] = {cut[0], cut[1], len};
+        size_t begin = 0;
+        unsigned bad = random_below(4); /* 3: each states the truth, with an empty last block */
+        for (unsigned k = 0; k < 3; begin = ends[k++]) {
+            struct frame_shape shape = draw_shape(random_below(2) ? FORM_SIZED : FORM_LARGE);
+            if (k == bad || bad == 3) {
+                size_t by = 1 + random_below(40);
+                shape.sized = shape.is_misstated = true;
+                shape.stated = ends[k] - begin;
+                if (k == bad)
+                    shape.stated = random_below(2) || by > shape.stated ? shape.stated + by
+                                                                        : shape.stated - by;
+                if (bad == 3 && shape.window_log == 0)
+                    shape.window_log = 20;
+            }
+            at += frame_put(packed + at, &shape, contents[0].bytes.data + begin, ends[k] - begin);
+        }
+        write_packed(&files[0], at);
+        struct way way = draw_way(1);
+        way.by_pool = random_below(pool) == 0;
+        /* The end of the FILE may be found first, and that values were cut by the wrong size. */
+        const char *faults = "corrupt zstd data|ends within a value";
+        if (read_files(&way, bad < 3 ? faults : NULL) != (bad < 3))
+            complain(&way, "a wrong size", "");
+    }
+}
+
+int main(int argc, char **argv)
+{
+    bool all = argc > 1 && strcmp(argv[1], "all") == 0, few = scale_is_small_or_slow();
+    const struct sample sample = {all ? 1 : few ? 20000 : 200, few ? 20 : 50};
+    unsigned times = scale_is_slow() ? 10 : few ? 30 : 200;
+    (void)mallopt(M_MMAP_THRESHOLD, 1 << 30); /* pages that are used again come without a fault */
+    (void)mallopt(M_TRIM_THRESHOLD, 1 << 30);
+    open_files();
+    every_cut(&sample);
+    texts_of_all_kinds(times, 20);
+    long_tokens(times / 5, 20);
+    values_of_all_types(times, 20);
+    full_pipes(2 * times);
+    dribbled(times, FORM_LARGE, 0);
+    dribbled(times, FORM_MIXED, 0);
+    dribbled(times / 10, FORM_UNSIZED, 5);
+    misstated(5 * times, 50);
+    printf("%lu cases, %lu wrong\n", cases, wrong);
+    /* What runs that were refused used is left as it is: no leak check. */
+    fflush(stdout);
+    _exit(wrong != 0);
+}
