@@ -1,5 +1,5 @@
-/* peak FILE COMMAND...: runs the command, writes the most memory that it had (KiB) to FILE, and ends
- * with its exit status. */
+/* peak FILE COMMAND...: runs the command, writes the most memory that it had (KiB) to FILE, and
+ * ends with its exit status. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>
