@@ -539,7 +539,7 @@ static void texts_of_all_kinds(unsigned times, unsigned pool)
     frames_of_all_sizes(1, times, pool);
     text->len = 0;
     for (size_t i = 0; i < 300; i++)
-        text_append(text, "0123456789" + i % 10, 1);
+        text_append(text, &"0123456789"[i % 10], 1);
     work_out(&contents[0]);
     frames_of_all_sizes(1, times, pool);
 }
