@@ -28,7 +28,7 @@ struct span {
     uint64_t begin, end;
     size_t wanted;        /* of values: the bytes of head; of tokens not used */
     bool has_boundary;    /* a record begins or ends in it; otherwise all of it is in head */
-    bool is_end;          /* the end of the FILE, which is no segment */
+    bool is_end;          /* the end of the FILE, not a segment */
     struct fragment head; /* up to the first boundary */
     struct fragment tail; /* from the last one */
 };

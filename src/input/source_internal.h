@@ -29,8 +29,7 @@ struct open_input {
     struct open_input *next; /* in source.parked */
 };
 
-/* Bytes: no larger decoder is kept while there is no batch for it, as others may want the memory.
- */
+/* The largest decoder, in bytes, that a reader keeps when it goes on to something else. */
 #define DECODER_KEPT ((size_t)16 << 20)
 
 /* Memory for decoding, and descriptors: both are bounded, and may be short. */
@@ -81,7 +80,7 @@ struct decoding {
     struct records records;  /* where the chunk before was cut */
     struct span *span;       /* what the batch begins and ends with; NULL: nothing can be cut */
     uint64_t unit_offset;    /* where in the FILE the current unit begins */
-    uint64_t content;        /* bytes that were decoded */
+    uint64_t content;        /* bytes that were decoded, of the current segment */
     bool in_order;           /* the batch is not UNITS_WHOLE: the input is this reader's own */
     bool pending;            /* the decoder may give more without being fed */
 };
@@ -170,8 +169,8 @@ void admission_end(struct reader *reader);
 bool admission_open(struct reader *reader, bool is_alone);
 void admission_close(struct source *source);
 
-/* There is no descriptor for the input that was to be opened. Whether others are open, so that it
- * can be tried again; then the reader should help. */
+/* No descriptor was left to open the input. Whether other inputs are open, so that it can be tried
+ * again once one is closed; then the reader should help. */
 bool admission_refuse_file(struct reader *reader);
 
 /* After the last FILE: whether there is still something to decode, or to count for others; then the

@@ -239,25 +239,8 @@ for part in $parts; do
     size=$(wc -c <whole)
     mv expected whole.$size
 done
-cut=1
-step=1
-[ "$SCALE" = full ] || step=29
-while [ $cut -le "$size" ]; do
-    head -c $cut whole >cut
-    run $big --decompress=gzip <cut
-    if [ -e whole.$cut ]; then
-        counts "cut after $cut bytes" whole.$cut
-        cat cut | run $big
-        counts "cut after $cut bytes, pipe" whole.$cut
-    else
-        refuses "cut after $cut bytes" 1 "standard input: truncated gzip data, at byte $cut"
-        if [ $cut -ge 3 ]; then
-            cat cut | run $big
-            refuses "cut after $cut bytes, pipe" 1 "truncated gzip data, at byte $cut"
-        fi
-    fi
-    cut=$((cut + step))
-done
+[ "$SCALE" = full ] && step=1 || step=29
+cut_everywhere 3 $step
 # Given in two parts, wherever that is.
 cut=1
 while [ $cut -lt "$size" ]; do

@@ -203,25 +203,8 @@ for part in 1 2 3 4; do
     size=$(wc -c <whole)
     mv expected whole.$size
 done
-cut=1
-step=1
-[ "$SCALE" = full ] || step=17
-while [ $cut -le $size ]; do
-    head -c $cut whole >cut
-    run $big --decompress=zstd <cut
-    if [ -e whole.$cut ]; then
-        counts "cut after $cut bytes" whole.$cut
-        cat cut | run $big
-        counts "cut after $cut bytes, pipe" whole.$cut
-    else
-        refuses "cut after $cut bytes" 1 "standard input: truncated zstd data, at byte $cut"
-        if [ $cut -ge 4 ]; then
-            cat cut | run $big
-            refuses "cut after $cut bytes, pipe" 1 "standard input: truncated zstd data"
-        fi
-    fi
-    cut=$((cut + step))
-done
+[ "$SCALE" = full ] && step=1 || step=17
+cut_everywhere 4 $step
 for cut in 1 2 3; do
     head -c $cut whole >cut
     oracle bytes <cut

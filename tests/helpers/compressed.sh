@@ -65,3 +65,27 @@ plain()
     run $big --decompress="$codec" <"$2"
     refuses "$1, by order" 1 "standard input: " "$codec data"
 }
+
+# cut_everywhere LEAST STEP: `whole` is cut after each STEP-th byte. After so many bytes as N in
+# whole.N, a table, it may end; otherwise it is truncated, which in a pipe shows from LEAST bytes on.
+cut_everywhere()
+{
+    whole_size=$(wc -c <whole)
+    cut=1
+    while [ $cut -le "$whole_size" ]; do
+        head -c $cut whole >cut
+        run $big --decompress="$codec" <cut
+        if [ -e whole.$cut ]; then
+            counts "cut after $cut bytes" whole.$cut
+            cat cut | run $big
+            counts "cut after $cut bytes, pipe" whole.$cut
+        else
+            refuses "cut after $cut bytes" 1 "standard input: truncated $codec data, at byte $cut"
+            if [ $cut -ge "$1" ]; then
+                cat cut | run $big
+                refuses "cut after $cut bytes, pipe" 1 "standard input: truncated $codec data"
+            fi
+        fi
+        cut=$((cut + $2))
+    done
+}

@@ -5,7 +5,7 @@
 
 #include "gpu/device.h"
 
-#define SEAM_SKIP 77 /* a test's exit status where there is no device */
+#define SEAM_SKIP 77 /* exit status of a test that found no device */
 
 /* Whether there is a device. Prints its name, or the line that says why the test is skipped. */
 bool seam_has_device(void);

@@ -18,8 +18,8 @@ struct text_expectation {
                         * FILE's name; empty if there is none */
 };
 
-/* Put bytes at the end of a text; ends the process if there is no room. One thread, as for all that
- * follow, which draw random numbers. */
+/* Appends bytes to a text; aborts if they do not fit. One thread, as for all that follow, which
+ * draw random numbers. */
 void text_append(struct text *text, const char *bytes, size_t len);
 
 /* Puts some white space at the end. */
