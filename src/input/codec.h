@@ -32,7 +32,9 @@ enum unit_extent {
 
 /* One unit, as seen without decoding it. */
 struct codec_unit {
-    size_t size;      /* compressed bytes; of a whole one */
+    uint64_t size;    /* compressed bytes: of a whole one; of a part, up to the link at which follow
+                       * goes on, or 0: it cannot */
+    size_t trailer;   /* of a part that can be followed: bytes after its last block */
     uint64_t memory;  /* bytes that decoding it must keep at hand; 0: not known */
     uint64_t content; /* bytes that it says it holds, which may be wrong; or UNIT_UNSIZED */
 };
@@ -75,6 +77,13 @@ struct codec {
      * format that does not tell where units end always gives UNIT_UNKNOWN. */
     enum unit_extent (*look)(const unsigned char *in, size_t len, struct codec_unit *unit);
 
+    /* Goes on looking for the end of a unit of which look has seen a part, without what lies
+     * between: link[0..link_size) are the bytes that stand unit->size bytes after the unit's
+     * beginning, and tell how far it is to the next link, or to the end. UNIT_PART and UNIT_WHOLE
+     * set unit->size. NULL, and link_size 0, if the format has no such links. */
+    enum unit_extent (*follow)(const unsigned char *link, struct codec_unit *unit);
+    size_t link_size; /* at most CODEC_LINK_MAX */
+
     /* A decoder that refuses units which must keep more than options->memlimit bytes of content at
      * hand; a format may round it down, or disregard it if its units never keep much. Takes little
      * memory yet. NULL: out of memory. */
@@ -105,6 +114,9 @@ extern const struct codec *const codecs[];
 
 /* The first bytes of a file that codec_recognise wants to see, at most. */
 #define CODEC_MAGIC_MAX 16
+
+/* Bytes of the longest link. */
+#define CODEC_LINK_MAX 4
 
 /* Finds the codec whose data begins with head[0..len). MAGIC_MATCH with *codec set; MAGIC_PART if
  * more bytes must be seen; or MAGIC_OTHER. */

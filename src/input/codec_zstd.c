@@ -6,7 +6,9 @@
 #include <zstd_errors.h>
 
 #define MAGIC_SIZE 4
-#define HEADER_MAX 18 /* bytes of a frame's header; ZSTD_FRAMEHEADERSIZE_MAX is not stable */
+#define LINK_SIZE 3     /* a block's header */
+#define CHECKSUM_SIZE 4 /* of the content, at a frame's end */
+#define HEADER_MAX 18   /* bytes of a frame's header; ZSTD_FRAMEHEADERSIZE_MAX is not stable */
 
 static const unsigned char frame_magic[MAGIC_SIZE] = {0x28, 0xb5, 0x2f, 0xfd};
 
@@ -55,6 +57,35 @@ static uint64_t frame_window(const unsigned char *in, size_t len)
     return power + power / 8 * (in[5] & 7);
 }
 
+/* Bytes of the header of the frame at in[0..len) (RFC 8878, section 3.1.1.1); 0 if it is not all
+ * there, or no frame's. libzstd's own function for it is not stable. */
+static size_t frame_header_size(const unsigned char *in, size_t len)
+{
+    static const unsigned char dictionary_sizes[4] = {0, 1, 2, 4}, content_sizes[4] = {0, 2, 4, 8};
+    if (len < 5 || memcmp(in, frame_magic, sizeof frame_magic) != 0)
+        return 0;
+    unsigned char descriptor = in[4];
+    bool single_segment = descriptor & 0x20;
+    size_t content = content_sizes[descriptor >> 6];
+    if (single_segment && content == 0)
+        content = 1;
+    size_t size = (single_segment ? 5 : 6) + dictionary_sizes[descriptor & 3] + content;
+    return size <= len ? size : 0;
+}
+
+/* A block's header is the link to the next one (RFC 8878, section 3.1.1.2). */
+static enum unit_extent zstd_follow(const unsigned char *link, struct codec_unit *unit)
+{
+    enum { TYPE_RLE = 1, TYPE_RESERVED = 3 };
+    uint32_t header = link[0] | (uint32_t)link[1] << 8 | (uint32_t)link[2] << 16;
+    uint32_t type = header >> 1 & 3, size = header >> 3;
+    bool is_last = header & 1;
+    if (type == TYPE_RESERVED)
+        return UNIT_UNKNOWN;
+    unit->size += LINK_SIZE + (type == TYPE_RLE ? 1 : size) + (is_last ? unit->trailer : 0);
+    return is_last ? UNIT_WHOLE : UNIT_PART;
+}
+
 static enum unit_extent zstd_look(const unsigned char *in, size_t len, struct codec_unit *unit)
 {
     *unit = (struct codec_unit){.content = UNIT_UNSIZED};
@@ -64,10 +95,15 @@ static enum unit_extent zstd_look(const unsigned char *in, size_t len, struct co
     unit->content = frame_content(in, len);
     unit->memory = unit->content < window ? unit->content : window; /* as libzstd allocates */
     size_t size = ZSTD_findFrameCompressedSize(in, len);
-    if (ZSTD_isError(size))
-        return ZSTD_getErrorCode(size) == ZSTD_error_srcSize_wrong ? UNIT_PART : UNIT_UNKNOWN;
-    unit->size = size;
-    return UNIT_WHOLE;
+    if (!ZSTD_isError(size)) {
+        unit->size = size;
+        return UNIT_WHOLE;
+    }
+    if (ZSTD_getErrorCode(size) != ZSTD_error_srcSize_wrong)
+        return UNIT_UNKNOWN;
+    unit->size = frame_header_size(in, len);
+    unit->trailer = unit->size > 0 && in[4] & 4 ? CHECKSUM_SIZE : 0;
+    return UNIT_PART;
 }
 
 static int log2_floor(uint64_t value)
@@ -251,6 +287,8 @@ const struct codec codec_zstd = {
     .magic_size = MAGIC_SIZE,
     .magic = zstd_magic,
     .look = zstd_look,
+    .follow = zstd_follow,
+    .link_size = LINK_SIZE,
     .open = zstd_open,
     .reserve = zstd_reserve,
     .decode = zstd_decode,

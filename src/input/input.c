@@ -86,6 +86,11 @@ static ssize_t read_at(const struct input *input, void *buf, size_t len, uint64_
     return (ssize_t)done;
 }
 
+bool input_peek(const struct input *input, void *buf, size_t len, uint64_t offset)
+{
+    return read_patiently(input, buf, len, offset) == (ssize_t)len;
+}
+
 /* --- what it is --- */
 
 /* Finds the format that data which begin with head[0..len) have. MAGIC_PART: more bytes must be

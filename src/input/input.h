@@ -71,6 +71,9 @@ ssize_t input_read(struct input *input, void *buf, size_t cap, struct reason *wh
 /* The same of a compressed file, without what waits in `units`. */
 ssize_t input_take(struct input *input, void *buf, size_t cap, struct reason *why);
 
+/* Reads file bytes [offset, offset + len) of a regular file, taking none. Whether all are there. */
+bool input_peek(const struct input *input, void *buf, size_t len, uint64_t offset);
+
 /* Whether input_take would not wait, or will not in so many milliseconds. */
 bool input_ready(const struct input *input, int milliseconds);
 

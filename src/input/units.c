@@ -8,6 +8,10 @@
 #define SMALL_SIZE ((size_t)4 << 10)  /* bytes of the smallest buffer */
 #define BATCH_SIZE ((size_t)1 << 20)  /* bytes of a batch of many units */
 
+/* Links of a unit that are followed to its end: where it takes more, they stand so close together
+ * that reading all that lies between is as fast. */
+#define LINKS_MAX 1024
+
 /* How long to wait for the rest of a unit before it is decoded as it comes: a stream that is so
  * slow does not need several decoders. */
 #define PATIENCE_MS 50
@@ -61,7 +65,7 @@ static struct units_ahead look_ahead(const struct input *input, const unsigned c
         }
         if (comes_later)
             break;
-        ahead.whole += unit.size;
+        ahead.whole += (size_t)unit.size;
         ahead.content += unit.content;
     }
     if (ahead.whole > 0) { /* what follows these units comes in the next batch */
@@ -84,6 +88,44 @@ static int fill(struct input *input, struct units *units, struct reason *why)
     return 0;
 }
 
+/* Measures the unit of which the buffer holds a part by reading its links alone. Its bytes, or at
+ * least so many; 0: that cannot be told, or not soon. */
+static uint64_t measure_unit(const struct input *input, const struct units *units)
+{
+    const struct codec *codec = input->codec;
+    unsigned char link[CODEC_LINK_MAX];
+    struct codec_unit unit;
+    enum unit_extent extent = codec->look(units->data, units->len, &unit);
+    if (extent != UNIT_PART || unit.size == 0 || !codec->follow)
+        return 0;
+    for (int links = 0; links < LINKS_MAX; links++) {
+        bool is_there = unit.size <= units->len && codec->link_size <= units->len - unit.size;
+        if (!is_there && !input_peek(input, link, codec->link_size, units->offset + unit.size))
+            return 0;
+        extent = codec->follow(is_there ? units->data + unit.size : link, &unit);
+        if (extent == UNIT_UNKNOWN)
+            return 0;
+        if (extent == UNIT_WHOLE || unit.size > UNITS_SIZE_MAX)
+            return unit.size;
+    }
+    return 0;
+}
+
+/* Makes room for the rest of a unit that fills the buffer. Whether there is. One that proves too
+ * large to be handed out whole is not read for that, as others wait for their turn. */
+static bool make_room(const struct input *input, struct units *units)
+{
+    size_t wanted = 2 * units->cap;
+    uint64_t size = input->regular ? measure_unit(input, units) : 0;
+    if (size > UNITS_SIZE_MAX) {
+        (void)units_reserve(units, FEED_SIZE); /* only faster: may fail */
+        return false;
+    }
+    if (size > wanted)
+        wanted = (size_t)size;
+    return units->cap < UNITS_SIZE_MAX && units_reserve(units, wanted) == 0;
+}
+
 /* Whether there is more to be had that could make a unit whole: room for it is made, or a stream is
  * waited for. */
 static bool can_gather_more(struct input *input, struct units *units)
@@ -92,7 +134,7 @@ static bool can_gather_more(struct input *input, struct units *units)
         return false;
     if (units->len < units->cap)
         return input_ready(input, PATIENCE_MS);
-    return units->cap < UNITS_SIZE_MAX && units_reserve(units, 2 * units->cap) == 0;
+    return make_room(input, units);
 }
 
 /* Bytes of a buffer to begin with: for a small file no more than it has, and the look past its end,
