@@ -61,15 +61,14 @@ static uint64_t frame_window(const unsigned char *in, size_t len)
  * there, or no frame's. libzstd's own function for it is not stable. */
 static size_t frame_header_size(const unsigned char *in, size_t len)
 {
-    static const unsigned char dictionary_sizes[4] = {0, 1, 2, 4}, content_sizes[4] = {0, 2, 4, 8};
+    static const size_t dictionary_sizes[4] = {0, 1, 2, 4}, content_sizes[4] = {0, 2, 4, 8};
     if (len < 5 || memcmp(in, frame_magic, sizeof frame_magic) != 0)
         return 0;
     unsigned char descriptor = in[4];
     bool single_segment = descriptor & 0x20;
-    size_t content = content_sizes[descriptor >> 6];
-    if (single_segment && content == 0)
-        content = 1;
-    size_t size = (single_segment ? 5 : 6) + dictionary_sizes[descriptor & 3] + content;
+    size_t size = 5 + dictionary_sizes[descriptor & 3] + content_sizes[descriptor >> 6];
+    if (!single_segment || content_sizes[descriptor >> 6] == 0)
+        size++; /* the window; or the content, which a single segment always states */
     return size <= len ? size : 0;
 }
 
