@@ -21,7 +21,8 @@ const struct strategy *strategy_find(const char *name)
 
 bool strategy_counts(const struct strategy *strategy, const struct histogram *histogram)
 {
-    return (strategy->modes >> histogram->mode->id & 1) && histogram->type.size != 3;
+    return (strategy->modes >> histogram->mode->id & 1) && histogram->type.size != 3 &&
+           !histogram->has_moments;
 }
 
 static enum strategy_id best_of_bytes(const struct histogram *histogram)

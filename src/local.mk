@@ -17,10 +17,14 @@ histogram_sources = \
 	src/histogram/binned_rows.c src/histogram/binned_rows.h \
 	src/histogram/binning.c src/histogram/binning.h src/histogram/binning_log.c \
 	src/histogram/byte_rows.c src/histogram/byte_rows.h \
+	src/histogram/chi_square.c src/histogram/chi_square.h \
+	src/histogram/exact_sum.c src/histogram/exact_sum.h \
+	src/histogram/facts.c src/histogram/facts.h \
 	src/histogram/histogram.c src/histogram/histogram.h \
 	src/histogram/mode.c src/histogram/mode.h src/histogram/modes.def \
 	src/histogram/mode_bytes.c src/histogram/mode_letters.c \
 	src/histogram/mode_numbers.c src/histogram/mode_values.c \
+	src/histogram/moments.c src/histogram/moments.h \
 	src/histogram/number.c src/histogram/number.h src/histogram/number_token.h \
 	src/histogram/number_nearest.c src/histogram/number_nearest.h \
 	src/histogram/power.c src/histogram/power.h \
@@ -33,7 +37,7 @@ cpu_sources = \
 	src/cpu/cpu_engine.c src/cpu/cpu_engine.h \
 	src/cpu/count.c src/cpu/count.h src/cpu/count_avx2.c src/cpu/count_avx512.c \
 	src/cpu/count_neon.c src/cpu/count_nibbles.h src/cpu/count_portable.c \
-	src/cpu/count_values.h \
+	src/cpu/count_moments.h src/cpu/count_values.h \
 	src/cpu/number_parser.c src/cpu/number_parser.h src/cpu/number_avx2.c \
 	src/cpu/number_avx512.c src/cpu/number_portable.c
 

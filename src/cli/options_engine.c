@@ -80,6 +80,8 @@ static int settle_counter(struct options *options, struct reason *why)
 static int settle_strategy(struct options *options, struct reason *why)
 {
     const struct strategy *strategy = options->pool.strategy;
+    if (options->pool.device == DEVICE_GPU && options->histogram.has_moments)
+        return option_wrong(why, "--device=gpu: does not sum numbers for --stats; leave it out");
     if (options->pool.device == DEVICE_GPU && !strategy_best(&options->histogram)) {
         reason_set(why, "--device=gpu: does not count values of %s; leave it out",
                    options->histogram.type.name);
@@ -89,6 +91,10 @@ static int settle_strategy(struct options *options, struct reason *why)
         return 0;
     if (options->pool.device == DEVICE_CPU) {
         reason_of_option(why, "--kernel", strategy->name, "cannot be combined with --device=cpu");
+        return OPTIONS_WRONG;
+    }
+    if (options->histogram.has_moments) {
+        reason_of_option(why, "--kernel", strategy->name, "cannot be combined with --stats");
         return OPTIONS_WRONG;
     }
     if (!strategy_counts(strategy, &options->histogram)) {

@@ -57,6 +57,7 @@ static int settle_binned(const struct draft *draft, struct reason *why)
         histogram_numbers(histogram, &binning);
     else
         histogram_values(histogram, draft->type, &binning);
+    histogram->has_moments = draft->options->report.stats;
     return 0;
 }
 

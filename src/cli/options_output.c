@@ -1,4 +1,4 @@
-/* How the table is written: --format, --header, --output. */
+/* How the table is written: --stats, --format, --header, --output. */
 #include "option.h"
 #include "parse.h"
 #include "src/report/format.h"
@@ -8,6 +8,14 @@ int option_format(struct draft *draft, const char *value, struct reason *why)
     int format = parse_word("--format", value, format_names, why);
     draft->options->report.format = (unsigned)format;
     return format < 0 ? OPTIONS_WRONG : 0;
+}
+
+int option_stats(struct draft *draft, const char *value, struct reason *why)
+{
+    (void)value;
+    (void)why;
+    draft->options->report.stats = true;
+    return 0;
 }
 
 int option_header(struct draft *draft, const char *value, struct reason *why)

@@ -37,15 +37,18 @@ static const struct number_parser *choose_parser(const struct counter *counter)
 
 /* Values of one byte: as bytes, whose totals are then put where the values belong. */
 static void count_byte_values(const struct count_plan *plan, const unsigned char *data, size_t len,
-                              uint64_t *counts)
+                              struct tally *tally)
 {
     uint64_t bytes[256] = {0};
     bool is_signed = plan->histogram->type.kind == 'i';
     plan->counter->count_bytes(data, len, bytes);
     for (int byte = 0; byte < 256; byte++) {
         whole value = is_signed && byte >= 128 ? byte - 256 : byte;
-        counts[binning_row_whole(&plan->histogram->binning, value)] += bytes[byte];
+        tally->counts[binning_row_whole(&plan->histogram->binning, value)] += bytes[byte];
+        if (tally->moments)
+            moments_add_times(tally->moments, value, bytes[byte]);
     }
+    tally->samples += len;
 }
 
 static void count_bytes(const struct count_plan *plan, const unsigned char *data, size_t len,
@@ -65,12 +68,10 @@ static void count_letters(const struct count_plan *plan, const unsigned char *da
 static void count_values(const struct count_plan *plan, const unsigned char *data, size_t len,
                          struct tally *tally)
 {
-    size_t size = plan->histogram->type.size;
-    if (size == 1)
-        count_byte_values(plan, data, len, tally->counts);
+    if (plan->histogram->type.size == 1)
+        count_byte_values(plan, data, len, tally);
     else
-        plan->counter->count_values(plan, data, len, tally->counts);
-    tally->samples += len / size;
+        plan->counter->count_values(plan, data, len, tally);
 }
 
 static void count_numbers(const struct count_plan *plan, const unsigned char *text, size_t len,

@@ -35,9 +35,10 @@ struct counter {
     void (*count_letters)(const struct count_plan *plan, const unsigned char *data, size_t len,
                           uint64_t *counts);
     void (*count_bytes)(const unsigned char *data, size_t len, uint64_t *counts);
+    /* Values of more than a byte, len bytes of whole ones, and numbers in text: add samples, too,
+     * moments if the tally has some, and newlines of text. */
     void (*count_values)(const struct count_plan *plan, const unsigned char *data, size_t len,
-                         uint64_t *counts); /* len: whole values, of more than a byte */
-    /* Numbers in text: adds samples and newlines, too. */
+                         struct tally *tally);
     void (*count_numbers)(const struct count_plan *plan, const unsigned char *text, size_t len,
                           struct tally *tally);
     const struct number_parser *parser; /* of its instructions, or of fewer */

@@ -72,6 +72,8 @@ TARGET INLINE void widen_3_bytes(const struct value_type *type, const unsigned c
     memset(batch->bits32 + values, 0, (BATCH - values) * sizeof batch->bits32[0]);
 }
 
+#include "count_moments.h"
+
 /* --- rows --- */
 
 /* Equal bins of values of up to 32 bits between edges of as many, by offsets of 32 bits. */
@@ -213,14 +215,17 @@ TARGET INLINE void rows_of_floats(const struct count_plan *plan, const union bat
         rows_one_by_one(binning, batch, rows, size, 'f');
 }
 
-/* The rows of a batch of values of so many bytes. Those of a narrower type were widened. */
+/* The rows of a batch of values of so many bytes. Those of a narrower type were widened. The first
+ * `values` are added to moments, unless that is NULL. */
 TARGET INLINE void rows_of_size(const struct count_plan *plan, union batch *batch, uint32_t *rows,
-                                size_t size)
+                                size_t size, struct moments *moments, size_t values)
 {
     const struct value_type *type = &plan->histogram->type;
     bool swapped = type->big_endian != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
     if (swapped && type->size == size)
         swap_bytes(batch, size);
+    if (moments)
+        add_value_moments(moments, type, batch, values, size);
     if (type->kind == 'f')
         rows_of_floats(plan, batch, rows, size);
     else if (type->kind == 'i')
@@ -229,9 +234,10 @@ TARGET INLINE void rows_of_size(const struct count_plan *plan, union batch *batc
         rows_of_wholes(plan, batch, rows, size, 'u');
 }
 
-/* The rows of the values at data, BATCH at most; zeros stand for those that are missing. */
+/* The rows of the values at data, BATCH at most; zeros stand for those that are missing. Adds them
+ * to moments, unless that is NULL. */
 TARGET static void find_rows(const struct count_plan *plan, const unsigned char *data,
-                             size_t values, uint32_t *rows)
+                             size_t values, uint32_t *rows, struct moments *moments)
 {
     union batch batch;
     size_t size = plan->histogram->type.size;
@@ -242,21 +248,22 @@ TARGET static void find_rows(const struct count_plan *plan, const unsigned char 
         memset(batch.bytes + values * size, 0, (BATCH - values) * size);
     }
     if (size == 2)
-        rows_of_size(plan, &batch, rows, 2);
+        rows_of_size(plan, &batch, rows, 2, moments, values);
     else if (size <= 4)
-        rows_of_size(plan, &batch, rows, 4);
+        rows_of_size(plan, &batch, rows, 4, moments, values);
     else
-        rows_of_size(plan, &batch, rows, 8);
+        rows_of_size(plan, &batch, rows, 8, moments, values);
 }
 
 /* --- counting --- */
 
 static void count_many_bins(const struct count_plan *plan, const unsigned char *data,
-                            size_t batches, uint64_t *counts)
+                            size_t batches, struct tally *tally)
 {
+    uint64_t *counts = tally->counts;
     uint32_t rows[BATCH];
     for (; batches; batches--, data += BATCH * plan->histogram->type.size) {
-        find_rows(plan, data, BATCH, rows);
+        find_rows(plan, data, BATCH, rows, tally->moments);
         for (size_t i = 0; i < BATCH; i++)
             counts[rows[i]]++;
     }
@@ -290,19 +297,19 @@ static void end_turns(struct turns *turns, uint64_t *counts, size_t bins, uint32
 }
 
 static void count_few_bins(const struct count_plan *plan, const unsigned char *data, size_t batches,
-                           uint64_t *counts)
+                           struct tally *tally)
 {
     uint32_t rows[BATCH];
     struct turns turns = {0};
     for (; batches; batches--, data += BATCH * plan->histogram->type.size) {
-        find_rows(plan, data, BATCH, rows);
+        find_rows(plan, data, BATCH, rows, tally->moments);
         count_in_turns(&turns, rows);
     }
-    end_turns(&turns, counts, plan->histogram->bins, 0);
+    end_turns(&turns, tally->counts, plan->histogram->bins, 0);
 }
 
 static void OWN(count_values)(const struct count_plan *plan, const unsigned char *data, size_t len,
-                              uint64_t *counts)
+                              struct tally *tally)
 {
     const struct histogram *histogram = plan->histogram;
     size_t size = histogram->type.size, values = len / size;
@@ -310,17 +317,18 @@ static void OWN(count_values)(const struct count_plan *plan, const unsigned char
     while (values >= BATCH) {
         size_t most = values < PERIOD ? values : PERIOD, batches = most / BATCH;
         if (few)
-            count_few_bins(plan, data, batches, counts);
+            count_few_bins(plan, data, batches, tally);
         else
-            count_many_bins(plan, data, batches, counts);
+            count_many_bins(plan, data, batches, tally);
         data += batches * BATCH * size;
         values -= batches * BATCH;
     }
     uint32_t rows[BATCH];
     if (values)
-        find_rows(plan, data, values, rows);
+        find_rows(plan, data, values, rows, tally->moments);
     for (size_t i = 0; i < values; i++)
-        counts[rows[i]]++;
+        tally->counts[rows[i]]++;
+    tally->samples += len / size;
 }
 
 /* --- numbers in text --- */
@@ -346,12 +354,16 @@ TARGET static uint64_t count_newlines(const unsigned char *text, size_t len)
     return newlines;
 }
 
-/* The rows of the next numbers of the text, BATCH at most. How many; *used is set to the bytes. */
+/* The rows of the next numbers of the text, BATCH at most. How many; *used is set to the bytes.
+ * Adds them to moments, unless that is NULL. */
 TARGET static size_t find_rows_of_numbers(const struct count_plan *plan, const unsigned char *text,
-                                          size_t len, uint32_t *rows, size_t *used)
+                                          size_t len, uint32_t *rows, size_t *used,
+                                          struct moments *moments)
 {
     union batch batch;
     size_t numbers = plan->parser->parse(text, len, batch.doubles, BATCH, used);
+    if (moments && numbers > 0)
+        add_moments(moments, batch.doubles, numbers);
     memset(batch.doubles + numbers, 0, (BATCH - numbers) * sizeof batch.doubles[0]);
     rows_of_floats(plan, &batch, rows, sizeof batch.doubles[0]);
     return numbers;
@@ -388,7 +400,7 @@ static void OWN(count_numbers)(const struct count_plan *plan, const unsigned cha
     size_t numbers, used;
     tally->newlines += count_newlines(text, len);
     for (;; text += used, len -= used) {
-        numbers = find_rows_of_numbers(plan, text, len, rows, &used);
+        numbers = find_rows_of_numbers(plan, text, len, rows, &used, tally->moments);
         sum += numbers;
         if (numbers < BATCH)
             break;

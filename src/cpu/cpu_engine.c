@@ -36,6 +36,7 @@ struct cpu_engine {
     unsigned char *memory;  /* the data of all chunks */
     void *counts_memory;    /* of all tables */
     struct table *tables;
+    struct moments *moments; /* of all tables; NULL: none are wanted */
     size_t table_count;
     struct cpu_chunk chunks[];
 };
@@ -109,6 +110,7 @@ static void free_memory(struct cpu_engine *cpu)
     free(cpu->memory);
     free(cpu->counts_memory);
     free(cpu->tables);
+    free(cpu->moments);
     free(cpu);
 }
 
@@ -139,30 +141,34 @@ static size_t whole_lines(size_t size)
 
 /* Makes the tables, of zeros whose memory is not touched before it is used. 0, or -1 with what was
  * made so far. */
-static int open_tables(struct cpu_engine *cpu, unsigned chunks, size_t bins)
+static int open_tables(struct cpu_engine *cpu, unsigned chunks, const struct histogram *histogram)
 {
-    size_t step = whole_lines(bins * sizeof(uint64_t)), fit = TABLES_SIZE / step;
+    size_t bins = histogram->bins, step = whole_lines(bins * sizeof(uint64_t));
+    size_t fit = TABLES_SIZE / step;
     cpu->table_count = fit < 1 ? 1 : fit < chunks ? fit : chunks;
     cpu->counts_memory = calloc(cpu->table_count * step + LINE, 1);
     cpu->tables = calloc(cpu->table_count, sizeof *cpu->tables);
-    if (!cpu->counts_memory || !cpu->tables)
+    if (histogram->has_moments)
+        cpu->moments = calloc(cpu->table_count, sizeof *cpu->moments);
+    if (!cpu->counts_memory || !cpu->tables || (histogram->has_moments && !cpu->moments))
         return -1;
     char *counts = cpu->counts_memory;
     counts += whole_lines((uintptr_t)counts) - (uintptr_t)counts;
     for (size_t i = 0; i < cpu->table_count; i++)
-        cpu->tables[i].tally =
-            (struct tally){.bins = bins, .counts = (uint64_t *)(void *)(counts + i * step)};
+        cpu->tables[i].tally = (struct tally){.bins = bins,
+                                              .counts = (uint64_t *)(void *)(counts + i * step),
+                                              .moments = cpu->moments ? &cpu->moments[i] : NULL};
     return 0;
 }
 
 /* Makes the chunks, whose data are `cap` bytes each and `room` more, and the tables. 0, or -1 with
  * what was made so far. */
 static int open_memory(struct cpu_engine *cpu, size_t cap, size_t room, unsigned chunks,
-                       size_t bins)
+                       const struct histogram *histogram)
 {
     size_t step = whole_lines(cap + room);
     cpu->memory = aligned_alloc(LINE, step * chunks);
-    if (!cpu->memory || open_tables(cpu, chunks, bins) != 0)
+    if (!cpu->memory || open_tables(cpu, chunks, histogram) != 0)
         return -1;
     for (unsigned i = 0; i < chunks; i++) {
         struct cpu_chunk *own = &cpu->chunks[i];
@@ -190,7 +196,7 @@ struct engine *cpu_engine_open(const struct histogram *histogram, const struct c
     if (!cpu)
         return NULL;
     size_t room = records_room(histogram_sample_size(histogram));
-    if (open_memory(cpu, cap, room, chunks, histogram->bins) != 0) {
+    if (open_memory(cpu, cap, room, chunks, histogram) != 0) {
         free_memory(cpu);
         return NULL;
     }

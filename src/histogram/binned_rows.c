@@ -1,5 +1,8 @@
 #include "binned_rows.h"
+#include "facts.h"
+#include "show_number.h"
 
+#include <math.h>
 #include <string.h>
 
 enum row_kind binned_row_kind(const struct histogram *histogram, size_t row)
@@ -34,4 +37,38 @@ void binned_label_row(const struct histogram *histogram, size_t row, struct row_
         strcpy(label->hi, "inf");
     memcpy(label->name, label->lo, sizeof label->name);
     memcpy(label->note, label->hi, sizeof label->note);
+}
+
+/* Adds the least or the greatest sample. */
+static void add_extreme(struct facts *facts, const struct histogram *histogram, const char *name,
+                        whole number, double value)
+{
+    char text[ROW_TEXT];
+    if (!histogram->binning.is_whole) {
+        facts_add_number(facts, name, value);
+        return;
+    }
+    show_whole(number, text);
+    facts_add_interval(facts, name, text, text);
+}
+
+void binned_add_facts(const struct histogram *histogram, const struct tally *tally,
+                      struct facts *facts)
+{
+    const struct moments *moments = tally->moments;
+    uint64_t invalid = tally->counts[ROW_INVALID(&histogram->binning)];
+    uint64_t numbers = tally->samples - invalid;
+    bool any = numbers > 0;
+    facts_add_count(facts, "count", numbers);
+    facts_add_count(facts, "invalid", invalid);
+    if (any) {
+        add_extreme(facts, histogram, "min", moments->least, moments->min);
+        add_extreme(facts, histogram, "max", moments->greatest, moments->max);
+    } else {
+        facts_add_number(facts, "min", NAN);
+        facts_add_number(facts, "max", NAN);
+    }
+    facts_add_number(facts, "sum", moments_sum(moments));
+    facts_add_number(facts, "mean", any ? moments_mean(moments, numbers) : NAN);
+    facts_add_number(facts, "stddev", any ? moments_deviation(moments, numbers) : NAN);
 }

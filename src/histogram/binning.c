@@ -196,7 +196,7 @@ size_t binning_row(const struct binning *binning, double value)
 
 /* --- showing --- */
 
-static void show_whole(whole value, char *text)
+void show_whole(whole value, char *text)
 {
     if (value < 0)
         *text++ = '-';

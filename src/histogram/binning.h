@@ -143,6 +143,9 @@ size_t binning_row(const struct binning *binning, double value);
 /* Edge k, from 0 to bins, of bins of whole values. */
 whole binning_whole_edge(const struct binning *binning, size_t k);
 
+/* A whole value, as text of at most SHOW_NUMBER bytes. */
+void show_whole(whole value, char *text);
+
 /* Edge k, from 0 to bins, as text of at most SHOW_NUMBER bytes. */
 void binning_show_edge(const struct binning *binning, size_t k, char *text);
 

@@ -28,12 +28,18 @@ int tally_open(struct tally *tally, const struct histogram *histogram)
 {
     *tally = (struct tally){.bins = histogram->bins};
     tally->counts = calloc(tally->bins, sizeof tally->counts[0]);
-    return tally->counts ? 0 : -1;
+    if (histogram->has_moments)
+        tally->moments = calloc(1, sizeof *tally->moments);
+    if (tally->counts && (tally->moments || !histogram->has_moments))
+        return 0;
+    tally_close(tally);
+    return -1;
 }
 
 void tally_close(struct tally *tally)
 {
     free(tally->counts);
+    free(tally->moments);
     *tally = (struct tally){0};
 }
 
@@ -44,6 +50,8 @@ void tally_add(struct tally *into, const struct tally *from)
     into->newlines += from->newlines;
     for (size_t bin = 0; bin < into->bins; bin++)
         into->counts[bin] += from->counts[bin];
+    if (from->moments)
+        moments_merge(into->moments, from->moments);
 }
 
 uint64_t tally_counted(const struct tally *tally)

@@ -4,6 +4,7 @@
 
 #include "binning.h"
 #include "mode.h"
+#include "moments.h"
 #include "value_type.h"
 
 #include <stdbool.h>
@@ -23,6 +24,7 @@ struct histogram {
     uint16_t bin_of[256];   /* bytes and letters: the bin of every byte value, or NO_BIN */
     struct value_type type; /* if mode->is_binned; of numbers f64 */
     struct binning binning; /* likewise */
+    bool has_moments;       /* tallies have moments; only if mode->is_binned */
 };
 
 /* Lays one bin for each byte value. */
@@ -60,13 +62,15 @@ struct tally {
     uint64_t bytes;    /* of input, that the samples came in */
     uint64_t newlines; /* of text; 0 otherwise */
     uint64_t *counts;  /* one for each bin */
+    struct moments
+        *moments; /* of the samples that are numbers; NULL unless histogram.has_moments */
 };
 
 /* Makes *tally an all-zero one for a histogram. 0; or -1 if memory is short, and nothing to free.
  */
 int tally_open(struct tally *tally, const struct histogram *histogram);
 
-/* Frees its counts. */
+/* Frees its counts and moments. */
 void tally_close(struct tally *tally);
 
 /* Adds `from` to `into`; both have the same bins. */

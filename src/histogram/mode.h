@@ -12,7 +12,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct facts;
 struct histogram;
+struct tally;
 
 /* Indices of tables that have an entry for each mode. */
 enum mode_id {
@@ -75,6 +77,11 @@ struct mode {
      * for another row of the same histogram: an edge that both have need not be worked out again.
      */
     void (*label_row)(const struct histogram *histogram, size_t row, struct row_label *label);
+
+    /* Adds the facts that --stats tells of the mode's samples, but for quantiles. The tally of a
+     * mode that is_binned has moments. */
+    void (*add_facts)(const struct histogram *histogram, const struct tally *tally,
+                      struct facts *facts);
 };
 
 /* All of them, by enum mode_id. */

@@ -1,6 +1,9 @@
 /* Bytes: each byte value is a bin. */
 #include "byte_rows.h"
+#include "chi_square.h"
+#include "facts.h"
 
+#include <math.h>
 #include <stdio.h>
 
 /* The byte as it is shown beside its number: itself, or as C writes it. A space would look like
@@ -29,6 +32,62 @@ static void bytes_label_row(const struct histogram *histogram, size_t row, struc
     show_byte(byte, label->note);
 }
 
+/* --- facts --- */
+
+#define BYTE_VALUES 256
+
+/* How far the counts are from being all alike. */
+static double bytes_chi_square(const uint64_t *counts, double samples)
+{
+    double expected = samples / BYTE_VALUES, sum = 0;
+    for (unsigned byte = 0; byte < BYTE_VALUES; byte++) {
+        double difference = (double)counts[byte] - expected;
+        sum += difference * difference / expected;
+    }
+    return sum;
+}
+
+/* The probability that two samples, drawn at random, are the same byte. */
+static double bytes_coincidence(const uint64_t *counts, double samples)
+{
+    double sum = 0;
+    for (unsigned byte = 0; byte < BYTE_VALUES; byte++)
+        if (counts[byte] > 1)
+            sum += (double)counts[byte] / samples * ((double)(counts[byte] - 1) / (samples - 1));
+    return samples > 1 ? sum : NAN;
+}
+
+/* ASCII that can be printed, and white space. */
+static bool byte_is_printable(unsigned byte)
+{
+    return (byte >= ' ' && byte < 0x7f) || (byte >= '\t' && byte <= '\r');
+}
+
+static void bytes_add_facts(const struct histogram *histogram, const struct tally *tally,
+                            struct facts *facts)
+{
+    (void)histogram;
+    const uint64_t *counts = tally->counts;
+    struct moments moments = {0};
+    uint64_t distinct = 0, printable = 0;
+    for (unsigned byte = 0; byte < BYTE_VALUES; byte++) {
+        distinct += counts[byte] > 0;
+        printable += byte_is_printable(byte) ? counts[byte] : 0;
+        moments_add_times(&moments, byte, counts[byte]);
+    }
+    bool any = tally->samples > 0;
+    double samples = (double)tally->samples, chi_square = bytes_chi_square(counts, samples);
+    facts_add_count(facts, "bytes", tally->samples);
+    facts_add_count(facts, "distinct", distinct);
+    facts_add_rounded(facts, "entropy", facts_entropy(counts, BYTE_VALUES), 6);
+    facts_add_rounded(facts, "chi-square", any ? chi_square : NAN, 2);
+    facts_add_rounded(facts, "probability",
+                      any ? chi_square_probability(chi_square, BYTE_VALUES - 1) : NAN, 6);
+    facts_add_number(facts, "mean", any ? moments_mean(&moments, tally->samples) : NAN);
+    facts_add_rounded(facts, "printable", (double)printable / samples, 6);
+    facts_add_rounded(facts, "coincidence", bytes_coincidence(counts, samples), 6);
+}
+
 const struct mode mode_bytes = {
     .id = MODE_BYTES,
     .name = "bytes",
@@ -38,6 +97,7 @@ const struct mode mode_bytes = {
     .samples_most = byte_samples_most,
     .row_kind = byte_row_kind,
     .label_row = bytes_label_row,
+    .add_facts = bytes_add_facts,
 };
 
 void histogram_bytes(struct histogram *histogram)

@@ -1,5 +1,6 @@
 /* Letters: ranges of ASCII letters are bins, and any other byte belongs to none. */
 #include "byte_rows.h"
+#include "facts.h"
 
 #include <stdio.h>
 
@@ -15,6 +16,16 @@ static void letters_label_row(const struct histogram *histogram, size_t row,
         snprintf(label->name, sizeof label->name, "%c-%c", (int)lo, (int)hi);
 }
 
+static void letters_add_facts(const struct histogram *histogram, const struct tally *tally,
+                              struct facts *facts)
+{
+    uint64_t letters = tally_counted(tally);
+    facts_add_count(facts, "bytes", tally->samples);
+    facts_add_count(facts, "letters", letters);
+    facts_add_rounded(facts, "share", (double)letters / (double)tally->samples, 6);
+    facts_add_rounded(facts, "entropy", facts_entropy(tally->counts, histogram->bins), 6);
+}
+
 const struct mode mode_letters = {
     .id = MODE_LETTERS,
     .name = "letters",
@@ -23,6 +34,7 @@ const struct mode mode_letters = {
     .samples_most = byte_samples_most,
     .row_kind = byte_row_kind,
     .label_row = letters_label_row,
+    .add_facts = letters_add_facts,
 };
 
 void histogram_letters(struct histogram *histogram, unsigned width, bool fold)

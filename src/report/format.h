@@ -6,6 +6,7 @@
 #define GPUHISTO_FORMAT_H
 
 #include "rows.h"
+#include "src/histogram/facts.h"
 #include "writer.h"
 
 /* What a format knows of the table beside its rows. */
@@ -14,6 +15,7 @@ struct table {
     const struct histogram *histogram; /* the mode's name and columns, the type of values */
     struct totals totals;
     bool header;    /* a first row with the columns' names is wanted; for formats that can */
+    bool has_facts; /* set and looked at by formats that must close what they began with them */
     size_t written; /* 0 when a list begins: how much of it is written is the format's to count */
 };
 
@@ -24,12 +26,16 @@ struct quantile_row {
     char error[ROW_TEXT]; /* its greatest relative error */
 };
 
-/* Functions are called in this order. They write to table->out, where errors are kept. */
+/* Functions are called in this order. They write to table->out, where errors are kept. With --stats
+ * facts take the place of what comes before them, unless the format has_both. */
 struct format {
+    bool has_both;
     void (*begin)(struct table *table);
     void (*row)(struct table *table, const struct row *row); /* once for each row */
     void (*begin_quantiles)(struct table *table);            /* if there are any */
     void (*quantile)(struct table *table, const struct quantile_row *quantile);
+    void (*begin_facts)(struct table *table); /* with --stats */
+    void (*fact)(struct table *table, const struct fact *fact);
     void (*end)(struct table *table);
 };
 

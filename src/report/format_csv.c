@@ -55,6 +55,17 @@ static void csv_quantile(struct table *table, const struct quantile_row *row)
     writer_format(table->out, "q%s,%s,%s\n", row->q, row->value, row->error);
 }
 
+static void csv_begin_facts(struct table *table)
+{
+    if (table->header)
+        writer_text(table->out, "name,value,upper\n");
+}
+
+static void csv_fact(struct table *table, const struct fact *fact)
+{
+    writer_format(table->out, "%s,%s,%s\n", fact->name, fact->value, fact->upper);
+}
+
 static void csv_end(struct table *table)
 {
     (void)table;
@@ -65,5 +76,7 @@ const struct format format_csv = {
     .row = csv_row,
     .begin_quantiles = csv_begin_quantiles,
     .quantile = csv_quantile,
+    .begin_facts = csv_begin_facts,
+    .fact = csv_fact,
     .end = csv_end,
 };

@@ -82,15 +82,37 @@ static void json_quantile(struct table *table, const struct quantile_row *row)
     writer_char(out, '}');
 }
 
+static void json_begin_facts(struct table *table)
+{
+    writer_text(table->out, "],\"stats\":{");
+    table->has_facts = true;
+}
+
+static void json_fact(struct table *table, const struct fact *fact)
+{
+    struct writer *out = table->out;
+    writer_format(out, "%s\"%s\":", table->written++ ? "," : "", fact->name);
+    if (!fact->upper[0]) {
+        json_number(out, fact->value);
+        return;
+    }
+    json_member(out, "[", fact->value);
+    json_member(out, ",", fact->upper);
+    writer_char(out, ']');
+}
+
 static void json_end(struct table *table)
 {
-    writer_text(table->out, "]}\n");
+    writer_text(table->out, table->has_facts ? "}}\n" : "]}\n");
 }
 
 const struct format format_json = {
+    .has_both = true,
     .begin = json_begin,
     .row = json_row,
     .begin_quantiles = json_begin_quantiles,
     .quantile = json_quantile,
+    .begin_facts = json_begin_facts,
+    .fact = json_fact,
     .end = json_end,
 };

@@ -38,6 +38,20 @@ static void tsv_quantile(struct table *table, const struct quantile_row *row)
     writer_format(table->out, "q%s\t%s\t%s\n", row->q, row->value, row->error);
 }
 
+static void tsv_begin_facts(struct table *table)
+{
+    if (table->header)
+        writer_text(table->out, "name\tvalue\tupper\n");
+}
+
+static void tsv_fact(struct table *table, const struct fact *fact)
+{
+    writer_format(table->out, "%s\t%s", fact->name, fact->value);
+    if (fact->upper[0])
+        writer_format(table->out, "\t%s", fact->upper);
+    writer_char(table->out, '\n');
+}
+
 static void tsv_end(struct table *table)
 {
     (void)table;
@@ -48,5 +62,7 @@ const struct format format_tsv = {
     .row = tsv_row,
     .begin_quantiles = tsv_begin_quantiles,
     .quantile = tsv_quantile,
+    .begin_facts = tsv_begin_facts,
+    .fact = tsv_fact,
     .end = tsv_end,
 };

@@ -2,7 +2,7 @@
 #include "format.h"
 #include "quantile.h"
 #include "rows.h"
-
+#include "src/histogram/facts.h"
 #include "src/histogram/show_number.h"
 
 static void write_rows(const struct format *format, struct table *table, const struct tally *tally)
@@ -33,6 +33,24 @@ static void write_quantiles(const struct format *format, struct table *table,
     }
 }
 
+/* Writes facts: those of the mode, and for numbers the quantiles that were given, or some. */
+static void write_facts(const struct format *format, struct table *table,
+                        const struct report_options *options, const struct tally *tally)
+{
+    static const double some[] = {0.5, 0.9, 0.99, 0.999};
+    const struct histogram *histogram = table->histogram;
+    const double *quantiles = options->quantile_count ? options->quantiles : some;
+    size_t count = options->quantile_count ? options->quantile_count : sizeof some / sizeof some[0];
+    struct facts facts = {.count = 0};
+    histogram->mode->add_facts(histogram, tally, &facts);
+    for (size_t i = 0; histogram->has_moments && i < count; i++)
+        facts_add_quantile(&facts, histogram, tally, quantiles[i]);
+    table->written = 0;
+    format->begin_facts(table);
+    for (size_t i = 0; i < facts.count; i++)
+        format->fact(table, &facts.list[i]);
+}
+
 void report_write(struct writer *out, const struct report_options *options,
                   const struct histogram *histogram, const struct tally *tally)
 {
@@ -43,8 +61,12 @@ void report_write(struct writer *out, const struct report_options *options,
         .totals = rows_add_up(histogram, tally),
         .header = options->header,
     };
-    format->begin(&table);
-    write_rows(format, &table, tally);
-    write_quantiles(format, &table, options, tally);
+    if (!options->stats || format->has_both) {
+        format->begin(&table);
+        write_rows(format, &table, tally);
+        write_quantiles(format, &table, options, tally);
+    }
+    if (options->stats)
+        write_facts(format, &table, options, tally);
     format->end(&table);
 }

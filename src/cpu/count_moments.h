@@ -1,0 +1,249 @@
+/* The moments of a batch of numbers, for any vectors that the compiler finds a use for: a part of
+ * count_values.h, which defines BATCH, union batch, TARGET and INLINE.
+ *
+ * Doubles are added up without rounding. (x + big) - big is x rounded to a multiple of a power of
+ * two, which the greatest number of the batch decides; what is left of x is exact, and is split
+ * again. The parts have so few bits that their sums are exact, in any order (Demmel and Nguyen,
+ * "Fast reproducible floating-point summation", 2013). The square of a double is its product and
+ * the product's error, which is a double, too (Dekker, "A floating-point technique for extending
+ * the available precision", 1971). Where numbers of a batch are so far apart that something is left
+ * of one after all splits, they are added one by one. */
+#ifndef GPUHISTO_COUNT_MOMENTS_H
+#define GPUHISTO_COUNT_MOMENTS_H
+
+#include "src/histogram/moments.h"
+
+#include <float.h>
+#include <math.h>
+
+#define MOMENT_LANES 8
+
+/* A split takes 42 bits. Two hold numbers that are 2^30 apart, four their squares. */
+#define SUM_SPLITS 2
+#define SQUARE_SPLITS 4
+#define SPLIT_STEP 0x1p-42
+#define SPLIT_FIRST (1.5 * 4096) /* times a power of two that is not above the greatest */
+
+/* Between these, squares neither overflow nor lose bits. */
+#define SQUARED_LEAST 0x1p-480
+#define SQUARED_MOST 0x1p480
+
+/* What there is to know of a batch before it is split. Sizes are magnitudes over 0. */
+struct extent {
+    double min, max;    /* +inf and -inf: there is no number */
+    double least, most; /* of finite ones; +inf and 0: there are none, or all are 0 */
+};
+
+static struct extent join_extents(const struct extent lanes[MOMENT_LANES])
+{
+    struct extent all = lanes[0];
+    for (size_t j = 1; j < MOMENT_LANES; j++) {
+        all.min = lanes[j].min < all.min ? lanes[j].min : all.min;
+        all.max = lanes[j].max > all.max ? lanes[j].max : all.max;
+        all.least = lanes[j].least < all.least ? lanes[j].least : all.least;
+        all.most = lanes[j].most > all.most ? lanes[j].most : all.most;
+    }
+    return all;
+}
+
+/* Looks at doubles, and puts 0 for those that are not finite. */
+TARGET static struct extent take_extent(double *restrict values)
+{
+    double min[MOMENT_LANES], max[MOMENT_LANES], least[MOMENT_LANES], most[MOMENT_LANES];
+    struct extent lanes[MOMENT_LANES];
+    for (size_t j = 0; j < MOMENT_LANES; j++) {
+        min[j] = least[j] = HUGE_VAL;
+        max[j] = -HUGE_VAL;
+        most[j] = 0;
+    }
+    for (size_t i = 0; i < BATCH; i += MOMENT_LANES)
+        for (size_t j = 0; j < MOMENT_LANES; j++) {
+            double value = values[i + j], size = fabs(value);
+            double finite = size <= DBL_MAX ? value : 0, kept = size <= DBL_MAX ? size : 0;
+            double not_zero = size > 0 ? size : HUGE_VAL;
+            min[j] = value < min[j] ? value : min[j];
+            max[j] = value > max[j] ? value : max[j];
+            least[j] = not_zero < least[j] ? not_zero : least[j];
+            most[j] = kept > most[j] ? kept : most[j];
+            values[i + j] = finite;
+        }
+    for (size_t j = 0; j < MOMENT_LANES; j++)
+        lanes[j] = (struct extent){min[j], max[j], least[j], most[j]};
+    return join_extents(lanes);
+}
+
+/* Splits off a part of *rest. */
+TARGET INLINE double split_off(double *rest, double big)
+{
+    double part = (*rest + big) - big;
+    *rest -= part;
+    return part;
+}
+
+/* The error of the product value * value. */
+TARGET INLINE double square_error(double value, double square)
+{
+    double scaled = value * 0x8000001p0, high = scaled - (scaled - value), low = value - high;
+    return ((high * high - square) + 2 * high * low) + low * low;
+}
+
+/* The greatest power of two that is not above a size. */
+static double power_below(double size)
+{
+    uint64_t bits;
+    memcpy(&bits, &size, sizeof bits);
+    bits &= (uint64_t)0x7ff << 52;
+    memcpy(&size, &bits, sizeof size);
+    return size;
+}
+
+static void set_bigs(double *bigs, size_t count, double greatest)
+{
+    bigs[0] = SPLIT_FIRST * power_below(greatest);
+    for (size_t split = 1; split < count; split++)
+        bigs[split] = SPLIT_STEP * bigs[split - 1];
+}
+
+/* Adds the sums of all lanes to a sum; false, and nothing is added, if something is left. */
+static bool add_lanes(struct exact_sum *sum, double lanes[][MOMENT_LANES], size_t count,
+                      const double left[MOMENT_LANES])
+{
+    for (size_t j = 0; j < MOMENT_LANES; j++)
+        if (left[j] != 0)
+            return false;
+    for (size_t split = 0; split < count; split++) {
+        double all = 0;
+        for (size_t j = 0; j < MOMENT_LANES; j++)
+            all += lanes[split][j];
+        exact_sum_add(sum, all);
+    }
+    return true;
+}
+
+/* Both of these: false if the batch must be added one by one, and nothing was. */
+TARGET static bool sum_batch(struct exact_sum *sum, const double *values, double most)
+{
+    double bigs[SUM_SPLITS], lanes[SUM_SPLITS][MOMENT_LANES] = {{0}}, left[MOMENT_LANES] = {0};
+    set_bigs(bigs, SUM_SPLITS, most);
+    for (size_t i = 0; i < BATCH; i += MOMENT_LANES)
+        for (size_t j = 0; j < MOMENT_LANES; j++) {
+            double rest = values[i + j];
+            lanes[0][j] += split_off(&rest, bigs[0]);
+            lanes[1][j] += split_off(&rest, bigs[1]);
+            left[j] += fabs(rest);
+        }
+    return add_lanes(sum, lanes, SUM_SPLITS, left);
+}
+
+TARGET static bool sum_squares(struct exact_sum *sum, const double *values, double most)
+{
+    double bigs[SQUARE_SPLITS], lanes[SQUARE_SPLITS][MOMENT_LANES] = {{0}};
+    double left[MOMENT_LANES] = {0};
+    set_bigs(bigs, SQUARE_SPLITS, most * most);
+    for (size_t i = 0; i < BATCH; i += MOMENT_LANES)
+        for (size_t j = 0; j < MOMENT_LANES; j++) {
+            double value = values[i + j], rest = value * value, error = square_error(value, rest);
+            lanes[0][j] += split_off(&rest, bigs[0]);
+            lanes[1][j] += split_off(&rest, bigs[1]) + split_off(&error, bigs[1]);
+            lanes[2][j] += split_off(&rest, bigs[2]) + split_off(&error, bigs[2]);
+            lanes[3][j] += split_off(&rest, bigs[3]) + split_off(&error, bigs[3]);
+            left[j] += fabs(rest) + fabs(error);
+        }
+    return add_lanes(sum, lanes, SQUARE_SPLITS, left);
+}
+
+/* Adds values[0..n), n up to BATCH, without those that are NaN. */
+TARGET static void add_moments(struct moments *moments, const double *values, size_t n)
+{
+    double finite[BATCH];
+    memcpy(finite, values, n * sizeof values[0]);
+    for (size_t i = n; i < BATCH; i++)
+        finite[i] = NAN;
+    struct extent extent = take_extent(finite);
+    if (!(extent.min <= extent.max))
+        return;
+    moments_widen(moments, extent.min, extent.max);
+    for (size_t i = 0; (isinf(extent.min) || isinf(extent.max)) && i < n; i++) {
+        moments->lowest += values[i] == -HUGE_VAL;
+        moments->highest += values[i] == HUGE_VAL;
+    }
+    if (extent.most == 0)
+        return;
+    bool near = extent.least >= SQUARED_LEAST && extent.most <= SQUARED_MOST;
+    if (!near || !sum_batch(&moments->sum, finite, extent.most))
+        for (size_t i = 0; i < n; i++)
+            exact_sum_add(&moments->sum, finite[i]);
+    if (!near || !sum_squares(&moments->squares, finite, extent.most))
+        for (size_t i = 0; i < n; i++)
+            exact_sum_add_square(&moments->squares, finite[i]);
+}
+
+/* --- whole numbers: size and kind are constants wherever these are used --- */
+
+/* Adds n values of up to 32 bits. */
+TARGET INLINE void add_short_wholes(struct moments *moments, const union batch *batch, size_t n,
+                                    size_t size, char kind)
+{
+    int64_t sum = 0, least = INT64_MAX, greatest = INT64_MIN;
+    uint64_t low = 0, high = 0; /* halves of squares */
+    for (size_t i = 0; i < n; i++) {
+        int64_t value = (int64_t)whole_at(batch, i, size, kind);
+        uint64_t square = (uint64_t)value * (uint64_t)value;
+        sum += value;
+        low += (uint32_t)square;
+        high += square >> 32;
+        least = value < least ? value : least;
+        greatest = value > greatest ? value : greatest;
+    }
+    moments_widen_whole(moments, least, greatest);
+    exact_sum_add_whole(&moments->sum, sum, 0);
+    exact_sum_add_whole(&moments->squares, low, 0);
+    exact_sum_add_whole(&moments->squares, high, 32);
+}
+
+/* Adds n values of 64 bits. */
+TARGET INLINE void add_long_wholes(struct moments *moments, const union batch *batch, size_t n,
+                                   char kind)
+{
+    __extension__ typedef unsigned __int128 wide;
+    whole sum = 0, least = 0, greatest = 0, low = 0, high = 0;
+    for (size_t i = 0; i < n; i++) {
+        uint64_t bits = whole_at(batch, i, 8, kind);
+        whole value = kind == 'i' ? (whole)(int64_t)bits : (whole)bits;
+        uint64_t magnitude = value < 0 ? -bits : bits;
+        wide square = (wide)magnitude * magnitude;
+        sum += value;
+        low += (uint64_t)square;
+        high += (uint64_t)(square >> 64);
+        least = i == 0 || value < least ? value : least;
+        greatest = i == 0 || value > greatest ? value : greatest;
+    }
+    moments_widen_whole(moments, least, greatest);
+    exact_sum_add_whole(&moments->sum, sum, 0);
+    exact_sum_add_whole(&moments->squares, low, 0);
+    exact_sum_add_whole(&moments->squares, high, 64);
+}
+
+/* --- any values --- */
+
+/* Adds n values, over 0, of so many bytes in this machine's byte order. */
+TARGET INLINE void add_value_moments(struct moments *moments, const struct value_type *type,
+                                     const union batch *batch, size_t n, size_t size)
+{
+    double doubles[BATCH];
+    if (type->kind == 'f') {
+        for (size_t i = 0; i < n; i++)
+            doubles[i] = double_at(batch, i, size);
+        add_moments(moments, doubles, n);
+    } else if (size == 8 && type->kind == 'i') {
+        add_long_wholes(moments, batch, n, 'i');
+    } else if (size == 8) {
+        add_long_wholes(moments, batch, n, 'u');
+    } else if (type->kind == 'i') {
+        add_short_wholes(moments, batch, n, size, 'i');
+    } else {
+        add_short_wholes(moments, batch, n, size, 'u');
+    }
+}
+
+#endif

@@ -1,0 +1,204 @@
+#include "exact_sum.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <string.h>
+
+__extension__ typedef unsigned __int128 wide;
+
+#define DIGIT_BITS 32
+#define ADDED_MAX ((uint32_t)1 << 29) /* digits grow by less than 2^33 with each number */
+
+/* Carries all digits to 0 up to 2^32; the last one keeps the sign. */
+static void carry_digits(struct exact_sum *sum)
+{
+    int64_t carry = 0;
+    for (int i = 0; i < EXACT_DIGITS - 1; i++) {
+        int64_t digit = sum->digits[i] + carry, low = digit & UINT32_MAX;
+        carry = (digit - low) / ((int64_t)1 << DIGIT_BITS);
+        sum->digits[i] = low;
+    }
+    sum->digits[EXACT_DIGITS - 1] += carry;
+    sum->added = 0;
+}
+
+/* Adds magnitude * 2^exponent, or subtracts it. */
+static void add_magnitude(struct exact_sum *sum, wide magnitude, int exponent, bool negative)
+{
+    unsigned offset = (unsigned)(exponent - EXACT_LOWEST), shift = offset % DIGIT_BITS;
+    int64_t *digit = sum->digits + offset / DIGIT_BITS, sign = negative ? -1 : 1;
+    if (++sum->added == ADDED_MAX)
+        carry_digits(sum);
+    for (; magnitude != 0; magnitude >>= DIGIT_BITS, digit++) {
+        uint64_t part = (uint64_t)(uint32_t)magnitude << shift;
+        digit[0] += sign * (int64_t)(uint32_t)part;
+        digit[1] += sign * (int64_t)(part >> DIGIT_BITS);
+    }
+}
+
+/* A finite double is mantissa * 2^*exponent, either sign. */
+static uint64_t mantissa_of(double value, int *exponent)
+{
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    int biased = (int)(bits >> 52 & 0x7ff);
+    uint64_t fraction = bits & (((uint64_t)1 << 52) - 1);
+    *exponent = (biased > 0 ? biased : 1) - 1075;
+    return biased > 0 ? fraction | (uint64_t)1 << 52 : fraction;
+}
+
+void exact_sum_add(struct exact_sum *sum, double value)
+{
+    int exponent;
+    uint64_t mantissa = mantissa_of(value, &exponent);
+    add_magnitude(sum, mantissa, exponent, signbit(value));
+}
+
+void exact_sum_add_square(struct exact_sum *sum, double value)
+{
+    int exponent;
+    uint64_t mantissa = mantissa_of(value, &exponent);
+    add_magnitude(sum, (wide)mantissa * mantissa, 2 * exponent, false);
+}
+
+void exact_sum_add_whole(struct exact_sum *sum, whole value, int exponent)
+{
+    wide magnitude = value < 0 ? -(wide)value : (wide)value;
+    add_magnitude(sum, magnitude, exponent, value < 0);
+}
+
+void exact_sum_merge(struct exact_sum *into, const struct exact_sum *from)
+{
+    struct exact_sum other = *from;
+    carry_digits(into);
+    carry_digits(&other);
+    for (int i = 0; i < EXACT_DIGITS; i++)
+        into->digits[i] += other.digits[i];
+    into->added = 1;
+}
+
+/* --- reading it: whole numbers of any length, the lowest digit first --- */
+
+/* For n * squares, and for the square of a sum whose digits below the least double are left out. */
+#define LONG_DIGITS (2 * EXACT_DIGITS + 4)
+
+/* What digit 0 of such a sum counts: no double has a bit below. */
+#define SUM_LOWEST (EXACT_LOWEST / 2)
+
+struct long_number {
+    uint32_t digits[LONG_DIGITS];
+};
+
+/* The magnitude of a sum; whether it is negative. */
+static bool read_sum(const struct exact_sum *sum, struct long_number *number)
+{
+    struct exact_sum carried = *sum;
+    carry_digits(&carried);
+    bool negative = carried.digits[EXACT_DIGITS - 1] < 0;
+    for (int i = 0; negative && i < EXACT_DIGITS; i++)
+        carried.digits[i] = -carried.digits[i];
+    carry_digits(&carried);
+    memset(number, 0, sizeof *number);
+    for (int i = 0; i < EXACT_DIGITS; i++)
+        number->digits[i] = (uint32_t)carried.digits[i];
+    return negative;
+}
+
+/* Multiplies by a number, which may be the number itself. */
+static void multiply(struct long_number *number, const struct long_number *by)
+{
+    struct long_number product = {{0}};
+    for (int i = 0; i < LONG_DIGITS; i++) {
+        uint64_t carry = 0;
+        for (int k = 0; number->digits[i] != 0 && i + k < LONG_DIGITS; k++) {
+            carry += product.digits[i + k] + (uint64_t)number->digits[i] * by->digits[k];
+            product.digits[i + k] = (uint32_t)carry;
+            carry >>= DIGIT_BITS;
+        }
+    }
+    *number = product;
+}
+
+/* Divides by n; whether there is a remainder. */
+static bool divide(struct long_number *number, uint64_t n)
+{
+    uint64_t rest = 0;
+    for (int i = LONG_DIGITS - 1; i >= 0; i--) {
+        wide dividend = (wide)rest << DIGIT_BITS | number->digits[i];
+        number->digits[i] = (uint32_t)(dividend / n);
+        rest = (uint64_t)(dividend % n);
+    }
+    return rest != 0;
+}
+
+/* number -= other, which is not greater. */
+static void subtract(struct long_number *number, const struct long_number *other)
+{
+    int64_t borrow = 0;
+    for (int i = 0; i < LONG_DIGITS; i++) {
+        int64_t digit = (int64_t)number->digits[i] - other->digits[i] + borrow;
+        number->digits[i] = (uint32_t)digit;
+        borrow = digit < 0 ? -1 : 0;
+    }
+}
+
+static bool bit_of(const struct long_number *number, int bit)
+{
+    return number->digits[bit / DIGIT_BITS] >> bit % DIGIT_BITS & 1;
+}
+
+/* The number, and a little more if `more`, rounded to so many leading bits, half way to even, but
+ * to none below bit `least`: the mantissa, and in *bit where it begins. */
+static uint64_t round_number(const struct long_number *number, bool more, int least, int *bit)
+{
+    int top = LONG_DIGITS * DIGIT_BITS - 1;
+    while (top > 0 && !bit_of(number, top))
+        top--;
+    *bit = top - 52 > least ? top - 52 : least;
+    uint64_t mantissa = 0;
+    for (int i = top; i >= *bit; i--)
+        mantissa = mantissa << 1 | bit_of(number, i);
+    bool half = *bit > 0 && bit_of(number, *bit - 1), below = more;
+    for (int i = 0; i < *bit - 1 && !below; i++)
+        below = bit_of(number, i);
+    return mantissa + (half && (below || (mantissa & 1)));
+}
+
+double exact_sum_quotient(const struct exact_sum *sum, uint64_t n)
+{
+    struct long_number number;
+    bool negative = read_sum(sum, &number), more = divide(&number, n);
+    int bit;
+    uint64_t mantissa = round_number(&number, more, -1074 - EXACT_LOWEST, &bit);
+    double value = ldexp((double)mantissa, bit + EXACT_LOWEST);
+    return negative ? -value : value;
+}
+
+/* A sum of doubles as a number whose digit 0 counts 2^SUM_LOWEST. */
+static void read_doubles(const struct exact_sum *sum, struct long_number *number)
+{
+    const int skipped = (SUM_LOWEST - EXACT_LOWEST) / DIGIT_BITS;
+    read_sum(sum, number);
+    memmove(number->digits, number->digits + skipped,
+            sizeof number->digits - (size_t)skipped * sizeof number->digits[0]);
+    memset(number->digits + LONG_DIGITS - skipped, 0, (size_t)skipped * sizeof number->digits[0]);
+}
+
+/* The variance is (n * squares - sum^2) / n^2. */
+double exact_deviation(const struct exact_sum *sum, const struct exact_sum *squares, uint64_t n)
+{
+    struct long_number variance, square, times = {{(uint32_t)n, (uint32_t)(n >> DIGIT_BITS)}};
+    read_sum(squares, &variance);
+    multiply(&variance, &times);
+    read_doubles(sum, &square);
+    multiply(&square, &square);
+    subtract(&variance, &square);
+    bool more = divide(&variance, n);
+    more |= divide(&variance, n);
+    int bit;
+    uint64_t mantissa = round_number(&variance, more, 0, &bit);
+    int exponent = bit + EXACT_LOWEST;
+    if (exponent % 2 != 0)
+        return ldexp(sqrt(2 * (double)mantissa), (exponent - 1) / 2);
+    return ldexp(sqrt((double)mantissa), exponent / 2);
+}

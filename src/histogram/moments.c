@@ -1,0 +1,91 @@
+#include "moments.h"
+
+#include <math.h>
+
+void moments_widen(struct moments *moments, double min, double max)
+{
+    if (!moments->any || min < moments->min)
+        moments->min = min;
+    if (!moments->any || max > moments->max)
+        moments->max = max;
+    moments->any = true;
+}
+
+void moments_widen_whole(struct moments *moments, whole least, whole greatest)
+{
+    if (!moments->any || least < moments->least)
+        moments->least = least;
+    if (!moments->any || greatest > moments->greatest)
+        moments->greatest = greatest;
+    moments->any = true;
+}
+
+void moments_add(struct moments *moments, double value)
+{
+    moments_widen(moments, value, value);
+    if (isinf(value)) {
+        moments->lowest += value < 0;
+        moments->highest += value > 0;
+        return;
+    }
+    exact_sum_add(&moments->sum, value);
+    exact_sum_add_square(&moments->squares, value);
+}
+
+/* Adds magnitude * times, in parts that are not too long to be multiplied. */
+static void add_times(struct exact_sum *sum, uint64_t magnitude, uint64_t times, int exponent,
+                      bool negative)
+{
+    for (int part = 0; part < 2; part++) {
+        whole product = (whole)(magnitude >> 32 * part & UINT32_MAX) * (whole)times;
+        exact_sum_add_whole(sum, negative ? -product : product, exponent + 32 * part);
+    }
+}
+
+void moments_add_times(struct moments *moments, whole value, uint64_t times)
+{
+    __extension__ typedef unsigned __int128 wide;
+    uint64_t magnitude = (uint64_t)(value < 0 ? -value : value);
+    wide square = (wide)magnitude * magnitude;
+    if (times == 0)
+        return;
+    moments_widen_whole(moments, value, value);
+    add_times(&moments->sum, magnitude, times, 0, value < 0);
+    add_times(&moments->squares, (uint64_t)square, times, 0, false);
+    add_times(&moments->squares, (uint64_t)(square >> 64), times, 64, false);
+}
+
+void moments_merge(struct moments *into, const struct moments *from)
+{
+    if (!from->any)
+        return;
+    bool any = into->any;
+    moments_widen(into, from->min, from->max);
+    into->any = any;
+    moments_widen_whole(into, from->least, from->greatest);
+    into->lowest += from->lowest;
+    into->highest += from->highest;
+    exact_sum_merge(&into->sum, &from->sum);
+    exact_sum_merge(&into->squares, &from->squares);
+}
+
+double moments_mean(const struct moments *moments, uint64_t n)
+{
+    if (moments->lowest && moments->highest)
+        return NAN;
+    if (moments->lowest || moments->highest)
+        return moments->lowest ? -HUGE_VAL : HUGE_VAL;
+    return exact_sum_quotient(&moments->sum, n);
+}
+
+double moments_sum(const struct moments *moments)
+{
+    return moments_mean(moments, 1);
+}
+
+double moments_deviation(const struct moments *moments, uint64_t n)
+{
+    if (moments->lowest || moments->highest)
+        return NAN;
+    return exact_deviation(&moments->sum, &moments->squares, n);
+}
