@@ -87,6 +87,7 @@ unit_tests = \
 	tests/unit/test_frames \
 	tests/unit/test_limits \
 	tests/unit/test_lines \
+	tests/unit/test_moments \
 	tests/unit/test_number_parsers \
 	tests/unit/test_quantile \
 	tests/unit/test_show \
@@ -106,6 +107,7 @@ tests_unit_test_frames_LDADD = $(with_device)
 tests_unit_test_frames_LDFLAGS = $(reading_by_turns)
 tests_unit_test_limits_LDADD = $(libraries)
 tests_unit_test_lines_LDADD = $(libraries)
+tests_unit_test_moments_LDADD = $(libraries)
 tests_unit_test_number_parsers_SOURCES = tests/unit/test_number_parsers.c \
 	tests/unit/tested_parsers.h tests/unit/parsers_cpu.c
 tests_unit_test_number_parsers_LDADD = $(libraries)

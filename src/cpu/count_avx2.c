@@ -5,7 +5,7 @@
 
 #include <immintrin.h>
 
-#define TARGET __attribute__((target("avx2,popcnt")))
+#define TARGET __attribute__((target("avx2,fma,popcnt")))
 #define OWN(name) avx2_##name
 #define INLINE static inline __attribute__((always_inline))
 #define VECTOR 32
@@ -52,11 +52,13 @@ TARGET INLINE void add_plane(uint64_t totals[8], vector plane, unsigned weight)
 }
 
 #include "count_nibbles.h"
+#define SQUARE_BY_FMA
 #include "count_values.h"
 
 static bool avx2_runs_here(void)
 {
-    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("popcnt");
+    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
+           __builtin_cpu_supports("popcnt");
 }
 
 const struct counter counter_avx2 = {

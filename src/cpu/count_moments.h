@@ -7,7 +7,9 @@
  * "Fast reproducible floating-point summation", 2013). The square of a double is its product and
  * the product's error, which is a double, too (Dekker, "A floating-point technique for extending
  * the available precision", 1971). Where numbers of a batch are so far apart that something is left
- * of one after all splits, they are added one by one. */
+ * of one after all splits, that is added by itself.
+ *
+ * The file that this is a part of defines SQUARE_BY_FMA if it has such an instruction. */
 #ifndef GPUHISTO_COUNT_MOMENTS_H
 #define GPUHISTO_COUNT_MOMENTS_H
 
@@ -18,9 +20,11 @@
 
 #define MOMENT_LANES 8
 
-/* A split takes 42 bits. Two hold numbers that are 2^30 apart, four their squares. */
+/* A split takes 42 bits. Of numbers that are at most NEAR apart, nothing is left after two, and of
+ * their squares after four. */
 #define SUM_SPLITS 2
 #define SQUARE_SPLITS 4
+#define NEAR 0x1p29
 #define SPLIT_STEP 0x1p-42
 #define SPLIT_FIRST (1.5 * 4096) /* times a power of two that is not above the greatest */
 
@@ -83,8 +87,12 @@ TARGET INLINE double split_off(double *rest, double big)
 /* The error of the product value * value. */
 TARGET INLINE double square_error(double value, double square)
 {
+#ifdef SQUARE_BY_FMA
+    return __builtin_fma(value, value, -square);
+#else
     double scaled = value * 0x8000001p0, high = scaled - (scaled - value), low = value - high;
     return ((high * high - square) + 2 * high * low) + low * low;
+#endif
 }
 
 /* The greatest power of two that is not above a size. */
@@ -104,41 +112,48 @@ static void set_bigs(double *bigs, size_t count, double greatest)
         bigs[split] = SPLIT_STEP * bigs[split - 1];
 }
 
-/* Adds the sums of all lanes to a sum; false, and nothing is added, if something is left. */
-static bool add_lanes(struct exact_sum *sum, double lanes[][MOMENT_LANES], size_t count,
-                      const double left[MOMENT_LANES])
+/* Adds the sums of all lanes to a sum. */
+static void add_lanes(struct exact_sum *sum, double lanes[][MOMENT_LANES], size_t count)
 {
-    for (size_t j = 0; j < MOMENT_LANES; j++)
-        if (left[j] != 0)
-            return false;
     for (size_t split = 0; split < count; split++) {
         double all = 0;
         for (size_t j = 0; j < MOMENT_LANES; j++)
             all += lanes[split][j];
         exact_sum_add(sum, all);
     }
-    return true;
 }
 
-/* Both of these: false if the batch must be added one by one, and nothing was. */
-TARGET static bool sum_batch(struct exact_sum *sum, const double *values, double most)
+/* Adds what is left of numbers: rarely anything. */
+static void add_rests(struct exact_sum *sum, const double rests[BATCH])
 {
-    double bigs[SUM_SPLITS], lanes[SUM_SPLITS][MOMENT_LANES] = {{0}}, left[MOMENT_LANES] = {0};
+    for (size_t i = 0; i < BATCH; i++)
+        if (rests[i] != 0)
+            exact_sum_add(sum, rests[i]);
+}
+
+/* Adds up a batch whose greatest magnitude is `most`; `near` is a constant. */
+TARGET INLINE void sum_batch(struct exact_sum *sum, const double *values, double most, bool near)
+{
+    double bigs[SUM_SPLITS], lanes[SUM_SPLITS][MOMENT_LANES] = {{0}}, rests[BATCH];
     set_bigs(bigs, SUM_SPLITS, most);
     for (size_t i = 0; i < BATCH; i += MOMENT_LANES)
         for (size_t j = 0; j < MOMENT_LANES; j++) {
             double rest = values[i + j];
             lanes[0][j] += split_off(&rest, bigs[0]);
-            lanes[1][j] += split_off(&rest, bigs[1]);
-            left[j] += fabs(rest);
+            lanes[1][j] += near ? rest : split_off(&rest, bigs[1]);
+            if (!near)
+                rests[i + j] = rest;
         }
-    return add_lanes(sum, lanes, SUM_SPLITS, left);
+    add_lanes(sum, lanes, SUM_SPLITS);
+    if (!near)
+        add_rests(sum, rests);
 }
 
-TARGET static bool sum_squares(struct exact_sum *sum, const double *values, double most)
+/* The same for the squares, of a batch whose greatest magnitude is `most`. */
+TARGET INLINE void sum_squares(struct exact_sum *sum, const double *values, double most, bool near)
 {
     double bigs[SQUARE_SPLITS], lanes[SQUARE_SPLITS][MOMENT_LANES] = {{0}};
-    double left[MOMENT_LANES] = {0};
+    double rests[BATCH], errors[BATCH];
     set_bigs(bigs, SQUARE_SPLITS, most * most);
     for (size_t i = 0; i < BATCH; i += MOMENT_LANES)
         for (size_t j = 0; j < MOMENT_LANES; j++) {
@@ -146,10 +161,19 @@ TARGET static bool sum_squares(struct exact_sum *sum, const double *values, doub
             lanes[0][j] += split_off(&rest, bigs[0]);
             lanes[1][j] += split_off(&rest, bigs[1]) + split_off(&error, bigs[1]);
             lanes[2][j] += split_off(&rest, bigs[2]) + split_off(&error, bigs[2]);
-            lanes[3][j] += split_off(&rest, bigs[3]) + split_off(&error, bigs[3]);
-            left[j] += fabs(rest) + fabs(error);
+            if (near) {
+                lanes[3][j] += rest + error;
+            } else {
+                lanes[3][j] += split_off(&rest, bigs[3]) + split_off(&error, bigs[3]);
+                rests[i + j] = rest;
+                errors[i + j] = error;
+            }
         }
-    return add_lanes(sum, lanes, SQUARE_SPLITS, left);
+    add_lanes(sum, lanes, SQUARE_SPLITS);
+    if (near)
+        return;
+    add_rests(sum, rests);
+    add_rests(sum, errors);
 }
 
 /* Adds values[0..n), n up to BATCH, without those that are NaN. */
@@ -169,13 +193,18 @@ TARGET static void add_moments(struct moments *moments, const double *values, si
     }
     if (extent.most == 0)
         return;
-    bool near = extent.least >= SQUARED_LEAST && extent.most <= SQUARED_MOST;
-    if (!near || !sum_batch(&moments->sum, finite, extent.most))
-        for (size_t i = 0; i < n; i++)
+    if (extent.least < SQUARED_LEAST || extent.most > SQUARED_MOST) {
+        for (size_t i = 0; i < n; i++) {
             exact_sum_add(&moments->sum, finite[i]);
-    if (!near || !sum_squares(&moments->squares, finite, extent.most))
-        for (size_t i = 0; i < n; i++)
             exact_sum_add_square(&moments->squares, finite[i]);
+        }
+    } else if (extent.most <= extent.least * NEAR) {
+        sum_batch(&moments->sum, finite, extent.most, true);
+        sum_squares(&moments->squares, finite, extent.most, true);
+    } else {
+        sum_batch(&moments->sum, finite, extent.most, false);
+        sum_squares(&moments->squares, finite, extent.most, false);
+    }
 }
 
 /* --- whole numbers: size and kind are constants wherever these are used --- */

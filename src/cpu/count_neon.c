@@ -45,6 +45,7 @@ INLINE void add_plane(uint64_t totals[8], vector plane, unsigned weight)
 }
 
 #include "count_nibbles.h"
+#define SQUARE_BY_FMA
 #include "count_values.h"
 
 static bool neon_runs_here(void)

@@ -1,0 +1,280 @@
+/* The least, the greatest and the exact sums of numbers, as every counter of this processor adds
+ * them up, in any order and in parts: the sum and the mean must be the doubles nearest to what a
+ * number of thousands of bits, to which the numbers are added one by one, says; and the standard
+ * deviation must be that of whole numbers which 128 bits hold. */
+#include "src/cpu/count.h"
+#include "tests/helpers/bits.h"
+#include "tests/helpers/random.h"
+#include "tests/helpers/scale.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define VALUES_MAX 5000
+
+__extension__ typedef unsigned __int128 wide;
+
+static unsigned long cases, wrong;
+
+static void check(bool right, const char *counter, const char *what, size_t count, double got)
+{
+    cases++;
+    if (!right && wrong++ < 20)
+        fprintf(stderr, "FAIL: %s, %zu numbers: %s is %.17g\n", counter, count, what, got);
+}
+
+/* --- the naive number: a bit in each byte, in two's complement --- */
+
+#define BITS 2600
+#define LOWEST (-1140) /* what bit 0 counts, as a power of two */
+
+struct naive {
+    unsigned char bits[BITS];
+};
+
+static void naive_add(struct naive *number, wide magnitude, int exponent, bool negative)
+{
+    int carry = negative;
+    for (int i = 0; i < BITS; i++) {
+        int at = i - (exponent - LOWEST);
+        int bit = at >= 0 && at < 128 ? (int)(magnitude >> at & 1) : 0;
+        int sum = number->bits[i] + (negative ? !bit : bit) + carry;
+        number->bits[i] = (unsigned char)(sum & 1);
+        carry = sum >> 1;
+    }
+}
+
+/* Adds value * times, and half of the last place of value * times if `half`. */
+static void naive_add_double(struct naive *number, double value, uint64_t times, int half,
+                             bool negative)
+{
+    int exponent;
+    double mantissa = frexp(value, &exponent);
+    exponent = value == 0 || exponent - 53 < -1074 ? -1074 : exponent - 53;
+    mantissa = ldexp(fabs(value), -exponent); /* exact */
+    wide doubled = 2 * (wide)(uint64_t)mantissa + (wide)(half < 0 ? -1 : half);
+    naive_add(number, doubled * times, exponent - 1, (value < 0) != negative);
+}
+
+static int naive_sign(const struct naive *number)
+{
+    if (number->bits[BITS - 1])
+        return -1;
+    for (int i = 0; i < BITS; i++)
+        if (number->bits[i])
+            return 1;
+    return 0;
+}
+
+/* Whether the value is the nearest double to sum / n: the sum lies between n times the two points
+ * half way to the neighbours. Below a power of two the lower one is nearer. */
+static bool is_nearest(const struct naive *sum, double value, uint64_t n)
+{
+    struct naive above = *sum, below = *sum;
+    if (value == 0) {
+        naive_add_double(&above, 0, n, 1, true);
+        naive_add_double(&below, 0, n, 1, false);
+        return naive_sign(&above) <= 0 && naive_sign(&below) >= 0;
+    }
+    double size = fabs(value);
+    bool is_power = size > DBL_MIN && bits_of_double(size) << 12 == 0;
+    naive_add_double(&above, value, n, 1, true);
+    naive_add_double(&below, is_power ? copysign(nextafter(size, 0), value) : value, n,
+                     is_power ? 1 : -1, true);
+    int outer = naive_sign(&above), inner = naive_sign(&below);
+    return value > 0 ? outer <= 0 && inner >= 0 : outer >= 0 && inner <= 0;
+}
+
+/* --- numbers --- */
+
+enum kind { KIND_NEAR, KIND_SPREAD, KIND_WIDE, KIND_ANY, KIND_CANCEL, KIND_LATE, KIND_TINY, KINDS };
+
+static double random_unit(void)
+{
+    return (double)(random_word() >> 11) * 0x1p-53;
+}
+
+static double random_number(enum kind kind, unsigned spread)
+{
+    double sign = random_below(2) ? 1 : -1, value;
+    switch (kind) {
+    case KIND_NEAR:
+        return 0.001 * random_below(100000);
+    case KIND_SPREAD: /* around what the vector loops can take */
+        return sign * ldexp(1 + random_unit(), (int)random_below(spread));
+    case KIND_WIDE:
+        return sign * ldexp(random_unit(), (int)random_below(200) - 100);
+    case KIND_CANCEL:
+        return sign * ldexp(1 + random_unit(), (int)random_below(60));
+    case KIND_LATE:
+        return 1.7e18 + 256.0 * random_below(1000000);
+    case KIND_TINY:
+        return sign * 0x1p-1074 * random_below(1000000);
+    default:
+        do
+            value = double_of_bits(random_word());
+        while (!isfinite(value));
+        return value;
+    }
+}
+
+static void make_numbers(enum kind kind, double *values, size_t count)
+{
+    unsigned spread = 20 + random_below(50);
+    for (size_t i = 0; i < count; i++)
+        values[i] = random_number(kind, spread);
+    for (size_t i = 0; kind == KIND_CANCEL && i + 1 < count / 2; i++)
+        values[count - 1 - i] = -values[i];
+    if (random_below(3) == 0) /* what is no part of a sum */
+        for (size_t i = 0; i < count; i += 1 + random_below(50))
+            values[i] = NAN;
+}
+
+/* --- a run --- */
+
+static void lay_doubles(struct histogram *histogram)
+{
+    struct binning binning;
+    if (binning_equal(&binning, 0, 1, 10) != BINNING_OK)
+        abort();
+    histogram_values(histogram, value_type_find("f64"), &binning);
+    histogram->has_moments = true;
+}
+
+/* Counts the numbers in random parts, into two tallies that are then added up. */
+static void count_in_parts(const struct counter *counter, const struct histogram *histogram,
+                           const unsigned char *data, size_t len, struct tally *tally)
+{
+    struct count_plan plan = count_plan(counter, histogram);
+    size_t size = histogram->type.size;
+    struct tally other;
+    if (tally_open(tally, histogram) != 0 || tally_open(&other, histogram) != 0)
+        abort();
+    for (size_t done = 0, part; done < len; done += part) {
+        part = random_below(4) ? len - done
+                               : size * (1 + random_below((unsigned)(len - done) / (unsigned)size));
+        count_samples(&plan, data + done, part, random_below(2) ? tally : &other);
+    }
+    tally_add(tally, &other);
+    tally_close(&other);
+}
+
+static void check_doubles(const struct counter *counter, enum kind kind, double *values,
+                          size_t count)
+{
+    struct histogram histogram;
+    struct tally tally;
+    static struct naive sum;
+    double min = HUGE_VAL, max = -HUGE_VAL;
+    uint64_t n = 0;
+    memset(&sum, 0, sizeof sum);
+    for (size_t i = 0; i < count; i++) {
+        if (isnan(values[i]))
+            continue;
+        n++;
+        naive_add_double(&sum, values[i], 1, 0, false);
+        min = values[i] < min ? values[i] : min;
+        max = values[i] > max ? values[i] : max;
+    }
+    lay_doubles(&histogram);
+    count_in_parts(counter, &histogram, (const unsigned char *)values, count * sizeof values[0],
+                   &tally);
+    const struct moments *moments = tally.moments;
+    check(moments->any == (n > 0), counter->name, "whether there is one", count, (double)n);
+    if (n > 0) {
+        double total = moments_sum(moments), mean = moments_mean(moments, n);
+        check(moments->min == min, counter->name, "the least", count, moments->min);
+        check(moments->max == max, counter->name, "the greatest", count, moments->max);
+        check(isinf(total) ? kind == KIND_ANY : is_nearest(&sum, total, 1), counter->name,
+              "the sum", count, total);
+        check(is_nearest(&sum, mean, n), counter->name, "the mean", count, mean);
+    }
+    tally_close(&tally);
+    binning_free(&histogram.binning);
+}
+
+/* --- whole numbers of a type, which 128 bits hold --- */
+
+static void check_wholes(const struct counter *counter, const char *name)
+{
+    const struct value_type *type = value_type_find(name);
+    static unsigned char data[VALUES_MAX * 8];
+    size_t count = 1 + random_below(VALUES_MAX);
+    struct histogram histogram;
+    struct binning binning;
+    struct tally tally;
+    whole sum = 0, squares = 0, least = 0, greatest = 0;
+    for (size_t i = 0; i < count; i++) {
+        int64_t value = (int64_t)random_below(1u << 30) >> random_below(30);
+        value = type->kind == 'i' && random_below(2) ? -value : value;
+        if (type->size < 4)
+            value = type->kind == 'i' ? (type->size == 1 ? (int8_t)value : (int16_t)value)
+                                      : (type->size == 1 ? (uint8_t)value : (uint16_t)value);
+        for (size_t byte = 0; byte < type->size; byte++)
+            data[i * type->size + byte] = (unsigned char)((uint64_t)value >> 8 * byte);
+        sum += value;
+        squares += (whole)value * value;
+        least = i == 0 || value < least ? value : least;
+        greatest = i == 0 || value > greatest ? value : greatest;
+    }
+    if (binning_equal_whole(&binning, 0, 100, 10) != BINNING_OK)
+        abort();
+    histogram_values(&histogram, type, &binning);
+    histogram.has_moments = true;
+    count_in_parts(counter, &histogram, data, count * type->size, &tally);
+    const struct moments *moments = tally.moments;
+    double n = (double)count;
+    double variance = (double)((whole)count * squares - sum * sum) / (n * n);
+    double deviation = moments_deviation(moments, count);
+    check(moments->least == least && moments->greatest == greatest, counter->name, name, count, 0);
+    check(moments_sum(moments) == (double)sum, counter->name, name, count, moments_sum(moments));
+    check(fabs(deviation - sqrt(variance)) <= 4 * DBL_EPSILON * deviation, counter->name, name,
+          count, deviation);
+    tally_close(&tally);
+    binning_free(&histogram.binning);
+}
+
+static void check_infinities(const struct counter *counter)
+{
+    static const double both[] = {1, HUGE_VAL, 2, -HUGE_VAL}, one[] = {-HUGE_VAL, 5, 7};
+    struct histogram histogram;
+    struct tally tally;
+    lay_doubles(&histogram);
+    count_in_parts(counter, &histogram, (const unsigned char *)both, sizeof both, &tally);
+    check(isnan(moments_sum(tally.moments)), counter->name, "inf - inf", 4, 0);
+    check(tally.moments->min == -HUGE_VAL && tally.moments->max == HUGE_VAL, counter->name, "inf",
+          4, 0);
+    tally_close(&tally);
+    count_in_parts(counter, &histogram, (const unsigned char *)one, sizeof one, &tally);
+    check(moments_mean(tally.moments, 3) == -HUGE_VAL, counter->name, "-inf", 3, 0);
+    check(isnan(moments_deviation(tally.moments, 3)), counter->name, "its deviation", 3, 0);
+    tally_close(&tally);
+    binning_free(&histogram.binning);
+}
+
+int main(void)
+{
+    static const char *const types[] = {"u8", "i8", "u16", "i16", "u32", "i32", "u64", "i64"};
+    static const size_t counts[] = {1, 2, 7, 1023, 1024, 1025, 2048};
+    static double values[VALUES_MAX];
+    unsigned rounds = scale_is_small_or_slow() ? 6 : 60;
+    for (const struct counter *const *counter = counters; *counter; counter++) {
+        if (!(*counter)->runs_here())
+            continue;
+        for (unsigned round = 0; round < rounds; round++) {
+            for (enum kind kind = 0; kind < KINDS; kind++) {
+                size_t count = round < 3 ? counts[random_below(7)] : 1 + random_below(VALUES_MAX);
+                make_numbers(kind, values, count);
+                check_doubles(*counter, kind, values, count);
+            }
+            for (size_t type = 0; type < sizeof types / sizeof types[0]; type++)
+                check_wholes(*counter, types[type]);
+            check_infinities(*counter);
+        }
+    }
+    printf("%lu cases, %lu wrong\n", cases, wrong);
+    return wrong ? 1 : 0;
+}
