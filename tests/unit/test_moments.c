@@ -126,7 +126,8 @@ static void make_numbers(enum kind kind, double *values, size_t count)
     unsigned spread = 20 + random_below(50);
     for (size_t i = 0; i < count; i++)
         values[i] = random_number(kind, spread);
-    for (size_t i = 0; kind == KIND_CANCEL && i + 1 < count / 2; i++)
+    bool cancels = kind == KIND_CANCEL || (kind == KIND_SPREAD && random_below(2));
+    for (size_t i = 0; cancels && i + 1 < count / 2; i++)
         values[count - 1 - i] = -values[i];
     if (random_below(3) == 0) /* what is no part of a sum */
         for (size_t i = 0; i < count; i += 1 + random_below(50))
@@ -162,20 +163,34 @@ static void count_in_parts(const struct counter *counter, const struct histogram
     tally_close(&other);
 }
 
+/* Whether two sums of squares, however they came about, are the same. */
+static bool is_same_sum(const struct exact_sum *a, const struct exact_sum *b)
+{
+    static struct exact_sum first, second;
+    memset(&first, 0, sizeof first);
+    memset(&second, 0, sizeof second);
+    exact_sum_merge(&first, a); /* which carries digits */
+    exact_sum_merge(&second, b);
+    return memcmp(first.digits, second.digits, sizeof first.digits) == 0;
+}
+
 static void check_doubles(const struct counter *counter, enum kind kind, double *values,
                           size_t count)
 {
     struct histogram histogram;
     struct tally tally;
     static struct naive sum;
+    static struct exact_sum squares;
     double min = HUGE_VAL, max = -HUGE_VAL;
     uint64_t n = 0;
     memset(&sum, 0, sizeof sum);
+    memset(&squares, 0, sizeof squares);
     for (size_t i = 0; i < count; i++) {
         if (isnan(values[i]))
             continue;
         n++;
         naive_add_double(&sum, values[i], 1, 0, false);
+        exact_sum_add_square(&squares, values[i]);
         min = values[i] < min ? values[i] : min;
         max = values[i] > max ? values[i] : max;
     }
@@ -191,6 +206,8 @@ static void check_doubles(const struct counter *counter, enum kind kind, double 
         check(isinf(total) ? kind == KIND_ANY : is_nearest(&sum, total, 1), counter->name,
               "the sum", count, total);
         check(is_nearest(&sum, mean, n), counter->name, "the mean", count, mean);
+        check(is_same_sum(&squares, &moments->squares), counter->name, "the sum of squares", count,
+              moments_deviation(moments, n));
     }
     tally_close(&tally);
     binning_free(&histogram.binning);
