@@ -72,7 +72,9 @@ int mode_settle(const struct draft *draft, struct reason *why)
     if (!binned && (draft->bins || draft->min || draft->max || draft->edges || draft->log))
         return option_wrong(
             why, "--bins, --min, --max, --edges, --log: require --numbers or --values=TYPE");
-    if (!draft->numbers && (draft->invalid || draft->options->report.quantile_count))
+    const struct report_options *report = &draft->options->report;
+    bool has_quantiles = draft->numbers || (draft->type && report->stats);
+    if ((draft->invalid && !draft->numbers) || (report->quantile_count && !has_quantiles))
         return option_wrong(why, "--quantiles, --invalid: require --numbers");
     if (binned)
         return settle_binned(draft, why);

@@ -1,0 +1,193 @@
+#!/bin/sh
+# --stats: facts instead of bins.
+. "${srcdir:-.}/tests/helpers/lib.sh"
+
+watch_over 300
+
+# Makes `expected` of lines on standard input, with tabs between their words.
+expect()
+{
+    tr ' ' "$tab" >expected
+}
+
+# --- numbers ---
+
+printf '1\n2\n3\n4.5\nx\n-7\n0\n' >numbers
+bins=--edges=-10,0,1,1.5,10
+expect <<'EOF'
+count 6
+invalid 1
+min -7
+max 4.5
+sum 3.5
+mean 0.5833333333333334
+stddev 3.6789566757740193
+p0 -7 0
+p50 1 1.5
+p90 1.5 4.5
+p100 1.5 4.5
+EOF
+for option in -s --stats; do
+    run -qn $option $bins --quantiles=0,0.5,0.9,1 numbers
+    counts "numbers, $option" expected
+done
+run -qns $bins --quantiles=0,0.5,0.9,1 --threads=3 numbers
+counts "numbers, three threads" expected
+awk -F "$tab" -v OFS=, '{ print $1, $2, $3 }' expected >expected.csv
+run -qns $bins -F csv --quantiles=0,0.5,0.9,1 numbers
+counts "numbers, csv" expected.csv
+{ echo name,value,upper && cat expected.csv; } >headed
+run -qns $bins -F csv --header --quantiles=0,0.5,0.9,1 numbers
+counts "numbers, csv with header" headed
+{ printf 'name\tvalue\tupper\n' && cat expected; } >headed
+run -qns $bins --header --quantiles=0,0.5,0.9,1 numbers
+counts "numbers, tsv with header" headed
+sed "s/^invalid.*/invalid${tab}0/" expected >skipped
+run -ns $bins --invalid=skip --quantiles=0,0.5,0.9,1 numbers
+counts "numbers, --invalid=skip" skipped
+
+# JSON keeps the bins, and has the facts beside them.
+cat >expected.json <<'EOF'
+{"schema":"gpuhisto/1","mode":"numbers","total":3,"counted":2,"other":1,"below":1,"above":0,"invalid":0,"bins":[{"lo":0,"hi":2,"count":1},{"lo":2,"hi":4,"count":1}],"stats":{"count":3,"invalid":0,"min":-1,"max":3,"sum":3,"mean":1,"stddev":1.632993161855452,"p50":[0,2],"p90":[2,3],"p99":[2,3],"p99.9":[2,3]}}
+EOF
+printf '1 -1 3\n' | run -ns -F json --edges=0,2,4
+counts "numbers, json" expected.json
+
+# An interval does not go beyond the least and the greatest number, even outside of the bins.
+expect <<'EOF'
+p0 -5 0
+p50 0 10
+p100 10 70
+EOF
+printf '%s\n' -5 -3 2 3 4 20 70 | run -ns --edges=0,10 --quantiles=0,0.5,1
+tail -n 3 out >quantiles
+same "quantiles outside of the bins" expected quantiles
+
+# A sum is exact, whatever would be rounded on the way, and the order of the numbers does not matter.
+expect <<'EOF'
+sum 3
+mean 0.5
+EOF
+echo 1e308 1e308 -1e308 -1e308 1e-300 3 | run -ns
+grep -e ^sum -e ^mean out >facts
+same "a sum that overflows on the way" expected facts
+awk 'BEGIN { for (i = 0; i < 40000; i++) print (i % 7) * 10 ^ (i % 30 - 15) }' >long
+run -ns long
+mv out in_order
+for threads in 1 2 5; do
+    sort -r long | run -ns --threads=$threads
+    counts "another order, $threads threads" in_order
+done
+
+expect <<'EOF'
+count 0
+invalid 0
+min nan
+max nan
+sum 0
+mean nan
+stddev nan
+p50 nan
+p90 nan
+p99 nan
+p99.9 nan
+EOF
+run -ns </dev/null
+counts "no numbers" expected
+expect <<'EOF'
+count 3
+invalid 0
+min -inf
+max 2
+sum -inf
+mean -inf
+stddev nan
+p50 1 1.5
+EOF
+printf '%s\n' 1 -inf 2 | run -ns --edges=1,1.5,2 --quantiles=0.5
+counts "an infinite number" expected
+
+# --- values ---
+
+expect <<'EOF'
+count 4
+invalid 0
+min -1
+max 32767
+sum 32769
+mean 8192.25
+stddev 14188.238568881621
+p50 1
+p90 4 32767
+EOF
+printf '\001\000\002\000\377\377\377\177' |
+    run -s --values=i16 --bins=8 --min=-4 --max=4 --quantiles=0.5,0.9
+counts "i16" expected
+expect <<'EOF'
+min 0
+max 18446744073709551615
+sum 1.8446744073709552e+19
+mean 9.223372036854776e+18
+EOF
+printf '\377\377\377\377\377\377\377\377\000\000\000\000\000\000\000\000' |
+    run -s --values=u64 --bins=1 --min=0 --max=9
+sed -n '3,6p' out >facts
+same "u64" expected facts
+
+# --- bytes and letters ---
+
+expect <<'EOF'
+bytes 12
+distinct 9
+entropy 3.022055
+chi-square 414.67
+probability 0.000000
+mean 93.83333333333333
+printable 1.000000
+coincidence 0.060606
+EOF
+echo 'hello world' | run -s
+counts "bytes" expected
+expect <<'EOF'
+bytes 256
+distinct 256
+entropy 8.000000
+chi-square 0.00
+probability 1.000000
+mean 127.5
+printable 0.390625
+coincidence 0.000000
+EOF
+awk 'BEGIN { for (i = 0; i < 256; i++) printf "\\%03o", i }' >escapes
+# shellcheck disable=SC2059 # the escapes are what is to be printed
+printf "$(cat escapes)" | run -bs
+counts "each byte once" expected
+expect <<'EOF'
+bytes 12
+letters 10
+share 0.833333
+entropy 2.446439
+EOF
+echo 'hello world' | run -l -s
+counts "letters" expected
+expect <<'EOF'
+bytes 0
+distinct 0
+entropy nan
+chi-square nan
+probability nan
+mean nan
+printable nan
+coincidence nan
+EOF
+run -s </dev/null
+counts "no bytes" expected
+
+# --- what does not go together ---
+
+run -ns --device=gpu numbers
+refuses "sums on a GPU" 2 "--device=gpu: does not sum numbers for --stats; leave it out"
+run -s --quantiles numbers
+refuses "quantiles of bytes" 2 "--quantiles, --invalid: require --numbers"
+
+summary
