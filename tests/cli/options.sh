@@ -121,7 +121,6 @@ usage "--quantiles, --invalid: require --numbers" --quantiles
 usage "--quantiles, --invalid: require --numbers" --values=u8 --quantiles=0.5
 usage "--quantiles, --invalid: require --numbers" -l --invalid=count
 usage "--quantiles, --invalid: require --numbers" --stats --values=u8 --invalid=count
-usage "--kernel=numbers: cannot be combined with --stats" -n --stats --kernel=numbers
 ENGINE='' usage "--kernel=lanes: does not count in this mode" -n --kernel=lanes
 ENGINE='' usage "--kernel=numbers: does not count in this mode" --bytes --kernel=numbers
 usage "--fold-case: requires --letters" --fold-case

@@ -187,6 +187,8 @@ counts "no bytes" expected
 
 run -ns --device=gpu numbers
 refuses "sums on a GPU" 2 "--device=gpu: does not sum numbers for --stats; leave it out"
+run_as "$GPUHISTO" -ns --kernel=numbers numbers
+refuses "sums by a kernel" 2 "--kernel=numbers: cannot be combined with --stats"
 run -s --quantiles numbers
 refuses "quantiles of bytes" 2 "--quantiles, --invalid: require --numbers"
 
