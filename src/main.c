@@ -15,6 +15,7 @@
 #include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 enum {
@@ -141,11 +142,25 @@ static void choose_gpu(void)
     options.pool.visible = &gpu;
 }
 
+/* Whether a FILE that does not exist was probably meant as the value of an option; says so. */
+static bool is_misplaced(const struct misplaced *misplaced)
+{
+    struct reason why;
+    if (!misplaced->option || access(misplaced->word, F_OK) == 0)
+        return false;
+    reason_of(&why, misplaced->word, "%s; did you mean --%s=%s?", strerror(errno),
+              misplaced->option, misplaced->word);
+    diag("%s", why.text);
+    return true;
+}
+
 static int count(void)
 {
     struct tally tally;
     struct pool_outcome outcome = {0};
     struct reason why;
+    if (is_misplaced(&options.misplaced))
+        return STATUS_FAILED;
     if (output_prepare(&output, options.output, &why) != 0)
         return failed(&why);
     if (options.pool.device != DEVICE_CPU)

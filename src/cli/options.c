@@ -114,6 +114,22 @@ static int refuse(int code, const char *word, struct reason *why)
     return OPTIONS_WRONG;
 }
 
+/* --- a value that was typed as a FILE --- */
+
+/* Notes the word after an option without its optional value, if it is a number, or a list of some,
+ * that the option would have taken. The handler tries it on copies. */
+static void note_misplaced(const struct draft *draft, const struct option_row *row,
+                           const char *word)
+{
+    struct options options = *draft->options;
+    struct draft copy = *draft;
+    struct reason unused;
+    copy.options = &options;
+    if (word && word[strspn(word, "0123456789.,")] == '\0' &&
+        row->handle(&copy, word, &unused) == 0)
+        draft->options->misplaced = (struct misplaced){row->name, word};
+}
+
 /* --- all of it --- */
 
 /* What only the whole command line can tell. */
@@ -151,6 +167,8 @@ int options_parse(int argc, char **argv, struct options *options, struct reason 
         int rc = row ? row->handle(&draft, optarg, why) : refuse(code, word, why);
         if (rc != 0)
             return rc;
+        if (row->takes == VALUE_OPTIONAL && !optarg)
+            note_misplaced(&draft, row, argv[optind]);
         if (options->action == ACTION_HELP || options->action == ACTION_VERSION)
             return 0; /* whatever follows, as with other programs */
     }

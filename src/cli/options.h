@@ -26,6 +26,13 @@ enum verbosity {
     VERBOSE, /* and what was chosen, and why */
 };
 
+/* The word after an option whose value is optional and has to follow a '=': in "--letters 4" the 4
+ * is a FILE, though it was probably meant as the value. */
+struct misplaced {
+    const char *option; /* its long name; NULL: there is no such word */
+    const char *word;
+};
+
 struct options {
     enum action action;
     struct histogram histogram; /* its binning is to be freed */
@@ -38,6 +45,7 @@ struct options {
     enum progress_when progress;
     char *const *operands; /* FILEs: the end of argv */
     size_t operand_count;
+    struct misplaced misplaced;
 };
 
 /* Errors of options_parse. */

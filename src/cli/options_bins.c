@@ -4,6 +4,7 @@
 #include "parse.h"
 #include "src/base/show.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -40,6 +41,18 @@ int option_log(struct draft *draft, const char *value, struct reason *why)
     return 0;
 }
 
+/* Refuses a list of quantiles. One between 1 and 100 was most likely meant as a percentage. */
+static int refuse_quantile(const char *list, double quantile, struct reason *why)
+{
+    char hint[80] = "";
+    if (quantile > 1 && quantile <= 100)
+        snprintf(hint, sizeof hint, "; for %.15g %%, use %.15g", quantile, quantile / 100);
+    reason_of_option(why, "--quantiles", list,
+                     "must be numbers from 0 to 1, at most %d, separated by commas%s",
+                     QUANTILES_MAX, hint);
+    return OPTIONS_WRONG;
+}
+
 int option_quantiles(struct draft *draft, const char *value, struct reason *why)
 {
     struct report_options *report = &draft->options->report;
@@ -52,9 +65,7 @@ int option_quantiles(struct draft *draft, const char *value, struct reason *why)
         if (!*at)
             return 0;
     }
-    reason_of_option(why, "--quantiles", list,
-                     "must be numbers from 0 to 1, at most %d, separated by commas", QUANTILES_MAX);
-    return OPTIONS_WRONG;
+    return refuse_quantile(list, report->quantiles[report->quantile_count - 1], why);
 }
 
 int option_invalid(struct draft *draft, const char *value, struct reason *why)
@@ -195,6 +206,14 @@ end:
     return rc;
 }
 
+/* One bin for each value of a whole type of 8 or 16 bits. */
+static void lay_every_value(const struct value_type *type, struct binning *binning)
+{
+    size_t values = (size_t)1 << 8 * type->size;
+    whole first = type->kind == 'i' ? -(whole)(values / 2) : 0;
+    binning_equal_whole(binning, first, first + (whole)values, values);
+}
+
 /* Without options about bins: values that are their own bin, or log-linear bins. */
 static int settle_own(const struct draft *draft, struct binning *binning, struct reason *why)
 {
@@ -204,14 +223,15 @@ static int settle_own(const struct draft *draft, struct binning *binning, struct
         binning_log_linear(binning);
         return 0;
     }
-    unsigned all =
-        draft->type->kind == 'u' && draft->type->size <= 2 ? 1u << 8 * draft->type->size : 0;
     if (draft->type->kind == 'f')
         return option_wrong(why,
                             "--values: requires --bins, --min and --max; or --edges; or --log");
-    if (!draft->bins && !all)
+    if (draft->bins)
+        binning_own(binning, draft->bins);
+    else if (draft->type->size <= 2)
+        lay_every_value(draft->type, binning);
+    else
         return option_wrong(why, "--values: requires --bins, --edges or --log");
-    binning_own(binning, draft->bins ? draft->bins : all);
     return 0;
 }
 

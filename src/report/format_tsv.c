@@ -2,6 +2,19 @@
  * so that the counts can be added up without them. */
 #include "format.h"
 
+/* Writes a field. Many readers of tab-separated text, such as those of pandas and R, take a double
+ * quote for the beginning of a quoted field and would go on over tabs and newlines to the next one.
+ * It is therefore written as other bytes that cannot be shown. */
+static void tsv_field(struct writer *out, const char *text)
+{
+    for (; *text; text++) {
+        if (*text == '"')
+            writer_text(out, "\\x22");
+        else
+            writer_char(out, *text);
+    }
+}
+
 static void tsv_begin(struct table *table)
 {
     const char *const *columns = table->histogram->mode->columns;
@@ -23,7 +36,7 @@ static void tsv_row(struct table *table, const struct row *row)
     writer_count(out, row->count);
     if (row->label.note[0]) {
         writer_char(out, '\t');
-        writer_text(out, row->label.note);
+        tsv_field(out, row->label.note);
     }
     writer_char(out, '\n');
 }

@@ -97,6 +97,15 @@ assert len(rows) == 256 and all(len(row) == 3 for row in rows)
 assert rows[0x2c][2] == "," and rows[0x22][2] == "\""
 ' out
     check "csv can be read" [ $? -eq 0 ]
+    # As pandas and R read it: tabs between fields, and a double quote begins a quoted one.
+    run --header <in
+    python3 -c '
+import csv, sys
+rows = list(csv.reader(open(sys.argv[1], newline=""), delimiter="\t"))
+assert len(rows) == 257 and all(len(row) == 3 for row in rows), len(rows)
+assert rows[0x23] == ["0x22", "2", "\\x22"], rows[0x23]
+' out
+    check "tsv can be read" [ $? -eq 0 ]
 else
     skip_part "reading json and csv: no python3"
 fi

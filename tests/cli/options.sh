@@ -67,6 +67,14 @@ done
 for bad in '' ',' '0.5,' ',0.5' '0.5,,0.9' -0.1 1.1 nan inf 0x1p-1 ' 0.5' '0.5 ' x 0.5x 1e1 50%; do
     usage "--quantiles=$bad: must be numbers from 0 to 1, at most 64" -n "--quantiles=$bad"
 done
+usage "separated by commas; for 50 %, use 0.5" -n --quantiles=50
+usage "separated by commas; for 99.9 %, use 0.999" -n --quantiles=0.5,99.9
+usage "separated by commas; for 90 %, use 0.9" -n --quantiles=90%
+usage "separated by commas; for 100 %, use 1" -n --quantiles=100,2
+for bad in 101 1e1000 -5 p50; do
+    run -n --quantiles=$bad <in
+    refute "--quantiles=$bad: no hint" grep -q 'for .* %' err
+done
 many=0$(printf ',0%.0s' $(seq 64))
 usage "at most 64" -n --quantiles="$many"
 usage "--output: requires the name of a FILE" --output=
@@ -98,6 +106,32 @@ for option in --bytes --fold-case --numbers --header --timing --quiet --verbose 
     usage "$option=yes: $option takes no argument" $option=yes
 done
 usage "--vers=1: --version takes no argument" --vers=1
+
+# --- a value that was typed as a FILE ---
+
+for options in "--letters 4" "-l 4" "-fl 4"; do
+    run $options <in
+    refuses "$options" 1 "gpuhisto: 4: No such file or directory; did you mean --letters=4?"
+done
+run -n --quantiles 0.5,0.9 <in
+refuses "--quantiles 0.5,0.9" 1 "0.5,0.9: No such file or directory; did you mean --quantiles=0.5,0.9?"
+run -l 4 in <in
+refuses "-l 4 in" 1 "did you mean --letters=4?"
+run --let 4 -o new <in
+refuses "--let 4" 1 "did you mean --letters=4?"
+refute "--let 4: no output" [ -e new ]
+for options in "--letters 27" "--letters missing" "--letters in 4" "--letters -- 4" \
+    "--letters=3 4" "4 --letters" "--bytes 4"; do
+    run $options <in
+    read -r status <status
+    check "$options: status" [ "$status" -eq 1 ]
+    refute "$options: no hint" grep -q 'did you mean' err
+done
+printf 'abc' >4
+printf 'a-d\t3\ne-h\t0\ni-l\t0\nm-p\t0\nq-t\t0\nu-x\t0\ny-z\t0\n' >expected
+run --letters 4 <in
+counts "a FILE that is called 4" expected
+rm 4
 
 # --- what does not go together ---
 

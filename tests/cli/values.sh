@@ -74,6 +74,20 @@ run --values=u8 bytes
 check "all of u8: rows" [ "$(wc -l <out)" -eq 259 ]
 run --values=u16 bytes
 check "all of u16: rows" [ "$(wc -l <out)" -eq 65539 ]
+# Signed types begin with their least value.
+for type in i8 i16 i16be; do
+    [ $type = i8 ] && least=-128 above=128 || { least=-32768 && above=32768; }
+    head -c 2000 in >some
+    expect $type $least $above $((above - least)) <some
+    run --values=$type some
+    cp out table
+    rows "all of $type"
+    check "all of $type: first" [ "$(sed -n 2p table | cut -f 1,3)" = "$least$tab$((least + 1))" ]
+    check "all of $type: last" \
+        [ "$(tail -n 3 table | head -n 1 | cut -f 1,3)" = "$((above - 1))$tab$above" ]
+done
+run --values=i8 --bins=3 bytes
+check "i8 with --bins begins with 0" [ "$(sed -n 2p out)" = "0${tab}1${tab}1" ]
 printf -- '-inf\t1\t1\n1\t3\t2\n2\t0\t4\n4\t1\tinf\ninvalid\t0\n' >expected
 printf '\0\1\1\1\310' | run --values=u8 --log=2 --min=1 --max=3
 counts "powers" expected
@@ -187,6 +201,7 @@ usage "require --numbers or --values=TYPE" --min=3 --max=4
 usage "--min: requires --max" --values=u32 --bins=3 --min=1
 usage "--min, --max: require --bins or --log" --values=u32 --min=1 --max=5
 usage "--values: requires --bins, --edges or --log" --values=u32
+usage "--values: requires --bins, --edges or --log" --values=i24
 usage "--values: requires --bins, --min and --max" --values=f32
 usage "--values: requires --bins, --min and --max" --values=f64 --bins=3
 usage "--bins=0: must be a whole number from 1 to 16777216" --values=u32 --bins=0

@@ -16,7 +16,7 @@ int main(int argc, char **argv)
             printf("0x%02x\t%llu\t", (unsigned)byte, seen[byte]);
             if (byte >= 7 && byte <= 13)
                 puts(names[byte - 7]);
-            else if (byte < 33 || byte > 126)
+            else if (byte < 33 || byte == 34 || byte > 126)
                 printf(byte == 32 ? "' '\n" : "\\x%02x\n", (unsigned)byte);
             else
                 printf(byte == 92 ? "\\%c\n" : "%c\n", byte);
