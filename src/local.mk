@@ -72,12 +72,16 @@ gpuhisto_sources = \
 	src/pool/processors.c src/pool/processors.h \
 	src/pool/thread.c src/pool/thread.h \
 	src/pool/workers.c src/pool/workers.h \
+	src/report/bar.c src/report/bar.h \
 	src/report/format.c src/report/format.h src/report/formats.def \
-	src/report/format_csv.c src/report/format_json.c src/report/format_tsv.c \
+	src/report/format_csv.c src/report/format_json.c src/report/format_plot.c \
+	src/report/format_tsv.c \
 	src/report/output.c src/report/output.h src/report/permissions.c src/report/permissions.h \
 	src/report/quantile.c src/report/quantile.h \
 	src/report/report.c src/report/report.h \
 	src/report/rows.c src/report/rows.h \
+	src/report/screen.c src/report/screen.h \
+	src/report/share.c src/report/share.h \
 	src/report/target.c src/report/target.h \
 	src/report/temporary.c src/report/temporary.h \
 	src/report/writer.c src/report/writer.h

@@ -63,7 +63,7 @@ tests_helpers_libhelpers_a_SOURCES = $(naive_number) \
 check_PROGRAMS += tests/helpers/dribble tests/helpers/make_data tests/helpers/make_gzip \
 	tests/helpers/make_zstd \
 	tests/helpers/exchange tests/helpers/oracle tests/helpers/oracle_numbers \
-	tests/helpers/oracle_values tests/helpers/peak \
+	tests/helpers/oracle_values tests/helpers/peak tests/helpers/terminal \
 	tests/helpers/with_stdin
 tests_helpers_make_data_LDADD = tests/helpers/libhelpers.a
 tests_helpers_oracle_numbers_LDADD = tests/helpers/libhelpers.a libhistogram.a -lm
@@ -89,6 +89,7 @@ unit_tests = \
 	tests/unit/test_lines \
 	tests/unit/test_moments \
 	tests/unit/test_number_parsers \
+	tests/unit/test_plot \
 	tests/unit/test_quantile \
 	tests/unit/test_show \
 	tests/unit/test_show_number \
@@ -111,6 +112,7 @@ tests_unit_test_moments_LDADD = $(libraries)
 tests_unit_test_number_parsers_SOURCES = tests/unit/test_number_parsers.c \
 	tests/unit/tested_parsers.h tests/unit/parsers_cpu.c
 tests_unit_test_number_parsers_LDADD = $(libraries)
+tests_unit_test_plot_LDADD = $(libraries)
 tests_unit_test_quantile_LDADD = $(libraries) -lm
 tests_unit_test_show_LDADD = $(libraries)
 tests_unit_test_show_number_LDADD = $(libraries) -lm
@@ -181,7 +183,7 @@ scripts = \
 	tests/cli/gzip.sh tests/cli/gzip_emulated.sh tests/cli/large.sh \
 	tests/cli/large_gpu.sh tests/cli/memory.sh tests/cli/numbers.sh \
 	tests/cli/numbers_emulated.sh tests/cli/numbers_gpu.sh tests/cli/options.sh \
-	tests/cli/output.sh tests/cli/progress.sh tests/cli/setup.sh tests/cli/signals.sh \
+	tests/cli/output.sh tests/cli/plot.sh tests/cli/progress.sh tests/cli/setup.sh tests/cli/signals.sh \
 	tests/cli/sources.sh \
 	tests/cli/sources_emulated.sh tests/cli/startup.sh tests/cli/stats.sh tests/cli/values.sh tests/cli/values_emulated.sh \
 	tests/cli/values_gpu.sh tests/cli/zstd.sh tests/cli/zstd_emulated.sh

@@ -1,4 +1,5 @@
-/* How the table is written: --stats, --format, --header, --output. */
+/* How the table is written: --stats, --format, --plot, --percent, --nonzero, --all, --header,
+ * --output. */
 #include "option.h"
 #include "parse.h"
 #include "src/report/format.h"
@@ -15,6 +16,36 @@ int option_stats(struct draft *draft, const char *value, struct reason *why)
     (void)value;
     (void)why;
     draft->options->report.stats = true;
+    return 0;
+}
+
+int option_plot(struct draft *draft, const char *value, struct reason *why)
+{
+    (void)value;
+    return option_format(draft, "plot", why);
+}
+
+int option_percent(struct draft *draft, const char *value, struct reason *why)
+{
+    (void)value;
+    (void)why;
+    draft->options->report.percent = true;
+    return 0;
+}
+
+int option_nonzero(struct draft *draft, const char *value, struct reason *why)
+{
+    (void)value;
+    (void)why;
+    draft->options->report.empty = EMPTY_LEFT_OUT;
+    return 0;
+}
+
+int option_all(struct draft *draft, const char *value, struct reason *why)
+{
+    (void)value;
+    (void)why;
+    draft->options->report.empty = EMPTY_SHOWN;
     return 0;
 }
 

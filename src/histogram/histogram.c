@@ -12,6 +12,14 @@ bool histogram_is_sparse(const struct histogram *histogram)
     return histogram->binning.log_linear;
 }
 
+bool histogram_counts_values(const struct histogram *histogram)
+{
+    const struct binning *binning = &histogram->binning;
+    if (!histogram->mode->is_binned)
+        return histogram->mode->counts_every && histogram->width == 1;
+    return binning->is_whole && !binning->whole_edges && binning->span == (whole)binning->bins;
+}
+
 bool histogram_adds_up(const struct histogram *histogram, uint64_t counted, uint64_t samples)
 {
     return histogram->mode->counts_every ? counted == samples : counted <= samples;

@@ -47,6 +47,10 @@ size_t histogram_sample_size(const struct histogram *histogram);
  */
 bool histogram_is_sparse(const struct histogram *histogram);
 
+/* Whether each value that a sample can have is a bin of its own, as each byte is: most may never
+ * occur. */
+bool histogram_counts_values(const struct histogram *histogram);
+
 /* Whether counts whose sum is `counted` can be those of so many samples: as many, or no more where
  * samples may belong to no bin. */
 bool histogram_adds_up(const struct histogram *histogram, uint64_t counted, uint64_t samples);

@@ -6,8 +6,23 @@
 #define GPUHISTO_FORMAT_H
 
 #include "rows.h"
-#include "src/histogram/facts.h"
+#include "screen.h"
 #include "writer.h"
+
+#include "src/histogram/facts.h"
+
+#define SHARE_DIGITS 4 /* decimals of the shares of --percent */
+
+#define PICTURE_COLUMNS 4 /* before the bar, at most */
+
+/* What a picture is measured by. All 0 before the first row is measured. */
+struct picture {
+    size_t widths[PICTURE_COLUMNS]; /* characters */
+    size_t quantile_widths[PICTURE_COLUMNS];
+    uint64_t largest; /* count */
+    size_t room;      /* for the largest bar, characters */
+    struct screen screen;
+};
 
 /* What a format knows of the table beside its rows. */
 struct table {
@@ -16,7 +31,9 @@ struct table {
     struct totals totals;
     bool header;    /* a first row with the columns' names is wanted; for formats that can */
     bool has_facts; /* set and looked at by formats that must close what they began with them */
+    bool percent;   /* shares are wanted, as the last columns; pictures have them anyway */
     size_t written; /* 0 when a list begins: how much of it is written is the format's to count */
+    struct picture picture; /* for the format's own use, if it measures rows */
 };
 
 /* A quantile as text: numbers, or "inf", "-inf" and "nan". */
@@ -26,10 +43,15 @@ struct quantile_row {
     char error[ROW_TEXT]; /* its greatest relative error */
 };
 
-/* Functions are called in this order. They write to table->out, where errors are kept. With --stats
- * facts take the place of what comes before them, unless the format has_both. */
+/* Functions are called in this order, but for measure_quantile, which comes just before
+ * begin_quantiles. They write to table->out, where errors are kept. With --stats facts take the
+ * place of what comes before them, unless the format has_both. */
 struct format {
     bool has_both;
+    bool is_picture; /* for people: rows without a count are left out where most have none */
+    void (*measure)(struct table *table, const struct row *row); /* once for each row; or NULL */
+    void (*measure_quantile)(struct table *table,
+                             const struct quantile_row *quantile); /* or NULL */
     void (*begin)(struct table *table);
     void (*row)(struct table *table, const struct row *row); /* once for each row */
     void (*begin_quantiles)(struct table *table);            /* if there are any */

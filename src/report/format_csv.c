@@ -2,6 +2,7 @@
  * row has as many fields as the mode has columns. Quantiles come after an empty line, as a table of
  * their own. */
 #include "format.h"
+#include "share.h"
 
 /* Writes a field in quotes, if what is in it would end it otherwise. */
 static void csv_field(struct writer *out, const char *text)
@@ -29,7 +30,15 @@ static void csv_begin(struct table *table)
             writer_char(table->out, ',');
         csv_field(table->out, columns[i]);
     }
-    writer_char(table->out, '\n');
+    writer_text(table->out, table->percent ? ",share,running\n" : "\n");
+}
+
+static void csv_shares(struct table *table, const struct row *row)
+{
+    char share[SHARE_TEXT], running[SHARE_TEXT];
+    share_show(row->count, table->totals.samples, SHARE_DIGITS, share);
+    share_show(row->running, table->totals.samples, SHARE_DIGITS, running);
+    writer_format(table->out, ",%s,%s", share, running);
 }
 
 static void csv_row(struct table *table, const struct row *row)
@@ -42,6 +51,8 @@ static void csv_row(struct table *table, const struct row *row)
         writer_char(out, ',');
         csv_field(out, row->label.note);
     }
+    if (table->percent)
+        csv_shares(table, row);
     writer_char(out, '\n');
 }
 

@@ -1,6 +1,7 @@
 /* One object: totals, and lists of the bins and of quantiles. What is in no bin is in the totals
  * alone. */
 #include "format.h"
+#include "share.h"
 
 /* Writes a member's value. JSON knows no infinity and no NaN: they are strings. */
 static void json_number(struct writer *out, const char *text)
@@ -53,6 +54,14 @@ static void json_next(struct table *table)
     writer_text(table->out, table->written++ ? ",{" : "{");
 }
 
+static void json_shares(struct table *table, const struct row *row)
+{
+    char share[SHARE_TEXT], running[SHARE_TEXT];
+    share_show(row->count, table->totals.samples, SHARE_DIGITS, share);
+    share_show(row->running, table->totals.samples, SHARE_DIGITS, running);
+    writer_format(table->out, ",\"share\":%s,\"running\":%s", share, running);
+}
+
 static void json_row(struct table *table, const struct row *row)
 {
     struct writer *out = table->out;
@@ -64,6 +73,8 @@ static void json_row(struct table *table, const struct row *row)
     json_member(out, "\"lo\":", row->label.lo);
     json_member(out, ",\"hi\":", row->label.hi);
     json_count(out, ",\"count\":", row->count);
+    if (table->percent)
+        json_shares(table, row);
     writer_char(out, '}');
 }
 

@@ -1,6 +1,7 @@
-/* Fields between tabs. A row without a note has no third field. Quantiles come after an empty line,
- * so that the counts can be added up without them. */
+/* Fields between tabs. A row without a note has no field for it, unless shares follow. Quantiles
+ * come after an empty line, so that the counts can be added up without them. */
 #include "format.h"
+#include "share.h"
 
 /* Writes a field. Many readers of tab-separated text, such as those of pandas and R, take a double
  * quote for the beginning of a quoted field and would go on over tabs and newlines to the next one.
@@ -25,7 +26,15 @@ static void tsv_begin(struct table *table)
             writer_char(table->out, '\t');
         writer_text(table->out, columns[i]);
     }
-    writer_char(table->out, '\n');
+    writer_text(table->out, table->percent ? "\tshare\trunning\n" : "\n");
+}
+
+static void tsv_shares(struct table *table, const struct row *row)
+{
+    char share[SHARE_TEXT], running[SHARE_TEXT];
+    share_show(row->count, table->totals.samples, SHARE_DIGITS, share);
+    share_show(row->running, table->totals.samples, SHARE_DIGITS, running);
+    writer_format(table->out, "\t%s\t%s", share, running);
 }
 
 static void tsv_row(struct table *table, const struct row *row)
@@ -34,10 +43,13 @@ static void tsv_row(struct table *table, const struct row *row)
     writer_text(out, row->label.name);
     writer_char(out, '\t');
     writer_count(out, row->count);
-    if (row->label.note[0]) {
+    bool is_followed = table->percent && table->histogram->mode->columns[MODE_COLUMNS - 1];
+    if (row->label.note[0] || is_followed) {
         writer_char(out, '\t');
         tsv_field(out, row->label.note);
     }
+    if (table->percent)
+        tsv_shares(table, row);
     writer_char(out, '\n');
 }
 

@@ -2,7 +2,7 @@
 #ifndef GPUHISTO_REPORT_H
 #define GPUHISTO_REPORT_H
 
-#include "src/histogram/histogram.h"
+#include "rows.h"
 #include "writer.h"
 
 #include <stdbool.h>
@@ -13,12 +13,14 @@ struct report_options {
     unsigned format;                 /* an index of format_table and format_names (format.h) */
     bool stats;                      /* facts instead of rows; JSON has both */
     bool header;                     /* a first row with the columns' names; JSON has none */
+    bool percent;                    /* the share and the running share of each row */
+    enum empty_rows empty;           /* EMPTY_DEFAULT, EMPTY_SHOWN or EMPTY_LEFT_OUT */
     size_t quantile_count;           /* 0 but for modes whose samples are numbers */
     double quantiles[QUANTILES_MAX]; /* each 0 to 1; printed after the bins */
 };
 
-/* Writes the table: every row in order, or where bins are many those that are not empty; or facts.
- * Errors stay with the writer until it is flushed. */
+/* Writes the table, and quantiles after it; or facts. Errors stay with the writer until it is
+ * flushed. */
 void report_write(struct writer *out, const struct report_options *options,
                   const struct histogram *histogram, const struct tally *tally);
 

@@ -13,12 +13,22 @@ struct totals {
 struct row {
     struct row_label label;
     uint64_t count;
+    uint64_t running; /* the counts of this row and of all rows before it, shown or not */
+};
+
+/* Which rows without a count are shown. */
+enum empty_rows {
+    EMPTY_DEFAULT,    /* all, unless bins are many (histogram_is_sparse): only INVALID */
+    EMPTY_SHOWN,      /* all */
+    EMPTY_LEFT_OUT,   /* none */
+    EMPTY_IN_PICTURE, /* bins that were chosen by their edges; not single values, as of bytes */
 };
 
 /* A walk over the rows that are shown. */
 struct rows {
     const struct histogram *histogram;
     const struct tally *tally;
+    enum empty_rows empty;
     size_t next;
     struct row row; /* the one that was given last */
 };
@@ -26,12 +36,12 @@ struct rows {
 /* Adds up a tally. */
 struct totals rows_add_up(const struct histogram *histogram, const struct tally *tally);
 
-/* Begins a walk. Both must outlive it. */
-void rows_begin(struct rows *rows, const struct histogram *histogram, const struct tally *tally);
+/* Begins a walk. Histogram and tally must outlive it. */
+void rows_begin(struct rows *rows, const struct histogram *histogram, const struct tally *tally,
+                enum empty_rows empty);
 
-/* The next row that is shown: each, or where bins are many (histogram_is_sparse) those with a count
- * and the one for what is not a number. It is the walk's own and good until the next call. NULL
- * after the last one. */
+/* The next row that is shown: with a count, or as enum empty_rows says. It is the walk's own and
+ * good until the next call. NULL after the last one. */
 const struct row *rows_next(struct rows *rows);
 
 #endif

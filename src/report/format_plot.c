@@ -1,0 +1,207 @@
+/* A picture for people: columns side by side, and a bar for each count. Columns are separated by
+ * blanks and hold none, so that sort and awk see the same columns as people do: the label, the
+ * count and its share; of numbers the running share, of bytes the character; and the bar. */
+#include "bar.h"
+#include "format.h"
+#include "share.h"
+
+#include "src/histogram/show_number.h"
+
+#include <stdio.h>
+
+#define PLOT_GAP 2    /* blanks between columns */
+#define PLOT_NAME 11  /* the longest name of a fact */
+#define PLOT_DIGITS 2 /* decimals of a share */
+
+/* The columns before the bar, as text. */
+struct plot_cells {
+    const char *text[PICTURE_COLUMNS];
+    size_t count;
+};
+
+/* What lies below and above all bins has no edge of its own to be called by. */
+static void plot_label(const struct row *row, char text[ROW_TEXT + 2])
+{
+    const struct row_label *label = &row->label;
+    bool beyond = label->kind == ROW_KIND_BELOW || label->kind == ROW_KIND_ABOVE;
+    if (!beyond || strcmp(label->lo, label->hi) == 0)
+        snprintf(text, ROW_TEXT + 2, "%s", label->name);
+    else if (label->kind == ROW_KIND_BELOW)
+        snprintf(text, ROW_TEXT + 2, "<%s", label->hi);
+    else
+        snprintf(text, ROW_TEXT + 2, ">=%s", label->lo);
+}
+
+/* Texts of a row, and room for those that it does not have itself. */
+struct plot_row {
+    struct plot_cells cells;
+    char label[ROW_TEXT + 2], digits[SHOW_NUMBER], share[SHARE_TEXT], running[SHARE_TEXT];
+};
+
+static void plot_make_row(const struct table *table, const struct row *row, struct plot_row *texts)
+{
+    const struct mode *mode = table->histogram->mode;
+    const uint64_t samples = table->totals.samples;
+    plot_label(row, texts->label);
+    show_unsigned(row->count, texts->digits);
+    share_show(row->count, samples, PLOT_DIGITS, texts->share);
+    texts->cells = (struct plot_cells){{texts->label, texts->digits, texts->share}, 3};
+    if (mode->is_binned) {
+        share_show(row->running, samples, PLOT_DIGITS, texts->running);
+        texts->cells.text[texts->cells.count++] = texts->running;
+    } else if (mode->columns[MODE_COLUMNS - 1]) {
+        /* A space is shown between quotes elsewhere. */
+        texts->cells.text[texts->cells.count++] =
+            strchr(row->label.note, ' ') ? "\\x20" : row->label.note;
+    }
+}
+
+static struct plot_cells plot_header(const struct mode *mode)
+{
+    struct plot_cells cells = {{mode->columns[0], mode->columns[1], "share"}, 3};
+    if (mode->is_binned)
+        cells.text[cells.count++] = "running";
+    else if (mode->columns[MODE_COLUMNS - 1])
+        cells.text[cells.count++] = mode->columns[MODE_COLUMNS - 1];
+    return cells;
+}
+
+static void plot_widen(size_t widths[PICTURE_COLUMNS], const struct plot_cells *cells)
+{
+    for (size_t i = 0; i < cells->count; i++) {
+        size_t width = strlen(cells->text[i]);
+        widths[i] = width > widths[i] ? width : widths[i];
+    }
+}
+
+static void plot_measure(struct table *table, const struct row *row)
+{
+    struct plot_row texts;
+    plot_make_row(table, row, &texts);
+    plot_widen(table->picture.widths, &texts.cells);
+    if (row->count > table->picture.largest)
+        table->picture.largest = row->count;
+}
+
+static struct plot_cells plot_quantile_cells(const struct quantile_row *row,
+                                             char name[ROW_TEXT + 1])
+{
+    snprintf(name, ROW_TEXT + 1, "q%s", row->q);
+    return (struct plot_cells){{name, row->value, row->error}, 3};
+}
+
+static void plot_measure_quantile(struct table *table, const struct quantile_row *row)
+{
+    char name[ROW_TEXT + 1];
+    struct plot_cells cells = plot_quantile_cells(row, name);
+    plot_widen(table->picture.quantile_widths, &cells);
+}
+
+/* Writes columns. Each is aligned to one side, as the letters of `sides` say: 'l' or 'r'. Returns
+ * how many blanks separate the last one from what follows. */
+static size_t plot_write(struct writer *out, const struct plot_cells *cells,
+                         const size_t widths[PICTURE_COLUMNS], const char *sides)
+{
+    size_t blanks = 0;
+    for (size_t i = 0; i < cells->count; i++) {
+        size_t pad = widths[i] - strlen(cells->text[i]);
+        writer_format(out, "%*s%s", (int)(blanks + (sides[i] == 'r' ? pad : 0)), "",
+                      cells->text[i]);
+        blanks = PLOT_GAP + (sides[i] == 'l' ? pad : 0);
+    }
+    return blanks;
+}
+
+/* Numbers are aligned by their last digit, names by their first letter. */
+static const char *plot_sides(const struct mode *mode)
+{
+    return mode->is_binned ? "rrrr" : "lrrl";
+}
+
+static void plot_begin(struct table *table)
+{
+    const struct mode *mode = table->histogram->mode;
+    struct picture *picture = &table->picture;
+    struct plot_cells header = plot_header(mode);
+    if (table->header)
+        plot_widen(picture->widths, &header);
+    picture->screen = screen_of(table->out->fd);
+    size_t used = 0;
+    for (size_t i = 0; i < header.count; i++)
+        used += picture->widths[i] + PLOT_GAP;
+    /* On a screen that is too narrow for the columns lines are longer, but none is without a bar.
+     */
+    picture->room = used < picture->screen.columns ? picture->screen.columns - used : 1;
+    if (table->header) {
+        plot_write(table->out, &header, picture->widths, plot_sides(mode));
+        writer_char(table->out, '\n');
+    }
+}
+
+static void plot_row(struct table *table, const struct row *row)
+{
+    const struct picture *picture = &table->picture;
+    struct plot_row texts;
+    plot_make_row(table, row, &texts);
+    size_t blanks =
+        plot_write(table->out, &texts.cells, picture->widths, plot_sides(table->histogram->mode));
+    if (row->count > 0) {
+        writer_format(table->out, "%*s", (int)blanks, "");
+        bar_write(table->out, row->count, picture->largest, picture->room, picture->screen.utf8);
+    }
+    writer_char(table->out, '\n');
+}
+
+static void plot_write_quantile(struct table *table, const struct plot_cells *cells)
+{
+    plot_write(table->out, cells, table->picture.quantile_widths, "lrr");
+    writer_char(table->out, '\n');
+}
+
+static void plot_begin_quantiles(struct table *table)
+{
+    static const struct plot_cells header = {{"quantile", "value", "error"}, 3};
+    writer_char(table->out, '\n');
+    if (!table->header)
+        return;
+    plot_widen(table->picture.quantile_widths, &header);
+    plot_write_quantile(table, &header);
+}
+
+static void plot_quantile(struct table *table, const struct quantile_row *row)
+{
+    char name[ROW_TEXT + 1];
+    struct plot_cells cells = plot_quantile_cells(row, name);
+    plot_write_quantile(table, &cells);
+}
+
+static void plot_begin_facts(struct table *table)
+{
+    if (table->header)
+        writer_format(table->out, "%-*s  %s\n", PLOT_NAME, "name", "value");
+}
+
+/* An interval is one column of two numbers, so that every fact has two columns. */
+static void plot_fact(struct table *table, const struct fact *fact)
+{
+    writer_format(table->out, "%-*s  %s%s%s\n", PLOT_NAME, fact->name, fact->value,
+                  fact->upper[0] ? ".." : "", fact->upper);
+}
+
+static void plot_end(struct table *table)
+{
+    (void)table;
+}
+
+const struct format format_plot = {
+    .is_picture = true,
+    .measure = plot_measure,
+    .measure_quantile = plot_measure_quantile,
+    .begin = plot_begin,
+    .row = plot_row,
+    .begin_quantiles = plot_begin_quantiles,
+    .quantile = plot_quantile,
+    .begin_facts = plot_begin_facts,
+    .fact = plot_fact,
+    .end = plot_end,
+};

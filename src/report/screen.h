@@ -1,0 +1,17 @@
+/* Where a table is read that was made for people. */
+#ifndef GPUHISTO_SCREEN_H
+#define GPUHISTO_SCREEN_H
+
+#include <stdbool.h>
+
+struct screen {
+    unsigned columns; /* characters of a line, 1 to 65535 */
+    bool utf8;        /* the user's locale has UTF-8 */
+};
+
+/* The screen of what is written to a descriptor: as wide as the terminal that it is; otherwise as
+ * wide as COLUMNS in the environment says, or 80. The process's own locale stays as it is, so that
+ * numbers keep the decimal point of C. */
+struct screen screen_of(int fd);
+
+#endif

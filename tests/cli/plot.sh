@@ -1,0 +1,391 @@
+#!/bin/sh
+# Rows for people: --plot to the letter, at several widths, in UTF-8 and without; and which rows are
+# shown, and their shares, in every format.
+. "${srcdir:-.}/tests/helpers/lib.sh"
+
+watch_over 300
+
+unset COLUMNS LC_ALL LC_CTYPE LANG
+LC_ALL=C
+export LC_ALL
+
+example()
+{
+    printf 'programming massively parallel processors'
+}
+
+# --- to the letter, without UTF-8 ---
+
+cat >expected <<'EOF_'
+a-d   5  12.20  ################################
+e-h   5  12.20  ################################
+i-l   6  14.63  ######################################
+m-p  10  24.39  ################################################################
+q-t  10  24.39  ################################################################
+u-x   1   2.44  ######
+y-z   1   2.44  ######
+EOF_
+example | run -pl
+counts "letters" expected
+for options in "-l --plot" "-l -F plot" "-pl --format=plot" "-l --format=json -p" "-pl --percent"; do
+    example | run $options
+    counts "letters, $options" expected
+done
+sed 's/^/ /; s/ *#*$//; s/^ //' expected >columns
+example | COLUMNS=30 run -pl
+sed 's/ *#*$//' out >narrow
+same "the columns do not depend on the width" columns narrow
+
+cat >expected <<'EOF_'
+bin  count  share
+a-d      5  12.20  ########################
+e-h      5  12.20  ########################
+i-l      6  14.63  #############################
+m-p     10  24.39  ################################################
+q-t     10  24.39  ################################################
+u-x      1   2.44  #####
+y-z      1   2.44  #####
+EOF_
+example | COLUMNS=67 run -pl --header
+counts "letters with a header, 67 columns" expected
+
+printf '1\n2\n2\n3\n3\n3\n40\n-5\nx\n' >numbers
+cat >expected <<'EOF_'
+     <1  1  11.11   11.11  #######
+      1  1  11.11   22.22  #######
+      2  2  22.22   44.44  #############
+      3  3  33.33   77.78  ####################
+      4  0   0.00   77.78
+    >=5  1  11.11   88.89  #######
+invalid  1  11.11  100.00  #######
+EOF_
+COLUMNS=47 run -npq --edges=1,2,3,4,5 numbers
+counts "edges" expected
+COLUMNS=47 run -npq --edges=1,2,3,4,5 --invalid=skip numbers
+sed 's/ *#*$//' out >columns
+cat >expected <<'EOF_'
+ <1  1  12.50   12.50
+  1  1  12.50   25.00
+  2  2  25.00   50.00
+  3  3  37.50   87.50
+  4  0   0.00   87.50
+>=5  1  12.50  100.00
+EOF_
+same "edges without what is invalid" expected columns
+
+cat >expected <<'EOF_'
+lo  count  share  running
+ 0      1  20.00    20.00  ###############
+ 2      3  60.00    80.00  #############################################
+40      1  20.00   100.00  ###############
+
+quantile               value                 error
+q0                         0                     0
+q0.5      2.0307692307692307  0.015384615384615451
+EOF_
+printf '2\n0\n2\n40\n2\n' | COLUMNS=72 run -np --header --quantiles=0,0.5
+counts "numbers with quantiles" expected
+
+cat >expected <<'EOF_'
+0x00  1  10.00  \x00  #############################
+0x0a  1  10.00  \n    #############################
+0x20  2  20.00  \x20  ##########################################################
+0x22  1  10.00  "     #############################
+0x23  1  10.00  #     #############################
+0x41  1  10.00  A     #############################
+0x5c  1  10.00  \\    #############################
+0x61  1  10.00  a     #############################
+0xff  1  10.00  \xff  #############################
+EOF_
+printf 'a A #"\\\377\0\n' >in
+run -p in
+counts "bytes" expected
+run -p <in
+counts "bytes, standard input" expected
+
+# Facts have two columns, too.
+printf '1 2 3 4 5' | run -nps --header
+check "facts: columns" [ "$(awk '{ print NF }' out | sort -u)" -eq 2 ]
+check "facts: a header" grep -qx 'name         value' out
+check "facts: aligned" grep -qx 'mean         3' out
+check "facts: an interval is one column" awk '/^p/ && $2 !~ /^[0-9.]+$/ { exit 1 }' out
+run -ps in
+check "facts of bytes" grep -qx 'bytes        10' out
+
+# --- UTF-8 ---
+
+if [ "$(LC_ALL=C.UTF-8 locale charmap 2>/dev/null)" = UTF-8 ]; then
+    utf8=C.UTF-8
+else
+    utf8=
+    skip_part "UTF-8: there is no locale C.UTF-8"
+fi
+if [ "$utf8" ]; then
+    cat >expected <<'EOF_'
+a-d   5  12.20  ████████████████████████████████
+e-h   5  12.20  ████████████████████████████████
+i-l   6  14.63  ██████████████████████████████████████▍
+m-p  10  24.39  ████████████████████████████████████████████████████████████████
+q-t  10  24.39  ████████████████████████████████████████████████████████████████
+u-x   1   2.44  ██████▍
+y-z   1   2.44  ██████▍
+EOF_
+    example | LC_ALL=$utf8 run -pl
+    counts "UTF-8, 80 columns" expected
+    example | env -u LC_ALL LANG=$utf8 "$GPUHISTO" $ENGINE -pl >out
+    same "UTF-8 by LANG" expected out
+    example | env -u LC_ALL LANG=C LC_CTYPE=$utf8 "$GPUHISTO" $ENGINE -pl >out
+    same "UTF-8 by LC_CTYPE" expected out
+    cat >expected <<'EOF_'
+a-d   5  12.20  ██████████████████████████████████████████████████████████
+e-h   5  12.20  ██████████████████████████████████████████████████████████
+i-l   6  14.63  █████████████████████████████████████████████████████████████████████▋
+m-p  10  24.39  ████████████████████████████████████████████████████████████████████████████████████████████████████████████████████
+q-t  10  24.39  ████████████████████████████████████████████████████████████████████████████████████████████████████████████████████
+u-x   1   2.44  ███████████▋
+y-z   1   2.44  ███████████▋
+EOF_
+    example | COLUMNS=132 LC_ALL=$utf8 run -pl
+    counts "UTF-8, 132 columns" expected
+    # An eighth is the least that is shown.
+    { data same 100000 && printf 'abc'; } | COLUMNS=40 LC_ALL=$utf8 run -p
+    check "UTF-8: a few of many" [ "$(grep -c '  ▏$' out)" -eq 3 ]
+fi
+cat >expected <<'EOF_'
+a-d   5  12.20  ##########################################################
+e-h   5  12.20  ##########################################################
+i-l   6  14.63  ######################################################################
+m-p  10  24.39  ####################################################################################################################
+q-t  10  24.39  ####################################################################################################################
+u-x   1   2.44  ############
+y-z   1   2.44  ############
+EOF_
+example | COLUMNS=132 run -pl
+counts "132 columns" expected
+example | COLUMNS=132 LC_ALL=nonesuch.UTF-8 run -pl
+counts "a locale that there is not" expected
+
+# --- how wide ---
+
+# widest: characters of the longest line of out; bars are of '#'.
+widest()
+{
+    awk 'length > most { most = length } END { print most + 0 }' out
+}
+for columns in 24 25 40 79 80 81 132 1000 65535; do
+    example | COLUMNS=$columns run -pl
+    check "COLUMNS=$columns" [ "$(widest)" -eq "$columns" ]
+done
+for columns in '' 0 -1 x 80x 65536 4294967376 99999999999999999999 ' 90' 1e2; do
+    example | COLUMNS=$columns run -pl
+    check "COLUMNS=$columns is ignored" [ "$(widest)" -eq 80 ]
+done
+for columns in 1 2 16 17; do # the columns alone are 16 wide
+    example | COLUMNS=$columns run -pl
+    check "COLUMNS=$columns: a bar each" [ "$(grep -c '  #$' out)" -eq 7 ]
+    check "COLUMNS=$columns: no wider than that" [ "$(widest)" -eq 17 ]
+done
+terminal="$HELPERS/terminal"
+if "$terminal" 50 true 2>/dev/null; then
+    for columns in 1 17 18 50 80 132 400; do
+        example | COLUMNS=60 "$terminal" $columns "$GPUHISTO" $ENGINE -pl >out
+        wanted=$columns
+        [ $columns -ge 17 ] || wanted=17
+        check "a terminal of $columns columns" [ "$(widest)" -eq $wanted ]
+        check "a terminal of $columns columns: rows" [ "$(wc -l <out)" -eq 7 ]
+    done
+    example | COLUMNS=60 "$terminal" 0 "$GPUHISTO" $ENGINE -pl >out
+    check "a terminal that does not tell its width" [ "$(widest)" -eq 60 ]
+    # A file is not the terminal, though standard output is one.
+    example | COLUMNS=60 "$terminal" 90 "$GPUHISTO" $ENGINE -pl -o picture >out
+    check "--output at a terminal: nothing there" [ ! -s out ]
+    mv picture out
+    check "--output at a terminal" [ "$(widest)" -eq 60 ]
+    example | "$terminal" 90 "$GPUHISTO" $ENGINE -l >out
+    example | run_as "$GPUHISTO" $ENGINE -l
+    mv out expected
+    example | "$terminal" 90 "$GPUHISTO" $ENGINE -l >out
+    same "other formats are the same at a terminal" expected out
+else
+    skip_part "terminals: none can be opened here"
+fi
+
+# --- every mode: the columns are those of TSV, and shares and bars follow from the counts ---
+
+# picture_of TSV KIND WIDTH TOTAL: what --plot should print of rows of TSV. KIND: bytes, letters,
+# numbers; or floats, whose bins reach to infinity. Counts are below 2^53 / 10^4, so that awk's arithmetic is exact before it is rounded.
+picture_of()
+{
+    awk -F '\t' -v kind="$2" -v width="$3" -v total="$4" '
+    function percent(count,  units) {
+        units = total ? int((count * 20000 + total) / total / 2) : 0
+        return sprintf("%d.%02d", int(units / 100), units % 100)
+    }
+    function left(text, width) { return sprintf("%-" width "s", text) }
+    function right(text, width) { return sprintf("%" width "s", text) }
+    function max(a, b) { return a > b ? a : b }
+    {
+        name[NR] = $1; count[NR] = $2
+        if (kind == "numbers" && $1 == "-inf") name[NR] = "<" $3
+        if (kind == "numbers" && $3 == "inf") name[NR] = ">=" $1
+        more[NR] = kind == "bytes" ? ($3 == "\047 \047" ? "\\x20" : $3 == "\\x22" ? "\"" : $3) : ""
+        largest = max(largest, $2)
+    }
+    END {
+        if (kind == "floats") kind = "numbers"
+        for (i = 1; i <= NR; i++) {
+            running += count[i]
+            share[i] = percent(count[i])
+            if (kind == "numbers") more[i] = percent(running)
+            a = max(a, length(name[i])); b = max(b, length(count[i]))
+            c = max(c, length(share[i])); d = max(d, length(more[i]))
+        }
+        room = max(1, width - a - b - c - 6 - (d ? d + 2 : 0))
+        for (i = 1; i <= NR; i++) {
+            line = (kind == "numbers" ? right(name[i], a) : left(name[i], a)) "  " \
+                right(count[i], b) "  " right(share[i], c)
+            if (d) line = line "  " (kind == "numbers" ? right(more[i], d) : left(more[i], d))
+            bar = ""
+            if (count[i] > 0) {
+                bar = sprintf("%" max(1, int((count[i] * room * 2 + largest) / largest / 2)) "s", "")
+                gsub(/ /, "#", bar)
+                bar = "  " bar
+            }
+            else sub(/ *$/, "", line)
+            print line bar
+        }
+    }' "$1"
+}
+# pictures KIND TOTAL ARGUMENT...: for rows without a count left out, and for all of them.
+pictures()
+{
+    kind=$1 total=$2
+    shift 2
+    for columns in 40 80 133; do
+        for rows in --nonzero --all; do
+            run -q "$@" $rows samples
+            mv out table
+            picture_of table $kind $columns $total >expected
+            COLUMNS=$columns run -q "$@" -p $rows samples
+            counts "$*, $columns columns, $rows" expected
+        done
+    done
+}
+data text 100000 >samples
+pictures bytes 100000 --bytes
+pictures letters 100000 -l1
+pictures letters 100000 -fl26
+pictures numbers 50000 --values=u16 -B 12 --min=0 --max=40000
+pictures numbers 100000 --values=u8
+pictures numbers 100000 --values=i8
+pictures numbers 25000 --values=f32 --log --min=1e-9 --max=1e9
+{ seq 1 995 && printf '0.25\n-3e-7\ninf\n-inf\nnan\n'; } >samples
+pictures floats 1000 -n
+pictures numbers 1000 -n -B 7 --min=0 --max=999
+: >samples
+pictures bytes 0 --bytes
+pictures letters 0 -l
+pictures numbers 0 -n -B 2 --min=0 --max=1
+run -np samples
+: >expected
+counts "no numbers at all" expected
+printf '7' >samples
+printf '7  1  100.00  100.00  %s\n' "$(printf '%056d' 0 | tr 0 '#')" >expected
+run -np samples
+check "one row: columns" [ "$(awk '{ print $1, $2, $3, $4, NF }' out)" = "7 1 100.00 100.00 5" ]
+check "one row: width" [ "$(widest)" -eq 80 ]
+
+# Whose empty rows are left out by default: of bytes and single values, and around bins.
+printf '\1\1\3' >samples
+rows_of()
+{
+    run "$@" -p samples
+    awk '{ printf "%s ", $1 }' out
+}
+check "empty rows of bytes" [ "$(rows_of)" = "0x01 0x03 " ]
+check "empty rows of u8" [ "$(rows_of --values=u8)" = "1 3 " ]
+check "empty rows of u8 from 0 to 4" [ "$(rows_of --values=u8 -B 5)" = "1 3 " ]
+check "empty rows of bins" [ "$(rows_of --values=u8 -B 3 --min=0 --max=6)" = "0 2 4 " ]
+check "empty rows of edges" [ "$(rows_of --values=u8 --edges=0,1,2,3)" = "0 1 2 >=3 " ]
+check "empty rows of letters" [ "$(rows_of -l)" = "a-d e-h i-l m-p q-t u-x y-z " ]
+check "--nonzero letters" [ "$(rows_of -l --nonzero)" = "" ]
+check "--all bytes" [ "$(rows_of --all | wc -w)" -eq 256 ]
+check "--all u8" [ "$(rows_of --values=u8 --all | wc -w)" -eq 259 ]
+
+# --- pipelines ---
+
+data text 50000 >samples
+run samples
+sort -t "$tab" -k2,2nr out | head -n 5 | cut -f 1,2 | tr '\t' ' ' >expected
+"$GPUHISTO" $ENGINE -p samples | sort -k2nr | head -n 5 | awk '{ print $1, $2 }' >out
+same "sort -k2nr | head" expected out
+"$GPUHISTO" $ENGINE -p samples | awk '{ print NF }' | sort -u >out
+echo 5 >expected
+same "each row of bytes has five columns" expected out
+"$GPUHISTO" $ENGINE -p --header samples | awk 'NR == 1' >out
+same_names=$(awk '{ print $1, $2, $3, $4 }' out)
+check "the header has names for four" [ "$same_names" = "bin count share char" ]
+"$GPUHISTO" $ENGINE -p samples | awk '{ n += $2; p += $3 } END { print n, (p > 99 && p < 101) }' >out
+echo "50000 1" >expected
+same "counts and shares add up" expected out
+refute "no escapes" grep -q "$(printf '\033')" out
+
+# --- --percent ---
+
+printf 'bin\tcount\tshare\trunning\na-i\t3\t42.8571\t42.8571\nj-r\t1\t14.2857\t57.1429\ns-z\t1\t14.2857\t71.4286\n' >expected
+printf 'abc.k/z' | run -l9 --percent --header
+counts "letters, --percent" expected
+tr '\t' , <expected >expected.csv
+printf 'abc.k/z' | run -l9 --percent --header -F csv
+counts "letters, csv, --percent" expected.csv
+printf 'lo\tcount\thi\tshare\trunning\n-inf\t1\t1\t11.1111\t11.1111\n1\t3\t3\t33.3333\t44.4444\n3\t3\t5\t33.3333\t77.7778\n5\t1\tinf\t11.1111\t88.8889\ninvalid\t1\t\t11.1111\t100.0000\n' >expected
+run -nq --edges=1,3,5 --percent --header numbers
+counts "edges, --percent" expected
+tr '\t' , <expected >expected.csv
+run -nq --edges=1,3,5 --percent --header -F csv numbers
+counts "edges, csv, --percent" expected.csv
+printf '%s\n' '{"schema":"gpuhisto/1","mode":"numbers","total":9,"counted":6,"other":3,"below":1,"above":1,"invalid":1,"bins":[{"lo":1,"hi":3,"count":3,"share":33.3333,"running":44.4444},{"lo":3,"hi":5,"count":3,"share":33.3333,"running":77.7778}]}' >expected
+run -nq --edges=1,3,5 --percent -F json numbers
+counts "edges, json, --percent" expected
+run --percent samples
+check "bytes: the last running share" [ "$(tail -n 1 out | cut -f 5)" = 100.0000 ]
+check "bytes: five fields" awk -F '\t' 'NF != 5 { exit 1 }' out
+run --percent <in
+check "bytes: a double quote" grep -qF "0x22${tab}1${tab}\\x22${tab}10.0000${tab}" out
+run -F csv --percent <in
+check "bytes, csv: a double quote" grep -qF '0x22,1,"""",10.0000,' out
+run -b --percent </dev/null
+check "nothing: no share" [ "$(cut -f 4,5 out | sort -u)" = "0.0000${tab}0.0000" ]
+run -n --percent --nonzero numbers 2>/dev/null
+check "--percent --nonzero" [ "$(cut -f 1,5 out | tr '\t\n' '= ')" = \
+    "-5=11.1111 1=22.2222 2=44.4444 3=77.7778 40=88.8889 invalid=100.0000 " ]
+
+# --- --nonzero and --all ---
+
+run in
+grep -v "${tab}0${tab}" out >expected
+run --nonzero in
+counts "--nonzero" expected
+run --all --nonzero in
+counts "--all --nonzero: the last one" expected
+run in
+mv out expected
+run --all in
+counts "--all: as it is" expected
+run --nonzero --all in
+counts "--nonzero --all: the last one" expected
+run --nonzero -F json in
+check "--nonzero, json" [ "$(grep -o '"bin":' out | wc -l)" -eq 9 ]
+run -n -q numbers
+check "sparse: what is invalid is shown" [ "$(wc -l <out)" -eq 6 ]
+printf '5' | run -n
+check "sparse: even if there is none" [ "$(wc -l <out)" -eq 2 ]
+printf '5' | run -n --nonzero
+check "sparse, --nonzero: not even that" [ "$(wc -l <out)" -eq 1 ]
+run -n -q --all numbers
+check "sparse, --all: rows" [ "$(wc -l <out)" -eq 131012 ]
+check "sparse, --all: counts" [ "$(awk -F '\t' '{ n += $2 } END { print n }' out)" -eq 9 ]
+run -n -q --all -F json numbers
+check "sparse, --all, json" [ "$(grep -o '"lo":' out | wc -l)" -eq 131009 ]
+
+summary
