@@ -109,7 +109,8 @@ static int gpu_reap_oldest(struct gpu_engine *gpu)
         gpu_lose_by_call(gpu);
         return -1;
     }
-    if (!snapshots_keep(&gpu->snapshots, &slot->snapshot, &slot->chunk, gpu->engine.lines)) {
+    if (!snapshots_keep(&gpu->snapshots, &slot->snapshot, &slot->chunk, gpu->engine.lines,
+                        gpu->engine.files)) {
         gpu_lose(gpu, "the device's counts do not add up");
         return -1;
     }
@@ -220,6 +221,8 @@ static int gpu_finish(struct engine *engine, struct tally *tally)
         gpu_add_last_snapshot(gpu, tally);
     if (gpu->recovery.lost)
         gpu_recount(gpu);
+    if (!gpu->snapshots.last && !gpu->recovery.failed && gpu->engine.files)
+        snapshots_move(&gpu->snapshots, gpu->engine.files);
     if (!gpu->snapshots.last && !gpu->recovery.failed)
         tally_add(tally, &gpu->snapshots.good);
     int rc = gpu->recovery.failed ? -1 : 0;
@@ -253,6 +256,7 @@ static void gpu_close(struct engine *engine)
         slots_close(&gpu->slots, gpu->device);
         device_close(gpu->device);
     }
+    snapshots_close(&gpu->snapshots);
     pthread_mutex_destroy(&gpu->lock);
     free(gpu);
 }

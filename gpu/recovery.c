@@ -20,7 +20,8 @@ static void recount_chunk(struct engine *fallback, const struct chunk *chunk, si
         size_t left = chunk->len - done, len = left < fresh->cap ? left : fresh->cap;
         size_t begun = records_resume(&records, fresh->data); /* only tokens, which have room */
         memcpy(fresh->data + begun, chunk->data + done, len);
-        fresh->origin = (struct origin){.bytes = done == 0 ? chunk->origin.bytes : 0};
+        fresh->origin = (struct origin){.bytes = done == 0 ? chunk->origin.bytes : 0,
+                                        .at.file = chunk->origin.at.file};
         done += len;
         fresh->len = records_cut(&records, fresh->data, begun + len, done == chunk->len);
         engine_submit(fresh);

@@ -1,6 +1,10 @@
 #include "snapshot.h"
 #include "device.h"
+#include "src/histogram/file_tallies.h"
 #include "src/histogram/number.h"
+
+#include <stdlib.h>
+#include <string.h>
 
 /* Bins for which a snapshot of each chunk is taken, with the rows for what lies outside: as many as
  * 16 bits tell apart; and of text as many as --numbers lays by itself. */
@@ -92,8 +96,31 @@ void snapshot_report_lines(struct lines *lines, const struct chunk *chunk)
               numbers_find_invalid(chunk->data, chunk->len, &at, &token_len));
 }
 
+void snapshots_move(struct snapshots *snapshots, struct file_tallies *files)
+{
+    const struct tally *good = &snapshots->good;
+    struct tally *moved = &snapshots->moved;
+    if (!moved->counts)
+        *moved = (struct tally){.bins = good->bins, .counts = calloc(good->bins, sizeof(uint64_t))};
+    if (!moved->counts) {
+        file_tallies_lose(files);
+        return;
+    }
+    for (size_t row = 0; row < good->bins; row++)
+        moved->counts[row] = good->counts[row] - moved->counts[row];
+    moved->samples = good->samples - moved->samples;
+    file_tallies_move(files, snapshots->file, moved);
+    memcpy(moved->counts, good->counts, good->bins * sizeof good->counts[0]);
+    moved->samples = good->samples;
+}
+
+void snapshots_close(struct snapshots *snapshots)
+{
+    free(snapshots->moved.counts);
+}
+
 bool snapshots_keep(struct snapshots *snapshots, uint64_t **snapshot, const struct chunk *chunk,
-                    struct lines *lines)
+                    struct lines *lines, struct file_tallies *files)
 {
     const struct histogram *histogram = snapshots->histogram;
     struct tally *good = &snapshots->good;
@@ -108,6 +135,9 @@ bool snapshots_keep(struct snapshots *snapshots, uint64_t **snapshot, const stru
         snapshot_report_lines(lines, chunk);
     else if (histogram->mode->is_text)
         report_growth(snapshots, &seen, chunk, lines);
+    if (files && snapshots->file != chunk->origin.at.file)
+        snapshots_move(snapshots, files);
+    snapshots->file = chunk->origin.at.file;
     *snapshot = good->counts; /* NULL where there was none */
     *good = seen;
     return true;

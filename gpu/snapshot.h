@@ -10,11 +10,15 @@
 #include "src/engine/lines.h"
 #include "src/histogram/histogram.h"
 
+struct file_tallies;
+
 struct snapshots {
     const struct histogram *histogram;
     struct tally
-        good; /* the last snapshot that arrived, the first one all zeros. Without a snapshot
-               * for each chunk it has no counts, but the samples and bytes counted so far */
+        good;    /* the last snapshot that arrived, the first one all zeros. Without a snapshot
+                  * for each chunk it has no counts, but the samples and bytes counted so far */
+    size_t file; /* of the last chunk that was kept */
+    struct tally moved; /* what of `good` was moved to FILEs; no counts before the first one was */
     uint64_t
         *last; /* where the only snapshot goes, at the end; NULL: there is one for each chunk */
 };
@@ -33,10 +37,17 @@ void snapshots_init(struct snapshots *snapshots, const struct histogram *histogr
 
 /* Makes what was counted up to a chunk the last good tally. *snapshot is what arrived after the
  * chunk, and is exchanged for the memory of the last good one; or NULL where there is none for each
- * chunk. Reports the chunk to `lines` (NULL: to none). Whether the snapshot can be believed;
- * otherwise nothing is changed. */
+ * chunk. Reports the chunk to `lines` (NULL: to none). If it begins another FILE, what was counted
+ * before is moved to `files` (NULL: to none), which takes a snapshot for each chunk. Whether the
+ * snapshot can be believed; otherwise nothing is changed. */
 bool snapshots_keep(struct snapshots *snapshots, uint64_t **snapshot, const struct chunk *chunk,
-                    struct lines *lines);
+                    struct lines *lines, struct file_tallies *files);
+
+/* Moves what was counted, but not moved yet, to the FILE of the last chunk. */
+void snapshots_move(struct snapshots *snapshots, struct file_tallies *files);
+
+/* Frees what moving took. */
+void snapshots_close(struct snapshots *snapshots);
 
 /* The same for a chunk without samples, which never was on the device. */
 void snapshots_add_empty(struct snapshots *snapshots, const struct chunk *chunk,

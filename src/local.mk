@@ -20,6 +20,7 @@ histogram_sources = \
 	src/histogram/chi_square.c src/histogram/chi_square.h \
 	src/histogram/exact_sum.c src/histogram/exact_sum.h \
 	src/histogram/facts.c src/histogram/facts.h \
+	src/histogram/file_tallies.c src/histogram/file_tallies.h \
 	src/histogram/histogram.c src/histogram/histogram.h \
 	src/histogram/mode.c src/histogram/mode.h src/histogram/modes.def \
 	src/histogram/mode_bytes.c src/histogram/mode_letters.c \

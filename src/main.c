@@ -4,6 +4,7 @@
 #include "gpu/strategy.h"
 #include "gpu/visible.h"
 #include "src/cli/options.h"
+#include "src/histogram/file_tallies.h"
 #include "src/report/output.h"
 #include "src/pool/pool.h"
 #include "src/report/report.h"
@@ -122,12 +123,22 @@ static void print_engines(const struct pool_outcome *outcome, enum verbosity ver
         diag("gpu: not used: not asked for, or not worth its start");
 }
 
-static int print_report(const struct tally *tally)
+/* Prints one result; or one for each FILE, of which the tally then has no counts. */
+static int print_report(struct tally *tally)
 {
     struct reason why;
+    bool skip_invalid = options.pool.invalid == INVALID_SKIP;
     struct writer *out = output_open(&output, &why);
     if (!out)
         return failed(&why);
+    if (options.each) {
+        struct report_files files = {options.pool.files,
+                                     options.operand_count ? options.operands : NULL, skip_invalid};
+        report_write_each(out, &options.report, &options.histogram, &files, tally);
+        return end_output();
+    }
+    if (skip_invalid)
+        tally_skip_invalid(tally, &options.histogram);
     report_write(out, &options.report, &options.histogram, tally);
     return end_output();
 }
@@ -154,6 +165,18 @@ static bool is_misplaced(const struct misplaced *misplaced)
     return true;
 }
 
+/* Opens what is counted, and what the counts go to. NULL: memory is short. */
+static struct source *open_source(struct tally *tally)
+{
+    struct source *source = source_open(options.operands, options.operand_count, &options.input);
+    if (source && options.each)
+        options.pool.files = file_tallies_open(source_files(source));
+    if (!source || (options.each && !options.pool.files) ||
+        tally_open(tally, &options.histogram) != 0)
+        return NULL;
+    return source;
+}
+
 static int count(void)
 {
     struct tally tally;
@@ -165,8 +188,8 @@ static int count(void)
         return failed(&why);
     if (options.pool.device != DEVICE_CPU)
         choose_gpu();
-    struct source *source = source_open(options.operands, options.operand_count, &options.input);
-    if (!source || tally_open(&tally, &options.histogram) != 0) {
+    struct source *source = open_source(&tally);
+    if (!source) {
         diag("out of memory");
         return STATUS_FAILED;
     }
@@ -182,8 +205,6 @@ static int count(void)
     struct reason foreign;
     source_foreign(source, &foreign);
     source_close(source);
-    if (options.pool.invalid == INVALID_SKIP)
-        tally_skip_invalid(&tally, &options.histogram);
     int status = print_report(&tally);
     tally_close(&tally);
     if (foreign.text[0] && options.verbosity >= NORMAL)
@@ -194,6 +215,7 @@ static int count(void)
     /* Leaves CUDA's tear-down out, which takes 100 ms, and longer while CUDA is still starting. */
     if (outcome.gpu_opened)
         _exit(status);
+    file_tallies_close(options.pool.files);
     return status;
 }
 

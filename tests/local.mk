@@ -28,7 +28,8 @@ check-all:
 # Of a list of tests, those that start threads: what ThreadSanitizer has to see. The emulated GPU takes
 # minutes there for thousands of small chunks, so scripts of that are left to the other tests of it.
 threaded_tests = tests/unit/test_frames tests/unit/test_text_cuts tests/device/test_gpu_engine tests/device/test_pool \
-	tests/cli/compressed.sh tests/cli/counts.sh tests/cli/counts_auto.sh tests/cli/faults.sh \
+	tests/cli/compressed.sh tests/cli/counts.sh tests/cli/counts_auto.sh tests/cli/each.sh \
+	tests/cli/faults.sh \
 	tests/cli/faults_emulated.sh tests/cli/numbers.sh tests/cli/progress.sh \
 	tests/cli/sources.sh tests/cli/sources_emulated.sh tests/cli/values.sh \
 	tests/cli/zstd.sh tests/cli/gzip.sh
@@ -84,6 +85,7 @@ unit_tests = \
 	tests/unit/test_binning \
 	tests/unit/test_count \
 	tests/unit/test_diag \
+	tests/unit/test_file_tallies \
 	tests/unit/test_frames \
 	tests/unit/test_limits \
 	tests/unit/test_lines \
@@ -104,6 +106,7 @@ with_device = tests/helpers/libhelpers.a libgpuhisto.a $(device) libhistogram.a 
 tests_unit_test_binning_LDADD = $(libraries) -lm
 tests_unit_test_count_LDADD = $(libraries)
 tests_unit_test_diag_LDADD = $(libraries)
+tests_unit_test_file_tallies_LDADD = tests/helpers/libhelpers.a libhistogram.a -lm
 tests_unit_test_frames_LDADD = $(with_device)
 tests_unit_test_frames_LDFLAGS = $(reading_by_turns)
 tests_unit_test_limits_LDADD = $(libraries)
@@ -178,7 +181,8 @@ endif
 
 scripts = \
 	tests/cli/compressed.sh tests/cli/counts.sh tests/cli/counts_auto.sh \
-	tests/cli/counts_emulated.sh tests/cli/counts_gpu.sh tests/cli/docs.sh tests/cli/faults.sh \
+	tests/cli/counts_emulated.sh tests/cli/counts_gpu.sh tests/cli/docs.sh \
+	tests/cli/each.sh tests/cli/each_emulated.sh tests/cli/each_gpu.sh tests/cli/faults.sh \
 	tests/cli/faults_emulated.sh tests/cli/foreign.sh tests/cli/formats.sh \
 	tests/cli/gzip.sh tests/cli/gzip_emulated.sh tests/cli/large.sh \
 	tests/cli/large_gpu.sh tests/cli/memory.sh tests/cli/numbers.sh \

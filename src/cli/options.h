@@ -39,6 +39,7 @@ struct options {
     struct input_options input;
     struct pool_options pool;
     struct report_options report;
+    bool each;          /* a result for each FILE */
     const char *output; /* a FILE, or NULL: standard output */
     enum verbosity verbosity;
     bool timing;

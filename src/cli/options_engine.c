@@ -1,6 +1,7 @@
 /* Who counts: --device, --kernel, --chunk-size, --buffers, --threads. */
 #include "option.h"
 #include "parse.h"
+#include "gpu/snapshot.h"
 #include "gpu/strategy.h"
 #include "src/cpu/count.h"
 
@@ -106,6 +107,21 @@ static int settle_strategy(struct options *options, struct reason *why)
     return 0;
 }
 
+/* On a GPU, FILEs are told apart by the snapshot after each chunk. */
+static int settle_each(struct options *options, struct reason *why)
+{
+    struct pool_options *pool = &options->pool;
+    if (!options->each || pool->device == DEVICE_CPU || snapshot_each(&options->histogram))
+        return 0;
+    if (pool->device == DEVICE_GPU) {
+        reason_set(why, "--each: the GPU does not tell FILEs apart with %zu bins; use --device=cpu",
+                   options->histogram.bins);
+        return OPTIONS_WRONG;
+    }
+    pool->device = DEVICE_CPU;
+    return 0;
+}
+
 int engine_settle(struct options *options, struct reason *why)
 {
     size_t size = histogram_sample_size(&options->histogram), *chunk = &options->pool.chunk_size;
@@ -113,5 +129,7 @@ int engine_settle(struct options *options, struct reason *why)
     if (size)
         *chunk = (*chunk + size - 1) / size * size; /* whole samples */
     int rc = settle_strategy(options, why);
+    if (rc == 0)
+        rc = settle_each(options, why);
     return rc == 0 ? settle_counter(options, why) : rc;
 }

@@ -1,5 +1,5 @@
-/* How the table is written: --stats, --format, --plot, --percent, --nonzero, --all, --header,
- * --output. */
+/* How the table is written: --stats, --format, --plot, --percent, --nonzero, --all, --each,
+ * --header, --output. */
 #include "option.h"
 #include "parse.h"
 #include "src/report/format.h"
@@ -46,6 +46,14 @@ int option_all(struct draft *draft, const char *value, struct reason *why)
     (void)value;
     (void)why;
     draft->options->report.empty = EMPTY_SHOWN;
+    return 0;
+}
+
+int option_each(struct draft *draft, const char *value, struct reason *why)
+{
+    (void)value;
+    (void)why;
+    draft->options->each = true;
     return 0;
 }
 

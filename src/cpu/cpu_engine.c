@@ -2,6 +2,7 @@
 #include "count.h"
 #include "src/engine/lines.h"
 #include "src/engine/records.h"
+#include "src/histogram/file_tallies.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -17,7 +18,8 @@
  * free. */
 struct table {
     pthread_mutex_t lock;
-    bool used; /* otherwise the memory of its counts was never touched */
+    bool used;   /* otherwise the memory of its counts was never touched */
+    size_t file; /* whose counts it has, if each FILE's are wanted */
     struct tally tally;
 };
 
@@ -57,12 +59,23 @@ static struct chunk *cpu_acquire(struct engine *engine, bool wait)
     return &taken->chunk;
 }
 
+/* Moves what a table has counted to its FILE, as the next chunk is of another one, or none comes.
+ */
+static void empty_table(struct cpu_engine *cpu, struct table *table)
+{
+    if (cpu->engine.files && table->used)
+        file_tallies_move(cpu->engine.files, table->file, &table->tally);
+}
+
 /* Counts a chunk into a table, whose lock is held. By how much the newlines and the invalid tokens
  * grow is what lines_add gets. */
 static void count_chunk(struct cpu_engine *cpu, const struct chunk *chunk, struct table *table)
 {
     const struct binning *binning = &cpu->plan.histogram->binning;
     struct tally *tally = &table->tally;
+    if (table->file != chunk->origin.at.file)
+        empty_table(cpu, table);
+    table->file = chunk->origin.at.file;
     bool tell = cpu->engine.lines != NULL && chunk->origin.name != NULL;
     uint64_t newlines = tally->newlines, invalid = tell ? tally->counts[ROW_INVALID(binning)] : 0;
     table->used = true;
@@ -92,7 +105,8 @@ static int cpu_finish(struct engine *engine, struct tally *tally)
 {
     struct cpu_engine *cpu = (struct cpu_engine *)engine;
     for (size_t i = 0; i < cpu->table_count; i++) {
-        const struct table *table = &cpu->tables[i];
+        struct table *table = &cpu->tables[i];
+        empty_table(cpu, table);
         if (table->used)
             tally_add(tally, &table->tally);
     }

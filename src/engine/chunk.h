@@ -25,7 +25,7 @@ enum chunk_end {
 };
 
 /* Where the data of a chunk come from. A copy of the data takes a copy of this along. Only texts
- * need more than `bytes`. */
+ * need more than `bytes` and `at.file`. */
 struct origin {
     size_t bytes; /* of input; a token may have some in two chunks */
     struct position at;

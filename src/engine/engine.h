@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct file_tallies;
 struct lines;
 
 struct engine_ops {
@@ -21,8 +22,9 @@ struct engine_ops {
      * at once. A len of 0 only gives it back, and is reported to lines_add as any other. 0, or -1
      * once the device is lost and may not be replaced. */
     int (*submit)(struct engine *engine, struct chunk *chunk);
-    /* Waits for all that was submitted and adds the exact counts to the tally. No chunk may be out.
-     * 0, or -1 (the tally is then as it was) as submit. Called once. */
+    /* Waits for all that was submitted and adds the exact counts to the tally; with engine.files,
+     * those of each FILE are there, and of the tally only bytes and newlines are of use. No chunk
+     * may be out. 0, or -1 (the tally is then as it was) as submit. Called once. */
     int (*finish)(struct engine *engine, struct tally *tally);
     /* Why the device was lost, or NULL while it is not. The text lives as long as the engine. */
     const char *(*loss)(struct engine *engine);
@@ -33,7 +35,9 @@ struct engine_ops {
 /* The first member of every engine. */
 struct engine {
     const struct engine_ops *ops;
-    struct lines *lines; /* gets what chunks of text hold (lines_add); or NULL */
+    struct lines *lines;        /* gets what chunks of text hold (lines_add); or NULL */
+    struct file_tallies *files; /* gets the samples and counts of each FILE, all of them by the end
+                                 * of finish; or NULL */
 };
 
 static inline struct chunk *engine_acquire(struct engine *engine, bool wait)

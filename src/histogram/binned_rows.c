@@ -49,7 +49,7 @@ static void add_extreme(struct facts *facts, const struct histogram *histogram, 
         return;
     }
     show_whole(number, text);
-    facts_add_interval(facts, name, text, text);
+    facts_add_text(facts, name, text);
 }
 
 void binned_add_facts(const struct histogram *histogram, const struct tally *tally,

@@ -34,9 +34,16 @@ void facts_add_rounded(struct facts *facts, const char *name, double value, int 
         show_double(value, fact->value);
 }
 
+void facts_add_text(struct facts *facts, const char *name, const char *number)
+{
+    struct fact *fact = next_fact(facts, name);
+    snprintf(fact->value, sizeof fact->value, "%s", number);
+}
+
 void facts_add_interval(struct facts *facts, const char *name, const char *lower, const char *upper)
 {
     struct fact *fact = next_fact(facts, name);
+    fact->is_interval = true;
     snprintf(fact->value, sizeof fact->value, "%s", lower);
     if (strcmp(lower, upper) != 0)
         snprintf(fact->upper, sizeof fact->upper, "%s", upper);

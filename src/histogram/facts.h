@@ -9,6 +9,7 @@
 struct fact {
     char name[ROW_TEXT];
     char value[ROW_TEXT]; /* a number, "inf", "-inf" or "nan" */
+    bool is_interval;     /* also where its ends are the same, and upper is empty */
     char upper[ROW_TEXT]; /* of an interval, which begins with value: its end; otherwise empty */
 };
 
@@ -18,10 +19,12 @@ struct facts {
 };
 
 /* Each adds a fact: a count; a number, as the shortest text that reads back the same; a number with
- * so many digits after the point; an interval of texts. Names are of this program's own. */
+ * so many digits after the point; a number as text; an interval of texts. Names are of this
+ * program's own. */
 void facts_add_count(struct facts *facts, const char *name, uint64_t count);
 void facts_add_number(struct facts *facts, const char *name, double value);
 void facts_add_rounded(struct facts *facts, const char *name, double value, int places);
+void facts_add_text(struct facts *facts, const char *name, const char *number);
 void facts_add_interval(struct facts *facts, const char *name, const char *lower,
                         const char *upper);
 

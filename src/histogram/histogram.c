@@ -62,6 +62,21 @@ void tally_add(struct tally *into, const struct tally *from)
         moments_merge(into->moments, from->moments);
 }
 
+size_t tally_next_counted(const struct tally *tally, size_t row)
+{
+    const uint64_t *counts = tally->counts;
+    const size_t end = tally->end ? tally->end : tally->bins;
+    row = row > tally->begin ? row : tally->begin;
+    for (; row + 8 <= end; row += 8) {
+        const uint64_t *some = counts + row;
+        if (some[0] | some[1] | some[2] | some[3] | some[4] | some[5] | some[6] | some[7])
+            break;
+    }
+    while (row < end && counts[row] == 0)
+        row++;
+    return row < end ? row : tally->bins;
+}
+
 uint64_t tally_counted(const struct tally *tally)
 {
     uint64_t sum = 0;
@@ -72,7 +87,7 @@ uint64_t tally_counted(const struct tally *tally)
 
 void tally_skip_invalid(struct tally *tally, const struct histogram *histogram)
 {
-    for (size_t row = 0; row < tally->bins; row++)
+    for (size_t row = 0; (row = tally_next_counted(tally, row)) < tally->bins; row++)
         if (histogram->mode->row_kind(histogram, row) == ROW_KIND_INVALID) {
             tally->samples -= tally->counts[row];
             tally->counts[row] = 0;

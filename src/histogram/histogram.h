@@ -67,7 +67,8 @@ struct tally {
     uint64_t newlines; /* of text; 0 otherwise */
     uint64_t *counts;  /* one for each bin */
     struct moments
-        *moments; /* of the samples that are numbers; NULL unless histogram.has_moments */
+        *moments;      /* of the samples that are numbers; NULL unless histogram.has_moments */
+    size_t begin, end; /* all rows outside [begin, end) are known to be 0; end 0: none is */
 };
 
 /* Makes *tally an all-zero one for a histogram. 0; or -1 if memory is short, and nothing to free.
@@ -79,6 +80,9 @@ void tally_close(struct tally *tally);
 
 /* Adds `from` to `into`; both have the same bins. */
 void tally_add(struct tally *into, const struct tally *from);
+
+/* The first row from `row` on whose count is not 0, or tally->bins. Fast where most are. */
+size_t tally_next_counted(const struct tally *tally, size_t row);
 
 /* The samples that were counted in a row: the sum of the counts. */
 uint64_t tally_counted(const struct tally *tally);

@@ -113,6 +113,7 @@ static void handover_open(struct handover *handover, unsigned slots)
                              : NULL;
     if (gpu) {
         gpu->lines = handover->lines;
+        gpu->files = options->files;
         handover->gpu_ready = clock_seconds_since(&handover->begin);
     } else {
         handover_refuse(handover, &why);

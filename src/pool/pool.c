@@ -7,6 +7,7 @@
 #include "src/base/clock.h"
 #include "src/cpu/cpu_engine.h"
 #include "src/engine/lines.h"
+#include "src/histogram/file_tallies.h"
 
 #include <sched.h>
 #include <stdio.h>
@@ -93,6 +94,7 @@ static struct pool *pool_open(const struct pool_options *options, const struct h
         pool_close(pool);
         return NULL;
     }
+    pool->cpu->files = options->files;
     handover_init(&pool->handover, &pool->options, histogram, source, pool->cpu, pool->lines,
                   threads);
     workers_init(&pool->workers, &pool->options, source, &pool->handover, pool->lines);
@@ -118,6 +120,10 @@ static int pool_gather(struct pool *pool, struct engine *gpu, struct tally *tall
         return -1;
     }
     outcome->cpu_bytes = bytes - outcome->gpu_bytes;
+    if (pool->options.files && !file_tallies_complete(pool->options.files)) {
+        reason_set(why, "out of memory");
+        return -1;
+    }
     return 0;
 }
 

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 struct counter;
+struct file_tallies;
 struct strategy;
 struct visible;
 
@@ -44,6 +45,8 @@ struct pool_options {
     bool timing;                     /* measure copies and kernels on the device */
     enum invalid_choice invalid;     /* in numbers */
     struct pool_tuning tuning;
+    /* Gets the samples and counts of each FILE; NULL: they are not wanted apart. */
+    struct file_tallies *files;
     /* If not NULL: called ten times a second by the thread that waits, with look_arg and the bytes
      * that were read so far. */
     void (*look)(void *arg, uint64_t bytes);

@@ -27,12 +27,14 @@ struct picture {
 /* What a format knows of the table beside its rows. */
 struct table {
     struct writer *out;
+    const char *file; /* whose rows these are, as printable text; NULL: of all FILEs together */
     const struct histogram *histogram; /* the mode's name and columns, the type of values */
     struct totals totals;
     bool header;    /* a first row with the columns' names is wanted; for formats that can */
     bool has_facts; /* set and looked at by formats that must close what they began with them */
     bool percent;   /* shares are wanted, as the last columns; pictures have them anyway */
     size_t written; /* 0 when a list begins: how much of it is written is the format's to count */
+    size_t tables;  /* that came before this one */
     struct picture picture; /* for the format's own use, if it measures rows */
 };
 
@@ -48,6 +50,9 @@ struct quantile_row {
  * place of what comes before them, unless the format has_both. */
 struct format {
     bool has_both;
+    /* With --each a FILE has a table of its own, from begin to end; otherwise there is one table,
+     * in which the rows of all FILEs, and then their quantiles, follow each other. */
+    bool is_apart;
     bool is_picture; /* for people: rows without a count are left out where most have none */
     void (*measure)(struct table *table, const struct row *row); /* once for each row; or NULL */
     void (*measure_quantile)(struct table *table,
@@ -59,6 +64,12 @@ struct format {
     void (*begin_facts)(struct table *table); /* with --stats */
     void (*fact)(struct table *table, const struct fact *fact);
     void (*end)(struct table *table);
+
+    /* Unless the format is_apart: all facts of a FILE as one row, and the names of the columns,
+     * with
+     * --each and --stats. An interval has two columns. */
+    void (*facts_heading)(struct table *table, const struct facts *facts);
+    void (*facts_row)(struct table *table, const struct facts *facts);
 };
 
 /* All formats, and their names, which end with NULL: by the same index, in the order of

@@ -20,11 +20,22 @@ static void csv_field(struct writer *out, const char *text)
     writer_char(out, '"');
 }
 
+/* Begins a row, with the FILE if there is one. */
+static void csv_begin_row(struct table *table)
+{
+    if (!table->file)
+        return;
+    csv_field(table->out, table->file);
+    writer_char(table->out, ',');
+}
+
 static void csv_begin(struct table *table)
 {
     const char *const *columns = table->histogram->mode->columns;
     if (!table->header)
         return;
+    if (table->file)
+        writer_text(table->out, "file,");
     for (size_t i = 0; i < MODE_COLUMNS && columns[i]; i++) {
         if (i > 0)
             writer_char(table->out, ',');
@@ -44,6 +55,7 @@ static void csv_shares(struct table *table, const struct row *row)
 static void csv_row(struct table *table, const struct row *row)
 {
     struct writer *out = table->out;
+    csv_begin_row(table);
     csv_field(out, row->label.name);
     writer_char(out, ',');
     writer_count(out, row->count);
@@ -58,11 +70,14 @@ static void csv_row(struct table *table, const struct row *row)
 
 static void csv_begin_quantiles(struct table *table)
 {
-    writer_text(table->out, table->header ? "\nquantile,value,error\n" : "\n");
+    writer_char(table->out, '\n');
+    if (table->header)
+        writer_format(table->out, "%squantile,value,error\n", table->file ? "file," : "");
 }
 
 static void csv_quantile(struct table *table, const struct quantile_row *row)
 {
+    csv_begin_row(table);
     writer_format(table->out, "q%s,%s,%s\n", row->q, row->value, row->error);
 }
 
@@ -75,6 +90,30 @@ static void csv_begin_facts(struct table *table)
 static void csv_fact(struct table *table, const struct fact *fact)
 {
     writer_format(table->out, "%s,%s,%s\n", fact->name, fact->value, fact->upper);
+}
+
+static void csv_facts_heading(struct table *table, const struct facts *facts)
+{
+    writer_text(table->out, "file");
+    for (size_t i = 0; i < facts->count; i++) {
+        const char *name = facts->list[i].name;
+        writer_format(table->out, ",%s", name);
+        if (facts->list[i].is_interval)
+            writer_format(table->out, ",%s_upper", name);
+    }
+    writer_char(table->out, '\n');
+}
+
+static void csv_facts_row(struct table *table, const struct facts *facts)
+{
+    csv_field(table->out, table->file);
+    for (size_t i = 0; i < facts->count; i++) {
+        const struct fact *fact = &facts->list[i];
+        writer_format(table->out, ",%s", fact->value);
+        if (fact->is_interval)
+            writer_format(table->out, ",%s", fact->upper[0] ? fact->upper : fact->value);
+    }
+    writer_char(table->out, '\n');
 }
 
 static void csv_end(struct table *table)
@@ -90,4 +129,6 @@ const struct format format_csv = {
     .begin_facts = csv_begin_facts,
     .fact = csv_fact,
     .end = csv_end,
+    .facts_heading = csv_facts_heading,
+    .facts_row = csv_facts_row,
 };

@@ -16,6 +16,18 @@ static void json_number(struct writer *out, const char *text)
     writer_char(out, '"');
 }
 
+/* Writes text in which there are no control characters. */
+static void json_string(struct writer *out, const char *text)
+{
+    writer_char(out, '"');
+    for (; *text; text++) {
+        if (*text == '"' || *text == '\\')
+            writer_char(out, '\\');
+        writer_char(out, *text);
+    }
+    writer_char(out, '"');
+}
+
 /* Writes `key`, which ends with the colon, and a number. */
 static void json_member(struct writer *out, const char *key, const char *text)
 {
@@ -34,7 +46,12 @@ static void json_begin(struct table *table)
     struct writer *out = table->out;
     const struct mode *mode = table->histogram->mode;
     const struct totals *totals = &table->totals;
-    writer_format(out, "{\"schema\":\"gpuhisto/1\",\"mode\":\"%s\"", mode->name);
+    writer_text(out, "{\"schema\":\"gpuhisto/1\"");
+    if (table->file) {
+        writer_text(out, ",\"file\":");
+        json_string(out, table->file);
+    }
+    writer_format(out, ",\"mode\":\"%s\"", mode->name);
     if (mode->has_types)
         writer_format(out, ",\"type\":\"%s\"", table->histogram->type.name);
     json_count(out, ",\"total\":", totals->samples);
@@ -118,6 +135,7 @@ static void json_end(struct table *table)
 }
 
 const struct format format_json = {
+    .is_apart = true,
     .has_both = true,
     .begin = json_begin,
     .row = json_row,

@@ -118,6 +118,13 @@ static const char *plot_sides(const struct mode *mode)
     return mode->is_binned ? "rrrr" : "lrrl";
 }
 
+/* With --each, begins a table with the name of the FILE, as head(1) does. */
+static void plot_name_file(struct table *table)
+{
+    if (table->file)
+        writer_format(table->out, "%s==> %s <==\n", table->tables > 0 ? "\n" : "", table->file);
+}
+
 static void plot_begin(struct table *table)
 {
     const struct mode *mode = table->histogram->mode;
@@ -125,6 +132,7 @@ static void plot_begin(struct table *table)
     struct plot_cells header = plot_header(mode);
     if (table->header)
         plot_widen(picture->widths, &header);
+    plot_name_file(table);
     picture->screen = screen_of(table->out->fd);
     size_t used = 0;
     for (size_t i = 0; i < header.count; i++)
@@ -177,6 +185,7 @@ static void plot_quantile(struct table *table, const struct quantile_row *row)
 
 static void plot_begin_facts(struct table *table)
 {
+    plot_name_file(table);
     if (table->header)
         writer_format(table->out, "%-*s  %s\n", PLOT_NAME, "name", "value");
 }
@@ -194,6 +203,7 @@ static void plot_end(struct table *table)
 }
 
 const struct format format_plot = {
+    .is_apart = true,
     .is_picture = true,
     .measure = plot_measure,
     .measure_quantile = plot_measure_quantile,

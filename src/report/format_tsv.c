@@ -16,11 +16,22 @@ static void tsv_field(struct writer *out, const char *text)
     }
 }
 
+/* Begins a row, with the FILE if there is one. */
+static void tsv_begin_row(struct table *table)
+{
+    if (!table->file)
+        return;
+    tsv_field(table->out, table->file);
+    writer_char(table->out, '\t');
+}
+
 static void tsv_begin(struct table *table)
 {
     const char *const *columns = table->histogram->mode->columns;
     if (!table->header)
         return;
+    if (table->file)
+        writer_text(table->out, "file\t");
     for (size_t i = 0; i < MODE_COLUMNS && columns[i]; i++) {
         if (i > 0)
             writer_char(table->out, '\t');
@@ -40,6 +51,7 @@ static void tsv_shares(struct table *table, const struct row *row)
 static void tsv_row(struct table *table, const struct row *row)
 {
     struct writer *out = table->out;
+    tsv_begin_row(table);
     writer_text(out, row->label.name);
     writer_char(out, '\t');
     writer_count(out, row->count);
@@ -55,11 +67,14 @@ static void tsv_row(struct table *table, const struct row *row)
 
 static void tsv_begin_quantiles(struct table *table)
 {
-    writer_text(table->out, table->header ? "\nquantile\tvalue\terror\n" : "\n");
+    writer_char(table->out, '\n');
+    if (table->header)
+        writer_format(table->out, "%squantile\tvalue\terror\n", table->file ? "file\t" : "");
 }
 
 static void tsv_quantile(struct table *table, const struct quantile_row *row)
 {
+    tsv_begin_row(table);
     writer_format(table->out, "q%s\t%s\t%s\n", row->q, row->value, row->error);
 }
 
@@ -77,6 +92,30 @@ static void tsv_fact(struct table *table, const struct fact *fact)
     writer_char(table->out, '\n');
 }
 
+static void tsv_facts_heading(struct table *table, const struct facts *facts)
+{
+    writer_text(table->out, "file");
+    for (size_t i = 0; i < facts->count; i++) {
+        const char *name = facts->list[i].name;
+        writer_format(table->out, "\t%s", name);
+        if (facts->list[i].is_interval)
+            writer_format(table->out, "\t%s_upper", name);
+    }
+    writer_char(table->out, '\n');
+}
+
+static void tsv_facts_row(struct table *table, const struct facts *facts)
+{
+    tsv_field(table->out, table->file);
+    for (size_t i = 0; i < facts->count; i++) {
+        const struct fact *fact = &facts->list[i];
+        writer_format(table->out, "\t%s", fact->value);
+        if (fact->is_interval)
+            writer_format(table->out, "\t%s", fact->upper[0] ? fact->upper : fact->value);
+    }
+    writer_char(table->out, '\n');
+}
+
 static void tsv_end(struct table *table)
 {
     (void)table;
@@ -90,4 +129,6 @@ const struct format format_tsv = {
     .begin_facts = tsv_begin_facts,
     .fact = tsv_fact,
     .end = tsv_end,
+    .facts_heading = tsv_facts_heading,
+    .facts_row = tsv_facts_row,
 };

@@ -2,8 +2,11 @@
 #include "format.h"
 #include "quantile.h"
 
+#include "src/base/show.h"
 #include "src/histogram/facts.h"
 #include "src/histogram/show_number.h"
+
+#include <string.h>
 
 /* Calls visit for each row that is shown, until writing fails. */
 static void for_each_row(struct table *table, const struct tally *tally, enum empty_rows empty,
@@ -16,11 +19,18 @@ static void for_each_row(struct table *table, const struct tally *tally, enum em
         visit(table, row);
 }
 
+/* Which rows without a count the format shows. */
+static enum empty_rows empty_rows_of(const struct format *format,
+                                     const struct report_options *options)
+{
+    bool by_default = options->empty == EMPTY_DEFAULT;
+    return format->is_picture && by_default ? EMPTY_IN_PICTURE : options->empty;
+}
+
 static void write_rows(const struct format *format, struct table *table,
                        const struct report_options *options, const struct tally *tally)
 {
-    bool by_default = options->empty == EMPTY_DEFAULT;
-    enum empty_rows empty = format->is_picture && by_default ? EMPTY_IN_PICTURE : options->empty;
+    enum empty_rows empty = empty_rows_of(format, options);
     if (format->measure)
         for_each_row(table, tally, empty, format->measure);
     format->begin(table);
@@ -56,43 +66,154 @@ static void write_quantiles(const struct format *format, struct table *table,
     for_each_quantile(table, options, histogram, tally, format->quantile);
 }
 
-/* Writes facts: those of the mode, and for numbers the quantiles that were given, or some. */
-static void write_facts(const struct format *format, struct table *table,
-                        const struct report_options *options, const struct histogram *histogram,
-                        const struct tally *tally)
+/* Finds the facts of the mode, and for numbers the quantiles that were given, or some. */
+static void find_facts(const struct report_options *options, const struct histogram *histogram,
+                       const struct tally *tally, struct facts *facts)
 {
     static const double some[] = {0.5, 0.9, 0.99, 0.999};
     const double *quantiles = options->quantile_count ? options->quantiles : some;
     size_t count = options->quantile_count ? options->quantile_count : sizeof some / sizeof some[0];
-    struct facts facts = {.count = 0};
-    histogram->mode->add_facts(histogram, tally, &facts);
+    facts->count = 0;
+    histogram->mode->add_facts(histogram, tally, facts);
     for (size_t i = 0; histogram->has_moments && i < count; i++)
-        facts_add_quantile(&facts, histogram, tally, quantiles[i]);
+        facts_add_quantile(facts, histogram, tally, quantiles[i]);
+}
+
+static void write_facts(const struct format *format, struct table *table,
+                        const struct report_options *options, const struct histogram *histogram,
+                        const struct tally *tally)
+{
+    struct facts facts;
+    find_facts(options, histogram, tally, &facts);
     table->written = 0;
     format->begin_facts(table);
     for (size_t i = 0; i < facts.count; i++)
         format->fact(table, &facts.list[i]);
 }
 
-void report_write(struct writer *out, const struct report_options *options,
-                  const struct histogram *histogram, const struct tally *tally)
+/* A table without rows so far. */
+static struct table table_begin(struct writer *out, const struct report_options *options,
+                                const struct histogram *histogram)
 {
-    const struct format *format = format_table[options->format];
-    /* Rows come from table.histogram and the tally that write_rows is given. Where a format shows
-     * fewer bins than were counted, these two are what has to be exchanged, here; quantiles are
-     * found in the original ones. */
-    struct table table = {
+    return (struct table){
         .out = out,
         .histogram = histogram,
-        .totals = rows_add_up(histogram, tally),
         .header = options->header,
         .percent = options->percent,
     };
+}
+
+static void write_table(const struct format *format, struct table *table,
+                        const struct report_options *options, const struct histogram *histogram,
+                        const struct tally *tally)
+{
+    /* Rows are those of table->histogram and of the tally that write_rows gets. A picture with
+     * fewer bins than were counted exchanges both here; quantiles are found in the original ones.
+     */
+    table->totals = rows_add_up(histogram, tally);
     if (!options->stats || format->has_both) {
-        write_rows(format, &table, options, tally);
-        write_quantiles(format, &table, options, histogram, tally);
+        write_rows(format, table, options, tally);
+        write_quantiles(format, table, options, histogram, tally);
     }
     if (options->stats)
-        write_facts(format, &table, options, histogram, tally);
+        write_facts(format, table, options, histogram, tally);
+    format->end(table);
+}
+
+void report_write(struct writer *out, const struct report_options *options,
+                  const struct histogram *histogram, const struct tally *tally)
+{
+    struct table table = table_begin(out, options, histogram);
+    write_table(format_table[options->format], &table, options, histogram, tally);
+}
+
+/* --- a result for each FILE --- */
+
+#define FILE_NAME_MAX 4096 /* bytes: no FILE with a longer name can be opened */
+
+/* What is written of one FILE after the other. */
+struct file_report {
+    const struct format *format;
+    const struct report_options *options;
+    const struct histogram *histogram;
+    const struct report_files *files;
+    struct tally *tally;               /* of the FILE */
+    char name[4 * FILE_NAME_MAX + 16]; /* of the FILE, as printable text */
+};
+
+/* Makes the tally and the name those of a FILE. */
+static void load_file(struct file_report *report, struct table *table, size_t file)
+{
+    struct tally *tally = report->tally;
+    const char *name = report->files->names ? report->files->names[file] : "-";
+    show_text(name, strlen(name), report->name, sizeof report->name);
+    file_tallies_load(report->files->tallies, file, tally);
+    if (report->files->skip_invalid)
+        tally_skip_invalid(tally, report->histogram);
+    table->file = report->name;
+}
+
+static void write_files_apart(struct file_report *report, struct writer *out)
+{
+    size_t count = file_tallies_count(report->files->tallies);
+    for (size_t file = 0; file < count && !out->error; file++) {
+        struct table table = table_begin(out, report->options, report->histogram);
+        table.tables = file;
+        load_file(report, &table, file);
+        write_table(report->format, &table, report->options, report->histogram, report->tally);
+    }
+}
+
+/* Writes the facts of each FILE as one row, under a heading. */
+static void write_facts_together(struct file_report *report, struct writer *out)
+{
+    const struct format *format = report->format;
+    size_t count = file_tallies_count(report->files->tallies);
+    struct table table = table_begin(out, report->options, report->histogram);
+    struct facts facts;
+    for (size_t file = 0; file < count && !out->error; file++) {
+        load_file(report, &table, file);
+        find_facts(report->options, report->histogram, report->tally, &facts);
+        if (file == 0)
+            format->facts_heading(&table, &facts);
+        format->facts_row(&table, &facts);
+    }
+}
+
+static void write_files_together(struct file_report *report, struct writer *out)
+{
+    const struct format *format = report->format;
+    size_t count = file_tallies_count(report->files->tallies);
+    struct table table = table_begin(out, report->options, report->histogram);
+    table.file = report->name;
+    format->begin(&table);
+    for (size_t file = 0; file < count && !out->error; file++) {
+        load_file(report, &table, file);
+        table.totals = rows_add_up(report->histogram, report->tally);
+        for_each_row(&table, report->tally, empty_rows_of(format, report->options), format->row);
+    }
+    if (report->options->quantile_count > 0)
+        format->begin_quantiles(&table);
+    for (size_t file = 0; report->options->quantile_count > 0 && file < count; file++) {
+        load_file(report, &table, file);
+        for_each_quantile(&table, report->options, report->histogram, report->tally,
+                          format->quantile);
+    }
     format->end(&table);
+}
+
+void report_write_each(struct writer *out, const struct report_options *options,
+                       const struct histogram *histogram, const struct report_files *files,
+                       struct tally *tally)
+{
+    struct file_report report = {
+        format_table[options->format], options, histogram, files, tally, ""};
+    /* With a GPU it has counts of all FILEs. */
+    memset(tally->counts, 0, tally->bins * sizeof tally->counts[0]);
+    if (report.format->is_apart)
+        write_files_apart(&report, out);
+    else if (options->stats)
+        write_facts_together(&report, out);
+    else
+        write_files_together(&report, out);
 }

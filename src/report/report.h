@@ -5,6 +5,8 @@
 #include "rows.h"
 #include "writer.h"
 
+#include "src/histogram/file_tallies.h"
+
 #include <stdbool.h>
 
 #define QUANTILES_MAX 64
@@ -19,9 +21,22 @@ struct report_options {
     double quantiles[QUANTILES_MAX]; /* each 0 to 1; printed after the bins */
 };
 
+/* The FILEs of --each, in order. */
+struct report_files {
+    const struct file_tallies *tallies;
+    char *const *names; /* as typed; NULL: the only one is standard input */
+    bool skip_invalid;  /* what is not a number is left out, also of the total */
+};
+
 /* Writes the table, and quantiles after it; or facts. Errors stay with the writer until it is
  * flushed. */
 void report_write(struct writer *out, const struct report_options *options,
                   const struct histogram *histogram, const struct tally *tally);
+
+/* Writes a result for each FILE, and its name first. `tally` is one of the histogram's to work
+ * with. */
+void report_write_each(struct writer *out, const struct report_options *options,
+                       const struct histogram *histogram, const struct report_files *files,
+                       struct tally *tally);
 
 #endif

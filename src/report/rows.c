@@ -3,45 +3,74 @@
 struct totals rows_add_up(const struct histogram *histogram, const struct tally *tally)
 {
     struct totals totals = {.samples = tally->samples};
-    for (size_t row = 0; row < tally->bins; row++)
+    for (size_t row = 0; (row = tally_next_counted(tally, row)) < tally->bins; row++)
         totals.of[histogram->mode->row_kind(histogram, row)] += tally->counts[row];
     return totals;
+}
+
+/* Which rows are shown though they are empty. Kinds are asked for here, not for each of a hundred
+ * thousand rows: rows that are no bins come before all bins or after them. */
+static void choose_empty_rows(struct rows *rows, enum empty_rows empty)
+{
+    const struct histogram *histogram = rows->histogram;
+    const struct mode *mode = histogram->mode;
+    bool is_sparse = histogram_is_sparse(histogram);
+    rows->bins_begin = 0;
+    rows->bins_end = rows->invalid = histogram->bins;
+    while (rows->bins_begin < rows->bins_end &&
+           mode->row_kind(histogram, rows->bins_begin) != ROW_KIND_BIN)
+        rows->bins_begin++;
+    for (; rows->bins_end > rows->bins_begin; rows->bins_end--) {
+        enum row_kind kind = mode->row_kind(histogram, rows->bins_end - 1);
+        if (kind == ROW_KIND_BIN)
+            break;
+        if (kind == ROW_KIND_INVALID)
+            rows->invalid = rows->bins_end - 1;
+    }
+    rows->empty_others = empty == EMPTY_SHOWN || (empty == EMPTY_DEFAULT && !is_sparse);
+    rows->empty_invalid = empty == EMPTY_SHOWN || empty == EMPTY_DEFAULT;
+    rows->empty_bins = rows->empty_others;
+    if (empty == EMPTY_IN_PICTURE)
+        rows->empty_bins = !is_sparse && !histogram_counts_values(histogram);
 }
 
 void rows_begin(struct rows *rows, const struct histogram *histogram, const struct tally *tally,
                 enum empty_rows empty)
 {
-    *rows = (struct rows){.histogram = histogram, .tally = tally, .empty = empty};
+    *rows = (struct rows){.histogram = histogram, .tally = tally};
+    choose_empty_rows(rows, empty);
 }
 
-static bool is_shown_empty(const struct rows *rows, size_t row)
+static bool is_shown(const struct rows *rows, size_t row)
 {
-    const struct histogram *histogram = rows->histogram;
-    const enum row_kind kind = histogram->mode->row_kind(histogram, row);
-    switch (rows->empty) {
-    case EMPTY_SHOWN:
+    if (rows->tally->counts[row] > 0)
         return true;
-    case EMPTY_LEFT_OUT:
-        return false;
-    case EMPTY_IN_PICTURE:
-        return kind == ROW_KIND_BIN && !histogram_is_sparse(histogram) &&
-               !histogram_counts_values(histogram);
-    default:
-        return kind == ROW_KIND_INVALID || !histogram_is_sparse(histogram);
-    }
+    if (row >= rows->bins_begin && row < rows->bins_end)
+        return rows->empty_bins;
+    return row == rows->invalid ? rows->empty_invalid : rows->empty_others;
+}
+
+/* The first row from `row` on that may be shown: empty bins are passed over at once. */
+static size_t pass_over(const struct rows *rows, size_t row)
+{
+    if (rows->empty_bins || row < rows->bins_begin || row >= rows->bins_end)
+        return row;
+    row = tally_next_counted(rows->tally, row);
+    return row < rows->bins_end ? row : rows->bins_end;
 }
 
 const struct row *rows_next(struct rows *rows)
 {
     const struct histogram *histogram = rows->histogram;
-    const uint64_t *counts = rows->tally->counts;
-    while (rows->next < histogram->bins && counts[rows->next] == 0 &&
-           !is_shown_empty(rows, rows->next))
-        rows->next++;
-    if (rows->next == histogram->bins)
+    size_t row = pass_over(rows, rows->next);
+    while (row < histogram->bins && !is_shown(rows, row))
+        row = pass_over(rows, row + 1);
+    rows->next = row;
+    if (row == histogram->bins)
         return NULL;
-    histogram->mode->label_row(histogram, rows->next, &rows->row.label);
-    rows->row.count = counts[rows->next++];
+    histogram->mode->label_row(histogram, row, &rows->row.label);
+    rows->row.count = rows->tally->counts[row];
     rows->row.running += rows->row.count;
+    rows->next = row + 1;
     return &rows->row;
 }

@@ -28,7 +28,8 @@ enum empty_rows {
 struct rows {
     const struct histogram *histogram;
     const struct tally *tally;
-    enum empty_rows empty;
+    size_t bins_begin, bins_end, invalid; /* which rows are bins, and which one INVALID, if any */
+    bool empty_bins, empty_invalid, empty_others; /* rows that are shown without a count */
     size_t next;
     struct row row; /* the one that was given last */
 };

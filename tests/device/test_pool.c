@@ -1,10 +1,11 @@
 /* The workers, the hand-over and the recovery together: files and pipes, plain and zstd data (one
  * frame or many, which are then decompressed side by side), one to eight threads, over
  * a device that fails at every call in turn. Each run must end in exact counts; or, where only the
- * GPU was wanted and it failed, in -1.
+ * GPU was wanted and it failed, in -1. In every other run the counts of each FILE are wanted.
  *
  * The tuning lets the GPU be opened at once, so that short inputs are handed over. */
 #include "gpu/strategy.h"
+#include "src/histogram/file_tallies.h"
 #include "src/pool/pool.h"
 #include "tests/device/emulated_device.h"
 #include "tests/helpers/samples.h"
@@ -139,6 +140,24 @@ static void judge(const struct scenario *scenario, int rc, const struct tally *t
         complain(scenario, "counted on the CPU", "");
 }
 
+/* Sets the tally to the sum of all FILEs, each of which must have the data once. */
+static void add_files(const struct scenario *scenario, const struct file_tallies *files,
+                      const struct histogram *histogram, struct tally *tally)
+{
+    uint64_t counts[256], file_counts[256];
+    struct tally expected = tally_in(counts, histogram);
+    naive_counts(histogram, 1, &expected);
+    memset(tally->counts, 0, 256 * sizeof tally->counts[0]);
+    tally->samples = 0;
+    for (size_t i = 0; i < file_tallies_count(files); i++) {
+        struct tally own = tally_in(file_counts, histogram);
+        file_tallies_load(files, i, &own);
+        if (!same(&own, &expected))
+            complain(scenario, "wrong counts of a FILE", "");
+        tally_add(tally, &own);
+    }
+}
+
 static void run(const struct scenario *scenario)
 {
     /* These may outlive the run, as may the pool's threads. */
@@ -169,6 +188,7 @@ static void run(const struct scenario *scenario)
                                    .chunk_size = scenario->chunk_size,
                                    .buffers = scenario->buffers,
                                    .threads = scenario->threads,
+                                   .files = runs % 2 ? file_tallies_open(count) : NULL,
                                    .tuning = {0}};
     struct source *source = source_open(
         operands, count, &(struct input_options){.decoding.memlimit = 1 << 20, .record_size = 1});
@@ -179,6 +199,8 @@ static void run(const struct scenario *scenario)
     emulated_device_plan(scenario->plan);
     runs++;
     int rc = pool_run(&options, histogram, source, &tally, &outcome, &why);
+    if (rc == 0 && options.files)
+        add_files(scenario, options.files, histogram, &tally);
     judge(scenario, rc, &tally, histogram, &outcome, why.text);
     /* Workers of a refused run may be yet to open the pipe by its descriptor, which must not by
      * then be another run's pipe: it stays open. It is emptied here, as what is fed need not fit.
@@ -192,6 +214,7 @@ static void run(const struct scenario *scenario)
     if (rc == 0)
         source_close(source);
     if (rc == 0 && !outcome.gpu_opened) {
+        file_tallies_close(options.files);
         free(histogram);
         free(pipe_name);
         free(operands);
