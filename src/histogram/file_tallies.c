@@ -165,7 +165,7 @@ void file_tallies_load(const struct file_tallies *files, size_t file, struct tal
     if (tally->moments)
         *tally->moments = own->moments ? *own->moments : (struct moments){0};
     tally->end = add_packed(own, tally->counts, &tally->begin);
-    if (tally->end == 0) { /* no row is known to be counted: one that is 0 stands for none */
+    if (tally->end == 0) { /* an end of 0 would mean any row; row 0, which is 0, stands for none */
         tally->begin = 0;
         tally->end = 1;
     }

@@ -111,6 +111,25 @@ check "facts: aligned" grep -qx 'mean         3' out
 check "facts: an interval is one column" awk '/^p/ && $2 !~ /^[0-9.]+$/ { exit 1 }' out
 run -ps in
 check "facts of bytes" grep -qx 'bytes        10' out
+# Edges are rounded, unless both of a bin would then look the same.
+cat >expected <<'EOF_'
+    0  1
+ 0.05  1
+  0.1  1
+ 0.15  2
+>=0.2  1
+EOF_
+printf '0\n0.07\n0.11\n0.16\n0.17\n0.9' | run -np -B 4 --min=0 --max=0.2
+awk '{ printf "%5s%3s\n", $1, $2 }' out >shown
+same "edges of twentieths" expected shown
+cat >expected <<'EOF_'
+1.0000000000000002 1
+1.0000000000000004 1
+EOF_
+printf '1.0000000000000002 1.0000000000000004' |
+    run -np --edges=1.0000000000000002,1.0000000000000004,1.0000000000000007
+cut -c 1-23 out | awk '{ print $1, $2 }' >shown
+same "edges that are close" expected shown
 
 # --- UTF-8 ---
 
@@ -221,13 +240,14 @@ picture_of()
         units = total ? int((count * 20000 + total) / total / 2) : 0
         return sprintf("%d.%02d", int(units / 100), units % 100)
     }
+    function edge(text) { return text ~ /[.]/ ? sprintf("%.12g", text) : text }
     function left(text, width) { return sprintf("%-" width "s", text) }
     function right(text, width) { return sprintf("%" width "s", text) }
     function max(a, b) { return a > b ? a : b }
     {
-        name[NR] = $1; count[NR] = $2
-        if (kind == "numbers" && $1 == "-inf") name[NR] = "<" $3
-        if (kind == "numbers" && $3 == "inf") name[NR] = ">=" $1
+        name[NR] = edge($1); count[NR] = $2
+        if (kind == "numbers" && $1 == "-inf") name[NR] = "<" edge($3)
+        if (kind == "numbers" && $3 == "inf") name[NR] = ">=" edge($1)
         more[NR] = kind == "bytes" ? ($3 == "\047 \047" ? "\\x20" : $3 == "\\x22" ? "\"" : $3) : ""
         largest = max(largest, $2)
     }
