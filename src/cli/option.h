@@ -62,11 +62,11 @@ extern const size_t option_count;
  * draft has numbers or a type. 0; OPTIONS_WRONG or OPTIONS_FAILED with a reason. */
 int bins_settle(const struct draft *draft, struct binning *binning, struct reason *why);
 
-/* options_mode.c: makes options->histogram. The same errors. */
+/* options_mode.c: makes options->histogram. 0; OPTIONS_WRONG or OPTIONS_FAILED with a reason. */
 int mode_settle(const struct draft *draft, struct reason *why);
 
 /* options_engine.c: checks the strategy against mode and device, makes chunks of whole samples and
- * chooses the CPU's counter. The same errors. */
+ * chooses the CPU's counter. 0, or OPTIONS_WRONG with a reason. */
 int engine_settle(struct options *options, struct reason *why);
 
 /* Sets the reason to a text of our own, and returns OPTIONS_WRONG. */

@@ -25,8 +25,9 @@ int output_prepare(struct output *output, const char *name, struct reason *why)
     return name && target_find(&output->target, name) != 0 ? fail(output, why) : 0;
 }
 
-/* A file that takes the place of another can be read by its owner alone until it has that one's
- * mode. */
+/* A file that replaces another one can be read by its owner only, until it has the other one's
+ * mode.
+ */
 static int open_temporary(struct output *output)
 {
     bool is_new = output->target.file < 0;
@@ -59,7 +60,7 @@ struct writer *output_open(struct output *output, struct reason *why)
     return &output->writer;
 }
 
-/* fsync, where the file can do that. */
+/* Calls fsync, if the file supports it. */
 static int put_on_disk(int fd)
 {
     int rc;
@@ -112,7 +113,7 @@ static int place(struct output *output, struct reason *warning)
     return 0;
 }
 
-/* A full disk may show itself only when the file is closed. */
+/* Some file systems report a full disk only when the file is closed. */
 static int close_direct(struct output *output)
 {
     int *fd = &output->target.fd, rc = output->target.kind == TARGET_DIRECT ? put_on_disk(*fd) : 0;

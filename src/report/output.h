@@ -1,4 +1,5 @@
-/* Where the table goes: standard output, or a FILE that is written whole or not at all. */
+/* Where the table is written: standard output, or a FILE that is written completely or not at all.
+ */
 #ifndef GPUHISTO_OUTPUT_H
 #define GPUHISTO_OUTPUT_H
 
@@ -14,21 +15,21 @@ struct output {
     struct writer writer;
 };
 
-/* Looks up where the table will go, before anything is counted, and says what would fail later: a
- * FILE that is a directory, or that cannot be written. `name`, which must stay valid, is NULL for
- * standard output. Writes past a limit on files' sizes fail from here on, and do not end the
- * process. 0; or -1 with the reason set, and nothing to close. */
+/* Looks up the FILE before anything is counted, and finds what would fail later: a directory, or a
+ * file that cannot be written. `name`, which must stay valid, is NULL for standard output. From
+ * then on, a write beyond the limit on the size of files fails, and does not end the process.
+ * Returns 0; or -1 with the reason set, and nothing to close. */
 int output_prepare(struct output *output, const char *name, struct reason *why);
 
-/* Opens standard output; or a new file without a name in FILE's directory, or with a temporary one
- * which signals that end the process remove (unless they were ignored); or FILE itself, if it
- * cannot be replaced. What to write to, the output's own; or NULL with the reason set, and
- * everything closed. */
+/* Opens standard output; or a new file in FILE's directory, without a name or with a temporary one,
+ * which signals that end the process remove; or FILE itself, if it cannot be replaced. Returns the
+ * output's writer; or NULL with the reason set, and everything closed. */
 struct writer *output_open(struct output *output, struct reason *why);
 
-/* Writes out the rest and closes everything. A new file takes FILE's name, and the permissions of
- * a FILE that was there (permissions.h); but if anything was not written, it is removed. 0, with
- * warning->text empty or what could not be kept; or -1 with the reason set. */
+/* Writes what is left and closes everything. A new file gets FILE's name, and the permissions of
+ * the FILE that it replaces (permissions.h); if anything was not written, it is removed. Returns 0,
+ * with warning->text empty or saying which permissions could not be kept; or -1 with the reason
+ * set. */
 int output_close(struct output *output, struct reason *warning, struct reason *why);
 
 #endif

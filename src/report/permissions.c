@@ -15,7 +15,7 @@ struct access_list {
     char data[4096];
 };
 
-/* An old file that is open with O_PATH has no extended attributes but by name. */
+/* Extended attributes of a file that is open with O_PATH can be read by name only. */
 static void read_list(int old, struct access_list *list)
 {
     char path[40];
@@ -27,7 +27,8 @@ static void read_list(int old, struct access_list *list)
         list->len = 0;
 }
 
-/* Gives the file this list, or takes away what it has of its directory's. Whether it did. */
+/* Gives the file this list, or removes the one that it inherited from its directory. Returns
+ * whether that was done. */
 static bool set_list(int fd, const struct access_list *list)
 {
     int rc = list->len > 0 ? fsetxattr(fd, ACCESS_LIST, list->data, (size_t)list->len, 0)
@@ -35,8 +36,8 @@ static bool set_list(int fd, const struct access_list *list)
     return rc == 0 || (list->len == 0 && (errno == ENODATA || errno == EOPNOTSUPP));
 }
 
-/* The mode that a file without an access list may have, whose owner or group may not be the one
- * that it was meant for. */
+/* The mode for a file without an access list, whose owner or group may not be the one that the mode
+ * was meant for. */
 static mode_t mode_for_others(mode_t mode, bool same_owner, bool same_group)
 {
     if (!same_owner)
@@ -51,7 +52,7 @@ enum permissions_kept permissions_keep(int fd, int old)
     struct stat before, now;
     if (fstat(old, &before) != 0 || fstat(fd, &now) != 0)
         return PERMISSIONS_NO_MODE;
-    /* The owner goes first, as that takes setuid bits away. */
+    /* The owner is changed first, because that clears setuid bits. */
     if ((before.st_uid != now.st_uid || before.st_gid != now.st_gid) &&
         fchown(fd, before.st_uid, before.st_gid) != 0)
         (void)!fchown(fd, (uid_t)-1, before.st_gid);
@@ -61,7 +62,7 @@ enum permissions_kept permissions_keep(int fd, int old)
     mode_t mode = mode_for_others(before.st_mode & 07777, before.st_uid == now.st_uid, same_group);
     struct access_list list;
     read_list(old, &list);
-    /* A list says what the group may do, and of another group nothing is said. */
+    /* A list states the permissions of the old group, and none of another one. */
     bool listed = list.known && (list.len == 0 || same_group) && set_list(fd, &list);
     if (!listed)
         mode &= S_IRWXU;

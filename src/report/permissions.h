@@ -1,4 +1,4 @@
-/* Who may use a file that takes the place of another one. */
+/* The permissions of a file that replaces another one. */
 #ifndef GPUHISTO_PERMISSIONS_H
 #define GPUHISTO_PERMISSIONS_H
 
@@ -9,12 +9,12 @@ enum permissions_kept {
     PERMISSIONS_NO_LIST, /* the access list; only the owner may use the file */
 };
 
-/* Gives a new file, of which only its owner may do anything so far, the mode, the access list and,
- * as far as that is allowed, the owner and group of an old one. Nobody gets more rights than there
- * were: a file of another owner loses setuid; one of another group setgid, and that group's rights
- * are those of all others; and without the access list only the owner's rights are kept, as the
- * rest of the mode says what the list allows at most. `fd` is the new file, `old` the old one,
- * which may be open with O_PATH. */
+/* Gives a new file, which only its owner may use so far, the mode, the access list and, where
+ * permitted, the owner and group of an old one. No user gains permissions: a file that gets another
+ * owner loses setuid; one that gets another group loses setgid, and the group's permissions become
+ * those of all others. Without the access list only the owner keeps permissions, because the rest
+ * of the mode is then the most that the list allows. `fd` is the new file, `old` the old one, which
+ * may be open with O_PATH. */
 enum permissions_kept permissions_keep(int fd, int old);
 
 #endif

@@ -4,8 +4,8 @@
 
 #include "src/histogram/histogram.h"
 
-/* Where a quantile lies: |value - sample| <= error * |sample|, exactly. It also holds if the error
- * is not this double but the decimal with the fewest digits that reads back as it. */
+/* A quantile and its error bound: |value - sample| <= error * |sample|, exactly. This also holds
+ * for the decimal with the fewest digits that reads back as the error. */
 struct quantile {
     double value;
     double error; /* relative; 0: the very value, infinity: nothing is known */

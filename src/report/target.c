@@ -70,8 +70,8 @@ static int enter_directory(struct target *target, const char *path)
     return base[0] ? 0 : fail_with(len > 0 ? EISDIR : ENOENT);
 }
 
-/* The kernel's rule for links in a directory where anybody may make files but remove only their
- * own: others' links are not followed, unless they are of the directory's owner. */
+/* The kernel's rule for links in a sticky directory that all users may write to: links of other
+ * users are not followed, except those of the directory's owner. */
 static bool may_follow(const struct target *target, const struct stat *link)
 {
     struct stat directory;
@@ -165,7 +165,7 @@ static bool is_mount(const struct target *target)
            (file.stx_attributes & STATX_ATTR_MOUNT_ROOT);
 }
 
-/* In a directory such as /tmp, others' files cannot be replaced. */
+/* In a directory such as /tmp, files of other users cannot be replaced. */
 static bool may_replace(const struct target *target, const struct stat *file)
 {
     struct stat directory;
@@ -176,7 +176,7 @@ static bool may_replace(const struct target *target, const struct stat *file)
            directory.st_uid == user;
 }
 
-/* Tells how what was found is written, and whether it can be. */
+/* Decides how the file that was found is written, and whether it can be. */
 static int decide(struct target *target)
 {
     struct stat status;

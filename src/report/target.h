@@ -1,5 +1,5 @@
-/* What a FILE to be written is: looked up once, and held, so that nothing that happens to the names
- * on the way there makes it another one later. */
+/* The FILE of --output before it is written. It is looked up once, and its directory is held open,
+ * so that renaming anything on the path cannot redirect the table later. */
 #ifndef GPUHISTO_TARGET_H
 #define GPUHISTO_TARGET_H
 
@@ -9,32 +9,32 @@
 
 enum target_kind {
     TARGET_REPLACED, /* a regular file, or nothing yet: another file takes its place */
-    TARGET_DIRECT,   /* written itself: a device, a FIFO, a file on which another is mounted, or one
-                      * that was deleted, which /proc still names */
-    TARGET_OPEN,     /* a descriptor of this process, as /dev/stdout names one */
+    TARGET_DIRECT,   /* written in place: a device, a FIFO, a mount point, or a deleted file that
+                      * /proc still names */
+    TARGET_OPEN,     /* an open descriptor of this process, such as /dev/stdout */
 };
 
 struct target {
     enum target_kind kind;
-    int fd;                  /* of TARGET_OPEN: a duplicate of the descriptor; otherwise -1 */
-    int directory;           /* that holds the file, opened with O_PATH; of TARGET_OPEN -1 */
-    int file;                /* what is there, opened with O_PATH; -1: nothing */
-    bool magic;              /* the name is a link of /proc to something without a name, such as a
+    int fd;                  /* TARGET_OPEN: a duplicate of the descriptor; otherwise -1 */
+    int directory;           /* the file's, opened with O_PATH; TARGET_OPEN: -1 */
+    int file;                /* the existing file, opened with O_PATH; -1: there is none */
+    bool magic;              /* the name is a link in /proc to something without a name, such as a
                               * pipe or a deleted file */
-    char base[NAME_MAX + 1]; /* the name in the directory; not a link, but for a magic one */
+    char base[NAME_MAX + 1]; /* the name in the directory; never a link, unless magic */
 };
 
-/* Looks up a FILE. A symbolic link is followed, also to nothing, but where the kernel would not
- * follow it with fs.protected_symlinks: one of another user in a directory such as /tmp. 0; or -1
- * with errno set, and nothing to close: EISDIR for a directory, EACCES or the like if it could not
- * be written. */
+/* Looks up a FILE. Symbolic links are followed, even if they lead to no file, but not where the
+ * kernel would refuse with fs.protected_symlinks: links of other users in directories such as /tmp.
+ * Returns 0; or -1 with errno set, and nothing to close: EISDIR for a directory, EACCES or the like
+ * if the file could not be written. */
 int target_find(struct target *target, const char *name);
 
-/* Opens a TARGET_DIRECT for writing, cut to nothing if it is a regular file; may wait for the
- * reader of a FIFO. The descriptor, or -1 with errno set. */
+/* Opens a TARGET_DIRECT for writing, and truncates a regular file. May wait for the reader of a
+ * FIFO. Returns the descriptor, or -1 with errno set. */
 int target_open(const struct target *target);
 
-/* Closes what is held. */
+/* Closes all descriptors. */
 void target_close(struct target *target);
 
 #endif

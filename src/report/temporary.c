@@ -13,7 +13,7 @@
 #define TRIES_MAX 100 /* names that are taken, one after the other */
 #define RANDOM_LETTERS 6
 
-/* Sets a name that is hardly taken. */
+/* Sets a random name, which is most likely free. */
 static void draw_name(struct temporary *temporary)
 {
     static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
@@ -91,7 +91,7 @@ int temporary_open(struct temporary *temporary, int directory, mode_t mode)
     return rc;
 }
 
-/* The same as temporary_place, while signals are held, but for closing. */
+/* Does what temporary_place does except closing, while signals are held. */
 static int place_held(struct temporary *temporary, const char *base, bool is_new)
 {
     bool has_name = temporary->name[0] != '\0';
@@ -110,7 +110,7 @@ static int place_held(struct temporary *temporary, const char *base, bool is_new
     return 0;
 }
 
-/* A file that has a name is closed first, as some file systems tell of errors only then. */
+/* A file that has a name is closed first, because some file systems report errors only then. */
 int temporary_place(struct temporary *temporary, const char *base, bool is_new)
 {
     if (temporary->name[0]) {

@@ -13,7 +13,7 @@ void writer_begin(struct writer *writer, int fd)
     writer->used = 0;
 }
 
-/* After a write that failed: whether to try again, having waited where that is what it takes. */
+/* Whether a write that failed should be repeated; waits until the descriptor is ready. */
 static int may_retry(int fd)
 {
     if (errno == EAGAIN || errno == EWOULDBLOCK) {

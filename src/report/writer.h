@@ -1,5 +1,5 @@
-/* Text on its way to a descriptor, through a buffer. After the first error nothing more is written,
- * so that what arrived is always a beginning of what was meant. One thread at a time. */
+/* Buffered text for a descriptor. After the first error nothing more is written, so that what was
+ * written is always the beginning of the whole text. For one thread at a time. */
 #ifndef GPUHISTO_WRITER_H
 #define GPUHISTO_WRITER_H
 
@@ -16,14 +16,14 @@ struct writer {
     char buffer[WRITER_BUFFER];
 };
 
-/* An empty writer to a descriptor, which may be non-blocking. */
+/* Makes *writer an empty one for a descriptor, which may be non-blocking. */
 void writer_begin(struct writer *writer, int fd);
 
-/* Writes out what is in the buffer: all of it, however often the descriptor takes only a part, is
- * interrupted or has to be waited for. Returns 0, or the errno of the first error so far. */
+/* Writes all of the buffer, and repeats writes that were partial, were interrupted or would have
+ * blocked. Returns 0, or the errno of the first error so far. */
 int writer_flush(struct writer *writer);
 
-/* Appends bytes; writes when the buffer is full. Errors are kept for writer_flush. */
+/* Appends bytes, and writes the buffer when it is full. writer_flush returns errors. */
 void writer_bytes(struct writer *writer, const void *bytes, size_t len);
 
 /* Appends a terminated text. */
