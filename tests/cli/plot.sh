@@ -111,6 +111,7 @@ check "facts: aligned" grep -qx 'mean         3' out
 check "facts: an interval is one column" awk '/^p/ && $2 !~ /^[0-9.]+$/ { exit 1 }' out
 run -ps in
 check "facts of bytes" grep -qx 'bytes        10' out
+
 # Edges are rounded, unless both of a bin would then look the same.
 cat >expected <<'EOF_'
     0  1
