@@ -57,6 +57,7 @@ gpuhisto_sources = \
 	src/input/admission.c \
 	src/input/codec.c src/input/codec.h \
 	src/input/codec_zstd.c src/input/codec_zstd.h \
+	src/input/content.c src/input/content.h \
 	src/input/decoding.c \
 	src/input/foreign.c src/input/foreign.h \
 	src/input/helpers.c src/input/helpers.h \

@@ -1,4 +1,4 @@
-/* How input is read: --decompress, --memlimit, --no-check. */
+/* How input is read: --decompress, --memlimit, --no-check, --skip, --length. */
 #include "option.h"
 #include "parse.h"
 
@@ -40,4 +40,22 @@ int option_no_check(struct draft *draft, const char *value, struct reason *why)
     (void)why;
     draft->options->input.decoding.no_check = true;
     return 0;
+}
+
+/* A size of content, from 0. */
+static int parse_content_size(const char *option, const char *value, uint64_t *size,
+                              struct reason *why)
+{
+    return parse_size(option, value, 0, CONTENT_MAX, "0 to 9223372036854775807", size, why);
+}
+
+int option_skip(struct draft *draft, const char *value, struct reason *why)
+{
+    return parse_content_size("--skip", value, &draft->options->input.content.skip, why);
+}
+
+int option_length(struct draft *draft, const char *value, struct reason *why)
+{
+    draft->options->input.content.has_length = true;
+    return parse_content_size("--length", value, &draft->options->input.content.length, why);
 }

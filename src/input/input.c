@@ -27,7 +27,8 @@ static ssize_t read_patiently(const struct input *input, void *buf, size_t len, 
 
 static int read_failed(const struct input *input, uint64_t offset, struct reason *why)
 {
-    reason_of(why, input->name, "%s, at byte %llu", strerror(errno), (unsigned long long)offset);
+    reason_of(why, input->name, "%s, at byte %llu", strerror(errno),
+              (unsigned long long)(input->skipped + offset));
     return -1;
 }
 
@@ -49,15 +50,16 @@ static int check_short(const struct input *input, uint64_t at, struct reason *wh
 
 ssize_t input_take(struct input *input, void *buf, size_t cap, struct reason *why)
 {
-    if (input->ended)
+    uint64_t left = input->limit - input->taken;
+    if (input->ended || left == 0)
         return 0;
-    ssize_t got = read_patiently(input, buf, cap, input->taken);
+    ssize_t got = read_patiently(input, buf, left < cap ? (size_t)left : cap, input->taken);
     if (got < 0)
         return read_failed(input, input->taken, why);
     if (got == 0 && check_short(input, input->taken, why) != 0)
         return -1;
-    input->ended = got == 0;
     input->taken += (uint64_t)got;
+    input->ended = got == 0 || input->taken == input->limit;
     return got;
 }
 
@@ -116,8 +118,19 @@ static int recognise_file(struct input *input, struct reason *why)
     return 0;
 }
 
-/* The same of a stream, where bytes that were looked at are taken: they wait in `units`. A whole
- * buffer is asked for, so that the reads that follow begin at a page of the pipe again. */
+/* Bytes of a stream to take next, to recognise it. A whole buffer is asked for, so that the reads
+ * that follow begin at a page of the pipe again, but past the end of the range no more than shows
+ * the format: a stream that is not compressed is left where the range ends. */
+static size_t recognising_size(const struct input *input)
+{
+    const struct units *first = &input->units;
+    size_t room = first->cap - first->len;
+    if (first->len >= input->range.end)
+        return 1;
+    return content_room(&input->range, first->len, room);
+}
+
+/* The same of a stream, where bytes that were looked at are taken: they wait in `units`. */
 static int recognise_stream(struct input *input, struct reason *why)
 {
     struct units *first = &input->units;
@@ -127,7 +140,7 @@ static int recognise_stream(struct input *input, struct reason *why)
         return -1;
     }
     while (magic == MAGIC_PART && !input->ended) {
-        ssize_t got = input_take(input, first->data + first->len, first->cap - first->len, why);
+        ssize_t got = input_take(input, first->data + first->len, recognising_size(input), why);
         if (got < 0)
             return -1;
         first->len += (size_t)got;
@@ -170,7 +183,64 @@ static int look_at_file(struct input *input, struct reason *why)
     if (input->regular && status.st_size > base)
         input->opened_size = (uint64_t)(status.st_size - base);
     input->may_be_short = status.st_blocks == 0;
-    input->size = input->opened_size;
+    return 0;
+}
+
+/* --- the range of it that is counted --- */
+
+/* Leaves out the beginning of a regular file, which is not read, and what is after the range. */
+static void enter_file(struct input *input)
+{
+    const struct content_range *range = &input->range;
+    uint64_t end = input->opened_size < range->end ? input->opened_size : range->end;
+    if (range->begin > CONTENT_MAX - (uint64_t)input->base) {
+        input->ended = true; /* no file has an offset like that */
+        return;
+    }
+    input->base += (off_t)range->begin;
+    input->skipped = range->begin;
+    input->opened_size = end > range->begin ? end - range->begin : 0;
+    if (range->end != CONTENT_TO_END)
+        input->limit = range->end - range->begin;
+}
+
+/* Takes the beginning of a stream, and drops it. 0 or -1. */
+static int enter_stream(struct input *input, struct reason *why)
+{
+    struct units *first = &input->units;
+    uint64_t left = input->range.begin;
+    input->limit = input->range.end;
+    if (first->len > input->limit)
+        first->len = (size_t)input->limit;
+    input->ended |= input->taken >= input->limit || input->range.begin == input->range.end;
+    if (left > 0 && units_reserve(first, UNITS_SIZE_FIRST) != 0) {
+        reason_of(why, input->name, "out of memory");
+        return -1;
+    }
+    for (;;) {
+        size_t waiting = first->len - first->pos, dropped = left < waiting ? (size_t)left : waiting;
+        first->pos += dropped;
+        left -= dropped;
+        if (left == 0 || input->ended)
+            return 0;
+        size_t len = left < first->cap ? (size_t)left : first->cap;
+        ssize_t got = input_take(input, first->data, len, why);
+        if (got < 0)
+            return -1;
+        first->pos = 0;
+        first->len = (size_t)got;
+    }
+}
+
+/* Goes to the beginning of what is counted. Where that is in what is compressed, only decoding
+ * tells. 0 or -1. */
+static int enter_range(struct input *input, struct reason *why)
+{
+    if (input->codec)
+        return 0;
+    if (!input->regular)
+        return enter_stream(input, why);
+    enter_file(input);
     return 0;
 }
 
@@ -178,6 +248,7 @@ static int look_at_file(struct input *input, struct reason *why)
 static int trim(struct input *input, struct reason *why)
 {
     unsigned char end[NUMBER_MAX + 1];
+    input->size = input->opened_size;
     size_t len = input->size < sizeof end ? (size_t)input->size : sizeof end;
     if (input->codec)
         return 0;
@@ -201,6 +272,8 @@ int input_open(struct input *input, const char *operand, const struct input_opti
     bool standard = strcmp(operand, "-") == 0;
     *input = (struct input){.name = standard ? "standard input" : operand,
                             .batch_size = options->batch_size,
+                            .limit = UINT64_MAX,
+                            .range = content_range_of(&options->content),
                             .records = {.size = options->record_size}};
     input->fd = standard ? STDIN_FILENO : open(operand, O_RDONLY | O_CLOEXEC | O_NOCTTY);
     if (input->fd < 0) {
@@ -208,12 +281,12 @@ int input_open(struct input *input, const char *operand, const struct input_opti
         reason_of(why, input->name, "%s", strerror(input->error));
         return -1;
     }
-    if (look_at_file(input, why) != 0 || recognise(input, options, why) != 0 ||
-        trim(input, why) != 0) {
-        input_close(input);
-        return -1;
-    }
-    return 0;
+    bool is_nothing = input->range.begin == input->range.end; /* whatever the format */
+    if (look_at_file(input, why) == 0 && (is_nothing || recognise(input, options, why) == 0) &&
+        enter_range(input, why) == 0 && trim(input, why) == 0)
+        return 0;
+    input_close(input);
+    return -1;
 }
 
 bool input_parallel(const struct input *input)
@@ -276,8 +349,13 @@ int input_check_end(const struct input *input, struct reason *why)
 
 void input_settle(const struct input *input)
 {
-    if (input->regular && input->fd == STDIN_FILENO)
-        (void)lseek(input->fd, input->base + (off_t)input->taken, SEEK_SET);
+    struct stat status;
+    off_t began = input->base - (off_t)input->skipped, at = input->base + (off_t)input->taken;
+    if (!input->regular || input->fd != STDIN_FILENO || fstat(input->fd, &status) != 0)
+        return;
+    if (input->skipped > 0 && at > status.st_size) /* the range begins after the end */
+        at = status.st_size > began ? status.st_size : began;
+    (void)lseek(input->fd, at, SEEK_SET);
 }
 
 void input_close(struct input *input)

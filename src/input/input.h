@@ -5,6 +5,7 @@
 #include "src/base/reason.h"
 #include "src/engine/records.h"
 #include "codec.h"
+#include "content.h"
 #include "foreign.h"
 #include "units.h"
 
@@ -23,6 +24,7 @@ struct input_options {
     enum decompress decompress;
     const struct codec *codec; /* DECOMPRESS_CODEC: which */
     struct codec_options decoding;
+    struct content_options content;
     size_t record_size; /* bytes, 1 to RECORD_SIZE_MAX; or RECORD_TOKENS */
     size_t batch_size;  /* bytes of compressed units after which a batch is complete; 0: as many as
                          * are read at a time */
@@ -34,12 +36,16 @@ struct input {
     int error;         /* errno, if it could not be opened; otherwise 0 */
     bool regular;      /* pread works */
     bool may_be_short; /* regular, without blocks on a disk: may end before its size, as in /sys */
-    off_t base;        /* regular: where reading began; standard input may stand anywhere */
-    uint64_t opened_size; /* regular: bytes from base to the end when it was opened */
+    off_t base;        /* regular: where reading begins; standard input may stand anywhere */
+    uint64_t skipped;  /* regular: bytes between where it stood and base */
+    uint64_t opened_size; /* regular: bytes to read, from base on, as known when it was opened */
     uint64_t size;        /* of these, in whole records */
     uint64_t taken; /* bytes of the file handed out so far, to readers in parallel or in series */
+    uint64_t limit; /* bytes that may be taken at most */
     bool ended;     /* a stream gave its end; a terminal would go on after it */
-    const struct codec *codec;     /* what it is compressed with; NULL: bytes as they are */
+    struct content_range range; /* what is counted; only decoding.c has to look if it is compressed,
+                                 * as otherwise nothing else is handed out */
+    const struct codec *codec;  /* what it is compressed with; NULL: bytes as they are */
     const struct foreign *foreign; /* what these bytes look like, if that is compressed; or NULL */
     struct units units; /* read, but not handed out yet: the first bytes of a stream, or those that
                          * follow a batch */
@@ -47,9 +53,9 @@ struct input {
     struct records records; /* where what is read in order was cut */
 };
 
-/* Opens operand ("-": standard input) and looks at its first bytes if the options ask for it, which
- * may wait for a pipe. A pipe is enlarged to 1 MiB. 0, or -1 with the reason set and nothing left
- * open. The name must outlive the input. */
+/* Opens operand ("-": standard input), looks at its first bytes if the options ask for it, and
+ * leaves out those before the range, which may wait for a pipe. A pipe is enlarged to 1 MiB. 0, or
+ * -1 with the reason set and nothing left open. The name must outlive the input. */
 int input_open(struct input *input, const char *operand, const struct input_options *options,
                struct reason *why);
 
@@ -63,9 +69,9 @@ bool input_parallel(const struct input *input);
 ssize_t input_read_piece(const struct input *input, unsigned char *data, size_t len,
                          uint64_t offset, size_t *data_len, struct reason *why);
 
-/* Reads on, from `taken`, into buf[0..cap), cap > 0: what one read gives. EINTR and EAGAIN are
- * waited out. The bytes read, 0 at the end, or -1 with the reason set. One thread at a time, as for
- * all that follow. */
+/* Reads on, from `taken` up to `limit`, into buf[0..cap), cap > 0: what one read gives. EINTR and
+ * EAGAIN are waited out. The bytes read, 0 at the end, or -1 with the reason set. One thread at a
+ * time, as for all that follow. */
 ssize_t input_read(struct input *input, void *buf, size_t cap, struct reason *why);
 
 /* The same of a compressed file, without what waits in `units`. */

@@ -37,6 +37,7 @@ static int compare_operands(const void *a, const void *b)
  * are given, because whoever writes to it may count on that. */
 static void order_operands(struct source *source)
 {
+    const struct content_range range = content_range_of(&source->options.content);
     bool all_regular = true;
     size_t standard = 0;
     for (size_t i = 0; i < source->count; i++)
@@ -44,6 +45,7 @@ static void order_operands(struct source *source)
     for (size_t i = 0; i < source->count; i++) {
         struct operand *operand = &source->operands[i];
         bool regular = is_regular(operand->name, &operand->size);
+        operand->size = content_before(&range, operand->size);
         operand->is_alone = !regular || (standard > 1 && strcmp(operand->name, "-") == 0);
         all_regular &= regular;
         source->left += operand->size;
@@ -66,8 +68,8 @@ struct source *source_open(char *const *operands, size_t count, const struct inp
     source->count = count ? count : 1;
     for (size_t i = 0; i < source->count; i++)
         all[i] = (struct operand){.name = count ? operands[i] : standard_input[i], .number = i};
-    order_operands(source);
     source->options = *options;
+    order_operands(source);
     source->admission.limit = DECODING_SIZE;
     pthread_mutex_init(&source->turn, NULL);
     pthread_mutex_init(&source->lock, NULL);
@@ -219,8 +221,13 @@ static enum found find_input(struct reader *reader)
         return found;
     source->opened++;
     atomic_fetch_sub(&source->left, operand->size);
-    if (found == FOUND_INPUT && input_parallel(&source->current->input))
-        atomic_fetch_add(&source->left, source->current->input.size);
+    if (found != FOUND_INPUT)
+        return found;
+    const struct input *input = &source->current->input;
+    if (input_parallel(input))
+        atomic_fetch_add(&source->left, input->size);
+    if (input->codec && content_is_partial(&input->range))
+        atomic_store(&source->is_unsized, true);
     return found;
 }
 
@@ -337,7 +344,9 @@ uint64_t source_left(struct source *source)
 
 double source_share(struct source *source)
 {
-    double share = source->size ? (double)atomic_load(&source->read) / (double)source->size : 0;
+    if (source->size == 0 || atomic_load(&source->is_unsized))
+        return 0;
+    double share = (double)atomic_load(&source->read) / (double)source->size;
     return share < 1 ? share : 1;
 }
 

@@ -48,8 +48,9 @@ int source_read(struct reader *reader, source_memory *choose, void *arg, struct 
  * for pipes. Any thread, also inside choose; without waiting. */
 uint64_t source_left(struct source *source);
 
-/* How much of the FILEs' bytes was read, 0 to 1; 0 where one is not a regular file. Compressed
- * bytes count as they are. Any thread, without waiting. */
+/* How much of the bytes to read was read, 0 to 1; 0 where that is not known, because a FILE is not
+ * regular, or is compressed and a range of its content is counted. Compressed bytes count as they
+ * are. Any thread, without waiting. */
 double source_share(struct source *source);
 
 /* The first error, or NULL; one line that begins with the name. Lives as long as the source. */

@@ -42,7 +42,7 @@ struct admission {
 struct operand {
     const char *name;
     size_t number; /* as given, from 0 */
-    uint64_t size; /* of a regular file, bytes; otherwise 0 */
+    uint64_t size; /* of a regular file, bytes to read as far as known; otherwise 0 */
     bool is_alone; /* not opened while another input is open: a stream that is read in order, whose
                     * writer may count on that, and standard input, which may be given twice */
 };
@@ -51,9 +51,11 @@ struct source {
     struct operand *operands; /* `count`, in the order in which they are read */
     size_t count;
     struct input_options options;
-    uint64_t size;         /* of all FILEs, bytes; 0: one of them is not a regular file */
-    _Atomic uint64_t read; /* of these */
-    _Atomic uint64_t left; /* bytes of files, compressed as far as not opened, still to be taken */
+    uint64_t size;          /* of all FILEs, bytes to read; 0: one of them is not a regular file */
+    _Atomic uint64_t read;  /* of these */
+    atomic_bool is_unsized; /* how many of these are to be read is not known, as a range of the
+                             * content of a compressed FILE is counted */
+    _Atomic uint64_t left;  /* bytes of files, compressed as far as not opened, still to be taken */
 
     /* Under the turn. */
     pthread_mutex_t turn;

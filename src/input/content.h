@@ -1,0 +1,44 @@
+/* Which bytes of a FILE's content are counted. The content is what decompression gives, or the
+ * bytes of the FILE as they are. */
+#ifndef GPUHISTO_CONTENT_H
+#define GPUHISTO_CONTENT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* What the command line says. All 0: the whole content of each FILE. */
+struct content_options {
+    uint64_t skip;   /* bytes to leave out at the beginning, CONTENT_MAX at most */
+    uint64_t length; /* has_length: bytes to count after them, CONTENT_MAX at most */
+    bool has_length;
+};
+
+#define CONTENT_MAX ((uint64_t)INT64_MAX)
+#define CONTENT_TO_END UINT64_MAX
+
+/* Bytes [begin, end) of a FILE's content. */
+struct content_range {
+    uint64_t begin;
+    uint64_t end; /* CONTENT_TO_END: up to the content's own end */
+};
+
+/* The range that the options give. */
+struct content_range content_range_of(const struct content_options *options);
+
+/* Whether the range is less than the whole content. */
+bool content_is_partial(const struct content_range *range);
+
+/* How many of the first `position` bytes of the content are in the range. */
+uint64_t content_before(const struct content_range *range, uint64_t position);
+
+/* How many of the next `most` bytes after `position`, which is not after the range, are not after
+ * it either. */
+size_t content_room(const struct content_range *range, uint64_t position, size_t most);
+
+/* Of data[0..len), bytes of the content from `position` on, keeps those from the beginning of the
+ * range on, and moves them to data. Returns how many. */
+size_t content_keep(const struct content_range *range, uint64_t position, unsigned char *data,
+                    size_t len);
+
+#endif
