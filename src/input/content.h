@@ -26,6 +26,12 @@ struct content_range {
 /* The range that the options give. */
 struct content_range content_range_of(const struct content_options *options);
 
+/* The position `size` bytes after another one; CONTENT_TO_END if there is no such position. */
+static inline uint64_t content_add(uint64_t position, uint64_t size)
+{
+    return size > UINT64_MAX - position ? CONTENT_TO_END : position + size;
+}
+
 /* Whether the range is less than the whole content. */
 bool content_is_partial(const struct content_range *range);
 

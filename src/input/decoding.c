@@ -106,7 +106,8 @@ static int open_span(struct decoding *decoding, const struct open_input *open)
     size_t size = open->input.records.size;
     if (size == 1)
         return 0;
-    decoding->span = span_open(open->at.segment, size, open->content, false);
+    uint64_t before = content_before(&open->input.range, open->content);
+    decoding->span = span_open(open->at.segment, size, before, false);
     return decoding->span ? 0 : -1;
 }
 
@@ -118,6 +119,7 @@ static void begin_segment(struct decoding *decoding)
     decoding->records.size = open->input.records.size;
     decoding->records.cut_len = 0;
     decoding->records.too_long = false;
+    decoding->begin = open->content;
     decoding->content = 0;
 }
 
@@ -157,11 +159,31 @@ static int take_batch(struct reader *reader, struct open_input *open,
     begin_segment(decoding);
     decoding->in_order = decoding->units.kind != UNITS_WHOLE;
     decoding->pending = false;
-    if (!decoding->in_order)
-        open->content += decoding->units.content;
+    if (!decoding->in_order && input_needs_positions(input))
+        open->content = content_add(open->content, decoding->units.content);
     admission_begin(reader);
     helpers_leave(&source->helpers, &reader->helper);
     return 1;
+}
+
+/* As units_look, for what the range still needs: units that end before it are dropped, and what is
+ * after it is not looked at. */
+static enum units_result look_on(struct source *source, struct open_input *open,
+                                 struct units_ahead *ahead, struct reason *why)
+{
+    const struct content_range *range = &open->input.range;
+    while (open->content < range->end) {
+        enum units_result result = units_look(&open->input, ahead, why);
+        if (result != UNITS_AHEAD || ahead->kind != UNITS_WHOLE)
+            return result;
+        uint64_t end = content_add(open->content, ahead->content);
+        if (range->begin == 0 || end > range->begin)
+            return result;
+        units_drop(&open->input, ahead);
+        atomic_fetch_add(&source->read, ahead->whole);
+        open->content = end;
+    }
+    return UNITS_END;
 }
 
 int decoding_take(struct reader *reader)
@@ -173,7 +195,7 @@ int decoding_take(struct reader *reader)
     int rc;
     if (helpers_pending(&source->helpers))
         return 1;
-    switch (units_look(&open->input, &ahead, &why)) {
+    switch (look_on(source, open, &ahead, &why)) {
     case UNITS_AHEAD:
         rc = take_batch(reader, open, &ahead);
         if (reader->busy && reader->decoding.in_order)
@@ -254,16 +276,15 @@ static bool has_ended(const struct decoding *decoding)
     return units->kind == UNITS_OPEN && !units_go_on(&decoding->open->input, units);
 }
 
-/* Takes one step of decoding, after what is in the chunk, up to limit. */
-static enum decoded step_on(struct reader *reader, struct chunk *chunk, size_t limit)
+/* Takes one step of decoding, to out[0..cap). Sets *made to the bytes written there. */
+static enum decoded step_on(struct reader *reader, unsigned char *out, size_t cap, size_t *made)
 {
     struct decoding *decoding = &reader->decoding;
     struct units *units = &decoding->units;
     struct reason why;
-    struct decode_step step = {.in = units->data + units->pos,
-                               .in_len = units->len - units->pos,
-                               .out = chunk->data + chunk->len,
-                               .cap = limit - chunk->len};
+    struct decode_step step = {
+        .in = units->data + units->pos, .in_len = units->len - units->pos, .out = out, .cap = cap};
+    *made = 0;
     if (is_complete(decoding))
         decoding->unit_offset = units->offset + units->pos;
     enum decode_status status = decoding->decoder->codec->decode(decoding->decoder, &step, &why);
@@ -273,13 +294,27 @@ static enum decoded step_on(struct reader *reader, struct chunk *chunk, size_t l
     }
     if (status == DECODE_FAULT)
         return fail_at(reader, decoding->unit_offset, why.text);
+    *made = step.made;
     units->pos += step.used;
-    chunk->len += step.made;
     atomic_fetch_add(&reader->source->read, step.used);
     bool complete = is_complete(decoding);
     decoding->content += step.made;
-    decoding->pending = !complete && chunk->len == limit;
+    decoding->pending = !complete && step.made == cap;
     return complete && has_ended(decoding) ? DECODED_ALL : DECODED_SOME;
+}
+
+/* Takes a step, after what is in the chunk, up to limit. Bytes before the range are dropped, and
+ * where it ends the batch ends. */
+static enum decoded step_in_range(struct reader *reader, struct chunk *chunk, size_t limit)
+{
+    const struct decoding *decoding = &reader->decoding;
+    const struct content_range *range = &decoding->open->input.range;
+    uint64_t position = decoding->begin + decoding->content;
+    unsigned char *out = chunk->data + chunk->len;
+    size_t cap = content_room(range, position, limit - chunk->len), made;
+    enum decoded state = step_on(reader, out, cap, &made);
+    chunk->len += content_keep(range, position, out, made);
+    return state == DECODED_SOME && position + made == range->end ? DECODED_ALL : state;
 }
 
 /* Decodes on, after what is in the chunk, up to limit. Streams are waited for if there is nothing
@@ -294,7 +329,7 @@ static enum decoded decode(struct reader *reader, struct chunk *chunk, size_t li
         if (units->pos == units->len && !decoding->pending)
             state = feed(reader, chunk->fill || (chunk->len == begin && decoding->content == 0));
         else
-            state = step_on(reader, chunk, limit);
+            state = step_in_range(reader, chunk, limit);
     }
     return state;
 }
@@ -352,7 +387,7 @@ static int go_on(struct reader *reader, struct open_input *open)
     struct units_ahead ahead;
     struct reason why;
     enum units_result result =
-        open->input.regular ? units_look(&open->input, &ahead, &why) : UNITS_NO_MEMORY;
+        open->input.regular ? look_on(source, open, &ahead, &why) : UNITS_NO_MEMORY;
     int rc = 1;
     if (result == UNITS_END)
         return end_file(reader, open) == 0 ? 1 : -1;

@@ -13,9 +13,11 @@
 /* read or pread, waiting for a non-blocking descriptor and through signals. */
 static ssize_t read_patiently(const struct input *input, void *buf, size_t len, uint64_t offset)
 {
+    off_t at = input->base + (off_t)offset;
+    if (input->regular && len > CONTENT_MAX - (uint64_t)at)
+        len = (size_t)(CONTENT_MAX - (uint64_t)at); /* there are no bytes past that */
     for (;;) {
-        ssize_t got = input->regular ? pread(input->fd, buf, len, input->base + (off_t)offset)
-                                     : read(input->fd, buf, len);
+        ssize_t got = input->regular ? pread(input->fd, buf, len, at) : read(input->fd, buf, len);
         if (got >= 0)
             return got;
         if (errno == EAGAIN || errno == EWOULDBLOCK)
@@ -194,7 +196,8 @@ static void enter_file(struct input *input)
     const struct content_range *range = &input->range;
     uint64_t end = input->opened_size < range->end ? input->opened_size : range->end;
     if (range->begin > CONTENT_MAX - (uint64_t)input->base) {
-        input->ended = true; /* no file has an offset like that */
+        input->opened_size = 0; /* no file has an offset like that */
+        input->ended = true;
         return;
     }
     input->base += (off_t)range->begin;
@@ -287,6 +290,11 @@ int input_open(struct input *input, const char *operand, const struct input_opti
         return 0;
     input_close(input);
     return -1;
+}
+
+bool input_needs_positions(const struct input *input)
+{
+    return input->records.size > 1 || content_is_partial(&input->range);
 }
 
 bool input_parallel(const struct input *input)

@@ -59,6 +59,10 @@ struct input {
 int input_open(struct input *input, const char *operand, const struct input_options *options,
                struct reason *why);
 
+/* Whether it must be known of each unit of a compressed file how many bytes of content stand before
+ * it: values are cut by that, and ranges begin and end by it. */
+bool input_needs_positions(const struct input *input);
+
 /* Whether bytes [taken, size) may be read by several threads at once with input_read_piece. */
 bool input_parallel(const struct input *input);
 

@@ -23,7 +23,7 @@ struct open_input {
     struct input input;
     struct position at;      /* of the next chunk, if it is not compressed; otherwise the segment of
                               * the next batch */
-    uint64_t content;        /* compressed values: bytes before that batch */
+    uint64_t content;        /* bytes of content before that batch, as far as it must be known */
     struct seams seams;      /* of a compressed one, if records can be cut */
     unsigned users;          /* the source, and all readers of a piece; the last one closes it */
     struct open_input *next; /* in source.parked */
@@ -82,6 +82,7 @@ struct decoding {
     struct records records;  /* where the chunk before was cut */
     struct span *span;       /* what the batch begins and ends with; NULL: nothing can be cut */
     uint64_t unit_offset;    /* where in the FILE the current unit begins */
+    uint64_t begin;          /* bytes of content before the current segment, likewise */
     uint64_t content;        /* bytes that were decoded, of the current segment */
     bool in_order;           /* the batch is not UNITS_WHOLE: the input is this reader's own */
     bool pending;            /* the decoder may give more without being fed */

@@ -35,12 +35,14 @@ void units_free(struct units *units)
 }
 
 /* Whether the unit must be decoded in order: because it needs too much memory to be decoded beside
- * others, or because nobody can tell where in it, and in what follows, a value begins. */
-static bool is_serial(const struct codec_unit *unit, enum unit_extent extent, size_t record_size)
+ * others, or because it does not tell at which byte of the content the next unit begins, which
+ * values and ranges depend on. */
+static bool is_serial(const struct input *input, const struct codec_unit *unit,
+                      enum unit_extent extent)
 {
     if (unit->memory > UNITS_MEMORY_MAX)
         return true;
-    return extent == UNIT_WHOLE && unit->content == UNIT_UNSIZED && record_size > 1;
+    return extent == UNIT_WHOLE && unit->content == UNIT_UNSIZED && input_needs_positions(input);
 }
 
 /* Looks at in[0..len), len > 0, where a unit begins. */
@@ -53,7 +55,7 @@ static struct units_ahead look_ahead(const struct input *input, const unsigned c
         enum unit_extent extent = input->codec->look(in + ahead.whole, len - ahead.whole, &unit);
         if (extent == UNIT_UNKNOWN)
             ahead.kind = UNITS_TO_END;
-        else if (is_serial(&unit, extent, input->records.size))
+        else if (is_serial(input, &unit, extent))
             ahead.kind = UNITS_OPEN;
         ahead.part = extent == UNIT_PART && ahead.kind == UNITS_WHOLE;
         bool comes_later = ahead.part || ahead.kind != UNITS_WHOLE;
@@ -66,7 +68,7 @@ static struct units_ahead look_ahead(const struct input *input, const unsigned c
         if (comes_later)
             break;
         ahead.whole += (size_t)unit.size;
-        ahead.content += unit.content;
+        ahead.content = content_add(ahead.content, unit.content);
     }
     if (ahead.whole > 0) { /* what follows these units comes in the next batch */
         ahead.kind = UNITS_WHOLE;
@@ -196,6 +198,14 @@ int units_take(struct input *input, const struct units_ahead *ahead, struct unit
     units->memory = ahead->memory;
     units->content = ahead->content;
     return 0;
+}
+
+void units_drop(struct input *input, const struct units_ahead *ahead)
+{
+    struct units *own = &input->units;
+    own->offset += ahead->whole;
+    own->len -= ahead->whole;
+    memmove(own->data, own->data + ahead->whole, own->len);
 }
 
 ssize_t units_feed(struct input *input, struct units *units, struct reason *why)

@@ -23,7 +23,8 @@ struct units {
     uint64_t offset;      /* of data[0] in the file */
     enum units_kind kind;
     uint64_t memory;  /* the most that a unit needs, or the first one, if it is not UNITS_WHOLE */
-    uint64_t content; /* UNITS_WHOLE, of values: bytes that they say they hold */
+    uint64_t content; /* UNITS_WHOLE, if it must be known (see units_look): bytes that they say
+                       * they hold */
 };
 
 /* No unit that needs more memory, or has more compressed bytes, is handed out whole (bytes). */
@@ -46,17 +47,22 @@ struct units_ahead {
     size_t whole;         /* UNITS_WHOLE: bytes of whole units */
     uint64_t memory;      /* the most that one of them needs, or the first of other units */
     size_t largest;       /* where that unit begins */
-    uint64_t content;     /* UNITS_WHOLE: bytes that they say they hold, if all of them do */
+    uint64_t content;     /* UNITS_WHOLE: the same as in struct units */
     bool part;            /* not known yet: more bytes may show a whole unit */
 };
 
 /* Reads the next batch of a compressed file into the input's own buffer, and looks at it. Waits for
- * a stream only while there is nothing to give. One thread at a time, as for all that follow. */
+ * a stream only while there is nothing to give. Of values, and where a range of the content is
+ * counted, a unit that does not say how much it holds is not UNITS_WHOLE. One thread at a time, as
+ * for all that follow. */
 enum units_result units_look(struct input *input, struct units_ahead *ahead, struct reason *why);
 
 /* Takes what units_look has found into *units, whose memory is used again. 0, or -1: out of memory,
  * and nothing has changed. */
 int units_take(struct input *input, const struct units_ahead *ahead, struct units *units);
+
+/* Drops the UNITS_WHOLE that units_look has found. */
+void units_drop(struct input *input, const struct units_ahead *ahead);
 
 /* Reads on into a batch that is not UNITS_WHOLE, when all of it was decoded. The bytes read, 0 at
  * the end, or -1 with the reason set. */
