@@ -59,9 +59,12 @@ gpuhisto_sources = \
 	src/input/codec_zstd.c src/input/codec_zstd.h \
 	src/input/content.c src/input/content.h \
 	src/input/decoding.c \
+	src/input/enter.c src/input/enter.h \
 	src/input/foreign.c src/input/foreign.h \
+	src/input/heading.c src/input/heading.h \
 	src/input/helpers.c src/input/helpers.h \
 	src/input/input.c src/input/input.h \
+	src/input/npy.c src/input/npy.h \
 	src/input/plain.c \
 	src/input/source.c src/input/source.h src/input/source_internal.h \
 	src/input/seams.c src/input/seams.h \

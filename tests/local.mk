@@ -29,8 +29,8 @@ check-all:
 # minutes there for thousands of small chunks, so scripts of that are left to the other tests of it.
 threaded_tests = tests/unit/test_frames tests/unit/test_text_cuts tests/device/test_gpu_engine tests/device/test_pool \
 	tests/cli/compressed.sh tests/cli/counts.sh tests/cli/counts_auto.sh tests/cli/each.sh \
-	tests/cli/faults.sh tests/cli/faults_emulated.sh tests/cli/numbers.sh tests/cli/progress.sh \
-	tests/cli/ranges.sh \
+	tests/cli/faults.sh tests/cli/faults_emulated.sh tests/cli/npy.sh tests/cli/numbers.sh \
+	tests/cli/progress.sh tests/cli/ranges.sh \
 	tests/cli/sources.sh tests/cli/sources_emulated.sh tests/cli/values.sh \
 	tests/cli/zstd.sh tests/cli/gzip.sh
 .PHONY: check-threads
@@ -186,8 +186,9 @@ scripts = \
 	tests/cli/faults_emulated.sh tests/cli/foreign.sh tests/cli/formats.sh \
 	tests/cli/gzip.sh tests/cli/gzip_emulated.sh tests/cli/large.sh \
 	tests/cli/large_gpu.sh tests/cli/memory.sh tests/cli/numbers.sh \
-	tests/cli/numbers_emulated.sh tests/cli/numbers_gpu.sh tests/cli/options.sh \
-	tests/cli/output.sh tests/cli/plot.sh tests/cli/progress.sh tests/cli/ranges.sh \
+	tests/cli/npy.sh tests/cli/numbers_emulated.sh tests/cli/numbers_gpu.sh \
+	tests/cli/options.sh tests/cli/output.sh tests/cli/plot.sh tests/cli/progress.sh \
+	tests/cli/ranges.sh \
 	tests/cli/ranges_emulated.sh tests/cli/setup.sh tests/cli/signals.sh \
 	tests/cli/sources.sh \
 	tests/cli/sources_emulated.sh tests/cli/startup.sh tests/cli/stats.sh tests/cli/values.sh tests/cli/values_emulated.sh \
@@ -210,21 +211,24 @@ soak: gpuhisto$(EXEEXT) $(check_PROGRAMS)
 
 FUZZ_CC = clang
 FUZZ_SECONDS = 60
-fuzzers = tests/fuzz/number tests/fuzz/options
+fuzzers = tests/fuzz/npy tests/fuzz/number tests/fuzz/options
 if FUZZ_GZIP
 fuzzers += tests/fuzz/compressed tests/fuzz/gzip
 endif
 fuzzed = gpu/no_device.c $(libhistogram_a_SOURCES) $(libgpuhisto_a_SOURCES)
 fuzz_number_sources = tests/fuzz/number.c $(naive_number) $(fuzzed)
+fuzz_npy_sources = tests/fuzz/npy.c tests/helpers/guarded.c tests/helpers/guarded.h \
+	src/base/reason.c src/base/show.c src/input/npy.c src/input/npy.h
 fuzz_options_sources = tests/fuzz/options.c $(fuzzed)
 fuzz_compressed_sources = tests/fuzz/compressed.c tests/helpers/compressed.c \
 	tests/helpers/layouts.c tests/helpers/random.c tests/helpers/readers.c \
 	tests/helpers/texts.c tests/helpers/values.c $(naive_number) $(fuzzed)
 fuzz_gzip_sources = tests/fuzz/gzip.c tests/helpers/guarded.c tests/helpers/guarded.h $(fuzzed)
-EXTRA_DIST += tests/fuzz/compressed.c tests/fuzz/gzip.c tests/fuzz/number.c tests/fuzz/options.c tests/fuzz/options.dict \
+EXTRA_DIST += tests/fuzz/compressed.c tests/fuzz/gzip.c tests/fuzz/npy.c tests/fuzz/npy.dict tests/fuzz/number.c tests/fuzz/options.c tests/fuzz/options.dict \
 	tests/fuzz/smoke \
 	tests/fuzz/seeds/compressed/frames tests/fuzz/seeds/compressed/members \
 	tests/fuzz/seeds/gzip/blocks tests/fuzz/seeds/gzip/members \
+	tests/fuzz/seeds/npy/version1 tests/fuzz/seeds/npy/version2 tests/fuzz/seeds/npy/version3 \
 	tests/fuzz/seeds/number/integers tests/fuzz/seeds/number/odd \
 	tests/fuzz/seeds/options/letters tests/fuzz/seeds/options/numbers \
 	tests/fuzz/seeds/options/values
@@ -234,6 +238,10 @@ build_fuzzer = cd $(srcdir) && $(FUZZ_CC) -std=c17 -g -O1 -include '$(abs_buildd
 fuzz: $(fuzzers)
 fuzz-smoke: fuzz
 	@$(srcdir)/tests/fuzz/smoke $(FUZZ_SECONDS) '$(srcdir)/tests/fuzz' $(fuzzers)
+tests/fuzz/npy: $(fuzz_npy_sources)
+	@$(MKDIR_P) tests/fuzz
+	$(AM_V_CCLD)$(build_fuzzer) \
+	  $(filter %.c,$(fuzz_npy_sources))
 tests/fuzz/number: $(fuzz_number_sources)
 	@$(MKDIR_P) tests/fuzz
 	$(AM_V_CCLD)$(build_fuzzer) \

@@ -12,7 +12,7 @@
 /* What has been read so far. Options that only make sense together are settled at the end. */
 struct draft {
     struct options *options;
-    bool bytes, letters, fold, numbers, invalid; /* which of them were given */
+    bool bytes, letters, fold, numbers, invalid, skip; /* which of them were given */
     unsigned width;                              /* of --letters */
     const struct value_type *type;               /* of --values; NULL: not given */
     unsigned bins;                               /* 0: not given */
@@ -64,6 +64,9 @@ int bins_settle(const struct draft *draft, struct binning *binning, struct reaso
 
 /* options_mode.c: makes options->histogram. 0; OPTIONS_WRONG or OPTIONS_FAILED with a reason. */
 int mode_settle(const struct draft *draft, struct reason *why);
+
+/* options_input.c: what the mode says about the input. */
+void content_settle(const struct draft *draft);
 
 /* options_engine.c: checks the strategy against mode and device, makes chunks of whole samples and
  * chooses the CPU's counter. 0, or OPTIONS_WRONG with a reason. */

@@ -138,6 +138,7 @@ static int settle(struct draft *draft, struct reason *why)
     int rc = mode_settle(draft, why);
     if (rc != 0)
         return rc;
+    content_settle(draft);
     rc = engine_settle(draft->options, why);
     if (rc != 0)
         binning_free(&draft->options->histogram.binning);

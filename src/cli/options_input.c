@@ -51,6 +51,7 @@ static int parse_content_size(const char *option, const char *value, uint64_t *s
 
 int option_skip(struct draft *draft, const char *value, struct reason *why)
 {
+    draft->skip = true;
     return parse_content_size("--skip", value, &draft->options->input.content.skip, why);
 }
 
@@ -58,4 +59,14 @@ int option_length(struct draft *draft, const char *value, struct reason *why)
 {
     draft->options->input.content.has_length = true;
     return parse_content_size("--length", value, &draft->options->input.content.length, why);
+}
+
+/* A header is looked for unless something says where the values begin, or that bytes are taken as
+ * they are. */
+void content_settle(const struct draft *draft)
+{
+    struct input_options *input = &draft->options->input;
+    bool is_raw = draft->skip || input->decompress == DECOMPRESS_NONE;
+    input->content.npy_type = draft->type && !is_raw ? draft->type->name : NULL;
+    input->content.channels = 1;
 }

@@ -185,6 +185,7 @@ static int zstd_reserve(struct decoder *decoder, const unsigned char *in, size_t
         return -1;
     }
     ZSTD_DCtx_reset(zstd->context, ZSTD_reset_session_only); /* another fault shows in decode */
+    zstd->in_frame = false; /* the last frame may not have been decoded to its end */
     return 0;
 }
 

@@ -10,6 +10,38 @@ struct content_range content_range_of(const struct content_options *options)
     return range;
 }
 
+int content_follow(struct content_range *range, const struct npy_header *header,
+                   const struct content_options *options, struct reason *fault)
+{
+    if (!npy_fits(header, options->npy_type, options->channels, fault))
+        return -1;
+    uint64_t bytes = header->bytes;
+    *range = (struct content_range){.begin = header->size, .is_stated = true, .is_whole = true};
+    if (options->has_length && options->length < bytes) {
+        bytes = options->length;
+        range->is_whole = false;
+    }
+    range->end = range->begin + bytes;
+    return 0;
+}
+
+static int content_differs(const struct content_range *range, const char *how, struct reason *fault)
+{
+    reason_set(fault, "the .npy header states %llu bytes of values, but %s",
+               (unsigned long long)(range->end - range->begin), how);
+    return -1;
+}
+
+int content_ends_before(const struct content_range *range, struct reason *fault)
+{
+    return content_differs(range, "fewer follow", fault);
+}
+
+int content_goes_on(const struct content_range *range, struct reason *fault)
+{
+    return content_differs(range, "more follow", fault);
+}
+
 bool content_is_partial(const struct content_range *range)
 {
     return range->begin > 0 || range->end != CONTENT_TO_END;

@@ -3,6 +3,9 @@
 #ifndef GPUHISTO_CONTENT_H
 #define GPUHISTO_CONTENT_H
 
+#include "npy.h"
+#include "src/base/reason.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -12,6 +15,8 @@ struct content_options {
     uint64_t skip;   /* bytes to leave out at the beginning, CONTENT_MAX at most */
     uint64_t length; /* has_length: bytes to count after them, CONTENT_MAX at most */
     bool has_length;
+    const char *npy_type; /* the content may be a .npy file, with values of this type; or NULL */
+    unsigned channels;    /* of these values */
 };
 
 #define CONTENT_MAX ((uint64_t)INT64_MAX)
@@ -20,7 +25,9 @@ struct content_options {
 /* Bytes [begin, end) of a FILE's content. */
 struct content_range {
     uint64_t begin;
-    uint64_t end; /* CONTENT_TO_END: up to the content's own end */
+    uint64_t end;   /* CONTENT_TO_END: up to the content's own end */
+    bool is_stated; /* by a header: that the content ends before `end` is an error, */
+    bool is_whole;  /* and that it goes on after that */
 };
 
 /* The range that the options give. */
@@ -31,6 +38,16 @@ static inline uint64_t content_add(uint64_t position, uint64_t size)
 {
     return size > UINT64_MAX - position ? CONTENT_TO_END : position + size;
 }
+
+/* Has the range be what follows the header of a .npy file that begins the content. 0; or -1 with
+ * the fault of values that do not fit the options. */
+int content_follow(struct content_range *range, const struct npy_header *header,
+                   const struct content_options *options, struct reason *fault);
+
+/* Sets the fault to the size that a header states, and what follows it: fewer bytes, or more. -1.
+ */
+int content_ends_before(const struct content_range *range, struct reason *fault);
+int content_goes_on(const struct content_range *range, struct reason *fault);
 
 /* Whether the range is less than the whole content. */
 bool content_is_partial(const struct content_range *range);

@@ -68,7 +68,16 @@ int decoding_give_seam(struct reader *reader, source_memory *choose, void *arg,
 /* The FILE has been decoded to its end, but for batches that other readers have. 0 or -1. */
 static int end_file(struct reader *reader, struct open_input *open)
 {
+    const struct content_range *range = &open->input.range;
     size_t size = open->input.records.size;
+    if (range->is_stated && open->content < range->end) {
+        struct reason fault, why;
+        content_ends_before(range, &fault);
+        reason_of(&why, open->input.name, "%s", fault.text);
+        source_fail(reader->source, &why);
+        source_leave(reader->source, open);
+        return -1;
+    }
     if (size != 1) {
         struct span *end = span_open(open->at.segment, size, 0, true);
         if (!end) {
@@ -106,7 +115,9 @@ static int open_span(struct decoding *decoding, const struct open_input *open)
     size_t size = open->input.records.size;
     if (size == 1)
         return 0;
-    uint64_t before = content_before(&open->input.range, open->content);
+    /* While a heading is sought, nothing has been given out. */
+    bool at_begin = open->input.heading.is_sought;
+    uint64_t before = at_begin ? 0 : content_before(&open->input.range, open->content);
     decoding->span = span_open(open->at.segment, size, before, false);
     return decoding->span ? 0 : -1;
 }
@@ -158,7 +169,7 @@ static int take_batch(struct reader *reader, struct open_input *open,
     decoding->open = open;
     begin_segment(decoding);
     decoding->in_order = decoding->units.kind != UNITS_WHOLE;
-    decoding->pending = false;
+    decoding->pending = decoding->over = false;
     if (!decoding->in_order && input_needs_positions(input))
         open->content = content_add(open->content, decoding->units.content);
     admission_begin(reader);
@@ -172,8 +183,12 @@ static enum units_result look_on(struct source *source, struct open_input *open,
                                  struct units_ahead *ahead, struct reason *why)
 {
     const struct content_range *range = &open->input.range;
-    while (open->content < range->end) {
+    while (open->content < range->end || range->is_whole) {
         enum units_result result = units_look(&open->input, ahead, why);
+        if (result == UNITS_END && open->input.heading.is_sought) {
+            *ahead = (struct units_ahead){.kind = UNITS_TO_END}; /* which gives the heading out */
+            return UNITS_AHEAD;
+        }
         if (result != UNITS_AHEAD || ahead->kind != UNITS_WHOLE)
             return result;
         uint64_t end = content_add(open->content, ahead->content);
@@ -303,19 +318,82 @@ static enum decoded step_on(struct reader *reader, unsigned char *out, size_t ca
     return complete && has_ended(decoding) ? DECODED_ALL : DECODED_SOME;
 }
 
+static enum decoded fail_of(struct reader *reader, const char *fault)
+{
+    struct reason why;
+    reason_of(&why, reader->decoding.open->input.name, "%s", fault);
+    source_fail(reader->source, &why);
+    return DECODED_FAILED;
+}
+
 /* Takes a step, after what is in the chunk, up to limit. Bytes before the range are dropped, and
- * where it ends the batch ends. */
+ * where it ends the batch ends, unless nothing may follow. */
 static enum decoded step_in_range(struct reader *reader, struct chunk *chunk, size_t limit)
 {
     const struct decoding *decoding = &reader->decoding;
     const struct content_range *range = &decoding->open->input.range;
     uint64_t position = decoding->begin + decoding->content;
     unsigned char *out = chunk->data + chunk->len;
-    size_t cap = content_room(range, position, limit - chunk->len), made;
+    size_t cap = limit - chunk->len, made;
+    if (!range->is_whole && position >= range->end)
+        return DECODED_ALL; /* with the heading */
+    if (!range->is_whole)
+        cap = content_room(range, position, cap);
     enum decoded state = step_on(reader, out, cap, &made);
+    if (range->is_whole && made > 0 && position + made > range->end) {
+        struct reason fault;
+        content_goes_on(range, &fault);
+        return fail_of(reader, fault.text);
+    }
     chunk->len += content_keep(range, position, out, made);
-    return state == DECODED_SOME && position + made == range->end ? DECODED_ALL : state;
+    bool is_all = !range->is_whole && position + made == range->end;
+    return state == DECODED_SOME && is_all ? DECODED_ALL : state;
 }
+
+/* --- the heading of the content --- */
+
+/* The FILE has ended before the heading was whole. */
+static enum decoded end_heading(struct reader *reader)
+{
+    struct reason fault;
+    int rc = heading_end(&reader->decoding.open->input.heading, &fault);
+    return rc == 0 ? DECODED_SOME : fail_of(reader, fault.text);
+}
+
+/* Takes a step that shows more of the heading. */
+static enum decoded step_in_heading(struct reader *reader)
+{
+    struct decoding *decoding = &reader->decoding;
+    struct input *input = &decoding->open->input;
+    struct reason fault;
+    size_t cap, made;
+    unsigned char *out = heading_room(&input->heading, &cap);
+    if (!out) {
+        source_fail_for_memory(reader->source, input->name);
+        return DECODED_FAILED;
+    }
+    enum decoded state = step_on(reader, out, cap, &made);
+    const struct content_options *options = &reader->source->options.content;
+    if (state != DECODED_FAILED &&
+        heading_add(&input->heading, made, options, &input->range, &fault) != 0)
+        return fail_of(reader, fault.text);
+    return state;
+}
+
+/* Decodes on until it is known what the content begins with, or the batch ends. */
+static enum decoded seek_heading(struct reader *reader)
+{
+    struct decoding *decoding = &reader->decoding;
+    const struct units *units = &decoding->units;
+    bool dry = units->pos == units->len && !decoding->pending;
+    enum decoded state = dry ? feed(reader, true) : step_in_heading(reader);
+    decoding->over = state == DECODED_ALL;
+    if (decoding->over && units->kind == UNITS_TO_END && decoding->open->input.heading.is_sought)
+        return end_heading(reader);
+    return decoding->over ? DECODED_SOME : state;
+}
+
+/* --- chunks --- */
 
 /* Decodes on, after what is in the chunk, up to limit. Streams are waited for if there is nothing
  * in the segment that could be given, or the chunk is worth filling. */
@@ -323,10 +401,18 @@ static enum decoded decode(struct reader *reader, struct chunk *chunk, size_t li
 {
     const struct decoding *decoding = &reader->decoding;
     const struct units *units = &decoding->units;
+    struct input *input = &decoding->open->input;
     size_t begin = chunk->len;
     enum decoded state = DECODED_SOME;
     while (state == DECODED_SOME && chunk->len < limit) {
-        if (units->pos == units->len && !decoding->pending)
+        if (decoding->in_order && heading_waits(&input->heading))
+            chunk->len += heading_give(&input->heading, &input->range, chunk->data + chunk->len,
+                                       limit - chunk->len);
+        else if (decoding->over)
+            state = DECODED_ALL;
+        else if (decoding->in_order && input->heading.is_sought)
+            state = seek_heading(reader);
+        else if (units->pos == units->len && !decoding->pending)
             state = feed(reader, chunk->fill || (chunk->len == begin && decoding->content == 0));
         else
             state = step_in_range(reader, chunk, limit);
@@ -408,12 +494,13 @@ static int end_batch(struct reader *reader)
     int rc = 1;
     end_segment(reader);
     reader->busy = false;
+    if (decoding->in_order)
+        open->content += decoding->content;
     if (!decoding->in_order) {
         source_leave(reader->source, open);
     } else if (decoding->units.kind == UNITS_TO_END) {
         rc = end_file(reader, open) == 0 ? 1 : -1;
     } else {
-        open->content += decoding->content;
         units_return(&open->input, &decoding->units);
         rc = go_on(reader, open);
     }

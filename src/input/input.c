@@ -1,3 +1,4 @@
+#include "enter.h"
 #include "input.h"
 
 #include <errno.h>
@@ -52,16 +53,25 @@ static int check_short(const struct input *input, uint64_t at, struct reason *wh
 
 ssize_t input_take(struct input *input, void *buf, size_t cap, struct reason *why)
 {
+    bool is_checked = input->range.is_stated && !input->codec;
     uint64_t left = input->limit - input->taken;
-    if (input->ended || left == 0)
+    struct reason fault;
+    if (input->ended || (left == 0 && !(is_checked && input->range.is_whole)))
         return 0;
-    ssize_t got = read_patiently(input, buf, left < cap ? (size_t)left : cap, input->taken);
+    size_t len = left > 0 && left < cap ? (size_t)left : cap;
+    ssize_t got = read_patiently(input, buf, len, input->taken);
     if (got < 0)
         return read_failed(input, input->taken, why);
     if (got == 0 && check_short(input, input->taken, why) != 0)
         return -1;
+    if (is_checked && (left > 0) == (got == 0)) {
+        left > 0 ? content_ends_before(&input->range, &fault)
+                 : content_goes_on(&input->range, &fault);
+        reason_of(why, input->name, "%s", fault.text);
+        return -1;
+    }
     input->taken += (uint64_t)got;
-    input->ended = got == 0 || input->taken == input->limit;
+    input->ended = got == 0;
     return got;
 }
 
@@ -188,65 +198,6 @@ static int look_at_file(struct input *input, struct reason *why)
     return 0;
 }
 
-/* --- the range of it that is counted --- */
-
-/* Leaves out the beginning of a regular file, which is not read, and what is after the range. */
-static void enter_file(struct input *input)
-{
-    const struct content_range *range = &input->range;
-    uint64_t end = input->opened_size < range->end ? input->opened_size : range->end;
-    if (range->begin > CONTENT_MAX - (uint64_t)input->base) {
-        input->opened_size = 0; /* no file has an offset like that */
-        input->ended = true;
-        return;
-    }
-    input->base += (off_t)range->begin;
-    input->skipped = range->begin;
-    input->opened_size = end > range->begin ? end - range->begin : 0;
-    if (range->end != CONTENT_TO_END)
-        input->limit = range->end - range->begin;
-}
-
-/* Takes the beginning of a stream, and drops it. 0 or -1. */
-static int enter_stream(struct input *input, struct reason *why)
-{
-    struct units *first = &input->units;
-    uint64_t left = input->range.begin;
-    input->limit = input->range.end;
-    if (first->len > input->limit)
-        first->len = (size_t)input->limit;
-    input->ended |= input->taken >= input->limit || input->range.begin == input->range.end;
-    if (left > 0 && units_reserve(first, UNITS_SIZE_FIRST) != 0) {
-        reason_of(why, input->name, "out of memory");
-        return -1;
-    }
-    for (;;) {
-        size_t waiting = first->len - first->pos, dropped = left < waiting ? (size_t)left : waiting;
-        first->pos += dropped;
-        left -= dropped;
-        if (left == 0 || input->ended)
-            return 0;
-        size_t len = left < first->cap ? (size_t)left : first->cap;
-        ssize_t got = input_take(input, first->data, len, why);
-        if (got < 0)
-            return -1;
-        first->pos = 0;
-        first->len = (size_t)got;
-    }
-}
-
-/* Goes to the beginning of what is counted. Where that is in what is compressed, only decoding
- * tells. 0 or -1. */
-static int enter_range(struct input *input, struct reason *why)
-{
-    if (input->codec)
-        return 0;
-    if (!input->regular)
-        return enter_stream(input, why);
-    enter_file(input);
-    return 0;
-}
-
 /* Takes off the size what may not be a whole record; what is read in series begins there. */
 static int trim(struct input *input, struct reason *why)
 {
@@ -286,7 +237,7 @@ int input_open(struct input *input, const char *operand, const struct input_opti
     }
     bool is_nothing = input->range.begin == input->range.end; /* whatever the format */
     if (look_at_file(input, why) == 0 && (is_nothing || recognise(input, options, why) == 0) &&
-        enter_range(input, why) == 0 && trim(input, why) == 0)
+        enter_range(input, &options->content, why) == 0 && trim(input, why) == 0)
         return 0;
     input_close(input);
     return -1;
@@ -369,6 +320,7 @@ void input_settle(const struct input *input)
 void input_close(struct input *input)
 {
     units_free(&input->units);
+    heading_free(&input->heading);
     if (input->fd > STDIN_FILENO)
         close(input->fd);
     *input = (struct input){.fd = -1};

@@ -7,6 +7,7 @@
 #include "codec.h"
 #include "content.h"
 #include "foreign.h"
+#include "heading.h"
 #include "units.h"
 
 #include <stdbool.h>
@@ -45,6 +46,7 @@ struct input {
     bool ended;     /* a stream gave its end; a terminal would go on after it */
     struct content_range range; /* what is counted; only decoding.c has to look if it is compressed,
                                  * as otherwise nothing else is handed out */
+    struct heading heading;     /* compressed: what the content begins with */
     const struct codec *codec;  /* what it is compressed with; NULL: bytes as they are */
     const struct foreign *foreign; /* what these bytes look like, if that is compressed; or NULL */
     struct units units; /* read, but not handed out yet: the first bytes of a stream, or those that

@@ -86,6 +86,7 @@ struct decoding {
     uint64_t content;        /* bytes that were decoded, of the current segment */
     bool in_order;           /* the batch is not UNITS_WHOLE: the input is this reader's own */
     bool pending;            /* the decoder may give more without being fed */
+    bool over;               /* the batch was decoded, but its heading may wait to be given out */
 };
 
 /* What a reader has to wait for. */

@@ -49,13 +49,14 @@ static bool is_serial(const struct input *input, const struct codec_unit *unit,
 static struct units_ahead look_ahead(const struct input *input, const unsigned char *in, size_t len)
 {
     struct units_ahead ahead = {.kind = UNITS_WHOLE};
+    bool in_order = input->heading.is_sought;
     size_t most = input->batch_size > 0 && input->batch_size < len ? input->batch_size : len;
     while (ahead.whole < most) {
         struct codec_unit unit;
         enum unit_extent extent = input->codec->look(in + ahead.whole, len - ahead.whole, &unit);
         if (extent == UNIT_UNKNOWN)
             ahead.kind = UNITS_TO_END;
-        else if (is_serial(input, &unit, extent))
+        else if (in_order || is_serial(input, &unit, extent))
             ahead.kind = UNITS_OPEN;
         ahead.part = extent == UNIT_PART && ahead.kind == UNITS_WHOLE;
         bool comes_later = ahead.part || ahead.kind != UNITS_WHOLE;

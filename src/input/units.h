@@ -53,8 +53,8 @@ struct units_ahead {
 
 /* Reads the next batch of a compressed file into the input's own buffer, and looks at it. Waits for
  * a stream only while there is nothing to give. Of values, and where a range of the content is
- * counted, a unit that does not say how much it holds is not UNITS_WHOLE. One thread at a time, as
- * for all that follow. */
+ * counted, a unit that does not say how much it holds is not UNITS_WHOLE; nor is any unit while the
+ * content's heading is sought. One thread at a time, as for all that follow. */
 enum units_result units_look(struct input *input, struct units_ahead *ahead, struct reason *why);
 
 /* Takes what units_look has found into *units, whose memory is used again. 0, or -1: out of memory,

@@ -230,7 +230,7 @@ usage "--letters=0" missing --letters=0
 oracle letters 3 0 <in
 fine --letters=3
 fine --let=3
-fine --let=3
+fine --lett=3
 fine -l3
 fine --letters=03
 fine -l3 --chunk=1 --buf=2 --th=2 --mem=1M --dec=none --dev=cpu --form=tsv

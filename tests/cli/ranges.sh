@@ -161,6 +161,11 @@ for length in 0 1 5000; do
     run $(range 7 $length) in small frames.zst
     counts "FILEs, length $length" expected
 done
+{ head -c 10000 in && cat small; } | oracle bytes
+for file in frames.zst one.zst unsized.zst large.zst mixed.zst; do
+    run --length=10000 --threads=1 $file small.zst
+    counts "a whole frame after a part of $file" expected
+done
 { between 3 10 <in && between 13 10 <in; } >part
 tail -c +14 in | between 3 10 >>part
 { between 3 10 <in && tail -c +14 in | between 3 10; } | oracle bytes

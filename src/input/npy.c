@@ -1,0 +1,295 @@
+/* The header is "\x93NUMPY", two bytes of version, the length of what follows in 2 bytes (version
+ * 1) or 4 (2 and 3), little-endian, and so many bytes of text: a dictionary as Python writes it,
+ *     {'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }
+ * with spaces and a newline after it. Its three keys come in any order. */
+#include "npy.h"
+
+#include <string.h>
+
+#define PREFIX_SIZE 8 /* bytes of magic and version */
+
+static const unsigned char magic[NPY_MAGIC_SIZE] = {0x93, 'N', 'U', 'M', 'P', 'Y'};
+
+enum {
+    SEEN_DESCR = 1,
+    SEEN_ORDER = 2,
+    SEEN_SHAPE = 4,
+    SEEN_ALL = 7,
+};
+
+/* What is left of the text. */
+struct npy_text {
+    const char *at, *end;
+};
+
+static bool npy_wrong(struct reason *fault, const char *what)
+{
+    reason_set(fault, "invalid .npy header (%s)", what);
+    return false;
+}
+
+/* --- the pieces of the text --- */
+
+static void skip_blanks(struct npy_text *text)
+{
+    while (text->at < text->end && (*text->at == ' ' || *text->at == '\n'))
+        text->at++;
+}
+
+/* Takes a character, after blanks, if it is the next. */
+static bool take_char(struct npy_text *text, char c)
+{
+    skip_blanks(text);
+    if (text->at == text->end || *text->at != c)
+        return false;
+    text->at++;
+    return true;
+}
+
+static bool take_word(struct npy_text *text, const char *word)
+{
+    size_t len = strlen(word);
+    skip_blanks(text);
+    if ((size_t)(text->end - text->at) < len || memcmp(text->at, word, len) != 0)
+        return false;
+    text->at += len;
+    return true;
+}
+
+/* Takes a string in quotes, without escapes, of less than NPY_NAME_MAX printable characters. */
+static bool take_string(struct npy_text *text, char string[NPY_NAME_MAX])
+{
+    size_t len = 0;
+    char quote = take_char(text, '\'') ? '\'' : take_char(text, '"') ? '"' : '\0';
+    if (!quote)
+        return false;
+    for (; text->at < text->end && *text->at != quote; text->at++) {
+        if (len == NPY_NAME_MAX - 1 || *text->at < ' ' || *text->at > '~' || *text->at == '\\')
+            return false;
+        string[len++] = *text->at;
+    }
+    string[len] = '\0';
+    return take_char(text, quote);
+}
+
+/* Takes a whole number. Python 2 wrote an L after some. */
+static bool take_number(struct npy_text *text, uint64_t *number)
+{
+    const char *begin;
+    skip_blanks(text);
+    *number = 0;
+    for (begin = text->at; text->at < text->end && *text->at >= '0' && *text->at <= '9';) {
+        uint64_t digit = (uint64_t)(*text->at++ - '0');
+        if (*number > (UINT64_MAX - digit) / 10)
+            return false;
+        *number = *number * 10 + digit;
+    }
+    if (text->at == begin)
+        return false;
+    if (text->at < text->end && *text->at == 'L')
+        text->at++;
+    return true;
+}
+
+/* --- the values of its keys --- */
+
+/* Takes (), (N,), (N, N) and so on, and multiplies the numbers. */
+static bool take_shape(struct npy_text *text, struct npy_header *header, struct reason *fault)
+{
+    uint64_t number, product = 1;
+    bool is_huge = false, is_empty = false, has_comma = true;
+    if (!take_char(text, '('))
+        return npy_wrong(fault, "its shape");
+    while (!take_char(text, ')')) {
+        if (!has_comma || !take_number(text, &number))
+            return npy_wrong(fault, "its shape");
+        has_comma = take_char(text, ',');
+        header->dimensions++;
+        is_empty |= number == 0;
+        is_huge |= number > 0 && product > (uint64_t)INT64_MAX / number;
+        product = is_huge ? 1 : product * number;
+    }
+    if (header->dimensions == 1 && !has_comma)
+        return npy_wrong(fault, "its shape");
+    if (is_huge && !is_empty)
+        return npy_wrong(fault, "its shape has too many values");
+    header->values = is_empty ? 0 : product;
+    return true;
+}
+
+static bool take_order(struct npy_text *text, struct npy_header *header, struct reason *fault)
+{
+    header->is_fortran = take_word(text, "True");
+    return header->is_fortran || take_word(text, "False") || npy_wrong(fault, "its order");
+}
+
+static bool take_descr(struct npy_text *text, struct npy_header *header, struct reason *fault)
+{
+    skip_blanks(text);
+    if (text->at < text->end && (*text->at == '[' || *text->at == '(')) {
+        reason_set(fault, "holds records of several fields, which --values does not count");
+        return false;
+    }
+    return take_string(text, header->descr) || npy_wrong(fault, "its type");
+}
+
+/* Takes a key and its value, and notes the key in *seen. */
+static bool take_item(struct npy_text *text, unsigned *seen, struct npy_header *header,
+                      struct reason *fault)
+{
+    static const struct {
+        const char *key;
+        unsigned bit;
+        bool (*take)(struct npy_text *text, struct npy_header *header, struct reason *fault);
+    } items[] = {{"descr", SEEN_DESCR, take_descr},
+                 {"fortran_order", SEEN_ORDER, take_order},
+                 {"shape", SEEN_SHAPE, take_shape}};
+    char key[NPY_NAME_MAX];
+    if (!take_string(text, key) || !take_char(text, ':'))
+        return npy_wrong(fault, "its keys");
+    for (size_t i = 0; i < sizeof items / sizeof items[0]; i++)
+        if (strcmp(key, items[i].key) == 0 && !(*seen & items[i].bit)) {
+            *seen |= items[i].bit;
+            return items[i].take(text, header, fault);
+        }
+    return npy_wrong(fault, "its keys");
+}
+
+static bool read_dictionary(struct npy_text text, struct npy_header *header, struct reason *fault)
+{
+    unsigned seen = 0;
+    bool has_comma = true;
+    if (!take_char(&text, '{'))
+        return npy_wrong(fault, "it is not a dictionary");
+    while (!take_char(&text, '}')) {
+        if (!has_comma)
+            return npy_wrong(fault, "it is not a dictionary");
+        if (!take_item(&text, &seen, header, fault))
+            return false;
+        has_comma = take_char(&text, ',');
+    }
+    skip_blanks(&text);
+    if (text.at < text.end)
+        return npy_wrong(fault, "something follows its dictionary");
+    return seen == SEEN_ALL || npy_wrong(fault, "its keys");
+}
+
+/* --- types --- */
+
+/* Bytes of a value of the type that --values has for it, which it is given; otherwise 0. */
+static unsigned find_type(struct npy_header *header)
+{
+    const char order = header->descr[0], kind = header->descr[1];
+    const char digit = kind ? header->descr[2] : '\0';
+    bool is_whole = kind == 'u' || kind == 'i';
+    bool is_size = (is_whole && (digit == '1' || digit == '2')) || digit == '4' || digit == '8';
+    if ((!is_whole && kind != 'f') || !is_size || header->descr[3])
+        return 0;
+    if (order != '<' && order != '>' && !(order == '|' && digit == '1'))
+        return 0;
+    unsigned size = (unsigned)(digit - '0'), bits = 8 * size;
+    char *end = header->type;
+    *end++ = kind;
+    if (bits >= 10)
+        *end++ = (char)('0' + bits / 10);
+    *end++ = (char)('0' + bits % 10);
+    strcpy(end, order == '>' && size > 1 ? "be" : "");
+    return size;
+}
+
+/* What a type that --values does not have is. */
+static const char *describe(const char *descr)
+{
+    switch (descr[0] ? descr[1] : '\0') {
+    case 'b':
+        return "booleans";
+    case 'c':
+        return "complex numbers";
+    case 'f':
+        return "floating-point numbers of another size";
+    case 'M':
+        return "dates";
+    case 'm':
+        return "durations";
+    case 'O':
+        return "objects";
+    case 'S':
+    case 'a':
+    case 'U':
+        return "text";
+    case 'V':
+        return "records";
+    default:
+        return "unknown";
+    }
+}
+
+bool npy_fits(const struct npy_header *header, const char *type, unsigned channels,
+              struct reason *fault)
+{
+    if (!header->type[0]) {
+        reason_set(fault, "holds %s (%s), which --values does not count", header->descr,
+                   describe(header->descr));
+        return false;
+    }
+    if (strcmp(header->type, type) != 0) {
+        reason_set(fault, "holds %s; use --values=%s", header->descr, header->type);
+        return false;
+    }
+    if (channels > 1 && header->is_fortran && header->dimensions > 1) {
+        reason_set(fault, "is in Fortran order, in which channels do not take turns");
+        return false;
+    }
+    return true;
+}
+
+/* --- the header --- */
+
+int npy_truncated(struct reason *fault)
+{
+    reason_set(fault, "ends within its .npy header");
+    return -1;
+}
+
+static enum npy_status need(size_t size, size_t *wanted)
+{
+    *wanted = size;
+    return NPY_PART;
+}
+
+enum npy_status npy_look(const unsigned char *data, size_t len, size_t *wanted,
+                         struct npy_header *header, struct reason *fault)
+{
+    size_t seen = len < NPY_MAGIC_SIZE ? len : NPY_MAGIC_SIZE;
+    if (seen > 0 && memcmp(data, magic, seen) != 0)
+        return NPY_NONE;
+    if (len < PREFIX_SIZE)
+        return need(len < NPY_MAGIC_SIZE ? NPY_MAGIC_SIZE : PREFIX_SIZE, wanted);
+    unsigned major = data[6], minor = data[7];
+    if (major < 1 || major > 3 || minor != 0) {
+        reason_set(fault, "version %u.%u of .npy is not supported", major, minor);
+        return NPY_WRONG;
+    }
+    size_t length_size = major == 1 ? 2 : 4, begin = PREFIX_SIZE + length_size, length = 0;
+    if (len < begin)
+        return need(begin, wanted);
+    for (size_t i = length_size; i > 0; i--)
+        length = length << 8 | data[PREFIX_SIZE + i - 1];
+    if (length > NPY_HEADER_MAX - begin) {
+        npy_wrong(fault, "it is too long");
+        return NPY_WRONG;
+    }
+    if (len < begin + length)
+        return need(begin + length, wanted);
+    *header = (struct npy_header){.size = begin + length};
+    const char *text = (const char *)data + begin;
+    if (!read_dictionary((struct npy_text){text, text + length}, header, fault))
+        return NPY_WRONG;
+    unsigned size = find_type(header);
+    if (size > 0 && header->values > (uint64_t)INT64_MAX / size) {
+        npy_wrong(fault, "its shape has too many values");
+        return NPY_WRONG;
+    }
+    header->bytes = header->values * size;
+    return NPY_HEADER;
+}
