@@ -25,8 +25,8 @@ extern const unsigned strategy_count;
 /* The strategy of that name, or NULL. */
 const struct strategy *strategy_find(const char *name);
 
-/* Whether it counts samples of that kind. None counts values that take three bytes: vectors of 16
- * bytes hold none of these whole. */
+/* Whether it counts samples of that kind. None counts values that take three bytes, because vectors
+ * of 16 bytes hold none of these whole, or samples of several channels. */
 bool strategy_counts(const struct strategy *strategy, const struct histogram *histogram);
 
 /* What --kernel=auto takes: the fastest for this histogram; NULL if none counts it. */

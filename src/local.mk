@@ -78,6 +78,7 @@ gpuhisto_sources = \
 	src/pool/thread.c src/pool/thread.h \
 	src/pool/workers.c src/pool/workers.h \
 	src/report/bar.c src/report/bar.h \
+	src/report/channels.c src/report/channels.h \
 	src/report/format.c src/report/format.h src/report/formats.def \
 	src/report/format_csv.c src/report/format_json.c src/report/format_plot.c \
 	src/report/format_tsv.c \

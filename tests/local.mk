@@ -28,9 +28,9 @@ check-all:
 # Of a list of tests, those that start threads: what ThreadSanitizer has to see. The emulated GPU takes
 # minutes there for thousands of small chunks, so scripts of that are left to the other tests of it.
 threaded_tests = tests/unit/test_frames tests/unit/test_text_cuts tests/device/test_gpu_engine tests/device/test_pool \
-	tests/cli/compressed.sh tests/cli/counts.sh tests/cli/counts_auto.sh tests/cli/each.sh \
-	tests/cli/faults.sh tests/cli/faults_emulated.sh tests/cli/npy.sh tests/cli/numbers.sh \
-	tests/cli/progress.sh tests/cli/ranges.sh \
+	tests/cli/channels.sh tests/cli/compressed.sh tests/cli/counts.sh tests/cli/counts_auto.sh \
+	tests/cli/each.sh tests/cli/faults.sh tests/cli/faults_emulated.sh tests/cli/npy.sh \
+	tests/cli/numbers.sh tests/cli/progress.sh tests/cli/ranges.sh \
 	tests/cli/sources.sh tests/cli/sources_emulated.sh tests/cli/values.sh \
 	tests/cli/zstd.sh tests/cli/gzip.sh
 .PHONY: check-threads
@@ -61,7 +61,7 @@ tests_helpers_libhelpers_a_SOURCES = $(naive_number) \
 
 # --- what the scripts need ---
 
-check_PROGRAMS += tests/helpers/dribble tests/helpers/make_data tests/helpers/make_gzip \
+check_PROGRAMS += tests/helpers/channel tests/helpers/dribble tests/helpers/make_data tests/helpers/make_gzip \
 	tests/helpers/make_zstd \
 	tests/helpers/exchange tests/helpers/oracle tests/helpers/oracle_numbers \
 	tests/helpers/oracle_values tests/helpers/peak tests/helpers/terminal \
@@ -180,9 +180,9 @@ endif
 # --- the command line ---
 
 scripts = \
-	tests/cli/compressed.sh tests/cli/counts.sh tests/cli/counts_auto.sh \
-	tests/cli/counts_emulated.sh tests/cli/counts_gpu.sh tests/cli/docs.sh \
-	tests/cli/each.sh tests/cli/each_emulated.sh tests/cli/each_gpu.sh tests/cli/faults.sh \
+	tests/cli/channels.sh tests/cli/compressed.sh tests/cli/counts.sh tests/cli/counts_auto.sh \
+	tests/cli/counts_emulated.sh tests/cli/counts_gpu.sh tests/cli/docs.sh tests/cli/each.sh \
+	tests/cli/each_emulated.sh tests/cli/each_gpu.sh tests/cli/faults.sh \
 	tests/cli/faults_emulated.sh tests/cli/foreign.sh tests/cli/formats.sh \
 	tests/cli/gzip.sh tests/cli/gzip_emulated.sh tests/cli/large.sh \
 	tests/cli/large_gpu.sh tests/cli/memory.sh tests/cli/numbers.sh \

@@ -13,10 +13,11 @@
 struct draft {
     struct options *options;
     bool bytes, letters, fold, numbers, invalid, skip; /* which of them were given */
-    unsigned width;                              /* of --letters */
-    const struct value_type *type;               /* of --values; NULL: not given */
-    unsigned bins;                               /* 0: not given */
-    const char *min, *max, *edges, *log;         /* as typed; NULL: not given */
+    unsigned width;                                    /* of --letters */
+    unsigned channels;                                 /* 0: not given */
+    const struct value_type *type;                     /* of --values; NULL: not given */
+    unsigned bins;                                     /* 0: not given */
+    const char *min, *max, *edges, *log;               /* as typed; NULL: not given */
 };
 
 /* Takes one option and its value; NULL where an optional one is left out, or there is none. 0;

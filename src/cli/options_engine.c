@@ -84,6 +84,8 @@ static int settle_strategy(struct options *options, struct reason *why)
     if (options->pool.device == DEVICE_GPU && options->histogram.has_moments)
         return option_wrong(why, "--device=gpu: does not sum numbers for --stats; leave it out");
     if (options->pool.device == DEVICE_GPU && !strategy_best(&options->histogram)) {
+        if (histogram_channels(&options->histogram) > 1)
+            return option_wrong(why, "--device=gpu: does not count channels; leave it out");
         reason_set(why, "--device=gpu: does not count values of %s; leave it out",
                    options->histogram.type.name);
         return OPTIONS_WRONG;

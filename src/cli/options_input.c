@@ -68,5 +68,5 @@ void content_settle(const struct draft *draft)
     struct input_options *input = &draft->options->input;
     bool is_raw = draft->skip || input->decompress == DECOMPRESS_NONE;
     input->content.npy_type = draft->type && !is_raw ? draft->type->name : NULL;
-    input->content.channels = 1;
+    input->content.channels = histogram_channels(&draft->options->histogram);
 }

@@ -1,8 +1,10 @@
-/* What is counted: --bytes, --letters, --fold-case, --numbers, --values. */
+/* What is counted: --bytes, --letters, --fold-case, --numbers, --values, --channels. */
 #include "option.h"
 #include "parse.h"
+#include "src/report/format.h"
 
 #define WIDTH_DEFAULT 4
+#define CHANNEL_ROWS_MAX ((unsigned)1 << 25) /* of all channels together: 256 MiB of counts */
 
 int option_bytes(struct draft *draft, const char *value, struct reason *why)
 {
@@ -46,6 +48,28 @@ int option_values(struct draft *draft, const char *value, struct reason *why)
     return OPTIONS_WRONG;
 }
 
+int option_channels(struct draft *draft, const char *value, struct reason *why)
+{
+    return parse_count("--channels", value, CHANNELS_MAX, &draft->channels, why);
+}
+
+/* Splits the histogram by channels, if that does not make too many rows. */
+static int settle_channels(const struct draft *draft, struct reason *why)
+{
+    struct histogram *histogram = &draft->options->histogram;
+    unsigned channels = draft->channels;
+    if (channels == 0)
+        return 0;
+    if (histogram->bins > CHANNEL_ROWS_MAX / channels) {
+        binning_free(&histogram->binning);
+        reason_set(why, "--channels=%u: more than %u bins in all; use fewer --bins", channels,
+                   CHANNEL_ROWS_MAX);
+        return OPTIONS_WRONG;
+    }
+    histogram_split(histogram, channels);
+    return 0;
+}
+
 static int settle_binned(const struct draft *draft, struct reason *why)
 {
     struct histogram *histogram = &draft->options->histogram;
@@ -58,7 +82,7 @@ static int settle_binned(const struct draft *draft, struct reason *why)
     else
         histogram_values(histogram, draft->type, &binning);
     histogram->has_moments = draft->options->report.stats;
-    return 0;
+    return settle_channels(draft, why);
 }
 
 int mode_settle(const struct draft *draft, struct reason *why)
@@ -76,6 +100,12 @@ int mode_settle(const struct draft *draft, struct reason *why)
     bool has_quantiles = draft->numbers || (draft->type && report->stats);
     if ((draft->invalid && !draft->numbers) || (report->quantile_count && !has_quantiles))
         return option_wrong(why, "--quantiles, --invalid: require --numbers");
+    if (draft->channels && !draft->type)
+        return option_wrong(why, "--channels: requires --values=TYPE");
+    bool is_of_one = report->stats || report->percent || format_table[report->format]->is_picture;
+    if (draft->channels > 1 && is_of_one)
+        return option_wrong(why,
+                            "--channels: cannot be combined with --stats, --percent or --plot");
     if (binned)
         return settle_binned(draft, why);
     if (draft->letters)

@@ -51,6 +51,23 @@ static void count_byte_values(const struct count_plan *plan, const unsigned char
     tally->samples += len;
 }
 
+/* The same in channels that take turns. */
+static void count_byte_channels(const struct histogram *histogram, const unsigned char *data,
+                                size_t len, struct tally *tally)
+{
+    size_t channels = histogram->channels, rows = histogram_rows(histogram);
+    bool is_signed = histogram->type.kind == 'i';
+    uint32_t row_of[256];
+    for (int byte = 0; byte < 256; byte++) {
+        whole value = is_signed && byte >= 128 ? byte - 256 : byte;
+        row_of[byte] = (uint32_t)binning_row_whole(&histogram->binning, value);
+    }
+    for (const unsigned char *end = data + len; data < end; data += channels)
+        for (size_t channel = 0; channel < channels; channel++)
+            tally->counts[channel * rows + row_of[data[channel]]]++;
+    tally->samples += len;
+}
+
 static void count_bytes(const struct count_plan *plan, const unsigned char *data, size_t len,
                         struct tally *tally)
 {
@@ -68,7 +85,10 @@ static void count_letters(const struct count_plan *plan, const unsigned char *da
 static void count_values(const struct count_plan *plan, const unsigned char *data, size_t len,
                          struct tally *tally)
 {
-    if (plan->histogram->type.size == 1)
+    const struct histogram *histogram = plan->histogram;
+    if (histogram->type.size == 1 && histogram->channels > 1)
+        count_byte_channels(histogram, data, len, tally);
+    else if (histogram->type.size == 1)
         count_byte_values(plan, data, len, tally);
     else
         plan->counter->count_values(plan, data, len, tally);

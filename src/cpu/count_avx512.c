@@ -440,7 +440,7 @@ AVX512 static void avx512_count_values_or_words(const struct count_plan *plan,
 {
     const struct histogram *histogram = plan->histogram;
     size_t done = 0;
-    if (histogram->type.size == 4 && !histogram->type.big_endian &&
+    if (histogram->channels <= 1 && histogram->type.size == 4 && !histogram->type.big_endian &&
         histogram->binning.bins <= BYTE_BINS && plan->rows.way == PLAN_OFFSETS &&
         plan->rows.bits == 32 && !tally->moments)
         done = count_words_in_byte_bins(plan, data, len, tally->counts);

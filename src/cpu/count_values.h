@@ -308,12 +308,36 @@ static void count_few_bins(const struct count_plan *plan, const unsigned char *d
     end_turns(&turns, tally->counts, plan->histogram->bins, 0);
 }
 
+/* Channels take turns, and a batch begins with the first one. */
+static void count_channels(const struct count_plan *plan, const unsigned char *data, size_t values,
+                           struct tally *tally)
+{
+    const struct histogram *histogram = plan->histogram;
+    const size_t channels = histogram->channels, most = BATCH - BATCH % channels;
+    uint32_t rows[BATCH], first[BATCH], each = (uint32_t)histogram_rows(histogram);
+    for (size_t i = 0; i < most; i++)
+        first[i] = (uint32_t)(i % channels) * each;
+    while (values > 0) {
+        size_t now = values < most ? values : most;
+        find_rows(plan, data, now, rows, NULL);
+        for (size_t i = 0; i < now; i++)
+            tally->counts[first[i] + rows[i]]++;
+        tally->samples += now;
+        data += now * histogram->type.size;
+        values -= now;
+    }
+}
+
 static void OWN(count_values)(const struct count_plan *plan, const unsigned char *data, size_t len,
                               struct tally *tally)
 {
     const struct histogram *histogram = plan->histogram;
     size_t size = histogram->type.size, values = len / size;
     bool few = histogram->bins <= FEW_BINS + 3;
+    if (histogram->channels > 1) {
+        count_channels(plan, data, values, tally);
+        return;
+    }
     while (values >= BATCH) {
         size_t most = values < PERIOD ? values : PERIOD, batches = most / BATCH;
         if (few)

@@ -8,6 +8,7 @@
 enum row_kind binned_row_kind(const struct histogram *histogram, size_t row)
 {
     const struct binning *binning = &histogram->binning;
+    row %= ROWS(binning); /* of its channel */
     if (row == ROW_BELOW)
         return ROW_KIND_BELOW;
     if (row == ROW_INVALID(binning))

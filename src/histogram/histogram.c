@@ -7,6 +7,22 @@ size_t histogram_sample_size(const struct histogram *histogram)
     return histogram->mode->sample_size(histogram);
 }
 
+void histogram_split(struct histogram *histogram, unsigned channels)
+{
+    histogram->bins = histogram_rows(histogram) * channels;
+    histogram->channels = channels;
+}
+
+unsigned histogram_channels(const struct histogram *histogram)
+{
+    return histogram->channels > 1 ? histogram->channels : 1;
+}
+
+size_t histogram_rows(const struct histogram *histogram)
+{
+    return histogram->bins / histogram_channels(histogram);
+}
+
 bool histogram_is_sparse(const struct histogram *histogram)
 {
     return histogram->binning.log_linear;

@@ -11,14 +11,17 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define LETTERS 26     /* in the alphabet */
+#define LETTERS 26 /* in the alphabet */
+#define CHANNELS_MAX 64
 #define NO_BIN 0xffffu /* in histogram.bin_of: the byte is counted nowhere */
 
 /* A mode with its bins. Never changes once it is laid, so that any number of threads may count by
  * it. Members that the mode has no use for are 0. */
 struct histogram {
     const struct mode *mode;
-    size_t bins;            /* rows, each with a count: 1 to 256, or ROWS of the binning */
+    size_t bins;            /* rows, each with a count: 1 to 256, or ROWS of the binning for each
+                             * channel, one channel after the other */
+    unsigned channels;      /* whose samples come in turn, up to CHANNELS_MAX; of values only */
     unsigned width;         /* letters in a bin; of bytes 1 */
     bool fold;              /* upper case counts as lower case */
     uint16_t bin_of[256];   /* bytes and letters: the bin of every byte value, or NO_BIN */
@@ -37,10 +40,18 @@ void histogram_letters(struct histogram *histogram, unsigned width, bool fold);
 void histogram_values(struct histogram *histogram, const struct value_type *type,
                       const struct binning *binning);
 
+/* Has values of so many channels, 1 to CHANNELS_MAX, come in turn, each counted in rows of its own.
+ */
+void histogram_split(struct histogram *histogram, unsigned channels);
+
+/* How many channels there are, at least one, and how many rows each of them has. */
+unsigned histogram_channels(const struct histogram *histogram);
+size_t histogram_rows(const struct histogram *histogram);
+
 /* Counts numbers in text by a binning of doubles, which is the histogram's from then on. */
 void histogram_numbers(struct histogram *histogram, const struct binning *binning);
 
-/* Bytes of a sample, or 0 if that varies: struct mode has more. */
+/* Bytes of a sample, or of one of each channel, or 0 if that varies: struct mode has more. */
 size_t histogram_sample_size(const struct histogram *histogram);
 
 /* Whether rows without a sample are left out of a table: there may be more than a hundred thousand.

@@ -63,7 +63,8 @@ struct mode {
     /* The heading of a table; the last is NULL if rows have no note. */
     const char *columns[MODE_COLUMNS];
 
-    /* Bytes of a sample; 0 if that varies, and only the counts tell how many samples there are. */
+    /* Bytes of a sample, or of one of each channel; 0 if that varies, and only the counts tell how
+     * many samples there are. */
     size_t (*sample_size)(const struct histogram *histogram);
 
     /* The most samples that a chunk of len bytes can hold; just that many if their size does not

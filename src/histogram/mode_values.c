@@ -3,7 +3,7 @@
 
 static size_t value_sample_size(const struct histogram *histogram)
 {
-    return histogram->type.size;
+    return histogram->type.size * histogram_channels(histogram);
 }
 
 static uint64_t values_most(const struct histogram *histogram, size_t len)
@@ -28,6 +28,9 @@ const struct mode mode_values = {
 void histogram_values(struct histogram *histogram, const struct value_type *type,
                       const struct binning *binning)
 {
-    *histogram = (struct histogram){
-        .mode = &mode_values, .bins = ROWS(binning), .type = *type, .binning = *binning};
+    *histogram = (struct histogram){.mode = &mode_values,
+                                    .bins = ROWS(binning),
+                                    .channels = 1,
+                                    .type = *type,
+                                    .binning = *binning};
 }

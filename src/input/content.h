@@ -16,7 +16,7 @@ struct content_options {
     uint64_t length; /* has_length: bytes to count after them, CONTENT_MAX at most */
     bool has_length;
     const char *npy_type; /* the content may be a .npy file, with values of this type; or NULL */
-    unsigned channels;    /* of these values */
+    unsigned channels;    /* of values: more than 1 if one of each is a record */
 };
 
 #define CONTENT_MAX ((uint64_t)INT64_MAX)

@@ -28,8 +28,7 @@ static void keep_seams(struct reader *reader, struct open_input *open, struct sp
 static int fail_within_value(struct reader *reader, size_t len, size_t size)
 {
     struct reason why;
-    reason_of(&why, reader->seams_name, "ends within a value, %zu of its %zu bytes are there", len,
-              size);
+    input_cut_off(reader->seams_name, &reader->source->options.content, len, size, &why);
     return source_fail(reader->source, &why);
 }
 

@@ -226,6 +226,7 @@ int input_open(struct input *input, const char *operand, const struct input_opti
     bool standard = strcmp(operand, "-") == 0;
     *input = (struct input){.name = standard ? "standard input" : operand,
                             .batch_size = options->batch_size,
+                            .content = &options->content,
                             .limit = UINT64_MAX,
                             .range = content_range_of(&options->content),
                             .records = {.size = options->record_size}};
@@ -280,8 +281,7 @@ ssize_t input_read_piece(const struct input *input, unsigned char *data, size_t 
     *data_len = got > 0 ? (size_t)got : 0;
     if (*data_len % size == 0)
         return got;
-    reason_of(why, input->name, "ends within a value");
-    return -1;
+    return input_cut_off(input->name, input->content, *data_len % size, size, why);
 }
 
 ssize_t input_read(struct input *input, void *buf, size_t cap, struct reason *why)
@@ -296,14 +296,23 @@ ssize_t input_read(struct input *input, void *buf, size_t cap, struct reason *wh
     return (ssize_t)len;
 }
 
+int input_cut_off(const char *name, const struct content_options *options, size_t len, size_t size,
+                  struct reason *why)
+{
+    if (options->channels > 1)
+        reason_of(why, name, "ends within a record of %u channels, %zu of its %zu bytes are there",
+                  options->channels, len, size);
+    else
+        reason_of(why, name, "ends within a value, %zu of its %zu bytes are there", len, size);
+    return -1;
+}
+
 int input_check_end(const struct input *input, struct reason *why)
 {
     const struct records *records = &input->records;
     if (records->cut_len == 0)
         return 0;
-    reason_of(why, input->name, "ends within a value, %zu of its %zu bytes are there",
-              records->cut_len, records->size);
-    return -1;
+    return input_cut_off(input->name, input->content, records->cut_len, records->size, why);
 }
 
 void input_settle(const struct input *input)

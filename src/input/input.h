@@ -52,6 +52,7 @@ struct input {
     struct units units; /* read, but not handed out yet: the first bytes of a stream, or those that
                          * follow a batch */
     size_t batch_size;  /* as in the options */
+    const struct content_options *content;
     struct records records; /* where what is read in order was cut */
 };
 
@@ -89,7 +90,12 @@ bool input_peek(const struct input *input, void *buf, size_t len, uint64_t offse
 /* Whether input_take would not wait, or will not in so many milliseconds. */
 bool input_ready(const struct input *input, int milliseconds);
 
-/* At the end: 0, or -1 with the reason that the end of a value is missing. */
+/* Sets the reason why a FILE of this name cannot end after `len` bytes of a record of `size`: a
+ * value, or one of each channel. -1. */
+int input_cut_off(const char *name, const struct content_options *options, size_t len, size_t size,
+                  struct reason *why);
+
+/* At the end: 0, or -1 with the reason that the end of a record is missing. */
 int input_check_end(const struct input *input, struct reason *why);
 
 /* Puts standard input's offset where reading ended; nothing more may be taken from the input. */

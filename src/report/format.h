@@ -29,6 +29,7 @@ struct table {
     struct writer *out;
     const char *file; /* whose rows these are, as printable text; NULL: of all FILEs together */
     const struct histogram *histogram; /* the mode's name and columns, the type of values */
+    const struct tally *tally;         /* for the counts of each channel */
     struct totals totals;
     bool header;    /* a first row with the columns' names is wanted; for formats that can */
     bool has_facts; /* set and looked at by formats that must close what they began with them */

@@ -1,6 +1,7 @@
 /* Fields between commas, as RFC 4180 has them but for the end of a line, which is a newline. Every
  * row has as many fields as the mode has columns. Quantiles come after an empty line, as a table of
  * their own. */
+#include "channels.h"
 #include "format.h"
 #include "share.h"
 
@@ -39,7 +40,10 @@ static void csv_begin(struct table *table)
     for (size_t i = 0; i < MODE_COLUMNS && columns[i]; i++) {
         if (i > 0)
             writer_char(table->out, ',');
-        csv_field(table->out, columns[i]);
+        if (i == COUNT_COLUMN)
+            channels_write_names(table, ',');
+        else
+            csv_field(table->out, columns[i]);
     }
     writer_text(table->out, table->percent ? ",share,running\n" : "\n");
 }
@@ -58,7 +62,7 @@ static void csv_row(struct table *table, const struct row *row)
     csv_begin_row(table);
     csv_field(out, row->label.name);
     writer_char(out, ',');
-    writer_count(out, row->count);
+    channels_write_counts(table, row, ',');
     if (table->histogram->mode->columns[MODE_COLUMNS - 1]) {
         writer_char(out, ',');
         csv_field(out, row->label.note);

@@ -1,5 +1,6 @@
 /* One object: totals, and lists of the bins and of quantiles. What is in no bin is in the totals
  * alone. */
+#include "channels.h"
 #include "format.h"
 #include "share.h"
 
@@ -41,6 +42,30 @@ static void json_count(struct writer *out, const char *key, uint64_t count)
     writer_count(out, count);
 }
 
+/* Writes the totals of each channel, if there are several. */
+static void json_channels(struct table *table)
+{
+    struct writer *out = table->out;
+    unsigned channels = histogram_channels(table->histogram);
+    for (unsigned channel = 0; channels > 1 && channel < channels; channel++) {
+        struct totals totals = channel_totals(table, channel);
+        json_count(out, channel ? ",{\"total\":" : ",\"channels\":[{\"total\":", totals.samples);
+        json_count(out, ",\"below\":", totals.of[ROW_KIND_BELOW]);
+        json_count(out, ",\"above\":", totals.of[ROW_KIND_ABOVE]);
+        json_count(out, ",\"invalid\":", totals.of[ROW_KIND_INVALID]);
+        writer_text(out, channel + 1 < channels ? "}" : "}]");
+    }
+}
+
+static void json_counts(struct table *table, const struct row *row)
+{
+    bool is_list = histogram_channels(table->histogram) > 1;
+    writer_text(table->out, is_list ? ",\"counts\":[" : ",\"count\":");
+    channels_write_counts(table, row, ',');
+    if (is_list)
+        writer_char(table->out, ']');
+}
+
 static void json_begin(struct table *table)
 {
     struct writer *out = table->out;
@@ -62,6 +87,7 @@ static void json_begin(struct table *table)
         json_count(out, ",\"above\":", totals->of[ROW_KIND_ABOVE]);
         json_count(out, ",\"invalid\":", totals->of[ROW_KIND_INVALID]);
     }
+    json_channels(table);
     writer_text(out, ",\"bins\":[");
 }
 
@@ -89,7 +115,7 @@ static void json_row(struct table *table, const struct row *row)
         writer_format(out, "\"bin\":\"%s\",", row->label.name);
     json_member(out, "\"lo\":", row->label.lo);
     json_member(out, ",\"hi\":", row->label.hi);
-    json_count(out, ",\"count\":", row->count);
+    json_counts(table, row);
     if (table->percent)
         json_shares(table, row);
     writer_char(out, '}');

@@ -1,5 +1,6 @@
 /* Fields between tabs. A row without a note has no field for it, unless shares follow. Quantiles
  * come after an empty line, so that the counts can be added up without them. */
+#include "channels.h"
 #include "format.h"
 #include "share.h"
 
@@ -35,7 +36,10 @@ static void tsv_begin(struct table *table)
     for (size_t i = 0; i < MODE_COLUMNS && columns[i]; i++) {
         if (i > 0)
             writer_char(table->out, '\t');
-        writer_text(table->out, columns[i]);
+        if (i == COUNT_COLUMN)
+            channels_write_names(table, '\t');
+        else
+            writer_text(table->out, columns[i]);
     }
     writer_text(table->out, table->percent ? "\tshare\trunning\n" : "\n");
 }
@@ -54,7 +58,7 @@ static void tsv_row(struct table *table, const struct row *row)
     tsv_begin_row(table);
     writer_text(out, row->label.name);
     writer_char(out, '\t');
-    writer_count(out, row->count);
+    channels_write_counts(table, row, '\t');
     bool is_followed = table->percent && table->histogram->mode->columns[MODE_COLUMNS - 1];
     if (row->label.note[0] || is_followed) {
         writer_char(out, '\t');

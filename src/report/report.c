@@ -31,6 +31,7 @@ static void write_rows(const struct format *format, struct table *table,
                        const struct report_options *options, const struct tally *tally)
 {
     enum empty_rows empty = empty_rows_of(format, options);
+    table->tally = tally;
     if (format->measure)
         for_each_row(table, tally, empty, format->measure);
     format->begin(table);
@@ -151,6 +152,7 @@ static void load_file(struct file_report *report, struct table *table, size_t fi
     if (report->files->skip_invalid)
         tally_skip_invalid(tally, report->histogram);
     table->file = report->name;
+    table->tally = tally;
 }
 
 static void write_files_apart(struct file_report *report, struct writer *out)

@@ -16,7 +16,7 @@ static void choose_empty_rows(struct rows *rows, enum empty_rows empty)
     const struct mode *mode = histogram->mode;
     bool is_sparse = histogram_is_sparse(histogram);
     rows->bins_begin = 0;
-    rows->bins_end = rows->invalid = histogram->bins;
+    rows->bins_end = rows->invalid = histogram_rows(histogram);
     while (rows->bins_begin < rows->bins_end &&
            mode->row_kind(histogram, rows->bins_begin) != ROW_KIND_BIN)
         rows->bins_begin++;
@@ -37,13 +37,23 @@ static void choose_empty_rows(struct rows *rows, enum empty_rows empty)
 void rows_begin(struct rows *rows, const struct histogram *histogram, const struct tally *tally,
                 enum empty_rows empty)
 {
-    *rows = (struct rows){.histogram = histogram, .tally = tally};
+    *rows =
+        (struct rows){.histogram = histogram, .tally = tally, .step = histogram_rows(histogram)};
     choose_empty_rows(rows, empty);
+}
+
+/* The row's count in all channels. */
+static uint64_t row_count(const struct rows *rows, size_t row)
+{
+    uint64_t sum = 0;
+    for (size_t at = row; at < rows->tally->bins; at += rows->step)
+        sum += rows->tally->counts[at];
+    return sum;
 }
 
 static bool is_shown(const struct rows *rows, size_t row)
 {
-    if (rows->tally->counts[row] > 0)
+    if (row_count(rows, row) > 0)
         return true;
     if (row >= rows->bins_begin && row < rows->bins_end)
         return rows->empty_bins;
@@ -53,7 +63,8 @@ static bool is_shown(const struct rows *rows, size_t row)
 /* The first row from `row` on that may be shown: empty bins are passed over at once. */
 static size_t pass_over(const struct rows *rows, size_t row)
 {
-    if (rows->empty_bins || row < rows->bins_begin || row >= rows->bins_end)
+    bool has_channels = histogram_channels(rows->histogram) > 1;
+    if (rows->empty_bins || has_channels || row < rows->bins_begin || row >= rows->bins_end)
         return row;
     row = tally_next_counted(rows->tally, row);
     return row < rows->bins_end ? row : rows->bins_end;
@@ -62,14 +73,16 @@ static size_t pass_over(const struct rows *rows, size_t row)
 const struct row *rows_next(struct rows *rows)
 {
     const struct histogram *histogram = rows->histogram;
+    const size_t end = rows->step;
     size_t row = pass_over(rows, rows->next);
-    while (row < histogram->bins && !is_shown(rows, row))
+    while (row < end && !is_shown(rows, row))
         row = pass_over(rows, row + 1);
     rows->next = row;
-    if (row == histogram->bins)
+    if (row == end)
         return NULL;
     histogram->mode->label_row(histogram, row, &rows->row.label);
-    rows->row.count = rows->tally->counts[row];
+    rows->row.index = row;
+    rows->row.count = row_count(rows, row);
     rows->row.running += rows->row.count;
     rows->next = row + 1;
     return &rows->row;

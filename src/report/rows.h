@@ -12,7 +12,8 @@ struct totals {
 
 struct row {
     struct row_label label;
-    uint64_t count;
+    size_t index;     /* among the rows of a channel */
+    uint64_t count;   /* in all channels */
     uint64_t running; /* the counts of this row and of all rows before it, shown or not */
 };
 
@@ -30,6 +31,7 @@ struct rows {
     const struct tally *tally;
     size_t bins_begin, bins_end, invalid; /* which rows are bins, and which one INVALID, if any */
     bool empty_bins, empty_invalid, empty_others; /* rows that are shown without a count */
+    size_t step;                                  /* rows of a channel */
     size_t next;
     struct row row; /* the one that was given last */
 };

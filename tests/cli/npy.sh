@@ -251,6 +251,15 @@ done
 { header 1 "{'descr': [('x', '<f4'), ('y', '<f4')], 'fortran_order': False, 'shape': (300,), }" && cat values; } >a.npy
 wrong "holds records of several fields, which --values does not count" --values=f32 $bins
 
+expect --values=f32 $bins --channels=3
+{ npy '<f4' '(200, 3)' && cat values; } >a.npy
+run --values=f32 $bins --channels=3 a.npy
+counts "channels" expected
+{ npy '<f4' '(600,)' True && cat values; } >a.npy
+run --values=f32 $bins --channels=3 a.npy
+counts "channels, one dimension" expected
+{ npy '<f4' '(200, 3)' True && cat values; } >a.npy
+wrong "is in Fortran order, in which channels do not take turns" --values=f32 $bins --channels=3
 { npy '<f4' '(601,)' && cat values; } >a.npy
 wrong "the .npy header states 2404 bytes of values, but fewer follow" --values=f32 $bins
 wrong "the .npy header states 2401 bytes of values, but fewer follow" --values=f32 $bins --length=2401

@@ -1,0 +1,172 @@
+#!/bin/sh
+# --channels: each has the counts that its values alone have.
+. "${srcdir:-.}/tests/helpers/lib.sh"
+
+watch_over 600
+
+# apart TYPE CHANNELS MIN MAX BINS <data: a column of counts for each channel, by the oracle.
+apart()
+{
+    bits_=${1#?}
+    cat >whole
+    set -- "$1" "$2" "$3" "$4" "$5" $((${bits_%be} / 8))
+    channel_=0
+    : >columns
+    while [ $channel_ -lt "$2" ]; do
+        "$HELPERS/channel" "$2" "$6" $channel_ <whole | "$HELPERS/oracle_values" "$1" "$3" "$4" "$5" >column
+        if [ -s columns ]; then
+            paste columns column >more
+            mv more columns
+        else
+            mv column columns
+        fi
+        channel_=$((channel_ + 1))
+    done
+    mv columns expected
+}
+
+# columns CASE CHANNELS: the last run gave these.
+columns()
+{
+    cut -f 2-$(($2 + 1)) out >counted
+    mv counted out
+    counts "$1" expected
+}
+
+# --- every type ---
+
+# Whole records of every type and number of channels: a multiple of 8 * 64, 9, 5 and 7.
+data uniform 322560 5 >in
+[ "$SCALE" = small ] && some="2 3 64" || some="1 2 3 4 5 6 7 32 64"
+for type in u8 i8 u16 u24be i24 u32 i32be u64 i64 f32 f64be; do
+    for channels in $some; do
+        for bins in 5 300; do
+            case $type in
+            i8) range="-100 100" ;;
+            u8) range="3 200" ;;
+            *) range="-70000 5000000" ;;
+            esac
+            case $type in u*) range="3 ${range#* }" ;; esac
+            [ $bins = 5 ] || case $type in *8) continue ;; esac
+            apart $type "$channels" $range $bins <in
+            run --values=$type --min="${range% *}" --max="${range#* }" --bins=$bins --channels="$channels" in
+            columns "$type, $channels channels, $bins bins" "$channels"
+        done
+    done
+done
+
+# By every set of instructions that runs here.
+for cpu in portable avx2 neon avx512; do
+    GPUHISTO_CPU=$cpu run --values=u8 </dev/null
+    [ "$(cat status)" -eq 0 ] || continue
+    for type in u8 i16 u32 i32 u64 f32 f64; do
+        case $type in
+        u8 | i16) range="0 200" ;;
+        *) range="0 4000000" ;;
+        esac
+        apart $type 6 $range 16 <in
+        GPUHISTO_CPU=$cpu run --values=$type --min=0 --max="${range#* }" --bins=16 --channels=6 in
+        columns "$cpu, $type" 6
+    done
+done
+
+# --- wherever they are cut ---
+
+head -c 24000 in >some
+"$HELPERS/make_zstd" -f 1001 <some >frames.zst
+"$HELPERS/make_zstd" -n -f 777 <some >unsized.zst
+"$HELPERS/make_zstd" <some >one.zst
+for pair in u8:3 u16:3 u24:5 f32:10 u64:3; do
+    type=${pair%:*}
+    channels=${pair#*:}
+    options="--values=$type --min=0 --max=200 --bins=10 --channels=$channels"
+    apart "$type" "$channels" 0 200 10 <some
+    for size in 1 7 4K; do
+        run $options --chunk-size=$size --threads=3 some
+        columns "$pair, chunks of $size" "$channels"
+    done
+    "$HELPERS/dribble" -n 11 <some | run $options
+    columns "$pair, pipe" "$channels"
+    for file in frames.zst unsized.zst one.zst; do
+        run $options --threads=3 $file
+        columns "$pair, $file" "$channels"
+        "$HELPERS/dribble" -n 99 <$file | run $options
+        columns "$pair, $file, pipe" "$channels"
+    done
+    tail -c +12 some | head -c 1200 | apart "$type" "$channels" 0 200 10
+    for file in some frames.zst unsized.zst one.zst; do
+        run $options --skip=11 --length=1200 $file
+        columns "$pair, a range of $file" "$channels"
+    done
+    cat some some some | apart "$type" "$channels" 0 200 10
+    run $options some frames.zst some
+    columns "$pair, FILEs" "$channels"
+done
+run --values=u16 --min=0 --max=200 --bins=10 some
+mv out expected
+run --values=u16 --min=0 --max=200 --bins=10 --channels=1 some
+counts "one channel" expected
+
+for size in 24001 24002 24005; do
+    head -c $size in >cut
+    "$HELPERS/make_zstd" -f 1001 <cut >cut.zst
+    for file in cut cut.zst; do
+        run --values=u16 --bins=9 --channels=3 $file
+        refuses "$file of $size bytes" 1 "$file: ends within a record of 3 channels, $((size - 24000)) of its 6 bytes are there"
+        cat $file | run --values=u16 --bins=9 --channels=3
+        refuses "$file of $size bytes, pipe" 1 "standard input: ends within a record of 3 channels"
+    done
+done
+
+# --- formats ---
+
+printf '\0\1\0\3\377\3' >in
+printf 'lo\tchannel1\tchannel2\thi\n-inf\t0\t0\t0\n0\t2\t0\t1\n1\t0\t1\t2\n2\t0\t0\t3\n3\t0\t2\t4\n4\t1\t0\tinf\ninvalid\t0\t0\n' >expected
+run --values=u8 -B 4 --channels=2 --header in
+counts "tsv" expected
+tr '\t' , <expected | sed 's/^invalid.*/&,/' >expected.csv
+run --values=u8 -B 4 --channels=2 --header -F csv in
+counts "csv" expected.csv
+printf '%s\n' '{"schema":"gpuhisto/1","mode":"values","type":"u8","total":6,"counted":5,"other":1,"below":0,"above":1,"invalid":0,"channels":[{"total":3,"below":0,"above":1,"invalid":0},{"total":3,"below":0,"above":0,"invalid":0}],"bins":[{"lo":0,"hi":1,"counts":[2,0]},{"lo":1,"hi":2,"counts":[0,1]},{"lo":2,"hi":3,"counts":[0,0]},{"lo":3,"hi":4,"counts":[0,2]}]}' >expected
+run --values=u8 -B 4 --channels=2 -F json in
+counts "json" expected
+printf '{"schema":"gpuhisto/1","mode":"values","type":"u8","total":6,"counted":5,"other":1,"below":0,"above":1,"invalid":0,"bins":[{"lo":0,"hi":1,"count":2}' >expected
+run --values=u8 -B 4 --channels=1 -F json in
+head -c "$(wc -c <expected)" out >begin
+same "json, one channel" expected begin
+printf '\0\0\300\177\0\0\200\177\0\0\0\0\0\0\200\377' >in
+printf -- '-inf\t0\t1\t0\n0\t1\t0\t1\n1\t0\t1\tinf\ninvalid\t1\t0\n' >expected
+run --values=f32 -B 1 --min=0 --max=1 --channels=2 in
+counts "no numbers, and infinite ones" expected
+
+printf '\0\1\0\3\377\3' >in
+printf '0\t2\t0\t1\n1\t0\t1\t2\n3\t0\t2\t4\n4\t1\t0\tinf\n' >expected
+run --values=u8 -B 4 --channels=2 --nonzero in
+counts "--nonzero" expected
+printf '\0\1\1\0' >two
+printf 'in\t0\t2\t0\t1\nin\t1\t0\t1\t2\nin\t3\t0\t2\t4\nin\t4\t1\t0\tinf\ntwo\t0\t1\t1\t1\ntwo\t1\t1\t1\t2\n' >expected
+run --values=u8 -B 4 --channels=2 --nonzero --each in two
+counts "--each" expected
+
+# --- usage ---
+
+for value in 0 65 x ''; do
+    run --values=u8 --channels="$value" in
+    refuses "usage: --channels=$value" 2 "--channels=$value: must be a whole number from 1 to 64"
+done
+for mode in -b -l -n; do
+    run $mode --channels=2 in
+    refuses "usage: $mode" 2 "--channels: requires --values=TYPE"
+done
+for option in --stats --percent --plot; do
+    run --values=u8 --channels=2 $option in
+    refuses "usage: $option" 2 "--channels: cannot be combined with --stats, --percent or --plot"
+done
+run --values=u32 --bins=16777216 --channels=3 in
+refuses "too many bins" 2 "--channels=3: more than 33554432 bins in all; use fewer --bins"
+ENGINE= run --values=u32 --bins=3 --channels=2 --device=gpu in
+refuses "on the GPU" 2 "--device=gpu: does not count channels; leave it out"
+ENGINE= run --values=u32 --bins=3 --channels=2 --kernel=lanes in
+refuses "a kernel" 2 "--kernel=lanes: does not count"
+
+summary
