@@ -230,6 +230,21 @@ static int gpu_finish(struct engine *engine, struct tally *tally)
     return rc;
 }
 
+static int gpu_peek(struct engine *engine, struct tally *tally)
+{
+    struct gpu_engine *gpu = gpu_of(engine);
+    pthread_mutex_lock(&gpu->lock);
+    while (!gpu->recovery.lost && gpu->slots.oldest && gpu_reap_oldest(gpu) == 1)
+        ;
+    if (gpu->recovery.lost)
+        gpu_recount(gpu);
+    bool known = !gpu->snapshots.last && !gpu->recovery.failed;
+    if (known)
+        tally_add(tally, &gpu->snapshots.good);
+    pthread_mutex_unlock(&gpu->lock);
+    return known ? 0 : -1;
+}
+
 static const char *gpu_loss(struct engine *engine)
 {
     struct gpu_engine *gpu = gpu_of(engine);
@@ -265,6 +280,7 @@ static const struct engine_ops gpu_ops = {
     .acquire = gpu_acquire,
     .submit = gpu_submit,
     .finish = gpu_finish,
+    .peek = gpu_peek,
     .loss = gpu_loss,
     .close = gpu_close,
 };

@@ -3,6 +3,7 @@
 #include "src/cli/diag.h"
 #include "gpu/strategy.h"
 #include "gpu/visible.h"
+#include "src/base/clock.h"
 #include "src/cli/options.h"
 #include "src/histogram/file_tallies.h"
 #include "src/report/output.h"
@@ -123,8 +124,60 @@ static void print_engines(const struct pool_outcome *outcome, enum verbosity ver
         diag("gpu: not used: not asked for, or not worth its start");
 }
 
+/* --- tables --- */
+
+/* What the waiting thread looks after. */
+struct watch {
+    struct progress progress;
+    struct tally so_far; /* of --interval; otherwise without counts */
+    double next;         /* when the next table is due, in seconds since progress.begin */
+    bool has_printed;    /* a table */
+};
+
+static int watch_begin(struct watch *watch, struct source *source)
+{
+    *watch = (struct watch){.progress = progress_begin(options.progress, source),
+                            .next = options.interval};
+    if (options.interval == 0)
+        return 0;
+    options.report.in_place = isatty(STDOUT_FILENO) == 1;
+    return tally_open(&watch->so_far, &options.histogram);
+}
+
+/* Prints what was counted so far; if that fails, the run ends. */
+static void print_so_far(struct watch *watch, const struct pool_view *view)
+{
+    struct reason why;
+    tally_clear(&watch->so_far);
+    if (pool_so_far(view, &watch->so_far) != 0)
+        return;
+    if (options.pool.invalid == INVALID_SKIP)
+        tally_skip_invalid(&watch->so_far, &options.histogram);
+    progress_end(&watch->progress);
+    struct writer *out = output_open(&output, &why);
+    report_write_gap(out, &options.report, watch->has_printed);
+    report_write(out, &options.report, &options.histogram, &watch->so_far);
+    watch->has_printed = true;
+    if (output_flush(&output, &why) == 0)
+        return;
+    diag("%s", why.text);
+    _exit(STATUS_FAILED); /* threads are at work */
+}
+
+static void watch_look(void *arg, const struct pool_view *view)
+{
+    struct watch *watch = arg;
+    double seconds = clock_seconds_since(&watch->progress.begin);
+    progress_look(&watch->progress, view->bytes);
+    if (options.interval == 0 || seconds < watch->next)
+        return;
+    print_so_far(watch, view);
+    while (watch->next <= seconds)
+        watch->next += options.interval;
+}
+
 /* Prints one result; or one for each FILE, of which the tally then has no counts. */
-static int print_report(struct tally *tally)
+static int print_report(const struct watch *watch, struct tally *tally)
 {
     struct reason why;
     bool skip_invalid = options.pool.invalid == INVALID_SKIP;
@@ -139,6 +192,7 @@ static int print_report(struct tally *tally)
     }
     if (skip_invalid)
         tally_skip_invalid(tally, &options.histogram);
+    report_write_gap(out, &options.report, watch->has_printed);
     report_write(out, &options.report, &options.histogram, tally);
     return end_output();
 }
@@ -180,6 +234,7 @@ static struct source *open_source(struct tally *tally)
 static int count(void)
 {
     struct tally tally;
+    struct watch watch;
     struct pool_outcome outcome = {0};
     struct reason why;
     if (is_misplaced(&options.misplaced))
@@ -189,15 +244,14 @@ static int count(void)
     if (options.pool.device != DEVICE_CPU)
         choose_gpu();
     struct source *source = open_source(&tally);
-    if (!source) {
+    if (!source || watch_begin(&watch, source) != 0) {
         diag("out of memory");
         return STATUS_FAILED;
     }
-    struct progress progress = progress_begin(options.progress, source);
-    options.pool.look = progress_look;
-    options.pool.look_arg = &progress;
+    options.pool.look = watch_look;
+    options.pool.look_arg = &watch;
     int rc = pool_run(&options.pool, &options.histogram, source, &tally, &outcome, &why);
-    progress_end(&progress);
+    progress_end(&watch.progress);
     if (rc != 0) {
         diag("%s", why.text);
         _exit(STATUS_FAILED); /* threads may still be at work */
@@ -205,8 +259,10 @@ static int count(void)
     struct reason foreign;
     source_foreign(source, &foreign);
     source_close(source);
-    int status = print_report(&tally);
+    int status = print_report(&watch, &tally);
     tally_close(&tally);
+    if (options.interval > 0)
+        tally_close(&watch.so_far);
     if (foreign.text[0] && options.verbosity >= NORMAL)
         diag("warning: %s", foreign.text);
     print_engines(&outcome, options.verbosity);

@@ -29,8 +29,9 @@ check-all:
 # minutes there for thousands of small chunks, so scripts of that are left to the other tests of it.
 threaded_tests = tests/unit/test_frames tests/unit/test_text_cuts tests/device/test_gpu_engine tests/device/test_pool \
 	tests/cli/channels.sh tests/cli/compressed.sh tests/cli/counts.sh tests/cli/counts_auto.sh \
-	tests/cli/each.sh tests/cli/faults.sh tests/cli/faults_emulated.sh tests/cli/npy.sh \
-	tests/cli/numbers.sh tests/cli/progress.sh tests/cli/ranges.sh \
+	tests/cli/each.sh tests/cli/faults.sh tests/cli/faults_emulated.sh tests/cli/interval.sh \
+	tests/cli/interval_emulated.sh tests/cli/npy.sh tests/cli/numbers.sh tests/cli/progress.sh \
+	tests/cli/ranges.sh \
 	tests/cli/sources.sh tests/cli/sources_emulated.sh tests/cli/values.sh \
 	tests/cli/zstd.sh tests/cli/gzip.sh
 .PHONY: check-threads
@@ -185,10 +186,10 @@ scripts = \
 	tests/cli/each_emulated.sh tests/cli/each_gpu.sh tests/cli/faults.sh \
 	tests/cli/faults_emulated.sh tests/cli/foreign.sh tests/cli/formats.sh \
 	tests/cli/gzip.sh tests/cli/gzip_emulated.sh tests/cli/large.sh \
-	tests/cli/large_gpu.sh tests/cli/memory.sh tests/cli/numbers.sh \
-	tests/cli/npy.sh tests/cli/numbers_emulated.sh tests/cli/numbers_gpu.sh \
-	tests/cli/options.sh tests/cli/output.sh tests/cli/plot.sh tests/cli/progress.sh \
-	tests/cli/ranges.sh \
+	tests/cli/interval.sh tests/cli/interval_emulated.sh tests/cli/large_gpu.sh \
+	tests/cli/memory.sh tests/cli/npy.sh tests/cli/numbers.sh tests/cli/numbers_emulated.sh \
+	tests/cli/numbers_gpu.sh tests/cli/options.sh tests/cli/output.sh tests/cli/plot.sh \
+	tests/cli/progress.sh tests/cli/ranges.sh \
 	tests/cli/ranges_emulated.sh tests/cli/setup.sh tests/cli/signals.sh \
 	tests/cli/sources.sh \
 	tests/cli/sources_emulated.sh tests/cli/startup.sh tests/cli/stats.sh tests/cli/values.sh tests/cli/values_emulated.sh \

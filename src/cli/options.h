@@ -41,6 +41,7 @@ struct options {
     struct report_options report;
     bool each;          /* a result for each FILE */
     const char *output; /* a FILE, or NULL: standard output */
+    double interval;    /* seconds between tables; 0: there is one, at the end */
     enum verbosity verbosity;
     bool timing;
     enum progress_when progress;

@@ -124,6 +124,25 @@ static int settle_each(struct options *options, struct reason *why)
     return 0;
 }
 
+/* Tables before the end need a snapshot of the GPU's counts for each chunk. */
+static int settle_interval(struct options *options, struct reason *why)
+{
+    struct pool_options *pool = &options->pool;
+    if (options->interval == 0)
+        return 0;
+    if (options->output || options->each)
+        return option_wrong(why, "--interval: cannot be combined with --each or --output");
+    if (pool->device == DEVICE_CPU || snapshot_each(&options->histogram))
+        return 0;
+    if (pool->device == DEVICE_GPU) {
+        reason_set(why, "--interval: the GPU tells %zu bins only at the end; use --device=cpu",
+                   options->histogram.bins);
+        return OPTIONS_WRONG;
+    }
+    pool->device = DEVICE_CPU;
+    return 0;
+}
+
 int engine_settle(struct options *options, struct reason *why)
 {
     size_t size = histogram_sample_size(&options->histogram), *chunk = &options->pool.chunk_size;
@@ -133,5 +152,7 @@ int engine_settle(struct options *options, struct reason *why)
     int rc = settle_strategy(options, why);
     if (rc == 0)
         rc = settle_each(options, why);
+    if (rc == 0)
+        rc = settle_interval(options, why);
     return rc == 0 ? settle_counter(options, why) : rc;
 }

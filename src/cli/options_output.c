@@ -1,8 +1,11 @@
 /* How the table is written: --stats, --format, --plot, --percent, --nonzero, --all, --each,
- * --header, --output. */
+ * --header, --output, --interval. */
 #include "option.h"
 #include "parse.h"
 #include "src/report/format.h"
+
+#define INTERVAL_MIN 0.1 /* seconds: as often as the waiting thread looks */
+#define INTERVAL_MAX 86400.0
 
 int option_format(struct draft *draft, const char *value, struct reason *why)
 {
@@ -69,4 +72,16 @@ int option_output(struct draft *draft, const char *value, struct reason *why)
 {
     draft->options->output = value;
     return *value ? 0 : option_wrong(why, "--output: requires the name of a FILE");
+}
+
+int option_interval(struct draft *draft, const char *value, struct reason *why)
+{
+    const char *end = value;
+    double *seconds = &draft->options->interval;
+    if (parse_double(&end, seconds) && !*end && *seconds >= INTERVAL_MIN &&
+        *seconds <= INTERVAL_MAX)
+        return 0;
+    reason_of_option(why, "--interval", value, "must be a number of seconds from %g to %g",
+                     INTERVAL_MIN, INTERVAL_MAX);
+    return OPTIONS_WRONG;
 }

@@ -70,9 +70,8 @@ static void rewrite_line(struct progress *progress, const char *line)
     progress->width = width;
 }
 
-void progress_look(void *arg, uint64_t bytes)
+void progress_look(struct progress *progress, uint64_t bytes)
 {
-    struct progress *progress = arg;
     double seconds = clock_seconds_since(&progress->begin);
     bool due = progress->shown && seconds >= progress->next;
     bool answer = atomic_exchange(&asked, false);

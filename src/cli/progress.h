@@ -32,9 +32,9 @@ void progress_catch_signals(void);
 /* Starts the clock. The source must outlive the result. */
 struct progress progress_begin(enum progress_when when, struct source *source);
 
-/* Prints what is due. To be called often, with a struct progress and the bytes counted so far; by
- * one thread at a time. */
-void progress_look(void *progress, uint64_t bytes);
+/* Prints what is due. To be called often, with the bytes counted so far; by one thread at a time.
+ */
+void progress_look(struct progress *progress, uint64_t bytes);
 
 /* Clears the line on the terminal, so that messages may follow. */
 void progress_end(struct progress *progress);

@@ -113,6 +113,20 @@ static int cpu_finish(struct engine *engine, struct tally *tally)
     return 0;
 }
 
+/* A worker that wants to count into a table waits for no longer than it takes to add that one. */
+static int cpu_peek(struct engine *engine, struct tally *tally)
+{
+    struct cpu_engine *cpu = (struct cpu_engine *)engine;
+    for (size_t i = 0; i < cpu->table_count; i++) {
+        struct table *table = &cpu->tables[i];
+        pthread_mutex_lock(&table->lock);
+        if (table->used)
+            tally_add(tally, &table->tally);
+        pthread_mutex_unlock(&table->lock);
+    }
+    return 0;
+}
+
 static const char *cpu_loss(struct engine *engine)
 {
     (void)engine;
@@ -142,6 +156,7 @@ static const struct engine_ops cpu_ops = {
     .acquire = cpu_acquire,
     .submit = cpu_submit,
     .finish = cpu_finish,
+    .peek = cpu_peek,
     .loss = cpu_loss,
     .close = cpu_close,
 };

@@ -26,6 +26,9 @@ struct engine_ops {
      * those of each FILE are there, and of the tally only bytes and newlines are of use. No chunk
      * may be out. 0, or -1 (the tally is then as it was) as submit. Called once. */
     int (*finish)(struct engine *engine, struct tally *tally);
+    /* Adds to the tally what was counted so far: of some of the chunks, and of these all. 0, or -1
+     * if that is only known at the end. Not after finish. */
+    int (*peek)(struct engine *engine, struct tally *tally);
     /* Why the device was lost, or NULL while it is not. The text lives as long as the engine. */
     const char *(*loss)(struct engine *engine);
     /* Frees the engine. No other call may be running. */
@@ -53,6 +56,11 @@ static inline int engine_submit(struct chunk *chunk)
 static inline int engine_finish(struct engine *engine, struct tally *tally)
 {
     return engine->ops->finish(engine, tally);
+}
+
+static inline int engine_peek(struct engine *engine, struct tally *tally)
+{
+    return engine->ops->peek(engine, tally);
 }
 
 static inline const char *engine_loss(struct engine *engine)

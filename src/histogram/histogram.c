@@ -1,6 +1,7 @@
 #include "histogram.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 size_t histogram_sample_size(const struct histogram *histogram)
 {
@@ -65,6 +66,14 @@ void tally_close(struct tally *tally)
     free(tally->counts);
     free(tally->moments);
     *tally = (struct tally){0};
+}
+
+void tally_clear(struct tally *tally)
+{
+    tally->samples = tally->bytes = tally->newlines = 0;
+    memset(tally->counts, 0, tally->bins * sizeof tally->counts[0]);
+    if (tally->moments)
+        memset(tally->moments, 0, sizeof *tally->moments);
 }
 
 void tally_add(struct tally *into, const struct tally *from)

@@ -89,6 +89,9 @@ int tally_open(struct tally *tally, const struct histogram *histogram);
 /* Frees its counts and moments. */
 void tally_close(struct tally *tally);
 
+/* Makes it all zeros again. */
+void tally_clear(struct tally *tally);
+
 /* Adds `from` to `into`; both have the same bins. */
 void tally_add(struct tally *into, const struct tally *from);
 

@@ -202,3 +202,9 @@ int pool_run(const struct pool_options *options, const struct histogram *histogr
     }
     return rc;
 }
+
+int pool_so_far(const struct pool_view *view, struct tally *tally)
+{
+    engine_peek(view->cpu, tally);
+    return view->gpu ? engine_peek(view->gpu, tally) : 0;
+}

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 struct counter;
+struct engine;
 struct file_tallies;
 struct strategy;
 struct visible;
@@ -33,6 +34,13 @@ struct pool_tuning {
     double stream_share;      /* share of their readers' time above which others do the counting */
 };
 
+/* A run that has not ended yet. */
+struct pool_view {
+    uint64_t bytes; /* that were read */
+    struct engine *cpu;
+    struct engine *gpu; /* NULL: not ready */
+};
+
 struct pool_options {
     enum device_choice device;
     int ordinal;                     /* which GPU, from 0, as CUDA counts those it sees */
@@ -47,9 +55,8 @@ struct pool_options {
     struct pool_tuning tuning;
     /* Gets the samples and counts of each FILE; NULL: they are not wanted apart. */
     struct file_tallies *files;
-    /* If not NULL: called ten times a second by the thread that waits, with look_arg and the bytes
-     * that were read so far. */
-    void (*look)(void *arg, uint64_t bytes);
+    /* If not NULL: called ten times a second by the thread that waits, with look_arg. */
+    void (*look)(void *arg, const struct pool_view *view);
     void *look_arg;
 };
 

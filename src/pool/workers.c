@@ -207,7 +207,10 @@ static void workers_wait_and_look(struct workers *workers)
     if (pthread_cond_timedwait(&workers->changed, &workers->lock, &until) == 0)
         return;
     pthread_mutex_unlock(&workers->lock);
-    workers->options->look(workers->options->look_arg, atomic_load(&workers->bytes));
+    const struct pool_view view = {.bytes = atomic_load(&workers->bytes),
+                                   .cpu = workers->handover->cpu,
+                                   .gpu = handover_gpu(workers->handover)};
+    workers->options->look(workers->options->look_arg, &view);
     pthread_mutex_lock(&workers->lock);
 }
 

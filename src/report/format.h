@@ -50,6 +50,7 @@ struct quantile_row {
  * begin_quantiles. They write to table->out, where errors are kept. With --stats facts take the
  * place of what comes before them, unless the format has_both. */
 struct format {
+    bool is_line; /* a table is one line */
     bool has_both;
     /* With --each a FILE has a table of its own, from begin to end; otherwise there is one table,
      * in which the rows of all FILEs, and then their quantiles, follow each other. */

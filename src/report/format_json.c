@@ -162,6 +162,7 @@ static void json_end(struct table *table)
 
 const struct format format_json = {
     .is_apart = true,
+    .is_line = true,
     .has_both = true,
     .begin = json_begin,
     .row = json_row,

@@ -135,6 +135,15 @@ static int finish(struct output *output, struct reason *warning)
     return close_direct(output);
 }
 
+int output_flush(struct output *output, struct reason *why)
+{
+    int error = writer_flush(&output->writer);
+    if (error == 0)
+        return 0;
+    errno = error;
+    return fail(output, why);
+}
+
 int output_close(struct output *output, struct reason *warning, struct reason *why)
 {
     warning->text[0] = '\0';

@@ -26,6 +26,10 @@ int output_prepare(struct output *output, const char *name, struct reason *why);
  * output's writer; or NULL with the reason set, and everything closed. */
 struct writer *output_open(struct output *output, struct reason *why);
 
+/* Writes what was written to standard output so far, and leaves it open for more. Returns 0, or -1
+ * with the reason set. */
+int output_flush(struct output *output, struct reason *why);
+
 /* Writes what is left and closes everything. A new file gets FILE's name, and the permissions of
  * the FILE that it replaces (permissions.h); if anything was not written, it is removed. Returns 0,
  * with warning->text empty or saying which permissions could not be kept; or -1 with the reason

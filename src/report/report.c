@@ -219,3 +219,14 @@ void report_write_each(struct writer *out, const struct report_options *options,
     else
         write_files_together(&report, out);
 }
+
+#define TERMINAL_CLEAR "\033[H\033[J" /* from the upper left corner on, as ECMA-48 has it */
+
+void report_write_gap(struct writer *out, const struct report_options *options, bool follows)
+{
+    const struct format *format = format_table[options->format];
+    if (options->in_place && format->is_picture)
+        writer_text(out, TERMINAL_CLEAR);
+    else if (follows && !format->is_line)
+        writer_char(out, '\n');
+}

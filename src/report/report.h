@@ -15,6 +15,7 @@ struct report_options {
     unsigned format;                 /* an index of format_table and format_names (format.h) */
     bool stats;                      /* facts instead of rows; JSON has both */
     bool header;                     /* a first row with the columns' names; JSON has none */
+    bool in_place;                   /* on a terminal, pictures take each other's place */
     bool percent;                    /* the share and the running share of each row */
     enum empty_rows empty;           /* EMPTY_DEFAULT, EMPTY_SHOWN or EMPTY_LEFT_OUT */
     size_t quantile_count;           /* 0 but for modes whose samples are numbers */
@@ -38,5 +39,10 @@ void report_write(struct writer *out, const struct report_options *options,
 void report_write_each(struct writer *out, const struct report_options *options,
                        const struct histogram *histogram, const struct report_files *files,
                        struct tally *tally);
+
+/* Writes what comes before a table; `follows` says that it follows another one: nothing before the
+ * first one, an empty line before others, unless each is a line. A picture takes the place of the
+ * one that is on the terminal. */
+void report_write_gap(struct writer *out, const struct report_options *options, bool follows);
 
 #endif

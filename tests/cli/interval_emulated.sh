@@ -1,0 +1,5 @@
+#!/bin/sh
+# interval.sh on the emulated GPU.
+. "${srcdir:-.}/tests/helpers/emulated.sh"
+ENGINE="--device=gpu --chunk-size=4K"
+exec "${srcdir:-.}/tests/cli/interval.sh"
