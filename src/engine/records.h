@@ -10,7 +10,7 @@
 #include <stddef.h>
 
 #define RECORD_SIZE_MAX 512 /* bytes of a value, or of the values of all channels */
-#define RECORD_TOKENS 0   /* instead of a size: tokens, which end before white space */
+#define RECORD_TOKENS 0     /* instead of a size: tokens, which end before white space */
 
 /* Memory that a chunk of tokens has beyond its cap, bytes: for the one that it is cut in. */
 #define RECORDS_ROOM ((size_t)NUMBER_MAX + 1)
@@ -23,7 +23,8 @@ static inline size_t records_room(size_t size)
 
 /* How far a stream was cut that is read in order. */
 struct records {
-    size_t size;    /* bytes of a value, or of one of each channel, 1 to RECORD_SIZE_MAX, or RECORD_TOKENS */
+    size_t size;    /* bytes of a value, or of one of each channel, 1 to RECORD_SIZE_MAX, or
+                       RECORD_TOKENS */
     bool too_long;  /* the stream continues with the rest of a token that is longer than NUMBER_MAX
                      * and was given out without it: the rest is blanked */
     size_t cut_len; /* bytes in cut: the beginning of a record that waits for its end */
