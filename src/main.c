@@ -4,6 +4,7 @@
 #include "gpu/strategy.h"
 #include "gpu/visible.h"
 #include "src/cli/options.h"
+#include "src/histogram/coarsen.h"
 #include "src/histogram/file_tallies.h"
 #include "src/report/output.h"
 #include "src/pool/pool.h"
@@ -123,11 +124,39 @@ static void print_engines(const struct pool_outcome *outcome, enum verbosity ver
         diag("gpu: not used: not asked for, or not worth its start");
 }
 
+/* --bins without --min and --max: lays equal bins over what was counted. */
+static int coarsen_rows(const struct tally *tally, struct coarse_rows *rows, struct reason *why)
+{
+    const unsigned digits = options.histogram.binning.digits.digits;
+    switch (coarsen(&options.histogram, tally, options.report.most_bins, &rows->histogram,
+                    &rows->tally)) {
+    case COARSEN_NO_MEMORY:
+        reason_set(why, "out of memory");
+        return -1;
+    case COARSEN_LIMITED:
+        reason_set(why,
+                   "--bins=%u: the values are too close together for %u digits; use %s--min and "
+                   "--max",
+                   options.report.most_bins, digits, digits < DIGITS_MAX ? "--digits=5, or " : "");
+        return -1;
+    case COARSEN_DONE:
+        options.report.coarse = rows;
+        return 0;
+    default: /* COARSEN_EMPTY */
+        return 0;
+    }
+}
+
 /* Prints one result; or one for each FILE, of which the tally then has no counts. */
 static int print_report(struct tally *tally)
 {
+    static struct coarse_rows coarse;
     struct reason why;
     bool skip_invalid = options.pool.invalid == INVALID_SKIP;
+    if (skip_invalid && !options.each)
+        tally_skip_invalid(tally, &options.histogram);
+    if (options.report.most_bins && coarsen_rows(tally, &coarse, &why) != 0)
+        return failed(&why);
     struct writer *out = output_open(&output, &why);
     if (!out)
         return failed(&why);
@@ -137,8 +166,6 @@ static int print_report(struct tally *tally)
         report_write_each(out, &options.report, &options.histogram, &files, tally);
         return end_output();
     }
-    if (skip_invalid)
-        tally_skip_invalid(tally, &options.histogram);
     report_write(out, &options.report, &options.histogram, tally);
     return end_output();
 }

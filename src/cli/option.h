@@ -15,7 +15,7 @@ struct draft {
     bool bytes, letters, fold, numbers, invalid; /* which of them were given */
     unsigned width;                              /* of --letters */
     const struct value_type *type;               /* of --values; NULL: not given */
-    unsigned bins;                               /* 0: not given */
+    unsigned bins, digits;                       /* 0: not given */
     const char *min, *max, *edges, *log;         /* as typed; NULL: not given */
 };
 

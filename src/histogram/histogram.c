@@ -9,7 +9,7 @@ size_t histogram_sample_size(const struct histogram *histogram)
 
 bool histogram_is_sparse(const struct histogram *histogram)
 {
-    return histogram->binning.log_linear;
+    return histogram->binning.log_linear || histogram->binning.digits.scales;
 }
 
 bool histogram_counts_values(const struct histogram *histogram)

@@ -107,12 +107,13 @@ static void write_table(const struct format *format, struct table *table,
                         const struct report_options *options, const struct histogram *histogram,
                         const struct tally *tally)
 {
-    /* Rows are those of table->histogram and of the tally that write_rows gets. A picture with
-     * fewer bins than were counted exchanges both here; quantiles are found in the original ones.
-     */
-    table->totals = rows_add_up(histogram, tally);
+    /* Rows may be others than those that were counted; quantiles and facts are found in these. */
+    const struct coarse_rows *coarse = options->coarse;
+    const struct tally *shown = coarse ? &coarse->tally : tally;
+    table->histogram = coarse ? &coarse->histogram : histogram;
+    table->totals = rows_add_up(table->histogram, shown);
     if (!options->stats || format->has_both) {
-        write_rows(format, table, options, tally);
+        write_rows(format, table, options, shown);
         write_quantiles(format, table, options, histogram, tally);
     }
     if (options->stats)
