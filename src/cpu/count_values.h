@@ -183,6 +183,61 @@ TARGET INLINE void rows_log_linear(const union batch *batch, uint32_t *restrict 
         rows[i] = binning_row_log_linear(batch->doubles[i]);
 }
 
+/* Bins of decimal digits, of doubles that have no sign and are neither very small nor very large,
+ * and of zeros; the shift is that of the layout. Whether there are no others, which get NOT_PROVEN.
+ *
+ * Here 64 bits of the scale will do. Up to 1e20 and down to 1e-20 the scale is exact if it is that
+ * of a power of ten with a positive exponent; otherwise it is a quotient that was rounded up, and
+ * the values are so few bits long that the whole number below their product with it is the same. */
+TARGET INLINE bool rows_of_digits_quickly(const struct digits_layout *layout,
+                                          const union batch *batch, uint32_t *restrict rows,
+                                          uint32_t shift)
+{
+    const uint32_t least = 1023 - 66, exponents = 2 * 66, per_decade = layout->per_decade;
+    const uint32_t origin = DIGITS_SIDE(per_decade) + 4;
+    const struct digits_scale *const scales = layout->scales - DIGITS_EXPONENT_FIRST - 66;
+    bool all = true;
+    for (size_t i = 0; i < BATCH; i++) {
+        const uint64_t bits = batch->bits64[i];
+        const uint64_t middle = bits << 11 | UINT64_C(1) << 63 | UINT64_C(1) << 10;
+        const uint64_t exponent = (bits >> 52) - least, zero = bits == 0;
+        const bool in = exponent < exponents;
+        const struct digits_scale *const scale = &scales[in ? exponent : 0];
+        uint64_t unused;
+        const uint64_t number = number_product(middle, scale->upper, &unused) >> shift;
+        const uint64_t next = (number * 52429 >> 19) + per_decade; /* a tenth, in the next decade */
+        const uint32_t row =
+            origin + (uint32_t)scale->first + (uint32_t)(number < next ? number : next);
+        rows[i] = in ? row : zero ? origin - 2 : NOT_PROVEN;
+        all &= in | zero;
+    }
+    return all;
+}
+
+/* Bins of decimal digits. */
+TARGET INLINE void rows_of_digits(const struct binning *binning, const union batch *batch,
+                                  uint32_t *restrict rows, size_t size)
+{
+    const struct digits_layout layout = binning->digits; /* which rows cannot point into */
+#ifdef QUICK_DIGITS
+    if (size == 8) {
+        QUICK_DIGITS(&layout, batch->doubles, rows);
+        return;
+    }
+#else
+    if (size == 8 && (layout.shift == 53 ? rows_of_digits_quickly(&layout, batch, rows, 53)
+                                         : rows_of_digits_quickly(&layout, batch, rows, layout.shift)))
+        return;
+#endif
+    for (size_t i = 0; i < BATCH; i++) {
+        const double value = double_at(batch, i, size);
+        uint64_t bits;
+        memcpy(&bits, &value, sizeof bits);
+        if (size == 4 || rows[i] == NOT_PROVEN)
+            rows[i] = digits_row(&layout, bits);
+    }
+}
+
 /* --- the rows of a batch --- */
 
 TARGET INLINE void rows_of_wholes(const struct count_plan *plan, const union batch *batch,
@@ -209,8 +264,10 @@ TARGET INLINE void rows_of_floats(const struct count_plan *plan, const union bat
         rows_of_doubles(binning, batch, rows, size);
     else if (way == PLAN_DOUBLE_EDGES && size == 8 && binning->bins < FEW_EDGES)
         rows_by_edges(binning, batch, rows);
-    else if (way == PLAN_LOG_LINEAR)
+    else if (way == PLAN_LOG_LINEAR && size == 8)
         rows_log_linear(batch, rows);
+    else if (way == PLAN_DIGITS)
+        rows_of_digits(binning, batch, rows, size);
     else
         rows_one_by_one(binning, batch, rows, size, 'f');
 }

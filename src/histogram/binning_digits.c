@@ -34,7 +34,12 @@ static struct digits_scale digits_scale_of(const struct digits_layout *layout, i
     scale = scale << 64 | bits.low;
     if (drop > 0)
         scale = ((scale - 1) >> drop) + 1;
-    return (struct digits_scale){(uint64_t)(scale >> 64), (uint64_t)scale};
+    const uint64_t high = (uint64_t)(scale >> 64), low = (uint64_t)scale;
+    const int64_t decade = digits_decade(exponent) - DECADE_FIRST;
+    return (struct digits_scale){.high = high,
+                                 .low = low,
+                                 .upper = high + (low != 0),
+                                 .first = decade * layout->per_decade - layout->next / 10};
 }
 
 enum binning_error binning_digits(struct binning *binning, unsigned digits, bool singles)

@@ -40,6 +40,8 @@
  * up, 128 bits. */
 struct digits_scale {
     uint64_t high, low;
+    uint64_t upper; /* rounded up to the upper 64 bits */
+    int64_t first;  /* the bin, from 0, that number 0 of the decade would have: negative or not */
 };
 
 struct digits_layout {

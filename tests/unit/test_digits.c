@@ -200,7 +200,7 @@ static double draw_for_loops(const struct subject *subject, unsigned kind)
 {
     size_t k = random_below((unsigned)subject->side);
     if (kind % 3 == 0)
-        k = subject->side / 77 * 36 + k % (subject->side / 77 * 6);
+        k = subject->side / 77 * 30 + k % (subject->side / 77 * 20);
     double value = random_below(8) || kind % 3 == 0 ? subject->edges[k] : draw(subject);
     value = subject->singles && fabs(value) > (double)FLT_MAX ? 1 : value;
     value = random_below(4) ? value : before(subject, value);
