@@ -225,8 +225,9 @@ TARGET INLINE void rows_of_digits(const struct binning *binning, const union bat
         return;
     }
 #else
-    if (size == 8 && (layout.shift == 53 ? rows_of_digits_quickly(&layout, batch, rows, 53)
-                                         : rows_of_digits_quickly(&layout, batch, rows, layout.shift)))
+    if (size == 8 &&
+        (layout.shift == 53 ? rows_of_digits_quickly(&layout, batch, rows, 53)
+                            : rows_of_digits_quickly(&layout, batch, rows, layout.shift)))
         return;
 #endif
     for (size_t i = 0; i < BATCH; i++) {

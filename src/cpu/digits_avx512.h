@@ -1,4 +1,5 @@
-/* Rows of decimal digits by AVX-512: the body of count_avx512.c, which defines TARGET and INLINE. */
+/* Rows of decimal digits by AVX-512: the body of count_avx512.c, which defines TARGET and INLINE.
+ */
 #ifndef GPUHISTO_DIGITS_AVX512_H
 #define GPUHISTO_DIGITS_AVX512_H
 
@@ -21,11 +22,25 @@
 #define WINDOW_POWER_MAX 10
 static const double window_high[] = {1e10, 1e9,  1e8,  1e7,  1e6,  1e5,  1e4,  1e3,  1e2,  1e1,
                                      1e0,  1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8, 1e-9};
-static const double window_low[] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
-                                    -0x1.999999999999ap-58, -0x1.eb851eb851eb8p-63,
-                                    -0x1.89374bc6a7efap-66, -0x1.6a161e4f765fep-68,
-                                    -0x1.ee78183f91e64p-71, 0x1.b5a63f9a49c2cp-75,
-                                    0x1.5e1e99483b023p-78, -0x1.03023df2d4c94p-82,
+static const double window_low[] = {0,
+                                    0,
+                                    0,
+                                    0,
+                                    0,
+                                    0,
+                                    0,
+                                    0,
+                                    0,
+                                    0,
+                                    0,
+                                    -0x1.999999999999ap-58,
+                                    -0x1.eb851eb851eb8p-63,
+                                    -0x1.89374bc6a7efap-66,
+                                    -0x1.6a161e4f765fep-68,
+                                    -0x1.ee78183f91e64p-71,
+                                    0x1.b5a63f9a49c2cp-75,
+                                    0x1.5e1e99483b023p-78,
+                                    -0x1.03023df2d4c94p-82,
                                     -0x1.34674bfabb83bp-84};
 
 struct window {
@@ -64,8 +79,8 @@ TARGET INLINE __m512i tenths(__m512i numbers, bool few_digits)
 {
     if (few_digits)
         return _mm512_mulhi_epu16(numbers, _mm512_set1_epi32(6554)); /* below 2^14 */
-    return _mm512_cvttps_epi32(_mm512_fmadd_ps(_mm512_cvtepi32_ps(numbers), _mm512_set1_ps(0.1f),
-                                               _mm512_set1_ps(0.05f)));
+    return _mm512_cvttps_epi32(
+        _mm512_fmadd_ps(_mm512_cvtepi32_ps(numbers), _mm512_set1_ps(0.1f), _mm512_set1_ps(0.05f)));
 }
 
 /* Eight magnitudes: with a sign, of the next value towards zero, as negative bins begin with the
@@ -127,8 +142,7 @@ TARGET INLINE struct window window_of(const struct digits_layout *layout)
     const int first = WINDOW_POWER_MAX - ((int)layout->digits - 1 - WINDOW_FIRST);
     const uint32_t before = DIGITS_SIDE(layout->per_decade) + 4 - layout->next / 10 +
                             (WINDOW_FIRST - DECADE_FIRST) * layout->per_decade;
-    const __m512i numbered =
-        _mm512_set_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
+    const __m512i numbered = _mm512_set_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
     const __m512i decades =
         _mm512_mullo_epi32(numbered, _mm512_set1_epi32((int)layout->per_decade));
     return (struct window){
