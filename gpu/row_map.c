@@ -166,6 +166,7 @@ static void lay_doubles(struct row_map *map, const struct histogram *histogram,
                                                 : ROWS_OF_DOUBLES;
     map->digits = binning->digits;
     map->digits.scales = NULL;
+    map->digits.steps = NULL;
     map->edges = map->bins + 1;
     map->min = binning->min;
     map->max = binning->max;

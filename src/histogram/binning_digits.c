@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* floor(log2(10^power)), for the powers that are needed here. */
 static int digits_binary_exponent(int power)
@@ -22,31 +23,43 @@ static struct power digits_power_above(int power)
     return bits;
 }
 
-/* The scale of a binary exponent's doubles: times the power of ten that takes them to numbers of
- * their decade, and the power of two that puts these above `shift` bits of the product's upper 64.
- */
-static struct digits_scale digits_scale_of(const struct digits_layout *layout, int exponent)
+/* What takes doubles of a binary exponent to numbers of a decade: the power of ten, and the power
+ * of two that puts numbers above `shift` bits of the product's upper 64. */
+static struct digits_scale digits_scale_of(const struct digits_layout *layout, int exponent,
+                                           int decade)
 {
-    const int power = (int)layout->digits - 1 - digits_decade(exponent);
+    const int power = (int)layout->digits - 1 - decade;
     const struct power bits = digits_power_above(power);
     __extension__ unsigned __int128 scale = bits.high;
     const int drop = 62 - (int)layout->shift - exponent - digits_binary_exponent(power);
     scale = scale << 64 | bits.low;
     if (drop > 0)
         scale = ((scale - 1) >> drop) + 1;
-    const uint64_t high = (uint64_t)(scale >> 64), low = (uint64_t)scale;
-    const int64_t decade = digits_decade(exponent) - DECADE_FIRST;
-    return (struct digits_scale){.high = high,
-                                 .low = low,
-                                 .upper = high + (low != 0),
-                                 .first = decade * layout->per_decade - layout->next / 10};
+    return (struct digits_scale){.high = (uint64_t)(scale >> 64), .low = (uint64_t)scale};
+}
+
+static struct digits_step digits_step_of(const struct digits_layout *layout, int exponent)
+{
+    struct digits_step step;
+    const int first = digits_decade(exponent);
+    const double next = digits_nearest((struct digits_decimal){1, first + 1});
+    memcpy(&step.next, &next, sizeof next);
+    for (int i = 0; i < 2; i++) {
+        const struct digits_scale scale = digits_scale_of(layout, exponent, first + i);
+        step.scale[i] = scale.high + (scale.low != 0);
+        step.row[i] = DIGITS_SIDE(layout->per_decade) + 4 - layout->next / 10 +
+                      (uint32_t)(first + i - DECADE_FIRST) * layout->per_decade;
+    }
+    return step;
 }
 
 enum binning_error binning_digits(struct binning *binning, unsigned digits, bool singles)
 {
-    struct digits_scale *scales = malloc(DIGITS_EXPONENTS * sizeof *scales);
+    struct digits_scale *scales =
+        malloc(DIGITS_EXPONENTS * sizeof *scales + (DIGITS_STEPS + 1) * sizeof(struct digits_step));
+    struct digits_step *steps = (struct digits_step *)(void *)(scales + DIGITS_EXPONENTS);
     struct digits_layout layout = {
-        .scales = scales, .digits = digits, .next = 10, .singles = singles};
+        .scales = scales, .steps = steps, .digits = digits, .next = 10, .singles = singles};
     if (!scales)
         return BINNING_NO_MEMORY;
     for (unsigned digit = 1; digit < digits; digit++)
@@ -54,8 +67,15 @@ enum binning_error binning_digits(struct binning *binning, unsigned digits, bool
     layout.per_decade = layout.next / 10 * 9;
     layout.shift = (unsigned)__builtin_clzll((uint64_t)layout.next * 2);
     number_prepare();
-    for (int i = 0; i < DIGITS_EXPONENTS; i++)
-        scales[i] = digits_scale_of(&layout, i + DIGITS_EXPONENT_FIRST);
+    for (int i = 0; i < DIGITS_EXPONENTS; i++) {
+        const int exponent = i + DIGITS_EXPONENT_FIRST;
+        scales[i] = digits_scale_of(&layout, exponent, digits_decade(exponent));
+    }
+    for (int i = 0; i <= DIGITS_STEPS; i++)
+        steps[i] =
+            i < (singles ? DIGITS_STEPS_OF_SINGLES : DIGITS_STEPS)
+                ? digits_step_of(&layout, i + DIGITS_STEP_FIRST)
+                : (struct digits_step){.next = UINT64_MAX, .row = {DIGITS_NO_ROW, DIGITS_NO_ROW}};
     *binning = (struct binning){.bins = DIGITS_BINS(layout.per_decade), .digits = layout};
     return BINNING_OK;
 }

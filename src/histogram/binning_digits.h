@@ -40,12 +40,27 @@
  * up, 128 bits. */
 struct digits_scale {
     uint64_t high, low;
-    uint64_t upper; /* rounded up to the upper 64 bits */
-    int64_t first;  /* the bin, from 0, that number 0 of the decade would have: negative or not */
 };
+
+/* The same for positive values of one binary exponent that are neither very small nor very large:
+ * 64 bits are enough, and no edge is just in the middle between two values, which floats have from
+ * 2^24 on. Those from `next` on, as bits, belong to the next decade. */
+struct digits_step {
+    uint64_t next;
+    uint64_t scale[2]; /* before next, from next on */
+    uint32_t row[2];   /* that number 0 of the decade would have, modulo 2^32 */
+};
+
+/* Binary exponents that have steps. Those that have none, and a step after the last one, give
+ * DIGITS_NO_ROW. */
+#define DIGITS_STEP_FIRST (-66)
+#define DIGITS_STEPS 132
+#define DIGITS_STEPS_OF_SINGLES (24 - DIGITS_STEP_FIRST)
+#define DIGITS_NO_ROW UINT32_MAX
 
 struct digits_layout {
     const struct digits_scale *scales; /* by binary exponent; NULL: other bins */
+    const struct digits_step *steps;   /* likewise; part of the same memory */
     uint32_t digits;                   /* DIGITS_MIN to DIGITS_MAX */
     uint32_t per_decade;               /* bins: 9 * 10^(digits - 1) */
     uint32_t next;                     /* 10^digits: numbers from here on are the next decade's */

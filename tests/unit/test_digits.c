@@ -245,6 +245,49 @@ static void check_counters(const struct subject *subject, unsigned kind)
     free(expected);
 }
 
+/* Every edge of the decades that loops know best, or every value before an edge, by one counter. */
+static void check_edges_counted(const struct subject *subject, const struct counter *counter,
+                                const struct histogram *histogram, bool is_before, double sign)
+{
+    static double doubles[BATCHED];
+    static float singles[BATCHED];
+    const size_t per_decade = subject->side / 77;
+    struct count_plan plan = count_plan(counter, histogram);
+    struct tally tally, expected;
+    if (tally_open(&tally, histogram) != 0 || tally_open(&expected, histogram) != 0)
+        abort();
+    for (size_t k = 15 * per_decade, i; k < 60 * per_decade; k += i) {
+        for (i = 0; i < BATCHED && k + i < 60 * per_decade; i++) {
+            const double edge = subject->edges[k + i];
+            doubles[i] = sign * (is_before ? before(subject, edge) : edge);
+            singles[i] = (float)doubles[i];
+            expected.counts[row_of(subject, doubles[i])]++;
+        }
+        count_samples(&plan, subject->singles ? (const void *)singles : doubles,
+                      i * histogram->type.size, &tally);
+        cases += i;
+    }
+    for (size_t row = 0; row < tally.bins; row++)
+        if (tally.counts[row] != expected.counts[row] && wrong++ < 20)
+            fprintf(stderr, "FAIL: %s, %u digits of %s, row %zu: %llu %s, not %llu\n",
+                    counter->name, subject->digits, histogram->type.name, row,
+                    (unsigned long long)tally.counts[row],
+                    is_before ? "values before edges" : "edges",
+                    (unsigned long long)expected.counts[row]);
+    tally_close(&tally);
+    tally_close(&expected);
+}
+
+static void check_all_edges_counted(const struct subject *subject)
+{
+    struct histogram histogram;
+    histogram_values(&histogram, value_type_find(subject->singles ? "f32" : "f64"),
+                     &subject->binning);
+    for (const struct counter *const *counter = counters; *counter; counter++)
+        for (int way = 0; (*counter)->runs_here() && way < 4; way++)
+            check_edges_counted(subject, *counter, &histogram, way & 1, way & 2 ? -1 : 1);
+}
+
 static void check_subject(unsigned digits, bool singles, double *edges)
 {
     struct subject subject = {.digits = digits, .singles = singles, .edges = edges};
@@ -262,6 +305,7 @@ static void check_subject(unsigned digits, bool singles, double *edges)
         check_both_signs(&subject, draw(&subject));
     for (unsigned i = 0; i < many / 10; i++)
         check_text(&subject);
+    check_all_edges_counted(&subject);
     for (unsigned kind = 0; kind < loops; kind++)
         check_counters(&subject, kind);
     binning_free(&subject.binning);
