@@ -99,13 +99,12 @@ static void add_up(const struct histogram *histogram, const struct tally *tally,
 {
     const struct binning *fine = &histogram->binning, *wide = &coarse->binning;
     size_t row = 0; /* how many of the edges are not above the bin's */
-    for (size_t bin = seen->first_bin; bin <= seen->last_bin; bin++) {
-        if (tally->counts[1 + bin] == 0)
-            continue;
-        const double edge = digits_shown_edge(&fine->digits, bin);
+    for (size_t from = 1 + seen->first_bin; from <= 1 + seen->last_bin; from++) {
+        from = tally_next_counted(tally, from);
+        const double edge = digits_shown_edge(&fine->digits, from - 1);
         while (row <= wide->bins && edges[row] <= edge)
             row++;
-        sums->counts[row] += tally->counts[1 + bin];
+        sums->counts[row] += tally->counts[from];
     }
     sums->counts[ROW_BELOW] = tally->counts[ROW_BELOW];
     sums->counts[ROW_ABOVE(wide)] = tally->counts[ROW_ABOVE(fine)];
@@ -124,6 +123,7 @@ enum coarsen_outcome coarsen(const struct histogram *histogram, const struct tal
     find_unit(&histogram->binning, most, &seen);
     double *edges = make_edges(&seen, choose_width(&seen, most));
     *coarse = *histogram;
+    coarse->has_moments = false;
     if (!edges ||
         binning_edges(&coarse->binning, edges, (size_t)(seen.last - seen.first) + 1) != BINNING_OK)
         goto no_memory;

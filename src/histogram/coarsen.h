@@ -16,7 +16,7 @@ enum coarsen_outcome {
  * there are samples on both sides of zero, which is always an edge. The bins are 1, 2 or 5 times a
  * power of ten wide, as narrow as `most` permits and the bins that were counted resolve; their
  * edges are multiples of that, so each is an edge of those bins too. The histogram's bins must be
- * those of binning_digits. Samples below, above and invalid are kept.
+ * those of binning_digits. Samples below, above and invalid are kept; moments are not.
  *
  * If it is done, *coarse is to be freed by binning_free(&coarse->binning), *sums by tally_close;
  * otherwise there is nothing to free. Any thread. */
