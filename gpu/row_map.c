@@ -161,8 +161,12 @@ static void lay_doubles(struct row_map *map, const struct histogram *histogram,
 {
     const struct binning *binning = &histogram->binning;
     map->way = plan->way == PLAN_LOG_LINEAR     ? ROWS_LOG_LINEAR
+               : plan->way == PLAN_DIGITS       ? ROWS_OF_DIGITS
                : plan->way == PLAN_DOUBLE_EDGES ? ROWS_BY_EDGES
                                                 : ROWS_OF_DOUBLES;
+    map->digits = binning->digits;
+    map->digits.scales = NULL;
+    map->digits.steps = NULL;
     map->edges = map->bins + 1;
     map->min = binning->min;
     map->max = binning->max;
@@ -216,6 +220,12 @@ static void *double_edges(const struct histogram *histogram, size_t *size)
     return edges ? memcpy(edges, histogram->binning.edges, *size) : NULL;
 }
 
+static void *digits_scales(const struct histogram *histogram, size_t *size)
+{
+    struct digits_scale *scales = malloc(*size = DIGITS_EXPONENTS * sizeof *scales);
+    return scales ? memcpy(scales, histogram->binning.digits.scales, *size) : NULL;
+}
+
 void *row_table(const struct histogram *histogram, size_t *size)
 {
     struct row_map map = row_map_of(histogram);
@@ -227,6 +237,8 @@ void *row_table(const struct histogram *histogram, size_t *size)
         return whole_edges(histogram, &map, size);
     case ROWS_BY_EDGES:
         return double_edges(histogram, size);
+    case ROWS_OF_DIGITS:
+        return digits_scales(histogram, size);
     default:
         return NULL;
     }

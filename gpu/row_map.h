@@ -18,6 +18,7 @@ enum row_way {
     ROWS_OF_DOUBLES,     /* equal bins of doubles, by a guess that the edges prove */
     ROWS_BY_EDGES,       /* doubles, by a binary search */
     ROWS_LOG_LINEAR,     /* doubles, by their bits */
+    ROWS_OF_DIGITS,      /* doubles, by scaling them by a power of ten */
 };
 
 /* Whole values become unsigned numbers in the same order: number = bits ^ sign, the bits of a value
@@ -50,7 +51,8 @@ struct row_map {
     /* Floats: bin = value * scale + base, rounded, if that moves it by less than `proof`. */
     float scale, base, proof;
     unsigned edges, below;
-    const void *table; /* in the device's memory: what row_table gave */
+    struct digits_layout digits; /* without its scales, which are the table */
+    const void *table;           /* in the device's memory: what row_table gave */
 };
 
 /* The map for a histogram whose mode is_binned, without its table. */

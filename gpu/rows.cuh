@@ -95,6 +95,15 @@ static __device__ __forceinline__ unsigned row_log_linear(unsigned long long bit
                     : 2 + zero + static_cast<unsigned>(magnitude >> 47);
 }
 
+// Bins of decimal digits.
+static __device__ __forceinline__ unsigned row_by_digits(const row_map &map,
+                                                         unsigned long long bits)
+{
+    digits_layout layout = map.digits;
+    layout.scales = static_cast<const digits_scale *>(map.table);
+    return digits_row(&layout, bits);
+}
+
 // --- whole values ---
 
 // An offset beyond the span is taken for the span itself: its bin is the row above.
@@ -244,6 +253,9 @@ static __device__ __forceinline__ unsigned row_of_bits(const row_map &map, unsig
         const double value = double_of(map, bits);
         return value == value ? search_doubles(map, value) : ROW_INVALID(&map);
     }
+    case ROWS_OF_DIGITS:
+        return row_by_digits(
+            map, static_cast<unsigned long long>(__double_as_longlong(double_of(map, bits))));
     default:
         return row_log_linear(
             static_cast<unsigned long long>(__double_as_longlong(double_of(map, bits))));

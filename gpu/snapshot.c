@@ -7,13 +7,15 @@
 #include <string.h>
 
 /* Bins for which a snapshot of each chunk is taken, with the rows for what lies outside: as many as
- * 16 bits tell apart; and of text as many as --numbers lays by itself. */
+ * 16 bits can number; and of text and of floating-point values, which are more work, as many as the
+ * default of three decimal digits has. */
 #define SNAPSHOT_BINS ((size_t)65536 + 3)
-#define SNAPSHOT_BINS_OF_TEXT (LOG_LINEAR_BINS + 3)
+#define SNAPSHOT_BINS_OF_DIGITS (DIGITS_BINS(900) + 3)
 
 bool snapshot_each(const struct histogram *histogram)
 {
-    return histogram->bins <= (histogram->mode->is_text ? SNAPSHOT_BINS_OF_TEXT : SNAPSHOT_BINS);
+    const bool has_digits = histogram->mode->is_text || histogram->type.kind == 'f';
+    return histogram->bins <= (has_digits ? SNAPSHOT_BINS_OF_DIGITS : SNAPSHOT_BINS);
 }
 
 size_t snapshot_size(const struct histogram *histogram)

@@ -16,8 +16,10 @@ histogram_sources = \
 	src/base/signals.c src/base/signals.h \
 	src/histogram/binned_rows.c src/histogram/binned_rows.h \
 	src/histogram/binning.c src/histogram/binning.h src/histogram/binning_log.c \
+	src/histogram/binning_digits.c src/histogram/binning_digits.h \
 	src/histogram/byte_rows.c src/histogram/byte_rows.h \
 	src/histogram/chi_square.c src/histogram/chi_square.h \
+	src/histogram/coarsen.c src/histogram/coarsen.h \
 	src/histogram/exact_sum.c src/histogram/exact_sum.h \
 	src/histogram/facts.c src/histogram/facts.h \
 	src/histogram/file_tallies.c src/histogram/file_tallies.h \

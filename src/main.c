@@ -5,6 +5,7 @@
 #include "gpu/visible.h"
 #include "src/base/clock.h"
 #include "src/cli/options.h"
+#include "src/histogram/coarsen.h"
 #include "src/histogram/file_tallies.h"
 #include "src/report/output.h"
 #include "src/pool/pool.h"
@@ -126,6 +127,38 @@ static void print_engines(const struct pool_outcome *outcome, enum verbosity ver
 
 /* --- tables --- */
 
+static struct coarse_rows coarse;
+
+/* --bins without --min and --max: lays equal bins over what was counted. 0, or -1 with a reason. */
+static int coarsen_rows(const struct tally *tally, struct reason *why)
+{
+    const unsigned digits = options.histogram.binning.digits.digits;
+    if (options.report.most_bins == 0)
+        return 0;
+    if (options.report.coarse) { /* of --interval's last table */
+        binning_free(&coarse.histogram.binning);
+        tally_close(&coarse.tally);
+        options.report.coarse = NULL;
+    }
+    switch (coarsen(&options.histogram, tally, options.report.most_bins, &coarse.histogram,
+                    &coarse.tally)) {
+    case COARSEN_NO_MEMORY:
+        reason_set(why, "out of memory");
+        return -1;
+    case COARSEN_LIMITED:
+        reason_set(why,
+                   "--bins=%u: the values are too close together for %u digits; use %s--min and "
+                   "--max",
+                   options.report.most_bins, digits, digits < DIGITS_MAX ? "--digits=5, or " : "");
+        return -1;
+    case COARSEN_DONE:
+        options.report.coarse = &coarse;
+        return 0;
+    default: /* COARSEN_EMPTY */
+        return 0;
+    }
+}
+
 /* What the waiting thread looks after. */
 struct watch {
     struct progress progress;
@@ -153,6 +186,8 @@ static void print_so_far(struct watch *watch, const struct pool_view *view)
         return;
     if (options.pool.invalid == INVALID_SKIP)
         tally_skip_invalid(&watch->so_far, &options.histogram);
+    if (coarsen_rows(&watch->so_far, &why) != 0)
+        return; /* more values may lie further apart; the last table tells */
     progress_end(&watch->progress);
     struct writer *out = output_open(&output, &why);
     report_write_gap(out, &options.report, watch->has_printed);
@@ -181,6 +216,10 @@ static int print_report(const struct watch *watch, struct tally *tally)
 {
     struct reason why;
     bool skip_invalid = options.pool.invalid == INVALID_SKIP;
+    if (skip_invalid && !options.each)
+        tally_skip_invalid(tally, &options.histogram);
+    if (coarsen_rows(tally, &why) != 0)
+        return failed(&why);
     struct writer *out = output_open(&output, &why);
     if (!out)
         return failed(&why);
@@ -190,8 +229,6 @@ static int print_report(const struct watch *watch, struct tally *tally)
         report_write_each(out, &options.report, &options.histogram, &files, tally);
         return end_output();
     }
-    if (skip_invalid)
-        tally_skip_invalid(tally, &options.histogram);
     report_write_gap(out, &options.report, watch->has_printed);
     report_write(out, &options.report, &options.histogram, tally);
     return end_output();

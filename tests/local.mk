@@ -84,6 +84,7 @@ MOSTLYCLEANFILES += tests/helpers/interpose.so
 
 unit_tests = \
 	tests/unit/test_binning \
+	tests/unit/test_digits \
 	tests/unit/test_count \
 	tests/unit/test_diag \
 	tests/unit/test_file_tallies \
@@ -105,6 +106,7 @@ libraries = tests/helpers/libhelpers.a libgpuhisto.a libhistogram.a
 reading_by_turns = $(AM_LDFLAGS) -Wl,--wrap=helpers_wait # tests/helpers/readers.c
 with_device = tests/helpers/libhelpers.a libgpuhisto.a $(device) libhistogram.a $(device_libs)
 tests_unit_test_binning_LDADD = $(libraries) -lm
+tests_unit_test_digits_LDADD = $(libraries) -lm
 tests_unit_test_count_LDADD = $(libraries)
 tests_unit_test_diag_LDADD = $(libraries)
 tests_unit_test_file_tallies_LDADD = tests/helpers/libhelpers.a libhistogram.a -lm

@@ -16,7 +16,7 @@ struct draft {
     unsigned width;                                    /* of --letters */
     unsigned channels;                                 /* 0: not given */
     const struct value_type *type;                     /* of --values; NULL: not given */
-    unsigned bins;                                     /* 0: not given */
+    unsigned bins, digits;                             /* 0: not given */
     const char *min, *max, *edges, *log;               /* as typed; NULL: not given */
 };
 

@@ -1,5 +1,5 @@
-/* The bins of numbers and values: --bins, --min, --max, --edges, --log; and what is asked about
- * numbers: --quantiles, --invalid. */
+/* The bins of numbers and values: --bins, --min, --max, --edges, --log, --digits; and options of
+ * numbers alone: --quantiles, --invalid. */
 #include "option.h"
 #include "parse.h"
 #include "src/base/show.h"
@@ -39,6 +39,11 @@ int option_log(struct draft *draft, const char *value, struct reason *why)
     (void)why;
     draft->log = value ? value : "10";
     return 0;
+}
+
+int option_digits(struct draft *draft, const char *value, struct reason *why)
+{
+    return parse_count("--digits", value, DIGITS_MAX, &draft->digits, why);
 }
 
 /* Refuses a list of quantiles. One between 1 and 100 was most likely meant as a percentage. */
@@ -214,18 +219,40 @@ static void lay_every_value(const struct value_type *type, struct binning *binni
     binning_equal_whole(binning, first, first + (whole)values, values);
 }
 
-/* Without options about bins: values that are their own bin, or log-linear bins. */
+/* Bins that need no range: of decimal digits. Fewer, equal ones can be laid over them once the
+ * values have been counted. */
+static int settle_digits(const struct draft *draft, struct binning *binning, struct reason *why)
+{
+    const bool singles = !draft->numbers && draft->type->size == 4;
+    const unsigned digits = draft->digits ? draft->digits : DIGITS_DEFAULT;
+    if (draft->bins && draft->options->each)
+        return option_wrong(why, "--bins: requires --min and --max with --each");
+    draft->options->report.most_bins = draft->bins;
+    draft->options->report.keep_bins = draft->digits > 0;
+    return binning_digits(binning, digits, singles) == BINNING_OK ? 0 : out_of_memory(why);
+}
+
+/* --log=BASE:PARTS: powers of two in equal parts, without a range. */
+static int settle_parts(const struct draft *draft, struct binning *binning, struct reason *why)
+{
+    if (strcmp(draft->log, "2:32") != 0) {
+        reason_of_option(why, "--log", draft->log, "must be 2:32 if it has parts");
+        return OPTIONS_WRONG;
+    }
+    if (is_whole(draft))
+        return option_wrong(why, "--log=2:32: requires --numbers, --values=f32 or --values=f64");
+    if (draft->bins || draft->min || draft->max)
+        return option_wrong(why, "--log=2:32: cannot be combined with --bins, --min and --max");
+    binning_log_linear(binning);
+    return 0;
+}
+
+/* Whole values that are their own bin. */
 static int settle_own(const struct draft *draft, struct binning *binning, struct reason *why)
 {
-    if (draft->numbers && draft->bins)
-        return option_wrong(why, "--bins: requires --min and --max with --numbers");
-    if (draft->numbers) {
-        binning_log_linear(binning);
-        return 0;
-    }
-    if (draft->type->kind == 'f')
-        return option_wrong(why,
-                            "--values: requires --bins, --min and --max; or --edges; or --log");
+    if (draft->digits)
+        return option_wrong(why, "--digits: requires --numbers, --values=f32 or --values=f64; "
+                                 "for other types, use --bins, --edges or --log");
     if (draft->bins)
         binning_own(binning, draft->bins);
     else if (draft->type->size <= 2)
@@ -235,22 +262,37 @@ static int settle_own(const struct draft *draft, struct binning *binning, struct
     return 0;
 }
 
+/* What cannot be meant, whatever the values are; NULL if there is nothing. */
+static const char *find_conflict(const struct draft *draft)
+{
+    bool range = draft->min && draft->max, parts = draft->log && strchr(draft->log, ':');
+    if (!range && draft->min)
+        return "--min: requires --max";
+    if (!range && draft->max)
+        return "--max: requires --min";
+    if (draft->digits && (range || draft->edges || draft->log))
+        return "--digits: cannot be combined with --min, --max, --edges and --log";
+    if (draft->edges && (range || draft->bins || draft->log))
+        return "--edges: cannot be combined with --bins, --min, --max and --log";
+    if (draft->log && draft->bins && !parts)
+        return "--log: cannot be combined with --bins";
+    if (draft->log && !range && !parts)
+        return "--log: requires --min and --max, or parts: --log=2:32";
+    if (range && !draft->log && !draft->bins)
+        return "--min, --max: require --bins or --log";
+    return NULL;
+}
+
 int bins_settle(const struct draft *draft, struct binning *binning, struct reason *why)
 {
-    bool range = draft->min && draft->max;
-    if (!range && (draft->min || draft->max))
-        return option_wrong(why, draft->min ? "--min: requires --max" : "--max: requires --min");
-    if (draft->edges && (range || draft->bins || draft->log))
-        return option_wrong(why, "--edges: cannot be combined with --bins, --min, --max and --log");
+    const char *conflict = find_conflict(draft);
+    if (conflict)
+        return option_wrong(why, conflict);
     if (draft->edges)
         return settle_edges(draft, binning, why);
-    if (draft->log && draft->bins)
-        return option_wrong(why, "--log: cannot be combined with --bins");
-    if (draft->log && !range)
-        return option_wrong(why, "--log: requires --min and --max");
-    if (!range)
-        return settle_own(draft, binning, why);
-    if (!draft->log && !draft->bins)
-        return option_wrong(why, "--min, --max: require --bins or --log");
-    return settle_range(draft, binning, why);
+    if (draft->log && strchr(draft->log, ':'))
+        return settle_parts(draft, binning, why);
+    if (draft->min)
+        return settle_range(draft, binning, why);
+    return is_whole(draft) ? settle_own(draft, binning, why) : settle_digits(draft, binning, why);
 }

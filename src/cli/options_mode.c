@@ -93,9 +93,10 @@ int mode_settle(const struct draft *draft, struct reason *why)
         return option_wrong(why, "--bytes, --letters, --numbers, --values: cannot be combined");
     if (draft->fold && !draft->letters)
         return option_wrong(why, "--fold-case: requires --letters");
-    if (!binned && (draft->bins || draft->min || draft->max || draft->edges || draft->log))
-        return option_wrong(
-            why, "--bins, --min, --max, --edges, --log: require --numbers or --values=TYPE");
+    if (!binned &&
+        (draft->bins || draft->min || draft->max || draft->edges || draft->log || draft->digits))
+        return option_wrong(why, "--bins, --min, --max, --edges, --log, --digits: require "
+                                 "--numbers or --values=TYPE");
     const struct report_options *report = &draft->options->report;
     bool has_quantiles = draft->numbers || (draft->type && report->stats);
     if ((draft->invalid && !draft->numbers) || (report->quantile_count && !has_quantiles))

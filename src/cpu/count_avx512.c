@@ -309,6 +309,8 @@ AVX512 static void avx512_count_bytes(const unsigned char *data, size_t len, uin
 #define OWN(name) avx512_##name
 #define TARGET __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl")))
 #define SQUARE_BY_FMA
+#include "digits_avx512.h"
+#define QUICK_DIGITS avx512_rows_of_digits
 #include "count_values.h"
 
 /* Up to 256 equal bins of words: each becomes the byte that is its bin, and bytes are what is

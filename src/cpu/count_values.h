@@ -47,6 +47,14 @@ TARGET INLINE double double_at(const union batch *batch, size_t i, size_t size)
     return size == 4 ? (double)batch->singles[i] : batch->doubles[i];
 }
 
+TARGET INLINE uint64_t double_bits_at(const union batch *batch, size_t i, size_t size)
+{
+    const double value = double_at(batch, i, size);
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+
 TARGET INLINE void swap_bytes(union batch *batch, size_t size)
 {
     for (size_t i = 0; i < BATCH; i++)
@@ -183,6 +191,66 @@ TARGET INLINE void rows_log_linear(const union batch *batch, uint32_t *restrict 
         rows[i] = binning_row_log_linear(batch->doubles[i]);
 }
 
+/* Bins of decimal digits, of doubles that are neither very small nor very large, and of zeros; the
+ * shift is that of the layout. Whether there are no others, which get NOT_PROVEN.
+ *
+ * The middle between a value and the next, times 64 bits of the scale, is exact if that is a power
+ * of ten with a positive exponent. Otherwise it is a quotient that was rounded up, and middles are
+ * so few bits long that none comes to the next whole number by that. */
+TARGET INLINE bool rows_by_steps(const struct digits_layout *layout, const union batch *batch,
+                                 uint32_t *restrict rows, size_t size, uint32_t shift,
+                                 bool with_signs)
+{
+    const uint64_t least = (uint64_t)(1023 + DIGITS_STEP_FIRST);
+    const unsigned unit = size == 4 ? 29 : 0; /* the last bit of a float, as a double */
+    const uint64_t beyond = UINT64_C(1) << 63 | UINT64_C(1) << (unit + 10); /* what is not stored */
+    const uint32_t side = DIGITS_SIDE(layout->per_decade), mirror = 2 * side + 4;
+    const struct digits_step *const steps = layout->steps;
+    uint32_t all = 0;
+    for (size_t i = 0; i < BATCH; i++) {
+        if (!with_signs && i % 64 == 0 && all > NOT_PROVEN / 2)
+            return false; /* as soon as there is a sign, the other loop is faster */
+        const uint64_t bits = double_bits_at(batch, i, size),
+                       negative = with_signs ? bits >> 63 : 0;
+        const uint64_t magnitude = with_signs ? (bits & INT64_MAX) - (negative << unit) : bits;
+        const uint64_t exponent = (magnitude >> 52) - least;
+        const struct digits_step *const step =
+            &steps[exponent < DIGITS_STEPS ? exponent : DIGITS_STEPS];
+        const bool next = magnitude >= step->next;
+        uint64_t unused;
+        const uint64_t product =
+            number_product(magnitude << 11 | beyond, step->scale[next], &unused);
+        uint32_t row = step->row[next] + (uint32_t)(product >> shift);
+        row = magnitude == 0 ? side + 2 : row;
+        all |= row;
+        const uint32_t sign = 0 - (uint32_t)negative; /* mirror - row is mirror + 1 + ~row */
+        rows[i] = with_signs ? (row ^ sign) + (sign & (mirror + 1)) : row;
+    }
+    return all <= NOT_PROVEN / 2;
+}
+
+/* Bins of decimal digits. */
+TARGET INLINE void rows_of_digits(const struct binning *binning, const union batch *batch,
+                                  uint32_t *restrict rows, size_t size)
+{
+    const struct digits_layout layout = binning->digits; /* which rows cannot point into */
+    const uint32_t shift = layout.shift, usual = 53;     /* of DIGITS_DEFAULT */
+#ifdef QUICK_DIGITS
+    if (size == 8) {
+        QUICK_DIGITS(&layout, batch->doubles, rows);
+        return;
+    }
+#endif
+    if ((shift == usual ? rows_by_steps(&layout, batch, rows, size, usual, false)
+                        : rows_by_steps(&layout, batch, rows, size, shift, false)) ||
+        rows_by_steps(&layout, batch, rows, size, shift, true))
+        return;
+    for (size_t i = 0; i < BATCH; i++)
+        /* What was not proven may have been mirrored, to the row of NaN. */
+        if (rows[i] == NOT_PROVEN || rows[i] == ROW_INVALID(binning))
+            rows[i] = digits_row(&layout, double_bits_at(batch, i, size));
+}
+
 /* --- the rows of a batch --- */
 
 TARGET INLINE void rows_of_wholes(const struct count_plan *plan, const union batch *batch,
@@ -209,8 +277,10 @@ TARGET INLINE void rows_of_floats(const struct count_plan *plan, const union bat
         rows_of_doubles(binning, batch, rows, size);
     else if (way == PLAN_DOUBLE_EDGES && size == 8 && binning->bins < FEW_EDGES)
         rows_by_edges(binning, batch, rows);
-    else if (way == PLAN_LOG_LINEAR)
+    else if (way == PLAN_LOG_LINEAR && size == 8)
         rows_log_linear(batch, rows);
+    else if (way == PLAN_DIGITS)
+        rows_of_digits(binning, batch, rows, size);
     else
         rows_one_by_one(binning, batch, rows, size, 'f');
 }

@@ -26,6 +26,10 @@ void binned_label_row(const struct histogram *histogram, size_t row, struct row_
         *label = (struct row_label){.kind = ROW_KIND_INVALID, .name = "invalid"};
         return;
     }
+    if (label->kind == ROW_KIND_BIN && binning_is_zero_alone(binning, row - 1)) {
+        *label = (struct row_label){.name = "0", .lo = "0", .hi = "0", .note = "0"};
+        return;
+    }
     if (row == ROW_BELOW)
         strcpy(label->lo, "-inf");
     else if (follows)

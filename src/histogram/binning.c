@@ -93,11 +93,19 @@ double binning_edge(const struct binning *binning, size_t k)
 {
     if (binning->log_linear)
         return log_linear_edge(k);
+    if (binning->digits.scales)
+        return digits_edge(&binning->digits, k);
     if (binning->edges)
         return binning->edges[k];
     if (k == binning->bins)
         return binning->max;
     return (double)k * binning->step + binning->min;
+}
+
+bool binning_is_zero_alone(const struct binning *binning, size_t bin)
+{
+    const size_t sides = binning->bins / 2;
+    return (binning->log_linear || binning->digits.scales) && bin == sides;
 }
 
 /* --- edges one by one --- */
@@ -184,6 +192,8 @@ size_t binning_row(const struct binning *binning, double value)
 {
     if (binning->log_linear)
         return binning_row_log_linear(value);
+    if (binning->digits.scales)
+        return binning_row_digits(binning, value);
     if (isnan(value))
         return ROW_INVALID(binning);
     double guess = (value - binning->min) * binning->per_step; /* also NaN */
@@ -215,6 +225,8 @@ void binning_show_edge(const struct binning *binning, size_t k, char *text)
 {
     if (binning->is_whole)
         show_whole(binning_whole_edge(binning, k), text);
+    else if (binning->digits.scales)
+        show_double(digits_shown_edge(&binning->digits, k), text);
     else
         show_double(binning_edge(binning, k), text);
 }
@@ -223,5 +235,6 @@ void binning_free(struct binning *binning)
 {
     free(binning->whole_edges);
     free(binning->edges);
+    free((void *)binning->digits.scales);
     *binning = (struct binning){0};
 }

@@ -2,6 +2,8 @@
 #ifndef GPUHISTO_BINNING_H
 #define GPUHISTO_BINNING_H
 
+#include "binning_digits.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -33,6 +35,8 @@ struct binning {
     double per_step; /* about 1 / step, for a guess */
 
     bool log_linear; /* the bins of binning_log_linear; nothing else is in use but `bins` */
+
+    struct digits_layout digits; /* those of binning_digits, if it has scales; likewise */
 };
 
 /* A table has a row for each bin, and these: */
@@ -103,6 +107,13 @@ void binning_log_linear(struct binning *binning);
 #define LOG_LINEAR_BINS (2 * LOG_LINEAR_HALF + 1)
 #define ROW_ABOVE_ZERO (LOG_LINEAR_HALF + 2) /* of the least double over zero */
 
+/* Bins of so many significant decimal digits, DIGITS_MIN to DIGITS_MAX, of doubles from -1e39 to
+ * below 1e39: each decade from 1e-38 on, on both sides of zero, in 9 * 10^(digits - 1) of them, a
+ * bin from there to zero on either side, and one for zero of either sign. `singles`: edges are the
+ * floats nearest to the decimals, and values are floats; otherwise the nearest doubles. The only
+ * error is BINNING_NO_MEMORY. */
+enum binning_error binning_digits(struct binning *binning, unsigned digits, bool singles);
+
 /* Frees the edges. */
 void binning_free(struct binning *binning);
 
@@ -133,8 +144,19 @@ static inline uint32_t binning_row_log_linear(double value)
     return (uint32_t)(magnitude > infinity ? LOG_LINEAR_BINS + 2 : row);
 }
 
+/* The row of a double in bins of decimal digits; of a float if they are laid for these. */
+static inline uint32_t binning_row_digits(const struct binning *binning, double value)
+{
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return digits_row(&binning->digits, bits);
+}
+
 /* Edge k, from 0 to bins, of bins of doubles. */
 double binning_edge(const struct binning *binning, size_t k);
+
+/* Whether bin k, from 0, holds zero and nothing else. */
+bool binning_is_zero_alone(const struct binning *binning, size_t k);
 
 /* The row of a value. */
 size_t binning_row_whole(const struct binning *binning, whole value);

@@ -68,7 +68,7 @@ static enum binning_error add_edge(struct edge_list *list, whole edge)
     return BINNING_OK;
 }
 
-static bool round_edge(const struct edge_list *list, const struct power *power, whole *edge)
+static bool round_edge(const struct edge_list *list, const struct long_power *power, whole *edge)
 {
     double value = 0;
     if (list->is_whole)
@@ -80,7 +80,7 @@ static bool round_edge(const struct edge_list *list, const struct power *power, 
 }
 
 /* Powers from 1 down to the first that is not above min; of those not below max the last alone. */
-static enum binning_error add_descending(struct edge_list *list, struct power *power)
+static enum binning_error add_descending(struct edge_list *list, struct long_power *power)
 {
     for (whole edge;; power_lower(power)) {
         if (!round_edge(list, power, &edge))
@@ -94,7 +94,7 @@ static enum binning_error add_descending(struct edge_list *list, struct power *p
 }
 
 /* Powers above 1, up to the first that is not below max; of those not above min the last alone. */
-static enum binning_error add_ascending(struct edge_list *list, struct power *power)
+static enum binning_error add_ascending(struct edge_list *list, struct long_power *power)
 {
     const whole infinity = bits_of(HUGE_VAL);
     while (list->last < list->max) {
@@ -128,7 +128,7 @@ static void reverse(struct edge_list *list)
  * need no power below 1.) */
 static enum binning_error add_powers(struct edge_list *list, struct decimal base, size_t limbs)
 {
-    struct power power;
+    struct long_power power;
     if (power_open(&power, base, limbs) != 0)
         return BINNING_NO_MEMORY;
     enum binning_error error = add_descending(list, &power);

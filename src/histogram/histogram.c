@@ -26,7 +26,7 @@ size_t histogram_rows(const struct histogram *histogram)
 
 bool histogram_is_sparse(const struct histogram *histogram)
 {
-    return histogram->binning.log_linear;
+    return histogram->binning.log_linear || histogram->binning.digits.scales;
 }
 
 bool histogram_counts_values(const struct histogram *histogram)

@@ -23,13 +23,13 @@ static int take_out_twos(uint64_t *number)
     return twos;
 }
 
-int power_open(struct power *power, struct decimal base, size_t limbs)
+int power_open(struct long_power *power, struct decimal base, size_t limbs)
 {
     uint64_t scale = 1;
     for (unsigned i = 0; i < base.places; i++)
         scale *= 10;
     uint64_t common = greatest_common_divisor(base.digits, scale);
-    *power = (struct power){.up = base.digits / common, .down = scale / common, .limbs = limbs};
+    *power = (struct long_power){.up = base.digits / common, .down = scale / common, .limbs = limbs};
     power->shift = take_out_twos(&power->up) - take_out_twos(&power->down);
     power->mantissa = calloc(limbs + 2, sizeof *power->mantissa);
     if (!power->mantissa)
@@ -38,14 +38,14 @@ int power_open(struct power *power, struct decimal base, size_t limbs)
     return 0;
 }
 
-void power_close(struct power *power)
+void power_close(struct long_power *power)
 {
     free(power->mantissa);
-    *power = (struct power){0};
+    *power = (struct long_power){0};
 }
 
 /* Multiplies the mantissa; what overflows is in the spare limb above it. */
-static void multiply(struct power *power, uint64_t factor)
+static void multiply(struct long_power *power, uint64_t factor)
 {
     uint64_t *limb = power->mantissa;
     wide carry = 0;
@@ -59,7 +59,7 @@ static void multiply(struct power *power, uint64_t factor)
 
 /* Divides the mantissa and both spare limbs, rounding down. Returns whether there is a remainder.
  */
-static bool divide(struct power *power, uint64_t divisor)
+static bool divide(struct long_power *power, uint64_t divisor)
 {
     uint64_t *limb = power->mantissa;
     wide rest = 0;
@@ -73,7 +73,7 @@ static bool divide(struct power *power, uint64_t divisor)
 
 /* Shifts so that the mantissa's highest bit is set again, and empties the spare limbs. Returns
  * whether bits were lost. */
-static bool normalize(struct power *power)
+static bool normalize(struct long_power *power)
 {
     uint64_t *limb = power->mantissa, high = limb[power->limbs + 1], lost = limb[0];
     if (high != 0) {
@@ -95,7 +95,7 @@ static bool normalize(struct power *power)
 
 /* One step. As factor and divisor are below 2^60, the quotient keeps all its bits but those that
  * normalize takes away: the highest one stays in the mantissa's highest limb or above. */
-static void take_step(struct power *power, uint64_t factor, uint64_t divisor, int shift)
+static void take_step(struct long_power *power, uint64_t factor, uint64_t divisor, int shift)
 {
     bool lost = false;
     if (factor != 1)
@@ -107,12 +107,12 @@ static void take_step(struct power *power, uint64_t factor, uint64_t divisor, in
     power->lossy += lost || power->lossy > 0;
 }
 
-void power_raise(struct power *power)
+void power_raise(struct long_power *power)
 {
     take_step(power, power->up, power->down, power->shift);
 }
 
-void power_lower(struct power *power)
+void power_lower(struct long_power *power)
 {
     take_step(power, power->down, power->up, -power->shift);
 }
@@ -124,7 +124,7 @@ void power_lower(struct power *power)
  * one kept. Each step multiplies both by the same number and rounds m down, so (M - m) / M grows by
  * less than 2^-(64 * limbs - 1). After n steps M - m is less than n * M / 2^(64 * limbs - 1), which
  * is at most 2 * n and a rest below 1 that comes from M - m itself. */
-static bool highest_bits(const struct power *power, wide *low, wide *high)
+static bool highest_bits(const struct long_power *power, wide *low, wide *high)
 {
     const uint64_t *limb = power->mantissa;
     size_t limbs = power->limbs;
@@ -141,7 +141,7 @@ static bool highest_bits(const struct power *power, wide *low, wide *high)
 }
 
 /* Whether a mantissa has a bit set below its highest 128 - `skipped` ones. */
-static bool has_bits_below(const struct power *power, wide highest, int skipped)
+static bool has_bits_below(const struct long_power *power, wide highest, int skipped)
 {
     bool set = skipped > 0 && (highest << (128 - skipped)) != 0;
     for (size_t i = 1; i + 1 < power->limbs; i++)
@@ -152,7 +152,7 @@ static bool has_bits_below(const struct power *power, wide highest, int skipped)
 #define DOUBLE_BITS 53
 #define DOUBLE_LEAST (-1074) /* exponent of the least double over zero */
 
-bool power_nearest(const struct power *power, double *value)
+bool power_nearest(const struct long_power *power, double *value)
 {
     wide low, high;
     int64_t exponent = power->exponent;
@@ -176,7 +176,7 @@ bool power_nearest(const struct power *power, double *value)
     return true;
 }
 
-bool power_round_up(const struct power *power, whole *value)
+bool power_round_up(const struct long_power *power, whole *value)
 {
     wide low, high;
     if (!highest_bits(power, &low, &high))

@@ -18,7 +18,7 @@
 #define POWER_STEPS_MAX (1 << 24)
 
 /* base^n for one n, which power_raise and power_lower change. */
-struct power {
+struct long_power {
     uint64_t up, down; /* base = up / down * 2^shift; both odd, without a common divisor */
     int shift;
     size_t limbs; /* of the mantissa, 64 bits each */
@@ -30,24 +30,24 @@ struct power {
 
 /* Makes *power base^0, which is 1, with so many limbs, 1 or more. The base is over 0, and its
  * digits and 10^places are below 2^60. 0; or -1: out of memory, and there is nothing to free. */
-int power_open(struct power *power, struct decimal base, size_t limbs);
+int power_open(struct long_power *power, struct decimal base, size_t limbs);
 
 /* Frees the mantissa. */
-void power_close(struct power *power);
+void power_close(struct long_power *power);
 
 /* From base^n to base^(n + 1). A power is either raised or lowered, never both, and
  * POWER_STEPS_MAX times at most. */
-void power_raise(struct power *power);
+void power_raise(struct long_power *power);
 
 /* From base^n to base^(n - 1). */
-void power_lower(struct power *power);
+void power_lower(struct long_power *power);
 
 /* Sets *value to the nearest double; to the even one half way, to infinity if the power is too
  * large. False: it takes more limbs to tell. */
-bool power_nearest(const struct power *power, double *value);
+bool power_nearest(const struct long_power *power, double *value);
 
 /* Sets *value to the least whole number that is not below the power, which is 1 or more and below
  * 2^100. False: it takes more limbs to tell. */
-bool power_round_up(const struct power *power, whole *value);
+bool power_round_up(const struct long_power *power, whole *value);
 
 #endif

@@ -39,5 +39,7 @@ struct row_plan row_plan_of(const struct histogram *histogram)
         return plan_wholes(histogram);
     if (binning->log_linear)
         return (struct row_plan){.way = PLAN_LOG_LINEAR};
+    if (binning->digits.scales)
+        return (struct row_plan){.way = PLAN_DIGITS};
     return (struct row_plan){.way = binning->edges ? PLAN_DOUBLE_EDGES : PLAN_EQUAL_DOUBLES};
 }

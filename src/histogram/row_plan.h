@@ -11,6 +11,7 @@ enum row_plan_way {
     PLAN_EQUAL_DOUBLES, /* equal bins of doubles: by a guess that the edges beside it prove */
     PLAN_DOUBLE_EDGES,  /* doubles: by comparing with edges */
     PLAN_LOG_LINEAR,    /* doubles: by their leading bits */
+    PLAN_DIGITS,        /* doubles: by scaling them by a power of ten */
 };
 
 struct row_plan {

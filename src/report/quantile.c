@@ -40,8 +40,7 @@ static struct quantile in_bin(const struct binning *binning, size_t bin)
         struct quantile mirrored = between(-b, -a);
         return (struct quantile){-mirrored.value, mirrored.error};
     }
-    bool is_zero = a == 0 && b == DBL_TRUE_MIN;
-    return (struct quantile){0, is_zero ? 0 : 1};
+    return (struct quantile){0, binning_is_zero_alone(binning, bin) ? 0 : 1};
 }
 
 struct quantile quantile(const struct binning *binning, const struct tally *tally, double q)

@@ -3,6 +3,7 @@
 #include "quantile.h"
 
 #include "src/base/show.h"
+#include "src/histogram/coarsen.h"
 #include "src/histogram/facts.h"
 #include "src/histogram/show_number.h"
 
@@ -104,21 +105,49 @@ static struct table table_begin(struct writer *out, const struct report_options 
     };
 }
 
+#define PICTURE_ROWS 40 /* that are taken in at a glance */
+
+/* Lays fewer, equal bins over those of decimal digits, for a picture of more than PICTURE_ROWS
+ * rows. False, and nothing to free: it shows the rows that were counted. */
+static bool coarsen_picture(const struct format *format, const struct report_options *options,
+                            const struct histogram *histogram, const struct tally *tally,
+                            struct coarse_rows *rows)
+{
+    size_t counted = 0;
+    if (!format->is_picture || options->keep_bins || !histogram->binning.digits.scales)
+        return false;
+    for (size_t row = 0; (row = tally_next_counted(tally, row)) < tally->bins; row++)
+        counted++;
+    if (counted <= PICTURE_ROWS)
+        return false;
+    enum coarsen_outcome outcome =
+        coarsen(histogram, tally, PICTURE_ROWS, &rows->histogram, &rows->tally);
+    return outcome == COARSEN_DONE || outcome == COARSEN_LIMITED;
+}
+
 static void write_table(const struct format *format, struct table *table,
                         const struct report_options *options, const struct histogram *histogram,
                         const struct tally *tally)
 {
-    /* Rows are those of table->histogram and of the tally that write_rows gets. A picture with
-     * fewer bins than were counted exchanges both here; quantiles are found in the original ones.
-     */
-    table->totals = rows_add_up(histogram, tally);
+    /* Rows may be others than those that were counted; quantiles and facts are found in these. */
+    struct coarse_rows picture;
+    bool is_coarsened =
+        !options->coarse && coarsen_picture(format, options, histogram, tally, &picture);
+    const struct coarse_rows *coarse = is_coarsened ? &picture : options->coarse;
+    const struct tally *shown = coarse ? &coarse->tally : tally;
+    table->histogram = coarse ? &coarse->histogram : histogram;
+    table->totals = rows_add_up(table->histogram, shown);
     if (!options->stats || format->has_both) {
-        write_rows(format, table, options, tally);
+        write_rows(format, table, options, shown);
         write_quantiles(format, table, options, histogram, tally);
     }
     if (options->stats)
         write_facts(format, table, options, histogram, tally);
     format->end(table);
+    if (is_coarsened) {
+        binning_free(&picture.histogram.binning);
+        tally_close(&picture.tally);
+    }
 }
 
 void report_write(struct writer *out, const struct report_options *options,

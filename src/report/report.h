@@ -11,15 +11,24 @@
 
 #define QUANTILES_MAX 64
 
+/* Rows that are shown instead of those that were counted (src/histogram/coarsen.h). */
+struct coarse_rows {
+    struct histogram histogram;
+    struct tally tally;
+};
+
 struct report_options {
-    unsigned format;                 /* an index of format_table and format_names (format.h) */
-    bool stats;                      /* facts instead of rows; JSON has both */
-    bool header;                     /* a first row with the columns' names; JSON has none */
-    bool in_place;                   /* on a terminal, pictures take each other's place */
-    bool percent;                    /* the share and the running share of each row */
-    enum empty_rows empty;           /* EMPTY_DEFAULT, EMPTY_SHOWN or EMPTY_LEFT_OUT */
-    size_t quantile_count;           /* 0 but for modes whose samples are numbers */
-    double quantiles[QUANTILES_MAX]; /* each 0 to 1; printed after the bins */
+    unsigned format;       /* an index of format_table and format_names (format.h) */
+    bool stats;            /* facts instead of rows; JSON has both */
+    bool header;           /* a first row with the columns' names; JSON has none */
+    bool in_place;         /* on a terminal, pictures take each other's place */
+    bool percent;          /* the share and the running share of each row */
+    enum empty_rows empty; /* EMPTY_DEFAULT, EMPTY_SHOWN or EMPTY_LEFT_OUT */
+    bool keep_bins;        /* in a picture too, though there may be more rows than a screen has */
+    unsigned most_bins;    /* equal ones to lay over what was seen; 0: bins are shown as they are */
+    const struct coarse_rows *coarse; /* those rows; NULL: there are none */
+    size_t quantile_count;            /* 0 but for modes whose samples are numbers */
+    double quantiles[QUANTILES_MAX];  /* each 0 to 1; printed after the bins */
 };
 
 /* The FILEs of --each, in order. */

@@ -22,41 +22,72 @@ shows()
 
 # --- tokens ---
 
-# as TABLE-ROWS TEXT: what one token becomes; rows separated by blanks, columns by colons.
+# as TABLE-ROWS TEXT [OPTION...]: what one token becomes; rows separated by blanks, columns by
+# colons.
 as()
 {
-    printf '%s' "$1" | tr ' :' '\n\t' >expected
+    rows=$1 text=$2
+    shift 2
+    printf '%s' "$rows" | tr ' :' '\n\t' >expected
     echo >>expected
-    printf -- "$2" | run -n -q
-    counts "'$2'" expected
+    printf -- "$text" | run -n -q "$@"
+    counts "'$text' $*" expected
 }
-as '0:1:5e-324 invalid:0' '0'
-as '0:2:5e-324 invalid:0' '-0 0.000'
-as '5e-324:1:6.953355807835e-310 invalid:0' '5e-324'
-as '-6.953355807835e-310:1:0 invalid:0' '-5e-324'
-as '1:2:1.03125 invalid:0' '1 1.031249999999999'
-as '1.03125:1:1.0625 invalid:0' '1.03125'
-as '-1.03125:2:-1 invalid:0' '-1.03125 -1.00001'
-as '-1:1:-0.984375 invalid:0' '-1'
-as '1.7696041796300922e+308:1:inf invalid:0' '1.7976931348623157e308'
-as '-inf:1:-1.7696041796300922e+308 invalid:0' '-1.7976931348623157e308'
-as 'inf:4:inf invalid:0' 'inf +INFINITY 1e309 1e99999999999'
-as '-inf:2:-inf invalid:0' '-inf\n-1e400'
+as '0:1:0 invalid:0' '0'
+as '0:2:0 invalid:0' '-0 0.000'
+as '5e-324:3:1e-38 invalid:0' '5e-324 1e-300 9.999e-39'
+as '-1e-38:3:0 invalid:0' '-5e-324 -1e-300 -1e-38'
+as '1e-38:1:1.01e-38 invalid:0' '1e-38'
+as '-1.01e-38:1:-1e-38 invalid:0' '-1.00000001e-38'
+as '1:2:1.01 invalid:0' '1 1.00999999999999'
+as '1.01:1:1.02 invalid:0' '1.01'
+as '-1.01:2:-1 invalid:0' '-1.01 -1.00001'
+as '-1:1:-0.999 invalid:0' '-1'
+as '-12:1:-11.9 invalid:0' '-12'
+as '499:1:500 500:1:501 502:1:503 503:2:504 invalid:0' '499 500 502 503 503.9'
+as '0.012:1:0.0121 invalid:0' '0.012'
+as '0.3:1:0.301 invalid:0' '0.30000000000000004'
+as '0.299:1:0.3 0.3:1:0.301 invalid:0' '0.29999999999999993 0.3'
+as '1e+21:1:1.01e+21 invalid:0' '1e21'
+as '9.99e+38:1:1e+39 invalid:0' '9.999e38'
+as '1e+39:3:inf invalid:0' '1e39 1e300 1.7976931348623157e308'
+as '-1e+39:1:-9.99e+38 invalid:0' '-1e39'
+as '-inf:2:-1e+39 invalid:0' '-1.0000000001e39 -1e300'
+as '1e+39:4:inf invalid:0' 'inf +INFINITY 1e309 1e99999999999'
+as '-inf:2:-1e+39 invalid:0' '-inf\n-1e400'
+as '-12:1:-11 12:2:13 invalid:0' '-12 12 12.99' --digits=2
+as '9:1:10 10:2:20 invalid:0' '9.99 10 19.9' --digits=1
+as '-9.9999:1:-9.9998 1234.5:1:1234.6 invalid:0' '1234.56 -9.9999' --digits=5
+as '0:2:0 1:2:1.03125 invalid:0' '-0 0 1 1.031249999999999' --log=2:32
+as '5e-324:1:6.953355807835e-310 invalid:0' '5e-324' --log=2:32
+as '-6.953355807835e-310:1:0 invalid:0' '-5e-324' --log=2:32
+as '1:2:1.03125 invalid:0' '1 1.031249999999999' --log=2:32
+as '1.03125:1:1.0625 invalid:0' '1.03125' --log=2:32
+as '-1.03125:2:-1 invalid:0' '-1.03125 -1.00001' --log=2:32
+as '-1:1:-0.984375 invalid:0' '-1' --log=2:32
+as '1.7696041796300922e+308:1:inf invalid:0' '1.7976931348623157e308' --log=2:32
+as '-inf:1:-1.7696041796300922e+308 invalid:0' '-1.7976931348623157e308' --log=2:32
+as 'inf:4:inf invalid:0' 'inf +INFINITY 1e309 1e99999999999' --log=2:32
+as '-inf:2:-inf invalid:0' '-inf\n-1e400' --log=2:32
 as 'invalid:8' 'nan 12abc 0x10 --1 . e5 1e +\n'
 as 'invalid:3' '1,5 1_000 \033[0m'
 as 'invalid:0' ''
 as 'invalid:0' ' \n\r\n\t\v\f'
-as '96:3:98 invalid:0' '97\r\n97\r\n97'
+as '97:3:97.1 invalid:0' '97\r\n97\r\n97'
 
 # --- every kind of bins ---
 
 [ "$SCALE" = small ] && size=30000 || size=100000
 data numbers $size 3 >in
 "$HELPERS/make_zstd" -f 777 <in >in.zst
-for bins in log-linear 0:1000:37 -1e5:1e5:100 0:1e6:5000; do
+for bins in digits:1 digits:2 digits:3 digits:4 digits:5 log-linear 0:1000:37 -1e5:1e5:100 0:1e6:5000; do
     min=${bins%%:*} count=${bins##*:} max=${bins#*:} max=${max%:*}
     options="-n --bins=$count --min=$min --max=$max"
-    [ $bins = log-linear ] && options=-n
+    case $bins in
+    log-linear) options="-n --log=2:32" ;;
+    digits:3) options=-n ;;
+    digits:*) options="-n --digits=${bins#*:}" ;;
+    esac
     expect $bins in
     run $options in
     shows "$bins"
@@ -78,12 +109,65 @@ counts "edges" expected
 printf -- '-inf\t1\t1\n1\t1\t10\n10\t2\t100\n100\t1\tinf\ninvalid\t0\n' >expected
 printf '0 1 10 99.999999 100' | run -n --log --min=1 --max=50
 counts "powers" expected
+printf 'inf\t1\tinf\ninvalid\t0\n\nq0\tinf\tinf\n' | sed 's/^inf/1e+39/' >expected
+echo 1e300 | run -n --quantiles=0
+counts "a quantile beyond the decades" expected
+
+# --- at most so many round bins over what was seen ---
+
+# round BINS TEXT ROWS: the table of -B BINS, without the row of what is invalid; columns are
+# separated by colons, rows by blanks.
+round()
+{
+    printf '%s invalid:0\n' "$3" | tr ' :' '\n\t' >expected
+    printf -- "$2" | run -n -B "$1"
+    counts "-B $1 of '$2'" expected
+}
+round 4 '1 2 3 4' '-inf:0:1 1:1:2 2:1:3 3:1:4 4:1:5 5:0:inf'
+round 3 '1 2 3 4' '-inf:0:0 0:1:2 2:2:4 4:1:6 6:0:inf'
+round 5 '499 500 502 503' '-inf:0:499 499:1:500 500:1:501 501:0:502 502:1:503 503:1:504 504:0:inf'
+round 10 '-0.3 0 0.25' '-inf:0:-0.3 -0.3:1:-0.2 -0.2:0:-0.1 -0.1:0:0 0:1:0.1 0.1:0:0.2 0.2:1:0.3 0.3:0:inf'
+round 1 '-1 1' '-inf:0:-2 -2:1:0 0:1:2 2:0:inf'
+round 1 '1 998' '-inf:0:0 0:2:1000 1000:0:inf'
+round 2 '0 0 0' '-inf:0:0 0:3:1 1:0:inf'
+round 3 '-1e300 0.5 0.6 1e39 inf' '-inf:1:0.5 0.5:1:0.55 0.55:0:0.6 0.6:1:0.65 0.65:2:inf'
+round 1 '1e-300' '-inf:0:0 0:1:1e-38 1e-38:0:inf'
+round 7 '1e-30 1e20' '-inf:0:0 0:1:2e+19 2e+19:0:4e+19 4e+19:0:6e+19 6e+19:0:8e+19 8e+19:0:1e+20 1e+20:1:1.2e+20 1.2e+20:0:inf'
+printf 'invalid\t1\n' >expected
+echo x | run -n -q -B 5
+counts "-B of nothing" expected
+printf '1000.1 1000.9' | run -n -B 5
+refuses "-B beyond three digits" 1 \
+    "gpuhisto: --bins=5: the values are too close together for 3 digits; use --digits=5, or --min and --max"
+printf '%s\n' '-inf:0:1000' 1000:1:1000.2 1000.2:0:1000.4 1000.4:0:1000.6 1000.6:0:1000.8 \
+    1000.8:1:1001 1001:0:inf invalid:0 | tr : '\t' >expected
+printf '1000.1 1000.9' | run -n -B 5 --digits=5
+counts "-B of five digits" expected
+printf '1000.01 1000.02' | run -n -B 5 --digits=5
+refuses "-B beyond five digits" 1 \
+    "gpuhisto: --bins=5: the values are too close together for 5 digits; use --min and --max"
+
+# The same as counting by those edges.
+for values in "$(seq -f %.0f 3 7 3000)" "$(seq -50 0.37 90)" "$(seq -9 -2)" "$(seq 0.001 0.0004 0.7)" \
+    "$(seq 1e-9 3e-8 1e-5; seq -900 13 -100; echo inf -1e40 0 -0 x 4e-39 -4e-39)"; do
+    for bins in 2 3 7 10 40 99; do
+        printf '%s\n' "$values" | run -n -q -B $bins
+        sed '/^invalid/d; 1d' out | cut -f 1 >edges
+        check "-B $bins: how many" [ "$(wc -l <edges)" -le $((bins + 1)) ]
+        awk 'NR == 1 { first = $1 } NR == 2 { w = $1 - first; while (w < 0.99) w *= 10
+             while (w > 9.99) w /= 10; r = sprintf("%.6f", w) + 0; exit r != 1 && r != 2 && r != 5 }' edges
+        check "-B $bins: a round width" [ $? -eq 0 ]
+        mv out expected
+        printf '%s\n' "$values" | run -n -q --edges="$(paste -s -d , edges)"
+        counts "-B $bins, by edges" expected
+    done
+done
 
 # --- a text large enough for several readers; invalid tokens are many, the first one counts ---
 
 [ "$SCALE" = small ] && size=1500000 || size=12000000
 data numbers $size 9 >large
-expect log-linear large
+expect digits:3 large
 "$HELPERS/make_zstd" -f 100000 <large >large.zst
 for threads in 1 2 3 4 8; do
     run -n --threads=$threads large
@@ -92,7 +176,7 @@ for threads in 1 2 3 4 8; do
     shows "large, $threads threads, small chunks"
 done
 sed 's/: large:/: standard input:/' told >told-stdin && mv told-stdin told
-expect log-linear "standard input" <large
+expect digits:3 "standard input" <large
 for threads in 1 2 4; do
     cat large | run -n --threads=$threads
     shows "large, pipe, $threads threads"
@@ -103,7 +187,7 @@ done
 # --- byte by byte, and several FILEs ---
 
 head -c 1024 in >part
-expect log-linear "standard input" <part
+expect digits:3 "standard input" <part
 "$HELPERS/dribble" -n 1 <part | run -n
 shows "byte by byte"
 "$HELPERS/make_zstd" -f 100 <part >part.zst
@@ -114,7 +198,7 @@ tail -c +334 in | head -c 5000 >two
 printf '' >empty
 printf '12' >three
 printf '34 x\n' >four
-expect log-linear one empty two three four
+expect digits:3 one empty two three four
 run -n one empty two three four
 shows "several FILEs"
 "$HELPERS/make_zstd" -f 99 <two >two.zst
@@ -122,13 +206,13 @@ sed 's/: two:/: two.zst:/' told >told2 && mv told2 told
 run -n one empty two.zst three four
 shows "several FILEs, one of them zstd"
 # Standard input that stands in the middle of a token.
-expect log-linear "standard input" <two
+expect digits:3 "standard input" <two
 {
     dd bs=333 count=1 of=/dev/null 2>/dev/null
     run -n
 } <in
 tail -c +334 in >rest
-expect log-linear "standard input" <rest
+expect digits:3 "standard input" <rest
 shows "standard input from an offset"
 
 # A token that a file is cut in when it grows is one token.
@@ -168,7 +252,7 @@ done
 # --- what is not a number ---
 
 printf '1\n2 x\ty\n3\n' >some
-printf '1\t1\t1.03125\n2\t1\t2.0625\n3\t1\t3.0625\ninvalid\t2\n' >expected
+printf '1\t1\t1.01\n2\t1\t2.01\n3\t1\t3.01\ninvalid\t2\n' >expected
 echo "gpuhisto: some: line 2: 'x' is not a number" >told
 run -n some
 shows "count"
@@ -186,7 +270,7 @@ refuses "--invalid=error" 1 "gpuhisto: some: line 2: 'x' is not a number"
 run -n --invalid=error -q some
 refuses "--invalid=error --quiet" 1 "gpuhisto: some: line 2: 'x' is not a number"
 printf '1 2\n3' | run -n --invalid=error
-printf '1\t1\t1.03125\n2\t1\t2.0625\n3\t1\t3.0625\ninvalid\t0\n' >expected
+printf '1\t1\t1.01\n2\t1\t2.01\n3\t1\t3.01\ninvalid\t0\n' >expected
 counts "--invalid=error, none" expected
 printf '1\n\n a\033\\\303\244b\n' | run -n --invalid=error
 refuses "escapes" 1 "standard input: line 3: 'a\\x1b\\$(printf '\303\244')b' is not a number"
@@ -211,7 +295,7 @@ for threads in 1 2 4; do
     run -n --invalid=error --threads=$threads --chunk-size=10K large
     [ -s out ] && failed "error, large: a table"
     head -n 1 err >told
-    expect log-linear large
+    expect digits:3 large
     same "error, large, $threads threads" told err
 done
 
@@ -235,8 +319,8 @@ run -n --quantiles=0.5 </dev/null
 counts "of nothing" expected
 run -n --quantiles=-0 </dev/null
 check "no negative zero" grep -q "^q0${tab}" out
-printf -- '-inf\t1\t-inf\n0\t1\t5e-324\ninf\t1\tinf\ninvalid\t0\n\nq0\t-inf\t0\nq0.5\t0\t0\nq1\tinf\t0\n' >expected
-printf 'inf 0 -inf' | run -n --quantiles=0,0.5,1
+printf -- '-inf\t1\t-inf\n0\t1\t0\ninf\t1\tinf\ninvalid\t0\n\nq0\t-inf\t0\nq0.5\t0\t0\nq1\tinf\t0\n' >expected
+printf 'inf 0 -inf' | run -n --log=2:32 --quantiles=0,0.5,1
 counts "infinity" expected
 printf -- '-inf\t1\t1\n1\t1\t2\n2\t1\tinf\ninvalid\t0\n\nq0\t-inf\tinf\nq0.5\t1.3333333333333333\t0.33333333333333365\nq1\tinf\tinf\n' >expected
 printf '0 1 3' | run -n -B1 --min=1 --max=2 --quantiles=0,0.5,1
@@ -245,14 +329,14 @@ counts "beyond the bins" expected
 # --- formats ---
 
 printf '1 2\n1 x' >in
-printf 'lo,count,hi\n1,2,1.03125\n2,1,2.0625\ninvalid,1,\n\nquantile,value,error\nq0.5,1.0153846153846153,0.015384615384615451\n' >expected
+printf 'lo,count,hi\n1,2,1.01\n2,1,2.01\ninvalid,1,\n\nquantile,value,error\nq0.5,1.0049751243781095,0.0049751243781095454\n' >expected
 run -n -q -F csv --header --quantiles=0.5 in
 counts "csv" expected
-printf '%s\n' '{"schema":"gpuhisto/1","mode":"numbers","total":4,"counted":3,"other":1,"below":0,"above":0,"invalid":1,"bins":[{"lo":1,"hi":1.03125,"count":2},{"lo":2,"hi":2.0625,"count":1}],"quantiles":[{"q":0.5,"value":1.0153846153846153,"error":0.015384615384615451}]}' >expected
+printf '%s\n' '{"schema":"gpuhisto/1","mode":"numbers","total":4,"counted":3,"other":1,"below":0,"above":0,"invalid":1,"bins":[{"lo":1,"hi":1.01,"count":2},{"lo":2,"hi":2.01,"count":1}],"quantiles":[{"q":0.5,"value":1.0049751243781095,"error":0.0049751243781095454}]}' >expected
 run -n -q -F json --quantiles=0.5 in
 counts "json" expected
 printf '%s\n' '{"schema":"gpuhisto/1","mode":"numbers","total":1,"counted":0,"other":1,"below":0,"above":1,"invalid":0,"bins":[],"quantiles":[{"q":1,"value":"inf","error":0}]}' >expected
-echo inf | run -n -F json --quantiles=1
+echo inf | run -n -F json --log=2:32 --quantiles=1
 counts "json, infinity" expected
 run -n --timing -q in
 check "timing: bytes" grep -q '^gpuhisto: 7 bytes in' err

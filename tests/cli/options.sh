@@ -141,7 +141,19 @@ usage "$modes" -l2 -b
 usage "$modes" -n -b
 usage "$modes" -nl
 usage "$modes" --numbers --values=f64 -B 2 --min=0 --max=1
-usage "--bins: requires --min and --max with --numbers" -n --bins=3
+digits="--digits: cannot be combined with --min, --max, --edges and --log"
+usage "$digits" -n --digits=2 --bins=3 --min=1 --max=2
+usage "$digits" -n --digits=2 --edges=1,2
+usage "$digits" -n --digits=2 --log=2:32
+usage "--digits=6: must be a whole number from 1 to 5" -n --digits=6
+usage "--digits=0: must be a whole number from 1 to 5" -n --digits=0
+usage "--digits: requires --numbers, --values=f32 or --values=f64; for other types, use --bins" \
+    --values=u32 --digits=3
+usage "--log=2:31: must be 2:32 if it has parts" -n --log=2:31
+usage "--log=10:9: must be 2:32 if it has parts" --values=f64 --log=10:9
+usage "--log=2:32: requires --numbers, --values=f32 or --values=f64" --values=u16 --log=2:32
+usage "--log=2:32: cannot be combined with --bins, --min and --max" -n --log=2:32 --min=1 --max=2
+usage "--log=2:32: cannot be combined with --bins, --min and --max" -n --log=2:32 -B 5
 usage "--min: requires --max" -n --bins=3 --min=1
 usage "--max: requires --min" -n --bins=3 --max=1
 usage "--min, --max: require --bins or --log" -n --min=1 --max=2
@@ -149,7 +161,7 @@ alone="--edges: cannot be combined with --bins, --min, --max and --log"
 usage "$alone" -n --edges=1,2 --bins=3
 usage "$alone" -n --edges=1,2 --log
 usage "$alone" -n --edges=1,2 --min=1 --max=2
-usage "--log: requires --min and --max" -n --log
+usage "--log: requires --min and --max, or parts: --log=2:32" -n --log
 usage "--log: cannot be combined with --bins" -n --log --bins=3 --min=1 --max=2
 usage "--quantiles, --invalid: require --numbers" --quantiles
 usage "--quantiles, --invalid: require --numbers" --values=u8 --quantiles=0.5
@@ -239,7 +251,7 @@ usage "--ver: ambiguous; could be --verbose or --version" --ver
 usage "--b: ambiguous; could be --bytes, --bins or --buffers" --b
 usage "--t: ambiguous; could be --threads or --timing" --t
 usage "--f: ambiguous; could be --fold-case or --format" --f
-usage "--d=cpu: ambiguous; could be --decompress or --device" --d=cpu
+usage "--d=cpu: ambiguous; could be --digits, --decompress or --device" --d=cpu
 usage "--threads=0: must be" --th=0
 
 # --- the last one wins ---

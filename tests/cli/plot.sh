@@ -79,9 +79,9 @@ lo  count  share  running
  2      3  60.00    80.00  #############################################
 40      1  20.00   100.00  ###############
 
-quantile               value                 error
-q0                         0                     0
-q0.5      2.0307692307692307  0.015384615384615451
+quantile               value                  error
+q0                         0                      0
+q0.5      2.0049875311720697  0.0024937655860348706
 EOF_
 printf '2\n0\n2\n40\n2\n' | COLUMNS=72 run -np --header --quantiles=0,0.5
 counts "numbers with quantiles" expected
@@ -301,7 +301,8 @@ pictures numbers 100000 --values=u8
 pictures numbers 100000 --values=i8
 pictures numbers 25000 --values=f32 --log --min=1e-9 --max=1e9
 { seq 1 995 && printf '0.25\n-3e-7\ninf\n-inf\nnan\n'; } >samples
-pictures floats 1000 -n
+pictures floats 1000 -n --log=2:32
+pictures numbers 1000 -n --digits=3
 pictures numbers 1000 -n -B 7 --min=0 --max=999
 : >samples
 pictures bytes 0 --bytes
@@ -315,6 +316,24 @@ printf '7  1  100.00  100.00  %s\n' "$(printf '%056d' 0 | tr 0 '#')" >expected
 run -np samples
 check "one row: columns" [ "$(awk '{ print $1, $2, $3, $4, NF }' out)" = "7 1 100.00 100.00 5" ]
 check "one row: width" [ "$(widest)" -eq 80 ]
+
+# More than 40 rows of digits become fewer, equal ones; quantiles are those of the digits.
+seq 1 40 >samples
+run -np samples
+check "40 rows" [ "$(wc -l <out)" -eq 40 ]
+seq 0.5 0.5 100 >samples
+run -n -B 40 --quantiles=0.5 samples
+sed -e '/^-inf/d' -e '/inf$/d' -e '/^invalid/,$d' out | cut -f 1 >expected
+check "coarser rows: 0, 5, 10, ..." [ "$(head -n 3 expected | tr '\n' ' ')" = "0 5 10 " ]
+run -np --quantiles=0.5 samples
+sed '/^$/,$d' out | awk '$1 !~ /^>=/ { print $1 }' >printed
+same "coarser rows" expected printed
+check "coarser rows: counts" [ "$(awk '$1 == 5 { print $2 }' out)" -eq 10 ]
+check "coarser rows: quantiles" grep -q '^q0.5  50\.0499' out
+run -np --digits=3 samples
+check "--digits keeps its rows" [ "$(wc -l <out)" -eq 200 ]
+run -np -B 5 samples
+check "-B 5" [ "$(awk '{ printf "%s ", $1 }' out)" = "0 50 100 " ]
 
 # Whose empty rows are left out by default: of bytes and single values, and around bins.
 printf '\1\1\3' >samples
@@ -404,9 +423,9 @@ check "sparse: even if there is none" [ "$(wc -l <out)" -eq 2 ]
 printf '5' | run -n --nonzero
 check "sparse, --nonzero: not even that" [ "$(wc -l <out)" -eq 1 ]
 run -n -q --all numbers
-check "sparse, --all: rows" [ "$(wc -l <out)" -eq 131012 ]
+check "sparse, --all: rows" [ "$(wc -l <out)" -eq 138606 ]
 check "sparse, --all: counts" [ "$(awk -F '\t' '{ n += $2 } END { print n }' out)" -eq 9 ]
 run -n -q --all -F json numbers
-check "sparse, --all, json" [ "$(grep -o '"lo":' out | wc -l)" -eq 131009 ]
+check "sparse, --all, json" [ "$(grep -o '"lo":' out | wc -l)" -eq 138603 ]
 
 summary

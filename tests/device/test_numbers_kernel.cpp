@@ -210,6 +210,9 @@ int main()
     number_prepare();
     binning_log_linear(&binning);
     check_all(binning);
+    if (binning_digits(&binning, 3, false) != 0)
+        std::abort();
+    check_all(binning);
     check_all(equal_bins(10));
     check_all(equal_bins(5000)); // more rows than a block has places for
     quick = true;

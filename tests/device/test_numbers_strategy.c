@@ -151,6 +151,9 @@ int main(void)
         {.max = 1, .bins = 10},
         {.min = -1e6, .max = 1e6, .bins = 1 << 20},
         {.edges = {-1e308, -1, 0, 0.25, 0.5, 9007199254740994, 1e300}, .edge_count = 7},
+        {.digits = 1},
+        {.digits = 3},
+        {.digits = 5},
     };
     size_t most = scale_is_small_or_slow() ? 70000 : SLOT_SIZE;
     struct binning binning;
@@ -159,7 +162,7 @@ int main(void)
     binning_log_linear(&binning);
     run(&binning, most);
     for (size_t i = 0; i < sizeof layouts / sizeof layouts[0]; i++) {
-        if (layout_double(&layouts[i], &binning) != BINNING_OK)
+        if (layout_double(&layouts[i], false, &binning) != BINNING_OK)
             return 1;
         run(&binning, most);
     }

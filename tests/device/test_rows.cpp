@@ -167,6 +167,35 @@ void check_floats(const struct value_type &type, unsigned rounds)
     }
 }
 
+// --- decimal digits ---
+
+// Edges, and the values beside them, of either sign.
+void check_digits(const struct value_type &type, unsigned digits, unsigned rounds)
+{
+    struct binning binning;
+    if (binning_digits(&binning, digits, type.size == 4) != 0)
+        std::abort();
+    const mapped what(type, binning);
+    const bool singles = type.size == 4;
+    for (unsigned round = 0; round < 1000 * rounds; round++) {
+        const double edge = binning_edge(&binning, below(binning.bins + 1));
+        for (const double toward : {-HUGE_VAL, HUGE_VAL, edge}) {
+            const double near = singles ? static_cast<double>(std::nextafter(
+                                              static_cast<float>(edge), static_cast<float>(toward)))
+                                        : std::nextafter(edge, toward);
+            const unsigned long long bits =
+                singles ? __float_as_uint(static_cast<float>(near))
+                        : static_cast<unsigned long long>(__double_as_longlong(near));
+            expect(what, bits, row_of_bits(what.map, bits), binning_row(&binning, near));
+        }
+        const unsigned long long any = singles ? random_word() >> 32 : random_word();
+        const double value = singles
+                                 ? static_cast<double>(__uint_as_float(static_cast<unsigned>(any)))
+                                 : __longlong_as_double(static_cast<long long>(any));
+        expect(what, any, row_of_bits(what.map, any), binning_row(&binning, value));
+    }
+}
+
 } // namespace
 
 int main()
@@ -177,6 +206,9 @@ int main()
             check_floats(*type, 50 * rounds);
         else if (type->kind != 'f' && type->size > 1 && type->size != 3) // no kernel counts these
             check_whole_type(*type, rounds);
+    for (unsigned digits = 1; digits <= 5; digits++)
+        for (const char *name : {"f32", "f64"})
+            check_digits(*value_type_find(name), digits, rounds / 10);
     std::printf("%lu rows, %lu wrong; of %lu floats anywhere %lu not told by the guess\n", cases,
                 wrong, guesses, not_known);
     return wrong != 0 || guesses == 0 || not_known > guesses / 50;

@@ -58,6 +58,9 @@ static const struct double_layout double_layouts[] = {
     {.edges = {-1e308, -5e-324, 0, 5e-324, 0.1, 0.5, 3, 1e39}, .edge_count = 8},
     {.min = 1e-3, .max = 1e6, .base = {10, 0}},
     {.max = 1, .bins = 70000},
+    {.digits = 1},
+    {.digits = 2},
+    {.digits = 3},
 };
 
 static unsigned char data[VALUES_MAX * 8];
@@ -157,8 +160,9 @@ static void run_strategy(enum strategy_id strategy, const struct histogram *hist
 static void run_layout(const struct value_type *type, size_t layout)
 {
     struct binning binning;
-    enum binning_error error = type->kind == 'f' ? layout_double(&double_layouts[layout], &binning)
-                                                 : layout_whole(&whole_layouts[layout], &binning);
+    enum binning_error error =
+        type->kind == 'f' ? layout_double(&double_layouts[layout], type->size == 4, &binning)
+                          : layout_whole(&whole_layouts[layout], &binning);
     if (error) {
         fprintf(stderr, "%s, bins %zu cannot be laid: %d\n", type->name, layout, error);
         exit(1);

@@ -315,7 +315,7 @@ static void lay_histogram(enum kind kind)
         histogram_bytes(&histogram);
         return;
     }
-    if ((kind == COUNT_TEXT || kind == COUNT_F64 ? layout_double(&doubles, &binning)
+    if ((kind == COUNT_TEXT || kind == COUNT_F64 ? layout_double(&doubles, false, &binning)
                                                  : layout_whole(&wholes, &binning)) != BINNING_OK)
         abort();
     if (kind == COUNT_TEXT)

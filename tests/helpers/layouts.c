@@ -12,8 +12,11 @@ enum binning_error layout_whole(const struct whole_layout *layout, struct binnin
     return BINNING_OK;
 }
 
-enum binning_error layout_double(const struct double_layout *layout, struct binning *binning)
+enum binning_error layout_double(const struct double_layout *layout, bool singles,
+                                 struct binning *binning)
 {
+    if (layout->digits)
+        return binning_digits(binning, layout->digits, singles);
     if (layout->edge_count)
         return binning_edges(binning, layout->edges, layout->edge_count);
     if (layout->base.digits)

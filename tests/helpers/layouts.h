@@ -16,8 +16,10 @@ struct whole_layout {
     whole edges[LAYOUT_EDGES_MAX];
 };
 
-/* Bins of floating-point values, in the same order; without one for each value. */
+/* Bins of floating-point values, in the same order; without one for each value, but of so many
+ * decimal digits if there are any. */
 struct double_layout {
+    unsigned digits;
     double min, max;
     size_t bins;
     struct decimal base;
@@ -25,9 +27,10 @@ struct double_layout {
     double edges[LAYOUT_EDGES_MAX];
 };
 
-/* Lay the bins. The binning is the caller's, to free with binning_free, unless an error is
- * returned. Any thread. */
+/* Lay the bins; `singles`: values are floats. The binning is the caller's, to free with
+ * binning_free, unless an error is returned. Any thread. */
 enum binning_error layout_whole(const struct whole_layout *layout, struct binning *binning);
-enum binning_error layout_double(const struct double_layout *layout, struct binning *binning);
+enum binning_error layout_double(const struct double_layout *layout, bool singles,
+                                 struct binning *binning);
 
 #endif

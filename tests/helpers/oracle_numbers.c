@@ -1,5 +1,5 @@
 /* oracle_numbers BINS FILE...: the table that --numbers must give, and the message about the first
- * token that is not a number; BINS is MIN:MAX:COUNT or log-linear.
+ * token that is not a number; BINS is MIN:MAX:COUNT, digits:N or log-linear.
  * oracle_numbers -q TABLE FILE...: whether the quantiles in TABLE are as good as they say.
  *
  * By the definition and nothing else: a token at a time, one edge after the other, all values
@@ -82,8 +82,7 @@ static void part_of(double magnitude, bool upper_edge_belongs, double *lo, doubl
 static void log_linear_bin(double value, double *lo, double *hi)
 {
     if (value == 0) {
-        *lo = 0;
-        *hi = ldexp(1, -1074);
+        *lo = *hi = 0;
     } else if (isinf(value)) {
         *lo = *hi = value;
     } else if (value > 0) {
@@ -93,6 +92,60 @@ static void log_linear_bin(double value, double *lo, double *hi)
         part_of(-value, true, hi, lo);
         *lo = -*lo;
         *hi = 0 - *hi;
+    }
+}
+
+static double decimal(long number, int power)
+{
+    char text[48];
+    snprintf(text, sizeof text, "%lde%d", number, power);
+    return strtod(text, NULL);
+}
+
+/* The edges around a magnitude from 1e-38 to 1e39, which belongs to the upper one or to the lower.
+ * Its exact decimal cut off after some digits is an edge, or rounded up to one. */
+static void decimals_around(double magnitude, bool upper_edge_belongs, int digits, double *lo,
+                            double *hi)
+{
+    static char text[900];
+    char head[16];
+    long first = 1;
+    snprintf(text, sizeof text, "%.800e", magnitude);
+    int power = atoi(strchr(text, 'e') + 1) - digits + 1;
+    snprintf(head, sizeof head, "%c%.*s", text[0], digits - 1, text + 2);
+    long number = atol(head);
+    for (int i = 1; i < digits; i++)
+        first *= 10;
+    if (upper_edge_belongs && decimal(number, power) == magnitude) {
+        number--;
+        if (number < first) {
+            number = 10 * first - 1;
+            power--;
+        }
+    }
+    *hi = decimal(number + 1, power);
+    if (*hi < magnitude || (*hi == magnitude && !upper_edge_belongs))
+        *hi = decimal(++number + 1, power);
+    *lo = decimal(number, power);
+}
+
+static void digits_bin(double value, int digits, double *lo, double *hi)
+{
+    const double least = 1e-38, end = 1e39;
+    if (value == 0) {
+        *lo = *hi = 0;
+    } else if (value >= end || value < -end) {
+        *lo = value > 0 ? end : -HUGE_VAL;
+        *hi = value > 0 ? HUGE_VAL : -end;
+    } else if (value >= -least && value < least) {
+        *lo = value > 0 ? ldexp(1, -1074) : -least;
+        *hi = value > 0 ? least : 0;
+    } else if (value > 0) {
+        decimals_around(value, false, digits, lo, hi);
+    } else {
+        decimals_around(-value, true, digits, hi, lo);
+        *lo = -*lo;
+        *hi = -*hi;
     }
 }
 
@@ -122,16 +175,18 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static void print_log_linear(void)
+/* Rows that hold values; digits 0: log-linear bins. */
+static void print_seen(int digits)
 {
     for (size_t i = 0, j; i < count; i = j) {
-        double lo, hi, lo_next, hi_next;
-        log_linear_bin(values[i], &lo, &hi);
-        for (j = i + 1; j < count; j++) {
-            log_linear_bin(values[j], &lo_next, &hi_next);
-            if (lo_next != lo || hi_next != hi)
+        double lo, hi;
+        if (digits)
+            digits_bin(values[i], digits, &lo, &hi);
+        else
+            log_linear_bin(values[i], &lo, &hi);
+        for (j = i + 1; j < count; j++)
+            if (!(values[j] < hi || values[j] == values[i] || (digits && isinf(hi))))
                 break;
-        }
         row(lo, j - i, hi);
     }
 }
@@ -176,6 +231,7 @@ int main(int argc, char **argv)
 {
     double min, max;
     size_t bins, all;
+    int digits = 0;
     bool quantiles = argc > 2 && strcmp(argv[1], "-q") == 0;
     if (argc < 3)
         return 2;
@@ -192,7 +248,7 @@ int main(int argc, char **argv)
     if (sscanf(argv[1], "%lf:%lf:%zu", &min, &max, &bins) == 3)
         print_equal(min, max, bins);
     else
-        print_log_linear();
+        print_seen(sscanf(argv[1], "digits:%d", &digits) == 1 ? digits : 0);
     printf("invalid\t%zu\n", all - count);
     free(values);
     return 0;

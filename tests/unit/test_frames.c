@@ -82,7 +82,8 @@ static void take_histogram(size_t size)
 static void count_numbers(void)
 {
     struct binning binning;
-    if (layout_double(&(struct double_layout){.min = 0, .max = 100, .bins = 10}, &binning) != 0)
+    if (layout_double(&(struct double_layout){.min = 0, .max = 100, .bins = 10}, false, &binning) !=
+        0)
         abort();
     histogram_numbers(&histogram, &binning);
     take_histogram(RECORD_TOKENS);
@@ -94,7 +95,8 @@ static void count_values(const char *name)
     struct binning binning;
     enum binning_error error =
         type->kind == 'f'
-            ? layout_double(&(struct double_layout){.min = -5, .max = 5, .bins = 9}, &binning)
+            ? layout_double(&(struct double_layout){.min = -5, .max = 5, .bins = 9}, false,
+                            &binning)
             : layout_whole(&(struct whole_layout){.min = 100, .max = 50000, .bins = 20}, &binning);
     if (error != BINNING_OK)
         abort();

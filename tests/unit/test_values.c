@@ -39,9 +39,14 @@ static const struct whole_layout whole_layouts[] = {
 };
 
 static const struct double_layout double_layouts[] = {
-    {.min = -1, .max = 1, .bins = 10},           {.max = 1e6, .bins = 256},
-    {.min = -1e300, .max = 1e300, .bins = 5000}, {.edges = {-0.5, 0, 0.5, 1e10}, .edge_count = 4},
+    {.min = -1, .max = 1, .bins = 10},
+    {.max = 1e6, .bins = 256},
+    {.min = -1e300, .max = 1e300, .bins = 5000},
+    {.edges = {-0.5, 0, 0.5, 1e10}, .edge_count = 4},
     {.min = 1e-3, .max = 1e3, .base = {2, 0}},
+    {.digits = 1},
+    {.digits = 3},
+    {.digits = 4},
 };
 
 /* A value's bits: any; or few of them, so that it lies near 0; or a float's that is not too large,
@@ -98,8 +103,9 @@ static void check_layout(const struct value_type *type, size_t layout)
                                      16385, 16448, 24575, 24576, 24577, 32769, VALUES_MAX};
     struct binning binning;
     struct histogram histogram;
-    enum binning_error error = type->kind == 'f' ? layout_double(&double_layouts[layout], &binning)
-                                                 : layout_whole(&whole_layouts[layout], &binning);
+    enum binning_error error =
+        type->kind == 'f' ? layout_double(&double_layouts[layout], type->size == 4, &binning)
+                          : layout_whole(&whole_layouts[layout], &binning);
     if (error) {
         fprintf(stderr, "FAIL: %s, layout %zu: %d\n", type->name, layout, error);
         exit(1);

@@ -1,0 +1,176 @@
+/* Rows of decimal digits by AVX-512: the body of count_avx512.c, which defines TARGET and INLINE.
+ */
+#ifndef GPUHISTO_DIGITS_AVX512_H
+#define GPUHISTO_DIGITS_AVX512_H
+
+#include "src/histogram/binning_digits.h"
+
+#include <immintrin.h>
+#include <math.h>
+#include <string.h>
+
+#define DIGITS_BATCH 1024
+
+/* Decades whose powers of ten fit in two vectors: 16 from 1e-6 on. A binary exponent's values are
+ * looked up by the decade of its first, so they begin with a power of two. */
+#define WINDOW_FIRST (-6)
+#define WINDOW_DECADES 16
+#define WINDOW_LEAST 0x1p-19
+#define WINDOW_END 0x1p34
+
+/* The powers of ten that are needed for these, descending, as sums of two doubles. */
+#define WINDOW_POWER_MAX 10
+static const double window_high[] = {1e10, 1e9,  1e8,  1e7,  1e6,  1e5,  1e4,  1e3,  1e2,  1e1,
+                                     1e0,  1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8, 1e-9};
+static const double window_low[] = {0,
+                                    0,
+                                    0,
+                                    0,
+                                    0,
+                                    0,
+                                    0,
+                                    0,
+                                    0,
+                                    0,
+                                    0,
+                                    -0x1.999999999999ap-58,
+                                    -0x1.eb851eb851eb8p-63,
+                                    -0x1.89374bc6a7efap-66,
+                                    -0x1.6a161e4f765fep-68,
+                                    -0x1.ee78183f91e64p-71,
+                                    0x1.b5a63f9a49c2cp-75,
+                                    0x1.5e1e99483b023p-78,
+                                    -0x1.03023df2d4c94p-82,
+                                    -0x1.34674bfabb83bp-84};
+
+struct window {
+    __m512d high[2], low[2];
+    __m512i begin; /* the row that number 0 of a decade would have, by the decade */
+    __m512d half;  /* of a value's last bit, as a part of its power of two */
+};
+
+/* Adding it to a number below 2^51 rounds that to a whole one, which is in the low bits. */
+#define ROUNDER 0x1.8p52
+
+/* Numbers of eight values in their decades; *decade is set to these. Both in the low words. */
+TARGET INLINE __m512i numbers_of_eight(const struct window *window, __m512d value, __m512i *decade)
+{
+    const __m512d rounder = _mm512_set1_pd(ROUNDER);
+    *decade = _mm512_castpd_si512(_mm512_fmadd_round_pd(
+        _mm512_getexp_pd(value), _mm512_set1_pd(0.30102999566398120),
+        _mm512_set1_pd(ROUNDER - WINDOW_FIRST), _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC));
+    const __m512d high = _mm512_permutex2var_pd(window->high[0], *decade, window->high[1]);
+    const __m512d low = _mm512_permutex2var_pd(window->low[0], *decade, window->low[1]);
+    const __m512i power_of_two = _mm512_and_si512(
+        _mm512_castpd_si512(value), _mm512_set1_epi64((long long)(UINT64_C(0x7ff) << 52)));
+    const __m512d half = _mm512_mul_pd(_mm512_castsi512_pd(power_of_two), window->half);
+    /* The nearest whole number, unless that is above the middle between the value and the next. */
+    const __m512d nearest = _mm512_fmadd_pd(value, high, rounder);
+    const __m512d number = _mm512_sub_pd(nearest, rounder);
+    __m512d above = _mm512_fnmadd_pd(value, low, _mm512_fnmadd_pd(value, high, number));
+    above = _mm512_fnmadd_pd(half, high, above);
+    return _mm512_mask_sub_epi64(_mm512_castpd_si512(nearest),
+                                 _mm512_cmp_pd_mask(above, _mm512_setzero_pd(), _CMP_GT_OQ),
+                                 _mm512_castpd_si512(nearest), _mm512_set1_epi64(1));
+}
+
+/* A tenth, rounded down; numbers are below 20 * 10^(digits - 1). */
+TARGET INLINE __m512i tenths(__m512i numbers, bool few_digits)
+{
+    if (few_digits)
+        return _mm512_mulhi_epu16(numbers, _mm512_set1_epi32(6554)); /* below 2^14 */
+    return _mm512_cvttps_epi32(
+        _mm512_fmadd_ps(_mm512_cvtepi32_ps(numbers), _mm512_set1_ps(0.1f), _mm512_set1_ps(0.05f)));
+}
+
+/* Eight magnitudes: with a sign, of the next value towards zero, as negative bins begin with the
+ * edge that is farther from it. */
+TARGET INLINE __m512d magnitudes_of_eight(const double *values, __mmask8 *negative, bool with_signs)
+{
+    const __m512i bits = _mm512_loadu_si512(values);
+    if (!with_signs)
+        return _mm512_castsi512_pd(bits);
+    *negative = _mm512_movepi64_mask(bits);
+    const __m512i magnitude = _mm512_and_si512(bits, _mm512_set1_epi64(INT64_MAX));
+    return _mm512_castsi512_pd(
+        _mm512_mask_sub_epi64(magnitude, *negative, magnitude, _mm512_set1_epi64(1)));
+}
+
+/* Finds the rows of a batch of values in the window, and of zeros; of others they are anything.
+ * Whether there are no others. */
+TARGET INLINE bool digits_of_batch(const struct digits_layout *layout, const struct window *window,
+                                   const double *values, uint32_t *rows, bool few_digits,
+                                   bool with_signs)
+{
+    const __m512i low_words =
+        _mm512_set_epi32(30, 28, 26, 24, 22, 20, 18, 16, 14, 12, 10, 8, 6, 4, 2, 0);
+    const __m512i end = _mm512_castpd_si512(_mm512_set1_pd(WINDOW_END));
+    const __m512i per_decade = _mm512_set1_epi32((int)layout->per_decade);
+    const int side = (int)DIGITS_SIDE(layout->per_decade);
+    const __m512i zero = _mm512_broadcastd_epi32(_mm512_castsi512_si128(window->begin));
+    const __m512i zero_row = _mm512_set1_epi32(side + 2);
+    const __m512i mirror = _mm512_set1_epi32(2 * side + 4);
+    __mmask8 in_a = 0xff, in_b = 0xff, negative_a = 0, negative_b = 0;
+    __mmask16 in = 0xffff;
+    for (size_t i = 0; i < DIGITS_BATCH; i += 16) {
+        const __m512d a = magnitudes_of_eight(values + i, &negative_a, with_signs);
+        const __m512d b = magnitudes_of_eight(values + i + 8, &negative_b, with_signs);
+        __m512i decade_a, decade_b;
+        const __m512i number_a = numbers_of_eight(window, a, &decade_a);
+        const __m512i number_b = numbers_of_eight(window, b, &decade_b);
+        const __m512i numbers = _mm512_permutex2var_epi32(number_a, low_words, number_b);
+        const __m512i decades = _mm512_permutex2var_epi32(decade_a, low_words, decade_b);
+        /* A number of the next decade is a tenth of itself there, and so less. */
+        const __m512i next = _mm512_add_epi32(tenths(numbers, few_digits), per_decade);
+        const __m512i begins = _mm512_permutexvar_epi32(decades, window->begin);
+        __m512i found = _mm512_add_epi32(begins, _mm512_min_epu32(numbers, next));
+        /* Zero, whose exponent is -inf, became number 0 of decade 0. */
+        found = _mm512_mask_mov_epi32(found, _mm512_cmpeq_epi32_mask(found, zero), zero_row);
+        if (with_signs)
+            found = _mm512_mask_sub_epi32(found, _mm512_kunpackb(negative_b, negative_a), mirror,
+                                          found);
+        _mm512_storeu_si512(rows + i, found);
+        in = _mm512_mask_cmplt_epu32_mask(in, decades, _mm512_set1_epi32(WINDOW_DECADES));
+        in_a = _mm512_mask_cmplt_epu64_mask(in_a, _mm512_castpd_si512(a), end);
+        in_b = _mm512_mask_cmplt_epu64_mask(in_b, _mm512_castpd_si512(b), end);
+    }
+    return (in_a & in_b) == 0xff && in == 0xffff;
+}
+
+TARGET INLINE struct window window_of(const struct digits_layout *layout)
+{
+    const int first = WINDOW_POWER_MAX - ((int)layout->digits - 1 - WINDOW_FIRST);
+    const uint32_t before = DIGITS_SIDE(layout->per_decade) + 4 - layout->next / 10 +
+                            (WINDOW_FIRST - DECADE_FIRST) * layout->per_decade;
+    const __m512i numbered = _mm512_set_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
+    const __m512i decades =
+        _mm512_mullo_epi32(numbered, _mm512_set1_epi32((int)layout->per_decade));
+    return (struct window){
+        .high = {_mm512_loadu_pd(window_high + first), _mm512_loadu_pd(window_high + first + 8)},
+        .low = {_mm512_loadu_pd(window_low + first), _mm512_loadu_pd(window_low + first + 8)},
+        .begin = _mm512_add_epi32(decades, _mm512_set1_epi32((int)before)),
+        .half = _mm512_set1_pd(0x1p-53),
+    };
+}
+
+/* The rows of a batch of doubles. Most have no sign, and lie in the window. */
+TARGET static void avx512_rows_of_digits(const struct digits_layout *layout, const double *values,
+                                         uint32_t *rows)
+{
+    const struct window window = window_of(layout);
+    const bool few = layout->digits <= 3;
+    if (few ? digits_of_batch(layout, &window, values, rows, true, false)
+            : digits_of_batch(layout, &window, values, rows, false, false))
+        return;
+    if (digits_of_batch(layout, &window, values, rows, false, true))
+        return;
+    for (size_t i = 0; i < DIGITS_BATCH; i++) {
+        const double magnitude = fabs(values[i]);
+        uint64_t bits;
+        memcpy(&bits, &values[i], sizeof bits);
+        if (!(magnitude > WINDOW_LEAST && magnitude < WINDOW_END))
+            rows[i] = digits_row(layout, bits);
+    }
+}
+
+#endif
