@@ -5,6 +5,10 @@
 
 #include "gpu/rows.cuh"
 
+extern "C" {
+#include "gpu/line_field.h"
+}
+
 #ifdef __CUDACC__
 // Shared memory whose size the launch gives. (The tests' emulation has its own.)
 #define DYNAMIC_SHARED(type, name)                                                                 \
@@ -18,6 +22,7 @@ struct sample_map {
     unsigned reciprocal; // of the letters in a bin: (letter * reciprocal) >> 16 is letter / width
     unsigned fold;       // the bit that turns upper case into lower, or 0
     struct row_map rows; // of values
+    struct line_field field; // of numbers in lines
 };
 
 // The mapping of a histogram, without the table of its values' rows. The rounded-up reciprocal is
@@ -32,6 +37,8 @@ static inline struct sample_map sample_map_of(const struct histogram *histogram)
     map.fold = histogram->fold ? 0x20u : 0u;
     if (histogram->mode->is_binned)
         map.rows = row_map_of(histogram);
+    if (line_field_takes(&histogram->field))
+        map.field = line_field_of(&histogram->field);
     return map;
 }
 

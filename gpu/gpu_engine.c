@@ -17,6 +17,7 @@
 #include "snapshot.h"
 #include "strategy.h"
 #include "src/base/clock.h"
+#include "src/engine/records.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -146,7 +147,7 @@ static struct chunk *gpu_acquire(struct engine *engine, bool wait)
     pthread_mutex_unlock(&gpu->lock);
     if (!slot)
         return NULL;
-    slot->chunk.len = 0;
+    slot->chunk.len = slot->chunk.begin = 0;
     return &slot->chunk;
 }
 
@@ -154,8 +155,9 @@ static struct chunk *gpu_acquire(struct engine *engine, bool wait)
 static void gpu_enqueue(struct gpu_engine *gpu, struct slot *slot)
 {
     const struct chunk *chunk = &slot->chunk;
-    if (device_copy_in(gpu->device, slot->index, chunk->data, chunk->len) != 0 ||
-        device_count(gpu->device, slot->index, chunk->len) != 0 ||
+    const size_t begin = records_begin(gpu->histogram, chunk), len = chunk->len - begin;
+    if (device_copy_in(gpu->device, slot->index, chunk->data + begin, len) != 0 ||
+        device_count(gpu->device, slot->index, len) != 0 ||
         device_snapshot(gpu->device, slot->index, slot->snapshot) != 0)
         gpu_lose_by_call(gpu);
 }
@@ -178,7 +180,7 @@ static int gpu_submit(struct engine *engine, struct chunk *chunk)
     struct gpu_engine *gpu = gpu_of(engine);
     struct slot *slot = (struct slot *)chunk;
     pthread_mutex_lock(&gpu->lock);
-    if (chunk->len == 0) {
+    if (chunk->len == records_begin(gpu->histogram, chunk)) {
         snapshots_add_empty(&gpu->snapshots, chunk, gpu->engine.lines);
         slots_give_back(&gpu->slots, slot);
     } else {

@@ -2,6 +2,7 @@
 #include "gpu/kernels/aggregated.cuh"
 #include "gpu/kernels/bitsliced.cuh"
 #include "gpu/kernels/contiguous.cuh"
+#include "gpu/kernels/fields.cuh"
 #include "gpu/kernels/interleaved.cuh"
 #include "gpu/kernels/lanes.cuh"
 #include "gpu/kernels/lanes_values.cuh"
@@ -81,4 +82,4 @@ const struct strategy_kernels strategy_kernels[] = {
 #undef STRATEGY
 };
 
-const counting_kernel rest_of_numbers = numbers_rest;
+const counting_kernel rest_of_numbers = numbers_rest, rest_of_fields = fields_rest;

@@ -33,7 +33,7 @@ extern const struct strategy_kernels strategy_kernels[];
 
 // Counts the numbers that a kernel for them put off, with blocks of NUMBERS_REST_BLOCK;
 // args.rest[0] is to be 0 before these two.
-extern const counting_kernel rest_of_numbers;
+extern const counting_kernel rest_of_numbers, rest_of_fields;
 
 // A kernel, and how it is launched on one device.
 struct launch {
@@ -66,7 +66,9 @@ static inline struct launch launch_with(const struct tuning *tuning,
     const unsigned bins = static_cast<unsigned>(histogram->bins);
     struct launch how = {};
     how.kernel = of->kernel_of[histogram->mode->id](histogram);
-    how.rest = histogram->mode->is_text ? rest_of_numbers : nullptr;
+    how.rest = !histogram->mode->is_text             ? nullptr
+               : histogram->field.kind == FIELD_NONE ? rest_of_numbers
+                                                     : rest_of_fields;
     how.block = tuning->block;
     how.coarsening = tuning->coarsening;
     how.least = tuning->least;

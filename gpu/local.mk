@@ -2,6 +2,7 @@
 
 # What the device needs to know of a histogram, and of the GPU that was asked for.
 gpu_plan_sources = \
+	gpu/line_field.h \
 	gpu/row_map.c gpu/row_map.h \
 	gpu/strategy.c gpu/strategy.h gpu/strategies.def \
 	gpu/visible.c gpu/visible.h
@@ -15,8 +16,9 @@ gpu_engine_sources = \
 
 cuda_sources = gpu/device.cu gpu/kernel_table.cu
 kernel_headers = gpu/launch.h gpu/tuning.h gpu/bin_cache.cuh gpu/counting.cuh \
-	gpu/parse_number.cuh gpu/ptx.cuh gpu/rows.cuh gpu/kernels/aggregated.cuh \
-	gpu/kernels/bitsliced.cuh gpu/kernels/contiguous.cuh gpu/kernels/interleaved.cuh \
+	gpu/parse_field.cuh gpu/parse_number.cuh gpu/ptx.cuh gpu/rows.cuh gpu/kernels/aggregated.cuh \
+	gpu/kernels/bitsliced.cuh gpu/kernels/contiguous.cuh gpu/kernels/fields.cuh \
+	gpu/kernels/interleaved.cuh \
 	gpu/kernels/lanes.cuh gpu/kernels/lanes_values.cuh gpu/kernels/matched.cuh \
 	gpu/kernels/naive.cuh gpu/kernels/numbers.cuh gpu/kernels/privatized.cuh \
 	gpu/kernels/shared.cuh gpu/kernels/vectorized.cuh

@@ -1,5 +1,6 @@
 #include "recovery.h"
 #include "snapshot.h"
+#include "src/engine/lines.h"
 #include "src/engine/records.h"
 
 #include <string.h>
@@ -11,21 +12,32 @@ void recovery_lose(struct recovery *recovery, const char *why)
 }
 
 /* Counts a chunk by the fallback, in memory of the fallback's, which no late copy of the device can
- * reach. */
-static void recount_chunk(struct engine *fallback, const struct chunk *chunk, size_t sample_size)
+ * reach. 0, or -1: out of memory. */
+static int recount_chunk(struct engine *fallback, const struct chunk *chunk,
+                         const struct histogram *histogram)
 {
-    struct records records = {.size = sample_size};
-    for (size_t done = 0; done < chunk->len;) {
+    struct records records = {.size = records_size(histogram), .field = &histogram->field};
+    struct origin origin = {.bytes = chunk->origin.bytes,
+                            .at.file = chunk->origin.at.file,
+                            .column = chunk->origin.column,
+                            .has_header = chunk->origin.has_header};
+    int rc = 0;
+    for (size_t done = chunk->begin; rc == 0 && done < chunk->len;) {
         struct chunk *fresh = engine_acquire(fallback, true);
         size_t left = chunk->len - done, len = left < fresh->cap ? left : fresh->cap;
-        size_t begun = records_resume(&records, fresh->data); /* only tokens, which have room */
-        memcpy(fresh->data + begun, chunk->data + done, len);
-        fresh->origin = (struct origin){.bytes = done == 0 ? chunk->origin.bytes : 0,
-                                        .at.file = chunk->origin.at.file};
+        records_resume(&records, fresh); /* only of texts, which have room */
+        size_t waited = fresh->len;
+        memcpy(fresh->data + waited, chunk->data + done, len);
+        fresh->len += len;
+        fresh->origin = origin;
         done += len;
-        fresh->len = records_cut(&records, fresh->data, begun + len, done == chunk->len);
+        rc = records_cut(&records, fresh, waited, done == chunk->len);
+        origin.bytes = 0;
+        origin.has_header &= fresh->len == 0; /* it is not whole yet */
         engine_submit(fresh);
     }
+    records_close(&records);
+    return rc;
 }
 
 void recovery_recount(struct recovery *recovery, struct slots *slots,
@@ -37,7 +49,11 @@ void recovery_recount(struct recovery *recovery, struct slots *slots,
     }
     while (slots->oldest) {
         const struct chunk *chunk = &slots_arrive(slots)->chunk;
-        recount_chunk(recovery->fallback, chunk, histogram_sample_size(histogram));
-        snapshot_report_lines(lines, chunk);
+        if (recount_chunk(recovery->fallback, chunk, histogram) != 0) {
+            recovery_lose(recovery, "out of memory");
+            recovery->failed = true;
+            return;
+        }
+        lines_add_unseen(lines, chunk);
     }
 }

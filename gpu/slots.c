@@ -17,7 +17,7 @@ static size_t round_up(size_t size, size_t to)
 
 size_t slots_data_size(const struct histogram *histogram, size_t chunk_size)
 {
-    return chunk_size + records_room(histogram_sample_size(histogram));
+    return chunk_size + records_room(records_size(histogram));
 }
 
 size_t slots_slot_size(const struct histogram *histogram, size_t chunk_size)

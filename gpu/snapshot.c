@@ -86,18 +86,6 @@ static void report_growth(const struct snapshots *snapshots, const struct tally 
                   seen->counts[invalid] > good->counts[invalid]);
 }
 
-void snapshot_report_lines(struct lines *lines, const struct chunk *chunk)
-{
-    size_t at, token_len;
-    uint64_t newlines = 0;
-    if (!lines || !chunk->origin.name)
-        return;
-    for (size_t i = 0; i < chunk->len; i++)
-        newlines += chunk->data[i] == '\n';
-    lines_add(lines, chunk, newlines,
-              numbers_find_invalid(chunk->data, chunk->len, &at, &token_len));
-}
-
 void snapshots_move(struct snapshots *snapshots, struct file_tallies *files)
 {
     const struct tally *good = &snapshots->good;
@@ -134,7 +122,7 @@ bool snapshots_keep(struct snapshots *snapshots, uint64_t **snapshot, const stru
     if (*snapshot && !snapshot_believable(snapshots, &seen, chunk))
         return false;
     if (!*snapshot)
-        snapshot_report_lines(lines, chunk);
+        lines_add_unseen(lines, chunk);
     else if (histogram->mode->is_text)
         report_growth(snapshots, &seen, chunk, lines);
     if (files && snapshots->file != chunk->origin.at.file)
@@ -148,7 +136,7 @@ bool snapshots_keep(struct snapshots *snapshots, uint64_t **snapshot, const stru
 void snapshots_add_empty(struct snapshots *snapshots, const struct chunk *chunk,
                          struct lines *lines)
 {
-    snapshot_report_lines(lines, chunk);
+    lines_add_unseen(lines, chunk);
     snapshots->good.bytes += chunk->origin.bytes;
 }
 

@@ -56,7 +56,4 @@ void snapshots_add_empty(struct snapshots *snapshots, const struct chunk *chunk,
 /* Makes a tally of the only snapshot, which has arrived in `last`. Whether it can be believed. */
 bool snapshots_read_last(const struct snapshots *snapshots, struct tally *tally);
 
-/* Reports a chunk of text that has no snapshot of its own to `lines`, after searching its data. */
-void snapshot_report_lines(struct lines *lines, const struct chunk *chunk);
-
 #endif

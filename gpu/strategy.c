@@ -1,3 +1,4 @@
+#include "gpu/line_field.h"
 #include "gpu/tuning.h"
 
 #include <string.h>
@@ -23,7 +24,10 @@ bool strategy_counts(const struct strategy *strategy, const struct histogram *hi
 {
     bool has_kernels =
         histogram->type.size != 3 && !histogram->has_moments && histogram_channels(histogram) == 1;
-    return (strategy->modes >> histogram->mode->id & 1) && has_kernels;
+    bool has_field = histogram->field.kind != FIELD_NONE;
+    bool takes_field = strategy == &strategies[STRATEGY_fields];
+    return (strategy->modes >> histogram->mode->id & 1) && has_kernels &&
+           has_field == takes_field && (!has_field || line_field_takes(&histogram->field));
 }
 
 static enum strategy_id best_of_bytes(const struct histogram *histogram)
@@ -45,8 +49,7 @@ static enum strategy_id best_of_values(const struct histogram *histogram)
 
 static enum strategy_id best_of_numbers(const struct histogram *histogram)
 {
-    (void)histogram;
-    return STRATEGY_numbers;
+    return histogram->field.kind == FIELD_NONE ? STRATEGY_numbers : STRATEGY_fields;
 }
 
 static enum strategy_id (*const best_of_mode[MODES])(const struct histogram *histogram) = {

@@ -7,7 +7,8 @@
 
 #include "gpu/strategy.h"
 
-/* Threads a block of the strategy numbers, and of its second kernel, which takes a warp. */
+/* Threads a block of the strategies numbers and fields, and of its second kernel, which takes a
+ * warp. */
 #define NUMBERS_BLOCK 256
 #define NUMBERS_REST_BLOCK 32
 
@@ -36,6 +37,7 @@ static const struct tuning tunings[] = {
     {STRATEGY_bitsliced, 0, 256, 0, 128},
     {STRATEGY_matched, 0, 512, 0, 64}, /* as many threads as a cache of 32 KiB lets stay */
     {STRATEGY_numbers, 0, NUMBERS_BLOCK, 0, 64},
+    {STRATEGY_fields, 0, NUMBERS_BLOCK, 0, 64},
 };
 
 /* Values whose table has more rows than this are counted by matched, others by lanes, which takes

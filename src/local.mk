@@ -10,7 +10,7 @@ gpuhisto_LDADD = libgpuhisto.a $(device) libhistogram.a $(device_libs)
 noinst_LIBRARIES += libhistogram.a libgpuhisto.a
 
 histogram_sources = \
-	src/base/clock.h \
+	src/base/byte_masks.h src/base/clock.h \
 	src/base/reason.c src/base/reason.h \
 	src/base/show.c src/base/show.h \
 	src/base/signals.c src/base/signals.h \
@@ -22,6 +22,7 @@ histogram_sources = \
 	src/histogram/coarsen.c src/histogram/coarsen.h \
 	src/histogram/exact_sum.c src/histogram/exact_sum.h \
 	src/histogram/facts.c src/histogram/facts.h \
+	src/histogram/field.c src/histogram/field.h src/histogram/field_csv.c \
 	src/histogram/file_tallies.c src/histogram/file_tallies.h \
 	src/histogram/histogram.c src/histogram/histogram.h \
 	src/histogram/mode.c src/histogram/mode.h src/histogram/modes.def \
@@ -41,6 +42,9 @@ cpu_sources = \
 	src/cpu/count.c src/cpu/count.h src/cpu/count_avx2.c src/cpu/count_avx512.c \
 	src/cpu/count_neon.c src/cpu/count_nibbles.h src/cpu/count_portable.c \
 	src/cpu/count_moments.h src/cpu/count_values.h \
+	src/cpu/field_avx2.c src/cpu/field_avx512.c src/cpu/field_gather.h \
+	src/cpu/field_lines.h \
+	src/cpu/field_parser.c src/cpu/field_parser.h src/cpu/field_portable.c \
 	src/cpu/number_parser.c src/cpu/number_parser.h src/cpu/number_avx2.c \
 	src/cpu/number_avx512.c src/cpu/number_portable.c
 
@@ -48,6 +52,7 @@ gpuhisto_sources = \
 	src/cli/diag.c src/cli/diag.h \
 	src/cli/option.h src/cli/option_help.c src/cli/option_table.c src/cli/options.def \
 	src/cli/options.c src/cli/options.h src/cli/options_bins.c src/cli/options_engine.c \
+	src/cli/options_fields.c \
 	src/cli/options_input.c src/cli/options_messages.c src/cli/options_mode.c \
 	src/cli/options_output.c \
 	src/cli/parse.c src/cli/parse.h \
@@ -60,14 +65,14 @@ gpuhisto_sources = \
 	src/input/codec.c src/input/codec.h \
 	src/input/codec_zstd.c src/input/codec_zstd.h \
 	src/input/content.c src/input/content.h \
-	src/input/decoding.c \
+	src/input/decoding.c src/input/decoding_seams.c \
 	src/input/enter.c src/input/enter.h \
 	src/input/foreign.c src/input/foreign.h \
 	src/input/heading.c src/input/heading.h \
 	src/input/helpers.c src/input/helpers.h \
 	src/input/input.c src/input/input.h \
 	src/input/npy.c src/input/npy.h \
-	src/input/plain.c \
+	src/input/pieces.c src/input/plain.c \
 	src/input/source.c src/input/source.h src/input/source_internal.h \
 	src/input/seams.c src/input/seams.h \
 	src/input/units.c src/input/units.h \

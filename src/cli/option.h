@@ -18,6 +18,10 @@ struct draft {
     const struct value_type *type;                     /* of --values; NULL: not given */
     unsigned bins, digits;                             /* 0: not given */
     const char *min, *max, *edges, *log;               /* as typed; NULL: not given */
+    const char *field, *after;                         /* likewise */
+    int32_t field_number;                              /* of --field; 0: it is not a number */
+    unsigned char separator;                           /* if has_separator */
+    bool has_separator, csv, header_line;
 };
 
 /* Takes one option and its value; NULL where an optional one is left out, or there is none. 0;
@@ -62,6 +66,10 @@ extern const size_t option_count;
 /* options_bins.c: lays the bins that the whole command line asks for, which are to be freed. The
  * draft has numbers or a type. 0; OPTIONS_WRONG or OPTIONS_FAILED with a reason. */
 int bins_settle(const struct draft *draft, struct binning *binning, struct reason *why);
+
+/* options_fields.c: says where in a line numbers stand. OPTIONS_WRONG with a reason if the options
+ * do not go together. */
+int fields_settle(const struct draft *draft, struct field *field, struct reason *why);
 
 /* options_mode.c: makes options->histogram. 0; OPTIONS_WRONG or OPTIONS_FAILED with a reason. */
 int mode_settle(const struct draft *draft, struct reason *why);

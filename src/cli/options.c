@@ -56,17 +56,28 @@ static const struct option_row *find_row(int code)
 
 /* --- what getopt cannot make sense of --- */
 
-/* Options that begin with the len bytes at name. The first `room` of them become a list, as in
- * "--decompress or --device". Returns how many there are. */
+/* Whether the len bytes at name begin an option's name; if `exact`, whether they are all of it. */
+static bool is_named(const struct option_row *row, const char *name, size_t len, bool exact)
+{
+    return strncmp(row->name, name, len) == 0 && (!exact || row->name[len] == '\0');
+}
+
+/* Options that begin with the len bytes at name, or the one that is called so. The first `room` of
+ * them become a list, as in "--decompress or --device". Returns how many there are. */
 static unsigned list_matches(const char *name, size_t len, char *list, size_t room)
 {
     unsigned matches = 0, listed = 0;
     size_t used = 0;
+    bool exact = false;
     list[0] = '\0';
-    for (size_t i = 0; i < option_count; i++)
-        matches += strncmp(option_rows[i].name, name, len) == 0;
+    for (size_t i = 0; i < option_count; i++) {
+        matches += is_named(&option_rows[i], name, len, false);
+        exact |= is_named(&option_rows[i], name, len, true);
+    }
+    if (exact)
+        matches = 1;
     for (size_t i = 0; i < option_count && used < room; i++) {
-        if (strncmp(option_rows[i].name, name, len) != 0)
+        if (!is_named(&option_rows[i], name, len, exact))
             continue;
         const char *before = listed == 0 ? "" : listed + 1 == matches ? " or " : ", ";
         used += (size_t)snprintf(list + used, room - used, "%s--%s", before, option_rows[i].name);

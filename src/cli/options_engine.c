@@ -86,6 +86,9 @@ static int settle_strategy(struct options *options, struct reason *why)
     if (options->pool.device == DEVICE_GPU && !strategy_best(&options->histogram)) {
         if (histogram_channels(&options->histogram) > 1)
             return option_wrong(why, "--device=gpu: does not count channels; leave it out");
+        if (options->histogram.field.kind != FIELD_NONE)
+            return option_wrong(why, "--device=gpu: does not count CSV, columns by name, or what "
+                                     "follows a long STRING; leave it out");
         reason_set(why, "--device=gpu: does not count values of %s; leave it out",
                    options->histogram.type.name);
         return OPTIONS_WRONG;
@@ -146,7 +149,8 @@ static int settle_interval(struct options *options, struct reason *why)
 int engine_settle(struct options *options, struct reason *why)
 {
     size_t size = histogram_sample_size(&options->histogram), *chunk = &options->pool.chunk_size;
-    options->input.record_size = size ? size : RECORD_TOKENS;
+    options->input.record_size = records_size(&options->histogram);
+    options->input.field = size ? NULL : &options->histogram.field;
     if (size)
         *chunk = (*chunk + size - 1) / size * size; /* whole samples */
     int rc = settle_strategy(options, why);

@@ -88,6 +88,7 @@ static int settle_binned(const struct draft *draft, struct reason *why)
 int mode_settle(const struct draft *draft, struct reason *why)
 {
     struct histogram *histogram = &draft->options->histogram;
+    struct field field;
     bool binned = draft->type || draft->numbers;
     if (draft->bytes + draft->letters + draft->numbers + !!draft->type > 1)
         return option_wrong(why, "--bytes, --letters, --numbers, --values: cannot be combined");
@@ -107,8 +108,12 @@ int mode_settle(const struct draft *draft, struct reason *why)
     if (draft->channels > 1 && is_of_one)
         return option_wrong(why,
                             "--channels: cannot be combined with --stats, --percent or --plot");
-    if (binned)
-        return settle_binned(draft, why);
+    int rc = fields_settle(draft, &field, why);
+    if (rc == 0 && binned)
+        rc = settle_binned(draft, why);
+    histogram->field = field;
+    if (rc != 0 || binned)
+        return rc;
     if (draft->letters)
         histogram_letters(histogram, draft->width, draft->fold);
     else

@@ -114,6 +114,7 @@ static void prepare_numbers(struct count_plan *plan)
 {
     plan->rows = row_plan_of(plan->histogram);
     plan->parser = choose_parser(plan->counter);
+    plan->field = plan->histogram->field;
 }
 
 /* How a mode is counted. */
@@ -140,6 +141,35 @@ void count_samples(const struct count_plan *plan, const unsigned char *data, siz
                    struct tally *tally)
 {
     counted_modes[plan->histogram->mode->id].count(plan, data, len, tally);
+}
+
+/* The header counts as its newlines: its last one is the beginning of an empty record. */
+static size_t count_header(const struct count_plan *plan, const unsigned char *data, size_t len,
+                           struct tally *tally)
+{
+    size_t header = field_header_len(&plan->field, data, len);
+    for (size_t i = 0; i < header; i++)
+        tally->newlines += data[i] == '\n';
+    return header;
+}
+
+void count_chunk(const struct count_plan *plan, const struct chunk *chunk, struct tally *tally)
+{
+    const unsigned char *data = chunk->data + chunk->begin;
+    size_t len = chunk->len - chunk->begin;
+    tally->bytes += chunk->origin.bytes;
+    if (chunk->origin.has_header) {
+        size_t header = count_header(plan, data, len, tally);
+        data += header;
+        len -= header;
+    }
+    if (chunk->origin.column == 0) {
+        count_samples(plan, data, len, tally);
+        return;
+    }
+    struct count_plan of_file = *plan;
+    of_file.field.number = chunk->origin.column;
+    count_samples(&of_file, data, len, tally);
 }
 
 void count_byte_by_byte(const struct histogram *histogram, const unsigned char *data, size_t len,

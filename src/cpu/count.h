@@ -2,6 +2,7 @@
 #ifndef GPUHISTO_COUNT_H
 #define GPUHISTO_COUNT_H
 
+#include "src/engine/chunk.h"
 #include "src/histogram/row_plan.h"
 #include "number_parser.h"
 
@@ -22,6 +23,7 @@ struct count_plan {
     const struct counter *counter;
     struct row_plan rows;               /* of values and numbers */
     const struct number_parser *parser; /* of numbers: the counter's, or one that runs here */
+    struct field field;                 /* of numbers */
     const struct histogram *histogram;
 };
 
@@ -58,6 +60,9 @@ struct count_plan count_plan(const struct counter *counter, const struct histogr
  * how many they are, and of text its newlines. The tally's bytes are left as they are. */
 void count_samples(const struct count_plan *plan, const unsigned char *data, size_t len,
                    struct tally *tally);
+
+/* The same of a chunk's samples, without the header that it may begin with; its bytes are added. */
+void count_chunk(const struct count_plan *plan, const struct chunk *chunk, struct tally *tally);
 
 /* Adds bytes or letters one at a time: for the few that a vector loop leaves. */
 void count_byte_by_byte(const struct histogram *histogram, const unsigned char *data, size_t len,

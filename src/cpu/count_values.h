@@ -8,6 +8,7 @@
  * A batch of values becomes a batch of rows in loops without a branch, one for each type; the rows
  * are then counted one by one. Which loop it is says the plan of src/histogram/row_plan.h. */
 #include "count.h"
+#include "field_parser.h"
 
 #include <string.h>
 
@@ -455,7 +456,10 @@ TARGET static size_t find_rows_of_numbers(const struct count_plan *plan, const u
                                           struct moments *moments)
 {
     union batch batch;
-    size_t numbers = plan->parser->parse(text, len, batch.doubles, BATCH, used);
+    size_t numbers =
+        plan->field.kind == FIELD_NONE
+            ? plan->parser->parse(text, len, batch.doubles, BATCH, used)
+            : fields_parse(plan->parser, &plan->field, text, len, batch.doubles, BATCH, used);
     if (moments && numbers > 0)
         add_moments(moments, batch.doubles, numbers);
     memset(batch.doubles + numbers, 0, (BATCH - numbers) * sizeof batch.doubles[0]);

@@ -55,7 +55,7 @@ static struct chunk *cpu_acquire(struct engine *engine, bool wait)
     pthread_mutex_unlock(&cpu->lock);
     if (!taken)
         return NULL;
-    taken->chunk.len = 0;
+    taken->chunk.len = taken->chunk.begin = 0;
     return &taken->chunk;
 }
 
@@ -69,7 +69,7 @@ static void empty_table(struct cpu_engine *cpu, struct table *table)
 
 /* Counts a chunk into a table, whose lock is held. By how much the newlines and the invalid tokens
  * grow is what lines_add gets. */
-static void count_chunk(struct cpu_engine *cpu, const struct chunk *chunk, struct table *table)
+static void count_into_table(struct cpu_engine *cpu, const struct chunk *chunk, struct table *table)
 {
     const struct binning *binning = &cpu->plan.histogram->binning;
     struct tally *tally = &table->tally;
@@ -79,8 +79,7 @@ static void count_chunk(struct cpu_engine *cpu, const struct chunk *chunk, struc
     bool tell = cpu->engine.lines != NULL && chunk->origin.name != NULL;
     uint64_t newlines = tally->newlines, invalid = tell ? tally->counts[ROW_INVALID(binning)] : 0;
     table->used = true;
-    count_samples(&cpu->plan, chunk->data, chunk->len, tally);
-    tally->bytes += chunk->origin.bytes;
+    count_chunk(&cpu->plan, chunk, tally);
     if (tell)
         lines_add(cpu->engine.lines, chunk, tally->newlines - newlines,
                   tally->counts[ROW_INVALID(binning)] > invalid);
@@ -91,7 +90,7 @@ static int cpu_submit(struct engine *engine, struct chunk *chunk)
     struct cpu_engine *cpu = (struct cpu_engine *)engine;
     struct cpu_chunk *own = (struct cpu_chunk *)chunk;
     pthread_mutex_lock(&own->table->lock);
-    count_chunk(cpu, chunk, own->table);
+    count_into_table(cpu, chunk, own->table);
     pthread_mutex_unlock(&own->table->lock);
     pthread_mutex_lock(&cpu->lock);
     own->next_free = cpu->free;
@@ -224,7 +223,7 @@ struct engine *cpu_engine_open(const struct histogram *histogram, const struct c
     struct cpu_engine *cpu = calloc(1, sizeof *cpu + chunks * sizeof cpu->chunks[0]);
     if (!cpu)
         return NULL;
-    size_t room = records_room(histogram_sample_size(histogram));
+    size_t room = records_room(records_size(histogram));
     if (open_memory(cpu, cap, room, chunks, histogram) != 0) {
         free_memory(cpu);
         return NULL;

@@ -7,7 +7,7 @@
  * dot stands for. That rounds once: either there is no dot, or there are 15 digits at most, which a
  * double holds. Tokens that are longer than a lane or not plain numbers are then done one by one.
  */
-#include "number_parser.h"
+#include "field_parser.h"
 #include "src/histogram/number_token.h"
 
 #if defined __x86_64__ && defined __GNUC__
@@ -238,6 +238,7 @@ const struct number_parser number_parser_avx2 = {
     .name = "avx2",
     .runs_here = number_avx2_runs_here,
     .parse = number_avx2_parse,
+    .gather = fields_gather_avx2,
 };
 
 #endif

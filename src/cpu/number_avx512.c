@@ -9,7 +9,7 @@
  * Where there is an exponent, the token's lane ends at its e; what one product or quotient of exact
  * numbers gives is taken. All other tokens are then done one by one, those of up to 32 bytes, not
  * counting an exponent, with all their digits in one vector. */
-#include "number_parser.h"
+#include "field_parser.h"
 #include "src/histogram/number_nearest.h"
 #include "src/histogram/number_token.h"
 
@@ -374,6 +374,7 @@ const struct number_parser number_parser_avx512 = {
     .name = "avx512",
     .runs_here = number_avx512_runs_here,
     .parse = number_avx512_parse,
+    .gather = fields_gather_avx512,
 };
 
 #endif

@@ -5,6 +5,9 @@
 
 #include "src/histogram/number.h"
 
+struct field;
+struct field_tokens;
+
 /* Parses the tokens of text[0..len); the last one ends at len if no white space follows. Writes a
  * value for each to values until these are cap or the text ends, and returns how many. *used is how
  * many bytes that took: len, or up to the end of the cap-th token, perhaps with the white space
@@ -20,6 +23,9 @@ struct number_parser {
     /* As numbers_parse, after number_prepare. */
     size_t (*parse)(const unsigned char *text, size_t len, double *values, size_t cap,
                     size_t *used);
+    /* A field_gatherer (field_parser.h) of the same instructions. */
+    void (*gather)(const struct field *field, const unsigned char *text, const unsigned char **at,
+                   const unsigned char *limit, struct field_tokens *tokens, size_t cap);
 };
 
 /* Fastest first, the last runs anywhere; ends with NULL. */

@@ -1,6 +1,6 @@
 /* Numbers in C alone: tokens of up to seven bytes in a word, without a branch that depends on what
  * is in them; others one by one. */
-#include "number_parser.h"
+#include "field_parser.h"
 #include "src/histogram/number_token.h"
 
 #include <float.h>
@@ -81,4 +81,5 @@ const struct number_parser number_parser_portable = {
     .name = "portable",
     .runs_here = number_portable_runs_here,
     .parse = number_portable_parse,
+    .gather = fields_gather_portable,
 };

@@ -31,12 +31,15 @@ struct origin {
     struct position at;
     enum chunk_end end;
     const char *name; /* the FILE as messages name it */
+    int32_t column;   /* of lines: the field that a column's name stands for in this FILE, or 0 */
+    bool has_header;  /* the first record is the FILE's header, which is not counted */
 };
 
 struct chunk {
     struct engine *engine; /* whose it is */
-    unsigned char *data;   /* cap bytes, the engine's own; of text RECORDS_ROOM more */
+    unsigned char *data;   /* cap bytes, the engine's own; of text records_room more */
     size_t len, cap;       /* bytes: in use, and in all */
+    size_t begin;          /* of lines: how many of these in use are none of its records */
     struct origin origin;
     bool fill; /* worth waiting for cap bytes; otherwise take what one read gives */
     bool give; /* its counting is worth giving to another thread that is idle */

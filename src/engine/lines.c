@@ -1,5 +1,6 @@
 #include "lines.h"
 #include "src/base/show.h"
+#include "src/histogram/field.h"
 #include "src/histogram/number.h"
 
 #include <inttypes.h>
@@ -23,19 +24,20 @@ struct run {
 };
 
 struct lines {
-    atomic_bool found;       /* an invalid token */
+    const struct field *field;
+    atomic_bool found;       /* an invalid sample */
     pthread_mutex_t lock;    /* the rest */
-    struct position at;      /* the first chunk known to have an invalid token, if found */
+    struct position at;      /* the first chunk known to have an invalid sample, if found */
     const char *name;        /* its FILE */
-    uint64_t newlines;       /* in it, before the token */
-    char token[SHOWN_SIZE];  /* its beginning, as messages show it */
+    uint64_t newlines;       /* in it, before the sample */
+    struct reason what;      /* is wrong with the line */
     bool *added;             /* of each FILE: whether all of it was added */
     size_t files, first_out; /* FILEs, and the first of them of which that is not so */
     size_t count;
     struct run runs[]; /* of these others, ascending; what is still out are the gaps between them */
 };
 
-struct lines *lines_open(size_t files, size_t chunks, size_t readers)
+struct lines *lines_open(const struct field *field, size_t files, size_t chunks, size_t readers)
 {
     /* In each gap is a chunk that is out, or the end of what was read of a segment. A FILE has one
      * run more than gaps, if it has one; and a run is added before it is joined. */
@@ -47,6 +49,7 @@ struct lines *lines_open(size_t files, size_t chunks, size_t readers)
         free(added);
         return NULL;
     }
+    lines->field = field;
     lines->added = added;
     lines->files = files;
     pthread_mutex_init(&lines->lock, NULL);
@@ -92,7 +95,7 @@ static struct position position_after(const struct origin *origin)
     }
 }
 
-/* --- the first invalid token --- */
+/* --- the first invalid sample --- */
 
 /* Writes the beginning of a token. Its end is not shown: where that of a very long token is depends
  * on how the text was cut into chunks. */
@@ -115,17 +118,63 @@ static uint64_t newlines_in(const unsigned char *text, size_t len)
     return newlines;
 }
 
-/* Keeps the first invalid token of the chunk, which comes before every one known so far. */
-static void keep_token(struct lines *lines, const struct chunk *chunk)
+static void describe_token(const unsigned char *token, size_t len, struct reason *what)
 {
-    size_t at, len;
-    if (!numbers_find_invalid(chunk->data, chunk->len, &at, &len))
+    char shown[SHOWN_SIZE];
+    show_token(token, len, shown);
+    reason_set(what, "'%s' is not a number", shown);
+}
+
+static void describe_record(const struct field *field, const unsigned char *text,
+                            const struct field_fault *fault, struct reason *what)
+{
+    char shown[SHOWN_SIZE];
+    if (fault->what == FIELD_FOUND) {
+        describe_token(text + fault->from, fault->len, what);
+    } else if (fault->what == FIELD_TOO_LONG) {
+        reason_set(what, "longer than %zu bytes", FIELD_RECORD_MAX);
+    } else if (field->kind == FIELD_AFTER) {
+        show_token((const unsigned char *)field->after, field->after_len, shown);
+        reason_set(what, "no number after '%s'", shown);
+    } else {
+        reason_set(what, "no field %d", (int)field->number);
+    }
+}
+
+/* Finds the first invalid sample of a chunk: *at is where it, or its line, begins. */
+static bool find_invalid(const struct field *of_run, const struct chunk *chunk, size_t *at,
+                         struct reason *what)
+{
+    struct field field = *of_run;
+    struct field_fault fault;
+    size_t len, begin = chunk->begin;
+    if (field.kind == FIELD_NONE) {
+        if (!numbers_find_invalid(chunk->data, chunk->len, at, &len))
+            return false;
+        describe_token(chunk->data + *at, len, what);
+        return true;
+    }
+    if (chunk->origin.column)
+        field.number = chunk->origin.column;
+    if (chunk->origin.has_header)
+        begin += field_header_len(&field, chunk->data + begin, chunk->len - begin);
+    if (!field_find_invalid(&field, chunk->data + begin, chunk->len - begin, &fault))
+        return false;
+    *at = begin + fault.at;
+    describe_record(&field, chunk->data + begin, &fault, what);
+    return true;
+}
+
+/* Keeps the first invalid sample of the chunk, which comes before every one known so far. */
+static void keep_invalid(struct lines *lines, const struct chunk *chunk)
+{
+    size_t at;
+    if (!find_invalid(lines->field, chunk, &at, &lines->what))
         return;
     atomic_store(&lines->found, true);
     lines->at = chunk->origin.at;
     lines->name = chunk->origin.name;
-    lines->newlines = newlines_in(chunk->data, at);
-    show_token(chunk->data + at, len, lines->token);
+    lines->newlines = newlines_in(chunk->data + chunk->begin, at - chunk->begin);
     while (lines->count > 0 &&
            compare_positions(&lines->runs[lines->count - 1].begin, &lines->at) > 0)
         lines->count--;
@@ -181,11 +230,21 @@ void lines_add(struct lines *lines, const struct chunk *chunk, uint64_t newlines
     pthread_mutex_lock(&lines->lock);
     if (!lines->found || compare_positions(&origin->at, &lines->at) < 0) {
         if (invalid)
-            keep_token(lines, chunk);
+            keep_invalid(lines, chunk);
         else
             add_run(lines, &(struct run){origin->at, position_after(origin), newlines});
     }
     pthread_mutex_unlock(&lines->lock);
+}
+
+void lines_add_unseen(struct lines *lines, const struct chunk *chunk)
+{
+    struct reason unused;
+    size_t at;
+    if (!lines || !chunk->origin.name)
+        return;
+    lines_add(lines, chunk, newlines_in(chunk->data + chunk->begin, chunk->len - chunk->begin),
+              find_invalid(lines->field, chunk, &at, &unused));
 }
 
 bool lines_first(struct lines *lines, struct reason *what)
@@ -200,7 +259,7 @@ bool lines_first(struct lines *lines, struct reason *what)
     bool known = lines->first_out == lines->at.file && (at_start || reaches);
     uint64_t line = 1 + lines->newlines + (known && !at_start ? front->newlines : 0);
     if (known)
-        reason_of(what, lines->name, "line %" PRIu64 ": '%s' is not a number", line, lines->token);
+        reason_of(what, lines->name, "line %" PRIu64 ": %s", line, lines->what.text);
     pthread_mutex_unlock(&lines->lock);
     return known;
 }

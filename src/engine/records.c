@@ -1,27 +1,49 @@
 #include "records.h"
+#include "src/histogram/histogram.h"
 #include "src/histogram/number_token.h"
 
+#include <stdlib.h>
 #include <string.h>
 
-size_t records_resume(struct records *records, unsigned char *data)
+#define CUT_LEAST 4096 /* bytes of the first buffer */
+
+size_t records_size(const struct histogram *histogram)
 {
-    size_t len = records->cut_len;
-    memcpy(data, records->cut, len);
+    bool has_lines = histogram->field.kind != FIELD_NONE;
+    return has_lines ? RECORD_LINES : histogram_sample_size(histogram);
+}
+
+void records_close(struct records *records)
+{
+    free(records->cut);
+    *records = (struct records){.size = records->size, .field = records->field};
+}
+
+void records_resume(struct records *records, struct chunk *chunk)
+{
+    if (records->cut_len > 0)
+        memcpy(chunk->data, records->cut, records->cut_len);
+    chunk->begin = 0;
+    chunk->len = records->cut_len;
     records->cut_len = 0;
-    return len;
 }
 
-size_t records_head(const unsigned char *data, size_t len)
+size_t records_head(size_t size, const unsigned char *data, size_t len)
 {
-    return (size_t)(number_token_end(data, data + len) - data);
+    if (size == RECORD_TOKENS)
+        return (size_t)(number_token_end(data, data + len) - data);
+    const unsigned char *newline = memchr(data, '\n', len);
+    return newline ? (size_t)(newline - data) : len;
 }
 
-/* Blanks data[0..len) up to the first white space. Returns the length of what was blanked. */
-static size_t blank_end_of_token(unsigned char *data, size_t len)
+/* Blanks would make a record of a line's rest, so that is left out by moving the beginning. Tokens
+ * stay where they are: an engine's memory is aligned. */
+void records_drop(size_t size, struct chunk *chunk, size_t len)
 {
-    size_t end = records_head(data, len);
-    memset(data, ' ', end);
-    return end;
+    if (size == RECORD_TOKENS)
+        memset(chunk->data + chunk->begin, ' ', len);
+    else
+        chunk->begin += len;
 }
 
 /* The length of the token that data[0..len) ends with. */
@@ -33,35 +55,111 @@ static size_t last_token(const unsigned char *data, size_t len)
     return len - begin;
 }
 
-size_t records_tail(struct records *records, const unsigned char *data, size_t len)
+size_t records_tail(const struct records *records, const unsigned char *data, size_t len)
 {
-    if (records->size != RECORD_TOKENS)
+    if (records->size == RECORD_TOKENS)
+        return last_token(data, len);
+    if (records->size != RECORD_LINES)
         return len % records->size;
-    size_t tail = last_token(data, len);
-    if (tail <= NUMBER_MAX)
-        return tail;
-    records->too_long = true;
+    const unsigned char *newline = memrchr(data, '\n', len);
+    return newline ? (size_t)(data + len - newline) - 1 : len;
+}
+
+static bool is_csv(const struct records *records)
+{
+    return records->size == RECORD_LINES && records->field->kind == FIELD_CSV;
+}
+
+/* Drops what goes on from a record that was given out without it. A newline that ends it stays. */
+static void drop_rest(struct records *records, struct chunk *chunk)
+{
+    const unsigned char *data = chunk->data + chunk->begin;
+    size_t len = chunk->len - chunk->begin, rest;
+    if (is_csv(records))
+        rest = field_end_csv(records->field->separator, data, len, &records->csv);
+    else
+        rest = records_head(records->size, data, len);
+    records->too_long = rest == len;
+    records_drop(records->size, chunk, rest);
+}
+
+/* As records_tail, for data of which the first `waited` bytes were looked at before. */
+static size_t tail_of(struct records *records, const unsigned char *data, size_t waited, size_t len)
+{
+    if (is_csv(records)) {
+        size_t end = field_scan_csv(records->field->separator, data, waited, len, &records->csv);
+        return len - end;
+    }
+    if (!records_are_text(records->size))
+        return records_tail(records, data, len);
+    size_t tail = records_tail(records, data + waited, len - waited);
+    return tail == len - waited ? len : tail;
+}
+
+/* Keeps data[0..len). 0, or -1: out of memory. */
+static int keep_cut(struct records *records, const unsigned char *data, size_t len)
+{
+    if (len > records->cut_cap) {
+        size_t cap = records->cut_cap ? records->cut_cap : CUT_LEAST;
+        while (cap < len)
+            cap *= 2;
+        unsigned char *cut = realloc(records->cut, cap);
+        if (!cut)
+            return -1;
+        records->cut = cut;
+        records->cut_cap = cap;
+    }
+    if (len > 0)
+        memcpy(records->cut, data, len);
+    records->cut_len = len;
     return 0;
 }
 
-size_t records_cut(struct records *records, unsigned char *data, size_t len, bool at_end)
+int records_cut(struct records *records, struct chunk *chunk, size_t waited, bool at_end)
 {
     if (records->too_long)
-        records->too_long = blank_end_of_token(data, len) == len;
-    if (at_end && records->size == RECORD_TOKENS)
-        return len;
-    records->cut_len = records_tail(records, data, len);
-    memcpy(records->cut, data + len - records->cut_len, records->cut_len);
-    return len - records->cut_len;
+        drop_rest(records, chunk);
+    if (at_end && records_are_text(records->size))
+        return 0;
+    size_t begin = chunk->begin, known = waited > begin ? waited - begin : 0;
+    const unsigned char *data = chunk->data + begin;
+    size_t tail = tail_of(records, data, known, chunk->len - begin);
+    if (records_are_text(records->size) && tail > records_most(records->size)) {
+        records->too_long = true;
+        tail = 0;
+    }
+    chunk->len -= tail;
+    return keep_cut(records, chunk->data + chunk->len, tail);
 }
 
-size_t records_of_piece(unsigned char *data, size_t piece, size_t len)
+size_t records_begin(const struct histogram *histogram, const struct chunk *chunk)
 {
+    size_t begin = chunk->begin;
+    if (!chunk->origin.has_header)
+        return begin;
+    return begin + field_header_len(&histogram->field, chunk->data + begin, chunk->len - begin);
+}
+
+void records_of_piece(size_t size, struct chunk *chunk, size_t piece, size_t len)
+{
+    const unsigned char *data = chunk->data;
     size_t end = 1 + piece < len ? 1 + piece : len;
-    if (!number_is_space(data[0]))
-        blank_end_of_token(data, end);
-    data[0] = ' ';
-    if (number_is_space(data[end - 1]))
-        return end;
-    return (size_t)(number_token_end(data + end, data + len) - data);
+    bool is_whole = size == RECORD_TOKENS ? number_is_space(data[0]) : data[0] == '\n';
+    size_t dropped = is_whole ? 1 : 1 + records_head(size, data + 1, end - 1);
+    bool ends = size == RECORD_TOKENS ? number_is_space(data[end - 1]) : data[end - 1] == '\n';
+    chunk->begin = 0;
+    records_drop(size, chunk, dropped);
+    chunk->len = end;
+    if (!ends && dropped < end)
+        chunk->len = end + records_head(size, data + end, len - end);
+}
+
+int records_find_column(const struct field *field, const unsigned char *text, size_t len,
+                        const char *name, int32_t *column, struct reason *why)
+{
+    *column = field_column(field, text, field_record_end(field, text, text + len));
+    if (*column > 0)
+        return 0;
+    reason_of(why, name, "no column is called '%s'", field->name);
+    return -1;
 }

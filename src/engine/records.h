@@ -1,56 +1,92 @@
-/* Cuts a stream into chunks that hold whole records: values of a fixed size, or the tokens of a
- * text.
+/* Cuts a stream into chunks that hold whole records: values of a fixed size, the tokens of a text,
+ * or its lines.
  */
 #ifndef GPUHISTO_RECORDS_H
 #define GPUHISTO_RECORDS_H
 
+#include "chunk.h"
+#include "src/base/reason.h"
+#include "src/histogram/field.h"
 #include "src/histogram/number.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 
-#define RECORD_SIZE_MAX 512 /* bytes of a value, or of the values of all channels */
-#define RECORD_TOKENS 0     /* instead of a size: tokens, which end before white space */
+struct histogram;
 
-/* Memory that a chunk of tokens has beyond its cap, bytes: for the one that it is cut in. */
-#define RECORDS_ROOM ((size_t)NUMBER_MAX + 1)
+#define RECORD_SIZE_MAX 512   /* bytes of a value, or of the values of all channels */
+#define RECORD_TOKENS 0       /* instead of a size: tokens, which end before white space */
+#define RECORD_LINES SIZE_MAX /* records as field.h has them, which end before their newline */
 
-/* What a chunk of records of a size (as in struct records) has beyond its cap, bytes. */
-static inline size_t records_room(size_t size)
+/* What a histogram's samples are: the size of a value, RECORD_TOKENS or RECORD_LINES. */
+size_t records_size(const struct histogram *histogram);
+
+static inline bool records_are_text(size_t size)
 {
-    return size == RECORD_TOKENS ? RECORDS_ROOM : 0;
+    return size == RECORD_TOKENS || size == RECORD_LINES;
 }
 
-/* How far a stream was cut that is read in order. */
+/* Bytes of the longest record that can be valid. */
+static inline size_t records_most(size_t size)
+{
+    return size == RECORD_TOKENS ? NUMBER_MAX : size == RECORD_LINES ? FIELD_RECORD_MAX : size;
+}
+
+/* What a chunk of records of a size has beyond its cap, bytes: for the record that it is cut in,
+ * one byte more that shows that this is too long, and the byte before a piece of a file. */
+static inline size_t records_room(size_t size)
+{
+    return records_are_text(size) ? records_most(size) + 2 : 0;
+}
+
+/* How far a stream was cut that is read in order. All zeros but for its first two members to begin
+ * with. */
 struct records {
-    size_t size;    /* bytes of a value, or of one of each channel, 1 to RECORD_SIZE_MAX, or
-                       RECORD_TOKENS */
-    bool too_long;  /* the stream continues with the rest of a token that is longer than NUMBER_MAX
-                     * and was given out without it: the rest is blanked */
-    size_t cut_len; /* bytes in cut: the beginning of a record that waits for its end */
-    unsigned char cut[NUMBER_MAX];
+    size_t size;               /* bytes of a value, or of one of each channel; or as above */
+    const struct field *field; /* of lines */
+    bool too_long;             /* the stream continues with the rest of a record that is longer than
+                                * records_most and was given out without it: the rest is dropped */
+    size_t cut_len, cut_cap;   /* bytes in cut: the beginning of a record that waits for its end */
+    unsigned char *cut;        /* owned; NULL until something is cut */
+    enum csv_state csv;        /* of CSV: after cut */
 };
 
-/* Moves the beginning of a record that waits for its end to data, which has room for a value, or
- * for NUMBER_MAX bytes. Returns its length. */
-size_t records_resume(struct records *records, unsigned char *data);
+/* Frees the memory, and forgets the stream. */
+void records_close(struct records *records);
 
-/* Cuts data[0..len) after its last whole record; the rest waits for records_resume. At the end of a
- * stream a token is whole. Returns the length up to the cut. */
-size_t records_cut(struct records *records, unsigned char *data, size_t len, bool at_end);
+/* Moves the beginning of a record that waits for its end to the chunk, whose len and begin it sets.
+ */
+void records_resume(struct records *records, struct chunk *chunk);
 
-/* Returns how many bytes at the end of data[0..len) belong to a record that may not be whole yet.
- * The last NUMBER_MAX + 1 bytes are enough to know. A token longer than NUMBER_MAX counts as whole,
- * as what follows of it will be blanked. */
-size_t records_tail(struct records *records, const unsigned char *data, size_t len);
+/* Cuts a chunk after its last whole record; the rest waits for records_resume. data[begin..waited)
+ * is what records_resume gave. At the end of a stream the last token or line is whole. What goes on
+ * from a record that was too long is dropped from the beginning. 0, or -1: out of memory. */
+int records_cut(struct records *records, struct chunk *chunk, size_t waited, bool at_end);
 
-/* The length of the part of a token that data[0..len) begin with: up to the first white space. */
-size_t records_head(const unsigned char *data, size_t len);
+/* Returns how many bytes at the end of data[0..len) belong to a record that may not be whole yet;
+ * all of them, if no record ends there. Not for CSV. */
+size_t records_tail(const struct records *records, const unsigned char *data, size_t len);
 
-/* Makes whole tokens of a piece of a text, data[1..1 + piece), where a token belongs to the piece
- * that it begins in. data[0] is the byte before the piece, and up to NUMBER_MAX bytes after it
- * follow, to data[len). Blanks data[0] and the end of a token from before. Returns the length up to
- * the end of the last token. */
-size_t records_of_piece(unsigned char *data, size_t piece, size_t len);
+/* The length of the part of a token or line that data[0..len) begin with: up to the first white
+ * space or newline. */
+size_t records_head(size_t size, const unsigned char *data, size_t len);
+
+/* Drops the first len bytes of a chunk from begin on, in front of which no record of it stands. */
+void records_drop(size_t size, struct chunk *chunk, size_t len);
+
+/* Where the samples of a chunk begin: after what was dropped, and the header if it has it. Of lines
+ * that are not CSV nothing before that counts as a newline. */
+size_t records_begin(const struct histogram *histogram, const struct chunk *chunk);
+
+/* Makes whole tokens or lines of a piece of a text that was read to data[1..1 + piece), where a
+ * record belongs to the piece that it begins in. data[0] is the byte before the piece, and bytes
+ * after it follow, to data[len). Drops data[0] and the end of a record from before. Sets chunk->len
+ * to the end of the last record, which may be len if it goes on there. */
+void records_of_piece(size_t size, struct chunk *chunk, size_t piece, size_t len);
+
+/* The number of the column that field->name names in a header, which is the first record of
+ * text[0..len). 0, or -1 with the reason set, of which `name` is the subject. */
+int records_find_column(const struct field *field, const unsigned char *text, size_t len,
+                        const char *name, int32_t *column, struct reason *why);
 
 #endif

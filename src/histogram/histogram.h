@@ -3,6 +3,7 @@
 #define GPUHISTO_HISTOGRAM_H
 
 #include "binning.h"
+#include "field.h"
 #include "mode.h"
 #include "moments.h"
 #include "value_type.h"
@@ -28,6 +29,7 @@ struct histogram {
     struct value_type type; /* if mode->is_binned; of numbers f64 */
     struct binning binning; /* likewise */
     bool has_moments;       /* tallies have moments; only if mode->is_binned */
+    struct field field;     /* of numbers: where in a line they stand */
 };
 
 /* Lays one bin for each byte value. */
@@ -48,7 +50,8 @@ void histogram_split(struct histogram *histogram, unsigned channels);
 unsigned histogram_channels(const struct histogram *histogram);
 size_t histogram_rows(const struct histogram *histogram);
 
-/* Counts numbers in text by a binning of doubles, which is the histogram's from then on. */
+/* Counts numbers in text by a binning of doubles, which is the histogram's from then on. They are
+ * tokens between white space, unless `field` is set afterwards. */
 void histogram_numbers(struct histogram *histogram, const struct binning *binning);
 
 /* Bytes of a sample, or of one of each channel, or 0 if that varies: struct mode has more. */

@@ -52,9 +52,10 @@ struct row_label {
 struct mode {
     enum mode_id id;
     const char *name;  /* "bytes", as JSON has it */
-    bool is_text;      /* samples are tokens between white space: chunks are cut between them
-                        * and have room for one that is not whole (src/engine/records.h),
-                        * newlines are counted, and a token that is not a number is reported */
+    bool is_text;      /* samples are tokens between white space, or in fields of lines: chunks are
+                        * cut between these and have room for one that is not whole
+                        * (src/engine/records.h), newlines are counted, and what is not a number
+                        * is reported */
     bool is_binned;    /* samples are numbers, of histogram->type, and the rows those of
                         * histogram->binning: BELOW, the bins, ABOVE, INVALID */
     bool counts_every; /* every sample is counted in a row; otherwise some may be in none */

@@ -9,54 +9,8 @@ void decoding_drop(struct decoding *decoding)
 {
     decoder_close(decoding->decoder);
     units_free(&decoding->units);
+    records_close(&decoding->records);
     decoding->decoder = NULL;
-}
-
-/* --- seams --- */
-
-/* Adds a span to those of the FILE, and keeps what this completes to be given out. */
-static void keep_seams(struct reader *reader, struct open_input *open, struct span *span)
-{
-    struct span **end = &reader->seams;
-    while (*end)
-        end = &(*end)->next;
-    *end = seams_add(&open->seams, span);
-    reader->seams_file = open->at.file;
-    reader->seams_name = open->input.name;
-}
-
-static int fail_within_value(struct reader *reader, size_t len, size_t size)
-{
-    struct reason why;
-    input_cut_off(reader->seams_name, &reader->source->options.content, len, size, &why);
-    return source_fail(reader->source, &why);
-}
-
-int decoding_give_seam(struct reader *reader, source_memory *choose, void *arg,
-                       struct chunk **chunk)
-{
-    struct source *source = reader->source;
-    struct span *seam = reader->seams;
-    const struct fragment *record = &seam->head;
-    size_t size = source->options.record_size;
-    /* The lines of a text need even an empty one. */
-    bool is_needed = size == RECORD_TOKENS || record->len > 0;
-    if (size != RECORD_TOKENS && record->len % size != 0)
-        return fail_within_value(reader, record->len, size);
-    if (is_needed && !(*chunk = choose(arg, FLOW_DECODED)))
-        return source_fail(source, &(struct reason){""});
-    if (is_needed) {
-        memcpy((*chunk)->data, record->data, record->len);
-        (*chunk)->len = record->len;
-        (*chunk)->give = false;
-        (*chunk)->origin = (struct origin){.bytes = record->bytes,
-                                           .at = {reader->seams_file, seam->begin, 0},
-                                           .end = seam->is_end ? ENDS_FILE : ENDS_NOTHING,
-                                           .name = reader->seams_name};
-    }
-    reader->seams = seam->next;
-    free(seam);
-    return 1;
 }
 
 /* --- taking a batch --- */
@@ -77,14 +31,14 @@ static int end_file(struct reader *reader, struct open_input *open)
         source_leave(reader->source, open);
         return -1;
     }
-    if (size != 1) {
+    if (size != 1 && !open->in_stream) {
         struct span *end = span_open(open->at.segment, size, 0, true);
-        if (!end) {
-            source_fail_for_memory(reader->source, open->input.name);
+        int rc = end ? decoding_keep_seams(reader, open, end)
+                     : source_fail_for_memory(reader->source, open->input.name);
+        if (rc != 0) {
             source_leave(reader->source, open);
             return -1;
         }
-        keep_seams(reader, open, end);
     }
     return source_retire(reader->source, open);
 }
@@ -112,7 +66,7 @@ static int prepare_decoder(struct reader *reader, const struct input *input,
 static int open_span(struct decoding *decoding, const struct open_input *open)
 {
     size_t size = open->input.records.size;
-    if (size == 1)
+    if (size == 1 || open->in_stream)
         return 0;
     /* While a heading is sought, nothing has been given out. */
     bool at_begin = open->input.heading.is_sought;
@@ -121,16 +75,19 @@ static int open_span(struct decoding *decoding, const struct open_input *open)
     return decoding->span ? 0 : -1;
 }
 
-/* What is decoded next is the next segment of the FILE. */
+/* What is decoded next is the next segment of the FILE. A stream is one segment. */
 static void begin_segment(struct decoding *decoding)
 {
     struct open_input *open = decoding->open;
-    decoding->at = (struct position){open->at.file, open->at.segment++, 1}; /* 0 is the seam's */
-    decoding->records.size = open->input.records.size;
-    decoding->records.cut_len = 0;
-    decoding->records.too_long = false;
     decoding->begin = open->content;
     decoding->content = 0;
+    if (open->in_stream)
+        return;
+    decoding->at = (struct position){open->at.file, open->at.segment++, 1}; /* 0 is the seam's */
+    decoding->records.size = open->input.records.size;
+    decoding->records.field = open->input.records.field;
+    decoding->records.cut_len = 0;
+    decoding->records.too_long = false;
 }
 
 /* Moves the batch from the input to the reader, with all the memory that it needs. 0, or -1: out of
@@ -146,7 +103,7 @@ static int move_batch(struct reader *reader, struct open_input *open,
         return -1;
     if (units_take(input, ahead, &decoding->units) == 0)
         return 0;
-    free(decoding->span);
+    span_close(decoding->span);
     decoding->span = NULL;
     return -1;
 }
@@ -166,6 +123,7 @@ static int take_batch(struct reader *reader, struct open_input *open,
     if (move_batch(reader, open, ahead) != 0)
         return admission_refuse(reader) ? 1 : source_fail_for_memory(source, input->name);
     decoding->open = open;
+    decoding->at = open->at;
     begin_segment(decoding);
     decoding->in_order = decoding->units.kind != UNITS_WHOLE;
     decoding->pending = decoding->over = false;
@@ -200,6 +158,15 @@ static enum units_result look_on(struct source *source, struct open_input *open,
     return UNITS_END;
 }
 
+/* A FILE that has to be read in order is one batch, decoded by one reader. */
+static void take_all(struct open_input *open, struct units_ahead *ahead)
+{
+    open->in_stream = true;
+    ahead->kind = UNITS_TO_END;
+    if (ahead->memory < UNITS_MEMORY_MAX)
+        ahead->memory = UNITS_MEMORY_MAX; /* other units may need more than the first one */
+}
+
 int decoding_take(struct reader *reader)
 {
     struct source *source = reader->source;
@@ -211,6 +178,8 @@ int decoding_take(struct reader *reader)
         return 1;
     switch (look_on(source, open, &ahead, &why)) {
     case UNITS_AHEAD:
+        if (input_is_serial(&open->input))
+            take_all(open, &ahead);
         rc = take_batch(reader, open, &ahead);
         if (reader->busy && reader->decoding.in_order)
             source_set_current(source, NULL);
@@ -419,34 +388,57 @@ static enum decoded decode(struct reader *reader, struct chunk *chunk, size_t li
     return state;
 }
 
+/* Cuts a chunk after its last whole record. At the beginning of a segment, what belongs to a record
+ * from before is kept for its seam. 0 or -1. */
+static int cut_records(struct reader *reader, struct chunk *chunk, size_t waited, bool at_end)
+{
+    struct decoding *decoding = &reader->decoding;
+    struct input *input = &decoding->open->input;
+    struct records *records = decoding->open->in_stream ? &input->records : &decoding->records;
+    struct reason why;
+    if ((decoding->span && span_take_head(decoding->span, records, chunk) != 0) ||
+        records_cut(records, chunk, waited, at_end) != 0)
+        return source_fail_for_memory(reader->source, input->name);
+    chunk->origin.bytes = chunk->len;
+    if (decoding->open->in_stream && input_take_header(input, chunk, &why) != 0)
+        return source_fail(reader->source, &why);
+    return 0;
+}
+
 /* The same, with what the last chunk was cut from before it, and cut after the last whole record.
  */
 static enum decoded decode_records(struct reader *reader, struct chunk *chunk)
 {
     struct decoding *decoding = &reader->decoding;
-    const struct input *input = &decoding->open->input;
-    struct records *records = &decoding->records;
-    source_begin_chunk(decoding->open, &decoding->at, chunk);
-    chunk->len = records_resume(records, chunk->data);
-    enum decoded state = decode(reader, chunk, source_fill_limit(input, chunk, chunk->len));
-    if (decoding->span)
-        chunk->len = span_take_head(decoding->span, records, chunk->data, chunk->len);
-    chunk->len = records_cut(records, chunk->data, chunk->len, false);
-    chunk->origin.bytes = chunk->len;
-    if (state == DECODED_ALL || state == DECODED_DRY)
+    struct open_input *open = decoding->open;
+    source_begin_chunk(open, &decoding->at, chunk);
+    records_resume(open->in_stream ? &open->input.records : &decoding->records, chunk);
+    size_t waited = chunk->len;
+    enum decoded state = decode(reader, chunk, source_fill_limit(&open->input, chunk, waited));
+    if (state == DECODED_FAILED)
+        return state;
+    bool is_end = open->in_stream && state == DECODED_ALL;
+    if (cut_records(reader, chunk, waited, is_end) != 0)
+        return DECODED_FAILED;
+    if (is_end)
+        chunk->origin.end = ENDS_FILE;
+    else if (!open->in_stream && state != DECODED_SOME)
         chunk->origin.end = ENDS_SEGMENT;
     return state;
 }
 
-/* Adds what the segment begins and ends with. */
-static void end_segment(struct reader *reader)
+/* Adds what the segment begins and ends with. 0 or -1. */
+static int end_segment(struct reader *reader)
 {
     struct decoding *decoding = &reader->decoding;
-    if (!decoding->span)
-        return;
-    span_take_tail(decoding->span, &decoding->records);
-    keep_seams(reader, decoding->open, decoding->span);
+    struct span *span = decoding->span;
+    if (!span)
+        return 0;
+    int rc = span_take_tail(span, &decoding->records);
     decoding->span = NULL;
+    if (decoding_keep_seams(reader, decoding->open, span) != 0)
+        return -1;
+    return rc == 0 ? 0 : source_fail_for_memory(reader->source, decoding->open->input.name);
 }
 
 /* Before a stream is waited for: all that there is should be counted, also what it begins with. So
@@ -456,7 +448,8 @@ static int pause_batch(struct reader *reader)
     struct decoding *decoding = &reader->decoding;
     struct open_input *open = decoding->open;
     helpers_hurry(&reader->source->helpers);
-    end_segment(reader);
+    if (end_segment(reader) != 0)
+        return -1;
     open->content += decoding->content;
     if (open_span(decoding, open) != 0)
         return source_fail_for_memory(reader->source, open->input.name);
@@ -490,12 +483,11 @@ static int end_batch(struct reader *reader)
 {
     struct decoding *decoding = &reader->decoding;
     struct open_input *open = decoding->open;
-    int rc = 1;
-    end_segment(reader);
+    int rc = end_segment(reader) == 0 ? 1 : -1;
     reader->busy = false;
     if (decoding->in_order)
         open->content += decoding->content;
-    if (!decoding->in_order) {
+    if (rc < 0 || !decoding->in_order) {
         source_leave(reader->source, open);
     } else if (decoding->units.kind == UNITS_TO_END) {
         rc = end_file(reader, open) == 0 ? 1 : -1;

@@ -81,10 +81,8 @@ bool input_ready(const struct input *input, int milliseconds)
     return input->regular || input->ended || poll(&poller, 1, milliseconds) != 0;
 }
 
-/* Reads file bytes [offset, offset + len), which were there when the file was opened, into buf;
- * fewer only where check_short allows it. The bytes read, or -1 with the reason set. */
-static ssize_t read_at(const struct input *input, void *buf, size_t len, uint64_t offset,
-                       struct reason *why)
+ssize_t input_read_at(const struct input *input, void *buf, size_t len, uint64_t offset,
+                      struct reason *why)
 {
     size_t done = 0;
     while (done < len) {
@@ -123,7 +121,8 @@ static int recognise_file(struct input *input, struct reason *why)
 {
     unsigned char head[CODEC_MAGIC_MAX];
     bool is_tiny = input->opened_size > 0 && input->opened_size < sizeof head;
-    ssize_t got = read_at(input, head, is_tiny ? (size_t)input->opened_size : sizeof head, 0, why);
+    ssize_t got =
+        input_read_at(input, head, is_tiny ? (size_t)input->opened_size : sizeof head, 0, why);
     if (got < 0)
         return -1;
     recognise_head(input, head, (size_t)got);
@@ -198,28 +197,6 @@ static int look_at_file(struct input *input, struct reason *why)
     return 0;
 }
 
-/* Takes off the size what may not be a whole record; what is read in series begins there. */
-static int trim(struct input *input, struct reason *why)
-{
-    unsigned char end[NUMBER_MAX + 1];
-    input->size = input->opened_size;
-    size_t len = input->size < sizeof end ? (size_t)input->size : sizeof end;
-    if (input->codec)
-        return 0;
-    if (input->records.size != RECORD_TOKENS) {
-        input->size -= input->size % input->records.size;
-        return 0;
-    }
-    ssize_t got = read_at(input, end, len, input->size - len, why);
-    if (got < 0)
-        return -1;
-    /* A file that has less than it states, as in /sys, is read in order: only then its end shows.
-     */
-    bool is_whole = (size_t)got == len;
-    input->size = is_whole ? input->size - records_tail(&input->records, end, len) : 0;
-    return 0;
-}
-
 int input_open(struct input *input, const char *operand, const struct input_options *options,
                struct reason *why)
 {
@@ -229,7 +206,8 @@ int input_open(struct input *input, const char *operand, const struct input_opti
                             .content = &options->content,
                             .limit = UINT64_MAX,
                             .range = content_range_of(&options->content),
-                            .records = {.size = options->record_size}};
+                            .records = {.size = options->record_size, .field = options->field}};
+    input->has_header = options->field && options->field->has_header;
     input->fd = standard ? STDIN_FILENO : open(operand, O_RDONLY | O_CLOEXEC | O_NOCTTY);
     if (input->fd < 0) {
         input->error = errno;
@@ -238,7 +216,7 @@ int input_open(struct input *input, const char *operand, const struct input_opti
     }
     bool is_nothing = input->range.begin == input->range.end; /* whatever the format */
     if (look_at_file(input, why) == 0 && (is_nothing || recognise(input, options, why) == 0) &&
-        enter_range(input, &options->content, why) == 0 && trim(input, why) == 0)
+        enter_range(input, &options->content, why) == 0 && input_trim(input, why) == 0)
         return 0;
     input_close(input);
     return -1;
@@ -246,7 +224,8 @@ int input_open(struct input *input, const char *operand, const struct input_opti
 
 bool input_needs_positions(const struct input *input)
 {
-    return input->records.size > 1 || content_is_partial(&input->range);
+    bool has_values = input->records.size > 1 && !records_are_text(input->records.size);
+    return has_values || content_is_partial(&input->range);
 }
 
 bool input_parallel(const struct input *input)
@@ -255,34 +234,6 @@ bool input_parallel(const struct input *input)
 }
 
 /* --- its bytes --- */
-
-/* A piece of text, the byte before it, and what its last token needs. */
-static ssize_t read_text(const struct input *input, unsigned char *data, size_t len,
-                         uint64_t offset, size_t *data_len, struct reason *why)
-{
-    uint64_t left = input->size - offset;
-    size_t wanted = left < len + NUMBER_MAX ? (size_t)left : len + NUMBER_MAX, before = offset > 0;
-    data[0] = ' '; /* stands before the first piece */
-    ssize_t got = read_at(input, data + 1 - before, wanted + before, offset - before, why);
-    if (got < 0)
-        return -1;
-    size_t have = (size_t)got > before ? (size_t)got - before : 0;
-    *data_len = records_of_piece(data, len, 1 + have);
-    return (ssize_t)(have < len ? have : len);
-}
-
-ssize_t input_read_piece(const struct input *input, unsigned char *data, size_t len,
-                         uint64_t offset, size_t *data_len, struct reason *why)
-{
-    size_t size = input->records.size;
-    if (size == RECORD_TOKENS)
-        return read_text(input, data, len, offset, data_len, why);
-    ssize_t got = read_at(input, data, len, offset, why);
-    *data_len = got > 0 ? (size_t)got : 0;
-    if (*data_len % size == 0)
-        return got;
-    return input_cut_off(input->name, input->content, *data_len % size, size, why);
-}
 
 ssize_t input_read(struct input *input, void *buf, size_t cap, struct reason *why)
 {
@@ -310,7 +261,7 @@ int input_cut_off(const char *name, const struct content_options *options, size_
 int input_check_end(const struct input *input, struct reason *why)
 {
     const struct records *records = &input->records;
-    if (records->cut_len == 0)
+    if (records->cut_len == 0 || records_are_text(records->size))
         return 0;
     return input_cut_off(input->name, input->content, records->cut_len, records->size, why);
 }
@@ -330,6 +281,7 @@ void input_close(struct input *input)
 {
     units_free(&input->units);
     heading_free(&input->heading);
+    records_close(&input->records);
     if (input->fd > STDIN_FILENO)
         close(input->fd);
     *input = (struct input){.fd = -1};

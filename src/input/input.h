@@ -1,4 +1,5 @@
-/* One FILE, or standard input: opened, its format recognised, its bytes read as they are. */
+/* One FILE, or standard input: opened, its format recognised, its bytes read as they are. input.c
+ * has the bytes, pieces.c the records of files that are read by several threads. */
 #ifndef GPUHISTO_INPUT_H
 #define GPUHISTO_INPUT_H
 
@@ -26,9 +27,10 @@ struct input_options {
     const struct codec *codec; /* DECOMPRESS_CODEC: which */
     struct codec_options decoding;
     struct content_options content;
-    size_t record_size; /* bytes, 1 to RECORD_SIZE_MAX; or RECORD_TOKENS */
-    size_t batch_size;  /* bytes of compressed units after which a batch is complete; 0: as many as
-                         * are read at a time */
+    size_t record_size;        /* bytes, 1 to RECORD_SIZE_MAX; RECORD_TOKENS or RECORD_LINES */
+    const struct field *field; /* of lines; it must outlive the inputs */
+    size_t batch_size; /* bytes of compressed units after which a batch is complete; 0: as many as
+                        * are read at a time */
 };
 
 struct input {
@@ -54,6 +56,9 @@ struct input {
     size_t batch_size;  /* as in the options */
     const struct content_options *content;
     struct records records; /* where what is read in order was cut */
+    bool has_header;        /* the first record, a header, was not handed out yet */
+    int32_t column;         /* of lines: what the name of a column stands for; 0: not known, or not
+                             * needed */
 };
 
 /* Opens operand ("-": standard input), looks at its first bytes if the options ask for it, and
@@ -66,15 +71,33 @@ int input_open(struct input *input, const char *operand, const struct input_opti
  * it: values are cut by that, and ranges begin and end by it. */
 bool input_needs_positions(const struct input *input);
 
+/* Reads file bytes [offset, offset + len), which were there when the file was opened, into buf;
+ * fewer only if the file may be short. The bytes read, or -1 with the reason set. Any thread. */
+ssize_t input_read_at(const struct input *input, void *buf, size_t len, uint64_t offset,
+                      struct reason *why);
+
+/* Takes off the size what may not be a whole record; what is read in series begins there. Finds the
+ * column that is named, if pieces are read at all. 0, or -1 with the reason set. input_open does
+ * it.
+ */
+int input_trim(struct input *input, struct reason *why);
+
 /* Whether bytes [taken, size) may be read by several threads at once with input_read_piece. */
 bool input_parallel(const struct input *input);
 
 /* Reads the records of a piece, file bytes [offset, offset + len) of those that are read by several
- * threads, into data, which has RECORDS_ROOM more for tokens; sets *data_len to their bytes there.
- * The bytes of the piece that were read, or -1 with the reason set. Changes nothing in the input;
- * any thread. */
-ssize_t input_read_piece(const struct input *input, unsigned char *data, size_t len,
-                         uint64_t offset, size_t *data_len, struct reason *why);
+ * threads, into an empty chunk, whose len and begin it sets. The bytes of the piece that were read,
+ * or -1 with the reason set. Changes nothing in the input; any thread. */
+ssize_t input_read_piece(const struct input *input, struct chunk *chunk, size_t len,
+                         uint64_t offset, struct reason *why);
+
+/* Whether all of the input has to be read in order, by one reader: only from the beginning on is it
+ * known which newlines of CSV are in quotes, and a column's name is known only after the header. */
+bool input_is_serial(const struct input *input);
+
+/* Marks the chunk if its first record is the FILE's header, and finds the column that is named. 0,
+ * or -1 with the reason set. One thread at a time. */
+int input_take_header(struct input *input, struct chunk *chunk, struct reason *why);
 
 /* Reads on, from `taken` up to `limit`, into buf[0..cap), cap > 0: what one read gives. EINTR and
  * EAGAIN are waited out. The bytes read, 0 at the end, or -1 with the reason set. One thread at a

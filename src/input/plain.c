@@ -6,9 +6,9 @@ static int read_piece(struct source *source, struct open_input *open, struct chu
                       size_t len, uint64_t offset)
 {
     struct reason why;
-    ssize_t got = input_read_piece(&open->input, chunk->data, len, offset, &chunk->len, &why);
+    ssize_t got = input_read_piece(&open->input, chunk, len, offset, &why);
     if (got < 0) {
-        chunk->len = 0;
+        chunk->len = chunk->begin = 0;
         source_fail(source, &why);
     }
     chunk->origin.bytes = got > 0 ? (size_t)got : 0;
@@ -23,8 +23,8 @@ static int read_serial(struct source *source, struct chunk *chunk)
     struct input *input = &open->input;
     struct reason why;
     ssize_t got;
-    chunk->len = records_resume(&input->records, chunk->data);
-    size_t limit = source_fill_limit(input, chunk, chunk->len);
+    records_resume(&input->records, chunk);
+    size_t waited = chunk->len, limit = source_fill_limit(input, chunk, waited);
     do {
         got = input_read(input, chunk->data + chunk->len, limit - chunk->len, &why);
         if (got < 0)
@@ -32,8 +32,11 @@ static int read_serial(struct source *source, struct chunk *chunk)
         chunk->len += (size_t)got;
         atomic_fetch_add(&source->read, (size_t)got);
     } while (got > 0 && chunk->fill && chunk->len < limit);
-    chunk->len = records_cut(&input->records, chunk->data, chunk->len, got == 0);
+    if (records_cut(&input->records, chunk, waited, got == 0) != 0)
+        return source_fail_for_memory(source, input->name);
     chunk->origin.bytes = chunk->len;
+    if (input_take_header(input, chunk, &why) != 0)
+        return source_fail(source, &why);
     if (got > 0)
         return 1;
     chunk->origin.end = ENDS_FILE;
@@ -48,6 +51,8 @@ static int read_parallel(struct source *source, struct chunk *chunk)
     struct input *input = &open->input;
     uint64_t offset = input->taken, left = input->size - offset;
     size_t len = left < chunk->cap ? (size_t)left : chunk->cap;
+    chunk->origin.has_header = input->has_header;
+    input->has_header = false;
     input->taken += len;
     atomic_fetch_sub(&source->left, len);
     atomic_fetch_add(&source->read, len);

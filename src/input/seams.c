@@ -5,72 +5,98 @@
 
 struct span *span_open(uint64_t segment, size_t size, uint64_t phase, bool is_end)
 {
-    struct span *span = malloc(sizeof *span);
+    struct span *span = calloc(1, sizeof *span);
     if (!span)
         return NULL;
-    span->next = NULL;
+    bool is_text = records_are_text(size);
     span->begin = segment;
     span->end = is_end ? segment : segment + 1;
-    span->wanted = size == RECORD_TOKENS ? 0 : (size_t)((size - phase % size) % size);
-    span->has_boundary = is_end || (size != RECORD_TOKENS && span->wanted == 0);
+    span->wanted = is_text ? 0 : (size_t)((size - phase % size) % size);
+    span->most = records_most(size) + is_text;
+    span->has_boundary = is_end || (!is_text && span->wanted == 0);
     span->is_end = is_end;
-    span->head.len = span->head.bytes = span->tail.len = span->tail.bytes = 0;
-    span->head.given = span->tail.given = false;
     return span;
+}
+
+void span_close(struct span *span)
+{
+    if (!span)
+        return;
+    free(span->head.data);
+    free(span->tail.data);
+    free(span);
 }
 
 /* --- fragments --- */
 
-static void fragment_append(struct fragment *fragment, const unsigned char *data, size_t len)
+#define FRAGMENT_LEAST 64 /* bytes of the first buffer */
+
+/* Appends bytes, up to `most` in all. 0, or -1: out of memory. */
+static int fragment_append(struct fragment *fragment, size_t most, const unsigned char *data,
+                           size_t len)
 {
-    size_t room = FRAGMENT_MAX - fragment->len, kept = len < room ? len : room;
+    size_t room = most - fragment->len, kept = len < room ? len : room;
+    size_t cap = fragment->cap ? fragment->cap : FRAGMENT_LEAST;
+    if (kept == 0)
+        return 0;
+    while (cap < fragment->len + kept)
+        cap *= 2;
+    if (cap > fragment->cap) {
+        unsigned char *larger = realloc(fragment->data, cap);
+        if (!larger)
+            return -1;
+        fragment->data = larger;
+        fragment->cap = cap;
+    }
     memcpy(fragment->data + fragment->len, data, kept);
     fragment->len += kept;
+    return 0;
 }
 
-/* Puts `after` at the end of a fragment. What goes on after a token that was given out is dropped.
- */
-static void fragment_join(struct fragment *fragment, const struct fragment *after)
+/* Puts `after` at the end of a fragment. What goes on after a record that was given out is dropped.
+ * 0, or -1: out of memory. */
+static int fragment_join(struct fragment *fragment, size_t most, const struct fragment *after)
 {
     fragment->bytes += after->bytes;
-    if (!fragment->given)
-        fragment_append(fragment, after->data, after->len);
+    return fragment->given ? 0 : fragment_append(fragment, most, after->data, after->len);
 }
 
-static void fragment_copy(struct fragment *to, const struct fragment *from)
+/* Moves what is in `from`, which is empty then, to another fragment. */
+static void fragment_move(struct fragment *to, struct fragment *from)
 {
-    to->len = from->len;
-    to->bytes = from->bytes;
-    to->given = from->given;
-    memcpy(to->data, from->data, from->len);
+    free(to->data);
+    *to = *from;
+    *from = (struct fragment){0};
 }
 
-size_t span_take_head(struct span *span, const struct records *records, unsigned char *data,
-                      size_t len)
+int span_take_head(struct span *span, const struct records *records, struct chunk *chunk)
 {
     struct fragment *head = &span->head;
+    unsigned char *data = chunk->data + chunk->begin;
+    size_t len = chunk->len - chunk->begin;
     if (span->has_boundary)
-        return len;
-    if (records->size == RECORD_TOKENS) {
-        size_t end = records_head(data, len);
-        fragment_append(head, data, end);
-        memset(data, ' ', end);
+        return 0;
+    if (records_are_text(records->size)) {
+        size_t end = records_head(records->size, data, len);
+        int rc = fragment_append(head, span->most, data, end);
+        records_drop(records->size, chunk, end);
         span->has_boundary = end < len;
-        return len;
+        return rc;
     }
     size_t missing = span->wanted - head->len, taken = len < missing ? len : missing;
-    fragment_append(head, data, taken);
+    int rc = fragment_append(head, span->most, data, taken);
     head->bytes += taken;
     span->has_boundary = head->len == span->wanted;
     memmove(data, data + taken, len - taken);
-    return len - taken;
+    chunk->len -= taken;
+    return rc;
 }
 
-void span_take_tail(struct span *span, const struct records *records)
+int span_take_tail(struct span *span, const struct records *records)
 {
-    fragment_append(&span->tail, records->cut, records->cut_len);
     span->tail.bytes = records->cut_len;
     span->tail.given = records->too_long;
+    return fragment_append(&span->tail, span->most, records->cut, records->cut_len);
 }
 
 /* --- seams --- */
@@ -82,6 +108,7 @@ int seams_open(struct seams *seams)
     if (!seams->spans)
         return -1;
     seams->spans->is_end = false;
+    seams->spans->is_first = true;
     pthread_mutex_init(&seams->lock, NULL);
     return 0;
 }
@@ -92,36 +119,42 @@ void seams_close(struct seams *seams)
         return;
     while (seams->spans) {
         struct span *next = seams->spans->next;
-        free(seams->spans);
+        span_close(seams->spans);
         seams->spans = next;
     }
     pthread_mutex_destroy(&seams->lock);
 }
 
 /* Makes one of a span and the next one. What is left of that carries the record between them; if
- * one of the two has no boundary, that is a part of a longer record, and here is nothing. */
-static struct span *merge(struct span *span)
+ * one of the two has no boundary, that is a part of a longer record, and here is nothing. 0, or -1:
+ * out of memory. */
+static int merge(struct span *span, struct span **left)
 {
     struct span *next = span->next;
     struct fragment *open = span->has_boundary ? &span->tail : &span->head;
-    fragment_join(open, &next->head);
+    int rc = fragment_join(open, next->most, &next->head);
+    bool given = open->given;
     next->head.len = next->head.bytes = 0;
     if (span->has_boundary && next->has_boundary) {
-        if (!open->given)
-            fragment_copy(&next->head, open);
-        next->head.bytes = open->bytes;
+        fragment_move(&next->head, open);
+        if (given)
+            next->head.len = 0;
+        next->is_first = span->is_first;
+        span->is_first = false;
     }
     if (next->has_boundary)
-        fragment_copy(&span->tail, &next->tail);
+        fragment_move(&span->tail, &next->tail);
     span->has_boundary |= next->has_boundary;
     span->end = next->end;
     span->next = next->next;
-    return next;
+    *left = next;
+    return rc;
 }
 
-struct span *seams_add(struct seams *seams, struct span *span)
+int seams_add(struct seams *seams, struct span *span, struct span **done)
 {
-    struct span *done = NULL;
+    int rc = 0;
+    *done = NULL;
     pthread_mutex_lock(&seams->lock);
     struct span *before = seams->spans; /* the beginning of the FILE, which comes before all */
     while (before->next && before->next->begin < span->begin)
@@ -130,10 +163,11 @@ struct span *seams_add(struct seams *seams, struct span *span)
     before->next = span;
     for (struct span *at = before; at && at->begin <= span->begin; at = at->next)
         while (at->next && at->end == at->next->begin) {
-            struct span *seam = merge(at);
-            seam->next = done;
-            done = seam;
+            struct span *seam;
+            rc |= merge(at, &seam);
+            seam->next = *done;
+            *done = seam;
         }
     pthread_mutex_unlock(&seams->lock);
-    return done;
+    return rc;
 }

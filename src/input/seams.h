@@ -11,24 +11,23 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Of a token as much as shows that it is too long. */
-#define FRAGMENT_MAX ((size_t)NUMBER_MAX + 1)
-
-/* A part of a record. */
+/* A part of a record. Of a token or line no more is kept than shows that it is too long. */
 struct fragment {
-    size_t len;   /* bytes in data */
-    size_t bytes; /* of input that no chunk has accounted for */
-    bool given;   /* a token that was given out already, too long: what goes on is blanked */
-    unsigned char data[FRAGMENT_MAX];
+    size_t len, cap;     /* bytes in data: in use, and in all */
+    size_t bytes;        /* of input that no chunk has accounted for */
+    bool given;          /* it was given out already, too long: what goes on is dropped */
+    unsigned char *data; /* owned; NULL while there are none */
 };
 
 /* Neighbouring segments [begin, end) that were decoded, as seen from outside. */
 struct span {
     struct span *next;
     uint64_t begin, end;
-    size_t wanted;        /* of values: the bytes of head; of tokens not used */
+    size_t wanted;        /* of values: the bytes of head; of text not used */
+    size_t most;          /* bytes of a fragment */
     bool has_boundary;    /* a record begins or ends in it; otherwise all of it is in head */
     bool is_end;          /* the end of the FILE, not a segment */
+    bool is_first;        /* the record in tail, and then in head, is the FILE's first */
     struct fragment head; /* up to the first boundary */
     struct fragment tail; /* from the last one */
 };
@@ -49,19 +48,21 @@ void seams_close(struct seams *seams);
  * `is_end`. NULL: out of memory. The caller's, until seams_add. */
 struct span *span_open(uint64_t segment, size_t size, uint64_t phase, bool is_end);
 
-/* Takes what of data[0..len), the next bytes of the segment, stands before its first boundary, as
- * long as there was none. A part of a token is blanked; that of a value is taken out. The length of
- * the data then. */
-size_t span_take_head(struct span *span, const struct records *records, unsigned char *data,
-                      size_t len);
+/* Frees a span; does nothing with NULL. */
+void span_close(struct span *span);
 
-/* The segment has ended as records were cut. */
-void span_take_tail(struct span *span, const struct records *records);
+/* Takes what of a chunk, the next bytes of the segment, stands before its first boundary, as long
+ * as there was none. A part of a token or line is dropped (records_drop); that of a value is taken
+ * out. 0, or -1: out of memory. */
+int span_take_head(struct span *span, const struct records *records, struct chunk *chunk);
 
-/* Adds a span, which belongs to the seams then. Returns the seams that this completes, the
- * caller's, which it frees one by one; NULL if there is none. In each, `head` is the record between
- * the segments begin - 1 and begin, which may be empty, and is_end tells that the FILE ends with
- * it. Any thread. */
-struct span *seams_add(struct seams *seams, struct span *span);
+/* The segment has ended as records were cut. 0, or -1: out of memory. */
+int span_take_tail(struct span *span, const struct records *records);
+
+/* Adds a span, which belongs to the seams then. Sets *done to the seams that this completes, the
+ * caller's, which it closes one by one; NULL if there is none. In each, `head` is the record
+ * between the segments begin - 1 and begin, which may be empty, and is_end tells that the FILE ends
+ * with it. 0, or -1: out of memory. Any thread. */
+int seams_add(struct seams *seams, struct span *span, struct span **done);
 
 #endif

@@ -233,13 +233,14 @@ static enum found find_input(struct reader *reader)
 
 void source_begin_chunk(const struct open_input *open, struct position *at, struct chunk *chunk)
 {
-    chunk->origin = (struct origin){.at = *at, .name = open->input.name};
+    chunk->origin =
+        (struct origin){.at = *at, .name = open->input.name, .column = open->input.column};
     at->index++;
 }
 
 size_t source_fill_limit(const struct input *input, const struct chunk *chunk, size_t waited)
 {
-    return chunk->cap + (input->records.size == RECORD_TOKENS ? waited : 0);
+    return chunk->cap + (records_are_text(input->records.size) ? waited : 0);
 }
 
 /* --- readers --- */
@@ -264,10 +265,10 @@ void reader_close(struct reader *reader)
         admission_end(reader);
         source_leave(source, decoding->open);
     }
-    free(decoding->span);
+    span_close(decoding->span);
     while (reader->seams) {
         struct span *next = reader->seams->next;
-        free(reader->seams);
+        span_close(reader->seams);
         reader->seams = next;
     }
     helpers_leave(&source->helpers, &reader->helper);

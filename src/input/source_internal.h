@@ -1,5 +1,6 @@
 /* What the files of the source share: source.c (the FILEs, the turn, failure), plain.c (bytes as
- * they are), admission.c (who may decode, and who helps) and decoding.c (compressed bytes).
+ * they are), admission.c (who may decode, and who helps), decoding.c and decoding_seams.c
+ * (compressed bytes).
  *
  * Three locks, in this order; the last two are held for a moment only, and never together:
  *   source.turn           may be held for long: while a stream is read, or memory is waited for.
@@ -25,6 +26,7 @@ struct open_input {
                               * the next batch */
     uint64_t content;        /* bytes of content before that batch, as far as it must be known */
     struct seams seams;      /* of a compressed one, if records can be cut */
+    bool in_stream;          /* it is decoded as one stream: input.records has where that was cut */
     unsigned users;          /* the source, and all readers of a piece; the last one closes it */
     struct open_input *next; /* in source.parked */
 };
@@ -79,7 +81,7 @@ struct decoding {
     struct open_input *open; /* that FILE; NULL: no batch */
     struct decoder *decoder; /* opened when first needed, and kept */
     struct position at;      /* of the next chunk */
-    struct records records;  /* where the chunk before was cut */
+    struct records records;  /* where the chunk before was cut, unless the FILE is one stream */
     struct span *span;       /* what the batch begins and ends with; NULL: nothing can be cut */
     uint64_t unit_offset;    /* where in the FILE the current unit begins */
     uint64_t begin;          /* bytes of content before the current segment, likewise */
@@ -102,9 +104,8 @@ struct reader {
     struct helper helper;
     struct decoding decoding;
     struct span *seams; /* records that this reader put together, to be given out; of one FILE */
-    size_t seams_file;
-    const char *seams_name;
-    bool busy; /* the batch is not wholly decoded */
+    struct origin seams_origin; /* their FILE */
+    bool busy;                  /* the batch is not wholly decoded */
     enum shortage shortage;
     size_t reserved;  /* bytes; under the source's lock */
     size_t wanted;    /* SHORT_OF_MEMORY: bytes */
@@ -189,14 +190,19 @@ struct chunk *admission_help(struct reader *reader);
 /* Takes the next batch of the current input for this reader, if it may; in turn. 1 or -1. */
 int decoding_take(struct reader *reader);
 
-/* Gives out a record that this reader put together from the ends of two batches. 1 or -1. */
-int decoding_give_seam(struct reader *reader, source_memory *choose, void *arg,
-                       struct chunk **chunk);
-
 /* Decodes the next chunk of the reader's batch. 1 or -1. */
 int decoding_read(struct reader *reader, source_memory *choose, void *arg, struct chunk **chunk);
 
 /* Frees the memory. */
 void decoding_drop(struct decoding *decoding);
+
+/* --- decoding_seams.c --- */
+
+/* Adds a span to those of the FILE, and keeps what this completes to be given out. 0 or -1. */
+int decoding_keep_seams(struct reader *reader, struct open_input *open, struct span *span);
+
+/* Gives out a record that this reader put together from the ends of two batches. 1 or -1. */
+int decoding_give_seam(struct reader *reader, source_memory *choose, void *arg,
+                       struct chunk **chunk);
 
 #endif

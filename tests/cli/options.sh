@@ -246,11 +246,11 @@ fine --lett=3
 fine -l3
 fine --letters=03
 fine -l3 --chunk=1 --buf=2 --th=2 --mem=1M --dec=none --dev=cpu --form=tsv
-usage "--he: ambiguous; could be --header or --help" --he
+usage "--he: ambiguous; could be --header-line, --header or --help" --he
 usage "--ver: ambiguous; could be --verbose or --version" --ver
 usage "--b: ambiguous; could be --bytes, --bins or --buffers" --b
 usage "--t: ambiguous; could be --threads or --timing" --t
-usage "--f: ambiguous; could be --fold-case or --format" --f
+usage "--f: ambiguous; could be --fold-case, --field or --format" --f
 usage "--d=cpu: ambiguous; could be --digits, --decompress or --device" --d=cpu
 usage "--threads=0: must be" --th=0
 

@@ -43,7 +43,7 @@ size_t parse(const unsigned char *text, size_t len, double *values, size_t cap, 
     return count;
 }
 
-const struct number_parser gpu = {"GPU", everywhere, parse};
+const struct number_parser gpu = {"GPU", everywhere, parse, nullptr};
 const struct number_parser *const parsers[] = {&gpu, nullptr};
 
 } // namespace

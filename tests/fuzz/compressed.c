@@ -408,7 +408,7 @@ static void read_files(struct plan *plan, enum kind kind, size_t count)
     if (!source || tally_open(&reading.tally, &histogram) != 0)
         abort();
     if (kind == COUNT_TEXT)
-        reading.lines = lines_open(count, reading.readers, reading.readers);
+        reading.lines = lines_open(&histogram.field, count, reading.readers, reading.readers);
     int rc = readers_read(source, &reading);
     if (verdict != VERDICT_ODD && (rc != 0) != (verdict == VERDICT_REFUSED)) {
         fprintf(stderr, "refused: %s\n", rc != 0 ? source_error(source) : "no");

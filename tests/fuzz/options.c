@@ -20,7 +20,8 @@ static void check_options(const struct options *options)
     if (histogram->bins < 1 || options->pool.chunk_size < 1 || !options->pool.counter ||
         options->report.quantile_count > QUANTILES_MAX || (!binned && histogram->bins > 256) ||
         (binned && histogram->bins != ROWS(&histogram->binning)) ||
-        (options->input.record_size && options->pool.chunk_size % options->input.record_size))
+        (!records_are_text(options->input.record_size) &&
+         options->pool.chunk_size % options->input.record_size))
         abort();
 }
 

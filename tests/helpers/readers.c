@@ -21,7 +21,7 @@ static struct chunk *choose_own(void *arg, enum flow flow)
 {
     struct turn_taker *taker = arg;
     (void)flow;
-    taker->memory.len = 0;
+    taker->memory.len = taker->memory.begin = 0;
     taker->memory.fill = taker->reading->fill;
     taker->memory.give = random_below(2);
     return &taker->memory;
@@ -67,8 +67,7 @@ static void count_filled(struct turn_taker *taker)
     size_t invalid_row = reading->lines ? ROW_INVALID(&histogram->binning) : 0;
     uint64_t newlines = tally->newlines, invalid = tally->counts[invalid_row];
     taker->filled = NULL;
-    count_samples(reading->plan, chunk->data, chunk->len, tally);
-    tally->bytes += chunk->origin.bytes;
+    count_chunk(reading->plan, chunk, tally);
     if (reading->lines)
         lines_add(reading->lines, chunk, tally->newlines - newlines,
                   tally->counts[invalid_row] > invalid);
@@ -90,7 +89,7 @@ static int take_turn(struct turn_taker *taker)
 
 static void open_taker(struct turn_taker *taker, struct reading *reading, struct source *source)
 {
-    size_t room = records_room(histogram_sample_size(reading->plan->histogram));
+    size_t room = records_room(records_size(reading->plan->histogram));
     taker->reading = reading;
     taker->reader = reader_open(source);
     taker->memory =

@@ -1,0 +1,37 @@
+/* Which part of a line is the number, as the kernel `fields` is given it: struct field
+ * (src/histogram/field.h) without pointers. */
+#ifndef GPUHISTO_LINE_FIELD_H
+#define GPUHISTO_LINE_FIELD_H
+
+#include "src/histogram/field.h"
+
+/* Bytes of the string of --after, at most; a longer one is left to the CPU. */
+#define LINE_FIELD_AFTER_MAX 128
+
+struct line_field {
+    enum field_kind kind;
+    int number;
+    unsigned char separator;
+    unsigned after_len;
+    unsigned char after[LINE_FIELD_AFTER_MAX];
+};
+
+/* Whether the kernel takes the field. Only from the beginning of a FILE on is it known where
+ * records of CSV end, and only in each FILE which number a column's name stands for. */
+static inline bool line_field_takes(const struct field *field)
+{
+    return field->kind != FIELD_NONE && field->kind != FIELD_CSV && !field->name &&
+           field->after_len <= LINE_FIELD_AFTER_MAX;
+}
+
+/* The field as the kernel takes it. */
+static inline struct line_field line_field_of(const struct field *field)
+{
+    struct line_field line = {
+        field->kind, field->number, field->separator, (unsigned)field->after_len, {0}};
+    for (size_t i = 0; i < field->after_len; i++)
+        line.after[i] = (unsigned char)field->after[i];
+    return line;
+}
+
+#endif

@@ -1,0 +1,91 @@
+/* Masks of 64 bytes, a bit for each, with the instructions that every processor of this kind has.
+ */
+#ifndef GPUHISTO_BYTE_MASKS_H
+#define GPUHISTO_BYTE_MASKS_H
+
+#include <stdint.h>
+#include <string.h>
+
+#ifdef __SSE2__
+#include <emmintrin.h>
+
+/* A bit for each of the 64 bytes at `at` that is this one. */
+static inline uint64_t byte_mask_equal(const unsigned char *at, unsigned char byte)
+{
+    const __m128i all = _mm_set1_epi8((char)byte);
+    uint64_t mask = 0;
+    for (unsigned i = 0; i < 64; i += 16) {
+        __m128i equal = _mm_cmpeq_epi8(_mm_loadu_si128((const void *)(at + i)), all);
+        mask |= (uint64_t)(uint32_t)_mm_movemask_epi8(equal) << i;
+    }
+    return mask;
+}
+
+/* A bit for each of them that is this one or less. */
+static inline uint64_t byte_mask_up_to(const unsigned char *at, unsigned char byte)
+{
+    const __m128i all = _mm_set1_epi8((char)byte);
+    uint64_t mask = 0;
+    for (unsigned i = 0; i < 64; i += 16) {
+        __m128i bytes = _mm_loadu_si128((const void *)(at + i));
+        __m128i low = _mm_cmpeq_epi8(_mm_min_epu8(bytes, all), bytes);
+        mask |= (uint64_t)(uint32_t)_mm_movemask_epi8(low) << i;
+    }
+    return mask;
+}
+
+#else
+
+#define BYTE_MASK_EACH(byte) (UINT64_C(0x0101010101010101) * (byte))
+
+/* The highest bits of the eight bytes of word i, as part of a mask. */
+static inline uint64_t byte_mask_of_word(uint64_t bytes, unsigned i)
+{
+    const uint64_t lowest = (bytes & BYTE_MASK_EACH(0x80)) >> 7;
+    return (lowest * UINT64_C(0x0102040810204080) >> 56) << 8 * i;
+}
+
+static inline uint64_t byte_mask_load(const unsigned char *at)
+{
+    uint64_t word;
+    memcpy(&word, at, sizeof word);
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    word = __builtin_bswap64(word);
+#endif
+    return word;
+}
+
+static inline uint64_t byte_mask_equal(const unsigned char *at, unsigned char byte)
+{
+    const uint64_t low = BYTE_MASK_EACH(0x7f);
+    uint64_t mask = 0;
+    for (unsigned i = 0; i < 8; i++) {
+        const uint64_t other = byte_mask_load(at + 8 * i) ^ BYTE_MASK_EACH(byte);
+        mask |= byte_mask_of_word(~(((other & low) + low) | other), i);
+    }
+    return mask;
+}
+
+/* For a byte below 0x80. */
+static inline uint64_t byte_mask_up_to(const unsigned char *at, unsigned char byte)
+{
+    const uint64_t low = BYTE_MASK_EACH(0x7f);
+    uint64_t mask = 0;
+    for (unsigned i = 0; i < 8; i++) {
+        const uint64_t word = byte_mask_load(at + 8 * i);
+        mask |= byte_mask_of_word(~(((word & low) + BYTE_MASK_EACH(0x7fu - byte)) | word), i);
+    }
+    return mask;
+}
+
+#endif
+
+/* Each bit is the parity of those up to it. */
+static inline uint64_t mask_parity(uint64_t bits)
+{
+    for (unsigned by = 1; by < 64; by *= 2)
+        bits ^= bits << by;
+    return bits;
+}
+
+#endif

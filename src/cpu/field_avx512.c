@@ -1,0 +1,35 @@
+/* Fields with AVX-512. */
+#include "field_parser.h"
+
+#if defined __x86_64__ && defined __GNUC__
+
+#include <immintrin.h>
+
+#define TARGET __attribute__((target("avx512f,avx512bw,avx512vl,avx512dq,bmi,bmi2,popcnt")))
+#define INLINE static inline __attribute__((always_inline))
+
+TARGET INLINE uint64_t bytes_equal(const unsigned char *at, unsigned char byte)
+{
+    return _mm512_cmpeq_epi8_mask(_mm512_loadu_si512(at), _mm512_set1_epi8((char)byte));
+}
+
+TARGET INLINE uint64_t bytes_low(const unsigned char *at)
+{
+    return _mm512_cmple_epu8_mask(_mm512_loadu_si512(at), _mm512_set1_epi8(' '));
+}
+
+TARGET INLINE void copy_32(unsigned char *to, const unsigned char *from)
+{
+    _mm256_storeu_si256((void *)to, _mm256_loadu_si256((const void *)from));
+}
+
+#include "field_gather.h"
+
+TARGET void fields_gather_avx512(const struct field *field, const unsigned char *text,
+                                 const unsigned char **at, const unsigned char *limit,
+                                 struct field_tokens *tokens, size_t cap)
+{
+    gather_fields(field, text, at, limit, tokens, cap);
+}
+
+#endif

@@ -1,0 +1,99 @@
+/* Gathers fields as tokens: the body of a gatherer's file, which defines what field_lines.h asks
+ * for, and bytes_low(at)               a bit for each of 64 bytes that is a space or less
+ *     copy_32(to, from)           copies 32 bytes
+ * and calls gather_fields. */
+#include "field_lines.h"
+
+#define SHORT_TOKEN 32 /* bytes that are copied at once */
+
+TARGET INLINE bool find_field(enum field_way way, const struct field *field,
+                              const unsigned char *text, const unsigned char *begin,
+                              const unsigned char *limit, struct found_line *line)
+{
+    switch (way) {
+    case FROM_FRONT:
+    case FROM_FRONT_CSV:
+        return find_from_front(field, begin, limit, way == FROM_FRONT_CSV, line);
+    case FROM_FRONT_BLANKS:
+        return find_from_front_of_words(field, begin, limit, line);
+    case FROM_BACK:
+        return find_from_back(field, text, begin, limit, line);
+    case FROM_BACK_CSV:
+        return find_from_back_of_csv(field, begin, limit, line);
+    case FROM_BACK_BLANKS:
+        return find_from_back_of_words(field, text, begin, limit, line);
+    default:
+        return find_after_string(field, begin, limit, line);
+    }
+}
+
+static __attribute__((noinline)) void find_field_slowly(const struct field *field,
+                                                        const unsigned char *begin,
+                                                        const unsigned char *limit,
+                                                        struct found_line *line)
+{
+    line->end = field_record_end(field, begin, limit);
+    line->what = field_find(field, begin, line->end, &line->from, &line->to);
+}
+
+/* Appends a field; the usual ones, which are short and need nothing taken off, at once. */
+TARGET INLINE void put_field(struct field_tokens *tokens, const struct field *field,
+                             const unsigned char *from, const unsigned char *to,
+                             const unsigned char *limit)
+{
+    const size_t len = (size_t)(to - from);
+    const bool is_short = len > 0 && len <= SHORT_TOKEN && limit - from >= WINDOW;
+    if (!is_short || *from == '"' || (bytes_low(from) & ((UINT64_C(1) << len) - 1))) {
+        field_tokens_put(tokens, field, from, to);
+        return;
+    }
+    unsigned char *at = tokens->bytes + tokens->len;
+    copy_32(at, from);
+    at[len] = ' ';
+    tokens->len += len + 1;
+    tokens->count++;
+}
+
+TARGET INLINE void gather_in_way(enum field_way way, const struct field *field,
+                                 const unsigned char *text, const unsigned char **from,
+                                 const unsigned char *limit, struct field_tokens *tokens,
+                                 size_t cap)
+{
+    const unsigned char *at = *from;
+    while (at < limit && tokens->count < cap && field_tokens_have_room(tokens)) {
+        struct found_line line;
+        if (*at == '\n') {
+            at++;
+            continue;
+        }
+        if (!find_field(way, field, text, at, limit, &line))
+            find_field_slowly(field, at, limit, &line);
+        if ((size_t)(line.end - at) > FIELD_RECORD_MAX || line.what > FIELD_EMPTY)
+            field_tokens_put_invalid(tokens);
+        else if (line.what == FIELD_FOUND)
+            put_field(tokens, field, line.from, line.to, limit);
+        at = line.end < limit ? line.end + 1 : limit;
+    }
+    *from = at;
+}
+
+TARGET INLINE void gather_fields(const struct field *field, const unsigned char *text,
+                                 const unsigned char **at, const unsigned char *limit,
+                                 struct field_tokens *tokens, size_t cap)
+{
+    const bool back = field->number < 0;
+    if (field->kind == FIELD_AFTER)
+        gather_in_way(AFTER_STRING, field, text, at, limit, tokens, cap);
+    else if (field->kind == FIELD_BLANKS && back)
+        gather_in_way(FROM_BACK_BLANKS, field, text, at, limit, tokens, cap);
+    else if (field->kind == FIELD_BLANKS)
+        gather_in_way(FROM_FRONT_BLANKS, field, text, at, limit, tokens, cap);
+    else if (field->kind == FIELD_CSV && back)
+        gather_in_way(FROM_BACK_CSV, field, text, at, limit, tokens, cap);
+    else if (field->kind == FIELD_CSV)
+        gather_in_way(FROM_FRONT_CSV, field, text, at, limit, tokens, cap);
+    else if (back)
+        gather_in_way(FROM_BACK, field, text, at, limit, tokens, cap);
+    else
+        gather_in_way(FROM_FRONT, field, text, at, limit, tokens, cap);
+}

@@ -1,0 +1,43 @@
+#include "field_parser.h"
+
+#include <string.h>
+
+void field_tokens_put_invalid(struct field_tokens *tokens)
+{
+    memcpy(tokens->bytes + tokens->len, "? ", 2);
+    tokens->len += 2;
+    tokens->count++;
+}
+
+void field_tokens_put(struct field_tokens *tokens, const struct field *field,
+                      const unsigned char *from, const unsigned char *to)
+{
+    field_strip(field, &from, &to);
+    if (!field_is_token(from, to)) {
+        field_tokens_put_invalid(tokens);
+        return;
+    }
+    size_t len = (size_t)(to - from);
+    memcpy(tokens->bytes + tokens->len, from, len);
+    tokens->len += len;
+    tokens->bytes[tokens->len++] = ' ';
+    tokens->count++;
+}
+
+size_t fields_parse(const struct number_parser *parser, const struct field *field,
+                    const unsigned char *text, size_t len, double *values, size_t cap, size_t *used)
+{
+    struct field_tokens tokens;
+    const unsigned char *at = text, *limit = text + len;
+    size_t count = 0, unused;
+    while (count < cap && at < limit) {
+        tokens.count = tokens.len = 0;
+        parser->gather(field, text, &at, limit, &tokens, cap - count);
+        /* White space at the end lets vectors take the last tokens too. */
+        memset(tokens.bytes + tokens.len, ' ', FIELD_SLACK);
+        parser->parse(tokens.bytes, tokens.len + FIELD_SLACK, values + count, cap - count, &unused);
+        count += tokens.count;
+    }
+    *used = (size_t)(at - text);
+    return count;
+}

@@ -1,0 +1,31 @@
+/* Fields with what every processor has. */
+#include "field_parser.h"
+#include "src/base/byte_masks.h"
+
+#define TARGET
+#define INLINE static inline __attribute__((always_inline))
+
+INLINE uint64_t bytes_equal(const unsigned char *at, unsigned char byte)
+{
+    return byte_mask_equal(at, byte);
+}
+
+INLINE uint64_t bytes_low(const unsigned char *at)
+{
+    return byte_mask_up_to(at, ' ');
+}
+
+INLINE void copy_32(unsigned char *to, const unsigned char *from)
+{
+    for (unsigned i = 0; i < 32; i++)
+        to[i] = from[i];
+}
+
+#include "field_gather.h"
+
+void fields_gather_portable(const struct field *field, const unsigned char *text,
+                            const unsigned char **at, const unsigned char *limit,
+                            struct field_tokens *tokens, size_t cap)
+{
+    gather_fields(field, text, at, limit, tokens, cap);
+}

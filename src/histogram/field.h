@@ -1,0 +1,107 @@
+/* Which part of a line is the number: a field, as in sort and cut, or what follows a string. The
+ * functions here define it for all readers; the CPU's fast ways (src/cpu/field_*.c) find the same.
+ *
+ * A record is a line, up to its newline or the end of the text; in CSV a quoted field may have
+ * newlines in it. A carriage return at the end of a record is not part of it. An empty record does
+ * not count, nor does one of blanks only where blanks separate fields. Every other record is one
+ * sample: the number in its field. It is invalid if it has no such field, if the field is not a
+ * number, or if the record is longer than FIELD_RECORD_MAX bytes. */
+#ifndef GPUHISTO_FIELD_H
+#define GPUHISTO_FIELD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Bytes of a record without its newline, at most. */
+#define FIELD_RECORD_MAX ((size_t)1 << 20)
+
+enum field_kind {
+    FIELD_NONE,      /* numbers are tokens between white space, wherever lines end */
+    FIELD_BLANKS,    /* fields stand between runs of spaces and tabs, as awk has them */
+    FIELD_SEPARATED, /* between single separators; quotes around a number are taken off */
+    FIELD_CSV,       /* the same by RFC 4180: quoted fields hold separators and newlines too */
+    FIELD_AFTER,     /* the longest number after the first occurrence of a string */
+};
+
+struct field {
+    enum field_kind kind;
+    int32_t number;          /* from 1; -1 is the last one; 0: the column called `name` */
+    unsigned char separator; /* SEPARATED, CSV */
+    bool has_header;         /* the first record of each FILE is not counted */
+    const char *name;        /* or NULL */
+    const char *after;       /* AFTER: the string, of after_len bytes, without a newline */
+    size_t after_len;
+};
+
+/* What a record holds. */
+enum field_found {
+    FIELD_FOUND,
+    FIELD_EMPTY, /* the record does not count */
+    FIELD_MISSING,
+    FIELD_TOO_LONG, /* the record is */
+};
+
+/* Where a scan for the ends of CSV records stands: between two bytes. */
+enum csv_state {
+    CSV_FIELD_START, /* a quote would open a quoted field */
+    CSV_PLAIN,
+    CSV_QUOTED,
+    CSV_QUOTE, /* after a quote in a quoted field: the field's end, or half of a doubled quote */
+};
+
+/* Scans data[from..len) of CSV for newlines that end a record. Returns where the byte after the
+ * last one is, or 0 if there is none. *state is moved on to len. */
+size_t field_scan_csv(unsigned char separator, const unsigned char *data, size_t from, size_t len,
+                      enum csv_state *state);
+
+/* Looks in data[0..len) for the newline that ends the record that CSV is in. Returns where it is, or
+ * len if it is not there. *state is moved on to that. */
+size_t field_end_csv(unsigned char separator, const unsigned char *data, size_t len,
+                     enum csv_state *state);
+
+/* Where the record that begins at `at` ends: at its newline, or at limit. */
+const unsigned char *field_record_end(const struct field *field, const unsigned char *at,
+                                      const unsigned char *limit);
+
+/* Finds the field of the record [begin, end). Only if it is FIELD_FOUND, [*from, *to) is set to it;
+ * it may be empty. Without what field_strip takes off, it should be a number. */
+enum field_found field_find(const struct field *field, const unsigned char *begin,
+                            const unsigned char *end, const unsigned char **from,
+                            const unsigned char **to);
+
+/* Takes white space, and quotes around a number, off the bytes [*from, *to) of a field. */
+void field_strip(const struct field *field, const unsigned char **from, const unsigned char **to);
+
+/* Whether [from, to) has the form of one token: not empty, without white space, NUMBER_MAX bytes at
+ * most. */
+bool field_is_token(const unsigned char *from, const unsigned char *to);
+
+/* Where a number may begin that follows a string at `at`: after blanks and a quote. */
+const unsigned char *field_after_gap(const unsigned char *at, const unsigned char *limit);
+
+/* Where the longest number that begins at `at` ends, as strtod takes decimal numbers and infinity;
+ * `at` if there is none. */
+const unsigned char *field_number_end(const unsigned char *at, const unsigned char *limit);
+
+/* The first column of the header [begin, end) that is called field->name, from 1; 0 if there is
+ * none. */
+int32_t field_column(const struct field *field, const unsigned char *begin,
+                     const unsigned char *end);
+
+/* Bytes of the header that text[0..len) begins with, without its newline. */
+size_t field_header_len(const struct field *field, const unsigned char *text, size_t len);
+
+/* A record that counts as invalid. */
+struct field_fault {
+    size_t at;             /* where it begins in the text */
+    enum field_found what; /* FOUND: its field is not a number */
+    size_t from, len;      /* that field */
+};
+
+/* Finds the first record of text[0..len) that counts as invalid. False if there is none. Slow. Any
+ * thread. */
+bool field_find_invalid(const struct field *field, const unsigned char *text, size_t len,
+                        struct field_fault *fault);
+
+#endif

@@ -1,0 +1,121 @@
+/* The ends of CSV records in text that is read in order. */
+#include "field.h"
+#include "src/base/byte_masks.h"
+
+#include <string.h>
+
+/* Finds a byte in [at, end); end if it is not there. */
+static const unsigned char *csv_find_byte(const unsigned char *at, const unsigned char *end,
+                                          unsigned char byte)
+{
+    const unsigned char *found = at < end ? memchr(at, byte, (size_t)(end - at)) : NULL;
+    return found ? found : end;
+}
+
+/* Where a scan that is not in a quoted field goes on: after the quote that opens one, or at len, if
+ * there is none; *newline is set to the byte after the last newline before that. */
+static size_t scan_plain(unsigned char separator, const unsigned char *data, size_t from,
+                         size_t len, enum csv_state *state, size_t *newline)
+{
+    size_t at = from;
+    bool opens = false;
+    while (!opens && at < len) {
+        size_t quote = (size_t)(csv_find_byte(data + at, data + len, '"') - data);
+        unsigned char before = quote > from ? data[quote - 1] : '"';
+        bool starts =
+            quote > from ? before == separator || before == '\n' : *state == CSV_FIELD_START;
+        opens = quote < len && starts;
+        at = quote < len ? quote + 1 : len;
+    }
+    const unsigned char *last = memrchr(data + from, '\n', at - from);
+    if (last)
+        *newline = (size_t)(last - data) + 1;
+    if (at > from)
+        *state = opens                                               ? CSV_QUOTED
+                 : data[at - 1] == separator || data[at - 1] == '\n' ? CSV_FIELD_START
+                                                                     : CSV_PLAIN;
+    return at;
+}
+
+/* As field_scan_csv, a field at a time. */
+static size_t scan_fields(unsigned char separator, const unsigned char *data, size_t from,
+                          size_t len, enum csv_state *state)
+{
+    size_t newline = 0;
+    for (size_t at = from; at < len;) {
+        if (*state == CSV_QUOTED) {
+            at = (size_t)(csv_find_byte(data + at, data + len, '"') - data) + 1;
+            *state = at <= len ? CSV_QUOTE : CSV_QUOTED;
+        } else if (*state == CSV_QUOTE) {
+            bool doubled = data[at] == '"';
+            *state = doubled ? CSV_QUOTED : CSV_PLAIN;
+            at += doubled;
+        } else {
+            at = scan_plain(separator, data, at, len, state, &newline);
+        }
+    }
+    return newline;
+}
+
+#define BLOCK 64
+
+/* As field_scan_csv, of the BLOCK bytes at `from`, by the parity of quotes. False, and nothing is
+ * set, if there is a quote where none should be. */
+static bool scan_block(unsigned char separator, const unsigned char *data, size_t from,
+                       enum csv_state *state, size_t *newline)
+{
+    const unsigned char *at = data + from, last = at[BLOCK - 1];
+    const uint64_t quotes = byte_mask_equal(at, '"');
+    const bool begins_inside = *state == CSV_QUOTED, may_open = *state != CSV_PLAIN;
+    if (quotes == 0 && begins_inside)
+        return true;
+    const uint64_t newlines = byte_mask_equal(at, '\n');
+    uint64_t inside = 0;
+    if (quotes) {
+        const uint64_t starts = quotes | newlines | byte_mask_equal(at, separator);
+        inside = mask_parity(quotes) ^ (begins_inside ? UINT64_MAX : 0);
+        if (quotes & inside & ~(starts << 1 | may_open))
+            return false;
+    }
+    if (newlines & ~inside)
+        *newline = from + BLOCK - (size_t)__builtin_clzll(newlines & ~inside);
+    *state = inside >> 63                        ? CSV_QUOTED
+             : last == '"'                       ? CSV_QUOTE
+             : last == '\n' || last == separator ? CSV_FIELD_START
+                                                 : CSV_PLAIN;
+    return true;
+}
+
+size_t field_scan_csv(unsigned char separator, const unsigned char *data, size_t from, size_t len,
+                      enum csv_state *state)
+{
+    size_t newline = 0, at = from;
+    for (; len - at >= BLOCK; at += BLOCK) {
+        if (scan_block(separator, data, at, state, &newline))
+            continue;
+        size_t last = scan_fields(separator, data, at, at + BLOCK, state);
+        newline = last ? last : newline;
+    }
+    size_t last = scan_fields(separator, data, at, len, state);
+    return last ? last : newline;
+}
+
+size_t field_end_csv(unsigned char separator, const unsigned char *data, size_t len,
+                     enum csv_state *state)
+{
+    size_t at = 0;
+    while (at < len) {
+        if (*state == CSV_QUOTED) {
+            at = (size_t)(csv_find_byte(data + at, data + len, '"') - data) + 1;
+            *state = at <= len ? CSV_QUOTE : CSV_QUOTED;
+            continue;
+        }
+        unsigned char byte = data[at];
+        if (byte == '\n')
+            return at;
+        bool opens = byte == '"' && *state != CSV_PLAIN; /* or is the other half of a doubled one */
+        *state = opens ? CSV_QUOTED : byte == separator ? CSV_FIELD_START : CSV_PLAIN;
+        at++;
+    }
+    return len;
+}

@@ -1,0 +1,53 @@
+/* Records that are put together from the ends of two segments of a compressed FILE. */
+#include "source_internal.h"
+
+#include <string.h>
+
+int decoding_keep_seams(struct reader *reader, struct open_input *open, struct span *span)
+{
+    struct span **end = &reader->seams;
+    while (*end)
+        end = &(*end)->next;
+    reader->seams_origin = (struct origin){.at.file = open->at.file, .name = open->input.name};
+    if (seams_add(&open->seams, span, end) == 0)
+        return 0;
+    return source_fail_for_memory(reader->source, open->input.name);
+}
+
+static int fail_within_value(struct reader *reader, size_t len, size_t size)
+{
+    struct reason why;
+    input_cut_off(reader->seams_origin.name, &reader->source->options.content, len, size, &why);
+    return source_fail(reader->source, &why);
+}
+
+int decoding_give_seam(struct reader *reader, source_memory *choose, void *arg,
+                       struct chunk **chunk)
+{
+    struct source *source = reader->source;
+    struct span *seam = reader->seams;
+    const struct fragment *record = &seam->head;
+    const struct field *field = source->options.field;
+    size_t size = source->options.record_size;
+    /* The lines of a text need even an empty one. */
+    bool is_needed = records_are_text(size) || record->len > 0;
+    if (!records_are_text(size) && record->len % size != 0)
+        return fail_within_value(reader, record->len, size);
+    if (is_needed && !(*chunk = choose(arg, FLOW_DECODED)))
+        return source_fail(source, &(struct reason){""});
+    if (is_needed) {
+        if (record->len > 0)
+            memcpy((*chunk)->data, record->data, record->len);
+        (*chunk)->len = record->len;
+        (*chunk)->begin = 0;
+        (*chunk)->give = false;
+        (*chunk)->origin = reader->seams_origin;
+        (*chunk)->origin.bytes = record->bytes;
+        (*chunk)->origin.at.segment = seam->begin;
+        (*chunk)->origin.end = seam->is_end ? ENDS_FILE : ENDS_NOTHING;
+        (*chunk)->origin.has_header = seam->is_first && field && field->has_header;
+    }
+    reader->seams = seam->next;
+    span_close(seam);
+    return 1;
+}

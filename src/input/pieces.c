@@ -1,0 +1,156 @@
+/* The records of a regular file that is read in pieces, and whether it can be. */
+#include "input.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define TAIL_FIRST 4096 /* bytes at the end of a file that are looked at first */
+
+/* The bytes at the end of the size that belong to a token or line that may not be whole, or -1 with
+ * the reason set. All of the size: a file that has less than it states, as in /sys, is read in
+ * order, as only then its end shows. */
+static int64_t tail_of_text(const struct input *input, struct reason *why)
+{
+    size_t most = records_most(input->records.size) + 1;
+    for (size_t look = TAIL_FIRST + 1;; look *= 4) {
+        size_t len = look < most ? look : most;
+        len = input->size < len ? (size_t)input->size : len;
+        unsigned char *end = malloc(len + 1);
+        if (!end) {
+            reason_of(why, input->name, "out of memory");
+            return -1;
+        }
+        ssize_t got = input_read_at(input, end, len, input->size - len, why);
+        size_t tail = got == (ssize_t)len ? records_tail(&input->records, end, len) : 0;
+        free(end);
+        if (got < 0)
+            return -1;
+        if ((size_t)got < len)
+            return (int64_t)input->size;
+        if (tail < len || len == most || len == input->size)
+            return (int64_t)tail;
+    }
+}
+
+/* Finds the named column in the header of a file that is read in pieces. 0, or -1 with the reason
+ * set. */
+static int find_column(struct input *input, struct reason *why)
+{
+    int32_t column = 0;
+    for (size_t len = TAIL_FIRST;; len *= 4) {
+        size_t most = input->size < len ? (size_t)input->size : len;
+        unsigned char *text = malloc(most + 1);
+        if (!text) {
+            reason_of(why, input->name, "out of memory");
+            return -1;
+        }
+        ssize_t got = input_read_at(input, text, most, 0, why);
+        bool is_whole = got >= 0 && (len > FIELD_RECORD_MAX || most == input->size ||
+                                     memchr(text, '\n', (size_t)got));
+        int rc = got < 0 ? -1 : 0;
+        if (is_whole)
+            rc = records_find_column(input->records.field, text, (size_t)got, input->name, &column,
+                                     why);
+        free(text);
+        input->column = column;
+        if (rc != 0 || is_whole)
+            return rc;
+    }
+}
+
+int input_trim(struct input *input, struct reason *why)
+{
+    input->size = input->opened_size;
+    if (input->codec)
+        return 0;
+    if (!records_are_text(input->records.size)) {
+        input->size -= input->size % input->records.size;
+        return 0;
+    }
+    if (input_is_serial(input))
+        input->size = 0;
+    if (input->size == 0)
+        return 0;
+    int64_t tail = tail_of_text(input, why);
+    if (tail < 0)
+        return -1;
+    if ((uint64_t)tail > records_most(input->records.size) && (uint64_t)tail < input->size)
+        input->records.too_long = true; /* what follows of it will be dropped */
+    else
+        input->size -= (uint64_t)tail;
+    bool is_named = input->has_header && input->records.field->name && input->size > 0;
+    return is_named ? find_column(input, why) : 0;
+}
+
+/* --- pieces --- */
+
+/* Bytes after a piece of text that are read with it: all that a token needs. */
+#define PIECE_MORE ((size_t)NUMBER_MAX)
+
+/* Reads a piece of text, the byte before it, and what its last record needs. That of a line is read
+ * in steps, as nearly all are short. */
+static ssize_t read_text(const struct input *input, struct chunk *chunk, size_t len,
+                         uint64_t offset, struct reason *why)
+{
+    const size_t most = records_most(input->records.size), before = offset > 0;
+    const uint64_t left = input->size - offset;
+    unsigned char *data = chunk->data;
+    size_t have = 0, wanted = len + PIECE_MORE;
+    data[0] = ' '; /* stands before the first piece */
+    if (!before && input->records.size == RECORD_LINES)
+        data[0] = '\n';
+    for (;; wanted = 2 * wanted - len) {
+        wanted = wanted < len + most ? wanted : len + most;
+        wanted = wanted < left ? wanted : (size_t)left;
+        size_t back = have == 0 ? before : 0;
+        ssize_t got = input_read_at(input, data + 1 + have - back, wanted - have + back,
+                                    offset + have - back, why);
+        if (got < 0)
+            return -1;
+        size_t asked = wanted - have;
+        size_t more = (size_t)got > back ? (size_t)got - back : 0;
+        size_t begun = have;
+        have += more;
+        bool ends = more < asked || have == left || have == len + most;
+        if (ends || input->records.size == RECORD_TOKENS || data[len] == '\n' ||
+            memchr(data + 1 + (begun > len ? begun : len), '\n',
+                   have - (begun > len ? begun : len)))
+            break;
+    }
+    records_of_piece(input->records.size, chunk, len, 1 + have);
+    return (ssize_t)(have < len ? have : len);
+}
+
+ssize_t input_read_piece(const struct input *input, struct chunk *chunk, size_t len,
+                         uint64_t offset, struct reason *why)
+{
+    size_t size = input->records.size;
+    if (records_are_text(size))
+        return read_text(input, chunk, len, offset, why);
+    ssize_t got = input_read_at(input, chunk->data, len, offset, why);
+    chunk->len = got > 0 ? (size_t)got : 0;
+    if (chunk->len % size == 0)
+        return got;
+    return input_cut_off(input->name, input->content, chunk->len % size, size, why);
+}
+
+bool input_is_serial(const struct input *input)
+{
+    const struct field *field = input->records.field;
+    return field && (field->kind == FIELD_CSV || (field->name && input->codec));
+}
+
+int input_take_header(struct input *input, struct chunk *chunk, struct reason *why)
+{
+    const struct field *field = input->records.field;
+    if (!input->has_header || chunk->begin == chunk->len)
+        return 0;
+    input->has_header = false;
+    chunk->origin.has_header = true;
+    if (field->name && input->column == 0 &&
+        records_find_column(field, chunk->data + chunk->begin, chunk->len - chunk->begin,
+                            input->name, &input->column, why) != 0)
+        return -1;
+    chunk->origin.column = input->column;
+    return 0;
+}
