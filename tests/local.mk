@@ -29,7 +29,7 @@ check-all:
 # minutes there for thousands of small chunks, so scripts of that are left to the other tests of it.
 threaded_tests = tests/unit/test_frames tests/unit/test_text_cuts tests/device/test_gpu_engine tests/device/test_pool \
 	tests/cli/channels.sh tests/cli/compressed.sh tests/cli/counts.sh tests/cli/counts_auto.sh \
-	tests/cli/each.sh tests/cli/faults.sh tests/cli/faults_emulated.sh tests/cli/interval.sh \
+	tests/cli/each.sh tests/cli/faults.sh tests/cli/faults_emulated.sh tests/cli/fields.sh tests/cli/interval.sh \
 	tests/cli/interval_emulated.sh tests/cli/npy.sh tests/cli/numbers.sh tests/cli/progress.sh \
 	tests/cli/ranges.sh \
 	tests/cli/sources.sh tests/cli/sources_emulated.sh tests/cli/values.sh \
@@ -46,9 +46,12 @@ EXTRA_DIST += tests/helpers/skipped
 
 check_LIBRARIES = tests/helpers/libhelpers.a
 naive_number = tests/helpers/naive_number.c tests/helpers/naive_number.h
-tests_helpers_libhelpers_a_SOURCES = $(naive_number) \
+naive_field = tests/helpers/check_fields.c tests/helpers/check_fields.h \
+	tests/helpers/naive_field.c tests/helpers/naive_field.h
+tests_helpers_libhelpers_a_SOURCES = $(naive_number) $(naive_field) \
 	tests/helpers/bits.h \
 	tests/helpers/compressed.c tests/helpers/compressed.h \
+	tests/helpers/field_texts.c tests/helpers/field_texts.h \
 	tests/helpers/guarded.c tests/helpers/guarded.h \
 	tests/helpers/layouts.c tests/helpers/layouts.h \
 	tests/helpers/random.c tests/helpers/random.h \
@@ -64,10 +67,12 @@ tests_helpers_libhelpers_a_SOURCES = $(naive_number) \
 
 check_PROGRAMS += tests/helpers/channel tests/helpers/dribble tests/helpers/make_data tests/helpers/make_gzip \
 	tests/helpers/make_zstd \
-	tests/helpers/exchange tests/helpers/oracle tests/helpers/oracle_numbers \
+	tests/helpers/exchange tests/helpers/oracle tests/helpers/oracle_fields \
+	tests/helpers/oracle_numbers \
 	tests/helpers/oracle_values tests/helpers/peak tests/helpers/terminal \
 	tests/helpers/with_stdin
 tests_helpers_make_data_LDADD = tests/helpers/libhelpers.a
+tests_helpers_oracle_fields_LDADD = tests/helpers/libhelpers.a libgpuhisto.a libhistogram.a -lm
 tests_helpers_oracle_numbers_LDADD = tests/helpers/libhelpers.a libhistogram.a -lm
 
 # A library that gets in between the program and libc; sanitizers want that place for themselves.
@@ -87,6 +92,7 @@ unit_tests = \
 	tests/unit/test_digits \
 	tests/unit/test_count \
 	tests/unit/test_diag \
+	tests/unit/test_fields \
 	tests/unit/test_file_tallies \
 	tests/unit/test_frames \
 	tests/unit/test_limits \
@@ -109,6 +115,7 @@ tests_unit_test_binning_LDADD = $(libraries) -lm
 tests_unit_test_digits_LDADD = $(libraries) -lm
 tests_unit_test_count_LDADD = $(libraries)
 tests_unit_test_diag_LDADD = $(libraries)
+tests_unit_test_fields_LDADD = $(libraries)
 tests_unit_test_file_tallies_LDADD = tests/helpers/libhelpers.a libhistogram.a -lm
 tests_unit_test_frames_LDADD = $(with_device)
 tests_unit_test_frames_LDFLAGS = $(reading_by_turns)
@@ -129,9 +136,10 @@ tests_unit_test_zstd_links_LDADD = $(libraries)
 
 # --- the device: the kernels where one is built in, which are skipped without a GPU ---
 
-device_tests = tests/device/test_numbers_strategy tests/device/test_strategies \
+device_tests = tests/device/test_fields_strategy tests/device/test_numbers_strategy tests/device/test_strategies \
 	tests/device/test_value_strategies
 check_PROGRAMS += $(device_tests)
+tests_device_test_fields_strategy_LDADD = $(with_device)
 tests_device_test_numbers_strategy_LDADD = $(with_device)
 tests_device_test_strategies_LDADD = $(with_device)
 tests_device_test_value_strategies_LDADD = $(with_device) -lm
@@ -146,13 +154,16 @@ tests_device_libemulated_a_SOURCES = \
 emulated = tests/helpers/libhelpers.a libgpuhisto.a tests/device/libemulated.a libhistogram.a
 
 # A C++ source that does not exist has automake link a C program with the C++ compiler.
-emulated_tests = tests/device/test_emulation tests/device/test_gpu_engine \
+emulated_tests = tests/device/test_emulation tests/device/test_fields_strategy_emulated tests/device/test_gpu_engine \
 	tests/device/test_number_parser_gpu tests/device/test_numbers_kernel \
 	tests/device/test_numbers_strategy_emulated tests/device/test_pool tests/device/test_rows \
 	tests/device/test_strategies_emulated tests/device/test_value_strategies_emulated
 check_PROGRAMS += $(emulated_tests) tests/device/gpuhisto-emulated
 tests_device_test_emulation_SOURCES = tests/device/test_emulation.cpp
 tests_device_test_emulation_LDADD = $(emulated)
+tests_device_test_fields_strategy_emulated_SOURCES = tests/device/test_fields_strategy.c
+nodist_EXTRA_tests_device_test_fields_strategy_emulated_SOURCES = cxx.cpp
+tests_device_test_fields_strategy_emulated_LDADD = $(emulated)
 tests_device_test_gpu_engine_SOURCES = tests/device/test_gpu_engine.c
 nodist_EXTRA_tests_device_test_gpu_engine_SOURCES = cxx.cpp
 tests_device_test_gpu_engine_LDADD = $(emulated)
@@ -186,7 +197,8 @@ scripts = \
 	tests/cli/channels.sh tests/cli/compressed.sh tests/cli/counts.sh tests/cli/counts_auto.sh \
 	tests/cli/counts_emulated.sh tests/cli/counts_gpu.sh tests/cli/docs.sh tests/cli/each.sh \
 	tests/cli/each_emulated.sh tests/cli/each_gpu.sh tests/cli/faults.sh \
-	tests/cli/faults_emulated.sh tests/cli/foreign.sh tests/cli/formats.sh \
+	tests/cli/faults_emulated.sh tests/cli/fields.sh tests/cli/fields_emulated.sh \
+	tests/cli/fields_gpu.sh tests/cli/foreign.sh tests/cli/formats.sh \
 	tests/cli/gzip.sh tests/cli/gzip_emulated.sh tests/cli/large.sh \
 	tests/cli/interval.sh tests/cli/interval_emulated.sh tests/cli/large_gpu.sh \
 	tests/cli/memory.sh tests/cli/npy.sh tests/cli/numbers.sh tests/cli/numbers_emulated.sh \
@@ -214,11 +226,12 @@ soak: gpuhisto$(EXEEXT) $(check_PROGRAMS)
 
 FUZZ_CC = clang
 FUZZ_SECONDS = 60
-fuzzers = tests/fuzz/npy tests/fuzz/number tests/fuzz/options
+fuzzers = tests/fuzz/fields tests/fuzz/npy tests/fuzz/number tests/fuzz/options
 if FUZZ_GZIP
 fuzzers += tests/fuzz/compressed tests/fuzz/gzip
 endif
 fuzzed = gpu/no_device.c $(libhistogram_a_SOURCES) $(libgpuhisto_a_SOURCES)
+fuzz_fields_sources = tests/fuzz/fields.c $(naive_number) $(naive_field) $(fuzzed)
 fuzz_number_sources = tests/fuzz/number.c $(naive_number) $(fuzzed)
 fuzz_npy_sources = tests/fuzz/npy.c tests/helpers/guarded.c tests/helpers/guarded.h \
 	src/base/reason.c src/base/show.c src/input/npy.c src/input/npy.h
@@ -227,9 +240,10 @@ fuzz_compressed_sources = tests/fuzz/compressed.c tests/helpers/compressed.c \
 	tests/helpers/layouts.c tests/helpers/random.c tests/helpers/readers.c \
 	tests/helpers/texts.c tests/helpers/values.c $(naive_number) $(fuzzed)
 fuzz_gzip_sources = tests/fuzz/gzip.c tests/helpers/guarded.c tests/helpers/guarded.h $(fuzzed)
-EXTRA_DIST += tests/fuzz/compressed.c tests/fuzz/gzip.c tests/fuzz/npy.c tests/fuzz/npy.dict tests/fuzz/number.c tests/fuzz/options.c tests/fuzz/options.dict \
+EXTRA_DIST += tests/fuzz/compressed.c tests/fuzz/fields.c tests/fuzz/gzip.c tests/fuzz/npy.c tests/fuzz/npy.dict tests/fuzz/number.c tests/fuzz/options.c tests/fuzz/options.dict \
 	tests/fuzz/smoke \
 	tests/fuzz/seeds/compressed/frames tests/fuzz/seeds/compressed/members \
+	tests/fuzz/seeds/fields/after tests/fuzz/seeds/fields/blanks tests/fuzz/seeds/fields/csv \
 	tests/fuzz/seeds/gzip/blocks tests/fuzz/seeds/gzip/members \
 	tests/fuzz/seeds/npy/version1 tests/fuzz/seeds/npy/version2 tests/fuzz/seeds/npy/version3 \
 	tests/fuzz/seeds/number/integers tests/fuzz/seeds/number/odd \
@@ -245,6 +259,10 @@ tests/fuzz/npy: $(fuzz_npy_sources)
 	@$(MKDIR_P) tests/fuzz
 	$(AM_V_CCLD)$(build_fuzzer) \
 	  $(filter %.c,$(fuzz_npy_sources))
+tests/fuzz/fields: $(fuzz_fields_sources)
+	@$(MKDIR_P) tests/fuzz
+	$(AM_V_CCLD)$(build_fuzzer) \
+	  $(filter %.c,$(fuzz_fields_sources)) $(LIBS) -pthread
 tests/fuzz/number: $(fuzz_number_sources)
 	@$(MKDIR_P) tests/fuzz
 	$(AM_V_CCLD)$(build_fuzzer) \

@@ -21,6 +21,7 @@
 #define DEADLINE_MS 50
 #define STOPPED_DEADLINE_MS 2000 /* far longer than a chunk takes, also on a busy machine */
 #define TOKEN 5                  /* bytes of each in the text, with its newline */
+#define DROPPED_MAX 7            /* bytes at the beginning of a chunk of lines, with one */
 #define MANY_BINS 66000          /* more than have a snapshot for each chunk */
 #define COUNTS_MAX (MANY_BINS + 3)
 
@@ -57,6 +58,11 @@ static bool is_many(const struct schedule *schedule)
 static bool is_text(const struct histogram *histogram)
 {
     return histogram->mode == &mode_numbers;
+}
+
+static bool has_lines(const struct histogram *histogram)
+{
+    return histogram->field.kind != FIELD_NONE;
 }
 
 /* Bytes between which chunks may be cut. */
@@ -116,9 +122,14 @@ static void *feed_engine(void *arg)
         }
         size_t cap = chunk->cap / record * record, at = atomic_fetch_add(&feed->next, cap);
         chunk->len = at >= len ? 0 : len - at < cap ? len - at : cap;
-        if (chunk->len)
-            memcpy(chunk->data, from + at, chunk->len);
         bool last = chunk->len == 0;
+        /* Of lines, what was dropped at the beginning, as of a line from the chunk before. */
+        chunk->begin = !last && has_lines(&feed->schedule->histogram) ? at % DROPPED_MAX : 0;
+        if (!last) {
+            memset(chunk->data, '5', chunk->begin);
+            memcpy(chunk->data + chunk->begin, from + at, chunk->len);
+        }
+        chunk->len += chunk->begin;
         if (engine_submit(chunk) != 0)
             feed->failed = true;
         if (last || feed->failed)
@@ -188,9 +199,10 @@ static void run(const struct schedule *schedule)
 {
     struct gpu_options options = {
         /* Quickly emulated; kernels have their own test. */
-        .strategy = strategy_find(is_many(schedule)               ? "matched"
-                                  : is_text(&schedule->histogram) ? "numbers"
-                                                                  : "vectorized"),
+        .strategy = strategy_find(is_many(schedule)                 ? "matched"
+                                  : has_lines(&schedule->histogram) ? "fields"
+                                  : is_text(&schedule->histogram)   ? "numbers"
+                                                                    : "vectorized"),
         .chunk_size = schedule->chunk_size,
         .buffers = schedule->buffers,
         .deadline_ms = deadline_of(schedule->plan.fault),
@@ -308,7 +320,7 @@ static void healthy(struct histogram histogram)
 
 int main(void)
 {
-    struct histogram bytes, letters, many, numbers;
+    struct histogram bytes, letters, many, numbers, fields;
     struct binning binning;
     const struct value_type *type = value_types;
     while (strcmp(type->name, "u16") != 0)
@@ -318,6 +330,8 @@ int main(void)
     if (binning_equal(&binning, 0, 10, 100) != 0)
         return 1;
     histogram_numbers(&numbers, &binning);
+    fields = numbers;
+    fields.field = (struct field){.kind = FIELD_BLANKS, .number = -1};
     histogram_bytes(&bytes);
     histogram_letters(&letters, 4, true);
     samples_fill(SAMPLES_MIXED, data, sizeof data);
@@ -330,6 +344,7 @@ int main(void)
     healthy(letters);
     healthy(many);
     healthy(numbers);
+    healthy(fields);
     for (unsigned buffers = 1; buffers <= 4; buffers++) {
         struct schedule schedule = {.histogram = buffers % 2 ? bytes : letters,
                                     .chunk_size = 100,
@@ -346,6 +361,9 @@ int main(void)
         fail_everywhere(schedule);
         misbehave_everywhere(schedule);
         schedule.histogram = numbers;
+        fail_everywhere(schedule);
+        misbehave_everywhere(schedule);
+        schedule.histogram = fields;
         fail_everywhere(schedule);
         misbehave_everywhere(schedule);
     }

@@ -1,0 +1,458 @@
+#!/bin/sh
+# --field, --separator, --csv, --header-line, --after: fields of lines, however these come and wherever
+# they are cut, against the definition (oracle_fields), awk and cut.
+. "${srcdir:-.}/tests/helpers/lib.sh"
+
+watch_over 900
+
+# What the GPU counts of all this: neither CSV nor columns by name.
+case $ENGINE in
+*--device=gpu*) on_gpu=yes ;;
+*) on_gpu= ;;
+esac
+
+# as_program OPTION...: sets options to what the program calls the oracle's options.
+as_program()
+{
+    options=
+    while [ $# -gt 0 ]; do
+        case $1 in
+        -c) options="$options --csv" ;;
+        -H) options="$options --header-line" ;;
+        -a)
+            options="$options --after=$2"
+            shift
+            ;;
+        *)
+            options="$options $1 $2"
+            shift
+            ;;
+        esac
+        shift
+    done
+}
+
+# expect FILE OPTION...: the table and the message that are expected; FILE as in oracle_fields.
+expect()
+{
+    file=$1
+    shift
+    as_program "$@"
+    "$HELPERS/oracle_fields" "$@" "$file" >tokens 2>told
+    "$GPUHISTO" --device=cpu -n -q tokens >expected
+}
+
+# shows CASE: the last run gave both.
+shows()
+{
+    read -r status <status
+    check "$1: status" [ "$status" -eq 0 ]
+    same "$1" expected out
+    same "$1: message" told err
+}
+
+# fields ARGUMENT...: as run, with the options of the oracle's last call.
+fields()
+{
+    run -n $options "$@"
+}
+
+# --- a text that has everything, cut everywhere ---
+
+make_text() # LINES SEED
+{
+    awk -v lines="$1" -v seed="$2" '
+    function any(n) { seed = (seed * 16807) % 2147483647; return seed % n }
+    function number() { return any(9) == 0 ? "x" : any(2) ? any(1000) / 8 : -any(10000) }
+    BEGIN {
+        print "date level,ms;size\tms \"a, b\",rt=5,size"
+        for (i = 0; i < lines; i++) {
+            kind = any(8)
+            if (kind == 0) line = number() "," number() "," number()
+            else if (kind == 1) line = "  a " number() "\t" number() " rt=" number() "s  "
+            else if (kind == 2) line = "\"" number() "\",\"x\"\"y,\n1\"," number() ";\"" number() "\""
+            else if (kind == 3) line = "{\"ms\": \"" number() "\", \"rt=\":" number() "} rt= " number()
+            else if (kind == 4) line = number() "\t" number() ",," number() ";"
+            else if (kind == 5) line = number() " " number() " " number() " " number()
+            else if (kind == 6) line = any(2) ? "" : "   "
+            else line = "a,\"" number() "\"," number() "\"," number() " " number()
+            printf "%s%s", line, i + 1 == lines ? "" : any(4) ? "\n" : "\r\n"
+        }
+    }'
+}
+
+ways()
+{
+    if [ "$on_gpu" ]; then every_way | grep -v '^-c'; else every_way; fi
+}
+
+every_way()
+{
+    cat <<'END'
+-k 1
+-k -1
+-k 2
+-k -2 -H
+-k 9
+-t , -k 1
+-t , -k -1
+-t , -k 3 -H
+-t ; -k -2
+-t \t -k 2
+-c -k 1
+-c -k -1
+-c -k 3
+-c -t ; -k 2 -H
+-a rt=
+-a "ms":
+-a ,
+END
+}
+
+make_text 80 7 >in
+check "the size of the text" [ "$(wc -c <in)" -gt 1500 ]
+size=$(wc -c <in)
+[ "$SCALE" = small ] && step=97 || step=1
+cut=1
+while [ $cut -lt "$size" ]; do
+    { head -c $cut in | "$HELPERS/make_zstd"; tail -c +$((cut + 1)) in | "$HELPERS/make_zstd"; } >cut.$cut
+    cut=$((cut + step))
+done
+for frame in 1 7 100; do
+    "$HELPERS/make_zstd" -f $frame <in >frames.$frame
+done
+"$HELPERS/make_zstd" -n -f 50 <in >frames.unsized
+ways | while read -r way; do
+    set -f
+    expect in $way
+    set +f
+    case_="$way"
+    fields in
+    shows "$case_, FILE"
+    for chunk in 1 2 3 5 8 13 64 100 1000; do
+        fields --chunk-size=$chunk in
+        shows "$case_, FILE, chunks of $chunk"
+        fields --chunk-size=$chunk --threads=3 in
+        shows "$case_, FILE, chunks of $chunk, 3 threads"
+    done
+    for cpu in avx512 avx2 neon portable; do
+        [ "$on_gpu" ] && break
+        run_as env GPUHISTO_CPU=$cpu "$GPUHISTO" $ENGINE -n $options in
+        [ "$(cat status)" -eq 2 ] || shows "$case_, $cpu"
+    done
+    for frames in frames.* cut.*; do
+        sed "s/: in:/: $frames:/" told >kept
+        mv told told-in && mv kept told
+        fields $frames
+        shows "$case_, $frames"
+        fields --threads=3 --chunk-size=100 $frames
+        shows "$case_, $frames, 3 threads"
+        mv told-in told
+    done
+    sed 's/: in:/: standard input:/' told >kept && mv kept told
+    fields <in
+    shows "$case_, standard input"
+    for chunk in 1 10 100 8M; do
+        cat in | fields --chunk-size=$chunk
+        shows "$case_, pipe, chunks of $chunk"
+    done
+    "$HELPERS/dribble" -n 1 <in | fields
+    shows "$case_, byte by byte"
+    "$HELPERS/dribble" -n 1 <frames.100 | fields
+    shows "$case_, zstd byte by byte"
+    printf '%s %s\n' $cases $failures >counted
+    [ "$failures" -eq 0 ] || exit 1
+done
+read -r done_ bad_ <counted
+cases=$done_ failures=$bad_
+
+# --- a text large enough for several readers ---
+
+[ "$SCALE" = small ] && lines=30000 || lines=3000000
+[ "$on_gpu" ] && lines=5000
+make_text $lines 11 >large
+"$HELPERS/make_zstd" -f 100000 <large >large.zst
+for way in "-k 2" "-k -1" "-t , -k 2" "-t , -k -1" "-c -k 2" "-a rt="; do
+    case $on_gpu$way in yes-c*) continue ;; esac
+    expect large $way
+    for threads in 1 2 4; do
+        fields --threads=$threads large
+        shows "large, $way, $threads threads"
+        fields --threads=$threads --chunk-size=5003 large
+        shows "large, $way, $threads threads, small chunks"
+        sed 's/: large:/: large.zst:/' told >kept && mv told told-in && mv kept told
+        fields --threads=$threads large.zst
+        shows "large, $way, zstd, $threads threads"
+        mv told-in told
+    done
+    sed 's/: large:/: standard input:/' told >kept && mv kept told
+    cat large | fields
+    shows "large, $way, pipe"
+done
+
+# --- as awk and cut ---
+
+awk 'BEGIN { for (i = 0; i < 5000; i++) printf "%d\t %d  %.3f,%d,%d %d\n", i, i % 7, i / 9, i % 13, i * 3, i }' >plain
+for k in 1 2 3 4; do
+    awk "{ print \$$k }" plain | "$GPUHISTO" --device=cpu -n -q >expected
+    run -n -q -k $k plain
+    counts "awk, field $k" expected
+done
+awk '{ print $NF }' plain | "$GPUHISTO" --device=cpu -n >expected
+run -n -k -1 plain
+counts "awk, the last one" expected
+awk '{ print $(NF - 1) }' plain | "$GPUHISTO" --device=cpu -n -q >expected
+run -nqk-2 plain
+counts "awk, the last but one" expected
+cut -d , -f 2 plain | "$GPUHISTO" --device=cpu -n >expected
+run -n -t , -k 2 plain
+counts "cut" expected
+
+# --- the header ---
+
+printf 'rt=1\nrt=2\n' >after
+printf '2' | "$GPUHISTO" --device=cpu -n >expected
+run -n --after=rt= --header-line after
+counts "--after and a header" expected
+names()
+{
+    printf 'id,"the ms",ms,\n1,2,3,4\n5,6,7,8\n' >a.csv
+    printf 'ms,id\n30,x\n70,y\n' >b.csv
+    printf '' >empty.csv
+    printf 'ms\r\n' >only.csv
+    printf '3 7 30 70' | "$GPUHISTO" --device=cpu -n >expected
+    for how in "" --chunk-size=1 --threads=3 --csv; do
+        run -n -t , -k ms --header-line $how a.csv b.csv empty.csv only.csv
+        counts "a column's name in each FILE, $how" expected
+    done
+    "$HELPERS/make_zstd" -f 3 <a.csv >a.csv.zst
+    run -n -t , -k ms --header-line a.csv.zst b.csv
+    counts "a column's name in zstd" expected
+    "$HELPERS/dribble" <a.csv.zst | run -n -t , -k ms --header-line - b.csv
+    counts "a column's name in zstd, byte by byte" expected
+    cat a.csv | run -n -t , -k ms --header-line - b.csv
+    counts "a column's name in a pipe" expected
+    printf '2 6' | "$GPUHISTO" --device=cpu -n >expected
+    run -n -t , -k 'the ms' --header-line a.csv
+    counts "a name in quotes" expected
+    run -n --csv -k 'the ms' --header-line a.csv
+    counts "a name in quotes, CSV" expected
+    printf '"x ""y""\n",ms\n2,1\n6,1\n' >quoted.csv
+    run -n --csv -k 'x "y"
+' --header-line quoted.csv
+    counts "a name with quotes and a newline" expected
+    printf '\357\273\277"the ms",b\n2,1\n6,1\n' >mark.csv
+    run -n -t , -k 'the ms' --header-line mark.csv
+    counts "a name after a byte order mark" expected
+    printf 'x\n' >>quoted.csv
+    run -n --csv -k 2 --header-line --invalid=error quoted.csv
+    refuses "the line after a header of two" 1 'gpuhisto: quoted.csv: line 5: no field 2'
+    run -n -t , -k none --header-line a.csv
+    refuses "a name that is missing" 1 "gpuhisto: a.csv: no column is called 'none'"
+    cat b.csv | run -n -t , -k none --header-line
+    refuses "a name that is missing in a pipe" 1 "gpuhisto: standard input: no column is called 'none'"
+    run -n -t , -k none --header-line a.csv.zst
+    refuses "a name that is missing in zstd" 1 "gpuhisto: a.csv.zst: no column is called 'none'"
+    printf 'ms' >short.csv
+    printf 'invalid\t0\n' >expected
+    run -n -k ms --header-line short.csv empty.csv
+    counts "nothing but a header" expected
+    run -n -t , -k ms --header-line -F json b.csv
+    check "the total" grep -q '"total":2,' out
+}
+[ "$on_gpu" ] || names
+
+# Each FILE by itself has a header of its own, too.
+printf 'a 1\nb 2\nc x\n' >one
+printf 'd 3\ne 4\nf' >two
+for file in one two; do
+    tail -n +2 $file | awk '{ print (NF > 1 ? $2 : "?") }' | "$GPUHISTO" --device=cpu -n -q |
+        sed "s/^/$file\t/"
+done >expected
+run -n -q -k 2 --header-line --each --threads=3 one two
+counts "--each" expected
+tail -n +2 one | awk '{ print $2 }' | "$GPUHISTO" --device=cpu -n -q --stats >expected
+"$GPUHISTO" --device=cpu -n -q -k 2 --header-line --stats one >out 2>err
+echo $? >status
+counts "--stats" expected
+
+# A FILE that grows while it is read, and one whose size is not known.
+printf 'a 1\nb 23' >grows
+mkfifo gate
+(
+    exec 3>gate
+    printf '45\nc 7\n' >>grows
+    exec 3>&-
+) &
+run -n -k 2 gate grows
+wait $!
+printf '1 2345 7' | "$GPUHISTO" --device=cpu -n >expected
+counts "a file that grew" expected
+
+# --- long lines ---
+
+line() # BYTES: a line of so many bytes, of which the last field is 5
+{
+    awk -v n=$(($1 - 2)) 'BEGIN { for (s = "aaaaaaaaaaaaaaaa"; length(s) < n; s = s s); printf "%s 5", substr(s, 1, n) }'
+}
+for bytes in 4095 4096 4097 300000 1048575 1048576 1048577 3000000; do
+    { printf 'x 1\n'; line $bytes; printf '\ny 2\n'; line $bytes; } >long
+    { printf 'x 1\n'; line $bytes; printf '\n\n\n\ny 2\n'; line 40; } >long.2
+    [ "$on_gpu" ] && [ $bytes -gt 2000000 ] && continue
+    for way in "-k -1" "-k 2" "-c -t : -k 1" "-a a "; do
+        case $on_gpu$way in yes-c*) continue ;; esac
+        set -f
+        case $way in
+        -a*) options=--after=a ;;
+        esac
+        for file in long long.2; do
+            case $way in
+            -a*)
+                "$HELPERS/oracle_fields" -a 'a ' $file >tokens 2>told
+                "$GPUHISTO" --device=cpu -n -q tokens >expected
+                ;;
+            *) expect $file $way ;;
+            esac
+            for size in 100 100K 8M; do
+                [ $size = 100 ] && [ $bytes -gt 5000 ] && continue
+                for threads in 1 3; do
+                    case $way in
+                    -a*) run -n "--after=a " --threads=$threads --chunk-size=$size $file ;;
+                    *) fields --threads=$threads --chunk-size=$size $file ;;
+                    esac
+                    shows "$bytes bytes, $way, $size, $threads threads"
+                done
+            done
+            case $way in
+            -a*) continue ;;
+            esac
+            sed "s/: $file:/: standard input:/" told >kept && mv kept told
+            cat $file | fields
+            shows "$bytes bytes, $way, pipe"
+            for frame in 1000 1000000 100000000; do
+                [ $frame = 1000 ] && [ $bytes -gt 300000 ] && continue
+                "$HELPERS/make_zstd" -f $frame <$file >long.zst
+                fields <long.zst
+                shows "$bytes bytes, $way, frames of $frame"
+            done
+        done
+        set +f
+    done
+done
+# The rest of a line that is too long is not a line, whatever is in it.
+{ line 1048577; awk 'BEGIN { for (i = 0; i < 300000; i++) printf " %d", i; print ""; print "y 6" }'; } >long
+expect long -k -1
+fields long
+shows "a line of several chunks"
+sed 's/: long:/: standard input:/' told >kept && mv kept told
+cat long | fields --chunk-size=10K
+shows "a line of several chunks, pipe"
+csv_of_chunks()
+{
+    { printf '"'; cat long; printf '"\n'; printf 'z "7,8"\n9\n'; } >long.csv
+    expect long.csv -c -k 1
+    fields long.csv
+    shows "a record of several chunks"
+}
+[ "$on_gpu" ] || csv_of_chunks
+
+# --- what is invalid ---
+
+printf 'a 1\nb\n\nc x 3\n' >some
+printf '1\t1\t1.03125\ninvalid\t2\n' >expected
+echo "gpuhisto: some: line 2: no field 2" >told
+run -n -k 2 some
+shows "--invalid=count"
+run -n -k 2 --invalid=error some
+refuses "--invalid=error" 1 "gpuhisto: some: line 2: no field 2"
+sed 's/^invalid.*/invalid\t0/' expected >skipped
+run -n -k 2 --invalid=skip some
+counts "--invalid=skip" skipped
+run -n -k -1 --invalid=error some
+refuses "the last one" 1 "gpuhisto: some: line 2: 'b' is not a number"
+run -n --after='x ' --invalid=error some
+refuses "--after" 1 "gpuhisto: some: line 1: no number after 'x '"
+run -n -t ' ' -k 3 --invalid=error some
+refuses "a separator" 1 "gpuhisto: some: line 1: no field 3"
+printf '1,,2\n' | run -n -t , -k 2 --invalid=error
+refuses "an empty field" 1 "standard input: line 1: '' is not a number"
+for threads in 1 2; do
+    yes 'a x' | run -n -k 2 --invalid=error --threads=$threads
+    refuses "endless, $threads threads" 1 "line 1: 'x' is not a number"
+done
+
+# as TABLE-ROWS TEXT OPTION...: rows separated by blanks, columns by colons.
+as()
+{
+    printf '%s' "$1" | tr ' :' '\n\t' >expected
+    echo >>expected
+    printf -- "$2" >text
+    shift 2
+    run -n -q -B10 --min=0 --max=10 "$@" text
+    sed -i '/\t0\t[0-9]*$/d; /\t0\tinf$/d' out
+    counts "$*" expected
+}
+as '1:1:2 2:1:3 invalid:0' 'a  1 \n\tb\t2\t\r\n' -k 2
+as '1:1:2 invalid:1' '"1"\n1"\n' -t , -k 1
+as '1:1:2 invalid:1' '1\n"1"\n' -k 1
+as '1:2:2 invalid:0' ' " 1 " ,2\n1' -t , -k 1
+as '1:1:2 invalid:3' '1,2\n1 2,3\n,3\n"",1\n' -t , -k 1
+[ "$on_gpu" ] || as '4:1:5 invalid:2' '"a,\n",4\n"b\n",",4",5\n"c""",x\n' --csv -k 2
+[ "$on_gpu" ] || as '3:1:4 invalid:0' '"a;\n";3\n' --csv -t ';' -k 2
+as '0:1:1 1:3:2 5:1:6 invalid:1' 'rt=1.5s\nrt = 1\nart="1", rt=7\nrt=5.\nrt=.1.2\nrt= 1e0e\n' --after=rt=
+as '1:1:2 invalid:4' 'rt=\nrt=-\nrt=x1\nrt=1-2\nrt=""1\n' --after=rt=
+as '5:1:6 invalid:0' '{"a": "x", "latency_ms": "5.5", "b": 7}\n' '--after="latency_ms":'
+printf 'inf\t1\tinf\n' >expected
+printf 'rt=infinite' | run -n --after=rt=
+check "infinity" grep -q "^inf${tab}1" out
+
+# --- what does not go together ---
+
+while read -r arguments; do
+    set -f
+    run $arguments </dev/null
+    set +f
+    refuses "$arguments" 2 "as in"
+done <<'END'
+-k 3
+-t ,
+--csv
+--header-line
+--after=x
+-b -k 3
+--values=u8 -k 1
+-n -t ,
+-n --csv
+-n --header-line
+END
+for arguments in "-n -k 1 --after=x" "-n -t , --after=x" "-n --csv --after=x"; do
+    run $arguments </dev/null
+    refuses "$arguments" 2 "--after: cannot be combined"
+done
+for arguments in "-n -k 0" "-n -k x" "-n -k 0 --header-line" "-n -k 1,2" "-n -k --1" "-n -k 99999999"; do
+    run $arguments </dev/null
+    refuses "$arguments" 2 "--field=" "must be 1 or more, -1 for the last one, or, with --header-line, a name"
+done
+for separator in "" ab "
+" '\n'; do
+    run -n -k 1 -t "$separator" </dev/null
+    refuses "-t '$separator'" 2 "--separator=" "must be one byte"
+done
+run -n -k 1 --csv -t '"' </dev/null
+refuses "-t '\"'" 2 "leave out --csv"
+for string in "" "a
+b"; do
+    run -n --after="$string" </dev/null
+    refuses "--after='$string'" 2 "--after=" "must be text in a line"
+done
+after=$(printf '%0129d' 0)
+for arguments in "--csv -k 1" "-k x --header-line" "--after=$after"; do
+    run_as "$GPUHISTO" --device=gpu -n $arguments </dev/null
+    refuses "--device=gpu $arguments" 2 "--device=gpu: does not count CSV, columns by name, or what follows a long STRING; leave it out"
+done
+run_as "$GPUHISTO" --kernel=numbers -n -k 1 </dev/null
+refuses "--kernel=numbers" 2 "--kernel=numbers: does not count in this mode"
+run_as "$GPUHISTO" --kernel=fields -n </dev/null
+refuses "--kernel=fields" 2 "--kernel=fields: does not count in this mode"
+
+summary

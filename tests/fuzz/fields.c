@@ -1,0 +1,45 @@
+/* For libFuzzer: fields of lines by every parser that this processor can run, on any text, against
+ * the definition. The first bytes say which field, how many values are asked for at a time, and
+ * where CSV is cut. `make fuzz` builds it. */
+#include "src/histogram/number.h"
+#include "tests/helpers/check_fields.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define HEAD 5
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    char after[8];
+    if (size < HEAD)
+        return 0;
+    struct field field = {.kind = (enum field_kind)(1 + data[0] % 4), .separator = data[1]};
+    field.number = (int8_t)data[2] ? (int8_t)data[2] : 1;
+    if (field.separator == '\n' || (field.kind == FIELD_CSV && field.separator == '"'))
+        field.separator = ',';
+    size_t cap = data[3] + (size_t)1, at = HEAD;
+    if (field.kind == FIELD_AFTER) {
+        size_t len = 1 + data[1] % 5;
+        if (size - at < len || memchr(data + at, '\n', len) || memchr(data + at, '\0', len))
+            return 0;
+        memcpy(after, data + at, len);
+        after[len] = '\0';
+        field.after = after;
+        field.after_len = len;
+        at += len;
+    }
+    size_t len = size - at;
+    unsigned char *text = malloc(len ? len : 1); /* of that size, for the sanitizer */
+    if (!text)
+        abort();
+    memcpy(text, data + at, len);
+    number_prepare();
+    if (!check_fields(&field, text, len, cap, len * data[4] / 256))
+        abort();
+    free(text);
+    return 0;
+}

@@ -1,0 +1,132 @@
+#include "tests/helpers/check_fields.h"
+#include "src/cpu/field_parser.h"
+#include "tests/helpers/naive_field.h"
+#include "tests/helpers/naive_number.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static struct naive_fields naive_of(const struct field *field)
+{
+    static const enum naive_way ways[] = {[FIELD_BLANKS] = NAIVE_BLANKS,
+                                          [FIELD_SEPARATED] = NAIVE_SEPARATED,
+                                          [FIELD_CSV] = NAIVE_CSV,
+                                          [FIELD_AFTER] = NAIVE_AFTER};
+    return (struct naive_fields){ways[field->kind], field->number, field->separator, field->after};
+}
+
+static bool complain(const struct field *field, const char *who, size_t at, const char *what)
+{
+    fprintf(stderr, "FAIL: %s: kind %d, field %d, separator 0x%02x: at %zu: %s\n", who,
+            (int)field->kind, (int)field->number, field->separator, at, what);
+    return false;
+}
+
+/* The next record that counts. */
+static bool next_sample(const struct naive_fields *fields, const unsigned char *text, size_t len,
+                        size_t *at, struct naive_record *record)
+{
+    while (naive_record(fields, text, len, at, record))
+        if (record->what != NAIVE_EMPTY)
+            return true;
+    return false;
+}
+
+static bool check_parser(const struct number_parser *parser, const struct field *field,
+                         const unsigned char *text, size_t len, size_t cap, double *values)
+{
+    const struct naive_fields fields = naive_of(field);
+    size_t at = 0, done = 0, count, used;
+    struct naive_record record;
+    do {
+        count = fields_parse(parser, field, text + done, len - done, values, cap, &used);
+        if (count > cap)
+            return complain(field, parser->name, done, "too many values");
+        for (size_t i = 0; i < count; i++) {
+            if (!next_sample(&fields, text, len, &at, &record))
+                return complain(field, parser->name, done, "more values than records");
+            if (!naive_same(values[i], record.value))
+                return complain(field, parser->name, record.begin, "another value");
+        }
+        done += used;
+    } while (count == cap);
+    if (done != len || next_sample(&fields, text, len, &at, &record))
+        return complain(field, parser->name, done, "fewer values than records");
+    return true;
+}
+
+static bool check_invalid(const struct field *field, const unsigned char *text, size_t len)
+{
+    const struct naive_fields fields = naive_of(field);
+    struct naive_record record;
+    struct field_fault fault;
+    size_t at = 0;
+    bool invalid = false;
+    while (!invalid && next_sample(&fields, text, len, &at, &record))
+        invalid = isnan(record.value);
+    if (field_find_invalid(field, text, len, &fault) != invalid)
+        return complain(field, "invalid", 0, invalid ? "not found" : "found one");
+    if (!invalid)
+        return true;
+    bool same =
+        fault.at == record.begin && (fault.what == FIELD_FOUND) == (record.what == NAIVE_FIELD);
+    if (same && fault.what == FIELD_FOUND)
+        same = fault.from == record.from && fault.len == record.to - record.from;
+    return same || complain(field, "invalid", record.begin, "another one");
+}
+
+/* Where the last record that ends before len ends, and the next one begins; 0: there is none. */
+static size_t last_end(const struct field *field, const unsigned char *text, size_t len)
+{
+    const struct naive_fields fields = naive_of(field);
+    struct naive_record record;
+    size_t at = 0, end = 0;
+    while (naive_record(&fields, text, len, &at, &record))
+        end = record.end < len ? record.end + 1 : end;
+    return end;
+}
+
+/* Where the record ends that goes on, or begins, at `cut`. */
+static size_t end_after(const struct field *field, const unsigned char *text, size_t len,
+                        size_t cut)
+{
+    const struct naive_fields fields = naive_of(field);
+    struct naive_record record;
+    for (size_t at = 0; naive_record(&fields, text, len, &at, &record);)
+        if (record.end >= cut)
+            return record.end;
+    return len;
+}
+
+static bool check_scan(const struct field *field, const unsigned char *text, size_t len, size_t cut)
+{
+    enum csv_state state = CSV_FIELD_START;
+    size_t first = field_scan_csv(field->separator, text, 0, cut, &state);
+    enum csv_state at_cut = state;
+    if (cut + field_end_csv(field->separator, text + cut, len - cut, &at_cut) !=
+        end_after(field, text, len, cut))
+        return complain(field, "scan", cut, "another end of the record at a cut");
+    size_t second = field_scan_csv(field->separator, text, cut, len, &state);
+    if (first != last_end(field, text, cut))
+        return complain(field, "scan", cut, "another end of a record");
+    if ((second ? second : first) != last_end(field, text, len))
+        return complain(field, "scan", len, "another end of a record after a cut");
+    return true;
+}
+
+bool check_fields(const struct field *field, const unsigned char *text, size_t len, size_t cap,
+                  size_t cut)
+{
+    double *values = malloc(cap * sizeof *values); /* of that size, for a sanitizer */
+    if (!values)
+        abort();
+    bool right = check_invalid(field, text, len);
+    if (field->kind == FIELD_CSV)
+        right &= check_scan(field, text, len, cut);
+    for (const struct number_parser *const *parser = number_parsers; *parser; parser++)
+        if ((*parser)->runs_here())
+            right &= check_parser(*parser, field, text, len, cap, values);
+    free(values);
+    return right;
+}

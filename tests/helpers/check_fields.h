@@ -1,0 +1,17 @@
+/* Compares all that finds fields of lines with the definition (naive_field.h). */
+#ifndef GPUHISTO_TESTS_CHECK_FIELDS_H
+#define GPUHISTO_TESTS_CHECK_FIELDS_H
+
+#include "src/histogram/field.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Whether every parser that this processor can run, asked for `cap` values at a time, gives the
+ * values of the fields of text[0..len), to the bit; and whether field_find_invalid finds the first
+ * record that is invalid, and field_scan_csv the ends of CSV records if the text is cut at `cut`.
+ * If not, says so on standard error. number_prepare was called. */
+bool check_fields(const struct field *field, const unsigned char *text, size_t len, size_t cap,
+                  size_t cut);
+
+#endif

@@ -1,0 +1,109 @@
+#include "tests/helpers/field_texts.h"
+#include "tests/helpers/random.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static void put(struct field_text *text, const char *bytes)
+{
+    size_t len = strlen(bytes);
+    if (len > FIELD_TEXT_SIZE - text->len)
+        len = FIELD_TEXT_SIZE - text->len;
+    memcpy(text->bytes + text->len, bytes, len);
+    text->len += len;
+}
+
+static void put_one_of(struct field_text *text, const char *const *strings, unsigned count)
+{
+    put(text, strings[random_below(count)]);
+}
+
+#define PUT_ONE_OF(text, ...)                                                                      \
+    put_one_of(text, (const char *const[]){__VA_ARGS__},                                           \
+               sizeof((const char *const[]){__VA_ARGS__}) / sizeof(const char *))
+
+static void put_number(struct field_text *text)
+{
+    char number[64];
+    switch (random_below(8)) {
+    case 0:
+        snprintf(number, sizeof number, "%.17g", random_fraction());
+        break;
+    case 1:
+        snprintf(number, sizeof number, "%u", random_below(100000));
+        break;
+    case 2:
+        snprintf(number, sizeof number, "-%u.%03ue%d", random_below(10), random_below(1000),
+                 (int)random_below(20) - 10);
+        break;
+    case 3:
+        PUT_ONE_OF(text, "inf", "-Infinity", "+5", "5.", ".5", "1e5", "00000000000000000000000001");
+        return;
+    case 4:
+        PUT_ONE_OF(text, "x", "1x", "5e", "-", "1\v2", "1\f", "\r", "nan", "0x10", "1\0012",
+                   "\303\244");
+        return;
+    default:
+        snprintf(number, sizeof number, "%u.%03u", random_below(10), random_below(1000));
+        break;
+    }
+    put(text, number);
+}
+
+static void put_field(struct field_text *text, const struct field *field, unsigned oddity)
+{
+    if (random_below(oddity) == 0)
+        PUT_ONE_OF(text, "\"", "\"\"", " ", "\t", "a\"b", "\"a\nb\"", "\"1,2\"", "\" 5 \"",
+                   "\"\"\"\"", "\"5\"6", "\"5\"\"6\"", "5 6", "\"1\n\n2,\"", "\r", "\n", "", " 7 ",
+                   "\"8\"");
+    else if (random_below(3) == 0)
+        PUT_ONE_OF(text, "GET", "/index.html", "2026-11-22T08:00:00", "a somewhat longer text",
+                   "a-text-that-fills-more-than-a-window-of-sixty-four-bytes-by-itself-alone", "-",
+                   "");
+    else
+        put_number(text);
+    if (field->kind == FIELD_AFTER && random_below(2) == 0) {
+        put(text, field->after);
+        PUT_ONE_OF(text, "", " ", "\"", "\t \"", " \" ", "\"\"", "=");
+        put_number(text);
+    }
+}
+
+void field_text_fill(struct field_text *text, const struct field *field, size_t len)
+{
+    const char separator[] = {(char)field->separator, '\0'};
+    unsigned fields = 1 + random_below(12), oddity = 1 + random_below(200);
+    text->len = 0;
+    while (text->len < len) {
+        unsigned count = random_below(4) == 0 ? random_below(16) : fields;
+        for (unsigned i = 0; i < count; i++) {
+            put_field(text, field, oddity);
+            if (i + 1 < count && field->kind == FIELD_BLANKS)
+                PUT_ONE_OF(text, " ", " ", "\t", "   ", " \t ");
+            else if (i + 1 < count)
+                put(text, separator);
+        }
+        PUT_ONE_OF(text, "\n", "\n", "\n", "\n", "\r\n", " \n", "\n\n", "\r\r\n");
+    }
+    text->len = len;
+}
+
+void field_draw(struct field *field)
+{
+    static const char *const strings[] = {
+        "rt=", "\"ms\":",
+        "=",   "latency",
+        " ",   "a-text-that-is-long-enough-to-be-longer-than-one-window-of-sixty-four-bytes"};
+    static const char separators[] = ",;\t|: \"5\r";
+    *field = (struct field){.kind = (enum field_kind)(1 + random_below(4))};
+    field->number = 1 + (int32_t)random_below(random_below(8) == 0 ? 80 : 12);
+    if (random_below(2) == 0)
+        field->number = -field->number;
+    field->separator = (unsigned char)separators[random_below(sizeof separators - 1)];
+    if (field->kind == FIELD_CSV && field->separator == '"')
+        field->separator = ',';
+    if (field->kind == FIELD_AFTER) {
+        field->after = strings[random_below(sizeof strings / sizeof strings[0])];
+        field->after_len = strlen(field->after);
+    }
+}
