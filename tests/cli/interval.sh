@@ -114,8 +114,6 @@ check "a pipe: empty lines between" [ "$(grep -c '^$' out)" -ge 2 ]
 oracle bytes <text
 run --interval=60 text
 counts "a short input" expected
-run --interval=0.1 --threads=1 text
-counts "a short input, a short interval" expected
 
 # --- who reads the tables ---
 

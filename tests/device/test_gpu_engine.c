@@ -34,7 +34,7 @@ struct schedule {
 };
 
 static unsigned char data[DATA_SIZE], text[DATA_SIZE];
-static unsigned schedules, exact, refused, struck, wrong;
+static unsigned schedules, exact, refused, struck, peeked, wrong;
 
 /* A tally of zeros in memory of the caller's. */
 static struct tally tally_in(uint64_t *counts, const struct histogram *histogram)
@@ -137,16 +137,6 @@ static void *feed_engine(void *arg)
     }
 }
 
-static void run_threads(struct feed *feed)
-{
-    pthread_t threads[8];
-    for (unsigned i = 0; i < feed->schedule->threads; i++)
-        if (pthread_create(&threads[i], NULL, feed_engine, feed) != 0)
-            abort();
-    for (unsigned i = 0; i < feed->schedule->threads; i++)
-        pthread_join(threads[i], NULL);
-}
-
 static void complain(const struct schedule *schedule, const char *what)
 {
     wrong++;
@@ -156,6 +146,43 @@ static void complain(const struct schedule *schedule, const char *what)
             what, schedule->histogram.bins, schedule->len, schedule->chunk_size, schedule->buffers,
             schedule->threads, schedule->fallback, schedule->timing, (int)schedule->plan.fault,
             schedule->plan.at, schedule->plan.for_good);
+}
+
+/* While chunks are counted, and perhaps the device is lost: no count is greater than at the end. */
+static void peek(const struct feed *feed)
+{
+    static uint64_t counts[2][COUNTS_MAX];
+    const struct schedule *schedule = feed->schedule;
+    struct tally seen = tally_in(counts[0], &schedule->histogram);
+    struct tally most = tally_in(counts[1], &schedule->histogram);
+    naive_counts(schedule, &most);
+    if (feed->cpu)
+        engine_peek(feed->cpu, &seen);
+    bool known = engine_peek(feed->gpu, &seen) == 0;
+    peeked += known;
+    if (known && is_many(schedule))
+        complain(schedule, "counts of a device that has no snapshot yet");
+    if (!known && !is_many(schedule) && (schedule->fallback || !engine_loss(feed->gpu)))
+        complain(schedule, "no counts so far");
+    bool is_more = seen.samples > most.samples || seen.newlines > most.newlines;
+    for (size_t bin = 0; bin < seen.bins; bin++)
+        is_more |= seen.counts[bin] > most.counts[bin];
+    if (is_more || (known && !tally_adds_up(&seen, &schedule->histogram)))
+        complain(schedule, "wrong counts so far");
+}
+
+static void run_threads(struct feed *feed)
+{
+    pthread_t threads[8];
+    for (unsigned i = 0; i < feed->schedule->threads; i++)
+        if (pthread_create(&threads[i], NULL, feed_engine, feed) != 0)
+            abort();
+    const struct fault_plan *plan = &feed->schedule->plan;
+    unsigned peeks = plan->fault == FAULT_STOP ? 0 : is_many(feed->schedule) ? 1 : plan->seed % 4;
+    for (unsigned i = 0; i < peeks; i++)
+        peek(feed);
+    for (unsigned i = 0; i < feed->schedule->threads; i++)
+        pthread_join(threads[i], NULL);
 }
 
 static void judge(const struct schedule *schedule, struct feed *feed)
@@ -367,7 +394,8 @@ int main(void)
         fail_everywhere(schedule);
         misbehave_everywhere(schedule);
     }
-    printf("%u schedules (in %u the fault struck): %u exact, %u refused, %u wrong\n", schedules,
-           struck, exact, refused, wrong);
-    return wrong != 0 || struck == 0;
+    printf(
+        "%u schedules (in %u the fault struck): %u exact, %u refused, %u wrong; peeked %u times\n",
+        schedules, struck, exact, refused, wrong, peeked);
+    return wrong != 0 || struck == 0 || peeked == 0;
 }
