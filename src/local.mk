@@ -41,6 +41,7 @@ cpu_sources = \
 	src/cpu/count.c src/cpu/count.h src/cpu/count_avx2.c src/cpu/count_avx512.c \
 	src/cpu/count_neon.c src/cpu/count_nibbles.h src/cpu/count_portable.c \
 	src/cpu/count_moments.h src/cpu/count_values.h \
+	src/cpu/digits_avx2.h src/cpu/digits_avx512.h \
 	src/cpu/number_parser.c src/cpu/number_parser.h src/cpu/number_avx2.c \
 	src/cpu/number_avx512.c src/cpu/number_portable.c
 
