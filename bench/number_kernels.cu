@@ -1,7 +1,8 @@
 // number_kernels [--size=MIB] [--chunk=MIB] [--repeats=N] [--data=KIND] [--csv=FILE]
 //
-// Measures how fast decimal text on the device is parsed and counted, into log-linear bins and into
-// 1024 equal ones, next to a kernel that only reads it: all at once, or in chunks as in the filter.
+// Measures how fast decimal text on the device is parsed and counted, into bins of three
+// digits, log-linear ones and 1024 equal ones, next to a kernel that only reads it: all at once, or
+// in chunks as in the filter.
 //
 // The text is made on the host, and copied as often as it takes to fill the device's buffer.
 // Results are verified first; times are medians of CUDA-event time.
@@ -149,6 +150,19 @@ static bool measure_task(struct bench *bench, const struct text_kind *kind, cons
 
 // --- the run ---
 
+// The table that goes with a row map, on the device; it stays there. NULL: it needs none.
+static const void *table_of(const struct histogram *histogram)
+{
+    size_t size;
+    void *table = row_table(histogram, &size), *copy = nullptr;
+    if (!table)
+        return nullptr;
+    check(cudaMalloc(&copy, size), "memory");
+    check(cudaMemcpy(copy, table, size, cudaMemcpyHostToDevice), "copy");
+    std::free(table);
+    return copy;
+}
+
 static struct task task_of(struct bench *bench, const char *name, const struct binning *binning)
 {
     struct task task = {name, {}, {}, {}, 0};
@@ -158,6 +172,7 @@ static struct task task_of(struct bench *bench, const char *name, const struct b
     task.how = launch_with(tuning_for(STRATEGY_numbers, capability), &task.histogram,
                            static_cast<unsigned>(bench->properties.sharedMemPerBlockOptin));
     task.args.map = sample_map_of(&task.histogram);
+    task.args.map.rows.table = table_of(&task.histogram);
     task.args.counts = bench->counts;
     task.args.rest = bench->rest;
     task.args.powers = bench->powers;
@@ -171,7 +186,7 @@ static void open_bench(struct bench *bench)
     number_prepare();
     check(cudaGetDeviceProperties(&bench->properties, 0), "no GPU");
     check(cudaMalloc(&bench->text, bench->size), "memory");
-    check(cudaMalloc(&bench->counts, (LOG_LINEAR_BINS + 4) * sizeof *bench->counts), "memory");
+    check(cudaMalloc(&bench->counts, (DIGITS_BINS(900) + 4) * sizeof *bench->counts), "memory");
     check(cudaMalloc(&bench->rest, words_for_rest(bench->size) * sizeof *bench->rest), "memory");
     check(cudaMalloc(&bench->powers, powers), "memory");
     check(cudaMemcpy(bench->powers, number_powers(), powers, cudaMemcpyHostToDevice), "copy");
@@ -184,7 +199,7 @@ static void open_bench(struct bench *bench)
 
 static bool measure_kind(struct bench *bench, const struct text_kind *kind)
 {
-    struct binning log_linear, equal;
+    struct binning digits, log_linear, equal;
     std::vector<unsigned char> text(made);
     text_fill(kind, text.data(), made, piece);
     for (size_t at = 0; at < bench->size; at += made)
@@ -192,9 +207,10 @@ static bool measure_kind(struct bench *bench, const struct text_kind *kind)
     if (bench->ceiling == 0)
         measure_ceiling(bench);
     binning_log_linear(&log_linear);
-    if (binning_equal(&equal, 0, 1000, 1024) != 0)
+    if (binning_equal(&equal, 0, 1000, 1024) != 0 || binning_digits(&digits, 3, false) != 0)
         return false;
-    return measure_task(bench, kind, task_of(bench, "log-linear", &log_linear), text) &&
+    return measure_task(bench, kind, task_of(bench, "3 digits", &digits), text) &&
+           measure_task(bench, kind, task_of(bench, "log-linear", &log_linear), text) &&
            measure_task(bench, kind, task_of(bench, "1024 equal", &equal), text);
 }
 

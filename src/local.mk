@@ -45,6 +45,7 @@ cpu_sources = \
 	src/cpu/field_avx2.c src/cpu/field_avx512.c src/cpu/field_gather.h \
 	src/cpu/field_lines.h \
 	src/cpu/field_parser.c src/cpu/field_parser.h src/cpu/field_portable.c \
+	src/cpu/digits_avx2.h src/cpu/digits_avx512.h \
 	src/cpu/number_parser.c src/cpu/number_parser.h src/cpu/number_avx2.c \
 	src/cpu/number_avx512.c src/cpu/number_portable.c
 

@@ -53,6 +53,8 @@ TARGET INLINE void add_plane(uint64_t totals[8], vector plane, unsigned weight)
 
 #include "count_nibbles.h"
 #define SQUARE_BY_FMA
+#include "digits_avx2.h"
+#define QUICK_DIGITS avx2_rows_of_digits
 #include "count_values.h"
 
 static bool avx2_runs_here(void)

@@ -237,10 +237,8 @@ TARGET INLINE void rows_of_digits(const struct binning *binning, const union bat
     const struct digits_layout layout = binning->digits; /* which rows cannot point into */
     const uint32_t shift = layout.shift, usual = 53;     /* of DIGITS_DEFAULT */
 #ifdef QUICK_DIGITS
-    if (size == 8) {
-        QUICK_DIGITS(&layout, batch->doubles, rows);
+    if (size == 8 && QUICK_DIGITS(&layout, batch->doubles, rows))
         return;
-    }
 #endif
     if ((shift == usual ? rows_by_steps(&layout, batch, rows, size, usual, false)
                         : rows_by_steps(&layout, batch, rows, size, shift, false)) ||

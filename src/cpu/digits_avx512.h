@@ -6,8 +6,6 @@
 #include "src/histogram/binning_digits.h"
 
 #include <immintrin.h>
-#include <math.h>
-#include <string.h>
 
 #define DIGITS_BATCH 1024
 
@@ -15,7 +13,6 @@
  * looked up by the decade of its first, so they begin with a power of two. */
 #define WINDOW_FIRST (-6)
 #define WINDOW_DECADES 16
-#define WINDOW_LEAST 0x1p-19
 #define WINDOW_END 0x1p34
 
 /* The powers of ten that are needed for these, descending, as sums of two doubles. */
@@ -153,24 +150,16 @@ TARGET INLINE struct window window_of(const struct digits_layout *layout)
     };
 }
 
-/* The rows of a batch of doubles. Most have no sign, and lie in the window. */
-TARGET static void avx512_rows_of_digits(const struct digits_layout *layout, const double *values,
+/* The rows of a batch of doubles. Most have no sign, and lie in the window. False: some are left to
+ * be found. */
+TARGET static bool avx512_rows_of_digits(const struct digits_layout *layout, const double *values,
                                          uint32_t *rows)
 {
     const struct window window = window_of(layout);
     const bool few = layout->digits <= 3;
-    if (few ? digits_of_batch(layout, &window, values, rows, true, false)
-            : digits_of_batch(layout, &window, values, rows, false, false))
-        return;
-    if (digits_of_batch(layout, &window, values, rows, false, true))
-        return;
-    for (size_t i = 0; i < DIGITS_BATCH; i++) {
-        const double magnitude = fabs(values[i]);
-        uint64_t bits;
-        memcpy(&bits, &values[i], sizeof bits);
-        if (!(magnitude > WINDOW_LEAST && magnitude < WINDOW_END))
-            rows[i] = digits_row(layout, bits);
-    }
+    return (few ? digits_of_batch(layout, &window, values, rows, true, false)
+                : digits_of_batch(layout, &window, values, rows, false, false)) ||
+           digits_of_batch(layout, &window, values, rows, false, true);
 }
 
 #endif

@@ -29,7 +29,8 @@ int power_open(struct long_power *power, struct decimal base, size_t limbs)
     for (unsigned i = 0; i < base.places; i++)
         scale *= 10;
     uint64_t common = greatest_common_divisor(base.digits, scale);
-    *power = (struct long_power){.up = base.digits / common, .down = scale / common, .limbs = limbs};
+    *power =
+        (struct long_power){.up = base.digits / common, .down = scale / common, .limbs = limbs};
     power->shift = take_out_twos(&power->up) - take_out_twos(&power->down);
     power->mantissa = calloc(limbs + 2, sizeof *power->mantissa);
     if (!power->mantissa)

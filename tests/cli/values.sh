@@ -61,6 +61,24 @@ printf '\0\0\300\177\0\0\200\177\0\0\200\377\0\0\0\200\0\0\0\0\0\0\0\077\0\0\200
 printf -- '-inf\t1\t0\n0\t2\t0.5\n0.5\t1\t1\n1\t2\tinf\ninvalid\t1\n' >expected
 run --values=f32 -B 2 --min=0 --max=1 odd
 counts "odd floats" expected
+printf -- '-inf\t1\t-1e+39\n0\t2\t0\n0.5\t1\t0.501\n1\t1\t1.01\n1e+39\t1\tinf\ninvalid\t1\n' >expected
+run --values=f32 odd
+counts "odd floats, digits" expected
+printf -- '-inf\t1\t-inf\n0\t2\t0\n0.5\t1\t0.515625\n1\t1\t1.03125\ninf\t1\tinf\ninvalid\t1\n' >expected
+run --values=f32 --log=2:32 odd
+counts "odd floats, --log=2:32" expected
+# 0.7 as a float is below the double 0.7, and begins its bin all the same; the float before it does not.
+printf '\63\63\63\77\62\63\63\77\63\63\63\277' >some
+printf -- '-0.7\t1\t-0.69\n0.69\t1\t0.7\n0.7\t1\t0.71\ninvalid\t0\n' >expected
+run --values=f32 --digits=2 some
+counts "0.7 of f32" expected
+printf '\146\146\146\146\146\146\346\77\145\146\146\146\146\146\346\77' >some
+printf -- '0.699\t1\t0.7\n0.7\t1\t0.701\ninvalid\t0\n' >expected
+run --values=f64 some
+counts "0.7 of f64" expected
+printf -- '-inf\t0\t0.6\n0.6\t2\t0.8\n0.8\t0\tinf\ninvalid\t0\n' >expected
+run --values=f64 -B 1 some
+counts "-B of f64" expected
 
 # --- other bins ---
 
