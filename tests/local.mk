@@ -30,7 +30,7 @@ check-all:
 threaded_tests = tests/unit/test_frames tests/unit/test_text_cuts tests/device/test_gpu_engine tests/device/test_pool \
 	tests/cli/channels.sh tests/cli/compressed.sh tests/cli/counts.sh tests/cli/counts_auto.sh \
 	tests/cli/each.sh tests/cli/faults.sh tests/cli/faults_emulated.sh tests/cli/fields.sh tests/cli/interval.sh \
-	tests/cli/interval_emulated.sh tests/cli/npy.sh tests/cli/numbers.sh tests/cli/progress.sh \
+	tests/cli/npy.sh tests/cli/numbers.sh tests/cli/progress.sh \
 	tests/cli/ranges.sh \
 	tests/cli/sources.sh tests/cli/sources_emulated.sh tests/cli/values.sh \
 	tests/cli/zstd.sh tests/cli/gzip.sh

@@ -29,14 +29,19 @@ static int64_t units_above(struct digits_decimal decimal, int64_t by, int power)
     return -units_of((struct digits_decimal){-decimal.number, decimal.power}, by, power);
 }
 
-/* Finds the first and the last bin that hold samples; false if there are none. */
+/* Finds the first and the last bin that hold samples of any channel; false if there are none. */
 static bool find_bins(const struct binning *binning, const struct tally *tally, struct seen *seen)
 {
-    size_t first = 0, last = binning->bins;
-    while (first < last && tally->counts[1 + first] == 0)
-        first++;
-    while (last > first && tally->counts[last] == 0)
-        last--;
+    size_t first = binning->bins, last = 0;
+    for (size_t rows = 0; rows < tally->bins; rows += ROWS(binning)) {
+        size_t low = tally_next_counted(tally, rows + 1) - rows - 1, high = binning->bins;
+        if (low >= binning->bins)
+            continue;
+        while (tally->counts[rows + high] == 0)
+            high--;
+        first = low < first ? low : first;
+        last = high > last ? high : last;
+    }
     seen->first_bin = first;
     seen->last_bin = last - 1;
     return first < last;
@@ -92,23 +97,35 @@ static double *make_edges(const struct seen *seen, int64_t width)
     return edges;
 }
 
-/* Adds up the bins that were counted, whose lower edges ascend as those they are compared with. */
+/* Adds up the bins of a channel, whose lower edges ascend as those they are compared with. */
+static void add_up_channel(const struct binning *fine, const struct tally *tally, size_t channel,
+                           const struct seen *seen, const double *edges, const struct binning *wide,
+                           struct tally *sums)
+{
+    const size_t begin = channel * ROWS(fine);
+    const uint64_t *counts = tally->counts + begin;
+    uint64_t *to = sums->counts + channel * ROWS(wide);
+    size_t row = 0; /* how many of the edges are not above the bin's */
+    for (size_t from = 1 + seen->first_bin;; from++) {
+        from = tally_next_counted(tally, begin + from) - begin;
+        if (from > 1 + seen->last_bin)
+            break;
+        const double edge = digits_shown_edge(&fine->digits, from - 1);
+        while (row <= wide->bins && edges[row] <= edge)
+            row++;
+        to[row] += counts[from];
+    }
+    to[ROW_BELOW] = counts[ROW_BELOW];
+    to[ROW_ABOVE(wide)] = counts[ROW_ABOVE(fine)];
+    to[ROW_INVALID(wide)] = counts[ROW_INVALID(fine)];
+}
+
 static void add_up(const struct histogram *histogram, const struct tally *tally,
                    const struct seen *seen, const double *edges, const struct histogram *coarse,
                    struct tally *sums)
 {
-    const struct binning *fine = &histogram->binning, *wide = &coarse->binning;
-    size_t row = 0; /* how many of the edges are not above the bin's */
-    for (size_t from = 1 + seen->first_bin; from <= 1 + seen->last_bin; from++) {
-        from = tally_next_counted(tally, from);
-        const double edge = digits_shown_edge(&fine->digits, from - 1);
-        while (row <= wide->bins && edges[row] <= edge)
-            row++;
-        sums->counts[row] += tally->counts[from];
-    }
-    sums->counts[ROW_BELOW] = tally->counts[ROW_BELOW];
-    sums->counts[ROW_ABOVE(wide)] = tally->counts[ROW_ABOVE(fine)];
-    sums->counts[ROW_INVALID(wide)] = tally->counts[ROW_INVALID(fine)];
+    for (size_t channel = 0; channel < histogram_channels(histogram); channel++)
+        add_up_channel(&histogram->binning, tally, channel, seen, edges, &coarse->binning, sums);
     sums->samples = tally->samples;
     sums->bytes = tally->bytes;
     sums->newlines = tally->newlines;
@@ -127,7 +144,7 @@ enum coarsen_outcome coarsen(const struct histogram *histogram, const struct tal
     if (!edges ||
         binning_edges(&coarse->binning, edges, (size_t)(seen.last - seen.first) + 1) != BINNING_OK)
         goto no_memory;
-    coarse->bins = ROWS(&coarse->binning);
+    coarse->bins = ROWS(&coarse->binning) * histogram_channels(histogram);
     if (tally_open(sums, coarse) != 0) {
         binning_free(&coarse->binning);
         goto no_memory;

@@ -148,6 +148,31 @@ printf 'in\t0\t2\t0\t1\nin\t1\t0\t1\t2\nin\t3\t0\t2\t4\nin\t4\t1\t0\tinf\ntwo\t0
 run --values=u8 -B 4 --channels=2 --nonzero --each in two
 counts "--each" expected
 
+# --- bins over what was seen ---
+
+data uniform 24000 3 >in
+for type in f32 f64; do
+    for bins in 1 5 20; do
+        run --values=$type --channels=5 -B $bins in
+        check "$type, $bins bins: status" [ "$(cat status)" -eq 0 ]
+        awk -F '\t' '$1 != "invalid" { print $NF }' out | sed '/^inf$/d' | paste -s -d , >edges
+        mv out coarse
+        run --values=$type --channels=5 --edges="$(cat edges)" in
+        counts "$type, $bins bins" coarse
+    done
+done
+for type in f32 f64; do
+    run --values=$type --channels=2 --nonzero in
+    cut -f 1,2 out | grep -v "${tab}0$" >first
+    cut -f 1,3 out | grep -v "${tab}0$" >second
+    for channel in 0 1; do
+        "$HELPERS/channel" 2 "$((${type#f} / 8))" $channel <in >apart
+        run --values=$type --nonzero apart
+        cut -f 1,2 out >expected
+        [ $channel = 0 ] && same "$type, digits, channel 1" expected first || same "$type, digits, channel 2" expected second
+    done
+done
+
 # --- usage ---
 
 for value in 0 65 x ''; do

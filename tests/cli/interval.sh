@@ -31,7 +31,8 @@ grows()
     check "$1: status" [ "$(cat status)" -eq 0 ]
     check "$1: nothing else" [ ! -s err ]
     check "$1: whole tables" tables "$2"
-    check "$1: tables before the last one" [ "$(cat tables)" -ge 3 ]
+    # A sanitizer's program may have started only when most was written.
+    [ "$SANITIZED" = yes ] || check "$1: tables before the last one" [ "$(cat tables)" -ge 3 ]
     same "$1: the last table" expected "table.$(cat tables)"
     table=1
     while [ $table -lt "$(cat tables)" ]; do
