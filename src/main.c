@@ -150,6 +150,8 @@ static int coarsen_rows(const struct tally *tally, struct reason *why)
                    "--bins=%u: the values are too close together for %u digits; use %s--min and "
                    "--max",
                    options.report.most_bins, digits, digits < DIGITS_MAX ? "--digits=5, or " : "");
+        binning_free(&coarse.histogram.binning);
+        tally_close(&coarse.tally);
         return -1;
     case COARSEN_DONE:
         options.report.coarse = &coarse;

@@ -222,7 +222,7 @@ TARGET INLINE bool rows_by_steps(const struct digits_layout *layout, const union
         const uint64_t product =
             number_product(magnitude << 11 | beyond, step->scale[next], &unused);
         uint32_t row = step->row[next] + (uint32_t)(product >> shift);
-        row = magnitude == 0 ? side + 2 : row;
+        row = bits << with_signs == 0 ? side + 2 : row; /* without its sign */
         all |= row;
         const uint32_t sign = 0 - (uint32_t)negative; /* mirror - row is mirror + 1 + ~row */
         rows[i] = with_signs ? (row ^ sign) + (sign & (mirror + 1)) : row;

@@ -89,8 +89,10 @@ TARGET INLINE __m512d magnitudes_of_eight(const double *values, __mmask8 *negati
         return _mm512_castsi512_pd(bits);
     *negative = _mm512_movepi64_mask(bits);
     const __m512i magnitude = _mm512_and_si512(bits, _mm512_set1_epi64(INT64_MAX));
-    return _mm512_castsi512_pd(
-        _mm512_mask_sub_epi64(magnitude, *negative, magnitude, _mm512_set1_epi64(1)));
+    const __m512i one = _mm512_set1_epi64(1);
+    const __m512i before = _mm512_mask_sub_epi64(magnitude, *negative, magnitude, one);
+    /* The one before the least is not zero, which has a row, but left to be found. */
+    return _mm512_castsi512_pd(_mm512_mask_max_epu64(before, *negative, before, one));
 }
 
 /* Finds the rows of a batch of values in the window, and of zeros; of others they are anything.

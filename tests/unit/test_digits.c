@@ -141,14 +141,22 @@ static void check_edges(const struct subject *subject)
     }
 }
 
-static void check_odd(const struct subject *subject)
+enum { ODD = 9 };
+
+static double odd_value(const struct subject *subject, unsigned i)
 {
     const double tiny = subject->singles ? 0x1p-149 : DBL_TRUE_MIN;
     const double least = subject->singles ? (double)FLT_MIN : DBL_MIN;
     const double most = subject->singles ? (double)FLT_MAX : DBL_MAX;
-    const double odd[] = {0, tiny, 3 * tiny, least, before(subject, least), most, HUGE_VAL, NAN, 1};
-    for (size_t i = 0; i < sizeof odd / sizeof odd[0]; i++)
-        check_both_signs(subject, odd[i]);
+    const double odd[ODD] = {0,    tiny,     3 * tiny, least, before(subject, least),
+                             most, HUGE_VAL, NAN,      1};
+    return odd[i];
+}
+
+static void check_odd(const struct subject *subject)
+{
+    for (unsigned i = 0; i < ODD; i++)
+        check_both_signs(subject, odd_value(subject, i));
     for (int exponent = -149; exponent <= 127; exponent++) {
         check_both_signs(subject, ldexp(1, exponent));
         check_both_signs(subject, before(subject, ldexp(1, exponent)));
@@ -204,7 +212,7 @@ static double draw_for_loops(const struct subject *subject, unsigned kind)
     double value = random_below(8) || kind % 3 == 0 ? subject->edges[k] : draw(subject);
     value = subject->singles && fabs(value) > (double)FLT_MAX ? 1 : value;
     value = random_below(4) ? value : before(subject, value);
-    value = random_below(100) ? value : 0;
+    value = random_below(100) ? value : odd_value(subject, random_below(ODD));
     return kind % 2 && random_below(2) ? -value : value;
 }
 
