@@ -1,9 +1,9 @@
 #!/bin/sh
-# The documents agree with the program: every example of README.md and of the man page's EXAMPLES
-# prints what the document says, the sources keep to the rooms of doc/design.md, and the man page is
+# The documents agree with the program: every example of README.md, doc/recipes.md and the man page's
+# EXAMPLES prints what the document says, the sources keep to the rooms of doc/design.md, and the man page is
 # clean.
 #
-# An example is a block ```console of README.md, or a .Bd -literal block of the man page. Its lines
+# An example is a block ```console of a .md file, or a .Bd -literal block of the man page. Its lines
 # are "$ command", "> " and the rest of a long command, and what the commands print, errors too. The
 # blocks of a document run one after the other in one directory, so that one may use what an earlier
 # one made. A block that names a tool that is missing is skipped; no other block may use its files.
@@ -14,12 +14,12 @@ mkdir bin
 ln -s "$GPUHISTO" bin/gpuhisto
 PATH=$PWD/bin:$PATH
 
-# readme_examples: writes the blocks of README.md to example.1, example.2, ...
-readme_examples()
+# markdown_examples FILE: writes its blocks to example.1, example.2, ...
+markdown_examples()
 {
     awk '/^```console$/ { on = 1; file = "example." ++n; next }
          /^```$/ { on = 0 }
-         on { print >file }' "$srcdir/README.md"
+         on { print >file }' "$srcdir/$1"
 }
 
 # man_examples: the same for the man page; what roff escapes is put back.
@@ -61,6 +61,8 @@ lacks()
             return
         fi
     done
+    missing="there is no UTF-8 locale"
+    if grep -q '█' "$1" && [ -z "$with_bars" ]; then return; fi
     missing="this build does not decompress gzip"
     if grep -q '\.gz\>' "$1" && [ -z "$with_gzip" ]; then return; fi
     missing="this build has the GPU engine"
@@ -90,13 +92,22 @@ run_examples()
 with_cuda=yes
 if gpuhisto --device=gpu /dev/null 2>&1 | grep -q 'built without CUDA'; then with_cuda=; fi
 
+# Bars are as on a terminal of 80 columns.
+COLUMNS=80 LC_ALL=C.UTF-8
+export COLUMNS LC_ALL
+with_bars=yes
+if ! printf x | gpuhisto --device=cpu -p | grep -q '█'; then with_bars=; fi
+
 with_gzip=yes # it finds that its magic alone is truncated
 if printf '\037\213\010' | gpuhisto --device=cpu >/dev/null 2>&1; then with_gzip=; fi
 
-mkdir readme man
+mkdir readme recipes man
 cd readme || exit 99
-readme_examples
+markdown_examples README.md
 run_examples README.md 12
+cd ../recipes || exit 99
+markdown_examples doc/recipes.md
+run_examples doc/recipes.md 20
 cd ../man || exit 99
 man_examples
 run_examples gpuhisto.1 8
