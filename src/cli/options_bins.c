@@ -227,8 +227,6 @@ static int settle_digits(const struct draft *draft, struct binning *binning, str
     const unsigned digits = draft->digits ? draft->digits : DIGITS_DEFAULT;
     if (draft->bins && draft->options->each)
         return option_wrong(why, "--bins: requires --min and --max with --each");
-    if (draft->bins && draft->channels > 1)
-        return option_wrong(why, "--bins: requires --min and --max with --channels");
     draft->options->report.most_bins = draft->bins;
     draft->options->report.keep_bins = draft->digits > 0;
     return binning_digits(binning, digits, singles) == BINNING_OK ? 0 : out_of_memory(why);

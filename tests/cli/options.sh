@@ -146,7 +146,6 @@ usage "$digits" -n --digits=2 --bins=3 --min=1 --max=2
 usage "$digits" -n --digits=2 --edges=1,2
 usage "$digits" -n --digits=2 --log=2:32
 usage "--bins: requires --min and --max with --each" -n --each -B 5
-usage "--bins: requires --min and --max with --channels" --values=f32 --channels=2 -B 5
 usage "--digits=6: must be a whole number from 1 to 5" -n --digits=6
 usage "--digits=0: must be a whole number from 1 to 5" -n --digits=0
 usage "--digits: requires --numbers, --values=f32 or --values=f64; for other types, use --bins" \
