@@ -146,6 +146,16 @@ static int settle_interval(struct options *options, struct reason *why)
     return 0;
 }
 
+/* Without a snapshot for each chunk of a text, the CPU searches it for what is not a number, which
+ * takes longer than counting it there. */
+static void settle_text(struct options *options)
+{
+    const struct histogram *histogram = &options->histogram;
+    if (options->pool.device == DEVICE_AUTO && histogram->mode->is_text &&
+        !snapshot_each(histogram))
+        options->pool.device = DEVICE_CPU;
+}
+
 int engine_settle(struct options *options, struct reason *why)
 {
     size_t size = histogram_sample_size(&options->histogram), *chunk = &options->pool.chunk_size;
@@ -158,5 +168,6 @@ int engine_settle(struct options *options, struct reason *why)
         rc = settle_each(options, why);
     if (rc == 0)
         rc = settle_interval(options, why);
+    settle_text(options);
     return rc == 0 ? settle_counter(options, why) : rc;
 }

@@ -107,7 +107,7 @@ markdown_examples README.md
 run_examples README.md 12
 cd ../recipes || exit 99
 markdown_examples doc/recipes.md
-run_examples doc/recipes.md 20
+run_examples doc/recipes.md 15
 cd ../man || exit 99
 man_examples
 run_examples gpuhisto.1 8
