@@ -55,8 +55,8 @@ enum csv_state {
 size_t field_scan_csv(unsigned char separator, const unsigned char *data, size_t from, size_t len,
                       enum csv_state *state);
 
-/* Looks in data[0..len) for the newline that ends the record that CSV is in. Returns where it is, or
- * len if it is not there. *state is moved on to that. */
+/* Looks in data[0..len) for the newline that ends the record that CSV is in. Returns where it is,
+ * or len if it is not there. *state is moved on to that. */
 size_t field_end_csv(unsigned char separator, const unsigned char *data, size_t len,
                      enum csv_state *state);
 
