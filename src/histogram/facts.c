@@ -62,8 +62,7 @@ double facts_entropy(const uint64_t *counts, size_t count)
 
 /* --- quantiles --- */
 
-/* The rank, from 1, of the q-quantile of so many samples. */
-static uint64_t rank_of_quantile(double q, uint64_t samples)
+uint64_t quantile_rank(double q, uint64_t samples)
 {
     double wanted = q * (double)samples;
     uint64_t rank = wanted < (double)samples ? (uint64_t)wanted : samples;
@@ -72,8 +71,7 @@ static uint64_t rank_of_quantile(double q, uint64_t samples)
     return rank;
 }
 
-/* The row of the sample of rank `rank`, from 1. */
-static size_t row_of_rank(const uint64_t *counts, uint64_t rank)
+size_t quantile_row(const uint64_t *counts, uint64_t rank)
 {
     size_t row = ROW_BELOW;
     for (; counts[row] < rank; row++)
@@ -115,15 +113,24 @@ void facts_add_quantile(struct facts *facts, const struct histogram *histogram,
                         const struct tally *tally, double q)
 {
     const struct binning *binning = &histogram->binning;
-    uint64_t samples = tally->samples - tally->counts[ROW_INVALID(binning)];
+    const uint64_t samples = tally->samples - tally->counts[ROW_INVALID(binning)];
+    const uint64_t rank = quantile_rank(q, samples);
+    struct moments between = *tally->moments;
     char name[ROW_TEXT], lower[ROW_TEXT] = "nan", upper[ROW_TEXT] = "nan";
     snprintf(name, sizeof name, "p%.15g", 100 * q);
+    if (rank == 1) { /* the least and the greatest are known */
+        between.max = between.min;
+        between.greatest = between.least;
+    } else if (rank == samples) {
+        between.min = between.max;
+        between.least = between.greatest;
+    }
     if (samples > 0) {
-        size_t row = row_of_rank(tally->counts, rank_of_quantile(q, samples));
+        size_t row = quantile_row(tally->counts, rank);
         if (binning->is_whole)
-            whole_interval(binning, tally->moments, row, lower, upper);
+            whole_interval(binning, &between, row, lower, upper);
         else
-            double_interval(binning, tally->moments, row, lower, upper);
+            double_interval(binning, &between, row, lower, upper);
     }
     facts_add_interval(facts, name, lower, upper);
 }

@@ -1,16 +1,8 @@
 #include "quantile.h"
+#include "src/histogram/facts.h"
 
 #include <float.h>
 #include <math.h>
-
-/* The row of the sample of rank `rank`, from 1. */
-static size_t row_of_rank(const uint64_t *counts, uint64_t rank)
-{
-    size_t row = ROW_BELOW;
-    for (; counts[row] < rank; row++)
-        rank -= counts[row];
-    return row;
-}
 
 /* The greatest relative error of a value for samples from a up to b, both over 0, or a little more:
  * two operations have rounded it, by a factor of 1 + 2^-53 each, and the decimal that is printed
@@ -48,11 +40,7 @@ struct quantile quantile(const struct binning *binning, const struct tally *tall
     uint64_t samples = tally->samples - tally->counts[ROW_INVALID(binning)];
     if (samples == 0)
         return (struct quantile){NAN, NAN};
-    double wanted = q * (double)samples;
-    uint64_t rank = wanted < (double)samples ? (uint64_t)wanted : samples;
-    if (rank == 0 || (rank < samples && (double)rank < wanted))
-        rank++;
-    size_t row = row_of_rank(tally->counts, rank);
+    size_t row = quantile_row(tally->counts, quantile_rank(q, samples));
     if (row != ROW_BELOW && row != ROW_ABOVE(binning))
         return in_bin(binning, row - 1);
     /* Infinity itself, or what may be anything beyond the bins. */
