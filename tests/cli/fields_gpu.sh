@@ -1,5 +1,5 @@
 #!/bin/sh
 # fields.sh on a real GPU; lib.sh skips without one.
-ENGINE=--device=gpu
-export ENGINE
+ENGINE=--device=gpu SLOW_START=yes
+export ENGINE SLOW_START
 exec "${srcdir:-.}/tests/cli/fields.sh"
