@@ -127,7 +127,7 @@ for options in "--letters 27" "--letters missing" "--letters in 4" "--letters --
     check "$options: status" [ "$status" -eq 1 ]
     refute "$options: no hint" grep -q 'did you mean' err
 done
-printf 'abc' >4
+printf 'abc' >./4
 printf 'a-d\t3\ne-h\t0\ni-l\t0\nm-p\t0\nq-t\t0\nu-x\t0\ny-z\t0\n' >expected
 run --letters 4 <in
 counts "a FILE that is called 4" expected
