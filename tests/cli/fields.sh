@@ -122,7 +122,7 @@ END
 make_text 80 7 >in
 check "the size of the text" [ "$(wc -c <in)" -gt 1500 ]
 size=$(wc -c <in)
-[ "$SCALE" = small ] && step=97 || step=1
+[ "$SCALE" = small ] && step=97 || step=17
 cut=1
 while [ $cut -lt "$size" ]; do
     { head -c $cut in | "$HELPERS/make_zstd"; tail -c +$((cut + 1)) in | "$HELPERS/make_zstd"; } >cut.$cut
@@ -178,7 +178,7 @@ cases=$done_ failures=$bad_
 
 # --- a text large enough for several readers ---
 
-[ "$SCALE" = small ] && lines=30000 || lines=3000000
+[ "$SCALE" = small ] && lines=30000 || lines=300000
 [ "$on_gpu" ] && [ -z "$SLOW_START" ] && lines=5000
 make_text $lines 11 >large
 "$HELPERS/make_zstd" -f 100000 <large >large.zst
