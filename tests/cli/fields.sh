@@ -15,6 +15,9 @@ esac
 SLOW_START=${SLOW_START:-}
 if [ "$SLOW_START" ]; then
     chunks=13 pieces=64 parts=frames.7 lengths="4097 1048577" sizes=100K counts_of_threads=3
+elif [ "$SANITIZED" = yes ]; then # each takes several times as long
+    chunks="1 13" pieces="1 8M" parts="frames.7 cut.*" lengths="4097 1048577" sizes="100 8M"
+    counts_of_threads=3
 else
     chunks="1 2 3 5 8 13 64 100 1000" pieces="1 10 100 8M" parts="frames.* cut.*"
     lengths="4095 4096 4097 300000 1048575 1048576 1048577 3000000" sizes="100 100K 8M"
