@@ -20,7 +20,7 @@
 
 #define FILES_MAX 3
 #define PACKED_MAX ((size_t)1 << 20)
-#define CONTENT_MAX TEXT_MAX /* bytes; plans that hold more are left alone */
+#define FUZZED_MAX TEXT_MAX /* bytes; plans that hold more are left alone */
 #define WINDOW_LOG_MAX 24
 #define UNIT_MAX 20000 /* bytes of content of a frame or member that is made here */
 
@@ -223,7 +223,7 @@ static size_t decode_frame(const unsigned char *in, size_t len, struct text *tex
     ZSTD_DCtx_reset(context, ZSTD_reset_session_and_parameters);
     ZSTD_DCtx_setParameter(context, ZSTD_d_windowLogMax, WINDOW_LOG_MAX);
     while (hint != 0) {
-        size_t room = CONTENT_MAX - text->len;
+        size_t room = FUZZED_MAX - text->len;
         ZSTD_outBuffer to = {text->data + text->len, room < cap ? room : cap, 0};
         size_t taken = from.pos;
         hint = ZSTD_decompressStream(context, &to, &from);
@@ -243,7 +243,7 @@ static enum verdict decode_frames(const struct file *file, struct text *text, si
         if (!has_frame_magic(file->bytes + at, left) || has_large_window(file->bytes + at, left))
             return VERDICT_REFUSED;
         size_t taken = decode_frame(file->bytes + at, left, text, cap);
-        if (text->len == CONTENT_MAX)
+        if (text->len == FUZZED_MAX)
             return VERDICT_ODD;
         if (taken == 0)
             return VERDICT_REFUSED;
@@ -256,7 +256,7 @@ static enum verdict decode_frames(const struct file *file, struct text *text, si
 static enum verdict judge_zstd(const struct file *file)
 {
     enum verdict small = decode_frames(file, &content, 1000);
-    enum verdict large = decode_frames(file, &other, CONTENT_MAX);
+    enum verdict large = decode_frames(file, &other, FUZZED_MAX);
     bool is_same = small == large &&
                    (small != VERDICT_WHOLE || (content.len == other.len &&
                                                memcmp(content.data, other.data, content.len) == 0));
@@ -270,7 +270,7 @@ static enum verdict judge_gzip(const struct file *file)
     if (inflateInit2(&stream, 15 + 16) != Z_OK)
         abort();
     stream.next_out = content.data;
-    stream.avail_out = CONTENT_MAX;
+    stream.avail_out = FUZZED_MAX;
     int rc = inflate(&stream, Z_FINISH);
     while (rc == Z_STREAM_END && !is_padding) {
         is_padding = true;
@@ -281,7 +281,7 @@ static enum verdict judge_gzip(const struct file *file)
             rc = inflate(&stream, Z_FINISH);
         }
     }
-    content.len = CONTENT_MAX - stream.avail_out;
+    content.len = FUZZED_MAX - stream.avail_out;
     /* ISA-L is more lenient with the form of codes (gzip.c): such a block may pass. */
     bool is_odd = rc == Z_DATA_ERROR && stream.msg && !strstr(stream.msg, "check") &&
                   !strstr(stream.msg, "header");
@@ -297,9 +297,9 @@ static enum verdict judge_file(const struct file *file)
         return judge_zstd(file);
     if (file->len >= 3 && memcmp(file->bytes, "\x1f\x8b\x08", 3) == 0)
         return judge_gzip(file);
-    content.len = file->len < CONTENT_MAX ? file->len : CONTENT_MAX;
+    content.len = file->len < FUZZED_MAX ? file->len : FUZZED_MAX;
     memcpy(content.data, file->bytes, content.len);
-    return file->len < CONTENT_MAX ? VERDICT_WHOLE : VERDICT_ODD;
+    return file->len < FUZZED_MAX ? VERDICT_WHOLE : VERDICT_ODD;
 }
 
 /* --- counting --- */
