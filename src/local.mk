@@ -10,7 +10,7 @@ gpuhisto_LDADD = libgpuhisto.a $(device) libhistogram.a $(device_libs)
 noinst_LIBRARIES += libhistogram.a libgpuhisto.a
 
 histogram_sources = \
-	src/base/byte_masks.h src/base/clock.h \
+	src/base/byte_masks.h src/base/byte_word.h src/base/clock.h \
 	src/base/reason.c src/base/reason.h \
 	src/base/show.c src/base/show.h \
 	src/base/signals.c src/base/signals.h \

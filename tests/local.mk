@@ -90,6 +90,7 @@ MOSTLYCLEANFILES += tests/helpers/interpose.so
 unit_tests = \
 	tests/unit/test_binning \
 	tests/unit/test_digits \
+	tests/unit/test_byte_masks \
 	tests/unit/test_count \
 	tests/unit/test_diag \
 	tests/unit/test_fields \
@@ -113,6 +114,7 @@ reading_by_turns = $(AM_LDFLAGS) -Wl,--wrap=helpers_wait # tests/helpers/readers
 with_device = tests/helpers/libhelpers.a libgpuhisto.a $(device) libhistogram.a $(device_libs)
 tests_unit_test_binning_LDADD = $(libraries) -lm
 tests_unit_test_digits_LDADD = $(libraries) -lm
+tests_unit_test_byte_masks_LDADD = $(libraries)
 tests_unit_test_count_LDADD = $(libraries)
 tests_unit_test_diag_LDADD = $(libraries)
 tests_unit_test_fields_LDADD = $(libraries)

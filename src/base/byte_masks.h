@@ -3,10 +3,10 @@
 #ifndef GPUHISTO_BYTE_MASKS_H
 #define GPUHISTO_BYTE_MASKS_H
 
-#include <stdint.h>
-#include <string.h>
+#include "byte_word.h"
 
-#ifdef __SSE2__
+/* BYTE_MASKS_BY_WORDS: a test wants what other processors take. */
+#if defined __SSE2__ && !defined BYTE_MASKS_BY_WORDS
 #include <emmintrin.h>
 
 /* A bit for each of the 64 bytes at `at` that is this one. */
@@ -36,31 +36,19 @@ static inline uint64_t byte_mask_up_to(const unsigned char *at, unsigned char by
 
 #else
 
-#define BYTE_MASK_EACH(byte) (UINT64_C(0x0101010101010101) * (byte))
-
 /* The highest bits of the eight bytes of word i, as part of a mask. */
 static inline uint64_t byte_mask_of_word(uint64_t bytes, unsigned i)
 {
-    const uint64_t lowest = (bytes & BYTE_MASK_EACH(0x80)) >> 7;
+    const uint64_t lowest = (bytes & EACH_BYTE(0x80)) >> 7;
     return (lowest * UINT64_C(0x0102040810204080) >> 56) << 8 * i;
-}
-
-static inline uint64_t byte_mask_load(const unsigned char *at)
-{
-    uint64_t word;
-    memcpy(&word, at, sizeof word);
-#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-    word = __builtin_bswap64(word);
-#endif
-    return word;
 }
 
 static inline uint64_t byte_mask_equal(const unsigned char *at, unsigned char byte)
 {
-    const uint64_t low = BYTE_MASK_EACH(0x7f);
+    const uint64_t low = EACH_BYTE(0x7f);
     uint64_t mask = 0;
     for (unsigned i = 0; i < 8; i++) {
-        const uint64_t other = byte_mask_load(at + 8 * i) ^ BYTE_MASK_EACH(byte);
+        const uint64_t other = byte_word(at + 8 * i) ^ EACH_BYTE(byte);
         mask |= byte_mask_of_word(~(((other & low) + low) | other), i);
     }
     return mask;
@@ -69,11 +57,11 @@ static inline uint64_t byte_mask_equal(const unsigned char *at, unsigned char by
 /* For a byte below 0x80. */
 static inline uint64_t byte_mask_up_to(const unsigned char *at, unsigned char byte)
 {
-    const uint64_t low = BYTE_MASK_EACH(0x7f);
+    const uint64_t low = EACH_BYTE(0x7f);
     uint64_t mask = 0;
     for (unsigned i = 0; i < 8; i++) {
-        const uint64_t word = byte_mask_load(at + 8 * i);
-        mask |= byte_mask_of_word(~(((word & low) + BYTE_MASK_EACH(0x7fu - byte)) | word), i);
+        const uint64_t word = byte_word(at + 8 * i);
+        mask |= byte_mask_of_word(~(((word & low) + EACH_BYTE(0x7fu - byte)) | word), i);
     }
     return mask;
 }

@@ -227,7 +227,7 @@ INLINE bool exponent_of(const unsigned char *at, const unsigned char *end, int64
 {
     const bool negative = *at == '-';
     at += negative || *at == '+';
-    uint64_t digits = number_word(at) ^ EACH_BYTE('0');
+    uint64_t digits = byte_word(at) ^ EACH_BYTE('0');
     const ptrdiff_t count = end - at;
     if (count < 1 || count > 8)
         return false;

@@ -11,7 +11,7 @@ static const double ten_to[] = TEN_TO;
  * *value and returns its length. Otherwise 0. */
 static inline unsigned short_number(const unsigned char *at, double *value)
 {
-    const uint64_t word = number_word(at);
+    const uint64_t word = byte_word(at);
     /* The lowest bit tells the first byte up to a space; there may be borrow beyond it. */
     const uint64_t low = (word - EACH_BYTE(' ' + 1)) & ~word & EACH_BYTE(0x80);
     if (low == 0)

@@ -29,11 +29,11 @@ static bool is_digit(unsigned char c)
     return (unsigned char)(c - '0') < 10;
 }
 
-/* As number_word, with zeros for what is beyond limit. */
+/* As byte_word, with zeros for what is beyond limit. */
 static inline uint64_t word_before(const unsigned char *at, const unsigned char *limit)
 {
     if (limit - at >= 8)
-        return number_word(at);
+        return byte_word(at);
     uint64_t word = 0;
     for (unsigned i = 0; at + i < limit; i++)
         word |= (uint64_t)at[i] << 8 * i;
@@ -176,7 +176,7 @@ double number_of_token(const unsigned char *begin, const unsigned char *end,
 const unsigned char *number_token_end(const unsigned char *at, const unsigned char *limit)
 {
     for (; limit - at >= 8; at += 8) {
-        uint64_t word = number_word(at);
+        uint64_t word = byte_word(at);
         /* The lowest bit tells the first byte up to a space; there may be borrow beyond it. */
         uint64_t low = (word - EACH_BYTE(' ' + 1)) & ~word & EACH_BYTE(0x80);
         if (low == 0)

@@ -3,6 +3,8 @@
 #ifndef GPUHISTO_NUMBER_TOKEN_H
 #define GPUHISTO_NUMBER_TOKEN_H
 
+#include "src/base/byte_word.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
@@ -22,9 +24,6 @@
             1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22                                               \
     }
 
-/* A word whose bytes are all the same. */
-#define EACH_BYTE(byte) (UINT64_C(0x0101010101010101) * (byte))
-
 /* The value of the token [begin, end), which is not empty and has no white space; NaN if it is
  * not a number. What follows it may be read, up to limit; if end is not limit, white space is
  * there. */
@@ -43,17 +42,6 @@ static inline ON_BOTH bool number_is_space(unsigned char c)
 {
     const uint64_t spaces = UINT64_C(1) << ' ' | UINT64_C(0x1f) << '\t';
     return c <= ' ' && (spaces >> c & 1);
-}
-
-/* Eight bytes, the first one lowest. */
-static inline uint64_t number_word(const unsigned char *at)
-{
-    uint64_t word;
-    memcpy(&word, at, sizeof word);
-#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-    word = __builtin_bswap64(word);
-#endif
-    return word;
 }
 
 /* The number of eight digits, given as values of 0 to 9 in a word, the first one lowest. Neighbours

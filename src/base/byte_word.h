@@ -1,0 +1,22 @@
+/* Eight bytes as a word. */
+#ifndef GPUHISTO_BYTE_WORD_H
+#define GPUHISTO_BYTE_WORD_H
+
+#include <stdint.h>
+#include <string.h>
+
+/* A word whose bytes are all the same. */
+#define EACH_BYTE(byte) (UINT64_C(0x0101010101010101) * (byte))
+
+/* Eight bytes, the first one lowest. */
+static inline uint64_t byte_word(const unsigned char *at)
+{
+    uint64_t word;
+    memcpy(&word, at, sizeof word);
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    word = __builtin_bswap64(word);
+#endif
+    return word;
+}
+
+#endif
