@@ -1,0 +1,193 @@
+/* A batch of zstd blocks on its way through the stages that decompress it (doc/zstd.md).
+ *
+ * The host lays a batch: whole blocks of whole frames, but for the first frame, which may go on
+ * from the batch before, and the last, which may go on in the next. Stages run one after the other
+ * on one stream, each over all blocks at once. Memory is laid by the host for the worst case, from
+ * what headers of frames and blocks say, so that no stage has to ask for any.
+ *
+ * Bytes are numbered from the beginning of `in`, content from the first byte that the batch decodes
+ * to; both stay below 2^31. Everything is little-endian, as the format is. */
+#ifndef GPUHISTO_ZSTD_BATCH_H
+#define GPUHISTO_ZSTD_BATCH_H
+
+#include <stdint.h>
+
+/* What the format says (RFC 8878). */
+#define ZSTD_BLOCK_CONTENT (1u << 17) /* bytes of content of a block, at most */
+#define ZSTD_MATCH_MIN 3u             /* bytes of the shortest match */
+
+/* Larger windows are left to libzstd: an offset has 28 bits in a sequence below. */
+#define ZSTD_WINDOW_MOST (1u << 27)
+
+#define ZSTD_CONTENT_UNKNOWN UINT64_MAX
+
+/* What goes over from a batch to the next stands at the beginning of `in`, see struct zstd_carry.
+ */
+#define ZSTD_CARRY 1024u
+
+/* Bytes of `in` that may be read, but mean nothing, after the last byte of a batch. */
+#define ZSTD_PADDING 16u
+
+/* Why a block is refused. The GPU refuses all that libzstd refuses, and a few that it takes (see
+ * doc/zstd.md); libzstd then decodes the frame anew and has the last word. */
+enum zstd_refusal {
+    ZSTD_TAKEN,
+    ZSTD_BAD_BLOCK,     /* its type, or its size */
+    ZSTD_BAD_LITERALS,  /* the header of its literals, or their sizes */
+    ZSTD_BAD_HUFFMAN,   /* the description of a Huffman table, or none to be repeated */
+    ZSTD_BAD_STREAM,    /* a stream of literals that does not end with its last bit */
+    ZSTD_BAD_SEQUENCES, /* the header of its sequences, or a table of theirs */
+    ZSTD_BAD_BITS,      /* the stream of its sequences */
+    ZSTD_BAD_LENGTHS,   /* more content than a block has room for, or literals that are not there */
+    ZSTD_BAD_OFFSET,    /* from before the frame or its window, or 0 */
+    ZSTD_BAD_CONTENT    /* the frame's content is not as long as it states */
+};
+
+enum zstd_block_type { ZSTD_RAW, ZSTD_RLE, ZSTD_COMPRESSED };
+
+/* A block, as the host finds it. */
+struct zstd_block {
+    uint32_t at;      /* its first byte after its header */
+    uint32_t size;    /* compressed bytes; of RLE 1 */
+    uint32_t room;    /* bytes of content it may have; of raw and RLE it has just so many */
+    uint32_t room_at; /* the sum of the rooms of all blocks before it */
+    uint32_t frame;   /* index of its frame in the batch */
+    uint32_t type;    /* enum zstd_block_type */
+};
+
+/* A frame, or what the batch holds of it. */
+struct zstd_frame {
+    uint64_t content;    /* bytes that its header states, or ZSTD_CONTENT_UNKNOWN */
+    uint32_t window;     /* bytes, up to ZSTD_WINDOW_MOST */
+    uint32_t first;      /* its first block */
+    uint32_t blocks;     /* how many the batch holds, at least one */
+    uint8_t begins;      /* in this batch; otherwise it is the batch's first frame and goes on */
+    uint8_t ends;        /* in this batch; otherwise it is the batch's last frame */
+    uint8_t reserved[2]; /* 0 */
+};
+
+/* The tables of symbols that a block may take from one before it. The first three are the FSE
+ * tables of sequences, in the order in which their modes and descriptions come. */
+enum zstd_table {
+    ZSTD_LITERAL_LENGTHS,
+    ZSTD_OFFSETS,
+    ZSTD_MATCH_LENGTHS,
+    ZSTD_HUFFMAN,
+    ZSTD_TABLES
+};
+
+/* How a block of sequences comes by a table. Of ZSTD_HUFFMAN: CODED, REPEATED (treeless), or ABSENT
+ * where there are no compressed literals. */
+enum zstd_table_mode {
+    ZSTD_PREDEFINED,
+    ZSTD_ONE_SYMBOL, /* RLE: `at` is the symbol's byte */
+    ZSTD_CODED,
+    ZSTD_REPEATED,
+    ZSTD_ABSENT /* the block uses no such table and defines none */
+};
+
+/* Where a table is described. A repeated table is described in an earlier block, or, if the frame
+ * goes on from the batch before, in the carry. Whoever needs a table builds it from its
+ * description, so tables themselves are never kept. */
+struct zstd_source {
+    uint32_t mode; /* enum zstd_table_mode */
+    uint32_t at;   /* of CODED and ONE_SYMBOL: where in `in` */
+    uint32_t size; /* bytes of the description; of ONE_SYMBOL 1, else 0 */
+};
+
+enum zstd_literals_type { ZSTD_LITERALS_RAW, ZSTD_LITERALS_RLE, ZSTD_LITERALS_PACKED };
+
+/* What `parse` reads in the headers of a block. Raw and RLE blocks are blocks of literals alone. */
+struct zstd_heading {
+    uint32_t literals_type; /* enum zstd_literals_type; treeless ones are PACKED too */
+    uint32_t literals;      /* how many there are, at most the block's room */
+    uint32_t literals_at;   /* raw: the bytes; RLE: the byte; packed: what follows the tree */
+    uint32_t literals_size; /* packed: bytes of the streams, the jump table among them */
+    uint32_t streams;       /* packed: 1 or 4 */
+    uint32_t sequences;     /* how many there are, at most room / ZSTD_MATCH_MIN */
+    uint32_t bits_at;       /* their stream of bits, up to the end of the block */
+    struct zstd_source tables[ZSTD_TABLES]; /* after `repeats`: never REPEATED */
+};
+
+/* A sequence copies literals and then a match. It is kept by where it begins, so that both lengths
+ * are differences to the next one. A block of n sequences has n + 1 of these, the last of which
+ * says where the literals after the last match begin. From the lowest bit:
+ *
+ * - 18 bits: bytes of the block's content before this sequence;
+ * - 17 bits: literals of the block before this sequence;
+ * - 29 bits: its offset, or how it follows from those before the block (see ZSTD_REPEATS). */
+typedef uint64_t zstd_sequence;
+
+#define ZSTD_LITERALS_SHIFT 18u
+#define ZSTD_OFFSET_SHIFT 35u
+
+/* An offset in 29 bits. A block does not know the three last offsets before it, but each offset
+ * that it repeats is one of them, or one of them less a small number, or one of its own. With
+ * ZSTD_REPEATS set, bits 16 and 17 say which of the three (0 to 2) it is, and the lower 16 bits
+ * what to take off: at most one for each sequence of the block. Otherwise it is the offset itself,
+ * up to ZSTD_WINDOW_MOST. */
+#define ZSTD_REPEATS (1u << 28)
+#define ZSTD_REPEATS_WHICH 16u
+#define ZSTD_REPEATS_LESS 0xffffu
+
+/* The three last offsets after some blocks: `which[i]` is ZSTD_CONSTANT if the i-th is value[i],
+ * otherwise it is the which[i]-th (0 to 2) before these blocks, less value[i]. Values stay below
+ * 2^28, so that two can be added; what is larger than any window is ZSTD_WINDOW_MOST + 1. */
+#define ZSTD_CONSTANT 3u
+struct zstd_repeats {
+    uint32_t which[3];
+    uint32_t value[3];
+};
+
+/* What a block decodes to. */
+struct zstd_outcome {
+    uint32_t refusal;           /* enum zstd_refusal */
+    uint32_t content;           /* bytes; from `sequences` */
+    uint32_t content_at;        /* where they begin in the batch; from `place` */
+    struct zstd_repeats after;  /* from `sequences` */
+    struct zstd_repeats before; /* from `place`, all of them constant */
+};
+
+/* What a frame that goes on takes over from the batch before, at the beginning of `in`. `keep`
+ * leaves it there for the next batch. */
+struct zstd_carry {
+    uint64_t before;                        /* bytes of the frame's content so far */
+    struct zstd_repeats repeats;            /* all of them constant */
+    uint32_t reserved;                      /* 0 */
+    struct zstd_source tables[ZSTD_TABLES]; /* `at` points into `described`; ABSENT: none yet */
+    uint8_t described[ZSTD_TABLES][160];    /* no description is longer than 129 bytes */
+};
+
+/* What the host is told of a batch. */
+struct zstd_verdict {
+    uint32_t refused; /* the first block that is refused, or the number of blocks */
+    uint32_t refusal; /* why: enum zstd_refusal */
+    uint32_t content; /* bytes, if no block is refused */
+};
+
+/* The memory of a batch on the device; what stages read and write. Content before the batch, as
+ * much as the first frame's window may reach back to, lies right before `out`. */
+struct zstd_batch {
+    unsigned char *in;              /* the carry, then compressed bytes, then the padding */
+    uint32_t in_size;               /* bytes, without the padding */
+    uint32_t blocks, frames;        /* how many */
+    uint32_t room;                  /* the sum of all blocks' rooms */
+    const struct zstd_block *block; /* [blocks] */
+    const struct zstd_frame *frame; /* [frames] */
+    struct zstd_heading *heading;   /* [blocks] */
+    struct zstd_outcome *outcome;   /* [blocks] */
+    unsigned char *literals;        /* [room]: those of a block from its room_at on */
+    zstd_sequence *sequences; /* [room / ZSTD_MATCH_MIN + 2 * blocks], see zstd_sequences_at */
+    uint32_t *links;          /* [room]: a byte's value, or where it is copied from */
+    unsigned char *out;       /* [room]: the content */
+    struct zstd_verdict *verdict;
+    unsigned char *next; /* the beginning of `in` of the next batch: its carry */
+};
+
+/* Where a block's sequences, up to room / ZSTD_MATCH_MIN + 1 of them, begin in batch->sequences. */
+static inline uint64_t zstd_sequences_at(const struct zstd_block *block, uint32_t index)
+{
+    return (uint64_t)(block->room_at / ZSTD_MATCH_MIN) + 2 * (uint64_t)index;
+}
+
+#endif
