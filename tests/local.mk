@@ -225,6 +225,7 @@ soak: gpuhisto$(EXEEXT) $(check_PROGRAMS)
 # --- fuzzers, which need clang: `make fuzz` builds them, `make fuzz-smoke` runs each for a minute ---
 #
 # To go on for longer: mkdir CORPUS; tests/fuzz/number -max_len=300 CORPUS $(srcdir)/tests/fuzz/seeds/number
+# FUZZ_FIELDS=csv tests/fuzz/fields ... is for fields of one kind alone; see the head of fields.c.
 
 FUZZ_CC = clang
 FUZZ_SECONDS = 60
