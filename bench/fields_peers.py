@@ -1,13 +1,13 @@
-"""fields_peers.py duckdb|polars log|csv table|facts FILE: one column of FILE, as bench/fields makes it.
+"""fields_peers.py duckdb|polars log|short|csv table|facts FILE: one column of FILE, as bench/fields makes it.
 
 table: each value with its count, in order. facts: count, least, greatest, sum, mean, deviation and four
 quantiles. Only that column is converted, and all processors are used."""
 
 import sys
 
-COLUMNS = {"log": 11, "csv": 10}
-COLUMN = {"log": "c11", "csv": "c7"}
-SEPARATOR = {"log": " ", "csv": ","}
+COLUMNS = {"log": 11, "short": 6, "csv": 10}
+COLUMN = {"log": "c11", "short": "c6", "csv": "c7"}
+SEPARATOR = {"log": " ", "short": " ", "csv": ","}
 QUANTILES = [0.5, 0.9, 0.99, 0.999]
 
 
@@ -54,7 +54,7 @@ def by_polars(kind, job, file):
             column.sum().alias("sum"),
             column.mean().alias("mean"),
             column.std(ddof=0).alias("stddev"),
-            *(column.quantile(q).alias(f"p{100 * q:g}") for q in QUANTILES),
+            *(column.quantile(q, interpolation="equiprobable").alias(f"p{100 * q:g}") for q in QUANTILES),
         )
     return query.collect(engine="streaming").rows()
 
