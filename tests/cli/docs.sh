@@ -15,6 +15,8 @@
 page=$srcdir/doc/gpuhisto.1
 mkdir bin
 ln -s "$GPUHISTO" bin/gpuhisto
+# Of several Pythons, that with numpy.
+if find_numpy && [ "$python" != python3 ]; then PATH=${python%/*}:$PATH; fi
 PATH=$PWD/bin:$PATH
 
 # markdown_examples FILE: writes its blocks to example.1, example.2, ...
