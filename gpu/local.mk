@@ -14,6 +14,11 @@ gpu_engine_sources = \
 	gpu/slots.c gpu/slots.h \
 	gpu/snapshot.c gpu/snapshot.h
 
+# zstd decompressed on the device: what the host lays, and the stages.
+gpu_zstd_sources = \
+	gpu/zstd/batch.h \
+	gpu/zstd/lay.c gpu/zstd/lay.h
+
 cuda_sources = gpu/device.cu gpu/kernel_table.cu
 kernel_headers = gpu/launch.h gpu/tuning.h gpu/bin_cache.cuh gpu/counting.cuh \
 	gpu/parse_field.cuh gpu/parse_number.cuh gpu/ptx.cuh gpu/rows.cuh gpu/kernels/aggregated.cuh \
@@ -21,7 +26,9 @@ kernel_headers = gpu/launch.h gpu/tuning.h gpu/bin_cache.cuh gpu/counting.cuh \
 	gpu/kernels/interleaved.cuh \
 	gpu/kernels/lanes.cuh gpu/kernels/lanes_values.cuh gpu/kernels/matched.cuh \
 	gpu/kernels/naive.cuh gpu/kernels/numbers.cuh gpu/kernels/privatized.cuh \
-	gpu/kernels/shared.cuh gpu/kernels/vectorized.cuh
+	gpu/kernels/shared.cuh gpu/kernels/vectorized.cuh \
+	gpu/zstd/follow.cuh gpu/zstd/keep.cuh gpu/zstd/link.cuh gpu/zstd/place.cuh \
+	gpu/zstd/repeats_map.cuh
 
 if HAVE_CUDA
 device = gpu/device.o gpu/kernel_table.o

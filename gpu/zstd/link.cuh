@@ -28,12 +28,12 @@ constexpr unsigned ZSTD_TILE = 16384;
 constexpr unsigned ZSTD_LINK_THREADS = 512;
 
 // Dynamic shared memory for tiles of that size, and how many of them the largest block has.
-constexpr unsigned zstd_link_shared(unsigned tile)
+ZSTD_ON_BOTH constexpr unsigned zstd_link_shared(unsigned tile)
 {
     return 4 * (tile + 2 * (tile / 32));
 }
 
-constexpr unsigned zstd_link_tiles(unsigned tile)
+ZSTD_ON_BOTH constexpr unsigned zstd_link_tiles(unsigned tile)
 {
     return ZSTD_BLOCK_CONTENT / tile;
 }
