@@ -144,6 +144,8 @@ struct zstd_outcome {
     uint32_t refusal;           /* enum zstd_refusal */
     uint32_t content;           /* bytes; from `sequences` */
     uint32_t content_at;        /* where they begin in the batch; from `place` */
+    uint32_t reach;             /* bytes of the frame before the block, at most ZSTD_WINDOW_MOST;
+                                 * from `place` */
     struct zstd_repeats after;  /* from `sequences` */
     struct zstd_repeats before; /* from `place`, all of them constant */
 };
@@ -158,7 +160,8 @@ struct zstd_carry {
     uint8_t described[ZSTD_TABLES][160];    /* no description is longer than 129 bytes */
 };
 
-/* What the host is told of a batch. */
+/* What the host is told of a batch. `place` begins it, `link` may find another block to refuse, and
+ * after `keep` it is final. */
 struct zstd_verdict {
     uint32_t refused; /* the first block that is refused, or the number of blocks */
     uint32_t refusal; /* why: enum zstd_refusal */
@@ -181,7 +184,9 @@ struct zstd_batch {
     uint32_t *links;          /* [room]: a byte's value, or where it is copied from */
     unsigned char *out;       /* [room]: the content */
     struct zstd_verdict *verdict;
-    unsigned char *next; /* the beginning of `in` of the next batch: its carry */
+    unsigned char *next;     /* the beginning of `in` of the next batch: its carry */
+    unsigned char *next_out; /* and its `out`, other memory than this one's: the window goes right
+                              * before it */
 };
 
 /* Where a block's sequences, up to room / ZSTD_MATCH_MIN + 1 of them, begin in batch->sequences. */
