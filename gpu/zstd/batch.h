@@ -106,6 +106,7 @@ struct zstd_heading {
     uint32_t streams;       /* packed: 1 or 4 */
     uint32_t sequences;     /* how many there are, at most room / ZSTD_MATCH_MIN */
     uint32_t bits_at;       /* their stream of bits, up to the end of the block */
+    uint32_t defines;       /* the tables that it defines itself: bit t for enum zstd_table t */
     struct zstd_source tables[ZSTD_TABLES]; /* after `repeats`: never REPEATED */
 };
 
@@ -189,8 +190,15 @@ struct zstd_batch {
                               * before it */
 };
 
+#ifdef __CUDACC__
+#define ZSTD_ON_BOTH __host__ __device__
+#else
+#define ZSTD_ON_BOTH
+#endif
+
 /* Where a block's sequences, up to room / ZSTD_MATCH_MIN + 1 of them, begin in batch->sequences. */
-static inline uint64_t zstd_sequences_at(const struct zstd_block *block, uint32_t index)
+static ZSTD_ON_BOTH inline uint64_t zstd_sequences_at(const struct zstd_block *block,
+                                                      uint32_t index)
 {
     return (uint64_t)(block->room_at / ZSTD_MATCH_MIN) + 2 * (uint64_t)index;
 }
