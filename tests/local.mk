@@ -54,6 +54,8 @@ tests_helpers_libhelpers_a_SOURCES = $(naive_number) $(naive_field) \
 	tests/helpers/field_texts.c tests/helpers/field_texts.h \
 	tests/helpers/guarded.c tests/helpers/guarded.h \
 	tests/helpers/layouts.c tests/helpers/layouts.h \
+	tests/helpers/naive_zstd.c tests/helpers/naive_zstd.h \
+	tests/helpers/naive_zstd_tables.c tests/helpers/naive_zstd_tables.h \
 	tests/helpers/random.c tests/helpers/random.h \
 	tests/helpers/readers.c tests/helpers/readers.h \
 	tests/helpers/samples.c tests/helpers/samples.h \
@@ -61,7 +63,8 @@ tests_helpers_libhelpers_a_SOURCES = $(naive_number) $(naive_field) \
 	tests/helpers/seam.c tests/helpers/seam.h \
 	tests/helpers/text_rows.c tests/helpers/text_rows.h \
 	tests/helpers/texts.c tests/helpers/texts.h \
-	tests/helpers/values.c tests/helpers/values.h
+	tests/helpers/values.c tests/helpers/values.h \
+	tests/helpers/zstd_frames.c tests/helpers/zstd_frames.h
 
 # --- what the scripts need ---
 
@@ -99,6 +102,7 @@ unit_tests = \
 	tests/unit/test_limits \
 	tests/unit/test_lines \
 	tests/unit/test_moments \
+	tests/unit/test_naive_zstd \
 	tests/unit/test_number_parsers \
 	tests/unit/test_plot \
 	tests/unit/test_quantile \
@@ -124,6 +128,7 @@ tests_unit_test_frames_LDFLAGS = $(reading_by_turns)
 tests_unit_test_limits_LDADD = $(libraries)
 tests_unit_test_lines_LDADD = $(libraries)
 tests_unit_test_moments_LDADD = $(libraries)
+tests_unit_test_naive_zstd_LDADD = $(libraries)
 tests_unit_test_number_parsers_SOURCES = tests/unit/test_number_parsers.c \
 	tests/unit/tested_parsers.h tests/unit/parsers_cpu.c
 tests_unit_test_number_parsers_LDADD = $(libraries)
