@@ -157,7 +157,7 @@ check_LIBRARIES += tests/device/libemulated.a
 tests_device_libemulated_a_SOURCES = \
 	tests/device/emulated_device.cpp tests/device/emulated_device.h \
 	tests/device/emulation.cpp tests/device/emulation.h \
-	tests/device/kernels_on_host.cpp
+	tests/device/kernels_on_host.cpp tests/device/zstd_on_host.cpp
 emulated = tests/helpers/libhelpers.a libgpuhisto.a tests/device/libemulated.a libhistogram.a
 
 # A C++ source that does not exist has automake link a C program with the C++ compiler.

@@ -106,6 +106,7 @@ struct zstd_heading {
     uint32_t streams;       /* packed: 1 or 4 */
     uint32_t sequences;     /* how many there are, at most room / ZSTD_MATCH_MIN */
     uint32_t bits_at;       /* their stream of bits, up to the end of the block */
+    uint32_t defines;       /* the tables that it defines itself: bit t for enum zstd_table t */
     struct zstd_source tables[ZSTD_TABLES]; /* after `repeats`: never REPEATED */
 };
 

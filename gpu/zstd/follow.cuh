@@ -14,6 +14,13 @@
 constexpr unsigned ZSTD_FOLLOW_THREADS = 256;
 constexpr unsigned ZSTD_FOLLOW_EACH = 4; // bytes of a thread, a vector
 
+// CUDA blocks that stay, as far as the batch has room for so many bytes.
+static inline unsigned follow_grid(const struct zstd_batch *batch, unsigned resident)
+{
+    const unsigned most = batch->room / (ZSTD_FOLLOW_THREADS * ZSTD_FOLLOW_EACH) + 1;
+    return most < resident ? most : resident;
+}
+
 static __device__ inline void follow_one(const zstd_batch &batch, unsigned at)
 {
     unsigned link = load_relaxed(batch.links + at);

@@ -17,6 +17,13 @@
 constexpr unsigned ZSTD_KEEP_THREADS = 256;
 static_assert(ZSTD_KEEP_THREADS >= 32 * ZSTD_TABLES, "a warp for each table");
 
+// A few CUDA blocks for a small batch; those that stay for a large one.
+static inline unsigned keep_grid(const struct zstd_batch *batch, unsigned resident)
+{
+    const unsigned most = batch->room / (ZSTD_KEEP_THREADS * 16) + 1;
+    return most < resident ? most : resident;
+}
+
 // The table that the next block of the frame would repeat, by all lanes of a warp.
 static __device__ inline zstd_source keep_table(const zstd_batch &batch, const zstd_frame &frame,
                                                 unsigned table)

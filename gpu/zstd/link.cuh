@@ -38,6 +38,11 @@ ZSTD_ON_BOTH constexpr unsigned zstd_link_tiles(unsigned tile)
     return ZSTD_BLOCK_CONTENT / tile;
 }
 
+static inline unsigned link_grid(const struct zstd_batch *batch, unsigned)
+{
+    return batch->blocks * zstd_link_tiles(ZSTD_TILE);
+}
+
 // In batch.links: a value in the lowest byte, rather than a position of content.
 constexpr unsigned ZSTD_VALUE = 1u << 31;
 
