@@ -111,6 +111,7 @@ unit_tests = \
 	tests/unit/test_text_cuts \
 	tests/unit/test_values \
 	tests/unit/test_visible \
+	tests/unit/test_zstd_lay \
 	tests/unit/test_zstd_links
 check_PROGRAMS += $(unit_tests)
 libraries = tests/helpers/libhelpers.a libgpuhisto.a libhistogram.a
@@ -139,6 +140,7 @@ tests_unit_test_show_number_LDADD = $(libraries) -lm
 tests_unit_test_text_cuts_LDADD = $(with_device)
 tests_unit_test_values_LDADD = $(libraries)
 tests_unit_test_visible_LDADD = $(libraries)
+tests_unit_test_zstd_lay_LDADD = $(libraries)
 tests_unit_test_zstd_links_LDADD = $(libraries)
 
 # --- the device: the kernels where one is built in, which are skipped without a GPU ---

@@ -266,7 +266,7 @@ frame_settings random_settings()
 // One frame of some blocks: with a batch that ends after each.
 void check_frames()
 {
-    const unsigned rounds = scale_is_small_or_slow() ? 12 : 200;
+    const unsigned rounds = scale_is_small_or_slow() ? 12 : 70;
     for (unsigned round = 0; round < rounds; round++) {
         const bytes data = make_content(round, random_below(round % 3 ? 400000 : 3000));
         bytes frame;
@@ -291,7 +291,7 @@ void check_sizes()
 // Many frames, with skippable ones between them.
 void check_many()
 {
-    const unsigned rounds = scale_is_small_or_slow() ? 4 : 60;
+    const unsigned rounds = scale_is_small_or_slow() ? 4 : 20;
     for (unsigned round = 0; round < rounds; round++) {
         bytes frames, content;
         for (unsigned i = 0; i < 30; i++) {
@@ -312,7 +312,7 @@ void check_many()
 // Small frames cut at every byte, and with every byte altered.
 void check_altered()
 {
-    const unsigned rounds = scale_is_small_or_slow() ? 5 : 120;
+    const unsigned rounds = scale_is_small_or_slow() ? 5 : 24;
     for (unsigned round = 0; round < rounds; round++) {
         frame_settings settings = random_settings();
         settings.flush = random_below(2) ? 0 : 50 + random_below(300);
