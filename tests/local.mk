@@ -167,7 +167,8 @@ emulated_tests = tests/device/test_emulation tests/device/test_fields_strategy_e
 	tests/device/test_number_parser_gpu tests/device/test_numbers_kernel \
 	tests/device/test_numbers_strategy_emulated tests/device/test_pool tests/device/test_rows \
 	tests/device/test_strategies_emulated tests/device/test_value_strategies_emulated \
-	tests/device/test_zstd_matches tests/device/test_zstd_stages
+	tests/device/test_zstd_entropy tests/device/test_zstd_matches \
+	tests/device/test_zstd_stages
 check_PROGRAMS += $(emulated_tests) tests/device/gpuhisto-emulated
 tests_device_test_emulation_SOURCES = tests/device/test_emulation.cpp
 tests_device_test_emulation_LDADD = $(emulated)
@@ -196,6 +197,10 @@ tests_device_test_strategies_emulated_LDADD = $(emulated)
 tests_device_test_value_strategies_emulated_SOURCES = tests/device/test_value_strategies.c
 nodist_EXTRA_tests_device_test_value_strategies_emulated_SOURCES = cxx.cpp
 tests_device_test_value_strategies_emulated_LDADD = $(emulated)
+zstd_serial = tests/device/zstd_serial.cpp tests/device/zstd_serial.h \
+	tests/device/zstd_made.cpp tests/device/zstd_made.h
+tests_device_test_zstd_entropy_SOURCES = tests/device/test_zstd_entropy.cpp $(zstd_serial)
+tests_device_test_zstd_entropy_LDADD = $(emulated)
 tests_device_test_zstd_matches_SOURCES = tests/device/test_zstd_matches.cpp
 tests_device_test_zstd_matches_LDADD = $(emulated)
 tests_device_test_zstd_stages_SOURCES = tests/device/test_zstd_stages.cpp

@@ -86,8 +86,7 @@ static __device__ bool literals_decode(backward &stream, const uint16_t *cells, 
         backward_fill(stream);
         const uint32_t c = literals_next(stream, cells, shift);
         const uint32_t d = literals_next(stream, cells, shift);
-        *reinterpret_cast<unsigned *>(out) =
-            __byte_perm(__byte_perm(a, b, 0x0051), __byte_perm(c, d, 0x0051), 0x5410);
+        *reinterpret_cast<unsigned *>(out) = __byte_perm(a, b, 0x2251) | __byte_perm(c, d, 0x5122);
         out += 4;
     }
     for (; count > 0; count--)
