@@ -66,7 +66,8 @@ gpuhisto_sources = \
 	src/input/codec.c src/input/codec.h \
 	src/input/codec_zstd.c src/input/codec_zstd.h \
 	src/input/content.c src/input/content.h \
-	src/input/decoding.c src/input/decoding_seams.c \
+	src/input/decoding.c src/input/decoding_batch.c src/input/decoding_seams.c \
+	src/input/decoding_steps.c \
 	src/input/enter.c src/input/enter.h \
 	src/input/foreign.c src/input/foreign.h \
 	src/input/heading.c src/input/heading.h \

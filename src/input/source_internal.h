@@ -1,6 +1,5 @@
 /* What the files of the source share: source.c (the FILEs, the turn, failure), plain.c (bytes as
- * they are), admission.c (who may decode, and who helps), decoding.c and decoding_seams.c
- * (compressed bytes).
+ * they are), admission.c (who may decode, and who helps), and decoding*.c (compressed bytes).
  *
  * Three locks, in this order; the last two are held for a moment only, and never together:
  *   source.turn           may be held for long: while a stream is read, or memory is waited for.
@@ -185,10 +184,33 @@ bool admission_remains(struct reader *reader);
 /* Waits for what the reader is short of. A chunk that another reader gave, or NULL. */
 struct chunk *admission_help(struct reader *reader);
 
-/* --- decoding.c --- */
+/* --- decoding_batch.c --- */
 
 /* Takes the next batch of the current input for this reader, if it may; in turn. 1 or -1. */
 int decoding_take(struct reader *reader);
+
+/* Before a stream is waited for: all that there is should be counted, also what it begins with. So
+ * what comes is another segment. 1 or -1. */
+int decoding_pause(struct reader *reader);
+
+/* The batch was decoded. 1 or -1. */
+int decoding_end(struct reader *reader);
+
+/* --- decoding_steps.c --- */
+
+/* What came of decoding. */
+enum decoded {
+    DECODED_SOME, /* the batch goes on */
+    DECODED_DRY,  /* it goes on, but there is nothing to read now */
+    DECODED_ALL,  /* the batch has ended */
+    DECODED_FAILED,
+};
+
+/* Decodes on, after what is in the chunk, up to limit. Streams are waited for if there is nothing
+ * in the segment that could be given, or the chunk is worth filling. */
+enum decoded decoding_go_on(struct reader *reader, struct chunk *chunk, size_t limit);
+
+/* --- decoding.c --- */
 
 /* Decodes the next chunk of the reader's batch. 1 or -1. */
 int decoding_read(struct reader *reader, source_memory *choose, void *arg, struct chunk **chunk);

@@ -15,7 +15,7 @@ esac
 SLOW_START=${SLOW_START:-}
 if [ "$SLOW_START" ]; then
     chunks=13 pieces=64 parts=frames.7 lengths="4097 1048577" sizes=100K counts_of_threads=3
-elif [ "$SANITIZED" = yes ]; then # each takes several times as long
+elif [ "$SANITIZED" = yes ] || [ "$on_gpu" ]; then # each takes several times as long
     chunks="1 13" pieces="1 8M" parts="frames.7 cut.*" lengths="4097 1048577" sizes="100 8M"
     counts_of_threads=3
 else
