@@ -244,8 +244,9 @@ soak: gpuhisto$(EXEEXT) $(check_PROGRAMS)
 # To go on for longer: mkdir CORPUS; tests/fuzz/number -max_len=300 CORPUS $(srcdir)/tests/fuzz/seeds/number
 
 FUZZ_CC = clang
+FUZZ_CXX = clang++
 FUZZ_SECONDS = 60
-fuzzers = tests/fuzz/fields tests/fuzz/npy tests/fuzz/number tests/fuzz/options
+fuzzers = tests/fuzz/fields tests/fuzz/gpu_zstd tests/fuzz/npy tests/fuzz/number tests/fuzz/options
 if FUZZ_GZIP
 fuzzers += tests/fuzz/compressed tests/fuzz/gzip
 endif
@@ -259,10 +260,12 @@ fuzz_compressed_sources = tests/fuzz/compressed.c tests/helpers/compressed.c \
 	tests/helpers/layouts.c tests/helpers/random.c tests/helpers/readers.c \
 	tests/helpers/texts.c tests/helpers/values.c $(naive_number) $(fuzzed)
 fuzz_gzip_sources = tests/fuzz/gzip.c tests/helpers/guarded.c tests/helpers/guarded.h $(fuzzed)
-EXTRA_DIST += tests/fuzz/compressed.c tests/fuzz/fields.c tests/fuzz/gzip.c tests/fuzz/npy.c tests/fuzz/npy.dict tests/fuzz/number.c tests/fuzz/options.c tests/fuzz/options.dict \
+EXTRA_DIST += tests/fuzz/compressed.c tests/fuzz/fields.c tests/fuzz/gpu_zstd.cpp tests/fuzz/gzip.c tests/fuzz/npy.c tests/fuzz/npy.dict tests/fuzz/number.c tests/fuzz/options.c tests/fuzz/options.dict \
 	tests/fuzz/smoke \
 	tests/fuzz/seeds/compressed/frames tests/fuzz/seeds/compressed/members \
 	tests/fuzz/seeds/fields/after tests/fuzz/seeds/fields/blanks tests/fuzz/seeds/fields/csv \
+	tests/fuzz/seeds/gpu_zstd/coded tests/fuzz/seeds/gpu_zstd/described \
+	tests/fuzz/seeds/gpu_zstd/predefined tests/fuzz/seeds/gpu_zstd/repeated \
 	tests/fuzz/seeds/gzip/blocks tests/fuzz/seeds/gzip/members \
 	tests/fuzz/seeds/npy/version1 tests/fuzz/seeds/npy/version2 tests/fuzz/seeds/npy/version3 \
 	tests/fuzz/seeds/number/integers tests/fuzz/seeds/number/odd \
@@ -270,6 +273,11 @@ EXTRA_DIST += tests/fuzz/compressed.c tests/fuzz/fields.c tests/fuzz/gzip.c test
 	tests/fuzz/seeds/options/values
 build_fuzzer = cd $(srcdir) && $(FUZZ_CC) -std=c17 -g -O1 -include '$(abs_builddir)/config.h' -I. \
 	-D_GNU_SOURCE -fsanitize=fuzzer,address,undefined -o '$(abs_builddir)/$@'
+# Sources in C become objects first, as the compiler takes one standard at a time.
+fuzz_gpu_zstd_c_sources = tests/helpers/naive_zstd.c tests/helpers/naive_zstd_tables.c \
+	tests/helpers/random.c tests/helpers/zstd_frames.c
+fuzz_gpu_zstd_sources = tests/fuzz/gpu_zstd.cpp tests/device/emulation.cpp \
+	tests/device/zstd_on_host.cpp tests/device/zstd_serial.cpp
 .PHONY: fuzz fuzz-smoke
 fuzz: $(fuzzers)
 fuzz-smoke: fuzz
@@ -290,6 +298,17 @@ tests/fuzz/options: $(fuzz_options_sources)
 	@$(MKDIR_P) tests/fuzz
 	$(AM_V_CCLD)$(build_fuzzer) \
 	  $(filter %.c,$(fuzz_options_sources)) $(LIBS) -pthread
+tests/fuzz/gpu_zstd: $(fuzz_gpu_zstd_sources) $(fuzz_gpu_zstd_c_sources) $(kernel_headers)
+	@$(MKDIR_P) tests/fuzz
+	$(AM_V_CCLD)rm -rf $@.objects && mkdir $@.objects && cd $@.objects && \
+	for source in $(fuzz_gpu_zstd_c_sources); do \
+	  $(FUZZ_CC) -std=c17 -g -O1 -include '$(abs_builddir)/config.h' -I'$(abs_srcdir)' \
+	    -D_GNU_SOURCE -fsanitize=fuzzer-no-link,address,undefined \
+	    -c "$(abs_srcdir)/$$source" || exit 1; done && \
+	$(FUZZ_CXX) -std=c++17 -g -O1 -include '$(abs_builddir)/config.h' -I'$(abs_srcdir)' \
+	  -D_GNU_SOURCE -fsanitize=fuzzer,address,undefined -o '$(abs_builddir)/$@' *.o \
+	  $(addprefix '$(abs_srcdir)'/,$(fuzz_gpu_zstd_sources)) $(LIBS) -pthread
+	@rm -rf $@.objects
 tests/fuzz/gzip: $(fuzz_gzip_sources)
 	@$(MKDIR_P) tests/fuzz
 	$(AM_V_CCLD)$(build_fuzzer) \
