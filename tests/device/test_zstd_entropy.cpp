@@ -296,10 +296,10 @@ void check_made()
     flush(true);
 }
 
-// More blocks than a tile of `repeats` has, all of which repeat what the first one defines.
+// More blocks than several tiles of `repeats` have, nearly all of which repeat what is far before.
 void check_far_repeats()
 {
-    std::vector<made_block> blocks(quick ? 700 : 1500);
+    std::vector<made_block> blocks(quick ? 900 : 3000);
     for (made_block &block : blocks) {
         block.type = random_below(3) ? 2 : static_cast<int>(random_below(2));
         block.literals = 3;
@@ -308,11 +308,140 @@ void check_far_repeats()
         for (int &mode : block.modes)
             mode = 3;
     }
-    blocks[0].type = 2;
     pending_what = "far repeats";
-    for (unsigned i = 0; i < 3; i++)
+    for (unsigned i = 0; i < 3; i++) {
+        for (size_t at : {size_t{0}, size_t{40}, size_t{270 + random_below(60)}}) {
+            blocks[at].type = 2;
+            blocks[at].literals = 2;
+            blocks[at].literals_most = blocks[at].sequences_most = 100;
+            for (int &mode : blocks[at].modes)
+                mode = 2;
+        }
         pending.push_back(zstd_made_frame(blocks));
+        check_decoding(pending.back(), zstd_decode_in_batches(pending.back(), 400), true);
+    }
     flush(true);
+}
+
+// A frame that begins with a block of another one, after a frame whose tables it must not take.
+void check_false_repeats()
+{
+    for (unsigned round = 0; round < (quick ? 40u : 400u); round++) {
+        std::vector<made_block> blocks(2);
+        for (made_block &block : blocks)
+            block.type = 2;
+        const byte_vector whole = zstd_made_frame(blocks);
+        blocks[1].literals = 3;
+        for (int &mode : blocks[1].modes)
+            mode = random_below(2) ? 3 : 0;
+        byte_vector input = zstd_made_frame(blocks);
+        const std::ptrdiff_t at = (input[4] & 0xc0) ? 14 : 6;
+        const unsigned char *const header = input.data() + at;
+        const size_t size = (header[0] | header[1] << 8 | header[2] << 16) >> 3;
+        input[4] = 0; // the content's size is not stated
+        input.erase(input.begin() + at, input.begin() + at + 3 + static_cast<std::ptrdiff_t>(size));
+        if (at == 14)
+            input.erase(input.begin() + 6, input.begin() + 14);
+        input.insert(input.begin(), whole.begin(), whole.end());
+        pending_what = "false repeats";
+        check_decoding(input, zstd_decode_in_batches(input, 2), false);
+        check_altered("false repeats", input);
+    }
+    flush(false);
+}
+
+// A frame of one compressed block.
+byte_vector frame_of(const byte_vector &block)
+{
+    const size_t header = 1 | ZSTD_COMPRESSED << 1 | block.size() << 3;
+    byte_vector frame = {0x28, 0xb5, 0x2f, 0xfd, 0, (20 - 10) << 3};
+    for (size_t i = 0; i < 3; i++)
+        frame.push_back(static_cast<unsigned char>(header >> 8 * i));
+    frame.insert(frame.end(), block.begin(), block.end());
+    return frame;
+}
+
+// A tree alone: it is for one stream of no literals.
+void check_tree(const char *what, const byte_vector &tree)
+{
+    const size_t size = tree.size() + 1, header = 2 | size << 14;
+    byte_vector block;
+    for (size_t i = 0; i < 3; i++)
+        block.push_back(static_cast<unsigned char>(header >> 8 * i));
+    block.insert(block.end(), tree.begin(), tree.end());
+    block.push_back(1); // the stream
+    block.push_back(0); // no sequences
+    check_altered(what, frame_of(block));
+}
+
+// Trees that are and are not complete, by their weights; and coded weights of any bytes.
+void check_trees()
+{
+    const unsigned most = quick ? 6 : 16;
+    for (unsigned a = 0; a < 16; a++) {
+        check_tree("tree of 1", {128, static_cast<unsigned char>(a << 4)});
+        for (unsigned b = 0; b < 16; b++) {
+            check_tree("tree of 2", {129, static_cast<unsigned char>(a << 4 | b)});
+            for (unsigned c = 0; c < most; c++)
+                check_tree("tree of 3", {130, static_cast<unsigned char>(a << 4 | b),
+                                         static_cast<unsigned char>(c << 4)});
+        }
+    }
+    for (unsigned round = 0; round < (quick ? 3000u : 100000u); round++) {
+        byte_vector tree(2 + random_below(round % 2 ? 4 : 20));
+        for (unsigned char &byte : tree)
+            byte = static_cast<unsigned char>(random_below(256));
+        tree[0] = static_cast<unsigned char>(tree.size() - 1);
+        tree[1] = static_cast<unsigned char>((tree[1] & 0xf0) | random_below(2));
+        check_tree("coded tree", tree);
+    }
+    flush(false);
+}
+
+// Blocks of no literals and one sequence or none, whose headers have any bytes.
+void check_headers()
+{
+    for (unsigned count = 0; count < 256; count++)
+        for (unsigned second : {0u, 1u, 128u}) {
+            const unsigned char bytes[] = {static_cast<unsigned char>(count),
+                                           static_cast<unsigned char>(second), 0, 0, 1};
+            for (size_t size = 0; size <= sizeof bytes; size++) {
+                byte_vector block = {1 << 3, 'a'}; // one raw literal
+                block.insert(block.end(), bytes, bytes + size);
+                check_altered("sequence count", frame_of(block));
+            }
+        }
+    for (unsigned modes = 0; modes < 256; modes++)
+        for (unsigned round = 0; round < (quick ? 4u : 100u); round++) {
+            byte_vector block = {1 << 3, 'a', 1, static_cast<unsigned char>(modes)};
+            const size_t size = random_below(12);
+            for (size_t i = 0; i < size; i++)
+                block.push_back(static_cast<unsigned char>(random_below(2) ? random_below(64)
+                                                                           : random_below(256)));
+            check_altered("modes", frame_of(block));
+        }
+    for (unsigned round = 0; round < (quick ? 1500u : 40000u); round++) {
+        byte_vector block(random_below(16));
+        for (unsigned char &byte : block)
+            byte = static_cast<unsigned char>(random_below(256));
+        check_altered("literals' header", frame_of(block));
+    }
+    flush(false);
+}
+
+// Blocks with more literals, or more content, than the window leaves room for.
+void check_windows()
+{
+    for (unsigned round = 0; round < (quick ? 100u : 1000u); round++) {
+        std::vector<made_block> blocks(1 + random_below(3));
+        for (made_block &block : blocks) {
+            block.type = 2;
+            block.literals_most = random_below(2) ? 1000 : 1100;
+            block.sequences_most = random_below(5);
+        }
+        check_altered("window", zstd_made_frame(blocks, 10 + random_below(2)));
+    }
+    flush(false);
 }
 
 //===--- Cut and altered frames --------------------------------------------------------------===//
@@ -391,6 +520,10 @@ int main()
     check_literals();
     check_made();
     check_far_repeats();
+    check_false_repeats();
+    check_trees();
+    check_headers();
+    check_windows();
     check_altered_frames();
     emulate_seed(7);
     check_modes();

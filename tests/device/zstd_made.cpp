@@ -636,7 +636,8 @@ byte_vector put_block(const made_block &how, made_state &state, bool last)
 
 } // namespace
 
-std::vector<unsigned char> zstd_made_frame(const std::vector<made_block> &blocks)
+std::vector<unsigned char> zstd_made_frame(const std::vector<made_block> &blocks,
+                                           unsigned window_log)
 {
     made_state state;
     byte_vector body, to;
@@ -645,7 +646,7 @@ std::vector<unsigned char> zstd_made_frame(const std::vector<made_block> &blocks
     const bool sized = random_below(2);
     append_number(to, 0xfd2fb528, 4);
     append_number(to, sized ? 0xc0 : 0, 1);
-    append_number(to, (20 - 10) << 3, 1);
+    append_number(to, (window_log - 10) << 3, 1);
     if (sized)
         append_number(to, state.content, 8);
     append(to, body);

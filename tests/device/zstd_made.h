@@ -29,7 +29,9 @@ struct made_block {
 };
 
 // A frame of such blocks, in which the last tables and offsets go on from block to block. Each call
-// makes another one (tests/helpers/random.h).
-std::vector<unsigned char> zstd_made_frame(const std::vector<made_block> &blocks);
+// makes another one (tests/helpers/random.h). Blocks are made for a window of 1 MiB: what is stated
+// to have a smaller one may not be valid.
+std::vector<unsigned char> zstd_made_frame(const std::vector<made_block> &blocks,
+                                           unsigned window_log = 20);
 
 #endif

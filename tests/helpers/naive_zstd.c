@@ -235,12 +235,14 @@ static void read_sequences(struct decoding *decoding, size_t count)
 
 static void sequences(struct decoding *decoding)
 {
-    size_t count = take(decoding, 1);
+    size_t begin = decoding->at, count = take(decoding, 1);
     if (count == 255)
         count = take(decoding, 2) + 0x7f00;
     else if (count >= 128)
         count = (count - 128) << 8 | take(decoding, 1);
     if (count == 0) {
+        if (decoding->at != begin + 1)
+            refuse(decoding, "no sequences, in two bytes");
         if (decoding->at != decoding->len)
             refuse(decoding, "bytes are left after no sequences");
         return;

@@ -3,7 +3,9 @@
  *
  * It takes no dictionaries and no windows above 2^27 bytes, looks at no checksums, and is stricter
  * than libzstd where that takes what the format forbids: reserved bits, offsets beyond the window,
- * Huffman codes of 12 bits, streams of bits that end too early. */
+ * Huffman codes of 12 bits, streams of bits that end too early. Of what the format may allow it
+ * refuses what some versions of libzstd do: a count of 0 sequences in two bytes, and tables of
+ * Huffman weights that know weights above 11. */
 #ifndef GPUHISTO_TESTS_NAIVE_ZSTD_H
 #define GPUHISTO_TESTS_NAIVE_ZSTD_H
 

@@ -149,7 +149,8 @@ static size_t coded_weights(struct naive_trap *trap, const unsigned char *bytes,
                             uint8_t weights[256])
 {
     struct naive_fse table;
-    size_t head = naive_fse_read(&table, trap, bytes, size, 6, 256), count = 0;
+    size_t head = naive_fse_read(&table, trap, bytes, size, 6, NAIVE_HUFFMAN_LOG_MAX + 1),
+           count = 0;
     struct naive_bits bits = naive_bits_backwards(trap, bytes + head, size - head);
     unsigned rows[2];
     rows[0] = (unsigned)naive_bits_take(&bits, table.log);
