@@ -767,6 +767,28 @@ void check_other_refusals()
     }
 }
 
+// A frame that goes on is refused as soon as it holds more than it states.
+void check_too_much()
+{
+    for (unsigned round = 0; round < 30; round++) {
+        maker maker;
+        maker.begin_frame(2000);
+        for (unsigned block = 2 + random_below(8); block > 0; block--)
+            maker.any_block(random_below(2000));
+        test_frame &frame = maker.made.frames[0];
+        frame.stated = random_below(static_cast<unsigned>(maker.made.content.size()) + 1);
+        size_t due = 0;
+        while (due < frame.blocks.size() &&
+               frame.blocks[due].content_at + frame.blocks[due].content <= frame.stated)
+            due++;
+        due = std::min(due, frame.blocks.size() - 1); // or it is too little
+        const bool is_right = frame.stated == maker.made.content.size();
+        const result is = run(maker.made, random_shape()).all([] { return size_t{1}; });
+        if (!is_right && (is.refused != due || is.refusal != ZSTD_BAD_CONTENT))
+            fail("too much is not refused there", is.refused, due);
+    }
+}
+
 } // namespace
 
 int main()
@@ -776,6 +798,7 @@ int main()
     check_tiny();
     check_bad_offsets();
     check_other_refusals();
+    check_too_much();
     check_made();
     check_real();
     emulate_seed(3);
