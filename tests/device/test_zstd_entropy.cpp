@@ -206,6 +206,14 @@ void check_sizes()
             check_taken("size", compress(settings,
                                          content_of(static_cast<enum frame_content>(kind), size)));
         }
+    for (size_t size : {65536u, 131072u, 262144u}) {
+        made_block block;
+        block.type = 1;
+        block.plain = size / 2; // two of them
+        check_taken("size", zstd_made_frame({block, block}));
+        settings.level = 1;
+        check_taken("size", compress(settings, content_of(CONTENT_EQUAL, size)));
+    }
     for (size_t block = 1; block <= 3; block++)
         for (int near = quick ? -1 : -3; near <= (quick ? 1 : 3); near++) {
             settings.level = static_cast<int>(random_below(8));

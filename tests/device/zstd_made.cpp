@@ -618,7 +618,7 @@ byte_vector put_block(const made_block &how, made_state &state, bool last)
                           : random_below(4) > 0 ? 2
                                                 : random_below(2);
     byte_vector body, to;
-    size_t size = random_below(300);
+    size_t size = how.plain == any_size ? random_below(300) : how.plain;
     if (type == 2) {
         body = put_compressed(how, state);
         size = body.size();

@@ -8,10 +8,12 @@
 
 // A kind that is drawn at random where the format allows it.
 constexpr int any_kind = -1;
+constexpr size_t any_size = ~size_t{0};
 
 // How one block is to be made.
 struct made_block {
-    int type = any_kind; // 0 raw, 1 RLE, 2 compressed
+    int type = any_kind;     // 0 raw, 1 RLE, 2 compressed
+    size_t plain = any_size; // bytes of content of a raw or an RLE one
 
     // Of literals: 0 raw, 1 RLE, 2 with a tree, 3 with that of a block before (2 if there is none).
     int literals = any_kind;

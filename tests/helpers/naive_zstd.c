@@ -53,7 +53,8 @@ static void put_content(struct decoding *decoding, const unsigned char *bytes, s
 {
     struct naive_zstd *result = decoding->result;
     result->content = grown(result->content, &decoding->caps[0], result->content_size, len, 1);
-    memcpy(result->content + result->content_size, bytes, len);
+    if (len > 0)
+        memcpy(result->content + result->content_size, bytes, len);
     result->content_size += len;
 }
 

@@ -193,7 +193,7 @@ bool frame_reference(const unsigned char *in, size_t len, unsigned char **conten
             hint = ZSTD_decompressStream(context, &to, &from);
             *size = to.pos;
             is_full = to.pos == to.size;
-        } while (!ZSTD_isError(hint) && (from.pos < from.size || is_full));
+        } while (!ZSTD_isError(hint) && (from.pos < from.size || (is_full && hint != 0)));
         at += part;
     }
     ZSTD_freeDCtx(context);
