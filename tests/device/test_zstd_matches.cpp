@@ -162,14 +162,16 @@ struct shape {
     bool small_tiles;
     unsigned grid; // of what takes any
     uint32_t keep_least;
+    unsigned no_table; // of so many blocks, all but one repeat a table
 };
 
-void add_tables(memory &memory, zstd_heading &heading, bool has_any, std::vector<described> &tables)
+void add_tables(memory &memory, zstd_heading &heading, unsigned no_table,
+                std::vector<described> &tables)
 {
     for (unsigned table = 0; table < ZSTD_TABLES; table++) {
         zstd_source &source = heading.tables[table];
         source = {ZSTD_ABSENT, 0, 0};
-        if (!has_any || random_below(3))
+        if (no_table == 0 || random_below(no_table))
             continue;
         source.mode = random_below(3); // predefined, one symbol or coded
         tables[table].mode = source.mode;
@@ -185,7 +187,7 @@ void add_tables(memory &memory, zstd_heading &heading, bool has_any, std::vector
     }
 }
 
-void add_block(memory &memory, const test_block &block, uint32_t frame,
+void add_block(memory &memory, const test_block &block, uint32_t frame, unsigned no_table,
                std::vector<described> &tables)
 {
     zstd_block header = {};
@@ -207,7 +209,7 @@ void add_block(memory &memory, const test_block &block, uint32_t frame,
                                                                         : block.literals.size();
     memory.in.insert(memory.in.end(), block.literals.begin(),
                      block.literals.begin() + static_cast<std::ptrdiff_t>(inside));
-    add_tables(memory, heading, !is_raw, tables);
+    add_tables(memory, heading, is_raw ? 0 : no_table, tables);
     memory.literals.resize(header.room_at + header.room);
     if (block.literals_type == ZSTD_LITERALS_PACKED)
         std::copy(block.literals.begin(), block.literals.end(),
@@ -281,7 +283,7 @@ class run
             memory.frame.back().blocks++;
             memory.frame.back().ends = places[i].block + 1 == frame.blocks.size();
             add_block(memory, frame.blocks[places[i].block],
-                      static_cast<uint32_t>(memory.frame.size() - 1), tables);
+                      static_cast<uint32_t>(memory.frame.size() - 1), like.no_table, tables);
         }
         memory.in.resize(memory.in.size() + ZSTD_PADDING);
         point(memory, places, last);
@@ -322,7 +324,7 @@ class run
 
     void launch(const zstd_batch &batch)
     {
-        constexpr unsigned small = 2048, threads = 32;
+        constexpr unsigned small = 4096, threads = 32;
         emulate_launch(1, like.small_tiles ? 64 : ZSTD_PLACE_THREADS, 0,
                        [=] { zstd_place(batch); });
         if (like.small_tiles)
@@ -415,7 +417,8 @@ class run
 
 shape random_shape()
 {
-    return {random_below(8) != 0, 1 + random_below(3), random_below(2) ? random_below(3000) : 0};
+    return {random_below(8) != 0, 1 + random_below(3), random_below(2) ? random_below(3000) : 0,
+            random_below(3) ? 3u : 60u};
 }
 
 void check_taken(const stream &stream, const std::function<size_t()> &blocks_a_batch)
@@ -603,7 +606,7 @@ struct maker {
 
 void check_real()
 {
-    const unsigned rounds = scale_is_small_or_slow() ? 14 : 120;
+    const unsigned rounds = scale_is_small_or_slow() ? 10 : 120;
     for (unsigned round = 0; round < rounds; round++) {
         bytes frames;
         const unsigned count = random_below(3) ? 1 : 1 + random_below(12);
@@ -669,7 +672,7 @@ void check_chains()
 
 void check_made()
 {
-    const unsigned rounds = scale_is_small_or_slow() ? 25 : 400;
+    const unsigned rounds = scale_is_small_or_slow() ? 12 : 300;
     for (unsigned round = 0; round < rounds; round++) {
         maker maker;
         const unsigned frames = random_below(3) ? 1 : 1 + random_below(40);
@@ -692,9 +695,9 @@ void check_made()
 void check_tiny()
 {
     maker maker;
-    for (unsigned frame = 0; frame < 400; frame++) {
+    for (unsigned frame = 0; frame < 300; frame++) {
         maker.begin_frame(1024);
-        for (unsigned block = random_below(8) ? random_below(4) : random_below(80);; block--) {
+        for (unsigned block = random_below(8) ? random_below(4) : random_below(40);; block--) {
             maker.begin_block();
             if (random_below(3))
                 maker.put_literals(1);
@@ -706,6 +709,19 @@ void check_tiny()
     }
     check_taken(maker.made, [] { return size_t{1000000}; });
     check_taken(maker.made, [] { return size_t{1} + random_below(50); });
+}
+
+// Tables that were last described many blocks ago.
+void check_tables_far_back()
+{
+    maker maker;
+    maker.begin_frame(1024);
+    for (unsigned block = 0; block < 400; block++) {
+        maker.begin_block();
+        maker.put_literals(random_below(3));
+    }
+    for (unsigned round = 0; round < 6; round++)
+        check_taken(maker.made, [] { return size_t{1} + random_below(120); });
 }
 
 // One sequence reaches a byte too far, or means an offset of 0; all before it is as it may be.
@@ -767,6 +783,28 @@ void check_other_refusals()
     }
 }
 
+// A frame that goes on is refused as soon as it holds more than it states.
+void check_too_much()
+{
+    for (unsigned round = 0; round < 30; round++) {
+        maker maker;
+        maker.begin_frame(2000);
+        for (unsigned block = 2 + random_below(8); block > 0; block--)
+            maker.any_block(random_below(2000));
+        test_frame &frame = maker.made.frames[0];
+        frame.stated = random_below(static_cast<unsigned>(maker.made.content.size()) + 1);
+        size_t due = 0;
+        while (due < frame.blocks.size() &&
+               frame.blocks[due].content_at + frame.blocks[due].content <= frame.stated)
+            due++;
+        due = std::min(due, frame.blocks.size() - 1); // or it is too little
+        const bool is_right = frame.stated == maker.made.content.size();
+        const result is = run(maker.made, random_shape()).all([] { return size_t{1}; });
+        if (!is_right && (is.refused != due || is.refusal != ZSTD_BAD_CONTENT))
+            fail("too much is not refused there", is.refused, due);
+    }
+}
+
 } // namespace
 
 int main()
@@ -774,8 +812,10 @@ int main()
     check_overlaps();
     check_chains();
     check_tiny();
+    check_tables_far_back();
     check_bad_offsets();
     check_other_refusals();
+    check_too_much();
     check_made();
     check_real();
     emulate_seed(3);

@@ -129,7 +129,7 @@ class decoder
                     plan.blocks * sizeof *plan.block);
         std::memcpy(const_cast<zstd_frame *>(batch.frame), plan.frame,
                     plan.frames * sizeof *plan.frame);
-        std::memcpy(batch.out - kept, result.content.data() + result.content.size() - kept, kept);
+        std::copy(result.content.end() - kept, result.content.end(), batch.out - kept);
         batch.in_size = ZSTD_CARRY + plan.in_size;
         batch.blocks = plan.blocks;
         batch.frames = plan.frames;
