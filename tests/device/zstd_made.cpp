@@ -620,10 +620,14 @@ byte_vector put_block(const made_block &how, made_state &state, bool last)
     byte_vector body, to;
     size_t size = how.plain == any_size ? random_below(300) : how.plain;
     if (type == 2) {
-        body = put_compressed(how, state);
+        const made_state before = state;
+        made_block less = how;
+        body = put_compressed(less, state);
+        for (; body.size() > 1u << 17; body = put_compressed(less, state)) { // too much for a block
+            less.literals_most /= 2;
+            state = before;
+        }
         size = body.size();
-        if (size > 1u << 17)
-            std::abort();
     } else {
         for (size_t i = 0; i < (type == 0 ? size : 1); i++)
             body.push_back(static_cast<unsigned char>(random_below(256)));
