@@ -5,6 +5,10 @@
 // many bits the code has, and above them, from bit 8 on, the symbol. Codes are given by weights: a
 // symbol of weight w > 0 has 2^(w - 1) cells; those of weight 1 come first, and those of the same
 // weight in the order of their symbols.
+//
+// What libzstd 1.5.4 accepts and this refuses: codes of 12 bits, which the format forbids, and a
+// table of coded weights that knows weights above 11, even if there are none. libzstd takes some of
+// the latter, as far as its memory for building the table goes.
 #ifndef GPUHISTO_ZSTD_HUFFMAN_CUH
 #define GPUHISTO_ZSTD_HUFFMAN_CUH
 

@@ -8,6 +8,9 @@
 // the look-up in shared memory. The bytes to come are loaded ahead of that, and literals are stored
 // four at a time. The four lanes also build the block's table from its description.
 //
+// What libzstd 1.5.4 accepts and this refuses: streams that do not end with their last bit, or have
+// no mark. Its fast loops do not look.
+//
 // Shared memory: a table of 4.4 KiB a block.
 #ifndef GPUHISTO_ZSTD_LITERALS_CUH
 #define GPUHISTO_ZSTD_LITERALS_CUH

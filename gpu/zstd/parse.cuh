@@ -6,6 +6,11 @@
 // the other, so a description is gone through to find its end. A Huffman table's description says
 // how long it is, and is read by `literals`.
 //
+// What libzstd 1.5.4 accepts and this refuses: reserved bits of the modes that are set, a
+// compressed block of less than 2 bytes (libzstd does too, if it sees the whole frame), and, as
+// libzstd does not hold a block to its window, blocks of more content than `room`. Not all versions
+// of libzstd take a count of 0 sequences in two bytes; this does not.
+//
 // A thread takes a block. No shared memory.
 #ifndef GPUHISTO_ZSTD_PARSE_CUH
 #define GPUHISTO_ZSTD_PARSE_CUH

@@ -13,8 +13,9 @@
 // Shared memory: tables of 5 KiB a block, of 4-byte cells (fse.cuh), and 0.4 KiB for building them;
 // 0.3 KiB for the lengths of codes.
 //
-// What libzstd accepts and this refuses: a stream that does not end with its last bit, which
-// libzstd 1.5.4 takes if it is too short.
+// What libzstd 1.5.4 accepts and this refuses: streams that do not end with their last bit, which
+// it takes if they are too short, or longer by what the states after the last sequence take; an
+// offset less 1 that is 0, which it takes for 1; and offsets above ZSTD_WINDOW_MOST.
 #ifndef GPUHISTO_ZSTD_SEQUENCES_CUH
 #define GPUHISTO_ZSTD_SEQUENCES_CUH
 
