@@ -10,6 +10,7 @@ EXTRA_LIBRARIES = bench/libdata.a
 bench_libdata_a_SOURCES = bench/data.c bench/data.h bench/texts.c bench/texts.h \
 	tests/helpers/random.c tests/helpers/random.h
 EXTRA_DIST += bench/device.cuh bench/kernels.cu bench/number_kernels.cu bench/value_kernels.cu \
+	bench/zstd_stages.cu \
 	bench/fields bench/fields_peers.py bench/plot bench/stream bench/results/h200-1g.csv \
 	bench/results/h200-cpu.csv bench/results/h200-numbers.csv bench/results/h200-sizes.csv \
 	bench/results/h200-published.csv bench/results/h200-stream.csv \
@@ -17,16 +18,17 @@ EXTRA_DIST += bench/device.cuh bench/kernels.cu bench/number_kernels.cu bench/va
 	bench/results/xeon-fields.csv
 
 if HAVE_CUDA
-cuda_benchmarks = bench/kernels bench/number_kernels bench/value_kernels
+cuda_benchmarks = bench/kernels bench/number_kernels bench/value_kernels bench/zstd_stages
 endif
 bench/kernels: bench/kernels.cu
 bench/number_kernels: bench/number_kernels.cu
 bench/value_kernels: bench/value_kernels.cu
-cuda_benchmark_libs = gpu/kernel_table.o bench/libdata.a libgpuhisto.a libhistogram.a
-bench/kernels bench/number_kernels bench/value_kernels: bench/device.cuh $(cuda_benchmark_libs)
+bench/zstd_stages: bench/zstd_stages.cu
+cuda_benchmark_libs = gpu/kernel_table.o gpu/zstd/stage_table.o bench/libdata.a libgpuhisto.a libhistogram.a
+bench/kernels bench/number_kernels bench/value_kernels bench/zstd_stages: bench/device.cuh $(cuda_benchmark_libs)
 	@$(MKDIR_P) bench
 	$(AM_V_NVCC)$(NVCC) $(CUDA_GENCODE) -std=c++17 -O3 --threads=0 -I$(srcdir) $(CUDA_CPPFLAGS) \
-	  $(NVCCFLAGS) -o $@ $(srcdir)/$@.cu $(cuda_benchmark_libs)
+	  $(NVCCFLAGS) -o $@ $(srcdir)/$@.cu $(cuda_benchmark_libs) $(LIBS)
 
 .PHONY: bench bench-fields bench-stream
 bench: $(EXTRA_PROGRAMS) $(cuda_benchmarks)

@@ -9,13 +9,6 @@ extern "C" {
 #include "gpu/line_field.h"
 }
 
-#ifdef __CUDACC__
-// Shared memory whose size the launch gives. (The tests' emulation has its own.)
-#define DYNAMIC_SHARED(type, name)                                                                 \
-    extern __shared__ __align__(16) unsigned char dynamic_shared[];                                \
-    type *const name = reinterpret_cast<type *>(dynamic_shared)
-#endif
-
 // The parameters of a mapping from samples to bins.
 struct sample_map {
     unsigned bins;

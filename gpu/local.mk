@@ -14,17 +14,26 @@ gpu_engine_sources = \
 	gpu/slots.c gpu/slots.h \
 	gpu/snapshot.c gpu/snapshot.h
 
-cuda_sources = gpu/device.cu gpu/kernel_table.cu
+# zstd decompressed on the device: what the host lays, and the stages.
+gpu_zstd_sources = \
+	gpu/zstd/batch.h \
+	gpu/zstd/lay.c gpu/zstd/lay.h
+
+cuda_sources = gpu/device.cu gpu/kernel_table.cu gpu/zstd/stage_table.cu
 kernel_headers = gpu/launch.h gpu/tuning.h gpu/bin_cache.cuh gpu/counting.cuh \
 	gpu/parse_field.cuh gpu/parse_number.cuh gpu/ptx.cuh gpu/rows.cuh gpu/kernels/aggregated.cuh \
 	gpu/kernels/bitsliced.cuh gpu/kernels/contiguous.cuh gpu/kernels/fields.cuh \
 	gpu/kernels/interleaved.cuh \
 	gpu/kernels/lanes.cuh gpu/kernels/lanes_values.cuh gpu/kernels/matched.cuh \
 	gpu/kernels/naive.cuh gpu/kernels/numbers.cuh gpu/kernels/privatized.cuh \
-	gpu/kernels/shared.cuh gpu/kernels/vectorized.cuh
+	gpu/kernels/shared.cuh gpu/kernels/vectorized.cuh \
+	gpu/zstd/bits.cuh gpu/zstd/follow.cuh gpu/zstd/fse.cuh gpu/zstd/huffman.cuh \
+	gpu/zstd/keep.cuh gpu/zstd/link.cuh gpu/zstd/literals.cuh gpu/zstd/parse.cuh \
+	gpu/zstd/place.cuh gpu/zstd/repeats.cuh gpu/zstd/repeats_map.cuh \
+	gpu/zstd/sequence_codes.cuh gpu/zstd/sequences.cuh gpu/zstd/stages.h
 
 if HAVE_CUDA
-device = gpu/device.o gpu/kernel_table.o
+device = gpu/device.o gpu/kernel_table.o gpu/zstd/stage_table.o
 device_libs = $(CUDA_LIBS)
 else
 noinst_LIBRARIES += libnodevice.a
@@ -43,8 +52,9 @@ am__v_NVCC_1 =
 	@$(MKDIR_P) $(@D)
 	$(AM_V_NVCC)$(NVCC) $(CUDA_GENCODE) -std=c++17 -O3 --threads=0 -I$(srcdir) \
 	  $(CUDA_CPPFLAGS) -Werror all-warnings $(NVCC_HOST_FLAGS) $(NVCCFLAGS) -MMD -MP -MF $@.d -c -o $@ $<
--include gpu/device.o.d gpu/kernel_table.o.d
+-include gpu/device.o.d gpu/kernel_table.o.d gpu/zstd/stage_table.o.d
 
-MOSTLYCLEANFILES += gpu/device.o gpu/kernel_table.o gpu/device.o.d gpu/kernel_table.o.d
+MOSTLYCLEANFILES += gpu/device.o gpu/device.o.d gpu/kernel_table.o gpu/kernel_table.o.d \
+	gpu/zstd/stage_table.o gpu/zstd/stage_table.o.d
 
 EXTRA_DIST += $(cuda_sources) $(kernel_headers) gpu/no_device.c

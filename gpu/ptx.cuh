@@ -1,9 +1,13 @@
-// Instructions that C++ cannot express, each with a version for the host.
+// Instructions and memory that C++ cannot express, each with a version for the host.
 #ifndef GPUHISTO_PTX_CUH
 #define GPUHISTO_PTX_CUH
 
 #ifdef __CUDACC__
 #define UNROLL _Pragma("unroll")
+// Shared memory whose size the launch gives. (The tests' emulation has its own.)
+#define DYNAMIC_SHARED(type, name)                                                                 \
+    extern __shared__ __align__(16) unsigned char dynamic_shared[];                                \
+    type *const name = reinterpret_cast<type *>(dynamic_shared)
 #else
 #define UNROLL
 #endif
@@ -15,6 +19,30 @@ static __device__ __forceinline__ unsigned load_relaxed(const unsigned *address)
     return *static_cast<const volatile unsigned *>(address);
 #else
     return __atomic_load_n(address, __ATOMIC_RELAXED);
+#endif
+}
+
+// Four in a row, at a multiple of 16 bytes. Each word is one that was stored.
+static __device__ __forceinline__ void load_relaxed_4(const unsigned *address, unsigned words[4])
+{
+#ifdef __CUDA_ARCH__
+    asm volatile("ld.volatile.global.v4.u32 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(words[0]), "=r"(words[1]), "=r"(words[2]), "=r"(words[3])
+                 : "l"(address)
+                 : "memory");
+#else
+    for (unsigned i = 0; i < 4; i++)
+        words[i] = load_relaxed(address + i);
+#endif
+}
+
+// The store that goes with these.
+static __device__ __forceinline__ void store_relaxed(unsigned *address, unsigned value)
+{
+#ifdef __CUDA_ARCH__
+    *static_cast<volatile unsigned *>(address) = value;
+#else
+    __atomic_store_n(address, value, __ATOMIC_RELAXED);
 #endif
 }
 

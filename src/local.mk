@@ -103,7 +103,7 @@ gpuhisto_sources = \
 gzip_sources = \
 	src/input/codec_gzip.c src/input/codec_gzip.h \
 	src/input/gzip_header.c src/input/gzip_header.h
-libgpuhisto_a_SOURCES = $(gpuhisto_sources) $(gpu_engine_sources)
+libgpuhisto_a_SOURCES = $(gpuhisto_sources) $(gpu_engine_sources) $(gpu_zstd_sources)
 if HAVE_ISAL
 libgpuhisto_a_SOURCES += $(gzip_sources)
 endif

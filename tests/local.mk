@@ -54,6 +54,8 @@ tests_helpers_libhelpers_a_SOURCES = $(naive_number) $(naive_field) \
 	tests/helpers/field_texts.c tests/helpers/field_texts.h \
 	tests/helpers/guarded.c tests/helpers/guarded.h \
 	tests/helpers/layouts.c tests/helpers/layouts.h \
+	tests/helpers/naive_zstd.c tests/helpers/naive_zstd.h \
+	tests/helpers/naive_zstd_tables.c tests/helpers/naive_zstd_tables.h \
 	tests/helpers/random.c tests/helpers/random.h \
 	tests/helpers/readers.c tests/helpers/readers.h \
 	tests/helpers/samples.c tests/helpers/samples.h \
@@ -61,7 +63,8 @@ tests_helpers_libhelpers_a_SOURCES = $(naive_number) $(naive_field) \
 	tests/helpers/seam.c tests/helpers/seam.h \
 	tests/helpers/text_rows.c tests/helpers/text_rows.h \
 	tests/helpers/texts.c tests/helpers/texts.h \
-	tests/helpers/values.c tests/helpers/values.h
+	tests/helpers/values.c tests/helpers/values.h \
+	tests/helpers/zstd_frames.c tests/helpers/zstd_frames.h
 
 # --- what the scripts need ---
 
@@ -99,6 +102,7 @@ unit_tests = \
 	tests/unit/test_limits \
 	tests/unit/test_lines \
 	tests/unit/test_moments \
+	tests/unit/test_naive_zstd \
 	tests/unit/test_number_parsers \
 	tests/unit/test_plot \
 	tests/unit/test_quantile \
@@ -107,6 +111,7 @@ unit_tests = \
 	tests/unit/test_text_cuts \
 	tests/unit/test_values \
 	tests/unit/test_visible \
+	tests/unit/test_zstd_lay \
 	tests/unit/test_zstd_links
 check_PROGRAMS += $(unit_tests)
 libraries = tests/helpers/libhelpers.a libgpuhisto.a libhistogram.a
@@ -124,6 +129,7 @@ tests_unit_test_frames_LDFLAGS = $(reading_by_turns)
 tests_unit_test_limits_LDADD = $(libraries)
 tests_unit_test_lines_LDADD = $(libraries)
 tests_unit_test_moments_LDADD = $(libraries)
+tests_unit_test_naive_zstd_LDADD = $(libraries)
 tests_unit_test_number_parsers_SOURCES = tests/unit/test_number_parsers.c \
 	tests/unit/tested_parsers.h tests/unit/parsers_cpu.c
 tests_unit_test_number_parsers_LDADD = $(libraries)
@@ -134,6 +140,7 @@ tests_unit_test_show_number_LDADD = $(libraries) -lm
 tests_unit_test_text_cuts_LDADD = $(with_device)
 tests_unit_test_values_LDADD = $(libraries)
 tests_unit_test_visible_LDADD = $(libraries)
+tests_unit_test_zstd_lay_LDADD = $(libraries)
 tests_unit_test_zstd_links_LDADD = $(libraries)
 
 # --- the device: the kernels where one is built in, which are skipped without a GPU ---
@@ -152,14 +159,16 @@ check_LIBRARIES += tests/device/libemulated.a
 tests_device_libemulated_a_SOURCES = \
 	tests/device/emulated_device.cpp tests/device/emulated_device.h \
 	tests/device/emulation.cpp tests/device/emulation.h \
-	tests/device/kernels_on_host.cpp
+	tests/device/kernels_on_host.cpp tests/device/zstd_on_host.cpp
 emulated = tests/helpers/libhelpers.a libgpuhisto.a tests/device/libemulated.a libhistogram.a
 
 # A C++ source that does not exist has automake link a C program with the C++ compiler.
 emulated_tests = tests/device/test_emulation tests/device/test_fields_strategy_emulated tests/device/test_gpu_engine \
 	tests/device/test_number_parser_gpu tests/device/test_numbers_kernel \
 	tests/device/test_numbers_strategy_emulated tests/device/test_pool tests/device/test_rows \
-	tests/device/test_strategies_emulated tests/device/test_value_strategies_emulated
+	tests/device/test_strategies_emulated tests/device/test_value_strategies_emulated \
+	tests/device/test_zstd_entropy tests/device/test_zstd_matches \
+	tests/device/test_zstd_stages
 check_PROGRAMS += $(emulated_tests) tests/device/gpuhisto-emulated
 tests_device_test_emulation_SOURCES = tests/device/test_emulation.cpp
 tests_device_test_emulation_LDADD = $(emulated)
@@ -188,6 +197,14 @@ tests_device_test_strategies_emulated_LDADD = $(emulated)
 tests_device_test_value_strategies_emulated_SOURCES = tests/device/test_value_strategies.c
 nodist_EXTRA_tests_device_test_value_strategies_emulated_SOURCES = cxx.cpp
 tests_device_test_value_strategies_emulated_LDADD = $(emulated)
+zstd_serial = tests/device/zstd_serial.cpp tests/device/zstd_serial.h \
+	tests/device/zstd_made.cpp tests/device/zstd_made.h
+tests_device_test_zstd_entropy_SOURCES = tests/device/test_zstd_entropy.cpp $(zstd_serial)
+tests_device_test_zstd_entropy_LDADD = $(emulated)
+tests_device_test_zstd_matches_SOURCES = tests/device/test_zstd_matches.cpp
+tests_device_test_zstd_matches_LDADD = $(emulated)
+tests_device_test_zstd_stages_SOURCES = tests/device/test_zstd_stages.cpp
+tests_device_test_zstd_stages_LDADD = $(emulated)
 tests_device_gpuhisto_emulated_SOURCES = src/main.c
 nodist_EXTRA_tests_device_gpuhisto_emulated_SOURCES = cxx.cpp
 tests_device_gpuhisto_emulated_LDADD = $(emulated)
@@ -229,8 +246,9 @@ soak: gpuhisto$(EXEEXT) $(check_PROGRAMS)
 # FUZZ_FIELDS=csv tests/fuzz/fields ... is for fields of one kind alone; see the head of fields.c.
 
 FUZZ_CC = clang
+FUZZ_CXX = clang++
 FUZZ_SECONDS = 60
-fuzzers = tests/fuzz/fields tests/fuzz/npy tests/fuzz/number tests/fuzz/options
+fuzzers = tests/fuzz/fields tests/fuzz/gpu_zstd tests/fuzz/npy tests/fuzz/number tests/fuzz/options
 if FUZZ_GZIP
 fuzzers += tests/fuzz/compressed tests/fuzz/gzip
 endif
@@ -244,10 +262,12 @@ fuzz_compressed_sources = tests/fuzz/compressed.c tests/helpers/compressed.c \
 	tests/helpers/layouts.c tests/helpers/random.c tests/helpers/readers.c \
 	tests/helpers/texts.c tests/helpers/values.c $(naive_number) $(fuzzed)
 fuzz_gzip_sources = tests/fuzz/gzip.c tests/helpers/guarded.c tests/helpers/guarded.h $(fuzzed)
-EXTRA_DIST += tests/fuzz/compressed.c tests/fuzz/fields.c tests/fuzz/gzip.c tests/fuzz/npy.c tests/fuzz/npy.dict tests/fuzz/number.c tests/fuzz/options.c tests/fuzz/options.dict \
+EXTRA_DIST += tests/fuzz/compressed.c tests/fuzz/fields.c tests/fuzz/gpu_zstd.cpp tests/fuzz/gzip.c tests/fuzz/npy.c tests/fuzz/npy.dict tests/fuzz/number.c tests/fuzz/options.c tests/fuzz/options.dict \
 	tests/fuzz/smoke \
 	tests/fuzz/seeds/compressed/frames tests/fuzz/seeds/compressed/members \
 	tests/fuzz/seeds/fields/after tests/fuzz/seeds/fields/blanks tests/fuzz/seeds/fields/csv \
+	tests/fuzz/seeds/gpu_zstd/coded tests/fuzz/seeds/gpu_zstd/described \
+	tests/fuzz/seeds/gpu_zstd/predefined tests/fuzz/seeds/gpu_zstd/repeated \
 	tests/fuzz/seeds/gzip/blocks tests/fuzz/seeds/gzip/members \
 	tests/fuzz/seeds/npy/version1 tests/fuzz/seeds/npy/version2 tests/fuzz/seeds/npy/version3 \
 	tests/fuzz/seeds/number/integers tests/fuzz/seeds/number/odd \
@@ -255,6 +275,11 @@ EXTRA_DIST += tests/fuzz/compressed.c tests/fuzz/fields.c tests/fuzz/gzip.c test
 	tests/fuzz/seeds/options/values
 build_fuzzer = cd $(srcdir) && $(FUZZ_CC) -std=c17 -g -O1 -include '$(abs_builddir)/config.h' -I. \
 	-D_GNU_SOURCE -fsanitize=fuzzer,address,undefined -o '$(abs_builddir)/$@'
+# Sources in C become objects first, as the compiler takes one standard at a time.
+fuzz_gpu_zstd_c_sources = tests/helpers/naive_zstd.c tests/helpers/naive_zstd_tables.c \
+	tests/helpers/random.c tests/helpers/zstd_frames.c
+fuzz_gpu_zstd_sources = tests/fuzz/gpu_zstd.cpp tests/device/emulation.cpp \
+	tests/device/zstd_on_host.cpp tests/device/zstd_serial.cpp
 .PHONY: fuzz fuzz-smoke
 fuzz: $(fuzzers)
 fuzz-smoke: fuzz
@@ -275,6 +300,17 @@ tests/fuzz/options: $(fuzz_options_sources)
 	@$(MKDIR_P) tests/fuzz
 	$(AM_V_CCLD)$(build_fuzzer) \
 	  $(filter %.c,$(fuzz_options_sources)) $(LIBS) -pthread
+tests/fuzz/gpu_zstd: $(fuzz_gpu_zstd_sources) $(fuzz_gpu_zstd_c_sources) $(kernel_headers)
+	@$(MKDIR_P) tests/fuzz
+	$(AM_V_CCLD)rm -rf $@.objects && mkdir $@.objects && cd $@.objects && \
+	for source in $(fuzz_gpu_zstd_c_sources); do \
+	  $(FUZZ_CC) -std=c17 -g -O1 -include '$(abs_builddir)/config.h' -I'$(abs_srcdir)' \
+	    -D_GNU_SOURCE -fsanitize=fuzzer-no-link,address,undefined \
+	    -c "$(abs_srcdir)/$$source" || exit 1; done && \
+	$(FUZZ_CXX) -std=c++17 -g -O1 -include '$(abs_builddir)/config.h' -I'$(abs_srcdir)' \
+	  -D_GNU_SOURCE -fsanitize=fuzzer,address,undefined -o '$(abs_builddir)/$@' *.o \
+	  $(addprefix '$(abs_srcdir)'/,$(fuzz_gpu_zstd_sources)) $(LIBS) -pthread
+	@rm -rf $@.objects
 tests/fuzz/gzip: $(fuzz_gzip_sources)
 	@$(MKDIR_P) tests/fuzz
 	$(AM_V_CCLD)$(build_fuzzer) \

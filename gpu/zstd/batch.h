@@ -106,6 +106,7 @@ struct zstd_heading {
     uint32_t streams;       /* packed: 1 or 4 */
     uint32_t sequences;     /* how many there are, at most room / ZSTD_MATCH_MIN */
     uint32_t bits_at;       /* their stream of bits, up to the end of the block */
+    uint32_t defines;       /* the tables that it defines itself: bit t for enum zstd_table t */
     struct zstd_source tables[ZSTD_TABLES]; /* after `repeats`: never REPEATED */
 };
 
@@ -144,29 +145,34 @@ struct zstd_outcome {
     uint32_t refusal;           /* enum zstd_refusal */
     uint32_t content;           /* bytes; from `sequences` */
     uint32_t content_at;        /* where they begin in the batch; from `place` */
+    uint32_t reach;             /* bytes of the frame before the block, at most ZSTD_WINDOW_MOST;
+                                 * from `place` */
     struct zstd_repeats after;  /* from `sequences` */
     struct zstd_repeats before; /* from `place`, all of them constant */
 };
 
-/* What a frame that goes on takes over from the batch before, at the beginning of `in`. `keep`
- * leaves it there for the next batch. */
+/* What a batch takes over from the one before, at the beginning of `in`. `keep` leaves it there for
+ * the next batch: `kept` always, the rest if a frame goes on. For the first batch `kept` is 0. */
 struct zstd_carry {
     uint64_t before;                        /* bytes of the frame's content so far */
     struct zstd_repeats repeats;            /* all of them constant */
-    uint32_t reserved;                      /* 0 */
+    uint32_t kept;                          /* bytes of content right before `out` */
     struct zstd_source tables[ZSTD_TABLES]; /* `at` points into `described`; ABSENT: none yet */
     uint8_t described[ZSTD_TABLES][160];    /* no description is longer than 129 bytes */
 };
 
-/* What the host is told of a batch. */
+/* What the host is told of a batch. `place` begins it, `link` may find another block to refuse, and
+ * after `keep` it is final. */
 struct zstd_verdict {
     uint32_t refused; /* the first block that is refused, or the number of blocks */
     uint32_t refusal; /* why: enum zstd_refusal */
     uint32_t content; /* bytes, if no block is refused */
+    uint32_t tail;    /* not of these stages */
 };
 
 /* The memory of a batch on the device; what stages read and write. Content before the batch, as
- * much as the first frame's window may reach back to, lies right before `out`. */
+ * much as the first frame's window may reach back to, lies right before `out`. Up to ZSTD_PADDING
+ * bytes after `literals` and `out` may be read and mean nothing. */
 struct zstd_batch {
     unsigned char *in;              /* the carry, then compressed bytes, then the padding */
     uint32_t in_size;               /* bytes, without the padding */
@@ -181,11 +187,21 @@ struct zstd_batch {
     uint32_t *links;          /* [room]: a byte's value, or where it is copied from */
     unsigned char *out;       /* [room]: the content */
     struct zstd_verdict *verdict;
-    unsigned char *next; /* the beginning of `in` of the next batch: its carry */
+    uint32_t keep_least;     /* bytes of content that the next batch has before `out` in any case */
+    unsigned char *next;     /* the beginning of `in` of the next batch: its carry */
+    unsigned char *next_out; /* and its `out`, other memory than this one's: the window goes right
+                              * before it */
 };
 
+#ifdef __CUDACC__
+#define ZSTD_ON_BOTH __host__ __device__
+#else
+#define ZSTD_ON_BOTH
+#endif
+
 /* Where a block's sequences, up to room / ZSTD_MATCH_MIN + 1 of them, begin in batch->sequences. */
-static inline uint64_t zstd_sequences_at(const struct zstd_block *block, uint32_t index)
+static ZSTD_ON_BOTH inline uint64_t zstd_sequences_at(const struct zstd_block *block,
+                                                      uint32_t index)
 {
     return (uint64_t)(block->room_at / ZSTD_MATCH_MIN) + 2 * (uint64_t)index;
 }

@@ -1,0 +1,292 @@
+// zstd_stages [--batch=MIB] [--repeats=N] FILE
+//
+// Measures the stages that decompress zstd, each alone, over the batches that FILE makes, of so
+// much content each (256 MiB). A batch is decoded N times (5), a stage's time is the median of its
+// CUDA-event times, and times are added up over batches. What is printed is content by time.
+//
+// The content is compared with libzstd's, whose time on one core is printed as well.
+#include "bench/device.cuh"
+#include "gpu/zstd/stages.h"
+
+extern "C" {
+#include "gpu/zstd/lay.h"
+}
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <getopt.h>
+#include <vector>
+#include <zstd.h>
+
+struct options {
+    size_t batch = 256; // MiB
+    int repeats = 5;
+    const char *file;
+};
+
+using byte_vector = std::vector<unsigned char>;
+
+[[noreturn]] static void die(const char *why)
+{
+    std::fprintf(stderr, "zstd_stages: %s\n", why);
+    std::exit(1);
+}
+
+static byte_vector read_file(const char *name)
+{
+    byte_vector bytes;
+    FILE *const file = std::fopen(name, "rb");
+    if (!file)
+        die("cannot open FILE");
+    static unsigned char part[1 << 20];
+    for (size_t got; (got = std::fread(part, 1, sizeof part, file)) > 0;)
+        bytes.insert(bytes.end(), part, part + got);
+    std::fclose(file);
+    return bytes;
+}
+
+// --- libzstd ---
+
+static byte_vector decode_by_libzstd(const byte_vector &file, double *seconds)
+{
+    byte_vector content;
+    static unsigned char part[1 << 18];
+    ZSTD_DCtx *const context = ZSTD_createDCtx();
+    const auto begin = std::chrono::steady_clock::now();
+    double copying = 0;
+    ZSTD_inBuffer in = {file.data(), file.size(), 0};
+    for (size_t filled = sizeof part; in.pos < in.size || filled == sizeof part;) {
+        ZSTD_outBuffer out = {part, sizeof part, 0};
+        if (ZSTD_isError(ZSTD_decompressStream(context, &out, &in)))
+            die("FILE is not zstd data");
+        filled = out.pos;
+        const auto decoded = std::chrono::steady_clock::now();
+        content.insert(content.end(), part, part + out.pos);
+        copying +=
+            std::chrono::duration<double>(std::chrono::steady_clock::now() - decoded).count();
+    }
+    *seconds =
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count() - copying;
+    ZSTD_freeDCtx(context);
+    return content;
+}
+
+// --- the device ---
+
+struct memory {
+    struct zstd_capacity capacity;
+    unsigned char *own[2],
+        *stages; // a batch's memory in turn, as one's `keep` fills the next one's
+};
+
+struct launching {
+    std::vector<unsigned> resident;               // by stage
+    std::vector<std::vector<cudaEvent_t>> events; // by repeat: before each stage, and at the end
+    std::vector<double> seconds;                  // by stage, of all batches
+};
+
+static unsigned char *device_memory(size_t size)
+{
+    void *memory;
+    check(cudaMalloc(&memory, size), "memory");
+    check(cudaMemset(memory, 0, size), "memory");
+    return static_cast<unsigned char *>(memory);
+}
+
+static memory take_memory(const options &options, size_t in)
+{
+    memory memory;
+    const size_t room = options.batch << 20, blocks = room / 4096 + 1;
+    if (in > 1u << 30 || room > 1u << 30)
+        die("FILE and batches may have 1 GiB each");
+    memory.capacity = {static_cast<uint32_t>(std::max<size_t>(in, 1 << 18)),
+                       static_cast<uint32_t>(blocks), static_cast<uint32_t>(blocks),
+                       static_cast<uint32_t>(room), ZSTD_WINDOW_MOST};
+    for (unsigned char *&own : memory.own)
+        own = device_memory(zstd_own_memory(nullptr, &memory.capacity, nullptr));
+    memory.stages = device_memory(zstd_stage_memory(nullptr, &memory.capacity, nullptr));
+    return memory;
+}
+
+// How many blocks of each stage fit on the device, and the events to time them with.
+static launching prepare(const options &options)
+{
+    launching launching;
+    int processors;
+    check(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, 0), "device");
+    for (unsigned i = 0; i < zstd_stage_count; i++) {
+        const void *const kernel = reinterpret_cast<const void *>(zstd_stages[i].kernel);
+        int fit = 0;
+        check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                   static_cast<int>(zstd_stages[i].shared)),
+              "shared memory");
+        check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
+                  &fit, kernel, static_cast<int>(zstd_stages[i].block), zstd_stages[i].shared),
+              "occupancy");
+        launching.resident.push_back(static_cast<unsigned>(fit * processors));
+    }
+    launching.events.resize(static_cast<size_t>(options.repeats),
+                            std::vector<cudaEvent_t>(zstd_stage_count + 1));
+    for (auto &events : launching.events)
+        for (cudaEvent_t &event : events)
+            check(cudaEventCreate(&event), "event");
+    launching.seconds.resize(zstd_stage_count);
+    return launching;
+}
+
+static zstd_batch batch_of(const memory &memory, const zstd_plan &plan, unsigned turn)
+{
+    zstd_batch batch = {}, next = {};
+    zstd_own_memory(&batch, &memory.capacity, memory.own[turn]);
+    zstd_stage_memory(&batch, &memory.capacity, memory.stages);
+    zstd_own_memory(&next, &memory.capacity, memory.own[!turn]);
+    batch.next = next.in;
+    batch.next_out = next.out;
+    batch.in_size = ZSTD_CARRY + plan.in_size;
+    batch.blocks = plan.blocks;
+    batch.frames = plan.frames;
+    batch.room = plan.room;
+    return batch;
+}
+
+static void copy_to_device(const zstd_batch &batch, const zstd_plan &plan, const unsigned char *in)
+{
+    check(cudaMemcpy(batch.in + ZSTD_CARRY, in, plan.in_size, cudaMemcpyHostToDevice), "copy");
+    check(cudaMemcpy(const_cast<zstd_block *>(batch.block), plan.block,
+                     plan.blocks * sizeof *plan.block, cudaMemcpyHostToDevice),
+          "copy");
+    check(cudaMemcpy(const_cast<zstd_frame *>(batch.frame), plan.frame,
+                     plan.frames * sizeof *plan.frame, cudaMemcpyHostToDevice),
+          "copy");
+}
+
+static void launch_stages(const zstd_batch &batch, const launching &launching,
+                          const std::vector<cudaEvent_t> &events)
+{
+    for (unsigned i = 0; i < zstd_stage_count; i++) {
+        const zstd_stage &stage = zstd_stages[i];
+        zstd_batch argument = batch;
+        void *arguments[] = {&argument};
+        check(cudaEventRecord(events[i]), "event");
+        check(cudaLaunchKernel(reinterpret_cast<const void *>(stage.kernel),
+                               dim3(stage.grid(&batch, launching.resident[i])), dim3(stage.block),
+                               arguments, stage.shared, nullptr),
+              stage.name);
+    }
+    check(cudaEventRecord(events[zstd_stage_count]), "event");
+    check(cudaDeviceSynchronize(), "the stages");
+}
+
+static void add_times(launching &launching)
+{
+    for (unsigned i = 0; i < zstd_stage_count; i++) {
+        std::vector<float> times;
+        for (const auto &events : launching.events) {
+            float milliseconds;
+            check(cudaEventElapsedTime(&milliseconds, events[i], events[i + 1]), "time");
+            times.push_back(milliseconds);
+        }
+        std::nth_element(times.begin(), times.begin() + times.size() / 2, times.end());
+        launching.seconds[i] += times[times.size() / 2] / 1e3;
+    }
+}
+
+// Decodes a batch, and compares what it makes with due[0..left). Returns its bytes.
+static size_t decode_batch(const zstd_batch &batch, launching &launching, const unsigned char *due,
+                           size_t left)
+{
+    zstd_verdict verdict;
+    for (const auto &events : launching.events)
+        launch_stages(batch, launching, events);
+    add_times(launching);
+    check(cudaMemcpy(&verdict, batch.verdict, sizeof verdict, cudaMemcpyDeviceToHost), "verdict");
+    if (verdict.refused < batch.blocks) {
+        std::fprintf(stderr, "zstd_stages: block %u is refused: %u\n", verdict.refused,
+                     verdict.refusal);
+        std::exit(1);
+    }
+    byte_vector content(verdict.content);
+    check(cudaMemcpy(content.data(), batch.out, content.size(), cudaMemcpyDeviceToHost), "content");
+    if (content.size() > left || std::memcmp(content.data(), due, content.size()) != 0)
+        die("content is not what libzstd gives");
+    return content.size();
+}
+
+// Returns how many batches there were.
+static unsigned decode(const options &options, const byte_vector &file, const byte_vector &due,
+                       launching &launching)
+{
+    const memory memory = take_memory(options, file.size());
+    std::vector<zstd_block> blocks(memory.capacity.blocks);
+    std::vector<zstd_frame> frames(memory.capacity.frames);
+    std::vector<zstd_frame_end> ends(memory.capacity.frames);
+    zstd_walk walk = {};
+    zstd_plan plan = {};
+    walk.window_max = ZSTD_WINDOW_MOST;
+    plan.capacity = memory.capacity;
+    plan.block = blocks.data();
+    plan.frame = frames.data();
+    plan.frame_end = ends.data();
+    unsigned batches = 0;
+    size_t at = 0, made = 0;
+    while (at < file.size()) {
+        const enum zstd_laid laid = zstd_lay(&walk, &plan, file.data() + at, file.size() - at);
+        if (laid == ZSTD_LEFT || (laid == ZSTD_NEEDS_MORE && plan.taken == 0))
+            die("FILE has something that is left to libzstd");
+        if (laid == ZSTD_LAID) {
+            const zstd_batch batch = batch_of(memory, plan, batches++ % 2);
+            copy_to_device(batch, plan, file.data() + at);
+            made += decode_batch(batch, launching, due.data() + made, due.size() - made);
+        }
+        at += plan.taken;
+    }
+    if (made != due.size())
+        die("there is less content than libzstd gives");
+    return batches;
+}
+
+// --- the command line ---
+
+static options parse_options(int argc, char **argv)
+{
+    static const struct option known[] = {{"batch", required_argument, nullptr, 'b'},
+                                          {"repeats", required_argument, nullptr, 'r'},
+                                          {nullptr, 0, nullptr, 0}};
+    options options;
+    for (int option; (option = getopt_long(argc, argv, "", known, nullptr)) != -1;)
+        if (option == 'b')
+            options.batch = std::max(1ul, std::strtoul(optarg, nullptr, 10));
+        else if (option == 'r')
+            options.repeats = std::max(1, std::atoi(optarg));
+        else
+            std::exit(2);
+    if (optind + 1 != argc) {
+        std::fputs("usage: zstd_stages [--batch=MIB] [--repeats=N] FILE\n", stderr);
+        std::exit(2);
+    }
+    options.file = argv[optind];
+    return options;
+}
+
+int main(int argc, char **argv)
+{
+    const options options = parse_options(argc, argv);
+    const byte_vector file = read_file(options.file);
+    double by_libzstd, all = 0;
+    const byte_vector due = decode_by_libzstd(file, &by_libzstd);
+    launching launching = prepare(options);
+    const unsigned batches = decode(options, file, due, launching);
+    const double size = static_cast<double>(due.size()) / 1e9;
+    std::printf("%s: %.3f GB of content, %.3f GB compressed, %u batches\n", options.file, size,
+                static_cast<double>(file.size()) / 1e9, batches);
+    for (unsigned i = 0; i < zstd_stage_count; i++) {
+        all += launching.seconds[i];
+        std::printf("%-10s %9.3f ms %8.1f GB/s\n", zstd_stages[i].name, launching.seconds[i] * 1e3,
+                    size / launching.seconds[i]);
+    }
+    std::printf("%-10s %9.3f ms %8.1f GB/s\n", "all", all * 1e3, size / all);
+    std::printf("%-10s %9.3f ms %8.1f GB/s\n", "libzstd", by_libzstd * 1e3, size / by_libzstd);
+}

@@ -1,0 +1,98 @@
+// The codes of which sequences are made (RFC 8878, section 3.1.1.3.2.1.1): a length's code gives
+// the least length, and how many more bits say how much is added to it. An offset's code c stands
+// for 2^c and c more bits. Tables are numbered by enum zstd_table.
+#ifndef GPUHISTO_ZSTD_SEQUENCE_CODES_CUH
+#define GPUHISTO_ZSTD_SEQUENCE_CODES_CUH
+
+#include "gpu/zstd/fse.cuh"
+
+constexpr uint32_t literal_length_codes = 36, match_length_codes = 53, offset_codes = 32;
+constexpr uint32_t sequence_codes_most = match_length_codes;
+
+constexpr uint32_t literal_length_log_most = 9, match_length_log_most = 9, offset_log_most = 8;
+
+static __constant__ const uint8_t literal_length_extra[literal_length_codes] = {
+    0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,  0,  0,  0,  0,  1,  1,
+    1, 1, 2, 2, 3, 3, 4, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16};
+
+static __constant__ const uint8_t match_length_extra[match_length_codes] = {
+    0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,  0,  0,  0,  0,  0,  0, 0,
+    0, 0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 3, 3, 4, 4, 5, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16};
+
+// The tables that a block need not describe, and their logs.
+static __constant__ const int8_t predefined_literal_lengths[] = {
+    4, 3, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 1, 1,  1,  2,  2,
+    2, 2, 2, 2, 2, 2, 2, 3, 2, 1, 1, 1, 1, 1, -1, -1, -1, -1};
+
+static __constant__ const int8_t predefined_offsets[] = {
+    1, 1, 1, 1, 1, 1, 2, 2, 2, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, -1, -1, -1, -1, -1};
+
+static __constant__ const int8_t predefined_match_lengths[] = {
+    1, 4, 3, 2, 2, 2, 2, 2, 2, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,  1,  1,  1,  1,  1,  1, 1,
+    1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, -1, -1, -1, -1, -1, -1, -1};
+
+constexpr uint32_t predefined_length_log = 6, predefined_offset_log = 5;
+
+// The highest code of a table, and the log of its cells at most.
+static __device__ __forceinline__ uint32_t sequence_code_most(uint32_t table)
+{
+    return (table == ZSTD_OFFSETS           ? offset_codes
+            : table == ZSTD_LITERAL_LENGTHS ? literal_length_codes
+                                            : match_length_codes) -
+           1;
+}
+
+static __device__ __forceinline__ uint32_t sequence_log_most(uint32_t table)
+{
+    return table == ZSTD_OFFSETS           ? offset_log_most
+           : table == ZSTD_LITERAL_LENGTHS ? literal_length_log_most
+                                           : match_length_log_most;
+}
+
+// How many more bits a code has.
+static __device__ __forceinline__ uint32_t sequence_extra(uint32_t table, uint32_t code)
+{
+    return table == ZSTD_OFFSETS           ? code
+           : table == ZSTD_LITERAL_LENGTHS ? literal_length_extra[code]
+                                           : match_length_extra[code];
+}
+
+// Lays the counts of a predefined table.
+static __device__ fse_description sequence_predefined(uint32_t table, fse_count *counts)
+{
+    const int8_t *const from = table == ZSTD_OFFSETS           ? predefined_offsets
+                               : table == ZSTD_LITERAL_LENGTHS ? predefined_literal_lengths
+                                                               : predefined_match_lengths;
+    const uint32_t symbols = table == ZSTD_OFFSETS           ? sizeof predefined_offsets
+                             : table == ZSTD_LITERAL_LENGTHS ? sizeof predefined_literal_lengths
+                                                             : sizeof predefined_match_lengths;
+    for (uint32_t symbol = 0; symbol < symbols; symbol++)
+        counts[symbol] = from[symbol];
+    return {1, table == ZSTD_OFFSETS ? predefined_offset_log : predefined_length_log, symbols};
+}
+
+// The least lengths of codes; to be laid in shared memory, where lanes may read different ones.
+struct length_bases {
+    uint32_t literals[literal_length_codes];
+    uint32_t matches[match_length_codes];
+};
+
+// By the warp together. Each code begins where the one before it ends.
+static __device__ void length_bases_lay(length_bases *bases, unsigned lane)
+{
+    uint32_t base = 0;
+    if (lane == 0)
+        for (uint32_t code = 0; code < literal_length_codes; code++) {
+            bases->literals[code] = base;
+            base += 1u << literal_length_extra[code];
+        }
+    else if (lane == 1) {
+        base = ZSTD_MATCH_MIN;
+        for (uint32_t code = 0; code < match_length_codes; code++) {
+            bases->matches[code] = base;
+            base += 1u << match_length_extra[code];
+        }
+    }
+}
+
+#endif

@@ -1,0 +1,34 @@
+// The stages that decompress a batch of zstd blocks, in their order, and how each is launched.
+#ifndef GPUHISTO_ZSTD_STAGES_H
+#define GPUHISTO_ZSTD_STAGES_H
+
+extern "C" {
+#include "gpu/zstd/batch.h"
+}
+
+using zstd_kernel = void (*)(zstd_batch batch);
+
+// A kernel. A stage may be several, launched one after the other.
+struct zstd_stage {
+    const char *name; // of the stage, for messages and benchmarks
+    zstd_kernel kernel;
+    unsigned block;  // threads of a CUDA block
+    unsigned shared; // dynamic shared memory of a CUDA block, bytes; more than 48 KiB are asked for
+                     // with cudaFuncAttributeMaxDynamicSharedMemorySize
+
+    // The CUDA blocks to launch, at least 1, for a batch of at least one zstd block. `resident` is
+    // how many of them the device holds at a time, for a kernel whose CUDA blocks stay.
+    unsigned (*grid)(const struct zstd_batch *batch, unsigned resident);
+};
+
+// All of them, in the order in which they are launched on one stream.
+extern const struct zstd_stage zstd_stages[];
+extern const unsigned zstd_stage_count;
+
+// The zstd blocks of a batch, so many to a CUDA block.
+static inline unsigned zstd_grid_of_blocks(const struct zstd_batch *batch, unsigned each)
+{
+    return (batch->blocks + each - 1) / each;
+}
+
+#endif

@@ -1,0 +1,289 @@
+/* How the host lays batches of zstd blocks for the GPU: the same blocks and frames as the naive
+ * decoder finds, however the bytes arrive and however little a batch has room for; and what it
+ * leaves to libzstd. */
+#include "gpu/zstd/lay.h"
+#include "tests/helpers/compressed.h"
+#include "tests/helpers/naive_zstd.h"
+#include "tests/helpers/random.h"
+#include "tests/helpers/scale.h"
+#include "tests/helpers/zstd_frames.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define BLOCKS_MAX 1000
+
+static unsigned cases, wrong;
+static struct zstd_block blocks[BLOCKS_MAX];
+static struct zstd_frame frames[BLOCKS_MAX];
+static struct zstd_frame_end frame_ends[BLOCKS_MAX];
+
+static void check(bool right, const char *what, size_t at)
+{
+    cases++;
+    wrong += !right;
+    if (!right && wrong < 20)
+        printf("FAIL: %s (%zu)\n", what, at);
+}
+
+static struct zstd_plan plan_of(uint32_t blocks_max, uint32_t frames_max, uint32_t room)
+{
+    return (struct zstd_plan){
+        .capacity = {1 << 20, blocks_max, frames_max, room, 0},
+        .block = blocks,
+        .frame = frames,
+        .frame_end = frame_ends,
+    };
+}
+
+/* --- whole streams --- */
+
+struct walked {
+    const unsigned char *in;
+    const struct naive_zstd *naive;
+    size_t block, frame; /* of the naive decoder, that come next */
+    bool has_checksums;
+};
+
+static void check_block(const struct walked *walked, const struct zstd_plan *plan, uint32_t index,
+                        size_t at)
+{
+    const struct zstd_block *is = &plan->block[index];
+    const struct naive_block *due = &walked->naive->blocks[walked->block];
+    uint32_t room_at = index ? is[-1].room_at + is[-1].room : 0;
+    check(at + is->at - ZSTD_CARRY == due->at && is->size == due->size, "block elsewhere", index);
+    check((int)is->type == (int)due->type, "a block of another type", index);
+    check(is->room_at == room_at, "its room is elsewhere", index);
+    check(is->type == ZSTD_COMPRESSED ? is->room >= due->content : is->room == due->content,
+          "another room", index);
+    check(is->room <= ZSTD_BLOCK_CONTENT, "too much room", index);
+}
+
+static void check_frame(struct walked *walked, const struct zstd_plan *plan, uint32_t index,
+                        bool begins)
+{
+    const struct zstd_frame *is = &plan->frame[index];
+    const struct naive_frame *due = &walked->naive->frames[walked->frame];
+    check(is->begins == begins, "another begin", index);
+    check(is->content == due->stated && is->window == due->window, "another header", index);
+    check(plan->frame_end[index].at == due->at, "the frame is elsewhere", index);
+    if (is->ends) {
+        const unsigned char *end = walked->in + due->at + due->size - 4;
+        uint32_t hash = (uint32_t)end[0] | (uint32_t)end[1] << 8 | (uint32_t)end[2] << 16 |
+                        (uint32_t)end[3] << 24;
+        bool has = (walked->in[due->at + 4] & 4) != 0;
+        check(plan->frame_end[index].has_checksum == has, "a checksum", index);
+        check(!has || plan->frame_end[index].checksum == hash, "another checksum", index);
+    }
+}
+
+/* Compares a batch that begins at `at` with what the naive decoder has next. */
+static void check_batch(struct walked *walked, const struct zstd_plan *plan, size_t at)
+{
+    uint32_t block = 0;
+    for (uint32_t frame = 0; frame < plan->frames; frame++) {
+        const struct zstd_frame *is = &plan->frame[frame];
+        const struct naive_frame *due = &walked->naive->frames[walked->frame];
+        check(is->first == block && is->blocks > 0, "other blocks", frame);
+        check_frame(walked, plan, frame, walked->block == due->first_block);
+        for (; block < is->first + is->blocks; block++, walked->block++) {
+            check(plan->block[block].frame == frame, "of another frame", block);
+            check_block(walked, plan, block, at);
+        }
+        check(is->ends == (walked->block == due->first_block + due->blocks), "another end", frame);
+        walked->frame += is->ends;
+    }
+    check(block == plan->blocks, "blocks without a frame", block);
+}
+
+/* Walks over a stream as it arrives, `piece` bytes at a time. */
+static void check_walk(const unsigned char *in, size_t len, const struct naive_zstd *naive,
+                       struct zstd_plan plan, size_t piece)
+{
+    struct zstd_walk walk = {.window_max = ZSTD_WINDOW_MOST};
+    struct walked walked = {.in = in, .naive = naive};
+    size_t at = 0, there = 0;
+    for (;;) {
+        /* Exactly what has arrived, so that a sanitizer sees what is read beyond. */
+        unsigned char *arrived = malloc(there - at + 1);
+        if (!arrived)
+            exit(1);
+        memcpy(arrived, in + at, there - at);
+        enum zstd_laid laid = zstd_lay(&walk, &plan, arrived, there - at);
+        free(arrived);
+        check(laid != ZSTD_LEFT, "left", at);
+        check(laid != ZSTD_LAID || plan.blocks > 0, "no block", at);
+        check(laid != ZSTD_LAID || plan.in_size <= there - at, "beyond", at);
+        if (laid == ZSTD_LEFT)
+            return;
+        if (laid == ZSTD_LAID)
+            check_batch(&walked, &plan, at);
+        at += plan.taken;
+        check(walk.at == at, "another place", at);
+        check(walk.in_frame || zstd_window_after(&walk) == 0, "a window after no frame", at);
+        if (at >= len)
+            break;
+        if (laid == ZSTD_NEEDS_MORE && at + plan.need <= there && plan.taken == 0) {
+            check(false, "it needs what is there", at);
+            return;
+        }
+        there = there + piece < len ? there + piece : len;
+        if (there < at)
+            there = at;
+    }
+    check(!walk.in_frame && at == len, "not at the end", at);
+    check(walked.block == naive->blocks_count && walked.frame == naive->frames_count,
+          "blocks are missing", walked.block);
+}
+
+static size_t make_stream(unsigned char *stream, size_t cap, unsigned count)
+{
+    static unsigned char data[300000];
+    size_t len = 0;
+    for (unsigned i = 0; i < count; i++) {
+        struct frame_settings settings = {
+            .level = (int)random_below(8),
+            .window_log = random_below(2) ? 0 : 10 + (int)random_below(10),
+            .checksum = random_below(2),
+            .is_unsized = random_below(2),
+            .flush = random_below(2) ? 0 : 100 + random_below(9000),
+        };
+        size_t size = random_below(random_below(4) ? 3000 : 300000);
+        if (random_below(4) == 0)
+            len += skippable_put(stream + len, random_below(3000));
+        frame_content((enum frame_content)random_below(CONTENT_KINDS), data, size);
+        len += frame_compress(stream + len, cap - len, &settings, data, size);
+    }
+    return len;
+}
+
+static void check_streams(void)
+{
+    size_t cap = 6000000;
+    unsigned char *stream = malloc(cap);
+    if (!stream)
+        exit(1);
+    for (unsigned round = 0; round < (scale_is_small_or_slow() ? 25 : 300); round++) {
+        struct naive_zstd naive;
+        size_t len = make_stream(stream, cap, 1 + random_below(12));
+        check(naive_zstd_decode(&naive, stream, len), "the naive decoder refuses it", round);
+        check_walk(stream, len, &naive, plan_of(BLOCKS_MAX, BLOCKS_MAX, 1 << 23), len);
+        check_walk(stream, len, &naive, plan_of(1, 1, ZSTD_BLOCK_CONTENT), len);
+        check_walk(stream, len, &naive, plan_of(7, 2, 200000), 1 + random_below(2000));
+        check_walk(stream, len, &naive, plan_of(BLOCKS_MAX, 3, 500000), 1 + random_below(200000));
+        if (len < 3000)
+            check_walk(stream, len, &naive, plan_of(2, 2, ZSTD_BLOCK_CONTENT), 1);
+        naive_zstd_free(&naive);
+    }
+    free(stream);
+}
+
+/* --- what is left to libzstd --- */
+
+struct left {
+    const char *what;
+    size_t len;
+    unsigned char in[16];
+    enum zstd_laid laid;
+};
+
+static const struct left all_left[] = {
+    {"an empty block", 9, {0x28, 0xb5, 0x2f, 0xfd, 0x20, 0, 1, 0, 0}, ZSTD_LAID},
+    {"no content at all", 0, {0}, ZSTD_NEEDS_MORE},
+    {"part of a magic number", 3, {0x28, 0xb5, 0x2f}, ZSTD_NEEDS_MORE},
+    {"part of a block", 8, {0x28, 0xb5, 0x2f, 0xfd, 0x20, 0, 1, 0}, ZSTD_NEEDS_MORE},
+    {"text", 8, "some text", ZSTD_LEFT},
+    {"a frame of zstd 0.7", 9, {0x27, 0xb5, 0x2f, 0xfd, 0x20, 0, 1, 0, 0}, ZSTD_LEFT},
+    {"a reserved bit", 9, {0x28, 0xb5, 0x2f, 0xfd, 0x28, 0, 1, 0, 0}, ZSTD_LEFT},
+    {"a dictionary", 10, {0x28, 0xb5, 0x2f, 0xfd, 0x21, 7, 0, 1, 0, 0}, ZSTD_LEFT},
+    {"no dictionary, as a number", 10, {0x28, 0xb5, 0x2f, 0xfd, 0x21, 0, 0, 1, 0, 0}, ZSTD_LAID},
+    {"a window of 128 MiB", 9, {0x28, 0xb5, 0x2f, 0xfd, 0, 17 << 3, 1, 0, 0}, ZSTD_LAID},
+    {"a larger window", 9, {0x28, 0xb5, 0x2f, 0xfd, 0, 17 << 3 | 1, 1, 0, 0}, ZSTD_LEFT},
+    {"the largest window", 9, {0x28, 0xb5, 0x2f, 0xfd, 0, 0xff, 1, 0, 0}, ZSTD_LEFT},
+    {"a reserved type of block", 9, {0x28, 0xb5, 0x2f, 0xfd, 0, 0, 7, 0, 0}, ZSTD_LEFT},
+    {"a block of a byte too many", 9, {0x28, 0xb5, 0x2f, 0xfd, 0, 0, 0x09, 0x20, 0}, ZSTD_LEFT},
+    {"one that is not all there",
+     9,
+     {0x28, 0xb5, 0x2f, 0xfd, 0, 0, 0x01, 0x20, 0},
+     ZSTD_NEEDS_MORE},
+    {"without its checksum", 9, {0x28, 0xb5, 0x2f, 0xfd, 0x24, 0, 1, 0, 0}, ZSTD_NEEDS_MORE},
+    {"with its checksum", 13, {0x28, 0xb5, 0x2f, 0xfd, 0x24, 0, 1, 0, 0, 1, 2, 3, 4}, ZSTD_LAID},
+};
+
+static void check_left(void)
+{
+    for (size_t i = 0; i < sizeof all_left / sizeof *all_left; i++) {
+        const struct left *left = &all_left[i];
+        struct zstd_walk walk = {.window_max = ZSTD_WINDOW_MOST};
+        struct zstd_plan plan = plan_of(10, 10, ZSTD_BLOCK_CONTENT);
+        check(zstd_lay(&walk, &plan, left->in, left->len) == left->laid, left->what, left->len);
+    }
+    struct zstd_walk walk = {.window_max = ZSTD_WINDOW_MOST, .leave_checksums = true};
+    struct zstd_plan plan = plan_of(10, 10, ZSTD_BLOCK_CONTENT);
+    const struct left *last = &all_left[sizeof all_left / sizeof *all_left - 1];
+    check(zstd_lay(&walk, &plan, last->in, last->len) == ZSTD_LEFT, "a checksum is taken", 0);
+}
+
+/* A skippable frame that is not all there, and what follows it. */
+static void check_skippable(void)
+{
+    const unsigned char in[8] = {0x5f, 0x2a, 0x4d, 0x18, 0xff, 0xff, 0xff, 0xff};
+    struct zstd_walk walk = {.window_max = ZSTD_WINDOW_MOST};
+    struct zstd_plan plan = plan_of(10, 10, ZSTD_BLOCK_CONTENT);
+    check(zstd_lay(&walk, &plan, in, sizeof in) == ZSTD_NEEDS_MORE, "laid", 0);
+    check(plan.taken == 8 + (uint64_t)0xffffffff && walk.at == plan.taken, "not skipped", 0);
+    check(zstd_lay(&walk, &plan, all_left[0].in, 9) == ZSTD_LAID, "nothing after it", 0);
+    check(plan.frame_end[0].at == 8 + (uint64_t)0xffffffff, "elsewhere after it", 0);
+}
+
+/* --- memory --- */
+
+static void check_inside(const void *at, size_t size, const unsigned char *memory, size_t all,
+                         size_t before)
+{
+    size_t offset = (size_t)((const unsigned char *)at - memory);
+    check(offset % 256 == 0 && offset >= before && offset + size <= all, "an array outside",
+          offset);
+}
+
+static void check_memory(void)
+{
+    struct zstd_capacity capacity = {300001, 77, 11, 200003, 70001};
+    struct zstd_batch batch;
+    unsigned char *memory =
+        malloc(zstd_own_memory(NULL, &capacity, NULL) + zstd_stage_memory(NULL, &capacity, NULL));
+    if (!memory)
+        exit(1);
+    size_t all = zstd_own_memory(&batch, &capacity, memory);
+    check(all == zstd_own_memory(NULL, &capacity, NULL), "another size", all);
+    check_inside(batch.in, ZSTD_CARRY + 300001 + ZSTD_PADDING, memory, all, 0);
+    check_inside(batch.block, 77 * sizeof *batch.block, memory, all,
+                 ZSTD_CARRY + 300001 + ZSTD_PADDING);
+    check_inside(batch.frame, 11 * sizeof *batch.frame, memory, all, 0);
+    check_inside(batch.out, 200003 + ZSTD_PADDING, memory, all, 70001);
+    check((const unsigned char *)batch.out - 70001 >=
+              (const unsigned char *)batch.verdict + sizeof *batch.verdict,
+          "no room for the window", 0);
+    all = zstd_stage_memory(&batch, &capacity, memory);
+    check(all == zstd_stage_memory(NULL, &capacity, NULL), "another size", all);
+    check_inside(batch.heading, 77 * sizeof *batch.heading, memory, all, 0);
+    check_inside(batch.outcome, 77 * sizeof *batch.outcome, memory, all,
+                 77 * sizeof *batch.heading);
+    check_inside(batch.sequences, (200003 / 3 + 2 * 77) * sizeof *batch.sequences, memory, all, 0);
+    check_inside(batch.links, 200003 * sizeof *batch.links, memory, all, 0);
+    check_inside(batch.literals, 200003 + ZSTD_PADDING, memory, all, 0);
+    check((unsigned char *)batch.links >= (unsigned char *)(batch.sequences + 200003 / 3 + 2 * 77),
+          "arrays overlap", 0);
+    free(memory);
+}
+
+int main(void)
+{
+    check_left();
+    check_skippable();
+    check_memory();
+    check_streams();
+    printf("%u cases, %u wrong\n", cases, wrong);
+    return wrong != 0;
+}
