@@ -115,9 +115,18 @@ static bool is_asked_for()
     return asked && *asked;
 }
 
+// Devices before compute capability 8.0 give a block too little shared memory for some stages.
+static bool stages_fit(const struct device *device)
+{
+    for (unsigned i = 0; i < zstd_stage_count; i++)
+        if (zstd_stages[i].shared > device->properties.sharedMemPerBlockOptin)
+            return false;
+    return true;
+}
+
 int device_open_decoding(struct device *device, struct device_decoding *wanted)
 {
-    if (!is_asked_for()) {
+    if (!is_asked_for() || !stages_fit(device)) {
         wanted->batches = 0;
         return 0;
     }
