@@ -1,4 +1,5 @@
-# --- the benchmarks: `make bench` builds them, `make bench-stream` measures the whole program ---
+# --- the benchmarks: `make bench` builds them, `make bench-stream` measures the whole program,
+# `make bench-fields` fields of a log and of CSV, beside awk, DuckDB and polars ---
 
 EXTRA_PROGRAMS = bench/cpu bench/numbers bench/pairs bench/produce bench/read_only bench/zstd_only
 bench_cpu_LDADD = libgpuhisto.a libhistogram.a bench/libdata.a -ldl
@@ -10,10 +11,11 @@ bench_libdata_a_SOURCES = bench/data.c bench/data.h bench/texts.c bench/texts.h 
 	tests/helpers/random.c tests/helpers/random.h
 EXTRA_DIST += bench/device.cuh bench/kernels.cu bench/number_kernels.cu bench/value_kernels.cu \
 	bench/zstd_stages.cu \
-	bench/plot bench/stream bench/results/h200-1g.csv \
+	bench/fields bench/fields_peers.py bench/plot bench/stream bench/results/h200-1g.csv \
 	bench/results/h200-cpu.csv bench/results/h200-numbers.csv bench/results/h200-sizes.csv \
 	bench/results/h200-published.csv bench/results/h200-stream.csv \
-	bench/results/h200-tuning.csv bench/results/h200-values.csv bench/results/xeon-cpu.csv
+	bench/results/h200-tuning.csv bench/results/h200-values.csv bench/results/xeon-cpu.csv \
+	bench/results/xeon-fields.csv
 
 if HAVE_CUDA
 cuda_benchmarks = bench/kernels bench/number_kernels bench/value_kernels bench/zstd_stages
@@ -28,8 +30,10 @@ bench/kernels bench/number_kernels bench/value_kernels bench/zstd_stages: bench/
 	$(AM_V_NVCC)$(NVCC) $(CUDA_GENCODE) -std=c++17 -O3 --threads=0 -I$(srcdir) $(CUDA_CPPFLAGS) \
 	  $(NVCCFLAGS) -o $@ $(srcdir)/$@.cu $(cuda_benchmark_libs) $(LIBS)
 
-.PHONY: bench bench-stream
+.PHONY: bench bench-fields bench-stream
 bench: $(EXTRA_PROGRAMS) $(cuda_benchmarks)
 bench-stream: bench gpuhisto$(EXEEXT) tests/helpers/make_zstd$(EXEEXT) tests/helpers/make_data$(EXEEXT)
 	@GPUHISTO=./gpuhisto$(EXEEXT) HELPERS=bench $(srcdir)/bench/stream $(STREAMFLAGS)
+bench-fields: bench/pairs gpuhisto$(EXEEXT)
+	@GPUHISTO=./gpuhisto$(EXEEXT) HELPERS=bench $(srcdir)/bench/fields $(FIELDSFLAGS)
 CLEANFILES += $(EXTRA_PROGRAMS) $(EXTRA_LIBRARIES) $(cuda_benchmarks)

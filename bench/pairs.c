@@ -1,5 +1,5 @@
-/* pairs [-n ROUNDS] [-c LABEL] COMMAND_A COMMAND_B...: runs shell commands in turn and compares A
- * with each of the others.
+/* pairs [-u] [-n ROUNDS] [-c LABEL] COMMAND_A COMMAND_B...: runs shell commands in turn and
+ * compares A with each of the others.
  *
  * Machines are noisy and drift. So the commands alternate, each round gives one ratio, and the
  * median of the ratios is the result. Every other round runs in reverse order, and every two rounds
@@ -8,8 +8,10 @@
  * (medians; CPU seconds are those of the whole pipeline), then A's wall time divided by each
  * other's, with the smallest and the largest ratio. With -c it prints a row of comma-separated
  * values for each ratio instead: LABEL, A's wall and CPU seconds, the other's, the ratio, the
- * smallest, the largest, the rounds, and which other (B is 1). An unmeasured round comes first.
- * Exit status 1 if a command fails. */
+ * smallest, the largest, the rounds, and which other (B is 1). With -u the same three numbers
+ * follow for the ratio of CPU seconds, before the rounds: that ratio is good on a busy machine,
+ * too. An unmeasured round comes first. Exit status 1 if a command fails. */
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -68,7 +70,9 @@ static double median(double *values, int count)
 }
 
 static double walls[COMMANDS_MAX][ROUNDS_MAX], cpus[COMMANDS_MAX][ROUNDS_MAX];
-static double ratios[COMMANDS_MAX][ROUNDS_MAX]; /* A's wall time over the command's */
+
+/* A's cost over the command's. */
+static double wall_ratios[COMMANDS_MAX][ROUNDS_MAX], cpu_ratios[COMMANDS_MAX][ROUNDS_MAX];
 
 /* The command whose turn it is. The order of three is ABC CBA, BCA ACB, CAB BAC. */
 static int command_for(int round, int turn, int count)
@@ -89,11 +93,25 @@ static void measure(char **commands, int count, int rounds)
             cpus[i][round] = cost.cpu;
         }
     for (int i = 0; i < count; i++)
-        for (int round = 0; round < rounds; round++)
-            ratios[i][round] = walls[0][round] / walls[i][round];
+        for (int round = 0; round < rounds; round++) {
+            wall_ratios[i][round] = walls[0][round] / walls[i][round];
+            cpu_ratios[i][round] = cpus[0][round] / cpus[i][round];
+        }
 }
 
-static void print(char **commands, int count, int rounds, const char *label)
+/* Prints the median, the least and the greatest of a command's ratios, for people or as three
+ * columns. Sorts them. */
+static void print_ratio(double *ratios, int rounds, const char *what, int command, bool as_columns)
+{
+    double middle = median(ratios, rounds), least = ratios[0], most = ratios[rounds - 1];
+    if (as_columns)
+        printf("%.3f,%.3f,%.3f,", middle, least, most);
+    else
+        printf("A/%c%s: %.3f (%.3f to %.3f, %d rounds)\n", 'A' + command, what, middle, least, most,
+               rounds);
+}
+
+static void print(char **commands, int count, int rounds, const char *label, bool with_cpu)
 {
     double wall[COMMANDS_MAX], cpu[COMMANDS_MAX];
     for (int i = 0; i < count; i++) {
@@ -103,13 +121,13 @@ static void print(char **commands, int count, int rounds, const char *label)
             printf("%c: wall %.4f s, cpu %.4f s: %s\n", 'A' + i, wall[i], cpu[i], commands[i]);
     }
     for (int i = 1; i < count; i++) {
-        double middle = median(ratios[i], rounds), least = ratios[i][0];
-        double most = ratios[i][rounds - 1];
         if (label)
-            printf("%s,%.5f,%.5f,%.5f,%.5f,%.3f,%.3f,%.3f,%d,%d\n", label, wall[0], cpu[0], wall[i],
-                   cpu[i], middle, least, most, rounds, i);
-        else
-            printf("A/%c: %.3f (%.3f to %.3f, %d rounds)\n", 'A' + i, middle, least, most, rounds);
+            printf("%s,%.5f,%.5f,%.5f,%.5f,", label, wall[0], cpu[0], wall[i], cpu[i]);
+        print_ratio(wall_ratios[i], rounds, "", i, label != NULL);
+        if (with_cpu)
+            print_ratio(cpu_ratios[i], rounds, ", CPU", i, label != NULL);
+        if (label)
+            printf("%d,%d\n", rounds, i);
     }
 }
 
@@ -117,8 +135,11 @@ int main(int argc, char **argv)
 {
     const char *label = NULL;
     int rounds = 7, option;
-    while ((option = getopt(argc, argv, "n:c:")) != -1) {
-        if (option == 'n')
+    bool with_cpu = false;
+    while ((option = getopt(argc, argv, "un:c:")) != -1) {
+        if (option == 'u')
+            with_cpu = true;
+        else if (option == 'n')
             rounds = atoi(optarg);
         else if (option == 'c')
             label = optarg;
@@ -127,10 +148,10 @@ int main(int argc, char **argv)
     }
     int count = argc - optind;
     if (count < 2 || count > COMMANDS_MAX || rounds < 1 || rounds > ROUNDS_MAX) {
-        fprintf(stderr, "usage: pairs [-n ROUNDS] [-c LABEL] COMMAND_A COMMAND_B...\n");
+        fprintf(stderr, "usage: pairs [-u] [-n ROUNDS] [-c LABEL] COMMAND_A COMMAND_B...\n");
         return 2;
     }
     measure(argv + optind, count, rounds);
-    print(argv + optind, count, rounds, label);
+    print(argv + optind, count, rounds, label, with_cpu);
     return 0;
 }

@@ -221,7 +221,7 @@ scripts = \
 	tests/cli/gzip.sh tests/cli/gzip_emulated.sh tests/cli/large.sh \
 	tests/cli/interval.sh tests/cli/interval_emulated.sh tests/cli/large_gpu.sh \
 	tests/cli/memory.sh tests/cli/npy.sh tests/cli/numbers.sh tests/cli/numbers_emulated.sh \
-	tests/cli/numbers_gpu.sh tests/cli/options.sh tests/cli/output.sh tests/cli/plot.sh \
+	tests/cli/numbers_gpu.sh tests/cli/numpy.sh tests/cli/options.sh tests/cli/output.sh tests/cli/plot.sh \
 	tests/cli/progress.sh tests/cli/ranges.sh \
 	tests/cli/ranges_emulated.sh tests/cli/setup.sh tests/cli/signals.sh \
 	tests/cli/sources.sh \
@@ -229,7 +229,8 @@ scripts = \
 	tests/cli/values_gpu.sh tests/cli/zstd.sh tests/cli/zstd_emulated.sh
 
 TESTS = $(unit_tests) $(device_tests) $(emulated_tests) $(scripts)
-EXTRA_DIST += $(scripts) tests/helpers/lib.sh tests/helpers/compressed.sh tests/helpers/emulated.sh tests/helpers/interpose.c \
+EXTRA_DIST += $(scripts) tests/helpers/lib.sh tests/helpers/compressed.sh tests/helpers/emulated.sh \
+	tests/helpers/facts_by_numpy.py tests/helpers/interpose.c \
 	tests/cli/formats_bytes.csv tests/cli/formats_bytes.json tests/cli/formats_bytes.tsv \
 	tests/cli/formats_letters.json
 
@@ -242,6 +243,7 @@ soak: gpuhisto$(EXEEXT) $(check_PROGRAMS)
 # --- fuzzers, which need clang: `make fuzz` builds them, `make fuzz-smoke` runs each for a minute ---
 #
 # To go on for longer: mkdir CORPUS; tests/fuzz/number -max_len=300 CORPUS $(srcdir)/tests/fuzz/seeds/number
+# FUZZ_FIELDS=csv tests/fuzz/fields ... is for fields of one kind alone; see the head of fields.c.
 
 FUZZ_CC = clang
 FUZZ_CXX = clang++

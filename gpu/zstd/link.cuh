@@ -254,7 +254,7 @@ __global__ void __launch_bounds__(Threads) zstd_link(zstd_batch batch)
     for (unsigned i = threadIdx.x; i < size; i += Threads)
         batch.links[base + i] = tile.links[i];
     if (bad) {
-        batch.outcome[index].refusal = ZSTD_BAD_OFFSET;
+        store_relaxed(&batch.outcome[index].refusal, ZSTD_BAD_OFFSET);
         atomicMin(&batch.verdict->refused, index);
     }
 }

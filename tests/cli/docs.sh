@@ -7,11 +7,16 @@
 # are "$ command", "> " and the rest of a long command, and what the commands print, errors too. The
 # blocks of a document run one after the other in one directory, so that one may use what an earlier
 # one made. A block that names a tool that is missing is skipped; no other block may use its files.
+#
+# "Before and after" in doc/recipes.md says how long the commands of sixteen tasks are; those of
+# before are indented lines, and are run too.
 . "${srcdir:-.}/tests/helpers/lib.sh"
 
 page=$srcdir/doc/gpuhisto.1
 mkdir bin
 ln -s "$GPUHISTO" bin/gpuhisto
+# Of several Pythons, that with numpy.
+if find_numpy && [ "$python" != python3 ]; then PATH=${python%/*}:$PATH; fi
 PATH=$PWD/bin:$PATH
 
 # markdown_examples FILE: writes its blocks to example.1, example.2, ...
@@ -55,9 +60,15 @@ transcript_of()
 # lacks BLOCK: whether something that its commands need is missing here; leaves it in `missing`.
 lacks()
 {
-    for tool in gzip jq python3 zstd; do
+    for tool in gnuplot gzip jq python3 zstd; do
         if grep -q "^[\$>] .*\\<$tool " "$1" && ! command -v "$tool" >/dev/null; then
             missing="$tool is not installed"
+            return
+        fi
+    done
+    for module in numpy pandas; do
+        if grep -q "^[\$>] .*\\<import $module" "$1" && ! python3 -c "import $module" 2>/dev/null; then
+            missing="python3 has no $module"
             return
         fi
     done
@@ -89,6 +100,30 @@ run_examples()
     rm -f example.*
 }
 
+# tasks_of DOCUMENT: checks the lengths that "Before and after" states, and writes the commands of before
+# to before.1, before.2, ...
+tasks_of()
+{
+    awk '/^## / { on = /Before and after/ }
+         !on { next }
+         /^Together they/ { together = $4 " before and " $8 " now"; gsub(/,/, "", together) }
+         /^\*\*.* Before, [0-9]+ characters:$/ { said = $(NF - 1); before = ""; next }
+         /^    / && said && before == "" {
+             before = substr($0, 5)
+             print "$ " before >("before." ++tasks)
+             was += length(before)
+             if (length(before) != said) print "task " tasks ": before, " length(before)
+         }
+         /^Now, [0-9]+:$/ { said = $2 + 0; next }
+         /^\$ / { now = substr($0, 3) }
+         /^```$/ && said && now != "" {
+             is += length(now)
+             if (length(now) != said) print "task " tasks ": now, " length(now)
+             said = 0; now = ""
+         }
+         END { print tasks " tasks, " was " before and " is " now; " together }' "$1"
+}
+
 with_cuda=yes
 if gpuhisto --device=gpu /dev/null 2>&1 | grep -q 'built without CUDA'; then with_cuda=; fi
 
@@ -108,6 +143,19 @@ run_examples README.md 12
 cd ../recipes || exit 99
 markdown_examples doc/recipes.md
 run_examples doc/recipes.md 15
+tasks_of "$srcdir/doc/recipes.md" >lengths
+check "sixteen tasks, and how long they are: $(cat lengths)" \
+    grep -qE '^16 tasks, ([0-9]+ before and [0-9]+ now); \1$' lengths
+check "lengths that are stated: $(cat lengths)" [ "$(wc -l <lengths)" = 1 ]
+for before in before.*; do
+    if lacks "$before"; then
+        skip_part "doc/recipes.md, $before: $missing"
+        continue
+    fi
+    sed 's/^. //' "$before" >block.sh
+    sh block.sh </dev/null >printed 2>err
+    check "$before: no failure and no message" [ "$?$(cat err)" = 0 ]
+done
 cd ../man || exit 99
 man_examples
 run_examples gpuhisto.1 8

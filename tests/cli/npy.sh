@@ -352,14 +352,14 @@ check "numbers" grep -q "'.*NUMPY.*' is not a number" err
 
 # --- numpy's own ---
 
-if python3 -c 'import numpy' 2>/dev/null; then
+if find_numpy; then
     expect --values=f64 $bins
-    python3 -c 'import numpy
+    "$python" -c 'import numpy
 numpy.save("a.npy", numpy.fromfile("values", "<f8").reshape(30, 10))'
     run --values=f64 $bins a.npy
     counts "numpy's own" expected
 else
-    skip_part "what numpy writes: it is not installed"
+    skip_part "what numpy writes: $why_not"
 fi
 
 summary

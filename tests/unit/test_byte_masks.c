@@ -29,7 +29,7 @@ int main(void)
                 up_to |= (uint64_t)(at[i] <= byte) << i;
             }
             for (unsigned i = 0, odd = 0; i < WINDOW; i++) {
-                odd ^= equal >> i & 1;
+                odd ^= (unsigned)(equal >> i & 1);
                 parity |= (uint64_t)odd << i;
             }
             cases += 3;
