@@ -1,6 +1,5 @@
-// The seam to CUDA, and the only file that calls its runtime.
-#include "gpu/device.h"
-#include "gpu/launch.h"
+// The seam to CUDA. This file and device_zstd.cu are the only ones that call its runtime.
+#include "gpu/device_internal.cuh"
 #include "gpu/visible.h"
 
 extern "C" {
@@ -10,30 +9,7 @@ extern "C" {
 
 #include <cstdlib>
 
-struct slot {
-    unsigned char *buffer;
-    cudaEvent_t copied, arrived;            // the chunk is in; its snapshot is out
-    cudaEvent_t copying, counting, counted; // with timing only
-};
-
-struct device {
-    struct reason why;
-    cudaDeviceProp properties;
-    int ordinal;
-    struct launch how;
-    unsigned resident;      // the most blocks, for a strategy whose blocks stay
-    struct count_args args; // but for the data: the histogram, on the device, and its mapping
-    size_t counts_size;     // bytes
-    bool timing;
-    unsigned slot_count;
-    cudaStream_t copies, counts_stream;
-    cudaEvent_t opened;
-    struct slot *slots;
-};
-
-// Whether a call of CUDA succeeded; if not, sets the reason. Return codes that do not come through
-// here do not matter.
-static bool ok(struct device *device, cudaError_t code, const char *doing)
+bool device_ok(struct device *device, cudaError_t code, const char *doing)
 {
     if (code == cudaSuccess)
         return true;
@@ -43,40 +19,46 @@ static bool ok(struct device *device, cudaError_t code, const char *doing)
     return false;
 }
 
-// Each thread has a current device of its own, and any thread may call.
-static bool enter(struct device *device, const char *doing)
+bool device_enter(struct device *device, const char *doing)
 {
-    return ok(device, cudaSetDevice(device->ordinal), doing);
+    return device_ok(device, cudaSetDevice(device->ordinal), doing);
 }
 
-static bool create_event(struct device *device, cudaEvent_t *event)
+bool device_create_event(struct device *device, cudaEvent_t *event)
 {
     unsigned flags = device->timing ? cudaEventDefault : cudaEventDisableTiming;
-    return ok(device, cudaEventCreateWithFlags(event, flags), "creating an event");
+    return device_ok(device, cudaEventCreateWithFlags(event, flags), "creating an event");
+}
+
+bool device_create_events(struct device *device, struct slot *slot)
+{
+    bool there =
+        device_create_event(device, &slot->copied) && device_create_event(device, &slot->arrived);
+    if (there && device->timing)
+        there = device_create_event(device, &slot->copying) &&
+                device_create_event(device, &slot->counting) &&
+                device_create_event(device, &slot->counted);
+    return there;
 }
 
 static bool open_slot(struct device *device, struct slot *slot, size_t size)
 {
-    bool there = ok(device, cudaMalloc(&slot->buffer, size), "allocating a buffer") &&
-                 create_event(device, &slot->copied) && create_event(device, &slot->arrived);
-    if (there && device->timing)
-        there = create_event(device, &slot->copying) && create_event(device, &slot->counting) &&
-                create_event(device, &slot->counted);
-    return there;
+    return device_ok(device, cudaMalloc(&slot->buffer, size), "allocating a buffer") &&
+           device_create_events(device, slot);
 }
 
 static bool launch_kernel(struct device *device, counting_kernel kernel, unsigned grid,
                           unsigned block, size_t shared, struct count_args *args)
 {
     void *params[] = {args};
-    return ok(device,
-              cudaLaunchKernel(reinterpret_cast<const void *>(kernel), dim3(grid), dim3(block),
-                               params, shared, device->counts_stream),
-              "launching a kernel");
+    return device_ok(device,
+                     cudaLaunchKernel(reinterpret_cast<const void *>(kernel), dim3(grid),
+                                      dim3(block), params, shared, device->counts_stream),
+                     "launching a kernel");
 }
 
 // The second kernel has as many blocks, which are small.
-static bool launch(struct device *device, const unsigned char *data, unsigned long long len)
+bool device_launch(struct device *device, const unsigned char *data, unsigned long long len)
 {
     struct count_args args = device->args;
     args.data = data;
@@ -84,8 +66,9 @@ static bool launch(struct device *device, const unsigned char *data, unsigned lo
     const struct launch *how = &device->how;
     const unsigned grid = grid_for(how, device->resident, len);
     if (how->rest &&
-        !ok(device, cudaMemsetAsync(args.rest, 0, sizeof args.rest[0], device->counts_stream),
-            "emptying a list"))
+        !device_ok(device,
+                   cudaMemsetAsync(args.rest, 0, sizeof args.rest[0], device->counts_stream),
+                   "emptying a list"))
         return false;
     return launch_kernel(device, how->kernel, grid, how->block, how->shared, &args) &&
            (!how->rest ||
@@ -110,14 +93,14 @@ static bool prepare_kernel(struct device *device, const struct device_plan *plan
     const void *kernel = reinterpret_cast<const void *>(how.kernel);
     int fit = 0;
     // More than 48 KiB of shared memory a block must be asked for.
-    if (!ok(device,
-            cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                 static_cast<int>(how.shared)),
-            "asking for shared memory") ||
-        !ok(device,
-            cudaOccupancyMaxActiveBlocksPerMultiprocessor(&fit, kernel, static_cast<int>(how.block),
-                                                          how.shared),
-            "asking how many blocks fit"))
+    if (!device_ok(device,
+                   cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                        static_cast<int>(how.shared)),
+                   "asking for shared memory") ||
+        !device_ok(device,
+                   cudaOccupancyMaxActiveBlocksPerMultiprocessor(
+                       &fit, kernel, static_cast<int>(how.block), how.shared),
+                   "asking how many blocks fit"))
         return false;
     if (fit < 1) {
         reason_set(&device->why, "the kernel does not fit");
@@ -127,8 +110,9 @@ static bool prepare_kernel(struct device *device, const struct device_plan *plan
     device->args.coarsening = how.coarsening;
     device->args.shape = how.shape;
     const size_t scratch = how.scratch ? 1ull * device->resident * device->args.map.bins : 0;
-    return !scratch || ok(device, cudaMalloc(&device->args.scratch, scratch * sizeof(unsigned)),
-                          "allocating the blocks' histograms");
+    return !scratch ||
+           device_ok(device, cudaMalloc(&device->args.scratch, scratch * sizeof(unsigned)),
+                     "allocating the blocks' histograms");
 }
 
 // CUDA calls a missing driver an old one, of version 0.
@@ -158,7 +142,7 @@ static bool count_devices(struct device *device, int *count)
         (void)cudaGetLastError(); // the next call must not find it again
         return code == cudaErrorNoDevice;
     }
-    return ok(device, code, "looking for devices");
+    return device_ok(device, code, "looking for devices");
 }
 
 // Values that are looked up have a table on the device.
@@ -171,12 +155,23 @@ static bool prepare_table(struct device *device, const struct histogram *histogr
     if (!here)
         reason_set(&device->why, "out of memory");
     bool done =
-        size == 0 || (here && ok(device, cudaMalloc(&there, size), "allocating the bins' edges") &&
-                      ok(device, cudaMemcpy(there, here, size, cudaMemcpyHostToDevice),
-                         "copying the bins' edges"));
+        size == 0 ||
+        (here && device_ok(device, cudaMalloc(&there, size), "allocating the bins' edges") &&
+         device_ok(device, cudaMemcpy(there, here, size, cudaMemcpyHostToDevice),
+                   "copying the bins' edges"));
     device->args.map.rows.table = there;
     std::free(here);
     return done;
+}
+
+bool device_reserve_rest(struct device *device, size_t len)
+{
+    if (!device->how.rest)
+        return true;
+    (void)cudaFree(device->args.rest);
+    device->args.rest = nullptr;
+    return device_ok(device, cudaMalloc(&device->args.rest, words_for_rest(len) * sizeof(unsigned)),
+                     "allocating a list");
 }
 
 // Numbers need the powers of ten, and a list of the tokens that are put off.
@@ -187,12 +182,10 @@ static bool prepare_numbers(struct device *device, size_t slot_size)
     if (!device->how.rest)
         return true;
     number_prepare();
-    bool done =
-        ok(device, cudaMalloc(&powers, size), "allocating the powers of ten") &&
-        ok(device, cudaMemcpy(powers, number_powers(), size, cudaMemcpyHostToDevice),
-           "copying the powers of ten") &&
-        ok(device, cudaMalloc(&device->args.rest, words_for_rest(slot_size) * sizeof(unsigned)),
-           "allocating a list");
+    bool done = device_ok(device, cudaMalloc(&powers, size), "allocating the powers of ten") &&
+                device_ok(device, cudaMemcpy(powers, number_powers(), size, cudaMemcpyHostToDevice),
+                          "copying the powers of ten") &&
+                device_reserve_rest(device, slot_size);
     device->args.powers = powers;
     return done;
 }
@@ -207,19 +200,19 @@ static bool find(struct device *device, const struct visible *visible)
         visible_explain(visible ? visible : &same, "", &device->why);
         return false;
     }
-    return enter(device, "choosing the device") &&
-           ok(device, cudaGetDeviceProperties(&device->properties, device->ordinal),
-              "asking for its properties");
+    return device_enter(device, "choosing the device") &&
+           device_ok(device, cudaGetDeviceProperties(&device->properties, device->ordinal),
+                     "asking for its properties");
 }
 
 static bool prepare(struct device *device, const struct device_plan *plan)
 {
-    if (!ok(device, cudaStreamCreateWithFlags(&device->copies, cudaStreamNonBlocking),
-            "creating a stream") ||
-        !ok(device, cudaStreamCreateWithFlags(&device->counts_stream, cudaStreamNonBlocking),
-            "creating a stream") ||
-        !ok(device, cudaMalloc(&device->args.counts, device->counts_size),
-            "allocating the histogram"))
+    if (!device_ok(device, cudaStreamCreateWithFlags(&device->copies, cudaStreamNonBlocking),
+                   "creating a stream") ||
+        !device_ok(device, cudaStreamCreateWithFlags(&device->counts_stream, cudaStreamNonBlocking),
+                   "creating a stream") ||
+        !device_ok(device, cudaMalloc(&device->args.counts, device->counts_size),
+                   "allocating the histogram"))
         return false;
     if (!prepare_table(device, plan->histogram) || !prepare_kernel(device, plan) ||
         !prepare_numbers(device, plan->slot_size))
@@ -228,20 +221,23 @@ static bool prepare(struct device *device, const struct device_plan *plan)
         if (!open_slot(device, &device->slots[i], plan->slot_size))
             return false;
     if (device->timing &&
-        (!create_event(device, &device->opened) ||
-         !ok(device, cudaEventRecord(device->opened, device->counts_stream), "recording an event")))
+        (!device_create_event(device, &device->opened) ||
+         !device_ok(device, cudaEventRecord(device->opened, device->counts_stream),
+                    "recording an event")))
         return false;
-    return ok(device,
-              cudaMemsetAsync(device->args.counts, 0, device->counts_size, device->counts_stream),
-              "zeroing the histogram") &&
-           launch(device, device->slots[0].buffer, 0) &&
-           ok(device, cudaStreamSynchronize(device->counts_stream), "running a kernel");
+    return device_ok(
+               device,
+               cudaMemsetAsync(device->args.counts, 0, device->counts_size, device->counts_stream),
+               "zeroing the histogram") &&
+           device_launch(device, device->slots[0].buffer, 0) &&
+           device_ok(device, cudaStreamSynchronize(device->counts_stream), "running a kernel");
 }
 
 struct device *device_open(const struct device_plan *plan, struct reason *why)
 {
     struct device *device = static_cast<struct device *>(std::calloc(1, sizeof(struct device)));
-    struct slot *slots = static_cast<struct slot *>(std::calloc(plan->slots, sizeof(struct slot)));
+    struct slot *slots = static_cast<struct slot *>(
+        std::calloc(plan->slots + DEVICE_BATCHES_MAX, sizeof(struct slot)));
     if (!device || !slots) {
         std::free(device);
         std::free(slots);
@@ -253,7 +249,8 @@ struct device *device_open(const struct device_plan *plan, struct reason *why)
     device->args.map = sample_map_of(histogram);
     device->counts_size = device_histogram_words(histogram) * sizeof(unsigned long long);
     device->timing = plan->timing;
-    device->slot_count = plan->slots;
+    device->slot_count = plan->slots + DEVICE_BATCHES_MAX;
+    device->buffers = plan->slots;
     device->slots = slots;
     if (find(device, plan->visible) && prepare(device, plan))
         return device;
@@ -269,32 +266,34 @@ const char *device_name(const struct device *device)
 
 int device_pin(struct device *device, void *memory, size_t size)
 {
-    return enter(device, "pinning") &&
-                   ok(device, cudaHostRegister(memory, size, cudaHostRegisterDefault), "pinning")
+    return device_enter(device, "pinning") &&
+                   device_ok(device, cudaHostRegister(memory, size, cudaHostRegisterDefault),
+                             "pinning")
                ? 0
                : -1;
 }
 
 void device_unpin(struct device *device, void *memory)
 {
-    if (enter(device, "unpinning"))
-        ok(device, cudaHostUnregister(memory), "unpinning");
+    if (device_enter(device, "unpinning"))
+        device_ok(device, cudaHostUnregister(memory), "unpinning");
 }
 
-static bool record(struct device *device, cudaEvent_t event, cudaStream_t stream)
+bool device_record(struct device *device, cudaEvent_t event, cudaStream_t stream)
 {
-    return ok(device, cudaEventRecord(event, stream), "recording an event");
+    return device_ok(device, cudaEventRecord(event, stream), "recording an event");
 }
 
 int device_copy_in(struct device *device, unsigned index, const void *data, size_t len)
 {
     struct slot *slot = &device->slots[index];
     bool done =
-        enter(device, "copying a chunk") &&
-        (!device->timing || record(device, slot->copying, device->copies)) &&
-        ok(device, cudaMemcpyAsync(slot->buffer, data, len, cudaMemcpyHostToDevice, device->copies),
-           "copying a chunk") &&
-        record(device, slot->copied, device->copies);
+        device_enter(device, "copying a chunk") &&
+        (!device->timing || device_record(device, slot->copying, device->copies)) &&
+        device_ok(device,
+                  cudaMemcpyAsync(slot->buffer, data, len, cudaMemcpyHostToDevice, device->copies),
+                  "copying a chunk") &&
+        device_record(device, slot->copied, device->copies);
     return done ? 0 : -1;
 }
 
@@ -302,42 +301,45 @@ int device_count(struct device *device, unsigned index, size_t len)
 {
     struct slot *slot = &device->slots[index];
     cudaStream_t stream = device->counts_stream;
-    bool done = enter(device, "counting a chunk") &&
-                ok(device, cudaStreamWaitEvent(stream, slot->copied, 0), "waiting for a chunk") &&
-                (!device->timing || record(device, slot->counting, stream)) &&
-                launch(device, slot->buffer, len) &&
-                (!device->timing || record(device, slot->counted, stream));
+    bool done =
+        device_enter(device, "counting a chunk") &&
+        device_ok(device, cudaStreamWaitEvent(stream, slot->copied, 0), "waiting for a chunk") &&
+        (!device->timing || device_record(device, slot->counting, stream)) &&
+        device_launch(device, slot->buffer, len) &&
+        (!device->timing || device_record(device, slot->counted, stream));
     return done ? 0 : -1;
 }
 
 int device_snapshot(struct device *device, unsigned index, uint64_t *words)
 {
     cudaStream_t stream = device->counts_stream;
-    bool done = enter(device, "copying the histogram") &&
-                (!words || ok(device,
-                              cudaMemcpyAsync(words, device->args.counts, device->counts_size,
-                                              cudaMemcpyDeviceToHost, stream),
-                              "copying the histogram")) &&
-                record(device, device->slots[index].arrived, stream);
+    bool done =
+        device_enter(device, "copying the histogram") &&
+        (!words || device_ok(device,
+                             cudaMemcpyAsync(words, device->args.counts, device->counts_size,
+                                             cudaMemcpyDeviceToHost, stream),
+                             "copying the histogram")) &&
+        device_record(device, device->slots[index].arrived, stream);
     return done ? 0 : -1;
 }
 
 int device_arrived(struct device *device, unsigned index)
 {
-    if (!enter(device, "counting"))
+    if (!device_enter(device, "counting"))
         return -1;
     cudaError_t code = cudaEventQuery(device->slots[index].arrived);
     if (code == cudaErrorNotReady) {
         (void)cudaGetLastError();
         return 0;
     }
-    return ok(device, code, "counting") ? 1 : -1;
+    return device_ok(device, code, "counting") ? 1 : -1;
 }
 
 static bool elapsed(struct device *device, cudaEvent_t event, double *seconds)
 {
     float ms = 0;
-    bool known = ok(device, cudaEventElapsedTime(&ms, device->opened, event), "reading a clock");
+    bool known =
+        device_ok(device, cudaEventElapsedTime(&ms, device->opened, event), "reading a clock");
     *seconds = static_cast<double>(ms) / 1e3;
     return known;
 }
@@ -345,7 +347,7 @@ static bool elapsed(struct device *device, cudaEvent_t event, double *seconds)
 int device_times(struct device *device, unsigned index, struct slot_times *times)
 {
     const struct slot *slot = &device->slots[index];
-    bool known = enter(device, "reading a clock") &&
+    bool known = device_enter(device, "reading a clock") &&
                  elapsed(device, slot->copying, &times->copy_begin) &&
                  elapsed(device, slot->copied, &times->copy_end) &&
                  elapsed(device, slot->counting, &times->count_begin) &&
@@ -368,6 +370,7 @@ static void destroy_event(cudaEvent_t event)
 void device_close(struct device *device)
 {
     (void)cudaSetDevice(device->ordinal);
+    device_close_decoding(device);
     for (unsigned i = 0; i < device->slot_count; i++) {
         const struct slot *slot = &device->slots[i];
         destroy_event(slot->copied);

@@ -19,6 +19,7 @@ extern "C" {
 #endif
 
 #include "gpu/strategy.h"
+#include "gpu/zstd/lay.h"
 #include "src/histogram/histogram.h"
 #include "src/base/reason.h"
 
@@ -79,6 +80,53 @@ int device_snapshot(struct device *device, unsigned slot, uint64_t *words);
 /* Whether the slot's snapshot has arrived: 1, and the slot may be used again; 0, not yet; -1, lost.
  * Does not wait. */
 int device_arrived(struct device *device, unsigned slot);
+
+/* --- decompressing zstd --- */
+
+/* A batch of compressed blocks has memory of its own on the device. In counting it takes part as a
+ * slot does: its slot is number plan->slots and on, and has no buffer. Its work is enqueued in this
+ * order: decode; then, once its verdict is there, count_content and snapshot, or nothing. Batches
+ * of one FILE are decoded in the order of the calls. */
+
+/* What ends a record of the content, so that the tail after the last one is found. */
+enum device_separators {
+    SEPARATORS_NONE, /* its size does */
+    SEPARATORS_WHITE_SPACE,
+    SEPARATORS_NEWLINES,
+};
+
+/* What there is for it. */
+struct device_decoding {
+    struct zstd_capacity capacity; /* of a batch */
+    unsigned batches;              /* two at least; 0: the device decompresses nothing */
+    uint32_t keep_least; /* bytes of content that are kept for the next batch, if there are so many;
+                          * a record with separators is no longer */
+    enum device_separators separators;
+};
+
+/* Takes the memory, of what is wanted as much as the device has, and sets *decoding to what there
+ * is. Once, before any other of these. 0, or -1 once the device is lost. */
+int device_open_decoding(struct device *device, struct device_decoding *decoding);
+
+/* Enqueues decompressing a batch: the plan->in_size bytes that it was laid of. It goes on where the
+ * batch before ended, unless `begins`. Neither the bytes nor the plan nor its arrays may change
+ * before the verdict has arrived, which is
+ * written to *verdict, with where the content of each frame ends. */
+int device_decode(struct device *device, unsigned slot, const struct zstd_plan *plan,
+                  const unsigned char *bytes, bool begins, struct zstd_verdict *verdict,
+                  uint32_t *frame_ends);
+
+/* Whether the batch's verdict has arrived: 1, 0 or -1, as device_arrived. */
+int device_decoded(struct device *device, unsigned slot);
+
+/* Enqueues counting bytes [begin, begin + len) of the content of a batch that was not refused;
+ * those that were kept from before it have negative numbers. Its slot's snapshot comes next. */
+int device_count_content(struct device *device, unsigned slot, int64_t begin, size_t len);
+
+/* Copies such content to host memory, and waits for it. Only while the batch was not decoded anew.
+ */
+int device_read_content(struct device *device, unsigned slot, int64_t begin, size_t len,
+                        unsigned char *to);
 
 /* When the slot's work was done; after device_arrived gave 1, with plan->timing. */
 int device_times(struct device *device, unsigned slot, struct slot_times *times);

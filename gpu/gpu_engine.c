@@ -10,51 +10,28 @@
  * flight when the device is lost in recovery.c. With so many bins that there is only one snapshot,
  * at the end (snapshot_each), a slot is free once its count was seen to be done, and nothing can
  * replace a lost device. */
-#include "gpu_engine.h"
-#include "device.h"
-#include "recovery.h"
-#include "slots.h"
-#include "snapshot.h"
+#include "gpu_engine_internal.h"
 #include "strategy.h"
 #include "src/base/clock.h"
 #include "src/engine/records.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 
 #define POLL_NS 20000 /* between looks at a busy device: a small part of a chunk's copy */
 
-struct gpu_engine {
-    struct engine engine;
-    const struct histogram *histogram;
-    struct gpu_options options;
-    struct device *device;
-    pthread_mutex_t lock; /* guards the rest, and every call of the device */
-    struct slots slots;
-    struct snapshots snapshots;
-    struct recovery recovery;
-    struct timespec progress; /* when the device last finished something or was idle */
-    struct gpu_times times;
-};
-
-static struct gpu_engine *gpu_of(struct engine *engine)
-{
-    return (struct gpu_engine *)engine;
-}
-
 /* --- losing the device --- */
 
-static void gpu_lose(struct gpu_engine *gpu, const char *why)
+void gpu_lose(struct gpu_engine *gpu, const char *why)
 {
     recovery_lose(&gpu->recovery, why);
 }
 
-static void gpu_lose_by_call(struct gpu_engine *gpu)
+void gpu_lose_by_call(struct gpu_engine *gpu)
 {
     recovery_lose(&gpu->recovery, device_reason(gpu->device));
 }
 
-static void gpu_recount(struct gpu_engine *gpu)
+void gpu_recount(struct gpu_engine *gpu)
 {
     recovery_recount(&gpu->recovery, &gpu->slots, gpu->histogram, gpu->engine.lines);
 }
@@ -85,11 +62,15 @@ static int gpu_add_times(struct gpu_engine *gpu, struct slot *slot)
     return 0;
 }
 
+bool gpu_is_patient(const struct gpu_engine *gpu)
+{
+    return clock_seconds_since(&gpu->progress) * 1e3 < gpu->options.deadline_ms;
+}
+
 /* Whether what the slot's snapshot stands for is done: 1 it is, 0 not yet, -1 lost. */
 static int gpu_look(struct gpu_engine *gpu, const struct slot *slot)
 {
-    /* The time first: while the process is stopped, it may pass before the chunk arrives. */
-    bool patient = clock_seconds_since(&gpu->progress) * 1e3 < gpu->options.deadline_ms;
+    bool patient = gpu_is_patient(gpu);
     int arrived = device_arrived(gpu->device, slot->index);
     if (arrived < 0)
         gpu_lose_by_call(gpu);
@@ -99,8 +80,20 @@ static int gpu_look(struct gpu_engine *gpu, const struct slot *slot)
     return -1;
 }
 
-/* Looks at the oldest slot in flight. 1: it arrived and is free again; 0: not yet; -1: lost. */
-static int gpu_reap_oldest(struct gpu_engine *gpu)
+/* Gets the content of a batch in which there is an invalid sample to be reported. 0, or -1: lost.
+ */
+static int gpu_fetch_invalid(struct gpu_engine *gpu, struct slot *slot)
+{
+    if (!gpu->engine.lines || !snapshots_may_show_invalid(&gpu->snapshots, slot->snapshot))
+        return 0;
+    if (decompression_fetch(&gpu->decompression, slot) != 0)
+        gpu_lose_by_call(gpu);
+    else if (!slot->chunk.data)
+        gpu_lose(gpu, "out of memory");
+    return gpu->recovery.lost ? -1 : 0;
+}
+
+int gpu_reap_oldest(struct gpu_engine *gpu)
 {
     struct slot *slot = gpu->slots.oldest;
     int arrived = gpu_look(gpu, slot);
@@ -110,6 +103,9 @@ static int gpu_reap_oldest(struct gpu_engine *gpu)
         gpu_lose_by_call(gpu);
         return -1;
     }
+    bool is_batch = decompression_has(&gpu->decompression, slot);
+    if (is_batch && gpu_fetch_invalid(gpu, slot) != 0)
+        return -1;
     if (!snapshots_keep(&gpu->snapshots, &slot->snapshot, &slot->chunk, gpu->engine.lines,
                         gpu->engine.files)) {
         gpu_lose(gpu, "the device's counts do not add up");
@@ -117,12 +113,15 @@ static int gpu_reap_oldest(struct gpu_engine *gpu)
     }
     gpu->progress = clock_now();
     gpu->times.chunks++;
-    slots_give_back(&gpu->slots, slots_arrive(&gpu->slots));
+    slots_arrive(&gpu->slots);
+    if (is_batch)
+        decompression_count(&gpu->decompression, slot);
+    else
+        slots_give_back(&gpu->slots, slot);
     return 1;
 }
 
-/* Lets time pass without the lock. */
-static void gpu_pause_unlocked(struct gpu_engine *gpu)
+void gpu_pause_unlocked(struct gpu_engine *gpu)
 {
     pthread_mutex_unlock(&gpu->lock);
     nanosleep(&(struct timespec){.tv_nsec = POLL_NS}, NULL);
@@ -267,6 +266,7 @@ size_t gpu_engine_slot_size(const struct histogram *histogram, size_t chunk_size
 static void gpu_close(struct engine *engine)
 {
     struct gpu_engine *gpu = gpu_of(engine);
+    decompression_close(&gpu->decompression, gpu->recovery.lost);
     if (gpu->recovery.lost) {
         slots_abandon(&gpu->slots);
     } else {
@@ -285,6 +285,7 @@ static const struct engine_ops gpu_ops = {
     .peek = gpu_peek,
     .loss = gpu_loss,
     .close = gpu_close,
+    .undecoded = &gpu_undecoded,
 };
 
 static struct device *gpu_open_device(const struct gpu_engine *gpu, struct reason *why)
@@ -332,6 +333,10 @@ struct engine *gpu_engine_open(const struct histogram *histogram, const struct g
         return NULL;
     }
     snapshots_init(&gpu->snapshots, histogram, gpu->slots.spare);
+    gpu->decompression = (struct decompression){.histogram = histogram,
+                                                .engine = &gpu->engine,
+                                                .device = gpu->device,
+                                                .verifies = !options->no_check};
     return &gpu->engine;
 }
 

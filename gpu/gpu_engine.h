@@ -17,6 +17,7 @@ struct gpu_options {
     unsigned buffers;                /* slots, at least 1 */
     unsigned deadline_ms; /* a device that finishes nothing for so long is lost: it has hung */
     bool timing;          /* for gpu_engine_times */
+    bool no_check;        /* content checksums of what it decompresses need not be verified */
     /* Counts what a lost device did not, so that submit and finish never fail. It must have a chunk
      * free for a thread that is inside this engine. NULL: a lost device is an error. It always is
      * with more than 65,536 bins, as their counts are copied from the device only once, at the end.

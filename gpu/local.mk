@@ -8,19 +8,22 @@ gpu_plan_sources = \
 	gpu/visible.c gpu/visible.h
 
 gpu_engine_sources = \
+	gpu/content_check.c gpu/content_check.h \
 	gpu/device.h \
-	gpu/gpu_engine.c gpu/gpu_engine.h \
+	gpu/gpu_engine.c gpu/gpu_engine.h gpu/gpu_engine_internal.h gpu/gpu_undecoded.c \
+	gpu/pinned.c gpu/pinned.h \
 	gpu/recovery.c gpu/recovery.h \
 	gpu/slots.c gpu/slots.h \
-	gpu/snapshot.c gpu/snapshot.h
+	gpu/snapshot.c gpu/snapshot.h \
+	gpu/decompression.c gpu/decompression.h
 
 # zstd decompressed on the device: what the host lays, and the stages.
 gpu_zstd_sources = \
 	gpu/zstd/batch.h \
 	gpu/zstd/lay.c gpu/zstd/lay.h
 
-cuda_sources = gpu/device.cu gpu/kernel_table.cu gpu/zstd/stage_table.cu
-kernel_headers = gpu/launch.h gpu/tuning.h gpu/bin_cache.cuh gpu/counting.cuh \
+cuda_sources = gpu/device.cu gpu/device_zstd.cu gpu/kernel_table.cu gpu/zstd/stage_table.cu
+kernel_headers = gpu/device_internal.cuh gpu/launch.h gpu/tuning.h gpu/bin_cache.cuh gpu/counting.cuh \
 	gpu/parse_field.cuh gpu/parse_number.cuh gpu/ptx.cuh gpu/rows.cuh gpu/kernels/aggregated.cuh \
 	gpu/kernels/bitsliced.cuh gpu/kernels/contiguous.cuh gpu/kernels/fields.cuh \
 	gpu/kernels/interleaved.cuh \
@@ -33,7 +36,7 @@ kernel_headers = gpu/launch.h gpu/tuning.h gpu/bin_cache.cuh gpu/counting.cuh \
 	gpu/zstd/sequence_codes.cuh gpu/zstd/sequences.cuh gpu/zstd/stages.h
 
 if HAVE_CUDA
-device = gpu/device.o gpu/kernel_table.o gpu/zstd/stage_table.o
+device = gpu/device.o gpu/device_zstd.o gpu/kernel_table.o gpu/zstd/stage_table.o
 device_libs = $(CUDA_LIBS)
 else
 noinst_LIBRARIES += libnodevice.a
@@ -52,9 +55,9 @@ am__v_NVCC_1 =
 	@$(MKDIR_P) $(@D)
 	$(AM_V_NVCC)$(NVCC) $(CUDA_GENCODE) -std=c++17 -O3 --threads=0 -I$(srcdir) \
 	  $(CUDA_CPPFLAGS) -Werror all-warnings $(NVCC_HOST_FLAGS) $(NVCCFLAGS) -MMD -MP -MF $@.d -c -o $@ $<
--include gpu/device.o.d gpu/kernel_table.o.d gpu/zstd/stage_table.o.d
+-include gpu/device.o.d gpu/device_zstd.o.d gpu/kernel_table.o.d gpu/zstd/stage_table.o.d
 
-MOSTLYCLEANFILES += gpu/device.o gpu/device.o.d gpu/kernel_table.o gpu/kernel_table.o.d \
+MOSTLYCLEANFILES += gpu/device.o gpu/device.o.d gpu/device_zstd.o gpu/device_zstd.o.d gpu/kernel_table.o gpu/kernel_table.o.d \
 	gpu/zstd/stage_table.o gpu/zstd/stage_table.o.d
 
 EXTRA_DIST += $(cuda_sources) $(kernel_headers) gpu/no_device.c

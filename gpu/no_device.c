@@ -49,6 +49,40 @@ int device_arrived(struct device *device, unsigned slot)
     return -1;
 }
 
+int device_open_decoding(struct device *device, struct device_decoding *decoding)
+{
+    (void)device, (void)decoding;
+    return -1;
+}
+
+int device_decode(struct device *device, unsigned slot, const struct zstd_plan *plan,
+                  const unsigned char *bytes, bool begins, struct zstd_verdict *verdict,
+                  uint32_t *frame_ends)
+{
+    (void)device, (void)slot, (void)plan, (void)bytes, (void)begins, (void)verdict,
+        (void)frame_ends;
+    return -1;
+}
+
+int device_decoded(struct device *device, unsigned slot)
+{
+    (void)device, (void)slot;
+    return -1;
+}
+
+int device_count_content(struct device *device, unsigned slot, int64_t begin, size_t len)
+{
+    (void)device, (void)slot, (void)begin, (void)len;
+    return -1;
+}
+
+int device_read_content(struct device *device, unsigned slot, int64_t begin, size_t len,
+                        unsigned char *to)
+{
+    (void)device, (void)slot, (void)begin, (void)len, (void)to;
+    return -1;
+}
+
 int device_times(struct device *device, unsigned slot, struct slot_times *times)
 {
     (void)device, (void)slot, (void)times;

@@ -49,6 +49,8 @@ void recovery_recount(struct recovery *recovery, struct slots *slots,
     }
     while (slots->oldest) {
         const struct chunk *chunk = &slots_arrive(slots)->chunk;
+        if (!chunk->data)
+            continue;
         if (recount_chunk(recovery->fallback, chunk, histogram) != 0) {
             recovery_lose(recovery, "out of memory");
             recovery->failed = true;

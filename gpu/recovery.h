@@ -20,8 +20,9 @@ struct recovery {
 void recovery_lose(struct recovery *recovery, const char *why);
 
 /* Has the fallback count what is in flight, of samples as the histogram has them, and reports it to
- * `lines` (NULL: to none); or notes that the run has failed. To be called, once the device is lost,
- * by whoever finds that out and after each chunk that is submitted even so. */
+ * `lines` (NULL: to none); but not what has no bytes on the host (decompression.h); or notes that
+ * the run has failed. To be called, once the device is lost, by whoever finds that out and after
+ * each chunk that is submitted even so. */
 void recovery_recount(struct recovery *recovery, struct slots *slots,
                       const struct histogram *histogram, struct lines *lines);
 

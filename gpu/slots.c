@@ -3,17 +3,6 @@
 #include "src/engine/records.h"
 
 #include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
-
-#define HUGE_PAGE ((size_t)2 << 20)
-#define PAGE ((size_t)4096)
-#define LINE ((size_t)64) /* of a cache */
-
-static size_t round_up(size_t size, size_t to)
-{
-    return (size + to - 1) / to * to;
-}
 
 size_t slots_data_size(const struct histogram *histogram, size_t chunk_size)
 {
@@ -22,40 +11,25 @@ size_t slots_data_size(const struct histogram *histogram, size_t chunk_size)
 
 size_t slots_slot_size(const struct histogram *histogram, size_t chunk_size)
 {
-    size_t data = round_up(slots_data_size(histogram, chunk_size), LINE);
-    return round_up(data + (snapshot_each(histogram) ? snapshot_size(histogram) : 0), PAGE);
-}
-
-/* Maps `size` bytes of pages of our own, huge where they can be had (pinning then takes a tenth of
- * the time), and touches them, so that they are there. 0, or -1. */
-static int slots_map(struct slots *slots, size_t size)
-{
-    slots->mapping_size = size + HUGE_PAGE;
-    slots->mapping = mmap(NULL, slots->mapping_size, PROT_READ | PROT_WRITE,
-                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (slots->mapping == MAP_FAILED)
-        return -1;
-    slots->memory = (void *)round_up((uintptr_t)slots->mapping, HUGE_PAGE);
-    madvise(slots->memory, size, MADV_HUGEPAGE); /* only faster */
-    memset(slots->memory, 0, size);
-    return 0;
+    size_t data = pinned_round(slots_data_size(histogram, chunk_size), PINNED_LINE);
+    return pinned_round(data + (snapshot_each(histogram) ? snapshot_size(histogram) : 0),
+                        PINNED_PAGE);
 }
 
 int slots_open(struct slots *slots, unsigned count, size_t chunk_size,
                const struct histogram *histogram, struct engine *engine, struct device *device,
                struct reason *why)
 {
-    size_t data = round_up(slots_data_size(histogram, chunk_size), LINE);
+    size_t data = pinned_round(slots_data_size(histogram, chunk_size), PINNED_LINE);
     size_t step = slots_slot_size(histogram, chunk_size);
-    size_t size = step * count + round_up(snapshot_size(histogram), PAGE);
-    *slots = (struct slots){.count = count, .mapping = MAP_FAILED};
+    size_t size = step * count + pinned_round(snapshot_size(histogram), PINNED_PAGE);
+    *slots = (struct slots){.count = count};
     slots->slot = calloc(count, sizeof slots->slot[0]);
-    if (!slots->slot || slots_map(slots, size) != 0) {
+    if (!slots->slot || pinned_open(&slots->pinned, size, device) != 0) {
         reason_set(why, "no memory for its buffers");
         return -1;
     }
-    slots->pinned = device_pin(device, slots->memory, size) == 0;
-    unsigned char *at = slots->memory;
+    unsigned char *at = slots->pinned.memory;
     for (unsigned i = 0; i < count; i++, at += step) {
         struct slot *slot = &slots->slot[i];
         slot->chunk = (struct chunk){.engine = engine, .data = at, .cap = chunk_size, .fill = true};
@@ -69,10 +43,7 @@ int slots_open(struct slots *slots, unsigned count, size_t chunk_size,
 
 void slots_close(struct slots *slots, struct device *device)
 {
-    if (slots->pinned)
-        device_unpin(device, slots->memory);
-    if (slots->mapping != MAP_FAILED)
-        munmap(slots->mapping, slots->mapping_size);
+    pinned_close(&slots->pinned, device);
     slots_abandon(slots);
 }
 

@@ -7,6 +7,7 @@
 #define GPUHISTO_SLOTS_H
 
 #include "device.h"
+#include "pinned.h"
 #include "src/base/reason.h"
 #include "src/engine/chunk.h"
 
@@ -25,10 +26,7 @@ struct slots {
     struct slot *free;
     struct slot *oldest, *newest; /* in flight, in the order of submission */
     uint64_t *spare;              /* memory for one snapshot more, all zeros */
-    void *mapping;                /* what was mapped, and its bytes; MAP_FAILED: nothing */
-    size_t mapping_size;
-    void *memory; /* the first huge page in it */
-    bool pinned;
+    struct pinned pinned;
 };
 
 /* Bytes of a slot's data: a chunk of chunk_size, and of text what it has beyond its cap. */

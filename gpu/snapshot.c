@@ -86,6 +86,15 @@ static void report_growth(const struct snapshots *snapshots, const struct tally 
                   seen->counts[invalid] > good->counts[invalid]);
 }
 
+bool snapshots_may_show_invalid(const struct snapshots *snapshots, const uint64_t *snapshot)
+{
+    const struct histogram *histogram = snapshots->histogram;
+    if (!snapshot || !histogram->mode->is_text)
+        return histogram->mode->is_text;
+    size_t invalid = ROW_INVALID(&histogram->binning);
+    return snapshot[invalid] > snapshots->good.counts[invalid];
+}
+
 void snapshots_move(struct snapshots *snapshots, struct file_tallies *files)
 {
     const struct tally *good = &snapshots->good;

@@ -43,6 +43,10 @@ void snapshots_init(struct snapshots *snapshots, const struct histogram *histogr
 bool snapshots_keep(struct snapshots *snapshots, uint64_t **snapshot, const struct chunk *chunk,
                     struct lines *lines, struct file_tallies *files);
 
+/* Whether the bytes of a chunk of text must be looked at when its snapshot is kept: it may not be
+ * believed yet, or be NULL. */
+bool snapshots_may_show_invalid(const struct snapshots *snapshots, const uint64_t *snapshot);
+
 /* Moves what was counted, but not moved yet, to the FILE of the last chunk. */
 void snapshots_move(struct snapshots *snapshots, struct file_tallies *files);
 

@@ -35,7 +35,7 @@ histogram_sources = \
 	src/histogram/row_plan.c src/histogram/row_plan.h \
 	src/histogram/show_number.c src/histogram/show_number.h \
 	src/histogram/value_type.c src/histogram/value_type.h
-libhistogram_a_SOURCES = $(histogram_sources) $(gpu_plan_sources)
+libhistogram_a_SOURCES = $(histogram_sources) $(gpu_plan_sources) $(gpu_zstd_sources)
 
 cpu_sources = \
 	src/cpu/cpu_engine.c src/cpu/cpu_engine.h \
@@ -77,6 +77,7 @@ gpuhisto_sources = \
 	src/input/pieces.c src/input/plain.c \
 	src/input/source.c src/input/source.h src/input/source_internal.h \
 	src/input/seams.c src/input/seams.h \
+	src/input/undecoded.c \
 	src/input/units.c src/input/units.h \
 	src/pool/cgroup.c src/pool/cgroup.h \
 	src/pool/cost.c src/pool/cost.h \
@@ -103,7 +104,7 @@ gpuhisto_sources = \
 gzip_sources = \
 	src/input/codec_gzip.c src/input/codec_gzip.h \
 	src/input/gzip_header.c src/input/gzip_header.h
-libgpuhisto_a_SOURCES = $(gpuhisto_sources) $(gpu_engine_sources) $(gpu_zstd_sources)
+libgpuhisto_a_SOURCES = $(gpuhisto_sources) $(gpu_engine_sources)
 if HAVE_ISAL
 libgpuhisto_a_SOURCES += $(gzip_sources)
 endif

@@ -167,6 +167,7 @@ struct zstd_verdict {
     uint32_t refused; /* the first block that is refused, or the number of blocks */
     uint32_t refusal; /* why: enum zstd_refusal */
     uint32_t content; /* bytes, if no block is refused */
+    uint64_t before;  /* bytes of the last frame so far, if it goes on; otherwise 0 */
     uint32_t tail;    /* not of these stages */
 };
 
@@ -187,6 +188,7 @@ struct zstd_batch {
     uint32_t *links;          /* [room]: a byte's value, or where it is copied from */
     unsigned char *out;       /* [room]: the content */
     struct zstd_verdict *verdict;
+    uint32_t *frame_ends;    /* [frames]: where their content ends; from `keep` */
     uint32_t keep_least;     /* bytes of content that the next batch has before `out` in any case */
     unsigned char *next;     /* the beginning of `in` of the next batch: its carry */
     unsigned char *next_out; /* and its `out`, other memory than this one's: the window goes right

@@ -76,6 +76,15 @@ static __device__ inline void keep_carry(const zstd_batch &batch, const zstd_fra
         repeats_of_map(repeats_map_then(repeats_map_of(last.before), repeats_map_of(last.after)));
 }
 
+// Says where the content of each frame ends, by all threads of a CUDA block.
+static __device__ inline void keep_frame_ends(const zstd_batch &batch)
+{
+    for (unsigned i = threadIdx.x; i < batch.frames; i += blockDim.x) {
+        const zstd_outcome &last = batch.outcome[batch.frame[i].first + batch.frame[i].blocks - 1];
+        batch.frame_ends[i] = last.content_at + last.content;
+    }
+}
+
 // Four bytes from anywhere in the content.
 static __device__ inline unsigned keep_load(const unsigned char *from)
 {
@@ -112,6 +121,10 @@ __global__ void __launch_bounds__(ZSTD_KEEP_THREADS) zstd_keep(zstd_batch batch)
     }
     if (blockIdx.x == 0 && !frame.ends)
         keep_carry(batch, frame);
+    if (blockIdx.x == 0)
+        keep_frame_ends(batch);
+    if (blockIdx.x == 0 && threadIdx.x == 0)
+        batch.verdict->before = frame.ends ? 0 : reinterpret_cast<zstd_carry *>(batch.next)->before;
     const zstd_outcome &last = batch.outcome[batch.blocks - 1];
     const unsigned window = frame.ends ? 0 : min(frame.window, last.reach + last.content);
     const unsigned there = reinterpret_cast<const zstd_carry *>(batch.in)->kept;

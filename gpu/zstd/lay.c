@@ -244,6 +244,7 @@ size_t zstd_own_memory(struct zstd_batch *batch, const struct zstd_capacity *cap
     void *block = array(&memory, capacity->blocks, sizeof *batch->block);
     void *frame = array(&memory, capacity->frames, sizeof *batch->frame);
     void *verdict = array(&memory, 1, sizeof *batch->verdict);
+    void *frame_ends = array(&memory, capacity->frames, sizeof *batch->frame_ends);
     (void)array(&memory, capacity->window, 1);
     void *out = array(&memory, (uint64_t)capacity->room + ZSTD_PADDING, 1);
     if (at) {
@@ -251,6 +252,7 @@ size_t zstd_own_memory(struct zstd_batch *batch, const struct zstd_capacity *cap
         batch->block = block;
         batch->frame = frame;
         batch->verdict = verdict;
+        batch->frame_ends = frame_ends;
         batch->out = out;
     }
     return memory.size;

@@ -8,6 +8,7 @@
 #include "gpu/zstd/repeats.cuh"
 #include "gpu/zstd/sequences.cuh"
 #include "gpu/zstd/stages.h"
+#include "gpu/zstd/tail.cuh"
 
 const struct zstd_stage zstd_stages[] = {
     {"parse", zstd_parse, parse_threads, 0, parse_grid},
@@ -20,5 +21,8 @@ const struct zstd_stage zstd_stages[] = {
     {"follow", zstd_follow, ZSTD_FOLLOW_THREADS, 0, follow_grid},
     {"keep", zstd_keep, ZSTD_KEEP_THREADS, 0, keep_grid},
 };
+
+void (*const zstd_tail_kernel)(zstd_batch, unsigned, bool) = zstd_tail;
+const unsigned zstd_tail_threads = ZSTD_TAIL_THREADS;
 
 const unsigned zstd_stage_count = sizeof zstd_stages / sizeof *zstd_stages;

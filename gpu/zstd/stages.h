@@ -25,6 +25,10 @@ struct zstd_stage {
 extern const struct zstd_stage zstd_stages[];
 extern const unsigned zstd_stage_count;
 
+// Finds the tail of a batch after these stages, by one CUDA block of `zstd_tail_threads`: tail.cuh.
+extern void (*const zstd_tail_kernel)(zstd_batch batch, unsigned most, bool lines);
+extern const unsigned zstd_tail_threads;
+
 // The zstd blocks of a batch, so many to a CUDA block.
 static inline unsigned zstd_grid_of_blocks(const struct zstd_batch *batch, unsigned each)
 {

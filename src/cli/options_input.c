@@ -39,6 +39,7 @@ int option_no_check(struct draft *draft, const char *value, struct reason *why)
     (void)value;
     (void)why;
     draft->options->input.decoding.no_check = true;
+    draft->options->pool.no_check = true;
     return 0;
 }
 

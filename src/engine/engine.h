@@ -15,6 +15,34 @@
 struct file_tallies;
 struct lines;
 
+/* What of a compressed FILE an engine did not count, when it was asked to settle. */
+struct undecoded_rest {
+    bool is_left;    /* the FILE is to be decoded from `offset` on; otherwise it ends there */
+    uint64_t offset; /* where a unit begins, bytes into the FILE; */
+    uint64_t skip;   /* bytes of content after that which were counted, or are the tail */
+    uint64_t index;  /* of the chunk that comes next, as in struct position */
+    uint64_t bytes;  /* of content that were counted */
+    bool is_wrong; /* content of the unit at `offset` was counted, but did not have the checksum that
+                    * it should have: if the unit is not corrupt, the counts are wrong */
+    const unsigned char *tail; /* content before that, the beginning of a record that may go on */
+    size_t tail_len;
+};
+
+/* A compressed FILE whose bytes an engine takes as they are, decompresses and counts; one at a
+ * time, by one thread, in order. */
+struct undecoded_ops {
+    /* Memory for compressed bytes. A new FILE begins with the first, if `begins`: NULL if the
+     * engine cannot take one now. Otherwise NULL if it can take no more of it: settle. */
+    struct chunk *(*acquire)(struct engine *engine, enum coding coding, bool begins);
+    /* Takes a chunk, which begins where a unit does, or a link of one that the last chunk has
+     * begun, and is the engine's again at once. Its end is ENDS_FILE if the FILE ends with it. Sets
+     * *next to where in the FILE the next one begins; 0: none is wanted. */
+    void (*submit)(struct engine *engine, struct chunk *chunk, uint64_t offset, uint64_t *next);
+    /* Waits until all of it is counted, and says what is left. The tail lives until the next call.
+     * 0, or -1 as submit of an engine. */
+    int (*settle)(struct engine *engine, struct undecoded_rest *rest);
+};
+
 struct engine_ops {
     /* An empty chunk; NULL if none is free and !wait, or once the device is lost. */
     struct chunk *(*acquire)(struct engine *engine, bool wait);
@@ -33,12 +61,15 @@ struct engine_ops {
     const char *(*loss)(struct engine *engine);
     /* Frees the engine. No other call may be running. */
     void (*close)(struct engine *engine);
+    /* NULL: it decompresses nothing. */
+    const struct undecoded_ops *undecoded;
 };
 
 /* The first member of every engine. */
 struct engine {
     const struct engine_ops *ops;
-    struct lines *lines;        /* gets what chunks of text hold (lines_add); or NULL */
+    struct lines *lines;              /* gets what chunks of text hold (lines_add); or NULL */
+    _Atomic uint64_t undecoded_bytes; /* of content that it decompressed by itself and counted */
     struct file_tallies *files; /* gets the samples and counts of each FILE, all of them by the end
                                  * of finish; or NULL */
 };

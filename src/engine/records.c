@@ -115,6 +115,11 @@ static int keep_cut(struct records *records, const unsigned char *data, size_t l
     return 0;
 }
 
+int records_begin_with(struct records *records, const unsigned char *data, size_t len)
+{
+    return keep_cut(records, data, len);
+}
+
 int records_cut(struct records *records, struct chunk *chunk, size_t waited, bool at_end)
 {
     if (records->too_long)

@@ -58,6 +58,10 @@ void records_close(struct records *records);
  */
 void records_resume(struct records *records, struct chunk *chunk);
 
+/* Has the stream begin with data[0..len), the beginning of a record that waits for its end. 0, or
+ * -1: out of memory. */
+int records_begin_with(struct records *records, const unsigned char *data, size_t len);
+
 /* Cuts a chunk after its last whole record; the rest waits for records_resume. data[begin..waited)
  * is what records_resume gave. At the end of a stream the last token or line is whole. What goes on
  * from a record that was too long is dropped from the beginning. 0, or -1: out of memory. */

@@ -9,6 +9,7 @@
 #define GPUHISTO_CODEC_H
 
 #include "src/base/reason.h"
+#include "src/engine/chunk.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -66,8 +67,9 @@ struct decoder {
 };
 
 struct codec {
-    const char *name;  /* as --decompress and messages call it */
-    size_t magic_size; /* bytes that magic wants to see */
+    const char *name;   /* as --decompress and messages call it */
+    enum coding coding; /* as an engine that decompresses by itself knows it, or CODING_NONE */
+    size_t magic_size;  /* bytes that magic wants to see */
 
     /* Whether a file that begins with head[0..len) is of this format. MAGIC_PART only where len is
      * less than magic_size. */

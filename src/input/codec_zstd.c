@@ -284,6 +284,7 @@ static enum decode_status zstd_decode(struct decoder *decoder, struct decode_ste
 
 const struct codec codec_zstd = {
     .name = "zstd",
+    .coding = CODING_ZSTD,
     .magic_size = MAGIC_SIZE,
     .magic = zstd_magic,
     .look = zstd_look,

@@ -50,12 +50,14 @@ static enum decoded decode_records(struct reader *reader, struct chunk *chunk)
     return state;
 }
 
-int decoding_read(struct reader *reader, source_memory *choose, void *arg, struct chunk **chunk)
+int decoding_read(struct reader *reader, const struct source_sink *sink, struct chunk **chunk)
 {
     struct source *source = reader->source;
     if (source_has_failed(source))
         return -1;
-    *chunk = choose(arg, FLOW_DECODED);
+    if (reader->decoding.undecoder)
+        return undecoded_read(reader);
+    *chunk = sink->choose(sink->arg, FLOW_DECODED);
     if (!*chunk)
         return source_fail(source, &(struct reason){""});
     switch (decode_records(reader, *chunk)) {

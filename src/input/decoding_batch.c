@@ -11,6 +11,13 @@ static int end_file(struct reader *reader, struct open_input *open)
 {
     const struct content_range *range = &open->input.range;
     size_t size = open->input.records.size;
+    if (open->is_wrong) {
+        struct reason why;
+        reason_of(&why, open->input.name, "decompressed wrongly by the GPU; use --device=cpu");
+        source_fail(reader->source, &why);
+        source_leave(reader->source, open);
+        return -1;
+    }
     if (range->is_stated && open->content < range->end) {
         struct reason fault, why;
         content_ends_before(range, &fault);
@@ -155,6 +162,21 @@ static void take_all(struct open_input *open, struct units_ahead *ahead)
         ahead->memory = UNITS_MEMORY_MAX; /* other units may need more than the first one */
 }
 
+int decoding_take_rest(struct reader *reader, struct open_input *open)
+{
+    struct units_ahead ahead = {0};
+    if (units_reserve(&open->input.units, UNITS_SIZE_FIRST) != 0) {
+        source_fail_for_memory(reader->source, open->input.name);
+        source_leave(reader->source, open);
+        return -1;
+    }
+    take_all(open, &ahead);
+    int rc = take_batch(reader, open, &ahead);
+    if (!reader->busy)
+        source_park(reader->source, open);
+    return rc;
+}
+
 int decoding_take(struct reader *reader)
 {
     struct source *source = reader->source;
@@ -164,6 +186,10 @@ int decoding_take(struct reader *reader)
     int rc;
     if (helpers_pending(&source->helpers))
         return 1;
+    if (open->in_stream) { /* it was parked before its rest could be taken */
+        source_set_current(source, NULL);
+        return decoding_take_rest(reader, open);
+    }
     switch (look_on(source, open, &ahead, &why)) {
     case UNITS_AHEAD:
         if (input_is_serial(&open->input))

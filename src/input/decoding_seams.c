@@ -21,8 +21,7 @@ static int fail_within_value(struct reader *reader, size_t len, size_t size)
     return source_fail(reader->source, &why);
 }
 
-int decoding_give_seam(struct reader *reader, source_memory *choose, void *arg,
-                       struct chunk **chunk)
+int decoding_give_seam(struct reader *reader, const struct source_sink *sink, struct chunk **chunk)
 {
     struct source *source = reader->source;
     struct span *seam = reader->seams;
@@ -33,7 +32,7 @@ int decoding_give_seam(struct reader *reader, source_memory *choose, void *arg,
     bool is_needed = records_are_text(size) || record->len > 0;
     if (!records_are_text(size) && record->len % size != 0)
         return fail_within_value(reader, record->len, size);
-    if (is_needed && !(*chunk = choose(arg, FLOW_DECODED)))
+    if (is_needed && !(*chunk = sink->choose(sink->arg, FLOW_DECODED)))
         return source_fail(source, &(struct reason){""});
     if (is_needed) {
         if (record->len > 0)

@@ -61,7 +61,7 @@ static int read_parallel(struct source *source, struct chunk *chunk)
     return read_piece(source, open, chunk, len, offset);
 }
 
-int plain_read(struct source *source, source_memory *choose, void *arg, struct chunk **chunk,
+int plain_read(struct source *source, const struct source_sink *sink, struct chunk **chunk,
                enum flow *flow)
 {
     struct open_input *open = source->current;
@@ -69,7 +69,7 @@ int plain_read(struct source *source, source_memory *choose, void *arg, struct c
     bool parallel = input_parallel(input);
     /* After a file's known end there is hardly ever anything: not worth waiting for a slot. */
     *flow = parallel || input->size > 0 ? FLOW_FILE : FLOW_PIPE;
-    *chunk = choose(arg, *flow);
+    *chunk = sink->choose(sink->arg, *flow);
     if (*chunk)
         source_begin_chunk(open, &open->at, *chunk);
     if (*chunk && parallel)

@@ -279,7 +279,7 @@ void reader_close(struct reader *reader)
 }
 
 /* In turn: reads a chunk of plain bytes, which ends the turn, or takes a batch to decode. */
-static int take_turn(struct reader *reader, source_memory *choose, void *arg, struct chunk **chunk,
+static int take_turn(struct reader *reader, const struct source_sink *sink, struct chunk **chunk,
                      enum flow *flow)
 {
     struct source *source = reader->source;
@@ -291,9 +291,9 @@ static int take_turn(struct reader *reader, source_memory *choose, void *arg, st
         if (!source->current->input.codec) {
             helpers_leave(&source->helpers, &reader->helper);
             admission_release(reader, DECODER_KEPT);
-            return plain_read(source, choose, arg, chunk, flow);
+            return plain_read(source, sink, chunk, flow);
         }
-        more = decoding_take(reader);
+        more = undecoded_take(reader, sink) ? 1 : decoding_take(reader);
         break;
     case FOUND_NONE:
         more = admission_remains(reader);
@@ -308,7 +308,7 @@ static int take_turn(struct reader *reader, source_memory *choose, void *arg, st
     return more;
 }
 
-int source_read(struct reader *reader, source_memory *choose, void *arg, struct chunk **chunk,
+int source_read(struct reader *reader, const struct source_sink *sink, struct chunk **chunk,
                 enum flow *flow)
 {
     struct helpers *helpers = &reader->source->helpers;
@@ -317,13 +317,13 @@ int source_read(struct reader *reader, source_memory *choose, void *arg, struct 
     *chunk = NULL;
     while (more > 0 && !*chunk) {
         if (reader->seams) {
-            more = decoding_give_seam(reader, choose, arg, chunk);
+            more = decoding_give_seam(reader, sink, chunk);
         } else if (reader->busy) {
-            more = decoding_read(reader, choose, arg, chunk);
+            more = decoding_read(reader, sink, chunk);
             if (*chunk && more > 0 && (*chunk)->give && helpers_give(helpers, *chunk))
                 *chunk = NULL;
         } else {
-            more = take_turn(reader, choose, arg, chunk, flow);
+            more = take_turn(reader, sink, chunk, flow);
             if (*flow != FLOW_DECODED)
                 break;
             if (more > 0 && !reader->busy && !reader->seams)

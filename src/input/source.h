@@ -32,16 +32,23 @@ struct reader *reader_open(struct source *source);
 /* Frees the reader; NULL is fine. It reads no more, and all its chunks are submitted. */
 void reader_close(struct reader *reader);
 
-/* Chooses the memory for the next chunk, or waits for it. NULL: there will be none. */
-typedef struct chunk *source_memory(void *arg, enum flow flow);
+/* Where chunks go. Any thread calls its functions. */
+struct source_sink {
+    void *arg;
+    /* Chooses the memory for the next chunk, or waits for it. NULL: there will be none. */
+    struct chunk *(*choose)(void *arg, enum flow flow);
+    /* The engine to which compressed FILEs are given as they are, if it can take one. NULL: there
+     * is none now, or there never is if this is NULL itself. */
+    struct engine *(*undecoder)(void *arg);
+};
 
-/* Sets *chunk to the next chunk to be submitted. This reader has filled it, in memory that
- * choose(arg, *flow) gave; or another one has, which goes on decompressing meanwhile. NULL: there
- * is none now. Its len may be 0. It never holds bytes of two FILEs. A thread must submit it before
- * it calls this again, or ends, as others may wait for it. 1: go on; 0: after the last FILE; -1: an
- * error, which source_error tells unless choose gave NULL. After 0 or -1 every further call gives
- * the same. */
-int source_read(struct reader *reader, source_memory *choose, void *arg, struct chunk **chunk,
+/* Sets *chunk to the next chunk to be submitted. This reader has filled it, in memory that the sink
+ * chose for *flow; or another one has, which goes on decompressing meanwhile. NULL: there is none
+ * now. Its len may be 0. It never holds bytes of two FILEs. A thread must submit it before it calls
+ * this again, or ends, as others may wait for it. 1: go on; 0: after the last FILE; -1: an error,
+ * which source_error tells unless choose gave NULL, or the engine of `undecoder` was lost. After 0
+ * or -1 every further call gives the same. */
+int source_read(struct reader *reader, const struct source_sink *sink, struct chunk **chunk,
                 enum flow *flow);
 
 /* Bytes that are known to be still to come, from files that are not compressed as far as known; 0

@@ -25,6 +25,8 @@ struct open_input {
                               * the next batch */
     uint64_t content;        /* bytes of content before that batch, as far as it must be known */
     struct seams seams;      /* of a compressed one, if records can be cut */
+    bool is_wrong;           /* what an engine decompressed by itself was wrong, if it can be
+                              * decoded at all */
     bool in_stream;          /* it is decoded as one stream: input.records has where that was cut */
     unsigned users;          /* the source, and all readers of a piece; the last one closes it */
     struct open_input *next; /* in source.parked */
@@ -76,18 +78,21 @@ struct source {
 
 /* A batch of compressed bytes, and its decoder. */
 struct decoding {
-    struct units units;      /* from one FILE */
-    struct open_input *open; /* that FILE; NULL: no batch */
-    struct decoder *decoder; /* opened when first needed, and kept */
-    struct position at;      /* of the next chunk */
-    struct records records;  /* where the chunk before was cut, unless the FILE is one stream */
-    struct span *span;       /* what the batch begins and ends with; NULL: nothing can be cut */
-    uint64_t unit_offset;    /* where in the FILE the current unit begins */
-    uint64_t begin;          /* bytes of content before the current segment, likewise */
-    uint64_t content;        /* bytes that were decoded, of the current segment */
-    bool in_order;           /* the batch is not UNITS_WHOLE: the input is this reader's own */
-    bool pending;            /* the decoder may give more without being fed */
-    bool over;               /* the batch was decoded, but its heading may wait to be given out */
+    struct units units;       /* from one FILE */
+    struct open_input *open;  /* that FILE; NULL: no batch */
+    struct decoder *decoder;  /* opened when first needed, and kept */
+    struct position at;       /* of the next chunk */
+    struct records records;   /* where the chunk before was cut, unless the FILE is one stream */
+    struct span *span;        /* what the batch begins and ends with; NULL: nothing can be cut */
+    struct engine *undecoder; /* decompresses the FILE by itself; NULL: this decoding does */
+    struct chunk *undecoded;  /* its first chunk, still to be filled; or NULL */
+    uint64_t undecoded_at;    /* where in the FILE its next chunk begins */
+    uint64_t unit_offset;     /* where in the FILE the current unit begins */
+    uint64_t begin;           /* bytes of content before the current segment, likewise */
+    uint64_t content;         /* bytes that were decoded, of the current segment */
+    bool in_order;            /* the batch is not UNITS_WHOLE: the input is this reader's own */
+    bool pending;             /* the decoder may give more without being fed */
+    bool over;                /* the batch was decoded, but its heading may wait to be given out */
 };
 
 /* What a reader has to wait for. */
@@ -147,7 +152,7 @@ size_t source_fill_limit(const struct input *input, const struct chunk *chunk, s
 /* --- plain.c --- */
 
 /* Reads the next chunk of a FILE that is not compressed; as source_read. In turn, which it ends. */
-int plain_read(struct source *source, source_memory *choose, void *arg, struct chunk **chunk,
+int plain_read(struct source *source, const struct source_sink *sink, struct chunk **chunk,
                enum flow *flow);
 
 /* --- admission.c --- */
@@ -196,6 +201,18 @@ int decoding_pause(struct reader *reader);
 /* The batch was decoded. 1 or -1. */
 int decoding_end(struct reader *reader);
 
+/* Takes all that is left of an input that this reader has to itself, as one stream. 1 or -1. */
+int decoding_take_rest(struct reader *reader, struct open_input *open);
+
+/* --- undecoded.c --- */
+
+/* Takes the current input, which nothing has been read of, for an engine that decompresses it by
+ * itself; in turn. Whether there is such an engine, and it can be used. */
+bool undecoded_take(struct reader *reader, const struct source_sink *sink);
+
+/* Has the engine take the next bytes of that input, or what it left be decoded. 1 or -1. */
+int undecoded_read(struct reader *reader);
+
 /* --- decoding_steps.c --- */
 
 /* What came of decoding. */
@@ -213,7 +230,7 @@ enum decoded decoding_go_on(struct reader *reader, struct chunk *chunk, size_t l
 /* --- decoding.c --- */
 
 /* Decodes the next chunk of the reader's batch. 1 or -1. */
-int decoding_read(struct reader *reader, source_memory *choose, void *arg, struct chunk **chunk);
+int decoding_read(struct reader *reader, const struct source_sink *sink, struct chunk **chunk);
 
 /* Frees the memory. */
 void decoding_drop(struct decoding *decoding);
@@ -224,7 +241,6 @@ void decoding_drop(struct decoding *decoding);
 int decoding_keep_seams(struct reader *reader, struct open_input *open, struct span *span);
 
 /* Gives out a record that this reader put together from the ends of two batches. 1 or -1. */
-int decoding_give_seam(struct reader *reader, source_memory *choose, void *arg,
-                       struct chunk **chunk);
+int decoding_give_seam(struct reader *reader, const struct source_sink *sink, struct chunk **chunk);
 
 #endif

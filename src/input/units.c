@@ -209,6 +209,13 @@ void units_drop(struct input *input, const struct units_ahead *ahead)
     memmove(own->data, own->data + ahead->whole, own->len);
 }
 
+void units_seek(struct input *input, uint64_t offset)
+{
+    input->units.pos = input->units.len = 0;
+    input->units.offset = input->taken = offset;
+    input->ended = false;
+}
+
 ssize_t units_feed(struct input *input, struct units *units, struct reason *why)
 {
     if (units->cap > BATCH_SIZE) { /* what it took to see that the unit is a large one */

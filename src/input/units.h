@@ -75,6 +75,9 @@ bool units_go_on(const struct input *input, const struct units *units);
 /* Gives back what of a batch of UNITS_OPEN was not decoded. */
 void units_return(struct input *input, struct units *units);
 
+/* Drops what was read of a regular file, and not handed out, and goes on at a byte of it. */
+void units_seek(struct input *input, uint64_t offset);
+
 /* Room for cap bytes at least. 0, or -1: out of memory, and nothing has changed. */
 int units_reserve(struct units *units, size_t cap);
 

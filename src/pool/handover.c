@@ -105,6 +105,7 @@ static void handover_open(struct handover *handover, unsigned slots)
         .buffers = slots,
         .deadline_ms = DEADLINE_MS,
         .timing = options->timing,
+        .no_check = options->no_check,
         .fallback = options->device == DEVICE_GPU ? NULL : handover->cpu,
     };
     struct reason why = {""};
@@ -233,6 +234,15 @@ struct chunk *handover_choose(void *arg, enum flow flow)
     chunk = engine_acquire(handover->cpu, true);
     chunk->give = flow == FLOW_DECODED && handover_counting_is_dear(handover);
     return chunk;
+}
+
+struct engine *handover_undecoder(void *arg)
+{
+    struct handover *handover = arg;
+    struct engine *gpu = handover_gpu(handover);
+    const struct pool_options *options = handover->options;
+    bool is_wanted = options->device == DEVICE_GPU || options->tuning.decompress;
+    return gpu && is_wanted && gpu->ops->undecoded ? gpu : NULL;
 }
 
 int handover_submit(struct handover *handover, struct chunk *chunk, enum flow flow, double begin)

@@ -57,10 +57,13 @@ void handover_consider(struct handover *handover, enum flow flow, uint64_t bytes
 /* Measures the rate afresh, as there are now more workers. Any thread. */
 void handover_restart_rate(struct handover *handover, uint64_t bytes);
 
-/* Chooses the memory for the next chunk, as source_memory of source.h says: a GPU slot if there is
+/* Chooses the memory for the next chunk, as source.h says of a sink: a GPU slot if there is
  * one and the GPU is the better place, otherwise a chunk of the CPU's. NULL: the run wants a GPU
  * only, and lost it. Takes a struct handover. Any thread. */
 struct chunk *handover_choose(void *handover, enum flow flow);
+
+/* The GPU's engine, if it is to decompress by itself, as source.h says. Any thread. */
+struct engine *handover_undecoder(void *handover);
 
 /* Has the chunk counted, and learns what that cost; the reader began with it `begin` seconds after
  * handover->begin. 0, or -1 once the GPU is lost and may not be replaced. Any thread. */

@@ -26,6 +26,8 @@ const struct pool_tuning pool_tuning = {
     /* A pipe gives its 4 GB/s to either engine. There the GPU only spares the CPU its work, and
      * tearing it down should take no more than 5 % of the whole, however soon the pipe ends. */
     .stream_break_even = 2.0,
+    /* When a GPU pays for decompressing has not been measured yet. */
+    .decompress = false,
     /* Counting elsewhere has its price: a pipe's second reader costs wake-ups, and decompressed
      * bytes that go to another core a tenth of decompressing them. A GPU took 8.4 CPU seconds
      * instead of 7.2 for 16 GiB of letters, whose share is 5 %, but 9.7 instead of 10.2 for bytes.
@@ -116,7 +118,8 @@ static int pool_gather(struct pool *pool, struct engine *gpu, struct tally *tall
     outcome->gpu_bytes = tally->bytes - before;
     engine_finish(pool->cpu, tally);
     uint64_t bytes = tally->bytes - before;
-    if (bytes != atomic_load(&pool->workers.bytes)) {
+    uint64_t undecoded = gpu ? atomic_load(&gpu->undecoded_bytes) : 0;
+    if (bytes != atomic_load(&pool->workers.bytes) + undecoded) {
         reason_set(why, "internal error: the counts do not add up to what was read");
         return -1;
     }

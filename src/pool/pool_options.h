@@ -31,6 +31,7 @@ struct pool_tuning {
     double gpu_start;         /* seconds that a GPU takes until it is ready */
     double break_even;        /* seconds that it must save to be worth opening */
     double stream_break_even; /* the same for pipes and zstd data: seconds they have lasted */
+    bool decompress;          /* a GPU decompresses what it can by itself, also with DEVICE_AUTO */
     double stream_share;      /* share of their readers' time above which others do the counting */
 };
 
@@ -50,8 +51,9 @@ struct pool_options {
     size_t chunk_size;               /* bytes of a GPU slot; the CPU's buffers are no larger */
     unsigned buffers;                /* GPU slots; 0: chosen by the kind of input */
     unsigned threads;                /* workers at most; 0: as many processors as may be used */
-    bool timing;                     /* measure copies and kernels on the device */
-    enum invalid_choice invalid;     /* in numbers */
+    bool no_check; /* content checksums of what the GPU decompresses need not be verified */
+    bool timing;   /* measure copies and kernels on the device */
+    enum invalid_choice invalid; /* in numbers */
     struct pool_tuning tuning;
     /* Gets the samples and counts of each FILE; NULL: they are not wanted apart. */
     struct file_tallies *files;

@@ -155,8 +155,10 @@ static bool worker_step(struct workers *workers, struct reader *reader)
     struct handover *handover = workers->handover;
     struct chunk *chunk;
     enum flow flow;
+    const struct source_sink sink = {
+        .arg = handover, .choose = handover_choose, .undecoder = handover_undecoder};
     double begin = clock_seconds_since(&handover->begin);
-    int more = source_read(reader, handover_choose, handover, &chunk, &flow);
+    int more = source_read(reader, &sink, &chunk, &flow);
     size_t len = chunk ? chunk->origin.bytes : 0; /* submit takes the chunk back */
     if (chunk && handover_submit(handover, chunk, flow, begin) != 0) {
         workers_fail_for_loss(workers);

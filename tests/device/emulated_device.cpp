@@ -5,6 +5,7 @@
 
 #include "gpu/device.h"
 #include "gpu/launch.h"
+#include "gpu/zstd/stages.h"
 
 extern "C" {
 #include "src/histogram/number.h"
@@ -84,7 +85,7 @@ multiprocessor &kernels_thread = *new multiprocessor;
     std::abort();
 }
 
-enum class kind { copy, count, snapshot };
+enum class kind { copy, count, snapshot, decode };
 
 struct work {
     enum kind kind;
@@ -92,6 +93,11 @@ struct work {
     size_t len;
     const unsigned char *from;
     uint64_t *to;
+    int64_t begin;         // of content
+    bool begins;           // of a FILE, likewise
+    struct zstd_plan plan; // to be decoded
+    struct zstd_verdict *verdict;
+    uint32_t *frame_ends;
 };
 
 struct slot {
@@ -100,7 +106,21 @@ struct slot {
     bool copied = false, in_flight = false, arrived = false;
     unsigned looks = 0;
     struct slot_times times = {};
+    bool decoded = false;
 };
+
+// Memory as device memory is: aligned, with nothing of use in it.
+struct memory {
+    std::vector<unsigned char> bytes;
+    unsigned char *take(size_t size)
+    {
+        bytes.assign(size + 256, 0xa5);
+        return bytes.data() + (256 - reinterpret_cast<uintptr_t>(bytes.data()) % 256) % 256;
+    }
+};
+
+// What a test has batches hold, at most.
+constexpr struct zstd_capacity decoding_most = {256 << 10, 64, 32, 3 * ZSTD_BLOCK_CONTENT, 2 << 20};
 
 } // namespace
 
@@ -113,6 +133,10 @@ struct device {
     size_t slot_size;
     std::vector<unsigned long long> counts;
     std::vector<struct slot> slots;
+    unsigned buffers; // slots that have one; the others are those of batches
+    struct device_decoding decoding = {};
+    std::vector<struct zstd_batch> batches;
+    std::vector<memory> batch_memory;
     std::string why;
     bool lost = false;
     unsigned snapshots = 0;
@@ -202,6 +226,48 @@ void run_kernel(struct device *device, const unsigned char *data, unsigned long 
     });
 }
 
+struct zstd_batch &batch_of(struct device *device, unsigned slot)
+{
+    return device->batches.at(slot - device->buffers);
+}
+
+// Decodes what was copied in.
+void run_stages(struct device *device, const work &job)
+{
+    struct zstd_batch batch = batch_of(device, job.slot);
+    const struct zstd_plan &laid = job.plan;
+    batch.in_size = ZSTD_CARRY + laid.in_size;
+    batch.blocks = laid.blocks;
+    batch.frames = laid.frames;
+    batch.room = laid.room;
+    if (job.begins)
+        std::memset(batch.in, 0, ZSTD_CARRY);
+    std::memcpy(const_cast<struct zstd_block *>(batch.block), laid.block,
+                laid.blocks * sizeof *laid.block);
+    std::memcpy(const_cast<struct zstd_frame *>(batch.frame), laid.frame,
+                laid.frames * sizeof *laid.frame);
+    kernels_thread.run([=] {
+        for (unsigned i = 0; i < zstd_stage_count; i++) {
+            const struct zstd_stage &stage = zstd_stages[i];
+            emulate_launch(stage.grid(&batch, resident_blocks), stage.block, stage.shared,
+                           [&] { stage.kernel(batch); });
+        }
+        if (device->decoding.separators != SEPARATORS_NONE)
+            emulate_launch(1, zstd_tail_threads, 0, [&] {
+                zstd_tail_kernel(batch, device->decoding.keep_least,
+                                 device->decoding.separators == SEPARATORS_NEWLINES);
+            });
+    });
+}
+
+// Content as a buffer of just len bytes, as slots have it.
+void take_content(struct device *device, const work &job)
+{
+    struct slot &slot = device->slots[job.slot];
+    slot.buffer.reset(new unsigned char[job.len]);
+    std::memcpy(slot.buffer.get(), batch_of(device, job.slot).out + job.begin, job.len);
+}
+
 // Does one piece of work; the queues are not locked.
 void perform(struct device *device, const work &job, bool dying)
 {
@@ -209,15 +275,27 @@ void perform(struct device *device, const work &job, bool dying)
     switch (job.kind) {
     case kind::copy:
         slot.times.copy_begin = device->now();
-        slot.buffer.reset(new unsigned char[job.len]);
-        std::memcpy(slot.buffer.get(), job.from, job.len);
+        if (job.slot >= device->buffers) {
+            std::memcpy(batch_of(device, job.slot).in + ZSTD_CARRY, job.from, job.len);
+        } else {
+            slot.buffer.reset(new unsigned char[job.len]);
+            std::memcpy(slot.buffer.get(), job.from, job.len);
+        }
         slot.len = job.len;
         slot.times.copy_end = device->now();
         break;
     case kind::count:
         slot.times.count_begin = device->now();
+        if (job.slot >= device->buffers)
+            take_content(device, job);
         run_kernel(device, slot.buffer.get(), job.len);
         slot.times.count_end = device->now();
+        break;
+    case kind::decode:
+        run_stages(device, job);
+        *job.verdict = *batch_of(device, job.slot).verdict;
+        std::memcpy(job.frame_ends, batch_of(device, job.slot).frame_ends,
+                    job.plan.frames * sizeof *job.frame_ends);
         break;
     case kind::snapshot:
         if (!job.to)
@@ -238,8 +316,11 @@ void perform(struct device *device, const work &job, bool dying)
 bool next_job(struct device *device, work *job)
 {
     auto kernel_ready = [device] {
-        return !device->kernels.empty() && (device->kernels.front().kind != kind::count ||
-                                            device->slots[device->kernels.front().slot].copied);
+        if (device->kernels.empty())
+            return false;
+        const work &first = device->kernels.front();
+        bool needs_copy = first.kind == kind::count || first.kind == kind::decode;
+        return !needs_copy || device->slots[first.slot].copied;
     };
     bool copy = !device->copies.empty(), kernel = kernel_ready();
     if (!copy && !kernel)
@@ -285,6 +366,8 @@ void run_streams(struct device *device)
             device->slots[job.slot].copied = true;
         if (job.kind == kind::snapshot)
             device->slots[job.slot].arrived = true;
+        if (job.kind == kind::decode)
+            device->slots[job.slot].decoded = true;
     }
 }
 
@@ -370,6 +453,7 @@ struct device *device_open(const struct device_plan *wanted, struct reason *why)
     // Only what the seam promises: not zeroed, and none for those that did not ask.
     device->scratch.assign(device->how.scratch ? resident_blocks * histogram->bins : 0, 0xa5a5a5a5);
     device->slots.resize(wanted->slots);
+    device->buffers = wanted->slots;
     device->random.seed(device->plan.seed);
     {
         seam_call call(device.get());
@@ -421,7 +505,16 @@ int device_copy_in(struct device *device, unsigned index, const void *data, size
     }
     if (call.fails)
         return lose(device);
-    enqueue(device, {kind::copy, index, len, static_cast<const unsigned char *>(data), nullptr});
+    enqueue(device, {kind::copy,
+                     index,
+                     len,
+                     static_cast<const unsigned char *>(data),
+                     nullptr,
+                     0,
+                     false,
+                     {},
+                     nullptr,
+                     nullptr});
     return 0;
 }
 
@@ -430,7 +523,111 @@ int device_count(struct device *device, unsigned index, size_t len)
     seam_call call(device);
     if (call.fails)
         return lose(device);
-    enqueue(device, {kind::count, index, len, nullptr, nullptr});
+    enqueue(device, {kind::count, index, len, nullptr, nullptr, 0, false, {}, nullptr, nullptr});
+    return 0;
+}
+
+int device_open_decoding(struct device *device, struct device_decoding *decoding)
+{
+    seam_call call(device);
+    if (!device->batches.empty())
+        broken("decoding opened twice");
+    if (call.fails)
+        return lose(device);
+    decoding->capacity = decoding_most;
+    device->decoding = *decoding;
+    const unsigned count = decoding->batches;
+    device->batch_memory.resize(count + 1);
+    device->batches.resize(count);
+    const struct zstd_capacity *capacity = &decoding->capacity;
+    unsigned char *stages =
+        device->batch_memory[count].take(zstd_stage_memory(nullptr, capacity, nullptr));
+    for (unsigned i = 0; i < count; i++) {
+        struct zstd_batch *batch = &device->batches[i];
+        zstd_own_memory(batch, capacity,
+                        device->batch_memory[i].take(zstd_own_memory(nullptr, capacity, nullptr)));
+        zstd_stage_memory(batch, capacity, stages);
+        batch->keep_least = decoding->keep_least;
+        std::memset(batch->in, 0, ZSTD_CARRY);
+    }
+    for (unsigned i = 0; i < count; i++) {
+        device->batches[i].next = device->batches[(i + 1) % count].in;
+        device->batches[i].next_out = device->batches[(i + 1) % count].out;
+    }
+    std::lock_guard<std::mutex> guard(device->lock);
+    device->slots.resize(device->buffers + count);
+    return 0;
+}
+
+int device_decode(struct device *device, unsigned index, const struct zstd_plan *plan,
+                  const unsigned char *bytes, bool begins, struct zstd_verdict *verdict,
+                  uint32_t *frame_ends)
+{
+    seam_call call(device);
+    struct slot &slot = device->slots.at(index);
+    const struct zstd_capacity &capacity = device->decoding.capacity;
+    if (index < device->buffers)
+        broken("a batch without memory");
+    if (plan->blocks < 1 || plan->blocks > capacity.blocks || plan->frames > capacity.frames ||
+        plan->room > capacity.room || plan->in_size > capacity.in)
+        broken("a batch of a wrong size");
+    {
+        std::lock_guard<std::mutex> guard(device->lock);
+        const unsigned next =
+            device->buffers + (index - device->buffers + 1) % device->decoding.batches;
+        if (slot.in_flight || device->slots[next].in_flight)
+            broken("a batch used before it was counted, or the one after it");
+        slot.in_flight = true;
+        slot.copied = slot.arrived = slot.decoded = false;
+        slot.looks = 0;
+    }
+    if (call.fails)
+        return lose(device);
+    enqueue(device,
+            {kind::copy, index, plan->in_size, bytes, nullptr, 0, false, {}, nullptr, nullptr});
+    enqueue(device,
+            {kind::decode, index, 0, nullptr, nullptr, 0, begins, *plan, verdict, frame_ends});
+    return 0;
+}
+
+int device_decoded(struct device *device, unsigned index)
+{
+    seam_call call(device);
+    if (call.fails)
+        return lose(device);
+    std::lock_guard<std::mutex> guard(device->lock);
+    struct slot &slot = device->slots.at(index);
+    if (device->plan.fault == FAULT_HANG && device->dying) {
+        struck = true;
+        return 0;
+    }
+    if (!slot.decoded || (device->plan.fault == FAULT_LATE && slot.looks++ < device->plan.at))
+        return 0;
+    slot.in_flight = false;
+    return 1;
+}
+
+int device_count_content(struct device *device, unsigned index, int64_t begin, size_t len)
+{
+    seam_call call(device);
+    if (call.fails)
+        return lose(device);
+    {
+        std::lock_guard<std::mutex> guard(device->lock);
+        device->slots.at(index).in_flight = true;
+    }
+    enqueue(device,
+            {kind::count, index, len, nullptr, nullptr, begin, false, {}, nullptr, nullptr});
+    return 0;
+}
+
+int device_read_content(struct device *device, unsigned index, int64_t begin, size_t len,
+                        unsigned char *to)
+{
+    seam_call call(device);
+    if (call.fails)
+        return lose(device);
+    std::memcpy(to, batch_of(device, index).out + begin, len);
     return 0;
 }
 
@@ -445,7 +642,7 @@ int device_snapshot(struct device *device, unsigned index, uint64_t *counts)
         slot.in_flight = true; // if it stands alone
         slot.arrived = false;
     }
-    enqueue(device, {kind::snapshot, index, 0, nullptr, counts});
+    enqueue(device, {kind::snapshot, index, 0, nullptr, counts, 0, false, {}, nullptr, nullptr});
     return 0;
 }
 

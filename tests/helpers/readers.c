@@ -46,9 +46,10 @@ static int read_in_turn(struct turn_taker *taker)
 {
     jmp_buf here;
     enum flow flow;
+    const struct source_sink sink = {.arg = taker, .choose = choose_own};
     if (setjmp(here) == 0) {
         out_of_turn = &here;
-        int more = source_read(taker->reader, choose_own, taker, &taker->filled, &flow);
+        int more = source_read(taker->reader, &sink, &taker->filled, &flow);
         out_of_turn = NULL;
         return more;
     }

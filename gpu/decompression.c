@@ -1,0 +1,399 @@
+#include "decompression.h"
+#include "snapshot.h"
+#include "src/engine/records.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define MIB ((uint32_t)1 << 20)
+
+/* What is wanted for each batch. A thousand blocks of 128 KiB and more keep a large GPU busy. */
+static const struct device_decoding decoding_wanted = {
+    .capacity = {.in = 32 * MIB,
+                 .blocks = 4096,
+                 .frames = 4096,
+                 .room = 256 * MIB,
+                 .window = ZSTD_WINDOW_MOST},
+    .batches = 3,
+};
+
+/* --- memory --- */
+
+/* What a batch has in host memory, one after the other, each on lines of its own. */
+struct batch_memory {
+    size_t bytes, blocks, frames, verdict, frame_ends, snapshot, size;
+};
+
+static struct batch_memory memory_of(const struct decompression *decompression)
+{
+    const struct zstd_capacity *capacity = &decompression->decoding.capacity;
+    const struct histogram *histogram = decompression->histogram;
+    struct batch_memory memory = {0};
+    memory.blocks = pinned_round(capacity->in, PINNED_LINE);
+    memory.frames =
+        pinned_round(memory.blocks + capacity->blocks * sizeof(struct zstd_block), PINNED_LINE);
+    memory.verdict =
+        pinned_round(memory.frames + capacity->frames * sizeof(struct zstd_frame), PINNED_LINE);
+    memory.frame_ends = pinned_round(memory.verdict + sizeof(struct zstd_verdict), PINNED_LINE);
+    memory.snapshot =
+        pinned_round(memory.frame_ends + capacity->frames * sizeof(uint32_t), PINNED_LINE);
+    memory.size = memory.snapshot + (snapshot_each(histogram) ? snapshot_size(histogram) : 0);
+    memory.size = pinned_round(memory.size, PINNED_PAGE);
+    return memory;
+}
+
+static void open_batch(struct decompression *decompression, unsigned index, unsigned slots,
+                       const struct batch_memory *memory)
+{
+    struct decompression_batch *batch = &decompression->batch[index];
+    unsigned char *at = decompression->pinned.memory + index * memory->size;
+    const struct zstd_capacity *capacity = &decompression->decoding.capacity;
+    batch->slot.index = slots + index;
+    if (snapshot_each(decompression->histogram))
+        batch->slot.snapshot = (uint64_t *)(void *)(at + memory->snapshot);
+    batch->bytes = at + memory->bytes;
+    batch->verdict = (struct zstd_verdict *)(void *)(at + memory->verdict);
+    batch->frame_ends = (uint32_t *)(void *)(at + memory->frame_ends);
+    batch->plan = (struct zstd_plan){
+        .capacity = *capacity,
+        .block = (struct zstd_block *)(void *)(at + memory->blocks),
+        .frame = (struct zstd_frame *)(void *)(at + memory->frames),
+        .frame_end = calloc(capacity->frames, sizeof(struct zstd_frame_end)),
+    };
+}
+
+/* Takes host memory for the batches that the device has. Whether there is so much. */
+static bool open_memory(struct decompression *decompression, unsigned slots)
+{
+    const unsigned count = decompression->decoding.batches;
+    const struct batch_memory memory = memory_of(decompression);
+    decompression->batch = calloc(count, sizeof decompression->batch[0]);
+    decompression->tail_bytes = malloc(decompression->decoding.keep_least);
+    bool done =
+        decompression->batch && decompression->tail_bytes &&
+        pinned_open(&decompression->pinned, count * memory.size, decompression->device) == 0;
+    for (unsigned i = 0; done && i < count; i++) {
+        open_batch(decompression, i, slots, &memory);
+        done = decompression->batch[i].plan.frame_end != NULL;
+    }
+    if (done && decompression->verifies)
+        decompression->check = content_check_open(decompression->device);
+    return done;
+}
+
+static void close_memory(struct decompression *decompression, bool is_lost)
+{
+    for (unsigned i = 0; decompression->batch && i < decompression->decoding.batches; i++)
+        free(decompression->batch[i].plan.frame_end);
+    if (!is_lost)
+        pinned_close(&decompression->pinned, decompression->device);
+    content_check_close(decompression->check, is_lost);
+    free(decompression->batch);
+    free(decompression->tail_bytes);
+}
+
+/* Takes the memory, once. Without it the device decompresses nothing. 0, or -1: it is lost. */
+static int open_batches(struct decompression *decompression, unsigned slots)
+{
+    struct device_decoding *decoding = &decompression->decoding;
+    const size_t size = records_size(decompression->histogram);
+    decompression->is_open = true;
+    *decoding = decoding_wanted;
+    decoding->keep_least = (uint32_t)records_most(size);
+    decoding->separators = size == RECORD_TOKENS  ? SEPARATORS_WHITE_SPACE
+                           : size == RECORD_LINES ? SEPARATORS_NEWLINES
+                                                  : SEPARATORS_NONE;
+    if (device_open_decoding(decompression->device, decoding) != 0)
+        return -1;
+    if (decoding->batches > 0 && !open_memory(decompression, slots)) {
+        close_memory(decompression, false);
+        decompression->batch = NULL;
+        decompression->tail_bytes = NULL;
+        decoding->batches = 0;
+    }
+    return 0;
+}
+
+void decompression_close(struct decompression *decompression, bool is_lost)
+{
+    close_memory(decompression, is_lost);
+}
+
+/* --- the FILE --- */
+
+int decompression_begin(struct decompression *decompression, unsigned slots)
+{
+    if (!decompression->is_open && open_batches(decompression, slots) != 0)
+        return -1;
+    if (decompression->is_active || decompression->decoding.batches == 0)
+        return 0;
+    decompression->is_active = decompression->begins = true;
+    decompression->is_over = decompression->is_refused = decompression->is_whole = false;
+    decompression->is_wrong = false;
+    decompression->walk =
+        (struct zstd_walk){.window_max = decompression->decoding.capacity.window,
+                           .leave_checksums = decompression->verifies && !decompression->check};
+    decompression->tail = 0;
+    decompression->content = decompression->counted = 0;
+    decompression->laid_index = decompression->counted_index = 0;
+    decompression->frames[0] = (struct decompression_frame){0, 0};
+    decompression->frame_count = 1;
+    return 1;
+}
+
+/* Batches take turns, as each leaves for the next one what that takes over: content too, so the one
+ * after it must be free as well. */
+struct chunk *decompression_take(struct decompression *decompression)
+{
+    const unsigned count = decompression->decoding.batches;
+    struct decompression_batch *batch = &decompression->batch[decompression->turn];
+    const struct decompression_batch *after =
+        &decompression->batch[(decompression->turn + 1) % count];
+    if (batch->state != DECOMPRESSION_FREE || after->state != DECOMPRESSION_FREE)
+        return NULL;
+    batch->state = DECOMPRESSION_FILLING;
+    batch->slot.chunk = (struct chunk){.engine = decompression->engine,
+                                       .data = batch->bytes,
+                                       .cap = decompression->decoding.capacity.in,
+                                       .fill = true};
+    return &batch->slot.chunk;
+}
+
+/* --- laying --- */
+
+/* Lays a batch of what was filled. Whether there is something to decode. Notes if nothing more is
+ * to be laid of the FILE. */
+static bool lay(struct decompression *decompression, struct decompression_batch *batch)
+{
+    const struct chunk *chunk = &batch->slot.chunk;
+    struct zstd_plan *plan = &batch->plan;
+    struct zstd_walk *walk = &decompression->walk;
+    enum zstd_laid laid = zstd_lay(walk, plan, chunk->data, chunk->len);
+    bool is_end = chunk->origin.end == ENDS_FILE && plan->taken >= chunk->len;
+    bool is_cut_short = is_end && (walk->in_frame || plan->taken > chunk->len);
+    bool is_stuck = laid == ZSTD_NEEDS_MORE && plan->taken == 0;
+    decompression->is_whole = is_end && !is_cut_short;
+    decompression->is_over |= laid == ZSTD_LEFT || is_cut_short || is_stuck;
+    return laid == ZSTD_LAID;
+}
+
+static void append(struct decompression *decompression, struct decompression_batch *batch)
+{
+    batch->next = NULL;
+    if (decompression->newest)
+        decompression->newest->next = batch;
+    else
+        decompression->oldest = batch;
+    decompression->newest = batch;
+}
+
+static struct decompression_batch *remove_oldest(struct decompression *decompression)
+{
+    struct decompression_batch *batch = decompression->oldest;
+    decompression->oldest = batch->next;
+    if (!decompression->oldest)
+        decompression->newest = NULL;
+    return batch;
+}
+
+int decompression_submit(struct decompression *decompression, struct chunk *chunk, uint64_t offset,
+                         uint64_t *next)
+{
+    struct decompression_batch *batch = (struct decompression_batch *)(void *)chunk;
+    const struct zstd_walk *walk = &decompression->walk;
+    *next = 0;
+    if (decompression->is_over || !lay(decompression, batch)) {
+        batch->state = DECOMPRESSION_FREE;
+    } else {
+        chunk->origin.at.index = decompression->laid_index++;
+        chunk->origin.end = ENDS_NOTHING;
+        batch->next_at = walk->in_frame ? walk->frame_at : walk->at;
+        batch->goes_on = walk->in_frame && walk->has_checksum;
+        batch->state = DECOMPRESSION_DECODING;
+        decompression->turn = (decompression->turn + 1) % decompression->decoding.batches;
+        append(decompression, batch);
+        if (device_decode(decompression->device, batch->slot.index, &batch->plan, batch->bytes,
+                          decompression->begins, batch->verdict, batch->frame_ends) != 0)
+            return -1;
+        decompression->begins = false;
+    }
+    if (!decompression->is_over && !decompression->is_whole)
+        *next = offset + batch->plan.taken;
+    return 0;
+}
+
+/* --- verdicts --- */
+
+/* Drops the n-th frame that was noted. */
+static void forget_frame(struct decompression *decompression, unsigned n)
+{
+    struct decompression_frame *frames = decompression->frames;
+    decompression->frame_count--;
+    memmove(frames + n, frames + n + 1, (decompression->frame_count - n) * sizeof *frames);
+}
+
+/* Notes where the frame begins that follows a batch, or goes on after it. Of those up to what was
+ * counted only the last one is needed; any other does too, if there are too many. */
+static void note_frame(struct decompression *decompression, const struct decompression_batch *batch)
+{
+    struct decompression_frame *frames = decompression->frames;
+    while (decompression->frame_count > 1 && frames[1].content <= decompression->counted)
+        forget_frame(decompression, 0);
+    if (decompression->frame_count == DECOMPRESSION_FRAMES)
+        forget_frame(decompression, 1);
+    frames[decompression->frame_count++] = (struct decompression_frame){
+        batch->next_at, decompression->content - batch->verdict->before};
+}
+
+/* Bytes at the end of what was decoded, up to and with a batch, that are not counted with it; more
+ * than a record can have: it must not be counted here. */
+static uint64_t tail_after(const struct decompression *decompression,
+                           const struct decompression_batch *batch)
+{
+    const size_t size = records_size(decompression->histogram);
+    const uint64_t all = (uint64_t)decompression->tail + batch->verdict->content;
+    if (!records_are_text(size))
+        return all % size;
+    return batch->verdict->tail == batch->verdict->content ? all : batch->verdict->tail;
+}
+
+/* Has a batch that was not refused counted, with what was left of the one before. 0 or -1. */
+static int count_batch(struct decompression *decompression, struct decompression_batch *batch,
+                       uint32_t tail)
+{
+    struct chunk *chunk = &batch->slot.chunk;
+    const int64_t begin = -(int64_t)decompression->tail;
+    const unsigned index = batch->slot.index;
+    chunk->len = chunk->origin.bytes = decompression->tail + batch->verdict->content - (size_t)tail;
+    batch->before = decompression->tail;
+    decompression->tail = tail;
+    decompression->last = batch;
+    decompression->content += batch->verdict->content;
+    note_frame(decompression, batch);
+    if (chunk->len == 0)
+        return 0;
+    chunk->data = NULL;
+    batch->state = DECOMPRESSION_COUNTING;
+    decompression->counting++;
+    if (device_count_content(decompression->device, index, begin, chunk->len) != 0)
+        return -1;
+    return device_snapshot(decompression->device, index, batch->slot.snapshot);
+}
+
+/* Whether a batch is to be counted; otherwise the FILE is left from there on. 1, 0, or -1: the
+ * device is lost. */
+static int judge(struct decompression *decompression, const struct decompression_batch *batch,
+                 uint64_t tail)
+{
+    const size_t size = records_size(decompression->histogram);
+    enum content_verdict verdict = CONTENT_GOOD;
+    bool is_good = batch->verdict->refused >= batch->plan.blocks && tail <= records_most(size);
+    if (decompression->is_refused)
+        return 0;
+    if (is_good && decompression->check)
+        verdict = content_check_batch(decompression->check, batch->slot.index, &batch->plan,
+                                      batch->frame_ends, batch->goes_on);
+    if (verdict == CONTENT_LOST)
+        return -1;
+    decompression->is_wrong = verdict == CONTENT_WRONG;
+    decompression->is_refused = !is_good || verdict != CONTENT_GOOD;
+    decompression->is_over |= decompression->is_refused;
+    return !decompression->is_refused;
+}
+
+int decompression_look(struct decompression *decompression, struct slot **counted,
+                       struct chunk **empty)
+{
+    struct decompression_batch *batch = decompression->oldest;
+    *counted = NULL;
+    *empty = NULL;
+    int arrived = batch ? device_decoded(decompression->device, batch->slot.index) : 0;
+    if (arrived != 1)
+        return arrived;
+    remove_oldest(decompression);
+    batch->state = DECOMPRESSION_FREE;
+    uint64_t tail = tail_after(decompression, batch);
+    int judged = judge(decompression, batch, tail);
+    if (judged != 1)
+        return judged == 0 ? 1 : -1;
+    if (count_batch(decompression, batch, (uint32_t)tail) != 0)
+        return -1;
+    if (batch->state == DECOMPRESSION_COUNTING) {
+        *counted = &batch->slot;
+    } else {
+        decompression->counted_index++;
+        *empty = &batch->slot.chunk;
+    }
+    return 1;
+}
+
+bool decompression_has(const struct decompression *decompression, const struct slot *slot)
+{
+    const struct decompression_batch *batch = decompression->batch;
+    return batch && slot >= &batch[0].slot &&
+           slot <= &batch[decompression->decoding.batches - 1].slot;
+}
+
+int decompression_fetch(struct decompression *decompression, struct slot *slot)
+{
+    struct decompression_batch *batch = (struct decompression_batch *)(void *)slot;
+    struct chunk *chunk = &slot->chunk;
+    chunk->data = malloc(chunk->len);
+    if (!chunk->data)
+        return 0;
+    return device_read_content(decompression->device, slot->index, -(int64_t)batch->before,
+                               chunk->len, chunk->data);
+}
+
+void decompression_count(struct decompression *decompression, struct slot *slot)
+{
+    struct decompression_batch *batch = (struct decompression_batch *)(void *)slot;
+    decompression->counted += slot->chunk.len;
+    decompression->counted_index++;
+    decompression->counting--;
+    free(slot->chunk.data);
+    slot->chunk.data = NULL;
+    batch->state = DECOMPRESSION_FREE;
+}
+
+/* --- the end --- */
+
+bool decompression_is_busy(const struct decompression *decompression)
+{
+    return decompression->oldest || decompression->counting > 0;
+}
+
+/* Gets the tail to the host. 0 or -1. */
+static int fetch_tail(struct decompression *decompression)
+{
+    const struct decompression_batch *last = decompression->last;
+    if (decompression->tail == 0)
+        return 0;
+    return device_read_content(decompression->device, last->slot.index,
+                               (int64_t)last->verdict->content - (int64_t)decompression->tail,
+                               decompression->tail, decompression->tail_bytes);
+}
+
+int decompression_settle(struct decompression *decompression, bool is_lost,
+                         struct undecoded_rest *rest)
+{
+    const struct decompression_frame *frame =
+        &decompression->frames[decompression->frame_count - 1];
+    bool is_done = decompression->is_whole && !decompression->is_refused && !is_lost;
+    while (frame->content > decompression->counted)
+        frame--; /* the first one is not after what was counted */
+    *rest = (struct undecoded_rest){.is_left = !is_done,
+                                    .offset = frame->at,
+                                    .skip = decompression->counted - frame->content,
+                                    .index = decompression->counted_index,
+                                    .bytes = decompression->counted,
+                                    .is_wrong = decompression->is_wrong};
+    if (is_done && fetch_tail(decompression) != 0)
+        return -1;
+    if (is_done) {
+        rest->tail = decompression->tail_bytes;
+        rest->tail_len = decompression->tail;
+    }
+    decompression->is_active = false;
+    return 0;
+}

@@ -1,0 +1,59 @@
+// What the files that call CUDA share: device.cu (slots, counting) and device_zstd.cu (batches of
+// compressed blocks).
+#ifndef GPUHISTO_DEVICE_INTERNAL_CUH
+#define GPUHISTO_DEVICE_INTERNAL_CUH
+
+#include "gpu/device.h"
+#include "gpu/launch.h"
+
+constexpr unsigned DEVICE_BATCHES_MAX = 4;
+
+struct slot {
+    unsigned char *buffer;
+    cudaEvent_t copied, arrived;            // the chunk is in; its snapshot is out
+    cudaEvent_t copying, counting, counted; // with timing only
+};
+
+struct decoding;
+
+struct device {
+    struct reason why;
+    cudaDeviceProp properties;
+    int ordinal;
+    struct launch how;
+    unsigned resident;      // the most blocks, for a strategy whose blocks stay
+    struct count_args args; // but for the data: the histogram, on the device, and its mapping
+    size_t counts_size;     // bytes
+    bool timing;
+    unsigned slot_count;
+    cudaStream_t copies, counts_stream;
+    cudaEvent_t opened;
+    struct slot *slots;        // those of batches after the others, DEVICE_BATCHES_MAX of them
+    unsigned buffers;          // slots that have one
+    struct decoding *decoding; // of batches; null until it is opened
+};
+
+// Whether a call of CUDA succeeded; if not, sets the reason. Return codes that do not come through
+// here do not matter.
+bool device_ok(struct device *device, cudaError_t code, const char *doing);
+
+// Makes the device the current one: each thread has one of its own, and any thread may call.
+bool device_enter(struct device *device, const char *doing);
+
+// Creates an event, with a time if there is plan->timing; and records one.
+bool device_create_event(struct device *device, cudaEvent_t *event);
+bool device_record(struct device *device, cudaEvent_t event, cudaStream_t stream);
+
+// Enqueues counting data[0..len) on the device into the histogram.
+bool device_launch(struct device *device, const unsigned char *data, unsigned long long len);
+
+// Creates the events of a slot.
+bool device_create_events(struct device *device, struct slot *slot);
+
+// Has a list for the tokens that kernels for numbers put off, of texts up to `len` bytes.
+bool device_reserve_rest(struct device *device, size_t len);
+
+// Frees what decompressing took, after a failed opening too, if there is anything.
+void device_close_decoding(struct device *device);
+
+#endif

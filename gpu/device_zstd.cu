@@ -1,0 +1,293 @@
+// Batches of zstd blocks on the device: their memory, and the stages on the stream of the kernels.
+//
+// Batches take turns. What a batch leaves for the next one, the carry and the content right before
+// the next one's, is written to that one's memory by its last stage, so both streams may be ahead
+// of the host: the stages of a batch run after those of the one before.
+#include "gpu/device_internal.cuh"
+#include "gpu/zstd/stages.h"
+
+#include <cstdlib>
+
+struct decoding {
+    struct device_decoding plan;
+    unsigned char *own[DEVICE_BATCHES_MAX], *stages; // memory
+    struct zstd_batch batch[DEVICE_BATCHES_MAX];
+    cudaEvent_t decoded[DEVICE_BATCHES_MAX];
+    unsigned *resident; // CUDA blocks of each stage that the device holds at a time
+};
+
+static struct zstd_batch *batch_of(struct device *device, unsigned slot)
+{
+    return &device->decoding->batch[slot - device->buffers];
+}
+
+// --- memory ---
+
+// Halves what is wanted until it takes no more than most of the memory that is free; to nothing, if
+// that is less than it is worth.
+static bool fit_capacity(struct device *device, struct device_decoding *decoding)
+{
+    struct zstd_capacity *capacity = &decoding->capacity;
+    size_t free_bytes, all;
+    if (!device_ok(device, cudaMemGetInfo(&free_bytes, &all), "asking for its memory"))
+        return false;
+    while (decoding->batches * zstd_own_memory(nullptr, capacity, nullptr) +
+               zstd_stage_memory(nullptr, capacity, nullptr) >
+           free_bytes / 4 * 3) {
+        capacity->room /= 2;
+        capacity->in /= 2;
+        if (capacity->window > capacity->room)
+            capacity->window = capacity->room;
+        if (capacity->room < 8 * ZSTD_BLOCK_CONTENT || capacity->in < 2 * ZSTD_BLOCK_CONTENT ||
+            capacity->window < decoding->keep_least)
+            decoding->batches = 0;
+    }
+    return true;
+}
+
+static bool open_memory(struct device *device, struct decoding *decoding)
+{
+    const struct zstd_capacity *capacity = &decoding->plan.capacity;
+    const unsigned count = decoding->plan.batches;
+    const size_t own = zstd_own_memory(nullptr, capacity, nullptr);
+    if (!device_ok(device,
+                   cudaMalloc(&decoding->stages, zstd_stage_memory(nullptr, capacity, nullptr)),
+                   "allocating memory for decompressing"))
+        return false;
+    for (unsigned i = 0; i < count; i++) {
+        struct zstd_batch *batch = &decoding->batch[i];
+        if (!device_ok(device, cudaMalloc(&decoding->own[i], own), "allocating a batch"))
+            return false;
+        zstd_own_memory(batch, capacity, decoding->own[i]);
+        zstd_stage_memory(batch, capacity, decoding->stages);
+        batch->keep_least = decoding->plan.keep_least;
+        if (!device_ok(device, cudaMemset(batch->in, 0, ZSTD_CARRY), "zeroing a batch"))
+            return false;
+    }
+    for (unsigned i = 0; i < count; i++) {
+        decoding->batch[i].next = decoding->batch[(i + 1) % count].in;
+        decoding->batch[i].next_out = decoding->batch[(i + 1) % count].out;
+    }
+    return true;
+}
+
+// Finds out how many blocks of each stage the device holds.
+static bool prepare_stages(struct device *device, struct decoding *decoding)
+{
+    decoding->resident =
+        static_cast<unsigned *>(std::calloc(zstd_stage_count, sizeof *decoding->resident));
+    for (unsigned i = 0; decoding->resident && i < zstd_stage_count; i++) {
+        const struct zstd_stage *stage = &zstd_stages[i];
+        const void *kernel = reinterpret_cast<const void *>(stage->kernel);
+        int fit = 0;
+        if (!device_ok(device,
+                       cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                            static_cast<int>(stage->shared)),
+                       "asking for shared memory") ||
+            !device_ok(device,
+                       cudaOccupancyMaxActiveBlocksPerMultiprocessor(
+                           &fit, kernel, static_cast<int>(stage->block), stage->shared),
+                       "asking how many blocks fit"))
+            return false;
+        decoding->resident[i] =
+            static_cast<unsigned>(fit > 0 ? fit * device->properties.multiProcessorCount : 1);
+    }
+    if (!decoding->resident)
+        reason_set(&device->why, "out of memory");
+    return decoding->resident != nullptr;
+}
+
+static bool open_slots(struct device *device, struct decoding *decoding)
+{
+    for (unsigned i = 0; i < decoding->plan.batches; i++)
+        if (!device_create_events(device, &device->slots[device->buffers + i]) ||
+            !device_ok(device,
+                       cudaEventCreateWithFlags(&decoding->decoded[i], cudaEventDisableTiming),
+                       "creating an event"))
+            return false;
+    return device_reserve_rest(device, decoding->plan.capacity.room + decoding->plan.keep_least);
+}
+
+// No stage has been run on real hardware yet, so nothing is decompressed unless this is set.
+static bool is_asked_for()
+{
+    const char *asked = std::getenv("GPUHISTO_GPU_ZSTD");
+    return asked && *asked;
+}
+
+int device_open_decoding(struct device *device, struct device_decoding *wanted)
+{
+    if (!is_asked_for()) {
+        wanted->batches = 0;
+        return 0;
+    }
+    if (wanted->batches > DEVICE_BATCHES_MAX)
+        wanted->batches = DEVICE_BATCHES_MAX;
+    if (!device_enter(device, "preparing to decompress") || !fit_capacity(device, wanted))
+        return -1;
+    if (wanted->batches == 0)
+        return 0;
+    device->decoding = static_cast<struct decoding *>(std::calloc(1, sizeof(struct decoding)));
+    if (!device->decoding) {
+        wanted->batches = 0;
+        return 0;
+    }
+    device->decoding->plan = *wanted;
+    return open_memory(device, device->decoding) && prepare_stages(device, device->decoding) &&
+                   open_slots(device, device->decoding)
+               ? 0
+               : -1;
+}
+
+void device_close_decoding(struct device *device)
+{
+    struct decoding *decoding = device->decoding;
+    if (!decoding)
+        return;
+    for (unsigned i = 0; i < DEVICE_BATCHES_MAX; i++) {
+        if (decoding->decoded[i])
+            (void)cudaEventDestroy(decoding->decoded[i]);
+        (void)cudaFree(decoding->own[i]);
+    }
+    (void)cudaFree(decoding->stages);
+    std::free(decoding->resident);
+    std::free(decoding);
+}
+
+// --- decoding ---
+
+static bool copy_in(struct device *device, void *to, const void *from, size_t size)
+{
+    return device_ok(device,
+                     cudaMemcpyAsync(to, from, size, cudaMemcpyHostToDevice, device->copies),
+                     "copying a batch");
+}
+
+// Compressed bytes, and what the host has laid, on the stream of the copies.
+static bool copy_batch(struct device *device, struct slot *slot, struct zstd_batch *batch,
+                       const struct zstd_plan *plan, const unsigned char *bytes)
+{
+    return (!device->timing || device_record(device, slot->copying, device->copies)) &&
+           copy_in(device, batch->in + ZSTD_CARRY, bytes, plan->in_size) &&
+           copy_in(device, const_cast<struct zstd_block *>(batch->block), plan->block,
+                   plan->blocks * sizeof *plan->block) &&
+           copy_in(device, const_cast<struct zstd_frame *>(batch->frame), plan->frame,
+                   plan->frames * sizeof *plan->frame) &&
+           device_record(device, slot->copied, device->copies);
+}
+
+static bool launch_stages(struct device *device, struct zstd_batch batch)
+{
+    for (unsigned i = 0; i < zstd_stage_count; i++) {
+        const struct zstd_stage *stage = &zstd_stages[i];
+        void *params[] = {&batch};
+        if (!device_ok(device,
+                       cudaLaunchKernel(reinterpret_cast<const void *>(stage->kernel),
+                                        dim3(stage->grid(&batch, device->decoding->resident[i])),
+                                        dim3(stage->block), params, stage->shared,
+                                        device->counts_stream),
+                       stage->name))
+            return false;
+    }
+    return true;
+}
+
+static bool launch_tail(struct device *device, struct zstd_batch batch)
+{
+    const struct device_decoding *plan = &device->decoding->plan;
+    unsigned most = plan->keep_least;
+    bool lines = plan->separators == SEPARATORS_NEWLINES;
+    void *params[] = {&batch, &most, &lines};
+    return plan->separators == SEPARATORS_NONE ||
+           device_ok(device,
+                     cudaLaunchKernel(reinterpret_cast<const void *>(zstd_tail_kernel), dim3(1),
+                                      dim3(zstd_tail_threads), params, 0, device->counts_stream),
+                     "launching a kernel");
+}
+
+static bool copy_out(struct device *device, void *to, const void *from, size_t size)
+{
+    return device_ok(device,
+                     cudaMemcpyAsync(to, from, size, cudaMemcpyDeviceToHost, device->counts_stream),
+                     "copying a verdict");
+}
+
+int device_decode(struct device *device, unsigned index, const struct zstd_plan *plan,
+                  const unsigned char *bytes, bool begins, struct zstd_verdict *verdict,
+                  uint32_t *frame_ends)
+{
+    struct slot *slot = &device->slots[index];
+    struct zstd_batch *batch = batch_of(device, index);
+    cudaStream_t stream = device->counts_stream;
+    batch->in_size = ZSTD_CARRY + plan->in_size;
+    batch->blocks = plan->blocks;
+    batch->frames = plan->frames;
+    batch->room = plan->room;
+    bool done =
+        device_enter(device, "decompressing") && copy_batch(device, slot, batch, plan, bytes) &&
+        device_ok(device, cudaStreamWaitEvent(stream, slot->copied, 0), "waiting for a batch") &&
+        (!begins || device_ok(device, cudaMemsetAsync(batch->in, 0, ZSTD_CARRY, stream),
+                              "beginning a FILE")) &&
+        launch_stages(device, *batch) && launch_tail(device, *batch) &&
+        copy_out(device, verdict, batch->verdict, sizeof *verdict) &&
+        copy_out(device, frame_ends, batch->frame_ends, plan->frames * sizeof *frame_ends) &&
+        device_record(device, device->decoding->decoded[index - device->buffers], stream);
+    return done ? 0 : -1;
+}
+
+int device_decoded(struct device *device, unsigned index)
+{
+    if (!device_enter(device, "decompressing"))
+        return -1;
+    cudaError_t code = cudaEventQuery(device->decoding->decoded[index - device->buffers]);
+    if (code == cudaErrorNotReady) {
+        (void)cudaGetLastError();
+        return 0;
+    }
+    return device_ok(device, code, "decompressing") ? 1 : -1;
+}
+
+// --- content ---
+
+// Samples must lie at a multiple of their size. Where they do not, they are counted in a copy: the
+// links are free between the stages of one batch and those of the next.
+static bool align(struct device *device, const struct zstd_batch *batch,
+                  const unsigned char **content, size_t len)
+{
+    const size_t sample = device->how.sample ? device->how.sample : 1;
+    if (reinterpret_cast<uintptr_t>(*content) % sample == 0)
+        return true;
+    const unsigned char *from = *content;
+    *content = reinterpret_cast<const unsigned char *>(batch->links);
+    return device_ok(
+        device,
+        cudaMemcpyAsync(batch->links, from, len, cudaMemcpyDeviceToDevice, device->counts_stream),
+        "copying content");
+}
+
+int device_count_content(struct device *device, unsigned index, int64_t begin, size_t len)
+{
+    struct slot *slot = &device->slots[index];
+    const struct zstd_batch *batch = batch_of(device, index);
+    const unsigned char *content = batch->out + begin;
+    cudaStream_t stream = device->counts_stream;
+    bool done = device_enter(device, "counting a batch") && align(device, batch, &content, len) &&
+                (!device->timing || device_record(device, slot->counting, stream)) &&
+                device_launch(device, content, len) &&
+                (!device->timing || device_record(device, slot->counted, stream));
+    return done ? 0 : -1;
+}
+
+// The content is there, as its verdict was seen; the stream of the copies does not wait for the
+// stages of the next batch.
+int device_read_content(struct device *device, unsigned index, int64_t begin, size_t len,
+                        unsigned char *to)
+{
+    const unsigned char *from = batch_of(device, index)->out + begin;
+    bool done =
+        device_enter(device, "copying content") &&
+        device_ok(device, cudaMemcpyAsync(to, from, len, cudaMemcpyDeviceToHost, device->copies),
+                  "copying content") &&
+        device_ok(device, cudaStreamSynchronize(device->copies), "copying content");
+    return done ? 0 : -1;
+}

@@ -1,0 +1,31 @@
+/* Host memory that a device reads and writes: pages of our own, pinned if the device can. */
+#ifndef GPUHISTO_PINNED_H
+#define GPUHISTO_PINNED_H
+
+#include "device.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct pinned {
+    void *mapping; /* what was mapped, and its bytes; NULL: nothing */
+    size_t mapping_size;
+    unsigned char *memory; /* the first huge page in it */
+    bool is_pinned;
+};
+
+#define PINNED_LINE ((size_t)64) /* of a cache: what different copies write is so far apart */
+#define PINNED_PAGE ((size_t)4096)
+
+/* `size`, up to the next multiple of `to`. */
+size_t pinned_round(size_t size, size_t to);
+
+/* Maps `size` bytes, all zeros, and pins them; memory that cannot be pinned serves too. 0, or -1:
+ * there is not so much. *pinned is all zeros before. */
+int pinned_open(struct pinned *pinned, size_t size, struct device *device);
+
+/* Unpins and unmaps it, if there is any. The device must be done with it. Memory of a lost device
+ * is left to it instead: it may still write there. */
+void pinned_close(struct pinned *pinned, struct device *device);
+
+#endif

@@ -1,0 +1,43 @@
+// Finds the last separator of records in a batch's content, after all stages: what follows it, the
+// tail, may go on in the next batch.
+//
+// Takes the verdict and the content; gives verdict->tail, all of the content if it has none. One
+// CUDA block looks at its threads' number of bytes at a time, from the end on, and not further back
+// than `most` bytes: a record is not longer. No shared memory.
+#ifndef GPUHISTO_ZSTD_TAIL_CUH
+#define GPUHISTO_ZSTD_TAIL_CUH
+
+extern "C" {
+#include "gpu/zstd/batch.h"
+}
+
+constexpr unsigned ZSTD_TAIL_THREADS = 1024;
+
+static __device__ inline bool tail_ends_record(unsigned byte, bool lines)
+{
+    return byte == '\n' || (!lines && (byte == ' ' || byte - '\t' < 5));
+}
+
+// `lines`: records are lines, otherwise they end at white space.
+static __global__ void __launch_bounds__(ZSTD_TAIL_THREADS)
+    zstd_tail(zstd_batch batch, unsigned most, bool lines)
+{
+    const unsigned content = batch.verdict->content;
+    if (batch.verdict->refused < batch.blocks)
+        return;
+    const unsigned least = content > most ? content - most : 0;
+    if (threadIdx.x == 0)
+        batch.verdict->tail = content;
+    __syncthreads();
+    for (unsigned end = content; end > least; end -= min(end - least, ZSTD_TAIL_THREADS)) {
+        const bool is_there = threadIdx.x < end - least;
+        const bool found = is_there && tail_ends_record(batch.out[end - 1 - threadIdx.x], lines);
+        // The tails are shorter than `content`, so the shortest one that is found stays.
+        if (found)
+            atomicMin(&batch.verdict->tail, content - (end - threadIdx.x));
+        if (__syncthreads_or(found))
+            break;
+    }
+}
+
+#endif

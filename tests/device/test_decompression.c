@@ -1,0 +1,395 @@
+/* Compressed FILEs that the GPU's engine decompresses by itself, over a device that is emulated:
+ * what it counts, with what it leaves, is the entire content, exactly once, whatever the frames,
+ * the records, the damage to the data, and whenever the device fails.
+ *
+ * libzstd is the oracle of what the content is, and the CPU's engine that of the counts. */
+#include "gpu/gpu_engine.h"
+#include "src/cpu/cpu_engine.h"
+#include "src/engine/records.h"
+#include "tests/device/emulated_device.h"
+#include "tests/helpers/random.h"
+#include "tests/helpers/scale.h"
+#include "tests/helpers/zstd_frames.h"
+
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zstd.h>
+
+#define DEADLINE_MS 20000
+#define HUNG_DEADLINE_MS 50 /* of a device that never answers */
+
+/* A FILE, and what libzstd makes of it. */
+struct file {
+    unsigned char *bytes;
+    size_t len, cap;
+    unsigned char *content;
+    size_t size;
+    bool is_valid;
+};
+
+struct run {
+    const struct file *file;
+    const struct histogram *histogram;
+    bool fallback;  /* the CPU replaces a lost device */
+    bool may_leave; /* not all of the FILE is for the device */
+    struct fault_plan plan;
+};
+
+static unsigned runs, exact, refused, corrupt, left, struck, wrong;
+
+static void *need(void *memory)
+{
+    if (!memory) {
+        fputs("test_decompression: out of memory\n", stderr);
+        exit(1);
+    }
+    return memory;
+}
+
+/* --- files --- */
+
+/* Lines of numbers, and of what are none. */
+static void make_text(unsigned char *text, size_t len)
+{
+    for (size_t at = 0; at < len;) {
+        char token[24];
+        int size = random_below(9) == 0
+                       ? snprintf(token, sizeof token, "x%u\n", random_below(100))
+                       : snprintf(token, sizeof token, "%u.%u%c", random_below(300),
+                                  random_below(1000), random_below(5) ? '\n' : ' ');
+        size_t part = (size_t)size < len - at ? (size_t)size : len - at;
+        memcpy(text + at, token, part);
+        at += part;
+    }
+}
+
+/* Adds a frame of content, which is kept. */
+static void add_frame(struct file *file, const struct frame_settings *settings,
+                      const unsigned char *content, size_t size)
+{
+    size_t bound = frame_bound(settings, size);
+    file->bytes = need(realloc(file->bytes, file->len + bound));
+    file->len += frame_compress(file->bytes + file->len, bound, settings, content, size);
+}
+
+/* What libzstd decodes, checksums and all. */
+static void decode_file(struct file *file)
+{
+    ZSTD_DCtx *context = need(ZSTD_createDCtx());
+    ZSTD_inBuffer in = {file->bytes, file->len, 0};
+    size_t cap = (size_t)8 << 20, rc = 0;
+    file->content = need(malloc(cap));
+    ZSTD_outBuffer out = {file->content, cap, 0};
+    for (size_t before = 1; !ZSTD_isError(rc) && in.pos + out.pos != before;) {
+        before = in.pos + out.pos;
+        size_t hint = ZSTD_decompressStream(context, &out, &in);
+        if (ZSTD_isError(hint) || in.pos + out.pos != before)
+            rc = hint;
+    }
+    file->size = out.pos;
+    file->is_valid = rc == 0 && in.pos == file->len;
+    ZSTD_freeDCtx(context);
+}
+
+static struct file make_file(const unsigned char *content, size_t size, size_t frame,
+                             struct frame_settings settings)
+{
+    struct file file = {0};
+    for (size_t at = 0; at < size || at == 0; at += frame) {
+        size_t part = size - at < frame ? size - at : frame;
+        add_frame(&file, &settings, content + at, part);
+        settings.checksum ^= file.len % 3 == 0; /* some have one, some have not */
+    }
+    decode_file(&file);
+    return file;
+}
+
+static void free_file(struct file *file)
+{
+    free(file->bytes);
+    free(file->content);
+}
+
+/* --- counting --- */
+
+/* Has the CPU's engine count data[0..len), the rest of a text or of values. */
+static void feed_cpu(struct engine *cpu, const struct histogram *histogram,
+                     const unsigned char *data, size_t len)
+{
+    struct records records = {.size = records_size(histogram), .field = &histogram->field};
+    size_t done = 0;
+    do {
+        struct chunk *chunk = engine_acquire(cpu, true);
+        size_t part = len - done < chunk->cap ? len - done : chunk->cap;
+        records_resume(&records, chunk);
+        size_t waited = chunk->len;
+        if (part > 0)
+            memcpy(chunk->data + waited, data + done, part);
+        chunk->len += part;
+        done += part;
+        chunk->origin = (struct origin){.bytes = part};
+        if (records_cut(&records, chunk, waited, done == len) != 0)
+            need(NULL);
+        engine_submit(chunk);
+    } while (done < len);
+    records_close(&records);
+}
+
+static struct tally new_tally(const struct histogram *histogram)
+{
+    return (struct tally){.bins = histogram->bins,
+                          .counts = need(calloc(histogram->bins, sizeof(uint64_t)))};
+}
+
+/* Gives the FILE to the engine, as a reader does. 0 or -1. */
+static int give(struct engine *gpu, const struct file *file, struct undecoded_rest *rest)
+{
+    const struct undecoded_ops *ops = gpu->ops->undecoded;
+    struct chunk *chunk = ops->acquire(gpu, CODING_ZSTD, true);
+    uint64_t at = 0, index = 0;
+    *rest = (struct undecoded_rest){.is_left = true};
+    if (!chunk)
+        return engine_loss(gpu) && gpu_engine_failed(gpu) ? -1 : 0;
+    for (uint64_t next = 1; next != 0; at = next) {
+        size_t len = file->len - at < chunk->cap ? file->len - (size_t)at : chunk->cap;
+        memcpy(chunk->data, file->bytes + at, len);
+        chunk->len = len;
+        chunk->origin = (struct origin){.at.index = index++,
+                                        .end = at + len == file->len ? ENDS_FILE : ENDS_NOTHING};
+        ops->submit(gpu, chunk, at, &next);
+        if (next != 0 && !(chunk = ops->acquire(gpu, CODING_NONE, false)))
+            break;
+    }
+    return ops->settle(gpu, rest);
+}
+
+/* Whether what the engine left begins where it says: decoded from there on, it is the content after
+ * what was counted. */
+static bool check_rest(const struct file *file, const struct undecoded_rest *rest)
+{
+    struct file part = {.bytes = file->bytes + rest->offset, .len = file->len - rest->offset};
+    if (rest->offset > file->len)
+        return false;
+    decode_file(&part);
+    bool same =
+        part.is_valid && rest->skip <= part.size &&
+        rest->bytes + (part.size - rest->skip) == file->size &&
+        memcmp(part.content + rest->skip, file->content + rest->bytes, part.size - rest->skip) == 0;
+    free(part.content);
+    return same;
+}
+
+static bool check_tail(const struct file *file, const struct undecoded_rest *rest)
+{
+    return rest->bytes + rest->tail_len == file->size &&
+           (rest->tail_len == 0 ||
+            memcmp(rest->tail, file->content + rest->bytes, rest->tail_len) == 0);
+}
+
+static bool same_counts(const struct histogram *histogram, const struct tally *a,
+                        const struct tally *b)
+{
+    return a->samples == b->samples &&
+           memcmp(a->counts, b->counts, histogram->bins * sizeof a->counts[0]) == 0;
+}
+
+static void fail(const struct run *run, const char *what)
+{
+    if (wrong++ < 20)
+        fprintf(stderr, "%s: %s, %zu bytes, fault %d at %u%s\n", what, run->histogram->mode->name,
+                run->file->len, run->plan.fault, run->plan.at,
+                run->fallback ? "" : ", nothing replaces the device");
+}
+
+/* What of the content the engine did not count is counted here; then all must be right. */
+static void check_counts(const struct run *run, struct engine *gpu, struct engine *cpu,
+                         const struct undecoded_rest *rest)
+{
+    const struct file *file = run->file;
+    const struct histogram *histogram = run->histogram;
+    struct engine *entire = need(cpu_engine_open(histogram, NULL, 1 << 18, 1));
+    struct tally counted = new_tally(histogram), expected = new_tally(histogram);
+    feed_cpu(cpu, histogram, file->content + rest->bytes, file->size - rest->bytes);
+    feed_cpu(entire, histogram, file->content, file->size);
+    bool done = engine_finish(gpu, &counted) == 0;
+    engine_finish(cpu, &counted);
+    engine_finish(entire, &expected);
+    engine_close(entire);
+    if (!done)
+        refused++;
+    else if (same_counts(histogram, &counted, &expected) && counted.bytes == file->size)
+        exact++;
+    else
+        fail(run, "wrong counts");
+    if (!done && (run->fallback || run->plan.fault == FAULT_NONE))
+        fail(run, "refused for nothing");
+    free(counted.counts);
+    free(expected.counts);
+}
+
+static void check_run(const struct run *run)
+{
+    struct reason why;
+    struct engine *cpu = need(cpu_engine_open(run->histogram, NULL, 1 << 18, 2));
+    const struct gpu_options options = {
+        .chunk_size = 65536,
+        .buffers = 1,
+        .deadline_ms = run->plan.fault == FAULT_HANG ? HUNG_DEADLINE_MS : DEADLINE_MS,
+        .fallback = run->fallback ? cpu : NULL};
+    emulated_device_plan(run->plan);
+    struct engine *gpu = gpu_engine_open(run->histogram, &options, &why);
+    struct undecoded_rest rest;
+    runs++;
+    if (!gpu) {
+        refused++;
+        engine_close(cpu);
+        return;
+    }
+    const struct file *file = run->file;
+    int rc = give(gpu, file, &rest);
+    struck += emulated_device_struck();
+    left += rc == 0 && rest.is_left;
+    if (rc != 0)
+        refused++;
+    else if (!file->is_valid && !rest.is_left)
+        fail(run, "corrupt data were taken");
+    else if (!file->is_valid)
+        corrupt++; /* whoever decodes the rest finds it out */
+    else if (rest.is_wrong)
+        fail(run, "content is said to be wrong");
+    else if (rest.is_left && run->plan.fault == FAULT_NONE && !run->may_leave)
+        fail(run, "something was left for nothing");
+    else if (rest.is_left ? !check_rest(file, &rest) : !check_tail(file, &rest))
+        fail(run, "the rest is another one");
+    else
+        check_counts(run, gpu, cpu, &rest);
+    if (rc != 0 && (run->fallback || run->plan.fault == FAULT_NONE))
+        fail(run, "refused for nothing");
+    engine_close(gpu);
+    engine_close(cpu);
+}
+
+/* --- what is gone through --- */
+
+static struct histogram all_modes[5];
+static unsigned mode_count;
+
+static void lay_modes(void)
+{
+    struct binning binning;
+    histogram_bytes(&all_modes[mode_count++]);
+    histogram_letters(&all_modes[mode_count++], 4, true);
+    if (binning_digits(&binning, 1, false) != 0)
+        need(NULL);
+    histogram_numbers(&all_modes[mode_count++], &binning);
+    if (binning_digits(&binning, 2, false) != 0)
+        need(NULL);
+    histogram_values(&all_modes[mode_count++], value_type_find("f64"), &binning);
+}
+
+/* Files of many frames, and of one that takes many batches; entire, and with the device failing at
+ * every call. */
+static void go_through_faults(const struct file *file, const struct histogram *histogram)
+{
+    struct run run = {.file = file, .histogram = histogram, .fallback = true};
+    check_run(&run);
+    const unsigned calls = emulated_device_calls();
+    const unsigned step = scale_is_small_or_slow() ? 1 + calls / 5 : 1;
+    for (unsigned at = 1 + random_below(step); at <= calls; at += step)
+        for (unsigned i = 0; i < 3; i++) {
+            static const enum fault faults[] = {FAULT_ERROR, FAULT_ERROR, FAULT_HANG};
+            if (faults[i] == FAULT_HANG && scale_is_small_or_slow() && at % 4 != 0)
+                continue; /* each takes as long as the deadline */
+            run.plan = (struct fault_plan){faults[i], at, true, at};
+            run.fallback = i != 1;
+            check_run(&run);
+        }
+    for (unsigned at = 1; at <= (scale_is_small_or_slow() ? 2u : 4u); at++) {
+        run.fallback = true;
+        run.plan = (struct fault_plan){FAULT_LATE, at, true, at};
+        check_run(&run);
+        run.plan = (struct fault_plan){FAULT_WRONG, at, true, at};
+        check_run(&run);
+    }
+}
+
+static void go_through_files(const struct histogram *histogram)
+{
+    static unsigned char content[700000];
+    bool is_text = histogram->mode->is_text;
+    static const size_t frames[] = {sizeof content, 150001, 70000, 9999};
+    for (size_t i = 0; i < sizeof frames / sizeof frames[0]; i++) {
+        struct frame_settings settings = {.level = 1 + (int)i, .checksum = i % 2 == 0};
+        size_t size = (i == 0 ? sizeof content : sizeof content / 3) - 8 * random_below(1000);
+        if (is_text)
+            make_text(content, size);
+        else
+            frame_content(CONTENT_MIXED, content, size);
+        if (!is_text && histogram_sample_size(histogram) > 1)
+            size -= size % histogram_sample_size(histogram);
+        struct file file = make_file(content, size, frames[i], settings);
+        go_through_faults(&file, histogram);
+        free_file(&file);
+    }
+}
+
+/* A record that is longer than any may be, and others that are nearly so, over frames and batches.
+ */
+static void go_through_long_records(void)
+{
+    static unsigned char content[900000];
+    for (unsigned i = 0; i < 6; i++) {
+        make_text(content, sizeof content);
+        size_t at = 100000 + random_below(500000),
+               len = (size_t[]){4000, 4095, 4096, 4097, 9000, 290000}[i];
+        memset(content + at, '7', len);
+        struct file file = make_file(content, sizeof content, 60000,
+                                     (struct frame_settings){.level = 3, .checksum = i % 2});
+        check_run(&(struct run){
+            .file = &file, .histogram = &all_modes[2], .fallback = true, .may_leave = true});
+        free_file(&file);
+    }
+}
+
+/* Damage to any byte: what is taken is what libzstd takes. */
+static void go_through_damage(void)
+{
+    static unsigned char content[600000];
+    frame_content(CONTENT_MIXED, content, sizeof content);
+    for (unsigned checksum = 0; checksum < 2; checksum++) {
+        struct file entire =
+            make_file(content, sizeof content, checksum ? 600000 : 170000,
+                      (struct frame_settings){.level = 5, .checksum = checksum != 0});
+        const unsigned times = scale_is_small_or_slow() ? 24 : 1000;
+        for (unsigned i = 0; i < times; i++) {
+            struct file bad = {.bytes = need(malloc(entire.len)), .len = entire.len};
+            memcpy(bad.bytes, entire.bytes, entire.len);
+            if (i % 4 == 0)
+                bad.len = random_below((unsigned)entire.len);
+            else
+                bad.bytes[random_below(i % 4 == 1 ? 40 : (unsigned)entire.len)] ^=
+                    (unsigned char)(1u << random_below(8));
+            decode_file(&bad);
+            check_run(&(struct run){
+                .file = &bad, .histogram = &all_modes[0], .fallback = true, .may_leave = true});
+            free_file(&bad);
+        }
+        free_file(&entire);
+    }
+}
+
+int main(void)
+{
+    random_seed(20261122);
+    lay_modes();
+    for (unsigned i = 0; i < mode_count; i++)
+        go_through_files(&all_modes[i]);
+    go_through_long_records();
+    go_through_damage();
+    printf("%u runs (in %u the fault struck, in %u something was left): %u exact, %u refused, %u "
+           "corrupt, %u wrong\n",
+           runs, struck, left, exact, refused, corrupt, wrong);
+    return wrong > 0;
+}
