@@ -20,6 +20,7 @@ extern "C" {
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <malloc.h>
 #include <map>
 #include <string>
 
@@ -520,6 +521,10 @@ void check_altered_frames()
 int main()
 {
     quick = scale_is_small_or_slow();
+#ifdef __GLIBC__ // memory of this size is taken thousands of times: it is not given back each time
+    mallopt(M_MMAP_THRESHOLD, 1 << 30);
+    mallopt(M_TRIM_THRESHOLD, 1 << 30);
+#endif
     check_levels();
     check_sizes();
     check_experimental();

@@ -56,19 +56,22 @@ class reader
 
 bool walk_header(reader &from, zstd_frame &frame, bool *checksum)
 {
-    static const size_t content_bytes[] = {0, 2, 4, 8};
+    static const size_t content_bytes[] = {0, 2, 4, 8}, dictionary_bytes[] = {0, 1, 2, 4};
     if (!from.has(1))
         return false;
     const unsigned flags = static_cast<unsigned>(from.take(1));
     const bool single = flags >> 5 & 1;
     const size_t size = flags >> 6 || !single ? content_bytes[flags >> 6] : 1;
+    const size_t dictionary = dictionary_bytes[flags & 3];
     uint64_t window = 0;
-    if ((flags & 8) != 0 || (flags & 3) != 0 || !from.has(size + !single))
+    if ((flags & 8) != 0 || !from.has(!single + dictionary + size))
         return false;
     if (!single) {
         const unsigned byte = static_cast<unsigned>(from.take(1));
         window = (uint64_t{1} << (10 + (byte >> 3))) / 8 * (8 + (byte & 7));
     }
+    if (from.take(dictionary) != 0) // 0 is none
+        return false;
     frame.content = size ? from.take(size) + (size == 2 ? 256 : 0) : ZSTD_CONTENT_UNKNOWN;
     if (single)
         window = frame.content;
