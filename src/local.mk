@@ -32,6 +32,7 @@ histogram_sources = \
 	src/histogram/number.c src/histogram/number.h src/histogram/number_token.h \
 	src/histogram/number_nearest.c src/histogram/number_nearest.h \
 	src/histogram/power.c src/histogram/power.h \
+	src/histogram/quantile.c src/histogram/quantile.h \
 	src/histogram/row_plan.c src/histogram/row_plan.h \
 	src/histogram/show_number.c src/histogram/show_number.h \
 	src/histogram/value_type.c src/histogram/value_type.h
@@ -93,7 +94,6 @@ gpuhisto_sources = \
 	src/report/format_csv.c src/report/format_json.c src/report/format_plot.c \
 	src/report/format_tsv.c \
 	src/report/output.c src/report/output.h src/report/permissions.c src/report/permissions.h \
-	src/report/quantile.c src/report/quantile.h \
 	src/report/report.c src/report/report.h \
 	src/report/rows.c src/report/rows.h \
 	src/report/screen.c src/report/screen.h \

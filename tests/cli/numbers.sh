@@ -1,6 +1,6 @@
 #!/bin/sh
 # --numbers: decimal text, however it comes and wherever it is cut, in every kind of bins; what is no
-# number; quantiles.
+# number.
 . "${srcdir:-.}/tests/helpers/lib.sh"
 
 watch_over 600
@@ -109,9 +109,9 @@ counts "edges" expected
 printf -- '-inf\t1\t1\n1\t1\t10\n10\t2\t100\n100\t1\tinf\ninvalid\t0\n' >expected
 printf '0 1 10 99.999999 100' | run -n --log --min=1 --max=50
 counts "powers" expected
-printf 'inf\t1\tinf\ninvalid\t0\n\nq0\tinf\tinf\n' | sed 's/^inf/1e+39/' >expected
-echo 1e300 | run -n --quantiles=0
-counts "a quantile beyond the decades" expected
+printf '1e+39\t1\tinf\ninvalid\t0\n' >expected
+echo 1e300 | run -n
+counts "a number beyond the decades" expected
 
 # --- at most so many round bins over what was seen ---
 
@@ -299,44 +299,17 @@ for threads in 1 2 4; do
     same "error, large, $threads threads" told err
 done
 
-# --- quantiles ---
-
-printf '0.001\n0.002\n0.003\n-5\n0\n7e300\ninf\n' >few
-for list in 0 1 0.5 .5,.25,0.75,1 0,0.001,0.01,0.1,0.123456789,0.9,0.99,0.999,0.9999,1; do
-    for file in few large one; do
-        run -n -q --quantiles=$list $file
-        check "quantiles $list of $file" "$HELPERS/oracle_numbers" -q out $file 2>/dev/null
-        run -n -q --bins=50 --min=-10 --max=1000 --quantiles=$list $file
-        check "quantiles $list of $file, equal bins" \
-            "$HELPERS/oracle_numbers" -q out $file 2>/dev/null
-    done
-done
-run -n -q --quantiles few
-tail -n 4 out | cut -f 1 | tr '\n' ' ' >last
-check "the usual ones" [ "$(cat last)" = "q0.5 q0.9 q0.99 q0.999 " ]
-printf 'invalid\t0\n\nq0.5\tnan\tnan\n' >expected
-run -n --quantiles=0.5 </dev/null
-counts "of nothing" expected
-run -n --quantiles=-0 </dev/null
-check "no negative zero" grep -q "^q0${tab}" out
-printf -- '-inf\t1\t-inf\n0\t1\t0\ninf\t1\tinf\ninvalid\t0\n\nq0\t-inf\t0\nq0.5\t0\t0\nq1\tinf\t0\n' >expected
-printf 'inf 0 -inf' | run -n --log=2:32 --quantiles=0,0.5,1
-counts "infinity" expected
-printf -- '-inf\t1\t1\n1\t1\t2\n2\t1\tinf\ninvalid\t0\n\nq0\t-inf\tinf\nq0.5\t1.3333333333333333\t0.33333333333333365\nq1\tinf\tinf\n' >expected
-printf '0 1 3' | run -n -B1 --min=1 --max=2 --quantiles=0,0.5,1
-counts "beyond the bins" expected
-
 # --- formats ---
 
 printf '1 2\n1 x' >in
-printf 'lo,count,hi\n1,2,1.01\n2,1,2.01\ninvalid,1,\n\nquantile,value,error\nq0.5,1.0049751243781095,0.0049751243781095454\n' >expected
-run -n -q -F csv --header --quantiles=0.5 in
+printf 'lo,count,hi\n1,2,1.01\n2,1,2.01\ninvalid,1,\n' >expected
+run -n -q -F csv --header in
 counts "csv" expected
-printf '%s\n' '{"schema":"gpuhisto/1","mode":"numbers","total":4,"counted":3,"other":1,"below":0,"above":0,"invalid":1,"bins":[{"lo":1,"hi":1.01,"count":2},{"lo":2,"hi":2.01,"count":1}],"quantiles":[{"q":0.5,"value":1.0049751243781095,"error":0.0049751243781095454}]}' >expected
-run -n -q -F json --quantiles=0.5 in
+printf '%s\n' '{"schema":"gpuhisto/1","mode":"numbers","total":4,"counted":3,"other":1,"below":0,"above":0,"invalid":1,"bins":[{"lo":1,"hi":1.01,"count":2},{"lo":2,"hi":2.01,"count":1}]}' >expected
+run -n -q -F json in
 counts "json" expected
-printf '%s\n' '{"schema":"gpuhisto/1","mode":"numbers","total":1,"counted":0,"other":1,"below":0,"above":1,"invalid":0,"bins":[],"quantiles":[{"q":1,"value":"inf","error":0}]}' >expected
-echo inf | run -n -F json --log=2:32 --quantiles=1
+printf '%s\n' '{"schema":"gpuhisto/1","mode":"numbers","total":1,"counted":0,"other":1,"below":0,"above":1,"invalid":0,"bins":[]}' >expected
+echo inf | run -n -F json --log=2:32
 counts "json, infinity" expected
 run -n --timing -q in
 check "timing: bytes" grep -q '^gpuhisto: 7 bytes in' err
