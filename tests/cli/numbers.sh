@@ -133,6 +133,39 @@ round 2 '0 0 0' '-inf:0:0 0:3:1 1:0:inf'
 round 3 '-1e300 0.5 0.6 1e39 inf' '-inf:1:0.5 0.5:1:0.55 0.55:0:0.6 0.6:1:0.65 0.65:2:inf'
 round 1 '1e-300' '-inf:0:0 0:1:1e-38 1e-38:0:inf'
 round 7 '1e-30 1e20' '-inf:0:0 0:1:2e+19 2e+19:0:4e+19 4e+19:0:6e+19 6e+19:0:8e+19 8e+19:0:1e+20 1e+20:1:1.2e+20 1.2e+20:0:inf'
+# One number over and over: its bin is all there is to tell, however many bins there may be.
+round 10 '7 7 7' '-inf:0:7 7:3:7.01 7.01:0:inf'
+round 2 '-123.456 -123.456' '-inf:0:-124 -124:2:-123 -123:0:inf'
+round 10 '7 7.0 +7 70e-1 1e300 7 -inf' '-inf:1:7 7:5:7.01 7.01:1:inf'
+round 5 '7' '-inf:0:7 7:1:7.01 7.01:0:inf'
+printf 'a,7,7\n\nb,7,7.001\nb,"7.0",7\n' >lines
+printf '%s\t%s\t%s\n' -inf 0 7 7 3 7.01 7.01 0 inf >expected
+echo "invalid${tab}0" >>expected
+run -n -t , -k 2 -B 10 lines
+counts "-B of one number in a field" expected
+{ echo 'x,7.002,x' && cat lines; } >headed
+run -n --header-line -t , -k 2 -B 10 headed
+counts "-B of one number after a header" expected
+sed 's/invalid.*/invalid\t1/' expected >invalid
+{ cat lines && echo a; } | run -nq -t , -k 2 -B 10
+counts "-B of one number and an invalid line" invalid
+for field in "-t , -k 3" --after=7,; do
+    run -nq $field -B 10 lines
+    refuses "-B of two numbers in a field, $field" 1 \
+        "gpuhisto: --bins=10: the values are too close together for 3 digits; use --digits=5, or --min and --max"
+done
+awk 'BEGIN { for (i = 0; i < 200000; i++) print i % 3 ? "7.005" : "7.0050" }' >same
+printf '%s\t%s\t%s\n' -inf 0 7 7 200000 7.01 7.01 0 inf >expected
+echo "invalid${tab}0" >>expected
+for size in 1M 5003; do
+    run -n -B 10 --chunk-size=$size same
+    counts "-B of one number, chunks of $size" expected
+    cat same | run -n -B 10 --chunk-size=$size
+    counts "-B of one number, a pipe in chunks of $size" expected
+    echo 7.006 | cat same - | run -n -B 10 --chunk-size=$size
+    refuses "-B of one number and another one, chunks of $size" 1 \
+        "gpuhisto: --bins=10: the values are too close together for 3 digits; use --digits=5, or --min and --max"
+done
 printf 'invalid\t1\n' >expected
 echo x | run -n -q -B 5
 counts "-B of nothing" expected
