@@ -149,7 +149,7 @@ counts "-B of one number after a header" expected
 sed 's/invalid.*/invalid\t1/' expected >invalid
 { cat lines && echo a; } | run -nq -t , -k 2 -B 10
 counts "-B of one number and an invalid line" invalid
-for field in "-t , -k 3" --after=7,; do
+for field in "-t , -k 3" "--after=7,"; do
     run -nq $field -B 10 lines
     refuses "-B of two numbers in a field, $field" 1 \
         "gpuhisto: --bins=10: the values are too close together for 3 digits; use --digits=5, or --min and --max"
