@@ -33,6 +33,7 @@ histogram_sources = \
 	src/histogram/number_nearest.c src/histogram/number_nearest.h \
 	src/histogram/power.c src/histogram/power.h \
 	src/histogram/quantile.c src/histogram/quantile.h \
+	src/histogram/row_blocks.c src/histogram/row_blocks.h \
 	src/histogram/row_plan.c src/histogram/row_plan.h \
 	src/histogram/show_number.c src/histogram/show_number.h \
 	src/histogram/value_type.c src/histogram/value_type.h

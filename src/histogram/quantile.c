@@ -20,11 +20,17 @@ static uint64_t rank_of(double q, uint64_t samples)
 }
 
 /* The row of the sample of a rank: ROW_BELOW, a bin or ROW_ABOVE. */
-static size_t row_of_rank(const uint64_t *counts, uint64_t rank)
+static size_t row_of_rank(const struct tally *tally, uint64_t rank)
 {
-    size_t row = ROW_BELOW;
-    for (; counts[row] < rank; row++)
-        rank -= counts[row];
+    size_t row = 0, end = 0;
+    for (uint64_t sum = 0;; row = end, rank -= sum) {
+        row = tally_next_part(tally, row, &end);
+        sum = tally_sum(tally, row, end);
+        if (sum >= rank)
+            break;
+    }
+    for (; tally->counts[row] < rank; row++)
+        rank -= tally->counts[row];
     return row;
 }
 
@@ -93,8 +99,28 @@ static void set_wholes(struct quantile *found, const struct binning *binning,
         to = binning_whole_edge(binning, row) - 1;
     found->lower = (double)from;
     found->upper = (double)to;
+    bool is_exact = (whole)found->lower == from && (whole)found->upper == to;
+    found->slack = is_exact ? 0 : DBL_EPSILON;
     show_whole(from, found->lower_text);
     show_whole(to, found->upper_text);
+}
+
+struct quantile quantile(const struct histogram *histogram, const struct tally *tally, double q)
+{
+    const struct binning *binning = &histogram->binning;
+    const uint64_t samples = tally->samples - tally->counts[ROW_INVALID(binning)];
+    struct quantile found = {NAN, NAN, 0, "nan", "nan", false};
+    if (samples == 0)
+        return found;
+    const uint64_t rank = rank_of(q, samples);
+    const size_t row = row_of_rank(tally, rank);
+    const struct extremes extremes = extremes_of_rank(tally->moments, rank, samples);
+    if (binning->is_whole)
+        set_wholes(&found, binning, &extremes, row);
+    else
+        set_doubles(&found, binning, &extremes, row);
+    found.in_bin = row != ROW_BELOW && row != ROW_ABOVE(binning);
+    return found;
 }
 
 /* --- one number for it --- */
@@ -118,16 +144,15 @@ static double round_up(double error)
     return nearest >= error ? nearest : strtod(text, NULL);
 }
 
-/* Sets the value for samples from a up to b, 0 < a < b. 2ab / (a + b) errs as much, relatively, at
- * both ends; it is rounded to as few digits as err little more. */
-static void set_value(struct quantile *found, double a, double b)
+/* The estimate for samples from a up to b, 0 < a < b, which may be off by `slack`, relatively. 2ab
+ * / (a + b) errs as much, relatively, at both ends; it is rounded to as few digits as err little
+ * more. */
+static struct estimate estimate_between(double a, double b, double slack)
 {
     char text[ROW_TEXT];
     double ratio = b / a, best = b * (2 / (1 + ratio)), least = error_bound(best, a, b);
-    found->value = 0;
-    found->error = 1;
     if (!(least < 1))
-        return;
+        return (struct estimate){0, 1};
     double value = best, limit = fmin(1.1 * least, 1);
     for (int digits = 1; digits < DBL_DECIMAL_DIG; digits++) {
         snprintf(text, sizeof text, "%.*e", digits - 1, best);
@@ -136,47 +161,23 @@ static void set_value(struct quantile *found, double a, double b)
             break;
         value = best;
     }
-    found->value = value;
-    found->error = round_up(error_bound(value, a, b));
+    return (struct estimate){value, round_up(error_bound(value, a, b) + slack)};
 }
 
-static void estimate(struct quantile *found, bool in_bin)
+struct estimate quantile_estimate(const struct quantile *found)
 {
     double a = found->lower, b = found->upper;
-    found->value = a;
-    found->error = 0;
-    if (a == b)
-        return;
-    a = in_bin && a < -DBL_MAX ? -DBL_MAX : a; /* samples in bins are finite */
-    b = in_bin && b > DBL_MAX ? DBL_MAX : b;
-    if (isinf(a) || isinf(b)) {
-        found->value = isinf(b) ? HUGE_VAL : -HUGE_VAL;
-        found->error = HUGE_VAL;
-    } else if (a > 0) {
-        set_value(found, a, b);
-    } else if (b < 0) {
-        set_value(found, -b, -a);
-        found->value = -found->value + 0.0;
-    } else {
-        found->value = 0;
-        found->error = 1;
+    if (a == b || isnan(a))
+        return (struct estimate){a, isnan(a) ? NAN : found->slack};
+    a = found->in_bin && a < -DBL_MAX ? -DBL_MAX : a;
+    b = found->in_bin && b > DBL_MAX ? DBL_MAX : b;
+    if (isinf(a) || isinf(b))
+        return (struct estimate){isinf(b) ? HUGE_VAL : -HUGE_VAL, HUGE_VAL};
+    if (a > 0)
+        return estimate_between(a, b, found->slack);
+    if (b < 0) {
+        struct estimate mirrored = estimate_between(-b, -a, found->slack);
+        return (struct estimate){-mirrored.value + 0.0, mirrored.error};
     }
-}
-
-struct quantile quantile(const struct histogram *histogram, const struct tally *tally, double q)
-{
-    const struct binning *binning = &histogram->binning;
-    const uint64_t samples = tally->samples - tally->counts[ROW_INVALID(binning)];
-    struct quantile found = {NAN, NAN, "nan", "nan", NAN, NAN};
-    if (samples == 0)
-        return found;
-    const uint64_t rank = rank_of(q, samples);
-    const size_t row = row_of_rank(tally->counts, rank);
-    const struct extremes extremes = extremes_of_rank(tally->moments, rank, samples);
-    if (binning->is_whole)
-        set_wholes(&found, binning, &extremes, row);
-    else
-        set_doubles(&found, binning, &extremes, row);
-    estimate(&found, row != ROW_BELOW && row != ROW_ABOVE(binning));
-    return found;
+    return (struct estimate){0, 1};
 }

@@ -139,10 +139,11 @@ static void json_double(struct writer *out, const char *key, double value)
 static void json_quantile(struct table *table, double q, const struct quantile *found)
 {
     struct writer *out = table->out;
+    const struct estimate estimate = quantile_estimate(found);
     json_next(table);
     json_double(out, "\"q\":", q);
-    json_double(out, ",\"value\":", found->value);
-    json_double(out, ",\"error\":", found->error);
+    json_double(out, ",\"value\":", estimate.value);
+    json_double(out, ",\"error\":", estimate.error);
     json_member(out, ",\"lower\":", found->lower_text);
     json_member(out, ",\"upper\":", found->upper_text);
     writer_char(out, '}');

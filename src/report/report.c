@@ -5,6 +5,7 @@
 #include "src/histogram/coarsen.h"
 #include "src/histogram/facts.h"
 #include "src/histogram/quantile.h"
+#include "src/histogram/row_blocks.h"
 
 #include <string.h>
 
@@ -155,6 +156,7 @@ struct file_report {
     const struct histogram *histogram;
     const struct report_files *files;
     struct tally *tally;               /* of the FILE */
+    struct row_blocks blocks;          /* of the tally */
     char name[4 * FILE_NAME_MAX + 16]; /* of the FILE, as printable text */
 };
 
@@ -218,15 +220,23 @@ void report_write_each(struct writer *out, const struct report_options *options,
                        struct tally *tally)
 {
     struct file_report report = {
-        format_table[options->format], options, histogram, files, tally, ""};
+        .format = format_table[options->format],
+        .options = options,
+        .histogram = histogram,
+        .files = files,
+        .tally = tally,
+    };
     /* With a GPU it has counts of all FILEs. */
     memset(tally->counts, 0, tally->bins * sizeof tally->counts[0]);
+    row_blocks_clear(&report.blocks, tally->bins);
+    tally->blocks = &report.blocks;
     if (report.format->is_apart)
         write_files_apart(&report, out);
     else if (options->stats)
         write_facts_together(&report, out);
     else
         write_files_together(&report, out);
+    tally->blocks = NULL;
 }
 
 #define TERMINAL_CLEAR "\033[H\033[J" /* from the upper left corner on, as ECMA-48 has it */

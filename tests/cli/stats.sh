@@ -189,6 +189,12 @@ printf '\377\377\377\377\377\377\377\377\000\000\000\000\000\000\000\000' |
 sed -n '3,6p' out >facts
 same "u64" expected facts
 
+# Whole numbers that doubles do not hold: the value in JSON may be off, and says so.
+printf '\001\000\000\000\000\000\000\200\003\000\000\000\000\000\000\200' |
+    run -F json --values=u64 --edges=0,18446744073709551615 --quantiles=0
+check "u64, json: the interval" grep -q '"lower":9223372036854775809,"upper":9223372036854775809}' out
+check "u64, json: the error" grep -q '"value":9.223372036854776e+18,"error":2.220446049250313e-16,' out
+
 # --- bytes and letters ---
 
 expect <<'EOF'

@@ -78,19 +78,21 @@ static void check_bin(struct sampled *sampled, size_t bin)
     const struct binning *binning = &sampled->histogram.binning;
     double a = binning_edge(binning, bin), b = nextafter(binning_edge(binning, bin + 1), -HUGE_VAL);
     struct quantile found = median_in_row(sampled, 1 + bin);
+    struct estimate estimate = quantile_estimate(&found);
     double upper = a == b ? b : binning_edge(binning, bin + 1);
     bool is_bin = found.lower == a && found.upper == upper && strtod(found.lower_text, NULL) == a &&
                   strtod(found.upper_text, NULL) == upper;
     a = a < -DBL_MAX ? -DBL_MAX : a;
     /* A decimal that reads back as the error is above the midpoint below it. */
-    double printed = found.error == 0 || found.error == 1 ? found.error : nextafter(found.error, 0);
+    double printed =
+        estimate.error == 0 || estimate.error == 1 ? estimate.error : nextafter(estimate.error, 0);
     cases++;
-    if (is_bin && is_bound(found.value, a, printed) && is_bound(found.value, b, printed))
+    if (is_bin && is_bound(estimate.value, a, printed) && is_bound(estimate.value, b, printed))
         return;
     if (wrong++ < 20)
         fprintf(stderr,
                 "FAIL: samples from %.17g to %.17g (%s to %s): %.17g errs by more than %.17g\n", a,
-                b, found.lower_text, found.upper_text, found.value, found.error);
+                b, found.lower_text, found.upper_text, estimate.value, estimate.error);
 }
 
 static void check_bins(const struct binning *binning)
@@ -146,11 +148,13 @@ static void check_tight(const struct binning *binning, double from, double bound
     sampled_open(&sampled, binning);
     for (size_t row = binning_row(binning, from); row < ROW_ABOVE(binning); row++) {
         struct quantile found = median_in_row(&sampled, row);
-        bool short_value = found.value < 1 && found.value > 0 && digits_of(found.value) <= digits;
+        struct estimate estimate = quantile_estimate(&found);
+        bool short_value =
+            estimate.value < 1 && estimate.value > 0 && digits_of(estimate.value) <= digits;
         cases++;
-        if (!(found.error <= bound && (short_value || found.value >= 1)) && wrong++ < 20)
-            fprintf(stderr, "FAIL: row %zu: %.17g may err by %.17g\n", row, found.value,
-                    found.error);
+        if (!(estimate.error <= bound && (short_value || estimate.value >= 1)) && wrong++ < 20)
+            fprintf(stderr, "FAIL: row %zu: %.17g may err by %.17g\n", row, estimate.value,
+                    estimate.error);
     }
     free(sampled.tally.counts);
 }
