@@ -77,6 +77,9 @@ static void set_doubles(struct quantile *found, const struct binning *binning,
     if (row != ROW_BELOW && binning_edge(binning, row - 1) > found->lower) {
         found->lower = binning_edge(binning, row - 1);
         binning_show_edge(binning, row - 1, found->lower_text);
+        /* A float may be below the decimal that names the edge, and a sample. */
+        if (strtod(found->lower_text, NULL) > found->lower)
+            show_double(found->lower, found->lower_text);
     }
     if (row == ROW_ABOVE(binning) || binning_edge(binning, row) > found->upper)
         return;

@@ -7,7 +7,7 @@
 /* The interval in which the sample of a quantile lies. It is the sample's bin, but does not go
  * beyond the least and the greatest sample. Both ends are the sample itself if it is known: if it
  * is one of those two, or alone in its bin. The texts are edges as a table shows them, or samples
- * with all their digits. */
+ * with all their digits; between the two, as decimals, is the sample. */
 struct quantile {
     double lower, upper; /* of whole numbers the nearest doubles */
     double slack; /* by how much these may be off, relatively: 0 but for large whole numbers */

@@ -107,6 +107,12 @@ printf '\000\000\200\076\232\231\231\076\232\231\231\076\315\312\232\076\000\000
 tail -n 1 out >quantiles
 printf 'p50\t0.3\t0.301\n' >expected
 same "f32: edges as in the table" expected quantiles
+# The float nearest to 0.7 is below it, and a sample.
+printf '\000\000\000\000\063\063\063\077\063\063\063\077\063\063\063\077\000\000\200\077' |
+    run --values=f32 --quantiles=0.5
+tail -n 1 out >quantiles
+printf 'p50\t0.699999988079071\t0.701\n' >expected
+same "f32: an edge that is below its decimal" expected quantiles
 expect <<'EOF'
 p0 -inf
 p50 0
