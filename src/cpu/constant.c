@@ -126,6 +126,11 @@ void constant_add(struct constant *constant, const struct histogram *histogram,
     pthread_mutex_unlock(&constant->lock);
 }
 
+void constant_give_up(struct constant *constant)
+{
+    atomic_store(&constant->varies, true);
+}
+
 bool constant_holds(struct constant *constant)
 {
     return !atomic_load(&constant->varies);

@@ -31,6 +31,9 @@ struct constant {
 void constant_add(struct constant *constant, const struct histogram *histogram,
                   const struct chunk *chunk);
 
+/* Says that there were numbers that nothing but an engine saw: they may differ. Any thread. */
+void constant_give_up(struct constant *constant);
+
 /* Whether no two of the numbers differ. Any thread. */
 bool constant_holds(struct constant *constant);
 
