@@ -32,12 +32,15 @@ histogram_sources = \
 	src/histogram/number.c src/histogram/number.h src/histogram/number_token.h \
 	src/histogram/number_nearest.c src/histogram/number_nearest.h \
 	src/histogram/power.c src/histogram/power.h \
+	src/histogram/quantile.c src/histogram/quantile.h \
+	src/histogram/row_blocks.c src/histogram/row_blocks.h \
 	src/histogram/row_plan.c src/histogram/row_plan.h \
 	src/histogram/show_number.c src/histogram/show_number.h \
 	src/histogram/value_type.c src/histogram/value_type.h
 libhistogram_a_SOURCES = $(histogram_sources) $(gpu_plan_sources) $(gpu_zstd_sources)
 
 cpu_sources = \
+	src/cpu/constant.c src/cpu/constant.h \
 	src/cpu/cpu_engine.c src/cpu/cpu_engine.h \
 	src/cpu/count.c src/cpu/count.h src/cpu/count_avx2.c src/cpu/count_avx512.c \
 	src/cpu/count_neon.c src/cpu/count_nibbles.h src/cpu/count_portable.c \
@@ -93,7 +96,6 @@ gpuhisto_sources = \
 	src/report/format_csv.c src/report/format_json.c src/report/format_plot.c \
 	src/report/format_tsv.c \
 	src/report/output.c src/report/output.h src/report/permissions.c src/report/permissions.h \
-	src/report/quantile.c src/report/quantile.h \
 	src/report/report.c src/report/report.h \
 	src/report/rows.c src/report/rows.h \
 	src/report/screen.c src/report/screen.h \

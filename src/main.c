@@ -5,6 +5,7 @@
 #include "gpu/visible.h"
 #include "src/base/clock.h"
 #include "src/cli/options.h"
+#include "src/cpu/constant.h"
 #include "src/histogram/coarsen.h"
 #include "src/histogram/file_tallies.h"
 #include "src/report/output.h"
@@ -128,6 +129,7 @@ static void print_engines(const struct pool_outcome *outcome, enum verbosity ver
 /* --- tables --- */
 
 static struct coarse_rows coarse;
+static struct constant constant = CONSTANT_INITIALIZER;
 
 /* --bins without --min and --max: lays equal bins over what was counted. 0, or -1 with a reason. */
 static int coarsen_rows(const struct tally *tally, struct reason *why)
@@ -146,6 +148,8 @@ static int coarsen_rows(const struct tally *tally, struct reason *why)
         reason_set(why, "out of memory");
         return -1;
     case COARSEN_LIMITED:
+        if (constant_holds(&constant))
+            break; /* narrower bins would tell no more */
         reason_set(why,
                    "--bins=%u: the values are too close together for %u digits; use %s--min and "
                    "--max",
@@ -154,11 +158,12 @@ static int coarsen_rows(const struct tally *tally, struct reason *why)
         tally_close(&coarse.tally);
         return -1;
     case COARSEN_DONE:
-        options.report.coarse = &coarse;
-        return 0;
+        break;
     default: /* COARSEN_EMPTY */
         return 0;
     }
+    options.report.coarse = &coarse;
+    return 0;
 }
 
 /* What the waiting thread looks after. */
@@ -287,6 +292,8 @@ static int count(void)
         diag("out of memory");
         return STATUS_FAILED;
     }
+    if (options.report.most_bins > 0)
+        options.pool.constant = &constant;
     options.pool.look = watch_look;
     options.pool.look_arg = &watch;
     int rc = pool_run(&options.pool, &options.histogram, source, &tally, &outcome, &why);

@@ -1,5 +1,5 @@
-/* The bins of numbers and values: --bins, --min, --max, --edges, --log, --digits; and options of
- * numbers alone: --quantiles, --invalid. */
+/* The bins of numbers and values: --bins, --min, --max, --edges, --log, --digits; and what to do
+ * with what is not a number: --invalid. */
 #include "option.h"
 #include "parse.h"
 #include "src/base/show.h"
@@ -44,33 +44,6 @@ int option_log(struct draft *draft, const char *value, struct reason *why)
 int option_digits(struct draft *draft, const char *value, struct reason *why)
 {
     return parse_count("--digits", value, DIGITS_MAX, &draft->digits, why);
-}
-
-/* Refuses a list of quantiles. One between 1 and 100 was most likely meant as a percentage. */
-static int refuse_quantile(const char *list, double quantile, struct reason *why)
-{
-    char hint[80] = "";
-    if (quantile > 1 && quantile <= 100)
-        snprintf(hint, sizeof hint, "; for %.15g %%, use %.15g", quantile, quantile / 100);
-    reason_of_option(why, "--quantiles", list,
-                     "must be numbers from 0 to 1, at most %d, separated by commas%s",
-                     QUANTILES_MAX, hint);
-    return OPTIONS_WRONG;
-}
-
-int option_quantiles(struct draft *draft, const char *value, struct reason *why)
-{
-    struct report_options *report = &draft->options->report;
-    const char *list = value ? value : "0.5,0.9,0.99,0.999", *at = list;
-    for (report->quantile_count = 0; report->quantile_count < QUANTILES_MAX; at++) {
-        double *quantile = &report->quantiles[report->quantile_count++];
-        if (!parse_double(&at, quantile) || *quantile < 0 || *quantile > 1 || (*at && *at != ','))
-            break;
-        *quantile += 0.0; /* not -0, which would be printed */
-        if (!*at)
-            return 0;
-    }
-    return refuse_quantile(list, report->quantiles[report->quantile_count - 1], why);
 }
 
 int option_invalid(struct draft *draft, const char *value, struct reason *why)

@@ -82,7 +82,8 @@ static int settle_strategy(struct options *options, struct reason *why)
 {
     const struct strategy *strategy = options->pool.strategy;
     if (options->pool.device == DEVICE_GPU && options->histogram.has_moments)
-        return option_wrong(why, "--device=gpu: does not sum numbers for --stats; leave it out");
+        return option_wrong(why, "--device=gpu: does not sum numbers for --stats and --quantiles; "
+                                 "leave it out");
     if (options->pool.device == DEVICE_GPU && !strategy_best(&options->histogram)) {
         if (histogram_channels(&options->histogram) > 1)
             return option_wrong(why, "--device=gpu: does not count channels; leave it out");
@@ -100,7 +101,8 @@ static int settle_strategy(struct options *options, struct reason *why)
         return OPTIONS_WRONG;
     }
     if (options->histogram.has_moments) {
-        reason_of_option(why, "--kernel", strategy->name, "cannot be combined with --stats");
+        reason_of_option(why, "--kernel", strategy->name,
+                         "cannot be combined with --stats and --quantiles");
         return OPTIONS_WRONG;
     }
     if (!strategy_counts(strategy, &options->histogram)) {

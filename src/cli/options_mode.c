@@ -85,6 +85,18 @@ static int settle_binned(const struct draft *draft, struct reason *why)
     return settle_channels(draft, why);
 }
 
+/* What is said about rows has no meaning where only facts are printed. */
+static int settle_facts(struct report_options *report, struct reason *why)
+{
+    if (!report->stats || format_table[report->format]->has_both)
+        return 0;
+    if (report->percent || report->empty != EMPTY_DEFAULT)
+        return option_wrong(why, "--percent, --nonzero, --all: facts have no bins; leave out "
+                                 "--stats and --quantiles, or use --format=json for both");
+    report->most_bins = 0;
+    return 0;
+}
+
 int mode_settle(const struct draft *draft, struct reason *why)
 {
     struct histogram *histogram = &draft->options->histogram;
@@ -99,18 +111,21 @@ int mode_settle(const struct draft *draft, struct reason *why)
         return option_wrong(why, "--bins, --min, --max, --edges, --log, --digits: require "
                                  "--numbers or --values=TYPE");
     const struct report_options *report = &draft->options->report;
-    bool has_quantiles = draft->numbers || (draft->type && report->stats);
-    if ((draft->invalid && !draft->numbers) || (report->quantile_count && !has_quantiles))
-        return option_wrong(why, "--quantiles, --invalid: require --numbers");
+    if (draft->invalid && !draft->numbers)
+        return option_wrong(why, "--invalid: requires --numbers");
+    if (draft->quantiles && !binned)
+        return option_wrong(why, "--quantiles: requires --numbers or --values=TYPE");
     if (draft->channels && !draft->type)
         return option_wrong(why, "--channels: requires --values=TYPE");
     bool is_of_one = report->stats || report->percent || format_table[report->format]->is_picture;
     if (draft->channels > 1 && is_of_one)
-        return option_wrong(why,
-                            "--channels: cannot be combined with --stats, --percent or --plot");
+        return option_wrong(why, "--channels: cannot be combined with --stats, --quantiles, "
+                                 "--percent or --plot");
     int rc = fields_settle(draft, &field, why);
     if (rc == 0 && binned)
         rc = settle_binned(draft, why);
+    if (rc == 0)
+        rc = settle_facts(&draft->options->report, why);
     histogram->field = field;
     if (rc != 0 || binned)
         return rc;

@@ -1,8 +1,13 @@
-/* How the table is written: --stats, --format, --plot, --percent, --nonzero, --all, --each,
+/* How the table is written: --stats, --quantiles, --format, --plot, --percent, --nonzero, --all,
+ * --each,
  * --header, --output, --interval. */
 #include "option.h"
 #include "parse.h"
 #include "src/report/format.h"
+
+#include <stdio.h>
+
+#define QUANTILES_DEFAULT "0.5,0.9,0.99,0.999"
 
 #define INTERVAL_MIN 0.1 /* seconds: as often as the waiting thread looks */
 #define INTERVAL_MAX 86400.0
@@ -14,11 +19,51 @@ int option_format(struct draft *draft, const char *value, struct reason *why)
     return format < 0 ? OPTIONS_WRONG : 0;
 }
 
+/* Refuses a list of quantiles. One between 1 and 100 was most likely meant as a percentage. */
+static int refuse_quantile(const char *list, double quantile, struct reason *why)
+{
+    char hint[80] = "";
+    if (quantile > 1 && quantile <= 100)
+        snprintf(hint, sizeof hint, "; for %.15g %%, use %.15g", quantile, quantile / 100);
+    reason_of_option(why, "--quantiles", list,
+                     "must be numbers from 0 to 1, at most %d, separated by commas%s",
+                     QUANTILES_MAX, hint);
+    return OPTIONS_WRONG;
+}
+
+/* Reads a list of quantiles, of which the last one read is wrong if it returns false. */
+static bool read_quantiles(const char *list, struct report_options *report)
+{
+    const char *at = list;
+    for (report->quantile_count = 0; report->quantile_count < QUANTILES_MAX; at++) {
+        double *quantile = &report->quantiles[report->quantile_count++];
+        if (!parse_double(&at, quantile) || *quantile < 0 || *quantile > 1 || (*at && *at != ','))
+            break;
+        *quantile += 0.0; /* not -0, which would be printed */
+        if (!*at)
+            return true;
+    }
+    return false;
+}
+
+int option_quantiles(struct draft *draft, const char *value, struct reason *why)
+{
+    struct report_options *report = &draft->options->report;
+    const char *list = value ? value : QUANTILES_DEFAULT;
+    draft->quantiles = report->stats = true;
+    if (read_quantiles(list, report))
+        return 0;
+    return refuse_quantile(list, report->quantiles[report->quantile_count - 1], why);
+}
+
 int option_stats(struct draft *draft, const char *value, struct reason *why)
 {
+    struct report_options *report = &draft->options->report;
     (void)value;
     (void)why;
-    draft->options->report.stats = true;
+    report->stats = true;
+    if (report->quantile_count == 0)
+        read_quantiles(QUANTILES_DEFAULT, report);
     return 0;
 }
 

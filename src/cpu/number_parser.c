@@ -10,12 +10,17 @@ const struct number_parser *const number_parsers[] = {
     NULL,
 };
 
-size_t numbers_parse(const unsigned char *text, size_t len, double *values, size_t cap,
-                     size_t *used)
+const struct number_parser *number_parser_find(void)
 {
     const struct number_parser *const *parser = number_parsers;
     while (!(*parser)->runs_here())
         parser++;
     number_prepare();
-    return (*parser)->parse(text, len, values, cap, used);
+    return *parser;
+}
+
+size_t numbers_parse(const unsigned char *text, size_t len, double *values, size_t cap,
+                     size_t *used)
+{
+    return number_parser_find()->parse(text, len, values, cap, used);
 }

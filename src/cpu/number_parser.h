@@ -16,7 +16,7 @@ struct field_tokens;
 size_t numbers_parse(const unsigned char *text, size_t len, double *values, size_t cap,
                      size_t *used);
 
-/* A way of parsing: numbers_parse takes the first that this processor can run. Any thread. */
+/* A way of parsing. Any thread. */
 struct number_parser {
     const char *name;
     bool (*runs_here)(void);
@@ -30,6 +30,9 @@ struct number_parser {
 
 /* Fastest first, the last runs anywhere; ends with NULL. */
 extern const struct number_parser *const number_parsers[];
+
+/* The first that this processor can run, which numbers_parse takes; after number_prepare. */
+const struct number_parser *number_parser_find(void);
 
 extern const struct number_parser number_parser_avx512, number_parser_avx2, number_parser_portable;
 

@@ -123,7 +123,10 @@ static void multiply(struct long_number *number, const struct long_number *by)
 static bool divide(struct long_number *number, uint64_t n)
 {
     uint64_t rest = 0;
-    for (int i = LONG_DIGITS - 1; i >= 0; i--) {
+    int top = LONG_DIGITS - 1;
+    while (top >= 0 && number->digits[top] == 0)
+        top--;
+    for (int i = top; i >= 0; i--) {
         wide dividend = (wide)rest << DIGIT_BITS | number->digits[i];
         number->digits[i] = (uint32_t)(dividend / n);
         rest = (uint64_t)(dividend % n);
@@ -152,6 +155,8 @@ static bool bit_of(const struct long_number *number, int bit)
 static uint64_t round_number(const struct long_number *number, bool more, int least, int *bit)
 {
     int top = LONG_DIGITS * DIGIT_BITS - 1;
+    while (top >= DIGIT_BITS && number->digits[top / DIGIT_BITS] == 0)
+        top -= DIGIT_BITS;
     while (top > 0 && !bit_of(number, top))
         top--;
     *bit = top - 52 > least ? top - 52 : least;
@@ -159,8 +164,12 @@ static uint64_t round_number(const struct long_number *number, bool more, int le
     for (int i = top; i >= *bit; i--)
         mantissa = mantissa << 1 | bit_of(number, i);
     bool half = *bit > 0 && bit_of(number, *bit - 1), below = more;
-    for (int i = 0; i < *bit - 1 && !below; i++)
-        below = bit_of(number, i);
+    for (int i = 0; i < *bit - 1 && !below; i++) {
+        if (i % DIGIT_BITS == 0 && i + DIGIT_BITS < *bit && number->digits[i / DIGIT_BITS] == 0)
+            i += DIGIT_BITS - 1;
+        else
+            below = bit_of(number, i);
+    }
     return mantissa + (half && (below || (mantissa & 1)));
 }
 

@@ -6,6 +6,8 @@
 
 #define FACTS_MAX 96
 
+struct quantile;
+
 struct fact {
     char name[ROW_TEXT];
     char value[ROW_TEXT]; /* a number, "inf", "-inf" or "nan" */
@@ -31,19 +33,7 @@ void facts_add_interval(struct facts *facts, const char *name, const char *lower
 /* The entropy of what `count` counts add up to, in bits; NaN if that is 0. */
 double facts_entropy(const uint64_t *counts, size_t count);
 
-/* The rank, from 1, of the q-quantile, q from 0 to 1, of so many samples: ceil(q * n), but 1 for
- * q = 0, as numpy's inverted_cdf has it. */
-uint64_t quantile_rank(double q, uint64_t samples);
-
-/* The row of the sample of a rank among the counts of numbers: those of ROW_BELOW, the bins and
- * ROW_ABOVE. */
-size_t quantile_row(const uint64_t *counts, uint64_t rank);
-
-/* Adds the q-quantile, q from 0 to 1, of all samples that are numbers: the interval that holds the
- * sample of that rank by size. It is the sample's bin, but does not go beyond the least and the
- * greatest sample, and is only that sample if it is one of these. NaN without samples. For a mode
- * that is_binned, and a tally with moments. */
-void facts_add_quantile(struct facts *facts, const struct histogram *histogram,
-                        const struct tally *tally, double q);
+/* Adds the q-quantile, q from 0 to 1, as an interval; it is called p99 for a q of 0.99. */
+void facts_add_quantile(struct facts *facts, double q, const struct quantile *found);
 
 #endif

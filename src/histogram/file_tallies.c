@@ -1,4 +1,5 @@
 #include "file_tallies.h"
+#include "row_blocks.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -19,6 +20,8 @@ struct file_tally {
 struct file_tallies {
     atomic_bool lost;
     pthread_mutex_t locks[LOCKS];
+    pthread_mutex_t seen_lock;
+    struct row_blocks seen; /* blocks of rows that some FILE had counts in; shift 0: no FILE yet */
     size_t count;
     struct file_tally of[];
 };
@@ -31,6 +34,7 @@ struct file_tallies *file_tallies_open(size_t files)
     all->count = files;
     for (size_t i = 0; i < LOCKS; i++)
         pthread_mutex_init(&all->locks[i], NULL);
+    pthread_mutex_init(&all->seen_lock, NULL);
     return all;
 }
 
@@ -44,6 +48,7 @@ void file_tallies_close(struct file_tallies *files)
     }
     for (size_t i = 0; i < LOCKS; i++)
         pthread_mutex_destroy(&files->locks[i]);
+    pthread_mutex_destroy(&files->seen_lock);
     free(files);
 }
 
@@ -53,6 +58,7 @@ void file_tallies_close(struct file_tallies *files)
 struct packing {
     unsigned char *bytes; /* NULL: there is none yet, or memory is short */
     size_t len, room;
+    size_t next; /* the row after the last one that was packed */
     bool failed;
 };
 
@@ -90,35 +96,83 @@ static bool make_room(struct packing *packing)
     return true;
 }
 
+/* Packs a count, and leaves 0. */
+static void pack_count(struct packing *packing, uint64_t *count, size_t row)
+{
+    if (make_room(packing)) {
+        put_integer(packing, row - packing->next);
+        put_integer(packing, *count);
+    }
+    packing->next = row + 1;
+    *count = 0;
+}
+
+#define GROUP 8 /* counts that are looked at together */
+
+/* Packs the counts of a group. Which ones are not 0 is hard to guess: branches by a mask are missed
+ * less often than a branch for each count. */
+static void pack_group(struct packing *packing, uint64_t counts[GROUP], size_t row)
+{
+    unsigned counted = 0;
+    for (unsigned i = 0; i < GROUP; i++)
+        counted |= (unsigned)(counts[i] != 0) << i;
+    for (; counted != 0; counted &= counted - 1) {
+        unsigned i = (unsigned)__builtin_ctz(counted);
+        pack_count(packing, &counts[i], row + i);
+    }
+}
+
 /* Packs counts, and leaves them all zeros. */
 static struct packing pack_counts(struct tally *tally)
 {
-    struct packing packing = {NULL, 0, 0, false};
-    size_t after = 0; /* the last row that was packed */
-    for (size_t row = 0; (row = tally_next_counted(tally, row)) < tally->bins; row++) {
-        if (make_room(&packing)) {
-            put_integer(&packing, row - after);
-            put_integer(&packing, tally->counts[row]);
-        }
-        after = row + 1;
-        tally->counts[row] = 0;
+    struct packing packing = {.failed = false};
+    uint64_t *counts = tally->counts;
+    for (size_t row = 0, end; (row = tally_next_part(tally, row, &end)) < tally->bins; row = end) {
+        for (; row + GROUP <= end; row += GROUP)
+            pack_group(&packing, counts + row, row);
+        for (; row < end; row++)
+            if (counts[row] != 0)
+                pack_count(&packing, &counts[row], row);
     }
     unsigned char *fitting = packing.len ? realloc(packing.bytes, packing.len) : NULL;
     packing.bytes = fitting ? fitting : packing.bytes;
     return packing;
 }
 
-/* Adds packed counts. Returns the row after the last one, 0 if there is none; and the first one. */
-static size_t add_packed(const struct file_tally *file, uint64_t *counts, size_t *first)
+/* Adds packed counts to a tally, and marks its blocks. */
+static void add_packed(const struct file_tally *file, struct tally *tally)
 {
     const unsigned char *at = file->packed, *end = at + file->len;
-    size_t row = 0;
-    for (*first = SIZE_MAX; at && at < end; row++) {
+    for (size_t row = 0; at && at < end; row++) {
         row += (size_t)get_integer(&at);
-        counts[row] += get_integer(&at);
-        *first = *first < row ? *first : row;
+        tally->counts[row] += get_integer(&at);
+        row_blocks_mark(tally->blocks, row);
     }
-    return row;
+}
+
+/* --- which rows have counts --- */
+
+/* Marks the blocks in which a tally has counts, and perhaps others. FILEs that are counted together
+ * mostly have counts in the same rows. There are no more counts than samples: if all samples are
+ * found in the blocks where others had theirs, all other rows are 0. */
+static void find_blocks(struct file_tallies *files, struct tally *tally, struct row_blocks *blocks)
+{
+    pthread_mutex_lock(&files->seen_lock);
+    if (files->seen.shift == 0)
+        row_blocks_clear(&files->seen, tally->bins);
+    *blocks = files->seen;
+    pthread_mutex_unlock(&files->seen_lock);
+    tally->blocks = blocks;
+    if (tally_counted(tally) == tally->samples)
+        return;
+    tally->blocks = NULL;
+    for (size_t row = 0; (row = tally_next_counted(tally, row)) < tally->bins;
+         row = row_blocks_end(blocks, row))
+        row_blocks_mark(blocks, row);
+    tally->blocks = blocks;
+    pthread_mutex_lock(&files->seen_lock);
+    row_blocks_add(&files->seen, blocks);
+    pthread_mutex_unlock(&files->seen_lock);
 }
 
 /* --- tallies --- */
@@ -140,16 +194,18 @@ void file_tallies_move(struct file_tallies *files, size_t file, struct tally *ta
 {
     struct file_tally *own = &files->of[file];
     pthread_mutex_t *lock = &files->locks[file % LOCKS];
-    size_t first;
+    struct row_blocks blocks;
+    find_blocks(files, tally, &blocks);
     pthread_mutex_lock(lock);
     own->samples += tally->samples;
-    add_packed(own, tally->counts, &first);
+    add_packed(own, tally);
     free(own->packed);
     struct packing packing = pack_counts(tally);
     own->packed = packing.bytes;
     own->len = packing.len;
     bool has_moments = move_moments(own, tally->moments);
     pthread_mutex_unlock(lock);
+    tally->blocks = NULL;
     tally->samples = 0;
     if (packing.failed || !has_moments)
         file_tallies_lose(files);
@@ -158,17 +214,13 @@ void file_tallies_move(struct file_tallies *files, size_t file, struct tally *ta
 void file_tallies_load(const struct file_tallies *files, size_t file, struct tally *tally)
 {
     const struct file_tally *own = &files->of[file];
-    if (tally->end > 0)
-        memset(tally->counts + tally->begin, 0,
-               (tally->end - tally->begin) * sizeof tally->counts[0]);
+    for (size_t row = 0, end; (row = tally_next_part(tally, row, &end)) < tally->bins; row = end)
+        memset(tally->counts + row, 0, (end - row) * sizeof tally->counts[0]);
+    row_blocks_clear(tally->blocks, tally->bins);
     tally->samples = own->samples;
     if (tally->moments)
         *tally->moments = own->moments ? *own->moments : (struct moments){0};
-    tally->end = add_packed(own, tally->counts, &tally->begin);
-    if (tally->end == 0) { /* an end of 0 would mean any row; row 0, which is 0, stands for none */
-        tally->begin = 0;
-        tally->end = 1;
-    }
+    add_packed(own, tally);
 }
 
 void file_tallies_lose(struct file_tallies *files)

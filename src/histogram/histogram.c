@@ -1,7 +1,10 @@
 #include "histogram.h"
+#include "row_blocks.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+#define PART_ROWS 1024 /* of a tally without blocks */
 
 size_t histogram_sample_size(const struct histogram *histogram)
 {
@@ -87,11 +90,21 @@ void tally_add(struct tally *into, const struct tally *from)
         moments_merge(into->moments, from->moments);
 }
 
-size_t tally_next_counted(const struct tally *tally, size_t row)
+size_t tally_next_part(const struct tally *tally, size_t row, size_t *end)
 {
-    const uint64_t *counts = tally->counts;
-    const size_t end = tally->end ? tally->end : tally->bins;
-    row = row > tally->begin ? row : tally->begin;
+    const size_t bins = tally->bins;
+    if (tally->blocks && !row_blocks_has(tally->blocks, row))
+        row = row_blocks_next(tally->blocks, row);
+    if (row >= bins)
+        return bins;
+    *end = tally->blocks ? row_blocks_end(tally->blocks, row) : row + PART_ROWS;
+    *end = *end < bins ? *end : bins;
+    return row;
+}
+
+/* The first row of [row, end) whose count is not 0, or end. */
+static inline size_t next_counted(const uint64_t *counts, size_t row, size_t end)
+{
     for (; row + 8 <= end; row += 8) {
         const uint64_t *some = counts + row;
         if (some[0] | some[1] | some[2] | some[3] | some[4] | some[5] | some[6] | some[7])
@@ -99,15 +112,34 @@ size_t tally_next_counted(const struct tally *tally, size_t row)
     }
     while (row < end && counts[row] == 0)
         row++;
-    return row < end ? row : tally->bins;
+    return row;
+}
+
+size_t tally_next_counted(const struct tally *tally, size_t row)
+{
+    size_t end;
+    while ((row = tally_next_part(tally, row, &end)) < tally->bins) {
+        row = next_counted(tally->counts, row, end);
+        if (row < end)
+            return row;
+    }
+    return tally->bins;
+}
+
+uint64_t tally_sum(const struct tally *tally, size_t from, size_t to)
+{
+    uint64_t sum = 0;
+    for (size_t row = from, end; (row = tally_next_part(tally, row, &end)) < to; row = end) {
+        end = end < to ? end : to;
+        for (; row < end; row++)
+            sum += tally->counts[row];
+    }
+    return sum;
 }
 
 uint64_t tally_counted(const struct tally *tally)
 {
-    uint64_t sum = 0;
-    for (size_t bin = 0; bin < tally->bins; bin++)
-        sum += tally->counts[bin];
-    return sum;
+    return tally_sum(tally, 0, tally->bins);
 }
 
 void tally_skip_invalid(struct tally *tally, const struct histogram *histogram)

@@ -74,6 +74,8 @@ bool histogram_adds_up(const struct histogram *histogram, uint64_t counted, uint
 void histogram_map(const struct histogram *histogram, const uint64_t bytes[256], uint64_t *counts);
 
 /* Exact counts. */
+struct row_blocks;
+
 struct tally {
     size_t bins;
     uint64_t samples;  /* all that were looked at, in a bin or not */
@@ -81,8 +83,9 @@ struct tally {
     uint64_t newlines; /* of text; 0 otherwise */
     uint64_t *counts;  /* one for each bin */
     struct moments
-        *moments;      /* of the samples that are numbers; NULL unless histogram.has_moments */
-    size_t begin, end; /* all rows outside [begin, end) are known to be 0; end 0: none is */
+        *moments; /* of the samples that are numbers; NULL unless histogram.has_moments */
+    struct row_blocks *blocks; /* all rows of blocks that are not marked are known to be 0; NULL:
+                                * none is. Whoever counts without marking leaves it NULL. */
 };
 
 /* Makes *tally an all-zero one for a histogram. 0; or -1 if memory is short, and nothing to free.
@@ -98,8 +101,17 @@ void tally_clear(struct tally *tally);
 /* Adds `from` to `into`; both have the same bins. */
 void tally_add(struct tally *into, const struct tally *from);
 
-/* The first row from `row` on whose count is not 0, or tally->bins. Fast where most are. */
+/* The first row from `row` on whose count is not 0, or tally->bins. Fast where most are 0, and
+ * faster with blocks. */
 size_t tally_next_counted(const struct tally *tally, size_t row);
+
+/* The rows from `row` on, in parts: returns the first row of the next one that may have a count
+ * other than 0, or tally->bins, and sets *end to the row after its last one. A part begins at
+ * `row`, or later only if all rows before it are 0. */
+size_t tally_next_part(const struct tally *tally, size_t row, size_t *end);
+
+/* The sum of the counts of rows [from, to). */
+uint64_t tally_sum(const struct tally *tally, size_t from, size_t to);
 
 /* The samples that were counted in a row: the sum of the counts. */
 uint64_t tally_counted(const struct tally *tally);

@@ -3,6 +3,7 @@
 #include "thread.h"
 #include "gpu/gpu_engine.h"
 #include "src/base/clock.h"
+#include "src/cpu/constant.h"
 
 #include <stdlib.h>
 
@@ -250,6 +251,8 @@ int handover_submit(struct handover *handover, struct chunk *chunk, enum flow fl
     bool on_gpu = chunk->engine != handover->cpu, given = chunk->give;
     size_t len = chunk->origin.bytes;
     double was_read = clock_seconds_since(&handover->begin);
+    if (handover->options->constant)
+        constant_add(handover->options->constant, handover->histogram, chunk);
     int rc = engine_submit(chunk);
     double counted = clock_seconds_since(&handover->begin);
     if (on_gpu && flow == FLOW_FILE)

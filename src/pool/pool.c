@@ -5,6 +5,7 @@
 #include "workers.h"
 #include "gpu/gpu_engine.h"
 #include "src/base/clock.h"
+#include "src/cpu/constant.h"
 #include "src/cpu/cpu_engine.h"
 #include "src/engine/lines.h"
 #include "src/histogram/file_tallies.h"
@@ -119,6 +120,8 @@ static int pool_gather(struct pool *pool, struct engine *gpu, struct tally *tall
     engine_finish(pool->cpu, tally);
     uint64_t bytes = tally->bytes - before;
     uint64_t undecoded = gpu ? atomic_load(&gpu->undecoded_bytes) : 0;
+    if (undecoded > 0 && pool->options.constant)
+        constant_give_up(pool->options.constant);
     if (bytes != atomic_load(&pool->workers.bytes) + undecoded) {
         reason_set(why, "internal error: the counts do not add up to what was read");
         return -1;

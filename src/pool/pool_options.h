@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct constant;
 struct counter;
 struct engine;
 struct file_tallies;
@@ -57,6 +58,9 @@ struct pool_options {
     struct pool_tuning tuning;
     /* Gets the samples and counts of each FILE; NULL: they are not wanted apart. */
     struct file_tallies *files;
+    /* Gets the numbers of all chunks, before they are counted; NULL: whether they are one and the
+     * same is not wanted. */
+    struct constant *constant;
     /* If not NULL: called ten times a second by the thread that waits, with look_arg. */
     void (*look)(void *arg, const struct pool_view *view);
     void *look_arg;

@@ -10,17 +10,17 @@
 #include "writer.h"
 
 #include "src/histogram/facts.h"
+#include "src/histogram/quantile.h"
 
 #define SHARE_DIGITS 4 /* decimals of the shares of --percent */
 
 #define PICTURE_COLUMNS 4 /* before the bar, at most */
 
-/* What a picture is measured by. All 0 before the first row is measured. */
+/* What a picture is measured by. All 0 before the first row or fact is measured. */
 struct picture {
     size_t widths[PICTURE_COLUMNS]; /* characters */
-    size_t quantile_widths[PICTURE_COLUMNS];
-    uint64_t largest; /* count */
-    size_t room;      /* for the largest bar, characters */
+    uint64_t largest;               /* count */
+    size_t room;                    /* for the largest bar, characters */
     struct screen screen;
 };
 
@@ -39,30 +39,22 @@ struct table {
     struct picture picture; /* for the format's own use, if it measures rows */
 };
 
-/* A quantile as text: numbers, or "inf", "-inf" and "nan". */
-struct quantile_row {
-    char q[ROW_TEXT];     /* 0 to 1 */
-    char value[ROW_TEXT]; /* the quantile of that order */
-    char error[ROW_TEXT]; /* its greatest relative error */
-};
-
-/* Functions are called in this order, but for measure_quantile, which comes just before
- * begin_quantiles. They write to table->out, where errors are kept. With --stats facts take the
- * place of what comes before them, unless the format has_both. */
+/* Functions are called in this order, but for measure_fact, which comes just before begin_facts.
+ * They write to table->out, where errors are kept. With --stats facts take the place of rows; a
+ * format that has_both writes facts after rows, and quantiles between the two. */
 struct format {
     bool is_line; /* a table is one line */
     bool has_both;
     /* With --each a FILE has a table of its own, from begin to end; otherwise there is one table,
-     * in which the rows of all FILEs, and then their quantiles, follow each other. */
+     * in which the rows of all FILEs follow each other. */
     bool is_apart;
     bool is_picture; /* for people: rows without a count are left out where most have none */
     void (*measure)(struct table *table, const struct row *row); /* once for each row; or NULL */
-    void (*measure_quantile)(struct table *table,
-                             const struct quantile_row *quantile); /* or NULL */
+    void (*measure_fact)(struct table *table, const struct fact *fact); /* or NULL */
     void (*begin)(struct table *table);
     void (*row)(struct table *table, const struct row *row); /* once for each row */
-    void (*begin_quantiles)(struct table *table);            /* if there are any */
-    void (*quantile)(struct table *table, const struct quantile_row *quantile);
+    void (*begin_quantiles)(struct table *table); /* of numbers; or NULL, as the next one */
+    void (*quantile)(struct table *table, double q, const struct quantile *found);
     void (*begin_facts)(struct table *table); /* with --stats */
     void (*fact)(struct table *table, const struct fact *fact);
     void (*end)(struct table *table);

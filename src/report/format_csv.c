@@ -1,6 +1,5 @@
 /* Fields between commas, as RFC 4180 has them but for the end of a line, which is a newline. Every
- * row has as many fields as the mode has columns. Quantiles come after an empty line, as a table of
- * their own. */
+ * row has as many fields as the mode has columns. */
 #include "channels.h"
 #include "format.h"
 #include "share.h"
@@ -72,19 +71,6 @@ static void csv_row(struct table *table, const struct row *row)
     writer_char(out, '\n');
 }
 
-static void csv_begin_quantiles(struct table *table)
-{
-    writer_char(table->out, '\n');
-    if (table->header)
-        writer_format(table->out, "%squantile,value,error\n", table->file ? "file," : "");
-}
-
-static void csv_quantile(struct table *table, const struct quantile_row *row)
-{
-    csv_begin_row(table);
-    writer_format(table->out, "q%s,%s,%s\n", row->q, row->value, row->error);
-}
-
 static void csv_begin_facts(struct table *table)
 {
     if (table->header)
@@ -128,8 +114,6 @@ static void csv_end(struct table *table)
 const struct format format_csv = {
     .begin = csv_begin,
     .row = csv_row,
-    .begin_quantiles = csv_begin_quantiles,
-    .quantile = csv_quantile,
     .begin_facts = csv_begin_facts,
     .fact = csv_fact,
     .end = csv_end,

@@ -4,6 +4,8 @@
 #include "format.h"
 #include "share.h"
 
+#include "src/histogram/show_number.h"
+
 /* Writes a member's value. JSON knows no infinity and no NaN: they are strings. */
 static void json_number(struct writer *out, const char *text)
 {
@@ -126,13 +128,24 @@ static void json_begin_quantiles(struct table *table)
     writer_text(table->out, "],\"quantiles\":[");
 }
 
-static void json_quantile(struct table *table, const struct quantile_row *row)
+/* Writes `key`, which ends with the colon, and a double. */
+static void json_double(struct writer *out, const char *key, double value)
+{
+    char text[SHOW_NUMBER];
+    show_double(value, text);
+    json_member(out, key, text);
+}
+
+static void json_quantile(struct table *table, double q, const struct quantile *found)
 {
     struct writer *out = table->out;
+    const struct estimate estimate = quantile_estimate(found);
     json_next(table);
-    json_member(out, "\"q\":", row->q);
-    json_member(out, ",\"value\":", row->value);
-    json_member(out, ",\"error\":", row->error);
+    json_double(out, "\"q\":", q);
+    json_double(out, ",\"value\":", estimate.value);
+    json_double(out, ",\"error\":", estimate.error);
+    json_member(out, ",\"lower\":", found->lower_text);
+    json_member(out, ",\"upper\":", found->upper_text);
     writer_char(out, '}');
 }
 

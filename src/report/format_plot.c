@@ -11,7 +11,7 @@
 #include <stdlib.h>
 
 #define PLOT_GAP 2    /* blanks between columns */
-#define PLOT_NAME 11  /* the longest name of a fact */
+#define PLOT_NAME 11  /* the longest name of a fact that is not a quantile */
 #define PLOT_DIGITS 2 /* decimals of a share */
 #define PLOT_EDGE 12  /* digits of an edge */
 
@@ -109,20 +109,6 @@ static void plot_measure(struct table *table, const struct row *row)
         table->picture.largest = row->count;
 }
 
-static struct plot_cells plot_quantile_cells(const struct quantile_row *row,
-                                             char name[ROW_TEXT + 1])
-{
-    snprintf(name, ROW_TEXT + 1, "q%s", row->q);
-    return (struct plot_cells){{name, row->value, row->error}, 3};
-}
-
-static void plot_measure_quantile(struct table *table, const struct quantile_row *row)
-{
-    char name[ROW_TEXT + 1];
-    struct plot_cells cells = plot_quantile_cells(row, name);
-    plot_widen(table->picture.quantile_widths, &cells);
-}
-
 /* Writes columns. Each is aligned to one side, as the letters of `sides` say: 'l' or 'r'. Returns
  * how many blanks separate the last one from what follows. */
 static size_t plot_write(struct writer *out, const struct plot_cells *cells,
@@ -186,40 +172,30 @@ static void plot_row(struct table *table, const struct row *row)
     writer_char(table->out, '\n');
 }
 
-static void plot_write_quantile(struct table *table, const struct plot_cells *cells)
+static void plot_measure_fact(struct table *table, const struct fact *fact)
 {
-    plot_write(table->out, cells, table->picture.quantile_widths, "lrr");
-    writer_char(table->out, '\n');
+    const struct plot_cells name = {{fact->name}, 1};
+    plot_widen(table->picture.widths, &name);
 }
 
-static void plot_begin_quantiles(struct table *table)
+/* The names of facts have a column of at least PLOT_NAME characters. */
+static int plot_name_width(const struct table *table)
 {
-    static const struct plot_cells header = {{"quantile", "value", "error"}, 3};
-    writer_char(table->out, '\n');
-    if (!table->header)
-        return;
-    plot_widen(table->picture.quantile_widths, &header);
-    plot_write_quantile(table, &header);
-}
-
-static void plot_quantile(struct table *table, const struct quantile_row *row)
-{
-    char name[ROW_TEXT + 1];
-    struct plot_cells cells = plot_quantile_cells(row, name);
-    plot_write_quantile(table, &cells);
+    const size_t widest = table->picture.widths[0];
+    return (int)(widest > PLOT_NAME ? widest : PLOT_NAME);
 }
 
 static void plot_begin_facts(struct table *table)
 {
     plot_name_file(table);
     if (table->header)
-        writer_format(table->out, "%-*s  %s\n", PLOT_NAME, "name", "value");
+        writer_format(table->out, "%-*s  %s\n", plot_name_width(table), "name", "value");
 }
 
 /* An interval is one column of two numbers, so that every fact has two columns. */
 static void plot_fact(struct table *table, const struct fact *fact)
 {
-    writer_format(table->out, "%-*s  %s%s%s\n", PLOT_NAME, fact->name, fact->value,
+    writer_format(table->out, "%-*s  %s%s%s\n", plot_name_width(table), fact->name, fact->value,
                   fact->upper[0] ? ".." : "", fact->upper);
 }
 
@@ -232,11 +208,9 @@ const struct format format_plot = {
     .is_apart = true,
     .is_picture = true,
     .measure = plot_measure,
-    .measure_quantile = plot_measure_quantile,
+    .measure_fact = plot_measure_fact,
     .begin = plot_begin,
     .row = plot_row,
-    .begin_quantiles = plot_begin_quantiles,
-    .quantile = plot_quantile,
     .begin_facts = plot_begin_facts,
     .fact = plot_fact,
     .end = plot_end,

@@ -1,5 +1,4 @@
-/* Fields between tabs. A row without a note has no field for it, unless shares follow. Quantiles
- * come after an empty line, so that the counts can be added up without them. */
+/* Fields between tabs. A row without a note has no field for it, unless shares follow. */
 #include "channels.h"
 #include "format.h"
 #include "share.h"
@@ -69,19 +68,6 @@ static void tsv_row(struct table *table, const struct row *row)
     writer_char(out, '\n');
 }
 
-static void tsv_begin_quantiles(struct table *table)
-{
-    writer_char(table->out, '\n');
-    if (table->header)
-        writer_format(table->out, "%squantile\tvalue\terror\n", table->file ? "file\t" : "");
-}
-
-static void tsv_quantile(struct table *table, const struct quantile_row *row)
-{
-    tsv_begin_row(table);
-    writer_format(table->out, "q%s\t%s\t%s\n", row->q, row->value, row->error);
-}
-
 static void tsv_begin_facts(struct table *table)
 {
     if (table->header)
@@ -128,8 +114,6 @@ static void tsv_end(struct table *table)
 const struct format format_tsv = {
     .begin = tsv_begin,
     .row = tsv_row,
-    .begin_quantiles = tsv_begin_quantiles,
-    .quantile = tsv_quantile,
     .begin_facts = tsv_begin_facts,
     .fact = tsv_fact,
     .end = tsv_end,

@@ -1,11 +1,11 @@
 #include "report.h"
 #include "format.h"
-#include "quantile.h"
 
 #include "src/base/show.h"
 #include "src/histogram/coarsen.h"
 #include "src/histogram/facts.h"
-#include "src/histogram/show_number.h"
+#include "src/histogram/quantile.h"
+#include "src/histogram/row_blocks.h"
 
 #include <string.h>
 
@@ -40,45 +40,31 @@ static void write_rows(const struct format *format, struct table *table,
     for_each_row(table, tally, empty, format->row);
 }
 
-static void for_each_quantile(struct table *table, const struct report_options *options,
-                              const struct histogram *histogram, const struct tally *tally,
-                              void (*visit)(struct table *table, const struct quantile_row *row))
-{
-    for (size_t i = 0; i < options->quantile_count; i++) {
-        double q = options->quantiles[i];
-        struct quantile found = quantile(&histogram->binning, tally, q);
-        struct quantile_row row;
-        show_double(q, row.q);
-        show_double(found.value, row.value);
-        show_double(found.error, row.error);
-        visit(table, &row);
-    }
-}
-
+/* Writes the quantiles, if the format has a list of them. */
 static void write_quantiles(const struct format *format, struct table *table,
                             const struct report_options *options, const struct histogram *histogram,
                             const struct tally *tally)
 {
-    if (options->quantile_count == 0)
+    if (!histogram->has_moments || !format->quantile)
         return;
-    if (format->measure_quantile)
-        for_each_quantile(table, options, histogram, tally, format->measure_quantile);
     table->written = 0;
     format->begin_quantiles(table);
-    for_each_quantile(table, options, histogram, tally, format->quantile);
+    for (size_t i = 0; i < options->quantile_count; i++) {
+        struct quantile found = quantile(histogram, tally, options->quantiles[i]);
+        format->quantile(table, options->quantiles[i], &found);
+    }
 }
 
-/* Finds the facts of the mode, and for numbers the quantiles that were given, or some. */
+/* Finds the facts of the mode, and for numbers the quantiles. */
 static void find_facts(const struct report_options *options, const struct histogram *histogram,
                        const struct tally *tally, struct facts *facts)
 {
-    static const double some[] = {0.5, 0.9, 0.99, 0.999};
-    const double *quantiles = options->quantile_count ? options->quantiles : some;
-    size_t count = options->quantile_count ? options->quantile_count : sizeof some / sizeof some[0];
     facts->count = 0;
     histogram->mode->add_facts(histogram, tally, facts);
-    for (size_t i = 0; histogram->has_moments && i < count; i++)
-        facts_add_quantile(facts, histogram, tally, quantiles[i]);
+    for (size_t i = 0; histogram->has_moments && i < options->quantile_count; i++) {
+        struct quantile found = quantile(histogram, tally, options->quantiles[i]);
+        facts_add_quantile(facts, options->quantiles[i], &found);
+    }
 }
 
 static void write_facts(const struct format *format, struct table *table,
@@ -87,6 +73,8 @@ static void write_facts(const struct format *format, struct table *table,
 {
     struct facts facts;
     find_facts(options, histogram, tally, &facts);
+    for (size_t i = 0; format->measure_fact && i < facts.count; i++)
+        format->measure_fact(table, &facts.list[i]);
     table->written = 0;
     format->begin_facts(table);
     for (size_t i = 0; i < facts.count; i++)
@@ -129,7 +117,7 @@ static void write_table(const struct format *format, struct table *table,
                         const struct report_options *options, const struct histogram *histogram,
                         const struct tally *tally)
 {
-    /* Rows may be others than those that were counted; quantiles and facts are found in these. */
+    /* Rows may be others than those that were counted; facts are found in these. */
     struct coarse_rows picture;
     bool is_coarsened =
         !options->coarse && coarsen_picture(format, options, histogram, tally, &picture);
@@ -137,12 +125,12 @@ static void write_table(const struct format *format, struct table *table,
     const struct tally *shown = coarse ? &coarse->tally : tally;
     table->histogram = coarse ? &coarse->histogram : histogram;
     table->totals = rows_add_up(table->histogram, shown);
-    if (!options->stats || format->has_both) {
+    if (!options->stats || format->has_both)
         write_rows(format, table, options, shown);
+    if (options->stats) {
         write_quantiles(format, table, options, histogram, tally);
-    }
-    if (options->stats)
         write_facts(format, table, options, histogram, tally);
+    }
     format->end(table);
     if (is_coarsened) {
         binning_free(&picture.histogram.binning);
@@ -168,6 +156,7 @@ struct file_report {
     const struct histogram *histogram;
     const struct report_files *files;
     struct tally *tally;               /* of the FILE */
+    struct row_blocks blocks;          /* of the tally */
     char name[4 * FILE_NAME_MAX + 16]; /* of the FILE, as printable text */
 };
 
@@ -223,13 +212,6 @@ static void write_files_together(struct file_report *report, struct writer *out)
         table.totals = rows_add_up(report->histogram, report->tally);
         for_each_row(&table, report->tally, empty_rows_of(format, report->options), format->row);
     }
-    if (report->options->quantile_count > 0)
-        format->begin_quantiles(&table);
-    for (size_t file = 0; report->options->quantile_count > 0 && file < count; file++) {
-        load_file(report, &table, file);
-        for_each_quantile(&table, report->options, report->histogram, report->tally,
-                          format->quantile);
-    }
     format->end(&table);
 }
 
@@ -238,15 +220,23 @@ void report_write_each(struct writer *out, const struct report_options *options,
                        struct tally *tally)
 {
     struct file_report report = {
-        format_table[options->format], options, histogram, files, tally, ""};
+        .format = format_table[options->format],
+        .options = options,
+        .histogram = histogram,
+        .files = files,
+        .tally = tally,
+    };
     /* With a GPU it has counts of all FILEs. */
     memset(tally->counts, 0, tally->bins * sizeof tally->counts[0]);
+    row_blocks_clear(&report.blocks, tally->bins);
+    tally->blocks = &report.blocks;
     if (report.format->is_apart)
         write_files_apart(&report, out);
     else if (options->stats)
         write_facts_together(&report, out);
     else
         write_files_together(&report, out);
+    tally->blocks = NULL;
 }
 
 #define TERMINAL_CLEAR "\033[H\033[J" /* from the upper left corner on, as ECMA-48 has it */

@@ -27,8 +27,8 @@ struct report_options {
     bool keep_bins;        /* in a picture too, though there may be more rows than a screen has */
     unsigned most_bins;    /* equal ones to lay over what was seen; 0: bins are shown as they are */
     const struct coarse_rows *coarse; /* those rows; NULL: there are none */
-    size_t quantile_count;            /* 0 but for modes whose samples are numbers */
-    double quantiles[QUANTILES_MAX];  /* each 0 to 1; printed after the bins */
+    size_t quantile_count;            /* over 0 with stats */
+    double quantiles[QUANTILES_MAX];  /* each 0 to 1; among the facts of numbers */
 };
 
 /* The FILEs of --each, in order. */
@@ -38,7 +38,7 @@ struct report_files {
     bool skip_invalid;  /* what is not a number is left out, also of the total */
 };
 
-/* Writes the table, and quantiles after it; or facts. Errors stay with the writer until it is
+/* Writes the table, or facts. Errors stay with the writer until it is
  * flushed. */
 void report_write(struct writer *out, const struct report_options *options,
                   const struct histogram *histogram, const struct tally *tally);

@@ -1,10 +1,25 @@
 #include "rows.h"
 
+/* Adds what the rows [begin, end) of a channel add up to. Rows that are no bins come before all
+ * bins or after them. */
+static void add_up_channel(struct totals *totals, const struct histogram *histogram,
+                           const struct tally *tally, size_t begin, size_t end)
+{
+    const struct mode *mode = histogram->mode;
+    enum row_kind kind;
+    for (; begin < end && (kind = mode->row_kind(histogram, begin)) != ROW_KIND_BIN; begin++)
+        totals->of[kind] += tally->counts[begin];
+    for (; end > begin && (kind = mode->row_kind(histogram, end - 1)) != ROW_KIND_BIN; end--)
+        totals->of[kind] += tally->counts[end - 1];
+    totals->of[ROW_KIND_BIN] += tally_sum(tally, begin, end);
+}
+
 struct totals rows_add_up(const struct histogram *histogram, const struct tally *tally)
 {
+    const size_t rows = histogram_rows(histogram);
     struct totals totals = {.samples = tally->samples};
-    for (size_t row = 0; (row = tally_next_counted(tally, row)) < tally->bins; row++)
-        totals.of[histogram->mode->row_kind(histogram, row)] += tally->counts[row];
+    for (size_t begin = 0; begin < tally->bins; begin += rows)
+        add_up_channel(&totals, histogram, tally, begin, begin + rows);
     return totals;
 }
 

@@ -177,19 +177,9 @@ two	0	0	2
 two	2	1	4
 two	4	0	inf
 two	invalid	0
-
-file	quantile	value	error
-one	q0	0	1
-one	q1	2.6666666666666665	0.33333333333333365
-two	q0	2.6666666666666665	0.33333333333333365
-two	q1	2.6666666666666665	0.33333333333333365
 EOF_
-run -n --each --header --edges=0,2,4 --quantiles=0,1 one two
-counts "quantiles" expected
-run -n --each --edges=0,2,4 --quantiles=0 -F json one two
-check "quantiles, json: an object a line" [ "$(grep -c '^{"schema":.*"quantiles":\[{"q":0,.*}\]}$' out)" -eq 2 ]
-COLUMNS=50 run -n --each -p --nonzero --edges=0,2,4 --quantiles=0 one two
-check "quantiles, plot: two parts" [ "$(grep -c '^q0  ' out)" -eq 2 ]
+run -n --each --header --edges=0,2,4 one two
+counts "numbers" expected
 
 # --- facts: those of a run for each FILE, in one row ---
 
@@ -206,6 +196,18 @@ facts_of()
     END { print file row }'
 }
 ENGINE_=$ENGINE
+ENGINE=--device=cpu
+cat >expected <<'EOF_'
+file	count	invalid	min	max	sum	mean	stddev	p0	p0_upper	p60	p60_upper
+one	3	0	1	3	5	1.6666666666666667	0.9428090415820634	1	1	1	2
+two	1	0	2	2	2	2	0	2	2	2	2
+EOF_
+run -n --each --edges=0,2,4 --quantiles=0,0.6 one two
+counts "quantiles" expected
+run -n --each --edges=0,2,4 --quantiles=0 -F json one two
+check "quantiles, json: an object a line" [ "$(grep -c '^{"schema":.*"quantiles":\[{"q":0,.*}\],"stats":{.*}}$' out)" -eq 2 ]
+run -n --each -p --edges=0,2,4 --quantiles=0 one two
+check "quantiles, plot: two parts" [ "$(grep -c '^p0  ' out)" -eq 2 ]
 for options in -b -l "-n --quantiles=0,0.5,1" "-n -B 5 --min=0 --max=9999" --values=u8 --values=f64 \
     "-n --invalid=skip"; do
     set -- dir/few dir/none dir/n1 dir/odd dir/n8

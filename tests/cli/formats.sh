@@ -121,23 +121,6 @@ for options in -b -l "--values=u8 --bins=3" "-n --min=0 --max=3 --bins=3" -n; do
         /^0x2c,/ { next } # "," is quoted
         NF != fields { exit 1 }' out
 done
-# Quantiles are a part of their own, after an empty line.
-for format in "tsv:$tab" "csv:,"; do
-    separator=${format#*:}
-    run -n -q -F ${format%:*} --quantiles=0.5,1 numbers
-    # What the manual says of taking one of the parts.
-    sum=$(awk -F "$separator" '/^$/ { exit } { sum += $2 } END { print sum }' out)
-    check "${format%:*}: the counts before the empty line add up" [ "$sum" = 5 ]
-    sed '/^$/,$d' out >bins
-    run -n -q -F ${format%:*} numbers
-    same "${format%:*}: bins without quantiles" out bins
-    run -n -q -F ${format%:*} --quantiles=0.5,1 numbers
-    sed '1,/^$/d' out >parts
-    check "${format%:*}: quantiles alone" [ "$(cut -d "$separator" -f 1 parts | tr '\n' ' ')" = "q0.5 q1 " ]
-done
-run -n -q --header --quantiles=0.5 numbers
-check "quantiles have a heading" grep -q "^quantile${tab}value${tab}error\$" out
-
 # The same to a terminal as to a file, or nearly: what is not a terminal must not differ.
 run -l <in
 cp out expected

@@ -1,6 +1,6 @@
 #!/bin/sh
 # --numbers: decimal text, however it comes and wherever it is cut, in every kind of bins; what is no
-# number; quantiles.
+# number.
 . "${srcdir:-.}/tests/helpers/lib.sh"
 
 watch_over 600
@@ -109,9 +109,9 @@ counts "edges" expected
 printf -- '-inf\t1\t1\n1\t1\t10\n10\t2\t100\n100\t1\tinf\ninvalid\t0\n' >expected
 printf '0 1 10 99.999999 100' | run -n --log --min=1 --max=50
 counts "powers" expected
-printf 'inf\t1\tinf\ninvalid\t0\n\nq0\tinf\tinf\n' | sed 's/^inf/1e+39/' >expected
-echo 1e300 | run -n --quantiles=0
-counts "a quantile beyond the decades" expected
+printf '1e+39\t1\tinf\ninvalid\t0\n' >expected
+echo 1e300 | run -n
+counts "a number beyond the decades" expected
 
 # --- at most so many round bins over what was seen ---
 
@@ -133,6 +133,44 @@ round 2 '0 0 0' '-inf:0:0 0:3:1 1:0:inf'
 round 3 '-1e300 0.5 0.6 1e39 inf' '-inf:1:0.5 0.5:1:0.55 0.55:0:0.6 0.6:1:0.65 0.65:2:inf'
 round 1 '1e-300' '-inf:0:0 0:1:1e-38 1e-38:0:inf'
 round 7 '1e-30 1e20' '-inf:0:0 0:1:2e+19 2e+19:0:4e+19 4e+19:0:6e+19 6e+19:0:8e+19 8e+19:0:1e+20 1e+20:1:1.2e+20 1.2e+20:0:inf'
+# One number over and over: its bin is all there is to tell, however many bins there may be.
+round 10 '7 7 7' '-inf:0:7 7:3:7.01 7.01:0:inf'
+round 2 '-123.456 -123.456' '-inf:0:-124 -124:2:-123 -123:0:inf'
+round 10 '7 7.0 +7 70e-1 1e300 7 -inf' '-inf:1:7 7:5:7.01 7.01:1:inf'
+round 5 '7' '-inf:0:7 7:1:7.01 7.01:0:inf'
+printf 'a,7,7\n\nb,7,7.001\nb,"7.0",7\n' >lines
+printf '%s\t%s\t%s\n' -inf 0 7 7 3 7.01 7.01 0 inf >expected
+echo "invalid${tab}0" >>expected
+run -n -t , -k 2 -B 10 lines
+counts "-B of one number in a field" expected
+{ echo 'x,7.002,x' && cat lines; } >headed
+run -n --header-line -t , -k 2 -B 10 headed
+counts "-B of one number after a header" expected
+sed 's/invalid.*/invalid\t1/' expected >invalid
+{ cat lines && echo a; } | run -nq -t , -k 2 -B 10
+counts "-B of one number and an invalid line" invalid
+for field in "-t , -k 3" "--after=7,"; do
+    run -nq $field -B 10 lines
+    refuses "-B of two numbers in a field, $field" 1 \
+        "gpuhisto: --bins=10: the values are too close together for 3 digits; use --digits=5, or --min and --max"
+done
+awk 'BEGIN { for (i = 0; i < 200000; i++) print i % 3 ? "7.005" : "7.0050" }' >same
+printf '%s\t%s\t%s\n' -inf 0 7 7 200000 7.01 7.01 0 inf >expected
+echo "invalid${tab}0" >>expected
+for size in 1M 5003; do
+    run -n -B 10 --chunk-size=$size same
+    counts "-B of one number, chunks of $size" expected
+    cat same | run -n -B 10 --chunk-size=$size
+    counts "-B of one number, a pipe in chunks of $size" expected
+    echo 7.006 | cat same - | run -n -B 10 --chunk-size=$size
+    refuses "-B of one number and another one, chunks of $size" 1 \
+        "gpuhisto: --bins=10: the values are too close together for 3 digits; use --digits=5, or --min and --max"
+done
+# Numbers that only a GPU sees, as it decompresses them, may differ.
+{ cat same && echo 7.006; } | "$HELPERS/make_zstd" -f 100000 >two.zst
+run -n -B 10 two.zst
+refuses "-B of one number and another one, zstd" 1 \
+    "gpuhisto: --bins=10: the values are too close together for 3 digits; use --digits=5, or --min and --max"
 printf 'invalid\t1\n' >expected
 echo x | run -n -q -B 5
 counts "-B of nothing" expected
@@ -299,44 +337,17 @@ for threads in 1 2 4; do
     same "error, large, $threads threads" told err
 done
 
-# --- quantiles ---
-
-printf '0.001\n0.002\n0.003\n-5\n0\n7e300\ninf\n' >few
-for list in 0 1 0.5 .5,.25,0.75,1 0,0.001,0.01,0.1,0.123456789,0.9,0.99,0.999,0.9999,1; do
-    for file in few large one; do
-        run -n -q --quantiles=$list $file
-        check "quantiles $list of $file" "$HELPERS/oracle_numbers" -q out $file 2>/dev/null
-        run -n -q --bins=50 --min=-10 --max=1000 --quantiles=$list $file
-        check "quantiles $list of $file, equal bins" \
-            "$HELPERS/oracle_numbers" -q out $file 2>/dev/null
-    done
-done
-run -n -q --quantiles few
-tail -n 4 out | cut -f 1 | tr '\n' ' ' >last
-check "the usual ones" [ "$(cat last)" = "q0.5 q0.9 q0.99 q0.999 " ]
-printf 'invalid\t0\n\nq0.5\tnan\tnan\n' >expected
-run -n --quantiles=0.5 </dev/null
-counts "of nothing" expected
-run -n --quantiles=-0 </dev/null
-check "no negative zero" grep -q "^q0${tab}" out
-printf -- '-inf\t1\t-inf\n0\t1\t0\ninf\t1\tinf\ninvalid\t0\n\nq0\t-inf\t0\nq0.5\t0\t0\nq1\tinf\t0\n' >expected
-printf 'inf 0 -inf' | run -n --log=2:32 --quantiles=0,0.5,1
-counts "infinity" expected
-printf -- '-inf\t1\t1\n1\t1\t2\n2\t1\tinf\ninvalid\t0\n\nq0\t-inf\tinf\nq0.5\t1.3333333333333333\t0.33333333333333365\nq1\tinf\tinf\n' >expected
-printf '0 1 3' | run -n -B1 --min=1 --max=2 --quantiles=0,0.5,1
-counts "beyond the bins" expected
-
 # --- formats ---
 
 printf '1 2\n1 x' >in
-printf 'lo,count,hi\n1,2,1.01\n2,1,2.01\ninvalid,1,\n\nquantile,value,error\nq0.5,1.0049751243781095,0.0049751243781095454\n' >expected
-run -n -q -F csv --header --quantiles=0.5 in
+printf 'lo,count,hi\n1,2,1.01\n2,1,2.01\ninvalid,1,\n' >expected
+run -n -q -F csv --header in
 counts "csv" expected
-printf '%s\n' '{"schema":"gpuhisto/1","mode":"numbers","total":4,"counted":3,"other":1,"below":0,"above":0,"invalid":1,"bins":[{"lo":1,"hi":1.01,"count":2},{"lo":2,"hi":2.01,"count":1}],"quantiles":[{"q":0.5,"value":1.0049751243781095,"error":0.0049751243781095454}]}' >expected
-run -n -q -F json --quantiles=0.5 in
+printf '%s\n' '{"schema":"gpuhisto/1","mode":"numbers","total":4,"counted":3,"other":1,"below":0,"above":0,"invalid":1,"bins":[{"lo":1,"hi":1.01,"count":2},{"lo":2,"hi":2.01,"count":1}]}' >expected
+run -n -q -F json in
 counts "json" expected
-printf '%s\n' '{"schema":"gpuhisto/1","mode":"numbers","total":1,"counted":0,"other":1,"below":0,"above":1,"invalid":0,"bins":[],"quantiles":[{"q":1,"value":"inf","error":0}]}' >expected
-echo inf | run -n -F json --log=2:32 --quantiles=1
+printf '%s\n' '{"schema":"gpuhisto/1","mode":"numbers","total":1,"counted":0,"other":1,"below":0,"above":1,"invalid":0,"bins":[]}' >expected
+echo inf | run -n -F json --log=2:32
 counts "json, infinity" expected
 run -n --timing -q in
 check "timing: bytes" grep -q '^gpuhisto: 7 bytes in' err

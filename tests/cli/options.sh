@@ -164,10 +164,10 @@ usage "$alone" -n --edges=1,2 --log
 usage "$alone" -n --edges=1,2 --min=1 --max=2
 usage "--log: requires --min and --max, or parts: --log=2:32" -n --log
 usage "--log: cannot be combined with --bins" -n --log --bins=3 --min=1 --max=2
-usage "--quantiles, --invalid: require --numbers" --quantiles
-usage "--quantiles, --invalid: require --numbers" --values=u8 --quantiles=0.5
-usage "--quantiles, --invalid: require --numbers" -l --invalid=count
-usage "--quantiles, --invalid: require --numbers" --stats --values=u8 --invalid=count
+usage "--quantiles: requires --numbers or --values=TYPE" --quantiles
+usage "--quantiles: requires --numbers or --values=TYPE" -l --quantiles=0.5
+usage "--invalid: requires --numbers" -l --invalid=count
+usage "--invalid: requires --numbers" --stats --values=u8 --invalid=count
 ENGINE='' usage "--kernel=lanes: does not count in this mode" -n --kernel=lanes
 ENGINE='' usage "--kernel=numbers: does not count in this mode" --bytes --kernel=numbers
 usage "--fold-case: requires --letters" --fold-case

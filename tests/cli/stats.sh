@@ -27,9 +27,9 @@ p50 1 1.5
 p90 4.5
 p100 4.5
 EOF
-for option in -s --stats; do
+for option in -s --stats ''; do
     run -qn $option $bins --quantiles=0,0.5,0.9,1 numbers
-    counts "numbers, $option" expected
+    counts "numbers, --quantiles $option" expected
 done
 run -qns $bins --quantiles=0,0.5,0.9,1 --threads=3 numbers
 counts "numbers, three threads" expected
@@ -48,10 +48,22 @@ counts "numbers, --invalid=skip" skipped
 
 # JSON keeps the bins, and has the facts beside them.
 cat >expected.json <<'EOF'
-{"schema":"gpuhisto/1","mode":"numbers","total":3,"counted":2,"other":1,"below":1,"above":0,"invalid":0,"bins":[{"lo":0,"hi":2,"count":1},{"lo":2,"hi":4,"count":1}],"stats":{"count":3,"invalid":0,"min":-1,"max":3,"sum":3,"mean":1,"stddev":1.632993161855452,"p50":[0,2],"p90":3,"p99":3,"p99.9":3}}
+{"schema":"gpuhisto/1","mode":"numbers","total":3,"counted":2,"other":1,"below":1,"above":0,"invalid":0,"bins":[{"lo":0,"hi":2,"count":1},{"lo":2,"hi":4,"count":1}],"quantiles":[{"q":0.5,"value":0,"error":1,"lower":0,"upper":2},{"q":0.9,"value":3,"error":0,"lower":3,"upper":3},{"q":0.99,"value":3,"error":0,"lower":3,"upper":3},{"q":0.999,"value":3,"error":0,"lower":3,"upper":3}],"stats":{"count":3,"invalid":0,"min":-1,"max":3,"sum":3,"mean":1,"stddev":1.632993161855452,"p50":[0,2],"p90":3,"p99":3,"p99.9":3}}
 EOF
-printf '1 -1 3\n' | run -ns -F json --edges=0,2,4
-counts "numbers, json" expected.json
+for option in -s --quantiles "--quantiles=0.1 --quantiles"; do
+    printf '1 -1 3\n' | run -n $option -F json --edges=0,2,4
+    counts "numbers, json, $option" expected.json
+done
+cat >expected.json <<'EOF'
+{"schema":"gpuhisto/1","mode":"numbers","total":4,"counted":3,"other":1,"below":0,"above":0,"invalid":1,"bins":[{"lo":1,"hi":1.01,"count":2},{"lo":2,"hi":2.01,"count":1}],"quantiles":[{"q":0.5,"value":1.005,"error":0.005,"lower":1,"upper":1.01}],"stats":{"count":3,"invalid":1,"min":1,"max":2,"sum":4.0009,"mean":1.3336333333333332,"stddev":0.47119253201024125,"p50":[1,1.01]}}
+EOF
+printf '1 2 1.0009 x' | run -nq -F json --quantiles=0.5
+counts "numbers, json, one quantile" expected.json
+cat >expected.json <<'EOF'
+{"schema":"gpuhisto/1","mode":"numbers","total":2,"counted":0,"other":2,"below":0,"above":2,"invalid":0,"bins":[],"quantiles":[{"q":0.5,"value":1e+300,"error":0,"lower":1e+300,"upper":1e+300},{"q":1,"value":"inf","error":0,"lower":"inf","upper":"inf"}],"stats":{"count":2,"invalid":0,"min":1e+300,"max":"inf","sum":"inf","mean":"inf","stddev":"nan","p50":1e+300,"p100":"inf"}}
+EOF
+echo inf 1e300 | run -n -F json --quantiles=0.5,1
+counts "numbers, json, beyond the bins" expected.json
 
 # An interval does not go beyond the least and the greatest number, even outside of the bins.
 expect <<'EOF'
@@ -64,6 +76,53 @@ EOF
 printf '%s\n' -5 -3 2 3 4 20 70 | run -ns --edges=0,10 --quantiles=0,0.25,0.5,0.75,1
 tail -n 5 out >quantiles
 same "quantiles outside of the bins" expected quantiles
+
+# Intervals hold the sample, and begin and end with edges as the table shows them.
+printf '0.001\n0.002\n0.003\n-5\n0\n7e300\ninf\n' >few
+[ "$SCALE" = small ] && size=100K || size=1M
+data numbers $size 9 >large
+echo -12.34567 >single
+for list in 0 1 0.5 .5,.25,0.75,1 0,0.001,0.01,0.1,0.123456789,0.9,0.99,0.999,0.9999,1; do
+    for file in few large single; do
+        for bins in --digits=3 --digits=1 --log=2:32 "--bins=50 --min=-10 --max=1000"; do
+            run -n -q $bins --quantiles=$list $file
+            check "quantiles $list of $file, $bins" "$HELPERS/oracle_numbers" -q $list out $file
+        done
+    done
+done
+expect <<'EOF'
+p0 1.2345678901234567
+p40 1.2345678901234567 1.24
+p60 1.23 1.24
+p80 2 2.01
+p100 12345.678
+EOF
+sed "s/^p60${tab}1.23/p60${tab}1.2345678901234567/" expected >narrowed
+printf '%s\n' 1.2345678901234567 1.2349 1.2385 2 12345.678 | run -n --quantiles=0,0.4,0.6,0.8,1
+tail -n 5 out >quantiles
+same "least, bins, greatest" narrowed quantiles
+# 0.25, 0.3, 0.3, 0.303 and 1
+printf '\000\000\200\076\232\231\231\076\232\231\231\076\315\312\232\076\000\000\200\077' |
+    run --values=f32 --quantiles=0.5
+tail -n 1 out >quantiles
+printf 'p50\t0.3\t0.301\n' >expected
+same "f32: edges as in the table" expected quantiles
+# The float nearest to 0.7 is below it, and a sample.
+printf '\000\000\000\000\063\063\063\077\063\063\063\077\063\063\063\077\000\000\200\077' |
+    run --values=f32 --quantiles=0.5
+tail -n 1 out >quantiles
+printf 'p50\t0.699999988079071\t0.701\n' >expected
+same "f32: an edge that is below its decimal" expected quantiles
+expect <<'EOF'
+p0 -inf
+p50 0
+p100 inf
+EOF
+printf 'inf 0 -inf' | run -n --log=2:32 --quantiles=-0,0.5,1
+tail -n 3 out >quantiles
+same "infinity and zero" expected quantiles
+printf '%s\n' 1 2 3 | run -np --quantiles=0.123456789,0.5
+check "plot: columns are aligned" [ "$(awk '{ print index($0, " " $2) }' out | sort -u)" = 13 ]
 
 # A sum is exact, whatever would be rounded on the way, and the order of the numbers does not matter.
 expect <<'EOF'
@@ -136,6 +195,12 @@ printf '\377\377\377\377\377\377\377\377\000\000\000\000\000\000\000\000' |
 sed -n '3,6p' out >facts
 same "u64" expected facts
 
+# Whole numbers that doubles do not hold: the value in JSON may be off, and says so.
+printf '\001\000\000\000\000\000\000\200\003\000\000\000\000\000\000\200' |
+    run -F json --values=u64 --edges=0,18446744073709551615 --quantiles=0
+check "u64, json: the interval" grep -q '"lower":9223372036854775809,"upper":9223372036854775809}' out
+check "u64, json: the error" grep -q '"value":9.223372036854776e+18,"error":2.220446049250313e-16,' out
+
 # --- bytes and letters ---
 
 expect <<'EOF'
@@ -188,10 +253,23 @@ counts "no bytes" expected
 # --- what does not go together ---
 
 run -ns --device=gpu numbers
-refuses "sums on a GPU" 2 "--device=gpu: does not sum numbers for --stats; leave it out"
+refuses "sums on a GPU" 2 "--device=gpu: does not sum numbers for --stats and --quantiles; leave it out"
+run -n --quantiles --device=gpu numbers
+refuses "quantiles on a GPU" 2 "--device=gpu: does not sum numbers for --stats and --quantiles; leave it out"
 run_as "$GPUHISTO" -ns --kernel=numbers numbers
-refuses "sums by a kernel" 2 "--kernel=numbers: cannot be combined with --stats"
-run -s --quantiles numbers
-refuses "quantiles of bytes" 2 "--quantiles, --invalid: require --numbers"
+refuses "sums by a kernel" 2 "--kernel=numbers: cannot be combined with --stats and --quantiles"
+run --quantiles numbers
+refuses "quantiles of bytes" 2 "--quantiles: requires --numbers or --values=TYPE"
+for option in --percent --nonzero --all; do
+    for stats in -s -ns "-n --quantiles" "-np --quantiles"; do
+        run $stats $option numbers
+        refuses "$stats $option" 2 "--percent, --nonzero, --all: facts have no bins; leave out --stats and --quantiles, or use --format=json for both"
+    done
+    run -nqs $option -F json numbers
+    check "json, $option" [ "$(cat status)" -eq 0 ]
+done
+# Bins that are not printed need not be laid.
+echo 7.001 7.002 | run -ns -B 10
+check "-B without a range" grep -q "^p99.9${tab}7.002\$" out
 
 summary

@@ -19,8 +19,10 @@ static void check_options(const struct options *options)
     bool binned = histogram->mode->is_binned;
     unsigned channels = histogram_channels(histogram);
     if (histogram->bins < 1 || options->pool.chunk_size < 1 || !options->pool.counter ||
-        options->report.quantile_count > QUANTILES_MAX || (!binned && histogram->bins > 256) ||
-        channels < 1 || (binned && histogram->bins != channels * ROWS(&histogram->binning)) ||
+        options->report.quantile_count > QUANTILES_MAX ||
+        (options->report.stats && options->report.quantile_count < 1) ||
+        (!binned && histogram->bins > 256) || channels < 1 ||
+        (binned && histogram->bins != channels * ROWS(&histogram->binning)) ||
         (!records_are_text(options->input.record_size) &&
          options->pool.chunk_size % options->input.record_size))
         abort();

@@ -1,6 +1,6 @@
 /* oracle_numbers BINS FILE...: the table that --numbers must give, and the message about the first
  * token that is not a number; BINS is MIN:MAX:COUNT, digits:N or log-linear.
- * oracle_numbers -q TABLE FILE...: whether the quantiles in TABLE are as good as they say.
+ * oracle_numbers -q LIST TABLE FILE...: whether the intervals in TABLE hold the quantiles of LIST.
  *
  * By the definition and nothing else: a token at a time, one edge after the other, all values
  * sorted. A FILE's name is what messages call it, but "standard input" is read as such. */
@@ -204,27 +204,30 @@ static void print_equal(double min, double max, size_t bins)
     }
 }
 
-/* Rows "qQ VALUE ERROR" of the table. */
-static int check_quantiles(const char *name)
+/* Rows "pPERCENT LOWER [UPPER]" of the table: whether they are those of the list, in its order, and
+ * each interval holds its sample and lies between the least and the greatest. */
+static int check_quantiles(const char *list, const char *name)
 {
     FILE *table = fopen(name, "r");
-    char line[256], value_text[64], error_text[64];
-    double q;
-    int seen = 0;
+    char line[256], lower_text[64], upper_text[64], *at = (char *)(uintptr_t)list;
+    double percent, q;
     while (table && fgets(line, sizeof line, table)) {
-        if (sscanf(line, "q%lf %63s %63s", &q, value_text, error_text) != 3)
+        int fields = sscanf(line, "p%lf %63s %63s", &percent, lower_text, upper_text);
+        if (fields < 2)
             continue;
-        double value = strtod(value_text, NULL), error = strtod(error_text, NULL);
-        double rank = ceil(q * (double)count);
-        double sample = values[rank < 1 ? 0 : (size_t)rank - 1];
-        double off = fabs(value - sample);
-        seen++;
-        if (value == sample || off <= error * (1 + 1e-13) * fabs(sample))
+        q = strtod(at, &at);
+        at += *at == ',';
+        double lower = strtod(lower_text, NULL);
+        double upper = fields == 3 ? strtod(upper_text, NULL) : lower;
+        double rank = ceil(q * (double)count), sample = values[rank < 1 ? 0 : (size_t)rank - 1];
+        if (fabs(percent - 100 * q) < 1e-9 && sample >= lower && sample <= upper &&
+            lower >= values[0] && upper <= values[count - 1])
             continue;
-        fprintf(stderr, "q%g is %g, not %g\n", q, sample, value);
+        fprintf(stderr, "the %g-quantile is %.17g, not from %s to %g\n", q, sample, lower_text,
+                upper);
         return 1;
     }
-    return seen == 0;
+    return at == list || *at != '\0';
 }
 
 int main(int argc, char **argv)
@@ -232,10 +235,10 @@ int main(int argc, char **argv)
     double min, max;
     size_t bins, all;
     int digits = 0;
-    bool quantiles = argc > 2 && strcmp(argv[1], "-q") == 0;
+    bool quantiles = argc > 3 && strcmp(argv[1], "-q") == 0;
     if (argc < 3)
         return 2;
-    for (int i = 2 + quantiles; i < argc; i++)
+    for (int i = quantiles ? 4 : 2; i < argc; i++)
         read_tokens(argv[i]);
     all = count;
     count = 0;
@@ -244,7 +247,7 @@ int main(int argc, char **argv)
             values[count++] = values[i];
     qsort(values, count, sizeof *values, ascending);
     if (quantiles)
-        return check_quantiles(argv[2]);
+        return check_quantiles(argv[2], argv[3]);
     if (sscanf(argv[1], "%lf:%lf:%zu", &min, &max, &bins) == 3)
         print_equal(min, max, bins);
     else

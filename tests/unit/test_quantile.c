@@ -1,6 +1,8 @@
-/* The error of a quantile is a bound: for every log-linear bin, those of decimal digits and bins at
- * random, whatever sample of the bin it was, in exact arithmetic; and also as it is printed. */
-#include "src/report/quantile.h"
+/* The interval of a quantile is the bin, and its error is a bound: for every log-linear bin, those
+ * of decimal digits and bins at random, whatever sample of the bin it was, in exact arithmetic; and
+ * also as it is printed. */
+#include "src/histogram/quantile.h"
+#include "src/histogram/show_number.h"
 #include "tests/helpers/bits.h"
 #include "tests/helpers/random.h"
 
@@ -40,34 +42,70 @@ static bool is_bound(double value, double sample, double error)
     return off.high < bound.high || (off.high == bound.high && off.low <= bound.low);
 }
 
-/* The quantile of one sample in a bin against all that the sample can have been. The worst ones are
- * at the ends of the bin. */
-static void check_bin(const struct binning *binning, struct tally *tally, size_t bin)
+/* A tally of three samples, of which the second is to be put into a bin. */
+struct sampled {
+    struct histogram histogram;
+    struct moments moments;
+    struct tally tally;
+};
+
+static void sampled_open(struct sampled *sampled, const struct binning *binning)
 {
-    double a = binning_edge(binning, bin), b = nextafter(binning_edge(binning, bin + 1), -HUGE_VAL);
-    tally->counts[1 + bin] = tally->samples = 1;
-    struct quantile found = quantile(binning, tally, 0.5);
-    tally->counts[1 + bin] = 0;
-    a = a < -DBL_MAX ? -DBL_MAX : a;
-    /* A decimal that reads back as the error is above the midpoint below it. */
-    double printed = found.error == 0 || found.error == 1 ? found.error : nextafter(found.error, 0);
-    cases++;
-    if (is_bound(found.value, a, printed) && is_bound(found.value, b, printed))
-        return;
-    if (wrong++ < 20)
-        fprintf(stderr, "FAIL: samples from %.17g to %.17g: %.17g errs by more than %.17g\n", a, b,
-                found.value, found.error);
+    *sampled = (struct sampled){.moments = {.any = true, .min = -HUGE_VAL, .max = HUGE_VAL}};
+    sampled->histogram.binning = *binning;
+    sampled->tally =
+        (struct tally){.bins = ROWS(binning),
+                       .samples = 3,
+                       .moments = &sampled->moments,
+                       .counts = calloc(ROWS(binning), sizeof sampled->tally.counts[0])};
+    if (!sampled->tally.counts)
+        abort();
+    sampled->tally.counts[ROW_BELOW] = sampled->tally.counts[ROW_ABOVE(binning)] = 1;
 }
 
-static void check_bins(const struct binning *binning)
+static struct quantile median_in_row(struct sampled *sampled, size_t row)
 {
-    struct tally tally = {.bins = ROWS(binning)};
-    tally.counts = calloc(tally.bins, sizeof tally.counts[0]);
-    if (!tally.counts)
-        abort();
-    for (size_t bin = 0; bin < binning->bins; bin++)
-        check_bin(binning, &tally, bin);
-    free(tally.counts);
+    sampled->tally.counts[row]++;
+    struct quantile found = quantile(&sampled->histogram, &sampled->tally, 0.5);
+    sampled->tally.counts[row]--;
+    return found;
+}
+
+/* The quantile of a sample in a bin against all that the sample can have been. The worst ones are
+ * at the ends of the bin. */
+static void check_bin(struct sampled *sampled, size_t bin, bool singles)
+{
+    const struct binning *binning = &sampled->histogram.binning;
+    double a = binning_edge(binning, bin), edge = binning_edge(binning, bin + 1);
+    double b = singles ? nextafterf((float)edge, -HUGE_VALF) : nextafter(edge, -HUGE_VAL);
+    b = b < a ? a : b; /* zero alone, below the least double */
+    struct quantile found = median_in_row(sampled, 1 + bin);
+    struct estimate estimate = quantile_estimate(&found);
+    bool is_bin = found.lower == a && found.upper == (a == b ? b : edge) &&
+                  strtod(found.lower_text, NULL) <= a && strtod(found.upper_text, NULL) >= b;
+    a = a < -DBL_MAX ? -DBL_MAX : a;
+    /* A decimal that reads back as the error is above the midpoint below it. */
+    double printed =
+        estimate.error == 0 || estimate.error == 1 ? estimate.error : nextafter(estimate.error, 0);
+    cases++;
+    if (is_bin && is_bound(estimate.value, a, printed) && is_bound(estimate.value, b, printed))
+        return;
+    if (wrong++ < 20)
+        fprintf(stderr,
+                "FAIL: samples from %.17g to %.17g (%s to %s): %.17g errs by more than %.17g\n", a,
+                b, found.lower_text, found.upper_text, estimate.value, estimate.error);
+}
+
+static void check_bins(const struct binning *binning, bool singles)
+{
+    struct sampled sampled;
+    sampled_open(&sampled, binning);
+    for (size_t bin = 0; bin < binning->bins; bin++) {
+        double a = binning_edge(binning, bin), b = binning_edge(binning, bin + 1);
+        if (!singles || (a >= -FLT_MAX && b <= FLT_MAX)) /* no float is beyond these */
+            check_bin(&sampled, bin, singles);
+    }
+    free(sampled.tally.counts);
 }
 
 static int ascending(const void *a, const void *b)
@@ -92,39 +130,56 @@ static void check_random_edges(void)
     struct binning binning;
     if (binning_edges(&binning, edges, 64) != BINNING_OK)
         return; /* two are the same */
-    check_bins(&binning);
+    check_bins(&binning, false);
     binning_free(&binning);
 }
 
-/* The bound that the man page promises, for all bins from a value on. */
-static void check_tight(const struct binning *binning, double from, double bound)
+/* How many digits a number is printed with. */
+static size_t digits_of(double value)
 {
-    struct tally tally = {.bins = ROWS(binning), .samples = 1};
-    tally.counts = calloc(tally.bins, sizeof tally.counts[0]);
-    if (!tally.counts)
-        abort();
+    char text[SHOW_NUMBER];
+    size_t digits = 0;
+    show_double(value, text);
+    for (const char *at = text; *at && *at != 'e'; at++)
+        digits += (*at >= '0' && *at <= '9') && (digits > 0 || *at != '0');
+    return digits;
+}
+
+/* The bound that the man page promises, for all bins from a value on; and few digits. */
+static void check_tight(const struct binning *binning, double from, double bound, size_t digits)
+{
+    struct sampled sampled;
+    sampled_open(&sampled, binning);
     for (size_t row = binning_row(binning, from); row < ROW_ABOVE(binning); row++) {
-        tally.counts[row] = 1;
-        double error = quantile(binning, &tally, 0.5).error;
-        tally.counts[row] = 0;
+        struct quantile found = median_in_row(&sampled, row);
+        struct estimate estimate = quantile_estimate(&found);
+        bool short_value =
+            estimate.value < 1 && estimate.value > 0 && digits_of(estimate.value) <= digits;
         cases++;
-        if (!(error <= bound + 1e-15) && wrong++ < 20)
-            fprintf(stderr, "FAIL: row %zu: the error may be %.17g\n", row, error);
+        if (!(estimate.error <= bound && (short_value || estimate.value >= 1)) && wrong++ < 20)
+            fprintf(stderr, "FAIL: row %zu: %.17g may err by %.17g\n", row, estimate.value,
+                    estimate.error);
     }
-    free(tally.counts);
+    free(sampled.tally.counts);
 }
 
 int main(void)
 {
     struct binning binning;
     binning_log_linear(&binning);
-    check_bins(&binning);
-    check_tight(&binning, DBL_MIN, 1.0 / 65);
+    check_bins(&binning, false);
+    check_tight(&binning, DBL_MIN, 1.11 / 65, 4);
     for (unsigned digits = 1; digits <= 2; digits++) { /* time goes by the square of bins */
         if (binning_digits(&binning, digits, false) != BINNING_OK)
             return 1;
-        check_bins(&binning);
-        check_tight(&binning, 1e-38, 1 / (2 * pow(10, digits - 1) + 1));
+        check_bins(&binning, false);
+        check_tight(&binning, 1e-38, 1.11 / (2 * pow(10, digits - 1) + 1), digits + 2);
+        binning_free(&binning);
+    }
+    for (unsigned digits = 1; digits <= 2; digits++) { /* of floats */
+        if (binning_digits(&binning, digits, true) != BINNING_OK)
+            return 1;
+        check_bins(&binning, true);
         binning_free(&binning);
     }
     for (unsigned i = 0; i < 2000; i++)
