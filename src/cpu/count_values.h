@@ -379,7 +379,7 @@ static void count_few_bins(const struct count_plan *plan, const unsigned char *d
 
 /* Channels take turns, and a batch begins with the first one. */
 static void count_channels(const struct count_plan *plan, const unsigned char *data, size_t values,
-                           struct tally *tally)
+                           struct tally *tally, struct paged_counts *paged)
 {
     const struct histogram *histogram = plan->histogram;
     const size_t channels = histogram->channels, most = BATCH - BATCH % channels;
@@ -390,21 +390,41 @@ static void count_channels(const struct count_plan *plan, const unsigned char *d
         size_t now = values < most ? values : most;
         find_rows(plan, data, now, rows, NULL);
         for (size_t i = 0; i < now; i++)
-            tally->counts[first[i] + rows[i]]++;
+            rows[i] += first[i];
+        if (paged)
+            paged_count(paged, rows, now);
+        for (size_t i = 0; !paged && i < now; i++)
+            tally->counts[rows[i]]++;
         tally->samples += now;
         data += now * histogram->type.size;
         values -= now;
     }
 }
 
+static void count_values_in_pages(const struct count_plan *plan, const unsigned char *data,
+                                  size_t values, struct tally *tally, struct paged_counts *paged)
+{
+    uint32_t rows[BATCH];
+    tally->samples += values;
+    for (size_t now; values > 0; values -= now, data += now * plan->histogram->type.size) {
+        now = values < BATCH ? values : BATCH;
+        find_rows(plan, data, now, rows, tally->moments);
+        paged_count(paged, rows, now);
+    }
+}
+
 static void OWN(count_values)(const struct count_plan *plan, const unsigned char *data, size_t len,
-                              struct tally *tally)
+                              struct tally *tally, struct paged_counts *paged)
 {
     const struct histogram *histogram = plan->histogram;
     size_t size = histogram->type.size, values = len / size;
     bool few = histogram->bins <= FEW_BINS + 3;
     if (histogram->channels > 1) {
-        count_channels(plan, data, values, tally);
+        count_channels(plan, data, values, tally, paged);
+        return;
+    }
+    if (paged) {
+        count_values_in_pages(plan, data, values, tally, paged);
         return;
     }
     while (values >= BATCH) {
@@ -486,8 +506,22 @@ TARGET static void count_rows(const uint32_t rows[BATCH], struct turns *turns, u
     count_in_turns(turns, rows);
 }
 
+static void count_numbers_in_pages(const struct count_plan *plan, const unsigned char *text,
+                                   size_t len, struct tally *tally, struct paged_counts *paged)
+{
+    uint32_t rows[BATCH];
+    size_t numbers, used;
+    do {
+        numbers = find_rows_of_numbers(plan, text, len, rows, &used, tally->moments);
+        paged_count(paged, rows, numbers);
+        tally->samples += numbers;
+        text += used;
+        len -= used;
+    } while (numbers == BATCH);
+}
+
 static void OWN(count_numbers)(const struct count_plan *plan, const unsigned char *text, size_t len,
-                               struct tally *tally)
+                               struct tally *tally, struct paged_counts *paged)
 {
     uint64_t *counts = tally->counts;
     uint32_t rows[BATCH];
@@ -495,6 +529,10 @@ static void OWN(count_numbers)(const struct count_plan *plan, const unsigned cha
     uint64_t sum = 0;
     size_t numbers, used;
     tally->newlines += count_newlines(text, len);
+    if (paged) {
+        count_numbers_in_pages(plan, text, len, tally, paged);
+        return;
+    }
     for (;; text += used, len -= used) {
         numbers = find_rows_of_numbers(plan, text, len, rows, &used, tally->moments);
         sum += numbers;
