@@ -23,9 +23,13 @@
 
 /* --- values --- */
 
+/* Bytes of the longest vectors, and of a line of the cache. Whether arrays begin with a line must
+ * not depend on what else is on the stack: a vector in two lines takes twice as long. */
+#define ALIGNED _Alignas(64)
+
 /* A batch where it is aligned, and in this machine's byte order: what a vectorizer understands. */
 union batch {
-    unsigned char bytes[BATCH * 8];
+    ALIGNED unsigned char bytes[BATCH * 8];
     uint16_t bits16[BATCH];
     uint32_t bits32[BATCH];
     uint64_t bits64[BATCH];
@@ -330,7 +334,7 @@ static void count_many_bins(const struct count_plan *plan, const unsigned char *
                             size_t batches, struct tally *tally)
 {
     uint64_t *counts = tally->counts;
-    uint32_t rows[BATCH];
+    ALIGNED uint32_t rows[BATCH];
     for (; batches; batches--, data += BATCH * plan->histogram->type.size) {
         find_rows(plan, data, BATCH, rows, tally->moments);
         for (size_t i = 0; i < BATCH; i++)
@@ -368,7 +372,7 @@ static void end_turns(struct turns *turns, uint64_t *counts, size_t bins, uint32
 static void count_few_bins(const struct count_plan *plan, const unsigned char *data, size_t batches,
                            struct tally *tally)
 {
-    uint32_t rows[BATCH];
+    ALIGNED uint32_t rows[BATCH];
     struct turns turns = {0};
     for (; batches; batches--, data += BATCH * plan->histogram->type.size) {
         find_rows(plan, data, BATCH, rows, tally->moments);
@@ -383,7 +387,8 @@ static void count_channels(const struct count_plan *plan, const unsigned char *d
 {
     const struct histogram *histogram = plan->histogram;
     const size_t channels = histogram->channels, most = BATCH - BATCH % channels;
-    uint32_t rows[BATCH], first[BATCH], each = (uint32_t)histogram_rows(histogram);
+    ALIGNED uint32_t rows[BATCH], first[BATCH];
+    const uint32_t each = (uint32_t)histogram_rows(histogram);
     for (size_t i = 0; i < most; i++)
         first[i] = (uint32_t)(i % channels) * each;
     while (values > 0) {
@@ -404,7 +409,7 @@ static void count_channels(const struct count_plan *plan, const unsigned char *d
 static void count_values_in_pages(const struct count_plan *plan, const unsigned char *data,
                                   size_t values, struct tally *tally, struct paged_counts *paged)
 {
-    uint32_t rows[BATCH];
+    ALIGNED uint32_t rows[BATCH];
     tally->samples += values;
     for (size_t now; values > 0; values -= now, data += now * plan->histogram->type.size) {
         now = values < BATCH ? values : BATCH;
@@ -436,7 +441,7 @@ static void OWN(count_values)(const struct count_plan *plan, const unsigned char
         data += batches * BATCH * size;
         values -= batches * BATCH;
     }
-    uint32_t rows[BATCH];
+    ALIGNED uint32_t rows[BATCH];
     if (values)
         find_rows(plan, data, values, rows, tally->moments);
     for (size_t i = 0; i < values; i++)
@@ -509,7 +514,7 @@ TARGET static void count_rows(const uint32_t rows[BATCH], struct turns *turns, u
 static void count_numbers_in_pages(const struct count_plan *plan, const unsigned char *text,
                                    size_t len, struct tally *tally, struct paged_counts *paged)
 {
-    uint32_t rows[BATCH];
+    ALIGNED uint32_t rows[BATCH];
     size_t numbers, used;
     do {
         numbers = find_rows_of_numbers(plan, text, len, rows, &used, tally->moments);
@@ -524,7 +529,7 @@ static void OWN(count_numbers)(const struct count_plan *plan, const unsigned cha
                                struct tally *tally, struct paged_counts *paged)
 {
     uint64_t *counts = tally->counts;
-    uint32_t rows[BATCH];
+    ALIGNED uint32_t rows[BATCH];
     struct turns turns = {0};
     uint64_t sum = 0;
     size_t numbers, used;
