@@ -1,0 +1,187 @@
+/* Exact sums of a batch of numbers that are not too far apart, and of their squares: a part of
+ * count_moments.h.
+ *
+ * A number is cut into three limbs, whole numbers of at most 23 bits and a sign: x is (a * 2^48 +
+ * b * 2^24 + c) times a power of two, which the greatest number of the batch decides. Products of
+ * two limbs have 46 bits, so a double adds up 128 of them without rounding; and the square of x is
+ * a * a, 2 * a * b and so on. Then all limbs' sums are put together as whole numbers. */
+#ifndef GPUHISTO_SUM_LIMBS_H
+#define GPUHISTO_SUM_LIMBS_H
+
+#include "src/histogram/moments.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <string.h>
+
+/* Doubles of a vector, all of which have sums of their own. */
+#ifdef VECTOR
+#define LIMB_LANES (VECTOR / sizeof(double))
+#else
+#define LIMB_LANES 2
+#endif
+
+/* Numbers of a lane whose products a double adds up. */
+#define LIMB_ADDENDS 128
+
+#define LIMB_STEP 24      /* bits from limb to limb */
+#define LIMBS_ABOVE 70    /* bits of the greatest number above the unit of c */
+#define LIMBS_SPAN 0x1p18 /* times the least number: then the unit is in no number's bits */
+#define LIMBS_MAX 0x1p480 /* beyond, and below the next, powers of two would be infinite or 0 */
+#define LIMBS_LEAST 0x1p-480
+
+/* Adding it, and taking it away again, rounds to a multiple of 2^bits. */
+#define LIMB_ROUNDER(bits) (0x1.8p52 * (double)((uint64_t)1 << (bits)))
+
+/* What is added up: limbs, and products of two of them. */
+enum limb_sum { SUM_A, SUM_B, SUM_C, SUM_AA, SUM_AB, SUM_AC, SUM_BB, SUM_BC, SUM_CC, LIMB_SUMS };
+
+struct limb_lanes {
+    double of[LIMB_SUMS][LIMB_LANES];
+    double wrong[LIMB_LANES]; /* not 0: a number has bits below the unit, or is none */
+};
+
+/* x * y + z, which is exact wherever it is used. */
+TARGET INLINE double exact_fma(double x, double y, double z)
+{
+#ifdef SQUARE_BY_FMA
+    return __builtin_fma(x, y, z);
+#else
+    return x * y + z;
+#endif
+}
+
+/* Adds up LIMB_LANES * LIMB_ADDENDS numbers. */
+TARGET INLINE void limbs_add_up(struct limb_lanes *lanes, const double *values, double scale,
+                                bool check)
+{
+    const double rounder_a = LIMB_ROUNDER(2 * LIMB_STEP), rounder_b = LIMB_ROUNDER(LIMB_STEP);
+    struct limb_lanes sums = {{{0}}, {0}};
+    for (size_t i = 0; i < LIMB_LANES * LIMB_ADDENDS; i += LIMB_LANES)
+        for (size_t j = 0; j < LIMB_LANES; j++) {
+            const double x = values[i + j];
+            const double a = exact_fma(x, scale, rounder_a) - rounder_a;
+            const double rest = exact_fma(x, scale, -a);
+            const double b = (rest + rounder_b) - rounder_b, c = rest - b;
+            sums.of[SUM_A][j] += a;
+            sums.of[SUM_B][j] += b;
+            sums.of[SUM_C][j] += c;
+            sums.of[SUM_AA][j] = exact_fma(a, a, sums.of[SUM_AA][j]);
+            sums.of[SUM_AB][j] = exact_fma(a, b, sums.of[SUM_AB][j]);
+            sums.of[SUM_AC][j] = exact_fma(a, c, sums.of[SUM_AC][j]);
+            sums.of[SUM_BB][j] = exact_fma(b, b, sums.of[SUM_BB][j]);
+            sums.of[SUM_BC][j] = exact_fma(b, c, sums.of[SUM_BC][j]);
+            sums.of[SUM_CC][j] = exact_fma(c, c, sums.of[SUM_CC][j]);
+            if (check)
+                sums.wrong[j] = (c + LIMB_ROUNDER(0)) - LIMB_ROUNDER(0) == c ? sums.wrong[j] : 1;
+        }
+    *lanes = sums;
+}
+
+/* The sum of all lanes, in units of 2^-bits, of which it has less than 2^60. */
+TARGET INLINE whole limbs_total(const double lanes[LIMB_LANES], int bits)
+{
+    const double unit = 1 / (double)((whole)1 << bits), rounder = LIMB_ROUNDER(27);
+    double high = 0, low = 0;
+    for (size_t j = 0; j < LIMB_LANES; j++) {
+        const double lane = lanes[j] * unit, part = (lane + rounder) - rounder;
+        high += part;
+        low += lane - part;
+    }
+    return (whole)(int64_t)high + (whole)(int64_t)low;
+}
+
+/* Adds the sums of lanes whose unit is 2^exponent. */
+TARGET INLINE void limbs_put_together(struct moments *moments, const struct limb_lanes *lanes,
+                                      int exponent)
+{
+    const whole step = (whole)1 << LIMB_STEP;
+    whole of[LIMB_SUMS];
+    static const int bits[LIMB_SUMS] = {
+        [SUM_A] = 2 * LIMB_STEP,  [SUM_B] = LIMB_STEP,      [SUM_AA] = 4 * LIMB_STEP,
+        [SUM_AB] = 3 * LIMB_STEP, [SUM_AC] = 2 * LIMB_STEP, [SUM_BB] = 2 * LIMB_STEP,
+        [SUM_BC] = LIMB_STEP};
+    for (size_t sum = 0; sum < LIMB_SUMS; sum++)
+        of[sum] = limbs_total(lanes->of[sum], bits[sum]);
+    exact_sum_add_whole(&moments->sum, (of[SUM_A] * step + of[SUM_B]) * step + of[SUM_C], exponent);
+    exact_sum_add_whole(&moments->squares, of[SUM_AA] * step + 2 * of[SUM_AB],
+                        2 * exponent + 3 * LIMB_STEP);
+    exact_sum_add_whole(&moments->squares,
+                        ((2 * of[SUM_AC] + of[SUM_BB]) * step + 2 * of[SUM_BC]) * step + of[SUM_CC],
+                        2 * exponent);
+}
+
+/* 2^exponent, for exponents of normal doubles. */
+TARGET INLINE double power_of_two(int exponent)
+{
+    const uint64_t bits = (uint64_t)(exponent + 1023) << 52;
+    double power;
+    memcpy(&power, &bits, sizeof power);
+    return power;
+}
+
+/* Adds up a batch whose greatest magnitude is `most`, unless some number is none, or is not in so
+ * few bits. That is looked for if `check`; otherwise it is known that no magnitude is less than
+ * most / LIMBS_SPAN, and only NaN is looked for. Whether it was added. */
+TARGET INLINE bool limbs_of_batch(struct moments *moments, const double *values, double most,
+                                  bool check)
+{
+    enum { LIMB_BLOCK = LIMB_LANES * LIMB_ADDENDS, LIMB_BLOCKS = BATCH / LIMB_BLOCK };
+    struct limb_lanes lanes[LIMB_BLOCKS];
+    uint64_t bits;
+    double wrong = 0;
+    memcpy(&bits, &most, sizeof bits);
+    const int exponent = (int)(bits >> 52) - 1023 - LIMBS_ABOVE;
+    for (size_t i = 0; i < LIMB_BLOCKS; i++) {
+        limbs_add_up(&lanes[i], values + i * LIMB_BLOCK, power_of_two(-exponent), check);
+        for (size_t j = 0; j < LIMB_LANES; j++)
+            wrong += check ? lanes[i].wrong[j] : lanes[i].of[SUM_A][j] * 0;
+    }
+    if (wrong != 0)
+        return false; /* also if it is NaN */
+    for (size_t i = 0; i < LIMB_BLOCKS; i++)
+        limbs_put_together(moments, &lanes[i], exponent);
+    return true;
+}
+
+/* The least and the greatest of a batch, without NaN unless the first is one. Two vectors take
+ * turns, so that neither waits for the one before it. */
+TARGET INLINE void limbs_take_range(const double *values, double *least, double *greatest)
+{
+    double min[2][LIMB_LANES], max[2][LIMB_LANES];
+    for (size_t j = 0; j < LIMB_LANES; j++)
+        min[0][j] = min[1][j] = max[0][j] = max[1][j] = values[0];
+    for (size_t i = 0; i < BATCH; i += 2 * LIMB_LANES) {
+        const double *const next = values + i + LIMB_LANES;
+        for (size_t j = 0; j < LIMB_LANES; j++)
+            min[0][j] = values[i + j] < min[0][j] ? values[i + j] : min[0][j];
+        for (size_t j = 0; j < LIMB_LANES; j++)
+            max[0][j] = values[i + j] > max[0][j] ? values[i + j] : max[0][j];
+        for (size_t j = 0; j < LIMB_LANES; j++)
+            min[1][j] = next[j] < min[1][j] ? next[j] : min[1][j];
+        for (size_t j = 0; j < LIMB_LANES; j++)
+            max[1][j] = next[j] > max[1][j] ? next[j] : max[1][j];
+    }
+    *least = *greatest = values[0];
+    for (size_t k = 0; k < 2; k++)
+        for (size_t j = 0; j < LIMB_LANES; j++) {
+            *least = min[k][j] < *least ? min[k][j] : *least;
+            *greatest = max[k][j] > *greatest ? max[k][j] : *greatest;
+        }
+}
+
+/* Adds a whole batch to moments if its numbers are not too far apart. Whether it did. */
+TARGET static bool add_limbs(struct moments *moments, const double *values)
+{
+    double min, max;
+    limbs_take_range(values, &min, &max);
+    const double most = max > -min ? max : -min;
+    if (!(most >= LIMBS_LEAST && most < LIMBS_MAX) ||
+        !(min > 0 && max < min * LIMBS_SPAN ? limbs_of_batch(moments, values, most, false)
+                                            : limbs_of_batch(moments, values, most, true)))
+        return false;
+    moments_widen(moments, min, max);
+    return true;
+}
+
+#endif
