@@ -1,10 +1,11 @@
 /* Exact sums of a batch of numbers that are not too far apart, and of their squares: a part of
  * count_moments.h.
  *
- * A number is cut into three limbs, whole numbers of at most 23 bits and a sign: x is (a * 2^48 +
- * b * 2^24 + c) times a power of two, which the greatest number of the batch decides. Products of
- * two limbs have 46 bits, so a double adds up 128 of them without rounding; and the square of x is
- * a * a, 2 * a * b and so on. Then all limbs' sums are put together as whole numbers. */
+ * A number is cut into three limbs, whole numbers of at most 24 bits and a sign: x is (a * 2^50 +
+ * b * 2^25 + c) times a power of two, which the greatest number of the batch decides. Products of
+ * two limbs have 48 bits, so a double adds up 32 of them without rounding; and the square of x is
+ * a * a, 2 * a * b and so on. These sums are added up in two parts, and at last put together as
+ * whole numbers. */
 #ifndef GPUHISTO_SUM_LIMBS_H
 #define GPUHISTO_SUM_LIMBS_H
 
@@ -22,11 +23,11 @@
 #endif
 
 /* Numbers of a lane whose products a double adds up. */
-#define LIMB_ADDENDS 128
+#define LIMB_ADDENDS 32
 
-#define LIMB_STEP 24      /* bits from limb to limb */
-#define LIMBS_ABOVE 70    /* bits of the greatest number above the unit of c */
-#define LIMBS_SPAN 0x1p18 /* times the least number: then the unit is in no number's bits */
+#define LIMB_STEP 25      /* bits from limb to limb */
+#define LIMBS_ABOVE 73    /* bits of the greatest number above the unit of c */
+#define LIMBS_SPAN 0x1p21 /* times the least number: then the unit is in no number's bits */
 #define LIMBS_MAX 0x1p480 /* beyond, and below the next, powers of two would be infinite or 0 */
 #define LIMBS_LEAST 0x1p-480
 
@@ -36,8 +37,16 @@
 /* What is added up: limbs, and products of two of them. */
 enum limb_sum { SUM_A, SUM_B, SUM_C, SUM_AA, SUM_AB, SUM_AC, SUM_BB, SUM_BC, SUM_CC, LIMB_SUMS };
 
+/* The unit of each, as a power of two; that of c is 1. */
+#define LIMB_UNITS                                                                                 \
+    {                                                                                              \
+        [SUM_A] = 0x1p50, [SUM_B] = 0x1p25, [SUM_C] = 1, [SUM_AA] = 0x1p100, [SUM_AB] = 0x1p75,    \
+        [SUM_AC] = 0x1p50, [SUM_BB] = 0x1p50, [SUM_BC] = 0x1p25, [SUM_CC] = 1                      \
+    }
+
+/* Sums of up to 53 bits are added up as multiples of 2^27 units, and what is left. */
 struct limb_lanes {
-    double of[LIMB_SUMS][LIMB_LANES];
+    double high[LIMB_SUMS][LIMB_LANES], low[LIMB_SUMS][LIMB_LANES];
     double wrong[LIMB_LANES]; /* not 0: a number has bits below the unit, or is none */
 };
 
@@ -51,44 +60,51 @@ TARGET INLINE double exact_fma(double x, double y, double z)
 #endif
 }
 
-/* Adds up LIMB_LANES * LIMB_ADDENDS numbers. */
+/* Adds LIMB_LANES * LIMB_ADDENDS numbers, each times scale. */
 TARGET INLINE void limbs_add_up(struct limb_lanes *lanes, const double *values, double scale,
                                 bool check)
 {
+    static const double units[LIMB_SUMS] = LIMB_UNITS;
     const double rounder_a = LIMB_ROUNDER(2 * LIMB_STEP), rounder_b = LIMB_ROUNDER(LIMB_STEP);
-    struct limb_lanes sums = {{{0}}, {0}};
+    double sums[LIMB_SUMS][LIMB_LANES] = {{0}};
     for (size_t i = 0; i < LIMB_LANES * LIMB_ADDENDS; i += LIMB_LANES)
         for (size_t j = 0; j < LIMB_LANES; j++) {
             const double x = values[i + j];
             const double a = exact_fma(x, scale, rounder_a) - rounder_a;
             const double rest = exact_fma(x, scale, -a);
             const double b = (rest + rounder_b) - rounder_b, c = rest - b;
-            sums.of[SUM_A][j] += a;
-            sums.of[SUM_B][j] += b;
-            sums.of[SUM_C][j] += c;
-            sums.of[SUM_AA][j] = exact_fma(a, a, sums.of[SUM_AA][j]);
-            sums.of[SUM_AB][j] = exact_fma(a, b, sums.of[SUM_AB][j]);
-            sums.of[SUM_AC][j] = exact_fma(a, c, sums.of[SUM_AC][j]);
-            sums.of[SUM_BB][j] = exact_fma(b, b, sums.of[SUM_BB][j]);
-            sums.of[SUM_BC][j] = exact_fma(b, c, sums.of[SUM_BC][j]);
-            sums.of[SUM_CC][j] = exact_fma(c, c, sums.of[SUM_CC][j]);
+            sums[SUM_A][j] += a;
+            sums[SUM_B][j] += b;
+            sums[SUM_C][j] += c;
+            sums[SUM_AA][j] = exact_fma(a, a, sums[SUM_AA][j]);
+            sums[SUM_AB][j] = exact_fma(a, b, sums[SUM_AB][j]);
+            sums[SUM_AC][j] = exact_fma(a, c, sums[SUM_AC][j]);
+            sums[SUM_BB][j] = exact_fma(b, b, sums[SUM_BB][j]);
+            sums[SUM_BC][j] = exact_fma(b, c, sums[SUM_BC][j]);
+            sums[SUM_CC][j] = exact_fma(c, c, sums[SUM_CC][j]);
             if (check)
-                sums.wrong[j] = (c + LIMB_ROUNDER(0)) - LIMB_ROUNDER(0) == c ? sums.wrong[j] : 1;
+                lanes->wrong[j] =
+                    (c + LIMB_ROUNDER(0)) - LIMB_ROUNDER(0) == c ? lanes->wrong[j] : 1;
         }
-    *lanes = sums;
+    for (size_t sum = 0; sum < LIMB_SUMS; sum++)
+        for (size_t j = 0; j < LIMB_LANES; j++) {
+            const double rounder = LIMB_ROUNDER(27) * units[sum];
+            const double part = (sums[sum][j] + rounder) - rounder;
+            lanes->high[sum][j] += part;
+            lanes->low[sum][j] += sums[sum][j] - part;
+        }
 }
 
-/* The sum of all lanes, in units of 2^-bits, of which it has less than 2^60. */
-TARGET INLINE whole limbs_total(const double lanes[LIMB_LANES], int bits)
+/* The sum of all lanes, in units, of which it has less than 2^60. */
+TARGET INLINE whole limbs_total(const struct limb_lanes *lanes, enum limb_sum sum)
 {
-    const double unit = 1 / (double)((whole)1 << bits), rounder = LIMB_ROUNDER(27);
+    static const double units[LIMB_SUMS] = LIMB_UNITS;
     double high = 0, low = 0;
     for (size_t j = 0; j < LIMB_LANES; j++) {
-        const double lane = lanes[j] * unit, part = (lane + rounder) - rounder;
-        high += part;
-        low += lane - part;
+        high += lanes->high[sum][j];
+        low += lanes->low[sum][j];
     }
-    return (whole)(int64_t)high + (whole)(int64_t)low;
+    return (whole)(int64_t)(high / units[sum]) + (whole)(int64_t)(low / units[sum]);
 }
 
 /* Adds the sums of lanes whose unit is 2^exponent. */
@@ -97,12 +113,8 @@ TARGET INLINE void limbs_put_together(struct moments *moments, const struct limb
 {
     const whole step = (whole)1 << LIMB_STEP;
     whole of[LIMB_SUMS];
-    static const int bits[LIMB_SUMS] = {
-        [SUM_A] = 2 * LIMB_STEP,  [SUM_B] = LIMB_STEP,      [SUM_AA] = 4 * LIMB_STEP,
-        [SUM_AB] = 3 * LIMB_STEP, [SUM_AC] = 2 * LIMB_STEP, [SUM_BB] = 2 * LIMB_STEP,
-        [SUM_BC] = LIMB_STEP};
-    for (size_t sum = 0; sum < LIMB_SUMS; sum++)
-        of[sum] = limbs_total(lanes->of[sum], bits[sum]);
+    for (enum limb_sum sum = 0; sum < LIMB_SUMS; sum++)
+        of[sum] = limbs_total(lanes, sum);
     exact_sum_add_whole(&moments->sum, (of[SUM_A] * step + of[SUM_B]) * step + of[SUM_C], exponent);
     exact_sum_add_whole(&moments->squares, of[SUM_AA] * step + 2 * of[SUM_AB],
                         2 * exponent + 3 * LIMB_STEP);
@@ -126,21 +138,18 @@ TARGET INLINE double power_of_two(int exponent)
 TARGET INLINE bool limbs_of_batch(struct moments *moments, const double *values, double most,
                                   bool check)
 {
-    enum { LIMB_BLOCK = LIMB_LANES * LIMB_ADDENDS, LIMB_BLOCKS = BATCH / LIMB_BLOCK };
-    struct limb_lanes lanes[LIMB_BLOCKS];
+    struct limb_lanes lanes = {{{0}}, {{0}}, {0}};
     uint64_t bits;
     double wrong = 0;
     memcpy(&bits, &most, sizeof bits);
     const int exponent = (int)(bits >> 52) - 1023 - LIMBS_ABOVE;
-    for (size_t i = 0; i < LIMB_BLOCKS; i++) {
-        limbs_add_up(&lanes[i], values + i * LIMB_BLOCK, power_of_two(-exponent), check);
-        for (size_t j = 0; j < LIMB_LANES; j++)
-            wrong += check ? lanes[i].wrong[j] : lanes[i].of[SUM_A][j] * 0;
-    }
+    for (size_t i = 0; i < BATCH; i += LIMB_LANES * LIMB_ADDENDS)
+        limbs_add_up(&lanes, values + i, power_of_two(-exponent), check);
+    for (size_t j = 0; j < LIMB_LANES; j++)
+        wrong += check ? lanes.wrong[j] : lanes.low[SUM_A][j] * 0;
     if (wrong != 0)
         return false; /* also if it is NaN */
-    for (size_t i = 0; i < LIMB_BLOCKS; i++)
-        limbs_put_together(moments, &lanes[i], exponent);
+    limbs_put_together(moments, &lanes, exponent);
     return true;
 }
 

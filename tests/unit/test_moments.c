@@ -119,8 +119,8 @@ static double random_number(enum kind kind, unsigned spread)
     case KIND_WHOLE: /* with zeros; and bits below the last limb of those near 0 */
         return sign * (double)(random_word() >> (63 - spread % 24)) + (spread % 2 ? 0.3 : 0);
     case KIND_FULL: /* limbs as large as they get */
-        value = random_below(2) ? 0x1p71 - 0x1p18 : 0x1p70;
-        return value == 0x1p70 ? value + 0x1p47 + sign * 0x1p23 : value;
+        value = random_below(2) ? 0x1p74 - 0x1p21 : 0x1p73;
+        return value == 0x1p73 ? value + 0x1p49 + sign * 0x1p24 : value;
     case KIND_WIDE:
         return sign * ldexp(random_unit(), (int)random_below(200) - 100);
     case KIND_CANCEL:
@@ -139,7 +139,7 @@ static double random_number(enum kind kind, unsigned spread)
 
 static void make_numbers(enum kind kind, double *values, size_t count)
 {
-    static const int scales[] = {0, 0, 404, 410, 480 - 71, 481 - 71, -480 - 70, -481 - 70};
+    static const int scales[] = {0, 0, 0, 300, 479 - 73, 480 - 73, -480 - 73, -481 - 73};
     const int scale = kind == KIND_FULL ? scales[random_below(8)] : 0;
     const bool same = kind == KIND_FULL && random_below(2);
     unsigned spread = 10 + random_below(60);
