@@ -153,30 +153,44 @@ TARGET INLINE bool limbs_of_batch(struct moments *moments, const double *values,
     return true;
 }
 
-/* The least and the greatest of a batch, without NaN unless the first is one. Two vectors take
- * turns, so that neither waits for the one before it. */
+/* The least and the greatest of each lane. */
+struct limb_range {
+    double min[LIMB_LANES], max[LIMB_LANES];
+};
+
+TARGET INLINE void limbs_widen(struct limb_range *range, const double *values)
+{
+    for (size_t j = 0; j < LIMB_LANES; j++)
+        range->min[j] = values[j] < range->min[j] ? values[j] : range->min[j];
+    for (size_t j = 0; j < LIMB_LANES; j++)
+        range->max[j] = values[j] > range->max[j] ? values[j] : range->max[j];
+}
+
+/* The least and the greatest of a batch, without NaN unless the first is one. Four vectors take
+ * turns, so that none waits for the one before it. */
 TARGET INLINE void limbs_take_range(const double *values, double *least, double *greatest)
 {
-    double min[2][LIMB_LANES], max[2][LIMB_LANES];
+    struct limb_range a, b, c, d;
     for (size_t j = 0; j < LIMB_LANES; j++)
-        min[0][j] = min[1][j] = max[0][j] = max[1][j] = values[0];
-    for (size_t i = 0; i < BATCH; i += 2 * LIMB_LANES) {
-        const double *const next = values + i + LIMB_LANES;
-        for (size_t j = 0; j < LIMB_LANES; j++)
-            min[0][j] = values[i + j] < min[0][j] ? values[i + j] : min[0][j];
-        for (size_t j = 0; j < LIMB_LANES; j++)
-            max[0][j] = values[i + j] > max[0][j] ? values[i + j] : max[0][j];
-        for (size_t j = 0; j < LIMB_LANES; j++)
-            min[1][j] = next[j] < min[1][j] ? next[j] : min[1][j];
-        for (size_t j = 0; j < LIMB_LANES; j++)
-            max[1][j] = next[j] > max[1][j] ? next[j] : max[1][j];
+        a.min[j] = a.max[j] = values[0];
+    b = c = d = a;
+    for (size_t i = 0; i < BATCH; i += 4 * LIMB_LANES) {
+        limbs_widen(&a, values + i);
+        limbs_widen(&b, values + i + LIMB_LANES);
+        limbs_widen(&c, values + i + 2 * LIMB_LANES);
+        limbs_widen(&d, values + i + 3 * LIMB_LANES);
     }
+    limbs_widen(&a, b.min);
+    limbs_widen(&a, b.max);
+    limbs_widen(&a, c.min);
+    limbs_widen(&a, c.max);
+    limbs_widen(&a, d.min);
+    limbs_widen(&a, d.max);
     *least = *greatest = values[0];
-    for (size_t k = 0; k < 2; k++)
-        for (size_t j = 0; j < LIMB_LANES; j++) {
-            *least = min[k][j] < *least ? min[k][j] : *least;
-            *greatest = max[k][j] > *greatest ? max[k][j] : *greatest;
-        }
+    for (size_t j = 0; j < LIMB_LANES; j++) {
+        *least = a.min[j] < *least ? a.min[j] : *least;
+        *greatest = a.max[j] > *greatest ? a.max[j] : *greatest;
+    }
 }
 
 /* Adds a whole batch to moments if its numbers are not too far apart. Whether it did. */
