@@ -50,7 +50,8 @@ cpu_sources = \
 	src/cpu/field_parser.c src/cpu/field_parser.h src/cpu/field_portable.c \
 	src/cpu/digits_avx2.h src/cpu/digits_avx512.h \
 	src/cpu/number_parser.c src/cpu/number_parser.h src/cpu/number_avx2.c \
-	src/cpu/number_avx512.c src/cpu/number_portable.c
+	src/cpu/number_avx512.c src/cpu/number_portable.c \
+	src/cpu/paged_counts.c src/cpu/paged_counts.h src/cpu/sum_limbs.h
 
 gpuhisto_sources = \
 	src/cli/diag.c src/cli/diag.h \

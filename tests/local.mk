@@ -27,7 +27,7 @@ check-all:
 
 # Of a list of tests, those that start threads: what ThreadSanitizer has to see. The emulated GPU takes
 # minutes there for thousands of small chunks, so scripts of that are left to the other tests of it.
-threaded_tests = tests/unit/test_frames tests/unit/test_text_cuts tests/device/test_gpu_engine tests/device/test_pool \
+threaded_tests = tests/unit/test_frames tests/unit/test_paged_counts tests/unit/test_text_cuts tests/device/test_gpu_engine tests/device/test_pool \
 	tests/cli/channels.sh tests/cli/compressed.sh tests/cli/counts.sh tests/cli/counts_auto.sh \
 	tests/cli/each.sh tests/cli/faults.sh tests/cli/faults_emulated.sh tests/cli/fields.sh tests/cli/interval.sh \
 	tests/cli/npy.sh tests/cli/numbers.sh tests/cli/progress.sh \
@@ -104,6 +104,7 @@ unit_tests = \
 	tests/unit/test_moments \
 	tests/unit/test_naive_zstd \
 	tests/unit/test_number_parsers \
+	tests/unit/test_paged_counts \
 	tests/unit/test_plot \
 	tests/unit/test_quantile \
 	tests/unit/test_show \
@@ -133,6 +134,7 @@ tests_unit_test_naive_zstd_LDADD = $(libraries)
 tests_unit_test_number_parsers_SOURCES = tests/unit/test_number_parsers.c \
 	tests/unit/tested_parsers.h tests/unit/parsers_cpu.c
 tests_unit_test_number_parsers_LDADD = $(libraries)
+tests_unit_test_paged_counts_LDADD = $(libraries)
 tests_unit_test_plot_LDADD = $(libraries)
 tests_unit_test_quantile_LDADD = $(libraries) -lm
 tests_unit_test_show_LDADD = $(libraries)

@@ -69,21 +69,23 @@ static void count_byte_channels(const struct histogram *histogram, const unsigne
 }
 
 static void count_bytes(const struct count_plan *plan, const unsigned char *data, size_t len,
-                        struct tally *tally)
+                        struct tally *tally, struct paged_counts *paged)
 {
+    (void)paged;
     plan->counter->count_bytes(data, len, tally->counts);
     tally->samples += len;
 }
 
 static void count_letters(const struct count_plan *plan, const unsigned char *data, size_t len,
-                          struct tally *tally)
+                          struct tally *tally, struct paged_counts *paged)
 {
+    (void)paged;
     plan->counter->count_letters(plan, data, len, tally->counts);
     tally->samples += len;
 }
 
 static void count_values(const struct count_plan *plan, const unsigned char *data, size_t len,
-                         struct tally *tally)
+                         struct tally *tally, struct paged_counts *paged)
 {
     const struct histogram *histogram = plan->histogram;
     if (histogram->type.size == 1 && histogram->channels > 1)
@@ -91,13 +93,13 @@ static void count_values(const struct count_plan *plan, const unsigned char *dat
     else if (histogram->type.size == 1)
         count_byte_values(plan, data, len, tally);
     else
-        plan->counter->count_values(plan, data, len, tally);
+        plan->counter->count_values(plan, data, len, tally, paged);
 }
 
 static void count_numbers(const struct count_plan *plan, const unsigned char *text, size_t len,
-                          struct tally *tally)
+                          struct tally *tally, struct paged_counts *paged)
 {
-    plan->counter->count_numbers(plan, text, len, tally);
+    plan->counter->count_numbers(plan, text, len, tally, paged);
 }
 
 static void prepare_letters(struct count_plan *plan)
@@ -121,7 +123,7 @@ static void prepare_numbers(struct count_plan *plan)
 static const struct {
     void (*prepare)(struct count_plan *plan); /* or NULL */
     void (*count)(const struct count_plan *plan, const unsigned char *data, size_t len,
-                  struct tally *tally);
+                  struct tally *tally, struct paged_counts *paged);
 } counted_modes[MODES] = {
     [MODE_BYTES] = {.count = count_bytes},
     [MODE_LETTERS] = {.prepare = prepare_letters, .count = count_letters},
@@ -140,7 +142,7 @@ struct count_plan count_plan(const struct counter *counter, const struct histogr
 void count_samples(const struct count_plan *plan, const unsigned char *data, size_t len,
                    struct tally *tally)
 {
-    counted_modes[plan->histogram->mode->id].count(plan, data, len, tally);
+    counted_modes[plan->histogram->mode->id].count(plan, data, len, tally, NULL);
 }
 
 /* The header counts as its newlines: its last one is the beginning of an empty record. */
@@ -153,8 +155,15 @@ static size_t count_header(const struct count_plan *plan, const unsigned char *d
     return header;
 }
 
-void count_chunk(const struct count_plan *plan, const struct chunk *chunk, struct tally *tally)
+bool count_can_page(const struct histogram *histogram)
 {
+    return histogram->mode->is_binned && histogram->type.size > 1;
+}
+
+void count_chunk(const struct count_plan *plan, const struct chunk *chunk, struct tally *tally,
+                 struct paged_counts *paged)
+{
+    const enum mode_id mode = plan->histogram->mode->id;
     const unsigned char *data = chunk->data + chunk->begin;
     size_t len = chunk->len - chunk->begin;
     tally->bytes += chunk->origin.bytes;
@@ -164,12 +173,12 @@ void count_chunk(const struct count_plan *plan, const struct chunk *chunk, struc
         len -= header;
     }
     if (chunk->origin.column == 0) {
-        count_samples(plan, data, len, tally);
+        counted_modes[mode].count(plan, data, len, tally, paged);
         return;
     }
     struct count_plan of_file = *plan;
     of_file.field.number = chunk->origin.column;
-    count_samples(&of_file, data, len, tally);
+    counted_modes[mode].count(&of_file, data, len, tally, paged);
 }
 
 void count_byte_by_byte(const struct histogram *histogram, const unsigned char *data, size_t len,

@@ -5,6 +5,7 @@
 #include "src/engine/chunk.h"
 #include "src/histogram/row_plan.h"
 #include "number_parser.h"
+#include "paged_counts.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -38,11 +39,12 @@ struct counter {
                           uint64_t *counts);
     void (*count_bytes)(const unsigned char *data, size_t len, uint64_t *counts);
     /* Values of more than a byte, len bytes of whole ones, and numbers in text: add samples, too,
-     * moments if the tally has some, and newlines of text. */
+     * moments if the tally has some, and newlines of text. Unless `paged` is NULL, rows are counted
+     * there, and not in the tally. */
     void (*count_values)(const struct count_plan *plan, const unsigned char *data, size_t len,
-                         struct tally *tally);
+                         struct tally *tally, struct paged_counts *paged);
     void (*count_numbers)(const struct count_plan *plan, const unsigned char *text, size_t len,
-                          struct tally *tally);
+                          struct tally *tally, struct paged_counts *paged);
     const struct number_parser *parser; /* of its instructions, or of fewer */
 };
 
@@ -61,8 +63,13 @@ struct count_plan count_plan(const struct counter *counter, const struct histogr
 void count_samples(const struct count_plan *plan, const unsigned char *data, size_t len,
                    struct tally *tally);
 
-/* The same of a chunk's samples, without the header that it may begin with; its bytes are added. */
-void count_chunk(const struct count_plan *plan, const struct chunk *chunk, struct tally *tally);
+/* The same of a chunk's samples, without the header that it may begin with; its bytes are added.
+ * Unless `paged` is NULL, the counts are added there; only if count_can_page. */
+void count_chunk(const struct count_plan *plan, const struct chunk *chunk, struct tally *tally,
+                 struct paged_counts *paged);
+
+/* Whether samples of a histogram can be counted in pages: those that are counted row by row. */
+bool count_can_page(const struct histogram *histogram);
 
 /* Adds bytes or letters one at a time: for the few that a vector loop leaves. */
 void count_byte_by_byte(const struct histogram *histogram, const unsigned char *data, size_t len,

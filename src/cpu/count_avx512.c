@@ -438,16 +438,16 @@ AVX512 static size_t count_words_in_byte_bins(const struct count_plan *plan,
 
 AVX512 static void avx512_count_values_or_words(const struct count_plan *plan,
                                                 const unsigned char *data, size_t len,
-                                                struct tally *tally)
+                                                struct tally *tally, struct paged_counts *paged)
 {
     const struct histogram *histogram = plan->histogram;
     size_t done = 0;
     if (histogram->channels <= 1 && histogram->type.size == 4 && !histogram->type.big_endian &&
         histogram->binning.bins <= BYTE_BINS && plan->rows.way == PLAN_OFFSETS &&
-        plan->rows.bits == 32 && !tally->moments)
+        plan->rows.bits == 32 && !tally->moments && !paged)
         done = count_words_in_byte_bins(plan, data, len, tally->counts);
     tally->samples += done / 4;
-    avx512_count_values(plan, data + done, len - done, tally);
+    avx512_count_values(plan, data + done, len - done, tally, paged);
 }
 
 const struct counter counter_avx512 = {

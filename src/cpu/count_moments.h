@@ -1,19 +1,19 @@
 /* The moments of a batch of numbers, for any vectors that the compiler finds a use for: a part of
  * count_values.h, which defines BATCH, union batch, TARGET and INLINE.
  *
- * Doubles are added up without rounding. (x + big) - big is x rounded to a multiple of a power of
- * two, which the greatest number of the batch decides; what is left of x is exact, and is split
- * again. The parts have so few bits that their sums are exact, in any order (Demmel and Nguyen,
- * "Fast reproducible floating-point summation", 2013). The square of a double is its product and
- * the product's error, which is a double, too (Dekker, "A floating-point technique for extending
- * the available precision", 1971). Where numbers of a batch are so far apart that something is left
- * of one after all splits, that is added by itself.
+ * Most batches are added up by sum_limbs.h; others, and parts of a batch, as follows. (x + big) -
+ * big is x rounded to a multiple of a power of two, which the greatest number of the batch decides;
+ * what is left of x is exact, and is split again. The parts have so few bits that their sums are
+ * exact, in any order (Demmel and Nguyen, "Fast reproducible floating-point summation", 2013). The
+ * square of a double is its product and the product's error, which is a double, too (Dekker, "A
+ * floating-point technique for extending the available precision", 1971). Where numbers of a batch
+ * are so far apart that something is left of one after all splits, that is added by itself.
  *
  * The file that this is a part of defines SQUARE_BY_FMA if it has such an instruction. */
 #ifndef GPUHISTO_COUNT_MOMENTS_H
 #define GPUHISTO_COUNT_MOMENTS_H
 
-#include "src/histogram/moments.h"
+#include "sum_limbs.h"
 
 #include <float.h>
 #include <math.h>
@@ -153,7 +153,7 @@ TARGET INLINE void sum_batch(struct exact_sum *sum, const double *values, double
 TARGET INLINE void sum_squares(struct exact_sum *sum, const double *values, double most, bool near)
 {
     double bigs[SQUARE_SPLITS], lanes[SQUARE_SPLITS][MOMENT_LANES] = {{0}};
-    double rests[BATCH], errors[BATCH];
+    ALIGNED double rests[BATCH], errors[BATCH];
     set_bigs(bigs, SQUARE_SPLITS, most * most);
     for (size_t i = 0; i < BATCH; i += MOMENT_LANES)
         for (size_t j = 0; j < MOMENT_LANES; j++) {
@@ -179,7 +179,9 @@ TARGET INLINE void sum_squares(struct exact_sum *sum, const double *values, doub
 /* Adds values[0..n), n up to BATCH, without those that are NaN. */
 TARGET static void add_moments(struct moments *moments, const double *values, size_t n)
 {
-    double finite[BATCH];
+    if (n == BATCH && add_limbs(moments, values))
+        return;
+    ALIGNED double finite[BATCH];
     memcpy(finite, values, n * sizeof values[0]);
     for (size_t i = n; i < BATCH; i++)
         finite[i] = NAN;
@@ -259,8 +261,10 @@ TARGET INLINE void add_long_wholes(struct moments *moments, const union batch *b
 TARGET INLINE void add_value_moments(struct moments *moments, const struct value_type *type,
                                      const union batch *batch, size_t n, size_t size)
 {
-    double doubles[BATCH];
-    if (type->kind == 'f') {
+    ALIGNED double doubles[BATCH];
+    if (type->kind == 'f' && size == 8) {
+        add_moments(moments, batch->doubles, n);
+    } else if (type->kind == 'f') {
         for (size_t i = 0; i < n; i++)
             doubles[i] = double_at(batch, i, size);
         add_moments(moments, doubles, n);

@@ -23,9 +23,13 @@
 
 /* --- values --- */
 
+/* Bytes of the longest vectors, and of a line of the cache. Whether arrays begin with a line must
+ * not depend on what else is on the stack: a vector in two lines takes twice as long. */
+#define ALIGNED _Alignas(64)
+
 /* A batch where it is aligned, and in this machine's byte order: what a vectorizer understands. */
 union batch {
-    unsigned char bytes[BATCH * 8];
+    ALIGNED unsigned char bytes[BATCH * 8];
     uint16_t bits16[BATCH];
     uint32_t bits32[BATCH];
     uint64_t bits64[BATCH];
@@ -330,7 +334,7 @@ static void count_many_bins(const struct count_plan *plan, const unsigned char *
                             size_t batches, struct tally *tally)
 {
     uint64_t *counts = tally->counts;
-    uint32_t rows[BATCH];
+    ALIGNED uint32_t rows[BATCH];
     for (; batches; batches--, data += BATCH * plan->histogram->type.size) {
         find_rows(plan, data, BATCH, rows, tally->moments);
         for (size_t i = 0; i < BATCH; i++)
@@ -368,7 +372,7 @@ static void end_turns(struct turns *turns, uint64_t *counts, size_t bins, uint32
 static void count_few_bins(const struct count_plan *plan, const unsigned char *data, size_t batches,
                            struct tally *tally)
 {
-    uint32_t rows[BATCH];
+    ALIGNED uint32_t rows[BATCH];
     struct turns turns = {0};
     for (; batches; batches--, data += BATCH * plan->histogram->type.size) {
         find_rows(plan, data, BATCH, rows, tally->moments);
@@ -379,32 +383,53 @@ static void count_few_bins(const struct count_plan *plan, const unsigned char *d
 
 /* Channels take turns, and a batch begins with the first one. */
 static void count_channels(const struct count_plan *plan, const unsigned char *data, size_t values,
-                           struct tally *tally)
+                           struct tally *tally, struct paged_counts *paged)
 {
     const struct histogram *histogram = plan->histogram;
     const size_t channels = histogram->channels, most = BATCH - BATCH % channels;
-    uint32_t rows[BATCH], first[BATCH], each = (uint32_t)histogram_rows(histogram);
+    ALIGNED uint32_t rows[BATCH], first[BATCH];
+    const uint32_t each = (uint32_t)histogram_rows(histogram);
     for (size_t i = 0; i < most; i++)
         first[i] = (uint32_t)(i % channels) * each;
     while (values > 0) {
         size_t now = values < most ? values : most;
         find_rows(plan, data, now, rows, NULL);
         for (size_t i = 0; i < now; i++)
-            tally->counts[first[i] + rows[i]]++;
+            rows[i] += first[i];
+        if (paged)
+            paged_count(paged, rows, now);
+        for (size_t i = 0; !paged && i < now; i++)
+            tally->counts[rows[i]]++;
         tally->samples += now;
         data += now * histogram->type.size;
         values -= now;
     }
 }
 
+static void count_values_in_pages(const struct count_plan *plan, const unsigned char *data,
+                                  size_t values, struct tally *tally, struct paged_counts *paged)
+{
+    ALIGNED uint32_t rows[BATCH];
+    tally->samples += values;
+    for (size_t now; values > 0; values -= now, data += now * plan->histogram->type.size) {
+        now = values < BATCH ? values : BATCH;
+        find_rows(plan, data, now, rows, tally->moments);
+        paged_count(paged, rows, now);
+    }
+}
+
 static void OWN(count_values)(const struct count_plan *plan, const unsigned char *data, size_t len,
-                              struct tally *tally)
+                              struct tally *tally, struct paged_counts *paged)
 {
     const struct histogram *histogram = plan->histogram;
     size_t size = histogram->type.size, values = len / size;
     bool few = histogram->bins <= FEW_BINS + 3;
     if (histogram->channels > 1) {
-        count_channels(plan, data, values, tally);
+        count_channels(plan, data, values, tally, paged);
+        return;
+    }
+    if (paged) {
+        count_values_in_pages(plan, data, values, tally, paged);
         return;
     }
     while (values >= BATCH) {
@@ -416,7 +441,7 @@ static void OWN(count_values)(const struct count_plan *plan, const unsigned char
         data += batches * BATCH * size;
         values -= batches * BATCH;
     }
-    uint32_t rows[BATCH];
+    ALIGNED uint32_t rows[BATCH];
     if (values)
         find_rows(plan, data, values, rows, tally->moments);
     for (size_t i = 0; i < values; i++)
@@ -486,15 +511,33 @@ TARGET static void count_rows(const uint32_t rows[BATCH], struct turns *turns, u
     count_in_turns(turns, rows);
 }
 
+static void count_numbers_in_pages(const struct count_plan *plan, const unsigned char *text,
+                                   size_t len, struct tally *tally, struct paged_counts *paged)
+{
+    ALIGNED uint32_t rows[BATCH];
+    size_t numbers, used;
+    do {
+        numbers = find_rows_of_numbers(plan, text, len, rows, &used, tally->moments);
+        paged_count(paged, rows, numbers);
+        tally->samples += numbers;
+        text += used;
+        len -= used;
+    } while (numbers == BATCH);
+}
+
 static void OWN(count_numbers)(const struct count_plan *plan, const unsigned char *text, size_t len,
-                               struct tally *tally)
+                               struct tally *tally, struct paged_counts *paged)
 {
     uint64_t *counts = tally->counts;
-    uint32_t rows[BATCH];
+    ALIGNED uint32_t rows[BATCH];
     struct turns turns = {0};
     uint64_t sum = 0;
     size_t numbers, used;
     tally->newlines += count_newlines(text, len);
+    if (paged) {
+        count_numbers_in_pages(plan, text, len, tally, paged);
+        return;
+    }
     for (;; text += used, len -= used) {
         numbers = find_rows_of_numbers(plan, text, len, rows, &used, tally->moments);
         sum += numbers;

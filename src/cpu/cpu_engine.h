@@ -9,13 +9,16 @@
 #define CPU_CHUNK_MAX ((size_t)256 << 10)
 
 struct counter;
+struct file_tallies;
 
 /* An engine of `chunks` (at least 1; as many as are ever out at a time) chunks of `chunk_size`
- * bytes, cut to CPU_CHUNK_MAX, counted by a counter of count.h (NULL: the fastest). The histogram
- * must outlive it. NULL if memory is short. It is never lost: loss is NULL, submit and finish are
- * 0. */
+ * bytes, cut to CPU_CHUNK_MAX, counted by a counter of count.h (NULL: the fastest). At most
+ * `threads` (at least 1) of them are counted at a time; more wait if there are very many bins. What
+ * `files`, unless it is NULL, gets is said at engine.files. The histogram must outlive it. NULL if
+ * memory is short. It is never lost: loss is NULL, submit and finish are 0. */
 struct engine *cpu_engine_open(const struct histogram *histogram, const struct counter *counter,
-                               size_t chunk_size, unsigned chunks);
+                               size_t chunk_size, unsigned chunks, unsigned threads,
+                               struct file_tallies *files);
 
 /* What its counter is, in a few words. A constant. */
 const char *cpu_engine_counter(const struct engine *engine);

@@ -25,7 +25,7 @@ struct exact_sum {
 void exact_sum_add(struct exact_sum *sum, double value);
 void exact_sum_add_square(struct exact_sum *sum, double value);
 
-/* Adds value * 2^exponent, exponent from 0 to 96. */
+/* Adds value * 2^exponent, exponent from EXACT_LOWEST to 1024. */
 void exact_sum_add_whole(struct exact_sum *sum, whole value, int exponent);
 
 /* Adds a sum to another. */

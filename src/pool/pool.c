@@ -93,12 +93,11 @@ static struct pool *pool_open(const struct pool_options *options, const struct h
         return NULL;
     pool->options = *options;
     pool->cpu = cpu_engine_open(histogram, options->counter, options->chunk_size,
-                                threads + SOURCE_GIVEN_MAX);
+                                threads + SOURCE_GIVEN_MAX, threads, options->files);
     if (!pool->cpu || pool_open_lines(pool, histogram, source, threads) != 0) {
         pool_close(pool);
         return NULL;
     }
-    pool->cpu->files = options->files;
     handover_init(&pool->handover, &pool->options, histogram, source, pool->cpu, pool->lines,
                   threads);
     workers_init(&pool->workers, &pool->options, source, &pool->handover, pool->lines);

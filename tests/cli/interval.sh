@@ -110,6 +110,12 @@ slowly a b c | run -p -l2 --interval=0.1
 refute "a pipe: pictures follow each other" grep -q -F "$clear" out
 check "a pipe: empty lines between" [ "$(grep -c '^$' out)" -ge 2 ]
 
+# So many threads that their counts are in pages.
+run --values=u16 text
+mv out expected
+slowly a b c | run --values=u16 --threads=100 --interval=0.1
+grows "counts in pages" 65539
+
 # --- a short input has one table ---
 
 oracle bytes <text

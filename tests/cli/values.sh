@@ -204,6 +204,26 @@ done
 
 # --- usage ---
 
+# --- more rows than each thread can have a table for: their counts are in pages ---
+
+case $ENGINE in
+*gpu*) ;;
+*)
+    # With --each counts are not in pages.
+    data uniform 800000 7 >in
+    data text 200000 >>in
+    for digits in 4 5; do
+        run --each --values=f64 --digits=$digits in
+        cut -f 2- out >expected
+        for threads in 1 7; do
+            run --values=f64 --digits=$digits --threads=$threads in in in
+            awk -F '\t' -v OFS='\t' '{ $2 *= 3; print }' expected >thrice
+            counts "--digits=$digits, $threads threads" thrice
+        done
+    done
+    ;;
+esac
+
 usage()
 {
     text_=$1

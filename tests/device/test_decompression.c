@@ -209,7 +209,7 @@ static void check_counts(const struct run *run, struct engine *gpu, struct engin
 {
     const struct file *file = run->file;
     const struct histogram *histogram = run->histogram;
-    struct engine *entire = need(cpu_engine_open(histogram, NULL, 1 << 18, 1));
+    struct engine *entire = need(cpu_engine_open(histogram, NULL, 1 << 18, 1, 1, NULL));
     struct tally counted = new_tally(histogram), expected = new_tally(histogram);
     feed_cpu(cpu, histogram, file->content + rest->bytes, file->size - rest->bytes);
     feed_cpu(entire, histogram, file->content, file->size);
@@ -232,7 +232,7 @@ static void check_counts(const struct run *run, struct engine *gpu, struct engin
 static void check_run(const struct run *run)
 {
     struct reason why;
-    struct engine *cpu = need(cpu_engine_open(run->histogram, NULL, 1 << 18, 2));
+    struct engine *cpu = need(cpu_engine_open(run->histogram, NULL, 1 << 18, 2, 2, NULL));
     const struct gpu_options options = {
         .chunk_size = 65536,
         .buffers = 1,

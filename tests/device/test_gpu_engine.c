@@ -239,7 +239,8 @@ static void run(const struct schedule *schedule)
     struct reason why = {""};
     schedules++;
     if (schedule->fallback)
-        feed.cpu = cpu_engine_open(&schedule->histogram, NULL, 64, schedule->threads);
+        feed.cpu = cpu_engine_open(&schedule->histogram, NULL, 64, schedule->threads,
+                                   schedule->threads, NULL);
     options.fallback = feed.cpu;
     emulated_device_plan(schedule->plan);
     unsigned open_before = emulated_devices_open();

@@ -68,7 +68,7 @@ static void count_filled(struct turn_taker *taker)
     size_t invalid_row = reading->lines ? ROW_INVALID(&histogram->binning) : 0;
     uint64_t newlines = tally->newlines, invalid = tally->counts[invalid_row];
     taker->filled = NULL;
-    count_chunk(reading->plan, chunk, tally);
+    count_chunk(reading->plan, chunk, tally, NULL);
     if (reading->lines)
         lines_add(reading->lines, chunk, tally->newlines - newlines,
                   tally->counts[invalid_row] > invalid);

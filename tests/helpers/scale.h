@@ -2,7 +2,8 @@
 #define GPUHISTO_SCALE_H
 
 /* How much a test goes through, by its environment (tests/README.md): with SCALE=small fewer
- * combinations and random cases, but still every boundary; otherwise everything. */
+ * combinations and random cases, but still every boundary; otherwise everything that takes no
+ * more than a minute or two; with SCALE=all what takes longer, too. */
 #ifdef __cplusplus
 #include <cstdlib>
 #include <cstring>
@@ -17,6 +18,13 @@ static inline bool scale_is_small(void)
 {
     const char *scale = getenv("SCALE");
     return scale && strcmp(scale, "small") == 0;
+}
+
+/* Whether all cases are asked for, however long they take. */
+static inline bool scale_is_all(void)
+{
+    const char *scale = getenv("SCALE");
+    return scale && strcmp(scale, "all") == 0;
 }
 
 /* Whether a sanitizer makes each case take several times as long. */

@@ -90,7 +90,18 @@ static bool is_nearest(const struct naive *sum, double value, uint64_t n)
 
 /* --- numbers --- */
 
-enum kind { KIND_NEAR, KIND_SPREAD, KIND_WIDE, KIND_ANY, KIND_CANCEL, KIND_LATE, KIND_TINY, KINDS };
+enum kind {
+    KIND_NEAR,
+    KIND_SPREAD,
+    KIND_WHOLE,
+    KIND_FULL,
+    KIND_WIDE,
+    KIND_ANY,
+    KIND_CANCEL,
+    KIND_LATE,
+    KIND_TINY,
+    KINDS
+};
 
 static double random_unit(void)
 {
@@ -104,7 +115,12 @@ static double random_number(enum kind kind, unsigned spread)
     case KIND_NEAR:
         return 0.001 * random_below(100000);
     case KIND_SPREAD: /* around what the vector loops can take */
-        return sign * ldexp(1 + random_unit(), (int)random_below(spread));
+        return (spread % 2 ? sign : 1) * ldexp(1 + random_unit(), (int)random_below(spread));
+    case KIND_WHOLE: /* with zeros; and bits below the last limb of those near 0 */
+        return sign * (double)(random_word() >> (63 - spread % 24)) + (spread % 2 ? 0.3 : 0);
+    case KIND_FULL: /* limbs as large as they get */
+        value = random_below(2) ? 0x1p74 - 0x1p21 : 0x1p73;
+        return value == 0x1p73 ? value + 0x1p49 + sign * 0x1p24 : value;
     case KIND_WIDE:
         return sign * ldexp(random_unit(), (int)random_below(200) - 100);
     case KIND_CANCEL:
@@ -123,12 +139,17 @@ static double random_number(enum kind kind, unsigned spread)
 
 static void make_numbers(enum kind kind, double *values, size_t count)
 {
-    unsigned spread = 20 + random_below(50);
+    static const int scales[] = {0, 0, 0, 300, 479 - 73, 480 - 73, -480 - 73, -481 - 73};
+    const int scale = kind == KIND_FULL ? scales[random_below(8)] : 0;
+    const bool same = kind == KIND_FULL && random_below(2);
+    unsigned spread = 10 + random_below(60);
     for (size_t i = 0; i < count; i++)
-        values[i] = random_number(kind, spread);
+        values[i] = same && i > 0 ? values[0] : ldexp(random_number(kind, spread), scale);
     bool cancels = kind == KIND_CANCEL || (kind == KIND_SPREAD && random_below(2));
     for (size_t i = 0; cancels && i + 1 < count / 2; i++)
         values[count - 1 - i] = -values[i];
+    if (random_below(5) == 0) /* one in a batch, which other numbers may hide */
+        values[random_below((unsigned)count)] = random_below(2) ? 0 : NAN;
     if (random_below(3) == 0) /* what is no part of a sum */
         for (size_t i = 0; i < count; i += 1 + random_below(50))
             values[i] = NAN;

@@ -1,0 +1,206 @@
+#include "paged_counts.h"
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MEMBER_PAGES_MIN 16
+
+/* Rows whose pages are missing are looked at again in groups of so many. */
+#define MISSED_MAX 1024
+
+/* How many shared additions ahead a line of the table is fetched: the processor does not do so by
+ * itself, as it begins nothing while an atomic addition lasts. */
+#define FETCHED_AHEAD 16
+
+/* The pages are emptied after so many shared additions for each count in them. To empty them costs
+ * about one for each count; if the samples are all over the rows, it gains nothing. */
+#define SHARED_FOR_A_COUNT 4
+
+struct paged_set {
+    size_t rows, parts;  /* a part is PAGED_ROWS rows: those of a page */
+    uint32_t page_count; /* of each member */
+    unsigned member_count;
+    _Atomic uint64_t *table; /* shared; by row */
+    atomic_bool used;        /* otherwise the table's memory was never touched */
+    uint32_t *counts;        /* of all members */
+    uint32_t *place_of;      /* likewise */
+    struct paged_counts members[];
+};
+
+/* Gives a part its page. Whether there was one. */
+static bool paged_take(struct paged_counts *own, size_t part)
+{
+    if (own->taken == own->set->page_count)
+        return false;
+    own->place_of[part] = 1 + (own->taken++ - (uint32_t)part) * PAGED_ROWS;
+    return true;
+}
+
+/* The last row's page is always there. */
+static void paged_begin(struct paged_counts *own)
+{
+    own->taken = own->counted = 0;
+    own->shared = 0;
+    paged_take(own, own->set->parts - 1);
+}
+
+struct paged_set *paged_open(size_t rows, unsigned members, size_t size)
+{
+    struct paged_set *set = calloc(1, sizeof *set + members * sizeof set->members[0]);
+    if (!set)
+        return NULL;
+    size_t pages = size / (members * PAGED_ROWS * sizeof(uint32_t));
+    pages = pages > MEMBER_PAGES_MIN ? pages : MEMBER_PAGES_MIN;
+    set->page_count = (uint32_t)pages;
+    set->rows = rows;
+    set->parts = (rows + PAGED_ROWS - 1) / PAGED_ROWS;
+    set->member_count = members;
+    const size_t counts = pages * PAGED_ROWS + 1;
+    set->table = calloc(rows, sizeof set->table[0]);
+    set->counts = calloc(members * counts, sizeof set->counts[0]);
+    set->place_of = calloc(members * set->parts, sizeof set->place_of[0]);
+    if (!set->table || !set->counts || !set->place_of) {
+        paged_close(set);
+        return NULL;
+    }
+    for (unsigned i = 0; i < members; i++) {
+        set->members[i] = (struct paged_counts){.set = set,
+                                                .place_of = set->place_of + i * set->parts,
+                                                .counts = set->counts + i * counts};
+        paged_begin(&set->members[i]);
+    }
+    return set;
+}
+
+void paged_close(struct paged_set *set)
+{
+    if (!set)
+        return;
+    free(set->table);
+    free(set->counts);
+    free(set->place_of);
+    free(set);
+}
+
+struct paged_counts *paged_member(struct paged_set *set, unsigned member)
+{
+    return &set->members[member];
+}
+
+/* The counts of a part that has a page. */
+static uint32_t *paged_counts_at(const struct paged_counts *own, size_t part)
+{
+    return own->counts + (uint32_t)(part * PAGED_ROWS + own->place_of[part]);
+}
+
+static void paged_add_shared(struct paged_set *set, size_t row, uint64_t count)
+{
+    atomic_fetch_add_explicit(&set->table[row], count, memory_order_relaxed);
+}
+
+static void paged_touch_table(struct paged_set *set)
+{
+    if (!atomic_load_explicit(&set->used, memory_order_relaxed))
+        atomic_store_explicit(&set->used, true, memory_order_relaxed);
+}
+
+/* Adds all pages to the shared table. */
+static void paged_empty(struct paged_counts *own)
+{
+    struct paged_set *set = own->set;
+    paged_touch_table(set);
+    own->last_once = paged_count_of_last(own);
+    for (size_t part = 0; part < set->parts; part++) {
+        if (own->place_of[part] == 0)
+            continue;
+        uint32_t *counts = paged_counts_at(own, part);
+        for (size_t i = 0; i < PAGED_ROWS; i++)
+            if (counts[i] != 0)
+                paged_add_shared(set, part * PAGED_ROWS + i, counts[i]);
+        memset(counts, 0, PAGED_ROWS * sizeof counts[0]);
+        own->place_of[part] = 0;
+    }
+    paged_begin(own);
+}
+
+static void paged_count_shared(struct paged_counts *own, const uint32_t *rows, size_t n)
+{
+    struct paged_set *set = own->set;
+    paged_touch_table(set);
+    for (size_t i = 0; i < n; i++) {
+        if (i + FETCHED_AHEAD < n)
+            __builtin_prefetch(&set->table[rows[i + FETCHED_AHEAD]], 1);
+        paged_add_shared(set, rows[i], 1);
+    }
+    own->shared += n;
+    if (own->shared / SHARED_FOR_A_COUNT >= set->page_count * (size_t)PAGED_ROWS)
+        paged_empty(own);
+}
+
+/* Counts rows whose pages were missing; leaves anything in `rows`. */
+static void paged_count_missed(struct paged_counts *own, uint32_t *rows, size_t n)
+{
+    size_t left = 0;
+    for (size_t i = 0; i < n; i++) {
+        const uint32_t row = rows[i];
+        const size_t part = row / PAGED_ROWS;
+        if (own->place_of[part] != 0 || paged_take(own, part))
+            paged_counts_at(own, part)[row % PAGED_ROWS]++;
+        else
+            rows[left++] = row;
+    }
+    if (left > 0)
+        paged_count_shared(own, rows, left);
+}
+
+void paged_count(struct paged_counts *own, const uint32_t *rows, size_t n)
+{
+    uint32_t missed[MISSED_MAX];
+    for (size_t now; n > 0; rows += now, n -= now) {
+        now = n < MISSED_MAX ? n : MISSED_MAX;
+        if (own->counted > UINT32_MAX - now)
+            paged_empty(own);
+        own->counted += (uint32_t)now;
+        const uint32_t *place_of = own->place_of;
+        uint32_t *counts = own->counts;
+        size_t missing = 0;
+        for (size_t i = 0; i < now; i++) {
+            const uint32_t row = rows[i], place = place_of[row / PAGED_ROWS];
+            if (place != 0)
+                counts[row + place]++;
+            else
+                missed[missing++] = row;
+        }
+        if (missing > 0)
+            paged_count_missed(own, missed, missing);
+    }
+}
+
+uint64_t paged_count_of_last(const struct paged_counts *own)
+{
+    const size_t last = own->set->rows - 1;
+    return own->last_once + paged_counts_at(own, last / PAGED_ROWS)[last % PAGED_ROWS];
+}
+
+void paged_add(const struct paged_set *set, uint64_t *counts)
+{
+    if (atomic_load(&set->used))
+        for (size_t row = 0; row < set->rows; row++) {
+            const uint64_t shared = atomic_load_explicit(&set->table[row], memory_order_relaxed);
+            if (shared != 0)
+                counts[row] += shared;
+        }
+    for (unsigned member = 0; member < set->member_count; member++) {
+        const struct paged_counts *own = &set->members[member];
+        for (size_t part = 0; part < set->parts; part++) {
+            if (own->place_of[part] == 0)
+                continue;
+            const uint32_t *page = paged_counts_at(own, part);
+            for (size_t i = 0; i < PAGED_ROWS && part * PAGED_ROWS + i < set->rows; i++)
+                if (page[i] != 0)
+                    counts[part * PAGED_ROWS + i] += page[i];
+        }
+    }
+}
