@@ -22,8 +22,8 @@ struct undecoded_rest {
     uint64_t skip;   /* bytes of content after that which were counted, or are the tail */
     uint64_t index;  /* of the chunk that comes next, as in struct position */
     uint64_t bytes;  /* of content that were counted */
-    bool is_wrong; /* content of the unit at `offset` was counted, but did not have the checksum that
-                    * it should have: if the unit is not corrupt, the counts are wrong */
+    bool is_wrong;   /* content of the unit at `offset` was counted, but did not have the checksum
+                      * that   it should have: if the unit is not corrupt, the counts are wrong */
     const unsigned char *tail; /* content before that, the beginning of a record that may go on */
     size_t tail_len;
 };

@@ -6,6 +6,7 @@
  * The tuning lets the GPU be opened at once, so that short inputs are handed over. */
 #include "gpu/strategy.h"
 #include "src/histogram/file_tallies.h"
+#include "src/histogram/row_blocks.h"
 #include "src/pool/pool.h"
 #include "tests/device/emulated_device.h"
 #include "tests/helpers/samples.h"
@@ -145,15 +146,19 @@ static void add_files(const struct scenario *scenario, const struct file_tallies
                       const struct histogram *histogram, struct tally *tally)
 {
     uint64_t counts[256], file_counts[256];
+    struct row_blocks blocks;
     struct tally expected = tally_in(counts, histogram);
     naive_counts(histogram, 1, &expected);
     memset(tally->counts, 0, 256 * sizeof tally->counts[0]);
     tally->samples = 0;
     for (size_t i = 0; i < file_tallies_count(files); i++) {
         struct tally own = tally_in(file_counts, histogram);
+        row_blocks_clear(&blocks, own.bins);
+        own.blocks = &blocks;
         file_tallies_load(files, i, &own);
         if (!same(&own, &expected))
             complain(scenario, "wrong counts of a FILE", "");
+        own.blocks = NULL;
         tally_add(tally, &own);
     }
 }

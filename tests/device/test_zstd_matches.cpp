@@ -145,6 +145,7 @@ struct memory {
     std::unique_ptr<unsigned char[], decltype(&std::free)> out{nullptr, std::free};
     size_t before = 0; // bytes of memory before the content
     zstd_verdict verdict;
+    std::vector<uint32_t> frame_ends;
     zstd_batch batch = {};
 };
 
@@ -317,6 +318,8 @@ class run
         batch.links = memory.links.get();
         batch.out = memory.out.get() + memory.before;
         batch.verdict = &memory.verdict;
+        memory.frame_ends.assign(batch.frames, 0);
+        batch.frame_ends = memory.frame_ends.data();
         batch.keep_least = like.keep_least;
         batch.next = next_in.data();
         batch.next_out = next_out.get() + next_before;
@@ -345,6 +348,12 @@ class run
         const unsigned char *due = source.content.data() + begin.content_at;
         if (memory.verdict.content != size)
             fail("content of another size", first, memory.verdict.content);
+        for (size_t i = 0; i < memory.frame.size(); i++) {
+            const zstd_outcome &last_of =
+                memory.outcome[memory.frame[i].first + memory.frame[i].blocks - 1];
+            if (memory.frame_ends[i] != last_of.content_at + last_of.content)
+                fail("a frame that ends elsewhere", first, memory.frame_ends[i]);
+        }
         for (size_t i = 0; i < size; i++)
             if (memory.batch.out[i] != due[i]) {
                 fail("another byte", first, i);
