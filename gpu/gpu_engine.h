@@ -25,6 +25,9 @@ struct gpu_options {
     struct engine *fallback;
 };
 
+/* Chunks of a compressed FILE that are being decompressed or counted at a time, at most. */
+#define GPU_ENGINE_UNDECODED_MAX 4
+
 /* Host memory that a slot takes, bytes: a chunk, and its snapshot. */
 size_t gpu_engine_slot_size(const struct histogram *histogram, size_t chunk_size);
 

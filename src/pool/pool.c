@@ -69,7 +69,7 @@ static int pool_open_lines(struct pool *pool, const struct histogram *histogram,
 {
     if (!histogram->mode->is_text || pool->options.invalid == INVALID_SKIP)
         return 0;
-    size_t on_gpu = pool->options.buffers + 2 * (size_t)threads;
+    size_t on_gpu = pool->options.buffers + 2 * (size_t)threads + GPU_ENGINE_UNDECODED_MAX;
     pool->lines = lines_open(&histogram->field, source_files(source),
                              threads + SOURCE_GIVEN_MAX + on_gpu, threads);
     pool->cpu->lines = pool->lines;
