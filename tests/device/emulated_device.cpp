@@ -119,6 +119,8 @@ struct memory {
     }
 };
 
+constexpr unsigned batches_most = 4;
+
 // What a test has batches hold, at most.
 constexpr struct zstd_capacity decoding_most = {256 << 10, 64, 32, 3 * ZSTD_BLOCK_CONTENT, 2 << 20};
 
@@ -452,7 +454,7 @@ struct device *device_open(const struct device_plan *wanted, struct reason *why)
     device->counts.assign(device_histogram_words(histogram), 0);
     // Only what the seam promises: not zeroed, and none for those that did not ask.
     device->scratch.assign(device->how.scratch ? resident_blocks * histogram->bins : 0, 0xa5a5a5a5);
-    device->slots.resize(wanted->slots);
+    device->slots.resize(wanted->slots + batches_most); // the streams' thread holds on to them
     device->buffers = wanted->slots;
     device->random.seed(device->plan.seed);
     {
@@ -552,6 +554,8 @@ int device_open_decoding(struct device *device, struct device_decoding *decoding
     decoding->capacity = decoding_most;
     device->decoding = *decoding;
     const unsigned count = decoding->batches;
+    if (count > batches_most)
+        broken("too many batches");
     device->batch_memory.resize(count + 1);
     device->batches.resize(count);
     const struct zstd_capacity *capacity = &decoding->capacity;
@@ -569,8 +573,6 @@ int device_open_decoding(struct device *device, struct device_decoding *decoding
         device->batches[i].next = device->batches[(i + 1) % count].in;
         device->batches[i].next_out = device->batches[(i + 1) % count].out;
     }
-    std::lock_guard<std::mutex> guard(device->lock);
-    device->slots.resize(device->buffers + count);
     return 0;
 }
 
