@@ -576,7 +576,7 @@ int device_open_decoding(struct device *device, struct device_decoding *decoding
     return 0;
 }
 
-int device_decode(struct device *device, unsigned index, const struct zstd_plan *plan,
+int device_decode(struct device *device, unsigned index, const struct zstd_plan *laid,
                   const unsigned char *bytes, bool begins, struct zstd_verdict *verdict,
                   uint32_t *frame_ends)
 {
@@ -585,8 +585,8 @@ int device_decode(struct device *device, unsigned index, const struct zstd_plan 
     const struct zstd_capacity &capacity = device->decoding.capacity;
     if (index < device->buffers)
         broken("a batch without memory");
-    if (plan->blocks < 1 || plan->blocks > capacity.blocks || plan->frames > capacity.frames ||
-        plan->room > capacity.room || plan->in_size > capacity.in)
+    if (laid->blocks < 1 || laid->blocks > capacity.blocks || laid->frames > capacity.frames ||
+        laid->room > capacity.room || laid->in_size > capacity.in)
         broken("a batch of a wrong size");
     {
         std::lock_guard<std::mutex> guard(device->lock);
@@ -601,9 +601,9 @@ int device_decode(struct device *device, unsigned index, const struct zstd_plan 
     if (call.fails)
         return lose(device);
     enqueue(device,
-            {kind::copy, index, plan->in_size, bytes, nullptr, 0, false, {}, nullptr, nullptr});
+            {kind::copy, index, laid->in_size, bytes, nullptr, 0, false, {}, nullptr, nullptr});
     enqueue(device,
-            {kind::decode, index, 0, nullptr, nullptr, 0, begins, *plan, verdict, frame_ends});
+            {kind::decode, index, 0, nullptr, nullptr, 0, begins, *laid, verdict, frame_ends});
     return 0;
 }
 
