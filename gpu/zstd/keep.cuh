@@ -34,7 +34,8 @@ static __device__ inline zstd_source keep_table(const zstd_batch &batch, const z
             lane < left && batch.heading[end - 1 - lane].tables[table].mode != ZSTD_ABSENT;
         const unsigned found = __ballot_sync(0xffffffffu, has);
         if (found)
-            return batch.heading[end - __ffs(static_cast<int>(found))].tables[table];
+            return batch.heading[end - static_cast<unsigned>(__ffs(static_cast<int>(found)))]
+                .tables[table];
         end -= min(left, 32u);
     }
     if (!frame.begins)

@@ -97,7 +97,9 @@ static __device__ inline unsigned link_find(const zstd_sequence *sequences, unsi
     while (size > 1) {
         const unsigned part = (size + 31) / 32, probe = low + threadIdx.x % 32 * part;
         const bool is_before = probe < low + size && link_begin_of(sequences[probe]) <= begin;
-        const unsigned before = __popc(__ballot_sync(0xffffffffu, is_before)); // lane 0 always is
+        // Lane 0 always is.
+        const unsigned before =
+            static_cast<unsigned>(__popc(__ballot_sync(0xffffffffu, is_before)));
         const unsigned end = low + size;
         low += (before - 1) * part;
         size = min(part, end - low);
@@ -140,11 +142,11 @@ static __device__ inline void link_mark(const link_tile &tile, unsigned words, u
     __syncthreads();
     unsigned own = 0;
     for (unsigned i = first; i < last; i++)
-        own += __popc(tile.marks[i]);
+        own += static_cast<unsigned>(__popc(tile.marks[i]));
     unsigned before = link_scan(own, warps);
     for (unsigned i = first; i < last; i++) {
         tile.ranks[i] = before;
-        before += __popc(tile.marks[i]);
+        before += static_cast<unsigned>(__popc(tile.marks[i]));
     }
     __syncthreads();
 }
@@ -163,7 +165,8 @@ static __device__ inline unsigned link_of(const link_tile &tile, unsigned at,
         return link_literal(tile, at);
     const unsigned word = (at - tile.begin) / 32, bit = (at - tile.begin) % 32;
     const unsigned index =
-        tile.first + tile.ranks[word] + __popc(tile.marks[word] & (0xffffffffu >> (31 - bit)));
+        tile.first + tile.ranks[word] +
+        static_cast<unsigned>(__popc(tile.marks[word] & (0xffffffffu >> (31 - bit))));
     const zstd_sequence sequence = tile.sequences[index];
     const unsigned begin = link_begin_of(sequence), literals = link_literals_of(sequence);
     if (index == tile.sequence_count)

@@ -27,6 +27,12 @@ extern "C" {
 namespace
 {
 
+// Three bytes, as a block's header has them.
+size_t read_24(const unsigned char *bytes)
+{
+    return bytes[0] | static_cast<size_t>(bytes[1]) << 8 | static_cast<size_t>(bytes[2]) << 16;
+}
+
 unsigned long cases, wrong, refused;
 std::map<std::string, unsigned long> stricter; // what libzstd takes and the stages refuse, and why
 bool quick;
@@ -343,10 +349,7 @@ void check_false_repeats()
             mode = random_below(2) ? 3 : 0;
         const byte_vector whole = zstd_made_frame(blocks);
         const std::ptrdiff_t at = (whole[4] & 0xc0) ? 14 : 6;
-        const size_t size =
-            (whole[static_cast<size_t>(at)] | whole[static_cast<size_t>(at + 1)] << 8 |
-             whole[static_cast<size_t>(at + 2)] << 16) >>
-            3;
+        const size_t size = read_24(&whole[static_cast<size_t>(at)]) >> 3;
         byte_vector input = whole;
         input.insert(input.end(), {0x28, 0xb5, 0x2f, 0xfd, 0, (20 - 10) << 3});
         input.insert(input.end(), whole.begin() + at + 3 + static_cast<std::ptrdiff_t>(size),
@@ -465,7 +468,7 @@ void check_cuts(const byte_vector &frame)
 // A frame whose first block, at `at`, is the last one and ends earlier than it should.
 void check_cut_block(const byte_vector &frame, size_t at)
 {
-    const size_t block = (frame[at] | frame[at + 1] << 8 | frame[at + 2] << 16) >> 3;
+    const size_t block = read_24(&frame[at]) >> 3;
     for (size_t size = 0; size < block; size++) {
         byte_vector cut(frame.begin(), frame.begin() + static_cast<std::ptrdiff_t>(at + 3 + size));
         const size_t header = 1 | ZSTD_COMPRESSED << 1 | size << 3;
