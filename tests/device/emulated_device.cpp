@@ -341,6 +341,8 @@ void abandon(struct device *device)
     static std::mutex list_lock;
     static std::vector<struct device *> &list = *new std::vector<struct device *>;
     device->streams.detach();
+    device->batches.clear();
+    device->batch_memory.clear();
     std::lock_guard<std::mutex> guard(list_lock);
     list.push_back(device);
 }
