@@ -99,8 +99,9 @@ enum device_separators {
 struct device_decoding {
     struct zstd_capacity capacity; /* of a batch */
     unsigned batches;              /* two at least; 0: the device decompresses nothing */
-    uint32_t keep_least; /* bytes of content that are kept for the next batch, if there are so many;
-                          * a record with separators is no longer */
+    /* Bytes of content that are kept for the next batch, if there are so many. A record that ends
+     * with a separator has at most this length. */
+    uint32_t keep_least;
     enum device_separators separators;
 };
 

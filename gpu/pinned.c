@@ -36,4 +36,5 @@ void pinned_close(struct pinned *pinned, struct device *device)
     if (pinned->is_pinned)
         device_unpin(device, pinned->memory);
     munmap(pinned->mapping, pinned->mapping_size);
+    pinned->mapping = NULL;
 }

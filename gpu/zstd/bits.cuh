@@ -76,7 +76,7 @@ static __device__ __forceinline__ void backward_fill(backward &stream)
     }
 }
 
-// False if there is no stream: no byte, or no mark.
+// False if the stream is empty, or its last byte lacks the mark.
 static __device__ __forceinline__ bool backward_open(backward &stream, const unsigned char *in,
                                                      byte_span span)
 {

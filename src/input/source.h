@@ -37,8 +37,8 @@ struct source_sink {
     void *arg;
     /* Chooses the memory for the next chunk, or waits for it. NULL: there will be none. */
     struct chunk *(*choose)(void *arg, enum flow flow);
-    /* The engine to which compressed FILEs are given as they are, if it can take one. NULL: there
-     * is none now, or there never is if this is NULL itself. */
+    /* An engine that decompresses by itself (its ops have `undecoded`), to which FILEs are given
+     * as they are. NULL: there is none now. May be NULL itself: there never is one. */
     struct engine *(*undecoder)(void *arg);
 };
 

@@ -94,7 +94,7 @@ int undecoded_read(struct reader *reader)
     ops->submit(engine, chunk, decoding->undecoded_at, &next);
     if (rc != 0)
         return rc;
-    if (next == 0)
+    if (next == 0 || next > decoding->open->input.opened_size) /* the FILE is cut short */
         return take_what_is_left(reader);
     atomic_fetch_add(&reader->source->read, next - decoding->undecoded_at);
     decoding->undecoded_at = next;

@@ -237,13 +237,11 @@ struct chunk *handover_choose(void *arg, enum flow flow)
     return chunk;
 }
 
+/* With DEVICE_AUTO the cores decompress: when a GPU pays for that has not been measured yet. */
 struct engine *handover_undecoder(void *arg)
 {
     struct handover *handover = arg;
-    struct engine *gpu = handover_gpu(handover);
-    const struct pool_options *options = handover->options;
-    bool is_wanted = options->device == DEVICE_GPU || options->tuning.decompress;
-    return gpu && is_wanted && gpu->ops->undecoded ? gpu : NULL;
+    return handover->options->device == DEVICE_GPU ? handover_gpu(handover) : NULL;
 }
 
 int handover_submit(struct handover *handover, struct chunk *chunk, enum flow flow, double begin)

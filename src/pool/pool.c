@@ -27,8 +27,6 @@ const struct pool_tuning pool_tuning = {
     /* A pipe gives its 4 GB/s to either engine. There the GPU only spares the CPU its work, and
      * tearing it down should take no more than 5 % of the whole, however soon the pipe ends. */
     .stream_break_even = 2.0,
-    /* When a GPU pays for decompressing has not been measured yet. */
-    .decompress = false,
     /* Counting elsewhere has its price: a pipe's second reader costs wake-ups, and decompressed
      * bytes that go to another core a tenth of decompressing them. A GPU took 8.4 CPU seconds
      * instead of 7.2 for 16 GiB of letters, whose share is 5 %, but 9.7 instead of 10.2 for bytes.

@@ -32,7 +32,6 @@ struct pool_tuning {
     double gpu_start;         /* seconds that a GPU takes until it is ready */
     double break_even;        /* seconds that it must save to be worth opening */
     double stream_break_even; /* the same for pipes and zstd data: seconds they have lasted */
-    bool decompress;          /* a GPU decompresses what it can by itself, also with DEVICE_AUTO */
     double stream_share;      /* share of their readers' time above which others do the counting */
 };
 

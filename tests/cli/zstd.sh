@@ -102,6 +102,13 @@ fi
 every_source few.zst
 { zstd -K 3 && cat few.zst; } | "$HELPERS/dribble" | run $big
 counts "a skippable frame, byte by byte" few.table
+head -c 300000 /dev/zero >nothing
+{ printf 'P*M\030\340\223\004\000' && cat nothing && zstd <few && printf 'P*M\030\340\223\004\000' && cat nothing; } >around
+run around
+counts "a frame between large skippable ones" few.table
+{ printf 'P*M\030\000\000\000\100' && cat nothing; } >beyond
+run beyond
+refuses "a skippable frame that goes on after the end" 1 "beyond: truncated zstd data, at byte 300008"
 heads='\050 \050\265\057 \050\265\057\374more \132\052\115\031'
 [ "$SCALE" = small ] ||
     heads="$heads"' \050\265 \050\265\057\374 \050\265\057more \050\265more \050more

@@ -102,7 +102,7 @@ bool walk_blocks(reader &from, walked &to, zstd_frame &frame)
     return true;
 }
 
-// False if there is something that is no frame, or of which these stages are told nothing.
+// False if anything is not a frame, or is a frame that these stages are never given.
 bool walk(const byte_vector &input, walked &to)
 {
     reader from(input);

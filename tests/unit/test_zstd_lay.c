@@ -125,7 +125,7 @@ static void check_walk(const unsigned char *in, size_t len, const struct naive_z
         if (at >= len)
             break;
         if (laid == ZSTD_NEEDS_MORE && at + plan.need <= there && plan.taken == 0) {
-            check(false, "it needs what is there", at);
+            check(false, "it asks for bytes that it was given", at);
             return;
         }
         there = there + piece < len ? there + piece : len;
