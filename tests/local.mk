@@ -276,7 +276,7 @@ EXTRA_DIST += tests/fuzz/compressed.c tests/fuzz/fields.c tests/fuzz/gpu_zstd.cp
 	tests/fuzz/seeds/gzip/blocks tests/fuzz/seeds/gzip/members \
 	tests/fuzz/seeds/npy/version1 tests/fuzz/seeds/npy/version2 tests/fuzz/seeds/npy/version3 \
 	tests/fuzz/seeds/number/integers tests/fuzz/seeds/number/odd \
-	tests/fuzz/seeds/options/letters tests/fuzz/seeds/options/numbers \
+	tests/fuzz/seeds/options/letters tests/fuzz/seeds/options/numbers tests/fuzz/seeds/options/refused \
 	tests/fuzz/seeds/options/values
 build_fuzzer = cd $(srcdir) && $(FUZZ_CC) -std=c17 -g -O1 -include '$(abs_builddir)/config.h' -I. \
 	-D_GNU_SOURCE -fsanitize=fuzzer,address,undefined -o '$(abs_builddir)/$@'

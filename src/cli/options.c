@@ -147,10 +147,10 @@ static void note_misplaced(const struct draft *draft, const struct option_row *r
 static int settle(struct draft *draft, struct reason *why)
 {
     int rc = mode_settle(draft, why);
-    if (rc != 0)
-        return rc;
-    content_settle(draft);
-    rc = engine_settle(draft->options, why);
+    if (rc == 0) {
+        content_settle(draft);
+        rc = engine_settle(draft->options, why);
+    }
     if (rc != 0)
         binning_free(&draft->options->histogram.binning);
     return rc;

@@ -61,7 +61,6 @@ static int settle_channels(const struct draft *draft, struct reason *why)
     if (channels == 0)
         return 0;
     if (histogram->bins > CHANNEL_ROWS_MAX / channels) {
-        binning_free(&histogram->binning);
         reason_set(why, "--channels=%u: more than %u bins in all; use fewer --bins", channels,
                    CHANNEL_ROWS_MAX);
         return OPTIONS_WRONG;
