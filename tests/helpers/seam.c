@@ -1,6 +1,7 @@
 #include "tests/helpers/seam.h"
 
 #include <stdio.h>
+#include <string.h>
 #include <time.h>
 
 struct device *seam_open(enum strategy_id strategy, const struct histogram *histogram,
@@ -9,6 +10,13 @@ struct device *seam_open(enum strategy_id strategy, const struct histogram *hist
     struct device_plan plan = {
         .strategy = strategy, .histogram = histogram, .slots = 2, .slot_size = slot_size};
     return device_open(&plan, why);
+}
+
+static bool is_emulated;
+
+bool seam_is_emulated(void)
+{
+    return is_emulated;
 }
 
 bool seam_has_device(void)
@@ -21,6 +29,7 @@ bool seam_has_device(void)
         printf("skipped: no GPU: %s\n", why.text);
         return false;
     }
+    is_emulated = strstr(device_name(device), "emulated") != NULL;
     printf("on %s\n", device_name(device));
     device_close(device);
     return true;

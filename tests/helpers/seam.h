@@ -10,6 +10,10 @@
 /* Whether there is a device. Prints its name, or the line that says why the test is skipped. */
 bool seam_has_device(void);
 
+/* Whether that device is the emulated one, on which a launch takes a thousand times as long. To be
+ * called after seam_has_device. */
+bool seam_is_emulated(void);
+
 /* Opens a device with two slots of slot_size bytes, which counts by the strategy; the caller closes
  * it with device_close. NULL with the reason set if it cannot be opened. */
 struct device *seam_open(enum strategy_id strategy, const struct histogram *histogram,

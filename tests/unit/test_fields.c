@@ -91,8 +91,11 @@ int main(void)
     memory = guarded_memory(TEXT_SIZE);
     long_memory = guarded_memory(LONG_SIZE);
     number_prepare();
-    check_short(scale_is_small_or_slow() ? 5 : 7);
-    check_random(scale_is_slow() ? 2000 : scale_is_small() ? 20000 : 1000000);
+    check_short(scale_is_small_or_slow() ? 5 : scale_is_all() ? 7 : 6);
+    check_random(scale_is_slow()    ? 2000
+                 : scale_is_small() ? 20000
+                 : scale_is_all()   ? 1000000
+                                    : 200000);
     check_long();
     printf("test_fields: %lu cases, %lu failed\n", cases, wrong);
     return wrong != 0;
