@@ -122,6 +122,12 @@ bool decompression_is_busy(const struct decompression *decompression);
 int decompression_settle(struct decompression *decompression, bool is_lost,
                          struct undecoded_rest *rest);
 
+/* --- decompression_memory.c --- */
+
+/* Takes the memory, once, for batches whose slots are numbered from `slots` on. Without it the
+ * device decompresses nothing: there are no batches. 0, or -1: it is lost. */
+int decompression_open(struct decompression *decompression, unsigned slots);
+
 /* Frees everything, but not the memory of a lost device. */
 void decompression_close(struct decompression *decompression, bool is_lost);
 
