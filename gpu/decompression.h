@@ -55,10 +55,12 @@ struct decompression {
     const struct histogram *histogram;
     struct engine *engine;
     struct device *device;
-    bool verifies;               /* content checksums, */
-    struct content_check *check; /* by this; without it frames that have one are left */
+    bool verifies;                 /* content checksums, */
+    struct content_check *check;   /* by this; without it frames that have one are left */
+    uint64_t (*memory_left)(void); /* as in struct gpu_options */
     bool is_open;
     struct device_decoding decoding; /* no batches: the device decompresses nothing */
+    uint64_t host_memory;            /* bytes that the batches take, pinned if possible */
     struct decompression_batch *batch;
     unsigned turn; /* the batch that is filled next */
     struct pinned pinned;

@@ -17,6 +17,9 @@ static const struct device_decoding decoding_wanted = {
     .batches = 3,
 };
 
+/* The fewest compressed bytes for which a batch is of use: a block must fit. */
+#define IN_LEAST (MIB / 4)
+
 /* What a batch has in host memory, one after the other, each on lines of its own. */
 struct batch_memory {
     size_t bytes, blocks, frames, verdict, frame_ends, snapshot, size;
@@ -60,16 +63,50 @@ static void open_batch(struct decompression *decompression, unsigned index, unsi
     };
 }
 
+/* Has batches take half as many compressed bytes. Whether that is enough to be of use. */
+static bool halve_batches(struct decompression *decompression)
+{
+    struct zstd_capacity *capacity = &decompression->decoding.capacity;
+    if (capacity->in / 2 < IN_LEAST)
+        return false;
+    capacity->in /= 2;
+    return true;
+}
+
+/* Makes batches so small that they take half of the memory that is left at most, as they are
+ * touched at once, and pinned: what they are used for can be done without. Whether they can be. */
+static bool fit_host_memory(struct decompression *decompression)
+{
+    const uint64_t left = decompression->memory_left ? decompression->memory_left() : UINT64_MAX;
+    bool fits = true;
+    while (fits && decompression->decoding.batches * memory_of(decompression).size > left / 2)
+        fits = halve_batches(decompression);
+    return fits;
+}
+
+/* Maps as much for the batches as there is address space for. The device may have room for more.
+ * Whether there is enough. */
+static bool map_batches(struct decompression *decompression)
+{
+    for (;;) {
+        size_t size = decompression->decoding.batches * memory_of(decompression).size;
+        if (pinned_open(&decompression->pinned, size, decompression->device) == 0) {
+            decompression->host_memory = size;
+            return true;
+        }
+        if (!halve_batches(decompression))
+            return false;
+    }
+}
+
 /* Takes host memory for the batches that the device has. Whether there is so much. */
 static bool open_memory(struct decompression *decompression, unsigned slots)
 {
     const unsigned count = decompression->decoding.batches;
-    const struct batch_memory memory = memory_of(decompression);
     decompression->batch = calloc(count, sizeof decompression->batch[0]);
     decompression->tail_bytes = malloc(decompression->decoding.keep_least);
-    bool done =
-        decompression->batch && decompression->tail_bytes &&
-        pinned_open(&decompression->pinned, count * memory.size, decompression->device) == 0;
+    bool done = decompression->batch && decompression->tail_bytes && map_batches(decompression);
+    const struct batch_memory memory = memory_of(decompression);
     for (unsigned i = 0; done && i < count; i++) {
         open_batch(decompression, i, slots, &memory);
         done = decompression->batch[i].plan.frame_end != NULL;
@@ -100,6 +137,10 @@ int decompression_open(struct decompression *decompression, unsigned slots)
     decoding->separators = size == RECORD_TOKENS  ? SEPARATORS_WHITE_SPACE
                            : size == RECORD_LINES ? SEPARATORS_NEWLINES
                                                   : SEPARATORS_NONE;
+    if (!fit_host_memory(decompression)) {
+        decoding->batches = 0;
+        return 0;
+    }
     if (device_open_decoding(decompression->device, decoding) != 0)
         return -1;
     if (decoding->batches > 0 && !open_memory(decompression, slots)) {

@@ -99,6 +99,7 @@ enum device_separators {
 struct device_decoding {
     struct zstd_capacity capacity; /* of a batch */
     unsigned batches;              /* two at least; 0: the device decompresses nothing */
+    uint64_t memory;               /* bytes of the device's memory that all of it takes; set */
     /* Bytes of content that are kept for the next batch, if there are so many. A record that ends
      * with a separator has at most this length. */
     uint32_t keep_least;

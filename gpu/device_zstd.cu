@@ -23,25 +23,17 @@ static struct zstd_batch *batch_of(struct device *device, unsigned slot)
 
 // --- memory ---
 
-// Halves what is wanted until it takes no more than most of the memory that is free; to nothing, if
-// that is less than it is worth.
+// Makes batches smaller until they take no more than most of the memory that is free; none, if that
+// is less than it is worth.
 static bool fit_capacity(struct device *device, struct device_decoding *decoding)
 {
-    struct zstd_capacity *capacity = &decoding->capacity;
     size_t free_bytes, all;
     if (!device_ok(device, cudaMemGetInfo(&free_bytes, &all), "asking for its memory"))
         return false;
-    while (decoding->batches * zstd_own_memory(nullptr, capacity, nullptr) +
-               zstd_stage_memory(nullptr, capacity, nullptr) >
-           free_bytes / 4 * 3) {
-        capacity->room /= 2;
-        capacity->in /= 2;
-        if (capacity->window > capacity->room)
-            capacity->window = capacity->room;
-        if (capacity->room < 8 * ZSTD_BLOCK_CONTENT || capacity->in < 2 * ZSTD_BLOCK_CONTENT ||
-            capacity->window < decoding->keep_least)
-            decoding->batches = 0;
-    }
+    decoding->memory = zstd_fit(&decoding->capacity, decoding->batches, decoding->keep_least,
+                                free_bytes / 4 * 3);
+    if (decoding->memory == 0)
+        decoding->batches = 0;
     return true;
 }
 

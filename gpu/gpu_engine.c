@@ -336,7 +336,8 @@ struct engine *gpu_engine_open(const struct histogram *histogram, const struct g
     gpu->decompression = (struct decompression){.histogram = histogram,
                                                 .engine = &gpu->engine,
                                                 .device = gpu->device,
-                                                .verifies = !options->no_check};
+                                                .verifies = !options->no_check,
+                                                .memory_left = options->memory_left};
     return &gpu->engine;
 }
 
@@ -364,6 +365,11 @@ struct gpu_times gpu_engine_times(struct engine *engine)
     struct gpu_engine *gpu = gpu_of(engine);
     pthread_mutex_lock(&gpu->lock);
     struct gpu_times times = gpu->times;
+    const struct decompression *decompression = &gpu->decompression;
+    if (decompression->decoding.batches > 0)
+        times.decoding =
+            (struct gpu_memory){decompression->decoding.memory, decompression->host_memory,
+                                decompression->decoding.capacity.room};
     pthread_mutex_unlock(&gpu->lock);
     return times;
 }

@@ -18,6 +18,9 @@ struct gpu_options {
     unsigned deadline_ms; /* a device that finishes nothing for so long is lost: it has hung */
     bool timing;          /* for gpu_engine_times */
     bool no_check;        /* content checksums of what it decompresses need not be verified */
+    /* Bytes of host memory that the process may still take, when it is called; half of that may be
+     * taken for decompressing. NULL: any amount. */
+    uint64_t (*memory_left)(void);
     /* Counts what a lost device did not, so that submit and finish never fail. It must have a chunk
      * free for a thread that is inside this engine. NULL: a lost device is an error. It always is
      * with more than 65,536 bins, as their counts are copied from the device only once, at the end.
@@ -43,10 +46,17 @@ const char *gpu_engine_strategy(struct engine *engine);
 /* Whether the device was lost, and counts with it, so that finish will return -1. */
 bool gpu_engine_failed(struct engine *engine);
 
+/* What decompressing takes, bytes; all 0 if nothing was decompressed. */
+struct gpu_memory {
+    uint64_t device, host;
+    uint64_t batch; /* of content, that a batch of blocks has room for */
+};
+
 struct gpu_times {
     uint64_t chunks;                     /* whose counts came from the device */
     double copy_seconds, kernel_seconds; /* the device's two streams were at work */
     double overlap_seconds;              /* of kernel_seconds, while another chunk's copy ran */
+    struct gpu_memory decoding;
 };
 
 /* What was measured, if options->timing. To be called after finish. */

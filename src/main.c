@@ -103,6 +103,11 @@ static void print_timing(const struct pool_outcome *outcome)
          outcome->gpu_chunks, outcome->gpu_ready);
     diag("gpu: copies %.3f s, kernels %.3f s, of which %.3f s while another chunk was copied",
          outcome->copy_seconds, outcome->kernel_seconds, outcome->overlap_seconds);
+    if (outcome->decoding_device > 0)
+        diag("gpu: decompressing takes %.1f MiB of its memory and %.1f MiB of the host's, for "
+             "%.1f MiB of content at a time",
+             (double)outcome->decoding_device / 0x1p20, (double)outcome->decoding_host / 0x1p20,
+             (double)outcome->decoding_batch / 0x1p20);
 }
 
 /* Prints warnings, and what --verbose adds. */

@@ -231,6 +231,7 @@ scripts = \
 	tests/cli/ranges_emulated.sh tests/cli/setup.sh tests/cli/signals.sh \
 	tests/cli/sources.sh \
 	tests/cli/sources_emulated.sh tests/cli/startup.sh tests/cli/stats.sh tests/cli/values.sh tests/cli/values_emulated.sh \
+	tests/cli/undecoded_emulated.sh \
 	tests/cli/values_gpu.sh tests/cli/zstd.sh tests/cli/zstd_emulated.sh
 
 TESTS = $(unit_tests) $(device_tests) $(emulated_tests) $(scripts)

@@ -277,3 +277,24 @@ size_t zstd_stage_memory(struct zstd_batch *batch, const struct zstd_capacity *c
     }
     return memory.size;
 }
+
+/* The fewest blocks of content, and of compressed bytes, for which it is worth halving. */
+#define FIT_ROOM (8 * ZSTD_BLOCK_CONTENT)
+#define FIT_IN (2 * ZSTD_BLOCK_CONTENT)
+
+uint64_t zstd_fit(struct zstd_capacity *capacity, unsigned batches, uint32_t keep_least,
+                  uint64_t most)
+{
+    for (;;) {
+        uint64_t size = batches * (uint64_t)zstd_own_memory(NULL, capacity, NULL) +
+                        zstd_stage_memory(NULL, capacity, NULL);
+        if (size <= most)
+            return size;
+        capacity->room /= 2;
+        capacity->in /= 2;
+        if (capacity->window > capacity->room)
+            capacity->window = capacity->room;
+        if (capacity->room < FIT_ROOM || capacity->in < FIT_IN || capacity->window < keep_least)
+            return 0;
+    }
+}

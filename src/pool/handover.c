@@ -94,6 +94,11 @@ static int handover_check_memory(const struct handover *handover, unsigned slots
     return -1;
 }
 
+static uint64_t handover_memory_left(void)
+{
+    return memory_available("");
+}
+
 /* Opens the GPU's engine; from then on workers find its slots. */
 static void handover_open(struct handover *handover, unsigned slots)
 {
@@ -107,6 +112,7 @@ static void handover_open(struct handover *handover, unsigned slots)
         .deadline_ms = DEADLINE_MS,
         .timing = options->timing,
         .no_check = options->no_check,
+        .memory_left = handover_memory_left,
         .fallback = options->device == DEVICE_GPU ? NULL : handover->cpu,
     };
     struct reason why = {""};

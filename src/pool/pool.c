@@ -144,6 +144,9 @@ static void pool_describe_gpu(struct pool *pool, struct engine *gpu, struct pool
     outcome->copy_seconds = times.copy_seconds;
     outcome->kernel_seconds = times.kernel_seconds;
     outcome->overlap_seconds = times.overlap_seconds;
+    outcome->decoding_device = times.decoding.device;
+    outcome->decoding_host = times.decoding.host;
+    outcome->decoding_batch = times.decoding.batch;
 }
 
 /* --- the run --- */

@@ -25,6 +25,9 @@ struct pool_outcome {
     uint64_t gpu_chunks;       /* this and the following: only with options->timing */
     double copy_seconds, kernel_seconds;
     double overlap_seconds; /* of kernels, while another chunk was being copied */
+    /* Bytes of memory that decompressing on the GPU took there, on the host, and of content that a
+     * batch has room for; 0: nothing was decompressed there. */
+    uint64_t decoding_device, decoding_host, decoding_batch;
 };
 
 /* Counts all of the source and adds it to the tally; with options->files, the counts are there, and

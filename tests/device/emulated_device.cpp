@@ -14,6 +14,7 @@ extern "C" {
 
 #include "tests/device/emulated_device.h"
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
@@ -40,6 +41,7 @@ struct fault_plan plan;
 bool planned;
 std::atomic<unsigned> calls, devices_open;
 std::atomic<bool> struck;
+std::atomic<uint64_t> decoding_memory;
 
 // The one thread that runs kernels, of all devices: their shared memory is static, and the stacks
 // of a block's threads are kept for each OS thread that ever ran one. Never ends: a lost device's
@@ -122,7 +124,7 @@ struct memory {
 constexpr unsigned batches_most = 4;
 
 // What a test has batches hold, at most.
-constexpr struct zstd_capacity decoding_most = {256 << 10, 64, 32, 3 * ZSTD_BLOCK_CONTENT, 2 << 20};
+constexpr struct zstd_capacity decoding_most = {512 << 10, 64, 32, 3 * ZSTD_BLOCK_CONTENT, 2 << 20};
 
 } // namespace
 
@@ -417,6 +419,11 @@ extern "C" void emulated_device_plan(struct fault_plan given)
     struck = false;
 }
 
+extern "C" void emulated_device_memory(uint64_t bytes)
+{
+    decoding_memory = bytes;
+}
+
 extern "C" unsigned emulated_device_calls(void)
 {
     return calls;
@@ -542,6 +549,12 @@ static bool decompresses()
 #endif
 }
 
+static struct zstd_capacity least_of(const struct zstd_capacity &a, const struct zstd_capacity &b)
+{
+    return {std::min(a.in, b.in), std::min(a.blocks, b.blocks), std::min(a.frames, b.frames),
+            std::min(a.room, b.room), std::min(a.window, b.window)};
+}
+
 int device_open_decoding(struct device *device, struct device_decoding *decoding)
 {
     seam_call call(device);
@@ -553,7 +566,13 @@ int device_open_decoding(struct device *device, struct device_decoding *decoding
         decoding->batches = 0;
         return 0;
     }
-    decoding->capacity = decoding_most;
+    decoding->capacity = least_of(decoding->capacity, decoding_most);
+    decoding->memory = zstd_fit(&decoding->capacity, decoding->batches, decoding->keep_least,
+                                decoding_memory ? decoding_memory.load() : UINT64_MAX);
+    if (decoding->memory == 0) {
+        decoding->batches = 0;
+        return 0;
+    }
     device->decoding = *decoding;
     const unsigned count = decoding->batches;
     if (count > batches_most)

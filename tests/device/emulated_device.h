@@ -10,6 +10,7 @@
 #define GPUHISTO_EMULATED_DEVICE_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -38,6 +39,9 @@ void emulated_device_plan(struct fault_plan plan);
  * to pass. */
 unsigned emulated_device_calls(void);
 bool emulated_device_struck(void);
+
+/* How many bytes of memory devices have for decompressing, from now on; 0: any amount. */
+void emulated_device_memory(uint64_t bytes);
 
 /* Devices that were opened and neither closed nor lost. */
 unsigned emulated_devices_open(void);

@@ -20,6 +20,11 @@
 #define DEADLINE_MS 20000
 #define HUNG_DEADLINE_MS 50 /* of a device that never answers */
 
+/* Bytes of host memory that leave batches smaller than the device would have them; what these take
+ * at most, and what larger ones take at least. */
+#define LITTLE_MEMORY ((uint64_t)3200 << 10)
+#define SMALL_BATCHES ((uint64_t)1 << 20)
+
 /* A FILE, and what libzstd makes of it. */
 struct file {
     unsigned char *bytes;
@@ -32,8 +37,10 @@ struct file {
 struct run {
     const struct file *file;
     const struct histogram *histogram;
-    bool fallback;  /* the CPU replaces a lost device */
-    bool may_leave; /* not all of the FILE is for the device */
+    bool fallback;             /* the CPU replaces a lost device */
+    bool may_leave;            /* not all of the FILE is for the device */
+    uint64_t memory_left;      /* bytes of host memory; 0: any amount */
+    bool is_small, is_refused; /* which leaves little for decompressing, or too little */
     struct fault_plan plan;
 };
 
@@ -229,6 +236,27 @@ static void check_counts(const struct run *run, struct engine *gpu, struct engin
     free(expected.counts);
 }
 
+static uint64_t memory_left;
+
+static uint64_t tell_memory_left(void)
+{
+    return memory_left;
+}
+
+/* What decompressing takes is known, and is as little as it must be. */
+static void check_memory(const struct run *run, struct engine *gpu)
+{
+    const struct gpu_memory memory = gpu_engine_times(gpu).decoding;
+    if (memory.host > run->memory_left / 2)
+        fail(run, "more memory than is left");
+    if ((memory.host > 0) != (memory.device > 0) || (memory.host > 0) != (memory.batch > 0))
+        fail(run, "memory that is not known");
+    if (!run->is_refused && (memory.host == 0 || (memory.host < SMALL_BATCHES) != run->is_small))
+        fail(run, "memory that is not small");
+    if (run->is_refused && memory.host > 0)
+        fail(run, "memory that is not there");
+}
+
 static void check_run(const struct run *run)
 {
     struct reason why;
@@ -237,7 +265,9 @@ static void check_run(const struct run *run)
         .chunk_size = 65536,
         .buffers = 1,
         .deadline_ms = run->plan.fault == FAULT_HANG ? HUNG_DEADLINE_MS : DEADLINE_MS,
+        .memory_left = run->memory_left ? tell_memory_left : NULL,
         .fallback = run->fallback ? cpu : NULL};
+    memory_left = run->memory_left;
     emulated_device_plan(run->plan);
     struct engine *gpu = gpu_engine_open(run->histogram, &options, &why);
     struct undecoded_rest rest;
@@ -249,6 +279,8 @@ static void check_run(const struct run *run)
     }
     const struct file *file = run->file;
     int rc = give(gpu, file, &rest);
+    if (run->memory_left)
+        check_memory(run, gpu);
     struck += emulated_device_struck();
     left += rc == 0 && rest.is_left;
     if (rc != 0)
@@ -380,10 +412,36 @@ static void go_through_damage(void)
     }
 }
 
+/* Memory that is short: batches are smaller, or there are none and all is left. */
+static void go_through_memory(void)
+{
+    static unsigned char content[500000];
+    frame_content(CONTENT_MIXED, content, sizeof content);
+    struct file file =
+        make_file(content, sizeof content, 300000, (struct frame_settings){.level = 3});
+    struct run run = {.file = &file, .histogram = &all_modes[0], .memory_left = UINT64_MAX};
+    check_run(&run);
+    run.memory_left = LITTLE_MEMORY;
+    run.is_small = true;
+    check_run(&run);
+    run.is_small = false;
+    run.is_refused = run.may_leave = true;
+    for (unsigned i = 0; i < 2; i++) {
+        run.memory_left = i == 0 ? 1 : 1 << 20;
+        check_run(&run);
+    }
+    run.memory_left = UINT64_MAX;
+    emulated_device_memory(1 << 20);
+    check_run(&run);
+    emulated_device_memory(0);
+    free_file(&file);
+}
+
 int main(void)
 {
     random_seed(20261122);
     lay_modes();
+    go_through_memory();
     for (unsigned i = 0; i < mode_count; i++)
         go_through_files(&all_modes[i]);
     go_through_long_records();

@@ -278,8 +278,32 @@ static void check_memory(void)
     free(memory);
 }
 
+/* Devices of every size: what is taken is no more than there is, and as much as half of it unless
+ * that is more than was wanted. */
+static void check_fit(void)
+{
+    const struct zstd_capacity wanted = {32u << 20, 4096, 4096, 256u << 20, ZSTD_WINDOW_MOST};
+    struct zstd_capacity capacity = wanted;
+    const uint64_t all = zstd_fit(&capacity, 3, 4096, UINT64_MAX), gib = (uint64_t)1 << 30;
+    check(all > 3 * (uint64_t)wanted.room && capacity.room == wanted.room, "not all", all);
+    check(zstd_fit(&capacity, 3, 4096, 8 * gib / 4 * 3) == all, "too much for 8 GiB", all);
+    for (uint64_t most = 2 * all; most > 0; most /= 2) {
+        capacity = wanted;
+        uint64_t size = zstd_fit(&capacity, 3, 4096, most);
+        check(size <= most, "more than there is", most);
+        check(size == 0 || size == all || size > most / 2 - most / 16, "little of it", most);
+        check(size == 0 ||
+                  (capacity.room >= 1 << 20 && capacity.in >= 1 << 18 && capacity.window >= 4096),
+              "too small", most);
+        check(size > 0 || most < 64 << 20, "nothing fits", most);
+    }
+    capacity = wanted;
+    check(zstd_fit(&capacity, 3, 64 << 20, all / 8) == 0, "less than must be kept", 0);
+}
+
 int main(void)
 {
+    check_fit();
     check_left();
     check_skippable();
     check_memory();
