@@ -6,7 +6,17 @@
 
 /* --- the FILE --- */
 
-int decompression_begin(struct decompression *decompression, unsigned slots)
+/* The largest window that is neither beyond the limit, as libzstd counts it, nor what batches have
+ * memory for. */
+static uint32_t window_max(const struct decompression *decompression, uint64_t memlimit)
+{
+    uint32_t most = ZSTD_WINDOW_MOST, has = decompression->decoding.capacity.window;
+    while (most > memlimit)
+        most /= 2;
+    return most < has ? most : has;
+}
+
+int decompression_begin(struct decompression *decompression, unsigned slots, uint64_t memlimit)
 {
     if (!decompression->is_open && decompression_open(decompression, slots) != 0)
         return -1;
@@ -16,7 +26,7 @@ int decompression_begin(struct decompression *decompression, unsigned slots)
     decompression->is_over = decompression->is_refused = decompression->is_whole = false;
     decompression->is_wrong = false;
     decompression->walk =
-        (struct zstd_walk){.window_max = decompression->decoding.capacity.window,
+        (struct zstd_walk){.window_max = window_max(decompression, memlimit),
                            .leave_checksums = decompression->verifies && !decompression->check};
     decompression->tail = 0;
     decompression->content = decompression->counted = 0;
@@ -54,9 +64,10 @@ static bool lay(struct decompression *decompression, struct decompression_batch 
     struct zstd_plan *plan = &batch->plan;
     struct zstd_walk *walk = &decompression->walk;
     enum zstd_laid laid = zstd_lay(walk, plan, chunk->data, chunk->len);
-    bool is_end = chunk->origin.end == ENDS_FILE && plan->taken >= chunk->len;
+    bool is_last = chunk->origin.end == ENDS_FILE, is_full = chunk->len == chunk->cap;
+    bool is_end = is_last && plan->taken >= chunk->len;
     bool is_cut_short = is_end && (walk->in_frame || plan->taken > chunk->len);
-    bool is_stuck = laid == ZSTD_NEEDS_MORE && plan->taken == 0;
+    bool is_stuck = laid == ZSTD_NEEDS_MORE && plan->taken == 0 && (is_last || is_full);
     decompression->is_whole = is_end && !is_cut_short;
     decompression->is_over |= laid == ZSTD_LEFT || is_cut_short || is_stuck;
     return laid == ZSTD_LAID;
@@ -81,12 +92,41 @@ static struct decompression_batch *remove_oldest(struct decompression *decompres
     return batch;
 }
 
+/* Drops the n-th frame that was noted. */
+static void forget_frame(struct decompression *decompression, unsigned n)
+{
+    struct decompression_frame *frames = decompression->frames;
+    decompression->frame_count--;
+    memmove(frames + n, frames + n + 1, (decompression->frame_count - n) * sizeof *frames);
+}
+
+/* Forgets frames before the last one that begins no later than what was counted ends. */
+static void forget_counted_frames(struct decompression *decompression)
+{
+    while (decompression->frame_count > 1 &&
+           decompression->frames[1].content <= decompression->counted)
+        forget_frame(decompression, 0);
+}
+
+/* What comes after a chunk of the FILE from byte `offset` on, of which was laid what there was. */
+static struct undecoded_next next_after(struct decompression *decompression, uint64_t offset,
+                                        const struct zstd_plan *plan)
+{
+    forget_counted_frames(decompression);
+    return (struct undecoded_next){
+        .is_wanted = !decompression->is_over && !decompression->is_whole,
+        .at = offset + plan->taken,
+        .need = plan->need,
+        .kept = decompression->frames[0].at,
+    };
+}
+
 int decompression_submit(struct decompression *decompression, struct chunk *chunk, uint64_t offset,
-                         uint64_t *next)
+                         struct undecoded_next *next)
 {
     struct decompression_batch *batch = (struct decompression_batch *)(void *)chunk;
     const struct zstd_walk *walk = &decompression->walk;
-    *next = 0;
+    *next = (struct undecoded_next){.is_wanted = false};
     if (decompression->is_over || !lay(decompression, batch)) {
         batch->state = DECOMPRESSION_FREE;
     } else {
@@ -102,28 +142,18 @@ int decompression_submit(struct decompression *decompression, struct chunk *chun
             return -1;
         decompression->begins = false;
     }
-    if (!decompression->is_over && !decompression->is_whole)
-        *next = offset + batch->plan.taken;
+    *next = next_after(decompression, offset, &batch->plan);
     return 0;
 }
 
 /* --- verdicts --- */
-
-/* Drops the n-th frame that was noted. */
-static void forget_frame(struct decompression *decompression, unsigned n)
-{
-    struct decompression_frame *frames = decompression->frames;
-    decompression->frame_count--;
-    memmove(frames + n, frames + n + 1, (decompression->frame_count - n) * sizeof *frames);
-}
 
 /* Notes where the frame begins that follows a batch, or goes on after it. Of those up to what was
  * counted only the last one is needed; any other does too, if there are too many. */
 static void note_frame(struct decompression *decompression, const struct decompression_batch *batch)
 {
     struct decompression_frame *frames = decompression->frames;
-    while (decompression->frame_count > 1 && frames[1].content <= decompression->counted)
-        forget_frame(decompression, 0);
+    forget_counted_frames(decompression);
     if (decompression->frame_count == DECOMPRESSION_FRAMES)
         forget_frame(decompression, 1);
     frames[decompression->frame_count++] = (struct decompression_frame){

@@ -85,10 +85,11 @@ struct decompression {
     unsigned char *tail_bytes; /* owned */
 };
 
-/* Has a FILE begin. Takes memory on the host and the device the first time, for batches whose slots
- * are numbered from `slots` on. 1; 0: it cannot be taken, as another one is active, or the device
- * does not decompress; -1: the device is lost. */
-int decompression_begin(struct decompression *decompression, unsigned slots);
+/* Has a FILE begin, of which frames with windows of more than memlimit bytes, rounded down to a
+ * power of two as libzstd does, are left. Takes memory on the host and the device the first time,
+ * for batches whose slots are numbered from `slots` on. 1; 0: it cannot be taken, as another one is
+ * active, or the device does not decompress; -1: the device is lost. */
+int decompression_begin(struct decompression *decompression, unsigned slots, uint64_t memlimit);
 
 /* A chunk for the next compressed bytes; NULL: all batches are in use. */
 struct chunk *decompression_take(struct decompression *decompression);
@@ -97,7 +98,7 @@ struct chunk *decompression_take(struct decompression *decompression);
  * batch back, if it can lay nothing. Sets *next as submit of struct undecoded_ops does. 0, or -1:
  * the device is lost. */
 int decompression_submit(struct decompression *decompression, struct chunk *chunk, uint64_t offset,
-                         uint64_t *next);
+                         struct undecoded_next *next);
 
 /* Looks at the verdict of the oldest batch being decoded, if there is one. Once it is there,
  * *counted is the batch's slot, which was sent to be counted, or NULL if nothing is to be counted

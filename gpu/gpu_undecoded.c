@@ -36,35 +36,52 @@ static void gpu_reap_all(struct gpu_engine *gpu)
     }
 }
 
-static struct chunk *gpu_acquire_undecoded(struct engine *engine, enum coding coding, bool begins)
+/* Waits for a batch to be filled. NULL: the device is lost. */
+static struct chunk *gpu_take_batch(struct gpu_engine *gpu)
 {
-    struct gpu_engine *gpu = gpu_of(engine);
     struct chunk *chunk = NULL;
-    pthread_mutex_lock(&gpu->lock);
-    bool takes = !gpu->recovery.lost && (!begins || coding == CODING_ZSTD);
-    if (takes && begins) {
-        int began = decompression_begin(&gpu->decompression, gpu->slots.count);
-        if (began < 0)
-            gpu_lose_by_call(gpu);
-        takes = began == 1;
-    }
-    if (takes)
+    if (!gpu->recovery.lost)
         gpu_reap_all(gpu);
-    while (takes && !gpu->recovery.lost && !(chunk = decompression_take(&gpu->decompression))) {
+    while (!gpu->recovery.lost && !(chunk = decompression_take(&gpu->decompression))) {
         gpu_pause_unlocked(gpu);
         gpu_reap_all(gpu);
     }
     if (gpu->recovery.lost)
         gpu_recount(gpu);
+    return chunk;
+}
+
+static struct chunk *gpu_acquire_undecoded(struct engine *engine)
+{
+    struct gpu_engine *gpu = gpu_of(engine);
+    pthread_mutex_lock(&gpu->lock);
+    struct chunk *chunk = gpu_take_batch(gpu);
+    pthread_mutex_unlock(&gpu->lock);
+    return chunk;
+}
+
+static struct chunk *gpu_begin_undecoded(struct engine *engine, enum coding coding,
+                                         uint64_t memlimit)
+{
+    struct gpu_engine *gpu = gpu_of(engine);
+    struct chunk *chunk = NULL;
+    pthread_mutex_lock(&gpu->lock);
+    int began = 0;
+    if (!gpu->recovery.lost && coding == CODING_ZSTD)
+        began = decompression_begin(&gpu->decompression, gpu->slots.count, memlimit);
+    if (began < 0)
+        gpu_lose_by_call(gpu);
+    if (began != 0)
+        chunk = gpu_take_batch(gpu);
     pthread_mutex_unlock(&gpu->lock);
     return chunk;
 }
 
 static void gpu_submit_undecoded(struct engine *engine, struct chunk *chunk, uint64_t offset,
-                                 uint64_t *next)
+                                 struct undecoded_next *next)
 {
     struct gpu_engine *gpu = gpu_of(engine);
-    *next = 0;
+    *next = (struct undecoded_next){.is_wanted = false};
     pthread_mutex_lock(&gpu->lock);
     bool was_idle = !gpu->slots.oldest && !gpu->decompression.oldest;
     if (!gpu->recovery.lost && decompression_submit(&gpu->decompression, chunk, offset, next) != 0)
@@ -73,9 +90,22 @@ static void gpu_submit_undecoded(struct engine *engine, struct chunk *chunk, uin
         gpu->progress = clock_now();
     if (gpu->recovery.lost) {
         gpu_recount(gpu);
-        *next = 0;
+        next->is_wanted = false;
     }
     pthread_mutex_unlock(&gpu->lock);
+}
+
+static bool gpu_is_busy_undecoded(struct engine *engine)
+{
+    struct gpu_engine *gpu = gpu_of(engine);
+    pthread_mutex_lock(&gpu->lock);
+    if (!gpu->recovery.lost)
+        gpu_reap_all(gpu);
+    if (gpu->recovery.lost)
+        gpu_recount(gpu);
+    bool busy = !gpu->recovery.lost && decompression_is_busy(&gpu->decompression);
+    pthread_mutex_unlock(&gpu->lock);
+    return busy;
 }
 
 static int gpu_settle(struct engine *engine, struct undecoded_rest *rest)
@@ -101,7 +131,9 @@ static int gpu_settle(struct engine *engine, struct undecoded_rest *rest)
 }
 
 const struct undecoded_ops gpu_undecoded = {
+    .begin = gpu_begin_undecoded,
     .acquire = gpu_acquire_undecoded,
     .submit = gpu_submit_undecoded,
+    .is_busy = gpu_is_busy_undecoded,
     .settle = gpu_settle,
 };

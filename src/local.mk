@@ -77,6 +77,7 @@ gpuhisto_sources = \
 	src/input/heading.c src/input/heading.h \
 	src/input/helpers.c src/input/helpers.h \
 	src/input/input.c src/input/input.h \
+	src/input/kept.c src/input/kept.h \
 	src/input/npy.c src/input/npy.h \
 	src/input/pieces.c src/input/plain.c \
 	src/input/source.c src/input/source.h src/input/source_internal.h \

@@ -27,7 +27,7 @@ check-all:
 
 # Of a list of tests, those that start threads: what ThreadSanitizer has to see. The emulated GPU takes
 # minutes there for thousands of small chunks, so scripts of that are left to the other tests of it.
-threaded_tests = tests/unit/test_frames tests/unit/test_paged_counts tests/unit/test_text_cuts tests/device/test_gpu_engine tests/device/test_pool \
+threaded_tests = tests/unit/test_frames tests/unit/test_paged_counts tests/unit/test_text_cuts tests/device/test_gpu_engine tests/device/test_pool tests/device/test_undecoded \
 	tests/cli/channels.sh tests/cli/compressed.sh tests/cli/counts.sh tests/cli/counts_auto.sh \
 	tests/cli/each.sh tests/cli/faults.sh tests/cli/faults_emulated.sh tests/cli/fields.sh tests/cli/interval.sh \
 	tests/cli/npy.sh tests/cli/numbers.sh tests/cli/progress.sh \
@@ -99,6 +99,7 @@ unit_tests = \
 	tests/unit/test_fields \
 	tests/unit/test_file_tallies \
 	tests/unit/test_frames \
+	tests/unit/test_kept \
 	tests/unit/test_limits \
 	tests/unit/test_lines \
 	tests/unit/test_moments \
@@ -127,6 +128,7 @@ tests_unit_test_fields_LDADD = $(libraries)
 tests_unit_test_file_tallies_LDADD = tests/helpers/libhelpers.a libhistogram.a -lm
 tests_unit_test_frames_LDADD = $(with_device)
 tests_unit_test_frames_LDFLAGS = $(reading_by_turns)
+tests_unit_test_kept_LDADD = $(libraries)
 tests_unit_test_limits_LDADD = $(libraries)
 tests_unit_test_lines_LDADD = $(libraries)
 tests_unit_test_moments_LDADD = $(libraries)
@@ -169,6 +171,7 @@ emulated_tests = tests/device/test_decompression tests/device/test_emulation tes
 	tests/device/test_number_parser_gpu tests/device/test_numbers_kernel \
 	tests/device/test_numbers_strategy_emulated tests/device/test_pool tests/device/test_rows \
 	tests/device/test_strategies_emulated tests/device/test_value_strategies_emulated \
+	tests/device/test_undecoded \
 	tests/device/test_zstd_entropy tests/device/test_zstd_matches \
 	tests/device/test_zstd_stages
 tests_device_test_decompression_SOURCES = tests/device/test_decompression.c
@@ -202,6 +205,9 @@ tests_device_test_strategies_emulated_LDADD = $(emulated)
 tests_device_test_value_strategies_emulated_SOURCES = tests/device/test_value_strategies.c
 nodist_EXTRA_tests_device_test_value_strategies_emulated_SOURCES = cxx.cpp
 tests_device_test_value_strategies_emulated_LDADD = $(emulated)
+tests_device_test_undecoded_SOURCES = tests/device/test_undecoded.c
+nodist_EXTRA_tests_device_test_undecoded_SOURCES = cxx.cpp
+tests_device_test_undecoded_LDADD = $(emulated)
 zstd_serial = tests/device/zstd_serial.cpp tests/device/zstd_serial.h \
 	tests/device/zstd_made.cpp tests/device/zstd_made.h
 tests_device_test_zstd_entropy_SOURCES = tests/device/test_zstd_entropy.cpp $(zstd_serial)

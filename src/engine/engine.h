@@ -28,16 +28,30 @@ struct undecoded_rest {
     size_t tail_len;
 };
 
+/* What an engine wants next of a compressed FILE. */
+struct undecoded_next {
+    bool is_wanted; /* otherwise nothing: settle */
+    uint64_t at;    /* where in the FILE the next chunk begins; it may be after its end */
+    uint64_t need;  /* bytes from there on without which it can do nothing, unless the FILE ends */
+    uint64_t kept;  /* nothing before this byte of the FILE will be left to be decoded */
+};
+
 /* A compressed FILE whose bytes an engine takes as they are, decompresses and counts; one at a
  * time, by one thread, in order. */
 struct undecoded_ops {
-    /* Memory for compressed bytes. A new FILE begins with the first, if `begins`: NULL if the
-     * engine cannot take one now. Otherwise NULL if it can take no more of it: settle. */
-    struct chunk *(*acquire)(struct engine *engine, enum coding coding, bool begins);
+    /* Begins a FILE, of which units that must keep more than `memlimit` bytes of content at hand
+     * are left. Memory for its first bytes; NULL: the engine cannot take it now. */
+    struct chunk *(*begin)(struct engine *engine, enum coding coding, uint64_t memlimit);
+    /* Memory for further bytes. NULL: the engine can take no more of the FILE: settle. */
+    struct chunk *(*acquire)(struct engine *engine);
     /* Takes a chunk, which begins where a unit does, or a link of one that the last chunk has
-     * begun, and is the engine's again at once. Its end is ENDS_FILE if the FILE ends with it. Sets
-     * *next to where in the FILE the next one begins; 0: none is wanted. */
-    void (*submit)(struct engine *engine, struct chunk *chunk, uint64_t offset, uint64_t *next);
+     * begun, and is the engine's again at once. Its end is ENDS_FILE if the FILE ends with it.
+     * What it ends with need not be whole. Sets *next, with next->at not before the offset. */
+    void (*submit)(struct engine *engine, struct chunk *chunk, uint64_t offset,
+                   struct undecoded_next *next);
+    /* Whether anything of it is still being decompressed or counted. Sees that through, so
+     * it should be asked now and then while there is nothing to submit. */
+    bool (*is_busy)(struct engine *engine);
     /* Waits until all of it is counted, and says what is left. The tail lives until the next call.
      * 0, or -1 as submit of an engine. */
     int (*settle)(struct engine *engine, struct undecoded_rest *rest);

@@ -51,8 +51,24 @@ static int check_short(const struct input *input, uint64_t at, struct reason *wh
     return -1;
 }
 
+/* Takes again what was kept of a stream, and keeps it no longer. */
+static ssize_t take_kept(struct kept *kept, void *buf, size_t cap)
+{
+    size_t len = kept_copy(kept, kept->begin, buf, cap);
+    kept_drop(kept, kept->begin + len);
+    return (ssize_t)len;
+}
+
+/* Whether there is something to be taken again. */
+static bool has_kept(const struct input *input)
+{
+    return !input->keeps && kept_size(&input->kept) > 0;
+}
+
 ssize_t input_take(struct input *input, void *buf, size_t cap, struct reason *why)
 {
+    if (has_kept(input))
+        return take_kept(&input->kept, buf, cap);
     bool is_checked = input->range.is_stated && !input->codec;
     uint64_t left = input->limit - input->taken;
     struct reason fault;
@@ -72,13 +88,16 @@ ssize_t input_take(struct input *input, void *buf, size_t cap, struct reason *wh
     }
     input->taken += (uint64_t)got;
     input->ended = got == 0;
-    return got;
+    if (!input->keeps || kept_add(&input->kept, buf, (size_t)got) == 0)
+        return got;
+    reason_of(why, input->name, "out of memory");
+    return -1;
 }
 
 bool input_ready(const struct input *input, int milliseconds)
 {
     struct pollfd poller = {.fd = input->fd, .events = POLLIN};
-    return input->regular || input->ended || poll(&poller, 1, milliseconds) != 0;
+    return input->regular || input->ended || has_kept(input) || poll(&poller, 1, milliseconds) != 0;
 }
 
 ssize_t input_read_at(const struct input *input, void *buf, size_t len, uint64_t offset,
@@ -280,6 +299,7 @@ void input_settle(const struct input *input)
 void input_close(struct input *input)
 {
     units_free(&input->units);
+    kept_free(&input->kept);
     heading_free(&input->heading);
     records_close(&input->records);
     if (input->fd > STDIN_FILENO)

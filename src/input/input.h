@@ -9,6 +9,7 @@
 #include "content.h"
 #include "foreign.h"
 #include "heading.h"
+#include "kept.h"
 #include "units.h"
 
 #include <stdbool.h>
@@ -29,6 +30,8 @@ struct input_options {
     struct content_options content;
     size_t record_size;        /* bytes, 1 to RECORD_SIZE_MAX; RECORD_TOKENS or RECORD_LINES */
     const struct field *field; /* of lines; it must outlive the inputs */
+    size_t kept_most;  /* bytes of a compressed stream that are kept while an engine decompresses it
+                        * by itself, in case it fails; 0: 256 MiB */
     size_t batch_size; /* bytes of compressed units after which a batch is complete; 0: as many as
                         * are read at a time */
 };
@@ -53,6 +56,9 @@ struct input {
     const struct foreign *foreign; /* what these bytes look like, if that is compressed; or NULL */
     struct units units; /* read, but not handed out yet: the first bytes of a stream, or those that
                          * follow a batch */
+    struct kept kept;   /* of a stream: what was taken, while that is kept; then what of it is taken
+                         * again before the stream goes on */
+    bool keeps;         /* the first of these */
     size_t batch_size;  /* as in the options */
     const struct content_options *content;
     struct records records; /* where what is read in order was cut */

@@ -13,6 +13,7 @@
 #include "helpers.h"
 #include "seams.h"
 #include "source.h"
+#include "src/engine/engine.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -86,7 +87,7 @@ struct decoding {
     struct span *span;        /* what the batch begins and ends with; NULL: nothing can be cut */
     struct engine *undecoder; /* decompresses the FILE by itself; NULL: this decoding does */
     struct chunk *undecoded;  /* its first chunk, still to be filled; or NULL */
-    uint64_t undecoded_at;    /* where in the FILE its next chunk begins */
+    struct undecoded_next undecoded_next; /* what it wants next of the FILE */
     uint64_t unit_offset;     /* where in the FILE the current unit begins */
     uint64_t begin;           /* bytes of content before the current segment, likewise */
     uint64_t content;         /* bytes that were decoded, of the current segment */

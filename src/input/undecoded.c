@@ -1,7 +1,14 @@
 /* Compressed FILEs that an engine decompresses by itself: a reader gives it their bytes, in order.
- */
+ *
+ * What the engine leaves is read again. Of a stream the bytes are kept for that, from the frame on
+ * that is being decompressed. */
 #include "source_internal.h"
-#include "src/engine/engine.h"
+
+/* Bytes of a stream that are kept. */
+#define KEPT_SIZE ((uint64_t)256 << 20)
+
+/* How long to wait for a stream before the engine, which is busy, is looked at again. */
+#define LOOK_MS 1
 
 /* Whether nothing but its bytes need be known of the FILE: what the content begins with is looked
  * for, and headers and ranges are left out, only where it is decoded. */
@@ -10,8 +17,26 @@ static bool is_suitable(const struct open_input *open)
     const struct input *input = &open->input;
     bool is_plain = !input_is_serial(input) && !content_is_partial(&input->range) &&
                     !input->heading.is_sought && !input->has_header;
-    return is_plain && input->regular && !input->may_be_short && input->opened_size > 0 &&
-           input->taken == 0;
+    if (!input->regular)
+        return is_plain && input->taken == input->units.len && input->units.offset == 0;
+    return is_plain && !input->may_be_short && input->opened_size > 0 && input->taken == 0;
+}
+
+/* Begins to keep a stream with its first bytes, which are waited for if none was read to recognise
+ * it. Whether there are some. */
+static bool keep_stream(struct input *input)
+{
+    struct units *first = &input->units;
+    struct reason why; /* what cannot be read now is read, or refused, where it is decoded */
+    if (first->len == 0 && !input->ended && units_reserve(first, UNITS_SIZE_FIRST) == 0) {
+        ssize_t got = input_take(input, first->data, first->cap, &why);
+        first->len = got > 0 ? (size_t)got : 0;
+    }
+    if (first->len == 0 || kept_add(&input->kept, first->data, first->len) != 0) {
+        kept_free(&input->kept);
+        return false;
+    }
+    return true;
 }
 
 bool undecoded_take(struct reader *reader, const struct source_sink *sink)
@@ -19,21 +44,66 @@ bool undecoded_take(struct reader *reader, const struct source_sink *sink)
     struct source *source = reader->source;
     struct decoding *decoding = &reader->decoding;
     struct open_input *open = source->current;
-    enum coding coding = open->input.codec->coding;
+    struct input *input = &open->input;
+    enum coding coding = input->codec->coding;
     if (coding == CODING_NONE || !is_suitable(open) || helpers_pending(&source->helpers))
         return false;
     struct engine *engine = sink->undecoder ? sink->undecoder(sink->arg) : NULL;
-    struct chunk *chunk = engine ? engine->ops->undecoded->acquire(engine, coding, true) : NULL;
-    if (!chunk)
+    if (!engine || (!input->regular && !keep_stream(input)))
         return false;
+    struct chunk *chunk =
+        engine->ops->undecoded->begin(engine, coding, source->options.decoding.memlimit);
+    if (!chunk) {
+        kept_free(&input->kept);
+        return false;
+    }
+    input->units.len = 0;
+    input->keeps = !input->regular;
     decoding->open = open;
     decoding->undecoder = engine;
     decoding->undecoded = chunk;
-    decoding->undecoded_at = 0;
+    decoding->undecoded_next = (struct undecoded_next){.is_wanted = true, .need = 1};
     source_set_current(source, NULL);
     admission_begin(reader);
     helpers_leave(&source->helpers, &reader->helper);
     return true;
+}
+
+/* --- what is left --- */
+
+static uint64_t kept_most(const struct source *source)
+{
+    return source->options.kept_most > 0 ? source->options.kept_most : KEPT_SIZE;
+}
+
+/* The engine left what is not kept any more. -1. */
+static int fail_without_engine(struct reader *reader)
+{
+    struct source *source = reader->source;
+    const char *name = reader->decoding.open->input.name;
+    const char *loss = engine_loss(reader->decoding.undecoder);
+    struct reason why;
+    reason_of(&why, name,
+              "the GPU cannot go on (%s), and nothing else can, as more than %.0f MiB of a frame "
+              "came through a pipe; use --device=cpu",
+              loss ? loss : "it refuses the data", (double)kept_most(source) / 0x1p20);
+    return source_fail(source, &why);
+}
+
+/* Has what is left be what the input goes on with. 0 or -1. */
+static int go_back(struct reader *reader, const struct undecoded_rest *rest)
+{
+    struct input *input = &reader->decoding.open->input;
+    if (input->regular) {
+        units_seek(input, rest->is_left ? rest->offset : input->opened_size);
+        return 0;
+    }
+    input->keeps = false;
+    if (rest->is_left && rest->offset < input->kept.begin)
+        return fail_without_engine(reader);
+    kept_drop(&input->kept, rest->is_left ? rest->offset : input->kept.end);
+    input->units.offset = input->kept.begin;
+    return 0;
 }
 
 /* The engine takes no more: what it left is decoded here. 1 or -1. */
@@ -45,18 +115,19 @@ static int take_what_is_left(struct reader *reader)
     struct input *input = &open->input;
     struct undecoded_rest rest;
     int rc = decoding->undecoder->ops->undecoded->settle(decoding->undecoder, &rest);
-    decoding->undecoder = NULL;
     reader->busy = false;
     if (rc != 0)
         rc = source_fail(source, &(struct reason){""});
     else if (records_begin_with(&input->records, rest.tail, rest.tail_len) != 0)
         rc = source_fail_for_memory(source, input->name);
+    else
+        rc = go_back(reader, &rest);
+    decoding->undecoder = NULL;
     if (rc != 0) {
         source_leave(source, open);
     } else {
         open->is_wrong = rest.is_wrong;
         open->at.index = rest.index;
-        units_seek(input, rest.is_left ? rest.offset : input->opened_size);
         input->range.begin = rest.is_left ? rest.skip : 0;
         rc = decoding_take_rest(reader, open);
     }
@@ -64,20 +135,84 @@ static int take_what_is_left(struct reader *reader)
     return rc;
 }
 
-/* Fills the chunk from the FILE. 0, or -1. */
-static int fill_chunk(struct reader *reader, struct chunk *chunk)
+/* --- chunks --- */
+
+/* Fills the chunk from byte `at` of a regular FILE. 0, or -1. */
+static int fill_from_file(struct reader *reader, struct chunk *chunk, uint64_t at)
 {
-    struct source *source = reader->source;
-    struct decoding *decoding = &reader->decoding;
-    const struct input *input = &decoding->open->input;
-    uint64_t left = input->opened_size - decoding->undecoded_at;
+    const struct input *input = &reader->decoding.open->input;
+    uint64_t left = input->opened_size - at;
     size_t len = left < chunk->cap ? (size_t)left : chunk->cap;
     struct reason why;
-    source_begin_chunk(decoding->open, &decoding->open->at, chunk);
-    ssize_t got = input_read_at(input, chunk->data, len, decoding->undecoded_at, &why);
+    ssize_t got = input_read_at(input, chunk->data, len, at, &why);
     chunk->len = got > 0 ? (size_t)got : 0;
     chunk->origin.end = len == left ? ENDS_FILE : ENDS_NOTHING;
-    return got < 0 ? source_fail(source, &why) : 0;
+    return got < 0 ? source_fail(reader->source, &why) : 0;
+}
+
+/* Whether a stream should be read on: what is there is read, and more is waited for while the
+ * engine is busy with what came before, or has too little to go on. */
+static bool is_read_on(const struct reader *reader, bool is_enough)
+{
+    const struct input *input = &reader->decoding.open->input;
+    struct engine *engine = reader->decoding.undecoder;
+    while (!input_ready(input, 0)) {
+        if (!engine->ops->undecoded->is_busy(engine))
+            return !is_enough;
+        if (input_ready(input, LOOK_MS))
+            break;
+    }
+    return true;
+}
+
+/* Reads on in a stream, to out[0..cap). 0, or -1. */
+static int read_stream(struct reader *reader, unsigned char *out, size_t cap, size_t *len)
+{
+    struct input *input = &reader->decoding.open->input;
+    struct reason why;
+    ssize_t got = input_take(input, out, cap, &why);
+    *len = got > 0 ? (size_t)got : 0;
+    return got < 0 ? source_fail(reader->source, &why) : 0;
+}
+
+/* Fills the chunk from byte `at` of a stream: with what was kept, and what has arrived. 0, or -1.
+ */
+static int fill_from_stream(struct reader *reader, struct chunk *chunk, uint64_t at)
+{
+    const struct undecoded_next *next = &reader->decoding.undecoded_next;
+    struct input *input = &reader->decoding.open->input;
+    struct kept *kept = &input->kept;
+    size_t len;
+    while (kept->end < at && !input->ended) { /* what is left out */
+        size_t most = at - kept->end < chunk->cap ? (size_t)(at - kept->end) : chunk->cap;
+        if (read_stream(reader, chunk->data, most, &len) != 0)
+            return -1;
+        if (kept_size(kept) > kept_most(reader->source))
+            kept_drop(kept, kept->end);
+    }
+    chunk->len = kept_copy(kept, at, chunk->data, chunk->cap);
+    while (chunk->len < chunk->cap && !input->ended &&
+           is_read_on(reader, chunk->len >= next->need)) {
+        if (read_stream(reader, chunk->data + chunk->len, chunk->cap - chunk->len, &len) != 0)
+            return -1;
+        chunk->len += len;
+    }
+    chunk->origin.end = input->ended ? ENDS_FILE : ENDS_NOTHING;
+    return 0;
+}
+
+/* Whether the FILE is cut short before what comes next. Of a stream, drops what need not be kept,
+ * or cannot. */
+static bool is_cut_short(struct reader *reader)
+{
+    const struct undecoded_next *next = &reader->decoding.undecoded_next;
+    struct input *input = &reader->decoding.open->input;
+    if (input->regular)
+        return next->at > input->opened_size;
+    kept_drop(&input->kept, next->kept);
+    if (kept_size(&input->kept) > kept_most(reader->source))
+        kept_drop(&input->kept, next->at);
+    return input->ended && next->at > input->kept.end;
 }
 
 int undecoded_read(struct reader *reader)
@@ -85,18 +220,20 @@ int undecoded_read(struct reader *reader)
     struct decoding *decoding = &reader->decoding;
     struct engine *engine = decoding->undecoder;
     const struct undecoded_ops *ops = engine->ops->undecoded;
+    struct undecoded_next *next = &decoding->undecoded_next;
     struct chunk *chunk = decoding->undecoded;
-    uint64_t next;
+    const uint64_t at = next->at;
     decoding->undecoded = NULL;
-    if (!chunk && !(chunk = ops->acquire(engine, CODING_NONE, false)))
+    if (!chunk && !(chunk = ops->acquire(engine)))
         return take_what_is_left(reader);
-    int rc = fill_chunk(reader, chunk);
-    ops->submit(engine, chunk, decoding->undecoded_at, &next);
+    source_begin_chunk(decoding->open, &decoding->open->at, chunk);
+    int rc = decoding->open->input.regular ? fill_from_file(reader, chunk, at)
+                                           : fill_from_stream(reader, chunk, at);
+    ops->submit(engine, chunk, at, next);
     if (rc != 0)
         return rc;
-    if (next == 0 || next > decoding->open->input.opened_size) /* the FILE is cut short */
+    if (!next->is_wanted || is_cut_short(reader))
         return take_what_is_left(reader);
-    atomic_fetch_add(&reader->source->read, next - decoding->undecoded_at);
-    decoding->undecoded_at = next;
+    atomic_fetch_add(&reader->source->read, next->at - at);
     return 1;
 }

@@ -243,11 +243,9 @@ struct chunk *handover_choose(void *arg, enum flow flow)
     return chunk;
 }
 
-/* With DEVICE_AUTO the cores decompress: when a GPU pays for that has not been measured yet. */
 struct engine *handover_undecoder(void *arg)
 {
-    struct handover *handover = arg;
-    return handover->options->device == DEVICE_GPU ? handover_gpu(handover) : NULL;
+    return handover_gpu(arg);
 }
 
 int handover_submit(struct handover *handover, struct chunk *chunk, enum flow flow, double begin)

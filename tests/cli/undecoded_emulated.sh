@@ -25,4 +25,78 @@ check "--timing says what memory that took" \
 run -b --timing in
 refute "--timing says nothing of it if nothing was decompressed" grep -q decompressing err
 
+zstd -w 20 -n <in >window.zst
+run -b --memlimit=1M window.zst
+counts "a window as large as may be" table
+run -b --memlimit=1M --timing window.zst
+check "a window as large as may be: by the GPU" grep -q 'gpu: decompressing takes' err
+run -b --memlimit=1048575 window.zst
+refuses "a larger window" 1 "window.zst: the zstd window exceeds the limit"
+
+# --- pipes ---
+
+# decompressed CASE: the last run, with --timing, counted what is in table, and the GPU decompressed it.
+decompressed()
+{
+    same "$1" table out
+    check "$1: by the GPU" grep -q 'gpu: decompressing takes' err
+}
+
+cat one.zst | run -b --timing
+decompressed "a pipe"
+cat one.zst | run -b --timing -d zstd
+decompressed "a pipe, zstd is demanded"
+"$HELPERS/dribble" -n 3001 <one.zst | run -b --timing
+decompressed "a pipe that gives little at a time"
+zstd -f 30000 -k 100000 -c <in >many.zst
+head -c 3 many.zst >head
+tail -c +4 many.zst >rest
+{ cat head && sleep 0.1 && cat rest; } | run -b --timing -d zstd
+decompressed "frames, skippable ones too, of which three bytes come first"
+for cut in 1 2 3 4 100 50000; do
+    head -c -$cut one.zst | run -b
+    refuses "a pipe, $cut bytes are missing" 1 "standard input: truncated zstd data, at byte $(($(wc -c <one.zst) - cut))"
+done
+{ cat one.zst && printf garbage; } | run -b
+refuses "a pipe, garbage after it" 1 "standard input: not zstd data" ", at byte $(wc -c <one.zst)"
+
+# What has arrived is counted while the pipe stays open: whole blocks, without the rest of a frame.
+mkfifo open
+run -b --interval=0.1 open &
+pid=$!
+exec 3>open
+head -c 100000 one.zst >&3
+check "an open pipe: a block is counted" eventually grep -q '^0x20.[1-9]' out
+exec 3>&-
+wait $pid
+refuses_nothing=$(tail -n 1 err)
+check "an open pipe: it was cut short" [ "$refuses_nothing" != "${refuses_nothing#*truncated}" ]
+
+# A device that is lost: nothing replaces it with --device=gpu.
+for call in 3 20 60; do
+    cat one.zst | run_as env GPUHISTO_FAULT=error:$call "$GPUHISTO" $ENGINE -b
+    refuses "a pipe, call $call fails" 1 "GPU"
+done
+
+# --- what is left to libzstd: ranges, and what may begin with a header ---
+
+for options in "--skip=1000" "--length=150000" "--skip=131071 --length=2"; do
+    "$GPUHISTO" --device=cpu -b $options one.zst >expected
+    run -b $options --timing one.zst
+    same "$options" expected out
+    refute "$options: not by the GPU" grep -q 'gpu: decompressing takes' err
+    cat one.zst | run -b $options
+    counts "$options, pipe" expected
+done
+{ printf '\223NUMPY\001\000\166\000' && printf '%-117s\n' "{'descr': '<u2', 'fortran_order': False, 'shape': (9, 1000), }" &&
+    head -c 18000 in; } >numbers.npy
+zstd <numbers.npy >numbers.npy.zst
+values="--values=u16 --min=0 --max=65536 --bins=16"
+"$GPUHISTO" --device=cpu $values numbers.npy >expected
+check "a .npy file" [ -s expected ]
+run_as "$GPUHISTO" $ANY_MODE $values numbers.npy.zst
+counts ".npy.zst" expected
+cat numbers.npy.zst | run_as "$GPUHISTO" $ANY_MODE $values
+counts ".npy.zst, pipe" expected
+
 summary

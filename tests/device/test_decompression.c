@@ -37,6 +37,7 @@ struct file {
 struct run {
     const struct file *file;
     const struct histogram *histogram;
+    bool is_stream;            /* its bytes arrive in pieces */
     bool fallback;             /* the CPU replaces a lost device */
     bool may_leave;            /* not all of the FILE is for the device */
     uint64_t memory_left;      /* bytes of host memory; 0: any amount */
@@ -150,23 +151,49 @@ static struct tally new_tally(const struct histogram *histogram)
                           .counts = need(calloc(histogram->bins, sizeof(uint64_t)))};
 }
 
-/* Gives the FILE to the engine, as a reader does. 0 or -1. */
-static int give(struct engine *gpu, const struct file *file, struct undecoded_rest *rest)
+/* How many bytes have arrived of a FILE that is a stream, of which the engine wants `need` from
+ * `at` on. */
+static size_t arrive(const struct run *run, const struct undecoded_next *next, size_t arrived)
+{
+    size_t size = run->file->len, at = next->at < size ? (size_t)next->at : size;
+    if (!run->is_stream || size - at <= next->need)
+        return size;
+    size_t least = at + (size_t)next->need;
+    arrived += random_below(3) ? 0 : random_below(200000);
+    arrived = arrived > least ? arrived : least;
+    return arrived < size ? arrived : size;
+}
+
+/* Gives the FILE to the engine, as a reader does. *kept: nothing before that byte will be left. 0
+ * or -1. */
+static int give(struct engine *gpu, const struct run *run, struct undecoded_rest *rest,
+                uint64_t *kept)
 {
     const struct undecoded_ops *ops = gpu->ops->undecoded;
-    struct chunk *chunk = ops->acquire(gpu, CODING_ZSTD, true);
-    uint64_t at = 0, index = 0;
+    const struct file *file = run->file;
+    struct chunk *chunk = ops->begin(gpu, CODING_ZSTD, UINT64_MAX);
+    struct undecoded_next next = {.is_wanted = true, .need = 1};
+    uint64_t index = 0;
+    size_t arrived = 0;
     *rest = (struct undecoded_rest){.is_left = true};
+    *kept = 0;
     if (!chunk)
         return engine_loss(gpu) && gpu_engine_failed(gpu) ? -1 : 0;
-    for (uint64_t next = 1; next != 0; at = next) {
-        size_t len = file->len - at < chunk->cap ? file->len - (size_t)at : chunk->cap;
+    while (next.is_wanted && next.at <= file->len) {
+        arrived = arrive(run, &next, arrived);
+        size_t waiting = arrived - (size_t)next.at;
+        size_t len = waiting < chunk->cap ? waiting : chunk->cap;
+        uint64_t at = next.at;
         memcpy(chunk->data, file->bytes + at, len);
         chunk->len = len;
         chunk->origin = (struct origin){.at.index = index++,
                                         .end = at + len == file->len ? ENDS_FILE : ENDS_NOTHING};
         ops->submit(gpu, chunk, at, &next);
-        if (next != 0 && !(chunk = ops->acquire(gpu, CODING_NONE, false)))
+        if (next.is_wanted && run->is_stream && random_below(2))
+            (void)ops->is_busy(gpu);
+        if (next.is_wanted)
+            *kept = next.kept;
+        if (next.is_wanted && !(chunk = ops->acquire(gpu)))
             break;
     }
     return ops->settle(gpu, rest);
@@ -205,8 +232,8 @@ static bool same_counts(const struct histogram *histogram, const struct tally *a
 static void fail(const struct run *run, const char *what)
 {
     if (wrong++ < 20)
-        fprintf(stderr, "%s: %s, %zu bytes, fault %d at %u%s\n", what, run->histogram->mode->name,
-                run->file->len, run->plan.fault, run->plan.at,
+        fprintf(stderr, "%s: %s, %zu bytes%s, fault %d at %u%s\n", what, run->histogram->mode->name,
+                run->file->len, run->is_stream ? " of a stream" : "", run->plan.fault, run->plan.at,
                 run->fallback ? "" : ", nothing replaces the device");
 }
 
@@ -278,7 +305,10 @@ static void check_run(const struct run *run)
         return;
     }
     const struct file *file = run->file;
-    int rc = give(gpu, file, &rest);
+    uint64_t kept;
+    int rc = give(gpu, run, &rest, &kept);
+    if (rc == 0 && rest.is_left && rest.offset < kept)
+        fail(run, "what is left was not to be kept");
     if (run->memory_left)
         check_memory(run, gpu);
     struck += emulated_device_struck();
@@ -323,9 +353,11 @@ static void lay_modes(void)
 
 /* Files of many frames, and of one that takes many batches; entire, and with the device failing at
  * every call. */
-static void go_through_faults(const struct file *file, const struct histogram *histogram)
+static void go_through_faults(const struct file *file, const struct histogram *histogram,
+                              bool is_stream)
 {
-    struct run run = {.file = file, .histogram = histogram, .fallback = true};
+    struct run run = {
+        .file = file, .histogram = histogram, .is_stream = is_stream, .fallback = true};
     check_run(&run);
     const unsigned calls = emulated_device_calls();
     const unsigned step = 1 + calls / 5; /* memory of a lost device is lost, too */
@@ -362,7 +394,7 @@ static void go_through_files(const struct histogram *histogram)
         if (!is_text && histogram_sample_size(histogram) > 1)
             size -= size % histogram_sample_size(histogram);
         struct file file = make_file(content, size, frames[i], settings);
-        go_through_faults(&file, histogram);
+        go_through_faults(&file, histogram, (i + (size_t)(histogram - all_modes)) % 2);
         free_file(&file);
     }
 }
@@ -404,8 +436,11 @@ static void go_through_damage(void)
                 bad.bytes[random_below(i % 4 == 1 ? 40 : (unsigned)entire.len)] ^=
                     (unsigned char)(1u << random_below(8));
             decode_file(&bad);
-            check_run(&(struct run){
-                .file = &bad, .histogram = &all_modes[0], .fallback = true, .may_leave = true});
+            check_run(&(struct run){.file = &bad,
+                                    .histogram = &all_modes[0],
+                                    .is_stream = i % 3 == 0,
+                                    .fallback = true,
+                                    .may_leave = true});
             free_file(&bad);
         }
         free_file(&entire);

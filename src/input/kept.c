@@ -1,0 +1,76 @@
+#include "kept.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define PIECE_SIZE ((size_t)256 << 10) /* bytes: what is dropped goes back to the system */
+
+struct kept_piece {
+    struct kept_piece *next;
+    uint64_t begin, end; /* of the stream: begin is that of data[0] */
+    unsigned char data[PIECE_SIZE];
+};
+
+static struct kept_piece *append_piece(struct kept *kept)
+{
+    struct kept_piece *piece = malloc(sizeof *piece);
+    if (!piece)
+        return NULL;
+    piece->next = NULL;
+    piece->begin = piece->end = kept->end;
+    if (kept->last)
+        kept->last->next = piece;
+    else
+        kept->first = piece;
+    kept->last = piece;
+    return piece;
+}
+
+int kept_add(struct kept *kept, const unsigned char *data, size_t len)
+{
+    while (len > 0) {
+        struct kept_piece *piece = kept->last;
+        if ((!piece || piece->end - piece->begin == PIECE_SIZE) && !(piece = append_piece(kept)))
+            return -1;
+        size_t used = (size_t)(piece->end - piece->begin), room = PIECE_SIZE - used;
+        size_t part = len < room ? len : room;
+        memcpy(piece->data + used, data, part);
+        piece->end = kept->end += part;
+        data += part;
+        len -= part;
+    }
+    return 0;
+}
+
+size_t kept_copy(const struct kept *kept, uint64_t at, unsigned char *out, size_t cap)
+{
+    size_t done = 0;
+    for (const struct kept_piece *piece = kept->first; piece && done < cap; piece = piece->next) {
+        if (piece->end <= at)
+            continue;
+        size_t left = (size_t)(piece->end - at), part = left < cap - done ? left : cap - done;
+        memcpy(out + done, piece->data + (at - piece->begin), part);
+        done += part;
+        at += part;
+    }
+    return done;
+}
+
+void kept_drop(struct kept *kept, uint64_t at)
+{
+    if (at > kept->begin)
+        kept->begin = at < kept->end ? at : kept->end;
+    while (kept->first && kept->first->end <= kept->begin) {
+        struct kept_piece *next = kept->first->next;
+        free(kept->first);
+        kept->first = next;
+    }
+    if (!kept->first)
+        kept->last = NULL;
+}
+
+void kept_free(struct kept *kept)
+{
+    kept_drop(kept, kept->end);
+    *kept = (struct kept){0};
+}

@@ -1,0 +1,312 @@
+/* Compressed FILEs and pipes that an engine decompresses by itself, as a reader gives them to it:
+ * over an emulated device that fails at any call the counts are those of libzstd and the CPU, or
+ * the run is refused, because nothing replaces the device, or too little of a pipe was kept. */
+#include "gpu/gpu_engine.h"
+#include "src/cpu/cpu_engine.h"
+#include "src/engine/records.h"
+#include "src/input/source.h"
+#include "tests/device/emulated_device.h"
+#include "tests/helpers/random.h"
+#include "tests/helpers/scale.h"
+#include "tests/helpers/zstd_frames.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#define CONTENT_SIZE 140000 /* more than a block, if windows are large */
+
+static unsigned char content[CONTENT_SIZE];
+
+/* FILEs as a pipe gives them, and as a file has them. */
+static struct form {
+    size_t frame;   /* bytes of content */
+    int window_log; /* of small windows, blocks are small, too */
+    char name[sizeof "test_undecoded-XXXXXX"];
+    unsigned char *bytes;
+    size_t len;
+} forms[] = {{CONTENT_SIZE, 13, "test_undecoded-XXXXXX", NULL, 0},
+             {CONTENT_SIZE, 0, "test_undecoded-XXXXXX", NULL, 0},
+             {20000, 12, "test_undecoded-XXXXXX", NULL, 0}};
+#define FORMS (sizeof forms / sizeof forms[0])
+
+struct run {
+    const struct histogram *histogram;
+    const struct form *form;
+    bool is_pipe, fallback;
+    size_t kept_most; /* of the pipe */
+    size_t cut;       /* bytes that are missing at its end */
+    bool is_alone;    /* the CPU's engine counts all */
+    struct fault_plan plan;
+};
+
+static struct engine *cpu, *gpu;
+static unsigned runs, exact, refused, beyond, struck, decompressed, wrong;
+static unsigned last_calls; /* of the device, in the last run */
+
+static void *need(void *memory)
+{
+    if (!memory) {
+        fputs("test_undecoded: out of memory\n", stderr);
+        exit(1);
+    }
+    return memory;
+}
+
+static void complain(const struct run *run, const char *what, const char *why)
+{
+    if (wrong++ < 20)
+        fprintf(stderr, "%s (%s): %s, form %u, pipe %d, kept %zu, cut %zu, fault %d at %u%s\n",
+                what, why, run->histogram->mode->name, (unsigned)(run->form - forms), run->is_pipe,
+                run->kept_most, run->cut, run->plan.fault, run->plan.at,
+                run->fallback ? "" : ", nothing replaces the device");
+}
+
+/* --- input --- */
+
+struct feed {
+    const struct run *run;
+    int fd;
+    unsigned seed;
+};
+
+/* Writes a FILE into a pipe: pieces of all sizes, and now and then a pause. */
+static void *feed_pipe(void *arg)
+{
+    const struct feed *feed = arg;
+    const struct form *form = feed->run->form;
+    size_t len = form->len - feed->run->cut;
+    unsigned number = feed->seed;
+    for (size_t done = 0; done < len;) {
+        number = number * 1103515245 + 12345;
+        size_t piece = 1 + (number >> 8) % (number >> 28 < 3 ? 30000 : 3000);
+        size_t part = len - done < piece ? len - done : piece;
+        ssize_t put = write(feed->fd, form->bytes + done, part);
+        if (put < 0)
+            break;
+        done += (size_t)put;
+        if (number >> 30 == 0)
+            nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+    }
+    close(feed->fd);
+    return NULL;
+}
+
+static struct chunk *choose(void *arg, enum flow flow)
+{
+    const struct run *run = arg;
+    (void)flow;
+    if (run->is_alone)
+        return engine_acquire(cpu, true);
+    struct chunk *chunk = engine_acquire(gpu, true);
+    return chunk || !run->fallback ? chunk : engine_acquire(cpu, true);
+}
+
+static struct engine *undecoder(void *arg)
+{
+    return ((struct run *)arg)->is_alone ? NULL : gpu;
+}
+
+/* Reads and submits everything, as a worker does. 0 or -1. */
+static int count_source(struct run *run, struct source *source)
+{
+    const struct source_sink sink = {.arg = run, .choose = choose, .undecoder = undecoder};
+    struct reader *reader = need(reader_open(source));
+    int more = 1;
+    while (more > 0) {
+        struct chunk *chunk;
+        enum flow flow;
+        more = source_read(reader, &sink, &chunk, &flow);
+        if (chunk && engine_submit(chunk) != 0)
+            more = -1;
+    }
+    reader_close(reader);
+    return more;
+}
+
+static int count_input(struct run *run, struct reason *why)
+{
+    char pipe_name[32], *operand = (char *)(uintptr_t)run->form->name;
+    int ends[2];
+    pthread_t feeder;
+    struct feed feed = {run, -1, random_below(1000000)};
+    if (run->is_pipe) {
+        if (pipe(ends) != 0)
+            need(NULL);
+        feed.fd = ends[1];
+        snprintf(pipe_name, sizeof pipe_name, "/dev/fd/%d", ends[0]);
+        operand = pipe_name;
+        if (pthread_create(&feeder, NULL, feed_pipe, &feed) != 0)
+            need(NULL);
+    }
+    const struct input_options options = {.decoding.memlimit = 1 << 27,
+                                          .record_size = records_size(run->histogram),
+                                          .kept_most = run->kept_most};
+    struct source *source = need(source_open(&operand, 1, &options));
+    int rc = count_source(run, source);
+    const char *error = source_error(source);
+    reason_set(why, "%s", error ? error : "");
+    if (run->is_pipe) {
+        char rest[4096];
+        while (read(ends[0], rest, sizeof rest) > 0)
+            continue;
+        pthread_join(feeder, NULL);
+        close(ends[0]);
+    }
+    source_close(source);
+    return rc;
+}
+
+/* --- runs --- */
+
+/* Counts a FILE. 0 or -1. */
+static int count(struct run *run, struct tally *tally, struct reason *why)
+{
+    cpu = need(cpu_engine_open(run->histogram, NULL, 1 << 16, 9, 1, NULL));
+    const struct gpu_options options = {.chunk_size = 65536,
+                                        .buffers = 1,
+                                        .deadline_ms = 20000,
+                                        .fallback = run->fallback ? cpu : NULL};
+    emulated_device_plan(run->plan);
+    gpu = run->is_alone ? NULL : gpu_engine_open(run->histogram, &options, why);
+    int rc = gpu || run->is_alone ? count_input(run, why) : -1;
+    if (gpu && rc == 0)
+        rc = engine_finish(gpu, tally);
+    if (gpu && rc == 0)
+        decompressed += atomic_load(&gpu->undecoded_bytes) > 0;
+    if (rc == 0)
+        engine_finish(cpu, tally);
+    if (gpu && rc == 0)
+        engine_close(gpu);
+    if (rc == 0)
+        engine_close(cpu);
+    return rc;
+}
+
+static struct tally new_tally(const struct histogram *histogram)
+{
+    return (struct tally){.bins = histogram->bins,
+                          .counts = need(calloc(histogram->bins, sizeof(uint64_t)))};
+}
+
+static void judge_refusal(const struct run *run, const struct reason *why)
+{
+    bool is_beyond = run->kept_most > 0 && strstr(why->text, "of a frame came through a pipe");
+    refused++;
+    beyond += is_beyond;
+    if (run->cut > 0 && !strstr(why->text, "truncated") && !is_beyond && run->fallback)
+        complain(run, "refused", why->text);
+    if (run->cut == 0 && ((run->fallback && !is_beyond) || run->plan.fault == FAULT_NONE))
+        complain(run, "refused", why->text);
+}
+
+static void check_run(struct run run)
+{
+    struct tally counted = new_tally(run.histogram), expected = new_tally(run.histogram);
+    struct run alone = run;
+    struct reason why = {""};
+    alone.is_alone = true;
+    alone.cut = 0;
+    runs++;
+    int rc = count(&run, &counted, &why);
+    struck += emulated_device_struck();
+    last_calls = emulated_device_calls();
+    if (rc != 0) {
+        judge_refusal(&run, &why);
+    } else if (run.cut > 0) {
+        complain(&run, "a FILE that is cut short was counted", "");
+    } else if (count(&alone, &expected, &why) != 0) {
+        complain(&run, "the CPU alone refused", why.text);
+    } else {
+        exact++;
+        if (counted.samples != expected.samples || counted.bytes != expected.bytes ||
+            memcmp(counted.counts, expected.counts, counted.bins * sizeof counted.counts[0]) != 0)
+            complain(&run, "wrong counts", "");
+    }
+    free(counted.counts);
+    free(expected.counts);
+}
+
+/* The device fails at calls all over the run. */
+static void fail_everywhere(struct run run, unsigned most)
+{
+    check_run(run);
+    const unsigned calls = last_calls;
+    const unsigned step = 1 + calls / (scale_is_slow() ? 2 : scale_is_small() ? most / 2 : most);
+    for (unsigned at = 2 + random_below(step); at <= calls; at += step) { /* 1 opens it */
+        run.plan = (struct fault_plan){FAULT_ERROR, at, true, at};
+        check_run(run);
+    }
+    run.plan = (struct fault_plan){FAULT_WRONG, 1 + random_below(3), true, 1};
+    check_run(run);
+}
+
+static void make_form(struct form *form)
+{
+    struct frame_settings settings = {.level = 1, .window_log = form->window_log};
+    for (size_t at = 0; at < CONTENT_SIZE; at += form->frame) {
+        size_t part = CONTENT_SIZE - at < form->frame ? CONTENT_SIZE - at : form->frame;
+        size_t bound = frame_bound(&settings, part);
+        form->bytes = need(realloc(form->bytes, form->len + bound));
+        form->len += frame_compress(form->bytes + form->len, bound, &settings, content + at, part);
+        settings.checksum ^= true;
+    }
+    int fd = mkstemp(form->name);
+    if (fd < 0 || write(fd, form->bytes, form->len) != (ssize_t)form->len)
+        need(NULL);
+    close(fd);
+}
+
+/* Lines of numbers of all lengths, which few blocks end between. */
+static void make_text(void)
+{
+    for (size_t at = 0; at < CONTENT_SIZE;) {
+        char line[16];
+        int size = snprintf(line, sizeof line, "%u\n", random_below(1u << random_below(25)));
+        size_t part = (size_t)size < CONTENT_SIZE - at ? (size_t)size : CONTENT_SIZE - at;
+        memcpy(content + at, line, part);
+        at += part;
+    }
+}
+
+int main(void)
+{
+    static struct histogram counted_modes[2];
+    struct binning binning;
+    random_seed(20261123);
+    make_text();
+    histogram_bytes(&counted_modes[0]);
+    if (binning_digits(&binning, 1, false) != 0)
+        need(NULL);
+    histogram_numbers(&counted_modes[1], &binning);
+    for (unsigned i = 0; i < FORMS; i++)
+        make_form(&forms[i]);
+    for (unsigned i = 0; i < (scale_is_small_or_slow() ? FORMS + 1 : 2 * FORMS); i++) {
+        struct run run = {
+            .histogram = &counted_modes[i % 2], .form = &forms[i % FORMS], .is_pipe = true};
+        run.fallback = true;
+        fail_everywhere(run, 16);
+        run.kept_most = 3000;
+        fail_everywhere(run, 6);
+        run.fallback = false;
+        run.kept_most = 0;
+        fail_everywhere(run, 4);
+        run.fallback = run.is_pipe = i % 2;
+        check_run(run);
+        run.cut = 1 + random_below(200);
+        run.fallback = run.is_pipe = true;
+        check_run(run);
+    }
+    for (unsigned i = 0; i < FORMS; i++)
+        unlink(forms[i].name);
+    printf("%u runs (in %u the fault struck, %u decompressed): %u exact, %u refused (%u as too "
+           "little was kept), %u wrong\n",
+           runs, struck, decompressed, exact, refused, beyond, wrong);
+    fflush(stdout);
+    /* Lost devices are left as they are: no leak check. */
+    _exit(wrong != 0 || struck == 0 || decompressed == 0 || (beyond == 0 && !scale_is_slow()));
+}
