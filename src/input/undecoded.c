@@ -11,12 +11,14 @@
 #define LOOK_MS 1
 
 /* Whether nothing but its bytes need be known of the FILE: what the content begins with is looked
- * for, and headers and ranges are left out, only where it is decoded. */
+ * for, and headers and ranges are left out, only where it is decoded. What an engine left is not
+ * given to it again. */
 static bool is_suitable(const struct open_input *open)
 {
     const struct input *input = &open->input;
-    bool is_plain = !input_is_serial(input) && !content_is_partial(&input->range) &&
-                    !input->heading.is_sought && !input->has_header;
+    bool is_plain = !open->in_stream && !input_is_serial(input) &&
+                    !content_is_partial(&input->range) && !input->heading.is_sought &&
+                    !input->has_header;
     if (!input->regular)
         return is_plain && input->taken == input->units.len && input->units.offset == 0;
     return is_plain && !input->may_be_short && input->opened_size > 0 && input->taken == 0;
