@@ -30,8 +30,8 @@ static bool fit_capacity(struct device *device, struct device_decoding *decoding
     size_t free_bytes, all;
     if (!device_ok(device, cudaMemGetInfo(&free_bytes, &all), "asking for its memory"))
         return false;
-    decoding->memory = zstd_fit(&decoding->capacity, decoding->batches, decoding->keep_least,
-                                free_bytes / 4 * 3);
+    decoding->memory =
+        zstd_fit(&decoding->capacity, decoding->batches, decoding->keep_least, free_bytes / 4 * 3);
     if (decoding->memory == 0)
         decoding->batches = 0;
     return true;

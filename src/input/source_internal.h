@@ -88,12 +88,12 @@ struct decoding {
     struct engine *undecoder; /* decompresses the FILE by itself; NULL: this decoding does */
     struct chunk *undecoded;  /* its first chunk, still to be filled; or NULL */
     struct undecoded_next undecoded_next; /* what it wants next of the FILE */
-    uint64_t unit_offset;     /* where in the FILE the current unit begins */
-    uint64_t begin;           /* bytes of content before the current segment, likewise */
-    uint64_t content;         /* bytes that were decoded, of the current segment */
-    bool in_order;            /* the batch is not UNITS_WHOLE: the input is this reader's own */
-    bool pending;             /* the decoder may give more without being fed */
-    bool over;                /* the batch was decoded, but its heading may wait to be given out */
+    uint64_t unit_offset;                 /* where in the FILE the current unit begins */
+    uint64_t begin;   /* bytes of content before the current segment, likewise */
+    uint64_t content; /* bytes that were decoded, of the current segment */
+    bool in_order;    /* the batch is not UNITS_WHOLE: the input is this reader's own */
+    bool pending;     /* the decoder may give more without being fed */
+    bool over;        /* the batch was decoded, but its heading may wait to be given out */
 };
 
 /* What a reader has to wait for. */

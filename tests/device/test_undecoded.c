@@ -285,7 +285,8 @@ int main(void)
     histogram_numbers(&counted_modes[1], &binning);
     for (unsigned i = 0; i < FORMS; i++)
         make_form(&forms[i]);
-    for (unsigned i = 0; i < (scale_is_small_or_slow() ? FORMS + 1 : 2 * FORMS); i++) {
+    const unsigned rounds = scale_is_slow() ? 2 : scale_is_small() ? FORMS + 1 : 2 * FORMS;
+    for (unsigned i = 0; i < rounds; i++) {
         struct run run = {
             .histogram = &counted_modes[i % 2], .form = &forms[i % FORMS], .is_pipe = true};
         run.fallback = true;
