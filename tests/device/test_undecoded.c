@@ -309,5 +309,6 @@ int main(void)
            runs, struck, decompressed, exact, refused, beyond, wrong);
     fflush(stdout);
     /* Lost devices are left as they are: no leak check. */
-    _exit(wrong != 0 || struck == 0 || decompressed == 0 || (beyond == 0 && !scale_is_slow()));
+    bool has_gone_through = decompressed > 0 && beyond > 0;
+    _exit(wrong != 0 || struck == 0 || (!has_gone_through && !scale_is_slow()));
 }
