@@ -9,14 +9,18 @@ extern "C" {
 
 #include <cstdlib>
 
-bool device_ok(struct device *device, cudaError_t code, const char *doing)
+static bool succeeded(cudaError_t code, const char *doing, struct reason *why)
 {
     if (code == cudaSuccess)
         return true;
-    reason_set(&device->why, "%s while %s (%s)", cudaGetErrorString(code), doing,
-               cudaGetErrorName(code));
+    reason_set(why, "%s while %s (%s)", cudaGetErrorString(code), doing, cudaGetErrorName(code));
     (void)cudaGetLastError(); // so that the next call does not find it again
     return false;
+}
+
+bool device_ok(struct device *device, cudaError_t code, const char *doing)
+{
+    return succeeded(code, doing, &device->why);
 }
 
 bool device_enter(struct device *device, const char *doing)
@@ -116,33 +120,31 @@ static bool prepare_kernel(struct device *device, const struct device_plan *plan
 }
 
 // CUDA calls a missing driver an old one, of version 0.
-static void explain_driver(struct device *device)
+static void explain_driver(struct reason *why)
 {
     int version = 0;
     (void)cudaDriverGetVersion(&version);
     if (version == 0)
-        reason_set(&device->why, "no NVIDIA driver found");
+        reason_set(why, "no NVIDIA driver found");
     else
-        reason_set(&device->why,
+        reason_set(why,
                    "the NVIDIA driver is too old: it supports CUDA %d.%d, but this program uses "
                    "CUDA %d.%d",
                    version / 1000, version % 1000 / 10, CUDART_VERSION / 1000,
                    CUDART_VERSION % 1000 / 10);
 }
 
-// Counts the devices that the environment leaves visible, which may be none.
-static bool count_devices(struct device *device, int *count)
+int device_count_all(struct reason *why)
 {
-    const cudaError_t code = cudaGetDeviceCount(count);
+    int count = 0;
+    const cudaError_t code = cudaGetDeviceCount(&count);
     if (code == cudaErrorInsufficientDriver)
-        explain_driver(device);
-    if (code == cudaErrorNoDevice)
-        *count = 0;
+        explain_driver(why);
     if (code == cudaErrorInsufficientDriver || code == cudaErrorNoDevice) {
         (void)cudaGetLastError(); // the next call must not find it again
-        return code == cudaErrorNoDevice;
+        return code == cudaErrorNoDevice ? 0 : -1;
     }
-    return device_ok(device, code, "looking for devices");
+    return succeeded(code, "looking for devices", why) ? count : -1;
 }
 
 // Values that are looked up have a table on the device.
@@ -193,8 +195,8 @@ static bool prepare_numbers(struct device *device, size_t slot_size)
 static bool find(struct device *device, const struct visible *visible)
 {
     const struct visible same = {device->ordinal, device->ordinal, nullptr};
-    int count = 0;
-    if (!count_devices(device, &count))
+    const int count = device_count_all(&device->why);
+    if (count < 0)
         return false;
     if (device->ordinal >= count) {
         visible_explain(visible ? visible : &same, "", &device->why);

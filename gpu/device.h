@@ -49,6 +49,10 @@ struct slot_times {
     double count_begin, count_end;
 };
 
+/* How many devices there are for device_open, which may be none. -1 with the reason set. Takes as
+ * long as CUDA takes to start. Any thread. */
+int device_count_all(struct reason *why);
+
 /* Opens the device, with its slots and a 64-bit histogram of zeros, and runs an empty count so that
  * what cannot run here fails now. NULL with the reason set; then there is nothing to close. Takes a
  * few hundred milliseconds, as CUDA starts. Any thread. */

@@ -113,6 +113,7 @@ int gpu_reap_oldest(struct gpu_engine *gpu)
     }
     gpu->progress = clock_now();
     gpu->times.chunks++;
+    gpu->times.bytes += slot->chunk.origin.bytes;
     slots_arrive(&gpu->slots);
     if (is_batch)
         decompression_count(&gpu->decompression, slot);
@@ -317,6 +318,8 @@ struct engine *gpu_engine_open(const struct histogram *histogram, const struct g
         return NULL;
     }
     gpu->engine.ops = &gpu_ops;
+    gpu->engine.lines = options->lines;
+    gpu->engine.files = options->files;
     gpu->histogram = histogram;
     gpu->options = *options;
     gpu->recovery.fallback = options->fallback;

@@ -17,6 +17,8 @@ struct gpu_options {
     unsigned buffers;                /* slots, at least 1 */
     unsigned deadline_ms; /* a device that finishes nothing for so long is lost: it has hung */
     bool timing;          /* for gpu_engine_times */
+    struct lines *lines;        /* as the engine's own; or NULL */
+    struct file_tallies *files; /* likewise */
     bool no_check;        /* content checksums of what it decompresses need not be verified */
     /* Bytes of host memory that the process may still take, when it is called; half of that may be
      * taken for decompressing. NULL: any amount. */
@@ -53,7 +55,7 @@ struct gpu_memory {
 };
 
 struct gpu_times {
-    uint64_t chunks;                     /* whose counts came from the device */
+    uint64_t chunks, bytes;              /* whose counts came from the device */
     double copy_seconds, kernel_seconds; /* the device's two streams were at work */
     double overlap_seconds;              /* of kernel_seconds, while another chunk's copy ran */
     struct gpu_memory decoding;

@@ -1,6 +1,12 @@
 /* The seam in a build without CUDA: there is no device, so only device_open is ever called. */
 #include "device.h"
 
+int device_count_all(struct reason *why)
+{
+    reason_set(why, "built without CUDA");
+    return -1;
+}
+
 struct device *device_open(const struct device_plan *plan, struct reason *why)
 {
     (void)plan;

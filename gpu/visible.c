@@ -26,20 +26,39 @@ static const char *visible_entry(const char *list, int asked, size_t *len)
     }
 }
 
-struct visible visible_only(int asked)
+/* Adds the entry of a GPU to a list of them, on the heap; NULL: there is none, or no memory. */
+static char *visible_append(char *only, const char *list, int asked)
+{
+    size_t len = 0, before = only ? strlen(only) : 0;
+    char number[16];
+    const char *entry = list ? visible_entry(list, asked, &len) : number;
+    if (!list)
+        len = (size_t)snprintf(number, sizeof number, "%d", asked);
+    char *longer = entry ? realloc(only, before + len + 2) : NULL;
+    if (!longer) {
+        free(only);
+        return NULL;
+    }
+    snprintf(longer + before, len + 2, "%s%.*s", before ? "," : "", (int)len, entry);
+    return longer;
+}
+
+void visible_only(struct gpu_list *gpus)
 {
     const char *list = getenv(VARIABLE);
-    struct visible visible = {.asked = asked, .ordinal = asked, .list = list ? strdup(list) : NULL};
-    size_t len = 0;
-    const char *entry = list ? visible_entry(list, asked, &len) : NULL;
-    char number[16], *only = NULL;
-    snprintf(number, sizeof number, "%d", asked);
-    if (!list || entry)
-        only = entry ? strndup(entry, len) : strdup(number);
+    char *only = NULL;
+    if (list)
+        list = strdup(list);
+    for (unsigned i = 0; i < gpus->count; i++) {
+        gpus->gpu[i].ordinal = gpus->gpu[i].asked;
+        gpus->gpu[i].list = list;
+        if (i == 0 || only)
+            only = visible_append(only, list, gpus->gpu[i].asked);
+    }
     if (only && setenv(VARIABLE, only, 1) == 0)
-        visible.ordinal = 0;
+        for (unsigned i = 0; i < gpus->count; i++)
+            gpus->gpu[i].ordinal = (int)i;
     free(only);
-    return visible;
 }
 
 /* Counts the GPUs' files, root/dev/nvidia0 and so on. */

@@ -8,18 +8,27 @@
 extern "C" {
 #endif
 
-/* The GPU that the user asked for. */
+/* A GPU that the user asked for. */
 struct visible {
-    int asked;   /* its number, from 0, among those that CUDA_VISIBLE_DEVICES leaves */
-    int ordinal; /* the number by which CUDA knows it */
-    char *list;  /* the user's CUDA_VISIBLE_DEVICES, on the heap; NULL: it was not set */
+    int asked;        /* its number, from 0, among those that CUDA_VISIBLE_DEVICES leaves */
+    int ordinal;      /* the number by which CUDA knows it */
+    const char *list; /* the user's CUDA_VISIBLE_DEVICES; NULL: it was not set */
 };
 
-/* Leaves only one GPU visible to CUDA, the one that the user asks for, as CUDA sets up every GPU
- * that it sees, which takes an eighth of a second each. If the user's list has no such entry,
- * nothing is changed. Sets the environment variable, so it is to be called before other threads
- * start. */
-struct visible visible_only(int asked);
+#define GPUS_MAX 16
+
+/* Some of them, each once. */
+struct gpu_list {
+    unsigned count; /* 0: all that CUDA sees */
+    struct visible gpu[GPUS_MAX];
+};
+
+/* Leaves only the GPUs of the list visible to CUDA, as CUDA sets up every GPU that it sees, which
+ * takes an eighth of a second each. Sets the ordinals and lists of those with an `asked`. If the
+ * user's list lacks one of them, or all are wanted, nothing is changed. Sets the environment
+ * variable, so it is to be called before other threads start. What the lists point to is never
+ * freed. */
+void visible_only(struct gpu_list *gpus);
 
 /* Says why CUDA does not have the one that was asked for. `root` goes before
  * /dev, where GPUs are looked for: "", or a test's folder. Any thread. */

@@ -2,7 +2,6 @@
 
 #include "src/cli/diag.h"
 #include "gpu/strategy.h"
-#include "gpu/visible.h"
 #include "src/base/clock.h"
 #include "src/cli/options.h"
 #include "src/cpu/constant.h"
@@ -88,6 +87,32 @@ static int print_help(void)
     return end_output();
 }
 
+/* Of several GPUs each has its number. */
+static void name_gpu(const struct pool_outcome *outcome, const struct pool_gpu *gpu, char name[16])
+{
+    if (outcome->gpu_count == 1)
+        strcpy(name, "gpu");
+    else
+        snprintf(name, 16, "gpu:%d", gpu->number);
+}
+
+static void print_gpu_timing(const struct pool_outcome *outcome, const struct pool_gpu *gpu)
+{
+    const struct gpu_times *times = &gpu->times;
+    char name[16];
+    name_gpu(outcome, gpu, name);
+    diag("%s: %" PRIu64 " bytes in %" PRIu64 " chunks; took over after %.3f s", name,
+         outcome->gpu_count == 1 ? outcome->gpu_bytes : times->bytes, times->chunks,
+         outcome->gpu_ready);
+    diag("%s: copies %.3f s, kernels %.3f s, of which %.3f s while another chunk was copied", name,
+         times->copy_seconds, times->kernel_seconds, times->overlap_seconds);
+    if (times->decoding.device > 0)
+        diag("%s: decompressing takes %.1f MiB of its memory and %.1f MiB of the host's, for %.1f "
+             "MiB of content at a time",
+             name, (double)times->decoding.device / 0x1p20, (double)times->decoding.host / 0x1p20,
+             (double)times->decoding.batch / 0x1p20);
+}
+
 static void print_timing(const struct pool_outcome *outcome)
 {
     uint64_t bytes = outcome->cpu_bytes + outcome->gpu_bytes;
@@ -95,19 +120,25 @@ static void print_timing(const struct pool_outcome *outcome)
     diag("%" PRIu64 " bytes in %.3f s, %.3f GB/s", bytes, outcome->seconds,
          (double)bytes / seconds / 1e9);
     diag("cpu: %" PRIu64 " bytes, workers: %u", outcome->cpu_bytes, outcome->workers);
-    if (outcome->gpu_ready <= 0) {
+    if (outcome->gpu_count == 0)
         diag("gpu: 0 bytes");
-        return;
+    for (unsigned i = 0; i < outcome->gpu_count; i++)
+        print_gpu_timing(outcome, &outcome->gpus[i]);
+}
+
+/* Warns of GPUs that were lost. */
+static void print_losses(const struct pool_outcome *outcome)
+{
+    for (unsigned i = 0; i < outcome->gpu_count; i++) {
+        const struct pool_gpu *gpu = &outcome->gpus[i];
+        if (!gpu->lost.text[0])
+            continue;
+        if (outcome->gpu_count == 1)
+            diag("warning: the GPU was lost (%s); the CPU counted the rest", gpu->lost.text);
+        else
+            diag("warning: GPU %d was lost (%s); the others and the CPU counted the rest",
+                 gpu->number, gpu->lost.text);
     }
-    diag("gpu: %" PRIu64 " bytes in %" PRIu64 " chunks; took over after %.3f s", outcome->gpu_bytes,
-         outcome->gpu_chunks, outcome->gpu_ready);
-    diag("gpu: copies %.3f s, kernels %.3f s, of which %.3f s while another chunk was copied",
-         outcome->copy_seconds, outcome->kernel_seconds, outcome->overlap_seconds);
-    if (outcome->decoding_device > 0)
-        diag("gpu: decompressing takes %.1f MiB of its memory and %.1f MiB of the host's, for "
-             "%.1f MiB of content at a time",
-             (double)outcome->decoding_device / 0x1p20, (double)outcome->decoding_host / 0x1p20,
-             (double)outcome->decoding_batch / 0x1p20);
 }
 
 /* Prints warnings, and what --verbose adds. */
@@ -115,15 +146,20 @@ static void print_engines(const struct pool_outcome *outcome, enum verbosity ver
 {
     if (outcome->invalid.text[0] && verbosity >= NORMAL)
         diag("%s", outcome->invalid.text);
-    if (outcome->gpu_lost.text[0] && verbosity >= NORMAL)
-        diag("warning: the GPU was lost (%s); the CPU counted the rest", outcome->gpu_lost.text);
+    if (verbosity >= NORMAL)
+        print_losses(outcome);
     if (verbosity < VERBOSE)
         return;
     diag("cpu: %u worker%s, %s", outcome->workers, outcome->workers == 1 ? "" : "s",
          outcome->cpu_name);
-    if (outcome->gpu_ready > 0)
-        diag("gpu: %s", outcome->gpu_name);
-    else if (outcome->gpu_refused.text[0])
+    for (unsigned i = 0; i < outcome->gpu_count; i++) {
+        char name[16];
+        name_gpu(outcome, &outcome->gpus[i], name);
+        diag("%s: %s", name, outcome->gpus[i].name);
+    }
+    if (outcome->gpu_count > 0)
+        return;
+    if (outcome->gpu_refused.text[0])
         diag("gpu: not used: %s", outcome->gpu_refused.text);
     else if (outcome->gpu_opened)
         diag("gpu: not used: the input ended before it had started");
@@ -246,16 +282,6 @@ static int print_report(const struct watch *watch, struct tally *tally)
     return end_output();
 }
 
-/* Static, as a GPU that is still starting may read it until the process ends. */
-static struct visible gpu;
-
-static void choose_gpu(void)
-{
-    gpu = visible_only(options.pool.ordinal);
-    options.pool.ordinal = gpu.ordinal;
-    options.pool.visible = &gpu;
-}
-
 /* Whether a FILE that does not exist was probably meant as the value of an option; says so. */
 static bool is_misplaced(const struct misplaced *misplaced)
 {
@@ -291,7 +317,7 @@ static int count(void)
     if (output_prepare(&output, options.output, &why) != 0)
         return failed(&why);
     if (options.pool.device != DEVICE_CPU)
-        choose_gpu();
+        visible_only(&options.pool.gpus);
     struct source *source = open_source(&tally);
     if (!source || watch_begin(&watch, source) != 0) {
         diag("out of memory");

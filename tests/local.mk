@@ -29,7 +29,7 @@ check-all:
 # minutes there for thousands of small chunks, so scripts of that are left to the other tests of it.
 threaded_tests = tests/unit/test_frames tests/unit/test_paged_counts tests/unit/test_text_cuts tests/device/test_gpu_engine tests/device/test_pool tests/device/test_undecoded \
 	tests/cli/channels.sh tests/cli/compressed.sh tests/cli/counts.sh tests/cli/counts_auto.sh \
-	tests/cli/each.sh tests/cli/faults.sh tests/cli/faults_emulated.sh tests/cli/fields.sh tests/cli/interval.sh \
+	tests/cli/each.sh tests/cli/faults.sh tests/cli/faults_emulated.sh tests/cli/fields.sh tests/cli/gpus_emulated.sh tests/cli/interval.sh \
 	tests/cli/npy.sh tests/cli/numbers.sh tests/cli/progress.sh \
 	tests/cli/ranges.sh \
 	tests/cli/sources.sh tests/cli/sources_emulated.sh tests/cli/values.sh \
@@ -228,7 +228,7 @@ scripts = \
 	tests/cli/counts_emulated.sh tests/cli/counts_gpu.sh tests/cli/docs.sh tests/cli/each.sh \
 	tests/cli/each_emulated.sh tests/cli/each_gpu.sh tests/cli/faults.sh \
 	tests/cli/faults_emulated.sh tests/cli/fields.sh tests/cli/fields_emulated.sh \
-	tests/cli/fields_gpu.sh tests/cli/foreign.sh tests/cli/formats.sh \
+	tests/cli/fields_gpu.sh tests/cli/foreign.sh tests/cli/formats.sh tests/cli/gpus_emulated.sh \
 	tests/cli/gzip.sh tests/cli/gzip_emulated.sh tests/cli/large.sh \
 	tests/cli/interval.sh tests/cli/interval_emulated.sh tests/cli/large_gpu.sh \
 	tests/cli/memory.sh tests/cli/npy.sh tests/cli/numbers.sh tests/cli/numbers_emulated.sh \

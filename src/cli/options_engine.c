@@ -14,23 +14,59 @@
 #define THREADS_MAX 1024
 #define COUNTERS_MAX 8
 
+/* Adds a GPU to the list. Whether it was not there. */
+static bool add_gpu(struct gpu_list *gpus, int number)
+{
+    for (unsigned i = 0; i < gpus->count; i++)
+        if (gpus->gpu[i].asked == number)
+            return false;
+    gpus->gpu[gpus->count++] = (struct visible){.asked = number, .ordinal = number};
+    return true;
+}
+
+/* Reads numbers of GPUs with commas between them, each once. Whether they are that. */
+static bool parse_gpus(const char *text, struct gpu_list *gpus)
+{
+    *gpus = (struct gpu_list){0};
+    for (size_t len; gpus->count < GPUS_MAX; text += len + 1) {
+        char number[16];
+        uint64_t value;
+        len = strcspn(text, ",");
+        if (len >= sizeof number)
+            return false;
+        memcpy(number, text, len);
+        number[len] = '\0';
+        if (!parse_digits(number, INT_MAX, &value) || !add_gpu(gpus, (int)value))
+            return false;
+        if (text[len] == '\0')
+            return true;
+    }
+    return false;
+}
+
 int option_device(struct draft *draft, const char *value, struct reason *why)
 {
+    static const struct {
+        const char *name;
+        enum device_choice choice;
+        unsigned gpus; /* 0: all */
+    } choices[] = {{"auto", DEVICE_AUTO, 1},
+                   {"cpu", DEVICE_CPU, 1},
+                   {"gpu", DEVICE_GPU, 1},
+                   {"all", DEVICE_AUTO, 0}};
     struct pool_options *pool = &draft->options->pool;
-    uint64_t ordinal = 0;
-    if (strcmp(value, "auto") == 0) {
-        pool->device = DEVICE_AUTO;
-    } else if (strcmp(value, "cpu") == 0) {
-        pool->device = DEVICE_CPU;
-    } else if (strcmp(value, "gpu") == 0 ||
-               (strncmp(value, "gpu:", 4) == 0 && parse_digits(value + 4, INT_MAX, &ordinal))) {
-        pool->device = DEVICE_GPU;
-    } else {
-        reason_of_option(why, "--device", value, "must be auto, cpu, gpu or gpu:N, such as gpu:0");
-        return OPTIONS_WRONG;
-    }
-    pool->ordinal = (int)ordinal;
-    return 0;
+    for (size_t i = 0; i < sizeof choices / sizeof choices[0]; i++)
+        if (strcmp(value, choices[i].name) == 0) {
+            pool->device = choices[i].choice;
+            pool->gpus = (struct gpu_list){.count = choices[i].gpus};
+            return 0;
+        }
+    pool->device = DEVICE_GPU;
+    if (strncmp(value, "gpu:", 4) == 0 && parse_gpus(value + 4, &pool->gpus))
+        return 0;
+    reason_of_option(why, "--device", value,
+                     "must be auto, cpu, gpu, all, or numbers of GPUs, such as gpu:0 or gpu:0,2");
+    return OPTIONS_WRONG;
 }
 
 int option_kernel(struct draft *draft, const char *value, struct reason *why)

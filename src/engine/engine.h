@@ -66,10 +66,10 @@ struct engine_ops {
     int (*submit)(struct engine *engine, struct chunk *chunk);
     /* Waits for all that was submitted and adds the exact counts to the tally; with engine.files,
      * those of each FILE are there, and of the tally only bytes and newlines are of use. No chunk
-     * may be out. 0, or -1 (the tally is then as it was) as submit. Called once. */
+     * may be out. 0, or -1 (the tally is then of no use) as submit. Called once. */
     int (*finish)(struct engine *engine, struct tally *tally);
     /* Adds to the tally what was counted so far: of some of the chunks, and of these all. 0, or -1
-     * if that is only known at the end. Not after finish. */
+     * if that is only known at the end (the tally is then of no use). Not after finish. */
     int (*peek)(struct engine *engine, struct tally *tally);
     /* Why the device was lost, or NULL while it is not. The text lives as long as the engine. */
     const char *(*loss)(struct engine *engine);

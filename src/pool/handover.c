@@ -1,7 +1,7 @@
 #include "handover.h"
 #include "memory_limit.h"
 #include "thread.h"
-#include "gpu/gpu_engine.h"
+#include "gpu/gpu_group.h"
 #include "src/base/clock.h"
 #include "src/cpu/constant.h"
 
@@ -31,6 +31,7 @@ void handover_init(struct handover *handover, const struct pool_options *options
                                   .source = source,
                                   .cpu = cpu,
                                   .lines = lines,
+                                  .gpus = options->gpus,
                                   .begin = clock_now(),
                                   .threads = threads};
     pthread_mutex_init(&handover->lock, NULL);
@@ -83,14 +84,15 @@ static int handover_check_memory(const struct handover *handover, unsigned slots
                                  struct reason *why)
 {
     size_t slot = gpu_engine_slot_size(handover->histogram, handover->options->chunk_size);
-    uint64_t wanted = (uint64_t)slots * slot, available = memory_available("");
+    uint64_t wanted = (uint64_t)slots * handover->gpus.count * slot,
+             available = memory_available("");
     if (wanted <= available)
         return 0;
     reason_set(why,
                "%u buffers of %.1f MiB need %.0f MiB of memory, but %.0f MiB are available; lower "
                "--buffers or --chunk-size",
-               slots, (double)slot / (double)MIB, (double)wanted / (double)MIB,
-               (double)available / (double)MIB);
+               slots * handover->gpus.count, (double)slot / (double)MIB,
+               (double)wanted / (double)MIB, (double)available / (double)MIB);
     return -1;
 }
 
@@ -99,33 +101,41 @@ static uint64_t handover_memory_left(void)
     return memory_available("");
 }
 
-/* Opens the GPU's engine; from then on workers find its slots. */
-static void handover_open(struct handover *handover, unsigned slots)
+/* The GPUs' engine; NULL with the reason set. Of several, the CPU replaces those that are lost,
+ * even if GPUs only were asked for. */
+static struct engine *handover_open_group(struct handover *handover, unsigned slots,
+                                          struct reason *why)
 {
     const struct pool_options *options = handover->options;
-    struct gpu_options wanted = {
-        .ordinal = options->ordinal,
-        .visible = options->visible,
+    if (gpu_group_resolve(&handover->gpus, why) != 0)
+        return NULL;
+    const struct gpu_options wanted = {
         .strategy = options->strategy,
         .chunk_size = options->chunk_size,
         .buffers = slots,
         .deadline_ms = DEADLINE_MS,
         .timing = options->timing,
+        .lines = handover->lines,
+        .files = options->files,
         .no_check = options->no_check,
         .memory_left = handover_memory_left,
-        .fallback = options->device == DEVICE_GPU ? NULL : handover->cpu,
+        .fallback =
+            options->device == DEVICE_GPU && handover->gpus.count == 1 ? NULL : handover->cpu,
     };
+    return handover_check_memory(handover, slots, why) == 0
+               ? gpu_group_open(handover->histogram, &wanted, &handover->gpus, why)
+               : NULL;
+}
+
+/* Opens the GPUs' engine; from then on workers find its slots. */
+static void handover_open(struct handover *handover, unsigned slots)
+{
     struct reason why = {""};
-    struct engine *gpu = handover_check_memory(handover, slots, &why) == 0
-                             ? gpu_engine_open(handover->histogram, &wanted, &why)
-                             : NULL;
-    if (gpu) {
-        gpu->lines = handover->lines;
-        gpu->files = options->files;
+    struct engine *gpu = handover_open_group(handover, slots, &why);
+    if (gpu)
         handover->gpu_ready = clock_seconds_since(&handover->begin);
-    } else {
+    else
         handover_refuse(handover, &why);
-    }
     atomic_store(&handover->gpu, gpu);
 }
 
@@ -236,7 +246,7 @@ struct chunk *handover_choose(void *arg, enum flow flow)
         chunk = engine_acquire(gpu, wait);
     if (chunk && flow == FLOW_FILE)
         atomic_fetch_add(&handover->feeders, 1);
-    if (chunk || only_gpu || (gpu && gpu_engine_failed(gpu)))
+    if (chunk || only_gpu || (gpu && gpu_group_failed(gpu)))
         return chunk;
     chunk = engine_acquire(handover->cpu, true);
     chunk->give = flow == FLOW_DECODED && handover_counting_is_dear(handover);

@@ -25,8 +25,9 @@ struct handover {
     atomic_uint threads; /* workers at most */
     struct costs costs;
 
+    struct gpu_list gpus;         /* those that are opened; written before gpu */
     atomic_bool opening;          /* the GPU was asked for */
-    _Atomic(struct engine *) gpu; /* NULL until its slots are there */
+    _Atomic(struct engine *) gpu; /* of all GPUs (gpu_group.h); NULL until its slots are there */
     double gpu_ready;             /* when that was, in seconds since begin; written before gpu */
     atomic_uint feeders;          /* workers with a piece of a file that goes to the GPU */
 

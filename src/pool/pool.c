@@ -3,7 +3,7 @@
 #include "memory_limit.h"
 #include "processors.h"
 #include "workers.h"
-#include "gpu/gpu_engine.h"
+#include "gpu/gpu_group.h"
 #include "src/base/clock.h"
 #include "src/cpu/constant.h"
 #include "src/cpu/cpu_engine.h"
@@ -67,7 +67,8 @@ static int pool_open_lines(struct pool *pool, const struct histogram *histogram,
 {
     if (!histogram->mode->is_text || pool->options.invalid == INVALID_SKIP)
         return 0;
-    size_t on_gpu = pool->options.buffers + 2 * (size_t)threads + GPU_ENGINE_UNDECODED_MAX;
+    size_t gpus = pool->options.gpus.count ? pool->options.gpus.count : GPUS_MAX;
+    size_t on_gpu = gpus * (pool->options.buffers + 2 * (size_t)threads + GPU_ENGINE_UNDECODED_MAX);
     pool->lines = lines_open(&histogram->field, source_files(source),
                              threads + SOURCE_GIVEN_MAX + on_gpu, threads);
     pool->cpu->lines = pool->lines;
@@ -131,22 +132,25 @@ static int pool_gather(struct pool *pool, struct engine *gpu, struct tally *tall
     return 0;
 }
 
-static void pool_describe_gpu(struct pool *pool, struct engine *gpu, struct pool_outcome *outcome)
+static void pool_describe_gpu(struct engine *engine, int number, struct pool_gpu *gpu)
 {
-    const char *loss = engine_loss(gpu);
-    struct gpu_times times = gpu_engine_times(gpu);
-    snprintf(outcome->gpu_name, sizeof outcome->gpu_name, "%s, %s", gpu_engine_device(gpu),
-             gpu_engine_strategy(gpu));
+    const char *loss = engine_loss(engine);
+    *gpu = (struct pool_gpu){.number = number, .times = gpu_engine_times(engine)};
+    snprintf(gpu->name, sizeof gpu->name, "%s, %s", gpu_engine_device(engine),
+             gpu_engine_strategy(engine));
     if (loss)
-        reason_set(&outcome->gpu_lost, "%s", loss);
-    outcome->gpu_ready = pool->handover.gpu_ready;
-    outcome->gpu_chunks = times.chunks;
-    outcome->copy_seconds = times.copy_seconds;
-    outcome->kernel_seconds = times.kernel_seconds;
-    outcome->overlap_seconds = times.overlap_seconds;
-    outcome->decoding_device = times.decoding.device;
-    outcome->decoding_host = times.decoding.host;
-    outcome->decoding_batch = times.decoding.batch;
+        reason_set(&gpu->lost, "%s", loss);
+}
+
+static void pool_describe_gpus(struct pool *pool, const struct engine *group,
+                               struct pool_outcome *outcome)
+{
+    const struct handover *handover = &pool->handover;
+    outcome->gpu_ready = handover->gpu_ready;
+    outcome->gpu_count = gpu_group_count(group);
+    for (unsigned i = 0; i < outcome->gpu_count; i++)
+        pool_describe_gpu(gpu_group_member(group, i), handover->gpus.gpu[i].asked,
+                          &outcome->gpus[i]);
 }
 
 /* --- the run --- */
@@ -179,7 +183,7 @@ static int pool_count(struct pool *pool, struct tally *tally, struct pool_outcom
         rc = -1;
     }
     if (gpu)
-        pool_describe_gpu(pool, gpu, outcome);
+        pool_describe_gpus(pool, gpu, outcome);
     return rc;
 }
 

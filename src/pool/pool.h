@@ -3,12 +3,21 @@
 #define GPUHISTO_POOL_H
 
 #include "pool_options.h"
+#include "gpu/gpu_engine.h"
 #include "src/base/reason.h"
 #include "src/histogram/histogram.h"
 #include "src/input/source.h"
 
 /* The measured defaults; the reasons are given in pool.c. */
 extern const struct pool_tuning pool_tuning;
+
+/* What a GPU did. */
+struct pool_gpu {
+    int number;         /* from 0, as the user counts them */
+    char name[128];     /* the device and its strategy */
+    struct reason lost; /* why the others had to take over its work; or empty */
+    struct gpu_times times;
+};
 
 /* What happened, for --timing and messages. Times are in seconds since pool_run began. */
 struct pool_outcome {
@@ -17,17 +26,11 @@ struct pool_outcome {
     unsigned workers;          /* that were started */
     const char *cpu_name;      /* how they counted */
     bool gpu_opened;           /* tried; the process should then exit without CUDA's tear-down */
-    double gpu_ready;          /* when its slots were there; 0: never, or too late */
-    char gpu_name[128];        /* the device and its strategy, if ready */
-    struct reason gpu_refused; /* why the GPU could not be used, if it was tried; or empty */
+    double gpu_ready;          /* when the slots were there; 0: never, or too late */
+    struct reason gpu_refused; /* why no GPU could be used, if it was tried; or empty */
     struct reason invalid;     /* the first token that is not a number, and its line; or empty */
-    struct reason gpu_lost;    /* why the CPU had to take over the GPU's work; or empty */
-    uint64_t gpu_chunks;       /* this and the following: only with options->timing */
-    double copy_seconds, kernel_seconds;
-    double overlap_seconds; /* of kernels, while another chunk was being copied */
-    /* Bytes of memory that decompressing on the GPU took there, on the host, and of content that a
-     * batch has room for; 0: nothing was decompressed there. */
-    uint64_t decoding_device, decoding_host, decoding_batch;
+    unsigned gpu_count;        /* that were ready */
+    struct pool_gpu gpus[GPUS_MAX];
 };
 
 /* Counts all of the source and adds it to the tally; with options->files, the counts are there, and

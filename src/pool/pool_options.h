@@ -2,6 +2,8 @@
 #ifndef GPUHISTO_POOL_OPTIONS_H
 #define GPUHISTO_POOL_OPTIONS_H
 
+#include "gpu/visible.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -11,7 +13,6 @@ struct counter;
 struct engine;
 struct file_tallies;
 struct strategy;
-struct visible;
 
 enum device_choice {
     DEVICE_AUTO, /* the CPU at once, and a GPU as well once the input proves long enough */
@@ -44,8 +45,7 @@ struct pool_view {
 
 struct pool_options {
     enum device_choice device;
-    int ordinal;                     /* which GPU, from 0, as CUDA counts those it sees */
-    const struct visible *visible;   /* which one that is to the user; NULL: the same */
+    struct gpu_list gpus;            /* the GPUs */
     const struct strategy *strategy; /* NULL: the fastest */
     const struct counter *counter;   /* how the CPU counts; NULL: the fastest */
     size_t chunk_size;               /* bytes of a GPU slot; the CPU's buffers are no larger */

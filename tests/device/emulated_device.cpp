@@ -130,6 +130,7 @@ constexpr struct zstd_capacity decoding_most = {512 << 10, 64, 32, 3 * ZSTD_BLOC
 
 struct device {
     struct fault_plan plan;
+    bool counts_calls; // it is one of those that may fail
     struct launch how;
     struct count_args args;
     std::vector<unsigned> scratch;
@@ -174,9 +175,9 @@ class seam_call
             broken("two threads inside at once");
         if (device->lost)
             broken("called after it was lost");
-        unsigned number = ++calls;
+        unsigned number = device->counts_calls ? ++calls : 0;
         const struct fault_plan &fault = device->plan;
-        fails = fault.fault == FAULT_ERROR &&
+        fails = fault.fault == FAULT_ERROR && number > 0 &&
                 (number == fault.at || (fault.for_good && number > fault.at));
         if (fails)
             struck = true;
@@ -387,10 +388,13 @@ void enqueue(struct device *device, const work &job)
 // GPUHISTO_FAULT=KIND:AT[:once]
 struct fault_plan plan_from_environment()
 {
-    struct fault_plan given = {FAULT_NONE, 0, true, 1};
+    const char *devices = std::getenv("GPUHISTO_DEVICES");
+    struct fault_plan given = {FAULT_NONE, 0, true, 1, 1, 0};
     static const char *const names[] = {"none", "error", "wrong", "hang", "late", "stop"};
     const char *text = std::getenv("GPUHISTO_FAULT");
     char name[16] = "", once[8] = "";
+    if (devices)
+        given.devices = static_cast<unsigned>(std::atoi(devices));
     if (!text)
         return given;
     if (std::sscanf(text, "%15[a-z]:%u:%7s", name, &given.at, once) < 2)
@@ -439,11 +443,20 @@ extern "C" unsigned emulated_devices_open(void)
     return devices_open;
 }
 
+int device_count_all(struct reason *)
+{
+    const unsigned devices = current_plan().devices;
+    return devices ? static_cast<int>(devices) : 1;
+}
+
 struct device *device_open(const struct device_plan *wanted, struct reason *why)
 {
     const struct histogram *histogram = wanted->histogram;
     std::unique_ptr<struct device> device(new struct device);
     device->plan = current_plan();
+    device->counts_calls = device->plan.victim < 0 || device->plan.victim == wanted->ordinal;
+    if (!device->counts_calls)
+        device->plan.fault = FAULT_NONE;
     device->how = launch_with(tuning_for(wanted->strategy, 0), histogram, shared_most);
     if (!launch_fits(&device->how, shared_most)) {
         reason_set(why, "--kernel=%s: so many bins do not fit; leave --kernel out",
@@ -468,7 +481,7 @@ struct device *device_open(const struct device_plan *wanted, struct reason *why)
     device->random.seed(device->plan.seed);
     {
         seam_call call(device.get());
-        if (call.fails || wanted->ordinal != 0) {
+        if (call.fails || wanted->ordinal >= device_count_all(why)) {
             reason_set(why, call.fails ? "emulated failure" : "there is no such device");
             return nullptr;
         }

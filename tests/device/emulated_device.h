@@ -5,7 +5,8 @@
  * its snapshot arrived, any call after the device was lost, lengths out of bounds.
  *
  * Without a plan, the environment's GPUHISTO_FAULT gives one, for tests of whole programs:
- * KIND:AT[:once], with KIND error, wrong, hang, late or stop. */
+ * KIND:AT[:once], with KIND error, wrong, hang, late or stop. GPUHISTO_DEVICES is how many devices
+ * there are; the first one fails. */
 #ifndef GPUHISTO_EMULATED_DEVICE_H
 #define GPUHISTO_EMULATED_DEVICE_H
 
@@ -29,14 +30,16 @@ struct fault_plan {
     enum fault fault;
     unsigned at; /* from 1 */
     bool for_good;
-    unsigned seed; /* of the order in which the streams go on; 0: as enqueued */
+    unsigned seed;    /* of the order in which the streams go on; 0: as enqueued */
+    unsigned devices; /* that there are; 0: one */
+    int victim;       /* the one that fails, from 0; -1: all of them, by one count of calls */
 };
 
 /* For devices opened from now on, one at a time; resets the counters below. */
 void emulated_device_plan(struct fault_plan plan);
 
-/* Calls of the seam since, except device_name and device_reason; and whether the plan's fault came
- * to pass. */
+/* Calls of the seam since, of the devices that may fail, except device_name and device_reason; and
+ * whether the plan's fault came to pass. */
 unsigned emulated_device_calls(void);
 bool emulated_device_struck(void);
 

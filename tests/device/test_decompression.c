@@ -366,15 +366,17 @@ static void go_through_faults(const struct file *file, const struct histogram *h
             static const enum fault faults[] = {FAULT_ERROR, FAULT_ERROR, FAULT_HANG};
             if (faults[i] == FAULT_HANG && scale_is_small_or_slow() && at % 4 != 0)
                 continue; /* each takes as long as the deadline */
-            run.plan = (struct fault_plan){faults[i], at, true, at};
+            run.plan =
+                (struct fault_plan){.fault = faults[i], .at = at, .for_good = true, .seed = at};
             run.fallback = i != 1;
             check_run(&run);
         }
     for (unsigned at = 1; at <= (scale_is_small_or_slow() ? 2u : 4u); at++) {
         run.fallback = true;
-        run.plan = (struct fault_plan){FAULT_LATE, at, true, at};
+        run.plan = (struct fault_plan){.fault = FAULT_LATE, .at = at, .for_good = true, .seed = at};
         check_run(&run);
-        run.plan = (struct fault_plan){FAULT_WRONG, at, true, at};
+        run.plan =
+            (struct fault_plan){.fault = FAULT_WRONG, .at = at, .for_good = true, .seed = at};
         check_run(&run);
     }
 }

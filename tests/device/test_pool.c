@@ -38,7 +38,7 @@ static struct form {
              {"test_pool-XXXXXX", DATA_SIZE, NULL, 0},
              {"test_pool-XXXXXX", 1000, NULL, 0}};
 #define FORMS (sizeof forms / sizeof forms[0])
-static unsigned runs, exact, refused, struck, handed_over, wrong;
+static unsigned runs, exact, refused, struck, handed_over, side_by_side, wrong;
 
 struct scenario {
     enum device_choice device;
@@ -47,6 +47,7 @@ struct scenario {
     unsigned buffers, threads;
     unsigned form;
     bool fold;
+    unsigned gpus; /* 0: one */
     struct fault_plan plan;
 };
 
@@ -112,10 +113,10 @@ static void complain(const struct scenario *scenario, const char *what, const ch
     fprintf(stderr,
             "FAIL: %s (%s): device %d form %u pipe %d twice %d chunk %zu buffers %u threads %u "
             "fault %d at "
-            "%u for good %d\n",
+            "%u for good %d, GPUs %u, victim %d\n",
             what, why, (int)scenario->device, scenario->form, scenario->pipe, scenario->twice,
             scenario->chunk_size, scenario->buffers, scenario->threads, (int)scenario->plan.fault,
-            scenario->plan.at, scenario->plan.for_good);
+            scenario->plan.at, scenario->plan.for_good, scenario->gpus, scenario->plan.victim);
 }
 
 static void judge(const struct scenario *scenario, int rc, const struct tally *tally,
@@ -130,14 +131,17 @@ static void judge(const struct scenario *scenario, int rc, const struct tally *t
     handed_over += outcome->gpu_bytes > 0 && outcome->cpu_bytes > 0;
     if (rc != 0) {
         refused++;
-        if (scenario->device != DEVICE_GPU || !fault || !*why)
+        bool replaced = scenario->gpus > 1 && scenario->plan.victim >= 0 && outcome->gpu_count > 0;
+        if (scenario->device != DEVICE_GPU || !fault || !*why || replaced)
             complain(scenario, "refused", why);
         return;
     }
     exact++;
     if (!same(tally, &expected))
-        complain(scenario, "wrong counts", outcome->gpu_lost.text);
-    if (scenario->device == DEVICE_GPU && outcome->cpu_bytes)
+        complain(scenario, "wrong counts", outcome->gpu_count ? outcome->gpus[0].lost.text : "");
+    for (unsigned i = 1; i < outcome->gpu_count; i++)
+        side_by_side += outcome->gpus[0].times.bytes > 0 && outcome->gpus[i].times.bytes > 0;
+    if (scenario->device == DEVICE_GPU && outcome->cpu_bytes && (scenario->gpus < 2 || !fault))
         complain(scenario, "counted on the CPU", "");
 }
 
@@ -161,6 +165,14 @@ static void add_files(const struct scenario *scenario, const struct file_tallies
         own.blocks = NULL;
         tally_add(tally, &own);
     }
+}
+
+static struct gpu_list list_gpus(unsigned count)
+{
+    struct gpu_list gpus = {.count = count ? count : 1};
+    for (unsigned i = 0; i < gpus.count; i++)
+        gpus.gpu[i] = (struct visible){.asked = (int)i, .ordinal = (int)i};
+    return gpus;
 }
 
 static void run(const struct scenario *scenario)
@@ -189,6 +201,7 @@ static void run(const struct scenario *scenario)
         operands[count++] = form->name;
 
     struct pool_options options = {.device = scenario->device,
+                                   .gpus = list_gpus(scenario->gpus),
                                    .strategy = strategy_find("vectorized"), /* quickly emulated */
                                    .chunk_size = scenario->chunk_size,
                                    .buffers = scenario->buffers,
@@ -201,7 +214,9 @@ static void run(const struct scenario *scenario)
     struct tally tally = tally_in(counts, histogram);
     struct pool_outcome outcome;
     struct reason why = {""};
-    emulated_device_plan(scenario->plan);
+    struct fault_plan plan = scenario->plan;
+    plan.devices = scenario->gpus;
+    emulated_device_plan(plan);
     runs++;
     int rc = pool_run(&options, histogram, source, &tally, &outcome, &why);
     if (rc == 0 && options.files)
@@ -230,16 +245,18 @@ static void run(const struct scenario *scenario)
  * `most`, spread over the run. */
 static void fail_everywhere(struct scenario scenario, unsigned most)
 {
-    scenario.plan = (struct fault_plan){.fault = FAULT_NONE};
+    const int victim = scenario.plan.victim;
+    scenario.plan = (struct fault_plan){.fault = FAULT_NONE, .victim = victim};
     run(&scenario);
     unsigned calls = emulated_device_calls() + 2;
     unsigned tried = scale_is_slow() ? most / 12 : scale_is_small() ? most / 5 : most;
     unsigned step = calls / tried + 1;
     for (unsigned at = 1; at <= calls; at += step) {
-        scenario.plan =
-            (struct fault_plan){.fault = FAULT_ERROR, .at = at, .for_good = at & 1, .seed = at};
+        scenario.plan = (struct fault_plan){
+            .fault = FAULT_ERROR, .at = at, .for_good = at & 1, .seed = at, .victim = victim};
         run(&scenario);
-        scenario.plan = (struct fault_plan){.fault = FAULT_WRONG, .at = at, .seed = at};
+        scenario.plan =
+            (struct fault_plan){.fault = FAULT_WRONG, .at = at, .seed = at, .victim = victim};
         run(&scenario);
     }
 }
@@ -260,6 +277,7 @@ static void healthy(enum device_choice device)
                                            .buffers = (i + j) % 5,
                                            .threads = threads[i],
                                            .fold = j & 1,
+                                           .gpus = 1 + (i + j + kind) % 3,
                                            .plan = {.seed = i + j}});
 }
 
@@ -308,13 +326,19 @@ int main(void)
             fail_everywhere(scenario, 40);
             scenario.device = DEVICE_GPU;
             fail_everywhere(scenario, 20);
+            scenario.gpus = 2;
+            scenario.plan.victim = kind % 2 ? 0 : (int)threads % 2;
+            fail_everywhere(scenario, 20);
+            scenario.device = DEVICE_AUTO;
+            scenario.plan.victim = -1;
+            fail_everywhere(scenario, 20);
         }
     for (unsigned form = 0; form < FORMS; form++)
         unlink(forms[form].name);
-    printf("%u runs (in %u the fault struck, in %u both engines counted): %u exact, %u refused, "
-           "%u wrong\n",
-           runs, struck, handed_over, exact, refused, wrong);
+    printf("%u runs (in %u the fault struck, in %u both engines counted, in %u several GPUs): %u "
+           "exact, %u refused, %u wrong\n",
+           runs, struck, handed_over, side_by_side, exact, refused, wrong);
     fflush(stdout);
     /* Lost devices, and threads at them, are left as they are: no tear-down, no leak check. */
-    _exit(wrong != 0 || struck == 0 || handed_over == 0);
+    _exit(wrong != 0 || struck == 0 || handed_over == 0 || side_by_side == 0);
 }

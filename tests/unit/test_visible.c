@@ -89,25 +89,63 @@ static unsigned check_refusals(void)
     return wrong + (system(path) != 0);
 }
 
+static const struct {
+    const char *before; /* NULL: not set */
+    unsigned count;
+    int asked[3];
+    const char *after; /* NULL: not set */
+    bool is_found;
+} lists[] = {
+    {NULL, 2, {0, 2}, "0,2", true},
+    {NULL, 3, {7, 0, 3}, "7,0,3", true},
+    {"4,5,6", 2, {2, 0}, "6,4", true},
+    {"GPU-5ea1,MIG-0badcafe", 2, {1, 0}, "MIG-0badcafe,GPU-5ea1", true},
+    {"4,5", 2, {0, 2}, "4,5", false},
+    {"4,5", 2, {2, 0}, "4,5", false},
+    {"4,5", 0, {0}, "4,5", true},
+    {NULL, 0, {0}, NULL, true},
+};
+
+static bool is_same(const char *a, const char *b)
+{
+    return a && b ? strcmp(a, b) == 0 : a == b;
+}
+
+/* Asks for GPUs with the variable as it was before. Whether it is afterwards as it should be, and
+ * the GPUs are known by their places in it, or else as the caller says. */
+static bool check_list(const char *before, const struct gpu_list *asked, const char *after,
+                       bool is_found, const int *otherwise)
+{
+    struct gpu_list gpus = *asked;
+    unsetenv(VARIABLE);
+    if (before)
+        setenv(VARIABLE, before, 1);
+    visible_only(&gpus);
+    bool right = is_same(getenv(VARIABLE), after);
+    for (unsigned i = 0; i < gpus.count; i++)
+        right &= gpus.gpu[i].asked == asked->gpu[i].asked && is_same(gpus.gpu[i].list, before) &&
+                 gpus.gpu[i].ordinal == (is_found ? (int)i : otherwise[i]);
+    if (gpus.count > 0)
+        free((void *)(uintptr_t)gpus.gpu[0].list);
+    if (!right)
+        printf("FAIL: '%s', %u GPUs from %d\n", before ? before : "(unset)", asked->count,
+               asked->gpu[0].asked);
+    return right;
+}
+
 int main(void)
 {
-    unsigned wrong = check_refusals(), count = sizeof cases / sizeof cases[0];
-    for (unsigned i = 0; i < count; i++) {
-        unsetenv(VARIABLE);
-        if (cases[i].before)
-            setenv(VARIABLE, cases[i].before, 1);
-        struct visible visible = visible_only(cases[i].ordinal);
-        bool same_list = cases[i].before
-                             ? visible.list && strcmp(visible.list, cases[i].before) == 0
-                             : visible.list == NULL;
-        int known_as = visible.ordinal;
-        free(visible.list);
-        const char *after = getenv(VARIABLE);
-        if (known_as == cases[i].known_as && visible.asked == cases[i].ordinal && same_list &&
-            after && strcmp(after, cases[i].after) == 0)
-            continue;
-        printf("FAIL: case %u: '%s', device %d\n", i, after ? after : "(unset)", known_as);
-        wrong++;
+    unsigned wrong = check_refusals(), count = 0;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++, count++) {
+        const struct gpu_list asked = {1, {{.asked = cases[i].ordinal}}};
+        wrong += !check_list(cases[i].before, &asked, cases[i].after, false, &cases[i].known_as);
+    }
+    for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++, count++) {
+        struct gpu_list asked = {lists[i].count, {{0}}};
+        for (unsigned k = 0; k < asked.count; k++)
+            asked.gpu[k].asked = lists[i].asked[k];
+        wrong +=
+            !check_list(lists[i].before, &asked, lists[i].after, lists[i].is_found, lists[i].asked);
     }
     count += sizeof refusals / sizeof refusals[0];
     printf("%u cases, %u wrong\n", count, wrong);

@@ -1,0 +1,279 @@
+#include "gpu_group.h"
+#include "device.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <time.h>
+
+#define POLL_NS 20000 /* between looks at GPUs that are all busy, as each GPU's engine has it */
+
+struct gpu_group {
+    struct engine engine;
+    unsigned count;
+    struct engine *members[GPUS_MAX];
+    atomic_uint turn;                      /* where the search for a free slot begins */
+    _Atomic(struct engine *) decompressor; /* has the compressed FILE that was last begun */
+};
+
+static struct gpu_group *group_of(const struct engine *engine)
+{
+    return (struct gpu_group *)engine;
+}
+
+/* --- chunks --- */
+
+/* A chunk of the first GPU that has a free one. Sets *alive to how many may have one later. */
+static struct chunk *group_look(struct gpu_group *group, unsigned *alive)
+{
+    unsigned first = atomic_fetch_add(&group->turn, 1);
+    *alive = 0;
+    for (unsigned i = 0; i < group->count; i++) {
+        struct engine *member = group->members[(first + i) % group->count];
+        struct chunk *chunk = engine_acquire(member, false);
+        if (chunk)
+            return chunk;
+        *alive += engine_loss(member) == NULL;
+    }
+    return NULL;
+}
+
+static struct chunk *group_acquire(struct engine *engine, bool wait)
+{
+    struct gpu_group *group = group_of(engine);
+    if (group->count == 1)
+        return engine_acquire(group->members[0], wait);
+    for (;;) {
+        unsigned alive;
+        struct chunk *chunk = group_look(group, &alive);
+        if (chunk || !wait || alive == 0)
+            return chunk;
+        nanosleep(&(struct timespec){.tv_nsec = POLL_NS}, NULL);
+    }
+}
+
+/* Never called: chunks belong to the members. */
+static int group_submit(struct engine *engine, struct chunk *chunk)
+{
+    (void)engine;
+    return engine_submit(chunk);
+}
+
+static int group_finish(struct engine *engine, struct tally *tally)
+{
+    struct gpu_group *group = group_of(engine);
+    int rc = 0;
+    for (unsigned i = 0; i < group->count && rc == 0; i++)
+        rc = engine_finish(group->members[i], tally);
+    return rc;
+}
+
+static int group_peek(struct engine *engine, struct tally *tally)
+{
+    struct gpu_group *group = group_of(engine);
+    int rc = 0;
+    for (unsigned i = 0; i < group->count && rc == 0; i++)
+        rc = engine_peek(group->members[i], tally);
+    return rc;
+}
+
+static const char *group_loss(struct engine *engine)
+{
+    struct gpu_group *group = group_of(engine);
+    const char *loss = NULL;
+    for (unsigned i = 0; i < group->count && !loss; i++)
+        loss = engine_loss(group->members[i]);
+    return loss;
+}
+
+static void group_close(struct engine *engine)
+{
+    struct gpu_group *group = group_of(engine);
+    for (unsigned i = 0; i < group->count; i++)
+        if (group->members[i])
+            engine_close(group->members[i]);
+    free(group);
+}
+
+/* --- compressed FILEs, one at a time, each on the next GPU --- */
+
+static struct chunk *group_begin_undecoded(struct engine *engine, enum coding coding,
+                                           uint64_t memlimit)
+{
+    struct gpu_group *group = group_of(engine);
+    unsigned first = atomic_fetch_add(&group->turn, 1);
+    for (unsigned i = 0; i < group->count; i++) {
+        struct engine *member = group->members[(first + i) % group->count];
+        struct chunk *chunk = member->ops->undecoded->begin(member, coding, memlimit);
+        atomic_store(&group->decompressor, member);
+        if (chunk)
+            return chunk;
+    }
+    return NULL;
+}
+
+static struct engine *group_decompressor(struct engine *engine)
+{
+    return atomic_load(&group_of(engine)->decompressor);
+}
+
+static struct chunk *group_acquire_undecoded(struct engine *engine)
+{
+    struct engine *member = group_decompressor(engine);
+    return member->ops->undecoded->acquire(member);
+}
+
+static void group_submit_undecoded(struct engine *engine, struct chunk *chunk, uint64_t offset,
+                                   struct undecoded_next *next)
+{
+    struct engine *member = group_decompressor(engine);
+    member->ops->undecoded->submit(member, chunk, offset, next);
+}
+
+static bool group_is_busy_undecoded(struct engine *engine)
+{
+    struct engine *member = group_decompressor(engine);
+    return member->ops->undecoded->is_busy(member);
+}
+
+static int group_settle(struct engine *engine, struct undecoded_rest *rest)
+{
+    struct engine *member = group_decompressor(engine);
+    int rc = member->ops->undecoded->settle(member, rest);
+    if (rc == 0)
+        atomic_fetch_add(&engine->undecoded_bytes, rest->bytes);
+    return rc;
+}
+
+static const struct undecoded_ops group_undecoded = {
+    .begin = group_begin_undecoded,
+    .acquire = group_acquire_undecoded,
+    .submit = group_submit_undecoded,
+    .is_busy = group_is_busy_undecoded,
+    .settle = group_settle,
+};
+
+static const struct engine_ops group_ops = {
+    .acquire = group_acquire,
+    .submit = group_submit,
+    .finish = group_finish,
+    .peek = group_peek,
+    .loss = group_loss,
+    .close = group_close,
+    .undecoded = &group_undecoded,
+};
+
+/* --- opening --- */
+
+int gpu_group_resolve(struct gpu_list *gpus, struct reason *why)
+{
+    if (gpus->count > 0)
+        return 0;
+    int found = device_count_all(why);
+    if (found == 0)
+        visible_explain(&(struct visible){0}, "", why);
+    if (found <= 0)
+        return -1;
+    gpus->count = found < GPUS_MAX ? (unsigned)found : GPUS_MAX;
+    for (unsigned i = 0; i < gpus->count; i++)
+        gpus->gpu[i] = (struct visible){.asked = (int)i, .ordinal = (int)i};
+    return 0;
+}
+
+/* One GPU that is being opened. */
+struct gpu_opening {
+    const struct histogram *histogram;
+    struct gpu_options options;
+    struct engine *engine;
+    struct reason why;
+    pthread_t thread;
+    bool has_thread;
+};
+
+static void *group_open_member(void *arg)
+{
+    struct gpu_opening *opening = arg;
+    opening->engine = gpu_engine_open(opening->histogram, &opening->options, &opening->why);
+    return NULL;
+}
+
+/* Opens all, each but the first in a thread of its own if there are threads. */
+static void group_open_members(struct gpu_opening *openings, unsigned count)
+{
+    for (unsigned i = 1; i < count; i++)
+        openings[i].has_thread =
+            pthread_create(&openings[i].thread, NULL, group_open_member, &openings[i]) == 0;
+    for (unsigned i = 0; i < count; i++)
+        if (!openings[i].has_thread)
+            group_open_member(&openings[i]);
+    for (unsigned i = 1; i < count; i++)
+        if (openings[i].has_thread)
+            pthread_join(openings[i].thread, NULL);
+}
+
+/* Moves the engines into the group. 0, or -1 with the first reason why there is none. */
+static int group_take(struct gpu_group *group, const struct gpu_opening *openings,
+                      struct reason *why)
+{
+    int rc = 0;
+    for (unsigned i = 0; i < group->count; i++) {
+        const struct gpu_opening *opening = &openings[i];
+        group->members[i] = opening->engine;
+        if (opening->engine || rc != 0)
+            continue;
+        rc = -1;
+        if (group->count == 1)
+            *why = opening->why;
+        else
+            reason_set(why, "GPU %d: %s", opening->options.visible->asked, opening->why.text);
+    }
+    return rc;
+}
+
+struct engine *gpu_group_open(const struct histogram *histogram, const struct gpu_options *options,
+                              const struct gpu_list *gpus, struct reason *why)
+{
+    struct gpu_group *group = calloc(1, sizeof *group);
+    struct gpu_opening *openings = calloc(gpus->count, sizeof *openings);
+    if (!group || !openings) {
+        free(group);
+        free(openings);
+        reason_set(why, "out of memory");
+        return NULL;
+    }
+    group->engine.ops = &group_ops;
+    group->count = gpus->count;
+    for (unsigned i = 0; i < gpus->count; i++) {
+        openings[i] = (struct gpu_opening){.histogram = histogram, .options = *options};
+        openings[i].options.ordinal = gpus->gpu[i].ordinal;
+        openings[i].options.visible = &gpus->gpu[i];
+    }
+    group_open_members(openings, gpus->count);
+    int rc = group_take(group, openings, why);
+    free(openings);
+    if (rc == 0)
+        return &group->engine;
+    group_close(&group->engine);
+    return NULL;
+}
+
+/* --- what is known of them --- */
+
+unsigned gpu_group_count(const struct engine *engine)
+{
+    return group_of(engine)->count;
+}
+
+struct engine *gpu_group_member(const struct engine *engine, unsigned i)
+{
+    return group_of(engine)->members[i];
+}
+
+bool gpu_group_failed(const struct engine *engine)
+{
+    const struct gpu_group *group = group_of(engine);
+    bool failed = false;
+    for (unsigned i = 0; i < group->count; i++)
+        failed |= gpu_engine_failed(group->members[i]);
+    return failed;
+}

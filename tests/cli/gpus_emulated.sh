@@ -1,0 +1,96 @@
+#!/bin/sh
+# Several GPUs, emulated: every mode counts on them what the CPU counts; what is asked for must be
+# there; one that is lost is replaced; --timing, --verbose and warnings tell them apart.
+. "${srcdir:-.}/tests/helpers/emulated.sh"
+ENGINE=
+. "${srcdir:-.}/tests/helpers/lib.sh"
+
+GPUHISTO_DEVICES=3
+export GPUHISTO_DEVICES
+
+data text 60000 >text
+seq 1 3 30000 >numbers
+"$HELPERS/make_zstd" -f 4000 <numbers >numbers.zst
+
+# says CASE TEXT: the last run's messages have the text in a line.
+says()
+{
+    check "$1" grep -qF "$2" err
+}
+
+# tells CASE: the last run printed the table in the file expected, whatever its messages.
+tells()
+{
+    check "$1: status" [ "$(cat status)" -eq 0 ]
+    same "$1" expected out
+}
+
+# alike WHAT ARGUMENT...: two GPUs, all three, and GPUs in another order print what the CPU does.
+alike()
+{
+    what=$1
+    shift
+    "$GPUHISTO" --device=cpu "$@" >expected
+    for gpus in gpu:0,1 gpu:2,0,1 gpu:1; do
+        run_as "$GPUHISTO" --device=$gpus --chunk-size=4K "$@"
+        counts "$what, $gpus" expected
+    done
+}
+
+alike letters -l text
+alike bytes -b text text
+alike numbers -n numbers
+alike "numbers of a field" -n -k1 numbers numbers
+seq 5 2 9000 >others
+alike "each FILE" -n --each numbers others numbers
+alike values --values=u16 --bins=100 --min=0 --max=65536 text
+alike zstd -n numbers.zst numbers.zst
+cat text | "$GPUHISTO" --device=gpu:0,2 --chunk-size=1K -l >out
+"$GPUHISTO" --device=cpu -l text >expected
+same "a pipe" expected out
+
+# --device=all begins on the CPU, as auto does.
+run_as "$GPUHISTO" --device=all -v -l text
+tells "all, a short input"
+says "all, a short input" "gpu: not used: not asked for, or not worth its start"
+# With a kernel, GPUs are asked for at once: all of them.
+run_as "$GPUHISTO" --device=all --kernel=vectorized --chunk-size=1K -v -l text
+tells "all, with a kernel"
+for gpu in 0 1 2; do
+    says "all, with a kernel" "gpu:$gpu: emulated device, vectorized"
+done
+
+# What is not there.
+run_as env CUDA_VISIBLE_DEVICES=4,5,6 "$GPUHISTO" --device=gpu:0,3 -l text
+refuses "one that the user's list lacks" 1 "cannot use the GPU: GPU 3: there is no such device"
+# CUDA is shown only those that are asked for, so that two are numbers 0 and 1 there.
+run_as env GPUHISTO_DEVICES=2 "$GPUHISTO" --device=gpu:7,5 -l text
+counts "two GPUs of many" expected
+run_as env GPUHISTO_DEVICES=1 "$GPUHISTO" --device=gpu:7,5 -l text
+refuses "the second is not there" 1 "cannot use the GPU: GPU 5: there is no such device"
+
+# Each has its line.
+run_as "$GPUHISTO" --device=gpu:2,1 --timing --chunk-size=1K --threads=4 -l text
+for gpu in 1 2; do
+    says "--timing" "gpu:$gpu: "
+done
+check "--timing: the bytes of all GPUs are those of the input" \
+    [ "$(sed -n 's/^gpuhisto: gpu:[0-9]*: \([0-9]*\) bytes.*/\1/p' err | awk '{ s += $1 } END { print s }')" = 60000 ]
+
+# One is lost, at any call: the others and the CPU count the rest, with one warning.
+lost=0
+n=1
+while [ $n -lt 400 ]; do
+    run_as env GPUHISTO_FAULT=error:$n "$GPUHISTO" --device=gpu:0,1 --kernel=vectorized \
+        --chunk-size=4K -l text
+    if grep -q '^gpuhisto: cannot use the GPU: GPU 0: ' err; then
+        refuses "call $n fails: a GPU cannot be opened" 1
+    else
+        tells "call $n fails"
+    fi
+    lost=$((lost + $(grep -c 'warning: GPU 0 was lost (emulated failure); the others and the CPU counted the rest' err)))
+    n=$((n + 7))
+done
+check "GPUs that were lost: $lost" [ $lost -ge 3 ]
+
+summary
