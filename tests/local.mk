@@ -228,7 +228,7 @@ scripts = \
 	tests/cli/counts_emulated.sh tests/cli/counts_gpu.sh tests/cli/docs.sh tests/cli/each.sh \
 	tests/cli/each_emulated.sh tests/cli/each_gpu.sh tests/cli/faults.sh \
 	tests/cli/faults_emulated.sh tests/cli/fields.sh tests/cli/fields_emulated.sh \
-	tests/cli/fields_gpu.sh tests/cli/foreign.sh tests/cli/formats.sh tests/cli/gpus_emulated.sh \
+	tests/cli/fields_gpu.sh tests/cli/foreign.sh tests/cli/formats.sh tests/cli/gpus_emulated.sh tests/cli/gpus_gpu.sh \
 	tests/cli/gzip.sh tests/cli/gzip_emulated.sh tests/cli/large.sh \
 	tests/cli/interval.sh tests/cli/interval_emulated.sh tests/cli/large_gpu.sh \
 	tests/cli/memory.sh tests/cli/npy.sh tests/cli/numbers.sh tests/cli/numbers_emulated.sh \

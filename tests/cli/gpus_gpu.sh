@@ -1,0 +1,5 @@
+#!/bin/sh
+# counts.sh on two GPUs at once.
+ENGINE="--device=gpu:0,1"
+export ENGINE
+exec "${srcdir:-.}/tests/cli/counts.sh"
