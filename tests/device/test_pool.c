@@ -261,6 +261,15 @@ static void fail_everywhere(struct scenario scenario, unsigned most)
     }
 }
 
+/* How many GPUs a run has. Emulated under a sanitizer they share a thread that is slow: two of them
+ * then, and nothing that they decompress, or they seem to have hung. */
+static unsigned several_gpus(unsigned form, unsigned number)
+{
+    if (scale_is_slow())
+        return form == 0 && number % 4 == 0 ? 2 : 1;
+    return 1 + number % 3;
+}
+
 static void healthy(enum device_choice device)
 {
     static const unsigned threads[] = {1, 2, 3, 8};
@@ -277,7 +286,7 @@ static void healthy(enum device_choice device)
                                            .buffers = (i + j) % 5,
                                            .threads = threads[i],
                                            .fold = j & 1,
-                                           .gpus = 1 + (i + j + kind) % 3,
+                                           .gpus = several_gpus(form, i + j + kind),
                                            .plan = {.seed = i + j}});
 }
 
@@ -326,6 +335,8 @@ int main(void)
             fail_everywhere(scenario, 40);
             scenario.device = DEVICE_GPU;
             fail_everywhere(scenario, 20);
+            if (scale_is_slow() && scenario.form != 0)
+                continue;
             scenario.gpus = 2;
             scenario.plan.victim = kind % 2 ? 0 : (int)threads % 2;
             fail_everywhere(scenario, 20);
