@@ -238,7 +238,8 @@ static void fail_everywhere(struct run run, unsigned most)
     const unsigned calls = last_calls;
     const unsigned step = 1 + calls / (scale_is_slow() ? 2 : scale_is_small() ? most / 2 : most);
     for (unsigned at = 2 + random_below(step); at <= calls; at += step) { /* 1 opens it */
-        run.plan = (struct fault_plan){FAULT_ERROR, at, true, at};
+        run.plan =
+            (struct fault_plan){.fault = FAULT_ERROR, .at = at, .for_good = true, .seed = at};
         check_run(run);
     }
     run.plan = (struct fault_plan){FAULT_WRONG, 1 + random_below(3), true, 1};
