@@ -242,7 +242,8 @@ static void fail_everywhere(struct run run, unsigned most)
             (struct fault_plan){.fault = FAULT_ERROR, .at = at, .for_good = true, .seed = at};
         check_run(run);
     }
-    run.plan = (struct fault_plan){FAULT_WRONG, 1 + random_below(3), true, 1};
+    run.plan = (struct fault_plan){
+        .fault = FAULT_WRONG, .at = 1 + random_below(3), .for_good = true, .seed = 1};
     check_run(run);
 }
 
