@@ -4,10 +4,7 @@
 // to something else.
 #include "tests/device/emulation.h"
 
-#include "gpu/zstd/lay.h"
-#include "gpu/zstd/link.cuh"
-#include "gpu/zstd/stages.h"
-
+#include "tests/device/zstd_batches.h"
 #include "tests/helpers/naive_zstd.h"
 #include "tests/helpers/zstd_frames.h"
 
@@ -20,9 +17,7 @@ extern "C" {
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <map>
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -33,177 +28,38 @@ unsigned long cases, batches, wrong, refused_cases;
 std::map<std::string, unsigned long> stricter; // what libzstd takes and the stages refuse, and why
 
 using bytes = std::vector<unsigned char>;
-using owned = std::unique_ptr<unsigned char[], decltype(&std::free)>;
-
-owned memory_of(size_t size)
-{
-    unsigned char *memory =
-        static_cast<unsigned char *>(std::aligned_alloc(256, (size / 256 + 1) * 256));
-    if (!memory)
-        std::abort();
-    std::memset(memory, 0xa5, size);
-    return {memory, std::free};
-}
-
 void fail(const char *what, size_t at)
 {
     if (wrong++ < 20)
         std::fprintf(stderr, "FAIL: case %lu: %s (%zu)\n", cases, what, at);
 }
 
-// How a stream is cut into batches, and kernels are launched.
-struct shape {
-    uint32_t blocks;  // of a batch
-    size_t at_once;   // compressed bytes that arrive at a time
-    bool small_tiles; // link tiles so small that fewer threads are needed
-};
-
-// What became of a stream.
-struct decoded {
-    bool is_taken = false;
-    uint32_t refusal = ZSTD_TAKEN; // of the stages; otherwise the host refuses it
-    bytes content;
-};
-
-constexpr uint32_t in_most = 1u << 20;
-
-class decoder
+zstd_cut random_cut()
 {
-  public:
-    explicit decoder(const shape &shape_)
-        : like(shape_), next_in(memory_of(sizeof(zstd_carry))), next_out(memory_of(0))
-    {
-        std::memset(next_in.get(), 0, sizeof(zstd_carry));
-        walk.window_max = ZSTD_WINDOW_MOST;
-        plan.capacity = {in_most, like.blocks, like.blocks, 1u << 22, 0};
-        blocks.resize(like.blocks);
-        frames.resize(like.blocks);
-        frame_ends.resize(like.blocks);
-        plan.block = blocks.data();
-        plan.frame = frames.data();
-        plan.frame_end = frame_ends.data();
-    }
+    zstd_cut cut = {random_below(3) ? 1 + random_below(6) : 1000};
+    cut.at_once = random_below(3) ? 1 + random_below(300000) : cut.at_once;
+    cut.tile = random_below(4) ? random_below(4) ? 4096 : 32768 : 0;
+    cut.keep_least = random_below(2) ? 0 : random_below(5000);
+    cut.fill = static_cast<unsigned char>(random_below(256));
+    return cut;
+}
 
-    decoded all(const unsigned char *in, size_t len)
-    {
-        size_t at = 0, there = 0;
-        while (result.refusal == ZSTD_TAKEN) {
-            const zstd_laid laid = zstd_lay(&walk, &plan, in + at, there - at);
-            if (laid == ZSTD_LEFT)
-                return result;
-            if (laid == ZSTD_LAID)
-                decode(in + at);
-            at += plan.taken;
-            if (at > len)
-                return result;
-            if (laid == ZSTD_NEEDS_MORE && at + plan.need > there && there == len)
-                break;
-            there = std::max(at, std::min(len, there + like.at_once));
-        }
-        result.is_taken = result.refusal == ZSTD_TAKEN && at == len && !walk.in_frame;
-        return result;
-    }
-
-  private:
-    void decode(const unsigned char *in)
-    {
-        zstd_batch batch = {};
-        // As the host lays it, in memory of its own for each array that has an end.
-        zstd_capacity capacity = plan.capacity;
-        capacity.in = plan.in_size;
-        capacity.blocks = plan.blocks;
-        capacity.frames = plan.frames;
-        capacity.room = plan.room;
-        capacity.window = kept;
-        const owned own = memory_of(zstd_own_memory(nullptr, &capacity, nullptr));
-        const owned stage = memory_of(zstd_stage_memory(nullptr, &capacity, nullptr));
-        zstd_own_memory(&batch, &capacity, own.get());
-        zstd_stage_memory(&batch, &capacity, stage.get());
-        const owned exact_in = memory_of(ZSTD_CARRY + plan.in_size + ZSTD_PADDING);
-        const owned exact_literals = memory_of(plan.room + ZSTD_PADDING);
-        batch.in = exact_in.get();
-        batch.literals = exact_literals.get();
-        std::memcpy(batch.in, next_in.get(), sizeof(zstd_carry));
-        std::memcpy(batch.in + ZSTD_CARRY, in, plan.in_size);
-        std::memcpy(const_cast<zstd_block *>(batch.block), plan.block,
-                    plan.blocks * sizeof *plan.block);
-        std::memcpy(const_cast<zstd_frame *>(batch.frame), plan.frame,
-                    plan.frames * sizeof *plan.frame);
-        std::copy(result.content.end() - kept, result.content.end(), batch.out - kept);
-        batch.in_size = ZSTD_CARRY + plan.in_size;
-        batch.blocks = plan.blocks;
-        batch.frames = plan.frames;
-        batch.room = plan.room;
-        run(batch);
-    }
-
-    void run(zstd_batch &batch)
-    {
-        const uint32_t window = zstd_window_after(&walk);
-        const size_t before = (window + 255) / 256 * 256;
-        next_in = memory_of(sizeof(zstd_carry));
-        next_out = memory_of(before);
-        batch.next = next_in.get();
-        batch.next_out = next_out.get() + before;
-        for (unsigned i = 0; i < zstd_stage_count; i++)
-            launch(zstd_stages[i], batch);
-        batches++;
-        if (batch.verdict->refused < batch.blocks) {
-            result.refusal = batch.verdict->refusal;
-            if (result.refusal == ZSTD_TAKEN || batch.verdict->refused >= batch.blocks)
-                fail("refused for no reason", batch.verdict->refused);
-            return;
-        }
-        result.content.insert(result.content.end(), batch.out, batch.out + batch.verdict->content);
-        kept = reinterpret_cast<zstd_carry *>(next_in.get())->kept;
-        if (kept > window || kept > result.content.size()) {
-            fail("more is kept than there is", kept);
-            kept = 0;
-        } else if (!std::equal(batch.next_out - kept, batch.next_out,
-                               result.content.end() - kept)) {
-            fail("something else is kept", kept);
-        }
-    }
-
-    void launch(const zstd_stage &stage, const zstd_batch &batch) const
-    {
-        constexpr unsigned small = 4096, threads = 32;
-        const zstd_kernel kernel = stage.kernel;
-        if (like.small_tiles && std::strcmp(stage.name, "link") == 0)
-            emulate_launch(batch.blocks * zstd_link_tiles(small), threads, zstd_link_shared(small),
-                           [=] { zstd_link<small, threads>(batch); });
-        else if (like.small_tiles && std::strcmp(stage.name, "place") == 0)
-            emulate_launch(1, 64, stage.shared, [=] { kernel(batch); });
-        else
-            emulate_launch(stage.grid(&batch, 3), stage.block, stage.shared,
-                           [=] { kernel(batch); });
-    }
-
-    const shape like;
-    zstd_walk walk = {};
-    zstd_plan plan = {};
-    std::vector<zstd_block> blocks;
-    std::vector<zstd_frame> frames;
-    std::vector<zstd_frame_end> frame_ends;
-    owned next_in, next_out;
-    uint32_t kept = 0; // bytes of content before the batch
-    decoded result;
-};
-
-shape random_shape()
+// All threads of a CUDA block, and all CUDA blocks, in an order of their own each time.
+zstd_decoded decode(const unsigned char *in, size_t len, const zstd_cut &cut)
 {
-    shape shape;
-    shape.blocks = random_below(3) ? 1 + random_below(6) : 1000;
-    shape.at_once = random_below(3) ? 1 + random_below(300000) : 1u << 30;
-    shape.small_tiles = random_below(4);
-    return shape;
+    emulate_seed(random_below(4) ? 1 + random_below(1000) : 0);
+    const zstd_decoded decoded = zstd_decode_all(in, len, cut);
+    batches += decoded.batches;
+    if (decoded.broken)
+        fail(decoded.broken, len);
+    return decoded;
 }
 
 // What a compressor wrote is taken, however it is cut.
-void check_taken(const bytes &in, const bytes &due, const shape &shape)
+void check_taken(const bytes &in, const bytes &due, const zstd_cut &cut)
 {
     cases++;
-    const decoded is = decoder(shape).all(in.data(), in.size());
+    const zstd_decoded is = decode(in.data(), in.size(), cut);
     if (!is.is_taken)
         fail("refused", is.refusal);
     else if (is.content != due)
@@ -214,7 +70,9 @@ void check_taken(const bytes &in, const bytes &due, const shape &shape)
 void check_any(const unsigned char *in, size_t len)
 {
     cases++;
-    const decoded is = decoder({1000, 1u << 30, true}).all(in, len);
+    zstd_cut cut = {1000};
+    cut.fill = static_cast<unsigned char>(random_below(256));
+    const zstd_decoded is = decode(in, len, cut);
     unsigned char *due;
     size_t size;
     naive_zstd naive;
@@ -271,9 +129,9 @@ void check_frames()
         const bytes data = make_content(round, random_below(round % 3 ? 400000 : 3000));
         bytes frame;
         append_frame(frame, data, random_settings());
-        check_taken(frame, data, random_shape());
-        check_taken(frame, data, {1, 1u << 30, true});
-        check_taken(frame, data, {1 + random_below(4), 1u << 30, false});
+        check_taken(frame, data, random_cut());
+        check_taken(frame, data, {1});
+        check_taken(frame, data, {1 + random_below(4), 1u << 30, 0, 0, 0});
     }
 }
 
@@ -284,7 +142,7 @@ void check_sizes()
         const bytes data = make_content(CONTENT_TEXT, size);
         bytes frame;
         append_frame(frame, data, random_settings());
-        check_taken(frame, data, random_shape());
+        check_taken(frame, data, random_cut());
     }
 }
 
@@ -304,8 +162,8 @@ void check_many()
             append_frame(frames, data, random_settings());
             content.insert(content.end(), data.begin(), data.end());
         }
-        check_taken(frames, content, {1000, 1u << 30, true});
-        check_taken(frames, content, random_shape());
+        check_taken(frames, content, {1000});
+        check_taken(frames, content, random_cut());
     }
 }
 

@@ -1,0 +1,204 @@
+#include "tests/device/emulation.h"
+
+#include "gpu/zstd/lay.h"
+#include "gpu/zstd/link.cuh"
+#include "gpu/zstd/stages.h"
+
+#include "tests/device/zstd_batches.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+
+namespace
+{
+
+using owned = std::unique_ptr<unsigned char[], decltype(&std::free)>;
+
+constexpr uint32_t in_most = 1u << 20;
+
+class decoder
+{
+  public:
+    explicit decoder(const zstd_cut &cut)
+        : like_(cut), next_in_(memory_of(sizeof(zstd_carry))), next_out_(memory_of(0))
+    {
+        std::memset(next_in_.get(), 0, sizeof(zstd_carry));
+        walk_.window_max = ZSTD_WINDOW_MOST;
+        plan_.capacity = {in_most, cut.blocks, cut.blocks, 1u << 22, 0};
+        blocks_.resize(cut.blocks);
+        frames_.resize(cut.blocks);
+        frame_ends_.resize(cut.blocks);
+        plan_.block = blocks_.data();
+        plan_.frame = frames_.data();
+        plan_.frame_end = frame_ends_.data();
+    }
+
+    zstd_decoded all(const unsigned char *in, size_t len)
+    {
+        size_t at = 0, there = 0;
+        while (result_.refusal == ZSTD_TAKEN && !result_.broken) {
+            const zstd_laid laid = zstd_lay(&walk_, &plan_, in + at, there - at);
+            if (laid == ZSTD_LEFT)
+                return result_;
+            if (laid == ZSTD_LAID)
+                decode(in + at);
+            at += plan_.taken;
+            if (at > len)
+                return result_;
+            if (laid == ZSTD_NEEDS_MORE && at + plan_.need > there && there == len)
+                break;
+            there = std::max(at, std::min(len, there + like_.at_once));
+        }
+        result_.is_taken = result_.refusal == ZSTD_TAKEN && at == len && !walk_.in_frame;
+        return result_;
+    }
+
+  private:
+    owned memory_of(size_t size) const
+    {
+        unsigned char *memory =
+            static_cast<unsigned char *>(std::aligned_alloc(256, (size / 256 + 1) * 256));
+        if (!memory)
+            std::abort();
+        std::memset(memory, like_.fill, size);
+        return {memory, std::free};
+    }
+
+    void require(bool holds, const char *what)
+    {
+        if (!holds && !result_.broken)
+            result_.broken = what;
+    }
+
+    void decode(const unsigned char *in)
+    {
+        zstd_batch batch = {};
+        // As the host lays it, in memory of its own for each array that has an end.
+        zstd_capacity capacity = plan_.capacity;
+        capacity.in = plan_.in_size;
+        capacity.blocks = plan_.blocks;
+        capacity.frames = plan_.frames;
+        capacity.room = plan_.room;
+        capacity.window = kept_;
+        const owned own = memory_of(zstd_own_memory(nullptr, &capacity, nullptr));
+        const owned stage = memory_of(zstd_stage_memory(nullptr, &capacity, nullptr));
+        zstd_own_memory(&batch, &capacity, own.get());
+        zstd_stage_memory(&batch, &capacity, stage.get());
+        const owned exact_in = memory_of(ZSTD_CARRY + plan_.in_size + ZSTD_PADDING);
+        const owned exact_literals = memory_of(plan_.room + ZSTD_PADDING);
+        batch.in = exact_in.get();
+        batch.literals = exact_literals.get();
+        std::memcpy(batch.in, next_in_.get(), sizeof(zstd_carry));
+        std::memcpy(batch.in + ZSTD_CARRY, in, plan_.in_size);
+        std::memcpy(const_cast<zstd_block *>(batch.block), plan_.block,
+                    plan_.blocks * sizeof *plan_.block);
+        std::memcpy(const_cast<zstd_frame *>(batch.frame), plan_.frame,
+                    plan_.frames * sizeof *plan_.frame);
+        std::copy(result_.content.end() - kept_, result_.content.end(), batch.out - kept_);
+        batch.in_size = ZSTD_CARRY + plan_.in_size;
+        batch.blocks = plan_.blocks;
+        batch.frames = plan_.frames;
+        batch.room = plan_.room;
+        batch.keep_least = like_.keep_least;
+        run(batch);
+    }
+
+    void run(zstd_batch &batch)
+    {
+        const uint32_t most = std::max(zstd_window_after(&walk_), like_.keep_least);
+        const size_t before = (most + size_t{255}) / 256 * 256;
+        next_in_ = memory_of(sizeof(zstd_carry));
+        next_out_ = memory_of(before);
+        batch.next = next_in_.get();
+        batch.next_out = next_out_.get() + before;
+        for (unsigned i = 0; i < zstd_stage_count; i++)
+            launch(zstd_stages[i], batch);
+        result_.batches++;
+        if (batch.verdict->refused >= batch.blocks) {
+            take(batch);
+            return;
+        }
+        result_.refusal = batch.verdict->refusal;
+        require(result_.refusal != ZSTD_TAKEN, "refused for no reason");
+    }
+
+    // Takes the content of a batch, and what is left for the next one.
+    void take(const zstd_batch &batch)
+    {
+        const zstd_verdict &verdict = *batch.verdict;
+        require(verdict.content <= batch.room, "more content than room");
+        if (result_.broken)
+            return;
+        std::vector<unsigned char> &content = result_.content;
+        content.insert(content.end(), batch.out, batch.out + verdict.content);
+        check_ends(batch);
+        kept_ = reinterpret_cast<zstd_carry *>(next_in_.get())->kept;
+        const uint64_t window =
+            std::min<uint64_t>(zstd_window_after(&walk_), walk_.in_frame ? verdict.before : 0);
+        require(kept_ == std::max<uint64_t>(window,
+                                            std::min<uint64_t>(like_.keep_least, content.size())),
+                "more or less is kept than is needed");
+        if (!result_.broken)
+            require(std::equal(batch.next_out - kept_, batch.next_out, content.end() - kept_),
+                    "something else is kept");
+    }
+
+    // Where frames end, and how long the last one is so far.
+    void check_ends(const zstd_batch &batch)
+    {
+        const zstd_verdict &verdict = *batch.verdict;
+        uint32_t end = 0;
+        for (uint32_t i = 0; i < batch.frames; i++) {
+            const zstd_frame &frame = batch.frame[i];
+            const uint64_t size = batch.frame_ends[i] - uint64_t{end} + (i == 0 ? before_ : 0);
+            require(batch.frame_ends[i] >= end, "a frame that ends before it begins");
+            require(!frame.ends || frame.content == ZSTD_CONTENT_UNKNOWN || frame.content == size,
+                    "a frame that does not hold what it states");
+            end = batch.frame_ends[i];
+            before_ = frame.ends ? 0 : size;
+        }
+        require(end == verdict.content, "frames that do not hold all content");
+        require(verdict.before == before_, "a frame of another length so far");
+    }
+
+    template <unsigned Tile> static void launch_link(const zstd_batch &batch)
+    {
+        emulate_launch(batch.blocks * zstd_link_tiles(Tile), 32, zstd_link_shared(Tile),
+                       [=] { zstd_link<Tile, 32>(batch); });
+    }
+
+    void launch(const zstd_stage &stage, const zstd_batch &batch) const
+    {
+        const zstd_kernel kernel = stage.kernel;
+        const bool is_link = std::strcmp(stage.name, "link") == 0;
+        if (is_link && like_.tile == 4096)
+            launch_link<4096>(batch);
+        else if (is_link && like_.tile)
+            launch_link<32768>(batch);
+        else if (like_.tile && std::strcmp(stage.name, "place") == 0)
+            emulate_launch(1, 64, stage.shared, [=] { kernel(batch); });
+        else
+            emulate_launch(stage.grid(&batch, like_.tile ? 1 : 3), stage.block, stage.shared,
+                           [=] { kernel(batch); });
+    }
+
+    const zstd_cut like_;
+    zstd_walk walk_ = {};
+    zstd_plan plan_ = {};
+    std::vector<zstd_block> blocks_;
+    std::vector<zstd_frame> frames_;
+    std::vector<zstd_frame_end> frame_ends_;
+    owned next_in_, next_out_;
+    uint32_t kept_ = 0;   // bytes of content before the batch
+    uint64_t before_ = 0; // bytes of the frame before the batch
+    zstd_decoded result_;
+};
+
+} // namespace
+
+zstd_decoded zstd_decode_all(const unsigned char *in, size_t len, const zstd_cut &cut)
+{
+    return decoder(cut).all(in, len);
+}

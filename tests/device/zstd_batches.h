@@ -1,0 +1,30 @@
+// zstd decoded by all emulated stages, on batches that the host lays, as a device does it.
+#ifndef GPUHISTO_TESTS_ZSTD_BATCHES_H
+#define GPUHISTO_TESTS_ZSTD_BATCHES_H
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+// How a stream is cut into batches, and how kernels are launched on them.
+struct zstd_cut {
+    uint32_t blocks;           // of a batch, at most
+    size_t at_once = 1u << 30; // compressed bytes that arrive at a time
+    unsigned tile = 4096;      // of link, by few threads: 4096, 32768; 0: the one that is shipped
+    uint32_t keep_least = 0;   // as in struct zstd_batch
+    unsigned char fill = 0xa5; // what memory is full of that nobody has written
+};
+
+// What became of a stream.
+struct zstd_decoded {
+    bool is_taken = false;
+    uint32_t refusal = 0;               // of the stages; if 0, the host refuses it
+    std::vector<unsigned char> content; // up to the first batch that is refused
+    unsigned long batches = 0;
+    const char *broken = nullptr; // a promise of batch.h's that was not kept
+};
+
+// Decodes whole frames, in[0..len). One thread.
+zstd_decoded zstd_decode_all(const unsigned char *in, size_t len, const zstd_cut &cut);
+
+#endif
