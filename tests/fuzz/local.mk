@@ -31,7 +31,8 @@ fuzz:
 	@$(MAKE) -f $(srcdir)/tests/fuzz/fuzzers.mk srcdir='$(srcdir)' fuzzers='$(fuzzers)' LIBS='$(LIBS)' \
 	  AR='$(AR)' fuzzed='gpu/no_device.c $(libhistogram_a_SOURCES) $(libgpuhisto_a_SOURCES) \
 	    $(tests_helpers_libhelpers_a_SOURCES) tests/device/emulation.cpp \
-	    tests/device/zstd_on_host.cpp tests/device/zstd_serial.cpp'
+	    tests/device/zstd_on_host.cpp tests/device/zstd_batches.cpp \
+	    tests/device/zstd_made.cpp'
 fuzz-smoke: fuzz
 	@$(srcdir)/tests/fuzz/smoke $(FUZZ_SECONDS) '$(srcdir)/tests/fuzz' $(fuzzers)
 CLEANFILES += $(fuzzers) tests/fuzz/libfuzzed.a

@@ -3,6 +3,7 @@
 #ifndef GPUHISTO_TESTS_RANDOM_H
 #define GPUHISTO_TESTS_RANDOM_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #ifdef __cplusplus
@@ -11,6 +12,10 @@ extern "C" {
 
 /* Begins the sequence of a seed, which may be any number. */
 void random_seed(uint64_t seed);
+
+/* Has the numbers after this one come from bytes[0..size), few for a small number, and only then
+ * from the sequence: a fuzzer that changes a byte changes one decision. The bytes are kept. */
+void random_take_from(const unsigned char *bytes, size_t size);
 
 /* The next 64 bits, all values equally likely. */
 uint64_t random_word(void);
