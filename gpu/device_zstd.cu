@@ -37,6 +37,21 @@ static bool fit_capacity(struct device *device, struct device_decoding *decoding
     return true;
 }
 
+static bool zero(struct device *device, void *memory, size_t size, cudaStream_t stream)
+{
+    return device_ok(device, cudaMemsetAsync(memory, 0, size, stream), "zeroing a batch");
+}
+
+// What is read before anything is written to it: the first carry, and what is copied out even if a
+// batch is refused.
+static bool zero_batch(struct device *device, const struct zstd_batch *batch, unsigned frames)
+{
+    return zero(device, batch->in, ZSTD_CARRY, device->counts_stream) &&
+           zero(device, batch->verdict, sizeof *batch->verdict, device->counts_stream) &&
+           zero(device, batch->frame_ends, frames * sizeof *batch->frame_ends,
+                device->counts_stream);
+}
+
 static bool open_memory(struct device *device, struct decoding *decoding)
 {
     const struct zstd_capacity *capacity = &decoding->plan.capacity;
@@ -53,7 +68,7 @@ static bool open_memory(struct device *device, struct decoding *decoding)
         zstd_own_memory(batch, capacity, decoding->own[i]);
         zstd_stage_memory(batch, capacity, decoding->stages);
         batch->keep_least = decoding->plan.keep_least;
-        if (!device_ok(device, cudaMemset(batch->in, 0, ZSTD_CARRY), "zeroing a batch"))
+        if (!zero_batch(device, batch, capacity->frames))
             return false;
     }
     for (unsigned i = 0; i < count; i++) {
@@ -164,12 +179,14 @@ static bool copy_in(struct device *device, void *to, const void *from, size_t si
                      "copying a batch");
 }
 
-// Compressed bytes, and what the host has laid, on the stream of the copies.
+// Compressed bytes, the padding after them, and what the host has laid, on the stream of the
+// copies.
 static bool copy_batch(struct device *device, struct slot *slot, struct zstd_batch *batch,
                        const struct zstd_plan *plan, const unsigned char *bytes)
 {
     return (!device->timing || device_record(device, slot->copying, device->copies)) &&
            copy_in(device, batch->in + ZSTD_CARRY, bytes, plan->in_size) &&
+           zero(device, batch->in + ZSTD_CARRY + plan->in_size, ZSTD_PADDING, device->copies) &&
            copy_in(device, const_cast<struct zstd_block *>(batch->block), plan->block,
                    plan->blocks * sizeof *plan->block) &&
            copy_in(device, const_cast<struct zstd_frame *>(batch->frame), plan->frame,
@@ -227,10 +244,8 @@ int device_decode(struct device *device, unsigned index, const struct zstd_plan 
     bool done =
         device_enter(device, "decompressing") && copy_batch(device, slot, batch, plan, bytes) &&
         device_ok(device, cudaStreamWaitEvent(stream, slot->copied, 0), "waiting for a batch") &&
-        (!begins || device_ok(device, cudaMemsetAsync(batch->in, 0, ZSTD_CARRY, stream),
-                              "beginning a FILE")) &&
-        launch_stages(device, *batch) && launch_tail(device, *batch) &&
-        copy_out(device, verdict, batch->verdict, sizeof *verdict) &&
+        (!begins || zero(device, batch->in, ZSTD_CARRY, stream)) && launch_stages(device, *batch) &&
+        launch_tail(device, *batch) && copy_out(device, verdict, batch->verdict, sizeof *verdict) &&
         copy_out(device, frame_ends, batch->frame_ends, plan->frames * sizeof *frame_ends) &&
         device_record(device, device->decoding->decoded[index - device->buffers], stream);
     return done ? 0 : -1;

@@ -95,17 +95,18 @@ static __device__ inline unsigned keep_load(const unsigned char *from)
     return shift ? __funnelshift_r(words[0], words[1], shift) : words[0];
 }
 
-// Copies from[0..size) to to[0..size), memory that ends at a multiple of 4 bytes: whole words from
-// the end, then up to three bytes that are left at the beginning.
+// Copies from[0..size) to to[0..size), memory that ends at a multiple of 4 bytes: by whole words,
+// but the first four bytes or more, and the last four, one by one, because nothing may have been
+// written before and after what is copied.
 static __device__ inline void keep_window(unsigned char *to, const unsigned char *from,
                                           unsigned size)
 {
-    const unsigned words = size / 4, rest = size % 4, stride = gridDim.x * blockDim.x;
-    const unsigned thread = blockIdx.x * blockDim.x + threadIdx.x;
-    unsigned *const aligned = reinterpret_cast<unsigned *>(to + rest);
+    const unsigned head = min(size, size % 4 + 4), words = (size - head) / 4;
+    const unsigned thread = blockIdx.x * blockDim.x + threadIdx.x, stride = gridDim.x * blockDim.x;
+    unsigned *const aligned = reinterpret_cast<unsigned *>(to + head);
     for (unsigned i = thread; i + 1 < words; i += stride)
-        aligned[i] = keep_load(from + rest + 4 * static_cast<std::size_t>(i));
-    if (thread < rest) // the last word by bytes too, as nothing has been written after it
+        aligned[i] = keep_load(from + head + 4 * static_cast<std::size_t>(i));
+    if (thread < head)
         to[thread] = from[thread];
     if (words > 0 && thread < 4)
         to[size - 4 + thread] = from[size - 4 + thread];

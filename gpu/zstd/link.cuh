@@ -9,8 +9,8 @@
 // A byte of a match links to the byte that it is a copy of; where the match overlaps itself, to the
 // one before its own beginning, modulo the offset. Links that end in the same tile are then
 // replaced by those found there (pointer jumping), until each is a value or leads to before the
-// tile. Other threads may or may not have replaced the link that is found: either is right. Bytes
-// from before the batch are known, and are values at once.
+// tile. That goes strip by strip, in rounds in which all threads read before any of them writes.
+// Bytes from before the batch are known, and are values at once.
 //
 // Shared memory: four bytes for each byte of the tile, and one for every four. Where it comes from:
 // list ranking by pointer jumping (Wyllie, 1979).
@@ -26,6 +26,9 @@ extern "C" {
 // Bytes of content of a tile, and threads that work on it: to be tuned.
 constexpr unsigned ZSTD_TILE = 16384;
 constexpr unsigned ZSTD_LINK_THREADS = 512;
+
+// Bytes of a strip, a part of a tile whose links are followed together.
+constexpr unsigned ZSTD_STRIP = 2048;
 
 // Dynamic shared memory for tiles of that size, and how many of them the largest block has.
 ZSTD_ON_BOTH constexpr unsigned zstd_link_shared(unsigned tile)
@@ -45,6 +48,12 @@ static inline unsigned link_grid(const struct zstd_batch *batch, unsigned)
 
 // In batch.links: a value in the lowest byte, rather than a position of content.
 constexpr unsigned ZSTD_VALUE = 1u << 31;
+
+// Whether a link leads to a byte of the tile that begins at `base`, or to one after it.
+static __device__ __forceinline__ bool link_is_inside(unsigned link, unsigned base)
+{
+    return !(link & ZSTD_VALUE) && link >= base;
+}
 
 // What all bytes of a tile have in common.
 struct link_tile {
@@ -185,21 +194,35 @@ static __device__ inline unsigned link_of(const link_tile &tile, unsigned at,
     return source < 0 ? ZSTD_VALUE | out[source] : static_cast<unsigned>(source);
 }
 
-// Replaces the links that end in the tile, which begins at `base` in the batch.
+// Replaces the links that end in the tile, which begins at `base` in the batch. It goes through the
+// tile in strips of Each bytes a thread. No link of a strip that is done ends in the tile, so what
+// is left of a round are links inside the strip, and each round doubles how far these reach. All
+// threads have read before any of them writes.
+template <unsigned Each>
 static __device__ inline void link_jump(unsigned *links, unsigned base, unsigned size)
 {
-    bool is_left;
-    do {
-        is_left = false;
-        for (unsigned i = threadIdx.x; i < size; i += blockDim.x) {
-            const unsigned link = load_relaxed(links + i);
-            if (!(link & ZSTD_VALUE) && link >= base) {
-                const unsigned next = load_relaxed(links + (link - base));
-                store_relaxed(links + i, next);
-                is_left |= !(next & ZSTD_VALUE) && next >= base;
+    for (unsigned first = 0; first < size; first += Each * blockDim.x) {
+        bool is_left;
+        do {
+            unsigned next[Each];
+            is_left = false;
+            UNROLL for (unsigned k = 0; k < Each; k++)
+            {
+                const unsigned i = first + k * blockDim.x + threadIdx.x;
+                next[k] = i < size ? links[i] : ZSTD_VALUE;
+                if (link_is_inside(next[k], base))
+                    next[k] = links[next[k] - base];
+                is_left |= link_is_inside(next[k], base);
             }
-        }
-    } while (__syncthreads_or(is_left));
+            __syncthreads();
+            UNROLL for (unsigned k = 0; k < Each; k++)
+            {
+                const unsigned i = first + k * blockDim.x + threadIdx.x;
+                if (i < size)
+                    links[i] = next[k];
+            }
+        } while (__syncthreads_or(is_left));
+    }
 }
 
 static __device__ inline link_tile link_tile_of(const zstd_batch &batch, unsigned index,
@@ -232,7 +255,8 @@ static __device__ inline link_tile link_tile_of(const zstd_batch &batch, unsigne
 template <unsigned Tile, unsigned Threads>
 __global__ void __launch_bounds__(Threads) zstd_link(zstd_batch batch)
 {
-    static_assert(ZSTD_BLOCK_CONTENT % Tile == 0 && Tile % 32 == 0 && Threads % 32 == 0,
+    static_assert(ZSTD_BLOCK_CONTENT % Tile == 0 && Tile % 32 == 0 && Threads % 32 == 0 &&
+                      ZSTD_STRIP % Threads == 0,
                   "tiles fill a block");
     DYNAMIC_SHARED(unsigned, shared);
     __shared__ unsigned warps[Threads / 32];
@@ -253,7 +277,7 @@ __global__ void __launch_bounds__(Threads) zstd_link(zstd_batch batch)
     for (unsigned i = threadIdx.x; i < size; i += Threads)
         tile.links[i] = link_of(tile, begin + i, batch.out, bad);
     __syncthreads();
-    link_jump(tile.links, base, size);
+    link_jump<ZSTD_STRIP / Threads>(tile.links, base, size);
     for (unsigned i = threadIdx.x; i < size; i += Threads)
         batch.links[base + i] = tile.links[i];
     if (bad) {
