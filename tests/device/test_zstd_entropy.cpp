@@ -297,7 +297,7 @@ void check_literals()
 
 void check_made()
 {
-    for (unsigned round = 0; round < (quick ? 60u : 2000u); round++) {
+    for (unsigned round = 0; round < scale_of(60, 600, 2000); round++) {
         std::vector<made_block> blocks(1 + random_below(7));
         for (made_block &block : blocks) {
             block.most_accurate = random_below(4) == 0;
@@ -339,7 +339,7 @@ void check_far_repeats()
 // A frame, and the same without its first block: it must not take the tables of that block.
 void check_false_repeats()
 {
-    for (unsigned round = 0; round < (quick ? 40u : 400u); round++) {
+    for (unsigned round = 0; round < scale_of(40, 200, 400); round++) {
         std::vector<made_block> blocks(2);
         blocks[0].type = blocks[1].type = 2;
         blocks[0].literals = 2;
@@ -398,7 +398,7 @@ void check_trees()
                                          static_cast<unsigned char>(c << 4)});
         }
     }
-    for (unsigned round = 0; round < (quick ? 3000u : 100000u); round++) {
+    for (unsigned round = 0; round < scale_of(3000, 30000, 100000); round++) {
         byte_vector tree(2 + random_below(round % 2 ? 4 : 20));
         for (unsigned char &byte : tree)
             byte = static_cast<unsigned char>(random_below(256));
@@ -423,7 +423,7 @@ void check_headers()
             }
         }
     for (unsigned modes = 0; modes < 256; modes++)
-        for (unsigned round = 0; round < (quick ? 4u : 100u); round++) {
+        for (unsigned round = 0; round < scale_of(4, 40, 100); round++) {
             byte_vector block = {1 << 3, 'a', 1, static_cast<unsigned char>(modes)};
             const size_t size = random_below(12);
             for (size_t i = 0; i < size; i++)
@@ -431,7 +431,7 @@ void check_headers()
                                                                            : random_below(256)));
             check_altered("modes", frame_of(block));
         }
-    for (unsigned round = 0; round < (quick ? 1500u : 40000u); round++) {
+    for (unsigned round = 0; round < scale_of(1500, 20000, 40000); round++) {
         byte_vector block(random_below(16));
         for (unsigned char &byte : block)
             byte = static_cast<unsigned char>(random_below(256));
@@ -443,7 +443,7 @@ void check_headers()
 // Blocks with more literals, or more content, than the window leaves room for.
 void check_windows()
 {
-    for (unsigned round = 0; round < (quick ? 100u : 1000u); round++) {
+    for (unsigned round = 0; round < scale_of(100, 500, 1000); round++) {
         std::vector<made_block> blocks(1 + random_below(3));
         for (made_block &block : blocks) {
             block.type = 2;
@@ -487,7 +487,7 @@ void check_changes(const byte_vector &frame)
     for (size_t at = 0; at < frame.size(); at++)
         for (unsigned change = 1; change < 256; change++) {
             const bool is_bit = (change & (change - 1)) == 0;
-            if (is_bit ? quick && random_below(3) : quick || random_below(6))
+            if (is_bit ? quick && random_below(3) : quick || random_below(scale_of(1, 16, 6)))
                 continue;
             byte_vector altered = frame;
             altered[at] = static_cast<unsigned char>(altered[at] ^ change);
@@ -498,7 +498,7 @@ void check_changes(const byte_vector &frame)
 
 void check_altered_frames()
 {
-    for (unsigned round = 0; round < (quick ? 8u : 60u); round++) {
+    for (unsigned round = 0; round < scale_of(8, 24, 60); round++) {
         byte_vector frame;
         std::vector<made_block> blocks(1 + round % 3);
         for (made_block &block : blocks) {

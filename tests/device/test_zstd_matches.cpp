@@ -615,7 +615,7 @@ struct maker {
 
 void check_real()
 {
-    const unsigned rounds = scale_is_small_or_slow() ? 10 : 120;
+    const unsigned rounds = scale_of(10, 40, 120);
     for (unsigned round = 0; round < rounds; round++) {
         bytes frames;
         const unsigned count = random_below(3) ? 1 : 1 + random_below(12);
@@ -681,7 +681,7 @@ void check_chains()
 
 void check_made()
 {
-    const unsigned rounds = scale_is_small_or_slow() ? 12 : 300;
+    const unsigned rounds = scale_of(12, 80, 300);
     for (unsigned round = 0; round < rounds; round++) {
         maker maker;
         const unsigned frames = random_below(3) ? 1 : 1 + random_below(40);
@@ -736,7 +736,7 @@ void check_tables_far_back()
 // One sequence reaches a byte too far, or means an offset of 0; all before it is as it may be.
 void check_bad_offsets()
 {
-    const unsigned rounds = scale_is_small_or_slow() ? 60 : 1500;
+    const unsigned rounds = scale_of(60, 500, 1500);
     for (unsigned round = 0; round < rounds; round++) {
         maker maker;
         size_t bad = 0;

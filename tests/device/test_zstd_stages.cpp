@@ -17,6 +17,7 @@ extern "C" {
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <malloc.h>
 #include <map>
 #include <string>
 #include <vector>
@@ -28,6 +29,7 @@ unsigned long cases, batches, wrong, refused_cases;
 std::map<std::string, unsigned long> stricter; // what libzstd takes and the stages refuse, and why
 
 using bytes = std::vector<unsigned char>;
+
 void fail(const char *what, size_t at)
 {
     if (wrong++ < 20)
@@ -124,7 +126,7 @@ frame_settings random_settings()
 // One frame of some blocks: with a batch that ends after each.
 void check_frames()
 {
-    const unsigned rounds = scale_is_small_or_slow() ? 12 : 70;
+    const unsigned rounds = scale_of(12, 32, 120);
     for (unsigned round = 0; round < rounds; round++) {
         const bytes data = make_content(round, random_below(round % 3 ? 400000 : 3000));
         bytes frame;
@@ -149,7 +151,7 @@ void check_sizes()
 // Many frames, with skippable ones between them.
 void check_many()
 {
-    const unsigned rounds = scale_is_small_or_slow() ? 4 : 20;
+    const unsigned rounds = scale_of(4, 10, 40);
     for (unsigned round = 0; round < rounds; round++) {
         bytes frames, content;
         for (unsigned i = 0; i < 30; i++) {
@@ -170,7 +172,7 @@ void check_many()
 // Small frames cut at every byte, and with every byte altered.
 void check_altered()
 {
-    const unsigned rounds = scale_is_small_or_slow() ? 5 : 24;
+    const unsigned rounds = scale_of(5, 12, 60);
     for (unsigned round = 0; round < rounds; round++) {
         frame_settings settings = random_settings();
         settings.flush = random_below(2) ? 0 : 50 + random_below(300);
@@ -197,6 +199,10 @@ void check_altered()
 
 int main()
 {
+#ifdef __GLIBC__ // memory of this size is taken thousands of times: it is not given back each time
+    mallopt(M_MMAP_THRESHOLD, 1 << 30);
+    mallopt(M_TRIM_THRESHOLD, 1 << 30);
+#endif
     check_sizes();
     check_frames();
     check_many();

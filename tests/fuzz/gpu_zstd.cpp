@@ -49,6 +49,7 @@ static bool is_listed(const char *why)
         "no sequences, in two bytes",
         "a weight that is too large",
         "an FSE table of too many symbols",
+        "an FSE table that is cut short",
         "bits are left in a stream of literals",
         "a stream of bits without an end",
         "a stream of bits is too short",

@@ -40,4 +40,11 @@ static inline bool scale_is_small_or_slow(void)
     return scale_is_small() || scale_is_slow();
 }
 
+/* One of three numbers of cases: where few are asked for or a sanitizer is slow, where all
+ * boundaries and some more are, and where all are. */
+static inline unsigned scale_of(unsigned small, unsigned full, unsigned all)
+{
+    return scale_is_small_or_slow() ? small : scale_is_all() ? all : full;
+}
+
 #endif
