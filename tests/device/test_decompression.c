@@ -428,7 +428,7 @@ static void go_through_damage(void)
         struct file entire =
             make_file(content, sizeof content, checksum ? 600000 : 170000,
                       (struct frame_settings){.level = 5, .checksum = checksum != 0});
-        const unsigned times = scale_is_small_or_slow() ? 24 : 400;
+        const unsigned times = scale_of(16, 80, 400);
         for (unsigned i = 0; i < times; i++) {
             struct file bad = {.bytes = need(malloc(entire.len)), .len = entire.len};
             memcpy(bad.bytes, entire.bytes, entire.len);
