@@ -17,6 +17,7 @@ EXTRA_DIST += tests/fuzz/fuzzers.mk tests/fuzz/smoke \
 	tests/fuzz/fields.c tests/fuzz/seeds/fields/after tests/fuzz/seeds/fields/blanks \
 	tests/fuzz/seeds/fields/csv \
 	tests/fuzz/gpu_zstd.cpp tests/fuzz/seeds/gpu_zstd/coded tests/fuzz/seeds/gpu_zstd/described \
+	tests/fuzz/seeds/gpu_zstd/made1 tests/fuzz/seeds/gpu_zstd/made2 tests/fuzz/seeds/gpu_zstd/made3 \
 	tests/fuzz/seeds/gpu_zstd/predefined tests/fuzz/seeds/gpu_zstd/repeated \
 	tests/fuzz/gzip.c tests/fuzz/seeds/gzip/blocks tests/fuzz/seeds/gzip/members \
 	tests/fuzz/npy.c tests/fuzz/npy.dict tests/fuzz/seeds/npy/version1 \
