@@ -164,7 +164,8 @@ struct zstd_carry {
 /* What the host is told of a batch. `place` begins it, `link` may find another block to refuse, and
  * after `keep` it is final. */
 struct zstd_verdict {
-    uint32_t refused; /* the first block that is refused, or the number of blocks */
+    uint32_t refused; /* the first block that is refused, or the number of blocks. Of several that
+                       * `link` would refuse it is any one: tiles are left as soon as one is bad */
     uint32_t refusal; /* why: enum zstd_refusal */
     uint32_t content; /* bytes, if no block is refused */
     uint64_t before;  /* bytes of the last frame so far, if it goes on; otherwise 0 */

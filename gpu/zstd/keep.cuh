@@ -16,6 +16,7 @@
 
 constexpr unsigned ZSTD_KEEP_THREADS = 256;
 static_assert(ZSTD_KEEP_THREADS >= 32 * ZSTD_TABLES, "a warp for each table");
+static_assert(sizeof(zstd_carry) <= ZSTD_CARRY, "the carry has room");
 
 // A few CUDA blocks for a small batch; those that stay for a large one.
 static inline unsigned keep_grid(const struct zstd_batch *batch, unsigned resident)

@@ -15,6 +15,7 @@
 #include "gpu/zstd/repeats_map.cuh"
 
 constexpr unsigned ZSTD_PLACE_THREADS = 1024;
+static_assert(ZSTD_PLACE_THREADS % 32 == 0 && ZSTD_PLACE_THREADS <= 1024, "a warp adds up warps");
 
 static inline unsigned place_grid(const struct zstd_batch *, unsigned)
 {

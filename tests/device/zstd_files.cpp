@@ -1,7 +1,8 @@
-// zstd_files [-b BLOCKS] FILE...: decodes FILEs by all emulated stages, in batches of so many
-// blocks (64), and by libzstd. What the stages take must be what libzstd gives; what they refuse
-// and libzstd takes is counted, with the reason that a decoder by the letter of the format has.
-// Without such a reason it is wrong. Files of others are checked with it by hand: tests/README.md.
+// zstd_files [-a] [-b BLOCKS] FILE...: decodes FILEs by all emulated stages, in batches of so many
+// blocks (64), and by libzstd; with -a also cut short at every byte, and with every byte changed to
+// every other value. What the stages take must be what libzstd gives; what they refuse and libzstd
+// takes is counted, with the reason that a decoder by the letter of the format has. Without such a
+// reason it is wrong. Files of others are checked with it by hand: tests/README.md.
 #include "tests/device/emulation.h"
 
 #include "tests/device/zstd_batches.h"
@@ -13,8 +14,11 @@
 #include <cstring>
 #include <fstream>
 #include <iterator>
+#include <malloc.h>
 #include <map>
 #include <string>
+#include <unistd.h>
+#include <vector>
 
 namespace
 {
@@ -24,11 +28,8 @@ using byte_vector = std::vector<unsigned char>;
 unsigned long taken, refused, wrong;
 std::map<std::string, unsigned long> stricter; // what libzstd takes and the stages refuse, and why
 
-void check_file(const char *name, uint32_t blocks)
+void check(const char *name, const byte_vector &input, uint32_t blocks)
 {
-    std::ifstream file(name, std::ios::binary);
-    const byte_vector input((std::istreambuf_iterator<char>(file)),
-                            std::istreambuf_iterator<char>());
     unsigned char *due;
     size_t size;
     const bool by_libzstd = frame_reference(input.data(), input.size(), &due, &size);
@@ -37,12 +38,11 @@ void check_file(const char *name, uint32_t blocks)
     const zstd_decoded is = zstd_decode_all(input.data(), input.size(), cut);
     naive_zstd naive = {};
     const char *what = is.broken;
-    if (!file)
-        what = "it cannot be read";
-    else if (is.is_taken && !by_libzstd)
+    if (is.is_taken && !by_libzstd)
         what = "taken, and libzstd refuses it";
-    else if (is.is_taken && (is.content.size() != size || // memcmp is not for nothing at all
-                             (size > 0 && std::memcmp(is.content.data(), due, size) != 0)))
+    else if (is.is_taken &&
+             (is.content.size() != size || // memcmp wants memory, if only for nothing
+              (size > 0 && std::memcmp(is.content.data(), due, size) != 0)))
         what = "other content than libzstd's";
     else if (!is.is_taken && by_libzstd && naive_zstd_decode(&naive, input.data(), input.size()))
         what = "refused, and the format allows it";
@@ -57,18 +57,52 @@ void check_file(const char *name, uint32_t blocks)
     std::free(due);
 }
 
+void check_alterations(const char *name, const byte_vector &input, uint32_t blocks)
+{
+    for (size_t size = 0; size < input.size(); size++)
+        check(name, {input.begin(), input.begin() + static_cast<std::ptrdiff_t>(size)}, blocks);
+    for (size_t at = 0; at < input.size(); at++)
+        for (unsigned change = 1; change < 256; change++) {
+            byte_vector altered = input;
+            altered[at] = static_cast<unsigned char>(altered[at] ^ change);
+            check(name, altered, blocks);
+        }
+}
+
+void check_file(const char *name, uint32_t blocks, bool alters)
+{
+    std::ifstream file(name, std::ios::binary);
+    const byte_vector input((std::istreambuf_iterator<char>(file)),
+                            std::istreambuf_iterator<char>());
+    if (!file) {
+        std::fprintf(stderr, "FAIL: %s: cannot be read\n", name);
+        wrong++;
+        return;
+    }
+    check(name, input, blocks);
+    if (alters)
+        check_alterations(name, input, blocks);
+}
+
 } // namespace
 
 int main(int argc, char **argv)
 {
-    int first = 1;
     uint32_t blocks = 64;
-    if (argc > 2 && std::strcmp(argv[1], "-b") == 0) {
-        blocks = static_cast<uint32_t>(std::strtoul(argv[2], nullptr, 10));
-        first = 3;
-    }
-    for (int i = first; i < argc && blocks > 0; i++)
-        check_file(argv[i], blocks);
+    bool alters = false;
+#ifdef __GLIBC__ // memory of this size is taken thousands of times: it is not given back each time
+    mallopt(M_MMAP_THRESHOLD, 1 << 30);
+    mallopt(M_TRIM_THRESHOLD, 1 << 30);
+#endif
+    for (int option; (option = getopt(argc, argv, "ab:")) != -1;)
+        if (option == 'a')
+            alters = true;
+        else if (option == 'b')
+            blocks = static_cast<uint32_t>(std::strtoul(optarg, nullptr, 10));
+        else
+            return 2;
+    for (int i = optind; i < argc && blocks > 0; i++)
+        check_file(argv[i], blocks, alters);
     for (const auto &why : stricter)
         std::printf("%lu refused, but not by libzstd: %s\n", why.second, why.first.c_str());
     std::printf("%lu taken, %lu refused, %lu wrong\n", taken, refused, wrong);
