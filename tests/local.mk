@@ -217,6 +217,7 @@ tests_device_test_zstd_matches_LDADD = $(emulated)
 zstd_batches = tests/device/zstd_batches.cpp tests/device/zstd_batches.h
 tests_device_test_zstd_stages_SOURCES = tests/device/test_zstd_stages.cpp $(zstd_batches)
 tests_device_test_zstd_stages_LDADD = $(emulated)
+EXTRA_DIST += tests/device/zstd_by_others
 tests_device_zstd_files_SOURCES = tests/device/zstd_files.cpp $(zstd_batches)
 tests_device_zstd_files_LDADD = $(emulated)
 tests_device_gpuhisto_emulated_SOURCES = src/main.c
