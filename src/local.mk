@@ -14,12 +14,14 @@ histogram_sources = \
 	src/base/reason.c src/base/reason.h \
 	src/base/show.c src/base/show.h \
 	src/base/signals.c src/base/signals.h \
+	src/base/words.c src/base/words.h \
 	src/histogram/binned_rows.c src/histogram/binned_rows.h \
 	src/histogram/binning.c src/histogram/binning.h src/histogram/binning_log.c \
 	src/histogram/binning_digits.c src/histogram/binning_digits.h \
 	src/histogram/byte_rows.c src/histogram/byte_rows.h \
 	src/histogram/chi_square.c src/histogram/chi_square.h \
 	src/histogram/coarsen.c src/histogram/coarsen.h \
+	src/histogram/edge_text.c src/histogram/edge_text.h \
 	src/histogram/exact_sum.c src/histogram/exact_sum.h \
 	src/histogram/facts.c src/histogram/facts.h \
 	src/histogram/field.c src/histogram/field.h src/histogram/field_csv.c \
@@ -29,6 +31,7 @@ histogram_sources = \
 	src/histogram/mode_bytes.c src/histogram/mode_letters.c \
 	src/histogram/mode_numbers.c src/histogram/mode_values.c \
 	src/histogram/moments.c src/histogram/moments.h \
+	src/histogram/moments_text.c src/histogram/moments_text.h \
 	src/histogram/number.c src/histogram/number.h src/histogram/number_token.h \
 	src/histogram/number_nearest.c src/histogram/number_nearest.h \
 	src/histogram/power.c src/histogram/power.h \
@@ -59,7 +62,7 @@ gpuhisto_sources = \
 	src/cli/options.c src/cli/options.h src/cli/options_bins.c src/cli/options_engine.c \
 	src/cli/options_fields.c \
 	src/cli/options_input.c src/cli/options_messages.c src/cli/options_mode.c \
-	src/cli/options_output.c \
+	src/cli/options_output.c src/cli/options_words.c \
 	src/cli/parse.c src/cli/parse.h \
 	src/cli/progress.c src/cli/progress.h \
 	$(cpu_sources) \

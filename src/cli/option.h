@@ -74,6 +74,15 @@ int fields_settle(const struct draft *draft, struct field *field, struct reason 
 /* options_mode.c: makes options->histogram. 0; OPTIONS_WRONG or OPTIONS_FAILED with a reason. */
 int mode_settle(const struct draft *draft, struct reason *why);
 
+/* Shows a number that bins_settle has read, of the mode's kind, with as few digits as read back the
+ * same; text has SHOW_NUMBER bytes. Reads the base of powers, without zeros at its end. */
+void option_show_number(const struct draft *draft, const char *number, char *text);
+void option_read_base(const char *text, struct decimal *base);
+
+/* options_words.c: lists the words that make the same samples and bins (options->words). 0, or
+ * OPTIONS_FAILED with a reason. */
+int words_settle(const struct draft *draft, struct reason *why);
+
 /* options_input.c: what the mode says about the input. */
 void content_settle(const struct draft *draft);
 

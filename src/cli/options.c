@@ -151,9 +151,17 @@ static int settle(struct draft *draft, struct reason *why)
         content_settle(draft);
         rc = engine_settle(draft->options, why);
     }
+    if (rc == 0)
+        rc = words_settle(draft, why);
     if (rc != 0)
-        binning_free(&draft->options->histogram.binning);
+        options_free(draft->options);
     return rc;
+}
+
+void options_free(struct options *options)
+{
+    binning_free(&options->histogram.binning);
+    words_free(&options->words);
 }
 
 int options_parse(int argc, char **argv, struct options *options, struct reason *why)

@@ -2,6 +2,7 @@
 #ifndef GPUHISTO_OPTIONS_H
 #define GPUHISTO_OPTIONS_H
 
+#include "src/base/words.h"
 #include "src/histogram/histogram.h"
 #include "src/input/input.h"
 #include "src/pool/pool.h"
@@ -35,7 +36,8 @@ struct misplaced {
 
 struct options {
     enum action action;
-    struct histogram histogram; /* its binning is to be freed */
+    struct histogram histogram;
+    struct words words; /* that make the same samples and bins again; the report refers to them */
     struct input_options input;
     struct pool_options pool;
     struct report_options report;
@@ -58,6 +60,9 @@ struct options {
  * errors with a reason, which names the option and says what is allowed, and nothing to free. Not
  * for two threads at once: getopt keeps its state in globals. */
 int options_parse(int argc, char **argv, struct options *options, struct reason *why);
+
+/* Frees the bins and the words. */
+void options_free(struct options *options);
 
 /* Writes the text of --help. Errors stay with the writer. */
 void options_write_help(struct writer *out);

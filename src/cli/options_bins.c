@@ -3,6 +3,7 @@
 #include "option.h"
 #include "parse.h"
 #include "src/base/show.h"
+#include "src/histogram/show_number.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -117,6 +118,27 @@ static int parse_bound(const struct draft *draft, const char *option, const char
         return 0;
     reason_of_option(why, option, text, "must be a %s", kind_of_number(draft));
     return OPTIONS_WRONG;
+}
+
+void option_show_number(const struct draft *draft, const char *number, char *text)
+{
+    whole value;
+    double nearest;
+    if (is_whole(draft) ? parse_whole(&number, &value) : parse_double(&number, &nearest)) {
+        if (is_whole(draft))
+            show_whole(value, text);
+        else
+            show_double(nearest + 0.0, text); /* not -0 */
+    }
+}
+
+void option_read_base(const char *text, struct decimal *base)
+{
+    parse_decimal(&text, base);
+    while (base->places > 0 && base->digits % 10 == 0) {
+        base->digits /= 10;
+        base->places--;
+    }
 }
 
 /* Equal bins, or powers. */

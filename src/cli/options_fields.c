@@ -2,6 +2,8 @@
 #include "option.h"
 #include "parse.h"
 
+#include <ctype.h>
+#include <stdlib.h>
 #include <string.h>
 
 int option_field(struct draft *draft, const char *value, struct reason *why)
@@ -18,13 +20,18 @@ int option_field(struct draft *draft, const char *value, struct reason *why)
 
 int option_separator(struct draft *draft, const char *value, struct reason *why)
 {
-    bool is_tab = strcmp(value, "\\t") == 0;
-    if (!is_tab && (strlen(value) != 1 || *value == '\n')) {
-        reason_of_option(why, "--separator", value, "must be one byte, such as ',' or '\\t'");
+    const bool is_tab = strcmp(value, "\\t") == 0, is_escape = strncmp(value, "\\x", 2) == 0;
+    char *end = NULL;
+    unsigned long byte = is_tab ? '\t' : (unsigned char)*value;
+    if (is_escape && strlen(value) == 4 && isxdigit((unsigned char)value[2]))
+        byte = strtoul(value + 2, &end, 16);
+    if (!(is_tab || (end && !*end) || strlen(value) == 1) || byte == '\n') {
+        reason_of_option(why, "--separator", value,
+                         "must be one byte, such as ',', '\\t' or '\\x1f'");
         return OPTIONS_WRONG;
     }
     draft->has_separator = true;
-    draft->separator = is_tab ? '\t' : (unsigned char)*value;
+    draft->separator = (unsigned char)byte;
     return 0;
 }
 

@@ -1,7 +1,6 @@
 #include "exact_sum.h"
 
 #include <math.h>
-#include <stdbool.h>
 #include <string.h>
 
 __extension__ typedef unsigned __int128 wide;
@@ -77,6 +76,16 @@ void exact_sum_merge(struct exact_sum *into, const struct exact_sum *from)
     into->added = 1;
 }
 
+bool exact_sum_make_positive(struct exact_sum *sum)
+{
+    carry_digits(sum);
+    const bool negative = sum->digits[EXACT_DIGITS - 1] < 0;
+    for (int i = 0; negative && i < EXACT_DIGITS; i++)
+        sum->digits[i] = -sum->digits[i];
+    carry_digits(sum);
+    return negative;
+}
+
 /* --- reading it: whole numbers of any length, the lowest digit first --- */
 
 /* For n * squares, and for the square of a sum whose digits below the least double are left out. */
@@ -93,11 +102,7 @@ struct long_number {
 static bool read_sum(const struct exact_sum *sum, struct long_number *number)
 {
     struct exact_sum carried = *sum;
-    carry_digits(&carried);
-    bool negative = carried.digits[EXACT_DIGITS - 1] < 0;
-    for (int i = 0; negative && i < EXACT_DIGITS; i++)
-        carried.digits[i] = -carried.digits[i];
-    carry_digits(&carried);
+    bool negative = exact_sum_make_positive(&carried);
     memset(number, 0, sizeof *number);
     for (int i = 0; i < EXACT_DIGITS; i++)
         number->digits[i] = (uint32_t)carried.digits[i];

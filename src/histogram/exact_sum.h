@@ -10,6 +10,7 @@
 
 #include "binning.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #define EXACT_LOWEST (-2176) /* what digit 0 counts is 2^EXACT_LOWEST: below the least square */
@@ -30,6 +31,10 @@ void exact_sum_add_whole(struct exact_sum *sum, whole value, int exponent);
 
 /* Adds a sum to another. */
 void exact_sum_merge(struct exact_sum *into, const struct exact_sum *from);
+
+/* Carries all digits to 0 up to 2^32, and makes the sum its own magnitude; whether it was negative.
+ */
+bool exact_sum_make_positive(struct exact_sum *sum);
 
 /* The double nearest to sum / n, n > 0; half way the even one; infinity for what is too large. */
 double exact_sum_quotient(const struct exact_sum *sum, uint64_t n);

@@ -9,6 +9,7 @@
 #include "screen.h"
 #include "writer.h"
 
+#include "src/base/words.h"
 #include "src/histogram/facts.h"
 #include "src/histogram/quantile.h"
 
@@ -29,7 +30,9 @@ struct table {
     struct writer *out;
     const char *file; /* whose rows these are, as printable text; NULL: of all FILEs together */
     const struct histogram *histogram; /* the mode's name and columns, the type of values */
+    const struct words *words;         /* the options that make the same samples and bins */
     const struct tally *tally;         /* for the counts of each channel */
+    const struct moments *moments;     /* of --stats; NULL: there are none */
     struct totals totals;
     bool header;    /* a first row with the columns' names is wanted; for formats that can */
     bool has_facts; /* set and looked at by formats that must close what they began with them */

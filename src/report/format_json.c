@@ -4,6 +4,7 @@
 #include "format.h"
 #include "share.h"
 
+#include "src/histogram/moments_text.h"
 #include "src/histogram/show_number.h"
 
 /* Writes a member's value. JSON knows no infinity and no NaN: they are strings. */
@@ -68,6 +69,18 @@ static void json_counts(struct table *table, const struct row *row)
         writer_char(table->out, ']');
 }
 
+static void json_options(struct table *table)
+{
+    const struct words *words = table->words;
+    writer_text(table->out, ",\"options\":[");
+    for (size_t i = 0; i < words->count; i++) {
+        if (i > 0)
+            writer_char(table->out, ',');
+        json_string(table->out, words->list[i]);
+    }
+    writer_char(table->out, ']');
+}
+
 static void json_begin(struct table *table)
 {
     struct writer *out = table->out;
@@ -81,6 +94,7 @@ static void json_begin(struct table *table)
     writer_format(out, ",\"mode\":\"%s\"", mode->name);
     if (mode->has_types)
         writer_format(out, ",\"type\":\"%s\"", table->histogram->type.name);
+    json_options(table);
     json_count(out, ",\"total\":", totals->samples);
     json_count(out, ",\"counted\":", totals->of[ROW_KIND_BIN]);
     json_count(out, ",\"other\":", totals->samples - totals->of[ROW_KIND_BIN]);
@@ -168,9 +182,31 @@ static void json_fact(struct table *table, const struct fact *fact)
     writer_char(out, ']');
 }
 
+/* What an exact merge of facts needs. */
+static void json_moments(struct table *table)
+{
+    struct writer *out = table->out;
+    struct moments_text text;
+    moments_show(table->moments, table->histogram->binning.is_whole, &text);
+    json_member(out, ",\"moments\":{\"least\":", text.least);
+    json_member(out, ",\"greatest\":", text.greatest);
+    json_count(out, ",\"lowest\":", table->moments->lowest);
+    json_count(out, ",\"highest\":", table->moments->highest);
+    writer_text(out, ",\"sum\":");
+    json_string(out, text.sum);
+    writer_text(out, ",\"squares\":");
+    json_string(out, text.squares);
+    writer_text(out, ",\"check\":");
+    json_string(out, text.check);
+    writer_char(out, '}');
+}
+
 static void json_end(struct table *table)
 {
-    writer_text(table->out, table->has_facts ? "}}\n" : "]}\n");
+    writer_char(table->out, table->has_facts ? '}' : ']');
+    if (table->moments)
+        json_moments(table);
+    writer_text(table->out, "}\n");
 }
 
 const struct format format_json = {

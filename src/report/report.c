@@ -76,6 +76,7 @@ static void write_facts(const struct format *format, struct table *table,
     for (size_t i = 0; format->measure_fact && i < facts.count; i++)
         format->measure_fact(table, &facts.list[i]);
     table->written = 0;
+    table->moments = tally->moments;
     format->begin_facts(table);
     for (size_t i = 0; i < facts.count; i++)
         format->fact(table, &facts.list[i]);
@@ -88,6 +89,7 @@ static struct table table_begin(struct writer *out, const struct report_options 
     return (struct table){
         .out = out,
         .histogram = histogram,
+        .words = options->words,
         .header = options->header,
         .percent = options->percent,
     };

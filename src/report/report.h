@@ -5,6 +5,7 @@
 #include "rows.h"
 #include "writer.h"
 
+#include "src/base/words.h"
 #include "src/histogram/file_tallies.h"
 
 #include <stdbool.h>
@@ -27,6 +28,7 @@ struct report_options {
     bool keep_bins;        /* in a picture too, though there may be more rows than a screen has */
     unsigned most_bins;    /* equal ones to lay over what was seen; 0: bins are shown as they are */
     const struct coarse_rows *coarse; /* those rows; NULL: there are none */
+    const struct words *words;        /* the options that make the same samples and bins */
     size_t quantile_count;            /* over 0 with stats */
     double quantiles[QUANTILES_MAX];  /* each 0 to 1; among the facts of numbers */
 };

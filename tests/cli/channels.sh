@@ -129,10 +129,10 @@ counts "tsv" expected
 tr '\t' , <expected | sed 's/^invalid.*/&,/' >expected.csv
 run --values=u8 -B 4 --channels=2 --header -F csv in
 counts "csv" expected.csv
-printf '%s\n' '{"schema":"gpuhisto/1","mode":"values","type":"u8","total":6,"counted":5,"other":1,"below":0,"above":1,"invalid":0,"channels":[{"total":3,"below":0,"above":1,"invalid":0},{"total":3,"below":0,"above":0,"invalid":0}],"bins":[{"lo":0,"hi":1,"counts":[2,0]},{"lo":1,"hi":2,"counts":[0,1]},{"lo":2,"hi":3,"counts":[0,0]},{"lo":3,"hi":4,"counts":[0,2]}]}' >expected
+printf '%s\n' '{"schema":"gpuhisto/1","mode":"values","type":"u8","options":["--values=u8","--channels=2","--bins=4"],"total":6,"counted":5,"other":1,"below":0,"above":1,"invalid":0,"channels":[{"total":3,"below":0,"above":1,"invalid":0},{"total":3,"below":0,"above":0,"invalid":0}],"bins":[{"lo":0,"hi":1,"counts":[2,0]},{"lo":1,"hi":2,"counts":[0,1]},{"lo":2,"hi":3,"counts":[0,0]},{"lo":3,"hi":4,"counts":[0,2]}]}' >expected
 run --values=u8 -B 4 --channels=2 -F json in
 counts "json" expected
-printf '{"schema":"gpuhisto/1","mode":"values","type":"u8","total":6,"counted":5,"other":1,"below":0,"above":1,"invalid":0,"bins":[{"lo":0,"hi":1,"count":2}' >expected
+printf '{"schema":"gpuhisto/1","mode":"values","type":"u8","options":["--values=u8","--bins=4"],"total":6,"counted":5,"other":1,"below":0,"above":1,"invalid":0,"bins":[{"lo":0,"hi":1,"count":2}' >expected
 run --values=u8 -B 4 --channels=1 -F json in
 head -c "$(wc -c <expected)" out >begin
 same "json, one channel" expected begin

@@ -130,9 +130,9 @@ EOF_
 run --each -l9 --header -F csv a 'b "c' "$newline"
 counts "csv" expected
 cat >expected <<'EOF_'
-{"schema":"gpuhisto/1","file":"a","mode":"letters","total":3,"counted":3,"other":0,"bins":[{"bin":"a-z","lo":97,"hi":122,"count":3}]}
-{"schema":"gpuhisto/1","file":"b \"c","mode":"letters","total":4,"counted":3,"other":1,"bins":[{"bin":"a-z","lo":97,"hi":122,"count":3}]}
-{"schema":"gpuhisto/1","file":"d\\x0ae\\f","mode":"letters","total":1,"counted":1,"other":0,"bins":[{"bin":"a-z","lo":97,"hi":122,"count":1}]}
+{"schema":"gpuhisto/1","file":"a","mode":"letters","options":["--letters=26"],"total":3,"counted":3,"other":0,"bins":[{"bin":"a-z","lo":97,"hi":122,"count":3}]}
+{"schema":"gpuhisto/1","file":"b \"c","mode":"letters","options":["--letters=26"],"total":4,"counted":3,"other":1,"bins":[{"bin":"a-z","lo":97,"hi":122,"count":3}]}
+{"schema":"gpuhisto/1","file":"d\\x0ae\\f","mode":"letters","options":["--letters=26"],"total":1,"counted":1,"other":0,"bins":[{"bin":"a-z","lo":97,"hi":122,"count":1}]}
 EOF_
 run --each -l26 -F json a 'b "c' "$newline"
 counts "json" expected
@@ -205,7 +205,7 @@ EOF_
 run -n --each --edges=0,2,4 --quantiles=0,0.6 one two
 counts "quantiles" expected
 run -n --each --edges=0,2,4 --quantiles=0 -F json one two
-check "quantiles, json: an object a line" [ "$(grep -c '^{"schema":.*"quantiles":\[{"q":0,.*}\],"stats":{.*}}$' out)" -eq 2 ]
+check "quantiles, json: an object a line" [ "$(grep -c '^{"schema":.*"quantiles":\[{"q":0,.*}\],"stats":{.*},"moments":{.*}}$' out)" -eq 2 ]
 run -n --each -p --edges=0,2,4 --quantiles=0 one two
 check "quantiles, plot: two parts" [ "$(grep -c '^p0  ' out)" -eq 2 ]
 for options in -b -l "-n --quantiles=0,0.5,1" "-n -B 5 --min=0 --max=9999" --values=u8 --values=f64 \

@@ -343,10 +343,10 @@ printf '1 2\n1 x' >in
 printf 'lo,count,hi\n1,2,1.01\n2,1,2.01\ninvalid,1,\n' >expected
 run -n -q -F csv --header in
 counts "csv" expected
-printf '%s\n' '{"schema":"gpuhisto/1","mode":"numbers","total":4,"counted":3,"other":1,"below":0,"above":0,"invalid":1,"bins":[{"lo":1,"hi":1.01,"count":2},{"lo":2,"hi":2.01,"count":1}]}' >expected
+printf '%s\n' '{"schema":"gpuhisto/1","mode":"numbers","options":["--numbers","--digits=3"],"total":4,"counted":3,"other":1,"below":0,"above":0,"invalid":1,"bins":[{"lo":1,"hi":1.01,"count":2},{"lo":2,"hi":2.01,"count":1}]}' >expected
 run -n -q -F json in
 counts "json" expected
-printf '%s\n' '{"schema":"gpuhisto/1","mode":"numbers","total":1,"counted":0,"other":1,"below":0,"above":1,"invalid":0,"bins":[]}' >expected
+printf '%s\n' '{"schema":"gpuhisto/1","mode":"numbers","options":["--numbers","--log=2:32"],"total":1,"counted":0,"other":1,"below":0,"above":1,"invalid":0,"bins":[]}' >expected
 echo inf | run -n -F json --log=2:32
 counts "json, infinity" expected
 run -n --timing -q in

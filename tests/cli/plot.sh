@@ -381,7 +381,7 @@ counts "edges, --percent" expected
 tr '\t' , <expected >expected.csv
 run -nq --edges=1,3,5 --percent --header -F csv numbers
 counts "edges, csv, --percent" expected.csv
-printf '%s\n' '{"schema":"gpuhisto/1","mode":"numbers","total":9,"counted":6,"other":3,"below":1,"above":1,"invalid":1,"bins":[{"lo":1,"hi":3,"count":3,"share":33.3333,"running":44.4444},{"lo":3,"hi":5,"count":3,"share":33.3333,"running":77.7778}]}' >expected
+printf '%s\n' '{"schema":"gpuhisto/1","mode":"numbers","options":["--numbers","--edges=1,3,5"],"total":9,"counted":6,"other":3,"below":1,"above":1,"invalid":1,"bins":[{"lo":1,"hi":3,"count":3,"share":33.3333,"running":44.4444},{"lo":3,"hi":5,"count":3,"share":33.3333,"running":77.7778}]}' >expected
 run -nq --edges=1,3,5 --percent -F json numbers
 counts "edges, json, --percent" expected
 run --percent samples

@@ -48,19 +48,19 @@ counts "numbers, --invalid=skip" skipped
 
 # JSON keeps the bins, and has the facts beside them.
 cat >expected.json <<'EOF'
-{"schema":"gpuhisto/1","mode":"numbers","total":3,"counted":2,"other":1,"below":1,"above":0,"invalid":0,"bins":[{"lo":0,"hi":2,"count":1},{"lo":2,"hi":4,"count":1}],"quantiles":[{"q":0.5,"value":0,"error":1,"lower":0,"upper":2},{"q":0.9,"value":3,"error":0,"lower":3,"upper":3},{"q":0.99,"value":3,"error":0,"lower":3,"upper":3},{"q":0.999,"value":3,"error":0,"lower":3,"upper":3}],"stats":{"count":3,"invalid":0,"min":-1,"max":3,"sum":3,"mean":1,"stddev":1.632993161855452,"p50":[0,2],"p90":3,"p99":3,"p99.9":3}}
+{"schema":"gpuhisto/1","mode":"numbers","options":["--numbers","--edges=0,2,4"],"total":3,"counted":2,"other":1,"below":1,"above":0,"invalid":0,"bins":[{"lo":0,"hi":2,"count":1},{"lo":2,"hi":4,"count":1}],"quantiles":[{"q":0.5,"value":0,"error":1,"lower":0,"upper":2},{"q":0.9,"value":3,"error":0,"lower":3,"upper":3},{"q":0.99,"value":3,"error":0,"lower":3,"upper":3},{"q":0.999,"value":3,"error":0,"lower":3,"upper":3}],"stats":{"count":3,"invalid":0,"min":-1,"max":3,"sum":3,"mean":1,"stddev":1.632993161855452,"p50":[0,2],"p90":3,"p99":3,"p99.9":3},"moments":{"least":-1,"greatest":3,"lowest":0,"highest":0,"sum":"3p0","squares":"bp0","check":"82e43b5da23e8263"}}
 EOF
 for option in -s --quantiles "--quantiles=0.1 --quantiles"; do
     printf '1 -1 3\n' | run -n $option -F json --edges=0,2,4
     counts "numbers, json, $option" expected.json
 done
 cat >expected.json <<'EOF'
-{"schema":"gpuhisto/1","mode":"numbers","total":4,"counted":3,"other":1,"below":0,"above":0,"invalid":1,"bins":[{"lo":1,"hi":1.01,"count":2},{"lo":2,"hi":2.01,"count":1}],"quantiles":[{"q":0.5,"value":1.005,"error":0.005,"lower":1,"upper":1.01}],"stats":{"count":3,"invalid":1,"min":1,"max":2,"sum":4.0009,"mean":1.3336333333333332,"stddev":0.47119253201024125,"p50":[1,1.01]}}
+{"schema":"gpuhisto/1","mode":"numbers","options":["--numbers","--digits=3"],"total":4,"counted":3,"other":1,"below":0,"above":0,"invalid":1,"bins":[{"lo":1,"hi":1.01,"count":2},{"lo":2,"hi":2.01,"count":1}],"quantiles":[{"q":0.5,"value":1.005,"error":0.005,"lower":1,"upper":1.01}],"stats":{"count":3,"invalid":1,"min":1,"max":2,"sum":4.0009,"mean":1.3336333333333332,"stddev":0.47119253201024125,"p50":[1,1.01]},"moments":{"least":1,"greatest":2,"lowest":0,"highest":0,"sum":"4003afb7e90ff9p-52","squares":"6007604940e6a42b57212412031p-104","check":"97728419fb5d0100"}}
 EOF
 printf '1 2 1.0009 x' | run -nq -F json --quantiles=0.5
 counts "numbers, json, one quantile" expected.json
 cat >expected.json <<'EOF'
-{"schema":"gpuhisto/1","mode":"numbers","total":2,"counted":0,"other":2,"below":0,"above":2,"invalid":0,"bins":[],"quantiles":[{"q":0.5,"value":1e+300,"error":0,"lower":1e+300,"upper":1e+300},{"q":1,"value":"inf","error":0,"lower":"inf","upper":"inf"}],"stats":{"count":2,"invalid":0,"min":1e+300,"max":"inf","sum":"inf","mean":"inf","stddev":"nan","p50":1e+300,"p100":"inf"}}
+{"schema":"gpuhisto/1","mode":"numbers","options":["--numbers","--digits=3"],"total":2,"counted":0,"other":2,"below":0,"above":2,"invalid":0,"bins":[],"quantiles":[{"q":0.5,"value":1e+300,"error":0,"lower":1e+300,"upper":1e+300},{"q":1,"value":"inf","error":0,"lower":"inf","upper":"inf"}],"stats":{"count":2,"invalid":0,"min":1e+300,"max":"inf","sum":"inf","mean":"inf","stddev":"nan","p50":1e+300,"p100":"inf"},"moments":{"least":1e+300,"greatest":"inf","lowest":0,"highest":1,"sum":"17e43c8800759cp944","squares":"23ace5c50a5fbfd7e15f607f71p1892","check":"1559368eba15176d"}}
 EOF
 echo inf 1e300 | run -n -F json --quantiles=0.5,1
 counts "numbers, json, beyond the bins" expected.json

@@ -124,7 +124,7 @@ printf 'lo,count,hi\n-inf,0,0\n0,4,2.5\n2.5,1,5\n5,0,inf\ninvalid,0,\n' >expecte
 printf '\0\0\0\0\0\0\200\077\0\0\0\100\0\0\200\077\0\0\100\100' >floats
 run --values=f32 -B 2 --min=0 --max=5 -F csv --header floats
 counts "csv" expected
-printf '%s\n' '{"schema":"gpuhisto/1","mode":"values","type":"f32","total":5,"counted":5,"other":0,"below":0,"above":0,"invalid":0,"bins":[{"lo":0,"hi":2.5,"count":4},{"lo":2.5,"hi":5,"count":1}]}' >expected
+printf '%s\n' '{"schema":"gpuhisto/1","mode":"values","type":"f32","options":["--values=f32","--bins=2","--min=0","--max=5"],"total":5,"counted":5,"other":0,"below":0,"above":0,"invalid":0,"bins":[{"lo":0,"hi":2.5,"count":4},{"lo":2.5,"hi":5,"count":1}]}' >expected
 run --values=f32 -B 2 --min=0 --max=5 -F json floats
 counts "json" expected
 

@@ -57,7 +57,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     int rc = options_parse(count, words, &options, &why);
     if (rc == 0) {
         check_options(&options);
-        binning_free(&options.histogram.binning);
+        options_free(&options);
     } else {
         check_reason(rc, &why);
     }

@@ -1,0 +1,67 @@
+#include "words.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Appends a text that is the list's from then on. NULL is memory that was short. */
+static int words_take(struct words *words, char *text)
+{
+    if (!text)
+        return -1;
+    if (words->count == words->room) {
+        size_t room = words->room ? 2 * words->room : 8;
+        char **list = realloc(words->list, room * sizeof *list);
+        if (!list) {
+            free(text);
+            return -1;
+        }
+        words->list = list;
+        words->room = room;
+    }
+    words->list[words->count++] = text;
+    return 0;
+}
+
+int words_add(struct words *words, const char *text, size_t len)
+{
+    char *copy = malloc(len + 1);
+    if (copy) {
+        memcpy(copy, text, len);
+        copy[len] = '\0';
+    }
+    return words_take(words, copy);
+}
+
+int words_format(struct words *words, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    const size_t size = (size_t)vsnprintf(NULL, 0, format, args) + 1;
+    va_end(args);
+    char *text = malloc(size);
+    va_start(args, format);
+    if (text)
+        vsnprintf(text, size, format, args);
+    va_end(args);
+    return words_take(words, text);
+}
+
+bool words_same(const struct words *one, const struct words *other)
+{
+    if (one->count != other->count)
+        return false;
+    for (size_t i = 0; i < one->count; i++)
+        if (strcmp(one->list[i], other->list[i]) != 0)
+            return false;
+    return true;
+}
+
+void words_free(struct words *words)
+{
+    for (size_t i = 0; i < words->count; i++)
+        free(words->list[i]);
+    free(words->list);
+    *words = (struct words){0};
+}

@@ -1,0 +1,154 @@
+/* The words that make the same samples and bins again: JSON has them, so that tables can be merged.
+ * Each has one spelling, whatever was typed, and they always come in the same order. */
+#include "option.h"
+#include "src/base/show.h"
+#include "src/histogram/show_number.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ESCAPE_LENGTH 4 /* bytes that show_text may make of one */
+
+/* Adds NAME and a text of the user's, as JSON can have it. */
+static int add_text(struct words *words, const char *name, const char *text)
+{
+    size_t room = ESCAPE_LENGTH * strlen(text) + 16;
+    char *shown = malloc(room);
+    int rc = -1;
+    if (shown) {
+        show_text(text, strlen(text), shown, room);
+        rc = words_format(words, "%s%s", name, shown);
+    }
+    free(shown);
+    return rc;
+}
+
+/* As option_separator reads it. */
+static int add_separator(struct words *words, unsigned char separator)
+{
+    if (separator == '\t')
+        return words_format(words, "--separator=\\t");
+    if (separator < ' ' || separator > '~')
+        return words_format(words, "--separator=\\x%02x", separator);
+    return words_format(words, "--separator=%c", separator);
+}
+
+static int add_field(const struct draft *draft, struct words *words)
+{
+    const bool is_comma = draft->csv && draft->separator == ',';
+    int rc = 0;
+    if (draft->field_number != 0)
+        rc |= words_format(words, "--field=%" PRId32, draft->field_number);
+    else if (draft->field)
+        rc |= add_text(words, "--field=", draft->field);
+    if (draft->has_separator && !is_comma)
+        rc |= add_separator(words, draft->separator);
+    if (draft->csv)
+        rc |= words_format(words, "--csv");
+    if (draft->header_line)
+        rc |= words_format(words, "--header-line");
+    if (draft->after)
+        rc |= add_text(words, "--after=", draft->after);
+    if (draft->options->pool.invalid == INVALID_SKIP)
+        rc |= words_format(words, "--invalid=skip");
+    return rc;
+}
+
+/* Adds NAME and a bound, which was settled and so can be read. */
+static int add_bound(const struct draft *draft, struct words *words, const char *name,
+                     const char *text)
+{
+    char shown[SHOW_NUMBER];
+    option_show_number(draft, text, shown);
+    return words_format(words, "%s%s", name, shown);
+}
+
+static int add_edges(const struct binning *binning, struct words *words)
+{
+    char *text = malloc(sizeof "--edges=" + (binning->bins + 1) * SHOW_NUMBER);
+    int rc = -1;
+    if (text) {
+        char *end = stpcpy(text, "--edges=");
+        for (size_t k = 0; k <= binning->bins; k++, end += strlen(end)) {
+            if (k > 0)
+                *end++ = ',';
+            binning_show_edge(binning, k, end);
+        }
+        rc = words_add(words, text, (size_t)(end - text));
+    }
+    free(text);
+    return rc;
+}
+
+static int add_base(struct words *words, const char *text)
+{
+    struct decimal base;
+    char digits[DECIMAL_DIGITS + 2];
+    if (strchr(text, ':'))
+        return words_format(words, "--log=%s", text);
+    option_read_base(text, &base);
+    snprintf(digits, sizeof digits, "%0*" PRIu64, (int)base.places + 1, base.digits);
+    const size_t whole_digits = strlen(digits) - base.places;
+    return words_format(words, "--log=%.*s%s%s", (int)whole_digits, digits, base.places ? "." : "",
+                        digits + whole_digits);
+}
+
+static int add_bins(const struct draft *draft, struct words *words)
+{
+    const struct binning *binning = &draft->options->histogram.binning;
+    int rc = 0;
+    if (draft->edges)
+        return add_edges(binning, words);
+    if (binning->digits.scales)
+        rc |= words_format(words, "--digits=%" PRIu32, binning->digits.digits);
+    if (draft->bins)
+        rc |= words_format(words, "--bins=%u", draft->bins);
+    if (draft->log)
+        rc |= add_base(words, draft->log);
+    if (draft->min)
+        rc |= add_bound(draft, words, "--min=", draft->min) |
+              add_bound(draft, words, "--max=", draft->max);
+    return rc;
+}
+
+static int add_mode(const struct draft *draft, struct words *words)
+{
+    if (draft->letters)
+        return words_format(words, "--letters=%u", draft->width) |
+               (draft->fold ? words_format(words, "--fold-case") : 0);
+    if (draft->numbers)
+        return words_format(words, "--numbers") | add_field(draft, words) | add_bins(draft, words);
+    if (!draft->type)
+        return words_format(words, "--bytes");
+    int rc = words_format(words, "--values=%s", draft->type->name);
+    if (draft->channels > 1)
+        rc |= words_format(words, "--channels=%u", draft->channels);
+    return rc | add_bins(draft, words);
+}
+
+static int add_input(const struct draft *draft, struct words *words)
+{
+    const struct input_options *input = &draft->options->input;
+    int rc = 0;
+    if (input->decompress == DECOMPRESS_NONE)
+        rc |= words_format(words, "--decompress=none");
+    if (draft->skip)
+        rc |= words_format(words, "--skip=%" PRIu64, input->content.skip);
+    if (input->content.has_length)
+        rc |= words_format(words, "--length=%" PRIu64, input->content.length);
+    return rc;
+}
+
+int words_settle(const struct draft *draft, struct reason *why)
+{
+    struct words *words = &draft->options->words;
+    if ((add_mode(draft, words) | add_input(draft, words)) == 0) {
+        draft->options->report.words = words;
+        return 0;
+    }
+    words_free(words);
+    reason_set(why, "out of memory");
+    return OPTIONS_FAILED;
+}

@@ -1,0 +1,122 @@
+#include "moments_text.h"
+#include "binning.h"
+#include "edge_text.h"
+#include "show_number.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NIBBLES (8 * EXACT_DIGITS) /* hexadecimal digits of a sum */
+
+/* --- sums --- */
+
+void exact_sum_show(const struct exact_sum *sum, char text[EXACT_SUM_TEXT])
+{
+    struct exact_sum carried = *sum;
+    char digits[NIBBLES + 1], *end = digits + NIBBLES, *begin = digits;
+    const bool negative = exact_sum_make_positive(&carried);
+    for (int i = 0; i < EXACT_DIGITS; i++)
+        snprintf(digits + 8 * i, 9, "%08" PRIx32, (uint32_t)carried.digits[EXACT_DIGITS - 1 - i]);
+    while (begin < end && *begin == '0')
+        begin++;
+    if (begin == end) {
+        strcpy(text, "0p0");
+        return;
+    }
+    while (end[-1] == '0')
+        end--;
+    snprintf(text, EXACT_SUM_TEXT, "%s%.*sp%d", negative ? "-" : "", (int)(end - begin), begin,
+             EXACT_LOWEST + 4 * (int)(digits + NIBBLES - end));
+}
+
+bool exact_sum_read(const char *text, struct exact_sum *sum)
+{
+    char again[EXACT_SUM_TEXT];
+    const bool negative = *text == '-';
+    const char *first = text + negative;
+    const size_t count = strspn(first, "0123456789abcdef");
+    *sum = (struct exact_sum){.added = 0};
+    if (strcmp(text, "0p0") == 0)
+        return true;
+    if (count == 0 || count > NIBBLES || first[count] != 'p')
+        return false;
+    const long exponent = strtol(first + count + 1, NULL, 10);
+    if (exponent < EXACT_LOWEST || (exponent - EXACT_LOWEST) % 4 != 0 ||
+        (size_t)(exponent - EXACT_LOWEST) / 4 > NIBBLES - count)
+        return false;
+    size_t nibble = (size_t)(exponent - EXACT_LOWEST) / 4;
+    for (const char *at = first + count; at-- > first; nibble++) {
+        int64_t value = *at <= '9' ? *at - '0' : *at - 'a' + 10;
+        value *= negative ? -1 : 1;
+        sum->digits[nibble / 8] += value * ((int64_t)1 << 4 * (nibble % 8));
+    }
+    exact_sum_show(sum, again);
+    return strcmp(text, again) == 0;
+}
+
+/* --- all of it --- */
+
+/* FNV-1a of a text and of the end of it. */
+static uint64_t hash_text(uint64_t hash, const char *text)
+{
+    do
+        hash = (hash ^ (unsigned char)*text) * UINT64_C(0x100000001b3);
+    while (*text++);
+    return hash;
+}
+
+static void set_check(const struct moments *moments, struct moments_text *text)
+{
+    char infinite[2 * SHOW_NUMBER];
+    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+    snprintf(infinite, sizeof infinite, "%" PRIu64 " %" PRIu64, moments->lowest, moments->highest);
+    hash = hash_text(hash, text->least);
+    hash = hash_text(hash, text->greatest);
+    hash = hash_text(hash, infinite);
+    hash = hash_text(hash, text->sum);
+    hash = hash_text(hash, text->squares);
+    snprintf(text->check, sizeof text->check, "%016" PRIx64, hash);
+}
+
+void moments_show(const struct moments *moments, bool is_whole, struct moments_text *text)
+{
+    show_double(NAN, text->least);
+    show_double(NAN, text->greatest);
+    if (moments->any && is_whole) {
+        show_whole(moments->least, text->least);
+        show_whole(moments->greatest, text->greatest);
+    } else if (moments->any) {
+        show_double(moments->min + 0.0, text->least);
+        show_double(moments->max + 0.0, text->greatest);
+    }
+    exact_sum_show(&moments->sum, text->sum);
+    exact_sum_show(&moments->squares, text->squares);
+    set_check(moments, text);
+}
+
+/* The least or the greatest. */
+static bool read_extreme(const char *text, bool is_whole, whole *number, double *value)
+{
+    return is_whole ? edge_read_whole(text, number) : edge_read(text, value);
+}
+
+bool moments_read(const struct moments_text *text, bool is_whole, struct moments *moments)
+{
+    struct moments_text again;
+    moments->any = strcmp(text->least, "nan") != 0;
+    if (moments->any &&
+        !(read_extreme(text->least, is_whole, &moments->least, &moments->min) &&
+          read_extreme(text->greatest, is_whole, &moments->greatest, &moments->max)))
+        return false;
+    if (!moments->any && strcmp(text->greatest, "nan") != 0)
+        return false;
+    if (moments->least > moments->greatest || moments->min > moments->max ||
+        !exact_sum_read(text->sum, &moments->sum) ||
+        !exact_sum_read(text->squares, &moments->squares))
+        return false;
+    moments_show(moments, is_whole, &again);
+    return strcmp(text->check, again.check) == 0;
+}
