@@ -4,8 +4,10 @@
 # count, and the device takes from libhistogram.a what is counted. No arrow goes back.
 
 bin_PROGRAMS = gpuhisto
-gpuhisto_SOURCES = src/main.c
+gpuhisto_SOURCES = src/main.c $(run_sources)
 gpuhisto_LDADD = libgpuhisto.a $(device) libhistogram.a $(device_libs)
+
+run_sources = src/run.h src/run_coarsen.c src/run_merge.c src/run_output.c
 
 noinst_LIBRARIES += libhistogram.a libgpuhisto.a
 
@@ -62,7 +64,7 @@ gpuhisto_sources = \
 	src/cli/options.c src/cli/options.h src/cli/options_bins.c src/cli/options_engine.c \
 	src/cli/options_fields.c \
 	src/cli/options_input.c src/cli/options_messages.c src/cli/options_mode.c \
-	src/cli/options_output.c src/cli/options_words.c \
+	src/cli/options_output.c src/cli/options_tables.c src/cli/options_words.c \
 	src/cli/parse.c src/cli/parse.h \
 	src/cli/progress.c src/cli/progress.h \
 	$(cpu_sources) \
@@ -87,6 +89,12 @@ gpuhisto_sources = \
 	src/input/seams.c src/input/seams.h \
 	src/input/undecoded.c \
 	src/input/units.c src/input/units.h \
+	src/merge/merge.c src/merge/merge.h \
+	src/merge/read_table.c src/merge/read_table.h \
+	src/merge/share_join.c src/merge/share_join.h \
+	src/merge/table_file.c src/merge/table_file.h \
+	src/merge/table_json.c src/merge/table_json.h \
+	src/merge/table_rows.c src/merge/table_rows.h \
 	src/pool/cgroup.c src/pool/cgroup.h \
 	src/pool/cost.c src/pool/cost.h \
 	src/pool/handover.c src/pool/handover.h \
@@ -100,11 +108,13 @@ gpuhisto_sources = \
 	src/report/format.c src/report/format.h src/report/formats.def \
 	src/report/format_csv.c src/report/format_json.c src/report/format_plot.c \
 	src/report/format_tsv.c \
+	src/report/json_text.c src/report/json_text.h \
 	src/report/output.c src/report/output.h src/report/permissions.c src/report/permissions.h \
 	src/report/report.c src/report/report.h \
 	src/report/rows.c src/report/rows.h \
 	src/report/screen.c src/report/screen.h \
 	src/report/share.c src/report/share.h \
+	src/report/share_record.c src/report/share_record.h \
 	src/report/target.c src/report/target.h \
 	src/report/temporary.c src/report/temporary.h \
 	src/report/writer.c src/report/writer.h

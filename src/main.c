@@ -4,13 +4,12 @@
 #include "gpu/strategy.h"
 #include "src/base/clock.h"
 #include "src/cli/options.h"
-#include "src/cpu/constant.h"
-#include "src/histogram/coarsen.h"
 #include "src/histogram/file_tallies.h"
 #include "src/report/output.h"
 #include "src/pool/pool.h"
 #include "src/report/report.h"
 #include "src/input/source.h"
+#include "src/run.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -20,12 +19,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-enum {
-    STATUS_COUNTED = 0,
-    STATUS_FAILED = 1,
-    STATUS_USAGE = 2,
-};
 
 /* The next file that is opened would get the number of a standard descriptor that is closed, and
  * the table could be written there. Opening it for the wrong direction keeps its use an error
@@ -41,12 +34,6 @@ static void hold_standard_descriptors(void)
 static struct options options;
 static struct output output;
 
-static int failed(const struct reason *why)
-{
-    diag("%s", why->text);
-    return STATUS_FAILED;
-}
-
 /* Text other than a table goes to standard output. */
 static struct writer *begin_text(void)
 {
@@ -55,36 +42,25 @@ static struct writer *begin_text(void)
     return output_open(&output, &unused);
 }
 
-/* Closes the output, where a full disk or a closed descriptor shows itself. */
-static int end_output(void)
-{
-    struct reason warning, why;
-    if (output_close(&output, &warning, &why) != 0)
-        return failed(&why);
-    if (warning.text[0] && options.verbosity >= NORMAL)
-        diag("warning: %s", warning.text);
-    return STATUS_COUNTED;
-}
-
 static int list_kernels(void)
 {
     struct writer *out = begin_text();
     writer_format(out, "%-12s the fastest for the mode (the default)\n", "auto");
     for (unsigned i = 0; i < strategy_count; i++)
         writer_format(out, "%-12s %s\n", strategies[i].name, strategies[i].about);
-    return end_output();
+    return run_end_output(&output, options.verbosity);
 }
 
 static int print_version(void)
 {
     writer_format(begin_text(), "%s %s\n", PACKAGE_NAME, PACKAGE_VERSION);
-    return end_output();
+    return run_end_output(&output, options.verbosity);
 }
 
 static int print_help(void)
 {
     options_write_help(begin_text());
-    return end_output();
+    return run_end_output(&output, options.verbosity);
 }
 
 /* Of several GPUs each has its number. */
@@ -169,43 +145,7 @@ static void print_engines(const struct pool_outcome *outcome, enum verbosity ver
 
 /* --- tables --- */
 
-static struct coarse_rows coarse;
 static struct constant constant = CONSTANT_INITIALIZER;
-
-/* --bins without --min and --max: lays equal bins over what was counted. 0, or -1 with a reason. */
-static int coarsen_rows(const struct tally *tally, struct reason *why)
-{
-    const unsigned digits = options.histogram.binning.digits.digits;
-    if (options.report.most_bins == 0)
-        return 0;
-    if (options.report.coarse) { /* of --interval's last table */
-        binning_free(&coarse.histogram.binning);
-        tally_close(&coarse.tally);
-        options.report.coarse = NULL;
-    }
-    switch (coarsen(&options.histogram, tally, options.report.most_bins, &coarse.histogram,
-                    &coarse.tally)) {
-    case COARSEN_NO_MEMORY:
-        reason_set(why, "out of memory");
-        return -1;
-    case COARSEN_LIMITED:
-        if (constant_holds(&constant))
-            break; /* narrower bins would tell no more */
-        reason_set(why,
-                   "--bins=%u: the values are too close together for %u digits; use %s--min and "
-                   "--max",
-                   options.report.most_bins, digits, digits < DIGITS_MAX ? "--digits=5, or " : "");
-        binning_free(&coarse.histogram.binning);
-        tally_close(&coarse.tally);
-        return -1;
-    case COARSEN_DONE:
-        break;
-    default: /* COARSEN_EMPTY */
-        return 0;
-    }
-    options.report.coarse = &coarse;
-    return 0;
-}
 
 /* What the waiting thread looks after. */
 struct watch {
@@ -234,7 +174,7 @@ static void print_so_far(struct watch *watch, const struct pool_view *view)
         return;
     if (options.pool.invalid == INVALID_SKIP)
         tally_skip_invalid(&watch->so_far, &options.histogram);
-    if (coarsen_rows(&watch->so_far, &why) != 0)
+    if (run_coarsen(&options, &watch->so_far, &constant, &why) != 0)
         return; /* more values may lie further apart; the last table tells */
     progress_end(&watch->progress);
     struct writer *out = output_open(&output, &why);
@@ -266,20 +206,20 @@ static int print_report(const struct watch *watch, struct tally *tally)
     bool skip_invalid = options.pool.invalid == INVALID_SKIP;
     if (skip_invalid && !options.each)
         tally_skip_invalid(tally, &options.histogram);
-    if (coarsen_rows(tally, &why) != 0)
-        return failed(&why);
+    if (run_coarsen(&options, tally, &constant, &why) != 0)
+        return run_failed(&why);
     struct writer *out = output_open(&output, &why);
     if (!out)
-        return failed(&why);
+        return run_failed(&why);
     if (options.each) {
         struct report_files files = {options.pool.files,
                                      options.operand_count ? options.operands : NULL, skip_invalid};
         report_write_each(out, &options.report, &options.histogram, &files, tally);
-        return end_output();
+        return run_end_output(&output, options.verbosity);
     }
     report_write_gap(out, &options.report, watch->has_printed);
     report_write(out, &options.report, &options.histogram, tally);
-    return end_output();
+    return run_end_output(&output, options.verbosity);
 }
 
 /* Whether a FILE that does not exist was probably meant as the value of an option; says so. */
@@ -315,7 +255,7 @@ static int count(void)
     if (is_misplaced(&options.misplaced))
         return STATUS_FAILED;
     if (output_prepare(&output, options.output, &why) != 0)
-        return failed(&why);
+        return run_failed(&why);
     if (options.pool.device != DEVICE_CPU)
         visible_only(&options.pool.gpus);
     struct source *source = open_source(&tally);
@@ -384,6 +324,8 @@ int main(int argc, char **argv)
         return print_version();
     case ACTION_LIST_KERNELS:
         return list_kernels();
+    case ACTION_MERGE:
+        return run_merge(&options);
     default:
         return count();
     }

@@ -220,7 +220,7 @@ tests_device_test_zstd_stages_LDADD = $(emulated)
 EXTRA_DIST += tests/device/zstd_by_others
 tests_device_zstd_files_SOURCES = tests/device/zstd_files.cpp $(zstd_batches)
 tests_device_zstd_files_LDADD = $(emulated)
-tests_device_gpuhisto_emulated_SOURCES = src/main.c
+tests_device_gpuhisto_emulated_SOURCES = src/main.c $(run_sources)
 nodist_EXTRA_tests_device_gpuhisto_emulated_SOURCES = cxx.cpp
 tests_device_gpuhisto_emulated_LDADD = $(emulated)
 endif

@@ -22,6 +22,8 @@ struct draft {
     int32_t field_number;                              /* of --field; 0: it is not a number */
     unsigned char separator;                           /* if has_separator */
     bool has_separator, csv, header_line, quantiles;
+    bool merge;
+    const char *counting; /* the name of the first option that only counting needs; or NULL */
 };
 
 /* Takes one option and its value; NULL where an optional one is left out, or there is none. 0;
@@ -34,6 +36,7 @@ enum option_group {
     GROUP_NUMBERS,
     GROUP_INPUT,
     GROUP_OUTPUT,
+    GROUP_TABLES,
     GROUP_ENGINE,
     GROUP_MESSAGES,
 };
@@ -78,6 +81,15 @@ int mode_settle(const struct draft *draft, struct reason *why);
  * same; text has SHOW_NUMBER bytes. Reads the base of powers, without zeros at its end. */
 void option_show_number(const struct draft *draft, const char *number, char *text);
 void option_read_base(const char *text, struct decimal *base);
+
+/* options_tables.c: whether an option says anything about tables that were made before; and settles
+ * the command line if such are read. 0, or OPTIONS_WRONG with a reason. */
+bool option_is_of_tables(const struct option_row *row);
+int tables_settle(const struct draft *draft, struct reason *why);
+
+/* options_mode.c: what is said about rows has no meaning where only facts are printed. 0, or
+ * OPTIONS_WRONG with a reason. */
+int facts_settle(struct report_options *report, struct reason *why);
 
 /* options_words.c: lists the words that make the same samples and bins (options->words). 0, or
  * OPTIONS_FAILED with a reason. */

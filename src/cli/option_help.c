@@ -24,6 +24,7 @@ static const char *const headings[] = {
     [GROUP_NUMBERS] = "With --numbers:",
     [GROUP_INPUT] = "Input:",
     [GROUP_OUTPUT] = "Output:",
+    [GROUP_TABLES] = "Tables made before:",
     [GROUP_ENGINE] = "Engine:",
     [GROUP_MESSAGES] = "Messages:",
 };

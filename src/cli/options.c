@@ -146,6 +146,10 @@ static void note_misplaced(const struct draft *draft, const struct option_row *r
 /* What only the whole command line can tell. */
 static int settle(struct draft *draft, struct reason *why)
 {
+    if (draft->merge)
+        return tables_settle(draft, why);
+    if (draft->options->incomplete)
+        return option_wrong(why, "--incomplete: requires --merge");
     int rc = mode_settle(draft, why);
     if (rc == 0) {
         content_settle(draft);
@@ -187,6 +191,8 @@ int options_parse(int argc, char **argv, struct options *options, struct reason 
         int rc = row ? row->handle(&draft, optarg, why) : refuse(code, word, why);
         if (rc != 0)
             return rc;
+        if (!draft.counting && !option_is_of_tables(row))
+            draft.counting = row->name;
         if (row->takes == VALUE_OPTIONAL && !optarg)
             note_misplaced(&draft, row, argv[optind]);
         if (options->action == ACTION_HELP || options->action == ACTION_VERSION)

@@ -19,6 +19,7 @@ enum action {
     ACTION_HELP,
     ACTION_VERSION,
     ACTION_LIST_KERNELS,
+    ACTION_MERGE, /* FILEs are tables */
 };
 
 enum verbosity {
@@ -41,6 +42,7 @@ struct options {
     struct input_options input;
     struct pool_options pool;
     struct report_options report;
+    bool incomplete;    /* --merge takes shares that are not all there */
     bool each;          /* a result for each FILE */
     const char *output; /* a FILE, or NULL: standard output */
     double interval;    /* seconds between tables; 0: there is one, at the end */
@@ -60,6 +62,12 @@ struct options {
  * errors with a reason, which names the option and says what is allowed, and nothing to free. Not
  * for two threads at once: getopt keeps its state in globals. */
 int options_parse(int argc, char **argv, struct options *options, struct reason *why);
+
+/* Lays the histogram that the "options" of a table make. *is_coarse: its bins were laid over what
+ * was seen. 0; or -1 with a reason if they are not what options_parse makes of them, in its own
+ * spelling, and nothing to free. */
+int options_lay(const struct words *words, struct histogram *histogram, bool *is_coarse,
+                struct reason *why);
 
 /* Frees the bins and the words. */
 void options_free(struct options *options);

@@ -84,8 +84,7 @@ static int settle_binned(const struct draft *draft, struct reason *why)
     return settle_channels(draft, why);
 }
 
-/* What is said about rows has no meaning where only facts are printed. */
-static int settle_facts(struct report_options *report, struct reason *why)
+int facts_settle(struct report_options *report, struct reason *why)
 {
     if (!report->stats || format_table[report->format]->has_both)
         return 0;
@@ -124,7 +123,7 @@ int mode_settle(const struct draft *draft, struct reason *why)
     if (rc == 0 && binned)
         rc = settle_binned(draft, why);
     if (rc == 0)
-        rc = settle_facts(&draft->options->report, why);
+        rc = facts_settle(&draft->options->report, why);
     histogram->field = field;
     if (rc != 0 || binned)
         return rc;

@@ -7,6 +7,7 @@
 
 #include "rows.h"
 #include "screen.h"
+#include "share_record.h"
 #include "writer.h"
 
 #include "src/base/words.h"
@@ -33,6 +34,7 @@ struct table {
     const struct words *words;         /* the options that make the same samples and bins */
     const struct tally *tally;         /* for the counts of each channel */
     const struct moments *moments;     /* of --stats; NULL: there are none */
+    const struct share_record *share;  /* what of the FILEs this is; NULL: all there is */
     struct totals totals;
     bool header;    /* a first row with the columns' names is wanted; for formats that can */
     bool has_facts; /* set and looked at by formats that must close what they began with them */

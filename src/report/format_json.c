@@ -2,6 +2,7 @@
  * alone. */
 #include "channels.h"
 #include "format.h"
+#include "json_text.h"
 #include "share.h"
 
 #include "src/histogram/moments_text.h"
@@ -17,18 +18,6 @@ static void json_number(struct writer *out, const char *text)
     }
     writer_char(out, '"');
     writer_text(out, text);
-    writer_char(out, '"');
-}
-
-/* Writes text in which there are no control characters. */
-static void json_string(struct writer *out, const char *text)
-{
-    writer_char(out, '"');
-    for (; *text; text++) {
-        if (*text == '"' || *text == '\\')
-            writer_char(out, '\\');
-        writer_char(out, *text);
-    }
     writer_char(out, '"');
 }
 
@@ -95,6 +84,10 @@ static void json_begin(struct table *table)
     if (mode->has_types)
         writer_format(out, ",\"type\":\"%s\"", table->histogram->type.name);
     json_options(table);
+    if (table->share) {
+        writer_text(out, ",\"share\":");
+        share_record_write(out, table->share);
+    }
     json_count(out, ",\"total\":", totals->samples);
     json_count(out, ",\"counted\":", totals->of[ROW_KIND_BIN]);
     json_count(out, ",\"other\":", totals->samples - totals->of[ROW_KIND_BIN]);

@@ -90,6 +90,7 @@ static struct table table_begin(struct writer *out, const struct report_options 
         .out = out,
         .histogram = histogram,
         .words = options->words,
+        .share = options->share,
         .header = options->header,
         .percent = options->percent,
     };

@@ -3,6 +3,7 @@
 #define GPUHISTO_REPORT_H
 
 #include "rows.h"
+#include "share_record.h"
 #include "writer.h"
 
 #include "src/base/words.h"
@@ -29,6 +30,7 @@ struct report_options {
     unsigned most_bins;    /* equal ones to lay over what was seen; 0: bins are shown as they are */
     const struct coarse_rows *coarse; /* those rows; NULL: there are none */
     const struct words *words;        /* the options that make the same samples and bins */
+    const struct share_record *share; /* what of the FILEs this is; NULL: all there is */
     size_t quantile_count;            /* over 0 with stats */
     double quantiles[QUANTILES_MAX];  /* each 0 to 1; among the facts of numbers */
 };

@@ -1,0 +1,86 @@
+/* Tables that were made before: --merge, --incomplete; and their own options, read again. */
+#include "option.h"
+#include "src/report/format.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+int option_merge(struct draft *draft, const char *value, struct reason *why)
+{
+    (void)value;
+    (void)why;
+    draft->merge = true;
+    return 0;
+}
+
+int option_incomplete(struct draft *draft, const char *value, struct reason *why)
+{
+    (void)value;
+    (void)why;
+    draft->options->incomplete = true;
+    return 0;
+}
+
+bool option_is_of_tables(const struct option_row *row)
+{
+    switch (row->group) {
+    case GROUP_OUTPUT:
+        return strcmp(row->name, "each") != 0 && strcmp(row->name, "interval") != 0;
+    case GROUP_TABLES:
+        return true;
+    case GROUP_MESSAGES:
+        return strcmp(row->name, "progress") != 0 && strcmp(row->name, "timing") != 0;
+    default:
+        return strcmp(row->name, "bins") == 0;
+    }
+}
+
+int tables_settle(const struct draft *draft, struct reason *why)
+{
+    struct options *options = draft->options;
+    const bool is_json = strcmp(format_names[options->report.format], "json") == 0;
+    if (draft->counting) {
+        reason_set(why, "--%s: cannot be combined with --merge, whose tables were counted before",
+                   draft->counting);
+        return OPTIONS_WRONG;
+    }
+    if (options->incomplete && !is_json)
+        return option_wrong(why, "--incomplete: requires --format=json, which says what is there");
+    if (options->incomplete && draft->bins)
+        return option_wrong(why, "--incomplete: cannot be combined with --bins");
+    options->action = ACTION_MERGE;
+    options->report.most_bins = draft->bins;
+    return facts_settle(&options->report, why);
+}
+
+int options_lay(const struct words *words, struct histogram *histogram, bool *is_coarse,
+                struct reason *why)
+{
+    static char name[] = "gpuhisto", end[] = "--";
+    char **argv = calloc(words->count + 3, sizeof *argv);
+    struct options options;
+    if (!argv) {
+        reason_set(why, "out of memory");
+        return -1;
+    }
+    argv[0] = name;
+    for (size_t i = 0; i < words->count; i++)
+        argv[1 + i] = words->list[i];
+    argv[1 + words->count] = end;
+    int rc = options_parse((int)words->count + 2, argv, &options, why);
+    free(argv);
+    if (rc != 0)
+        return -1;
+    if (options.action != ACTION_COUNT || !words_same(words, &options.words)) {
+        reason_set(why, "\"options\" are not what gpuhisto writes");
+        if (options.action == ACTION_COUNT)
+            options_free(&options);
+        return -1;
+    }
+    *histogram = options.histogram;
+    /* What these refer to goes away, and counting alone needs it. */
+    histogram->field = (struct field){.kind = FIELD_NONE};
+    *is_coarse = options.report.most_bins > 0;
+    words_free(&options.words);
+    return 0;
+}

@@ -1,0 +1,125 @@
+#include "merge.h"
+#include "table_json.h"
+#include "table_rows.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* Begins the reason with the FILE. */
+static int merge_refuse(const char *name, struct reason *why)
+{
+    struct reason what = *why;
+    reason_of(why, name, "%s", what.text);
+    return -1;
+}
+
+/* Says how the options of a table differ from those of the first one. */
+static int merge_explain_options(const struct merge *merge, const struct words *options,
+                                 const char *name, struct reason *why)
+{
+    const struct words *first = &merge->options;
+    struct reason of_first;
+    size_t i = 0;
+    while (i < first->count && i < options->count && strcmp(first->list[i], options->list[i]) == 0)
+        i++;
+    const char *here = i < options->count ? options->list[i] : "";
+    const char *there = i < first->count ? first->list[i] : "";
+    reason_of(&of_first, merge->first, "%s", "");
+    reason_of(why, name, "was counted with%s%.200s, and %.*s with%s%.200s", *here ? " " : "out ",
+              *here ? here : there, (int)strlen(of_first.text) - 2, of_first.text,
+              *there ? " " : "out ", *there ? there : here);
+    return -1;
+}
+
+/* Whether the table is of a kind that can be merged. */
+static int merge_check_kind(const struct read_table *table, struct reason *why)
+{
+    char shown[64];
+    if (strcmp(read_text(table, table->schema), "gpuhisto/1") != 0) {
+        snprintf(shown, sizeof shown, "%s", read_text(table, table->schema));
+        reason_set(why, "the schema is '%s', not 'gpuhisto/1'", shown);
+        return -1;
+    }
+    if (!(table->has & HAS_OPTIONS)) {
+        reason_set(why, "has no \"options\", which say how it was counted");
+        return -1;
+    }
+    return 0;
+}
+
+static int merge_begin(struct merge *merge, const struct read_table *table, const char *name,
+                       struct reason *why)
+{
+    bool is_coarse;
+    for (size_t i = 0; i < table->options.count; i++)
+        if (words_add(&merge->options, table->options.list[i], strlen(table->options.list[i])) != 0)
+            goto no_memory;
+    if (merge->lay(&table->options, &merge->histogram, &is_coarse, why) != 0)
+        return -1;
+    if (is_coarse) {
+        reason_set(why, "its bins were laid over what was seen (--bins without --min and --max); "
+                        "count without --bins, and give it to --merge");
+        return -1;
+    }
+    merge->histogram.has_moments = merge->has_moments && merge->histogram.mode->is_binned;
+    merge->first = name;
+    if (tally_open(&merge->tally, &merge->histogram) == 0)
+        return 0;
+no_memory:
+    reason_set(why, "out of memory");
+    return -1;
+}
+
+/* Whether mode and type are those of the options. */
+static int merge_check_mode(const struct merge *merge, const struct read_table *table,
+                            struct reason *why)
+{
+    const struct histogram *histogram = &merge->histogram;
+    const char *type = histogram->mode->has_types ? histogram->type.name : "";
+    if (strcmp(read_text(table, table->mode), histogram->mode->name) == 0 &&
+        strcmp(read_text(table, table->type), type) == 0)
+        return 0;
+    reason_set(why, "\"mode\" and \"type\" are not those of \"options\"");
+    return -1;
+}
+
+static int merge_add_share(struct merge *merge, const struct read_table *table, const char *name,
+                           struct reason *why)
+{
+    const bool is_share = table->has & HAS_SHARE;
+    struct reason first;
+    if (merge->tables > 0 && is_share != (merge->shares.first != NULL)) {
+        reason_of(&first, merge->first, "%s", "");
+        reason_of(why, name, "is %s share (--part), and %.*s is %s", is_share ? "a" : "not a",
+                  (int)strlen(first.text) - 2, first.text, is_share ? "not" : "one");
+        return -1;
+    }
+    return is_share ? share_join_add(&merge->shares, &table->share, name, why) : 0;
+}
+
+int merge_add(struct merge *merge, const struct read_table *table, const char *name,
+              struct reason *why)
+{
+    if (merge_check_kind(table, why) != 0)
+        return merge_refuse(name, why);
+    if (!merge->first && merge_begin(merge, table, name, why) != 0)
+        return merge_refuse(name, why);
+    if (!words_same(&merge->options, &table->options))
+        return merge_explain_options(merge, &table->options, name, why);
+    if (merge_check_mode(merge, table, why) != 0 ||
+        table_rows_add(table, &merge->histogram, &merge->tally, why) != 0)
+        return merge_refuse(name, why);
+    if (merge_add_share(merge, table, name, why) != 0)
+        return -1;
+    merge->tables++;
+    return 0;
+}
+
+void merge_free(struct merge *merge)
+{
+    tally_close(&merge->tally);
+    binning_free(&merge->histogram.binning);
+    words_free(&merge->options);
+    share_join_free(&merge->shares);
+    merge->first = NULL;
+}

@@ -1,0 +1,37 @@
+/* Tables that were made elsewhere, added up. */
+#ifndef GPUHISTO_MERGE_H
+#define GPUHISTO_MERGE_H
+
+#include "read_table.h"
+#include "share_join.h"
+
+#include "src/base/reason.h"
+
+#include <stdbool.h>
+
+/* Lays the histogram that a table's options make, and says whether its bins were laid over what was
+ * seen. 0; or -1 with a reason if they are none, or not in their only spelling. */
+typedef int merge_layer(const struct words *options, struct histogram *histogram, bool *is_coarse,
+                        struct reason *why);
+
+/* What was added so far. Set `lay` and has_moments, which --stats needs; otherwise all zeros. */
+struct merge {
+    merge_layer *lay;
+    bool has_moments;
+
+    const char *first; /* the FILE of the first table; NULL: there was none */
+    struct histogram histogram;
+    struct words options;
+    struct tally tally;
+    struct share_join shares;
+    uint64_t tables;
+};
+
+/* Adds a table of FILE `name`, which stays valid. 0; or -1 with a reason that begins with the name
+ * if it cannot be added, and nothing to be done but merge_free. */
+int merge_add(struct merge *merge, const struct read_table *table, const char *name,
+              struct reason *why);
+
+void merge_free(struct merge *merge);
+
+#endif

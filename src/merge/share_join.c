@@ -1,0 +1,340 @@
+#include "share_join.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SHARES_LISTED 8 /* of those that are missing */
+
+static int share_refuse(struct reason *why, const char *holder, const char *text)
+{
+    reason_of(why, holder, "%s", text);
+    return -1;
+}
+
+static int share_no_memory(struct reason *why)
+{
+    reason_set(why, "out of memory");
+    return -1;
+}
+
+/* --- adding --- */
+
+/* Whether the record can be one, by itself. */
+static int share_check(const struct share_record *share, const char *holder, struct reason *why)
+{
+    static const char not_ascending[] = "\"share\" has ranges that do not ascend";
+    if (share->of == 0 || share->part_count == 0)
+        return share_refuse(why, holder, "\"share\" has no share");
+    for (size_t i = 0; i < share->part_count; i++) {
+        const struct share_range part = share->parts[i];
+        if (part.begin < 1 || part.begin > part.end || part.end > share->of)
+            return share_refuse(why, holder, "\"share\" has parts that are none");
+        if (i > 0 && part.begin <= share->parts[i - 1].end)
+            return share_refuse(why, holder, not_ascending);
+    }
+    for (size_t i = 0; i < share->file_count; i++) {
+        const struct share_file *file = &share->files[i];
+        if (file->index < 1 || file->index > share->list_files || file->range_count == 0 ||
+            file->size > share->list_bytes)
+            return share_refuse(why, holder, "\"share\" has a FILE that is not in its list");
+        if (i > 0 && file->index <= file[-1].index)
+            return share_refuse(why, holder, "\"share\" has FILEs that do not ascend");
+        for (size_t k = 0; k < file->range_count; k++) {
+            const struct share_range range = file->ranges[k];
+            const bool is_empty = file->size == 0 && range.begin == 0 && range.end == 0;
+            if (range.end > file->size || !(range.begin < range.end || is_empty))
+                return share_refuse(why, holder, "\"share\" has a range that its FILE has not");
+            if (k > 0 && range.begin < file->ranges[k - 1].end)
+                return share_refuse(why, holder, not_ascending);
+        }
+    }
+    return 0;
+}
+
+/* Whether it is of the same job as the first one. */
+static int share_compare(const struct share_join *join, const struct share_record *share,
+                         const char *holder, struct reason *why)
+{
+    char first[REASON_SUBJECT_MAX];
+    struct reason subject;
+    reason_of(&subject, join->first, "%s", "");
+    snprintf(first, sizeof first, "%.*s", (int)strlen(subject.text) - 2, subject.text);
+    if (share->of != join->of) {
+        reason_of(why, holder, "is a share of %" PRIu64 ", and %s one of %" PRIu64, share->of,
+                  first, join->of);
+        return -1;
+    }
+    if (share->list_files == join->list_files && share->list_bytes == join->list_bytes &&
+        share->list_digest == join->list_digest)
+        return 0;
+    reason_of(why, holder,
+              "is a share of other FILEs than %s: %" PRIu64 " of %" PRIu64
+              " bytes in all, not %" PRIu64 " of %" PRIu64 ", digest %016" PRIx64
+              ", not %016" PRIx64,
+              first, share->list_files, share->list_bytes, join->list_files, join->list_bytes,
+              share->list_digest, join->list_digest);
+    return -1;
+}
+
+static int join_add_part(struct share_join *join, struct share_range range, const char *holder)
+{
+    if (join->part_count == join->part_room) {
+        const size_t room = join->part_room ? 2 * join->part_room : 16;
+        struct held_range *longer = realloc(join->parts, room * sizeof *longer);
+        if (!longer)
+            return -1;
+        join->parts = longer;
+        join->part_room = room;
+    }
+    join->parts[join->part_count++] = (struct held_range){range, holder};
+    return 0;
+}
+
+static int join_add_file(struct share_join *join, const struct share_file *file,
+                         struct share_range range, const char *holder)
+{
+    if (join->file_count == join->file_room) {
+        const size_t room = join->file_room ? 2 * join->file_room : 16;
+        struct held_file *longer = realloc(join->files, room * sizeof *longer);
+        if (!longer)
+            return -1;
+        join->files = longer;
+        join->file_room = room;
+    }
+    struct held_file held = {.file = *file, .held = {range, holder}};
+    held.file.name = strdup(file->name ? file->name : "");
+    held.file.ranges = NULL;
+    if (!held.file.name)
+        return -1;
+    join->files[join->file_count++] = held;
+    return 0;
+}
+
+int share_join_add(struct share_join *join, const struct share_record *share, const char *holder,
+                   struct reason *why)
+{
+    if (share_check(share, holder, why) != 0)
+        return -1;
+    if (!join->first) {
+        join->first = holder;
+        join->of = share->of;
+        join->list_files = share->list_files;
+        join->list_bytes = share->list_bytes;
+        join->list_digest = share->list_digest;
+    }
+    if (share_compare(join, share, holder, why) != 0)
+        return -1;
+    for (size_t i = 0; i < share->part_count; i++)
+        if (join_add_part(join, share->parts[i], holder) != 0)
+            return share_no_memory(why);
+    for (size_t i = 0; i < share->file_count; i++)
+        for (size_t k = 0; k < share->files[i].range_count; k++)
+            if (join_add_file(join, &share->files[i], share->files[i].ranges[k], holder) != 0)
+                return share_no_memory(why);
+    return 0;
+}
+
+/* --- the proof --- */
+
+static int compare_parts(const void *one, const void *other)
+{
+    const struct held_range *a = one, *b = other;
+    return (a->range.begin > b->range.begin) - (a->range.begin < b->range.begin);
+}
+
+static int compare_files(const void *one, const void *other)
+{
+    const struct held_file *a = one, *b = other;
+    if (a->file.index != b->file.index)
+        return a->file.index < b->file.index ? -1 : 1;
+    return compare_parts(&a->held, &b->held);
+}
+
+/* Whether no share is there twice. Parts are sorted. */
+static int check_parts(const struct share_join *join, struct reason *why)
+{
+    for (size_t i = 1; i < join->part_count; i++) {
+        const struct held_range *before = &join->parts[i - 1], *part = &join->parts[i];
+        struct reason other;
+        if (part->range.begin > before->range.end)
+            continue;
+        reason_of(&other, before->holder, "%s", "");
+        reason_of(why, part->holder, "share %" PRIu64 "/%" PRIu64 " is in %.*s, too",
+                  part->range.begin, join->of, (int)strlen(other.text) - 2, other.text);
+        return -1;
+    }
+    return 0;
+}
+
+/* Whether two tables mean the same FILE, and no byte of it is in both. */
+static int check_pair(const struct held_file *before, const struct held_file *held,
+                      struct reason *why)
+{
+    const struct share_file *one = &before->file, *other = &held->file;
+    struct reason subject;
+    reason_of(&subject, before->held.holder, "%s", "");
+    const int len = (int)strlen(subject.text) - 2;
+    if (one->index != other->index)
+        return 0;
+    if (strcmp(one->name, other->name) != 0 || one->size != other->size) {
+        reason_of(why, held->held.holder,
+                  "FILE %" PRIu64 " is %.200s of %" PRIu64 " bytes, and in %.*s %.200s of %" PRIu64,
+                  other->index, other->name, other->size, len, subject.text, one->name, one->size);
+        return -1;
+    }
+    if (one->fingerprint != other->fingerprint) {
+        reason_of(why, held->held.holder,
+                  "%.200s has the fingerprint %016" PRIx64 ", and in %.*s %016" PRIx64
+                  ": it was changed, or there are two of that name",
+                  other->name, other->fingerprint, len, subject.text, one->fingerprint);
+        return -1;
+    }
+    if (held->held.range.begin >= before->held.range.end && one->size > 0)
+        return 0;
+    reason_of(why, held->held.holder, "bytes from %" PRIu64 " of %.200s are in %.*s, too",
+              held->held.range.begin, other->name, len, subject.text);
+    return -1;
+}
+
+/* Appends to a text of `size` bytes what fits. */
+static void append_missing(char *text, size_t size, uint64_t first, uint64_t last)
+{
+    const size_t len = strlen(text);
+    const char *before = len ? ", " : "";
+    if (first == last)
+        snprintf(text + len, size - len, "%s%" PRIu64, before, first);
+    else
+        snprintf(text + len, size - len, "%s%" PRIu64 "-%" PRIu64, before, first, last);
+}
+
+/* Whether all shares are there. Parts are sorted. */
+static int check_missing(const struct share_join *join, struct reason *why)
+{
+    char list[SHARES_LISTED * 48] = "";
+    uint64_t next = 1, missing = 0;
+    size_t listed = 0;
+    for (size_t i = 0; i <= join->part_count; i++) {
+        const uint64_t begin = i < join->part_count ? join->parts[i].range.begin : join->of + 1;
+        if (begin > next) {
+            missing += begin - next;
+            if (listed++ < SHARES_LISTED)
+                append_missing(list, sizeof list, next, begin - 1);
+        }
+        if (i < join->part_count)
+            next = join->parts[i].range.end + 1;
+    }
+    if (missing == 0)
+        return 0;
+    reason_set(why, "missing: %" PRIu64 " of %" PRIu64 " shares: %s%s", missing, join->of, list,
+               listed > SHARES_LISTED ? ", ..." : "");
+    return -1;
+}
+
+/* Whether the ranges of all FILEs are as long as the FILEs. Entries are sorted, and do not overlap.
+ */
+static int check_bytes(const struct share_join *join, struct reason *why)
+{
+    uint64_t bytes = 0, files = 0;
+    for (size_t i = 0; i < join->file_count; i++) {
+        const struct held_file *held = &join->files[i];
+        bytes += held->held.range.end - held->held.range.begin;
+        files += i == 0 || held->file.index != held[-1].file.index;
+    }
+    if (bytes == join->list_bytes && files == join->list_files)
+        return 0;
+    reason_set(why,
+               "all %" PRIu64 " shares are there, but only %" PRIu64 " of %" PRIu64
+               " bytes and %" PRIu64 " of %" PRIu64 " FILEs",
+               join->of, bytes, join->list_bytes, files, join->list_files);
+    return -1;
+}
+
+/* --- the record --- */
+
+/* Appends a range to the last one if they touch, otherwise to the list, which has room. */
+static void append_range(struct share_range *ranges, size_t *count, struct share_range range,
+                         uint64_t gap)
+{
+    if (*count > 0 && ranges[*count - 1].end + gap == range.begin)
+        ranges[*count - 1].end = range.end;
+    else
+        ranges[(*count)++] = range;
+}
+
+/* Makes the record of one FILE, whose entries are files[0..count). */
+static int make_file(struct held_file *files, size_t count, struct share_file *file)
+{
+    *file = files[0].file;
+    file->ranges = calloc(count, sizeof file->ranges[0]);
+    file->name = file->ranges ? strdup(file->name) : NULL;
+    if (!file->name) {
+        free(file->ranges);
+        return -1;
+    }
+    for (size_t i = 0; i < count; i++)
+        append_range(file->ranges, &file->range_count, files[i].held.range, 0);
+    return 0;
+}
+
+static int make_record(const struct share_join *join, struct share_record *record)
+{
+    *record = (struct share_record){.of = join->of,
+                                    .list_files = join->list_files,
+                                    .list_bytes = join->list_bytes,
+                                    .list_digest = join->list_digest};
+    record->parts = calloc(join->part_count + 1, sizeof record->parts[0]);
+    record->files = calloc(join->file_count + 1, sizeof record->files[0]);
+    bool failed = !record->parts || !record->files;
+    for (size_t i = 0; !failed && i < join->part_count; i++)
+        append_range(record->parts, &record->part_count, join->parts[i].range, 1);
+    for (size_t i = 0, next; !failed && i < join->file_count; i = next) {
+        for (next = i + 1; next < join->file_count; next++)
+            if (join->files[next].file.index != join->files[i].file.index)
+                break;
+        failed = make_file(&join->files[i], next - i, &record->files[record->file_count]) != 0;
+        record->file_count += !failed;
+    }
+    if (failed)
+        share_free(record);
+    return failed ? -1 : 0;
+}
+
+int share_join_finish(struct share_join *join, bool may_be_incomplete, struct share_record *record,
+                      struct reason *why)
+{
+    if (join->part_count > 0)
+        qsort(join->parts, join->part_count, sizeof join->parts[0], compare_parts);
+    if (join->file_count > 0)
+        qsort(join->files, join->file_count, sizeof join->files[0], compare_files);
+    if (check_parts(join, why) != 0)
+        return -1;
+    for (size_t i = 1; i < join->file_count; i++)
+        if (check_pair(&join->files[i - 1], &join->files[i], why) != 0)
+            return -1;
+    const bool is_missing = check_missing(join, why) != 0;
+    if (is_missing ? !may_be_incomplete : check_bytes(join, why) != 0)
+        return -1;
+    return make_record(join, record) == 0 ? 0 : share_no_memory(why);
+}
+
+void share_join_free(struct share_join *join)
+{
+    for (size_t i = 0; i < join->file_count; i++)
+        free(join->files[i].file.name);
+    free(join->files);
+    free(join->parts);
+    *join = (struct share_join){0};
+}
+
+void share_free(struct share_record *record)
+{
+    for (size_t i = 0; i < record->file_count; i++) {
+        free(record->files[i].name);
+        free(record->files[i].ranges);
+    }
+    free(record->files);
+    free(record->parts);
+    *record = (struct share_record){0};
+}

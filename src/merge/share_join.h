@@ -1,0 +1,48 @@
+/* Shares of a job, put together: the proof that every byte was counted once. */
+#ifndef GPUHISTO_SHARE_JOIN_H
+#define GPUHISTO_SHARE_JOIN_H
+
+#include "src/base/reason.h"
+#include "src/report/share_record.h"
+
+#include <stdbool.h>
+
+/* A piece of a share, and which table has it. */
+struct held_range {
+    struct share_range range;
+    const char *holder;
+};
+
+struct held_file {
+    struct share_file file; /* without ranges; the name is its own */
+    struct held_range held;
+};
+
+/* All zeros is no share. */
+struct share_join {
+    const char *first; /* the table of the first share */
+    uint64_t of, list_files, list_bytes, list_digest;
+    struct held_range *parts;
+    size_t part_count, part_room;
+    struct held_file *files; /* one for each range */
+    size_t file_count, file_room;
+};
+
+/* Adds a share of a table, whose name `holder` stays valid. 0; or -1 with a reason if it is none,
+ * or one of another job. */
+int share_join_add(struct share_join *join, const struct share_record *share, const char *holder,
+                   struct reason *why);
+
+/* Makes *record the record of all shares, which is to be freed, after the last one. 0; or -1 with a
+ * reason if shares overlap, or tell of different FILEs; or if one is missing, unless
+ * may_be_incomplete. */
+int share_join_finish(struct share_join *join, bool may_be_incomplete, struct share_record *record,
+                      struct reason *why);
+
+/* Frees what was added. */
+void share_join_free(struct share_join *join);
+
+/* Frees a record, and makes it an empty one. */
+void share_free(struct share_record *record);
+
+#endif

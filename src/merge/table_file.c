@@ -1,0 +1,127 @@
+#include "table_file.h"
+#include "table_json.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define PIECE ((size_t)256 << 10)
+
+/* What a FILE is read with. */
+struct table_file {
+    const char *name;
+    int fd;
+    unsigned char *piece;
+    struct merge *merge;
+    bool is_named; /* the reason begins with the FILE already */
+};
+
+/* Reads on, as long as there is anything: bytes, 0 at the end, or -1 with a reason. */
+static ssize_t file_read(const struct table_file *file, struct reason *why)
+{
+    for (;;) {
+        ssize_t len = read(file->fd, file->piece, PIECE);
+        if (len >= 0)
+            return len;
+        struct pollfd ready = {.fd = file->fd, .events = POLLIN};
+        if (errno == EAGAIN || errno == EWOULDBLOCK) {
+            poll(&ready, 1, -1);
+        } else if (errno != EINTR) {
+            reason_of(why, file->name, "%s", strerror(errno));
+            return -1;
+        }
+    }
+}
+
+static int file_take(void *arg, struct read_table *table, struct reason *why)
+{
+    struct table_file *file = arg;
+    if (merge_add(file->merge, table, file->name, why) == 0)
+        return 0;
+    file->is_named = true;
+    return -1;
+}
+
+/* Begins the reason with the FILE, unless it does. */
+static int file_refuse(const struct table_file *file, struct reason *why)
+{
+    struct reason what = *why;
+    if (!file->is_named)
+        reason_of(why, file->name, "%s", what.text);
+    return -1;
+}
+
+/* What the first bytes are, if no table can begin with them. */
+static const char *foreign_bytes(const unsigned char *bytes, size_t len)
+{
+    if (len >= 4 && memcmp(bytes, "\x28\xb5\x2f\xfd", 4) == 0)
+        return "is compressed; use 'zstdcat FILE | gpuhisto --merge'";
+    if (len >= 2 && memcmp(bytes, "\x1f\x8b", 2) == 0)
+        return "is compressed; use 'zcat FILE | gpuhisto --merge'";
+    return NULL;
+}
+
+/* Reads JSON, of which the first `len` bytes are in the piece. */
+static int file_add_json(struct table_file *file, struct read_table *table, ssize_t len,
+                         struct reason *why)
+{
+    struct table_json *json = table_json_open(table, file_take, file);
+    int rc = 0;
+    if (!json) {
+        reason_set(why, table_json_is_built()
+                            ? "out of memory"
+                            : "JSON cannot be read: this build has no yajl; use --format=tsv");
+        return file_refuse(file, why);
+    }
+    while (rc == 0 && len > 0) {
+        rc = table_json_read(json, file->piece, (size_t)len, why);
+        if (rc != 0)
+            break;
+        len = file_read(file, why);
+        file->is_named |= len < 0;
+        rc = len < 0 ? -1 : 0;
+    }
+    if (rc == 0)
+        rc = table_json_end(json, why);
+    table_json_close(json);
+    return rc == 0 ? 0 : file_refuse(file, why);
+}
+
+static int file_add(struct table_file *file, struct read_table *table, struct reason *why)
+{
+    const ssize_t len = file_read(file, why);
+    if (len < 0)
+        return -1;
+    const char *foreign = foreign_bytes(file->piece, (size_t)len);
+    if (foreign) {
+        reason_of(why, file->name, "%s", foreign);
+        return -1;
+    }
+    return file_add_json(file, table, len, why);
+}
+
+int table_file_add(const char *operand, struct read_table *table, struct merge *merge,
+                   struct reason *why)
+{
+    const bool is_standard = strcmp(operand, "-") == 0;
+    struct table_file file = {
+        .name = is_standard ? "standard input" : operand,
+        .fd = is_standard ? STDIN_FILENO : open(operand, O_RDONLY | O_CLOEXEC),
+        .piece = malloc(PIECE),
+        .merge = merge,
+    };
+    int rc = -1;
+    if (file.fd < 0)
+        reason_of(why, operand, "%s", strerror(errno));
+    else if (!file.piece)
+        reason_of(why, operand, "out of memory");
+    else
+        rc = file_add(&file, table, why);
+    free(file.piece);
+    if (!is_standard && file.fd >= 0)
+        close(file.fd);
+    return rc;
+}

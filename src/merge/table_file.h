@@ -1,0 +1,12 @@
+/* FILEs of tables, read. */
+#ifndef GPUHISTO_TABLE_FILE_H
+#define GPUHISTO_TABLE_FILE_H
+
+#include "merge.h"
+
+/* Reads all tables of a FILE ("-": standard input) and adds them. `table` is one to work with.
+ * 0, or -1 with a reason that names the FILE. */
+int table_file_add(const char *operand, struct read_table *table, struct merge *merge,
+                   struct reason *why);
+
+#endif

@@ -1,0 +1,46 @@
+/* Tables in JSON, read a piece of text at a time. */
+#ifndef GPUHISTO_TABLE_JSON_H
+#define GPUHISTO_TABLE_JSON_H
+
+#include "read_table.h"
+
+#include "src/base/reason.h"
+
+/* Members of a table, as bits of read_table.has. */
+#define HAS_SCHEMA ((uint64_t)1 << 0)
+#define HAS_MODE ((uint64_t)1 << 1)
+#define HAS_TYPE ((uint64_t)1 << 2)
+#define HAS_OPTIONS ((uint64_t)1 << 3)
+#define HAS_TOTAL ((uint64_t)1 << 4)
+#define HAS_COUNTED ((uint64_t)1 << 5)
+#define HAS_OTHER ((uint64_t)1 << 6)
+#define HAS_BELOW ((uint64_t)1 << 7)
+#define HAS_ABOVE ((uint64_t)1 << 8)
+#define HAS_INVALID ((uint64_t)1 << 9)
+#define HAS_CHANNELS ((uint64_t)1 << 10)
+#define HAS_BINS ((uint64_t)1 << 11)
+#define HAS_MOMENTS ((uint64_t)1 << 12)
+#define HAS_SHARE ((uint64_t)1 << 13)
+
+/* Takes a table that was read, and is changed with the next one. 0, or -1 with a reason. */
+typedef int table_taker(void *arg, struct read_table *table, struct reason *why);
+
+struct table_json;
+
+/* Begins the text of one FILE. NULL: memory is short, or this build cannot read JSON. `take` is
+ * called for each table, as soon as it ends. */
+struct table_json *table_json_open(struct read_table *table, table_taker *take, void *arg);
+
+/* Reads on. 0, or -1 with a reason that says at which byte, and nothing more to be read. */
+int table_json_read(struct table_json *json, const unsigned char *text, size_t len,
+                    struct reason *why);
+
+/* At the end of the text: 0, or -1 with a reason if it ends too soon. */
+int table_json_end(struct table_json *json, struct reason *why);
+
+void table_json_close(struct table_json *json);
+
+/* Whether this build can read JSON. */
+bool table_json_is_built(void);
+
+#endif

@@ -1,0 +1,29 @@
+/* What counting and merging have in common: how a run ends, and what it shows. */
+#ifndef GPUHISTO_RUN_H
+#define GPUHISTO_RUN_H
+
+#include "src/cli/options.h"
+#include "src/cpu/constant.h"
+#include "src/report/output.h"
+
+enum {
+    STATUS_COUNTED = 0,
+    STATUS_FAILED = 1,
+    STATUS_USAGE = 2,
+};
+
+/* Prints the reason. STATUS_FAILED. */
+int run_failed(const struct reason *why);
+
+/* Closes the output, where a full disk or a closed descriptor shows itself. The exit status. */
+int run_end_output(struct output *output, enum verbosity verbosity);
+
+/* --bins without --min and --max: lays equal bins over what was counted, for options->report. The
+ * constant, or NULL, says whether all samples were the same. 0, or -1 with a reason. */
+int run_coarsen(struct options *options, const struct tally *tally, struct constant *constant,
+                struct reason *why);
+
+/* --merge: the whole run. The exit status. */
+int run_merge(struct options *options);
+
+#endif

@@ -1,0 +1,103 @@
+/* --merge: tables that were made before, added up. */
+#include "run.h"
+
+#include "src/cli/diag.h"
+#include "src/merge/table_file.h"
+#include "src/report/format.h"
+#include "src/report/report.h"
+
+#include <inttypes.h>
+
+static struct output output;
+
+/* Adds all FILEs. 0, or -1 with a reason. */
+static int merge_files(const struct options *options, struct merge *merge, struct reason *why)
+{
+    static char standard_input[] = "-";
+    char *const only[] = {standard_input};
+    char *const *operands = options->operand_count ? options->operands : only;
+    const size_t count = options->operand_count ? options->operand_count : 1;
+    struct read_table table = {.text = NULL};
+    int rc = 0;
+    for (size_t i = 0; i < count && rc == 0; i++)
+        rc = table_file_add(operands[i], &table, merge, why);
+    read_table_free(&table);
+    return rc;
+}
+
+/* Whether what was merged can be shown as is asked for. */
+static int check_shown(const struct options *options, const struct histogram *histogram,
+                       struct reason *why)
+{
+    const struct report_options *report = &options->report;
+    const bool is_of_one =
+        report->stats || report->percent || format_table[report->format]->is_picture;
+    if (histogram_channels(histogram) > 1 && is_of_one) {
+        reason_set(why, "--merge: tables of several channels have no --stats, --quantiles, "
+                        "--percent or --plot");
+        return -1;
+    }
+    if (report->most_bins > 0 && !histogram->binning.digits.scales) {
+        reason_set(why, "--bins: the tables' bins are not those of --digits; leave --bins out");
+        return -1;
+    }
+    return 0;
+}
+
+/* Proves that shares are complete. 0, or -1 with a reason. */
+static int check_shares(struct options *options, struct merge *merge, struct share_record *proof,
+                        struct reason *why)
+{
+    if (!merge->shares.first) {
+        if (options->incomplete) {
+            reason_set(why, "--incomplete: the tables are not shares (--part)");
+            return -1;
+        }
+        if (options->verbosity >= VERBOSE)
+            diag("%" PRIu64 " table%s, which are not shares (--part): nothing proves that all are "
+                 "there",
+                 merge->tables, merge->tables == 1 ? "" : "s");
+        return 0;
+    }
+    if (share_join_finish(&merge->shares, options->incomplete, proof, why) != 0)
+        return -1;
+    options->report.share = proof;
+    if (options->verbosity >= VERBOSE && proof->part_count == 1 && proof->parts[0].begin == 1 &&
+        proof->parts[0].end == proof->of)
+        diag("%" PRIu64 " table%s: all %" PRIu64 " shares of %" PRIu64 " FILE%s, %" PRIu64 " bytes",
+             merge->tables, merge->tables == 1 ? "" : "s", proof->of, proof->list_files,
+             proof->list_files == 1 ? "" : "s", proof->list_bytes);
+    return 0;
+}
+
+/* Adds the FILEs up and shows them. The exit status. */
+static int merge_and_show(struct options *options, struct merge *merge, struct share_record *proof)
+{
+    struct reason why;
+    if (merge_files(options, merge, &why) != 0 ||
+        check_shown(options, &merge->histogram, &why) != 0 ||
+        check_shares(options, merge, proof, &why) != 0)
+        return run_failed(&why);
+    options->histogram = merge->histogram;
+    options->report.words = &merge->options;
+    if (run_coarsen(options, &merge->tally, NULL, &why) != 0)
+        return run_failed(&why);
+    struct writer *out = output_open(&output, &why);
+    if (!out)
+        return run_failed(&why);
+    report_write(out, &options->report, &merge->histogram, &merge->tally);
+    return run_end_output(&output, options->verbosity);
+}
+
+int run_merge(struct options *options)
+{
+    struct merge merge = {.lay = options_lay, .has_moments = options->report.stats};
+    struct share_record proof = {.of = 0};
+    struct reason why;
+    if (output_prepare(&output, options->output, &why) != 0)
+        return run_failed(&why);
+    const int status = merge_and_show(options, &merge, &proof);
+    merge_free(&merge);
+    share_free(&proof);
+    return status;
+}
