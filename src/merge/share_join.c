@@ -232,8 +232,29 @@ static int check_missing(const struct share_join *join, struct reason *why)
     return -1;
 }
 
-/* Whether the ranges of all FILEs are as long as the FILEs. Entries are sorted, and do not overlap.
- */
+/* Names the first bytes that are missing, if a FILE is there without them; whether there are any.
+ * Entries are sorted, and do not overlap. */
+static bool find_gap(const struct share_join *join, struct reason *why)
+{
+    uint64_t end = 0;
+    for (size_t i = 0; i < join->file_count; i++) {
+        const struct held_file *held = &join->files[i];
+        const bool is_last = i + 1 == join->file_count || held[1].file.index != held->file.index;
+        const uint64_t begin = held->held.range.begin, size = held->file.size;
+        const uint64_t missing = begin > end ? begin : is_last ? size : 0;
+        end = begin > end ? end : held->held.range.end;
+        if (missing > end) {
+            reason_of(why, held->file.name,
+                      "all %" PRIu64 " shares are there, but not bytes %" PRIu64 " to %" PRIu64,
+                      join->of, end, missing);
+            return true;
+        }
+        end = is_last ? 0 : end;
+    }
+    return false;
+}
+
+/* Whether the ranges of all FILEs are as long as the FILEs. */
 static int check_bytes(const struct share_join *join, struct reason *why)
 {
     uint64_t bytes = 0, files = 0;
@@ -242,12 +263,14 @@ static int check_bytes(const struct share_join *join, struct reason *why)
         bytes += held->held.range.end - held->held.range.begin;
         files += i == 0 || held->file.index != held[-1].file.index;
     }
+    if (find_gap(join, why))
+        return -1;
     if (bytes == join->list_bytes && files == join->list_files)
         return 0;
     reason_set(why,
                "all %" PRIu64 " shares are there, but only %" PRIu64 " of %" PRIu64
-               " bytes and %" PRIu64 " of %" PRIu64 " FILEs",
-               join->of, bytes, join->list_bytes, files, join->list_files);
+               " FILEs, and %" PRIu64 " of %" PRIu64 " bytes",
+               join->of, files, join->list_files, bytes, join->list_bytes);
     return -1;
 }
 
@@ -267,6 +290,7 @@ static void append_range(struct share_range *ranges, size_t *count, struct share
 static int make_file(struct held_file *files, size_t count, struct share_file *file)
 {
     *file = files[0].file;
+    file->range_count = 0;
     file->ranges = calloc(count, sizeof file->ranges[0]);
     file->name = file->ranges ? strdup(file->name) : NULL;
     if (!file->name) {
