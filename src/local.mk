@@ -95,6 +95,7 @@ gpuhisto_sources = \
 	src/merge/table_file.c src/merge/table_file.h \
 	src/merge/table_json.c src/merge/table_json.h \
 	src/merge/table_rows.c src/merge/table_rows.h \
+	src/merge/table_text.c src/merge/table_text.h \
 	src/pool/cgroup.c src/pool/cgroup.h \
 	src/pool/cost.c src/pool/cost.h \
 	src/pool/handover.c src/pool/handover.h \

@@ -25,10 +25,30 @@ static int merge_files(const struct options *options, struct merge *merge, struc
     return rc;
 }
 
-/* Whether what was merged can be shown as is asked for. */
-static int check_shown(const struct options *options, const struct histogram *histogram,
-                       struct reason *why)
+/* Whether rows alone, of TSV or CSV, tell what is asked for. */
+static int check_text(const struct report_options *report, const struct histogram *histogram,
+                      struct reason *why)
 {
+    const struct format *format = format_table[report->format];
+    const bool is_of_total = report->percent || report->stats || format->is_picture;
+    if (format->has_both) {
+        reason_set(why, "--format=json: tables in TSV and CSV do not say how they were counted; "
+                        "merge tables in JSON");
+        return -1;
+    }
+    /* Bytes and numbers are all in some row; other bytes than letters are in none. */
+    if (is_of_total && !histogram->mode->counts_every) {
+        reason_set(why, "--percent, --plot, --stats: tables of letters in TSV and CSV do not say "
+                        "how many other bytes there were; merge tables in JSON");
+        return -1;
+    }
+    return 0;
+}
+
+/* Whether what was merged can be shown as is asked for. */
+static int check_shown(const struct options *options, const struct merge *merge, struct reason *why)
+{
+    const struct histogram *histogram = &merge->histogram;
     const struct report_options *report = &options->report;
     const bool is_of_one =
         report->stats || report->percent || format_table[report->format]->is_picture;
@@ -37,6 +57,8 @@ static int check_shown(const struct options *options, const struct histogram *hi
                         "--percent or --plot");
         return -1;
     }
+    if (merge->is_text && check_text(report, histogram, why) != 0)
+        return -1;
     if (report->most_bins > 0 && !histogram->binning.digits.scales) {
         reason_set(why, "--bins: the tables' bins are not those of --digits; leave --bins out");
         return -1;
@@ -74,8 +96,7 @@ static int check_shares(struct options *options, struct merge *merge, struct sha
 static int merge_and_show(struct options *options, struct merge *merge, struct share_record *proof)
 {
     struct reason why;
-    if (merge_files(options, merge, &why) != 0 ||
-        check_shown(options, &merge->histogram, &why) != 0 ||
+    if (merge_files(options, merge, &why) != 0 || check_shown(options, merge, &why) != 0 ||
         check_shares(options, merge, proof, &why) != 0)
         return run_failed(&why);
     options->histogram = merge->histogram;

@@ -70,6 +70,58 @@ no_memory:
     return -1;
 }
 
+/* Rows that all sparse bins have: below, zero, above, invalid. */
+#define COMMON_ROWS 4
+
+static void common_rows(const struct binning *binning, size_t rows[COMMON_ROWS])
+{
+    rows[0] = ROW_BELOW;
+    rows[1] = 1 + binning->bins / 2;
+    rows[2] = ROW_ABOVE(binning);
+    rows[3] = ROW_INVALID(binning);
+}
+
+/* A table in TSV or CSV that has only rows which all sparse bins have does not tell how many digits
+ * these are of; so the bins of the first such table are only a guess. Lays those that the options
+ * of a later table make, and puts what was counted there. Whether that can be done. */
+static bool merge_lay_again(struct merge *merge, const struct words *options)
+{
+    struct merge again = {.lay = merge->lay};
+    struct reason unused;
+    size_t from[COMMON_ROWS], to[COMMON_ROWS];
+    uint64_t common = 0;
+    bool is_coarse;
+    if (!merge->is_text || !merge->histogram.binning.digits.scales)
+        return false;
+    common_rows(&merge->histogram.binning, from);
+    for (size_t i = 0; i < COMMON_ROWS; i++)
+        common += merge->tally.counts[from[i]];
+    if (common != merge->tally.samples ||
+        merge->lay(options, &again.histogram, &is_coarse, &unused) != 0)
+        return false;
+    common_rows(&again.histogram.binning, to);
+    const bool has_outside = merge->tally.counts[from[0]] || merge->tally.counts[from[2]];
+    bool done = histogram_is_sparse(&again.histogram) &&
+                !(again.histogram.binning.log_linear && has_outside) &&
+                tally_open(&again.tally, &again.histogram) == 0;
+    for (size_t i = 0; i < options->count && done; i++)
+        done = words_format(&again.options, "%s", options->list[i]) == 0;
+    if (!done) {
+        merge_free(&again);
+        return false;
+    }
+    for (size_t i = 0; i < COMMON_ROWS; i++)
+        again.tally.counts[to[i]] = merge->tally.counts[from[i]];
+    again.tally.samples = merge->tally.samples;
+    tally_close(&merge->tally);
+    binning_free(&merge->histogram.binning);
+    words_free(&merge->options);
+    merge->tally = again.tally;
+    merge->histogram = again.histogram;
+    merge->options = again.options;
+    return true;
+}
+
 /* Whether mode and type are those of the options. */
 static int merge_check_mode(const struct merge *merge, const struct read_table *table,
                             struct reason *why)
@@ -104,7 +156,7 @@ int merge_add(struct merge *merge, const struct read_table *table, const char *n
         return merge_refuse(name, why);
     if (!merge->first && merge_begin(merge, table, name, why) != 0)
         return merge_refuse(name, why);
-    if (!words_same(&merge->options, &table->options))
+    if (!words_same(&merge->options, &table->options) && !merge_lay_again(merge, &table->options))
         return merge_explain_options(merge, &table->options, name, why);
     if (merge_check_mode(merge, table, why) != 0 ||
         table_rows_add(table, &merge->histogram, &merge->tally, why) != 0)

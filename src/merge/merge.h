@@ -23,6 +23,7 @@ struct merge {
     struct histogram histogram;
     struct words options;
     struct tally tally;
+    bool is_text; /* tables are in TSV or CSV, which do not tell their options */
     struct share_join shares;
     uint64_t tables;
 };

@@ -1,5 +1,6 @@
 #include "table_file.h"
 #include "table_json.h"
+#include "table_text.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -8,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#define TEXT_MAX ((size_t)1 << 30) /* bytes of a table in TSV or CSV */
 #define PIECE ((size_t)256 << 10)
 
 /* What a FILE is read with. */
@@ -90,6 +92,59 @@ static int file_add_json(struct table_file *file, struct read_table *table, ssiz
     return rc == 0 ? 0 : file_refuse(file, why);
 }
 
+/* Reads all of a text, of which the first `len` bytes are in the piece. NULL, with a reason. */
+static char *file_slurp(struct table_file *file, ssize_t len, size_t *size, struct reason *why)
+{
+    char *text = NULL;
+    size_t room = 0;
+    for (*size = 0; len > 0; len = file_read(file, why)) {
+        if (room - *size < (size_t)len) {
+            room = 2 * room + (size_t)len;
+            char *longer = room <= TEXT_MAX ? realloc(text, room) : NULL;
+            if (!longer) {
+                reason_of(why, file->name, "%s",
+                          room <= TEXT_MAX ? "out of memory" : "too long for a table");
+                free(text);
+                return NULL;
+            }
+            text = longer;
+        }
+        memcpy(text + *size, file->piece, (size_t)len);
+        *size += (size_t)len;
+    }
+    if (len == 0)
+        return text;
+    free(text);
+    return NULL;
+}
+
+/* Reads TSV or CSV. */
+static int file_add_text(struct table_file *file, struct read_table *table, ssize_t len,
+                         struct reason *why)
+{
+    size_t size;
+    char *text = file_slurp(file, len, &size, why);
+    int rc = -1;
+    if (!text)
+        return -1;
+    if (file->merge->tables > 0 && !file->merge->is_text)
+        reason_set(why, "is not JSON, as the tables before are");
+    else
+        rc = table_text_read(table, text, size, file->merge, why);
+    free(text);
+    file->merge->is_text = true;
+    return rc == 0 ? file_take(file, table, why) : file_refuse(file, why);
+}
+
+/* Whether the text begins as JSON does, or has nothing. */
+static bool is_json(const unsigned char *bytes, size_t len)
+{
+    size_t at = 0;
+    while (at < len && memchr(" \t\r\n", bytes[at], 4))
+        at++;
+    return at == len || bytes[at] == '{' || bytes[at] == '[';
+}
+
 static int file_add(struct table_file *file, struct read_table *table, struct reason *why)
 {
     const ssize_t len = file_read(file, why);
@@ -98,6 +153,12 @@ static int file_add(struct table_file *file, struct read_table *table, struct re
     const char *foreign = foreign_bytes(file->piece, (size_t)len);
     if (foreign) {
         reason_of(why, file->name, "%s", foreign);
+        return -1;
+    }
+    if (!is_json(file->piece, (size_t)len))
+        return file_add_text(file, table, len, why);
+    if (file->merge->is_text) {
+        reason_of(why, file->name, "is JSON, and the tables before are not");
         return -1;
     }
     return file_add_json(file, table, len, why);

@@ -1,0 +1,368 @@
+#include "table_text.h"
+#include "table_json.h"
+#include "table_rows.h"
+
+#include "src/histogram/edge_text.h"
+#include "src/histogram/number.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A line, in fields. */
+struct text_line {
+    size_t number; /* from 1 */
+    const char *name, *note;
+    size_t name_len, note_len; /* a note of bytes may be in quotes, and is not read */
+    uint64_t count;
+};
+
+static int text_refuse(struct reason *why, size_t line, const char *text)
+{
+    reason_set(why, "line %zu: %s", line, text);
+    return -1;
+}
+
+static int text_error(struct reason *why, enum read_table_error error)
+{
+    reason_set(why, error == READ_TABLE_NO_MEMORY ? "out of memory" : "the table is too long");
+    return -1;
+}
+
+/* --- lines --- */
+
+static bool text_read_count(const char *digits, size_t len, uint64_t *count)
+{
+    *count = 0;
+    for (size_t i = 0; i < len; i++) {
+        const unsigned digit = (unsigned)(digits[i] - '0');
+        if (digit > 9 || *count > (UINT64_MAX - digit) / 10)
+            return false;
+        *count = *count * 10 + digit;
+    }
+    return len > 0;
+}
+
+/* The end of the field at `at`. */
+static const char *field_end(const char *at, const char *end, char separator)
+{
+    const char *found = memchr(at, separator, (size_t)(end - at));
+    return found ? found : end;
+}
+
+/* Cuts a line; false if it is no row. */
+static bool text_cut(const char *at, const char *end, char separator, struct text_line *line)
+{
+    const char *name_end = field_end(at, end, separator);
+    if (name_end == end || name_end == at)
+        return false;
+    const char *count = name_end + 1, *count_end = field_end(count, end, separator);
+    line->name = at;
+    line->name_len = (size_t)(name_end - at);
+    line->note = count_end < end ? count_end + 1 : end;
+    line->note_len = (size_t)(field_end(line->note, end, separator) - line->note);
+    return text_read_count(count, (size_t)(count_end - count), &line->count);
+}
+
+static bool text_is_header(const char *at, char separator)
+{
+    return (strncmp(at, "bin", 3) == 0 && at[3] == separator) ||
+           (strncmp(at, "lo", 2) == 0 && at[2] == separator);
+}
+
+/* Puts a line among the table's rows; the row "invalid" is a total. */
+static int text_add(struct read_table *table, const struct text_line *line, struct reason *why)
+{
+    enum read_table_error error;
+    if (table->has & HAS_INVALID)
+        return text_refuse(why, line->number, "a row after 'invalid'");
+    if (line->name_len >= ROW_TEXT || line->note_len >= ROW_TEXT)
+        return text_refuse(why, line->number, "not a row of a table");
+    if (line->name_len == 7 && memcmp(line->name, "invalid", 7) == 0) {
+        table->has |= HAS_INVALID;
+        table->totals.invalid = line->count;
+        return 0;
+    }
+    if ((error = read_table_add_row(table)) != READ_TABLE_OK)
+        return text_error(why, error);
+    struct read_row *row = &table->rows[table->row_count - 1];
+    if ((error = read_table_add_text(table, line->name, line->name_len, &row->lo)) !=
+            READ_TABLE_OK ||
+        (error = read_table_add_text(table, line->note, line->note_len, &row->hi)) !=
+            READ_TABLE_OK ||
+        (error = read_table_add_count(table, line->count)) != READ_TABLE_OK)
+        return text_error(why, error);
+    return 0;
+}
+
+static int text_read_lines(struct read_table *table, const char *text, size_t len,
+                           struct reason *why)
+{
+    const char *at = text, *end = text + len, *line_end;
+    const char *first_end = field_end(text, end, '\n');
+    const char separator = memchr(text, '\t', (size_t)(first_end - text)) ? '\t' : ',';
+    struct text_line line = {.number = 1};
+    if (len == 0 || memchr(text, '\0', len)) {
+        reason_set(why, "there is no table");
+        return -1;
+    }
+    if (end[-1] != '\n') {
+        reason_set(why, "the last line has no newline: the table is cut short");
+        return -1;
+    }
+    for (; at < end; at = line_end + 1, line.number++) {
+        line_end = field_end(at, end, '\n');
+        if (line.number == 1 && text_is_header(at, separator))
+            continue;
+        if (!text_cut(at, line_end, separator, &line))
+            return text_refuse(why, line.number, "not a row of a table: a name and a count");
+        if (text_add(table, &line, why) != 0)
+            return -1;
+    }
+    return 0;
+}
+
+/* --- what was counted --- */
+
+/* Adds up the rows [begin, end). */
+static int text_sum(const struct read_table *table, size_t begin, size_t end, uint64_t *sum,
+                    struct reason *why)
+{
+    *sum = 0;
+    for (size_t i = begin; i < end; i++)
+        if (__builtin_add_overflow(*sum, table->counts[i], sum)) {
+            reason_set(why, "counts beyond 2^64");
+            return -1;
+        }
+    return 0;
+}
+
+static int text_no_memory(struct reason *why)
+{
+    reason_set(why, "out of memory");
+    return -1;
+}
+
+/* Sets what JSON would say besides rows. */
+static int text_finish(struct read_table *table, const char *mode, const char *type,
+                       struct reason *why)
+{
+    struct read_totals *totals = &table->totals;
+    if (text_sum(table, 0, table->row_count, &totals->counted, why) != 0)
+        return -1;
+    if (__builtin_add_overflow(totals->below, totals->above, &totals->other) ||
+        __builtin_add_overflow(totals->other, totals->invalid, &totals->other) ||
+        __builtin_add_overflow(totals->other, totals->counted, &totals->total)) {
+        reason_set(why, "counts beyond 2^64");
+        return -1;
+    }
+    table->has |=
+        HAS_SCHEMA | HAS_MODE | HAS_OPTIONS | HAS_TOTAL | HAS_COUNTED | HAS_OTHER | HAS_BINS;
+    if (read_table_add_text(table, "gpuhisto/1", 10, &table->schema) != READ_TABLE_OK ||
+        read_table_add_text(table, mode, strlen(mode), &table->mode) != READ_TABLE_OK ||
+        read_table_add_text(table, type, strlen(type), &table->type) != READ_TABLE_OK)
+        return text_no_memory(why);
+    return 0;
+}
+
+/* Bytes and letters: gives each row the name and the values that JSON has. */
+static int text_name_rows(struct read_table *table, const struct histogram *histogram,
+                          struct reason *why)
+{
+    struct row_label label = {.next = 0};
+    if (table->row_count != histogram->bins || (table->has & HAS_INVALID)) {
+        reason_set(why, "%zu rows, not %zu: the table is cut short, or made with --nonzero",
+                   table->row_count, histogram->bins);
+        return -1;
+    }
+    for (size_t i = 0; i < table->row_count; i++) {
+        struct read_row *row = &table->rows[i];
+        histogram->mode->label_row(histogram, i, &label);
+        row->bin = row->lo;
+        if (read_table_add_text(table, label.lo, strlen(label.lo), &row->lo) != READ_TABLE_OK ||
+            read_table_add_text(table, label.hi, strlen(label.hi), &row->hi) != READ_TABLE_OK)
+            return text_no_memory(why);
+    }
+    return 0;
+}
+
+static int text_read_bytes(struct read_table *table, struct reason *why)
+{
+    struct histogram histogram;
+    histogram_bytes(&histogram);
+    if (words_format(&table->options, "--bytes") != 0)
+        return text_no_memory(why);
+    if (text_name_rows(table, &histogram, why) != 0)
+        return -1;
+    return text_finish(table, "bytes", "", why);
+}
+
+/* `first` is the name of the first row: "a", or "a-d". */
+static int text_read_letters(struct read_table *table, const char *first, struct reason *why)
+{
+    struct histogram histogram;
+    const unsigned width = first[1] ? (unsigned)(first[2] - 'a') + 1 : 1;
+    histogram_letters(&histogram, width, false);
+    if (words_format(&table->options, "--letters=%u", width) != 0)
+        return text_no_memory(why);
+    if (text_name_rows(table, &histogram, why) != 0)
+        return -1;
+    return text_finish(table, "letters", "", why);
+}
+
+/* Takes the rows below the first edge and from the last one on out of the list. */
+static void text_take_outside(struct read_table *table, const struct histogram *histogram)
+{
+    struct row_label below = {.next = 0}, above = {.next = 0};
+    size_t kept = 0;
+    histogram->mode->label_row(histogram, ROW_BELOW, &below);
+    histogram->mode->label_row(histogram, ROW_ABOVE(&histogram->binning), &above);
+    for (size_t i = 0; i < table->row_count; i++) {
+        const char *lo = read_text(table, table->rows[i].lo),
+                   *hi = read_text(table, table->rows[i].hi);
+        if (i == 0 && strcmp(lo, below.lo) == 0 && strcmp(hi, below.hi) == 0) {
+            table->totals.below = table->counts[i];
+        } else if (i + 1 == table->row_count && strcmp(lo, above.lo) == 0 &&
+                   strcmp(hi, above.hi) == 0) {
+            table->totals.above = table->counts[i];
+        } else {
+            table->rows[kept] = table->rows[i];
+            table->counts[kept++] = table->counts[i];
+        }
+    }
+    table->row_count = table->count_count = kept;
+}
+
+/* Whether all rows are the histogram's. */
+static bool text_fits(const struct read_table *table, const struct histogram *histogram)
+{
+    struct row_label below = {.next = 0}, above = {.next = 0};
+    histogram->mode->label_row(histogram, ROW_BELOW, &below);
+    histogram->mode->label_row(histogram, ROW_ABOVE(&histogram->binning), &above);
+    for (size_t i = 0; i < table->row_count; i++) {
+        const char *lo = read_text(table, table->rows[i].lo),
+                   *hi = read_text(table, table->rows[i].hi);
+        const bool is_below = i == 0 && strcmp(lo, below.lo) == 0 && strcmp(hi, below.hi) == 0;
+        const bool is_above =
+            i + 1 == table->row_count && strcmp(lo, above.lo) == 0 && strcmp(hi, above.hi) == 0;
+        if (!is_below && !is_above && table_rows_find(histogram, lo, hi) == SIZE_MAX)
+            return false;
+    }
+    return true;
+}
+
+/* Lists the edges of rows that follow each other from -inf to inf; or says that they do not. */
+static int text_list_edges(struct read_table *table, bool *is_whole, struct reason *why)
+{
+    const size_t count = table->row_count;
+    char *text = malloc(count * ROW_TEXT + 16), *end = text;
+    whole number;
+    int rc = -1;
+    *is_whole = true;
+    if (!text)
+        return text_no_memory(why);
+    end = stpcpy(text, "--edges=");
+    for (size_t i = 0; i + 1 < count; i++) {
+        const char *hi = read_text(table, table->rows[i].hi);
+        if (strcmp(hi, read_text(table, table->rows[i + 1].lo)) != 0) {
+            reason_set(why, "rows are missing between %s and %s, or these are not all rows", hi,
+                       read_text(table, table->rows[i + 1].lo));
+            goto end;
+        }
+        *is_whole &= edge_read_whole(hi, &number) && strcmp(hi, "-0") != 0;
+        end += sprintf(end, "%s%s", i ? "," : "", hi);
+    }
+    if (count < 3 || strcmp(read_text(table, table->rows[0].lo), "-inf") != 0 ||
+        strcmp(read_text(table, table->rows[count - 1].hi), "inf") != 0)
+        reason_set(why, "the rows do not go from -inf to inf: there are others, or none");
+    else
+        rc = words_add(&table->options, text, (size_t)(end - text)) == 0 ? 0 : text_no_memory(why);
+end:
+    free(text);
+    return rc;
+}
+
+/* Finds a histogram that has these rows, which is to be freed, and its options. */
+static int text_lay(struct read_table *table, const struct merge *merge,
+                    struct histogram *histogram, struct reason *why)
+{
+    static const char *const layouts[] = {"--digits=3", "--digits=2", "--digits=4",
+                                          "--digits=1", "--digits=5", "--log=2:32"};
+    bool is_coarse, is_whole;
+    for (size_t i = 0; i < sizeof layouts / sizeof layouts[0]; i++) {
+        if (words_format(&table->options, "--numbers") != 0 ||
+            words_format(&table->options, "%s", layouts[i]) != 0)
+            return text_no_memory(why);
+        if (merge->lay(&table->options, histogram, &is_coarse, why) != 0)
+            return -1;
+        if (text_fits(table, histogram))
+            return 0;
+        binning_free(&histogram->binning);
+        words_free(&table->options);
+    }
+    if (words_format(&table->options, "--numbers") != 0)
+        return text_no_memory(why);
+    if (text_list_edges(table, &is_whole, why) != 0)
+        return -1;
+    if (is_whole) {
+        free(table->options.list[0]);
+        table->options.list[0] = strdup("--values=u64");
+        if (!table->options.list[0])
+            return text_no_memory(why);
+    }
+    return merge->lay(&table->options, histogram, &is_coarse, why);
+}
+
+static int text_read_binned(struct read_table *table, const struct merge *merge, struct reason *why)
+{
+    struct histogram laid = {.mode = NULL};
+    const struct histogram *histogram = &merge->histogram;
+    int rc = 0;
+    if (!(table->has & HAS_INVALID)) {
+        reason_set(why, "the last row is not 'invalid': the table is cut short, or made with "
+                        "--nonzero");
+        return -1;
+    }
+    number_prepare();
+    if (merge->first && histogram->mode->is_binned && text_fits(table, histogram)) {
+        for (size_t i = 0; i < merge->options.count && rc == 0; i++)
+            rc = words_format(&table->options, "%s", merge->options.list[i]);
+        if (rc != 0)
+            return text_no_memory(why);
+    } else {
+        if (text_lay(table, merge, &laid, why) != 0)
+            return -1;
+        histogram = &laid;
+    }
+    text_take_outside(table, histogram);
+    table->has |= HAS_BELOW | HAS_ABOVE;
+    rc = text_finish(table, histogram->mode->name,
+                     histogram->mode->has_types ? histogram->type.name : "", why);
+    if (laid.mode)
+        binning_free(&laid.binning);
+    return rc;
+}
+
+/* Whether a row is called as those of letters, the first one. */
+static bool text_is_letters(const char *name)
+{
+    return name[0] == 'a' &&
+           (!name[1] || (name[1] == '-' && name[2] > 'a' && name[2] <= 'z' && !name[3]));
+}
+
+int table_text_read(struct read_table *table, const char *text, size_t len,
+                    const struct merge *merge, struct reason *why)
+{
+    read_table_clear(table);
+    if (text_read_lines(table, text, len, why) != 0)
+        return -1;
+    const char *first = table->row_count ? read_text(table, table->rows[0].lo) : "";
+    if (strcmp(first, "0x00") == 0)
+        return text_read_bytes(table, why);
+    if (text_is_letters(first)) {
+        char name[ROW_TEXT];
+        snprintf(name, sizeof name, "%s", first);
+        return text_read_letters(table, name, why);
+    }
+    return text_read_binned(table, merge, why);
+}
