@@ -44,3 +44,9 @@ void reason_of_option(struct reason *why, const char *option, const char *value,
     append(why, (size_t)len, format, args);
     va_end(args);
 }
+
+void reason_make_printable(struct reason *why)
+{
+    const struct reason raw = *why;
+    show_text(raw.text, strlen(raw.text), why->text, sizeof why->text);
+}

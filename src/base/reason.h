@@ -25,6 +25,10 @@ void reason_of(struct reason *why, const char *subject, const char *format, ...)
 void reason_of_option(struct reason *why, const char *option, const char *value, const char *format,
                       ...) __attribute__((format(printf, 4, 5)));
 
+/* Makes a reason printable that text of the user's was put into as it is: shown as show_text does.
+ */
+void reason_make_printable(struct reason *why);
+
 #ifdef __cplusplus
 }
 #endif

@@ -325,7 +325,8 @@ static int make_record(const struct share_join *join, struct share_record *recor
     return failed ? -1 : 0;
 }
 
-int share_join_finish(struct share_join *join, bool may_be_incomplete, struct share_record *record,
+/* As share_join_finish, but the reason may have names in it as they are. */
+static int prove_join(struct share_join *join, bool may_be_incomplete, struct share_record *record,
                       struct reason *why)
 {
     if (join->part_count > 0)
@@ -341,6 +342,15 @@ int share_join_finish(struct share_join *join, bool may_be_incomplete, struct sh
     if (is_missing ? !may_be_incomplete : check_bytes(join, why) != 0)
         return -1;
     return make_record(join, record) == 0 ? 0 : share_no_memory(why);
+}
+
+int share_join_finish(struct share_join *join, bool may_be_incomplete, struct share_record *record,
+                      struct reason *why)
+{
+    const int rc = prove_join(join, may_be_incomplete, record, why);
+    if (rc != 0)
+        reason_make_printable(why);
+    return rc;
 }
 
 void share_join_free(struct share_join *join)

@@ -181,6 +181,8 @@ int table_file_add(const char *operand, struct read_table *table, struct merge *
         reason_of(why, operand, "out of memory");
     else
         rc = file_add(&file, table, why);
+    if (rc != 0)
+        reason_make_printable(why);
     free(file.piece);
     if (!is_standard && file.fd >= 0)
         close(file.fd);

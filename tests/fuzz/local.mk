@@ -11,6 +11,9 @@ fuzzers = tests/fuzz/fields tests/fuzz/gpu_zstd tests/fuzz/npy tests/fuzz/number
 if FUZZ_GZIP
 fuzzers += tests/fuzz/compressed tests/fuzz/gzip
 endif
+if HAVE_YAJL
+fuzzers += tests/fuzz/merge
+endif
 EXTRA_DIST += tests/fuzz/fuzzers.mk tests/fuzz/smoke \
 	tests/fuzz/compressed.c tests/fuzz/seeds/compressed/frames \
 	tests/fuzz/seeds/compressed/members \
@@ -20,6 +23,10 @@ EXTRA_DIST += tests/fuzz/fuzzers.mk tests/fuzz/smoke \
 	tests/fuzz/seeds/gpu_zstd/made1 tests/fuzz/seeds/gpu_zstd/made2 tests/fuzz/seeds/gpu_zstd/made3 \
 	tests/fuzz/seeds/gpu_zstd/predefined tests/fuzz/seeds/gpu_zstd/repeated \
 	tests/fuzz/gzip.c tests/fuzz/seeds/gzip/blocks tests/fuzz/seeds/gzip/members \
+	tests/fuzz/merge.c tests/fuzz/merge.dict tests/fuzz/seeds/merge/channels \
+	tests/fuzz/seeds/merge/csv tests/fuzz/seeds/merge/digits tests/fuzz/seeds/merge/letters \
+	tests/fuzz/seeds/merge/letters_tsv tests/fuzz/seeds/merge/log tests/fuzz/seeds/merge/shares \
+	tests/fuzz/seeds/merge/stats tests/fuzz/seeds/merge/tsv tests/fuzz/seeds/merge/two \
 	tests/fuzz/npy.c tests/fuzz/npy.dict tests/fuzz/seeds/npy/version1 \
 	tests/fuzz/seeds/npy/version2 tests/fuzz/seeds/npy/version3 \
 	tests/fuzz/number.c tests/fuzz/seeds/number/integers tests/fuzz/seeds/number/odd \
