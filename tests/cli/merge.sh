@@ -1,0 +1,347 @@
+#!/bin/sh
+# --merge: tables that were made before are added up, and shares are proved to be complete.
+. "${srcdir:-.}/tests/helpers/lib.sh"
+
+printf '{"' | "$GPUHISTO" --merge >out 2>err
+if grep -q 'no yajl' err; then skip "this build does not read JSON"; fi
+
+# run_as does not take ENGINE, which --merge refuses.
+merge()
+{
+    run_as "$GPUHISTO" --merge "$@"
+}
+
+awk 'BEGIN { x = 1; for (i = 0; i < 3000; i++) { x = x * 69069 % 4294967296; print x % 9973 / 10 - 100 } }' >all
+sed -n 1,1000p all >part1
+sed -n 1001,2900p all >part2
+sed -n '2901,$p' all >part3
+
+# --- the sum of parts is the whole, in every mode, and in any order ---
+
+# adds OPTION...: three parts, JSON, TSV and CSV, merged at once, in another order, and in two steps.
+adds()
+{
+    run "$@" -F json part1 part2 part3
+    check "$*: counted" [ "$(cat status)" = 0 ]
+    cp out whole
+    for part in part1 part2 part3; do
+        run "$@" -F json $part
+        cp out $part.json
+    done
+    facts=
+    case " $* " in *" -s "*) facts=-s ;; esac
+    merge $facts -F json part1.json part2.json part3.json
+    counts "$*: merged" whole
+    merge $facts -F json part3.json part1.json part2.json
+    counts "$*: merged in another order" whole
+    merge $facts -F json part2.json part3.json
+    cp out late.json
+    merge $facts -F json part1.json late.json
+    counts "$*: merged in two steps" whole
+    cat part1.json part2.json part3.json >in
+    merge $facts -F json - <in
+    counts "$*: three in a row, standard input" whole
+    [ -z "$facts" ] || return 0
+    case $* in *--channels*) return 0 ;; esac # which of the columns are counts is not told
+    case $* in *'-B 10 --min=0 --max=5'*) return 0 ;; esac # edges of empty bins are the same
+    for format in tsv csv; do
+        run "$@" -F $format part1 part2 part3
+        cp out whole
+        for part in part1 part2 part3; do
+            run "$@" -F $format $part
+            cp out $part.$format
+        done
+        merge -F $format part2.$format part1.$format part3.$format
+        counts "$*: $format" whole
+        merge -F $format part2.json part1.json part3.json
+        counts "$*: $format from JSON" whole
+    done
+}
+adds
+adds -s
+for options in --letters -l1 '-l5 --fold-case' '-l -s'; do
+    adds $options
+done
+for bins in '' --digits=1 --digits=5 --log=2:32 '--log=1.5 --min=1 --max=500' --edges=-100,0,1.5,200 \
+    '-B 20 --min=-100 --max=900'; do
+    adds -n $bins
+    adds -n $bins -s
+done
+adds --values=u8
+for bins in '-B 9' '-B 10 --min=0 --max=5' --edges=0,40,50,99 '--log=2 --min=1 --max=1000'; do
+    adds --values=u16be --length=300 $bins
+    adds --values=i8 $bins -s
+done
+adds --values=u64 -B 7 --min=0 --max=18446744073709551616 --length=400
+adds --values=f32 --length=400
+adds --values=f64be --length=400 -s --log=2:32
+adds --values=u8 --channels=2 --length=300
+
+# What is shown of the sum.
+run -n -F json part1 && cp out 1.json
+run -n -F json part2 part3 && cp out 2.json
+for options in -p '-B 8' '-p -B 8' '--percent --header' --nonzero --all '-F csv --header --percent'; do
+    run -n $options all
+    cp out whole
+    merge $options 1.json 2.json
+    counts "sum shown with $options" whole
+done
+run -n -F json --percent part1 && cp out 3.json
+run -n all && cp out whole
+merge 3.json 2.json
+counts "shares in JSON are not read" whole
+merge -o written 1.json 2.json
+check "-o" cmp -s whole written
+merge -v 1.json 2.json
+check "nothing proves that all are there" grep -q 'not shares.*nothing proves' err
+
+# Counts of 64 bits, and the largest sum.
+table()
+{
+    printf '{"schema":"gpuhisto/1","mode":"letters","options":["--letters=26"],%s"total":%s,"counted":%s,"other":0,"bins":[{"bin":"a-z","lo":97,"hi":122,"count":%s}]}\n' \
+        "$2" "$1" "$1" "$1"
+}
+table 18446744073709551614 '' >large
+table 1 '' >one
+printf 'a-z\t18446744073709551615\n' >whole
+merge large one
+counts "2^64 - 1" whole
+merge large one one
+refuses "2^64" 1 "gpuhisto: one: the total goes beyond 2^64"
+table 18446744073709551616 '' >in
+merge in
+refuses "a count of 2^64" 1 "gpuhisto: in: byte " "is not a whole number"
+
+# Members in another order, others, and white space.
+sed 's/\({\)\(.*\),"total":1,\(.*\)}$/{ "new": [ {"a" : null}, [true]],"total":1, \3, \2}/' one >in
+printf 'a-z\t1\n' >whole
+merge in
+counts "members in another order" whole
+
+# --- what is refused ---
+
+for what in "s/gpuhisto.1/gpuhisto\/2/;the schema is 'gpuhisto/2'" 's/"total":1/"total":2/;do not add up' \
+    's/"counted":1/"counted":2/;the bins add up to 1' 's/"count":1/"count":2/;the bins add up to 2' \
+    's/"count":1/"count":1,"count":1/;is there twice' 's/"count":1/"count":-1/;is not a whole number' \
+    's/"count":1/"count":1e0/;is not a whole number' 's/"count":1/"count":"1"/;is not a whole number' \
+    's/"count":1/"count":[1]/;cannot be a list' 's/,"count":1//;has no "count"' 's/"total":1,//;lacks "total"' \
+    's/"options":[^]]*],//;has no "options"' 's/=26/=25/;there is no bin' 's/=26/=026/;are not what gpuhisto writes' \
+    's/--letters=26/--help/;are not what gpuhisto writes' 's/--letters=26/--output=x/;are not what gpuhisto writes' \
+    's/"mode":"letters"/"mode":"bytes"/;are not those of' 's/"lo":97/"lo":98/;there is no bin' \
+    's/}\]}$/}]/;cut short' 's/"bins"/"bins":[],"bins"/;is there twice' 's/letters"/letters\\u0000"/;NUL byte' \
+    's/{"bin"/{"bin":"a-z","lo":97,"hi":122,"count":0},{"bin"/;there is no bin' \
+    's/"other"/"x":'"$(printf '%0100d' 0 | tr 0 '[')"',"other"/;nested too deeply' 's/^/x/;not a row of a table'; do
+    sed "${what%;*}" one >in
+    merge in
+    refuses "table changed by ${what%;*}" 1 "gpuhisto: in: " "${what#*;}"
+done
+check "no --output of a table's is written" [ ! -e x ]
+table 1 '' | sed 's/=26/=13/; s/"a-z".*/"a-m","lo":97,"hi":109,"count":1}]}/' >other
+merge one other
+refuses "other bins" 1 "gpuhisto: other: was counted with --letters=13, and one with --letters=26"
+merge -s 1.json
+refuses "no moments" 1 'gpuhisto: 1.json: has no "moments"'
+run -ns -F json part1 && sed 's/"sum":"\(.\)/"sum":"f\1/' out >in
+merge -s in
+refuses "damaged moments" 1 'gpuhisto: in: "moments" are damaged'
+run -n -B5 -F json part1 && cp out in
+merge in
+refuses "bins over what was seen" 1 "gpuhisto: in: its bins were laid over what was seen"
+merge all.missing
+refuses "no such FILE" 1 "gpuhisto: all.missing: No such file or directory"
+: >empty
+merge empty
+refuses "an empty FILE" 1 "gpuhisto: empty: there is no table"
+run -l -F json part1 && cp out l.json
+run -l part1 && cp out l.tsv
+merge l.json l.tsv
+refuses "TSV after JSON" 1 "gpuhisto: l.tsv: is not JSON"
+merge l.tsv l.json
+refuses "JSON after TSV" 1 "gpuhisto: l.json: is JSON"
+merge -F json l.tsv
+refuses "JSON of TSV" 1 "do not say how they were counted"
+merge --percent l.tsv
+refuses "shares of letters in TSV" 1 "do not say how many other bytes"
+run --edges=0,5 -n --nonzero part1 && cp out in
+merge in
+refuses "rows that are not there" 1 "gpuhisto: in: the last row is not 'invalid'"
+for options in -n --each --interval=1 --device=cpu --skip=1 --min=1 --digits=2 --timing; do
+    merge $options one
+    refuses "$options" 2 "cannot be combined with --merge"
+done
+merge --incomplete one
+refuses "--incomplete without JSON" 2 "gpuhisto: --incomplete: requires --format=json"
+run --incomplete one
+refuses "--incomplete without --merge" 2 "gpuhisto: --incomplete: requires --merge"
+merge --incomplete -F json one
+refuses "--incomplete without shares" 1 "are not shares"
+
+# Every beginning of a table is refused.
+run -n --edges=0,5 -s -F json part1 && cp out whole.json
+run -n --edges=0,5 part1 && cp out whole.tsv
+run -l part1 && cp out whole.letters
+for whole in whole.json whole.tsv whole.letters; do
+    size=$(wc -c <$whole)
+    step=1
+    if [ "$SCALE" = small ]; then step=7; fi
+    n=0
+    accepted=
+    while [ $n -lt $((size - 1)) ]; do
+        head -c $n $whole >in
+        if "$GPUHISTO" --merge in >out 2>err || [ "$(wc -l <err)" != 1 ]; then accepted="$accepted $n"; fi
+        n=$((n + step))
+    done
+    check "$whole: beginnings of$accepted bytes are accepted" [ -z "$accepted" ]
+done
+
+# --- shares ---
+
+list_='{"files":3,"bytes":30,"digest":"00000000000000aa"}'
+# share PART FILES [OF [LIST]]: a share with one letter.
+share()
+{
+    table 1 '"share":{"of":'"${3:-4}"',"parts":[['"$1"']],"list":'"${4:-$list_}"',"files":['"$2"']},'
+}
+# file INDEX NAME SIZE RANGES [FINGERPRINT]
+file()
+{
+    printf '{"index":%s,"name":"%s","size":%s,"fingerprint":"%016x","ranges":[%s]}' "$1" "$2" "$3" "${5:-7}" "$4"
+}
+share 1,1 "$(file 1 x 20 '[0,8]'),$(file 2 e 0 '[0,0]')" >s1
+share 2,2 "$(file 1 x 20 '[8,15]')" >s2
+share 3,3 "$(file 1 x 20 '[15,20]'),$(file 3 y 10 '[0,3]')" >s3
+share 4,4 "$(file 3 y 10 '[3,10]')" >s4
+printf 'a-z\t4\n' >whole
+for order in "s1 s2 s3 s4" "s4 s3 s2 s1" "s2 s4 s1 s3"; do
+    merge $order
+    counts "shares $order" whole
+done
+merge -F json s1 s2 s3 s4
+cp out whole.json
+check "the record of all" grep -q '"parts":\[\[1,4\]\].*"name":"x".*"ranges":\[\[0,20\]\]},{"index":2,"name":"e".*\[\[0,0\]\]},{"index":3.*\[\[0,10\]\]' out
+merge -F json --incomplete s4 s2
+cp out m1
+check "the record of some" grep -q '"parts":\[\[2,2\],\[4,4\]\].*\[\[8,15\]\].*\[\[3,10\]\]' out
+merge -F json --incomplete s3 s1
+cp out m2
+merge -F json m2 m1
+counts "a merge of merges" whole.json
+merge -v whole.json
+check "all shares" grep -q 'all 4 shares of 3 FILEs, 30 bytes' err
+merge s1 s3
+refuses "two are missing" 1 "gpuhisto: missing: 2 of 4 shares: 2, 4"
+merge s1 s2 s3 s4 s2
+refuses "one is there twice" 1 "gpuhisto: s2: share 2/4 is in s2, too"
+merge m1 s2 s1 s3
+refuses "one is in a merge, too" 1 "share 2/4 is in"
+share 4,4 "$(file 3 y 10 '[2,10]')" >in
+merge s1 s2 s3 in
+refuses "bytes overlap" 1 "gpuhisto: in: bytes from 2 of y are in s3, too"
+share 4,4 "$(file 3 y 10 '[4,10]')" >in
+merge s1 s2 s3 in
+refuses "bytes are missing" 1 "gpuhisto: y: all 4 shares are there, but not bytes 3 to 4"
+share 4,4 "$(file 3 y 10 '[3,9]')" >in
+merge s1 s2 s3 in
+refuses "the last byte is missing" 1 "gpuhisto: y: all 4 shares are there, but not bytes 9 to 10"
+share 1,1 "$(file 1 x 20 '[0,8]')" >in
+merge in s2 s3 s4
+refuses "an empty FILE is missing" 1 "but only 2 of 3 FILEs"
+share 4,4 "$(file 3 y 10 '[3,10]' 8)" >in
+merge s1 s2 s3 in
+refuses "another fingerprint" 1 "gpuhisto: in: y has the fingerprint 0000000000000008, and in s3 0000000000000007"
+share 4,4 "$(file 3 z 10 '[3,10]')" >in
+merge s1 s2 s3 in
+refuses "another name" 1 "gpuhisto: in: FILE 3 is z of 10 bytes, and in s3 y of 10"
+share 4,4 "$(file 3 y 11 '[3,11]')" >in
+merge s1 s2 s3 in
+refuses "another size" 1 "gpuhisto: in: FILE 3 is y of 11 bytes"
+share 4,4 "$(file 3 y 10 '[3,10]')" 5 >in
+merge s1 s2 s3 in
+refuses "another N" 1 "gpuhisto: in: is a share of 5, and s1 one of 4"
+for list in '{"files":3,"bytes":30,"digest":"00000000000000ab"}' '{"files":4,"bytes":30,"digest":"00000000000000aa"}' \
+    '{"files":3,"bytes":31,"digest":"00000000000000aa"}'; do
+    share 4,4 "$(file 3 y 10 '[3,10]')" 4 "$list" >in
+    merge s1 s2 s3 in
+    refuses "another list: $list" 1 "gpuhisto: in: is a share of other FILEs than s1"
+done
+merge s1 one
+refuses "a table that is no share" 1 "gpuhisto: one: is not a share (--part), and s1 is one"
+merge one s1
+refuses "a share after a table" 1 "gpuhisto: s1: is a share (--part), and one is not"
+for files in "$(file 4 y 10 '[3,10]')" "$(file 0 y 10 '[3,10]')" "$(file 3 y 10 '[3,11]')" "$(file 3 y 10 '[5,5]')" \
+    "$(file 3 y 10 '[5,6],[2,3]')" "$(file 3 y 10 '[3]')" "$(file 3 y 10 '')" "$(file 3 y 99 '[3,10]')"; do
+    share 4,4 "$files" >in
+    merge in
+    refuses "no share: $files" 1 "gpuhisto: in: "
+done
+for part in 0,1 5,5 4,3 2,9; do
+    share $part "$(file 3 y 10 '[3,10]')" >in
+    merge in
+    refuses "no part: $part" 1 '"share" has parts that are none'
+done
+
+# --- tables that were changed at random: refused, or the right sum ---
+
+if python3 -c 'import json' 2>/dev/null; then
+    run -n -s --edges=0,5,100 -F json part1 && cp out m.json
+    run --values=u8 --channels=2 --length=100 --edges=0,50,60 -F json part1 && cp out c.json
+    run -n -B 3 --min=0 --max=100 part1 && cp out m.tsv
+    cases_=300
+    if [ "$SCALE" != small ]; then cases_=3000; fi
+    python3 - "$GPUHISTO" $cases_ m.json c.json m.tsv s1 >wrong 2>&1 <<'END'
+import json, random, re, subprocess, sys
+random.seed(15)
+program, count, names = sys.argv[1], int(sys.argv[2]), sys.argv[3:]
+
+def merge(data, *options):
+    r = subprocess.run([program, "--merge", *options], input=data, capture_output=True, timeout=60)
+    return r.returncode, r.stdout, r.stderr
+
+def mutate(text):
+    how = random.randrange(7)
+    line = r"|^.*\n" if text[0] != "{" else "" # two tables in JSON may follow each other
+    if how == 0:   # a digit
+        at = random.choice([m.start() for m in re.finditer(r"\d", text)])
+        return text[:at] + random.choice("0123456789") + text[at + 1:]
+    if how == 1:   # a member, or a field
+        found = list(re.finditer(r'"[a-z]+":("[^"]*"|-?[\d.e+]+),?|\t[^\t\n]*' + line, text, re.M))
+        m = random.choice(found)
+        return text[:m.start()] + text[m.end():]
+    if how == 2:   # twice
+        found = list(re.finditer(r'\{"lo"[^}]*\},?|"[a-z]+":-?\d+,' + line, text, re.M))
+        m = random.choice(found)
+        return text[:m.end()] + m.group() + text[m.end():]
+    if how == 3:   # a huge number
+        m = random.choice(list(re.finditer(r"\d+", text)))
+        return text[:m.start()] + random.choice(["9" * 25, "18446744073709551615", "1e999", "-1"]) + text[m.end():]
+    if how == 4:   # nested
+        m = random.choice(list(re.finditer(r"[\[{:\t]", text)))
+        return text[:m.end()] + "[" * random.randrange(1, 200) + text[m.end():]
+    if how == 5:   # truncated
+        return text[:random.randrange(len(text))]
+    at = random.randrange(len(text))
+    return text[:at] + chr(random.randrange(1, 127)) + text[at + 1:]
+
+for name in names:
+    text = open(name).read()
+    options = ["-s"] if name == "m.json" else ["-F", "json", "--incomplete"] if name == "s1" else []
+    right = merge(text.encode(), *options)
+    if right[0] != 0:
+        print(name, "is refused", right)
+    for i in range(count):
+        changed = mutate(text)
+        got = merge(changed.encode(), *options)
+        refused = got[0] == 1 and not got[1] and got[2].count(b"\n") == 1 and got[2].startswith(b"gpuhisto: ")
+        # A list of FILEs, a name or a fingerprint may be another one; and TSV has no totals.
+        begin = b'"total"' if name == "s1" else b""
+        told = [out[out.find(begin):] for out in (got[1], right[1])]
+        if not refused and not (got[0] == 0 and (told[0] == told[1] or name == "m.tsv")):
+            print(name, repr(changed), got)
+END
+    cases=$((cases + 4 * cases_))
+    : >nothing
+    same "tables that were changed" nothing wrong
+else
+    skip_part "no python3: tables that are changed at random"
+fi
+summary
