@@ -7,7 +7,7 @@ bin_PROGRAMS = gpuhisto
 gpuhisto_SOURCES = src/main.c $(run_sources)
 gpuhisto_LDADD = libgpuhisto.a $(device) libhistogram.a $(device_libs)
 
-run_sources = src/run.h src/run_coarsen.c src/run_merge.c src/run_output.c
+run_sources = src/run.h src/run_coarsen.c src/run_diff.c src/run_merge.c src/run_output.c
 
 noinst_LIBRARIES += libhistogram.a libgpuhisto.a
 
@@ -89,6 +89,7 @@ gpuhisto_sources = \
 	src/input/seams.c src/input/seams.h \
 	src/input/undecoded.c \
 	src/input/units.c src/input/units.h \
+	src/merge/map_rows.c src/merge/map_rows.h \
 	src/merge/merge.c src/merge/merge.h \
 	src/merge/read_table.c src/merge/read_table.h \
 	src/merge/share_join.c src/merge/share_join.h \
@@ -106,6 +107,7 @@ gpuhisto_sources = \
 	src/pool/workers.c src/pool/workers.h \
 	src/report/bar.c src/report/bar.h \
 	src/report/channels.c src/report/channels.h \
+	src/report/diff.c src/report/diff.h \
 	src/report/format.c src/report/format.h src/report/formats.def \
 	src/report/format_csv.c src/report/format_json.c src/report/format_plot.c \
 	src/report/format_tsv.c \

@@ -324,6 +324,8 @@ int main(int argc, char **argv)
         return print_version();
     case ACTION_LIST_KERNELS:
         return list_kernels();
+    case ACTION_DIFF:
+        return run_diff(&options);
     case ACTION_MERGE:
         return run_merge(&options);
     default:

@@ -23,7 +23,8 @@ int run_end_output(struct output *output, enum verbosity verbosity);
 int run_coarsen(struct options *options, const struct tally *tally, struct constant *constant,
                 struct reason *why);
 
-/* --merge: the whole run. The exit status. */
+/* --diff, --merge: the whole run. The exit status. */
+int run_diff(struct options *options);
 int run_merge(struct options *options);
 
 #endif

@@ -229,7 +229,7 @@ endif
 
 scripts = \
 	tests/cli/channels.sh tests/cli/compressed.sh tests/cli/counts.sh tests/cli/counts_auto.sh \
-	tests/cli/counts_emulated.sh tests/cli/counts_gpu.sh tests/cli/docs.sh tests/cli/each.sh \
+	tests/cli/counts_emulated.sh tests/cli/counts_gpu.sh tests/cli/diff.sh tests/cli/docs.sh tests/cli/each.sh \
 	tests/cli/each_emulated.sh tests/cli/each_gpu.sh tests/cli/faults.sh \
 	tests/cli/faults_emulated.sh tests/cli/fields.sh tests/cli/fields_emulated.sh \
 	tests/cli/fields_gpu.sh tests/cli/foreign.sh tests/cli/formats.sh tests/cli/gpus_emulated.sh tests/cli/gpus_gpu.sh \

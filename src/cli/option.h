@@ -22,7 +22,7 @@ struct draft {
     int32_t field_number;                              /* of --field; 0: it is not a number */
     unsigned char separator;                           /* if has_separator */
     bool has_separator, csv, header_line, quantiles;
-    bool merge;
+    bool merge, diff;
     const char *counting; /* the name of the first option that only counting needs; or NULL */
 };
 

@@ -146,7 +146,7 @@ static void note_misplaced(const struct draft *draft, const struct option_row *r
 /* What only the whole command line can tell. */
 static int settle(struct draft *draft, struct reason *why)
 {
-    if (draft->merge)
+    if (draft->merge || draft->diff)
         return tables_settle(draft, why);
     if (draft->options->incomplete)
         return option_wrong(why, "--incomplete: requires --merge");

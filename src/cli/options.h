@@ -19,6 +19,7 @@ enum action {
     ACTION_HELP,
     ACTION_VERSION,
     ACTION_LIST_KERNELS,
+    ACTION_DIFF,  /* two FILEs are tables */
     ACTION_MERGE, /* FILEs are tables */
 };
 

@@ -1,4 +1,5 @@
-/* Tables that were made before: --merge, --incomplete; and their own options, read again. */
+/* Tables that were made before: --merge, --diff, --incomplete; and their own options, read again.
+ */
 #include "option.h"
 #include "src/report/format.h"
 
@@ -10,6 +11,14 @@ int option_merge(struct draft *draft, const char *value, struct reason *why)
     (void)value;
     (void)why;
     draft->merge = true;
+    return 0;
+}
+
+int option_diff(struct draft *draft, const char *value, struct reason *why)
+{
+    (void)value;
+    (void)why;
+    draft->diff = true;
     return 0;
 }
 
@@ -35,15 +44,33 @@ bool option_is_of_tables(const struct option_row *row)
     }
 }
 
+/* What a comparison of two tables does not go with. */
+static int diff_settle(const struct draft *draft, struct reason *why)
+{
+    struct options *options = draft->options;
+    if (draft->merge)
+        return option_wrong(why, "--diff: cannot be combined with --merge");
+    if (options->operand_count != 2)
+        return option_wrong(why, "--diff: requires two FILEs of tables, BEFORE and AFTER");
+    if (options->report.stats || options->report.percent || options->incomplete)
+        return option_wrong(why, "--diff: cannot be combined with --stats, --quantiles, --percent "
+                                 "and --incomplete");
+    options->action = ACTION_DIFF;
+    options->report.most_bins = draft->bins;
+    return 0;
+}
+
 int tables_settle(const struct draft *draft, struct reason *why)
 {
     struct options *options = draft->options;
     const bool is_json = strcmp(format_names[options->report.format], "json") == 0;
     if (draft->counting) {
-        reason_set(why, "--%s: cannot be combined with --merge, whose tables were counted before",
-                   draft->counting);
+        reason_set(why, "--%s: cannot be combined with --%s, whose tables were counted before",
+                   draft->counting, draft->diff ? "diff" : "merge");
         return OPTIONS_WRONG;
     }
+    if (draft->diff)
+        return diff_settle(draft, why);
     if (options->incomplete && !is_json)
         return option_wrong(why, "--incomplete: requires --format=json, which says what is there");
     if (options->incomplete && draft->bins)

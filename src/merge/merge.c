@@ -13,9 +13,8 @@ static int merge_refuse(const char *name, struct reason *why)
     return -1;
 }
 
-/* Says how the options of a table differ from those of the first one. */
-static int merge_explain_options(const struct merge *merge, const struct words *options,
-                                 const char *name, struct reason *why)
+int merge_refuse_options(const struct merge *merge, const struct words *options, const char *name,
+                         struct reason *why)
 {
     const struct words *first = &merge->options;
     struct reason of_first;
@@ -157,7 +156,7 @@ int merge_add(struct merge *merge, const struct read_table *table, const char *n
     if (!merge->first && merge_begin(merge, table, name, why) != 0)
         return merge_refuse(name, why);
     if (!words_same(&merge->options, &table->options) && !merge_lay_again(merge, &table->options))
-        return merge_explain_options(merge, &table->options, name, why);
+        return merge_refuse_options(merge, &table->options, name, why);
     if (merge_check_mode(merge, table, why) != 0 ||
         table_rows_add(table, &merge->histogram, &merge->tally, why) != 0)
         return merge_refuse(name, why);

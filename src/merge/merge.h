@@ -33,6 +33,10 @@ struct merge {
 int merge_add(struct merge *merge, const struct read_table *table, const char *name,
               struct reason *why);
 
+/* Says how options differ from those of the tables before. -1. */
+int merge_refuse_options(const struct merge *merge, const struct words *options, const char *name,
+                         struct reason *why);
+
 void merge_free(struct merge *merge);
 
 #endif

@@ -1,0 +1,171 @@
+/* --diff: two tables that were made before, compared. */
+#include "run.h"
+
+#include "src/cli/diag.h"
+#include "src/histogram/coarsen.h"
+#include "src/merge/map_rows.h"
+#include "src/merge/table_file.h"
+#include "src/report/diff.h"
+#include "src/report/format.h"
+
+#include <string.h>
+
+#define PICTURE_ROWS 40 /* as a picture of one table has at most */
+
+static struct output output;
+
+/* Reads the tables of a FILE, added up. */
+static int read_side(const char *operand, struct merge *side, struct reason *why)
+{
+    struct read_table table = {.text = NULL};
+    struct share_record record = {.of = 0};
+    int rc = table_file_add(operand, &table, side, why);
+    if (rc == 0 && side->shares.first)
+        rc = share_join_finish(&side->shares, false, &record, why);
+    read_table_free(&table);
+    share_free(&record);
+    return rc;
+}
+
+/* Whether only the number of decimal digits differs. */
+static bool may_nest(const struct merge *one, const struct merge *other)
+{
+    const struct words *a = &one->options, *b = &other->options;
+    if (a->count != b->count)
+        return false;
+    for (size_t i = 0; i < a->count; i++)
+        if (strcmp(a->list[i], b->list[i]) != 0 &&
+            !(strncmp(a->list[i], "--digits=", 9) == 0 && strncmp(b->list[i], "--digits=", 9) == 0))
+            return false;
+    return true;
+}
+
+/* Lays the bins of `coarse` over a tally, which it replaces. */
+static int widen_side(const struct histogram *fine, const struct histogram *coarse,
+                      struct tally *tally, struct reason *why)
+{
+    struct tally wide;
+    if (tally_open(&wide, coarse) != 0) {
+        reason_set(why, "out of memory");
+        return -1;
+    }
+    map_rows(fine, tally, coarse, &wide);
+    tally_close(tally);
+    *tally = wide;
+    return 0;
+}
+
+/* Gives both sides the same bins: the wider ones, where they nest. */
+static int match_sides(struct merge *before, struct merge *after, struct reason *why)
+{
+    if (words_same(&before->options, &after->options))
+        return 0;
+    if (!may_nest(before, after) || !before->histogram.binning.digits.scales) {
+        merge_refuse_options(before, &after->options, after->first, why);
+        reason_make_printable(why);
+        return -1;
+    }
+    const bool is_before_fine =
+        before->histogram.binning.digits.digits > after->histogram.binning.digits.digits;
+    struct merge *fine = is_before_fine ? before : after, *coarse = is_before_fine ? after : before;
+    if (widen_side(&fine->histogram, &coarse->histogram, &fine->tally, why) != 0)
+        return -1;
+    if (is_before_fine) { /* the histogram of both is that of `before` */
+        binning_free(&before->histogram.binning);
+        before->histogram = after->histogram;
+        after->histogram.binning = (struct binning){0};
+    }
+    return 0;
+}
+
+/* Lays fewer, equal bins over those of decimal digits, if they are asked for, or too many for a
+ * picture. */
+static int coarsen_sides(struct options *options, struct merge *before, struct merge *after,
+                         struct tally *both, struct reason *why)
+{
+    const bool is_picture = format_table[options->report.format]->is_picture;
+    const bool is_asked = options->report.most_bins > 0;
+    struct histogram *histogram = &before->histogram, coarse;
+    struct tally sums;
+    size_t counted = 0;
+    if (!histogram->binning.digits.scales) {
+        if (!is_asked)
+            return 0;
+        reason_set(why, "--bins: the tables' bins are not those of --digits; leave --bins out");
+        return -1;
+    }
+    for (size_t row = 0; (row = tally_next_counted(both, row)) < both->bins; row++)
+        counted++;
+    if (!is_asked && (!is_picture || counted <= PICTURE_ROWS))
+        return 0;
+    const size_t most = is_asked ? options->report.most_bins : PICTURE_ROWS;
+    switch (coarsen(histogram, both, most, &coarse, &sums)) {
+    case COARSEN_EMPTY:
+        return 0;
+    case COARSEN_NO_MEMORY:
+        reason_set(why, "out of memory");
+        return -1;
+    default:
+        break;
+    }
+    tally_close(both);
+    *both = sums;
+    int rc = widen_side(histogram, &coarse, &before->tally, why);
+    if (rc == 0)
+        rc = widen_side(histogram, &coarse, &after->tally, why);
+    binning_free(&histogram->binning);
+    *histogram = coarse;
+    return rc;
+}
+
+/* The sum of both. */
+static int add_sides(const struct merge *before, const struct merge *after, struct tally *both,
+                     struct reason *why)
+{
+    if (tally_open(both, &before->histogram) != 0) {
+        reason_set(why, "out of memory");
+        return -1;
+    }
+    if (after->tally.samples > UINT64_MAX - before->tally.samples) {
+        reason_set(why, "--diff: more than 2^64 samples in both tables");
+        return -1;
+    }
+    tally_add(both, &before->tally);
+    tally_add(both, &after->tally);
+    return 0;
+}
+
+static int diff_and_show(struct options *options, struct merge *before, struct merge *after,
+                         struct tally *both)
+{
+    struct reason why;
+    if (read_side(options->operands[0], before, &why) != 0 ||
+        read_side(options->operands[1], after, &why) != 0 || match_sides(before, after, &why) != 0)
+        return run_failed(&why);
+    if (histogram_channels(&before->histogram) > 1 || before->is_text || after->is_text) {
+        reason_set(&why, "--diff: requires tables in JSON, of one channel");
+        return run_failed(&why);
+    }
+    if (add_sides(before, after, both, &why) != 0 ||
+        coarsen_sides(options, before, after, both, &why) != 0)
+        return run_failed(&why);
+    struct writer *out = output_open(&output, &why);
+    if (!out)
+        return run_failed(&why);
+    diff_write(out, &options->report, &before->histogram, &before->tally, &after->tally, both);
+    return run_end_output(&output, options->verbosity);
+}
+
+int run_diff(struct options *options)
+{
+    struct merge before = {.lay = options_lay}, after = {.lay = options_lay};
+    struct tally both = {0};
+    struct reason why;
+    if (output_prepare(&output, options->output, &why) != 0)
+        return run_failed(&why);
+    const int status = diff_and_show(options, &before, &after, &both);
+    tally_close(&both);
+    merge_free(&before);
+    merge_free(&after);
+    return status;
+}

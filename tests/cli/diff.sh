@@ -1,0 +1,113 @@
+#!/bin/sh
+# --diff: two tables that were made before, side by side.
+. "${srcdir:-.}/tests/helpers/lib.sh"
+
+printf '{"' | "$GPUHISTO" --merge >out 2>err
+if grep -q 'no yajl' err; then skip "this build does not read JSON"; fi
+
+diffs()
+{
+    run_as "$GPUHISTO" --diff "$@"
+}
+
+# table NAME OPTION...: counts standard input into a table.
+table()
+{
+    table_=$1
+    shift
+    run "$@" -F json
+    cp out "$table_"
+}
+
+printf 'aaab..' | table before -l13
+printf 'aznn' | table after -l13
+printf 'a-m\t4\t1\t66.6667\t25.0000\t-41.6667\t0.375\nn-z\t0\t3\t0.0000\t75.0000\t75.0000\tinf\n' >expected
+diffs before after
+counts "letters" expected
+{ printf 'bin\tbefore\tafter\tbefore_share\tafter_share\tpoints\tratio\n' && cat expected; } >header
+diffs --header before after
+counts "--header" header
+tr '\t' , <header >expected
+diffs --header -F csv before after
+counts "csv" expected
+printf '%s\n' '{"schema":"gpuhisto-diff/1","mode":"letters","before":{"total":6,"counted":4,"other":2},"after":{"total":4,"counted":4,"other":0},"bins":[{"bin":"a-m","lo":97,"hi":109,"before":4,"after":1,"before_share":66.6667,"after_share":25.0000,"points":-41.6667,"ratio":0.375},{"bin":"n-z","lo":110,"hi":122,"before":0,"after":3,"before_share":0.0000,"after_share":75.0000,"points":75.0000,"ratio":"inf"}]}' >expected
+diffs -F json before after
+counts "json" expected
+printf 'bin   before    after    points  ratio\na-m  66.6667  25.0000  -41.6667  0.375      #####|\nn-z   0.0000  75.0000   75.0000    inf           |#########\n' >expected
+LC_ALL=C COLUMNS=60 diffs -p --header before after
+counts "bars to both sides" expected
+diffs -o written before after
+diffs before after
+check "-o" cmp -s out written
+printf 'a-m\t4\t4\t66.6667\t66.6667\t0.0000\t1\n' >expected
+diffs --nonzero before before
+counts "a table and itself, --nonzero" expected
+
+printf 'x1"' | table before
+printf 'x,,' | table after
+printf '0x22,1,0,"""",33.3333,0.0000,-33.3333,0\n0x2c,0,2,",",0.0000,66.6667,66.6667,inf\n0x31,1,0,1,33.3333,0.0000,-33.3333,0\n0x78,1,1,x,33.3333,33.3333,0.0000,1\n' >expected
+diffs --nonzero -F csv before after
+counts "bytes, csv" expected
+sed 's/"""",/\\x22,/; s/",",/COMMA,/; s/,/\t/g; s/COMMA/,/' expected >expected.tsv
+diffs --nonzero before after
+counts "bytes, tsv" expected.tsv
+
+# Of decimal digits, bins nest.
+echo 1.04 1.06 2.5 x -1.25 0 1e50 | table fine -nq
+echo 1.1 2.55 -1.3 0 0 -inf | table wide -nq --digits=2
+printf -- '-inf\t0\t1\t-1e+39\n-1.3\t1\t1\t-1.2\n0\t1\t2\t0\n1\t2\t0\t1.1\n1.1\t0\t1\t1.2\n2.5\t1\t1\t2.6\n1e+39\t1\t0\tinf\ninvalid\t1\t0\t\n' >expected
+for order in "fine wide" "wide fine"; do
+    # shellcheck disable=SC2086 # two words
+    diffs $order
+    cut -f 1-4 out >columns
+    if [ "$order" = "wide fine" ]; then awk -F '\t' '{ print $1 "\t" $3 "\t" $2 "\t" $4 }' columns >swapped && mv swapped columns; fi
+    same "nested bins: $order" expected columns
+done
+# The sum's bins, and each side's counts as if it had been counted in these.
+awk 'BEGIN { for (i = 1; i < 500; i++) print i * 0.7 }' >one
+awk 'BEGIN { for (i = 1; i < 900; i++) print 300 - i }' >two
+table 1.json -n <one
+table 2.json -n <two
+for bins in 1 2 5 13 40; do
+    diffs -B $bins 1.json 2.json
+    cp out compared
+    run -n -B $bins one two
+    cut -f 1,2,3 out >sum
+    awk -F '\t' '{ print $1 "\t" $2 + $3 "\t" $4 }' compared | sed 's/^invalid.*/invalid\t0/' >added
+    same "-B $bins: the sum" sum added
+    edges=$(awk -F '\t' '$1 != "-inf" && $1 != "invalid" { printf "%s%s", comma, $1; comma = "," }' compared)
+    for side in one:2 two:3; do
+        run -n --edges="$edges" ${side%:*}
+        cut -f 2 out >expected
+        cut -f ${side#*:} compared >column
+        same "-B $bins: ${side%:*}" expected column
+    done
+done
+diffs -p 1.json 2.json
+check "a picture has at most 40 bins" [ "$(wc -l <out)" -le 42 ]
+
+# --- what is refused ---
+
+for options in -n --each --stats --percent --merge --incomplete '--quantiles=0.5'; do
+    diffs $options 1.json 2.json
+    refuses "$options" 2 "cannot be combined with --"
+done
+for files in '' 1.json '1.json 2.json 1.json'; do
+    # shellcheck disable=SC2086 # words
+    diffs $files
+    refuses "FILEs: $files" 2 "gpuhisto: --diff: requires two FILEs of tables, BEFORE and AFTER"
+done
+diffs 1.json before
+refuses "other modes" 1 "gpuhisto: before: was counted with --bytes, and 1.json with --numbers"
+table log -n --log=2:32 <one
+diffs 1.json log
+refuses "bins that do not nest" 1 "gpuhisto: log: was counted with --log=2:32, and 1.json with --digits=3"
+diffs -B 3 log log
+refuses "-B of other bins" 1 "gpuhisto: --bins: the tables' bins are not those of --digits"
+run -n one && cp out one.tsv
+diffs one.tsv one.tsv
+refuses "tsv" 1 "gpuhisto: --diff: requires tables in JSON"
+head -c 100 1.json >cut
+diffs 1.json cut
+refuses "cut short" 1 "gpuhisto: cut: byte 100: the table is cut short"
+summary
