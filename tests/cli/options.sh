@@ -253,7 +253,7 @@ usage "--ver: ambiguous; could be --verbose or --version" --ver
 usage "--b: ambiguous; could be --bytes, --bins or --buffers" --b
 usage "--t: ambiguous; could be --threads or --timing" --t
 usage "--f: ambiguous; could be --fold-case, --field or --format" --f
-usage "--d=cpu: ambiguous; could be --digits, --decompress or --device" --d=cpu
+usage "--d=cpu: ambiguous; could be --digits, --decompress, --diff or --device" --d=cpu
 usage "--threads=0: must be" --th=0
 
 # --- the last one wins ---
