@@ -58,7 +58,7 @@ cpu_sources = \
 	src/cpu/number_avx512.c src/cpu/number_portable.c \
 	src/cpu/paged_counts.c src/cpu/paged_counts.h src/cpu/sum_limbs.h
 
-gpuhisto_sources = \
+gpuhisto_sources = src/run_share.c src/run_share.h \
 	src/cli/diag.c src/cli/diag.h \
 	src/cli/option.h src/cli/option_help.c src/cli/option_table.c src/cli/options.def \
 	src/cli/options.c src/cli/options.h src/cli/options_bins.c src/cli/options_engine.c \
@@ -83,11 +83,16 @@ gpuhisto_sources = \
 	src/input/helpers.c src/input/helpers.h \
 	src/input/input.c src/input/input.h \
 	src/input/kept.c src/input/kept.h \
+	src/input/fingerprint.c src/input/fingerprint.h \
 	src/input/npy.c src/input/npy.h \
+	src/input/part.c src/input/part.h src/input/part_units.c src/input/part_units.h \
+	src/input/peek.c src/input/peek.h \
 	src/input/pieces.c src/input/plain.c \
+	src/input/share.c src/input/share.h \
 	src/input/source.c src/input/source.h src/input/source_internal.h \
 	src/input/seams.c src/input/seams.h \
 	src/input/undecoded.c \
+	src/input/unit_walk.c src/input/unit_walk.h \
 	src/input/units.c src/input/units.h \
 	src/merge/map_rows.c src/merge/map_rows.h \
 	src/merge/merge.c src/merge/merge.h \

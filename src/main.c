@@ -7,6 +7,7 @@
 #include "src/histogram/file_tallies.h"
 #include "src/report/output.h"
 #include "src/pool/pool.h"
+#include "src/run_share.h"
 #include "src/report/report.h"
 #include "src/input/source.h"
 #include "src/run.h"
@@ -234,6 +235,19 @@ static bool is_misplaced(const struct misplaced *misplaced)
     return true;
 }
 
+static struct run_share run_share;
+
+/* Cuts the FILEs, if a share of them is counted. As share_open. */
+static int open_share(struct reason *why)
+{
+    if (options.part.of == 0)
+        return 0;
+    options.input.share = &run_share.share;
+    options.report.share = &run_share.record;
+    return share_open(&run_share.share, &options.part, options.operands, options.operand_count,
+                      why);
+}
+
 /* Opens what is counted, and what the counts go to. NULL: memory is short. */
 static struct source *open_source(struct tally *tally)
 {
@@ -252,12 +266,17 @@ static int count(void)
     struct watch watch;
     struct pool_outcome outcome = {0};
     struct reason why;
+    int rc;
     if (is_misplaced(&options.misplaced))
         return STATUS_FAILED;
     if (output_prepare(&output, options.output, &why) != 0)
         return run_failed(&why);
     if (options.pool.device != DEVICE_CPU)
         visible_only(&options.pool.gpus);
+    if ((rc = open_share(&why)) != 0) {
+        diag("%s", why.text);
+        return rc == SHARE_REFUSED ? STATUS_USAGE : STATUS_FAILED;
+    }
     struct source *source = open_source(&tally);
     if (!source || watch_begin(&watch, source) != 0) {
         diag("out of memory");
@@ -267,7 +286,7 @@ static int count(void)
         options.pool.constant = &constant;
     options.pool.look = watch_look;
     options.pool.look_arg = &watch;
-    int rc = pool_run(&options.pool, &options.histogram, source, &tally, &outcome, &why);
+    rc = pool_run(&options.pool, &options.histogram, source, &tally, &outcome, &why);
     progress_end(&watch.progress);
     if (rc != 0) {
         diag("%s", why.text);
@@ -276,6 +295,10 @@ static int count(void)
     struct reason foreign;
     source_foreign(source, &foreign);
     source_close(source);
+    if (options.part.of > 0 && run_share_record(&run_share) != 0) {
+        diag("out of memory");
+        return STATUS_FAILED;
+    }
     int status = print_report(&watch, &tally);
     tally_close(&tally);
     if (options.interval > 0)
@@ -289,6 +312,7 @@ static int count(void)
     if (outcome.gpu_opened)
         _exit(status);
     file_tallies_close(options.pool.files);
+    run_share_close(&run_share);
     return status;
 }
 

@@ -98,6 +98,9 @@ int words_settle(const struct draft *draft, struct reason *why);
 /* options_input.c: what the mode says about the input. */
 void content_settle(const struct draft *draft);
 
+/* The same file: whether --part goes with all else. 0, or OPTIONS_WRONG with a reason. */
+int part_settle(const struct draft *draft, struct reason *why);
+
 /* options_engine.c: checks the strategy against mode and device, makes chunks of whole samples and
  * chooses the CPU's counter. 0, or OPTIONS_WRONG with a reason. */
 int engine_settle(struct options *options, struct reason *why);

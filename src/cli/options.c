@@ -157,6 +157,8 @@ static int settle(struct draft *draft, struct reason *why)
     }
     if (rc == 0)
         rc = words_settle(draft, why);
+    if (rc == 0)
+        rc = part_settle(draft, why);
     if (rc != 0)
         options_free(draft->options);
     return rc;

@@ -5,6 +5,7 @@
 #include "src/base/words.h"
 #include "src/histogram/histogram.h"
 #include "src/input/input.h"
+#include "src/input/share.h"
 #include "src/pool/pool.h"
 #include "progress.h"
 #include "src/report/report.h"
@@ -41,6 +42,7 @@ struct options {
     struct histogram histogram;
     struct words words; /* that make the same samples and bins again; the report refers to them */
     struct input_options input;
+    struct share_choice part;   /* of the FILEs */
     struct pool_options pool;
     struct report_options report;
     bool incomplete;    /* --merge takes shares that are not all there */

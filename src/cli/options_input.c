@@ -1,6 +1,9 @@
-/* How input is read: --decompress, --memlimit, --no-check, --skip, --length. */
+/* How input is read: --decompress, --memlimit, --no-check, --skip, --length, --part. */
 #include "option.h"
 #include "parse.h"
+#include "src/input/fingerprint.h"
+
+#include <string.h>
 
 #define KIB ((uint64_t)1 << 10)
 #define GIB ((uint64_t)1 << 30)
@@ -60,6 +63,54 @@ int option_length(struct draft *draft, const char *value, struct reason *why)
 {
     draft->options->input.content.has_length = true;
     return parse_content_size("--length", value, &draft->options->input.content.length, why);
+}
+
+/* K of K/N, with *slash set to where the N begins; 0 if this is not a number. */
+static uint64_t parse_part(const char *value, const char **of)
+{
+    char digits[24];
+    uint64_t part;
+    const char *slash = strchr(value, '/');
+    size_t len = slash ? (size_t)(slash - value) : 0;
+    if (len == 0 || len >= sizeof digits)
+        return 0;
+    memcpy(digits, value, len);
+    digits[len] = '\0';
+    *of = slash + 1;
+    return parse_digits(digits, SHARES_MAX, &part) ? part : 0;
+}
+
+int option_part(struct draft *draft, const char *value, struct reason *why)
+{
+    struct share_choice *choice = &draft->options->part;
+    const char *of;
+    choice->part = parse_part(value, &of);
+    if (!fingerprint_supported) {
+        reason_of_option(why, "--part", value, "built without xxHash, which fingerprints FILEs");
+        return OPTIONS_WRONG;
+    }
+    if (choice->part > 0 && parse_digits(of, SHARES_MAX, &choice->of) && choice->part <= choice->of)
+        return 0;
+    reason_of_option(why, "--part", value,
+                     "must be K/N, such as 1/4, with K from 1 to N, and N up "
+                     "to %d",
+                     SHARES_MAX);
+    return OPTIONS_WRONG;
+}
+
+/* What a share of the FILEs does not go with. */
+int part_settle(const struct draft *draft, struct reason *why)
+{
+    struct options *options = draft->options;
+    if (options->part.of == 0)
+        return 0;
+    if (options->each || options->interval > 0)
+        return option_wrong(why, "--part: cannot be combined with --each or --interval");
+    if (options->report.most_bins > 0)
+        return option_wrong(why, "--part: bins that follow from what is seen would differ in each "
+                                 "share; use --min and --max with --bins, or --digits");
+    options->part.is_whole = options->histogram.field.kind == FIELD_CSV;
+    return 0;
 }
 
 /* A header is looked for unless something says where the values begin, or that bytes are taken as

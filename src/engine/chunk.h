@@ -30,9 +30,10 @@ struct origin {
     size_t bytes; /* of input; a token may have some in two chunks */
     struct position at;
     enum chunk_end end;
-    const char *name; /* the FILE as messages name it */
-    int32_t column;   /* of lines: the field that a column's name stands for in this FILE, or 0 */
-    bool has_header;  /* the first record is the FILE's header, which is not counted */
+    const char *name;      /* the FILE as messages name it */
+    uint64_t counted_from; /* bytes of the FILE, as stored, before what is counted of it */
+    int32_t column;  /* of lines: the field that a column's name stands for in this FILE, or 0 */
+    bool has_header; /* the first record is the FILE's header, which is not counted */
 };
 
 /* What the bytes of a chunk are. */

@@ -28,7 +28,8 @@ struct lines {
     atomic_bool found;       /* an invalid sample */
     pthread_mutex_t lock;    /* the rest */
     struct position at;      /* the first chunk known to have an invalid sample, if found */
-    const char *name;        /* its FILE */
+    const char *name;        /* its FILE, */
+    uint64_t counted_from;   /* of which so many bytes are not counted here */
     uint64_t newlines;       /* in it, before the sample */
     struct reason what;      /* is wrong with the line */
     bool *added;             /* of each FILE: whether all of it was added */
@@ -174,6 +175,7 @@ static void keep_invalid(struct lines *lines, const struct chunk *chunk)
     atomic_store(&lines->found, true);
     lines->at = chunk->origin.at;
     lines->name = chunk->origin.name;
+    lines->counted_from = chunk->origin.counted_from;
     lines->newlines = newlines_in(chunk->data + chunk->begin, at - chunk->begin);
     while (lines->count > 0 &&
            compare_positions(&lines->runs[lines->count - 1].begin, &lines->at) > 0)
@@ -258,7 +260,10 @@ bool lines_first(struct lines *lines, struct reason *what)
                    compare_positions(&front->end, &lines->at) == 0;
     bool known = lines->first_out == lines->at.file && (at_start || reaches);
     uint64_t line = 1 + lines->newlines + (known && !at_start ? front->newlines : 0);
-    if (known)
+    if (known && lines->counted_from > 0)
+        reason_of(what, lines->name, "line %" PRIu64 " after byte %" PRIu64 ": %s", line,
+                  lines->counted_from, lines->what.text);
+    else if (known)
         reason_of(what, lines->name, "line %" PRIu64 ": %s", line, lines->what.text);
     pthread_mutex_unlock(&lines->lock);
     return known;

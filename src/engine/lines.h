@@ -23,8 +23,9 @@ void lines_add(struct lines *lines, const struct chunk *chunk, uint64_t newlines
 void lines_add_unseen(struct lines *lines, const struct chunk *chunk);
 
 /* Whether the first such sample and its line are known, as all chunks up to it were added. Then
- * *what is "NAME: line N: 'TOKEN' is not a number", or what else is wrong with the line. Any
- * thread; cheap while there is none. */
+ * *what is "NAME: line N: 'TOKEN' is not a number", or what else is wrong with the line; of a share
+ * that does not begin with the FILE "line N after byte M". Any thread; cheap while there is none.
+ */
 bool lines_first(struct lines *lines, struct reason *what);
 
 /* Frees it; does nothing with NULL. */

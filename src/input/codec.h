@@ -35,6 +35,7 @@ enum unit_extent {
 struct codec_unit {
     uint64_t size;    /* compressed bytes: of a whole one; of a part, up to the link at which follow
                        * goes on, or 0: it cannot */
+    bool is_stated;   /* of a part: size is that of the whole unit, as its first bytes say */
     size_t trailer;   /* of a part that can be followed: bytes after its last block */
     uint64_t memory;  /* bytes that decoding it must keep at hand; 0: not known */
     uint64_t content; /* bytes that it says it holds, which may be wrong; or UNIT_UNSIZED */

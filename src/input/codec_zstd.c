@@ -6,9 +6,10 @@
 #include <zstd_errors.h>
 
 #define MAGIC_SIZE 4
-#define LINK_SIZE 3     /* a block's header */
-#define CHECKSUM_SIZE 4 /* of the content, at a frame's end */
-#define HEADER_MAX 18   /* bytes of a frame's header; ZSTD_FRAMEHEADERSIZE_MAX is not stable */
+#define LINK_SIZE 3        /* a block's header */
+#define SKIPPABLE_HEADER 8 /* bytes of a magic number and a size */
+#define CHECKSUM_SIZE 4    /* of the content, at a frame's end */
+#define HEADER_MAX 18      /* bytes of a frame's header; ZSTD_FRAMEHEADERSIZE_MAX is not stable */
 
 static const unsigned char frame_magic[MAGIC_SIZE] = {0x28, 0xb5, 0x2f, 0xfd};
 
@@ -33,6 +34,16 @@ static enum codec_magic zstd_magic(const unsigned char *head, size_t len)
     if (!is_frame && !is_skippable)
         return MAGIC_OTHER;
     return seen == MAGIC_SIZE ? MAGIC_MATCH : MAGIC_PART;
+}
+
+/* Bytes of the skippable frame at in[0..len) (RFC 8878, section 3.1.2); 0 if it is none, or too few
+ * are there to tell. */
+static uint64_t skippable_size(const unsigned char *in, size_t len)
+{
+    if (len < SKIPPABLE_HEADER || memcmp(in, frame_magic, sizeof frame_magic) == 0)
+        return 0;
+    uint32_t size = in[4] | (uint32_t)in[5] << 8 | (uint32_t)in[6] << 16 | (uint32_t)in[7] << 24;
+    return SKIPPABLE_HEADER + (uint64_t)size;
 }
 
 /* The content size that the header of the frame at in[0..len) states; UNIT_UNSIZED if it states
@@ -100,6 +111,10 @@ static enum unit_extent zstd_look(const unsigned char *in, size_t len, struct co
     }
     if (ZSTD_getErrorCode(size) != ZSTD_error_srcSize_wrong)
         return UNIT_UNKNOWN;
+    unit->size = skippable_size(in, len);
+    unit->is_stated = unit->size > 0;
+    if (unit->is_stated)
+        return UNIT_PART;
     unit->size = frame_header_size(in, len);
     unit->trailer = unit->size > 0 && in[4] & 4 ? CHECKSUM_SIZE : 0;
     return UNIT_PART;

@@ -3,15 +3,30 @@
 
 #include <string.h>
 
+/* Of a share, the last record goes on after its last segment. 0 or -1. */
+static int complete_last(struct source *source, const struct open_input *open, struct span *done)
+{
+    struct reason why;
+    for (struct span *seam = done; seam && source->options.share; seam = seam->next)
+        if (seam->to_end && part_complete(&open->input, &source->options.decoding, seam, &why) != 0)
+            return source_fail(source, &why);
+    return 0;
+}
+
 int decoding_keep_seams(struct reader *reader, struct open_input *open, struct span *span)
 {
     struct span **end = &reader->seams;
     while (*end)
         end = &(*end)->next;
-    reader->seams_origin = (struct origin){.at.file = open->at.file, .name = open->input.name};
-    if (seams_add(&open->seams, span, end) == 0)
-        return 0;
-    return source_fail_for_memory(reader->source, open->input.name);
+    reader->seams_origin = (struct origin){
+        .at.file = open->at.file,
+        .name = open->input.name,
+        .counted_from = open->input.counted_from,
+        .column = open->input.column,
+    };
+    if (seams_add(&open->seams, span, end) != 0)
+        return source_fail_for_memory(reader->source, open->input.name);
+    return complete_last(reader->source, open, *end);
 }
 
 static int fail_within_value(struct reader *reader, size_t len, size_t size)

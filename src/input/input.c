@@ -72,7 +72,9 @@ ssize_t input_take(struct input *input, void *buf, size_t cap, struct reason *wh
     bool is_checked = input->range.is_stated && !input->codec;
     uint64_t left = input->limit - input->taken;
     struct reason fault;
-    if (input->ended || (left == 0 && !(is_checked && input->range.is_whole)))
+    if (left == 0 && !(is_checked && input->range.is_whole))
+        input->ended = true;
+    if (input->ended)
         return 0;
     size_t len = left > 0 && left < cap ? (size_t)left : cap;
     ssize_t got = read_patiently(input, buf, len, input->taken);
@@ -139,7 +141,8 @@ static enum codec_magic recognise_head(struct input *input, const unsigned char 
 static int recognise_file(struct input *input, struct reason *why)
 {
     unsigned char head[CODEC_MAGIC_MAX];
-    bool is_tiny = input->opened_size > 0 && input->opened_size < sizeof head;
+    bool is_known = input->opened_size > 0 || input->is_cut;
+    bool is_tiny = is_known && input->opened_size < sizeof head;
     ssize_t got =
         input_read_at(input, head, is_tiny ? (size_t)input->opened_size : sizeof head, 0, why);
     if (got < 0)
@@ -217,7 +220,7 @@ static int look_at_file(struct input *input, struct reason *why)
 }
 
 int input_open(struct input *input, const char *operand, const struct input_options *options,
-               struct reason *why)
+               struct share_cut *cut, struct reason *why)
 {
     bool standard = strcmp(operand, "-") == 0;
     *input = (struct input){.name = standard ? "standard input" : operand,
@@ -234,11 +237,18 @@ int input_open(struct input *input, const char *operand, const struct input_opti
         return -1;
     }
     bool is_nothing = input->range.begin == input->range.end; /* whatever the format */
-    if (look_at_file(input, why) == 0 && (is_nothing || recognise(input, options, why) == 0) &&
-        enter_range(input, &options->content, why) == 0 && input_trim(input, why) == 0)
-        return 0;
-    input_close(input);
-    return -1;
+    int rc = look_at_file(input, why);
+    if (rc == 0 && cut)
+        rc = part_check(input, cut, why);
+    if (rc == 0 && !is_nothing)
+        rc = recognise(input, options, why);
+    if (rc == 0)
+        rc = enter_range(input, &options->content, why);
+    if (rc == 0)
+        rc = cut ? part_enter(input, cut, &options->decoding, why) : input_trim(input, why);
+    if (rc != 0)
+        input_close(input);
+    return rc;
 }
 
 bool input_needs_positions(const struct input *input)
@@ -249,7 +259,7 @@ bool input_needs_positions(const struct input *input)
 
 bool input_parallel(const struct input *input)
 {
-    return input->regular && !input->codec && input->taken < input->size;
+    return input->regular && !input->codec && input->taken < input->end;
 }
 
 /* --- its bytes --- */

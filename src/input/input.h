@@ -10,6 +10,7 @@
 #include "foreign.h"
 #include "heading.h"
 #include "kept.h"
+#include "part.h"
 #include "units.h"
 
 #include <stdbool.h>
@@ -32,6 +33,7 @@ struct input_options {
     const struct field *field; /* of lines; it must outlive the inputs */
     size_t kept_most;  /* bytes of a compressed stream that are kept while an engine decompresses it
                         * by itself, in case it fails; 0: 256 MiB */
+    struct share *share;       /* of the FILEs; NULL: all of them */
     size_t batch_size; /* bytes of compressed units after which a batch is complete; 0: as many as
                         * are read at a time */
 };
@@ -42,10 +44,12 @@ struct input {
     int error;         /* errno, if it could not be opened; otherwise 0 */
     bool regular;      /* pread works */
     bool may_be_short; /* regular, without blocks on a disk: may end before its size, as in /sys */
+    bool is_cut;       /* regular: opened_size bytes are read, whatever was added since */
     off_t base;        /* regular: where reading begins; standard input may stand anywhere */
     uint64_t skipped;  /* regular: bytes between where it stood and base */
     uint64_t opened_size; /* regular: bytes to read, from base on, as known when it was opened */
     uint64_t size;        /* of these, in whole records */
+    uint64_t end;         /* of these, where pieces end: a share may have less than all */
     uint64_t taken; /* bytes of the file handed out so far, to readers in parallel or in series */
     uint64_t limit; /* bytes that may be taken at most */
     bool ended;     /* a stream gave its end; a terminal would go on after it */
@@ -61,17 +65,20 @@ struct input {
     bool keeps;         /* the first of these */
     size_t batch_size;  /* as in the options */
     const struct content_options *content;
-    struct records records; /* where what is read in order was cut */
-    bool has_header;        /* the first record, a header, was not handed out yet */
-    int32_t column;         /* of lines: what the name of a column stands for; 0: not known, or not
-                             * needed */
+    struct records records;  /* where what is read in order was cut */
+    bool has_header;         /* the first record, a header, was not handed out yet */
+    struct part_edges edges; /* compressed: of the share, if there are shares */
+    uint64_t counted_from;   /* bytes of the FILE, as stored, before those of the share */
+    int32_t column;          /* of lines: what the name of a column stands for; 0: not known, or not
+                              * needed */
 };
 
 /* Opens operand ("-": standard input), looks at its first bytes if the options ask for it, and
- * leaves out those before the range, which may wait for a pipe. A pipe is enlarged to 1 MiB. 0, or
- * -1 with the reason set and nothing left open. The name must outlive the input. */
+ * leaves out those before the range, which may wait for a pipe. A pipe is enlarged to 1 MiB. With a
+ * cut, which gets the fingerprint, only what belongs to it is read. 0, or -1 with the reason set
+ * and nothing left open. The name must outlive the input. */
 int input_open(struct input *input, const char *operand, const struct input_options *options,
-               struct reason *why);
+               struct share_cut *cut, struct reason *why);
 
 /* Whether it must be known of each unit of a compressed file how many bytes of content stand before
  * it: values are cut by that, and ranges begin and end by it. */
@@ -83,12 +90,16 @@ ssize_t input_read_at(const struct input *input, void *buf, size_t len, uint64_t
                       struct reason *why);
 
 /* Takes off the size what may not be a whole record; what is read in series begins there. Finds the
- * column that is named, if pieces are read at all. 0, or -1 with the reason set. input_open does
- * it.
+ * column that is named, if pieces are read at all. 0, or -1 with the reason set. input_open does it
+ * where there are no shares.
  */
 int input_trim(struct input *input, struct reason *why);
 
-/* Whether bytes [taken, size) may be read by several threads at once with input_read_piece. */
+/* Finds the column that is named, if one is, in the header of a file that is read in pieces. 0, or
+ * -1 with the reason set. */
+int input_find_column(struct input *input, struct reason *why);
+
+/* Whether bytes [taken, end) may be read by several threads at once with input_read_piece. */
 bool input_parallel(const struct input *input);
 
 /* Reads the records of a piece, file bytes [offset, offset + len) of those that are read by several

@@ -32,11 +32,11 @@ static int64_t tail_of_text(const struct input *input, struct reason *why)
     }
 }
 
-/* Finds the named column in the header of a file that is read in pieces. 0, or -1 with the reason
- * set. */
-static int find_column(struct input *input, struct reason *why)
+int input_find_column(struct input *input, struct reason *why)
 {
     int32_t column = 0;
+    if (!input->has_header || !input->records.field->name || input->size == 0)
+        return 0;
     for (size_t len = TAIL_FIRST;; len *= 4) {
         size_t most = input->size < len ? (size_t)input->size : len;
         unsigned char *text = malloc(most + 1);
@@ -60,15 +60,16 @@ static int find_column(struct input *input, struct reason *why)
 
 int input_trim(struct input *input, struct reason *why)
 {
-    input->size = input->opened_size;
+    input->size = input->end = input->opened_size;
     if (input->codec)
         return 0;
     if (!records_are_text(input->records.size)) {
         input->size -= input->size % input->records.size;
+        input->end = input->size;
         return 0;
     }
     if (input_is_serial(input))
-        input->size = 0;
+        input->size = input->end = 0;
     if (input->size == 0)
         return 0;
     int64_t tail = tail_of_text(input, why);
@@ -78,8 +79,8 @@ int input_trim(struct input *input, struct reason *why)
         input->records.too_long = true; /* what follows of it will be dropped */
     else
         input->size -= (uint64_t)tail;
-    bool is_named = input->has_header && input->records.field->name && input->size > 0;
-    return is_named ? find_column(input, why) : 0;
+    input->end = input->size;
+    return input_find_column(input, why);
 }
 
 /* --- pieces --- */
@@ -137,7 +138,9 @@ ssize_t input_read_piece(const struct input *input, struct chunk *chunk, size_t 
 bool input_is_serial(const struct input *input)
 {
     const struct field *field = input->records.field;
-    return field && (field->kind == FIELD_CSV || (field->name && input->codec));
+    if (!field || field->kind == FIELD_CSV)
+        return field != NULL;
+    return field->name && input->codec && input->column == 0;
 }
 
 int input_take_header(struct input *input, struct chunk *chunk, struct reason *why)

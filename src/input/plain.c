@@ -49,7 +49,7 @@ static int read_parallel(struct source *source, struct chunk *chunk)
 {
     struct open_input *open = source->current;
     struct input *input = &open->input;
-    uint64_t offset = input->taken, left = input->size - offset;
+    uint64_t offset = input->taken, left = input->end - offset;
     size_t len = left < chunk->cap ? (size_t)left : chunk->cap;
     chunk->origin.has_header = input->has_header;
     input->has_header = false;

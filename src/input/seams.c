@@ -14,7 +14,7 @@ struct span *span_open(uint64_t segment, size_t size, uint64_t phase, bool is_en
     span->wanted = is_text ? 0 : (size_t)((size - phase % size) % size);
     span->most = records_most(size) + is_text;
     span->has_boundary = is_end || (!is_text && span->wanted == 0);
-    span->is_end = is_end;
+    span->is_end = span->to_end = is_end;
     return span;
 }
 
@@ -101,14 +101,20 @@ int span_take_tail(struct span *span, const struct records *records)
 
 /* --- seams --- */
 
-int seams_open(struct seams *seams)
+int span_extend(struct span *span, const unsigned char *data, size_t len)
+{
+    return fragment_append(&span->head, span->most, data, len);
+}
+
+int seams_open(struct seams *seams, bool is_first, bool goes_on)
 {
     /* The FILE begins as if a segment without any content had ended. */
     seams->spans = span_open(0, 1, 0, true);
     if (!seams->spans)
         return -1;
-    seams->spans->is_end = false;
-    seams->spans->is_first = true;
+    seams->spans->is_end = seams->spans->to_end = false;
+    seams->spans->is_first = is_first;
+    seams->spans->tail.given = goes_on;
     pthread_mutex_init(&seams->lock, NULL);
     return 0;
 }
@@ -142,6 +148,8 @@ static int merge(struct span *span, struct span **left)
         next->is_first = span->is_first;
         span->is_first = false;
     }
+    if (!span->has_boundary)
+        span->to_end = next->to_end;
     if (next->has_boundary)
         fragment_move(&span->tail, &next->tail);
     span->has_boundary |= next->has_boundary;

@@ -26,7 +26,8 @@ struct span {
     size_t wanted;        /* of values: the bytes of head; of text not used */
     size_t most;          /* bytes of a fragment */
     bool has_boundary;    /* a record begins or ends in it; otherwise all of it is in head */
-    bool is_end;          /* the end of the FILE, not a segment */
+    bool is_end;          /* the end of the FILE, or of the share; not a segment */
+    bool to_end;          /* its first boundary is that end */
     bool is_first;        /* the record in tail, and then in head, is the FILE's first */
     struct fragment head; /* up to the first boundary */
     struct fragment tail; /* from the last one */
@@ -37,8 +38,9 @@ struct seams {
     struct span *spans; /* ascending; between them are segments that are not decoded yet */
 };
 
-/* Initializes the seams of a FILE. 0, or -1: out of memory. */
-int seams_open(struct seams *seams);
+/* Initializes the seams of a FILE: segment 0 is the first of it, or a record that began before goes
+ * on in it and is dropped, or neither. 0, or -1: out of memory. */
+int seams_open(struct seams *seams, bool is_first, bool goes_on);
 
 /* Frees what is left. */
 void seams_close(struct seams *seams);
@@ -59,10 +61,13 @@ int span_take_head(struct span *span, const struct records *records, struct chun
 /* The segment has ended as records were cut. 0, or -1: out of memory. */
 int span_take_tail(struct span *span, const struct records *records);
 
+/* Appends bytes to the head of a span. 0, or -1: out of memory. */
+int span_extend(struct span *span, const unsigned char *data, size_t len);
+
 /* Adds a span, which belongs to the seams then. Sets *done to the seams that this completes, the
  * caller's, which it closes one by one; NULL if there is none. In each, `head` is the record
- * between the segments begin - 1 and begin, which may be empty, and is_end tells that the FILE ends
- * with it. 0, or -1: out of memory. Any thread. */
+ * between the segments begin - 1 and begin, which may be empty, is_end tells that the FILE ends
+ * with it, and to_end that it goes up to that end. 0, or -1: out of memory. Any thread. */
 int seams_add(struct seams *seams, struct span *span, struct span **done);
 
 #endif

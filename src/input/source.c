@@ -1,4 +1,5 @@
 /* The FILEs, the turn, and what happened. */
+#include "share.h"
 #include "source_internal.h"
 
 #include <errno.h>
@@ -46,6 +47,8 @@ static void order_operands(struct source *source)
         struct operand *operand = &source->operands[i];
         bool regular = is_regular(operand->name, &operand->size);
         operand->size = content_before(&range, operand->size);
+        if (operand->cut)
+            operand->size = operand->cut->end - operand->cut->begin;
         operand->is_alone = !regular || (standard > 1 && strcmp(operand->name, "-") == 0);
         all_regular &= regular;
         source->left += operand->size;
@@ -53,6 +56,19 @@ static void order_operands(struct source *source)
     source->size = all_regular ? atomic_load(&source->left) : 0;
     if (all_regular)
         qsort(source->operands, source->count, sizeof source->operands[0], compare_operands);
+}
+
+/* Of a share, only the FILEs that it has something of. */
+static void name_operands(struct source *source, char *const *operands, size_t count)
+{
+    struct share *share = source->options.share;
+    source->count = share ? share->count : count ? count : 1;
+    for (size_t i = 0; i < source->count; i++) {
+        struct operand *operand = &source->operands[i];
+        operand->number = i;
+        operand->cut = share ? &share->cuts[i] : NULL;
+        operand->name = share ? share->cuts[i].name : count ? operands[i] : standard_input[i];
+    }
 }
 
 struct source *source_open(char *const *operands, size_t count, const struct input_options *options)
@@ -65,10 +81,8 @@ struct source *source_open(char *const *operands, size_t count, const struct inp
         return NULL;
     }
     source->operands = all;
-    source->count = count ? count : 1;
-    for (size_t i = 0; i < source->count; i++)
-        all[i] = (struct operand){.name = count ? operands[i] : standard_input[i], .number = i};
     source->options = *options;
+    name_operands(source, operands, count);
     order_operands(source);
     source->admission.limit = DECODING_SIZE;
     pthread_mutex_init(&source->turn, NULL);
@@ -174,14 +188,17 @@ static enum found open_operand(struct reader *reader, const struct operand *oper
     struct source *source = reader->source;
     struct open_input *open = calloc(1, sizeof *open);
     struct reason why;
-    bool opened = open && input_open(&open->input, operand->name, &source->options, &why) == 0;
+    bool opened =
+        open && input_open(&open->input, operand->name, &source->options, operand->cut, &why) == 0;
     bool is_short = open && !opened && (open->input.error == EMFILE || open->input.error == ENFILE);
     if (is_short && admission_refuse_file(reader)) {
         free(open);
         return FOUND_SHORTAGE;
     }
     bool has_seams = opened && open->input.codec && open->input.records.size != 1;
-    if (has_seams && seams_open(&open->seams) != 0) {
+    const struct part_edges *edges = opened ? &open->input.edges : NULL;
+    bool is_first = opened && (edges->is_first || !operand->cut);
+    if (has_seams && seams_open(&open->seams, is_first, edges->goes_on) != 0) {
         input_close(&open->input);
         opened = false;
         reason_of(&why, operand->name, "out of memory");
@@ -194,6 +211,7 @@ static enum found open_operand(struct reader *reader, const struct operand *oper
         return FOUND_FAILURE;
     }
     open->at.file = operand->number;
+    open->content = edges->content;
     source_use(source, open);
     source_set_current(source, open);
     foreign_note(&source->foreign, open->input.foreign, open->input.name, operand->number);
@@ -225,7 +243,7 @@ static enum found find_input(struct reader *reader)
         return found;
     const struct input *input = &source->current->input;
     if (input_parallel(input))
-        atomic_fetch_add(&source->left, input->size);
+        atomic_fetch_add(&source->left, input->end - input->taken);
     if (input->codec && content_is_partial(&input->range))
         atomic_store(&source->is_unsized, true);
     return found;
@@ -233,8 +251,10 @@ static enum found find_input(struct reader *reader)
 
 void source_begin_chunk(const struct open_input *open, struct position *at, struct chunk *chunk)
 {
-    chunk->origin =
-        (struct origin){.at = *at, .name = open->input.name, .column = open->input.column};
+    chunk->origin = (struct origin){.at = *at,
+                                    .name = open->input.name,
+                                    .counted_from = open->input.counted_from,
+                                    .column = open->input.column};
     at->index++;
 }
 
@@ -335,7 +355,7 @@ int source_read(struct reader *reader, const struct source_sink *sink, struct ch
 
 size_t source_files(const struct source *source)
 {
-    return source->count;
+    return source->count ? source->count : 1;
 }
 
 uint64_t source_left(struct source *source)

@@ -45,8 +45,9 @@ struct admission {
 
 struct operand {
     const char *name;
-    size_t number; /* as given, from 0 */
-    uint64_t size; /* of a regular file, bytes to read as far as known; otherwise 0 */
+    size_t number;         /* as given, from 0; of a share, among those that it has */
+    struct share_cut *cut; /* what the share has of it; NULL: there are no shares */
+    uint64_t size;         /* of a regular file, bytes to read as far as known; otherwise 0 */
     bool is_alone; /* not opened while another input is open: a stream that is read in order, whose
                     * writer may count on that, and standard input, which may be given twice */
 };

@@ -21,7 +21,8 @@ static bool is_suitable(const struct open_input *open)
                     !input->has_header;
     if (!input->regular)
         return is_plain && input->taken == input->units.len && input->units.offset == 0;
-    return is_plain && !input->may_be_short && input->opened_size > 0 && input->taken == 0;
+    return is_plain && !input->may_be_short && input->opened_size > 0 && input->taken == 0 &&
+           input->edges.next == input->edges.file_end;
 }
 
 /* Begins to keep a stream with its first bytes, which are waited for if none was read to recognise

@@ -1,0 +1,4 @@
+#!/bin/sh
+# part.sh on the emulated GPU.
+. "${srcdir:-.}/tests/helpers/emulated.sh"
+exec "${srcdir:-.}/tests/cli/part.sh"
