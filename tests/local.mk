@@ -108,6 +108,7 @@ unit_tests = \
 	tests/unit/test_paged_counts \
 	tests/unit/test_plot \
 	tests/unit/test_quantile \
+	tests/unit/test_share \
 	tests/unit/test_show \
 	tests/unit/test_show_number \
 	tests/unit/test_text_cuts \
@@ -139,6 +140,8 @@ tests_unit_test_number_parsers_LDADD = $(libraries)
 tests_unit_test_paged_counts_LDADD = $(libraries)
 tests_unit_test_plot_LDADD = $(libraries)
 tests_unit_test_quantile_LDADD = $(libraries) -lm
+tests_unit_test_share_LDADD = $(libraries)
+tests_unit_test_share_LDFLAGS = $(reading_by_turns)
 tests_unit_test_show_LDADD = $(libraries)
 tests_unit_test_show_number_LDADD = $(libraries) -lm
 tests_unit_test_text_cuts_LDADD = $(with_device)
