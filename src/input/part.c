@@ -90,7 +90,7 @@ static int enter_plain(struct input *input, const struct share_cut *cut, struct 
         return -1;
     input->has_header &= input->taken == 0;
     input->counted_from = input->taken > 0 ? input->skipped + input->taken : 0;
-    input->limit = input->end; /* nothing is read in order */
+    input->ended = true; /* nothing is read in order */
     return 0;
 }
 

@@ -77,6 +77,7 @@ tiles()
         sed 's/^/  standard error: /' all.err
         return
     fi
+    while [ -n "$1" ] && [ ! -e "$1" ]; do shift; done
     for file in "$@"; do wc -c <"$file"; done >sizes
     grep -o '"list":{[^}]*}' all | sort -u >lists
     check "$what: one list" [ "$(wc -l <lists)" -eq 1 ]
@@ -177,4 +178,126 @@ for kind in "" .zst .unsized .whole .mixed .gz; do
     every=$all
     tiles "words$kind" 7 words$kind
 done
+
+# --- what else a FILE is cut by ---
+
+# Quotes are known from the beginning only: a FILE belongs to one share.
+adds_up "CSV" -n --csv -k 2 --header-line --nonzero --threads=2 quoted one quoted
+adds_up "CSV by name" -n --csv -k size --header-line --nonzero quoted quoted
+tiles "CSV" 5 -n --csv -k 2 quoted lines
+for range in --skip=999 --length=5001 "--skip=7 --length=6006" --skip=99999 --length=0; do
+    for kind in "" .zst; do
+        adds_up "$range$kind, bytes" $range odd$kind
+        adds_up "$range$kind, numbers" -n --nonzero $range words$kind few$kind
+        adds_up "$range$kind, values" --values=u24 --min=0 --max=16777215 --bins=3 $range values$kind
+    done
+done
+{ printf '\223NUMPY\001\000\166\000'; printf "%-117s\n" "{'descr': '<u2', 'fortran_order': False, 'shape': (6000,)}"; cat values; } >array.npy
+frames 401 array.npy
+for file in array.npy array.npy.zst array.npy.whole; do
+    adds_up "$file" --values=u16 --min=0 --max=65535 --bins=5 $file values.zst
+done
+every=$numbers
+[ "$SCALE" = small ] && lists="1 3 17" || lists=$every
+for n in $lists; do
+    tiles "several FILEs" "$n" empty words one few empty odd.zst empty
+    tiles "FILEs of one byte" "$n" one one one
+    tiles "empty FILEs" "$n" empty empty
+    tiles "one empty FILE" "$n" empty
+done
+adds_up "one byte" one
+adds_up "nothing" empty
+adds_up "the same FILE twice" -n --nonzero few few.zst few few.zst
+adds_up "without decompression" -d none --letters=3 words.zst
+
+# --- numbers that are not, and where they are ---
+
+for file in words words.zst; do
+    k=1
+    while [ $k -le 5 ]; do
+        run -n --invalid=error --part=$k/5 $file
+        case $k in
+        1) refuses "an invalid number in share 1 of $file" 1 "$file: line " "' is not a number" ;;
+        *) refuses "an invalid number in share $k of $file" 1 "$file: line " " after byte " "' is not a number" ;;
+        esac
+        line=$(sed -n 's/.*: line \([0-9]*\).*/\1/p' err)
+        from=$(sed -n 's/.* after byte \([0-9]*\):.*/\1/p' err)
+        tail -c +$((${from:-0} + 1)) $file >rest
+        case $file in
+        *.zst) "$GPUHISTO" $ANY_MODE -n --invalid=error rest 2>err.rest >/dev/null
+            check "$file, share $k: the line from there on" [ "$(sed 's/.*: line \([0-9]*\).*/\1/' err.rest)" = "$line" ] ;;
+        *) check "$file, share $k: the line from there on" [ -n "$(sed -n "${line}p" rest | grep x)" ] ;;
+        esac
+        k=$((k + 1))
+    done
+done
+
+# --- refusals ---
+
+run --part=1/2 <words
+refuses "standard input" 2 "--part: standard input cannot be shared"
+run --part=1/2 words - <lines
+refuses "standard input among FILEs" 2 "--part: standard input cannot be shared"
+mkfifo fifo
+mkdir folder
+run --part=1/2 words fifo
+refuses "a pipe" 2 "fifo: a pipe cannot be shared"
+run --part=1/2 folder words
+refuses "a directory" 2 "folder: a directory cannot be shared"
+run --part=1/2 /dev/null
+refuses "a device" 2 "/dev/null: a device cannot be shared"
+run --part=1/2 words missing
+refuses "a FILE that is not there" 1 "missing: No such file"
+for value in '' / 1 1/ /1 0/1 2/1 1/0 1/1000001 -1/2 1/-2 +1/2 1/2/3 1/x x/2 ' 1/2' 1/2K \
+    99999999999999999999999999/1 1/99999999999999999999; do
+    run --part="$value" words
+    refuses "usage: --part=$value" 2 "--part=$value: must be K/N, such as 1/4"
+done
+run --part=1/2 --each words
+refuses "with --each" 2 "--part: cannot be combined with --each"
+run --part=1/2 --interval=1 words
+refuses "with --interval" 2 "--part: cannot be combined with --each or --interval"
+run --part=1/2 -n --bins=7 words
+refuses "bins that follow from what is seen" 2 "--part: "
+run --part=1000000/1000000 one
+oracle bytes <one
+counts "the last of a million shares" expected
+run --part=999999/1000000 one
+oracle bytes <empty
+counts "an empty share" expected
+if [ -r /proc/version ] && [ "$(stat -c %s /proc/version)" -eq 0 ]; then
+    run --part=1/1 /proc/version
+    refuses "a file that claims to be empty" 1 "/proc/version: states a size of 0"
+fi
+head -c $(($(wc -c <words.zst) - 10)) words.zst >cut.zst
+k=1
+found=0
+while [ $k -le 7 ]; do
+    run -n --part=$k/7 cut.zst
+    if [ "$(cat status)" -ne 0 ]; then
+        refuses "share $k of truncated data" 1 "cut.zst: truncated zstd data"
+        found=$((found + 1))
+    fi
+    k=$((k + 1))
+done
+check "truncated data: $found shares fail" [ $found -eq 1 ] || [ $found -eq 2 ]
+head -c 11999 values >cut
+found=0
+for k in 1 2 3 4; do
+    run --values=u16 --part=$k/4 cut
+    if [ "$(cat status)" -ne 0 ]; then
+        refuses "share $k of a cut value" 1 "cut: ends within a value, 1 of its 2 bytes"
+        found=$((found + 1))
+    fi
+done
+check "a cut value: $found shares fail" [ $found -eq 1 ]
+if can_interpose; then
+    run_as env LD_PRELOAD="$HELPERS/interpose.so" FAULT_SIZE=100 "$GPUHISTO" $ENGINE --part=1/1 words
+    refuses "a FILE that became shorter" 1 "words: became shorter"
+    oracle bytes <words
+    run_as env LD_PRELOAD="$HELPERS/interpose.so" FAULT_SIZE=99999 "$GPUHISTO" $ENGINE --part=1/1 words
+    counts "a FILE that grew" expected
+else
+    skip_part "FILEs that change: $why_not"
+fi
 summary
