@@ -20,7 +20,8 @@ struct part_edges {
     bool is_first;     /* no content comes before */
     bool goes_on;      /* a record that began before them goes on in them: it is not counted here */
     uint64_t content;  /* bytes of content before them, if it must be known of this FILE */
-    uint64_t next;     /* where in the FILE the units of the next share begin, */
+    uint64_t first;    /* where in the FILE they begin, */
+    uint64_t next;     /* the units of the next share begin, */
     uint64_t file_end; /* and the FILE ends */
 };
 

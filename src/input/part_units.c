@@ -18,14 +18,13 @@ static bool ends_cuts(const struct unit_walk *walk, enum walk_step step)
                                    input_needs_positions(walk->input));
 }
 
-/* Finds the units that begin in the cut: bytes [*first, edges->next) of the FILE. 0 or -1. */
-static int find_units(struct input *input, const struct share_cut *cut, uint64_t *first,
-                      struct reason *why)
+/* Finds the units that begin in the cut: bytes [first, next) of the FILE. 0 or -1. */
+static int find_units(struct input *input, const struct share_cut *cut, struct reason *why)
 {
     struct part_edges *edges = &input->edges;
     struct unit_walk walk;
     bool has_first = cut->begin == 0;
-    *first = has_first ? 0 : cut->size;
+    edges->first = has_first ? 0 : cut->size;
     edges->next = cut->size;
     if (has_first && cut->end == cut->size)
         return 0;
@@ -34,7 +33,7 @@ static int find_units(struct input *input, const struct share_cut *cut, uint64_t
     enum walk_step step;
     while ((step = unit_walk_next(&walk, why)) == WALK_UNIT && !ends_cuts(&walk, step)) {
         if (!has_first && walk.offset >= cut->begin) {
-            *first = walk.offset;
+            edges->first = walk.offset;
             has_first = true;
         }
         if (walk.offset >= cut->end) {
@@ -47,7 +46,7 @@ static int find_units(struct input *input, const struct share_cut *cut, uint64_t
             edges->content = content_add(edges->content, walk.unit.content);
     }
     if (ends_cuts(&walk, step) && !has_first && walk.offset >= cut->begin)
-        *first = walk.offset;
+        edges->first = walk.offset;
     if (ends_cuts(&walk, step) && walk.offset >= cut->end)
         edges->next = walk.offset;
     unit_walk_end(&walk);
@@ -120,10 +119,10 @@ static bool ends_record(size_t size, unsigned char byte)
 
 /* Finds out whether a record goes on from before, and whether anything comes before at all. 0 or
  * -1. */
-static int find_edge(struct input *input, const struct codec_options *options, uint64_t first,
-                     struct reason *why)
+static int find_edge(struct input *input, const struct codec_options *options, struct reason *why)
 {
     struct part_edges *edges = &input->edges;
+    const uint64_t first = edges->first;
     size_t size = input->records.size;
     unsigned char last = 0;
     edges->is_first = first == 0;
@@ -207,7 +206,6 @@ int part_enter_units(struct input *input, const struct share_cut *cut,
     const struct field *field = input->records.field;
     bool is_csv = field && field->kind == FIELD_CSV;
     bool is_whole = is_csv || content_is_partial(&input->range);
-    uint64_t first = 0;
     edges->file_end = edges->next = cut->size;
     edges->is_first = true;
     if (!is_whole && (cut->begin > 0 || cut->end < cut->size)) {
@@ -217,11 +215,11 @@ int part_enter_units(struct input *input, const struct share_cut *cut,
             return -1;
     }
     if (is_whole)
-        first = cut->begin == 0 ? 0 : cut->size;
-    else if (find_units(input, cut, &first, why) != 0 || find_edge(input, options, first, why) != 0)
+        edges->first = cut->begin == 0 ? 0 : cut->size;
+    else if (find_units(input, cut, why) != 0 || find_edge(input, options, why) != 0)
         return -1;
-    units_seek(input, first);
-    input->counted_from = edges->is_first ? 0 : first;
+    units_seek(input, edges->first);
+    input->counted_from = edges->is_first ? 0 : edges->first;
     input->opened_size = input->limit = edges->next;
     return 0;
 }

@@ -10,6 +10,15 @@
 /* How long to wait for a stream before the engine, which is busy, is looked at again. */
 #define LOOK_MS 1
 
+/* Whether no record is cut where a share begins, or ends: such records are put together only where
+ * they are decoded. */
+static bool has_whole_records(const struct input *input)
+{
+    const struct part_edges *edges = &input->edges;
+    bool is_all = input->taken == 0 && edges->next == edges->file_end;
+    return input->records.size == 1 || is_all;
+}
+
 /* Whether nothing but its bytes need be known of the FILE: what the content begins with is looked
  * for, and headers and ranges are left out, only where it is decoded. What an engine left is not
  * given to it again. */
@@ -21,8 +30,9 @@ static bool is_suitable(const struct open_input *open)
                     !input->has_header;
     if (!input->regular)
         return is_plain && input->taken == input->units.len && input->units.offset == 0;
-    return is_plain && !input->may_be_short && input->opened_size > 0 && input->taken == 0 &&
-           input->edges.next == input->edges.file_end;
+    bool is_untouched = input->taken == input->edges.first;
+    return is_plain && !input->may_be_short && is_untouched && input->taken < input->opened_size &&
+           has_whole_records(input);
 }
 
 /* Begins to keep a stream with its first bytes, which are waited for if none was read to recognise
@@ -65,7 +75,8 @@ bool undecoded_take(struct reader *reader, const struct source_sink *sink)
     decoding->open = open;
     decoding->undecoder = engine;
     decoding->undecoded = chunk;
-    decoding->undecoded_next = (struct undecoded_next){.is_wanted = true, .need = 1};
+    decoding->undecoded_next = (struct undecoded_next){
+        .is_wanted = true, .at = input->regular ? input->taken : 0, .need = 1};
     source_set_current(source, NULL);
     admission_begin(reader);
     helpers_leave(&source->helpers, &reader->helper);
