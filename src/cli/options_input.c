@@ -2,6 +2,7 @@
 #include "option.h"
 #include "parse.h"
 #include "src/input/fingerprint.h"
+#include "src/report/format.h"
 
 #include <string.h>
 
@@ -109,6 +110,7 @@ int part_settle(const struct draft *draft, struct reason *why)
     if (options->report.most_bins > 0)
         return option_wrong(why, "--part: bins that follow from what is seen would differ in each "
                                  "share; use --min and --max with --bins, or --digits");
+    options->part.wants_fingerprints = strcmp(format_names[options->report.format], "json") == 0;
     options->part.is_whole = options->histogram.field.kind == FIELD_CSV;
     return 0;
 }

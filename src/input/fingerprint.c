@@ -3,7 +3,6 @@
 #ifdef HAVE_XXHASH
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -37,10 +36,8 @@ static int read_all(int fd, unsigned char *data, size_t len, uint64_t offset)
 int fingerprint_file(int fd, uint64_t size, uint64_t *fingerprint)
 {
     size_t len = size < FINGERPRINT_END ? (size_t)size : FINGERPRINT_END;
-    unsigned char *data = malloc(len ? len : 1);
+    unsigned char data[FINGERPRINT_END];
     XXH64_state_t state;
-    if (!data)
-        return -1;
     XXH64_reset(&state, 0);
     hash_size(&state, size);
     int rc = read_all(fd, data, len, 0);
@@ -49,7 +46,6 @@ int fingerprint_file(int fd, uint64_t size, uint64_t *fingerprint)
         rc = read_all(fd, data, len, size - len);
     XXH64_update(&state, data, rc == 0 ? len : 0);
     *fingerprint = XXH64_digest(&state);
-    free(data);
     return rc;
 }
 

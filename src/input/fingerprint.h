@@ -14,7 +14,7 @@ extern const bool fingerprint_supported;
 
 /* Sets *fingerprint to that of an open FILE of so many bytes: of the size, eight bytes with the
  * least first, and of its first and last FINGERPRINT_END bytes, or of all of them, twice. 0; 1: it
- * has fewer bytes; or -1 with errno: it cannot be read, or memory is short. Any thread. */
+ * has fewer bytes; or -1 with errno: it cannot be read. Any thread. */
 int fingerprint_file(int fd, uint64_t size, uint64_t *fingerprint);
 
 /* The digest of a list of FILEs: of each name with its NUL, and of the size as above, in order. */

@@ -81,7 +81,10 @@ static void cut_all(struct share *share, char *const *names, const uint64_t *siz
 {
     uint64_t start = 0;
     for (size_t i = 0; i < count; i++) {
-        struct share_cut cut = {.index = i, .name = names[i], .size = sizes[i]};
+        struct share_cut cut = {.index = i,
+                                .name = names[i],
+                                .size = sizes[i],
+                                .wants_fingerprint = share->choice.wants_fingerprints};
         if (share_range_of(&share->choice, share->bytes, start, sizes[i], &cut.begin, &cut.end))
             share->cuts[share->count++] = cut;
         start += sizes[i];

@@ -16,6 +16,7 @@
 /* Which share it is to be. */
 struct share_choice {
     uint64_t part, of; /* the part-th of so many, from 1; of is 0: there are no shares */
+    bool wants_fingerprints;
     bool is_whole;     /* no FILE can be cut: it belongs to the share that has its first byte */
 };
 
@@ -25,7 +26,8 @@ struct share_cut {
     const char *name;
     uint64_t size; /* of the FILE */
     uint64_t begin, end;
-    uint64_t fingerprint; /* set when the FILE is opened */
+    bool wants_fingerprint;
+    uint64_t fingerprint; /* if it is wanted: set when the FILE is opened */
 };
 
 struct share {

@@ -25,6 +25,18 @@ static bool is_regular(const char *operand, uint64_t *size)
     return regular;
 }
 
+/* Sets the size. Whether it is a regular file: those that were cut into shares are. */
+static bool measure_operand(struct operand *operand, const struct content_range *range)
+{
+    if (operand->cut) {
+        operand->size = operand->cut->end - operand->cut->begin;
+        return true;
+    }
+    bool regular = is_regular(operand->name, &operand->size);
+    operand->size = content_before(range, operand->size);
+    return regular;
+}
+
 static int compare_operands(const void *a, const void *b)
 {
     const struct operand *x = a, *y = b;
@@ -45,10 +57,7 @@ static void order_operands(struct source *source)
         standard += strcmp(source->operands[i].name, "-") == 0;
     for (size_t i = 0; i < source->count; i++) {
         struct operand *operand = &source->operands[i];
-        bool regular = is_regular(operand->name, &operand->size);
-        operand->size = content_before(&range, operand->size);
-        if (operand->cut)
-            operand->size = operand->cut->end - operand->cut->begin;
+        bool regular = measure_operand(operand, &range);
         operand->is_alone = !regular || (standard > 1 && strcmp(operand->name, "-") == 0);
         all_regular &= regular;
         source->left += operand->size;
