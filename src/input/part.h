@@ -25,8 +25,8 @@ struct part_edges {
     uint64_t file_end; /* and the FILE ends */
 };
 
-/* After a FILE was opened: compares it with its cut, which gets a fingerprint if one is wanted, and forgets
- * what was added to it since. 0, or -1 with the reason set. */
+/* After a FILE was opened: compares it with its cut, which gets a fingerprint if one is wanted, and
+ * forgets what was added to it since. 0, or -1 with the reason set. */
 int part_check(struct input *input, struct share_cut *cut, struct reason *why);
 
 /* Limits the input to what belongs to the share, once its format and its range are known. 0, or -1

@@ -17,7 +17,7 @@
 struct share_choice {
     uint64_t part, of; /* the part-th of so many, from 1; of is 0: there are no shares */
     bool wants_fingerprints;
-    bool is_whole;     /* no FILE can be cut: it belongs to the share that has its first byte */
+    bool is_whole; /* no FILE can be cut: it belongs to the share that has its first byte */
 };
 
 /* Bytes [begin, end) of a FILE, as stored, that belong to the share. */
