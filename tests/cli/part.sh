@@ -300,4 +300,36 @@ if can_interpose; then
 else
     skip_part "FILEs that change: $why_not"
 fi
+# --- by --merge ---
+
+# merges CASE N ARGUMENT...: the tables of all shares, the last one first, are merged to that of the whole.
+merges()
+{
+    what=$1 of=$2
+    shift 2
+    "$GPUHISTO" $ANY_MODE "$@" >whole 2>err
+    k=$of
+    : >tables
+    while [ "$k" -gt 0 ]; do
+        "$GPUHISTO" $ANY_MODE -q --part="$k/$of" --format=json "$@" >>tables || failed "$what: share $k of $of"
+        k=$((k - 1))
+    done
+    "$GPUHISTO" --merge tables >sum 2>err
+    same "$what, $of shares merged" whole sum
+    sed 1d tables >few.tables
+    [ "$of" -eq 1 ] || refute "$what: a share is missing of $of" "$GPUHISTO" --merge few.tables 2>err >out
+}
+
+if "$GPUHISTO" --merge=x 2>&1 | grep -q 'no such option'; then
+    skip_part "merged tables: there is no --merge"
+elif "$GPUHISTO" --merge /dev/null 2>&1 | grep -q 'built without'; then
+    skip_part "merged tables: built without a JSON library"
+else
+    for n in $lists; do
+        merges "bytes" "$n" odd.mixed
+        merges "numbers" "$n" -n empty words.zst one words empty
+        merges "values" "$n" --values=u16 --min=0 --max=65535 --bins=5 values.zst
+        merges "fields" "$n" -n -k size --header-line lines.mixed lines
+    done
+fi
 summary
