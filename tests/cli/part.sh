@@ -4,6 +4,7 @@
 . "${srcdir:-.}/tests/helpers/lib.sh"
 
 watch_over 900
+ENGINE=$ANY_MODE # many modes: none is counted by every kernel
 
 printf x >x
 run --part=1/1 x
@@ -73,6 +74,7 @@ tiles()
     what=$1 of=$2
     shift 2
     if ! shares "$of" --format=json --nonzero "$@"; then
+        case $ENGINE in *--device=gpu*) grep -q 'does not count .*; leave it out' all.err && return ;; esac
         failed "$what: share $k of $of as JSON"
         sed 's/^/  standard error: /' all.err
         return
@@ -284,7 +286,7 @@ check "truncated data: $found shares fail" [ $found -eq 1 ] || [ $found -eq 2 ]
 head -c 11999 values >cut
 found=0
 for k in 1 2 3 4; do
-    run --values=u16 --part=$k/4 cut
+    run --values=u16 --min=0 --max=65535 --bins=5 --part=$k/4 cut
     if [ "$(cat status)" -ne 0 ]; then
         refuses "share $k of a cut value" 1 "cut: ends within a value, 1 of its 2 bytes"
         found=$((found + 1))
