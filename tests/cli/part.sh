@@ -331,7 +331,7 @@ else
         merges "bytes" "$n" odd.mixed
         merges "numbers" "$n" -n empty words.zst one words empty
         merges "values" "$n" --values=u16 --min=0 --max=65535 --bins=5 values.zst
-        merges "fields" "$n" -n -k size --header-line lines.mixed lines
+        merges "fields" "$n" -n -k 2 lines.mixed lines
     done
 fi
 summary
