@@ -239,9 +239,10 @@ scripts = \
 	tests/cli/gzip.sh tests/cli/gzip_emulated.sh tests/cli/large.sh \
 	tests/cli/interval.sh tests/cli/interval_emulated.sh tests/cli/large_gpu.sh \
 	tests/cli/memory.sh tests/cli/merge.sh tests/cli/npy.sh tests/cli/numbers.sh tests/cli/numbers_emulated.sh \
-	tests/cli/numbers_gpu.sh tests/cli/numpy.sh tests/cli/options.sh tests/cli/output.sh tests/cli/plot.sh \
+	tests/cli/numbers_gpu.sh tests/cli/numpy.sh tests/cli/options.sh tests/cli/output.sh tests/cli/parallel_ssh.sh \
+	tests/cli/plot.sh \
 	tests/cli/part.sh tests/cli/part_emulated.sh tests/cli/progress.sh tests/cli/ranges.sh \
-	tests/cli/ranges_emulated.sh tests/cli/setup.sh tests/cli/signals.sh \
+	tests/cli/ranges_emulated.sh tests/cli/setup.sh tests/cli/signals.sh tests/cli/slurm.sh \
 	tests/cli/sources.sh \
 	tests/cli/sources_emulated.sh tests/cli/startup.sh tests/cli/stats.sh tests/cli/values.sh tests/cli/values_emulated.sh \
 	tests/cli/undecoded_emulated.sh \
@@ -249,6 +250,7 @@ scripts = \
 
 TESTS = $(unit_tests) $(device_tests) $(emulated_tests) $(scripts)
 EXTRA_DIST += $(scripts) tests/helpers/lib.sh tests/helpers/compressed.sh tests/helpers/emulated.sh \
+	tests/helpers/examples.sh tests/helpers/isolated.sh \
 	tests/helpers/facts_by_numpy.py tests/helpers/interpose.c \
 	tests/cli/formats_bytes.csv tests/cli/formats_bytes.json tests/cli/formats_bytes.tsv \
 	tests/cli/formats_letters.json

@@ -3,14 +3,12 @@
 # EXAMPLES prints what the document says, the sources keep to the rooms of doc/design.md, and the man page is
 # clean.
 #
-# An example is a block ```console of a .md file, or a .Bd -literal block of the man page. Its lines
-# are "$ command", "> " and the rest of a long command, and what the commands print, errors too. The
-# blocks of a document run one after the other in one directory, so that one may use what an earlier
-# one made. A block that names a tool that is missing is skipped; no other block may use its files.
+# A block that names a tool that is missing is skipped; no other block may use its files.
 #
 # "Before and after" in doc/recipes.md says how long the commands of sixteen tasks are; those of
 # before are indented lines, and are run too.
 . "${srcdir:-.}/tests/helpers/lib.sh"
+. "$srcdir/tests/helpers/examples.sh"
 
 page=$srcdir/doc/gpuhisto.1
 mkdir bin
@@ -19,42 +17,13 @@ ln -s "$GPUHISTO" bin/gpuhisto
 if find_numpy && [ "$python" != python3 ]; then PATH=${python%/*}:$PATH; fi
 PATH=$PWD/bin:$PATH
 
-# markdown_examples FILE: writes its blocks to example.1, example.2, ...
-markdown_examples()
-{
-    awk '/^```console$/ { on = 1; file = "example." ++n; next }
-         /^```$/ { on = 0 }
-         on { print >file }' "$srcdir/$1"
-}
-
-# man_examples: the same for the man page; what roff escapes is put back.
+# man_examples: markdown_examples for the man page; what roff escapes is put back.
 man_examples()
 {
     awk '/^\.Sh / { examples = /EXAMPLES/ }
          /^\.Ed/ { on = 0 }
          on { gsub(/\\&/, ""); gsub(/\\-/, "-"); gsub(/\\\(aq/, "\047"); gsub(/\\e/, "\\"); print >file }
          examples && /^\.Bd -literal/ { on = 1; file = "example." ++n }' "$page"
-}
-
-# transcript_of BLOCK: runs its commands in one shell, and prints each of them before what it prints.
-# The prompt keeps the exit status, so that "echo $?" shows that of the command before it.
-transcript_of()
-{
-    {
-        # shellcheck disable=SC2016 # for the shell that runs the block
-        printf '%s\n' 'prompt() { status_=$?; printf "%s\n" "$1"; return $status_; }'
-        awk 'function finish() {
-                 if (!command) return
-                 gsub(/\047/, "\047\\\047\047", said)
-                 printf "prompt \047%s\047\n%s\n", said, command
-                 command = ""
-             }
-             /^\$ / { finish(); said = $0; command = substr($0, 3); typing = 1; next }
-             /^> / && typing { said = said "\n" $0; command = command "\n" substr($0, 3); next }
-             { typing = 0 }
-             END { finish() }' "$1"
-    } >block.sh
-    sh block.sh </dev/null 2>&1
 }
 
 # lacks BLOCK: whether something that its commands need is missing here; leaves it in `missing`.
@@ -78,26 +47,6 @@ lacks()
     if grep -q '\.gz\>' "$1" && [ -z "$with_gzip" ]; then return; fi
     missing="this build has the GPU engine"
     grep -q 'built without CUDA' "$1" && [ -n "$with_cuda" ]
-}
-
-# run_examples DOCUMENT LEAST: runs the blocks that were written, of which there are LEAST or more.
-run_examples()
-{
-    blocks=0
-    while [ -e "example.$((blocks + 1))" ]; do
-        blocks=$((blocks + 1))
-        block=example.$blocks
-        title="$1, example $blocks"
-        check "$title: begins with a command" grep -q -m 1 '^\$ ' "$block"
-        if lacks "$block"; then
-            skip_part "$title: $missing"
-            continue
-        fi
-        transcript_of "$block" >printed
-        same "$title" "$block" printed
-    done
-    check "$1: has $2 examples or more, not $blocks" [ "$blocks" -ge "$2" ]
-    rm -f example.*
 }
 
 # tasks_of DOCUMENT: checks the lengths that "Before and after" states, and writes the commands of before

@@ -5,6 +5,7 @@
 #     ENGINE                      options before all others; --device=cpu by default
 #     ANY_MODE                    ENGINE without --kernel
 #     THREADS                     workers, where a test does not set them; the program's default otherwise
+#     script                      the script itself, absolute
 #     SCALE                       full, or small: fewer cases, but every boundary
 # and the functions below.
 
@@ -23,6 +24,7 @@ absolute()
 
 srcdir=$(absolute "${srcdir:-.}")
 GPUHISTO=$(absolute "${GPUHISTO:-./gpuhisto}")
+script=$(absolute "$0")
 HELPERS=$(absolute "${HELPERS:-./tests/helpers}")
 EMULATED=$(absolute "${EMULATED:-./tests/device/gpuhisto-emulated}")
 ENGINE="${ENGINE---device=cpu}${THREADS:+ --threads=$THREADS}"
