@@ -14,8 +14,11 @@ isolated=
 isolated_end()
 {
     if [ -n "$isolated" ]; then
-        # It ignores SIGTERM. Its child, process 1, is killed by its end.
-        kill -KILL "$isolated" 2>/dev/null
+        # Its child is process 1, which is gone when all others there are. Where /proc does not name it,
+        # it is killed by the end of its parent.
+        child_=
+        read -r child_ 2>/dev/null <"/proc/$isolated/task/$isolated/children"
+        kill -KILL ${child_:-"$isolated"} 2>/dev/null
         wait "$isolated" 2>/dev/null
     fi
     end
@@ -26,7 +29,7 @@ isolated_end()
 isolate()
 {
     if [ -n "${ISOLATED-}" ]; then
-        mount -t tmpfs tmpfs /run 2>err || skip "cannot mount: $(cat err)"
+        mount -t tmpfs -o mode=755 tmpfs /run 2>err || skip "cannot mount: $(cat err)"
         ip link set lo up 2>err || skip "no loopback: $(cat err)"
         return
     fi
