@@ -108,7 +108,7 @@ sbatch --parsable --dependency=afterany:"$job" merge.sh >/dev/null
 check "a task fails: the merge ends" eventually [ -s merge.status ]
 check "a task fails: status of the merge" [ "$(cat merge.status)" = 1 ]
 check "a task fails: no table" [ ! -e merged ]
-check "a task fails: message: $(cat merge.log)" grep -q "4 of $shares" merge.log
+check "a task fails: message: $(cat merge.log)" grep -qx "gpuhisto: missing: 1 of $shares shares: 4" merge.log
 rm merge.status
 job=$(sbatch --parsable --array=4 count.sh)
 sbatch --parsable --dependency=afterok:"$job" merge.sh >/dev/null
@@ -127,7 +127,7 @@ launched()
     srun --quiet --ntasks=4 "$@" sh -c "gpuhisto $ENGINE -n --part=\$(($variable_ + 1))/4 -F json \
         -o share.\$$variable_.json numbers.txt" >srun.out 2>&1
     check "$case_: status $?: $(cat srun.out)" [ $? -eq 0 ]
-    run --merge share.*.json
+    run_as "$GPUHISTO" --merge share.*.json
     counts "$case_" whole
 }
 launched "SLURM_PROCID" SLURM_PROCID --mpi=none

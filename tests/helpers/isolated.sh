@@ -44,10 +44,12 @@ isolate()
         skip "no namespaces of its own: $(cat err)"
     trap isolated_end EXIT
     watch_over "$seconds_"
-    # SIGKILL of this shell, which it cannot handle, takes the other run along, too.
+    # SIGKILL of this shell, which it cannot handle, takes the other run along, too. What unshare says of
+    # how its child ended is left out.
     ISOLATED=yes TMPDIR=$work srcdir=$srcdir GPUHISTO=$GPUHISTO HELPERS=$HELPERS EMULATED=$EMULATED SCALE=$SCALE \
         setpriv --pdeathsig KILL \
-        unshare --mount --net --pid --uts --fork --mount-proc --kill-child sh "$script" &
+        unshare --mount --net --pid --uts --fork --mount-proc --kill-child \
+        sh -c 'exec sh "$0" 2>&3 3>&-' "$script" 3>&2 2>/dev/null &
     isolated=$!
     wait "$isolated"
     status_=$?
