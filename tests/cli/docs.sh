@@ -1,5 +1,5 @@
 #!/bin/sh
-# The documents agree with the program: every example of README.md, doc/recipes.md and the man page's
+# The documents agree with the program: every example of README.md, doc/recipes.md, doc/distributed.md and the man page's
 # EXAMPLES prints what the document says, the sources keep to the rooms of doc/design.md, and the man page is
 # clean.
 #
@@ -29,7 +29,7 @@ man_examples()
 # lacks BLOCK: whether something that its commands need is missing here; leaves it in `missing`.
 lacks()
 {
-    for tool in gnuplot gzip jq python3 zstd; do
+    for tool in gnuplot gzip jq mpirun parallel python3 zstd; do
         if grep -q "^[\$>] .*\\<$tool " "$1" && ! command -v "$tool" >/dev/null; then
             missing="$tool is not installed"
             return
@@ -85,7 +85,13 @@ if ! printf x | gpuhisto --device=cpu -p | grep -q '█'; then with_bars=; fi
 with_gzip=yes # it finds that its magic alone is truncated
 if printf '\037\213\010' | gpuhisto --device=cpu >/dev/null 2>&1; then with_gzip=; fi
 
-mkdir readme recipes man
+# Open MPI otherwise refuses root, and to start more processes than there are processors.
+OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
+export OMPI_ALLOW_RUN_AS_ROOT OMPI_ALLOW_RUN_AS_ROOT_CONFIRM OMPI_MCA_rmaps_base_oversubscribe
+HOME=$work # GNU parallel keeps files there
+export HOME
+
+mkdir readme recipes distributed man
 cd readme || exit 99
 markdown_examples README.md
 run_examples README.md 12
@@ -105,6 +111,35 @@ for before in before.*; do
     sh block.sh </dev/null >printed 2>err
     check "$before: no failure and no message" [ "$?$(cat err)" = 0 ]
 done
+cd ../distributed || exit 99
+markdown_examples doc/distributed.md
+run_examples doc/distributed.md 9
+
+# The manifest for Kubernetes: what it says, and its command with each index, in folders of this test.
+awk '/^```yaml$/ { on = 1; next } /^```$/ { on = 0 } on' "$srcdir/doc/distributed.md" >job.yaml
+if python3 -c 'import yaml' 2>/dev/null; then
+    python3 - >job.sh <<'EOF' || broken "the manifest cannot be read"
+import shlex, yaml
+job = yaml.safe_load(open("job.yaml"))
+pod = job["spec"]["template"]["spec"]
+container, = pod["containers"]
+assert (job["apiVersion"], job["kind"]) == ("batch/v1", "Job")
+assert job["spec"]["completionMode"] == "Indexed" and pod["restartPolicy"] == "Never"
+assert {m["name"] for m in container["volumeMounts"]} == {v["name"] for v in pod["volumes"]}
+for i in range(job["spec"]["completions"]):
+    print("JOB_COMPLETION_INDEX=%d %s" % (i, shlex.join(container["command"])
+                                           .replace(" /data/", " data/").replace(" /tables/", " pods/")))
+EOF
+    mkdir data pods
+    cp access.log data
+    check "the manifest's command" sh job.sh
+    gpuhisto -n -k-1 -B4 --min=0 --max=1 access.log >whole
+    gpuhisto --merge pods/*.json >merged
+    same "the manifest's tables, merged" whole merged
+else
+    skip_part "python3 has no yaml: the manifest for Kubernetes was not read"
+fi
+
 cd ../man || exit 99
 man_examples
 run_examples gpuhisto.1 8

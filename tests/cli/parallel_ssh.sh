@@ -12,7 +12,7 @@ isolate 120 parallel ssh ssh-keygen sshd
 sshd=$(command -v sshd) # which wants to be started by its absolute name
 HOME=$work
 export HOME
-mkdir bin keys /run/netns /run/sshd
+mkdir bin copies.1 copies.2 copies.3 examples examples/copies keys /run/netns /run/sshd
 # The one who logs in has a home without settings, and a plain shell.
 awk -F : -v OFS=: -v home="$work" '$1 == "root" { $6 = home; $7 = "/bin/sh" } { print }' /etc/passwd >passwd
 mount --bind passwd /etc/passwd 2>err || skip "cannot mount: $(cat err)"
@@ -59,7 +59,10 @@ EOF
 # start_sshd N: returns when it answers.
 start_sshd()
 {
-    ip netns exec node$1 "$sshd" -D -e -f "$work/keys/sshd.node$1" 2>>keys/log.node$1 &
+    # Where others see examples/copies, a node sees copies of its own.
+    # shellcheck disable=SC2016 # for the shell in the namespace
+    ip netns exec node$1 sh -c 'mount --bind "copies.$2" examples/copies && exec "$1" -D -e -f "$PWD/keys/sshd.node$2"' \
+        sh "$sshd" "$1" 2>>keys/log.node$1 &
     if ! eventually ip netns exec node$1 sh -c 'ss -Hltn 2>/dev/null | grep -q :22'; then
         skip "sshd does not start: $(tail -n 1 keys/log.node$1)"
     fi
@@ -87,10 +90,12 @@ Host *
     ServerAliveInterval 1
     ServerAliveCountMax 2
 EOF
-PARALLEL_SSH="ssh -F $work/keys/ssh_config"
-export PARALLEL_SSH
+printf '#!/bin/sh\nexec %s -F %s "$@"\n' "$(command -v ssh)" "$work/keys/ssh_config" >bin/ssh
+chmod +x bin/ssh
+PATH=$work/bin:$PATH
 for n in 1 2 3; do
-    $PARALLEL_SSH node$n 'echo $NODE' >out 2>err </dev/null || skip "ssh to a namespace fails: $(tail -n 1 err)"
+    # shellcheck disable=SC2016 # for the node
+    ssh node$n 'echo $NODE' >out 2>err </dev/null || skip "ssh to a namespace fails: $(tail -n 1 err)"
     check "node$n answers, not $(cat out)" [ "$(cat out)" = node$n ]
 done
 
@@ -105,12 +110,12 @@ fi
 exec $GPUHISTO "\$@"
 EOF
 chmod +x bin/gpuhisto
+# hold N: it will be node N.
 hold()
 {
     rm -rf held stopped
     echo node$1 >hold
 }
-PATH=$work/bin:$PATH
 
 # --- the same table as that of one process ---
 
@@ -206,5 +211,19 @@ ip netns pids node3 | xargs kill -CONT
 check "node3 cut off: it ends share $share" eventually sh -c "[ \"\$(ls -i share.$share.json)\" != '$before' ]"
 merged "node3 cut off, and its share written twice"
 ip link set veth3 up
+
+# --- doc/distributed.md ---
+
+rm hold
+cd examples || exit 99
+markdown_examples doc/distributed.md
+transcript_of example.1 >/dev/null # makes the file that all examples count
+rm example.*
+for n in 1 2 3; do
+    cp access.log ../copies.$n
+done
+markdown_examples doc/distributed.md ssh
+run_examples doc/distributed.md 3
+cd .. || exit 99
 
 summary

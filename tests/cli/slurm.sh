@@ -137,4 +137,15 @@ else
     skip_part "PMI_RANK: this Slurm has no pmi2"
 fi
 
+# --- doc/distributed.md ---
+
+mkdir examples
+cd examples || exit 99
+markdown_examples doc/distributed.md
+transcript_of example.1 >/dev/null # makes the file that all examples count
+rm example.*
+markdown_examples doc/distributed.md slurm
+run_examples doc/distributed.md 2
+cd .. || exit 99
+
 summary
