@@ -35,6 +35,8 @@ lacks()
             return
         fi
     done
+    missing="parallel is not GNU parallel" # moreutils has another one
+    if grep -q '^[\$>] .*\<parallel ' "$1" && ! parallel --version 2>/dev/null | grep -q '^GNU'; then return; fi
     for module in numpy pandas; do
         if grep -q "^[\$>] .*\\<import $module" "$1" && ! python3 -c "import $module" 2>/dev/null; then
             missing="python3 has no $module"
@@ -117,8 +119,10 @@ run_examples doc/distributed.md 9
 
 # The manifest for Kubernetes: what it says, and its command with each index, in folders of this test.
 awk '/^```yaml$/ { on = 1; next } /^```$/ { on = 0 } on' "$srcdir/doc/distributed.md" >job.yaml
-if python3 -c 'import yaml' 2>/dev/null; then
-    python3 - >job.sh <<'EOF' || broken "the manifest cannot be read"
+python=python3
+"$python" -c 'import yaml' 2>/dev/null || python=/usr/bin/python3
+if "$python" -c 'import yaml' 2>/dev/null; then
+    "$python" - >job.sh <<'EOF' || broken "the manifest cannot be read"
 import shlex, yaml
 job = yaml.safe_load(open("job.yaml"))
 pod = job["spec"]["template"]["spec"]

@@ -9,6 +9,7 @@
 
 can_interpose || skip "$why_not"
 isolate 120 parallel ssh ssh-keygen sshd
+parallel --version 2>/dev/null | grep -q '^GNU' || skip "parallel is not GNU parallel"
 sshd=$(command -v sshd) # which wants to be started by its absolute name
 HOME=$work
 export HOME
