@@ -35,6 +35,8 @@ lacks()
             return
         fi
     done
+    missing="this build has no --part or no --merge"
+    if grep -q '^[$>] .*--\(part\|merge\)\>' "$1" && [ -z "$with_shares" ]; then return; fi
     missing="parallel is not GNU parallel" # moreutils has another one
     if grep -q '^[\$>] .*\<parallel ' "$1" && ! parallel --version 2>/dev/null | grep -q '^GNU'; then return; fi
     for module in numpy pandas; do
@@ -93,6 +95,9 @@ export OMPI_ALLOW_RUN_AS_ROOT OMPI_ALLOW_RUN_AS_ROOT_CONFIRM OMPI_MCA_rmaps_base
 HOME=$work # GNU parallel keeps files there
 export HOME
 
+with_shares=yes
+if ! can_share; then with_shares=; fi
+
 mkdir readme recipes distributed man
 cd readme || exit 99
 markdown_examples README.md
@@ -121,7 +126,9 @@ run_examples doc/distributed.md 9
 awk '/^```yaml$/ { on = 1; next } /^```$/ { on = 0 } on' "$srcdir/doc/distributed.md" >job.yaml
 python=python3
 "$python" -c 'import yaml' 2>/dev/null || python=/usr/bin/python3
-if "$python" -c 'import yaml' 2>/dev/null; then
+if [ -z "$with_shares" ]; then
+    skip_part "the manifest's command: this build has no --part or no --merge"
+elif "$python" -c 'import yaml' 2>/dev/null; then
     "$python" - >job.sh <<'EOF' || broken "the manifest cannot be read"
 import shlex, yaml
 job = yaml.safe_load(open("job.yaml"))

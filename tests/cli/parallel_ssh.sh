@@ -7,6 +7,7 @@
 . "$srcdir/tests/helpers/isolated.sh"
 . "$srcdir/tests/helpers/examples.sh"
 
+can_share || skip "$why_not"
 can_interpose || skip "$why_not"
 isolate 120 parallel ssh ssh-keygen sshd
 parallel --version 2>/dev/null | grep -q '^GNU' || skip "parallel is not GNU parallel"

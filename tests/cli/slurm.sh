@@ -7,6 +7,7 @@
 . "$srcdir/tests/helpers/isolated.sh"
 . "$srcdir/tests/helpers/examples.sh"
 
+can_share || skip "$why_not"
 isolate 120 munged sbatch sinfo slurmctld slurmd srun
 
 # --- a machine with a name, an address that is not loopback, and three daemons ---

@@ -259,6 +259,18 @@ find_numpy()
     return 1
 }
 
+# Whether this build has --part and --merge, which need libraries.
+can_share()
+{
+    printf x >probe
+    if "$GPUHISTO" $ENGINE --part=1/1 -F json -o probe.json probe 2>probe.err &&
+        "$GPUHISTO" --merge probe.json >/dev/null 2>probe.err; then
+        return
+    fi
+    why_not=$(sed -n 1p probe.err)
+    return 1
+}
+
 can_strace()
 {
     if [ "$SANITIZED" = yes ]; then
