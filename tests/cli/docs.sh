@@ -36,7 +36,7 @@ lacks()
         fi
     done
     missing="this build has no --part or no --merge"
-    if grep -q '^[$>] .*--\(part\|merge\)\>' "$1" && [ -z "$with_shares" ]; then return; fi
+    if grep -q '^[$>] .*\(--part\|--merge\|share\.\)' "$1" && [ -z "$with_shares" ]; then return; fi
     missing="parallel is not GNU parallel" # moreutils has another one
     if grep -q '^[\$>] .*\<parallel ' "$1" && ! parallel --version 2>/dev/null | grep -q '^GNU'; then return; fi
     for module in numpy pandas; do
