@@ -17,9 +17,9 @@ struct gpu_options {
     unsigned buffers;                /* slots, at least 1 */
     unsigned deadline_ms; /* a device that finishes nothing for so long is lost: it has hung */
     bool timing;          /* for gpu_engine_times */
-    struct lines *lines;        /* as the engine's own; or NULL */
+    struct lines *lines;  /* as the engine's own; or NULL */
     struct file_tallies *files; /* likewise */
-    bool no_check;        /* content checksums of what it decompresses need not be verified */
+    bool no_check;              /* content checksums of what it decompresses need not be verified */
     /* Bytes of host memory that the process may still take, when it is called; half of that may be
      * taken for decompressing. NULL: any amount. */
     uint64_t (*memory_left)(void);

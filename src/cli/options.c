@@ -176,7 +176,10 @@ int options_parse(int argc, char **argv, struct options *options, struct reason 
     struct getopt_lists lists;
     *options = (struct options){
         .input = {.decompress = DECOMPRESS_AUTO, .decoding.memlimit = MEMLIMIT_DEFAULT},
-        .pool = {.device = DEVICE_AUTO, .gpus = {.count = 1}, .chunk_size = CHUNK_DEFAULT, .tuning = pool_tuning},
+        .pool = {.device = DEVICE_AUTO,
+                 .gpus = {.count = 1},
+                 .chunk_size = CHUNK_DEFAULT,
+                 .tuning = pool_tuning},
         .verbosity = NORMAL,
     };
     make_lists(&lists);

@@ -42,7 +42,7 @@ struct options {
     struct histogram histogram;
     struct words words; /* that make the same samples and bins again; the report refers to them */
     struct input_options input;
-    struct share_choice part;   /* of the FILEs */
+    struct share_choice part; /* of the FILEs */
     struct pool_options pool;
     struct report_options report;
     bool incomplete;    /* --merge takes shares that are not all there */

@@ -31,11 +31,11 @@ struct input_options {
     struct content_options content;
     size_t record_size;        /* bytes, 1 to RECORD_SIZE_MAX; RECORD_TOKENS or RECORD_LINES */
     const struct field *field; /* of lines; it must outlive the inputs */
-    size_t kept_most;  /* bytes of a compressed stream that are kept while an engine decompresses it
-                        * by itself, in case it fails; 0: 256 MiB */
-    struct share *share;       /* of the FILEs; NULL: all of them */
-    size_t batch_size; /* bytes of compressed units after which a batch is complete; 0: as many as
-                        * are read at a time */
+    size_t kept_most; /* bytes of a compressed stream that are kept while an engine decompresses it
+                       * by itself, in case it fails; 0: 256 MiB */
+    struct share *share; /* of the FILEs; NULL: all of them */
+    size_t batch_size;   /* bytes of compressed units after which a batch is complete; 0: as many as
+                          * are read at a time */
 };
 
 struct input {

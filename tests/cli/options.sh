@@ -51,7 +51,7 @@ for bad in GZIP ZSTD zst ''; do # a build without ISA-L has no gzip
     usage "--decompress=$bad: must be one of auto, zstd, " -d "$bad"
 done
 for bad in foo CPU gpu: gpu:x gpu:-1 gpu:+1 gpu:1x gpu:2147483648 gpu:99999999999999999999 gpu0 ALL \
-    gpu:0,0 gpu:0, gpu:,1 gpu:1,x gpu:0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16 gpu:00000000000000001 \
+    gpu:0,0 'gpu:0,' gpu:,1 gpu:1,x gpu:0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16 gpu:00000000000000001 \
     ''; do
     usage "--device=$bad: must be auto, cpu, gpu, all, or numbers of GPUs" "--device=$bad"
 done
