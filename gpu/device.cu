@@ -23,6 +23,13 @@ bool device_ok(struct device *device, cudaError_t code, const char *doing)
     return succeeded(code, doing, &device->why);
 }
 
+bool device_allocate(struct device *device, void **memory, size_t size, const char *doing)
+{
+    const cudaError_t code = cudaMalloc(memory, size);
+    device->is_short |= code == cudaErrorMemoryAllocation;
+    return device_ok(device, code, doing);
+}
+
 bool device_enter(struct device *device, const char *doing)
 {
     return device_ok(device, cudaSetDevice(device->ordinal), doing);
@@ -170,10 +177,13 @@ bool device_reserve_rest(struct device *device, size_t len)
 {
     if (!device->how.rest)
         return true;
-    (void)cudaFree(device->args.rest);
-    device->args.rest = nullptr;
-    return device_ok(device, cudaMalloc(&device->args.rest, words_for_rest(len) * sizeof(unsigned)),
-                     "allocating a list");
+    void *rest = nullptr;
+    if (!device_allocate(device, &rest, words_for_rest(len) * sizeof(unsigned),
+                         "allocating a list"))
+        return false;
+    (void)cudaFree(device->args.rest); // waits for the kernels that use it
+    device->args.rest = static_cast<unsigned *>(rest);
+    return true;
 }
 
 // Numbers need the powers of ten, and a list of the tokens that are put off.

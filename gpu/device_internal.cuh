@@ -25,6 +25,7 @@ struct device {
     struct count_args args; // but for the data: the histogram, on the device, and its mapping
     size_t counts_size;     // bytes
     bool timing;
+    bool is_short; // an allocation failed for want of memory, which loses nothing
     unsigned slot_count;
     cudaStream_t copies, counts_stream;
     cudaEvent_t opened;
@@ -36,6 +37,10 @@ struct device {
 // Whether a call of CUDA succeeded; if not, sets the reason. Return codes that do not come through
 // here do not matter.
 bool device_ok(struct device *device, cudaError_t code, const char *doing);
+
+// Allocates device memory. Whether it could be; if not, sets the reason, and is_short if there is
+// too little.
+bool device_allocate(struct device *device, void **memory, size_t size, const char *doing);
 
 // Makes the device the current one: each thread has one of its own, and any thread may call.
 bool device_enter(struct device *device, const char *doing);

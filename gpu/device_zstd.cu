@@ -52,18 +52,24 @@ static bool zero_batch(struct device *device, const struct zstd_batch *batch, un
                 device->counts_stream);
 }
 
+static bool allocate(struct device *device, unsigned char **memory, size_t size)
+{
+    void *there = nullptr;
+    const bool done = device_allocate(device, &there, size, "allocating memory for decompressing");
+    *memory = static_cast<unsigned char *>(there);
+    return done;
+}
+
 static bool open_memory(struct device *device, struct decoding *decoding)
 {
     const struct zstd_capacity *capacity = &decoding->plan.capacity;
     const unsigned count = decoding->plan.batches;
     const size_t own = zstd_own_memory(nullptr, capacity, nullptr);
-    if (!device_ok(device,
-                   cudaMalloc(&decoding->stages, zstd_stage_memory(nullptr, capacity, nullptr)),
-                   "allocating memory for decompressing"))
+    if (!allocate(device, &decoding->stages, zstd_stage_memory(nullptr, capacity, nullptr)))
         return false;
     for (unsigned i = 0; i < count; i++) {
         struct zstd_batch *batch = &decoding->batch[i];
-        if (!device_ok(device, cudaMalloc(&decoding->own[i], own), "allocating a batch"))
+        if (!allocate(device, &decoding->own[i], own))
             return false;
         zstd_own_memory(batch, capacity, decoding->own[i]);
         zstd_stage_memory(batch, capacity, decoding->stages);
@@ -149,10 +155,16 @@ int device_open_decoding(struct device *device, struct device_decoding *wanted)
         return 0;
     }
     device->decoding->plan = *wanted;
-    return open_memory(device, device->decoding) && prepare_stages(device, device->decoding) &&
-                   open_slots(device, device->decoding)
-               ? 0
-               : -1;
+    device->is_short = false;
+    if (open_memory(device, device->decoding) && prepare_stages(device, device->decoding) &&
+        open_slots(device, device->decoding))
+        return 0;
+    if (!device->is_short)
+        return -1;
+    // Another process was faster. The device goes on, but decompresses nothing.
+    device_close_decoding(device);
+    wanted->batches = 0;
+    return 0;
 }
 
 void device_close_decoding(struct device *device)
@@ -168,6 +180,7 @@ void device_close_decoding(struct device *device)
     (void)cudaFree(decoding->stages);
     std::free(decoding->resident);
     std::free(decoding);
+    device->decoding = nullptr;
 }
 
 // --- decoding ---

@@ -104,11 +104,17 @@ int gpu_reap_oldest(struct gpu_engine *gpu)
         return -1;
     }
     bool is_batch = decompression_has(&gpu->decompression, slot);
-    if (is_batch && gpu_fetch_invalid(gpu, slot) != 0)
+    if (is_batch && gpu_fetch_invalid(gpu, slot) != 0) {
+        slot->chunk.data = NULL; /* not freed: a late copy may still come */
         return -1;
+    }
     if (!snapshots_keep(&gpu->snapshots, &slot->snapshot, &slot->chunk, gpu->engine.lines,
                         gpu->engine.files)) {
         gpu_lose(gpu, "the device's counts do not add up");
+        if (is_batch) { /* it is decoded again, not recounted */
+            free(slot->chunk.data);
+            slot->chunk.data = NULL;
+        }
         return -1;
     }
     gpu->progress = clock_now();

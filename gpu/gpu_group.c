@@ -12,8 +12,7 @@ struct gpu_group {
     struct engine engine;
     unsigned count;
     struct engine *members[GPUS_MAX];
-    atomic_uint turn;                      /* where the search for a free slot begins */
-    _Atomic(struct engine *) decompressor; /* has the compressed FILE that was last begun */
+    atomic_uint turn; /* where the search for a free slot begins */
 };
 
 static struct gpu_group *group_of(const struct engine *engine)
@@ -43,13 +42,14 @@ static struct chunk *group_acquire(struct engine *engine, bool wait)
     struct gpu_group *group = group_of(engine);
     if (group->count == 1)
         return engine_acquire(group->members[0], wait);
-    for (;;) {
+    while (!gpu_group_failed(engine)) { /* then nothing more need be read */
         unsigned alive;
         struct chunk *chunk = group_look(group, &alive);
         if (chunk || !wait || alive == 0)
             return chunk;
         nanosleep(&(struct timespec){.tv_nsec = POLL_NS}, NULL);
     }
+    return NULL;
 }
 
 /* Never called: chunks belong to the members. */
@@ -95,62 +95,25 @@ static void group_close(struct engine *engine)
     free(group);
 }
 
-/* --- compressed FILEs, one at a time, each on the next GPU --- */
+/* --- compressed FILEs: each GPU takes one at a time --- */
 
 static struct chunk *group_begin_undecoded(struct engine *engine, enum coding coding,
                                            uint64_t memlimit)
 {
     struct gpu_group *group = group_of(engine);
     unsigned first = atomic_fetch_add(&group->turn, 1);
-    for (unsigned i = 0; i < group->count; i++) {
+    for (unsigned i = 0; i < group->count && !gpu_group_failed(engine); i++) {
         struct engine *member = group->members[(first + i) % group->count];
         struct chunk *chunk = member->ops->undecoded->begin(member, coding, memlimit);
-        atomic_store(&group->decompressor, member);
         if (chunk)
             return chunk;
     }
     return NULL;
 }
 
-static struct engine *group_decompressor(struct engine *engine)
-{
-    return atomic_load(&group_of(engine)->decompressor);
-}
-
-static struct chunk *group_acquire_undecoded(struct engine *engine)
-{
-    struct engine *member = group_decompressor(engine);
-    return member->ops->undecoded->acquire(member);
-}
-
-static void group_submit_undecoded(struct engine *engine, struct chunk *chunk, uint64_t offset,
-                                   struct undecoded_next *next)
-{
-    struct engine *member = group_decompressor(engine);
-    member->ops->undecoded->submit(member, chunk, offset, next);
-}
-
-static bool group_is_busy_undecoded(struct engine *engine)
-{
-    struct engine *member = group_decompressor(engine);
-    return member->ops->undecoded->is_busy(member);
-}
-
-static int group_settle(struct engine *engine, struct undecoded_rest *rest)
-{
-    struct engine *member = group_decompressor(engine);
-    int rc = member->ops->undecoded->settle(member, rest);
-    if (rc == 0)
-        atomic_fetch_add(&engine->undecoded_bytes, rest->bytes);
-    return rc;
-}
-
+/* A FILE that was begun is the member's. */
 static const struct undecoded_ops group_undecoded = {
     .begin = group_begin_undecoded,
-    .acquire = group_acquire_undecoded,
-    .submit = group_submit_undecoded,
-    .is_busy = group_is_busy_undecoded,
-    .settle = group_settle,
 };
 
 static const struct engine_ops group_ops = {
@@ -171,7 +134,7 @@ int gpu_group_resolve(struct gpu_list *gpus, struct reason *why)
         return 0;
     int found = device_count_all(why);
     if (found == 0)
-        visible_explain(&(struct visible){0}, "", why);
+        visible_explain(&(struct visible){.list = getenv("CUDA_VISIBLE_DEVICES")}, "", why);
     if (found <= 0)
         return -1;
     gpus->count = found < GPUS_MAX ? (unsigned)found : GPUS_MAX;

@@ -291,7 +291,8 @@ uint64_t zstd_fit(struct zstd_capacity *capacity, unsigned batches, uint32_t kee
         if (size <= most)
             return size;
         capacity->room /= 2;
-        capacity->in /= 2;
+        if (capacity->in / 2 >= FIT_IN)
+            capacity->in /= 2;
         if (capacity->window > capacity->room)
             capacity->window = capacity->room;
         if (capacity->room < FIT_ROOM || capacity->in < FIT_IN || capacity->window < keep_least)

@@ -23,7 +23,7 @@ struct undecoded_rest {
     uint64_t index;  /* of the chunk that comes next, as in struct position */
     uint64_t bytes;  /* of content that were counted */
     bool is_wrong;   /* content of the unit at `offset` was counted, but did not have the checksum
-                      * that   it should have: if the unit is not corrupt, the counts are wrong */
+                      * that it should have: if the unit is not corrupt, the counts are wrong */
     const unsigned char *tail; /* content before that, the beginning of a record that may go on */
     size_t tail_len;
 };
@@ -40,7 +40,8 @@ struct undecoded_next {
  * time, by one thread, in order. */
 struct undecoded_ops {
     /* Begins a FILE, of which units that must keep more than `memlimit` bytes of content at hand
-     * are left. Memory for its first bytes; NULL: the engine cannot take it now. */
+     * are left. Memory for its first bytes, of the engine that all further calls go to
+     * (chunk->engine): this one, or a member of it; NULL: the engine cannot take it now. */
     struct chunk *(*begin)(struct engine *engine, enum coding coding, uint64_t memlimit);
     /* Memory for further bytes. NULL: the engine can take no more of the FILE: settle. */
     struct chunk *(*acquire)(struct engine *engine);

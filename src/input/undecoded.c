@@ -73,7 +73,7 @@ bool undecoded_take(struct reader *reader, const struct source_sink *sink)
     input->units.len = 0;
     input->keeps = !input->regular;
     decoding->open = open;
-    decoding->undecoder = engine;
+    decoding->undecoder = chunk->engine; /* of several, the one that took the FILE */
     decoding->undecoded = chunk;
     decoding->undecoded_next = (struct undecoded_next){
         .is_wanted = true, .at = input->regular ? input->taken : 0, .need = 1};

@@ -117,7 +117,9 @@ static int pool_gather(struct pool *pool, struct engine *gpu, struct tally *tall
     outcome->gpu_bytes = tally->bytes - before;
     engine_finish(pool->cpu, tally);
     uint64_t bytes = tally->bytes - before;
-    uint64_t undecoded = gpu ? atomic_load(&gpu->undecoded_bytes) : 0;
+    uint64_t undecoded = 0;
+    for (unsigned i = 0; gpu && i < gpu_group_count(gpu); i++)
+        undecoded += atomic_load(&gpu_group_member(gpu, i)->undecoded_bytes);
     if (undecoded > 0 && pool->options.constant)
         constant_give_up(pool->options.constant);
     if (bytes != atomic_load(&pool->workers.bytes) + undecoded) {

@@ -49,6 +49,42 @@ cat text | "$GPUHISTO" --device=gpu:0,2 --chunk-size=1K -l >out
 "$GPUHISTO" --device=cpu -l text >expected
 same "a pipe" expected out
 
+# Several workers, each with a compressed FILE: a GPU has one at a time.
+data text 5000000 >plain
+data text 200000 | "$HELPERS/make_zstd" -f 50000 >a.zst
+data text 150000 | "$HELPERS/make_zstd" >b.zst
+"$GPUHISTO" --device=cpu -l plain a.zst b.zst a.zst b.zst b.zst a.zst >expected
+for round in 1 2 3; do
+    for gpus in gpu:0,1 gpu:0,1,2; do
+        run_as "$GPUHISTO" --device=$gpus --kernel=vectorized --threads=4 -l plain a.zst b.zst a.zst b.zst b.zst a.zst
+        counts "compressed FILEs side by side, $gpus, $round" expected
+    done
+done
+
+# A token that is not a number in a batch whose snapshot is wrong: it is not counted twice.
+{ seq 1 60000; echo bad; seq 1 60000; echo worse; } >invalid
+"$HELPERS/make_zstd" <invalid >invalid.zst
+"$GPUHISTO" --device=cpu -n invalid.zst >expected 2>err.cpu
+for gpus in gpu:0,1 gpu:1,0; do
+    for n in 1 2; do
+        run_as env GPUHISTO_FAULT=wrong:$n "$GPUHISTO" --device=$gpus --threads=1 -n invalid.zst
+        tells "a wrong snapshot $n and invalid tokens, $gpus"
+        says "a wrong snapshot $n and invalid tokens, $gpus" "$(sed 's/^gpuhisto: //' err.cpu)"
+    done
+done
+
+# More bins than there are snapshots for: counts are lost with a GPU, and nothing more need be read.
+rm -f ended
+{
+    head -c 400000 plain
+    sleep 3
+    head -c 100000 plain && echo >ended
+} 2>/dev/null | run_as env GPUHISTO_FAULT=error:16 "$GPUHISTO" --device=gpu:0,1 --chunk-size=64K --threads=2 \
+    --values=u32 --bins=100000 --min=0 --max=4294967296
+refuses "counts are lost for good" 1 "GPU lost: emulated failure"
+refute "counts are lost for good: the input is read to its end" [ -e ended ]
+
+"$GPUHISTO" --device=cpu -l text >expected
 # --device=all begins on the CPU, as auto does.
 run_as "$GPUHISTO" --device=all -v -l text
 tells "all, a short input"
