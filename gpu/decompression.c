@@ -16,7 +16,8 @@ static uint32_t window_max(const struct decompression *decompression, uint64_t m
     return most < has ? most : has;
 }
 
-int decompression_begin(struct decompression *decompression, unsigned slots, uint64_t memlimit)
+int decompression_begin(struct decompression *decompression, unsigned slots, uint64_t offset,
+                        uint64_t memlimit)
 {
     if (!decompression->is_open && decompression_open(decompression, slots) != 0)
         return -1;
@@ -26,12 +27,14 @@ int decompression_begin(struct decompression *decompression, unsigned slots, uin
     decompression->is_over = decompression->is_refused = decompression->is_whole = false;
     decompression->is_wrong = false;
     decompression->walk =
-        (struct zstd_walk){.window_max = window_max(decompression, memlimit),
+        (struct zstd_walk){.at = offset,
+                           .frame_at = offset,
+                           .window_max = window_max(decompression, memlimit),
                            .leave_checksums = decompression->verifies && !decompression->check};
     decompression->tail = 0;
     decompression->content = decompression->counted = 0;
     decompression->laid_index = decompression->counted_index = 0;
-    decompression->frames[0] = (struct decompression_frame){0, 0};
+    decompression->frames[0] = (struct decompression_frame){offset, 0};
     decompression->frame_count = 1;
     return 1;
 }

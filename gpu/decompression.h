@@ -85,11 +85,12 @@ struct decompression {
     unsigned char *tail_bytes; /* owned */
 };
 
-/* Has a FILE begin, of which frames with windows of more than memlimit bytes, rounded down to a
- * power of two as libzstd does, are left. Takes memory on the host and the device the first time,
- * for batches whose slots are numbered from `slots` on. 1; 0: it cannot be taken, as another one is
- * active, or the device does not decompress; -1: the device is lost. */
-int decompression_begin(struct decompression *decompression, unsigned slots, uint64_t memlimit);
+/* Has a FILE begin at its byte `offset`, of which frames with windows of more than memlimit bytes,
+ * rounded down to a power of two as libzstd does, are left. Takes memory on the host and the device
+ * the first time, for batches whose slots are numbered from `slots` on. 1; 0: it cannot be taken,
+ * as another one is active, or the device does not decompress; -1: the device is lost. */
+int decompression_begin(struct decompression *decompression, unsigned slots, uint64_t offset,
+                        uint64_t memlimit);
 
 /* A chunk for the next compressed bytes; NULL: all batches are in use. */
 struct chunk *decompression_take(struct decompression *decompression);

@@ -60,7 +60,7 @@ static struct chunk *gpu_acquire_undecoded(struct engine *engine)
     return chunk;
 }
 
-static struct chunk *gpu_begin_undecoded(struct engine *engine, enum coding coding,
+static struct chunk *gpu_begin_undecoded(struct engine *engine, enum coding coding, uint64_t offset,
                                          uint64_t memlimit)
 {
     struct gpu_engine *gpu = gpu_of(engine);
@@ -68,7 +68,7 @@ static struct chunk *gpu_begin_undecoded(struct engine *engine, enum coding codi
     pthread_mutex_lock(&gpu->lock);
     int began = 0;
     if (!gpu->recovery.lost && coding == CODING_ZSTD)
-        began = decompression_begin(&gpu->decompression, gpu->slots.count, memlimit);
+        began = decompression_begin(&gpu->decompression, gpu->slots.count, offset, memlimit);
     if (began < 0)
         gpu_lose_by_call(gpu);
     if (began != 0)

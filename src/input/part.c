@@ -20,7 +20,11 @@ static bool is_unsized(const struct input *input)
 
 int part_check(struct input *input, struct share_cut *cut, struct reason *why)
 {
-    if (!input->regular || input->opened_size < cut->size) {
+    if (!input->regular) {
+        reason_of(why, input->name, "is not a regular file any more");
+        return -1;
+    }
+    if (input->opened_size < cut->size) {
         reason_of(why, input->name, "became shorter after it was cut into shares");
         return -1;
     }

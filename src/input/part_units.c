@@ -10,6 +10,23 @@
 
 /* --- which units --- */
 
+/* What is known of the units before those of the cut. */
+struct units_before {
+    bool has_content;    /* one of them may have content: */
+    uint64_t content_at; /* the last such, and */
+    uint64_t sized_at;   /* the last that says that it has; or the first unit of all */
+};
+
+static void note_unit_before(struct units_before *before, const struct unit_walk *walk)
+{
+    if (walk->unit.content == 0)
+        return;
+    before->has_content = true;
+    before->content_at = walk->offset;
+    if (walk->unit.content != UNIT_UNSIZED)
+        before->sized_at = walk->offset;
+}
+
 /* Whether a unit, and all that follows it, cannot be cut off from what comes before: its end is not
  * known, or it does not say how much it holds, and the values after it depend on that. */
 static bool ends_cuts(const struct unit_walk *walk, enum walk_step step)
@@ -19,7 +36,8 @@ static bool ends_cuts(const struct unit_walk *walk, enum walk_step step)
 }
 
 /* Finds the units that begin in the cut: bytes [first, next) of the FILE. 0 or -1. */
-static int find_units(struct input *input, const struct share_cut *cut, struct reason *why)
+static int find_units(struct input *input, const struct share_cut *cut, struct units_before *before,
+                      struct reason *why)
 {
     struct part_edges *edges = &input->edges;
     struct unit_walk walk;
@@ -42,6 +60,8 @@ static int find_units(struct input *input, const struct share_cut *cut, struct r
         }
         if (has_first && cut->end == cut->size)
             break;
+        if (!has_first)
+            note_unit_before(before, &walk);
         if (!has_first && input_needs_positions(input))
             edges->content = content_add(edges->content, walk.unit.content);
     }
@@ -54,26 +74,6 @@ static int find_units(struct input *input, const struct share_cut *cut, struct r
 }
 
 /* --- what comes before them --- */
-
-/* Finds the last unit before `limit` that may have content. 0 with *offset set, 1 if there is none,
- * or -1 with the reason set. */
-static int find_content_before(const struct input *input, uint64_t limit, uint64_t *offset,
-                               struct reason *why)
-{
-    struct unit_walk walk;
-    int found = 1;
-    if (unit_walk_begin(&walk, input, limit, why) != 0)
-        return -1;
-    enum walk_step step;
-    while ((step = unit_walk_next(&walk, why)) == WALK_UNIT) {
-        if (walk.unit.content == 0)
-            continue;
-        *offset = walk.offset;
-        found = 0;
-    }
-    unit_walk_end(&walk);
-    return step == WALK_FAILED ? -1 : found;
-}
 
 /* Decodes units [begin, end). 0 with *last set to their last byte, 1 if they have no content, or -1
  * with the reason set. */
@@ -98,17 +98,17 @@ static int decode_last(const struct input *input, const struct codec_options *op
     return found;
 }
 
-/* Finds the last byte of content before the unit at `first`. As decode_last. */
+/* Finds the last byte of content before the unit at `first`. As decode_last. Units that do not say
+ * how much they hold may be empty: then all since the last one that says so are decoded. */
 static int find_last_before(const struct input *input, const struct codec_options *options,
-                            uint64_t first, unsigned char *last, struct reason *why)
+                            uint64_t first, const struct units_before *before, unsigned char *last,
+                            struct reason *why)
 {
     int rc = 1;
-    for (uint64_t begin = first; rc > 0;) {
-        rc = find_content_before(input, begin, &begin, why);
-        if (rc != 0)
-            return rc;
-        rc = decode_last(input, options, begin, first, last, why);
-    }
+    if (before->has_content)
+        rc = decode_last(input, options, before->content_at, first, last, why);
+    if (rc == 1 && before->has_content && before->sized_at < before->content_at)
+        rc = decode_last(input, options, before->sized_at, first, last, why);
     return rc;
 }
 
@@ -119,7 +119,8 @@ static bool ends_record(size_t size, unsigned char byte)
 
 /* Finds out whether a record goes on from before, and whether anything comes before at all. 0 or
  * -1. */
-static int find_edge(struct input *input, const struct codec_options *options, struct reason *why)
+static int find_edge(struct input *input, const struct codec_options *options,
+                     const struct units_before *before, struct reason *why)
 {
     struct part_edges *edges = &input->edges;
     const uint64_t first = edges->first;
@@ -132,7 +133,7 @@ static int find_edge(struct input *input, const struct codec_options *options, s
         edges->goes_on = edges->content % size != 0;
         return 0;
     }
-    int rc = find_last_before(input, options, first, &last, why);
+    int rc = find_last_before(input, options, first, before, &last, why);
     edges->is_first = rc > 0;
     edges->goes_on = rc == 0 && !ends_record(size, last);
     return rc < 0 ? -1 : 0;
@@ -206,6 +207,7 @@ int part_enter_units(struct input *input, const struct share_cut *cut,
     const struct field *field = input->records.field;
     bool is_csv = field && field->kind == FIELD_CSV;
     bool is_whole = is_csv || content_is_partial(&input->range);
+    struct units_before before = {false, 0, 0};
     edges->file_end = edges->next = cut->size;
     edges->is_first = true;
     if (!is_whole && (cut->begin > 0 || cut->end < cut->size)) {
@@ -216,7 +218,8 @@ int part_enter_units(struct input *input, const struct share_cut *cut,
     }
     if (is_whole)
         edges->first = cut->begin == 0 ? 0 : cut->size;
-    else if (find_units(input, cut, why) != 0 || find_edge(input, options, why) != 0)
+    else if (find_units(input, cut, &before, why) != 0 ||
+             find_edge(input, options, &before, why) != 0)
         return -1;
     units_seek(input, edges->first);
     input->counted_from = edges->is_first ? 0 : edges->first;

@@ -4,6 +4,8 @@
  * that is being decompressed. */
 #include "source_internal.h"
 
+#include <inttypes.h>
+
 /* Bytes of a stream that are kept. */
 #define KEPT_SIZE ((uint64_t)256 << 20)
 
@@ -64,8 +66,9 @@ bool undecoded_take(struct reader *reader, const struct source_sink *sink)
     struct engine *engine = sink->undecoder ? sink->undecoder(sink->arg) : NULL;
     if (!engine || (!input->regular && !keep_stream(input)))
         return false;
+    const uint64_t begin = input->regular ? input->taken : 0;
     struct chunk *chunk =
-        engine->ops->undecoded->begin(engine, coding, source->options.decoding.memlimit);
+        engine->ops->undecoded->begin(engine, coding, begin, source->options.decoding.memlimit);
     if (!chunk) {
         kept_free(&input->kept);
         return false;
@@ -75,8 +78,7 @@ bool undecoded_take(struct reader *reader, const struct source_sink *sink)
     decoding->open = open;
     decoding->undecoder = chunk->engine; /* of several, the one that took the FILE */
     decoding->undecoded = chunk;
-    decoding->undecoded_next = (struct undecoded_next){
-        .is_wanted = true, .at = input->regular ? input->taken : 0, .need = 1};
+    decoding->undecoded_next = (struct undecoded_next){.is_wanted = true, .at = begin, .need = 1};
     source_set_current(source, NULL);
     admission_begin(reader);
     helpers_leave(&source->helpers, &reader->helper);
@@ -104,10 +106,22 @@ static int fail_without_engine(struct reader *reader)
     return source_fail(source, &why);
 }
 
+/* The FILE ends within something that the engine need not look at. -1. */
+static int fail_truncated(struct reader *reader, uint64_t end)
+{
+    const struct input *input = &reader->decoding.open->input;
+    struct reason why;
+    reason_of(&why, input->name, "truncated %s data, at byte %" PRIu64, input->codec->name, end);
+    return source_fail(reader->source, &why);
+}
+
 /* Has what is left be what the input goes on with. 0 or -1. */
 static int go_back(struct reader *reader, const struct undecoded_rest *rest)
 {
     struct input *input = &reader->decoding.open->input;
+    const uint64_t end = input->regular ? input->opened_size : input->kept.end;
+    if (rest->is_left && (input->regular || input->ended) && rest->offset > end)
+        return fail_truncated(reader, end);
     if (input->regular) {
         units_seek(input, rest->is_left ? rest->offset : input->opened_size);
         return 0;
@@ -172,7 +186,7 @@ static bool is_read_on(const struct reader *reader, bool is_enough)
     struct engine *engine = reader->decoding.undecoder;
     while (!input_ready(input, 0)) {
         if (!engine->ops->undecoded->is_busy(engine))
-            return !is_enough;
+            return !is_enough && !engine_loss(engine);
         if (input_ready(input, LOOK_MS))
             break;
     }
@@ -199,6 +213,7 @@ static int fill_from_stream(struct reader *reader, struct chunk *chunk, uint64_t
     size_t len;
     while (kept->end < at && !input->ended) { /* what is left out */
         size_t most = at - kept->end < chunk->cap ? (size_t)(at - kept->end) : chunk->cap;
+        (void)is_read_on(reader, false); /* sees through what came before */
         if (read_stream(reader, chunk->data, most, &len) != 0)
             return -1;
         if (kept_size(kept) > kept_most(reader->source))
@@ -211,7 +226,7 @@ static int fill_from_stream(struct reader *reader, struct chunk *chunk, uint64_t
             return -1;
         chunk->len += len;
     }
-    chunk->origin.end = input->ended ? ENDS_FILE : ENDS_NOTHING;
+    chunk->origin.end = input->ended && kept->end >= at ? ENDS_FILE : ENDS_NOTHING;
     return 0;
 }
 

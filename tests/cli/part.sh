@@ -302,6 +302,16 @@ if can_interpose; then
 else
     skip_part "FILEs that change: $why_not"
 fi
+# Before a share of text there may be many frames that do not say that they are empty: they are looked at
+# once, not once each.
+{
+    printf '\050\265\057\375\000\000\001\000\000%.0s' $(seq 20000)
+    echo 5 | "$HELPERS/make_zstd"
+} >hollow.zst
+run_as timeout 20 "$GPUHISTO" --device=cpu -n --nonzero --part=2/2 hollow.zst
+"$GPUHISTO" --device=cpu -n --nonzero hollow.zst >expected
+counts "twenty thousand empty frames" expected
+
 # --- by --merge ---
 
 # merges CASE N ARGUMENT...: the tables of all shares, the last one first, are merged to that of the whole.

@@ -60,6 +60,46 @@ done
 { cat one.zst && printf garbage; } | run -b
 refuses "a pipe, garbage after it" 1 "standard input: not zstd data" ", at byte $(wc -c <one.zst)"
 
+# A skippable frame that is cut short, after content that was counted.
+{ cat one.zst && printf '\120\052\115\030\240\206\001\000%50s' ''; } >skippable.zst
+fault="truncated zstd data, at byte $(wc -c <skippable.zst)"
+run -b skippable.zst
+refuses "a skippable frame that is cut short" 1 "skippable.zst: $fault"
+cat skippable.zst | run -b
+refuses "a pipe, a skippable frame that is cut short" 1 "standard input: $fault"
+{
+    head -c 200 skippable.zst
+    sleep 0.1
+    tail -c +201 skippable.zst
+} | run -b
+refuses "a pipe in two pieces, a skippable frame that is cut short" 1 "standard input: $fault"
+
+# A share of a FILE: what is left of it, by a frame that the device refuses or by its loss, is decoded from
+# within the share.
+for letter in a b c d e f g h; do
+    data text 3000 | tr '[:lower:]' "[$letter*]" | zstd
+done >shares.zst
+for part in 1/2 2/2 2/3; do
+    "$GPUHISTO" --device=cpu -b --part=$part shares.zst >expected
+    run -b --part=$part shares.zst
+    counts "share $part" expected
+    for call in 5 9 13 17 21 25; do
+        run_as env GPUHISTO_DEVICES=2 GPUHISTO_FAULT=error:$call "$GPUHISTO" --device=gpu:0,1 -b -q --part=$part shares.zst
+        grep -q 'cannot use the GPU' err || counts "share $part, call $call fails" expected
+    done
+done
+{
+    head -c 2000 in | zstd -n
+    head -c 3000 in | zstd -n
+    head -c 300000 in | zstd -w 27 -n
+    head -c 1000 in | zstd -n
+} >large.zst
+for part in 1/3 2/3 3/3; do
+    "$GPUHISTO" --device=cpu -b --part=$part large.zst >expected
+    run -b --part=$part large.zst
+    counts "share $part, a large window" expected
+done
+
 # What has arrived is counted while the pipe stays open: whole blocks, without the rest of a frame.
 mkfifo open
 run -b --interval=0.1 open &

@@ -171,7 +171,7 @@ static int give(struct engine *gpu, const struct run *run, struct undecoded_rest
 {
     const struct undecoded_ops *ops = gpu->ops->undecoded;
     const struct file *file = run->file;
-    struct chunk *chunk = ops->begin(gpu, CODING_ZSTD, UINT64_MAX);
+    struct chunk *chunk = ops->begin(gpu, CODING_ZSTD, 0, UINT64_MAX);
     struct undecoded_next next = {.is_wanted = true, .need = 1};
     uint64_t index = 0;
     size_t arrived = 0;
