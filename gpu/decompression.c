@@ -256,7 +256,8 @@ int decompression_fetch(struct decompression *decompression, struct slot *slot)
 {
     struct decompression_batch *batch = (struct decompression_batch *)(void *)slot;
     struct chunk *chunk = &slot->chunk;
-    chunk->data = malloc(chunk->len);
+    const uint64_t left = decompression->memory_left ? decompression->memory_left() : UINT64_MAX;
+    chunk->data = chunk->len <= left / 2 ? malloc(chunk->len) : NULL;
     if (!chunk->data)
         return 0;
     return device_read_content(decompression->device, slot->index, -(int64_t)batch->before,
