@@ -47,7 +47,7 @@ void visible_only(struct gpu_list *gpus)
 {
     const char *list = getenv(VARIABLE);
     char *only = NULL;
-    if (list)
+    if (list && gpus->count > 0)
         list = strdup(list);
     for (unsigned i = 0; i < gpus->count; i++) {
         gpus->gpu[i].ordinal = gpus->gpu[i].asked;
