@@ -4,16 +4,33 @@
 
 #include "src/histogram/edge_text.h"
 #include "src/histogram/number.h"
+#include "src/report/format.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#define SHARE_COLUMNS 2 /* of --percent */
+#define FIELDS_MAX (3 + SHARE_COLUMNS)
+
+/* A field of a line. */
+struct text_field {
+    const char *at;
+    size_t len;
+    bool is_quoted; /* the quotes are not part of it, and a quote in it is doubled */
+};
+
+/* What the first row says of all. */
+struct text_form {
+    char separator;
+    bool has_notes, has_shares;
+};
+
 /* A line, in fields. */
 struct text_line {
     size_t number; /* from 1 */
-    const char *name, *note;
-    size_t name_len, note_len; /* a note of bytes may be in quotes, and is not read */
+    struct text_field name;
+    char note[ROW_TEXT]; /* without quotes */
     uint64_t count;
 };
 
@@ -50,18 +67,101 @@ static const char *field_end(const char *at, const char *end, char separator)
     return found ? found : end;
 }
 
-/* Cuts a line; false if it is no row. */
-static bool text_cut(const char *at, const char *end, char separator, struct text_line *line)
+/* The quote that ends the field which begins at `at`, after its first one; NULL if none does. */
+static const char *text_find_quote(const char *at, const char *end)
 {
-    const char *name_end = field_end(at, end, separator);
-    if (name_end == end || name_end == at)
+    for (; at < end; at++) {
+        if (*at == '"' && (at + 1 == end || at[1] != '"'))
+            return at;
+        at += *at == '"';
+    }
+    return NULL;
+}
+
+/* Cuts a line into fields; how many there are, or 0 if there are too many or quotes are wrong. */
+static size_t text_cut(const char *at, const char *end, char separator,
+                       struct text_field fields[FIELDS_MAX])
+{
+    for (size_t count = 0; count < FIELDS_MAX; at++) {
+        struct text_field *field = &fields[count++];
+        field->is_quoted = separator == ',' && at < end && *at == '"';
+        field->at = at += field->is_quoted;
+        const char *field_ends =
+            field->is_quoted ? text_find_quote(at, end) : field_end(at, end, separator);
+        if (!field_ends)
+            return 0;
+        field->len = (size_t)(field_ends - at);
+        at = field_ends + field->is_quoted;
+        if (at == end)
+            return count;
+        if (*at != separator)
+            return 0;
+    }
+    return 0;
+}
+
+/* Copies a field without its quotes; false if it is too long. */
+static bool text_copy_note(const struct text_field *field, char note[ROW_TEXT])
+{
+    size_t len = 0;
+    for (size_t i = 0; i < field->len; i++) {
+        if (len + 1 == ROW_TEXT)
+            return false;
+        note[len++] = field->at[i];
+        i += field->is_quoted && field->at[i] == '"';
+    }
+    note[len] = '\0';
+    return true;
+}
+
+/* Whether a field is a share of --percent, as share_show writes it. */
+static bool text_is_share(const struct text_field *field)
+{
+    const size_t places = SHARE_DIGITS;
+    if (field->len < places + 2 || field->at[field->len - places - 1] != '.')
         return false;
-    const char *count = name_end + 1, *count_end = field_end(count, end, separator);
-    line->name = at;
-    line->name_len = (size_t)(name_end - at);
-    line->note = count_end < end ? count_end + 1 : end;
-    line->note_len = (size_t)(field_end(line->note, end, separator) - line->note);
-    return text_read_count(count, (size_t)(count_end - count), &line->count);
+    for (size_t i = 0; i < field->len; i++)
+        if (i != field->len - places - 1 && !memchr("0123456789", field->at[i], 10))
+            return false;
+    return true;
+}
+
+/* Whether a row is called as those of letters, the first one. */
+static bool text_is_letters(const char *name, size_t len)
+{
+    return len > 0 && name[0] == 'a' &&
+           (len == 1 || (len == 3 && name[1] == '-' && name[2] > 'a' && name[2] <= 'z'));
+}
+
+/* Reads a line; false if it is not a row of this form. */
+static bool text_read_row(const char *at, const char *end, const struct text_form *form,
+                          struct text_line *line)
+{
+    struct text_field fields[FIELDS_MAX];
+    const size_t count = text_cut(at, end, form->separator, fields);
+    const size_t first_share = form->has_notes ? 3 : 2;
+    /* TSV leaves an empty note out, where nothing follows. */
+    const bool has_no_note =
+        form->has_notes && !form->has_shares && form->separator == '\t' && count == 2;
+    line->note[0] = '\0';
+    if (count != first_share + (form->has_shares ? SHARE_COLUMNS : 0) && !has_no_note)
+        return false;
+    for (size_t i = first_share; i < count; i++)
+        if (!text_is_share(&fields[i]))
+            return false;
+    line->name = fields[0];
+    return line->name.len > 0 && line->name.len < ROW_TEXT && !line->name.is_quoted &&
+           text_read_count(fields[1].at, fields[1].len, &line->count) &&
+           (!form->has_notes || has_no_note || text_copy_note(&fields[2], line->note));
+}
+
+/* Sees by the first row which columns the table has. */
+static void text_find_form(const char *at, const char *end, struct text_form *form)
+{
+    struct text_field fields[FIELDS_MAX];
+    const size_t count = text_cut(at, end, form->separator, fields);
+    form->has_notes = count == 0 || !text_is_letters(fields[0].at, fields[0].len);
+    form->has_shares = count == (form->has_notes ? 3 : 2) + SHARE_COLUMNS;
 }
 
 static bool text_is_header(const char *at, char separator)
@@ -76,9 +176,9 @@ static int text_add(struct read_table *table, const struct text_line *line, stru
     enum read_table_error error;
     if (table->has & HAS_INVALID)
         return text_refuse(why, line->number, "a row after 'invalid'");
-    if (line->name_len >= ROW_TEXT || line->note_len >= ROW_TEXT)
-        return text_refuse(why, line->number, "not a row of a table");
-    if (line->name_len == 7 && memcmp(line->name, "invalid", 7) == 0) {
+    if (line->name.len == 7 && memcmp(line->name.at, "invalid", 7) == 0) {
+        if (line->note[0])
+            return text_refuse(why, line->number, "'invalid' ends nowhere");
         table->has |= HAS_INVALID;
         table->totals.invalid = line->count;
         return 0;
@@ -86,9 +186,9 @@ static int text_add(struct read_table *table, const struct text_line *line, stru
     if ((error = read_table_add_row(table)) != READ_TABLE_OK)
         return text_error(why, error);
     struct read_row *row = &table->rows[table->row_count - 1];
-    if ((error = read_table_add_text(table, line->name, line->name_len, &row->lo)) !=
+    if ((error = read_table_add_text(table, line->name.at, line->name.len, &row->lo)) !=
             READ_TABLE_OK ||
-        (error = read_table_add_text(table, line->note, line->note_len, &row->hi)) !=
+        (error = read_table_add_text(table, line->note, strlen(line->note), &row->hi)) !=
             READ_TABLE_OK ||
         (error = read_table_add_count(table, line->count)) != READ_TABLE_OK)
         return text_error(why, error);
@@ -100,8 +200,10 @@ static int text_read_lines(struct read_table *table, const char *text, size_t le
 {
     const char *at = text, *end = text + len, *line_end;
     const char *first_end = field_end(text, end, '\n');
-    const char separator = memchr(text, '\t', (size_t)(first_end - text)) ? '\t' : ',';
+    struct text_form form = {.separator =
+                                 memchr(text, '\t', (size_t)(first_end - text)) ? '\t' : ','};
     struct text_line line = {.number = 1};
+    bool is_first = true;
     if (len == 0 || memchr(text, '\0', len)) {
         reason_set(why, "there is no table");
         return -1;
@@ -112,10 +214,15 @@ static int text_read_lines(struct read_table *table, const char *text, size_t le
     }
     for (; at < end; at = line_end + 1, line.number++) {
         line_end = field_end(at, end, '\n');
-        if (line.number == 1 && text_is_header(at, separator))
+        if (line.number == 1 && text_is_header(at, form.separator))
             continue;
-        if (!text_cut(at, line_end, separator, &line))
-            return text_refuse(why, line.number, "not a row of a table: a name and a count");
+        if (is_first)
+            text_find_form(at, line_end, &form);
+        is_first = false;
+        if (!text_read_row(at, line_end, &form, &line))
+            return text_refuse(why, line.number,
+                               "not a row of a table of one channel, or of other columns than the "
+                               "rows before");
         if (text_add(table, &line, why) != 0)
             return -1;
     }
@@ -165,6 +272,13 @@ static int text_finish(struct read_table *table, const char *mode, const char *t
     return 0;
 }
 
+/* Whether the note is the row's; TSV has a double quote as an escape. */
+static bool text_is_note(const char *note, const struct row_label *label)
+{
+    return strcmp(note, label->note) == 0 ||
+           (strcmp(label->note, "\"") == 0 && strcmp(note, "\\x22") == 0);
+}
+
 /* Bytes and letters: gives each row the name and the values that JSON has. */
 static int text_name_rows(struct read_table *table, const struct histogram *histogram,
                           struct reason *why)
@@ -178,6 +292,11 @@ static int text_name_rows(struct read_table *table, const struct histogram *hist
     for (size_t i = 0; i < table->row_count; i++) {
         struct read_row *row = &table->rows[i];
         histogram->mode->label_row(histogram, i, &label);
+        if (!text_is_note(read_text(table, row->hi), &label)) {
+            reason_set(why, "the row %s is not of the byte that it shows",
+                       read_text(table, row->lo));
+            return -1;
+        }
         row->bin = row->lo;
         if (read_table_add_text(table, label.lo, strlen(label.lo), &row->lo) != READ_TABLE_OK ||
             read_table_add_text(table, label.hi, strlen(label.hi), &row->hi) != READ_TABLE_OK)
@@ -245,41 +364,55 @@ static bool text_fits(const struct read_table *table, const struct histogram *hi
         const bool is_below = i == 0 && strcmp(lo, below.lo) == 0 && strcmp(hi, below.hi) == 0;
         const bool is_above =
             i + 1 == table->row_count && strcmp(lo, above.lo) == 0 && strcmp(hi, above.hi) == 0;
-        if (!is_below && !is_above && table_rows_find(histogram, lo, hi) == SIZE_MAX)
+        const bool is_empty = strcmp(lo, hi) == 0 && table->counts[i] == 0;
+        if (!is_below && !is_above && !is_empty && table_rows_find(histogram, lo, hi) == SIZE_MAX)
             return false;
     }
     return true;
 }
 
-/* Lists the edges of rows that follow each other from -inf to inf; or says that they do not. */
+/* Whether each row begins where the one before it ends, and they go from -inf to inf: bins that
+ * are not sparse have all their rows. */
+static int text_check_chain(const struct read_table *table, struct reason *why)
+{
+    const size_t count = table->row_count;
+    for (size_t i = 0; i + 1 < count; i++) {
+        const char *hi = read_text(table, table->rows[i].hi);
+        const char *lo = read_text(table, table->rows[i + 1].lo);
+        if (strcmp(hi, lo) != 0) {
+            reason_set(why, "rows are missing between %s and %s, or these are not all rows", hi,
+                       lo);
+            return -1;
+        }
+    }
+    if (count >= 3 && strcmp(read_text(table, table->rows[0].lo), "-inf") == 0 &&
+        strcmp(read_text(table, table->rows[count - 1].hi), "inf") == 0)
+        return 0;
+    reason_set(why, "the rows do not go from -inf to inf: there are others, or none");
+    return -1;
+}
+
+/* Lists the edges of rows that follow each other, each edge once: bins that no number can be in
+ * have none of their own. */
 static int text_list_edges(struct read_table *table, bool *is_whole, struct reason *why)
 {
     const size_t count = table->row_count;
     char *text = malloc(count * ROW_TEXT + 16), *end = text;
     whole number;
-    int rc = -1;
     *is_whole = true;
     if (!text)
         return text_no_memory(why);
     end = stpcpy(text, "--edges=");
     for (size_t i = 0; i + 1 < count; i++) {
         const char *hi = read_text(table, table->rows[i].hi);
-        if (strcmp(hi, read_text(table, table->rows[i + 1].lo)) != 0) {
-            reason_set(why, "rows are missing between %s and %s, or these are not all rows", hi,
-                       read_text(table, table->rows[i + 1].lo));
-            goto end;
-        }
+        if (strcmp(hi, read_text(table, table->rows[i].lo)) == 0)
+            continue;
         *is_whole &= edge_read_whole(hi, &number) && strcmp(hi, "-0") != 0;
         end += sprintf(end, "%s%s", i ? "," : "", hi);
     }
-    if (count < 3 || strcmp(read_text(table, table->rows[0].lo), "-inf") != 0 ||
-        strcmp(read_text(table, table->rows[count - 1].hi), "inf") != 0)
-        reason_set(why, "the rows do not go from -inf to inf: there are others, or none");
-    else
-        rc = words_add(&table->options, text, (size_t)(end - text)) == 0 ? 0 : text_no_memory(why);
-end:
+    const int rc = words_add(&table->options, text, (size_t)(end - text));
     free(text);
-    return rc;
+    return rc == 0 ? 0 : text_no_memory(why);
 }
 
 /* Finds a histogram that has these rows, which is to be freed, and its options. */
@@ -302,7 +435,7 @@ static int text_lay(struct read_table *table, const struct merge *merge,
     }
     if (words_format(&table->options, "--numbers") != 0)
         return text_no_memory(why);
-    if (text_list_edges(table, &is_whole, why) != 0)
+    if (text_check_chain(table, why) != 0 || text_list_edges(table, &is_whole, why) != 0)
         return -1;
     if (is_whole) {
         free(table->options.list[0]);
@@ -325,6 +458,8 @@ static int text_read_binned(struct read_table *table, const struct merge *merge,
     }
     number_prepare();
     if (merge->first && histogram->mode->is_binned && text_fits(table, histogram)) {
+        if (!histogram_is_sparse(histogram) && text_check_chain(table, why) != 0)
+            return -1;
         for (size_t i = 0; i < merge->options.count && rc == 0; i++)
             rc = words_format(&table->options, "%s", merge->options.list[i]);
         if (rc != 0)
@@ -343,13 +478,6 @@ static int text_read_binned(struct read_table *table, const struct merge *merge,
     return rc;
 }
 
-/* Whether a row is called as those of letters, the first one. */
-static bool text_is_letters(const char *name)
-{
-    return name[0] == 'a' &&
-           (!name[1] || (name[1] == '-' && name[2] > 'a' && name[2] <= 'z' && !name[3]));
-}
-
 int table_text_read(struct read_table *table, const char *text, size_t len,
                     const struct merge *merge, struct reason *why)
 {
@@ -359,7 +487,7 @@ int table_text_read(struct read_table *table, const char *text, size_t len,
     const char *first = table->row_count ? read_text(table, table->rows[0].lo) : "";
     if (strcmp(first, "0x00") == 0)
         return text_read_bytes(table, why);
-    if (text_is_letters(first)) {
+    if (text_is_letters(first, strlen(first))) {
         char name[ROW_TEXT];
         snprintf(name, sizeof name, "%s", first);
         return text_read_letters(table, name, why);
