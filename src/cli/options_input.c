@@ -3,6 +3,7 @@
 #include "parse.h"
 #include "src/input/fingerprint.h"
 #include "src/report/format.h"
+#include "src/report/share_record.h"
 
 #include <string.h>
 

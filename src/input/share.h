@@ -11,8 +11,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define SHARES_MAX 1000000
-
 /* Which share it is to be. */
 struct share_choice {
     uint64_t part, of; /* the part-th of so many, from 1; of is 0: there are no shares */

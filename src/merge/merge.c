@@ -69,15 +69,27 @@ no_memory:
     return -1;
 }
 
-/* Rows that all sparse bins have: below, zero, above, invalid. */
-#define COMMON_ROWS 4
+/* Rows that sparse bins of any kind may share: below, zero and its neighbours, above, invalid. */
+#define COMMON_ROWS 6
 
 static void common_rows(const struct binning *binning, size_t rows[COMMON_ROWS])
 {
     rows[0] = ROW_BELOW;
-    rows[1] = 1 + binning->bins / 2;
-    rows[2] = ROW_ABOVE(binning);
-    rows[3] = ROW_INVALID(binning);
+    rows[1] = binning->bins / 2;
+    rows[2] = 1 + binning->bins / 2;
+    rows[3] = 2 + binning->bins / 2;
+    rows[4] = ROW_ABOVE(binning);
+    rows[5] = ROW_INVALID(binning);
+}
+
+/* Whether two histograms show the rows by the same edges. */
+static bool rows_look_alike(const struct histogram *one, size_t row, const struct histogram *other,
+                            size_t other_row)
+{
+    struct row_label label = {.next = 0}, other_label = {.next = 0};
+    one->mode->label_row(one, row, &label);
+    other->mode->label_row(other, other_row, &other_label);
+    return strcmp(label.lo, other_label.lo) == 0 && strcmp(label.hi, other_label.hi) == 0;
 }
 
 /* A table in TSV or CSV that has only rows which all sparse bins have does not tell how many digits
@@ -99,10 +111,11 @@ static bool merge_lay_again(struct merge *merge, const struct words *options)
         merge->lay(options, &again.histogram, &is_coarse, &unused) != 0)
         return false;
     common_rows(&again.histogram.binning, to);
-    const bool has_outside = merge->tally.counts[from[0]] || merge->tally.counts[from[2]];
-    bool done = histogram_is_sparse(&again.histogram) &&
-                !(again.histogram.binning.log_linear && has_outside) &&
-                tally_open(&again.tally, &again.histogram) == 0;
+    bool done = histogram_is_sparse(&again.histogram);
+    for (size_t i = 0; i < COMMON_ROWS && done; i++)
+        done = merge->tally.counts[from[i]] == 0 ||
+               rows_look_alike(&merge->histogram, from[i], &again.histogram, to[i]);
+    done = done && tally_open(&again.tally, &again.histogram) == 0;
     for (size_t i = 0; i < options->count && done; i++)
         done = words_format(&again.options, "%s", options->list[i]) == 0;
     if (!done) {
@@ -157,6 +170,10 @@ int merge_add(struct merge *merge, const struct read_table *table, const char *n
         return merge_refuse(name, why);
     if (!words_same(&merge->options, &table->options) && !merge_lay_again(merge, &table->options))
         return merge_refuse_options(merge, &table->options, name, why);
+    if (merge->is_text && merge->histogram.has_moments) {
+        reason_of(why, name, "--stats and --quantiles require tables in JSON, made with --stats");
+        return -1;
+    }
     if (merge_check_mode(merge, table, why) != 0 ||
         table_rows_add(table, &merge->histogram, &merge->tally, why) != 0)
         return merge_refuse(name, why);

@@ -13,10 +13,9 @@ static int share_refuse(struct reason *why, const char *holder, const char *text
     return -1;
 }
 
-static int share_no_memory(struct reason *why)
+static int share_no_memory(const char *holder, struct reason *why)
 {
-    reason_set(why, "out of memory");
-    return -1;
+    return share_refuse(why, holder, "out of memory");
 }
 
 /* --- adding --- */
@@ -27,6 +26,10 @@ static int share_check(const struct share_record *share, const char *holder, str
     static const char not_ascending[] = "\"share\" has ranges that do not ascend";
     if (share->of == 0 || share->part_count == 0)
         return share_refuse(why, holder, "\"share\" has no share");
+    if (share->of > SHARES_MAX) {
+        reason_of(why, holder, "\"share\" is of more than %d", SHARES_MAX);
+        return -1;
+    }
     for (size_t i = 0; i < share->part_count; i++) {
         const struct share_range part = share->parts[i];
         if (part.begin < 1 || part.begin > part.end || part.end > share->of)
@@ -92,8 +95,8 @@ static int join_add_part(struct share_join *join, struct share_range range, cons
     return 0;
 }
 
-static int join_add_file(struct share_join *join, const struct share_file *file,
-                         struct share_range range, const char *holder)
+/* Adds a range of a FILE. Takes the name over if it owns it, unless -1 is returned. */
+static int join_add_range(struct share_join *join, const struct held_file *held)
 {
     if (join->file_count == join->file_room) {
         const size_t room = join->file_room ? 2 * join->file_room : 16;
@@ -103,12 +106,27 @@ static int join_add_file(struct share_join *join, const struct share_file *file,
         join->files = longer;
         join->file_room = room;
     }
-    struct held_file held = {.file = *file, .held = {range, holder}};
-    held.file.name = strdup(file->name ? file->name : "");
+    join->files[join->file_count++] = *held;
+    return 0;
+}
+
+/* Adds all ranges of a FILE, with one copy of its name. */
+static int join_add_file(struct share_join *join, const struct share_file *file, const char *holder)
+{
+    struct held_file held = {.file = *file, .owns_name = true};
     held.file.ranges = NULL;
+    held.file.name = strdup(file->name ? file->name : "");
     if (!held.file.name)
         return -1;
-    join->files[join->file_count++] = held;
+    for (size_t i = 0; i < file->range_count; i++) {
+        held.held = (struct held_range){file->ranges[i], holder};
+        if (join_add_range(join, &held) != 0) {
+            if (held.owns_name)
+                free(held.file.name);
+            return -1;
+        }
+        held.owns_name = false;
+    }
     return 0;
 }
 
@@ -128,11 +146,10 @@ int share_join_add(struct share_join *join, const struct share_record *share, co
         return -1;
     for (size_t i = 0; i < share->part_count; i++)
         if (join_add_part(join, share->parts[i], holder) != 0)
-            return share_no_memory(why);
+            return share_no_memory(holder, why);
     for (size_t i = 0; i < share->file_count; i++)
-        for (size_t k = 0; k < share->files[i].range_count; k++)
-            if (join_add_file(join, &share->files[i], share->files[i].ranges[k], holder) != 0)
-                return share_no_memory(why);
+        if (join_add_file(join, &share->files[i], holder) != 0)
+            return share_no_memory(holder, why);
     return 0;
 }
 
@@ -232,10 +249,20 @@ static int check_missing(const struct share_join *join, struct reason *why)
     return -1;
 }
 
+/* Says that no share is missing. */
+static void show_shares(const struct share_join *join, char *text, size_t size)
+{
+    if (join->of == 1)
+        snprintf(text, size, "the share is there");
+    else
+        snprintf(text, size, "all %" PRIu64 " shares are there", join->of);
+}
+
 /* Names the first bytes that are missing, if a FILE is there without them; whether there are any.
  * Entries are sorted, and do not overlap. */
 static bool find_gap(const struct share_join *join, struct reason *why)
 {
+    char shares[64];
     uint64_t end = 0;
     for (size_t i = 0; i < join->file_count; i++) {
         const struct held_file *held = &join->files[i];
@@ -244,9 +271,9 @@ static bool find_gap(const struct share_join *join, struct reason *why)
         const uint64_t missing = begin > end ? begin : is_last ? size : 0;
         end = begin > end ? end : held->held.range.end;
         if (missing > end) {
-            reason_of(why, held->file.name,
-                      "all %" PRIu64 " shares are there, but not bytes %" PRIu64 " to %" PRIu64,
-                      join->of, end, missing);
+            show_shares(join, shares, sizeof shares);
+            reason_of(why, held->file.name, "%s, but not bytes %" PRIu64 " to %" PRIu64, shares,
+                      end, missing);
             return true;
         }
         end = is_last ? 0 : end;
@@ -258,19 +285,23 @@ static bool find_gap(const struct share_join *join, struct reason *why)
 static int check_bytes(const struct share_join *join, struct reason *why)
 {
     uint64_t bytes = 0, files = 0;
+    char shares[64];
     for (size_t i = 0; i < join->file_count; i++) {
         const struct held_file *held = &join->files[i];
-        bytes += held->held.range.end - held->held.range.begin;
+        if (__builtin_add_overflow(bytes, held->held.range.end - held->held.range.begin, &bytes)) {
+            reason_set(why, "the shares are of more than 2^64 bytes");
+            return -1;
+        }
         files += i == 0 || held->file.index != held[-1].file.index;
     }
     if (find_gap(join, why))
         return -1;
     if (bytes == join->list_bytes && files == join->list_files)
         return 0;
-    reason_set(why,
-               "all %" PRIu64 " shares are there, but only %" PRIu64 " of %" PRIu64
-               " FILEs, and %" PRIu64 " of %" PRIu64 " bytes",
-               join->of, files, join->list_files, bytes, join->list_bytes);
+    show_shares(join, shares, sizeof shares);
+    reason_set(
+        why, "%s, but only %" PRIu64 " of %" PRIu64 " FILEs, and %" PRIu64 " of %" PRIu64 " bytes",
+        shares, files, join->list_files, bytes, join->list_bytes);
     return -1;
 }
 
@@ -341,7 +372,7 @@ static int prove_join(struct share_join *join, bool may_be_incomplete, struct sh
     const bool is_missing = check_missing(join, why) != 0;
     if (is_missing ? !may_be_incomplete : check_bytes(join, why) != 0)
         return -1;
-    return make_record(join, record) == 0 ? 0 : share_no_memory(why);
+    return make_record(join, record) == 0 ? 0 : share_no_memory(join->first, why);
 }
 
 int share_join_finish(struct share_join *join, bool may_be_incomplete, struct share_record *record,
@@ -356,7 +387,8 @@ int share_join_finish(struct share_join *join, bool may_be_incomplete, struct sh
 void share_join_free(struct share_join *join)
 {
     for (size_t i = 0; i < join->file_count; i++)
-        free(join->files[i].file.name);
+        if (join->files[i].owns_name)
+            free(join->files[i].file.name);
     free(join->files);
     free(join->parts);
     *join = (struct share_join){0};

@@ -14,8 +14,9 @@ struct held_range {
 };
 
 struct held_file {
-    struct share_file file; /* without ranges; the name is its own */
+    struct share_file file; /* without ranges */
     struct held_range held;
+    bool owns_name; /* entries of one FILE and table have the same name */
 };
 
 /* All zeros is no share. */

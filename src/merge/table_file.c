@@ -60,9 +60,9 @@ static int file_refuse(const struct table_file *file, struct reason *why)
 static const char *foreign_bytes(const unsigned char *bytes, size_t len)
 {
     if (len >= 4 && memcmp(bytes, "\x28\xb5\x2f\xfd", 4) == 0)
-        return "is compressed; use 'zstdcat FILE | gpuhisto --merge'";
+        return "is compressed; decompress it first, with 'zstd -d'";
     if (len >= 2 && memcmp(bytes, "\x1f\x8b", 2) == 0)
-        return "is compressed; use 'zcat FILE | gpuhisto --merge'";
+        return "is compressed; decompress it first, with 'gzip -d'";
     return NULL;
 }
 

@@ -161,7 +161,7 @@ static const struct {
 struct level {
     enum place place;
     uint64_t seen;  /* members, as bits */
-    unsigned items; /* numbers of a range so far */
+    unsigned items; /* numbers of a range, or counts of a bin, so far */
 };
 
 struct table_json {
@@ -295,6 +295,8 @@ static int json_set_member(struct table_json *json, const char *text, size_t len
         return 1;
     case MEMBER_TEXT:
         if (member->place == AT_FILE) {
+            if (len > SHARE_NAME_MAX)
+                return json_refuse(json, "the name of a FILE is too long");
             name = strndup(text, len);
             memcpy(target, &name, sizeof name);
             return name ? 1 : json_no_memory(json);
@@ -368,6 +370,8 @@ static int json_scalar(struct table_json *json, const char *text, size_t len, bo
         return json_unexpected(json, is_number ? "a number" : "a string");
     if (!json_read_count(text, len, &count) || (is_range && level->items == 2))
         return json_unexpected(json, "a wrong number");
+    if (level->place == AT_COUNTS && level->items++ == CHANNELS_MAX)
+        return json_refuse(json, "there are too many \"counts\"");
     if (level->place == AT_COUNTS)
         return json_table_error(json, read_table_add_count(json->table, count));
     *(level->items++ ? &json_range(json)->end : &json_range(json)->begin) = count;
@@ -449,6 +453,8 @@ static int json_make_room(struct table_json *json, enum place place)
     case AT_FILE:
         return json_add_file(json);
     case AT_PART:
+        if (share->part_count == SHARES_MAX)
+            return json_refuse(json, "there are too many \"parts\"");
         return json_add_range(json, &share->parts, &share->part_count);
     case AT_RANGE:
         return json_add_range(json, &file->ranges, &file->range_count);
@@ -602,13 +608,20 @@ int table_json_read(struct table_json *json, const unsigned char *text, size_t l
         json->last = json->consumed;
     if (json->consumed - json->last <= QUIET_MAX)
         return 0;
-    reason_set(why, "byte %" PRIu64 ": a text is too long", json->last);
+    reason_set(why, "byte %" PRIu64 ": more than 4 MiB without a value", json->last);
     return -1;
 }
 
 int table_json_end(struct table_json *json, struct reason *why)
 {
-    yajl_status status = yajl_complete_parse(json->parser);
+    /* A newline ends a number, and shows that a string or a word has no end. */
+    yajl_status status = yajl_parse(json->parser, (const unsigned char *)"\n", 1);
+    if (status == yajl_status_error) {
+        reason_set(why, "byte %" PRIu64 ": the table is cut short", json->consumed);
+        return -1;
+    }
+    if (status == yajl_status_ok)
+        status = yajl_complete_parse(json->parser);
     if (status == yajl_status_client_canceled)
         return json_explain(json, status, why);
     if ((status != yajl_status_ok && json->last > 0) || json->depth > 0) {

@@ -8,6 +8,9 @@
 
 struct writer;
 
+#define SHARES_MAX 1000000             /* of a job */
+#define SHARE_NAME_MAX (4 * 4096 + 16) /* bytes of a FILE's name as printable text */
+
 /* Of bytes: the end is exclusive. Of parts: the first and the last one, both included. */
 struct share_range {
     uint64_t begin, end;

@@ -2,6 +2,7 @@
  * together are those of the FILEs, each once, whatever is compressed in frames and wherever these
  * are cut. */
 #include "src/input/share.h"
+#include "src/report/share_record.h"
 #include "src/engine/records.h"
 #include "src/input/source.h"
 #include "tests/helpers/random.h"
