@@ -95,6 +95,10 @@ int facts_settle(struct report_options *report, struct reason *why);
  * OPTIONS_FAILED with a reason. */
 int words_settle(const struct draft *draft, struct reason *why);
 
+/* Makes a word that words_settle made of a text of the user's, in place, what was typed: \xNN are
+ * bytes. Other words stay as they are. */
+void words_unescape(char *word);
+
 /* options_input.c: what the mode says about the input. */
 void content_settle(const struct draft *draft);
 

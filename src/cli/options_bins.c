@@ -114,8 +114,10 @@ static int parse_bound(const struct draft *draft, const char *option, const char
                        whole *number, double *value, struct reason *why)
 {
     const char *at = text;
-    if ((is_whole(draft) ? parse_whole(&at, number) : parse_double(&at, value)) && !*at)
+    if ((is_whole(draft) ? parse_whole(&at, number) : parse_double(&at, value)) && !*at) {
+        *value += 0.0; /* not -0, as the edges would be shown then */
         return 0;
+    }
     reason_of_option(why, option, text, "must be a %s", kind_of_number(draft));
     return OPTIONS_WRONG;
 }
@@ -145,7 +147,7 @@ void option_read_base(const char *text, struct decimal *base)
 static int settle_range(const struct draft *draft, struct binning *binning, struct reason *why)
 {
     whole min, max;
-    double low, high;
+    double low = 0, high = 0;
     struct decimal base = {0, 0};
     const char *at = draft->log;
     enum binning_error error;

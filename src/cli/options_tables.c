@@ -85,20 +85,29 @@ int options_lay(const struct words *words, struct histogram *histogram, bool *is
 {
     static char name[] = "gpuhisto", end[] = "--";
     char **argv = calloc(words->count + 3, sizeof *argv);
+    struct words typed = {.list = NULL};
     struct options options;
-    if (!argv) {
+    int rc = argv ? 0 : -1;
+    for (size_t i = 0; i < words->count && rc == 0; i++) {
+        rc = words_add(&typed, words->list[i], strlen(words->list[i]));
+        if (rc == 0)
+            words_unescape(argv[1 + i] = typed.list[i]);
+    }
+    if (rc != 0) {
         reason_set(why, "out of memory");
+    } else {
+        argv[0] = name;
+        argv[1 + words->count] = end;
+        rc = options_parse((int)words->count + 2, argv, &options, why);
+    }
+    free(argv);
+    if (rc != 0) {
+        words_free(&typed);
         return -1;
     }
-    argv[0] = name;
-    for (size_t i = 0; i < words->count; i++)
-        argv[1 + i] = words->list[i];
-    argv[1 + words->count] = end;
-    int rc = options_parse((int)words->count + 2, argv, &options, why);
-    free(argv);
-    if (rc != 0)
-        return -1;
-    if (options.action != ACTION_COUNT || !words_same(words, &options.words)) {
+    const bool is_same = options.action == ACTION_COUNT && words_same(words, &options.words);
+    words_free(&typed); /* which the options refer to */
+    if (!is_same) {
         reason_set(why, "\"options\" are not what gpuhisto writes");
         if (options.action == ACTION_COUNT)
             options_free(&options);

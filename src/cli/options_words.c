@@ -11,18 +11,48 @@
 
 #define ESCAPE_LENGTH 4 /* bytes that show_text may make of one */
 
-/* Adds NAME and a text of the user's, as JSON can have it. */
+/* Adds NAME and a text of the user's, as JSON can have it: other bytes, and backslashes, become
+ * \xNN, so that no two texts look alike. words_unescape undoes it. */
 static int add_text(struct words *words, const char *name, const char *text)
 {
     size_t room = ESCAPE_LENGTH * strlen(text) + 16;
-    char *shown = malloc(room);
-    int rc = -1;
-    if (shown) {
-        show_text(text, strlen(text), shown, room);
-        rc = words_format(words, "%s%s", name, shown);
+    char *shown = malloc(room), *end = shown;
+    if (!shown)
+        return -1;
+    for (;; text++) {
+        const size_t len = strcspn(text, "\\");
+        end += show_text(text, len, end, room - (size_t)(end - shown));
+        text += len;
+        if (!*text)
+            break;
+        end = stpcpy(end, "\\x5c");
     }
+    const int rc = words_format(words, "%s%s", name, shown);
     free(shown);
     return rc;
+}
+
+/* The value of a hexadecimal digit as show_text writes it; 16 if it is none. */
+static unsigned digit_value(char digit)
+{
+    static const char digits[] = "0123456789abcdef";
+    const char *found = digit ? strchr(digits, digit) : NULL;
+    return found ? (unsigned)(found - digits) : 16;
+}
+
+void words_unescape(char *word)
+{
+    if (strncmp(word, "--field=", 8) != 0 && strncmp(word, "--after=", 8) != 0)
+        return;
+    char *to = word;
+    for (const char *at = word; *at; at++) {
+        const bool is_escape = at[0] == '\\' && at[1] == 'x';
+        const unsigned high = is_escape ? digit_value(at[2]) : 16;
+        const unsigned low = high < 16 ? digit_value(at[3]) : 16;
+        *to++ = low < 16 ? (char)(high << 4 | low) : *at;
+        at += low < 16 ? 3 : 0;
+    }
+    *to = '\0';
 }
 
 /* As option_separator reads it. */
