@@ -23,6 +23,9 @@ int run_end_output(struct output *output, enum verbosity verbosity);
 int run_coarsen(struct options *options, const struct tally *tally, struct constant *constant,
                 struct reason *why);
 
+/* Says that --bins asks for narrower bins than those counted. -1. */
+int run_refuse_bins(size_t bins, unsigned digits, struct reason *why);
+
 /* --diff, --merge: the whole run. The exit status. */
 int run_diff(struct options *options);
 int run_merge(struct options *options);

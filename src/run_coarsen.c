@@ -4,6 +4,14 @@
 
 static struct coarse_rows coarse;
 
+int run_refuse_bins(size_t bins, unsigned digits, struct reason *why)
+{
+    reason_set(why,
+               "--bins=%zu: the values are too close together for %u digits; use %s--min and --max",
+               bins, digits, digits < DIGITS_MAX ? "--digits=5, or " : "");
+    return -1;
+}
+
 int run_coarsen(struct options *options, const struct tally *tally, struct constant *constant,
                 struct reason *why)
 {
@@ -23,13 +31,9 @@ int run_coarsen(struct options *options, const struct tally *tally, struct const
     case COARSEN_LIMITED:
         if (constant && constant_holds(constant))
             break; /* narrower bins would tell no more */
-        reason_set(why,
-                   "--bins=%u: the values are too close together for %u digits; use %s--min and "
-                   "--max",
-                   options->report.most_bins, digits, digits < DIGITS_MAX ? "--digits=5, or " : "");
         binning_free(&coarse.histogram.binning);
         tally_close(&coarse.tally);
-        return -1;
+        return run_refuse_bins(options->report.most_bins, digits, why);
     case COARSEN_DONE:
         break;
     default: /* COARSEN_EMPTY */

@@ -14,17 +14,41 @@
 
 static struct output output;
 
+/* Begins the reason with the FILE, unless it does. */
+static int side_refuse(const struct merge *side, struct reason *why)
+{
+    struct reason subject, what = *why;
+    reason_of(&subject, side->first, "%s", "");
+    if (strncmp(what.text, subject.text, strlen(subject.text)) != 0)
+        reason_of(why, side->first, "%s", what.text);
+    return -1;
+}
+
+/* Whether a side is of a kind that can be compared. */
+static int check_side(const struct merge *side, struct reason *why)
+{
+    if (side->is_text) {
+        reason_of(why, side->first, "--diff requires tables in JSON");
+        return -1;
+    }
+    if (histogram_channels(&side->histogram) > 1) {
+        reason_of(why, side->first, "--diff requires tables of one channel");
+        return -1;
+    }
+    return 0;
+}
+
 /* Reads the tables of a FILE, added up. */
 static int read_side(const char *operand, struct merge *side, struct reason *why)
 {
     struct read_table table = {.text = NULL};
     struct share_record record = {.of = 0};
     int rc = table_file_add(operand, &table, side, why);
-    if (rc == 0 && side->shares.first)
-        rc = share_join_finish(&side->shares, false, &record, why);
+    if (rc == 0 && side->shares.first && share_join_finish(&side->shares, false, &record, why) != 0)
+        rc = side_refuse(side, why);
     read_table_free(&table);
     share_free(&record);
-    return rc;
+    return rc == 0 ? check_side(side, why) : -1;
 }
 
 /* Whether only the number of decimal digits differs. */
@@ -105,6 +129,12 @@ static int coarsen_sides(struct options *options, struct merge *before, struct m
     case COARSEN_NO_MEMORY:
         reason_set(why, "out of memory");
         return -1;
+    case COARSEN_LIMITED:
+        if (!is_asked)
+            break;
+        binning_free(&coarse.binning);
+        tally_close(&sums);
+        return run_refuse_bins(most, histogram->binning.digits.digits, why);
     default:
         break;
     }
@@ -142,10 +172,6 @@ static int diff_and_show(struct options *options, struct merge *before, struct m
     if (read_side(options->operands[0], before, &why) != 0 ||
         read_side(options->operands[1], after, &why) != 0 || match_sides(before, after, &why) != 0)
         return run_failed(&why);
-    if (histogram_channels(&before->histogram) > 1 || before->is_text || after->is_text) {
-        reason_set(&why, "--diff: requires tables in JSON, of one channel");
-        return run_failed(&why);
-    }
     if (add_sides(before, after, both, &why) != 0 ||
         coarsen_sides(options, before, after, both, &why) != 0)
         return run_failed(&why);

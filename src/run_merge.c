@@ -7,6 +7,8 @@
 #include "src/report/report.h"
 
 #include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
 
 static struct output output;
 
@@ -66,6 +68,19 @@ static int check_shown(const struct options *options, const struct merge *merge,
     return 0;
 }
 
+/* Says that nothing is missing. */
+static void diag_shares(const struct merge *merge, const struct share_record *proof)
+{
+    char shares[64];
+    if (proof->of == 1)
+        snprintf(shares, sizeof shares, "the only share");
+    else
+        snprintf(shares, sizeof shares, "all %" PRIu64 " shares", proof->of);
+    diag("%" PRIu64 " table%s: %s of %" PRIu64 " FILE%s, %" PRIu64 " bytes", merge->tables,
+         merge->tables == 1 ? "" : "s", shares, proof->list_files,
+         proof->list_files == 1 ? "" : "s", proof->list_bytes);
+}
+
 /* Proves that shares are complete. 0, or -1 with a reason. */
 static int check_shares(struct options *options, struct merge *merge, struct share_record *proof,
                         struct reason *why)
@@ -86,10 +101,37 @@ static int check_shares(struct options *options, struct merge *merge, struct sha
     options->report.share = proof;
     if (options->verbosity >= VERBOSE && proof->part_count == 1 && proof->parts[0].begin == 1 &&
         proof->parts[0].end == proof->of)
-        diag("%" PRIu64 " table%s: all %" PRIu64 " shares of %" PRIu64 " FILE%s, %" PRIu64 " bytes",
-             merge->tables, merge->tables == 1 ? "" : "s", proof->of, proof->list_files,
-             proof->list_files == 1 ? "" : "s", proof->list_bytes);
+        diag_shares(merge, proof);
     return 0;
+}
+
+/* Adds --bins to the options, where counting writes it. 0, or -1 with a reason. */
+static int add_bins_word(struct words *words, size_t bins, struct reason *why)
+{
+    if (words_format(words, "--bins=%zu", bins) != 0) {
+        reason_set(why, "out of memory");
+        return -1;
+    }
+    char *added = words->list[words->count - 1];
+    size_t at = words->count - 1;
+    for (; at > 0 && strncmp(words->list[at - 1], "--digits=", strlen("--digits=")) != 0; at--)
+        words->list[at] = words->list[at - 1];
+    words->list[at] = added;
+    return 0;
+}
+
+/* Lays the bins of --bins over the sum. 0, or -1 with a reason. */
+static int merge_coarsen(struct options *options, struct merge *merge, struct reason *why)
+{
+    struct constant constant = CONSTANT_INITIALIZER;
+    const struct moments *moments = merge->tally.moments;
+    const bool is_constant =
+        merge->histogram.has_moments && moments->any && moments->min == moments->max;
+    if (options->report.most_bins == 0)
+        return 0;
+    if (add_bins_word(&merge->options, options->report.most_bins, why) != 0)
+        return -1;
+    return run_coarsen(options, &merge->tally, is_constant ? &constant : NULL, why);
 }
 
 /* Adds the FILEs up and shows them. The exit status. */
@@ -101,7 +143,7 @@ static int merge_and_show(struct options *options, struct merge *merge, struct s
         return run_failed(&why);
     options->histogram = merge->histogram;
     options->report.words = &merge->options;
-    if (run_coarsen(options, &merge->tally, NULL, &why) != 0)
+    if (merge_coarsen(options, merge, &why) != 0)
         return run_failed(&why);
     struct writer *out = output_open(&output, &why);
     if (!out)
