@@ -106,7 +106,23 @@ diffs -B 3 log log
 refuses "-B of other bins" 1 "gpuhisto: --bins: the tables' bins are not those of --digits"
 run -n one && cp out one.tsv
 diffs one.tsv one.tsv
-refuses "tsv" 1 "gpuhisto: --diff: requires tables in JSON"
+refuses "tsv" 1 "gpuhisto: one.tsv: --diff requires tables in JSON"
+diffs 1.json one.tsv
+refuses "tsv, the second one" 1 "gpuhisto: one.tsv: --diff requires tables in JSON"
+run --values=u8 --channels=2 --length=100 --edges=0,50 -F json one && cp out two.channels
+diffs two.channels two.channels
+refuses "channels" 1 "gpuhisto: two.channels: --diff requires tables of one channel"
+echo 5.001 5.002 | table close -n
+diffs -B 4 close close
+refuses "-B of numbers in one bin" 1 "gpuhisto: --bins=4: the values are too close together for 3 digits; use --digits=5, or --min and --max"
+diffs -p close close
+check "a picture of numbers in one bin" [ "$(cat status)" = 0 ]
+gzip -c 1.json >zipped
+diffs 1.json zipped
+refuses "compressed" 1 "gpuhisto: zipped: is compressed; decompress it first, with 'gzip -d'"
+printf '%s\n' '{"schema":"gpuhisto/1","mode":"letters","options":["--letters=26"],"share":{"of":2,"parts":[[1,1]],"list":{"files":1,"bytes":9,"digest":"00000000000000aa"},"files":[{"index":1,"name":"x","size":9,"fingerprint":"0000000000000007","ranges":[[0,4]]}]},"total":1,"counted":1,"other":0,"bins":[{"bin":"a-z","lo":97,"hi":122,"count":1}]}' >share1
+diffs share1 share1
+refuses "a share of two" 1 "gpuhisto: share1: missing: 1 of 2 shares: 2"
 head -c 100 1.json >cut
 diffs 1.json cut
 refuses "cut short" 1 "gpuhisto: cut: byte 100: the table is cut short"
