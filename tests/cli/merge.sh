@@ -286,6 +286,9 @@ refuses "an escape that is none" 1 "are not what gpuhisto writes"
 echo 1 2 -1 | "$GPUHISTO" -n -B 4 --min=-0 --max=4 -F json >in
 echo 1 2 -1 | "$GPUHISTO" -n -B 4 --min=0 --max=4 -F json >whole
 same "--min=-0" whole in
+echo 1 2 -1 | "$GPUHISTO" -n -B 4 --min=-4 --max=-0 -F json >in
+echo 1 2 -1 | "$GPUHISTO" -n -B 4 --min=-4 --max=0 -F json >whole
+same "--max=-0" whole in
 
 # --- sums that are asked for in other ways ---
 
@@ -448,13 +451,13 @@ awk 'BEGIN { for (i = 1; i <= 1000001; i++) printf "%s[1,1]", (i == 1 ? "" : ","
 { printf '{"schema":"gpuhisto/1","share":{"parts":[' && cat parts; } >in
 merge in
 refuses "a million and one parts" 1 "gpuhisto: in: byte " "there are too many \"parts\""
-# One FILE with a long name in 3000 ranges: one copy of the name is kept.
-awk 'BEGIN { for (i = 0; i < 3000; i++) printf "%s[%d,%d]", i ? "," : "", 2 * i, 2 * i + 1 }' >ranges
-share 1,1 "$(file 1 "$(printf '%016000d' 0)" 6000 "$(cat ranges)")" 4 '{"files":1,"bytes":6000,"digest":"00000000000000aa"}' >in
+# One FILE with a long name in 6000 ranges: one copy of the name is kept.
+awk 'BEGIN { for (i = 0; i < 6000; i++) printf "%s[%d,%d]", i ? "," : "", 2 * i, 2 * i + 1 }' >ranges
+share 1,1 "$(file 1 "$(printf '%016000d' 0)" 12000 "$(cat ranges)")" 4 '{"files":1,"bytes":12000,"digest":"00000000000000aa"}' >in
 (ulimit -v 60000 2>/dev/null && "$GPUHISTO" --merge -F json --incomplete in >out 2>err)
 echo $? >status
 if [ "$SANITIZED" = yes ]; then skip_part "sanitized: memory cannot be limited"; else
-    check "3000 ranges of a FILE with a long name, in 60 MB" [ "$(cat status)" = 0 ]
+    check "6000 ranges of a FILE with a long name, in 60 MB" [ "$(cat status)" = 0 ]
 fi
 
 # --- tables that were changed at random: refused, or the right sum ---
