@@ -1,4 +1,5 @@
 #include "table_json.h"
+#include "table_members.h"
 
 #ifdef HAVE_YAJL
 
@@ -12,151 +13,6 @@
 #define IGNORED_DEPTH_MAX 64
 #define OPTIONS_READ_MAX 64
 #define DEPTH_MAX 8
-
-/* Where the parser is. */
-enum place {
-    AT_TOP,
-    AT_TABLE,
-    AT_OPTIONS,
-    AT_BINS,
-    AT_ROW,
-    AT_COUNTS,
-    AT_CHANNELS,
-    AT_CHANNEL,
-    AT_MOMENTS,
-    AT_SHARE,
-    AT_PARTS,
-    AT_PART,
-    AT_LIST,
-    AT_FILES,
-    AT_FILE,
-    AT_RANGES,
-    AT_RANGE,
-    PLACES,
-};
-
-/* What a member's value is. */
-enum member_kind {
-    MEMBER_TEXT,   /* a string, or a number as it is written */
-    MEMBER_COUNT,  /* a whole number of 64 bits */
-    MEMBER_DIGEST, /* a string of 16 hexadecimal digits */
-    MEMBER_OBJECT,
-    MEMBER_LIST,
-    MEMBER_IGNORED,
-};
-
-struct member {
-    enum place place;
-    const char *name;
-    enum member_kind kind;
-    size_t offset;     /* of the value, from what the place fills in */
-    enum place inside; /* of objects and lists */
-};
-
-#define TABLE_COUNT(name)                                                                          \
-    {                                                                                              \
-        AT_TABLE, #name, MEMBER_COUNT, offsetof(struct read_table, totals.name), 0                 \
-    }
-#define TABLE_TEXT(name)                                                                           \
-    {                                                                                              \
-        AT_TABLE, #name, MEMBER_TEXT, offsetof(struct read_table, name), 0                         \
-    }
-#define CHANNEL_COUNT(name)                                                                        \
-    {                                                                                              \
-        AT_CHANNEL, #name, MEMBER_COUNT, offsetof(struct read_totals, name), 0                     \
-    }
-#define MOMENT(name, kind)                                                                         \
-    {                                                                                              \
-        AT_MOMENTS, #name, kind, offsetof(struct read_moments, name), 0                            \
-    }
-#define ROW_MEMBER(name)                                                                           \
-    {                                                                                              \
-        AT_ROW, #name, MEMBER_TEXT, offsetof(struct read_row, name), 0                             \
-    }
-#define LIST_MEMBER(name, kind)                                                                    \
-    {                                                                                              \
-        AT_LIST, #name, kind, offsetof(struct share_record, list_##name), 0                        \
-    }
-#define FILE_MEMBER(name, kind)                                                                    \
-    {                                                                                              \
-        AT_FILE, #name, kind, offsetof(struct share_file, name), 0                                 \
-    }
-
-/* The members of each place follow each other; bits of read_table.has are those of a table. */
-static const struct member members[] = {
-    TABLE_TEXT(schema),
-    TABLE_TEXT(mode),
-    TABLE_TEXT(type),
-    {AT_TABLE, "options", MEMBER_LIST, 0, AT_OPTIONS},
-    TABLE_COUNT(total),
-    TABLE_COUNT(counted),
-    TABLE_COUNT(other),
-    TABLE_COUNT(below),
-    TABLE_COUNT(above),
-    TABLE_COUNT(invalid),
-    {AT_TABLE, "channels", MEMBER_LIST, 0, AT_CHANNELS},
-    {AT_TABLE, "bins", MEMBER_LIST, 0, AT_BINS},
-    {AT_TABLE, "moments", MEMBER_OBJECT, 0, AT_MOMENTS},
-    {AT_TABLE, "share", MEMBER_OBJECT, 0, AT_SHARE},
-    ROW_MEMBER(lo),
-    ROW_MEMBER(hi),
-    {AT_ROW, "count", MEMBER_COUNT, 0, 0},
-    ROW_MEMBER(bin),
-    {AT_ROW, "counts", MEMBER_LIST, 0, AT_COUNTS},
-    CHANNEL_COUNT(total),
-    CHANNEL_COUNT(below),
-    CHANNEL_COUNT(above),
-    CHANNEL_COUNT(invalid),
-    MOMENT(least, MEMBER_TEXT),
-    MOMENT(greatest, MEMBER_TEXT),
-    MOMENT(lowest, MEMBER_COUNT),
-    MOMENT(highest, MEMBER_COUNT),
-    MOMENT(sum, MEMBER_TEXT),
-    MOMENT(squares, MEMBER_TEXT),
-    MOMENT(check, MEMBER_TEXT),
-    {AT_SHARE, "of", MEMBER_COUNT, offsetof(struct share_record, of), 0},
-    {AT_SHARE, "parts", MEMBER_LIST, 0, AT_PARTS},
-    {AT_SHARE, "list", MEMBER_OBJECT, 0, AT_LIST},
-    {AT_SHARE, "files", MEMBER_LIST, 0, AT_FILES},
-    LIST_MEMBER(files, MEMBER_COUNT),
-    LIST_MEMBER(bytes, MEMBER_COUNT),
-    LIST_MEMBER(digest, MEMBER_DIGEST),
-    FILE_MEMBER(index, MEMBER_COUNT),
-    {AT_FILE, "name", MEMBER_TEXT, offsetof(struct share_file, name), 0},
-    FILE_MEMBER(size, MEMBER_COUNT),
-    FILE_MEMBER(fingerprint, MEMBER_DIGEST),
-    {AT_FILE, "ranges", MEMBER_LIST, 0, AT_RANGES},
-};
-
-#define MEMBERS (sizeof members / sizeof members[0])
-
-/* How each place is called in messages, whether it is an object, which members it must have, as
- * bits, and of a list what it is a list of. */
-static const struct {
-    const char *name;
-    bool is_object;
-    uint64_t needed;
-    bool of_objects, of_lists;
-    enum place inside;
-} places[PLACES] = {
-    [AT_TOP] = {"the text", false, 0, true, false, AT_TABLE},
-    [AT_TABLE] = {"the table", true, HAS_SCHEMA | HAS_MODE, false, false, 0},
-    [AT_OPTIONS] = {"\"options\"", false, 0, false, false, 0},
-    [AT_BINS] = {"\"bins\"", false, 0, true, false, AT_ROW},
-    [AT_ROW] = {"a bin", true, 3, false, false, 0},
-    [AT_COUNTS] = {"\"counts\"", false, 0, false, false, 0},
-    [AT_CHANNELS] = {"\"channels\"", false, 0, true, false, AT_CHANNEL},
-    [AT_CHANNEL] = {"a channel", true, 15, false, false, 0},
-    [AT_MOMENTS] = {"\"moments\"", true, 127, false, false, 0},
-    [AT_SHARE] = {"\"share\"", true, 15, false, false, 0},
-    [AT_PARTS] = {"\"parts\"", false, 0, false, true, AT_PART},
-    [AT_PART] = {"a range of shares", false, 0, false, false, 0},
-    [AT_LIST] = {"\"list\"", true, 7, false, false, 0},
-    [AT_FILES] = {"\"files\"", false, 0, true, false, AT_FILE},
-    [AT_FILE] = {"a FILE of \"share\"", true, 31, false, false, 0},
-    [AT_RANGES] = {"\"ranges\"", false, 0, false, true, AT_RANGE},
-    [AT_RANGE] = {"a range of bytes", false, 0, false, false, 0},
-};
 
 struct level {
     enum place place;
@@ -221,10 +77,10 @@ static void *json_target(struct table_json *json, enum place place)
 static int json_unexpected(struct table_json *json, const char *what)
 {
     const enum place place = json_level(json)->place;
-    if (json->member && places[place].is_object)
+    if (json->member && table_places[place].is_object)
         reason_set(&json->why, "\"%s\" cannot be %s", json->member->name, what);
     else
-        reason_set(&json->why, "%s in %s", what, places[place].name);
+        reason_set(&json->why, "%s in %s", what, table_places[place].name);
     return 0;
 }
 
@@ -232,7 +88,7 @@ static int json_unexpected(struct table_json *json, const char *what)
 static bool json_is_ignored(const struct table_json *json)
 {
     return json->ignored > 0 ||
-           (places[json->levels[json->depth].place].is_object && !json->member);
+           (table_places[json->levels[json->depth].place].is_object && !json->member);
 }
 
 /* --- what values are put into --- */
@@ -358,7 +214,7 @@ static int json_scalar(struct table_json *json, const char *text, size_t len, bo
         return 1;
     if (len > TEXT_LENGTH_MAX || memchr(text, '\0', len))
         return json_refuse(json, "a text is too long, or has a NUL byte");
-    if (places[level->place].is_object)
+    if (table_places[level->place].is_object)
         return json_set_member(json, text, len, is_number);
     if (level->place == AT_OPTIONS && !is_number) {
         if (json->table->options.count == OPTIONS_READ_MAX)
@@ -413,11 +269,11 @@ static int json_key(void *arg, const unsigned char *name, size_t len)
         return 1;
     json->member = NULL;
     uint64_t bit = 1;
-    for (size_t i = 0; i < MEMBERS; i++) {
-        if (members[i].place != level->place)
+    for (size_t i = 0; i < table_member_count; i++) {
+        if (table_members[i].place != level->place)
             continue;
-        if (strlen(members[i].name) == len && memcmp(members[i].name, name, len) == 0) {
-            json->member = &members[i];
+        if (strlen(table_members[i].name) == len && memcmp(table_members[i].name, name, len) == 0) {
+            json->member = &table_members[i];
             break;
         }
         bit <<= 1;
@@ -426,7 +282,7 @@ static int json_key(void *arg, const unsigned char *name, size_t len)
         return 1;
     if (level->seen & bit) {
         reason_set(&json->why, "\"%s\" is there twice in %s", json->member->name,
-                   places[level->place].name);
+                   table_places[level->place].name);
         return 0;
     }
     level->seen |= bit;
@@ -474,14 +330,15 @@ static int json_enter(struct table_json *json, bool is_object)
             return json_refuse(json, "nested too deeply");
         return 1;
     }
-    if (places[level->place].is_object) {
+    if (table_places[level->place].is_object) {
         if (json->member->kind != (is_object ? MEMBER_OBJECT : MEMBER_LIST))
             return json_unexpected(json, what);
         place = json->member->inside;
     } else {
-        if (!(is_object ? places[level->place].of_objects : places[level->place].of_lists))
+        if (!(is_object ? table_places[level->place].of_objects
+                        : table_places[level->place].of_lists))
             return json_unexpected(json, what);
-        place = places[level->place].inside;
+        place = table_places[level->place].inside;
     }
     json->levels[++json->depth] = (struct level){.place = place};
     return json_make_room(json, place);
@@ -491,13 +348,14 @@ static int json_enter(struct table_json *json, bool is_object)
 static int json_check_whole(struct table_json *json)
 {
     const struct level *level = json_level(json);
-    const uint64_t missing = places[level->place].needed & ~level->seen;
+    const uint64_t missing = table_places[level->place].needed & ~level->seen;
     uint64_t bit = 1;
-    for (size_t i = 0; missing && i < MEMBERS; i++) {
-        if (members[i].place != level->place)
+    for (size_t i = 0; missing && i < table_member_count; i++) {
+        if (table_members[i].place != level->place)
             continue;
         if (missing & bit) {
-            reason_set(&json->why, "%s has no \"%s\"", places[level->place].name, members[i].name);
+            reason_set(&json->why, "%s has no \"%s\"", table_places[level->place].name,
+                       table_members[i].name);
             return 0;
         }
         bit <<= 1;
