@@ -72,7 +72,7 @@ int tables_settle(const struct draft *draft, struct reason *why)
     if (draft->diff)
         return diff_settle(draft, why);
     if (options->incomplete && !is_json)
-        return option_wrong(why, "--incomplete: requires --format=json, which says what is there");
+        return option_wrong(why, "--incomplete: requires --format=json, which lists the shares");
     if (options->incomplete && draft->bins)
         return option_wrong(why, "--incomplete: cannot be combined with --bins");
     options->action = ACTION_MERGE;

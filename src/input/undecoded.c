@@ -178,8 +178,8 @@ static int fill_from_file(struct reader *reader, struct chunk *chunk, uint64_t a
     return got < 0 ? source_fail(reader->source, &why) : 0;
 }
 
-/* Whether a stream should be read on: what is there is read, and more is waited for while the
- * engine is busy with what came before, or has too little to go on. */
+/* Whether to read more of a stream: what has arrived is read at once, and more is waited for as
+ * long as the engine is busy with earlier bytes, or has too few to go on. */
 static bool is_read_on(const struct reader *reader, bool is_enough)
 {
     const struct input *input = &reader->decoding.open->input;

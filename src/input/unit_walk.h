@@ -23,7 +23,7 @@ struct unit_walk {
 enum walk_step {
     WALK_UNIT,
     WALK_END,    /* of the file: no unit is left */
-    WALK_BROKEN, /* what begins at `offset` is no unit whose end can be found */
+    WALK_BROKEN, /* at `offset` begins something whose end cannot be found */
     WALK_FAILED, /* the reason is set */
 };
 

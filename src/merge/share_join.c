@@ -95,7 +95,8 @@ static int join_add_part(struct share_join *join, struct share_range range, cons
     return 0;
 }
 
-/* Adds a range of a FILE. Takes the name over if it owns it, unless -1 is returned. */
+/* Adds a range of a FILE, and its name if `held` owns that. 0; or -1: memory is short, and the name
+ * is still the caller's. */
 static int join_add_range(struct share_join *join, const struct held_file *held)
 {
     if (join->file_count == join->file_room) {

@@ -19,7 +19,7 @@ struct held_file {
     bool owns_name; /* entries of one FILE and table have the same name */
 };
 
-/* All zeros is no share. */
+/* A join that is all zeros has no shares yet. */
 struct share_join {
     const char *first; /* the table of the first share */
     uint64_t of, list_files, list_bytes, list_digest;
