@@ -22,21 +22,7 @@ static __device__ __forceinline__ unsigned load_relaxed(const unsigned *address)
 #endif
 }
 
-// Four in a row, at a multiple of 16 bytes. Each word is one that was stored.
-static __device__ __forceinline__ void load_relaxed_4(const unsigned *address, unsigned words[4])
-{
-#ifdef __CUDA_ARCH__
-    asm volatile("ld.volatile.global.v4.u32 {%0, %1, %2, %3}, [%4];"
-                 : "=r"(words[0]), "=r"(words[1]), "=r"(words[2]), "=r"(words[3])
-                 : "l"(address)
-                 : "memory");
-#else
-    for (unsigned i = 0; i < 4; i++)
-        words[i] = load_relaxed(address + i);
-#endif
-}
-
-// The store that goes with these.
+// The store that goes with it.
 static __device__ __forceinline__ void store_relaxed(unsigned *address, unsigned value)
 {
 #ifdef __CUDA_ARCH__

@@ -45,35 +45,21 @@ static __device__ __forceinline__ uint32_t bits_forward(const unsigned char *in,
 // A stream of bits that is read from its last bit to its first, as streams of literals and of
 // sequences are. The last byte's highest bit that is set marks the end, and does not belong to it.
 //
-//     in     ...|  word index  | word index + 1 |...
-//                 `next`          `hold`: its upper `have` bits are still to be read
-//
-// The word to come is loaded long before it is needed. What is read before the first bit is 0, or
-// other bytes of `in` before the stream; backward_ended is false then.
+// Only the place is kept, and bits are read from `in` as they are needed: no word has to be there
+// before the next one is read, and threads of a warp read as many words each, whatever their bits.
+// What is read before the first bit are other bytes of `in`: nobody may go further than a few
+// hundred bits, as there is always a carry at the beginning of `in`.
 struct backward {
-    const unsigned *words;
-    int first; // the word with the stream's first byte
-    int index; // the word in `next`
-    int begin; // bits of word `first` before the stream
-    unsigned next;
-    uint32_t have; // at most 64
-    uint64_t hold;
+    const unsigned *words; // from the pair with the stream's first byte on
+    int begin;             // bits of that pair before the stream
+    int at;                // bits up to the next one, that one included
 };
 
-static __device__ __forceinline__ unsigned backward_word(const backward &stream)
+// The words of a stream that begins at `at`: at a multiple of 8 bytes.
+static __device__ __forceinline__ const unsigned *backward_words(const unsigned char *in,
+                                                                 uint32_t at)
 {
-    return stream.index >= stream.first ? __ldg(stream.words + stream.index) : 0;
-}
-
-// Makes sure that 33 bits can be taken.
-static __device__ __forceinline__ void backward_fill(backward &stream)
-{
-    if (stream.have <= 32) {
-        stream.hold |= static_cast<uint64_t>(stream.next) << (32 - stream.have);
-        stream.have += 32;
-        stream.index--;
-        stream.next = backward_word(stream);
-    }
+    return reinterpret_cast<const unsigned *>(in) + at / 8 * 2;
 }
 
 // False if the stream is empty, or its last byte lacks the mark.
@@ -82,40 +68,55 @@ static __device__ __forceinline__ bool backward_open(backward &stream, const uns
 {
     if (span.size == 0)
         return false;
-    const uint32_t last = span.at + span.size - 1, byte = byte_at(in, last);
-    stream.words = reinterpret_cast<const unsigned *>(in);
-    stream.first = static_cast<int>(span.at / 4);
-    stream.begin = static_cast<int>(span.at % 4 * 8);
-    stream.index = static_cast<int>(last / 4);
-    stream.have = 0;
-    stream.hold = 0;
-    if (byte == 0)
-        return false;
-    const uint32_t end = last % 4 * 8 + highest_bit(byte); // the mark, in its word
-    stream.have = end;
-    stream.hold = static_cast<uint64_t>(backward_word(stream) << (31 - end) << 1) << 32;
-    stream.index--;
-    stream.next = backward_word(stream);
-    backward_fill(stream);
-    return true;
+    const uint32_t byte = byte_at(in, span.at + span.size - 1);
+    stream.words = backward_words(in, span.at);
+    stream.begin = static_cast<int>(span.at % 8 * 8);
+    stream.at = stream.begin + static_cast<int>((span.size - 1) * 8 + highest_bit(byte));
+    return byte != 0;
 }
 
-// The next 32 bits, the first as the highest.
-static __device__ __forceinline__ uint32_t backward_look(const backward &stream)
+// The next bits, the first as the highest.
+struct backward_bits {
+    uint32_t high, middle, low;
+};
+
+static __device__ __forceinline__ backward_bits backward_look(const backward &stream)
 {
-    return static_cast<uint32_t>(stream.hold >> 32);
+    const unsigned *const words = stream.words + (stream.at >> 5);
+    const unsigned shift = static_cast<unsigned>(stream.at) & 31;
+    const unsigned first = __ldg(words), second = __ldg(words - 1), third = __ldg(words - 2);
+    return {__funnelshift_r(second, first, shift), __funnelshift_r(third, second, shift),
+            __funnelshift_r(__ldg(words - 3), third, shift)};
+}
+
+// The next 32 bits alone.
+static __device__ __forceinline__ uint32_t backward_high(const backward &stream)
+{
+    const unsigned *const words = stream.words + (stream.at >> 5);
+    return __funnelshift_r(__ldg(words - 1), __ldg(words), static_cast<unsigned>(stream.at));
+}
+
+// The first bits of these, as many as the lowest five bits of `count` say, as a number.
+static __device__ __forceinline__ uint32_t bits_first(uint32_t bits, uint32_t count)
+{
+    return __funnelshift_l(bits, 0, count);
+}
+
+// The bits after these.
+static __device__ __forceinline__ uint32_t bits_after(uint32_t bits, uint32_t count)
+{
+    return __funnelshift_l(0, bits, count);
 }
 
 static __device__ __forceinline__ void backward_skip(backward &stream, uint32_t bits)
 {
-    stream.hold <<= bits;
-    stream.have -= bits;
+    stream.at -= static_cast<int>(bits);
 }
 
-// The next bits, up to 31, as a number; backward_fill must have come less than 34 bits before.
+// The next bits, up to 31, as a number.
 static __device__ __forceinline__ uint32_t backward_take(backward &stream, uint32_t bits)
 {
-    const uint32_t value = __funnelshift_l(backward_look(stream), 0, bits);
+    const uint32_t value = bits_first(backward_high(stream), bits);
     backward_skip(stream, bits);
     return value;
 }
@@ -123,7 +124,48 @@ static __device__ __forceinline__ uint32_t backward_take(backward &stream, uint3
 // How many bits are left; negative if more were taken than there were.
 static __device__ __forceinline__ int backward_left(const backward &stream)
 {
-    return (stream.index + 1 - stream.first) * 32 + static_cast<int>(stream.have) - stream.begin;
+    return stream.at - stream.begin;
+}
+
+// The same stream for one who takes few bits at a time, and waits for them: pairs of words are
+// loaded long before they are needed, and each only once.
+struct backward_hold {
+    const uint64_t *pairs;
+    int at;
+    uint64_t first, second, third; // the pair with bit `at`, and those before it
+};
+
+static __device__ __forceinline__ backward_hold hold_open(const backward &stream)
+{
+    const uint64_t *const pairs = reinterpret_cast<const uint64_t *>(stream.words);
+    const int pair = stream.at >> 6;
+    return {pairs, stream.at, __ldg(pairs + pair), __ldg(pairs + pair - 1),
+            __ldg(pairs + pair - 2)};
+}
+
+// The next 64 bits, the first as the highest.
+static __device__ __forceinline__ uint64_t hold_look(const backward_hold &hold)
+{
+    const bool is_upper = (hold.at & 32) != 0;
+    const uint32_t words[4] = {
+        static_cast<uint32_t>(hold.second), static_cast<uint32_t>(hold.second >> 32),
+        static_cast<uint32_t>(hold.first), static_cast<uint32_t>(hold.first >> 32)};
+    const uint32_t high = is_upper ? words[3] : words[2], middle = is_upper ? words[2] : words[1],
+                   low = is_upper ? words[1] : words[0];
+    const unsigned shift = static_cast<unsigned>(hold.at);
+    return static_cast<uint64_t>(__funnelshift_r(middle, high, shift)) << 32 |
+           __funnelshift_r(low, middle, shift);
+}
+
+// Goes on by up to 64 bits.
+static __device__ __forceinline__ void hold_skip(backward_hold &hold, uint32_t bits)
+{
+    const int pair = hold.at >> 6;
+    hold.at -= static_cast<int>(bits);
+    const bool is_next = hold.at >> 6 != pair;
+    hold.first = is_next ? hold.second : hold.first;
+    hold.second = is_next ? hold.third : hold.second;
+    hold.third = __ldg(hold.pairs + (hold.at >> 6) - 2);
 }
 
 #endif

@@ -3,16 +3,18 @@
 // Takes batch.links; gives batch.out, and leaves values in batch.links.
 //
 // Threads have four bytes each, whose links they follow side by side, as each step waits for
-// memory. All go through the content from its beginning to its end, so most links end at a byte
-// that was resolved before: one to three steps are usual. A byte that is not resolved yet is simply
-// followed further; nobody waits. No shared memory.
+// memory. A warp has 128 in a row, and its lanes neighbours: bytes that are copied together are
+// read together. All go through the content from its beginning to its end, so most links end at a
+// byte that was resolved before. A byte that is not resolved yet is followed further; nobody waits.
+// But each step is left for others to see, so that the links between bytes that are resolved at the
+// same time become twice as long with each step, however long the chain. No shared memory.
 #ifndef GPUHISTO_ZSTD_FOLLOW_CUH
 #define GPUHISTO_ZSTD_FOLLOW_CUH
 
 #include "gpu/zstd/link.cuh"
 
 constexpr unsigned ZSTD_FOLLOW_THREADS = 256;
-constexpr unsigned ZSTD_FOLLOW_EACH = 4; // bytes of a thread, a vector
+constexpr unsigned ZSTD_FOLLOW_EACH = 4; // bytes of a thread
 
 // CUDA blocks that stay, as far as the batch has room for so many bytes.
 static inline unsigned follow_grid(const struct zstd_batch *batch, unsigned resident)
@@ -21,36 +23,26 @@ static inline unsigned follow_grid(const struct zstd_batch *batch, unsigned resi
     return most < resident ? most : resident;
 }
 
-static __device__ inline void follow_one(const zstd_batch &batch, unsigned at)
+// The bytes at, at + 32, and so on, before `end`.
+static __device__ inline void follow_four(const zstd_batch &batch, unsigned at, unsigned end)
 {
-    unsigned link = load_relaxed(batch.links + at);
-    const bool is_link = !(link & ZSTD_VALUE);
-    while (!(link & ZSTD_VALUE))
-        link = load_relaxed(batch.links + link);
-    if (is_link)
-        store_relaxed(batch.links + at, link);
-    batch.out[at] = static_cast<unsigned char>(link);
-}
-
-static __device__ inline void follow_four(const zstd_batch &batch, unsigned at)
-{
-    unsigned links[4], copies = 0; // bit i: byte i is a copy
-    load_relaxed_4(batch.links + at, links);
-    UNROLL
-    for (unsigned i = 0; i < 4; i++)
-        copies |= (links[i] & ZSTD_VALUE ? 0u : 1u) << i;
-    while (~(links[0] & links[1] & links[2] & links[3]) & ZSTD_VALUE) {
-        UNROLL
-        for (unsigned i = 0; i < 4; i++)
-            if (!(links[i] & ZSTD_VALUE))
-                links[i] = load_relaxed(batch.links + links[i]);
+    unsigned links[ZSTD_FOLLOW_EACH], left = 0; // bit i: byte i is still a link
+    UNROLL for (unsigned i = 0; i < ZSTD_FOLLOW_EACH; i++)
+    {
+        links[i] = at + 32 * i < end ? load_relaxed(batch.links + at + 32 * i) : ZSTD_VALUE;
+        left |= (links[i] & ZSTD_VALUE ? 0u : 1u) << i;
     }
-    UNROLL
-    for (unsigned i = 0; i < 4; i++)
-        if (copies >> i & 1)
-            store_relaxed(batch.links + at + i, links[i]);
-    *reinterpret_cast<unsigned *>(batch.out + at) = __byte_perm(
-        __byte_perm(links[0], links[1], 0x0040), __byte_perm(links[2], links[3], 0x0040), 0x5410);
+    while (left) {
+        UNROLL for (unsigned i = 0; i < ZSTD_FOLLOW_EACH; i++) if (left >> i & 1) links[i] =
+            load_relaxed(batch.links + links[i]);
+        UNROLL for (unsigned i = 0; i < ZSTD_FOLLOW_EACH; i++) if (left >> i & 1)
+        {
+            store_relaxed(batch.links + at + 32 * i, links[i]);
+            left &= ~((links[i] & ZSTD_VALUE ? 1u : 0u) << i);
+        }
+    }
+    UNROLL for (unsigned i = 0; i < ZSTD_FOLLOW_EACH; i++) if (at + 32 * i < end)
+        batch.out[at + 32 * i] = static_cast<unsigned char>(links[i]);
 }
 
 __global__ void __launch_bounds__(ZSTD_FOLLOW_THREADS) zstd_follow(zstd_batch batch)
@@ -58,15 +50,11 @@ __global__ void __launch_bounds__(ZSTD_FOLLOW_THREADS) zstd_follow(zstd_batch ba
     if (batch.verdict->refused < batch.blocks)
         return;
     const unsigned content = batch.verdict->content;
+    const unsigned warp = (blockIdx.x * ZSTD_FOLLOW_THREADS + threadIdx.x) / 32;
     const unsigned stride = gridDim.x * ZSTD_FOLLOW_THREADS * ZSTD_FOLLOW_EACH;
-    unsigned at = (blockIdx.x * ZSTD_FOLLOW_THREADS + threadIdx.x) * ZSTD_FOLLOW_EACH;
-    for (; at < content; at += stride) { // content is below 2^31, and so is stride
-        if (content - at >= ZSTD_FOLLOW_EACH)
-            follow_four(batch, at);
-        else
-            for (unsigned i = at; i < content; i++)
-                follow_one(batch, i);
-    }
+    unsigned at = warp * 32 * ZSTD_FOLLOW_EACH + threadIdx.x % 32;
+    for (; at < content; at += stride) // content is below 2^31, and so is stride
+        follow_four(batch, at, content);
 }
 
 #endif

@@ -4,28 +4,25 @@
 // A state is the index of a cell, which says how many bits of the stream lead to the next state,
 // and which symbol this one is. From the lowest bit of a cell:
 //
-// - 9 bits: the next state, less what the stream adds to it;
-// - 4 bits: how many bits of the stream do that, 0 to 9;
-// - 5 bits: how many more bits the symbol has (of sequences; 0 to 31);
-// - 6 bits: the symbol.
+// - 5 bits: how many bits of the stream lead to the next state, 0 to 9;
+// - 6 bits: how many more bits the symbol has (of sequences; 0 to 31);
+// - 12 bits: the symbol, in a place of the table's own;
+// - 9 bits: the next state, less what the stream adds to it.
+//
+// Numbers of bits come first and have room for the sum of three cells: those of a sequence are
+// added without being taken apart. As shifts go by the lowest five bits, a cell is a shift, too.
 #ifndef GPUHISTO_ZSTD_FSE_CUH
 #define GPUHISTO_ZSTD_FSE_CUH
 
 #include "gpu/zstd/bits.cuh"
 
 constexpr uint32_t fse_log_least = 5;
-constexpr uint32_t fse_bits_shift = 9, fse_extra_shift = 13, fse_symbol_shift = 18;
-constexpr uint32_t fse_next_mask = 0x1ff, fse_bits_mask = 15, fse_extra_mask = 31;
+constexpr uint32_t fse_bits_mask = 0x1f, fse_extra_shift = 5, fse_extra_mask = 0x3f;
+constexpr uint32_t fse_symbol_shift = 11, fse_next_shift = 23;
 
 // How likely the symbols of a table are: that many of its cells. One that is less likely than one
 // cell has -1, and gets a cell that goes to any state.
 using fse_count = int16_t;
-
-static __device__ __forceinline__ uint32_t fse_cell(uint32_t symbol, uint32_t extra, uint32_t bits,
-                                                    uint32_t next)
-{
-    return symbol << fse_symbol_shift | extra << fse_extra_shift | bits << fse_bits_shift | next;
-}
 
 // What the description of a table says, or used == 0 if it is malformed.
 struct fse_description {
@@ -97,11 +94,11 @@ static __device__ void fse_spread(uint32_t *cells, uint32_t log, const fse_count
         }
 }
 
-// Builds a table of 2^log cells. `counts` are as from fse_read and are changed; extra(symbol) is
-// how many more bits the symbol has.
-template <typename Extra>
+// Builds a table of 2^log cells. `counts` are as from fse_read and are changed; cell(symbol) is
+// what a cell says of its symbol.
+template <typename Cell>
 static __device__ void fse_build(uint32_t *cells, uint32_t log, fse_count *counts, uint32_t symbols,
-                                 Extra extra)
+                                 Cell cell)
 {
     const uint32_t size = 1u << log;
     fse_spread(cells, log, counts, symbols);
@@ -112,13 +109,14 @@ static __device__ void fse_build(uint32_t *cells, uint32_t log, fse_count *count
         const uint32_t symbol = cells[i];
         const uint32_t number = static_cast<uint32_t>(counts[symbol]++);
         const uint32_t bits = log - highest_bit(number);
-        cells[i] = fse_cell(symbol, extra(symbol), bits, (number << bits) - size);
+        cells[i] = cell(symbol) | bits | ((number << bits) - size) << fse_next_shift;
     }
 }
 
+// Of a cell, or of the sum of three.
 static __device__ __forceinline__ uint32_t fse_bits(uint32_t cell)
 {
-    return cell >> fse_bits_shift & fse_bits_mask;
+    return cell & fse_bits_mask;
 }
 
 static __device__ __forceinline__ uint32_t fse_extra(uint32_t cell)
@@ -126,15 +124,10 @@ static __device__ __forceinline__ uint32_t fse_extra(uint32_t cell)
     return cell >> fse_extra_shift & fse_extra_mask;
 }
 
-static __device__ __forceinline__ uint32_t fse_symbol(uint32_t cell)
+// The state after that of a cell, if these are the stream's next bits.
+static __device__ __forceinline__ uint32_t fse_next(uint32_t bits, uint32_t cell)
 {
-    return cell >> fse_symbol_shift;
-}
-
-// The state after that of a cell.
-static __device__ __forceinline__ uint32_t fse_next(backward &stream, uint32_t cell)
-{
-    return (cell & fse_next_mask) + backward_take(stream, fse_bits(cell));
+    return (cell >> fse_next_shift) + bits_first(bits, cell);
 }
 
 #endif

@@ -57,6 +57,11 @@ static __device__ uint32_t huffman_read_direct(huffman_table *table, const unsig
     return listed;
 }
 
+static __device__ __forceinline__ uint8_t huffman_weight_of(uint32_t cell)
+{
+    return static_cast<uint8_t>(cell >> fse_symbol_shift & 15);
+}
+
 // Takes weights from a stream by two states in turn. A state whose next one takes more bits than
 // are left was the last but one. Returns how many.
 static __device__ uint32_t huffman_take_weights(huffman_table *table, backward stream, uint32_t log)
@@ -67,14 +72,14 @@ static __device__ uint32_t huffman_take_weights(huffman_table *table, backward s
         return 0;
     while (listed < huffman_listed_most - 1) {
         const uint32_t cell = cells[state];
-        table->weights[listed++] = static_cast<uint8_t>(fse_symbol(cell));
+        table->weights[listed++] = huffman_weight_of(cell);
         if (static_cast<int>(fse_bits(cell)) > backward_left(stream)) {
-            table->weights[listed++] = static_cast<uint8_t>(fse_symbol(cells[other]));
+            table->weights[listed++] = huffman_weight_of(cells[other]);
             return listed;
         }
-        backward_fill(stream);
         state = other;
-        other = fse_next(stream, cell);
+        other = fse_next(backward_high(stream), cell);
+        backward_skip(stream, fse_bits(cell));
     }
     return 0;
 }
@@ -94,7 +99,7 @@ static __device__ uint32_t huffman_read_coded(huffman_table *table, const unsign
         !backward_open(stream, in, {span.at + 1 + description.used, size - description.used}))
         return 0;
     fse_build(table->weights_table.cells, description.log, counts, description.symbols,
-              [](uint32_t) { return 0u; });
+              [](uint32_t weight) { return weight << fse_symbol_shift; });
     return huffman_take_weights(table, stream, description.log);
 }
 

@@ -4,9 +4,10 @@
 // and RLE literals need no work: later stages read them from where they are.
 //
 // Four lanes take a block and a warp eight, so that blocks of four streams keep all lanes busy, one
-// stream each. What a lane waits for is its own last symbol: some 50 cycles each, most of them for
-// the look-up in shared memory. The bytes to come are loaded ahead of that, and literals are stored
-// four at a time. The four lanes also build the block's table from its description.
+// stream each. What a lane waits for is its own last symbol, most of it for the look-up in shared
+// memory. Lanes read and write far from each other, so that each access to memory costs as many
+// turns as there are lanes: bytes to come are loaded ahead, eight at a time, and literals stored
+// so. The four lanes also build the block's table from its description.
 //
 // What libzstd 1.5.4 accepts and this refuses: streams that do not end with their last bit, or have
 // no mark. Its fast loops do not look.
@@ -56,21 +57,46 @@ static __device__ literals_stream literals_of_lane(const zstd_batch &batch,
             lane < 3 ? count : heading.literals - 3 * count};
 }
 
-// The cell of the next code, which is taken from the stream.
-static __device__ __forceinline__ uint32_t literals_next(backward &stream, const uint16_t *cells,
-                                                         uint32_t shift)
-{
-    const uint32_t cell = cells[backward_look(stream) >> shift];
-    backward_skip(stream, cell & 0xff);
-    return cell;
-}
-
+// Decodes one literal.
 static __device__ __forceinline__ unsigned char *literals_put(unsigned char *out, backward &stream,
                                                               const uint16_t *cells, uint32_t shift)
 {
-    backward_fill(stream);
-    *out = static_cast<unsigned char>(literals_next(stream, cells, shift) >> 8);
+    const uint32_t cell = cells[backward_high(stream) >> shift];
+    backward_skip(stream, cell & 0xff);
+    *out = static_cast<unsigned char>(cell >> 8);
     return out + 1;
+}
+
+// Decodes four literals, whose codes have 44 bits at most; the first is the lowest byte.
+static __device__ __forceinline__ uint32_t literals_four(backward_hold &hold, const uint16_t *cells,
+                                                         uint32_t shift)
+{
+    const uint64_t bits = hold_look(hold);
+    uint32_t high = static_cast<uint32_t>(bits >> 32), low = static_cast<uint32_t>(bits), cell[4];
+    UNROLL for (unsigned i = 0; i < 4; i++)
+    {
+        cell[i] = cells[high >> shift];
+        high = __funnelshift_l(low, high, cell[i]); // by the lowest five bits of the cell
+        low = bits_after(low, cell[i]);
+    }
+    hold_skip(hold, (cell[0] + cell[1] + cell[2] + cell[3]) & 0xff);
+    return __byte_perm(cell[0], cell[1], 0x2251) | __byte_perm(cell[2], cell[3], 0x5122);
+}
+
+// Decodes literals eight at a time, to `out` at a multiple of 8, as long as there are so many to
+// come and the stream has not ended. Returns how many.
+static __device__ uint32_t literals_eights(backward &stream, const uint16_t *cells, uint32_t shift,
+                                           unsigned char *out, uint32_t count)
+{
+    backward_hold hold = hold_open(stream);
+    uint32_t done = 0;
+    for (; count - done >= 8 && hold.at >= stream.begin; done += 8) {
+        const uint32_t low = literals_four(hold, cells, shift);
+        const uint32_t high = literals_four(hold, cells, shift);
+        *reinterpret_cast<uint64_t *>(out + done) = static_cast<uint64_t>(high) << 32 | low;
+    }
+    stream.at = hold.at;
+    return done;
 }
 
 // Decodes a stream of `count` literals, with codes of up to 32 - shift bits. False if these are not
@@ -78,21 +104,14 @@ static __device__ __forceinline__ unsigned char *literals_put(unsigned char *out
 static __device__ bool literals_decode(backward &stream, const uint16_t *cells, uint32_t shift,
                                        unsigned char *out, uint32_t count)
 {
-    const uint32_t head = min(count, static_cast<uint32_t>(-reinterpret_cast<uintptr_t>(out) & 3));
+    const uint32_t head = min(count, static_cast<uint32_t>(-reinterpret_cast<uintptr_t>(out) & 7));
     for (uint32_t i = 0; i < head; i++)
         out = literals_put(out, stream, cells, shift);
-    count -= head;
-    for (; count >= 4; count -= 4) {
-        backward_fill(stream); // enough for three codes
-        const uint32_t a = literals_next(stream, cells, shift);
-        const uint32_t b = literals_next(stream, cells, shift);
-        backward_fill(stream);
-        const uint32_t c = literals_next(stream, cells, shift);
-        const uint32_t d = literals_next(stream, cells, shift);
-        *reinterpret_cast<unsigned *>(out) = __byte_perm(a, b, 0x2251) | __byte_perm(c, d, 0x5122);
-        out += 4;
-    }
-    for (; count > 0; count--)
+    const uint32_t done = head + literals_eights(stream, cells, shift, out, count - head);
+    if (count - done >= 8)
+        return false;
+    out += done - head;
+    for (uint32_t i = done; i < count; i++)
         out = literals_put(out, stream, cells, shift);
     return backward_left(stream) == 0;
 }

@@ -24,6 +24,12 @@ static __device__ inline repeats_map repeats_map_of(const zstd_repeats &repeats)
     return map;
 }
 
+// A place that is `value`, whatever was before.
+static __device__ inline unsigned repeats_map_constant(unsigned value)
+{
+    return ZSTD_CONSTANT << repeats_which_shift | value;
+}
+
 // The map that leaves everything as it is, and the one of the three offsets that a frame begins
 // with, whatever was before.
 static __device__ inline repeats_map repeats_map_same()
@@ -33,8 +39,7 @@ static __device__ inline repeats_map repeats_map_same()
 
 static __device__ inline repeats_map repeats_map_begin()
 {
-    constexpr unsigned constant = ZSTD_CONSTANT << repeats_which_shift;
-    return {{constant | 1, constant | 4, constant | 8}};
+    return {{repeats_map_constant(1), repeats_map_constant(4), repeats_map_constant(8)}};
 }
 
 static __device__ inline zstd_repeats repeats_of_map(const repeats_map &map)

@@ -49,12 +49,50 @@ static __device__ __forceinline__ uint32_t sequence_log_most(uint32_t table)
                                            : match_length_log_most;
 }
 
-// How many more bits a code has.
-static __device__ __forceinline__ uint32_t sequence_extra(uint32_t table, uint32_t code)
+// What a cell says of a code: how many more bits it has, and the code. Codes of lengths stand in
+// different places, and that of an offset is its number of bits, so that the codes of a sequence's
+// three cells can be put together as they are.
+constexpr uint32_t sequence_match_shift = fse_symbol_shift + 6;
+
+static __device__ __forceinline__ uint32_t sequence_cell(uint32_t table, uint32_t code)
 {
-    return table == ZSTD_OFFSETS           ? code
-           : table == ZSTD_LITERAL_LENGTHS ? literal_length_extra[code]
-                                           : match_length_extra[code];
+    return table == ZSTD_OFFSETS ? code << fse_extra_shift
+           : table == ZSTD_LITERAL_LENGTHS
+               ? code << fse_symbol_shift | literal_length_extra[code] << fse_extra_shift
+               : code << sequence_match_shift | match_length_extra[code] << fse_extra_shift;
+}
+
+// What `walk` leaves of a sequence for `sequences`, in its place: the lower half is where its bits
+// begin, as in struct backward, the upper half its codes, as in cells.
+using zstd_step = zstd_sequence;
+
+static __device__ __forceinline__ zstd_step sequence_step(int at, uint32_t literal_cell,
+                                                          uint32_t match_cell, uint32_t offset_cell)
+{
+    const uint32_t codes = (literal_cell & 0x3fu << fse_symbol_shift) |
+                           (match_cell & 0x3fu << sequence_match_shift) |
+                           (offset_cell & fse_extra_mask << fse_extra_shift);
+    return static_cast<uint64_t>(codes) << 32 | static_cast<uint32_t>(at);
+}
+
+static __device__ __forceinline__ int step_at(zstd_step step)
+{
+    return static_cast<int>(static_cast<uint32_t>(step));
+}
+
+static __device__ __forceinline__ uint32_t step_literal_code(zstd_step step)
+{
+    return static_cast<uint32_t>(step >> 32) >> fse_symbol_shift & 0x3f;
+}
+
+static __device__ __forceinline__ uint32_t step_match_code(zstd_step step)
+{
+    return static_cast<uint32_t>(step >> 32) >> sequence_match_shift & 0x3f;
+}
+
+static __device__ __forceinline__ uint32_t step_offset_code(zstd_step step)
+{
+    return fse_extra(static_cast<uint32_t>(step >> 32));
 }
 
 // Lays the counts of a predefined table.

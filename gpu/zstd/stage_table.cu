@@ -9,11 +9,13 @@
 #include "gpu/zstd/sequences.cuh"
 #include "gpu/zstd/stages.h"
 #include "gpu/zstd/tail.cuh"
+#include "gpu/zstd/walk.cuh"
 
 const struct zstd_stage zstd_stages[] = {
     {"parse", zstd_parse, parse_threads, 0, parse_grid},
     {"repeats", zstd_repeat_tables, repeats_threads, 0, repeats_grid},
     {"literals", zstd_literals, literals_threads, 0, literals_grid},
+    {"walk", zstd_walk_states, walk_threads, 0, walk_grid},
     {"sequences", zstd_sequences, sequences_threads, 0, sequences_grid},
     {"place", zstd_place, ZSTD_PLACE_THREADS, 0, place_grid},
     {"link", zstd_link<ZSTD_TILE, ZSTD_LINK_THREADS>, ZSTD_LINK_THREADS,
