@@ -1,12 +1,16 @@
-// zstd_stages [--batch=MIB] [--repeats=N] FILE
+// zstd_stages [--batch=MIB] [--in=MIB] [--lanes=N] [--repeats=N] FILE
 //
 // Measures the stages that decompress zstd, each alone, over the batches that FILE makes, of so
 // much content each (256 MiB). A batch is decoded N times (5), a stage's time is the median of its
 // CUDA-event times, and times are added up over batches. What is printed is content by time.
 //
+// Then FILE is decompressed as gpuhisto does it, in batches of half as much content, or so many
+// compressed bytes (32 MiB), so many of them side by side (6), with the copies to the device: the
+// wall time of that is "pipeline", of the median repeat.
+//
 // The content is compared with libzstd's, whose time on one core is printed as well.
 #include "bench/device.cuh"
-#include "gpu/zstd/stages.h"
+#include "gpu/zstd/pipeline.cuh"
 
 extern "C" {
 #include "gpu/zstd/lay.h"
@@ -23,6 +27,8 @@ extern "C" {
 
 struct options {
     size_t batch = 256; // MiB
+    size_t in = 32;     // MiB
+    unsigned lanes = 6;
     int repeats = 5;
     const char *file;
 };
@@ -117,17 +123,8 @@ static launching prepare(const options &options)
     launching launching;
     int processors;
     check(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, 0), "device");
-    for (unsigned i = 0; i < zstd_stage_count; i++) {
-        const void *const kernel = reinterpret_cast<const void *>(zstd_stages[i].kernel);
-        int fit = 0;
-        check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                   static_cast<int>(zstd_stages[i].shared)),
-              "shared memory");
-        check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
-                  &fit, kernel, static_cast<int>(zstd_stages[i].block), zstd_stages[i].shared),
-              "occupancy");
-        launching.resident.push_back(static_cast<unsigned>(fit * processors));
-    }
+    launching.resident.resize(zstd_stage_count);
+    check(zstd_prepare_stages(launching.resident.data(), processors), "occupancy");
     launching.events.resize(static_cast<size_t>(options.repeats),
                             std::vector<cudaEvent_t>(zstd_stage_count + 1));
     for (auto &events : launching.events)
@@ -167,14 +164,8 @@ static void launch_stages(const zstd_batch &batch, const launching &launching,
                           const std::vector<cudaEvent_t> &events)
 {
     for (unsigned i = 0; i < zstd_stage_count; i++) {
-        const zstd_stage &stage = zstd_stages[i];
-        zstd_batch argument = batch;
-        void *arguments[] = {&argument};
         check(cudaEventRecord(events[i]), "event");
-        check(cudaLaunchKernel(reinterpret_cast<const void *>(stage.kernel),
-                               dim3(stage.grid(&batch, launching.resident[i])), dim3(stage.block),
-                               arguments, stage.shared, nullptr),
-              stage.name);
+        check(zstd_launch_stage(i, batch, launching.resident[i], nullptr), zstd_stages[i].name);
     }
     check(cudaEventRecord(events[zstd_stage_count]), "event");
     check(cudaDeviceSynchronize(), "the stages");
@@ -248,23 +239,168 @@ static unsigned decode(const options &options, const byte_vector &file, const by
     return batches;
 }
 
+// --- the pipeline ---
+
+// A batch as the host has laid it.
+struct laid {
+    size_t at; // in FILE
+    zstd_plan plan;
+};
+
+static zstd_plan new_plan(const zstd_capacity &capacity)
+{
+    zstd_plan plan = {};
+    plan.capacity = capacity;
+    check(cudaMallocHost(&plan.block, capacity.blocks * sizeof *plan.block), "memory");
+    check(cudaMallocHost(&plan.frame, capacity.frames * sizeof *plan.frame), "memory");
+    plan.frame_end = new zstd_frame_end[capacity.frames];
+    return plan;
+}
+
+static std::vector<laid> lay_all(const zstd_capacity &capacity, const byte_vector &file)
+{
+    std::vector<laid> batches;
+    zstd_walk walk = {};
+    walk.window_max = ZSTD_WINDOW_MOST;
+    for (size_t at = 0; at < file.size();) {
+        zstd_plan plan = new_plan(capacity);
+        const size_t left = std::min<size_t>(file.size() - at, capacity.in);
+        if (zstd_lay(&walk, &plan, file.data() + at, left) == ZSTD_LAID)
+            batches.push_back({at, plan});
+        at += plan.taken;
+    }
+    return batches;
+}
+
+struct pipeline {
+    unsigned count;
+    std::vector<zstd_batch> batch;
+    std::vector<zstd_lane> lane;
+    std::vector<cudaEvent_t> copied;
+    cudaStream_t copies, matches;
+};
+
+static pipeline open_pipeline(const options &options, const zstd_capacity &capacity)
+{
+    pipeline pipeline = {};
+    pipeline.count = options.lanes;
+    pipeline.batch.resize(options.lanes);
+    pipeline.lane.resize(options.lanes);
+    pipeline.copied.resize(options.lanes);
+    unsigned char *const stages = device_memory(zstd_stage_memory(nullptr, &capacity, nullptr));
+    const size_t own = zstd_own_memory(nullptr, &capacity, nullptr);
+    for (unsigned i = 0; i < options.lanes; i++) {
+        zstd_own_memory(&pipeline.batch[i], &capacity, device_memory(own));
+        zstd_stage_memory(&pipeline.batch[i], &capacity, stages);
+        check(zstd_lane_open(&pipeline.lane[i]), "lane");
+        check(cudaEventCreate(&pipeline.copied[i]), "event");
+    }
+    for (unsigned i = 0; i < options.lanes; i++) {
+        pipeline.batch[i].next = pipeline.batch[(i + 1) % options.lanes].in;
+        pipeline.batch[i].next_out = pipeline.batch[(i + 1) % options.lanes].out;
+    }
+    check(cudaStreamCreateWithFlags(&pipeline.copies, cudaStreamNonBlocking), "stream");
+    check(cudaStreamCreateWithFlags(&pipeline.matches, cudaStreamNonBlocking), "stream");
+    return pipeline;
+}
+
+static void submit(pipeline &pipeline, unsigned turn, const laid &laid, const byte_vector &file,
+                   const launching &launching)
+{
+    zstd_batch &batch = pipeline.batch[turn];
+    const zstd_plan &plan = laid.plan;
+    batch.in_size = ZSTD_CARRY + plan.in_size;
+    batch.blocks = plan.blocks;
+    batch.frames = plan.frames;
+    batch.room = plan.room;
+    const auto copy = [&](void *to, const void *from, size_t size) {
+        check(cudaMemcpyAsync(to, from, size, cudaMemcpyHostToDevice, pipeline.copies), "copy");
+    };
+    copy(batch.in + ZSTD_CARRY, file.data() + laid.at, plan.in_size);
+    copy(const_cast<zstd_block *>(batch.block), plan.block, plan.blocks * sizeof *plan.block);
+    copy(const_cast<zstd_frame *>(batch.frame), plan.frame, plan.frames * sizeof *plan.frame);
+    check(cudaEventRecord(pipeline.copied[turn], pipeline.copies), "event");
+    check(cudaStreamWaitEvent(pipeline.lane[turn].stream, pipeline.copied[turn], 0), "event");
+    check(zstd_launch(batch, launching.resident.data(), pipeline.lane.data(), turn, pipeline.count,
+                      pipeline.matches),
+          "launch");
+    check(cudaEventRecord(pipeline.lane[turn].done, pipeline.matches), "event");
+}
+
+// Decompresses FILE once, as fast as it goes. A batch's memory is taken again once it is done.
+static size_t run_pipeline(pipeline &pipeline, const std::vector<laid> &batches,
+                           const byte_vector &file, const launching &launching)
+{
+    size_t made = 0;
+    unsigned done = 0;
+    const auto finish = [&] {
+        zstd_verdict verdict;
+        check(cudaEventSynchronize(pipeline.lane[done % pipeline.count].done), "the stages");
+        check(cudaMemcpy(&verdict, pipeline.batch[done % pipeline.count].verdict, sizeof verdict,
+                         cudaMemcpyDeviceToHost),
+              "verdict");
+        if (verdict.refused < pipeline.batch[done % pipeline.count].blocks)
+            die("a block is refused in the pipeline");
+        made += verdict.content;
+        done++;
+    };
+    for (unsigned i = 0; i < batches.size(); i++) {
+        while (i - done >= pipeline.count - 1) // the next one's memory is written to as well
+            finish();
+        submit(pipeline, i % pipeline.count, batches[i], file, launching);
+    }
+    while (done < batches.size())
+        finish();
+    return made;
+}
+
+// The seconds of the median repeat.
+static double time_pipeline(const options &options, byte_vector &file, size_t due,
+                            const launching &launching)
+{
+    const size_t room = options.batch << 19;
+    const zstd_capacity capacity = {static_cast<uint32_t>(options.in << 20), 4096, 4096,
+                                    static_cast<uint32_t>(room), ZSTD_WINDOW_MOST};
+    check(cudaHostRegister(file.data(), file.size(), 0), "pinning");
+    const std::vector<laid> batches = lay_all(capacity, file);
+    pipeline pipeline = open_pipeline(options, capacity);
+    std::vector<double> times;
+    for (int i = 0; i < options.repeats + 1; i++) {
+        const auto begin = std::chrono::steady_clock::now();
+        if (run_pipeline(pipeline, batches, file, launching) != due)
+            die("the pipeline gives other content");
+        times.push_back(
+            std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
+    }
+    check(cudaHostUnregister(file.data()), "pinning");
+    std::nth_element(times.begin(), times.begin() + times.size() / 2, times.end());
+    return times[times.size() / 2];
+}
+
 // --- the command line ---
 
 static options parse_options(int argc, char **argv)
 {
     static const struct option known[] = {{"batch", required_argument, nullptr, 'b'},
+                                          {"in", required_argument, nullptr, 'i'},
+                                          {"lanes", required_argument, nullptr, 'l'},
                                           {"repeats", required_argument, nullptr, 'r'},
                                           {nullptr, 0, nullptr, 0}};
     options options;
     for (int option; (option = getopt_long(argc, argv, "", known, nullptr)) != -1;)
         if (option == 'b')
             options.batch = std::max(1ul, std::strtoul(optarg, nullptr, 10));
+        else if (option == 'i')
+            options.in = std::max(1ul, std::strtoul(optarg, nullptr, 10));
+        else if (option == 'l')
+            options.lanes = std::max(2, std::atoi(optarg));
         else if (option == 'r')
             options.repeats = std::max(1, std::atoi(optarg));
         else
             std::exit(2);
     if (optind + 1 != argc) {
-        std::fputs("usage: zstd_stages [--batch=MIB] [--repeats=N] FILE\n", stderr);
+        std::fputs("usage: zstd_stages [--batch=MIB] [--in=MIB] [--lanes=N] [--repeats=N] FILE\n",
+                   stderr);
         std::exit(2);
     }
     options.file = argv[optind];
@@ -274,7 +410,7 @@ static options parse_options(int argc, char **argv)
 int main(int argc, char **argv)
 {
     const options options = parse_options(argc, argv);
-    const byte_vector file = read_file(options.file);
+    byte_vector file = read_file(options.file);
     double by_libzstd, all = 0;
     const byte_vector due = decode_by_libzstd(file, &by_libzstd);
     launching launching = prepare(options);
@@ -288,5 +424,7 @@ int main(int argc, char **argv)
                     size / launching.seconds[i]);
     }
     std::printf("%-10s %9.3f ms %8.1f GB/s\n", "all", all * 1e3, size / all);
+    const double together = time_pipeline(options, file, due.size(), launching);
+    std::printf("%-10s %9.3f ms %8.1f GB/s\n", "pipeline", together * 1e3, size / together);
     std::printf("%-10s %9.3f ms %8.1f GB/s\n", "libzstd", by_libzstd * 1e3, size / by_libzstd);
 }

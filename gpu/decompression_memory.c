@@ -7,14 +7,15 @@
 
 #define MIB ((uint32_t)1 << 20)
 
-/* What is wanted for each batch. A thousand blocks of 128 KiB and more keep a large GPU busy. */
+/* What is wanted for each batch. A few thousand blocks of 128 KiB, of several batches, keep a large
+ * GPU busy. */
 static const struct device_decoding decoding_wanted = {
     .capacity = {.in = 32 * MIB,
                  .blocks = 4096,
                  .frames = 4096,
-                 .room = 256 * MIB,
+                 .room = 128 * MIB,
                  .window = ZSTD_WINDOW_MOST},
-    .batches = 3,
+    .batches = 6,
 };
 
 /* The fewest compressed bytes for which a batch is of use: a block must fit. */

@@ -6,7 +6,7 @@
 #include "gpu/device.h"
 #include "gpu/launch.h"
 
-constexpr unsigned DEVICE_BATCHES_MAX = 4;
+constexpr unsigned DEVICE_BATCHES_MAX = 8;
 
 struct slot {
     unsigned char *buffer;

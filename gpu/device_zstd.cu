@@ -1,10 +1,10 @@
-// Batches of zstd blocks on the device: their memory, and the stages on the stream of the kernels.
+// Batches of zstd blocks on the device: their memory, and the stages.
 //
 // Batches take turns. What a batch leaves for the next one, the carry and the content right before
-// the next one's, is written to that one's memory by its last stage, so both streams may be ahead
-// of the host: the stages of a batch run after those of the one before.
+// the next one's, is written to that one's memory by its own stages, so streams may be ahead of the
+// host.
 #include "gpu/device_internal.cuh"
-#include "gpu/zstd/stages.h"
+#include "gpu/zstd/pipeline.cuh"
 
 #include <cstdlib>
 
@@ -12,7 +12,7 @@ struct decoding {
     struct device_decoding plan;
     unsigned char *own[DEVICE_BATCHES_MAX], *stages; // memory
     struct zstd_batch batch[DEVICE_BATCHES_MAX];
-    cudaEvent_t decoded[DEVICE_BATCHES_MAX];
+    struct zstd_lane lane[DEVICE_BATCHES_MAX];
     unsigned *resident; // CUDA blocks of each stage that the device holds at a time
 };
 
@@ -89,34 +89,20 @@ static bool prepare_stages(struct device *device, struct decoding *decoding)
 {
     decoding->resident =
         static_cast<unsigned *>(std::calloc(zstd_stage_count, sizeof *decoding->resident));
-    for (unsigned i = 0; decoding->resident && i < zstd_stage_count; i++) {
-        const struct zstd_stage *stage = &zstd_stages[i];
-        const void *kernel = reinterpret_cast<const void *>(stage->kernel);
-        int fit = 0;
-        if (!device_ok(device,
-                       cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                            static_cast<int>(stage->shared)),
-                       "asking for shared memory") ||
-            !device_ok(device,
-                       cudaOccupancyMaxActiveBlocksPerMultiprocessor(
-                           &fit, kernel, static_cast<int>(stage->block), stage->shared),
-                       "asking how many blocks fit"))
-            return false;
-        decoding->resident[i] =
-            static_cast<unsigned>(fit > 0 ? fit * device->properties.multiProcessorCount : 1);
-    }
-    if (!decoding->resident)
+    if (!decoding->resident) {
         reason_set(&device->why, "out of memory");
-    return decoding->resident != nullptr;
+        return false;
+    }
+    return device_ok(
+        device, zstd_prepare_stages(decoding->resident, device->properties.multiProcessorCount),
+        "asking how many blocks fit");
 }
 
 static bool open_slots(struct device *device, struct decoding *decoding)
 {
     for (unsigned i = 0; i < decoding->plan.batches; i++)
         if (!device_create_events(device, &device->slots[device->buffers + i]) ||
-            !device_ok(device,
-                       cudaEventCreateWithFlags(&decoding->decoded[i], cudaEventDisableTiming),
-                       "creating an event"))
+            !device_ok(device, zstd_lane_open(&decoding->lane[i]), "creating a stream"))
             return false;
     return device_reserve_rest(device, decoding->plan.capacity.room + decoding->plan.keep_least);
 }
@@ -173,8 +159,7 @@ void device_close_decoding(struct device *device)
     if (!decoding)
         return;
     for (unsigned i = 0; i < DEVICE_BATCHES_MAX; i++) {
-        if (decoding->decoded[i])
-            (void)cudaEventDestroy(decoding->decoded[i]);
+        zstd_lane_close(&decoding->lane[i]);
         (void)cudaFree(decoding->own[i]);
     }
     (void)cudaFree(decoding->stages);
@@ -207,22 +192,6 @@ static bool copy_batch(struct device *device, struct slot *slot, struct zstd_bat
            device_record(device, slot->copied, device->copies);
 }
 
-static bool launch_stages(struct device *device, struct zstd_batch batch)
-{
-    for (unsigned i = 0; i < zstd_stage_count; i++) {
-        const struct zstd_stage *stage = &zstd_stages[i];
-        void *params[] = {&batch};
-        if (!device_ok(device,
-                       cudaLaunchKernel(reinterpret_cast<const void *>(stage->kernel),
-                                        dim3(stage->grid(&batch, device->decoding->resident[i])),
-                                        dim3(stage->block), params, stage->shared,
-                                        device->counts_stream),
-                       stage->name))
-            return false;
-    }
-    return true;
-}
-
 static bool launch_tail(struct device *device, struct zstd_batch batch)
 {
     const struct device_decoding *plan = &device->decoding->plan;
@@ -249,6 +218,9 @@ int device_decode(struct device *device, unsigned index, const struct zstd_plan 
 {
     struct slot *slot = &device->slots[index];
     struct zstd_batch *batch = batch_of(device, index);
+    struct decoding *decoding = device->decoding;
+    const unsigned turn = index - device->buffers;
+    const struct zstd_lane *lane = &decoding->lane[turn];
     cudaStream_t stream = device->counts_stream;
     batch->in_size = ZSTD_CARRY + plan->in_size;
     batch->blocks = plan->blocks;
@@ -256,11 +228,16 @@ int device_decode(struct device *device, unsigned index, const struct zstd_plan 
     batch->room = plan->room;
     bool done =
         device_enter(device, "decompressing") && copy_batch(device, slot, batch, plan, bytes) &&
-        device_ok(device, cudaStreamWaitEvent(stream, slot->copied, 0), "waiting for a batch") &&
-        (!begins || zero(device, batch->in, ZSTD_CARRY, stream)) && launch_stages(device, *batch) &&
+        device_ok(device, cudaStreamWaitEvent(lane->stream, slot->copied, 0),
+                  "waiting for a batch") &&
+        (!begins || zero(device, batch->in, ZSTD_CARRY, stream)) &&
+        device_ok(device,
+                  zstd_launch(*batch, decoding->resident, decoding->lane, turn,
+                              decoding->plan.batches, stream),
+                  "launching a stage") &&
         launch_tail(device, *batch) && copy_out(device, verdict, batch->verdict, sizeof *verdict) &&
         copy_out(device, frame_ends, batch->frame_ends, plan->frames * sizeof *frame_ends) &&
-        device_record(device, device->decoding->decoded[index - device->buffers], stream);
+        device_record(device, lane->done, stream);
     return done ? 0 : -1;
 }
 
@@ -268,7 +245,7 @@ int device_decoded(struct device *device, unsigned index)
 {
     if (!device_enter(device, "decompressing"))
         return -1;
-    cudaError_t code = cudaEventQuery(device->decoding->decoded[index - device->buffers]);
+    cudaError_t code = cudaEventQuery(device->decoding->lane[index - device->buffers].done);
     if (code == cudaErrorNotReady) {
         (void)cudaGetLastError();
         return 0;

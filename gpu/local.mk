@@ -33,7 +33,7 @@ kernel_headers = gpu/device_internal.cuh gpu/launch.h gpu/tuning.h gpu/bin_cache
 	gpu/kernels/shared.cuh gpu/kernels/vectorized.cuh \
 	gpu/zstd/bits.cuh gpu/zstd/follow.cuh gpu/zstd/fse.cuh gpu/zstd/huffman.cuh \
 	gpu/zstd/keep.cuh gpu/zstd/link.cuh gpu/zstd/literals.cuh gpu/zstd/parse.cuh \
-	gpu/zstd/place.cuh gpu/zstd/repeats.cuh gpu/zstd/repeats_map.cuh \
+	gpu/zstd/pipeline.cuh gpu/zstd/place.cuh gpu/zstd/repeats.cuh gpu/zstd/repeats_map.cuh \
 	gpu/zstd/sequence_codes.cuh gpu/zstd/sequences.cuh gpu/zstd/stages.h gpu/zstd/tail.cuh \
 	gpu/zstd/walk.cuh
 

@@ -2,8 +2,8 @@
 //
 // Takes batch.links; gives batch.out, and leaves values in batch.links.
 //
-// Threads have four bytes each, whose links they follow side by side, as each step waits for
-// memory. A warp has 128 in a row, and its lanes neighbours: bytes that are copied together are
+// Threads have two bytes each, whose links they follow side by side, as each step waits for
+// memory. A warp has 64 in a row, and its lanes neighbours: bytes that are copied together are
 // read together. All go through the content from its beginning to its end, so most links end at a
 // byte that was resolved before. A byte that is not resolved yet is followed further; nobody waits.
 // But each step is left for others to see, so that the links between bytes that are resolved at the
@@ -14,17 +14,20 @@
 #include "gpu/zstd/link.cuh"
 
 constexpr unsigned ZSTD_FOLLOW_THREADS = 256;
-constexpr unsigned ZSTD_FOLLOW_EACH = 4; // bytes of a thread
+constexpr unsigned ZSTD_FOLLOW_EACH = 2; // bytes of a thread
 
-// CUDA blocks that stay, as far as the batch has room for so many bytes.
+// CUDA blocks that stay, as far as the batch has room for so many bytes. They leave a quarter of
+// the device to the first stages of the batches that follow, which have few threads, and wait for
+// other things.
 static inline unsigned follow_grid(const struct zstd_batch *batch, unsigned resident)
 {
     const unsigned most = batch->room / (ZSTD_FOLLOW_THREADS * ZSTD_FOLLOW_EACH) + 1;
-    return most < resident ? most : resident;
+    const unsigned stay = resident - resident / 4;
+    return most < stay ? most : stay;
 }
 
 // The bytes at, at + 32, and so on, before `end`.
-static __device__ inline void follow_four(const zstd_batch &batch, unsigned at, unsigned end)
+static __device__ inline void follow_some(const zstd_batch &batch, unsigned at, unsigned end)
 {
     unsigned links[ZSTD_FOLLOW_EACH], left = 0; // bit i: byte i is still a link
     UNROLL for (unsigned i = 0; i < ZSTD_FOLLOW_EACH; i++)
@@ -54,7 +57,7 @@ __global__ void __launch_bounds__(ZSTD_FOLLOW_THREADS) zstd_follow(zstd_batch ba
     const unsigned stride = gridDim.x * ZSTD_FOLLOW_THREADS * ZSTD_FOLLOW_EACH;
     unsigned at = warp * 32 * ZSTD_FOLLOW_EACH + threadIdx.x % 32;
     for (; at < content; at += stride) // content is below 2^31, and so is stride
-        follow_four(batch, at, content);
+        follow_some(batch, at, content);
 }
 
 #endif

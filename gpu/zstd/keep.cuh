@@ -1,12 +1,13 @@
-// Stage 8, keep: leaves what the next batch takes over, and makes the verdict final.
+// What the next batch takes over. Tables, by an early stage of their own, so that the next batch
+// can go on with them at once; and keep, the last stage, which leaves the rest and makes the
+// verdict final.
 //
-// Takes what all stages before it give; gives the carry at the beginning of batch.next, and the
-// last bytes of content right before batch.next_out: those that the window of a frame that goes on
+// Takes what the stages before give; gives the carry at the beginning of batch.next, and the last
+// bytes of content right before batch.next_out: those that the window of a frame that goes on
 // reaches back to, and batch.keep_least where there are so many.
 //
-// The first CUDA block writes the carry: a warp for each table looks for the nearest block, from
-// the last one backwards, that has one. All CUDA blocks copy the window, by words. No shared
-// memory.
+// Tables: a warp for each looks for the nearest block, from the last one backwards, that has one.
+// Keep: the first CUDA block writes the carry, and all copy the window, by words. No shared memory.
 #ifndef GPUHISTO_ZSTD_KEEP_CUH
 #define GPUHISTO_ZSTD_KEEP_CUH
 
@@ -15,7 +16,7 @@
 #include <cstddef>
 
 constexpr unsigned ZSTD_KEEP_THREADS = 256;
-static_assert(ZSTD_KEEP_THREADS >= 32 * ZSTD_TABLES, "a warp for each table");
+constexpr unsigned ZSTD_KEEP_TABLES_THREADS = 32 * ZSTD_TABLES;
 static_assert(sizeof(zstd_carry) <= ZSTD_CARRY, "the carry has room");
 
 // A few CUDA blocks for a small batch; those that stay for a large one.
@@ -62,13 +63,22 @@ static __device__ inline void keep_described(const zstd_batch &batch, const zstd
                                size};
 }
 
+static inline unsigned keep_tables_grid(const struct zstd_batch *, unsigned)
+{
+    return 1;
+}
+
+static __global__ void __launch_bounds__(ZSTD_KEEP_TABLES_THREADS)
+    zstd_keep_tables(zstd_batch batch)
+{
+    const zstd_frame &frame = batch.frame[batch.frames - 1];
+    if (!frame.ends)
+        keep_described(batch, frame, threadIdx.x / 32);
+}
+
+// By one thread.
 static __device__ inline void keep_carry(const zstd_batch &batch, const zstd_frame &frame)
 {
-    const unsigned table = threadIdx.x / 32;
-    if (table < ZSTD_TABLES)
-        keep_described(batch, frame, table);
-    if (threadIdx.x != 0)
-        return;
     zstd_carry *const next = reinterpret_cast<zstd_carry *>(batch.next);
     const zstd_outcome &last = batch.outcome[batch.blocks - 1];
     next->before = batch.verdict->content - batch.outcome[frame.first].content_at;
@@ -122,7 +132,7 @@ __global__ void __launch_bounds__(ZSTD_KEEP_THREADS) zstd_keep(zstd_batch batch)
             batch.verdict->refusal = batch.outcome[refused].refusal;
         return;
     }
-    if (blockIdx.x == 0 && !frame.ends)
+    if (blockIdx.x == 0 && threadIdx.x == 0 && !frame.ends)
         keep_carry(batch, frame);
     if (blockIdx.x == 0)
         keep_frame_ends(batch);

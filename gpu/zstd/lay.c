@@ -240,11 +240,16 @@ size_t zstd_own_memory(struct zstd_batch *batch, const struct zstd_capacity *cap
                        unsigned char *at)
 {
     struct memory memory = {at, 0};
+    uint64_t sequences = (uint64_t)capacity->room / ZSTD_MATCH_MIN + 2 * (uint64_t)capacity->blocks;
     void *in = array(&memory, (uint64_t)ZSTD_CARRY + capacity->in + ZSTD_PADDING, 1);
     void *block = array(&memory, capacity->blocks, sizeof *batch->block);
     void *frame = array(&memory, capacity->frames, sizeof *batch->frame);
     void *verdict = array(&memory, 1, sizeof *batch->verdict);
     void *frame_ends = array(&memory, capacity->frames, sizeof *batch->frame_ends);
+    void *heading = array(&memory, capacity->blocks, sizeof *batch->heading);
+    void *outcome = array(&memory, capacity->blocks, sizeof *batch->outcome);
+    void *literals = array(&memory, (uint64_t)capacity->room + ZSTD_PADDING, 1);
+    void *sequence = array(&memory, sequences, sizeof *batch->sequences);
     (void)array(&memory, capacity->window, 1);
     void *out = array(&memory, (uint64_t)capacity->room + ZSTD_PADDING, 1);
     if (at) {
@@ -253,6 +258,10 @@ size_t zstd_own_memory(struct zstd_batch *batch, const struct zstd_capacity *cap
         batch->frame = frame;
         batch->verdict = verdict;
         batch->frame_ends = frame_ends;
+        batch->heading = heading;
+        batch->outcome = outcome;
+        batch->literals = literals;
+        batch->sequences = sequence;
         batch->out = out;
     }
     return memory.size;
@@ -262,19 +271,9 @@ size_t zstd_stage_memory(struct zstd_batch *batch, const struct zstd_capacity *c
                          unsigned char *at)
 {
     struct memory memory = {at, 0};
-    uint64_t sequences = (uint64_t)capacity->room / ZSTD_MATCH_MIN + 2 * (uint64_t)capacity->blocks;
-    void *heading = array(&memory, capacity->blocks, sizeof *batch->heading);
-    void *outcome = array(&memory, capacity->blocks, sizeof *batch->outcome);
-    void *literals = array(&memory, (uint64_t)capacity->room + ZSTD_PADDING, 1);
-    void *sequence = array(&memory, sequences, sizeof *batch->sequences);
     void *links = array(&memory, capacity->room, sizeof *batch->links);
-    if (at) {
-        batch->heading = heading;
-        batch->outcome = outcome;
-        batch->literals = literals;
-        batch->sequences = sequence;
+    if (at)
         batch->links = links;
-    }
     return memory.size;
 }
 

@@ -80,7 +80,7 @@ enum zstd_laid zstd_lay(struct zstd_walk *walk, struct zstd_plan *plan, const un
 uint32_t zstd_window_after(const struct zstd_walk *walk);
 
 /* Sets the pointers of a batch to device memory: what holds a batch while it is copied, decoded and
- * counted, and what only the stages need between them, which batches of one stream share. `memory`
+ * counted, and what only the last stages need, which are one batch's at a time. `memory`
  * is aligned to 256 bytes; NULL: sets nothing. The bytes that it takes. */
 size_t zstd_own_memory(struct zstd_batch *batch, const struct zstd_capacity *capacity,
                        unsigned char *memory);

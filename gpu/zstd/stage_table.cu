@@ -12,16 +12,17 @@
 #include "gpu/zstd/walk.cuh"
 
 const struct zstd_stage zstd_stages[] = {
-    {"parse", zstd_parse, parse_threads, 0, parse_grid},
-    {"repeats", zstd_repeat_tables, repeats_threads, 0, repeats_grid},
-    {"literals", zstd_literals, literals_threads, 0, literals_grid},
-    {"walk", zstd_walk_states, walk_threads, 0, walk_grid},
-    {"sequences", zstd_sequences, sequences_threads, 0, sequences_grid},
-    {"place", zstd_place, ZSTD_PLACE_THREADS, 0, place_grid},
-    {"link", zstd_link<ZSTD_TILE, ZSTD_LINK_THREADS>, ZSTD_LINK_THREADS,
+    {"parse", ZSTD_PART_TABLES, zstd_parse, parse_threads, 0, parse_grid},
+    {"repeats", ZSTD_PART_TABLES, zstd_repeat_tables, repeats_threads, 0, repeats_grid},
+    {"tables", ZSTD_PART_TABLES, zstd_keep_tables, ZSTD_KEEP_TABLES_THREADS, 0, keep_tables_grid},
+    {"literals", ZSTD_PART_ENTROPY, zstd_literals, literals_threads, 0, literals_grid},
+    {"walk", ZSTD_PART_ENTROPY, zstd_walk_states, walk_threads, 0, walk_grid},
+    {"sequences", ZSTD_PART_ENTROPY, zstd_sequences, sequences_threads, 0, sequences_grid},
+    {"place", ZSTD_PART_MATCHES, zstd_place, ZSTD_PLACE_THREADS, 0, place_grid},
+    {"link", ZSTD_PART_MATCHES, zstd_link<ZSTD_TILE, ZSTD_LINK_THREADS>, ZSTD_LINK_THREADS,
      zstd_link_shared(ZSTD_TILE), link_grid},
-    {"follow", zstd_follow, ZSTD_FOLLOW_THREADS, 0, follow_grid},
-    {"keep", zstd_keep, ZSTD_KEEP_THREADS, 0, keep_grid},
+    {"follow", ZSTD_PART_MATCHES, zstd_follow, ZSTD_FOLLOW_THREADS, 0, follow_grid},
+    {"keep", ZSTD_PART_MATCHES, zstd_keep, ZSTD_KEEP_THREADS, 0, keep_grid},
 };
 
 void (*const zstd_tail_kernel)(zstd_batch, unsigned, bool) = zstd_tail;

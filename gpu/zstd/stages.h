@@ -8,9 +8,17 @@ extern "C" {
 
 using zstd_kernel = void (*)(zstd_batch batch);
 
+// What a stage waits for, but for those before it.
+enum zstd_part {
+    ZSTD_PART_TABLES,  // these of the batch before
+    ZSTD_PART_ENTROPY, // nothing
+    ZSTD_PART_MATCHES  // all of the batch before
+};
+
 // A kernel. A stage may be several, launched one after the other.
 struct zstd_stage {
     const char *name; // of the stage, for messages and benchmarks
+    enum zstd_part part;
     zstd_kernel kernel;
     unsigned block;  // threads of a CUDA block
     unsigned shared; // dynamic shared memory of a CUDA block, bytes; more than 48 KiB are asked for
@@ -21,7 +29,7 @@ struct zstd_stage {
     unsigned (*grid)(const struct zstd_batch *batch, unsigned resident);
 };
 
-// All of them, in the order in which they are launched on one stream.
+// All of them, in the order in which a batch needs them.
 extern const struct zstd_stage zstd_stages[];
 extern const unsigned zstd_stage_count;
 

@@ -19,7 +19,7 @@
 #include "gpu/zstd/sequence_codes.cuh"
 #include "gpu/zstd/stages.h"
 
-constexpr unsigned walk_blocks = 4;               // zstd blocks of a warp
+constexpr unsigned walk_blocks = 2;               // zstd blocks of a warp
 constexpr unsigned walk_lanes = 32 / walk_blocks; // of a zstd block
 constexpr unsigned walk_warps = 1;                // of a CUDA block
 constexpr unsigned walk_threads = 32 * walk_warps;

@@ -121,7 +121,7 @@ struct memory {
     }
 };
 
-constexpr unsigned batches_most = 4;
+constexpr unsigned batches_most = 8;
 
 // What a test has batches hold, at most.
 constexpr struct zstd_capacity decoding_most = {512 << 10, 64, 32, 3 * ZSTD_BLOCK_CONTENT, 2 << 20};

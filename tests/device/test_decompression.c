@@ -22,8 +22,8 @@
 
 /* Bytes of host memory that leave batches smaller than the device would have them; what these take
  * at most, and what larger ones take at least. */
-#define LITTLE_MEMORY ((uint64_t)3200 << 10)
-#define SMALL_BATCHES ((uint64_t)1 << 20)
+#define LITTLE_MEMORY ((uint64_t)6400 << 10)
+#define SMALL_BATCHES ((uint64_t)3 << 20)
 
 /* A FILE, and what libzstd makes of it. */
 struct file {

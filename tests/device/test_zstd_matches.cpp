@@ -328,6 +328,7 @@ class run
     void launch(const zstd_batch &batch)
     {
         constexpr unsigned small = 4096, threads = 32;
+        emulate_launch(1, ZSTD_KEEP_TABLES_THREADS, 0, [=] { zstd_keep_tables(batch); });
         emulate_launch(1, like.small_tiles ? 64 : ZSTD_PLACE_THREADS, 0,
                        [=] { zstd_place(batch); });
         if (like.small_tiles)

@@ -185,6 +185,7 @@ class laid_batch
         batch_.frame = frames_.data();
         batch_.heading = heading_.get();
         batch_.outcome = outcome_.get();
+        batch_.next = next_.get();
         batch_.literals = literals_.get();
         batch_.sequences = sequences_.get();
     }
@@ -222,6 +223,7 @@ class laid_batch
     exact_memory<zstd_outcome> outcome_;
     exact_memory<unsigned char> literals_;
     exact_memory<zstd_sequence> sequences_;
+    exact_memory<unsigned char> next_{ZSTD_CARRY};
     zstd_batch batch_ = {};
 };
 

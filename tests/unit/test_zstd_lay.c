@@ -262,19 +262,20 @@ static void check_memory(void)
                  ZSTD_CARRY + 300001 + ZSTD_PADDING);
     check_inside(batch.frame, 11 * sizeof *batch.frame, memory, all, 0);
     check_inside(batch.out, 200003 + ZSTD_PADDING, memory, all, 70001);
+    check_inside(batch.heading, 77 * sizeof *batch.heading, memory, all, 0);
+    check_inside(batch.outcome, 77 * sizeof *batch.outcome, memory, all,
+                 77 * sizeof *batch.heading);
+    check_inside(batch.sequences, (200003 / 3 + 2 * 77) * sizeof *batch.sequences, memory, all, 0);
+    check_inside(batch.literals, 200003 + ZSTD_PADDING, memory, all, 0);
+    check((unsigned char *)batch.out - 70001 >=
+              (unsigned char *)(batch.sequences + 200003 / 3 + 2 * 77),
+          "arrays overlap", 0);
     check((const unsigned char *)batch.out - 70001 >=
               (const unsigned char *)batch.verdict + sizeof *batch.verdict,
           "no room for the window", 0);
     all = zstd_stage_memory(&batch, &capacity, memory);
     check(all == zstd_stage_memory(NULL, &capacity, NULL), "another size", all);
-    check_inside(batch.heading, 77 * sizeof *batch.heading, memory, all, 0);
-    check_inside(batch.outcome, 77 * sizeof *batch.outcome, memory, all,
-                 77 * sizeof *batch.heading);
-    check_inside(batch.sequences, (200003 / 3 + 2 * 77) * sizeof *batch.sequences, memory, all, 0);
     check_inside(batch.links, 200003 * sizeof *batch.links, memory, all, 0);
-    check_inside(batch.literals, 200003 + ZSTD_PADDING, memory, all, 0);
-    check((unsigned char *)batch.links >= (unsigned char *)(batch.sequences + 200003 / 3 + 2 * 77),
-          "arrays overlap", 0);
     free(memory);
 }
 
@@ -282,14 +283,14 @@ static void check_memory(void)
  * that is more than was wanted. */
 static void check_fit(void)
 {
-    const struct zstd_capacity wanted = {32u << 20, 4096, 4096, 256u << 20, ZSTD_WINDOW_MOST};
+    const struct zstd_capacity wanted = {32u << 20, 4096, 4096, 128u << 20, ZSTD_WINDOW_MOST};
     struct zstd_capacity capacity = wanted;
-    const uint64_t all = zstd_fit(&capacity, 3, 4096, UINT64_MAX), gib = (uint64_t)1 << 30;
-    check(all > 3 * (uint64_t)wanted.room && capacity.room == wanted.room, "not all", all);
-    check(zstd_fit(&capacity, 3, 4096, 8 * gib / 4 * 3) == all, "too much for 8 GiB", all);
+    const uint64_t all = zstd_fit(&capacity, 6, 4096, UINT64_MAX), gib = (uint64_t)1 << 30;
+    check(all > 6 * (uint64_t)wanted.room && capacity.room == wanted.room, "not all", all);
+    check(zstd_fit(&capacity, 6, 4096, 8 * gib / 4 * 3) == all, "too much for 8 GiB", all);
     for (uint64_t most = 2 * all; most > 0; most /= 2) {
         capacity = wanted;
-        uint64_t size = zstd_fit(&capacity, 3, 4096, most);
+        uint64_t size = zstd_fit(&capacity, 6, 4096, most);
         check(size <= most, "more than there is", most);
         check(size == 0 || size == all || size > most / 2 - most / 16, "little of it", most);
         check(size == 0 ||
@@ -298,7 +299,7 @@ static void check_fit(void)
         check(size > 0 || most < 64 << 20, "nothing fits", most);
     }
     capacity = wanted;
-    check(zstd_fit(&capacity, 3, 64 << 20, all / 8) == 0, "less than must be kept", 0);
+    check(zstd_fit(&capacity, 6, 64 << 20, all / 8) == 0, "less than must be kept", 0);
 }
 
 int main(void)
