@@ -1,4 +1,4 @@
-// Stage 7, follow: every byte follows its links until it finds a value.
+// Stage 9, follow: every byte follows its links until it finds a value.
 //
 // Takes batch.links; gives batch.out, and leaves values in batch.links.
 //
