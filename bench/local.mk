@@ -10,7 +10,7 @@ EXTRA_LIBRARIES = bench/libdata.a
 bench_libdata_a_SOURCES = bench/data.c bench/data.h bench/texts.c bench/texts.h \
 	tests/helpers/random.c tests/helpers/random.h
 EXTRA_DIST += bench/device.cuh bench/kernels.cu bench/number_kernels.cu bench/value_kernels.cu \
-	bench/zstd_stages.cu \
+	bench/zstd_nvcomp.cu bench/zstd_stages.cu \
 	bench/fields bench/fields_peers.py bench/merge bench/plot bench/stream bench/results/h200-1g.csv \
 	bench/results/h200-cpu.csv bench/results/h200-numbers.csv bench/results/h200-sizes.csv \
 	bench/results/h200-published.csv bench/results/h200-stream.csv \
@@ -30,10 +30,18 @@ bench/kernels bench/number_kernels bench/value_kernels bench/zstd_stages: bench/
 	$(AM_V_NVCC)$(NVCC) $(CUDA_GENCODE) -std=c++17 -O3 --threads=0 -I$(srcdir) $(CUDA_CPPFLAGS) \
 	  $(NVCCFLAGS) -o $@ $(srcdir)/$@.cu $(cuda_benchmark_libs) $(LIBS)
 
+# By hand, see its head: nvCOMP is not looked for.
+NVCOMP = /usr
+bench/zstd_nvcomp: bench/zstd_nvcomp.cu bench/device.cuh
+	@$(MKDIR_P) bench
+	$(AM_V_NVCC)$(NVCC) $(CUDA_GENCODE) -std=c++17 -O3 -I$(srcdir) $(CUDA_CPPFLAGS) $(NVCCFLAGS) \
+	  -I$(NVCOMP)/include -o $@ $(srcdir)/$@.cu -Xlinker $(NVCOMP)/lib64/libnvcomp.so.6 \
+	  -Xlinker -rpath,$(NVCOMP)/lib64 $(LIBS)
+
 .PHONY: bench bench-fields bench-stream
 bench: $(EXTRA_PROGRAMS) $(cuda_benchmarks)
 bench-stream: bench gpuhisto$(EXEEXT) tests/helpers/make_zstd$(EXEEXT) tests/helpers/make_data$(EXEEXT)
 	@GPUHISTO=./gpuhisto$(EXEEXT) HELPERS=bench $(srcdir)/bench/stream $(STREAMFLAGS)
 bench-fields: bench/pairs gpuhisto$(EXEEXT)
 	@GPUHISTO=./gpuhisto$(EXEEXT) HELPERS=bench $(srcdir)/bench/fields $(FIELDSFLAGS)
-CLEANFILES += $(EXTRA_PROGRAMS) $(EXTRA_LIBRARIES) $(cuda_benchmarks)
+CLEANFILES += $(EXTRA_PROGRAMS) $(EXTRA_LIBRARIES) $(cuda_benchmarks) bench/zstd_nvcomp
