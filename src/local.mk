@@ -97,11 +97,13 @@ gpuhisto_sources = src/run_share.c src/run_share.h \
 	src/merge/map_rows.c src/merge/map_rows.h \
 	src/merge/merge.c src/merge/merge.h \
 	src/merge/read_table.c src/merge/read_table.h \
-	src/merge/share_join.c src/merge/share_join.h \
+	src/merge/share_join.c src/merge/share_join.h src/merge/share_proof.c \
 	src/merge/table_file.c src/merge/table_file.h \
+	src/merge/table_events.c src/merge/table_fill.c \
 	src/merge/table_json.c src/merge/table_json.h \
 	src/merge/table_lines.c src/merge/table_lines.h \
 	src/merge/table_members.c src/merge/table_members.h \
+	src/merge/table_parser.h \
 	src/merge/table_rows.c src/merge/table_rows.h \
 	src/merge/table_text.c src/merge/table_text.h \
 	src/pool/cgroup.c src/pool/cgroup.h \

@@ -1,0 +1,191 @@
+#include "table_parser.h"
+
+#ifdef HAVE_YAJL
+
+#include <stdlib.h>
+#include <string.h>
+
+int json_refuse(struct table_json *json, const char *text)
+{
+    reason_set(&json->why, "%s", text);
+    return 0;
+}
+
+int json_no_memory(struct table_json *json)
+{
+    return json_refuse(json, "out of memory");
+}
+
+/* What members of the place are filled into. */
+static void *json_target(struct table_json *json, enum place place)
+{
+    struct read_table *table = json->table;
+    switch (place) {
+    case AT_ROW:
+        return &table->rows[table->row_count - 1];
+    case AT_CHANNEL:
+        return &table->channels[table->channel_count - 1];
+    case AT_MOMENTS:
+        return &table->moments;
+    case AT_SHARE:
+    case AT_LIST:
+        return &table->share;
+    case AT_FILE:
+        return &table->share.files[table->share.file_count - 1];
+    default:
+        return table;
+    }
+}
+
+int json_unexpected(struct table_json *json, const char *what)
+{
+    const enum place place = json_level(json)->place;
+    if (json->member && table_places[place].is_object)
+        reason_set(&json->why, "\"%s\" cannot be %s", json->member->name, what);
+    else
+        reason_set(&json->why, "%s in %s", what, table_places[place].name);
+    return 0;
+}
+
+static int json_table_error(struct table_json *json, enum read_table_error error)
+{
+    if (error == READ_TABLE_OK)
+        return 1;
+    return error == READ_TABLE_NO_MEMORY ? json_no_memory(json)
+                                         : json_refuse(json, "the table is too long");
+}
+
+int json_add_count(struct table_json *json, uint64_t count)
+{
+    return json_table_error(json, read_table_add_count(json->table, count));
+}
+
+bool json_read_count(const char *digits, size_t len, uint64_t *count)
+{
+    *count = 0;
+    for (size_t i = 0; i < len; i++) {
+        const unsigned digit = (unsigned)(digits[i] - '0');
+        if (digit > 9 || *count > (UINT64_MAX - digit) / 10)
+            return false;
+        *count = *count * 10 + digit;
+    }
+    return len > 0;
+}
+
+static bool json_read_digest(const char *digits, size_t len, uint64_t *digest)
+{
+    *digest = 0;
+    for (size_t i = 0; i < len; i++) {
+        const char *digit = memchr("0123456789abcdef", digits[i], 16);
+        if (!digit)
+            return false;
+        *digest = *digest << 4 | (uint64_t)(digit - "0123456789abcdef");
+    }
+    return len == 16;
+}
+
+int json_set_member(struct table_json *json, const char *text, size_t len, bool is_number)
+{
+    const struct member *member = json->member;
+    char *target = json_target(json, member->place);
+    uint64_t count = 0;
+    char *name;
+    target += member->offset;
+    switch (member->kind) {
+    case MEMBER_COUNT:
+        if (!is_number || !json_read_count(text, len, &count)) {
+            reason_set(&json->why, "\"%s\" is not a whole number from 0 to 18446744073709551615",
+                       member->name);
+            return 0;
+        }
+        if (member->place == AT_ROW)
+            return json_add_count(json, count);
+        memcpy(target, &count, sizeof count);
+        return 1;
+    case MEMBER_DIGEST:
+        if (is_number || !json_read_digest(text, len, &count))
+            return json_refuse(json, "a digest is not 16 hexadecimal digits");
+        memcpy(target, &count, sizeof count);
+        return 1;
+    case MEMBER_TEXT:
+        if (member->place == AT_FILE) {
+            if (len > SHARE_NAME_MAX)
+                return json_refuse(json, "the name of a FILE is too long");
+            name = strndup(text, len);
+            memcpy(target, &name, sizeof name);
+            return name ? 1 : json_no_memory(json);
+        }
+        return json_table_error(
+            json, read_table_add_text(json->table, text, len, (text_at *)(void *)target));
+    default:
+        return json_unexpected(json, is_number ? "a number" : "a string");
+    }
+}
+
+/* Appends to a list of ranges. */
+static int json_add_range(struct table_json *json, struct share_range **ranges, size_t *count)
+{
+    if ((*count & (*count - 1)) == 0) { /* there is room up to the next power of two */
+        struct share_range *longer =
+            realloc(*ranges, (*count ? 2 * *count : 1) * sizeof(struct share_range));
+        if (!longer)
+            return json_no_memory(json);
+        *ranges = longer;
+    }
+    (*ranges)[(*count)++] = (struct share_range){0, 0};
+    return 1;
+}
+
+static int json_add_file(struct table_json *json)
+{
+    struct share_record *share = &json->table->share;
+    if ((share->file_count & (share->file_count - 1)) == 0) {
+        const size_t room = share->file_count ? 2 * share->file_count : 1;
+        struct share_file *longer = realloc(share->files, room * sizeof *longer);
+        if (!longer)
+            return json_no_memory(json);
+        share->files = longer;
+    }
+    share->files[share->file_count++] = (struct share_file){0};
+    return 1;
+}
+
+struct share_range *json_range(struct table_json *json)
+{
+    struct share_record *share = &json->table->share;
+    if (json_level(json)->place == AT_PART)
+        return &share->parts[share->part_count - 1];
+    struct share_file *file = &share->files[share->file_count - 1];
+    return &file->ranges[file->range_count - 1];
+}
+
+int json_make_room(struct table_json *json, enum place place)
+{
+    struct read_table *table = json->table;
+    struct share_record *share = &table->share;
+    struct share_file *file = share->file_count ? &share->files[share->file_count - 1] : NULL;
+    switch (place) {
+    case AT_TABLE:
+        read_table_clear(table);
+        return 1;
+    case AT_ROW:
+        return json_table_error(json, read_table_add_row(table));
+    case AT_CHANNEL:
+        if (table->channel_count == CHANNELS_MAX)
+            return json_refuse(json, "there are too many \"channels\"");
+        table->channel_count++;
+        return 1;
+    case AT_FILE:
+        return json_add_file(json);
+    case AT_PART:
+        if (share->part_count == SHARES_MAX)
+            return json_refuse(json, "there are too many \"parts\"");
+        return json_add_range(json, &share->parts, &share->part_count);
+    case AT_RANGE:
+        return json_add_range(json, &file->ranges, &file->range_count);
+    default:
+        return 1;
+    }
+}
+
+#endif
