@@ -1,4 +1,5 @@
 #include "share_join.h"
+#include "grow.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -79,14 +80,11 @@ static int share_compare(const struct share_join *join, const struct share_recor
 
 static int join_add_part(struct share_join *join, struct share_range range, const char *holder)
 {
-    if (join->part_count == join->part_room) {
-        const size_t room = join->part_room ? 2 * join->part_room : 16;
-        struct held_range *longer = realloc(join->parts, room * sizeof *longer);
-        if (!longer)
-            return -1;
-        join->parts = longer;
-        join->part_room = room;
-    }
+    struct held_range *longer =
+        grow_list(join->parts, &join->part_room, join->part_count + 1, sizeof *longer);
+    if (!longer)
+        return -1;
+    join->parts = longer;
     join->parts[join->part_count++] = (struct held_range){range, holder};
     return 0;
 }
@@ -95,14 +93,11 @@ static int join_add_part(struct share_join *join, struct share_range range, cons
  * is still the caller's. */
 static int join_add_range(struct share_join *join, const struct held_file *held)
 {
-    if (join->file_count == join->file_room) {
-        const size_t room = join->file_room ? 2 * join->file_room : 16;
-        struct held_file *longer = realloc(join->files, room * sizeof *longer);
-        if (!longer)
-            return -1;
-        join->files = longer;
-        join->file_room = room;
-    }
+    struct held_file *longer =
+        grow_list(join->files, &join->file_room, join->file_count + 1, sizeof *longer);
+    if (!longer)
+        return -1;
+    join->files = longer;
     join->files[join->file_count++] = *held;
     return 0;
 }

@@ -1,6 +1,8 @@
-#include "table_parser.h"
+#include "table_json.h"
 
 #ifdef HAVE_YAJL
+
+#include "table_parser.h"
 
 #include <string.h>
 

@@ -1,6 +1,9 @@
-#include "table_parser.h"
+#include "grow.h"
+#include "table_json.h"
 
 #ifdef HAVE_YAJL
+
+#include "table_parser.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -125,13 +128,10 @@ int json_set_member(struct table_json *json, const char *text, size_t len, bool 
 /* Appends to a list of ranges. */
 static int json_add_range(struct table_json *json, struct share_range **ranges, size_t *count)
 {
-    if ((*count & (*count - 1)) == 0) { /* there is room up to the next power of two */
-        struct share_range *longer =
-            realloc(*ranges, (*count ? 2 * *count : 1) * sizeof(struct share_range));
-        if (!longer)
-            return json_no_memory(json);
-        *ranges = longer;
-    }
+    struct share_range *longer = grow_by_one(*ranges, *count, sizeof *longer);
+    if (!longer)
+        return json_no_memory(json);
+    *ranges = longer;
     (*ranges)[(*count)++] = (struct share_range){0, 0};
     return 1;
 }
@@ -139,13 +139,10 @@ static int json_add_range(struct table_json *json, struct share_range **ranges, 
 static int json_add_file(struct table_json *json)
 {
     struct share_record *share = &json->table->share;
-    if ((share->file_count & (share->file_count - 1)) == 0) {
-        const size_t room = share->file_count ? 2 * share->file_count : 1;
-        struct share_file *longer = realloc(share->files, room * sizeof *longer);
-        if (!longer)
-            return json_no_memory(json);
-        share->files = longer;
-    }
+    struct share_file *longer = grow_by_one(share->files, share->file_count, sizeof *longer);
+    if (!longer)
+        return json_no_memory(json);
+    share->files = longer;
     share->files[share->file_count++] = (struct share_file){0};
     return 1;
 }
