@@ -161,9 +161,9 @@ static int merge_add_share(struct merge *merge, const struct read_table *table, 
     return is_share ? share_join_add(&merge->shares, &table->share, name, why) : 0;
 }
 
-int merge_add(struct merge *merge, const struct read_table *table, const char *name,
-              struct reason *why)
+int merge_add(struct merge *merge, struct read_table *table, const char *name, struct reason *why)
 {
+    struct moments moments;
     if (merge_check_kind(table, why) != 0)
         return merge_refuse(name, why);
     if (!merge->first && merge_begin(merge, table, name, why) != 0)
@@ -175,8 +175,13 @@ int merge_add(struct merge *merge, const struct read_table *table, const char *n
         return -1;
     }
     if (merge_check_mode(merge, table, why) != 0 ||
-        table_rows_add(table, &merge->histogram, &merge->tally, why) != 0)
+        table_rows_check(table, &merge->histogram, &moments, why) != 0)
         return merge_refuse(name, why);
+    if (__builtin_add_overflow(merge->total, table->totals.total, &merge->total)) {
+        reason_of(why, name, MERGE_OVERFLOW);
+        return -1;
+    }
+    table_rows_add(table, &merge->histogram, &moments, &merge->tally);
     if (merge_add_share(merge, table, name, why) != 0)
         return -1;
     merge->tables++;

@@ -23,15 +23,17 @@ struct merge {
     struct histogram histogram;
     struct words options;
     struct tally tally;
-    bool is_text; /* tables are in TSV or CSV, which do not tell their options */
+    uint64_t total; /* of all tables: of the tally's samples */
+    bool is_text;   /* tables are in TSV or CSV, which do not tell their options */
     struct share_join shares;
     uint64_t tables;
 };
 
+#define MERGE_OVERFLOW "the total goes beyond 2^64"
+
 /* Adds a table of FILE `name`, which stays valid. 0; or -1 with a reason that begins with the name
  * if it cannot be added, and nothing to be done but merge_free. */
-int merge_add(struct merge *merge, const struct read_table *table, const char *name,
-              struct reason *why);
+int merge_add(struct merge *merge, struct read_table *table, const char *name, struct reason *why);
 
 /* Says how options differ from those of the tables before. -1. */
 int merge_refuse_options(const struct merge *merge, const struct words *options, const char *name,

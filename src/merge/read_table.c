@@ -37,7 +37,7 @@ enum read_table_error read_table_add_row(struct read_table *table)
     if (!longer)
         return READ_TABLE_NO_MEMORY;
     table->rows = longer;
-    table->rows[table->row_count++] = (struct read_row){0};
+    table->rows[table->row_count++] = (struct read_row){.row = READ_ROW_UNKNOWN};
     return READ_TABLE_OK;
 }
 

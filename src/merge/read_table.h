@@ -16,7 +16,11 @@ typedef uint32_t text_at;
 
 struct read_row {
     text_at bin, lo, hi; /* empty where there is none */
+    uint32_t row;        /* of the histogram, or one of these: */
 };
+
+#define READ_ROW_UNKNOWN UINT32_MAX    /* its texts say which */
+#define READ_ROW_NONE (UINT32_MAX - 1) /* a bin that no number can be in */
 
 /* Totals of a table, or of one channel of it. */
 struct read_totals {

@@ -1,9 +1,8 @@
 #include "table_rows.h"
+#include "find_rows.h"
 #include "table_json.h"
 
-#include "src/histogram/edge_text.h"
 #include "src/histogram/moments_text.h"
-#include "src/histogram/number.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -14,52 +13,6 @@ static int rows_refuse(struct reason *why, const char *text)
 {
     reason_set(why, "%s", text);
     return -1;
-}
-
-/* --- finding rows --- */
-
-static size_t find_whole(const struct binning *binning, const char *lo, const char *hi)
-{
-    whole from, to;
-    if (!edge_read_whole(lo, &from) || !edge_read_whole(hi, &to) || from >= to)
-        return SIZE_MAX;
-    const size_t row = binning_row_whole(binning, from);
-    if (row < 1 || row > binning->bins || binning_whole_edge(binning, row - 1) != from ||
-        binning_whole_edge(binning, row) != to)
-        return SIZE_MAX;
-    return row;
-}
-
-/* Edge k as it is shown. */
-static double shown_edge(const struct binning *binning, size_t k)
-{
-    return binning->digits.scales ? digits_shown_edge(&binning->digits, k)
-                                  : binning_edge(binning, k);
-}
-
-static size_t find_double(const struct binning *binning, const char *lo, const char *hi)
-{
-    double from, to;
-    if (!edge_read(lo, &from) || !edge_read(hi, &to))
-        return SIZE_MAX;
-    const bool is_zero = from == 0 && to == 0;
-    if (!is_zero && from >= to)
-        return SIZE_MAX;
-    /* A float's edge may lie just above or below the decimal that is shown. */
-    const size_t near = binning_row(binning, from);
-    for (size_t row = near > 1 ? near - 1 : 1; row <= near + 1 && row <= binning->bins; row++) {
-        if (binning_is_zero_alone(binning, row - 1) ? is_zero
-            : is_zero                               ? false
-                      : shown_edge(binning, row - 1) == from && shown_edge(binning, row) == to)
-            return row;
-    }
-    return SIZE_MAX;
-}
-
-size_t table_rows_find(const struct histogram *histogram, const char *lo, const char *hi)
-{
-    const struct binning *binning = &histogram->binning;
-    return binning->is_whole ? find_whole(binning, lo, hi) : find_double(binning, lo, hi);
 }
 
 /* The row, at or after `from`, that is called as the one that was read. */
@@ -77,7 +30,7 @@ static size_t find_label(const struct read_table *table, const struct read_row *
     return SIZE_MAX;
 }
 
-/* --- adding up --- */
+/* --- rows --- */
 
 /* Sums of what was read, by channel. */
 struct sums {
@@ -90,45 +43,65 @@ static bool add_count(uint64_t *sum, uint64_t count)
     return !__builtin_add_overflow(*sum, count, sum);
 }
 
-static int add_row(const struct read_table *table, const struct histogram *histogram, size_t index,
-                   struct tally *tally, struct sums *sums, size_t *next, struct reason *why)
+/* Says that a row is not there, or comes too late. */
+static int refuse_row(const struct read_table *table, const struct read_row *read,
+                      const struct histogram *histogram, size_t row, struct reason *why)
 {
-    const struct read_row *read = &table->rows[index];
+    struct row_label label = {.next = 0};
+    const bool is_known = read->row != READ_ROW_UNKNOWN; /* its texts were not kept */
+    if (is_known)
+        histogram->mode->label_row(histogram, row, &label);
+    reason_set(why, "there is no bin from %s to %s%s",
+               is_known ? label.lo : read_text(table, read->lo),
+               is_known ? label.hi : read_text(table, read->hi),
+               row == SIZE_MAX ? "" : " after the one before it");
+    return -1;
+}
+
+/* Finds one row, at or after *next, and adds its counts to the sums. */
+static int map_row(struct read_table *table, struct row_finder *finder, size_t index,
+                   struct sums *sums, size_t *next, struct reason *why)
+{
+    const struct histogram *histogram = finder->histogram;
+    struct read_row *read = &table->rows[index];
     const char *lo = read_text(table, read->lo), *hi = read_text(table, read->hi);
-    const size_t channels = histogram_channels(histogram), rows = histogram_rows(histogram);
+    const size_t channels = histogram_channels(histogram);
     const uint64_t *counts = &table->counts[index * channels];
     const bool is_binned = histogram->mode->is_binned;
-    const size_t row =
-        is_binned ? table_rows_find(histogram, lo, hi) : find_label(table, read, histogram, *next);
+    const size_t row = read->row != READ_ROW_UNKNOWN ? read->row
+                       : is_binned                   ? row_finder_find(finder, lo, hi)
+                                                     : find_label(table, read, histogram, *next);
     if (row == SIZE_MAX && is_binned && strcmp(lo, hi) == 0) {
         for (size_t channel = 0; channel < channels; channel++)
             if (counts[channel] != 0)
                 return rows_refuse(why, "a bin that no number can be in has a count");
+        read->row = READ_ROW_NONE;
         return 0;
     }
-    if (row == SIZE_MAX || row < *next) {
-        reason_set(why, "there is no bin from %s to %s%s", lo, hi,
-                   row == SIZE_MAX ? "" : " after the one before it");
-        return -1;
-    }
+    if (row == SIZE_MAX || row < *next)
+        return refuse_row(table, read, histogram, row, why);
+    read->row = (uint32_t)row;
     *next = row + 1;
     for (size_t channel = 0; channel < channels; channel++)
-        if (!add_count(&sums->counted[channel], counts[channel]) ||
-            !add_count(&tally->counts[channel * rows + row], counts[channel]))
+        if (!add_count(&sums->counted[channel], counts[channel]))
             return rows_refuse(why, "counts beyond 2^64");
     return 0;
 }
 
-/* Adds what is in no bin, of one channel. */
-static int add_outside(const struct read_totals *totals, const struct binning *binning,
-                       uint64_t *counts, struct reason *why)
+static int map_rows_of(struct read_table *table, const struct histogram *histogram,
+                       struct sums *sums, struct reason *why)
 {
-    if (add_count(&counts[ROW_BELOW], totals->below) &&
-        add_count(&counts[ROW_ABOVE(binning)], totals->above) &&
-        add_count(&counts[ROW_INVALID(binning)], totals->invalid))
-        return 0;
-    return rows_refuse(why, "counts beyond 2^64");
+    struct row_finder finder = {.histogram = histogram};
+    size_t next = 0;
+    if (histogram->mode->is_binned)
+        row_finder_begin(&finder, histogram);
+    for (size_t i = 0; i < table->row_count; i++)
+        if (map_row(table, &finder, i, sums, &next, why) != 0)
+            return -1;
+    return 0;
 }
+
+/* --- totals --- */
 
 /* Whether a channel, or all together, adds up: counted is what its bins have. */
 static bool adds_up(const struct read_totals *totals, uint64_t counted)
@@ -190,13 +163,13 @@ static int check_totals(const struct read_table *table, const struct histogram *
 
 /* --- moments --- */
 
-static int add_moments(const struct read_table *table, const struct histogram *histogram,
-                       struct tally *tally, struct reason *why)
+static int read_all_moments(const struct read_table *table, const struct histogram *histogram,
+                            struct moments *moments, struct reason *why)
 {
     const struct read_moments *read = &table->moments;
     const uint64_t numbers = table->totals.total - table->totals.invalid;
-    struct moments moments = {.lowest = read->lowest, .highest = read->highest};
     struct moments_text text = {.least = ""};
+    *moments = (struct moments){.lowest = read->lowest, .highest = read->highest};
     if (!(table->has & HAS_MOMENTS))
         return rows_refuse(why, "has no \"moments\", which --stats and --quantiles need; count "
                                 "with --stats");
@@ -205,12 +178,11 @@ static int add_moments(const struct read_table *table, const struct histogram *h
     snprintf(text.sum, sizeof text.sum, "%s", read_text(table, read->sum));
     snprintf(text.squares, sizeof text.squares, "%s", read_text(table, read->squares));
     snprintf(text.check, sizeof text.check, "%s", read_text(table, read->check));
-    uint64_t infinite = moments.lowest;
-    if (!moments_read(&text, histogram->binning.is_whole, &moments) ||
-        moments.any != (numbers > 0) || !add_count(&infinite, moments.highest) ||
+    uint64_t infinite = moments->lowest;
+    if (!moments_read(&text, histogram->binning.is_whole, moments) ||
+        moments->any != (numbers > 0) || !add_count(&infinite, moments->highest) ||
         infinite > numbers)
         return rows_refuse(why, "\"moments\" are damaged");
-    moments_merge(tally->moments, &moments);
     return 0;
 }
 
@@ -233,26 +205,39 @@ static int check_form(const struct read_table *table, const struct histogram *hi
     return 0;
 }
 
-int table_rows_add(const struct read_table *table, const struct histogram *histogram,
-                   struct tally *tally, struct reason *why)
+int table_rows_check(struct read_table *table, const struct histogram *histogram,
+                     struct moments *moments, struct reason *why)
+{
+    struct sums sums = {{0}};
+    if (check_form(table, histogram, why) != 0 || map_rows_of(table, histogram, &sums, why) != 0 ||
+        check_totals(table, histogram, &sums, why) != 0)
+        return -1;
+    return histogram->has_moments ? read_all_moments(table, histogram, moments, why) : 0;
+}
+
+/* Adds what is in no bin, of one channel. */
+static void add_outside(const struct read_totals *totals, const struct binning *binning,
+                        uint64_t *counts)
+{
+    counts[ROW_BELOW] += totals->below;
+    counts[ROW_ABOVE(binning)] += totals->above;
+    counts[ROW_INVALID(binning)] += totals->invalid;
+}
+
+void table_rows_add(const struct read_table *table, const struct histogram *histogram,
+                    const struct moments *moments, struct tally *tally)
 {
     const size_t rows = histogram_rows(histogram);
-    const unsigned channels = histogram_channels(histogram);
-    struct sums sums = {{0}};
-    size_t next = 0;
-    if (check_form(table, histogram, why) != 0)
-        return -1;
-    number_prepare();
-    if (!add_count(&tally->samples, table->totals.total))
-        return rows_refuse(why, "the total goes beyond 2^64");
-    for (size_t i = 0; i < table->row_count; i++)
-        if (add_row(table, histogram, i, tally, &sums, &next, why) != 0)
-            return -1;
-    if (check_totals(table, histogram, &sums, why) != 0)
-        return -1;
-    for (unsigned channel = 0; histogram->mode->is_binned && channel < channels; channel++)
-        if (add_outside(channels > 1 ? &table->channels[channel] : &table->totals,
-                        &histogram->binning, tally->counts + channel * rows, why) != 0)
-            return -1;
-    return histogram->has_moments ? add_moments(table, histogram, tally, why) : 0;
+    const size_t channels = histogram_channels(histogram);
+    tally->samples += table->totals.total;
+    for (size_t i = 0; i < table->row_count; i++) {
+        const size_t row = table->rows[i].row;
+        for (size_t channel = 0; row != READ_ROW_NONE && channel < channels; channel++)
+            tally->counts[channel * rows + row] += table->counts[i * channels + channel];
+    }
+    for (size_t channel = 0; histogram->mode->is_binned && channel < channels; channel++)
+        add_outside(channels > 1 ? &table->channels[channel] : &table->totals, &histogram->binning,
+                    tally->counts + channel * rows);
+    if (histogram->has_moments)
+        moments_merge(tally->moments, moments);
 }

@@ -6,14 +6,15 @@
 
 #include "src/base/reason.h"
 
-/* Adds the counts and moments of a table in JSON to a tally of the histogram, after it was proved
- * that its rows are the histogram's, ascend, and add up to its totals, and that nothing overflows.
- * 0; or -1 with a reason, and the tally perhaps changed. */
-int table_rows_add(const struct read_table *table, const struct histogram *histogram,
-                   struct tally *tally, struct reason *why);
+/* Proves that the rows of a table are the histogram's, ascend, and add up to the table's totals;
+ * notes in each row which of the histogram's it is; and reads the moments, if the histogram has
+ * any. 0; or -1 with a reason, which does not depend on other tables. */
+int table_rows_check(struct read_table *table, const struct histogram *histogram,
+                     struct moments *moments, struct reason *why);
 
-/* The row of the histogram, whose mode is_binned, that begins and ends with these edges, as texts;
- * SIZE_MAX if there is none. A bin that no value can be in has no row: edges that are the same. */
-size_t table_rows_find(const struct histogram *histogram, const char *lo, const char *hi);
+/* Adds the counts and moments of a table that was checked to a tally of the same histogram. No
+ * count overflows if the tally's samples and the table's total together do not. */
+void table_rows_add(const struct read_table *table, const struct histogram *histogram,
+                    const struct moments *moments, struct tally *tally);
 
 #endif

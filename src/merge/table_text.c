@@ -1,10 +1,9 @@
 #include "table_text.h"
+#include "find_rows.h"
 #include "table_json.h"
 #include "table_lines.h"
-#include "table_rows.h"
 
 #include "src/histogram/edge_text.h"
-#include "src/histogram/number.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -137,6 +136,8 @@ static void text_take_outside(struct read_table *table, const struct histogram *
 static bool text_fits(const struct read_table *table, const struct histogram *histogram)
 {
     struct row_label below = {.next = 0}, above = {.next = 0};
+    struct row_finder finder;
+    row_finder_begin(&finder, histogram);
     histogram->mode->label_row(histogram, ROW_BELOW, &below);
     histogram->mode->label_row(histogram, ROW_ABOVE(&histogram->binning), &above);
     for (size_t i = 0; i < table->row_count; i++) {
@@ -146,7 +147,7 @@ static bool text_fits(const struct read_table *table, const struct histogram *hi
         const bool is_above =
             i + 1 == table->row_count && strcmp(lo, above.lo) == 0 && strcmp(hi, above.hi) == 0;
         const bool is_empty = strcmp(lo, hi) == 0 && table->counts[i] == 0;
-        if (!is_below && !is_above && !is_empty && table_rows_find(histogram, lo, hi) == SIZE_MAX)
+        if (!is_below && !is_above && !is_empty && row_finder_find(&finder, lo, hi) == SIZE_MAX)
             return false;
     }
     return true;
@@ -237,7 +238,6 @@ static int text_read_binned(struct read_table *table, const struct merge *merge,
                         "--nonzero");
         return -1;
     }
-    number_prepare();
     if (merge->first && histogram->mode->is_binned && text_fits(table, histogram)) {
         if (!histogram_is_sparse(histogram) && text_check_chain(table, why) != 0)
             return -1;
