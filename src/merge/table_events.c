@@ -80,19 +80,11 @@ static int json_key(void *arg, const unsigned char *name, size_t len)
     json->quiet = false;
     if (json->ignored > 0)
         return 1;
-    json->member = NULL;
-    uint64_t bit = 1;
-    for (size_t i = 0; i < table_member_count; i++) {
-        if (table_members[i].place != level->place)
-            continue;
-        if (strlen(table_members[i].name) == len && memcmp(table_members[i].name, name, len) == 0) {
-            json->member = &table_members[i];
-            break;
-        }
-        bit <<= 1;
-    }
+    unsigned index;
+    json->member = table_member_find(level->place, (const char *)name, len, &index);
     if (!json->member)
         return 1;
+    const uint64_t bit = (uint64_t)1 << index;
     if (level->seen & bit) {
         reason_set(&json->why, "\"%s\" is there twice in %s", json->member->name,
                    table_places[level->place].name);

@@ -1,33 +1,38 @@
 #include "table_members.h"
 #include "table_json.h"
 
+#include <string.h>
+
+/* A name and its length. */
+#define NAME(text) text, sizeof(text) - 1
+
 #define TABLE_COUNT(name)                                                                          \
     {                                                                                              \
-        AT_TABLE, #name, MEMBER_COUNT, offsetof(struct read_table, totals.name), 0                 \
+        AT_TABLE, NAME(#name), MEMBER_COUNT, offsetof(struct read_table, totals.name), 0           \
     }
 #define TABLE_TEXT(name)                                                                           \
     {                                                                                              \
-        AT_TABLE, #name, MEMBER_TEXT, offsetof(struct read_table, name), 0                         \
+        AT_TABLE, NAME(#name), MEMBER_TEXT, offsetof(struct read_table, name), 0                   \
     }
 #define CHANNEL_COUNT(name)                                                                        \
     {                                                                                              \
-        AT_CHANNEL, #name, MEMBER_COUNT, offsetof(struct read_totals, name), 0                     \
+        AT_CHANNEL, NAME(#name), MEMBER_COUNT, offsetof(struct read_totals, name), 0               \
     }
 #define MOMENT(name, kind)                                                                         \
     {                                                                                              \
-        AT_MOMENTS, #name, kind, offsetof(struct read_moments, name), 0                            \
+        AT_MOMENTS, NAME(#name), kind, offsetof(struct read_moments, name), 0                      \
     }
 #define ROW_MEMBER(name)                                                                           \
     {                                                                                              \
-        AT_ROW, #name, MEMBER_TEXT, offsetof(struct read_row, name), 0                             \
+        AT_ROW, NAME(#name), MEMBER_TEXT, offsetof(struct read_row, name), 0                       \
     }
 #define LIST_MEMBER(name, kind)                                                                    \
     {                                                                                              \
-        AT_LIST, #name, kind, offsetof(struct share_record, list_##name), 0                        \
+        AT_LIST, NAME(#name), kind, offsetof(struct share_record, list_##name), 0                  \
     }
 #define FILE_MEMBER(name, kind)                                                                    \
     {                                                                                              \
-        AT_FILE, #name, kind, offsetof(struct share_file, name), 0                                 \
+        AT_FILE, NAME(#name), kind, offsetof(struct share_file, name), 0                           \
     }
 
 /* The members of each place follow each other; bits of read_table.has are those of a table. */
@@ -35,22 +40,22 @@ const struct member table_members[] = {
     TABLE_TEXT(schema),
     TABLE_TEXT(mode),
     TABLE_TEXT(type),
-    {AT_TABLE, "options", MEMBER_LIST, 0, AT_OPTIONS},
+    {AT_TABLE, NAME("options"), MEMBER_LIST, 0, AT_OPTIONS},
     TABLE_COUNT(total),
     TABLE_COUNT(counted),
     TABLE_COUNT(other),
     TABLE_COUNT(below),
     TABLE_COUNT(above),
     TABLE_COUNT(invalid),
-    {AT_TABLE, "channels", MEMBER_LIST, 0, AT_CHANNELS},
-    {AT_TABLE, "bins", MEMBER_LIST, 0, AT_BINS},
-    {AT_TABLE, "moments", MEMBER_OBJECT, 0, AT_MOMENTS},
-    {AT_TABLE, "share", MEMBER_OBJECT, 0, AT_SHARE},
+    {AT_TABLE, NAME("channels"), MEMBER_LIST, 0, AT_CHANNELS},
+    {AT_TABLE, NAME("bins"), MEMBER_LIST, 0, AT_BINS},
+    {AT_TABLE, NAME("moments"), MEMBER_OBJECT, 0, AT_MOMENTS},
+    {AT_TABLE, NAME("share"), MEMBER_OBJECT, 0, AT_SHARE},
     ROW_MEMBER(lo),
     ROW_MEMBER(hi),
-    {AT_ROW, "count", MEMBER_COUNT, 0, 0},
+    {AT_ROW, NAME("count"), MEMBER_COUNT, 0, 0},
     ROW_MEMBER(bin),
-    {AT_ROW, "counts", MEMBER_LIST, 0, AT_COUNTS},
+    {AT_ROW, NAME("counts"), MEMBER_LIST, 0, AT_COUNTS},
     CHANNEL_COUNT(total),
     CHANNEL_COUNT(below),
     CHANNEL_COUNT(above),
@@ -62,18 +67,18 @@ const struct member table_members[] = {
     MOMENT(sum, MEMBER_TEXT),
     MOMENT(squares, MEMBER_TEXT),
     MOMENT(check, MEMBER_TEXT),
-    {AT_SHARE, "of", MEMBER_COUNT, offsetof(struct share_record, of), 0},
-    {AT_SHARE, "parts", MEMBER_LIST, 0, AT_PARTS},
-    {AT_SHARE, "list", MEMBER_OBJECT, 0, AT_LIST},
-    {AT_SHARE, "files", MEMBER_LIST, 0, AT_FILES},
+    {AT_SHARE, NAME("of"), MEMBER_COUNT, offsetof(struct share_record, of), 0},
+    {AT_SHARE, NAME("parts"), MEMBER_LIST, 0, AT_PARTS},
+    {AT_SHARE, NAME("list"), MEMBER_OBJECT, 0, AT_LIST},
+    {AT_SHARE, NAME("files"), MEMBER_LIST, 0, AT_FILES},
     LIST_MEMBER(files, MEMBER_COUNT),
     LIST_MEMBER(bytes, MEMBER_COUNT),
     LIST_MEMBER(digest, MEMBER_DIGEST),
     FILE_MEMBER(index, MEMBER_COUNT),
-    {AT_FILE, "name", MEMBER_TEXT, offsetof(struct share_file, name), 0},
+    {AT_FILE, NAME("name"), MEMBER_TEXT, offsetof(struct share_file, name), 0},
     FILE_MEMBER(size, MEMBER_COUNT),
     FILE_MEMBER(fingerprint, MEMBER_DIGEST),
-    {AT_FILE, "ranges", MEMBER_LIST, 0, AT_RANGES},
+    {AT_FILE, NAME("ranges"), MEMBER_LIST, 0, AT_RANGES},
 };
 
 const size_t table_member_count = sizeof table_members / sizeof table_members[0];
@@ -97,3 +102,18 @@ const struct place_form table_places[PLACES] = {
     [AT_RANGES] = {"\"ranges\"", false, 0, false, true, AT_RANGE},
     [AT_RANGE] = {"a range of bytes", false, 0, false, false, 0},
 };
+
+const struct member *table_member_find(enum place place, const char *name, size_t len,
+                                       unsigned *index)
+{
+    *index = 0;
+    for (const struct member *member = table_members; member < table_members + table_member_count;
+         member++) {
+        if (member->place != place)
+            continue;
+        if (member->len == len && memcmp(member->name, name, len) == 0)
+            return member;
+        ++*index;
+    }
+    return NULL;
+}

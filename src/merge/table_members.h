@@ -41,6 +41,7 @@ enum member_kind {
 struct member {
     enum place place;
     const char *name;
+    size_t len; /* of the name */
     enum member_kind kind;
     size_t offset;     /* of the value, from what the place fills in */
     enum place inside; /* of objects and lists */
@@ -60,5 +61,9 @@ struct place_form {
 extern const struct member table_members[];
 extern const size_t table_member_count;
 extern const struct place_form table_places[PLACES];
+
+/* The member of a place with this name, or NULL, and which one of that place it is. */
+const struct member *table_member_find(enum place place, const char *name, size_t len,
+                                       unsigned *index);
 
 #endif
