@@ -96,8 +96,10 @@ gpuhisto_sources = src/run_share.c src/run_share.h \
 	src/input/units.c src/input/units.h \
 	src/merge/find_rows.c src/merge/find_rows.h \
 	src/merge/grow.c src/merge/grow.h \
+	src/merge/known_rows.c src/merge/known_rows.h \
 	src/merge/map_rows.c src/merge/map_rows.h \
 	src/merge/merge.c src/merge/merge.h \
+	src/merge/merge_files.c src/merge/merge_files.h \
 	src/merge/read_table.c src/merge/read_table.h \
 	src/merge/share_join.c src/merge/share_join.h src/merge/share_proof.c \
 	src/merge/table_file.c src/merge/table_file.h \

@@ -2,7 +2,8 @@
 #include "run.h"
 
 #include "src/cli/diag.h"
-#include "src/merge/table_file.h"
+#include "src/merge/merge_files.h"
+#include "src/pool/processors.h"
 #include "src/report/format.h"
 #include "src/report/report.h"
 
@@ -10,21 +11,27 @@
 #include <stdio.h>
 #include <string.h>
 
+#define THREAD_BYTES ((uint64_t)1 << 20) /* fewer are read before a thread has started */
+
 static struct output output;
 
 /* Adds all FILEs. 0, or -1 with a reason. */
-static int merge_files(const struct options *options, struct merge *merge, struct reason *why)
+static int merge_operands(const struct options *options, struct merge *merge, struct reason *why)
 {
     static char standard_input[] = "-";
-    char *const only[] = {standard_input};
-    char *const *operands = options->operand_count ? options->operands : only;
-    const size_t count = options->operand_count ? options->operand_count : 1;
-    struct read_table table = {.text = NULL};
-    int rc = 0;
-    for (size_t i = 0; i < count && rc == 0; i++)
-        rc = table_file_add(operands[i], &table, merge, why);
-    read_table_free(&table);
-    return rc;
+    static char *const only[] = {standard_input};
+    unsigned threads = options->pool.threads;
+    if (options->operand_count == 0)
+        return merge_files(only, 1, 1, 0, merge, why);
+    if (threads > 0 || options->operand_count == 1)
+        return merge_files(options->operands, options->operand_count, threads, 0, merge, why);
+    threads = processors_allowed(sched_getaffinity);
+    if (threads > 1) {
+        const unsigned quota = processors_quota("");
+        threads = quota < threads ? quota : threads;
+    }
+    return merge_files(options->operands, options->operand_count, threads, THREAD_BYTES, merge,
+                       why);
 }
 
 /* Whether rows alone, of TSV or CSV, tell what is asked for. */
@@ -138,7 +145,7 @@ static int merge_coarsen(struct options *options, struct merge *merge, struct re
 static int merge_and_show(struct options *options, struct merge *merge, struct share_record *proof)
 {
     struct reason why;
-    if (merge_files(options, merge, &why) != 0 || check_shown(options, merge, &why) != 0 ||
+    if (merge_operands(options, merge, &why) != 0 || check_shown(options, merge, &why) != 0 ||
         check_shares(options, merge, proof, &why) != 0)
         return run_failed(&why);
     options->histogram = merge->histogram;

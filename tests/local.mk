@@ -27,7 +27,7 @@ check-all:
 
 # Of a list of tests, those that start threads: what ThreadSanitizer has to see. The emulated GPU takes
 # minutes there for thousands of small chunks, so scripts of that are left to the other tests of it.
-threaded_tests = tests/unit/test_frames tests/unit/test_paged_counts tests/unit/test_text_cuts tests/device/test_gpu_engine tests/device/test_pool tests/device/test_undecoded \
+threaded_tests = tests/unit/test_frames tests/unit/test_merge tests/unit/test_paged_counts tests/unit/test_text_cuts tests/device/test_gpu_engine tests/device/test_pool tests/device/test_undecoded \
 	tests/cli/channels.sh tests/cli/compressed.sh tests/cli/counts.sh tests/cli/counts_auto.sh \
 	tests/cli/each.sh tests/cli/faults.sh tests/cli/faults_emulated.sh tests/cli/fields.sh tests/cli/gpus_emulated.sh tests/cli/interval.sh \
 	tests/cli/npy.sh tests/cli/numbers.sh tests/cli/part.sh tests/cli/progress.sh \
@@ -57,6 +57,7 @@ tests_helpers_libhelpers_a_SOURCES = $(naive_number) $(naive_field) \
 	tests/helpers/naive_zstd.c tests/helpers/naive_zstd.h \
 	tests/helpers/naive_zstd_tables.c tests/helpers/naive_zstd_tables.h \
 	tests/helpers/random.c tests/helpers/random.h \
+	tests/helpers/read_json.c tests/helpers/read_json.h \
 	tests/helpers/readers.c tests/helpers/readers.h \
 	tests/helpers/samples.c tests/helpers/samples.h \
 	tests/helpers/scale.h \
@@ -102,6 +103,7 @@ unit_tests = \
 	tests/unit/test_kept \
 	tests/unit/test_limits \
 	tests/unit/test_lines \
+	tests/unit/test_merge \
 	tests/unit/test_moments \
 	tests/unit/test_naive_zstd \
 	tests/unit/test_number_parsers \
@@ -132,6 +134,7 @@ tests_unit_test_frames_LDFLAGS = $(reading_by_turns)
 tests_unit_test_kept_LDADD = $(libraries)
 tests_unit_test_limits_LDADD = $(libraries)
 tests_unit_test_lines_LDADD = $(libraries)
+tests_unit_test_merge_LDADD = $(with_device)
 tests_unit_test_moments_LDADD = $(libraries)
 tests_unit_test_naive_zstd_LDADD = $(libraries)
 tests_unit_test_number_parsers_SOURCES = tests/unit/test_number_parsers.c \

@@ -152,7 +152,7 @@ static int merge_add_share(struct merge *merge, const struct read_table *table, 
 {
     const bool is_share = table->has & HAS_SHARE;
     struct reason first;
-    if (merge->tables > 0 && is_share != (merge->shares.first != NULL)) {
+    if (merge_has_tables(merge) && is_share != (merge->shares.first != NULL)) {
         reason_of(&first, merge->first, "%s", "");
         reason_of(why, name, "is %s share (--part), and %.*s is %s", is_share ? "a" : "not a",
                   (int)strlen(first.text) - 2, first.text, is_share ? "not" : "one");
@@ -188,11 +188,49 @@ int merge_add(struct merge *merge, struct read_table *table, const char *name, s
     return 0;
 }
 
+void merge_know_rows(struct merge *merge, uint64_t bytes)
+{
+    if (merge->known.rows == 0 && !merge->is_text && !merge->is_part &&
+        known_rows_pay(&merge->histogram, bytes))
+        known_rows_make(&merge->known, &merge->histogram);
+}
+
+bool merge_has_tables(const struct merge *merge)
+{
+    return merge->tables > 0 || merge->is_part;
+}
+
+int merge_fork(const struct merge *merge, struct merge *part)
+{
+    *part = *merge;
+    part->is_part = true;
+    part->total = part->tables = 0;
+    share_join_fork(&merge->shares, &part->shares);
+    return tally_open(&part->tally, &part->histogram);
+}
+
+int merge_join(struct merge *merge, struct merge *part)
+{
+    const int rc = share_join_move(&merge->shares, &part->shares);
+    tally_add(&merge->tally, &part->tally);
+    merge->total = merge->tally.samples;
+    merge->tables += part->tables;
+    merge_free_part(part);
+    return rc;
+}
+
+void merge_free_part(struct merge *part)
+{
+    tally_close(&part->tally);
+    share_join_free(&part->shares);
+}
+
 void merge_free(struct merge *merge)
 {
     tally_close(&merge->tally);
     binning_free(&merge->histogram.binning);
     words_free(&merge->options);
     share_join_free(&merge->shares);
+    known_rows_free(&merge->known);
     merge->first = NULL;
 }

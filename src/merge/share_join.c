@@ -85,7 +85,7 @@ static int join_add_part(struct share_join *join, struct share_range range, cons
     if (!longer)
         return -1;
     join->parts = longer;
-    join->parts[join->part_count++] = (struct held_range){range, holder};
+    join->parts[join->part_count++] = (struct held_range){range, holder, join->order};
     return 0;
 }
 
@@ -111,7 +111,7 @@ static int join_add_file(struct share_join *join, const struct share_file *file,
     if (!held.file.name)
         return -1;
     for (size_t i = 0; i < file->range_count; i++) {
-        held.held = (struct held_range){file->ranges[i], holder};
+        held.held = (struct held_range){file->ranges[i], holder, join->order};
         if (join_add_range(join, &held) != 0) {
             if (held.owns_name)
                 free(held.file.name);
@@ -142,6 +142,41 @@ int share_join_add(struct share_join *join, const struct share_record *share, co
     for (size_t i = 0; i < share->file_count; i++)
         if (join_add_file(join, &share->files[i], holder) != 0)
             return share_no_memory(holder, why);
+    join->order++;
+    return 0;
+}
+
+void share_join_fork(const struct share_join *join, struct share_join *into)
+{
+    *into = (struct share_join){.first = join->first,
+                                .of = join->of,
+                                .list_files = join->list_files,
+                                .list_bytes = join->list_bytes,
+                                .list_digest = join->list_digest};
+}
+
+int share_join_move(struct share_join *join, struct share_join *from)
+{
+    const size_t parts = join->part_count + from->part_count;
+    const size_t files = join->file_count + from->file_count;
+    if (from->part_count > 0) {
+        struct held_range *longer = grow_list(join->parts, &join->part_room, parts, sizeof *longer);
+        if (!longer)
+            return -1;
+        join->parts = longer;
+        memcpy(longer + join->part_count, from->parts, from->part_count * sizeof *longer);
+        join->part_count = parts;
+        from->part_count = 0;
+    }
+    if (from->file_count > 0) {
+        struct held_file *longer = grow_list(join->files, &join->file_room, files, sizeof *longer);
+        if (!longer)
+            return -1;
+        join->files = longer;
+        memcpy(longer + join->file_count, from->files, from->file_count * sizeof *longer);
+        join->file_count = files;
+        from->file_count = 0;
+    }
     return 0;
 }
 

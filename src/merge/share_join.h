@@ -11,6 +11,7 @@
 struct held_range {
     struct share_range range;
     const char *holder;
+    uint64_t order; /* of the table */
 };
 
 struct held_file {
@@ -22,6 +23,7 @@ struct held_file {
 /* A join that is all zeros has no shares yet. */
 struct share_join {
     const char *first; /* the table of the first share */
+    uint64_t order;    /* of the next table: of two that overlap, the later one is at fault */
     uint64_t of, list_files, list_bytes, list_digest;
     struct held_range *parts;
     size_t part_count, part_room;
@@ -33,6 +35,13 @@ struct share_join {
  * or one of another job. */
 int share_join_add(struct share_join *join, const struct share_record *share, const char *holder,
                    struct reason *why);
+
+/* Makes *into a join without shares, of the same job as `join`. */
+void share_join_fork(const struct share_join *join, struct share_join *into);
+
+/* Moves all shares of `from` to a join of the same job. 0; or -1 if memory is short, and *from may
+ * have lost some. */
+int share_join_move(struct share_join *join, struct share_join *from);
 
 /* Makes *record the record of all shares, which is to be freed, after the last one. 0; or -1 with a
  * reason if shares overlap, or tell of different FILEs; or if one is missing, unless

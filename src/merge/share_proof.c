@@ -7,18 +7,24 @@
 
 #define SHARES_LISTED 8 /* of those that are missing */
 
+static int compare_numbers(uint64_t one, uint64_t other)
+{
+    return (one > other) - (one < other);
+}
+
+/* By where they begin, and then in the order of the tables. */
 static int compare_parts(const void *one, const void *other)
 {
     const struct held_range *a = one, *b = other;
-    return (a->range.begin > b->range.begin) - (a->range.begin < b->range.begin);
+    const int order = compare_numbers(a->range.begin, b->range.begin);
+    return order != 0 ? order : compare_numbers(a->order, b->order);
 }
 
 static int compare_files(const void *one, const void *other)
 {
     const struct held_file *a = one, *b = other;
-    if (a->file.index != b->file.index)
-        return a->file.index < b->file.index ? -1 : 1;
-    return compare_parts(&a->held, &b->held);
+    const int order = compare_numbers(a->file.index, b->file.index);
+    return order != 0 ? order : compare_parts(&a->held, &b->held);
 }
 
 /* Whether no share is there twice. Parts are sorted. */

@@ -142,6 +142,28 @@ static int json_check_whole(struct table_json *json)
     return 1;
 }
 
+/* Finds the row that ended: after it, rows may be read that are known. */
+static void json_end_row(struct table_json *json)
+{
+    struct read_row *read = &json->table->rows[json->table->row_count - 1];
+    if (json->known->rows == 0)
+        return;
+    const size_t row = row_finder_find(&json->finder, read_text(json->table, read->lo),
+                                       read_text(json->table, read->hi));
+    if (row == SIZE_MAX)
+        return;
+    read->row = (uint32_t)row;
+    json->row = row;
+}
+
+static int json_end_table(struct table_json *json)
+{
+    json->table->has = json_level(json)->seen;
+    json->depth--;
+    json->tables++;
+    return json->take(json->arg, json->table, &json->why) == 0;
+}
+
 static int json_leave(struct table_json *json)
 {
     json->quiet = false;
@@ -151,15 +173,12 @@ static int json_leave(struct table_json *json)
     }
     if (!json_check_whole(json))
         return 0;
-    const struct level *level = json_level(json);
-    const bool is_table = level->place == AT_TABLE;
-    if (is_table)
-        json->table->has = level->seen;
+    if (json_level(json)->place == AT_TABLE)
+        return json_end_table(json);
+    if (json_level(json)->place == AT_ROW)
+        json_end_row(json);
     json->depth--;
-    if (!is_table)
-        return 1;
-    json->tables++;
-    return json->take(json->arg, json->table, &json->why) == 0;
+    return 1;
 }
 
 static int json_start_object(void *arg)

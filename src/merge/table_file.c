@@ -18,16 +18,19 @@ struct table_file {
     int fd;
     unsigned char *piece;
     struct merge *merge;
-    bool is_named; /* the reason begins with the FILE already */
+    uint64_t bytes; /* that were read */
+    bool is_named;  /* the reason begins with the FILE already */
 };
 
 /* Reads on, as long as there is anything: bytes, 0 at the end, or -1 with a reason. */
-static ssize_t file_read(const struct table_file *file, struct reason *why)
+static ssize_t file_read(struct table_file *file, struct reason *why)
 {
     for (;;) {
         ssize_t len = read(file->fd, file->piece, PIECE);
-        if (len >= 0)
+        if (len >= 0) {
+            file->bytes += (uint64_t)len;
             return len;
+        }
         struct pollfd ready = {.fd = file->fd, .events = POLLIN};
         if (errno == EAGAIN || errno == EWOULDBLOCK) {
             poll(&ready, 1, -1);
@@ -41,10 +44,13 @@ static ssize_t file_read(const struct table_file *file, struct reason *why)
 static int file_take(void *arg, struct read_table *table, struct reason *why)
 {
     struct table_file *file = arg;
-    if (merge_add(file->merge, table, file->name, why) == 0)
-        return 0;
-    file->is_named = true;
-    return -1;
+    if (merge_add(file->merge, table, file->name, why) != 0) {
+        file->is_named = true;
+        return -1;
+    }
+    /* As much may follow as there was. */
+    merge_know_rows(file->merge, file->bytes);
+    return 0;
 }
 
 /* Begins the reason with the FILE, unless it does. */
@@ -70,7 +76,8 @@ static const char *foreign_bytes(const unsigned char *bytes, size_t len)
 static int file_add_json(struct table_file *file, struct read_table *table, ssize_t len,
                          struct reason *why)
 {
-    struct table_json *json = table_json_open(table, file_take, file);
+    struct table_json *json =
+        table_json_open(table, &file->merge->histogram, &file->merge->known, file_take, file);
     int rc = 0;
     if (!json) {
         reason_set(why, table_json_is_built()
@@ -127,7 +134,7 @@ static int file_add_text(struct table_file *file, struct read_table *table, ssiz
     int rc = -1;
     if (!text)
         return -1;
-    if (file->merge->tables > 0 && !file->merge->is_text)
+    if (merge_has_tables(file->merge) && !file->merge->is_text)
         reason_set(why, "is not JSON, as the tables before are");
     else
         rc = table_text_read(table, text, size, file->merge, why);

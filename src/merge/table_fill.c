@@ -164,6 +164,8 @@ int json_make_room(struct table_json *json, enum place place)
     switch (place) {
     case AT_TABLE:
         read_table_clear(table);
+        if (json->known->rows > 0)
+            row_finder_begin(&json->finder, json->histogram);
         return 1;
     case AT_ROW:
         return json_table_error(json, read_table_add_row(table));

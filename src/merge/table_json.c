@@ -15,12 +15,15 @@ bool table_json_is_built(void)
     return true;
 }
 
-struct table_json *table_json_open(struct read_table *table, table_taker *take, void *arg)
+struct table_json *table_json_open(struct read_table *table, const struct histogram *histogram,
+                                   const struct known_rows *known, table_taker *take, void *arg)
 {
     struct table_json *json = calloc(1, sizeof *json);
     if (!json)
         return NULL;
     json->table = table;
+    json->histogram = histogram;
+    json->known = known;
     json->take = take;
     json->arg = arg;
     json->parser = yajl_alloc(&json_callbacks, NULL, json);
@@ -48,20 +51,70 @@ static int json_explain(struct table_json *json, yajl_status status, struct reas
     return -1;
 }
 
+/* Reads known rows that follow the one that has just ended; how many bytes they have. To the
+ * library it is as if they were not there: after a row, a comma and a row lead back to where it is.
+ */
+static size_t json_read_known(struct table_json *json, const char *text, size_t len)
+{
+    struct read_table *table = json->table;
+    size_t done = 0, row_len;
+    uint64_t count;
+    while ((row_len = known_rows_read(json->known, text + done, len - done, &json->row, &count)) >
+           0) {
+        /* What cannot be added is left to the library, so that there is one way to fail. */
+        if (read_table_add_row(table) != READ_TABLE_OK)
+            break;
+        if (read_table_add_count(table, count) != READ_TABLE_OK) {
+            table->row_count--;
+            break;
+        }
+        table->rows[table->row_count - 1].row = (uint32_t)json->row;
+        done += row_len;
+    }
+    json->finder.next = table->rows[table->row_count - 1].row + 1;
+    json->row = 0;
+    return done;
+}
+
+/* Has the library read all of text[0..len), or while any rows are known up to the end of the next
+ * object, so that json->row tells whether the slice ends with a row. How many bytes; or 0 with a
+ * reason. */
+static size_t json_read_slice(struct table_json *json, const char *text, size_t len,
+                              struct reason *why)
+{
+    const char *end = json->known->rows > 0 ? memchr(text, '}', len) : NULL;
+    const size_t slice = end ? (size_t)(end - text) + 1 : len;
+    json->quiet = true;
+    json->row = 0;
+    const yajl_status status = yajl_parse(json->parser, (const unsigned char *)text, slice);
+    if (!end)
+        json->row = 0; /* of a row before the slice's end */
+    if (status == yajl_status_ok)
+        return slice;
+    json_explain(json, status, why);
+    return 0;
+}
+
 int table_json_read(struct table_json *json, const unsigned char *text, size_t len,
                     struct reason *why)
 {
-    json->quiet = true;
-    yajl_status status = yajl_parse(json->parser, text, len);
-    if (status != yajl_status_ok)
-        return json_explain(json, status, why);
-    json->consumed += len;
-    if (!json->quiet)
-        json->last = json->consumed;
-    if (json->consumed - json->last <= QUIET_MAX)
-        return 0;
-    reason_set(why, "byte %" PRIu64 ": more than 4 MiB without a value", json->last);
-    return -1;
+    const char *at = (const char *)text, *const end = at + len;
+    while (at < end) {
+        size_t done = json->row > 0 ? json_read_known(json, at, (size_t)(end - at)) : 0;
+        if (done == 0)
+            done = json_read_slice(json, at, (size_t)(end - at), why);
+        if (done == 0)
+            return -1;
+        at += done;
+        json->consumed += done;
+        if (!json->quiet)
+            json->last = json->consumed;
+        if (json->consumed - json->last > QUIET_MAX) {
+            reason_set(why, "byte %" PRIu64 ": more than 4 MiB without a value", json->last);
+            return -1;
+        }
+    }
+    return 0;
 }
 
 int table_json_end(struct table_json *json, struct reason *why)
@@ -101,9 +154,10 @@ bool table_json_is_built(void)
     return false;
 }
 
-struct table_json *table_json_open(struct read_table *table, table_taker *take, void *arg)
+struct table_json *table_json_open(struct read_table *table, const struct histogram *histogram,
+                                   const struct known_rows *known, table_taker *take, void *arg)
 {
-    (void)table, (void)take, (void)arg;
+    (void)table, (void)histogram, (void)known, (void)take, (void)arg;
     return NULL;
 }
 

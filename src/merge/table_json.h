@@ -2,6 +2,7 @@
 #ifndef GPUHISTO_TABLE_JSON_H
 #define GPUHISTO_TABLE_JSON_H
 
+#include "known_rows.h"
 #include "read_table.h"
 
 #include "src/base/reason.h"
@@ -28,8 +29,10 @@ typedef int table_taker(void *arg, struct read_table *table, struct reason *why)
 struct table_json;
 
 /* Begins the text of one FILE. NULL: memory is short, or this build cannot read JSON. `take` is
- * called for each table, as soon as it ends. */
-struct table_json *table_json_open(struct read_table *table, table_taker *take, void *arg);
+ * called for each table, as soon as it ends. Rows that `known` has, while it has any, are those of
+ * `histogram`; all that take may change of both is to make them known. */
+struct table_json *table_json_open(struct read_table *table, const struct histogram *histogram,
+                                   const struct known_rows *known, table_taker *take, void *arg);
 
 /* Reads on. 0, or -1 with a reason that says at which byte, and nothing more to be read. */
 int table_json_read(struct table_json *json, const unsigned char *text, size_t len,

@@ -3,6 +3,7 @@
 #ifndef GPUHISTO_TABLE_PARSER_H
 #define GPUHISTO_TABLE_PARSER_H
 
+#include "find_rows.h"
 #include "table_json.h"
 #include "table_members.h"
 
@@ -19,6 +20,8 @@ struct level {
 struct table_json {
     yajl_handle parser;
     struct read_table *table;
+    const struct histogram *histogram;
+    const struct known_rows *known;
     table_taker *take;
     void *arg;
     struct reason why; /* set if a callback has refused */
@@ -29,7 +32,9 @@ struct table_json {
     uint64_t tables;             /* that ended */
     uint64_t consumed;           /* bytes before the piece that is read */
     uint64_t last;               /* byte of the last value */
-    bool quiet;                  /* no value since the piece began */
+    bool quiet;                  /* no value since the slice began */
+    struct row_finder finder;    /* of this table's rows, while any are known */
+    size_t row;                  /* which one has just ended; 0: none, or it is not known */
 };
 
 static inline struct level *json_level(struct table_json *json)

@@ -1,0 +1,98 @@
+#include "known_rows.h"
+#include "grow.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define TEXT_MAX ((size_t)64 << 20)
+#define ROW_LENGTH_MAX (2 * ROW_TEXT + 32)
+#define ROWS_TRIED 8     /* rows that may be left out, as they are empty */
+#define BYTES_FOR_ROW 16 /* of tables: to show a row takes as long as it saves to read so many */
+#define DIGITS_TAKEN 19  /* numbers of so many digits have 64 bits */
+
+bool known_rows_pay(const struct histogram *histogram, uint64_t bytes)
+{
+    return histogram->mode->is_binned && histogram_channels(histogram) == 1 &&
+           bytes / BYTES_FOR_ROW >= histogram->binning.bins;
+}
+
+/* Appends an edge as JSON has it, which knows no infinity: that is a string. The end. */
+static char *append_edge(char *end, const char *edge)
+{
+    const char *quote = strcmp(edge, "inf") == 0 || strcmp(edge, "-inf") == 0 ? "\"" : "";
+    return stpcpy(stpcpy(stpcpy(end, quote), edge), quote);
+}
+
+/* Writes a row that has room; its length. Edges that are the same are of a bin that no number can
+ * be in, or of zero alone: the library and row_finder_find tell them apart, so they have no text
+ * here. */
+static size_t show_row(const struct row_label *label, char *text)
+{
+    if (strcmp(label->lo, label->hi) == 0)
+        return 0;
+    char *end = append_edge(stpcpy(text, ",{\"lo\":"), label->lo);
+    end = append_edge(stpcpy(end, ",\"hi\":"), label->hi);
+    end = stpcpy(end, ",\"count\":");
+    return (size_t)(end - text);
+}
+
+void known_rows_make(struct known_rows *known, const struct histogram *histogram)
+{
+    const size_t bins = histogram->binning.bins;
+    struct row_label label = {.next = 0};
+    size_t len = 0, room = 0;
+    *known = (struct known_rows){.ends = malloc((bins + 1) * sizeof *known->ends)};
+    if (!known->ends)
+        return;
+    known->ends[0] = 0;
+    for (size_t row = 1; row <= bins && len + ROW_LENGTH_MAX <= TEXT_MAX; row++) {
+        char *longer = grow_list(known->text, &room, len + ROW_LENGTH_MAX, 1);
+        if (!longer) {
+            known_rows_free(known);
+            return;
+        }
+        known->text = longer;
+        histogram->mode->label_row(histogram, row, &label);
+        len += show_row(&label, known->text + len);
+        known->ends[row] = (uint32_t)len;
+        known->rows = row;
+    }
+}
+
+void known_rows_free(struct known_rows *known)
+{
+    free(known->text);
+    free(known->ends);
+    *known = (struct known_rows){0};
+}
+
+/* Reads a count as JSON has it, without leading zeros, and the end of the row. The length, or 0: it
+ * is another one, or not all there. */
+static size_t read_count(const char *text, size_t len, uint64_t *count)
+{
+    uint64_t number = 0;
+    size_t digits = 0;
+    while (digits < len && digits < DIGITS_TAKEN && text[digits] >= '0' && text[digits] <= '9')
+        number = number * 10 + (uint64_t)(text[digits++] - '0');
+    if (digits == 0 || digits == len || text[digits] != '}' || (text[0] == '0' && digits > 1))
+        return 0;
+    *count = number;
+    return digits + 1;
+}
+
+size_t known_rows_read(const struct known_rows *known, const char *text, size_t len, size_t *row,
+                       uint64_t *count)
+{
+    for (size_t tried = *row + 1; tried <= *row + ROWS_TRIED && tried <= known->rows; tried++) {
+        const uint32_t begin = known->ends[tried - 1];
+        const size_t row_len = known->ends[tried] - begin;
+        if (row_len == 0 || row_len > len || memcmp(text, known->text + begin, row_len) != 0)
+            continue;
+        const size_t count_len = read_count(text + row_len, len - row_len, count);
+        if (count_len == 0)
+            return 0;
+        *row = tried;
+        return row_len + count_len;
+    }
+    return 0;
+}

@@ -1,0 +1,196 @@
+#include "merge_files.h"
+#include "table_file.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define ROW_BYTES 100                  /* of memory, for each row of a thread's tables */
+#define MEMORY_MAX ((size_t)256 << 20) /* of all threads, unless one alone needs more */
+
+/* What threads have in common. */
+struct merging {
+    char *const *operands;
+    size_t count;
+    uint64_t *totals; /* of each FILE, up to its first table that is refused */
+
+    pthread_mutex_t lock; /* guards what follows */
+    size_t next;          /* the FILE that is read next */
+    size_t failed;        /* the first one that was refused; count: none */
+    struct reason why;    /* why it was */
+};
+
+struct merging_thread {
+    pthread_t id;
+    struct merging *all;
+    struct merge part;
+};
+
+/* --- a thread --- */
+
+/* The next FILE, or SIZE_MAX: no more are needed. As they are given out in order, all before one
+ * that failed are read to their ends. */
+static size_t merging_next(struct merging *all)
+{
+    pthread_mutex_lock(&all->lock);
+    const size_t file = all->next < all->failed ? all->next++ : SIZE_MAX;
+    pthread_mutex_unlock(&all->lock);
+    return file;
+}
+
+static void merging_fail(struct merging *all, size_t file, const struct reason *why)
+{
+    pthread_mutex_lock(&all->lock);
+    if (file < all->failed) {
+        all->failed = file;
+        all->why = *why;
+    }
+    pthread_mutex_unlock(&all->lock);
+}
+
+/* Adds FILEs to the thread's part, until there are no more or one is refused. */
+static void *merging_run(void *arg)
+{
+    struct merging_thread *thread = arg;
+    struct merging *all = thread->all;
+    struct read_table table = {.text = NULL};
+    struct reason why;
+    int rc = 0;
+    for (size_t file; rc == 0 && (file = merging_next(all)) != SIZE_MAX;) {
+        thread->part.total = 0;
+        thread->part.shares.order = (uint64_t)file << 32; /* before those of all later FILEs */
+        rc = table_file_add(all->operands[file], &table, &thread->part, &why);
+        all->totals[file] = thread->part.total;
+        if (rc != 0)
+            merging_fail(all, file, &why);
+    }
+    read_table_free(&table);
+    return NULL;
+}
+
+/* --- all threads --- */
+
+/* Starts as many threads as can be started, and is one of them; how many there were. */
+static unsigned merging_run_all(struct merging *all, const struct merge *merge,
+                                struct merging_thread *threads, unsigned count)
+{
+    unsigned ready = 0, started = 0;
+    for (; ready < count && merge_fork(merge, &threads[ready].part) == 0; ready++)
+        threads[ready].all = all;
+    for (unsigned i = 1; i < ready; i++, started++)
+        if (pthread_create(&threads[i].id, NULL, merging_run, &threads[i]) != 0)
+            break;
+    if (ready > 0)
+        merging_run(&threads[0]);
+    for (unsigned i = 1; i <= started; i++)
+        pthread_join(threads[i].id, NULL);
+    return ready;
+}
+
+/* Finds the first FILE with which the total goes beyond 2^64: threads only see that of each. */
+static void merging_check_total(struct merging *all, uint64_t total)
+{
+    for (size_t file = 1; file < all->next; file++)
+        if (__builtin_add_overflow(total, all->totals[file], &total) && file <= all->failed) {
+            all->failed = file;
+            reason_of(&all->why, all->operands[file], MERGE_OVERFLOW);
+            return;
+        }
+}
+
+/* Adds up what threads have, or frees it. 0, or -1 with a reason. */
+static int merging_end(struct merging *all, struct merge *merge, struct merging_thread *threads,
+                       unsigned count, struct reason *why)
+{
+    int rc = 0;
+    merging_check_total(all, merge->total);
+    const bool is_good = count > 0 && all->failed == all->count;
+    for (unsigned i = 0; i < count; i++) {
+        if (is_good && rc == 0)
+            rc = merge_join(merge, &threads[i].part);
+        else
+            merge_free_part(&threads[i].part);
+    }
+    if (is_good && rc == 0)
+        return 0;
+    if (all->failed < all->count)
+        *why = all->why;
+    else
+        reason_set(why, "out of memory");
+    return -1;
+}
+
+/* Reads all FILEs but the first. */
+static int merge_side_by_side(char *const *operands, size_t count, unsigned thread_count,
+                              struct merge *merge, struct reason *why)
+{
+    struct merging all = {.operands = operands,
+                          .count = count,
+                          .totals = calloc(count, sizeof *all.totals),
+                          .lock = PTHREAD_MUTEX_INITIALIZER,
+                          .next = 1,
+                          .failed = count};
+    struct merging_thread *threads = calloc(thread_count, sizeof *threads);
+    unsigned ready = 0;
+    if (all.totals && threads)
+        ready = merging_run_all(&all, merge, threads, thread_count);
+    const int rc = merging_end(&all, merge, threads, ready, why);
+    free(threads);
+    free(all.totals);
+    return rc;
+}
+
+/* --- how many threads --- */
+
+/* The bytes of FILEs 1 to count - 1. *regular says whether all of them are files, or not there:
+ * a pipe may only be written when the one before it was read. */
+static uint64_t files_bytes(char *const *operands, size_t count, bool *regular)
+{
+    uint64_t bytes = 0;
+    *regular = true;
+    for (size_t i = 1; i < count; i++) {
+        struct stat status;
+        if (strcmp(operands[i], "-") == 0)
+            *regular = false;
+        else if (stat(operands[i], &status) != 0)
+            continue;
+        else if (S_ISREG(status.st_mode))
+            bytes += (uint64_t)status.st_size;
+        else
+            *regular = false;
+    }
+    return bytes;
+}
+
+/* How many threads have memory for their tables, and FILEs to read. */
+static unsigned threads_worth(unsigned threads, size_t files, const struct histogram *histogram)
+{
+    size_t most = MEMORY_MAX / ROW_BYTES / histogram->bins;
+    most = files < most ? files : most;
+    return most < threads ? (unsigned)most : threads;
+}
+
+int merge_files(char *const *operands, size_t count, unsigned threads, uint64_t thread_bytes,
+                struct merge *merge, struct reason *why)
+{
+    struct read_table table = {.text = NULL};
+    bool regular;
+    /* The first table tells the bins; and TSV and CSV are understood by the tables before. */
+    int rc = table_file_add(operands[0], &table, merge, why);
+    if (rc == 0 && count > 1) {
+        const uint64_t bytes = files_bytes(operands, count, &regular);
+        merge_know_rows(merge, bytes);
+        threads = threads_worth(threads, count - 1, &merge->histogram);
+        if (thread_bytes > 0 && bytes / thread_bytes < threads)
+            threads = (unsigned)(bytes / thread_bytes);
+        if (threads > 1 && regular && !merge->is_text) {
+            read_table_free(&table);
+            return merge_side_by_side(operands, count, threads, merge, why);
+        }
+    }
+    for (size_t i = 1; i < count && rc == 0; i++)
+        rc = table_file_add(operands[i], &table, merge, why);
+    read_table_free(&table);
+    return rc;
+}

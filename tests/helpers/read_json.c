@@ -1,0 +1,93 @@
+#include "read_json.h"
+
+#include "src/cli/options.h"
+#include "src/merge/table_json.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static int take_table(void *arg, struct read_table *table, struct reason *why)
+{
+    struct read_json *reading = arg;
+    for (size_t i = 0; i < table->row_count; i++)
+        reading->rows_known += table->rows[i].row != READ_ROW_UNKNOWN && table->rows[i].lo == 0 &&
+                               table->rows[i].hi == 0;
+    if (merge_add(&reading->merge, table, "text", why) != 0)
+        return -1;
+    struct merge *merge = &reading->merge;
+    if (reading->knows && merge->known.rows == 0 && known_rows_pay(&merge->histogram, UINT64_MAX))
+        known_rows_make(&merge->known, &merge->histogram);
+    return 0;
+}
+
+int read_json(struct read_json *reading, const char *text, size_t len, struct reason *why)
+{
+    struct read_table table = {.text = NULL};
+    struct merge *merge = &reading->merge;
+    struct table_json *json =
+        table_json_open(&table, &merge->histogram, &merge->known, take_table, reading);
+    int rc = json ? 0 : -1;
+    for (size_t at = 0; at < len && rc == 0;) {
+        const char *newline = reading->piece ? NULL : memchr(text + at, '\n', len - at);
+        size_t piece = newline ? (size_t)(newline - text) + 1 - at : len - at;
+        if (reading->piece && reading->piece < piece)
+            piece = reading->piece;
+        rc = table_json_read(json, (const unsigned char *)text + at, piece, why);
+        at += piece;
+    }
+    if (rc == 0)
+        rc = table_json_end(json, why);
+    table_json_close(json);
+    read_table_free(&table);
+    return rc;
+}
+
+static bool same_moments(const struct moments *one, const struct moments *other)
+{
+    if (!one || !other)
+        return one == other;
+    return one->any == other->any && one->min == other->min && one->max == other->max &&
+           one->least == other->least && one->greatest == other->greatest &&
+           one->lowest == other->lowest && one->highest == other->highest &&
+           moments_sum(one) == moments_sum(other);
+}
+
+static bool same_sums(const struct merge *one, const struct merge *other)
+{
+    const struct tally *a = &one->tally, *b = &other->tally;
+    if (a->bins != b->bins || a->samples != b->samples || one->tables != other->tables ||
+        one->total != other->total || !words_same(&one->options, &other->options) ||
+        one->shares.part_count != other->shares.part_count ||
+        one->shares.file_count != other->shares.file_count)
+        return false;
+    return memcmp(a->counts, b->counts, a->bins * sizeof a->counts[0]) == 0 &&
+           same_moments(a->moments, b->moments);
+}
+
+/* Whether reasons are the same but for the byte, which of a text that is not JSON is only about
+ * where it is: for the library a token ends with the piece. */
+static bool same_reasons(const char *one, const char *other)
+{
+    const char *not_json = strstr(one, ": not JSON");
+    const char *other_not_json = strstr(other, ": not JSON");
+    if (not_json && other_not_json)
+        return strcmp(not_json, other_not_json) == 0;
+    return strcmp(one, other) == 0;
+}
+
+bool read_json_agrees(const char *text, size_t len, size_t piece, bool *right, size_t *rows_known)
+{
+    struct read_json plain = {.merge = {.lay = options_lay}};
+    struct read_json known = {.merge = {.lay = options_lay}, .knows = true, .piece = piece};
+    struct reason why = {""}, known_why = {""};
+    *right = read_json(&plain, text, len, &why) == 0;
+    const bool known_right = read_json(&known, text, len, &known_why) == 0;
+    *rows_known = known.rows_known;
+    const bool agrees = *right == known_right && (*right ? same_sums(&plain.merge, &known.merge)
+                                                         : same_reasons(why.text, known_why.text));
+    merge_free(&plain.merge);
+    merge_free(&known.merge);
+    if (!agrees)
+        printf("library: %s\nknown: %s\n", why.text, known_why.text);
+    return agrees;
+}
