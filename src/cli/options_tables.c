@@ -52,9 +52,10 @@ static int diff_settle(const struct draft *draft, struct reason *why)
         return option_wrong(why, "--diff: cannot be combined with --merge");
     if (options->operand_count != 2)
         return option_wrong(why, "--diff: requires two FILEs of tables, BEFORE and AFTER");
-    if (options->report.stats || options->report.percent || options->incomplete)
-        return option_wrong(why, "--diff: cannot be combined with --stats, --quantiles, --percent "
-                                 "and --incomplete");
+    if (options->report.stats || options->report.percent || options->incomplete ||
+        options->pool.threads)
+        return option_wrong(why, "--diff: cannot be combined with --stats, --quantiles, --percent, "
+                                 "--incomplete and --threads");
     options->action = ACTION_DIFF;
     options->report.most_bins = draft->bins;
     return 0;

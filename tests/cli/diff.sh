@@ -88,7 +88,7 @@ check "a picture has at most 40 bins" [ "$(wc -l <out)" -le 42 ]
 
 # --- what is refused ---
 
-for options in -n --each --stats --percent --merge --incomplete '--quantiles=0.5'; do
+for options in -n --each --stats --percent --merge --incomplete --threads=2 '--quantiles=0.5'; do
     diffs $options 1.json 2.json
     refuses "$options" 2 "cannot be combined with --"
 done

@@ -5,10 +5,12 @@
 printf '{"' | "$GPUHISTO" --merge >out 2>err
 if grep -q 'no yajl' err; then skip "this build does not read JSON"; fi
 
-# run_as does not take ENGINE, which --merge refuses.
+# run_as does not take ENGINE, which --merge refuses. One, two and five threads take turns.
+turn=0
 merge()
 {
-    run_as "$GPUHISTO" --merge "$@"
+    turn=$((turn % 3 + 1))
+    run_as "$GPUHISTO" --merge --threads="$(echo 1 2 5 | cut -d ' ' -f $turn)" "$@"
 }
 
 awk 'BEGIN { x = 1; for (i = 0; i < 3000; i++) { x = x * 69069 % 4294967296; print x % 9973 / 10 - 100 } }' >all
@@ -111,6 +113,58 @@ refuses "2^64" 1 "gpuhisto: one: the total goes beyond 2^64"
 table 18446744073709551616 '' >in
 merge in
 refuses "a count of 2^64" 1 "gpuhisto: in: byte " "is not a whole number"
+
+# --- FILEs are read side by side: what is printed does not depend on threads ---
+
+for i in 1 2 3 4 5 6 7 8 9; do table $((i * i)) '' >t$i; done
+printf 'a-z\t285\n' >whole
+mkfifo pipe
+for threads in 1 2 3 5 64 ''; do
+    side_by_side()
+    {
+        run_as "$GPUHISTO" --merge ${threads:+--threads=$threads} "$@"
+    }
+    title="${threads:-all} threads"
+    side_by_side t1 t2 t3 t4 t5 t6 t7 t8 t9
+    counts "$title" whole
+    side_by_side -v t9 t2 t3 t4 t5 t6 t7 t8 t1
+    check "$title: tables" grep -q '^gpuhisto: 9 tables, which are not shares' err
+    cat t2 >pipe &
+    side_by_side t1 pipe t3 t4 - t6 t7 t8 t9 <t5
+    counts "$title: a pipe, and standard input" whole
+    echo x >>t7
+    side_by_side t1 t2 t3 t4 t5 t6 t7 t8 missing
+    refuses "$title: two are refused" 1 "gpuhisto: t7: byte " "not JSON"
+    side_by_side t1 t2 missing t4 t5 t6 t7 t8 t9
+    refuses "$title: one of them is missing" 1 "gpuhisto: missing: "
+    side_by_side t1 large t4 t5 t6 t7 t8 t9
+    refuses "$title: 2^64 is reached before" 1 "gpuhisto: t4: the total goes beyond 2^64"
+    side_by_side t1 t2 t3 t7 large t5 t6
+    refuses "$title: 2^64 is reached after it" 1 "gpuhisto: t7: byte "
+    table 49 '' >t7
+    side_by_side t1 t2 whole t4 t5 t6 t7 t8 t9
+    refuses "$title: TSV" 1 "gpuhisto: whole: is not JSON, as the tables before are"
+    side_by_side whole whole whole whole
+    check "$title: TSV alone" grep -q '^a-z.1140$' out
+done
+
+# Rows that every table has, in more bytes than are read at a time.
+awk 'BEGIN { for (i = 1; i < 30000; i++) printf "%d.5\n", i }' >numbers
+run -n --digits=4 -F json numbers && cp out many
+run -n --digits=4 numbers numbers numbers numbers numbers && cp out whole
+for threads in 1 2; do
+    run_as "$GPUHISTO" --merge --threads=$threads many many many many many
+    counts "all rows are there, $threads threads" whole
+done
+cat many many many many many >in
+merge - <in
+counts "all rows are there, in a pipe" whole
+sed 's/"count":10}/"count":11}/' many >in
+merge many many in many
+refuses "one count of many is another" 1 "gpuhisto: in: the bins add up to "
+sed 's/\({"lo":1000,[^}]*}\),\({[^}]*}\)/\2,\1/' many >in
+merge many many in many
+refuses "two rows of many have changed places" 1 "gpuhisto: in: there is no bin from 1000 to 1001 after the one before it"
 
 # Members in another order, others, and white space.
 sed 's/\({\)\(.*\),"total":1,\(.*\)}$/{ "new": [ {"a" : null}, [true]],"total":1, \3, \2}/' one >in

@@ -1,10 +1,14 @@
 /* For libFuzzer: FILEs of --merge. The input is a FILE, or two with a 0xff byte between them, which
  * is in no table. Whatever they are, they are added up, or there is a reason that is one printable
- * line. A sum adds up, and reads back from JSON as the same sum. `make fuzz` builds it. */
+ * line. A sum adds up, and reads back from JSON as the same sum; three threads come to the same
+ * end; and with rows that are known JSON is read as it is by the library alone. `make fuzz` builds
+ * it. */
 #include "src/cli/options.h"
+#include "src/merge/merge_files.h"
 #include "src/merge/table_file.h"
 #include "src/report/format.h"
 #include "src/report/report.h"
+#include "tests/helpers/read_json.h"
 
 #include <stdint.h>
 #include <stdio.h>
@@ -16,6 +20,8 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 #define BINS_SHOWN ((size_t)1 << 20) /* more take too long to be shown for each input */
+
+#define BINS_KNOWN ((size_t)1 << 12) /* for the same reason */
 
 /* A FILE without a name on a disk. */
 struct memory_file {
@@ -125,6 +131,49 @@ static void merge_and_check(const struct memory_file *files, size_t count, bool 
     merge_free(&again);
 }
 
+/* Reads the text twice, so that the second time rows are known, with and without these. */
+static void check_known(const uint8_t *data, size_t size)
+{
+    char *text = malloc(2 * size + 1);
+    bool right;
+    size_t known;
+    if (!text)
+        abort();
+    memcpy(text, data, size);
+    text[size] = '\n';
+    memcpy(text + size + 1, data, size);
+    const size_t piece = size > 0 ? data[size - 1] % 64 * 8 : 0;
+    if (!read_json_agrees(text, 2 * size + 1, piece, BINS_KNOWN, &right, &known))
+        abort();
+    free(text);
+}
+
+/* Adds FILEs up, each of them twice, on one thread and on three. */
+static void check_threads(const struct memory_file *files, size_t count)
+{
+    struct merge one = {.lay = options_lay}, three = {.lay = options_lay};
+    struct reason why = {""}, other_why = {""};
+    char *names[4];
+    for (size_t i = 0; i < 2 * count; i++) {
+        names[i] = strdup(files[i % count].name);
+        if (!names[i])
+            abort();
+    }
+    const int rc = merge_files(names, 2 * count, 1, 0, &one, &why);
+    if (merge_files(names, 2 * count, 3, 0, &three, &other_why) != rc ||
+        strcmp(why.text, other_why.text) != 0)
+        abort();
+    if (rc == 0 && (one.total != three.total || one.tables != three.tables ||
+                    one.shares.part_count != three.shares.part_count ||
+                    memcmp(one.tally.counts, three.tally.counts,
+                           one.tally.bins * sizeof one.tally.counts[0]) != 0))
+        abort();
+    for (size_t i = 0; i < 2 * count; i++)
+        free(names[i]);
+    merge_free(&one);
+    merge_free(&three);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     const uint8_t *cut = size ? memchr(data, 0xff, size) : NULL;
@@ -135,6 +184,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         files[count++] = memory_file_make(cut + 1, size - first - 1);
     merge_and_check(files, count, false);
     merge_and_check(files, count, true);
+    check_known(data, first);
+    if (size % 4 == 0) /* threads take long to start */
+        check_threads(files, count);
     for (size_t i = 0; i < count; i++)
         close(files[i].fd);
     return 0;

@@ -15,7 +15,8 @@ static int take_table(void *arg, struct read_table *table, struct reason *why)
     if (merge_add(&reading->merge, table, "text", why) != 0)
         return -1;
     struct merge *merge = &reading->merge;
-    if (reading->knows && merge->known.rows == 0 && known_rows_pay(&merge->histogram, UINT64_MAX))
+    if (merge->histogram.binning.bins <= reading->knows && merge->known.rows == 0 &&
+        known_rows_pay(&merge->histogram, UINT64_MAX))
         known_rows_make(&merge->known, &merge->histogram);
     return 0;
 }
@@ -75,10 +76,11 @@ static bool same_reasons(const char *one, const char *other)
     return strcmp(one, other) == 0;
 }
 
-bool read_json_agrees(const char *text, size_t len, size_t piece, bool *right, size_t *rows_known)
+bool read_json_agrees(const char *text, size_t len, size_t piece, size_t bins, bool *right,
+                      size_t *rows_known)
 {
     struct read_json plain = {.merge = {.lay = options_lay}};
-    struct read_json known = {.merge = {.lay = options_lay}, .knows = true, .piece = piece};
+    struct read_json known = {.merge = {.lay = options_lay}, .knows = bins, .piece = piece};
     struct reason why = {""}, known_why = {""};
     *right = read_json(&plain, text, len, &why) == 0;
     const bool known_right = read_json(&known, text, len, &known_why) == 0;

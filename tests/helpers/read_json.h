@@ -6,7 +6,7 @@
 
 struct read_json {
     struct merge merge; /* the sum; merge_free it */
-    bool knows;         /* after the first table its rows are known, however few bytes there are */
+    size_t knows;       /* after the first table its rows are known, if there are no more bins */
     size_t piece;       /* the text is read so many bytes at a time; 0: a line, as tables are */
     size_t rows_known;  /* set: rows that were taken from the text without the library */
 };
@@ -14,8 +14,10 @@ struct read_json {
 /* Adds all tables of a text. 0, or -1 with a reason. */
 int read_json(struct read_json *reading, const char *text, size_t len, struct reason *why);
 
-/* Reads a text both ways, the known one in pieces. Whether they agree: on the verdict, the reason,
- * and the sum. `right` is set to whether it was taken, and rows_known to how many rows were. */
-bool read_json_agrees(const char *text, size_t len, size_t piece, bool *right, size_t *rows_known);
+/* Reads a text by the library alone, and in pieces with known rows, if there are no more than
+ * `bins` of them. Whether both agree: on the verdict, the reason, and the sum. *right is set to
+ * whether it was taken, and *rows_known to how many rows were. */
+bool read_json_agrees(const char *text, size_t len, size_t piece, size_t bins, bool *right,
+                      size_t *rows_known);
 
 #endif

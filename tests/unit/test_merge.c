@@ -374,12 +374,14 @@ static void check_known(const char *const *words)
         write_table(&file, &histogram, &options, &tally);
     }
     char *text = file_text(&file, &len);
-    check_that(read_json_agrees(text, len, 0, &right, &known) && right, words[0], "whole");
+    check_that(read_json_agrees(text, len, 0, BINS_MAX, &right, &known) && right, words[0],
+               "whole");
     const bool are_known = known_rows_pay(&histogram, UINT64_MAX);
     const size_t bins = histogram.binning.bins;
     check_that(are_known ? bins < 20 || known >= bins / 10 * 9 : known == 0, words[0],
                "known rows");
-    check_that(read_json_agrees(text, len, 1 + random_below(700), &right, &known) && right,
+    check_that(read_json_agrees(text, len, 1 + random_below(700), BINS_MAX, &right, &known) &&
+                   right,
                words[0], "in pieces");
     const unsigned damages = is_large           ? (scale_is_small() ? 3 : 100)
                              : scale_is_small() ? 1000
@@ -390,8 +392,8 @@ static void check_known(const char *const *words)
         memcpy(copy, text, len + 1);
         for (unsigned changes = 1 + random_below(2); changes > 0; changes--)
             copy[random_word() % len] = likely[random_below(sizeof likely - 1)];
-        check_that(read_json_agrees(copy, len, random_below(2) ? 0 : 1 + random_below(700), &right,
-                                    &known),
+        check_that(read_json_agrees(copy, len, random_below(2) ? 0 : 1 + random_below(700),
+                                    BINS_MAX, &right, &known),
                    words[0], "damaged");
     }
     free(copy);
@@ -442,8 +444,8 @@ static void check_known_texts(void)
             snprintf(rest, sizeof rest, texts[i],
                      "\"other\":0,\"below\":0,\"above\":0,\"invalid\":0,\"bins\":[");
             len += snprintf(text + len, sizeof text - (size_t)len, "%s", rest);
-            check_that(read_json_agrees(text, (size_t)len, piece, &right, &known), texts[i],
-                       "known rows and the library differ");
+            check_that(read_json_agrees(text, (size_t)len, piece, BINS_MAX, &right, &known),
+                       texts[i], "known rows and the library differ");
             if (i == 0 && piece == 0)
                 check_that(right && known == 1, texts[i], "not known");
         }
