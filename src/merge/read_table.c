@@ -54,6 +54,24 @@ enum read_table_error read_table_add_count(struct read_table *table, uint64_t co
     return READ_TABLE_OK;
 }
 
+enum read_table_error read_table_add_known(struct read_table *table, size_t row, uint64_t count)
+{
+    if (table->row_count == table->row_room || table->row_count == ROWS_READ_MAX ||
+        table->count_count == table->count_room) {
+        enum read_table_error error = read_table_add_row(table);
+        if (error != READ_TABLE_OK)
+            return error;
+        table->row_count--;
+        error = read_table_add_count(table, count);
+        if (error != READ_TABLE_OK)
+            return error;
+        table->count_count--;
+    }
+    table->rows[table->row_count++] = (struct read_row){.row = (uint32_t)row};
+    table->counts[table->count_count++] = count;
+    return READ_TABLE_OK;
+}
+
 void read_table_clear(struct read_table *table)
 {
     struct read_table empty = {

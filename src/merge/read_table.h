@@ -69,6 +69,10 @@ enum read_table_error read_table_add_row(struct read_table *table);
 /* Appends the count of a channel to the last row. */
 enum read_table_error read_table_add_count(struct read_table *table, uint64_t count);
 
+/* Appends a row of one channel whose texts are known, and need not be kept. On an error nothing is
+ * appended. */
+enum read_table_error read_table_add_known(struct read_table *table, size_t row, uint64_t count);
+
 /* Makes the table an empty one, which keeps the memory of rows and texts. All zeros is empty too.
  */
 void read_table_clear(struct read_table *table);

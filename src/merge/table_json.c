@@ -62,13 +62,8 @@ static size_t json_read_known(struct table_json *json, const char *text, size_t 
     while ((row_len = known_rows_read(json->known, text + done, len - done, &json->row, &count)) >
            0) {
         /* What cannot be added is left to the library, so that there is one way to fail. */
-        if (read_table_add_row(table) != READ_TABLE_OK)
+        if (read_table_add_known(table, json->row, count) != READ_TABLE_OK)
             break;
-        if (read_table_add_count(table, count) != READ_TABLE_OK) {
-            table->row_count--;
-            break;
-        }
-        table->rows[table->row_count - 1].row = (uint32_t)json->row;
         done += row_len;
     }
     json->finder.next = table->rows[table->row_count - 1].row + 1;

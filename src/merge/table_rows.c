@@ -95,9 +95,18 @@ static int map_rows_of(struct read_table *table, const struct histogram *histogr
     size_t next = 0;
     if (histogram->mode->is_binned)
         row_finder_begin(&finder, histogram);
-    for (size_t i = 0; i < table->row_count; i++)
-        if (map_row(table, &finder, i, sums, &next, why) != 0)
+    const bool is_one = histogram_channels(histogram) == 1;
+    for (size_t i = 0; i < table->row_count; i++) {
+        const uint32_t row = table->rows[i].row;
+        uint64_t sum;
+        if (is_one && row < READ_ROW_NONE && row >= next &&
+            !__builtin_add_overflow(sums->counted[0], table->counts[i], &sum)) {
+            sums->counted[0] = sum;
+            next = (size_t)row + 1;
+        } else if (map_row(table, &finder, i, sums, &next, why) != 0) {
             return -1;
+        }
+    }
     return 0;
 }
 
