@@ -35,8 +35,8 @@ lacks()
             return
         fi
     done
-    missing="this build has no --part or no --merge"
-    if grep -q '^[$>] .*\(--part\|--merge\|share\.\)' "$1" && [ -z "$with_shares" ]; then return; fi
+    missing="this build has no --part, --merge or --diff"
+    if grep -q '^[$>] .*\(--part\|--merge\|--diff\|share\.\)' "$1" && [ -z "$with_shares" ]; then return; fi
     missing="parallel is not GNU parallel" # moreutils has another one
     if grep -q '^[\$>] .*\<parallel ' "$1" && ! parallel --version 2>/dev/null | grep -q '^GNU'; then return; fi
     for module in numpy pandas; do
@@ -104,7 +104,7 @@ markdown_examples README.md
 run_examples README.md 12
 cd ../recipes || exit 99
 markdown_examples doc/recipes.md
-run_examples doc/recipes.md 15
+run_examples doc/recipes.md 20
 tasks_of "$srcdir/doc/recipes.md" >lengths
 check "sixteen tasks, and how long they are: $(cat lengths)" \
     grep -qE '^16 tasks, ([0-9]+ before and [0-9]+ now); \1$' lengths

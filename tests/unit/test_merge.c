@@ -198,7 +198,7 @@ static void check_layout(const char *const *words)
         }
     }
     static const unsigned threads[] = {1, 2, 5};
-    for (size_t i = 0; i < (scale_is_small() ? 3 : 12); i++) {
+    for (size_t i = 0; i < scale_of(3, 12, 12); i++) {
         const size_t one = random_below(FILES), other = random_below(FILES);
         char *name = names[one];
         names[one] = names[other];
@@ -383,9 +383,8 @@ static void check_known(const char *const *words)
     check_that(read_json_agrees(text, len, 1 + random_below(700), BINS_MAX, &right, &known) &&
                    right,
                words[0], "in pieces");
-    const unsigned damages = is_large           ? (scale_is_small() ? 3 : 100)
-                             : scale_is_small() ? 1000
-                                                : 20000;
+    const unsigned few = scale_is_slow() ? 100 : 1000;
+    const unsigned damages = is_large ? scale_of(1, 50, 50) : scale_of(few, 20000, 20000);
     char *copy = malloc(len + 1);
     for (unsigned i = 0; i < damages && copy; i++) {
         static const char likely[] = "0123456789{}[],:\" \\-lohicount";
@@ -457,7 +456,7 @@ int main(void)
         puts("skipped: this build does not read JSON");
         return 77;
     }
-    const unsigned rounds = scale_is_small() ? 200 : 2000;
+    const unsigned rounds = scale_is_slow() ? 50 : scale_of(200, 2000, 2000);
     for (size_t i = 0; i < LAYOUTS; i++)
         check_layout(layouts[i]);
     for (unsigned round = 0; round < rounds; round++)
