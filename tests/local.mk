@@ -54,6 +54,7 @@ tests_helpers_libhelpers_a_SOURCES = $(naive_number) $(naive_field) \
 	tests/helpers/field_texts.c tests/helpers/field_texts.h \
 	tests/helpers/guarded.c tests/helpers/guarded.h \
 	tests/helpers/layouts.c tests/helpers/layouts.h \
+	tests/helpers/made_tables.c tests/helpers/made_tables.h \
 	tests/helpers/naive_zstd.c tests/helpers/naive_zstd.h \
 	tests/helpers/naive_zstd_tables.c tests/helpers/naive_zstd_tables.h \
 	tests/helpers/random.c tests/helpers/random.h \
@@ -101,6 +102,7 @@ unit_tests = \
 	tests/unit/test_file_tallies \
 	tests/unit/test_frames \
 	tests/unit/test_kept \
+	tests/unit/test_known_rows \
 	tests/unit/test_limits \
 	tests/unit/test_lines \
 	tests/unit/test_merge \
@@ -132,6 +134,7 @@ tests_unit_test_file_tallies_LDADD = tests/helpers/libhelpers.a libhistogram.a -
 tests_unit_test_frames_LDADD = $(with_device)
 tests_unit_test_frames_LDFLAGS = $(reading_by_turns)
 tests_unit_test_kept_LDADD = $(libraries)
+tests_unit_test_known_rows_LDADD = $(with_device)
 tests_unit_test_limits_LDADD = $(libraries)
 tests_unit_test_lines_LDADD = $(libraries)
 tests_unit_test_merge_LDADD = $(with_device)

@@ -1,39 +1,18 @@
 /* Tables that are added up: sums of tables made here, in any order, in two steps and on several
- * threads, against plain addition; what is refused, which must not depend on threads; and rows that
- * are known against the library's reading of them, also of tables that were damaged. */
+ * threads, against plain addition; and what is refused, which must not depend on threads. */
 #include "src/cli/options.h"
 #include "src/merge/merge_files.h"
 #include "src/merge/table_json.h"
-#include "src/report/format.h"
-#include "src/report/report.h"
+#include "tests/helpers/made_tables.h"
 #include "tests/helpers/random.h"
-#include "tests/helpers/read_json.h"
 #include "tests/helpers/scale.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #define FILES 12
-#define LAYOUTS (sizeof layouts / sizeof layouts[0])
-
-static const char *const layouts[][4] = {
-    {"--bytes"},
-    {"--letters=13"},
-    {"--numbers", "--digits=2"},
-    {"--numbers", "--log=2:32"},
-    {"--numbers", "--edges=-100,0,1.5,200"},
-    {"--numbers", "--log=1.5", "--min=1", "--max=500"},
-    {"--values=u16be", "--bins=9"},
-    {"--values=i8", "--edges=0,40,50,99"},
-    {"--values=u16", "--bins=10", "--min=0", "--max=5"},
-    {"--values=f32", "--digits=3"},
-    {"--values=f64be", "--bins=4000", "--min=-1", "--max=1"},
-    {"--values=u64", "--bins=7", "--min=0", "--max=18446744073709551616"},
-    {"--values=u8", "--channels=2"},
-};
 
 static unsigned long cases, wrong;
 
@@ -42,92 +21,6 @@ static void check_that(bool holds, const char *what, const char *detail)
     cases++;
     if (!holds && wrong++ < 20)
         printf("%s: %s\n", what, detail);
-}
-
-/* --- FILEs without a name on a disk --- */
-
-struct memory_file {
-    int fd;
-    char name[32];
-};
-
-static void file_open(struct memory_file *file)
-{
-    file->fd = memfd_create("table", 0);
-    if (file->fd < 0)
-        abort();
-    snprintf(file->name, sizeof file->name, "/proc/self/fd/%d", file->fd);
-}
-
-static void file_add_text(struct memory_file *file, const char *text, size_t len)
-{
-    if (write(file->fd, text, len) != (ssize_t)len)
-        abort();
-}
-
-static char *file_text(const struct memory_file *file, size_t *len)
-{
-    *len = (size_t)lseek(file->fd, 0, SEEK_END);
-    char *text = malloc(*len + 1);
-    if (!text || pread(file->fd, text, *len, 0) != (ssize_t)*len)
-        abort();
-    text[*len] = '\0';
-    return text;
-}
-
-/* --- tables --- */
-
-static void lay(const char *const *words, struct words *options, struct histogram *histogram)
-{
-    struct reason why;
-    bool is_coarse;
-    *options = (struct words){.list = NULL};
-    for (size_t i = 0; i < 4 && words[i]; i++)
-        words_format(options, "%s", words[i]);
-    if (options_lay(options, histogram, &is_coarse, &why) != 0) {
-        printf("%s: %s\n", words[0], why.text);
-        abort();
-    }
-}
-
-/* Whether a table can have counts there: not in a bin that no number can be in. */
-static bool can_count(const struct histogram *histogram, size_t row)
-{
-    struct row_label label = {.next = 0};
-    if (!histogram->mode->is_binned || histogram_channels(histogram) > 1)
-        return true;
-    histogram->mode->label_row(histogram, row, &label);
-    return label.kind != ROW_KIND_BIN || strcmp(label.lo, label.hi) != 0 ||
-           strcmp(label.lo, "0") == 0;
-}
-
-/* Counts of every size in one row of `sparse`. */
-static void fill_tally(struct tally *tally, const struct histogram *histogram, unsigned sparse)
-{
-    const unsigned channels = histogram_channels(histogram);
-    const size_t rows = histogram_rows(histogram);
-    tally->samples = 0;
-    for (size_t row = 0; row < rows; row++) {
-        uint64_t count = random_word() >> 16 >> random_below(48);
-        if (random_below(sparse) != 0 || !can_count(histogram, row))
-            count = 0;
-        for (unsigned channel = 0; channel < channels; channel++) /* which are equally long */
-            tally->counts[channel * rows + row] = count;
-        tally->samples += channels * count;
-    }
-}
-
-static void write_table(struct memory_file *file, const struct histogram *histogram,
-                        const struct words *options, const struct tally *tally)
-{
-    static struct writer out;
-    struct report_options report = {.words = options};
-    while (strcmp(format_names[report.format], "json") != 0)
-        report.format++;
-    writer_begin(&out, file->fd);
-    report_write(&out, &report, histogram, tally);
-    if (writer_flush(&out) != 0)
-        abort();
 }
 
 /* --- sums --- */
@@ -161,10 +54,10 @@ static void check_steps(char **names, const struct histogram *histogram,
     struct merge merge;
     struct reason why;
     const size_t first = 1 + random_below(FILES - 1);
-    file_open(&half);
+    made_file_open(&half);
     int rc = merge_named(names, first, 5, &merge, &why);
     if (rc == 0)
-        write_table(&half, histogram, options, &merge.tally);
+        made_write_table(&half, histogram, options, &merge.tally);
     merge_free(&merge);
     char *rest[FILES + 1] = {half.name};
     memcpy(rest + 1, names + first, (FILES - first) * sizeof *rest);
@@ -185,15 +78,15 @@ static void check_layout(const char *const *words)
     struct tally tally, expected;
     struct merge merge;
     struct reason why;
-    lay(words, &options, &histogram);
+    made_lay(words, &options, &histogram);
     if (tally_open(&tally, &histogram) != 0 || tally_open(&expected, &histogram) != 0)
         abort();
     for (size_t i = 0; i < FILES; i++) {
-        file_open(&files[i]);
+        made_file_open(&files[i]);
         names[i] = files[i].name;
         for (unsigned tables = 1 + random_below(2); tables > 0; tables--) {
-            fill_tally(&tally, &histogram, sparsities[random_below(5)]);
-            write_table(&files[i], &histogram, &options, &tally);
+            made_fill_tally(&tally, &histogram, sparsities[random_below(5)]);
+            made_write_table(&files[i], &histogram, &options, &tally);
             tally_add(&expected, &tally);
         }
     }
@@ -227,7 +120,7 @@ static void write_letters(struct memory_file *file, unsigned long long count, co
 {
     char text[1000];
     const int len = snprintf(text, sizeof text, table_form, share, count, count, count);
-    file_add_text(file, text, (size_t)len);
+    made_file_add_text(file, text, (size_t)len);
 }
 
 static void share_text(char *text, size_t size, unsigned part, unsigned of, unsigned begin)
@@ -251,17 +144,17 @@ static void write_any(struct memory_file *file, size_t index, bool shares, unsig
         break;
     case 1:
         write_letters(file, 1, share);
-        file_add_text(file, "{\"schema", 8);
+        made_file_add_text(file, "{\"schema", 8);
         break;
     case 2:
-        file_add_text(file, "a-z\t4\n", 6);
+        made_file_add_text(file, "a-z\t4\n", 6);
         break;
     case 3:
         write_letters(file, 1ULL << 63, share);
         break;
     case 4:
         write_letters(file, UINT64_MAX, share);
-        file_add_text(file, "x", 1);
+        made_file_add_text(file, "x", 1);
         break;
     case 5:
         share_text(share, sizeof share, 1 + (unsigned)index, FILES + 1, 10 * (unsigned)index);
@@ -276,7 +169,7 @@ static void write_any(struct memory_file *file, size_t index, bool shares, unsig
         write_letters(file, 1, share);
         break;
     case 8:
-        file_add_text(file, "\x1f\x8b", 2);
+        made_file_add_text(file, "\x1f\x8b", 2);
         break;
     default:
         write_letters(file, index, share);
@@ -294,7 +187,7 @@ static void check_refusals(unsigned round)
     int verdicts[5];
     const bool shares = round % 2;
     for (size_t i = 0; i < FILES; i++) {
-        file_open(&files[i]);
+        made_file_open(&files[i]);
         write_any(&files[i], i, shares, i > 0 && random_below(3) == 0 ? random_below(10) : 9);
         names[i] = files[i].name;
     }
@@ -336,7 +229,7 @@ static void check_reasons(void)
             struct merge merge;
             struct reason why;
             for (size_t i = 0; i < FILES; i++) {
-                file_open(&files[i]);
+                made_file_open(&files[i]);
                 write_any(&files[i], i, true,
                           i == 7 || (kind == 3 && i == 4) ? kind : 9); /* 2^63 twice */
                 names[i] = files[i].name;
@@ -353,103 +246,6 @@ static void check_reasons(void)
         }
 }
 
-/* --- known rows --- */
-
-/* Tables that follow each other, and may be damaged. */
-static void check_known(const char *const *words)
-{
-    struct memory_file file;
-    struct words options;
-    struct histogram histogram;
-    struct tally tally;
-    size_t len, known;
-    bool right;
-    lay(words, &options, &histogram);
-    if (tally_open(&tally, &histogram) != 0)
-        abort();
-    const bool is_large = histogram.bins > 10000;
-    file_open(&file);
-    for (unsigned i = 0; i < 3; i++) {
-        fill_tally(&tally, &histogram, i == 1 && is_large ? 300 : 1);
-        write_table(&file, &histogram, &options, &tally);
-    }
-    char *text = file_text(&file, &len);
-    check_that(read_json_agrees(text, len, 0, BINS_MAX, &right, &known) && right, words[0],
-               "whole");
-    const bool are_known = known_rows_pay(&histogram, UINT64_MAX);
-    const size_t bins = histogram.binning.bins;
-    check_that(are_known ? bins < 20 || known >= bins / 10 * 9 : known == 0, words[0],
-               "known rows");
-    check_that(read_json_agrees(text, len, 1 + random_below(700), BINS_MAX, &right, &known) &&
-                   right,
-               words[0], "in pieces");
-    const unsigned few = scale_is_slow() ? 100 : 1000;
-    const unsigned damages = is_large ? scale_of(1, 50, 50) : scale_of(few, 20000, 20000);
-    char *copy = malloc(len + 1);
-    for (unsigned i = 0; i < damages && copy; i++) {
-        static const char likely[] = "0123456789{}[],:\" \\-lohicount";
-        memcpy(copy, text, len + 1);
-        for (unsigned changes = 1 + random_below(2); changes > 0; changes--)
-            copy[random_word() % len] = likely[random_below(sizeof likely - 1)];
-        check_that(read_json_agrees(copy, len, random_below(2) ? 0 : 1 + random_below(700),
-                                    BINS_MAX, &right, &known),
-                   words[0], "damaged");
-    }
-    free(copy);
-    free(text);
-    close(file.fd);
-    tally_close(&tally);
-    binning_free(&histogram.binning);
-    words_free(&options);
-}
-
-/* Texts by hand, after a table of --edges=0,1,2 whose rows are known. */
-static void check_known_texts(void)
-{
-    static const char begin[] = "{\"schema\":\"gpuhisto/1\",\"mode\":\"numbers\",\"options\":["
-                                "\"--numbers\",\"--edges=0,1,2\"],\"total\":";
-    static const char *const texts[] = {
-        "3,\"counted\":3,%s{\"lo\":0,\"hi\":1,\"count\":1},{\"lo\":1,\"hi\":2,\"count\":2}]}",
-        "3,\"counted\":3,%s{\"lo\":0,\"hi\":1,\"count\":1},{\"lo\":1,\"hi\":2,\"count\":02}]}",
-        "3,\"counted\":3,%s{\"lo\":0,\"hi\":1,\"count\":1},{\"lo\":1,\"hi\":2,\"count\":2} ]}",
-        "3,\"counted\":3,%s{\"lo\":0,\"hi\":1,\"count\":1},{\"lo\":1,\"hi\":2,\"count\":2.0}]}",
-        "3,\"counted\":3,%s{\"lo\":0,\"hi\":1,\"count\":1},{\"lo\":1,\"hi\":2,\"count\":}]}",
-        "1,\"counted\":1,%s{\"lo\":0,\"hi\":1,\"count\":1},{\"lo\":1,\"hi\":2,\"count\":0}]}",
-        "1,\"counted\":1,%s{\"lo\":0,\"hi\":1,\"count\":1},{\"lo\":1,\"hi\":2,\"count\":00}]}",
-        "9,\"counted\":9,%s{\"lo\":0,\"hi\":1,\"count\":1},"
-        "{\"lo\":1,\"hi\":2,\"count\":18446744073709551615}]}",
-        "9,\"counted\":9,%s{\"lo\":0,\"hi\":1,\"count\":1},"
-        "{\"lo\":1,\"hi\":2,\"count\":18446744073709551624}]}",
-        "3,\"counted\":3,%s{\"lo\":1,\"hi\":2,\"count\":1},{\"lo\":0,\"hi\":1,\"count\":2}]}",
-        "3,\"counted\":3,%s{\"lo\":1,\"hi\":2,\"count\":1},{\"lo\":1,\"hi\":2,\"count\":2}]}",
-        "3,\"counted\":3,%s{\"lo\":0,\"hi\":1,\"count\":1},,{\"lo\":1,\"hi\":2,\"count\":2}]}",
-        "3,\"counted\":3,%s{\"lo\":0,\"hi\":1,\"count\":1},{\"lo\":1,\"hi\":2,\"count\":2},]}",
-        "3,\"counted\":3,%s{\"lo\":0,\"hi\":1,\"count\":1},{\"lo\":1,\"hi\":2,\"count\":2}}",
-        "1,\"counted\":1,%s{\"lo\":0,\"hi\":1,\"count\":1}],\"x\":["
-        "{\"lo\":0,\"hi\":1,\"count\":1},{\"lo\":1,\"hi\":2,\"count\":2}]}",
-        "1,\"counted\":1,%s{\"lo\":0,\"hi\":1,\"count\":1,\"x\":{}},{\"x\":\"},"
-        "{\"lo\":1,\"hi\":2,\"count\":2}\"}]}",
-        "1,\"counted\":1,%s{\"lo\":0,\"hi\":1,\"count\":1,\"x\":[{},{}"
-        ",{\"lo\":1,\"hi\":2,\"count\":2}]}]}",
-    };
-    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
-        for (size_t piece = 0; piece < 60; piece++) {
-            char text[2000], rest[500];
-            bool right;
-            size_t known;
-            snprintf(rest, sizeof rest, texts[0],
-                     "\"other\":0,\"below\":0,\"above\":0,\"invalid\":0,\"bins\":[");
-            int len = snprintf(text, sizeof text, "%s%s\n%s", begin, rest, begin);
-            snprintf(rest, sizeof rest, texts[i],
-                     "\"other\":0,\"below\":0,\"above\":0,\"invalid\":0,\"bins\":[");
-            len += snprintf(text + len, sizeof text - (size_t)len, "%s", rest);
-            check_that(read_json_agrees(text, (size_t)len, piece, BINS_MAX, &right, &known),
-                       texts[i], "known rows and the library differ");
-            if (i == 0 && piece == 0)
-                check_that(right && known == 1, texts[i], "not known");
-        }
-}
-
 int main(void)
 {
     if (!table_json_is_built()) {
@@ -457,14 +253,11 @@ int main(void)
         return 77;
     }
     const unsigned rounds = scale_is_slow() ? 50 : scale_of(200, 2000, 2000);
-    for (size_t i = 0; i < LAYOUTS; i++)
-        check_layout(layouts[i]);
+    for (size_t i = 0; i < MADE_LAYOUTS; i++)
+        check_layout(made_layouts[i]);
     for (unsigned round = 0; round < rounds; round++)
         check_refusals(round);
     check_reasons();
-    check_known_texts();
-    for (size_t i = 0; i < LAYOUTS; i++)
-        check_known(layouts[i]);
     printf("%lu cases, %lu wrong\n", cases, wrong);
     return wrong != 0;
 }
