@@ -16,8 +16,8 @@ static uint32_t window_max(const struct decompression *decompression, uint64_t m
     return most < has ? most : has;
 }
 
-int decompression_begin(struct decompression *decompression, unsigned slots, uint64_t offset,
-                        uint64_t memlimit)
+int decompression_begin(struct decompression *decompression, unsigned slots,
+                        const struct undecoded_start *start)
 {
     if (!decompression->is_open && decompression_open(decompression, slots) != 0)
         return -1;
@@ -27,14 +27,15 @@ int decompression_begin(struct decompression *decompression, unsigned slots, uin
     decompression->is_over = decompression->is_refused = decompression->is_whole = false;
     decompression->is_wrong = false;
     decompression->walk =
-        (struct zstd_walk){.at = offset,
-                           .frame_at = offset,
-                           .window_max = window_max(decompression, memlimit),
+        (struct zstd_walk){.at = start->offset,
+                           .frame_at = start->offset,
+                           .window_max = window_max(decompression, start->memlimit),
                            .leave_checksums = decompression->verifies && !decompression->check};
     decompression->tail = 0;
-    decompression->content = decompression->counted = 0;
-    decompression->laid_index = decompression->counted_index = 0;
-    decompression->frames[0] = (struct decompression_frame){offset, 0};
+    decompression->content = 0;
+    decompression->skip = decompression->counted = start->skip;
+    decompression->laid_index = decompression->counted_index = start->index;
+    decompression->frames[0] = (struct decompression_frame){start->offset, 0};
     decompression->frame_count = 1;
     return 1;
 }
@@ -163,16 +164,29 @@ static void note_frame(struct decompression *decompression, const struct decompr
         batch->next_at, decompression->content - batch->verdict->before};
 }
 
+/* Bytes at the beginning of a batch, the next one to be counted, that were counted before. */
+static uint32_t counted_before(const struct decompression *decompression,
+                               const struct decompression_batch *batch)
+{
+    const uint32_t content = batch->verdict->content;
+    if (decompression->skip <= decompression->content)
+        return 0;
+    uint64_t before = decompression->skip - decompression->content;
+    return before < content ? (uint32_t)before : content;
+}
+
 /* Bytes at the end of what was decoded, up to and with a batch, that are not counted with it; more
- * than a record can have: it must not be counted here. */
+ * than a record can have: it must not be counted here. A separator of records that was counted
+ * before ends nothing of what is left. */
 static uint64_t tail_after(const struct decompression *decompression,
                            const struct decompression_batch *batch)
 {
     const size_t size = records_size(decompression->histogram);
-    const uint64_t all = (uint64_t)decompression->tail + batch->verdict->content;
+    const uint32_t own = batch->verdict->content - counted_before(decompression, batch);
+    const uint64_t all = (uint64_t)decompression->tail + own;
     if (!records_are_text(size))
         return all % size;
-    return batch->verdict->tail == batch->verdict->content ? all : batch->verdict->tail;
+    return batch->verdict->tail >= own ? all : batch->verdict->tail;
 }
 
 /* Has a batch that was not refused counted, with what was left of the one before. 0 or -1. */
@@ -180,10 +194,11 @@ static int count_batch(struct decompression *decompression, struct decompression
                        uint32_t tail)
 {
     struct chunk *chunk = &batch->slot.chunk;
-    const int64_t begin = -(int64_t)decompression->tail;
+    const uint32_t before = counted_before(decompression, batch);
     const unsigned index = batch->slot.index;
-    chunk->len = chunk->origin.bytes = decompression->tail + batch->verdict->content - (size_t)tail;
-    batch->before = decompression->tail;
+    chunk->len = chunk->origin.bytes =
+        (size_t)decompression->tail + batch->verdict->content - before - tail;
+    batch->begin = (int64_t)before - (int64_t)decompression->tail;
     decompression->tail = tail;
     decompression->last = batch;
     decompression->content += batch->verdict->content;
@@ -193,7 +208,7 @@ static int count_batch(struct decompression *decompression, struct decompression
     chunk->data = NULL;
     batch->state = DECOMPRESSION_COUNTING;
     decompression->counting++;
-    if (device_count_content(decompression->device, index, begin, chunk->len) != 0)
+    if (device_count_content(decompression->device, index, batch->begin, chunk->len) != 0)
         return -1;
     return device_snapshot(decompression->device, index, batch->slot.snapshot);
 }
@@ -213,7 +228,8 @@ static int judge(struct decompression *decompression, const struct decompression
                                       batch->frame_ends, batch->goes_on);
     if (verdict == CONTENT_LOST)
         return -1;
-    decompression->is_wrong = verdict == CONTENT_WRONG;
+    decompression->is_wrong =
+        verdict == CONTENT_WRONG && decompression->content > decompression->skip;
     decompression->is_refused = !is_good || verdict != CONTENT_GOOD;
     decompression->is_over |= decompression->is_refused;
     return !decompression->is_refused;
@@ -260,8 +276,8 @@ int decompression_fetch(struct decompression *decompression, struct slot *slot)
     chunk->data = chunk->len <= left / 2 ? malloc(chunk->len) : NULL;
     if (!chunk->data)
         return 0;
-    return device_read_content(decompression->device, slot->index, -(int64_t)batch->before,
-                               chunk->len, chunk->data);
+    return device_read_content(decompression->device, slot->index, batch->begin, chunk->len,
+                               chunk->data);
 }
 
 void decompression_count(struct decompression *decompression, struct slot *slot)
@@ -298,14 +314,15 @@ int decompression_settle(struct decompression *decompression, bool is_lost,
 {
     const struct decompression_frame *frame =
         &decompression->frames[decompression->frame_count - 1];
-    bool is_done = decompression->is_whole && !decompression->is_refused && !is_lost;
+    bool has_all = decompression->content >= decompression->skip;
+    bool is_done = decompression->is_whole && !decompression->is_refused && !is_lost && has_all;
     while (frame->content > decompression->counted)
         frame--; /* the first one is not after what was counted */
     *rest = (struct undecoded_rest){.is_left = !is_done,
                                     .offset = frame->at,
                                     .skip = decompression->counted - frame->content,
                                     .index = decompression->counted_index,
-                                    .bytes = decompression->counted,
+                                    .bytes = decompression->counted - decompression->skip,
                                     .is_wrong = decompression->is_wrong};
     if (is_done && fetch_tail(decompression) != 0)
         return -1;

@@ -8,7 +8,8 @@
  * refuses a batch, the FILE's rest is decompressed by whoever gave it (decompression_settle).
  *
  * Content that is counted ends after a whole record; the rest, the tail, stays on the device before
- * the next batch, and is counted with that.
+ * the next batch, and is counted with that. What was counted before the FILE was begun is decoded
+ * and verified as everything else is, but not counted.
  *
  * No function here takes a lock: the engine holds its own. */
 #ifndef GPUHISTO_DECOMPRESSION_H
@@ -38,7 +39,7 @@ struct decompression_batch {
     bool goes_on;     /* its last frame does, and has a checksum */
     uint64_t next_at; /* where in the FILE the unit begins that the next batch begins with, or goes
                        * on in */
-    uint32_t before;  /* bytes of content before the batch's that are counted with it */
+    int64_t begin;    /* of what is counted with it, from where its content begins */
     struct decompression_batch *next; /* decoded after this one */
 };
 
@@ -78,19 +79,20 @@ struct decompression {
     uint32_t tail;                               /* of the last batch whose verdict was seen */
     struct decompression_batch *last;            /* that batch, once there is one */
     uint64_t content;                            /* bytes up to its end */
-    uint64_t counted;                            /* bytes, as far as snapshots tell */
+    uint64_t skip;                               /* bytes of content that were counted before */
+    uint64_t counted;                            /* bytes, as far as snapshots tell, and those */
     uint64_t laid_index, counted_index; /* batches that have a position; of these counted */
     struct decompression_frame frames[DECOMPRESSION_FRAMES];
     unsigned frame_count;
     unsigned char *tail_bytes; /* owned */
 };
 
-/* Has a FILE begin at its byte `offset`, of which frames with windows of more than memlimit bytes,
- * rounded down to a power of two as libzstd does, are left. Takes memory on the host and the device
- * the first time, for batches whose slots are numbered from `slots` on. 1; 0: it cannot be taken,
- * as another one is active, or the device does not decompress; -1: the device is lost. */
-int decompression_begin(struct decompression *decompression, unsigned slots, uint64_t offset,
-                        uint64_t memlimit);
+/* Begins a FILE. Its memlimit is rounded down to a power of two, as libzstd does. Takes memory on
+ * the host and the device the first time, for batches whose slots are numbered from `slots` on. 1;
+ * 0: it cannot be taken, as another one is active, or the device does not decompress; -1: the
+ * device is lost. */
+int decompression_begin(struct decompression *decompression, unsigned slots,
+                        const struct undecoded_start *start);
 
 /* A chunk for the next compressed bytes; NULL: all batches are in use. */
 struct chunk *decompression_take(struct decompression *decompression);

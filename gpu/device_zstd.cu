@@ -107,13 +107,6 @@ static bool open_slots(struct device *device, struct decoding *decoding)
     return device_reserve_rest(device, decoding->plan.capacity.room + decoding->plan.keep_least);
 }
 
-// No stage has been run on real hardware yet, so nothing is decompressed unless this is set.
-static bool is_asked_for()
-{
-    const char *asked = std::getenv("GPUHISTO_GPU_ZSTD");
-    return asked && *asked;
-}
-
 // Devices before compute capability 8.0 give a block too little shared memory for some stages.
 static bool stages_fit(const struct device *device)
 {
@@ -125,7 +118,7 @@ static bool stages_fit(const struct device *device)
 
 int device_open_decoding(struct device *device, struct device_decoding *wanted)
 {
-    if (!is_asked_for() || !stages_fit(device)) {
+    if (!stages_fit(device)) {
         wanted->batches = 0;
         return 0;
     }

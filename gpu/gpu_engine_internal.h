@@ -11,6 +11,7 @@
 #include "snapshot.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 
 struct gpu_engine {
     struct engine engine;
@@ -22,6 +23,7 @@ struct gpu_engine {
     struct snapshots snapshots;
     struct recovery recovery;
     struct decompression decompression;
+    atomic_bool is_taken; /* a FILE is being decompressed, or none ever can be; not under the lock */
     struct timespec progress; /* when the device last finished something or was idle */
     struct gpu_times times;
 };

@@ -97,22 +97,32 @@ static void group_close(struct engine *engine)
 
 /* --- compressed FILEs: each GPU takes one at a time --- */
 
+static bool group_is_free(struct engine *engine)
+{
+    struct gpu_group *group = group_of(engine);
+    bool is_free = false;
+    for (unsigned i = 0; i < group->count; i++)
+        is_free |= group->members[i]->ops->undecoded->is_free(group->members[i]);
+    return is_free;
+}
+
 static struct chunk *group_begin_undecoded(struct engine *engine, enum coding coding,
-                                           uint64_t offset, uint64_t memlimit)
+                                           const struct undecoded_start *start)
 {
     struct gpu_group *group = group_of(engine);
     unsigned first = atomic_fetch_add(&group->turn, 1);
-    for (unsigned i = 0; i < group->count && !gpu_group_failed(engine); i++) {
+    struct chunk *chunk = NULL;
+    for (unsigned i = 0; i < group->count && !chunk; i++) {
         struct engine *member = group->members[(first + i) % group->count];
-        struct chunk *chunk = member->ops->undecoded->begin(member, coding, offset, memlimit);
-        if (chunk)
-            return chunk;
+        if (member->ops->undecoded->is_free(member) && !gpu_group_failed(engine))
+            chunk = member->ops->undecoded->begin(member, coding, start);
     }
-    return NULL;
+    return chunk;
 }
 
 /* A FILE that was begun is the member's. */
 static const struct undecoded_ops group_undecoded = {
+    .is_free = group_is_free,
     .begin = group_begin_undecoded,
 };
 

@@ -60,15 +60,23 @@ static struct chunk *gpu_acquire_undecoded(struct engine *engine)
     return chunk;
 }
 
-static struct chunk *gpu_begin_undecoded(struct engine *engine, enum coding coding, uint64_t offset,
-                                         uint64_t memlimit)
+/* This is asked often, and must not wait for the lock, which is held while content is hashed. */
+static bool gpu_is_free(struct engine *engine)
+{
+    return !atomic_load(&gpu_of(engine)->is_taken);
+}
+
+static struct chunk *gpu_begin_undecoded(struct engine *engine, enum coding coding,
+                                         const struct undecoded_start *start)
 {
     struct gpu_engine *gpu = gpu_of(engine);
     struct chunk *chunk = NULL;
+    if (coding != CODING_ZSTD || atomic_exchange(&gpu->is_taken, true))
+        return NULL;
     pthread_mutex_lock(&gpu->lock);
     int began = 0;
-    if (!gpu->recovery.lost && coding == CODING_ZSTD)
-        began = decompression_begin(&gpu->decompression, gpu->slots.count, offset, memlimit);
+    if (!gpu->recovery.lost)
+        began = decompression_begin(&gpu->decompression, gpu->slots.count, start);
     if (began < 0)
         gpu_lose_by_call(gpu);
     if (began != 0)
@@ -123,6 +131,8 @@ static int gpu_settle(struct engine *engine, struct undecoded_rest *rest)
         gpu_recount(gpu);
         decompression_settle(&gpu->decompression, true, rest);
     }
+    if (!gpu->recovery.lost)
+        atomic_store(&gpu->is_taken, false);
     int rc = gpu->recovery.failed ? -1 : 0;
     if (rc == 0)
         atomic_fetch_add(&engine->undecoded_bytes, rest->bytes);
@@ -131,6 +141,7 @@ static int gpu_settle(struct engine *engine, struct undecoded_rest *rest)
 }
 
 const struct undecoded_ops gpu_undecoded = {
+    .is_free = gpu_is_free,
     .begin = gpu_begin_undecoded,
     .acquire = gpu_acquire_undecoded,
     .submit = gpu_submit_undecoded,

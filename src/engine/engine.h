@@ -19,13 +19,21 @@ struct lines;
 struct undecoded_rest {
     bool is_left;    /* the FILE is to be decoded from `offset` on; otherwise it ends there */
     uint64_t offset; /* where a unit begins, bytes into the FILE; */
-    uint64_t skip;   /* bytes of content after that which were counted, or are the tail */
+    uint64_t skip;   /* bytes of content after that which were counted, by whomever */
     uint64_t index;  /* of the chunk that comes next, as in struct position */
-    uint64_t bytes;  /* of content that were counted */
+    uint64_t bytes;  /* of content that the engine counted */
     bool is_wrong;   /* content of the unit at `offset` was counted, but did not have the checksum
                       * that it should have: if the unit is not corrupt, the counts are wrong */
     const unsigned char *tail; /* content before that, the beginning of a record that may go on */
     size_t tail_len;
+};
+
+/* Where in a compressed FILE an engine begins. */
+struct undecoded_start {
+    uint64_t offset;   /* where a unit begins, bytes into the FILE */
+    uint64_t skip;     /* bytes of content after that which were counted; a record follows them */
+    uint64_t index;    /* of the first chunk, as in struct position */
+    uint64_t memlimit; /* units that must keep more bytes of content at hand are left */
 };
 
 /* What an engine wants next of a compressed FILE. */
@@ -39,11 +47,13 @@ struct undecoded_next {
 /* A compressed FILE whose bytes an engine takes as they are, decompresses and counts; one at a
  * time, by one thread, in order. */
 struct undecoded_ops {
-    /* Begins a FILE, at its byte `offset`, of which units that must keep more than `memlimit` bytes
-     * of content at hand are left. Memory for its first bytes, of the engine that all further calls
-     * go to (chunk->engine): this one, or a member of it; NULL: the engine cannot take it now. */
-    struct chunk *(*begin)(struct engine *engine, enum coding coding, uint64_t offset,
-                           uint64_t memlimit);
+    /* Whether begin could take a FILE now, as far as that is known without waiting. */
+    bool (*is_free)(struct engine *engine);
+    /* Begins a FILE. Memory for its bytes from start->offset on, of the engine that all further
+     * calls go to (chunk->engine): this one, or a member of it; NULL: the engine cannot take it
+     * now. */
+    struct chunk *(*begin)(struct engine *engine, enum coding coding,
+                           const struct undecoded_start *start);
     /* Memory for further bytes. NULL: the engine can take no more of the FILE: settle. */
     struct chunk *(*acquire)(struct engine *engine);
     /* Takes a chunk, which begins where a unit does, or a link of one that the last chunk has

@@ -67,8 +67,9 @@ bool undecoded_take(struct reader *reader, const struct source_sink *sink)
     if (!engine || (!input->regular && !keep_stream(input)))
         return false;
     const uint64_t begin = input->regular ? input->taken : 0;
-    struct chunk *chunk =
-        engine->ops->undecoded->begin(engine, coding, begin, source->options.decoding.memlimit);
+    const struct undecoded_start start = {.offset = begin,
+                                          .memlimit = source->options.decoding.memlimit};
+    struct chunk *chunk = engine->ops->undecoded->begin(engine, coding, &start);
     if (!chunk) {
         kept_free(&input->kept);
         return false;

@@ -36,6 +36,8 @@ struct file {
 
 struct run {
     const struct file *file;
+    struct undecoded_start start; /* where the engine begins; all zeros: with the FILE */
+    size_t before;                /* bytes of content that were counted before */
     const struct histogram *histogram;
     bool is_stream;            /* its bytes arrive in pieces */
     bool fallback;             /* the CPU replaces a lost device */
@@ -171,11 +173,14 @@ static int give(struct engine *gpu, const struct run *run, struct undecoded_rest
 {
     const struct undecoded_ops *ops = gpu->ops->undecoded;
     const struct file *file = run->file;
-    struct chunk *chunk = ops->begin(gpu, CODING_ZSTD, 0, UINT64_MAX);
-    struct undecoded_next next = {.is_wanted = true, .need = 1};
+    struct undecoded_start start = run->start;
+    start.memlimit = UINT64_MAX;
+    struct chunk *chunk = ops->begin(gpu, CODING_ZSTD, &start);
+    struct undecoded_next next = {.is_wanted = true, .at = start.offset, .need = 1};
     uint64_t index = 0;
     size_t arrived = 0;
-    *rest = (struct undecoded_rest){.is_left = true};
+    *rest = (struct undecoded_rest){
+        .is_left = true, .offset = start.offset, .skip = start.skip, .index = start.index};
     *kept = 0;
     if (!chunk)
         return engine_loss(gpu) && gpu_engine_failed(gpu) ? -1 : 0;
@@ -201,25 +206,29 @@ static int give(struct engine *gpu, const struct run *run, struct undecoded_rest
 
 /* Whether what the engine left begins where it says: decoded from there on, it is the content after
  * what was counted. */
-static bool check_rest(const struct file *file, const struct undecoded_rest *rest)
+static bool check_rest(const struct run *run, const struct undecoded_rest *rest)
 {
+    const struct file *file = run->file;
+    const size_t counted = run->before + rest->bytes;
     struct file part = {.bytes = file->bytes + rest->offset, .len = file->len - rest->offset};
     if (rest->offset > file->len)
         return false;
     decode_file(&part);
     bool same =
         part.is_valid && rest->skip <= part.size &&
-        rest->bytes + (part.size - rest->skip) == file->size &&
-        memcmp(part.content + rest->skip, file->content + rest->bytes, part.size - rest->skip) == 0;
+        counted + (part.size - rest->skip) == file->size &&
+        memcmp(part.content + rest->skip, file->content + counted, part.size - rest->skip) == 0;
     free(part.content);
     return same;
 }
 
-static bool check_tail(const struct file *file, const struct undecoded_rest *rest)
+static bool check_tail(const struct run *run, const struct undecoded_rest *rest)
 {
-    return rest->bytes + rest->tail_len == file->size &&
+    const struct file *file = run->file;
+    const size_t counted = run->before + rest->bytes;
+    return counted + rest->tail_len == file->size &&
            (rest->tail_len == 0 ||
-            memcmp(rest->tail, file->content + rest->bytes, rest->tail_len) == 0);
+            memcmp(rest->tail, file->content + counted, rest->tail_len) == 0);
 }
 
 static bool same_counts(const struct histogram *histogram, const struct tally *a,
@@ -245,7 +254,9 @@ static void check_counts(const struct run *run, struct engine *gpu, struct engin
     const struct histogram *histogram = run->histogram;
     struct engine *entire = need(cpu_engine_open(histogram, NULL, 1 << 18, 1, 1, NULL));
     struct tally counted = new_tally(histogram), expected = new_tally(histogram);
-    feed_cpu(cpu, histogram, file->content + rest->bytes, file->size - rest->bytes);
+    const size_t counted_to = run->before + rest->bytes;
+    feed_cpu(cpu, histogram, file->content, run->before);
+    feed_cpu(cpu, histogram, file->content + counted_to, file->size - counted_to);
     feed_cpu(entire, histogram, file->content, file->size);
     bool done = engine_finish(gpu, &counted) == 0;
     engine_finish(cpu, &counted);
@@ -307,6 +318,8 @@ static void check_run(const struct run *run)
     const struct file *file = run->file;
     uint64_t kept;
     int rc = give(gpu, run, &rest, &kept);
+    if (rc == 0 && rest.index < run->start.index + (rest.bytes > 0))
+        fail(run, "chunks before the first one");
     if (rc == 0 && rest.is_left && rest.offset < kept)
         fail(run, "what is left was not to be kept");
     if (run->memory_left)
@@ -323,7 +336,7 @@ static void check_run(const struct run *run)
         fail(run, "content is said to be wrong");
     else if (rest.is_left && run->plan.fault == FAULT_NONE && !run->may_leave)
         fail(run, "something was left for nothing");
-    else if (rest.is_left ? !check_rest(file, &rest) : !check_tail(file, &rest))
+    else if (rest.is_left ? !check_rest(run, &rest) : !check_tail(run, &rest))
         fail(run, "the rest is another one");
     else
         check_counts(run, gpu, cpu, &rest);
@@ -351,13 +364,51 @@ static void lay_modes(void)
     histogram_values(&all_modes[mode_count++], value_type_find("f64"), &binning);
 }
 
+/* The last place up to a byte of the content where a record begins. */
+static size_t record_begin(const struct run *run, size_t at)
+{
+    const struct histogram *histogram = run->histogram;
+    if (!histogram->mode->is_text)
+        return at - at % histogram_sample_size(histogram);
+    while (at > 0 && run->file->content[at - 1] != ' ' && run->file->content[at - 1] != '\n')
+        at--;
+    return at;
+}
+
+/* Has the engine begin with the frame that content byte `at` is in, and of that what comes up to
+ * there was counted. The frames hold `frame` bytes each. */
+static void begin_within(struct run *run, size_t frame, size_t at)
+{
+    const struct file *file = run->file;
+    run->before = record_begin(run, at);
+    size_t number = run->before / frame, offset = 0;
+    if (number * frame == file->size && number > 0)
+        number--;
+    for (size_t i = 0; i < number; i++)
+        offset += ZSTD_findFrameCompressedSize(file->bytes + offset, file->len - offset);
+    run->start = (struct undecoded_start){
+        .offset = offset, .skip = run->before - number * frame, .index = 1 + random_below(9)};
+}
+
+/* Where another decoder has left off: at the beginning, in the first block and batch, in the
+ * middle, before the last byte, at the end. */
+static void go_through_starts(const struct file *file, const struct histogram *histogram,
+                              size_t frame)
+{
+    struct run run = {.file = file, .histogram = histogram, .fallback = true};
+    const size_t places[] = {
+        0, 9, frame - 1, frame, 131072, 131081, 400000, file->size / 2, file->size - 9, file->size};
+    for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
+        begin_within(&run, frame, places[i] < file->size ? places[i] : file->size);
+        run.is_stream = i % 2;
+        check_run(&run);
+    }
+}
+
 /* Files of many frames, and of one that takes many batches; entire, and with the device failing at
  * every call. */
-static void go_through_faults(const struct file *file, const struct histogram *histogram,
-                              bool is_stream)
+static void go_through_faults(struct run run)
 {
-    struct run run = {
-        .file = file, .histogram = histogram, .is_stream = is_stream, .fallback = true};
     check_run(&run);
     const unsigned calls = emulated_device_calls();
     const unsigned step = 1 + calls / 5; /* memory of a lost device is lost, too */
@@ -396,7 +447,12 @@ static void go_through_files(const struct histogram *histogram)
         if (!is_text && histogram_sample_size(histogram) > 1)
             size -= size % histogram_sample_size(histogram);
         struct file file = make_file(content, size, frames[i], settings);
-        go_through_faults(&file, histogram, (i + (size_t)(histogram - all_modes)) % 2);
+        struct run run = {.file = &file, .histogram = histogram, .fallback = true};
+        run.is_stream = (i + (size_t)(histogram - all_modes)) % 2;
+        go_through_faults(run);
+        begin_within(&run, frames[i], size / 3);
+        go_through_faults(run);
+        go_through_starts(&file, histogram, frames[i]);
         free_file(&file);
     }
 }
