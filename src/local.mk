@@ -91,6 +91,7 @@ gpuhisto_sources = src/run_share.c src/run_share.h \
 	src/input/share.c src/input/share.h \
 	src/input/source.c src/input/source.h src/input/source_internal.h \
 	src/input/seams.c src/input/seams.h \
+	src/input/takeover.c \
 	src/input/undecoded.c \
 	src/input/unit_walk.c src/input/unit_walk.h \
 	src/input/units.c src/input/units.h \

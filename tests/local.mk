@@ -27,7 +27,7 @@ check-all:
 
 # Of a list of tests, those that start threads: what ThreadSanitizer has to see. The emulated GPU takes
 # minutes there for thousands of small chunks, so scripts of that are left to the other tests of it.
-threaded_tests = tests/unit/test_frames tests/unit/test_merge tests/unit/test_paged_counts tests/unit/test_text_cuts tests/device/test_gpu_engine tests/device/test_pool tests/device/test_undecoded \
+threaded_tests = tests/unit/test_frames tests/unit/test_merge tests/unit/test_paged_counts tests/unit/test_text_cuts tests/device/test_gpu_engine tests/device/test_pool tests/device/test_takeover tests/device/test_undecoded \
 	tests/cli/channels.sh tests/cli/compressed.sh tests/cli/counts.sh tests/cli/counts_auto.sh \
 	tests/cli/each.sh tests/cli/faults.sh tests/cli/faults_emulated.sh tests/cli/fields.sh tests/cli/gpus_emulated.sh tests/cli/interval.sh \
 	tests/cli/npy.sh tests/cli/numbers.sh tests/cli/part.sh tests/cli/progress.sh \
@@ -180,7 +180,7 @@ emulated_tests = tests/device/test_decompression tests/device/test_emulation tes
 	tests/device/test_number_parser_gpu tests/device/test_numbers_kernel \
 	tests/device/test_numbers_strategy_emulated tests/device/test_pool tests/device/test_rows \
 	tests/device/test_strategies_emulated tests/device/test_value_strategies_emulated \
-	tests/device/test_undecoded \
+	tests/device/test_takeover tests/device/test_undecoded \
 	tests/device/test_zstd_entropy tests/device/test_zstd_matches \
 	tests/device/test_zstd_stages
 tests_device_test_decompression_SOURCES = tests/device/test_decompression.c
@@ -214,6 +214,9 @@ tests_device_test_strategies_emulated_LDADD = $(emulated)
 tests_device_test_value_strategies_emulated_SOURCES = tests/device/test_value_strategies.c
 nodist_EXTRA_tests_device_test_value_strategies_emulated_SOURCES = cxx.cpp
 tests_device_test_value_strategies_emulated_LDADD = $(emulated)
+tests_device_test_takeover_SOURCES = tests/device/test_takeover.c
+nodist_EXTRA_tests_device_test_takeover_SOURCES = cxx.cpp
+tests_device_test_takeover_LDADD = $(emulated)
 tests_device_test_undecoded_SOURCES = tests/device/test_undecoded.c
 nodist_EXTRA_tests_device_test_undecoded_SOURCES = cxx.cpp
 tests_device_test_undecoded_LDADD = $(emulated)
@@ -229,7 +232,8 @@ tests_device_test_zstd_stages_LDADD = $(emulated)
 EXTRA_DIST += tests/device/zstd_by_others
 tests_device_zstd_files_SOURCES = tests/device/zstd_files.cpp $(zstd_batches)
 tests_device_zstd_files_LDADD = $(emulated)
-tests_device_gpuhisto_emulated_SOURCES = src/main.c $(run_sources)
+tests_device_gpuhisto_emulated_SOURCES = src/main.c $(run_sources) tests/device/emulated_tuning.c
+tests_device_gpuhisto_emulated_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=options_parse
 nodist_EXTRA_tests_device_gpuhisto_emulated_SOURCES = cxx.cpp
 tests_device_gpuhisto_emulated_LDADD = $(emulated)
 endif

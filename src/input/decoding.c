@@ -2,6 +2,9 @@
  */
 #include "source_internal.h"
 
+/* Bytes of a chunk while an engine is to take the FILE over: enough to find the end of a record. */
+#define AWAITING_SIZE ((size_t)64 << 10)
+
 void decoding_drop(struct decoding *decoding)
 {
     decoder_close(decoding->decoder);
@@ -35,9 +38,10 @@ static enum decoded decode_records(struct reader *reader, struct chunk *chunk)
     struct open_input *open = decoding->open;
     source_begin_chunk(open, &decoding->at, chunk);
     records_resume(open->in_stream ? &open->input.records : &decoding->records, chunk);
-    size_t waited = chunk->len;
-    enum decoded state =
-        decoding_go_on(reader, chunk, source_fill_limit(&open->input, chunk, waited));
+    size_t waited = chunk->len, limit = source_fill_limit(&open->input, chunk, waited);
+    if (decoding->waits > 0 && limit - waited > AWAITING_SIZE)
+        limit = waited + AWAITING_SIZE;
+    enum decoded state = decoding_go_on(reader, chunk, limit);
     if (state == DECODED_FAILED)
         return state;
     bool is_end = open->in_stream && state == DECODED_ALL;
@@ -57,6 +61,8 @@ int decoding_read(struct reader *reader, const struct source_sink *sink, struct 
         return -1;
     if (reader->decoding.undecoder)
         return undecoded_read(reader);
+    if (reader->decoding.in_order && takeover_begin(reader, sink))
+        return 1;
     *chunk = sink->choose(sink->arg, FLOW_DECODED);
     if (!*chunk)
         return source_fail(source, &(struct reason){""});

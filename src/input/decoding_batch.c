@@ -1,5 +1,6 @@
 /* Batches of compressed units: a reader takes one in its turn, and has it until all is decoded. */
 #include "source_internal.h"
+#include "src/base/clock.h"
 
 /* What a decoder takes beside what it must keep at hand, and beside compressed bytes. */
 #define DECODER_SIZE ((size_t)256 << 10)
@@ -11,7 +12,8 @@ static int end_file(struct reader *reader, struct open_input *open)
 {
     const struct content_range *range = &open->input.range;
     size_t size = open->input.records.size;
-    if (open->is_wrong) {
+    bool is_short = open->is_left && open->in_stream && open->content < range->begin;
+    if (open->is_wrong || is_short) {
         struct reason why;
         reason_of(&why, open->input.name, "decompressed wrongly by the GPU; use --device=cpu");
         source_fail(reader->source, &why);
@@ -122,6 +124,10 @@ static int take_batch(struct reader *reader, struct open_input *open,
     begin_segment(decoding);
     decoding->in_order = decoding->units.kind != UNITS_WHOLE;
     decoding->pending = decoding->over = false;
+    decoding->waits = 0;
+    decoding->skip = 0;
+    if (decoding->in_order)
+        decoding->began = clock_now();
     if (!decoding->in_order && input_needs_positions(input))
         open->content = content_add(open->content, decoding->units.content);
     admission_begin(reader);
@@ -177,12 +183,13 @@ int decoding_take_rest(struct reader *reader, struct open_input *open)
     return rc;
 }
 
-int decoding_take(struct reader *reader)
+int decoding_take(struct reader *reader, const struct source_sink *sink)
 {
     struct source *source = reader->source;
     struct open_input *open = source->current;
     struct units_ahead ahead;
     struct reason why;
+    bool awaits;
     int rc;
     if (helpers_pending(&source->helpers))
         return 1;
@@ -194,7 +201,12 @@ int decoding_take(struct reader *reader)
     case UNITS_AHEAD:
         if (input_is_serial(&open->input))
             take_all(open, &ahead);
+        awaits = ahead.kind == UNITS_WHOLE && takeover_is_wanted(reader, sink, open);
+        if (awaits)
+            ahead.kind = UNITS_OPEN;
         rc = take_batch(reader, open, &ahead);
+        if (reader->busy && awaits)
+            takeover_await(&reader->decoding);
         if (reader->busy && reader->decoding.in_order)
             source_set_current(source, NULL);
         else if (reader->busy)

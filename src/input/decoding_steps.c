@@ -1,6 +1,8 @@
 /* Decodes a batch step by step: within the range that is counted, after the heading. */
 #include "source_internal.h"
 
+#include <string.h>
+
 /* --- steps of the decoder --- */
 
 static enum decoded fail_at(struct reader *reader, uint64_t offset, const char *fault)
@@ -8,6 +10,14 @@ static enum decoded fail_at(struct reader *reader, uint64_t offset, const char *
     struct reason why;
     reason_of(&why, reader->decoding.open->input.name, "%s, at byte %llu", fault,
               (unsigned long long)offset);
+    source_fail(reader->source, &why);
+    return DECODED_FAILED;
+}
+
+static enum decoded fail_of(struct reader *reader, const char *fault)
+{
+    struct reason why;
+    reason_of(&why, reader->decoding.open->input.name, "%s", fault);
     source_fail(reader->source, &why);
     return DECODED_FAILED;
 }
@@ -42,6 +52,8 @@ static enum decoded feed(struct reader *reader, bool patient)
         source_fail(reader->source, &why);
         return DECODED_FAILED;
     }
+    if (decoding->skip > 0 && is_complete(decoding))
+        return fail_of(reader, "decompressed wrongly by the GPU; use --device=cpu");
     bool at_end = decoding->units.kind == UNITS_TO_END && is_complete(decoding);
     return at_end ? DECODED_ALL : fail_truncated(reader);
 }
@@ -52,6 +64,8 @@ static bool has_ended(const struct decoding *decoding)
     const struct units *units = &decoding->units;
     if (units->kind == UNITS_WHOLE)
         return units->pos == units->len;
+    if (decoding->skip > 0 || (decoding->waits > 0 && units->pos < units->len))
+        return false;
     return units->kind == UNITS_OPEN && !units_go_on(&decoding->open->input, units);
 }
 
@@ -64,8 +78,10 @@ static enum decoded step_on(struct reader *reader, unsigned char *out, size_t ca
     struct decode_step step = {
         .in = units->data + units->pos, .in_len = units->len - units->pos, .out = out, .cap = cap};
     *made = 0;
-    if (is_complete(decoding))
+    if (is_complete(decoding)) {
         decoding->unit_offset = units->offset + units->pos;
+        decoding->unit_content = decoding->content;
+    }
     enum decode_status status = decoding->decoder->codec->decode(decoding->decoder, &step, &why);
     if (status == DECODE_NO_MEMORY) {
         source_fail_for_memory(reader->source, decoding->open->input.name);
@@ -75,26 +91,27 @@ static enum decoded step_on(struct reader *reader, unsigned char *out, size_t ca
         return fail_at(reader, decoding->unit_offset, why.text);
     *made = step.made;
     units->pos += step.used;
-    atomic_fetch_add(&reader->source->read, step.used);
+    takeover_note_read(reader->source, decoding->open, (int64_t)step.used, step.made);
     bool complete = is_complete(decoding);
     decoding->content += step.made;
     decoding->pending = !complete && step.made == cap;
     return complete && has_ended(decoding) ? DECODED_ALL : DECODED_SOME;
 }
 
-static enum decoded fail_of(struct reader *reader, const char *fault)
+/* Drops what comes again of out[0..made). Returns how many bytes there are left. */
+static size_t keep_new(struct decoding *decoding, unsigned char *out, size_t made)
 {
-    struct reason why;
-    reason_of(&why, reader->decoding.open->input.name, "%s", fault);
-    source_fail(reader->source, &why);
-    return DECODED_FAILED;
+    size_t again = decoding->skip < made ? (size_t)decoding->skip : made;
+    decoding->skip -= again;
+    memmove(out, out + again, made - again);
+    return made - again;
 }
 
 /* Takes a step, after what is in the chunk, up to limit. Bytes before the range are dropped, and
  * where it ends the batch ends, unless nothing may follow. */
 static enum decoded step_in_range(struct reader *reader, struct chunk *chunk, size_t limit)
 {
-    const struct decoding *decoding = &reader->decoding;
+    struct decoding *decoding = &reader->decoding;
     const struct content_range *range = &decoding->open->input.range;
     uint64_t position = decoding->begin + decoding->content;
     unsigned char *out = chunk->data + chunk->len;
@@ -104,6 +121,10 @@ static enum decoded step_in_range(struct reader *reader, struct chunk *chunk, si
     if (!range->is_whole)
         cap = content_room(range, position, cap);
     enum decoded state = step_on(reader, out, cap, &made);
+    if (decoding->skip > 0) { /* there is no range then */
+        chunk->len += keep_new(decoding, out, made);
+        return state;
+    }
     if (range->is_whole && made > 0 && position + made > range->end) {
         struct reason fault;
         content_goes_on(range, &fault);

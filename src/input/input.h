@@ -36,6 +36,7 @@ struct input_options {
     struct share *share; /* of the FILEs; NULL: all of them */
     size_t batch_size;   /* bytes of compressed units after which a batch is complete; 0: as many as
                           * are read at a time */
+    uint64_t unit_memory; /* units that need more are decoded in order; 0: UNITS_MEMORY_MAX */
 };
 
 struct input {
@@ -63,7 +64,8 @@ struct input {
     struct kept kept;   /* of a stream: what was taken, while that is kept; then what of it is taken
                          * again before the stream goes on */
     bool keeps;         /* the first of these */
-    size_t batch_size;  /* as in the options */
+    uint64_t unit_memory; /* units that need more are decoded in order */
+    size_t batch_size;    /* as in the options */
     const struct content_options *content;
     struct records records;  /* where what is read in order was cut */
     bool has_header;         /* the first record, a header, was not handed out yet */

@@ -61,6 +61,7 @@ static void order_operands(struct source *source)
         operand->is_alone = !regular || (standard > 1 && strcmp(operand->name, "-") == 0);
         all_regular &= regular;
         source->left += operand->size;
+        source->compressed.unopened += operand->size;
     }
     source->size = all_regular ? atomic_load(&source->left) : 0;
     if (all_regular)
@@ -221,6 +222,7 @@ static enum found open_operand(struct reader *reader, const struct operand *oper
     }
     open->at.file = operand->number;
     open->content = edges->content;
+    takeover_note_opened(source, open);
     source_use(source, open);
     source_set_current(source, open);
     foreign_note(&source->foreign, open->input.foreign, open->input.name, operand->number);
@@ -248,6 +250,7 @@ static enum found find_input(struct reader *reader)
         return found;
     source->opened++;
     atomic_fetch_sub(&source->left, operand->size);
+    atomic_fetch_sub(&source->compressed.unopened, operand->size);
     if (found != FOUND_INPUT)
         return found;
     const struct input *input = &source->current->input;
@@ -322,7 +325,7 @@ static int take_turn(struct reader *reader, const struct source_sink *sink, stru
             admission_release(reader, DECODER_KEPT);
             return plain_read(source, sink, chunk, flow);
         }
-        more = undecoded_take(reader, sink) ? 1 : decoding_take(reader);
+        more = undecoded_take(reader, sink) ? 1 : decoding_take(reader, sink);
         break;
     case FOUND_NONE:
         more = admission_remains(reader);

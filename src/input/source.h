@@ -32,14 +32,24 @@ struct reader *reader_open(struct source *source);
 /* Frees the reader; NULL is fine. It reads no more, and all its chunks are submitted. */
 void reader_close(struct reader *reader);
 
+/* What an engine could decompress of a FILE that it does not have. In bytes of content, estimated.
+ */
+struct undecoded_offer {
+    double again;     /* what the unit that it would begin with has given already */
+    double unit_left; /* what is left of that unit: after it the FILE can be had without `again` */
+    double left;      /* what is left of the FILE; HUGE_VAL: not known */
+    double rate;      /* bytes a second at which that comes otherwise; 0: not measured */
+};
+
 /* Where chunks go. Any thread calls its functions. */
 struct source_sink {
     void *arg;
     /* Chooses the memory for the next chunk, or waits for it. NULL: there will be none. */
     struct chunk *(*choose)(void *arg, enum flow flow);
-    /* An engine that decompresses by itself (its ops have `undecoded`), to which FILEs are given
-     * as they are. NULL: there is none now. May be NULL itself: there never is one. */
-    struct engine *(*undecoder)(void *arg);
+    /* An engine that decompresses by itself (its ops have `undecoded`), is free, and should have
+     * what is offered; NULL: there is none now. Without an offer: whether one is free. May be NULL
+     * itself: there never is one. */
+    struct engine *(*undecoder)(void *arg, const struct undecoded_offer *offer);
 };
 
 /* Sets *chunk to the next chunk to be submitted. This reader has filled it, in memory that the sink
@@ -54,6 +64,15 @@ int source_read(struct reader *reader, const struct source_sink *sink, struct ch
 /* Bytes that are known to be still to come, from files that are not compressed as far as known; 0
  * for pipes. Any thread, also inside choose; without waiting. */
 uint64_t source_left(struct source *source);
+
+/* Of compressed FILEs that an engine could decompress by itself, bytes of content. */
+struct source_content {
+    double done; /* decompressed by readers so far */
+    double left; /* still to come, as estimated: FILEs go on, and are, as those before */
+};
+
+/* Any thread, without waiting. */
+struct source_content source_content(struct source *source);
 
 /* How much of the bytes to read was read, 0 to 1; 0 where that is not known, because a FILE is not
  * regular, or is compressed and a range of its content is counted. Compressed bytes count as they

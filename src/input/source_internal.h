@@ -1,5 +1,6 @@
 /* What the files of the source share: source.c (the FILEs, the turn, failure), plain.c (bytes as
- * they are), admission.c (who may decode, and who helps), and decoding*.c (compressed bytes).
+ * they are), admission.c (who may decode, and who helps), decoding*.c (compressed bytes),
+ * undecoded.c and takeover.c (compressed bytes for an engine).
  *
  * Three locks, in this order; the last two are held for a moment only, and never together:
  *   source.turn           may be held for long: while a stream is read, or memory is waited for.
@@ -18,6 +19,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <time.h>
 
 /* An input in use. A reader may still be at an old one when the others have gone on to the next. */
 struct open_input {
@@ -29,6 +31,8 @@ struct open_input {
     bool is_wrong;           /* what an engine decompressed by itself was wrong, if it can be
                               * decoded at all */
     bool in_stream;          /* it is decoded as one stream: input.records has where that was cut */
+    bool is_takeable;        /* an engine could decompress it by itself, as far as known at first */
+    bool is_left;            /* an engine left it, or could not begin: it is not offered again */
     unsigned users;          /* the source, and all readers of a piece; the last one closes it */
     struct open_input *next; /* in source.parked */
 };
@@ -41,6 +45,15 @@ struct admission {
     size_t used, limit;          /* bytes that all readers have reserved, and may reserve */
     unsigned inputs, inputs_max; /* open ones; how many there may be, 0: not known */
     unsigned busy;               /* batches that are not wholly decoded */
+};
+
+/* Of FILEs that an engine could decompress by itself. Any thread. */
+struct compressed {
+    _Atomic uint64_t opened;   /* bytes of all regular FILEs that were opened, */
+    _Atomic uint64_t takeable; /* and of those such FILEs, as they are; */
+    _Atomic int64_t left;      /* of the latter, bytes that were not decoded */
+    _Atomic uint64_t unopened; /* bytes of FILEs that were not opened, as they are */
+    _Atomic uint64_t in, out;  /* bytes that were decoded, and of content that they gave */
 };
 
 struct operand {
@@ -61,6 +74,7 @@ struct source {
     atomic_bool is_unsized; /* how many of these are to be read is not known, as a range of the
                              * content of a compressed FILE is counted */
     _Atomic uint64_t left;  /* bytes of files, compressed as far as not opened, still to be taken */
+    struct compressed compressed;
 
     /* Under the turn. */
     pthread_mutex_t turn;
@@ -89,12 +103,20 @@ struct decoding {
     struct engine *undecoder; /* decompresses the FILE by itself; NULL: this decoding does */
     struct chunk *undecoded;  /* its first chunk, still to be filled; or NULL */
     struct undecoded_next undecoded_next; /* what it wants next of the FILE */
-    uint64_t unit_offset;                 /* where in the FILE the current unit begins */
-    uint64_t begin;   /* bytes of content before the current segment, likewise */
-    uint64_t content; /* bytes that were decoded, of the current segment */
-    bool in_order;    /* the batch is not UNITS_WHOLE: the input is this reader's own */
-    bool pending;     /* the decoder may give more without being fed */
-    bool over;        /* the batch was decoded, but its heading may wait to be given out */
+    uint64_t noted;                       /* compressed bytes of the FILE that source.read has */
+    bool is_taken_over;                   /* by the undecoder, within the batch; then, */
+    uint64_t counted;                     /* bytes of the segment that were counted before */
+    unsigned waits;        /* chunks that the batch goes on to be taken over, whatever units follow;
+                            * 0: it does not */
+    uint64_t skip;         /* bytes of content that come again, and were counted */
+    struct timespec began; /* when the batch was, if it is decoded in order */
+    uint64_t unit_offset;  /* where in the FILE the current unit begins, */
+    uint64_t unit_content; /* and how many bytes of the segment are before it */
+    uint64_t begin;        /* bytes of content before the current segment, likewise */
+    uint64_t content;      /* bytes that were decoded, of the current segment */
+    bool in_order;         /* the batch is not UNITS_WHOLE: the input is this reader's own */
+    bool pending;          /* the decoder may give more without being fed */
+    bool over;             /* the batch was decoded, but its heading may wait to be given out */
 };
 
 /* What a reader has to wait for. */
@@ -194,7 +216,7 @@ struct chunk *admission_help(struct reader *reader);
 /* --- decoding_batch.c --- */
 
 /* Takes the next batch of the current input for this reader, if it may; in turn. 1 or -1. */
-int decoding_take(struct reader *reader);
+int decoding_take(struct reader *reader, const struct source_sink *sink);
 
 /* Before a stream is waited for: all that there is should be counted, also what it begins with. So
  * what comes is another segment. 1 or -1. */
@@ -214,6 +236,38 @@ bool undecoded_take(struct reader *reader, const struct source_sink *sink);
 
 /* Has the engine take the next bytes of that input, or what it left be decoded. 1 or -1. */
 int undecoded_read(struct reader *reader);
+
+/* --- takeover.c --- */
+
+/* Whether nothing but its bytes need be known of a regular compressed FILE: what the content begins
+ * with is looked for, and headers and ranges are left out, only where it is decoded. */
+bool takeover_suits(const struct input *input);
+
+/* An input was opened: how much of it an engine could decompress. */
+void takeover_note_opened(struct source *source, struct open_input *open);
+
+/* `in` compressed bytes of an input were read, or are to be read again, if negative; readers made
+ * `out` bytes of content of them. */
+void takeover_note_read(struct source *source, const struct open_input *open, int64_t in,
+                        uint64_t out);
+
+/* An engine for all that is left of the current input; NULL: there is none, or it should not have
+ * it. In turn. */
+struct engine *takeover_engine(struct reader *reader, const struct source_sink *sink,
+                               const struct open_input *open);
+
+/* Whether the current input should be taken over, of which other readers may have batches: the next
+ * one should be decoded in order, and await it. In turn. */
+bool takeover_is_wanted(struct reader *reader, const struct source_sink *sink,
+                        const struct open_input *open);
+void takeover_await(struct decoding *decoding);
+
+/* Has an engine go on with a batch that is decoded in order, between two chunks. Whether there is
+ * one that should, and could begin: then undecoded_read goes on. */
+bool takeover_begin(struct reader *reader, const struct source_sink *sink);
+
+/* The engine takes no more: the reader goes on with what it left. 1 or -1. */
+int takeover_end(struct reader *reader, const struct undecoded_rest *rest);
 
 /* --- decoding_steps.c --- */
 

@@ -21,20 +21,27 @@ static bool has_whole_records(const struct input *input)
     return input->records.size == 1 || is_all;
 }
 
-/* Whether nothing but its bytes need be known of the FILE: what the content begins with is looked
- * for, and headers and ranges are left out, only where it is decoded. What an engine left is not
- * given to it again. */
+/* Whether a regular FILE of which nothing was decoded can be given from its first byte on. */
+static bool is_suitable_file(const struct input *input)
+{
+    bool is_untouched = input->taken == input->edges.first;
+    return takeover_suits(input) && is_untouched && input->taken < input->opened_size &&
+           has_whole_records(input);
+}
+
+static bool is_suitable_stream(const struct input *input)
+{
+    return !input->regular && !input_is_serial(input) && !content_is_partial(&input->range) &&
+           !input->has_header && input->taken == input->units.len && input->units.offset == 0;
+}
+
+/* Whether nothing but its bytes need be known of the FILE. What an engine left is not given to it
+ * again. */
 static bool is_suitable(const struct open_input *open)
 {
     const struct input *input = &open->input;
-    bool is_plain = !open->in_stream && !input_is_serial(input) &&
-                    !content_is_partial(&input->range) && !input->heading.is_sought &&
-                    !input->has_header;
-    if (!input->regular)
-        return is_plain && input->taken == input->units.len && input->units.offset == 0;
-    bool is_untouched = input->taken == input->edges.first;
-    return is_plain && !input->may_be_short && is_untouched && input->taken < input->opened_size &&
-           has_whole_records(input);
+    return !open->in_stream && !open->is_left && !input->heading.is_sought &&
+           (is_suitable_file(input) || is_suitable_stream(input));
 }
 
 /* Begins to keep a stream with its first bytes, which are waited for if none was read to recognise
@@ -63,7 +70,7 @@ bool undecoded_take(struct reader *reader, const struct source_sink *sink)
     enum coding coding = input->codec->coding;
     if (coding == CODING_NONE || !is_suitable(open) || helpers_pending(&source->helpers))
         return false;
-    struct engine *engine = sink->undecoder ? sink->undecoder(sink->arg) : NULL;
+    struct engine *engine = takeover_engine(reader, sink, open);
     if (!engine || (!input->regular && !keep_stream(input)))
         return false;
     const uint64_t begin = input->regular ? input->taken : 0;
@@ -80,6 +87,9 @@ bool undecoded_take(struct reader *reader, const struct source_sink *sink)
     decoding->undecoder = chunk->engine; /* of several, the one that took the FILE */
     decoding->undecoded = chunk;
     decoding->undecoded_next = (struct undecoded_next){.is_wanted = true, .at = begin, .need = 1};
+    decoding->is_taken_over = false;
+    decoding->at = open->at;
+    decoding->noted = begin;
     source_set_current(source, NULL);
     admission_begin(reader);
     helpers_leave(&source->helpers, &reader->helper);
@@ -116,13 +126,28 @@ static int fail_truncated(struct reader *reader, uint64_t end)
     return source_fail(reader->source, &why);
 }
 
+/* Whether what is left begins after the end. */
+static bool is_truncated(const struct input *input, const struct undecoded_rest *rest)
+{
+    const uint64_t end = input->regular ? input->opened_size : input->kept.end;
+    return rest->is_left && (input->regular || input->ended) && rest->offset > end;
+}
+
+/* The same of a FILE that was taken over. 1 or -1. */
+static int go_on_after(struct reader *reader, const struct undecoded_rest *rest)
+{
+    const struct input *input = &reader->decoding.open->input;
+    if (is_truncated(input, rest))
+        return fail_truncated(reader, input->opened_size);
+    return takeover_end(reader, rest);
+}
+
 /* Has what is left be what the input goes on with. 0 or -1. */
 static int go_back(struct reader *reader, const struct undecoded_rest *rest)
 {
     struct input *input = &reader->decoding.open->input;
-    const uint64_t end = input->regular ? input->opened_size : input->kept.end;
-    if (rest->is_left && (input->regular || input->ended) && rest->offset > end)
-        return fail_truncated(reader, end);
+    if (is_truncated(input, rest))
+        return fail_truncated(reader, input->regular ? input->opened_size : input->kept.end);
     if (input->regular) {
         units_seek(input, rest->is_left ? rest->offset : input->opened_size);
         return 0;
@@ -144,7 +169,10 @@ static int take_what_is_left(struct reader *reader)
     struct input *input = &open->input;
     struct undecoded_rest rest;
     int rc = decoding->undecoder->ops->undecoded->settle(decoding->undecoder, &rest);
+    if (decoding->is_taken_over)
+        return rc == 0 ? go_on_after(reader, &rest) : source_fail(source, &(struct reason){""});
     reader->busy = false;
+    open->is_left = true;
     if (rc != 0)
         rc = source_fail(source, &(struct reason){""});
     else if (records_begin_with(&input->records, rest.tail, rest.tail_len) != 0)
@@ -256,7 +284,7 @@ int undecoded_read(struct reader *reader)
     decoding->undecoded = NULL;
     if (!chunk && !(chunk = ops->acquire(engine)))
         return take_what_is_left(reader);
-    source_begin_chunk(decoding->open, &decoding->open->at, chunk);
+    source_begin_chunk(decoding->open, &decoding->at, chunk);
     int rc = decoding->open->input.regular ? fill_from_file(reader, chunk, at)
                                            : fill_from_stream(reader, chunk, at);
     ops->submit(engine, chunk, at, next);
@@ -264,6 +292,7 @@ int undecoded_read(struct reader *reader)
         return rc;
     if (!next->is_wanted || is_cut_short(reader))
         return take_what_is_left(reader);
-    atomic_fetch_add(&reader->source->read, next->at - at);
+    takeover_note_read(reader->source, decoding->open, (int64_t)(next->at - at), 0);
+    decoding->noted = next->at;
     return 1;
 }

@@ -40,7 +40,7 @@ void units_free(struct units *units)
 static bool is_serial(const struct input *input, const struct codec_unit *unit,
                       enum unit_extent extent)
 {
-    if (unit->memory > UNITS_MEMORY_MAX)
+    if (unit->memory > input->unit_memory)
         return true;
     return extent == UNIT_WHOLE && unit->content == UNIT_UNSIZED && input_needs_positions(input);
 }

@@ -1,5 +1,6 @@
 #include "cost.h"
 
+#include <math.h>
 #include <stdatomic.h>
 
 #define MEMORY 16 /* chunks, roughly, that a mean is taken over */
@@ -42,6 +43,16 @@ double costs_counting_share(const struct costs *costs)
 bool costs_prefer_gpu(const struct costs *costs, unsigned feeders)
 {
     return feeders < FEEDERS_ALWAYS || atomic_load(&costs->gpu) <= atomic_load(&costs->cpu);
+}
+
+double costs_decoding_saves(const struct undecoded_offer *offer, double rate, double start)
+{
+    if (offer->rate <= 0)
+        return HUGE_VAL; /* nothing is known of anything better */
+    double again = rate > 0 ? offer->again / rate : 0;
+    double byte = 1 / offer->rate - (rate > 0 ? 1 / rate : 0);
+    double unit = offer->unit_left * byte - again;
+    return unit < 0 ? unit : offer->left * byte - again - start;
 }
 
 /* Assumes that a worker that only feeds the GPU reads as fast as one that also counts, so that each

@@ -3,6 +3,8 @@
 #ifndef GPUHISTO_COST_H
 #define GPUHISTO_COST_H
 
+#include "src/input/source.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -32,6 +34,11 @@ double costs_counting_share(const struct costs *costs);
 /* Whether a worker's next piece of a file should go to the GPU, while `feeders` other workers have
  * one that does. */
 bool costs_prefer_gpu(const struct costs *costs, unsigned feeders);
+
+/* Seconds that a GPU saves that decompresses `rate` bytes of content a second (0: any number at
+ * once), after `start` seconds, if it takes what is offered; negative: it should not. Nothing is
+ * lost by waiting for the next unit where that comes sooner than what would be done again. */
+double costs_decoding_saves(const struct undecoded_offer *offer, double rate, double start);
 
 /* Seconds that a GPU would save if it was opened now and ready after `start` seconds: `left` bytes
  * of files are still to come, and without it `workers` workers count `rate` bytes a second. May be

@@ -192,6 +192,21 @@ void handover_restart_rate(struct handover *handover, uint64_t bytes)
     atomic_store(&handover->rate_begin, clock_seconds_since(&handover->begin));
 }
 
+/* Whether a GPU pays that decompresses what is left. FILEs that are being decompressed when it is
+ * ready are begun anew, so all may come again that was decompressed so far. */
+static bool handover_decoding_pays(struct handover *handover, double rate)
+{
+    const struct pool_tuning *tuning = &handover->options->tuning;
+    const struct source_content content = source_content(handover->source);
+    const struct undecoded_offer offer = {
+        .again = content.done, .unit_left = content.left, .left = content.left, .rate = rate};
+    if (content.left <= 0)
+        return false;
+    double saved = costs_decoding_saves(&offer, tuning->decoding_rate,
+                                        tuning->gpu_start + tuning->decoding_start);
+    return saved >= tuning->break_even;
+}
+
 static bool handover_gpu_pays(struct handover *handover, enum flow flow, uint64_t bytes,
                               unsigned workers)
 {
@@ -201,8 +216,16 @@ static bool handover_gpu_pays(struct handover *handover, enum flow flow, uint64_
     if (now - rate_begin < handover_ask_seconds(handover))
         return false;
     double rate = (double)(bytes - atomic_load(&handover->rate_base)) / (now - rate_begin);
+    atomic_store(&handover->rate, rate);
+    if (flow != FLOW_FILE && now >= tuning->stream_break_even &&
+        handover_counting_is_dear(handover))
+        return true;
+    if (flow == FLOW_DECODED && handover_decoding_pays(handover, rate)) {
+        atomic_store(&handover->gpu_for_decoding, true);
+        return true;
+    }
     if (flow != FLOW_FILE)
-        return now >= tuning->stream_break_even && handover_counting_is_dear(handover);
+        return false;
     double saved = costs_gpu_saves(&handover->costs, (double)source_left(handover->source), rate,
                                    workers, tuning->gpu_start);
     return saved >= tuning->break_even;
@@ -218,7 +241,11 @@ void handover_consider(struct handover *handover, enum flow flow, uint64_t bytes
     if (!handover_gpu_pays(handover, flow, bytes, workers) ||
         atomic_exchange(&handover->opening, true))
         return;
-    handover_start_opener(handover, handover_slots(handover, flow != FLOW_PIPE));
+    const unsigned slots = handover_slots(handover, flow != FLOW_PIPE);
+    if (handover->options->tuning.opens_at_once)
+        handover_open(handover, slots);
+    else
+        handover_start_opener(handover, slots);
 }
 
 /* --- which engine gets a chunk --- */
@@ -233,16 +260,18 @@ static bool handover_feeds_gpu(struct handover *handover)
            costs_prefer_gpu(&handover->costs, atomic_load(&handover->feeders));
 }
 
-/* What comes through a pipe goes wholly to the GPU once there is one, and so does zstd data: the
- * cores have enough to do with decompressing it. */
+/* What comes through a pipe goes wholly to the GPU once there is one, and so do decompressed data:
+ * the cores have enough to do with decompressing them. But if the GPU is there to decompress, what
+ * the cores decompress beside it is counted by them, from their caches. */
 struct chunk *handover_choose(void *arg, enum flow flow)
 {
     struct handover *handover = arg;
     bool only_gpu = handover->options->device == DEVICE_GPU;
     struct engine *gpu = handover_gpu(handover);
+    bool is_own = flow == FLOW_DECODED && atomic_load(&handover->gpu_for_decoding);
     bool wait = only_gpu || flow != FLOW_FILE;
     struct chunk *chunk = NULL;
-    if (gpu && (wait || handover_feeds_gpu(handover)))
+    if (gpu && !is_own && (wait || handover_feeds_gpu(handover)))
         chunk = engine_acquire(gpu, wait);
     if (chunk && flow == FLOW_FILE)
         atomic_fetch_add(&handover->feeders, 1);
@@ -253,9 +282,28 @@ struct chunk *handover_choose(void *arg, enum flow flow)
     return chunk;
 }
 
-struct engine *handover_undecoder(void *arg)
+/* Whether the numbers so far are one and the same, which is looked for only where the CPU counts.
+ */
+static bool handover_seeks_constant(const struct handover *handover)
 {
-    return handover_gpu(arg);
+    const struct pool_options *options = handover->options;
+    return options->device == DEVICE_AUTO && options->constant && constant_holds(options->constant);
+}
+
+struct engine *handover_undecoder(void *arg, const struct undecoded_offer *offer)
+{
+    struct handover *handover = arg;
+    const struct pool_tuning *tuning = &handover->options->tuning;
+    struct engine *gpu = handover_gpu(handover);
+    if (!gpu || !gpu->ops->undecoded->is_free(gpu) || handover_seeks_constant(handover))
+        return NULL;
+    if (!offer)
+        return gpu;
+    struct undecoded_offer known = *offer;
+    if (known.rate <= 0)
+        known.rate = atomic_load(&handover->rate);
+    return costs_decoding_saves(&known, tuning->decoding_rate, tuning->decoding_start) >= 0 ? gpu
+                                                                                            : NULL;
 }
 
 int handover_submit(struct handover *handover, struct chunk *chunk, enum flow flow, double begin)

@@ -30,10 +30,13 @@ struct handover {
     _Atomic(struct engine *) gpu; /* of all GPUs (gpu_group.h); NULL until its slots are there */
     double gpu_ready;             /* when that was, in seconds since begin; written before gpu */
     atomic_uint feeders;          /* workers with a piece of a file that goes to the GPU */
+    atomic_bool
+        gpu_for_decoding; /* it was opened to decompress: cores count what they decompress */
 
     _Atomic double next_ask;    /* when to ask again whether a GPU pays, in seconds since begin */
     _Atomic uint64_t rate_base; /* bytes read until rate_begin, when there were enough workers: */
     _Atomic double rate_begin;  /* the rate before does not tell what all of them do */
+    _Atomic double rate;        /* bytes a second that the workers have read, without a GPU */
 
     pthread_mutex_t lock; /* guards refused */
     struct reason refused;
@@ -63,8 +66,8 @@ void handover_restart_rate(struct handover *handover, uint64_t bytes);
  * only, and lost it. Takes a struct handover. Any thread. */
 struct chunk *handover_choose(void *handover, enum flow flow);
 
-/* The GPU's engine, if it is to decompress by itself, as source.h says. Any thread. */
-struct engine *handover_undecoder(void *handover);
+/* The GPU's engine, if it is to decompress by itself, as source.h says of a sink. Any thread. */
+struct engine *handover_undecoder(void *handover, const struct undecoded_offer *offer);
 
 /* Has the chunk counted, and learns what that cost; the reader began with it `begin` seconds after
  * handover->begin. 0, or -1 once the GPU is lost and may not be replaced. Any thread. */

@@ -396,8 +396,8 @@ static void go_through_starts(const struct file *file, const struct histogram *h
                               size_t frame)
 {
     struct run run = {.file = file, .histogram = histogram, .fallback = true};
-    const size_t places[] = {
-        0, 9, frame - 1, frame, 131072, 131081, 400000, file->size / 2, file->size - 9, file->size};
+    const size_t places[] = {0,      9,      frame - 1,      frame,          131072,
+                             131081, 400000, file->size / 2, file->size - 9, file->size};
     for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
         begin_within(&run, frame, places[i] < file->size ? places[i] : file->size);
         run.is_stream = i % 2;

@@ -106,8 +106,9 @@ static struct chunk *choose(void *arg, enum flow flow)
     return chunk || !run->fallback ? chunk : engine_acquire(cpu, true);
 }
 
-static struct engine *undecoder(void *arg)
+static struct engine *undecoder(void *arg, const struct undecoded_offer *offer)
 {
+    (void)offer;
     return ((struct run *)arg)->is_alone ? NULL : gpu;
 }
 
