@@ -96,6 +96,7 @@ unit_tests = \
 	tests/unit/test_binning \
 	tests/unit/test_digits \
 	tests/unit/test_byte_masks \
+	tests/unit/test_cost \
 	tests/unit/test_count \
 	tests/unit/test_diag \
 	tests/unit/test_fields \
@@ -127,6 +128,7 @@ with_device = tests/helpers/libhelpers.a libgpuhisto.a $(device) libhistogram.a 
 tests_unit_test_binning_LDADD = $(libraries) -lm
 tests_unit_test_digits_LDADD = $(libraries) -lm
 tests_unit_test_byte_masks_LDADD = $(libraries)
+tests_unit_test_cost_LDADD = $(libraries) -lm
 tests_unit_test_count_LDADD = $(libraries)
 tests_unit_test_diag_LDADD = $(libraries)
 tests_unit_test_fields_LDADD = $(libraries)
@@ -255,7 +257,7 @@ scripts = \
 	tests/cli/ranges_emulated.sh tests/cli/setup.sh tests/cli/signals.sh tests/cli/slurm.sh \
 	tests/cli/sources.sh \
 	tests/cli/sources_emulated.sh tests/cli/startup.sh tests/cli/stats.sh tests/cli/values.sh tests/cli/values_emulated.sh \
-	tests/cli/undecoded_emulated.sh \
+	tests/cli/takeover_emulated.sh tests/cli/undecoded_emulated.sh \
 	tests/cli/values_gpu.sh tests/cli/zstd.sh tests/cli/zstd_emulated.sh
 
 TESTS = $(unit_tests) $(device_tests) $(emulated_tests) $(scripts)

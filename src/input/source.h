@@ -39,6 +39,7 @@ struct undecoded_offer {
     double unit_left; /* what is left of that unit: after it the FILE can be had without `again` */
     double left;      /* what is left of the FILE; HUGE_VAL: not known */
     double rate;      /* bytes a second at which that comes otherwise; 0: not measured */
+    bool is_last;     /* no other FILE is left to be begun: readers have nothing else to do */
 };
 
 /* Where chunks go. Any thread calls its functions. */

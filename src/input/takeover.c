@@ -85,7 +85,8 @@ struct engine *takeover_engine(struct reader *reader, const struct source_sink *
                                const struct open_input *open)
 {
     const struct input *input = &open->input;
-    struct undecoded_offer offer = {.left = HUGE_VAL};
+    const struct source *source = reader->source;
+    struct undecoded_offer offer = {.left = HUGE_VAL, .is_last = source->opened == source->count};
     if (input->regular)
         offer.left =
             (double)(input->opened_size - input->units.offset) * content_ratio(reader->source);

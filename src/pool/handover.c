@@ -217,6 +217,7 @@ static bool handover_gpu_pays(struct handover *handover, enum flow flow, uint64_
         return false;
     double rate = (double)(bytes - atomic_load(&handover->rate_base)) / (now - rate_begin);
     atomic_store(&handover->rate, rate);
+    atomic_store(&handover->worker_rate, rate / workers);
     if (flow != FLOW_FILE && now >= tuning->stream_break_even &&
         handover_counting_is_dear(handover))
         return true;
@@ -300,8 +301,8 @@ struct engine *handover_undecoder(void *arg, const struct undecoded_offer *offer
     if (!offer)
         return gpu;
     struct undecoded_offer known = *offer;
-    if (known.rate <= 0)
-        known.rate = atomic_load(&handover->rate);
+    if (known.rate <= 0) /* all decompress the last FILE, if it has many frames */
+        known.rate = atomic_load(offer->is_last ? &handover->rate : &handover->worker_rate);
     return costs_decoding_saves(&known, tuning->decoding_rate, tuning->decoding_start) >= 0 ? gpu
                                                                                             : NULL;
 }

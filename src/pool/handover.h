@@ -36,7 +36,8 @@ struct handover {
     _Atomic double next_ask;    /* when to ask again whether a GPU pays, in seconds since begin */
     _Atomic uint64_t rate_base; /* bytes read until rate_begin, when there were enough workers: */
     _Atomic double rate_begin;  /* the rate before does not tell what all of them do */
-    _Atomic double rate;        /* bytes a second that the workers have read, without a GPU */
+    _Atomic double rate;        /* bytes a second that the workers have read, without a GPU, */
+    _Atomic double worker_rate; /* and one of them */
 
     pthread_mutex_t lock; /* guards refused */
     struct reason refused;

@@ -1,0 +1,152 @@
+#!/bin/sh
+# --device=auto, where the emulated GPU takes compressed FILEs over that libzstd has begun.
+. "${srcdir:-.}/tests/helpers/emulated.sh"
+ENGINE="--device=auto --chunk-size=16K"
+. "${srcdir:-.}/tests/helpers/lib.sh"
+
+watch_over 300
+
+zstd()
+{
+    "$HELPERS/make_zstd" "$@"
+}
+
+# taken BYTES OPTION...: runs with options, one thread if none is said; the GPU comes after so many bytes.
+taken()
+{
+    after=$1
+    shift
+    run_as env GPUHISTO_HAND_OVER="$after" "$GPUHISTO" $ENGINE "$@"
+}
+
+# by_both CASE: the last run, with --timing, counted what is in table, and the GPU decompressed some of it.
+by_both()
+{
+    same "$1" table out
+    check "$1: by the GPU" grep -q 'gpu: decompressing takes' err
+    check "$1: by the CPU, too" grep -qE "^gpuhisto: cpu: [1-9]" err
+}
+
+data text 300000 >in
+zstd -c <in >one.zst
+zstd -f 3000 -c <in >many.zst
+"$GPUHISTO" --device=cpu -b in >table
+for file in one.zst many.zst; do
+    for after in 1 20000 100000 200000; do
+        taken $after -b --threads=1 --timing $file
+        by_both "$file, after $after bytes"
+    done
+done
+"$GPUHISTO" --device=cpu -b in in >table
+taken 20000 -b --threads=1 --timing one.zst many.zst
+by_both "several FILEs"
+taken 20000 -b one.zst many.zst
+counts "several FILEs, side by side" table
+"$GPUHISTO" --device=cpu -b --each one.zst many.zst >table
+taken 20000 -b --each one.zst many.zst
+counts "--each" table
+
+# Standard input that is a file, and stands in the middle of it.
+"$GPUHISTO" --device=cpu -b in >table
+{ printf 'not zstd data' && cat one.zst; } >shifted
+{ head -c 13 >dropped && taken 20000 -b --threads=1 --timing; } <shifted
+by_both "standard input"
+
+# --- text: the line of the first token that is not a number ---
+
+seq 1 40000 >numbers
+sed '35000s/.*/many/' numbers >tokens
+for frame in "-n" "-f 3000"; do
+    zstd $frame -c <tokens >tokens.zst
+    "$GPUHISTO" --device=cpu -n tokens >table 2>/dev/null
+    for after in 1 50000 150000; do
+        taken $after -n --threads=1 tokens.zst
+        same "numbers, zstd $frame, after $after bytes" table out
+        check "numbers, zstd $frame, after $after bytes: the line" \
+            grep -q "tokens.zst: line 35000: 'many' is not a number" err
+        taken $after -n --threads=1 --invalid=error tokens.zst
+        refuses "numbers, zstd $frame, after $after bytes, --invalid=error" 1 "line 35000: 'many' is not a number"
+    done
+done
+
+# A token that is longer than the frames that it is in, again and again: there is no place to begin.
+awk 'BEGIN { for (i = 0; i < 300; i++) printf "%0200d\n", i }' >long
+zstd -f 20 <long >long.zst
+"$GPUHISTO" --device=cpu -n long >table
+taken 1 -n --threads=1 long.zst
+counts "records over many frames" table
+seq 100000 100499 | tr '\n' ' ' | tr -d ' ' >unbroken
+{ cat unbroken && echo && cat numbers; } >late
+zstd -n -c <late >late.zst
+"$GPUHISTO" --device=cpu -n late >table 2>/dev/null
+taken 1 -n --threads=1 late.zst
+same "no record ends in the first chunks" table out
+
+# Numbers that are one and the same are looked for by the CPU alone.
+yes 7 | head -n 50000 >equal
+zstd -n <equal >equal.zst
+"$GPUHISTO" --device=cpu -n -B 10 equal >table
+taken 1 -n -B 10 equal.zst
+counts "one number, again and again" table
+
+# --- values ---
+
+for values in "--values=u16 -B 16 --min=0 --max=65536" "--values=u24 -B 16 --min=0 --max=16777216"; do
+    "$GPUHISTO" --device=cpu $values in >table
+    for file in one.zst many.zst; do
+        taken 20000 $values --threads=1 $file
+        counts "$values, $file" table
+    done
+done
+
+# --- shares, ranges, limits ---
+
+for part in 1/3 2/3 3/3; do
+    for file in one.zst many.zst tokens.zst; do
+        mode=-b && [ $file = tokens.zst ] && mode=-n
+        "$GPUHISTO" --device=cpu $mode --part=$part $file >table 2>/dev/null
+        taken 5000 $mode --part=$part --threads=1 $file
+        same "--part=$part $file" table out
+    done
+done
+"$GPUHISTO" --device=cpu -b --skip=1000 --length=200000 one.zst >table
+taken 1 -b --skip=1000 --length=200000 --timing one.zst
+same "a range" table out
+refute "a range: not by the GPU" grep -q 'gpu: decompressing takes' err
+zstd -w 20 -n <in >window.zst
+"$GPUHISTO" --device=cpu -b in >table
+taken 20000 -b --memlimit=1M --threads=1 --timing window.zst
+by_both "a window as large as may be"
+zstd -w 27 -n <in >window.zst
+taken 20000 -b --threads=1 window.zst
+counts "a window that the device does not take" table
+
+# --- what is wrong with the data is found ---
+
+size=$(wc -c <one.zst)
+for cut in 1 4 5 1000; do
+    head -c -$cut one.zst >bad.zst
+    taken 20000 -b --threads=1 bad.zst
+    refuses "$cut bytes are missing" 1 "bad.zst: truncated zstd data, at byte $((size - cut))"
+done
+for place in $((size / 2)) $((size - 1)); do
+    { head -c $((place - 1)) one.zst && printf '\252' && tail -c +$((place + 1)) one.zst; } >bad.zst
+    taken 20000 -b --threads=1 bad.zst
+    refuses "damage at byte $place" 1 "bad.zst: corrupt zstd data" ", at byte 0"
+done
+{ cat one.zst && printf garbage; } >bad.zst
+taken 20000 -b --threads=1 bad.zst
+refuses "garbage after it" 1 "bad.zst: not zstd data" ", at byte $size"
+
+# --- a device that is lost ---
+
+"$GPUHISTO" --device=cpu -b in >table
+for call in 1 3 5 8 12 20; do
+    for file in one.zst many.zst; do
+        run_as env GPUHISTO_HAND_OVER=50000 GPUHISTO_FAULT=error:$call "$GPUHISTO" $ENGINE -b --threads=1 $file
+        same "$file, call $call fails" table out
+        check "$file, call $call fails: one warning" [ "$(wc -l <err)" -le 1 ]
+    done
+done
+
+summary

@@ -1,0 +1,55 @@
+/* When a GPU that decompresses saves time: rules of src/pool/cost.c. */
+#include "src/pool/cost.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#define GPU 15e9
+#define CORE 1e9
+#define START 0.25
+
+static unsigned cases, wrong;
+
+static void check(const char *what, struct undecoded_offer offer, double rate, double start,
+                  bool expected)
+{
+    double saved = costs_decoding_saves(&offer, rate, start);
+    cases++;
+    if (!isnan(saved) && (saved >= 0) == expected)
+        return;
+    wrong++;
+    fprintf(stderr, "%s: saves %g s\n", what, saved);
+}
+
+/* A FILE of one frame, of which `done` bytes of content came from a core so far. */
+static struct undecoded_offer frame(double done, double left)
+{
+    return (struct undecoded_offer){.again = done, .unit_left = left, .left = left, .rate = CORE};
+}
+
+int main(void)
+{
+    check("16 GB", frame(0, 16e9), GPU, START, true);
+    check("1 GB, a quarter of it done", frame(0.25e9, 0.75e9), GPU, START, true);
+    check("0.1 GB", frame(0, 0.1e9), GPU, START, false);
+    check("a GPU that is open, 0.1 GB", frame(0, 0.1e9), GPU, 0.01, true);
+    check("the same, 5 MB", frame(0, 5e6), GPU, 0.01, false);
+    check("the end of 16 GB", frame(15.5e9, 0.5e9), GPU, START, false);
+    check("a GPU that is open, the end of 16 GB", frame(15.5e9, 0.5e9), GPU, 0.01, false);
+    check("the same, a bit before", frame(14e9, 2e9), GPU, 0.01, true);
+    check("cores that are faster", (struct undecoded_offer){.left = 1e12, .rate = 20e9}, GPU, START,
+          false);
+    check("the next frame comes soon",
+          (struct undecoded_offer){.again = 1e9, .unit_left = 1e6, .left = 1e10, .rate = CORE}, GPU,
+          0.01, false);
+    check("here it is", (struct undecoded_offer){.left = 1e10, .rate = CORE}, GPU, 0.01, true);
+    check("no end in sight", (struct undecoded_offer){.left = HUGE_VAL, .rate = CORE}, GPU, START,
+          true);
+    check("the same, and cores that are faster",
+          (struct undecoded_offer){.left = HUGE_VAL, .rate = 20e9}, GPU, START, false);
+    check("a rate that was not measured", (struct undecoded_offer){.left = 1}, GPU, START, true);
+    check("a GPU that takes no time", frame(1e9, 1), 0, 0, true);
+    check("nothing is left", frame(1e9, 0), GPU, 0, false);
+    printf("%u cases, %u wrong\n", cases, wrong);
+    return wrong != 0;
+}
