@@ -132,6 +132,8 @@ static void handover_open(struct handover *handover, unsigned slots)
 {
     struct reason why = {""};
     struct engine *gpu = handover_open_group(handover, slots, &why);
+    if (gpu && atomic_load(&handover->gpu_for_decoding))
+        gpu->ops->undecoded->prepare(gpu);
     if (gpu)
         handover->gpu_ready = clock_seconds_since(&handover->begin);
     else
