@@ -29,10 +29,13 @@ static bool is_suitable_file(const struct input *input)
            has_whole_records(input);
 }
 
+/* Whether a stream can be given from what was not handed out on: where it begins, or where a unit
+ * does, if no record can be cut there. */
 static bool is_suitable_stream(const struct input *input)
 {
+    bool is_untouched = input->taken == input->units.len && input->units.offset == 0;
     return !input->regular && !input_is_serial(input) && !content_is_partial(&input->range) &&
-           !input->has_header && input->taken == input->units.len && input->units.offset == 0;
+           !input->has_header && (is_untouched || input->records.size == 1);
 }
 
 /* Whether nothing but its bytes need be known of the FILE. What an engine left is not given to it
@@ -44,8 +47,8 @@ static bool is_suitable(const struct open_input *open)
            (is_suitable_file(input) || is_suitable_stream(input));
 }
 
-/* Begins to keep a stream with its first bytes, which are waited for if none was read to recognise
- * it. Whether there are some. */
+/* Begins to keep a stream with what was not handed out, or the next bytes, which are waited for.
+ * Whether there are some. */
 static bool keep_stream(struct input *input)
 {
     struct units *first = &input->units;
@@ -54,6 +57,7 @@ static bool keep_stream(struct input *input)
         ssize_t got = input_take(input, first->data, first->cap, &why);
         first->len = got > 0 ? (size_t)got : 0;
     }
+    input->kept.begin = input->kept.end = first->offset;
     if (first->len == 0 || kept_add(&input->kept, first->data, first->len) != 0) {
         kept_free(&input->kept);
         return false;
@@ -73,7 +77,7 @@ bool undecoded_take(struct reader *reader, const struct source_sink *sink)
     struct engine *engine = takeover_engine(reader, sink, open);
     if (!engine || (!input->regular && !keep_stream(input)))
         return false;
-    const uint64_t begin = input->regular ? input->taken : 0;
+    const uint64_t begin = input->regular ? input->taken : input->units.offset;
     const struct undecoded_start start = {.offset = begin,
                                           .memlimit = source->options.decoding.memlimit};
     struct chunk *chunk = engine->ops->undecoded->begin(engine, coding, &start);

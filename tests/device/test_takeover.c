@@ -46,7 +46,8 @@ struct run {
     const struct form *form;
     unsigned threads;
     unsigned after; /* chunks, the engine may begin */
-    size_t batch;   /* bytes of compressed units that a reader takes; 0: as many as usual */
+    bool is_pipe;
+    size_t batch; /* bytes of compressed units that a reader takes; 0: as many as usual */
     bool fallback;
     bool is_alone; /* there is no engine: what is right */
     struct fault_plan plan;
@@ -76,10 +77,11 @@ static void complain(const struct run *run, const char *what, const char *why)
 {
     if (wrong++ < 20)
         fprintf(stderr,
-                "%s (%s): %s, form %u, %u threads, after %u chunks, batches of %zu, fault %d at "
+                "%s (%s): %s, form %u, %u threads, pipe %d, after %u chunks, batches of %zu, fault "
+                "%d at "
                 "%u%s\n",
                 what, why, run->histogram->mode->name, (unsigned)(run->form - forms), run->threads,
-                run->after, run->batch, run->plan.fault, run->plan.at,
+                run->is_pipe, run->after, run->batch, run->plan.fault, run->plan.at,
                 run->fallback ? "" : ", nothing replaces the device");
 }
 
@@ -143,20 +145,60 @@ static int work_side_by_side(struct run *run, struct source *source)
     return rc;
 }
 
-static int count_file(struct run *run, struct reason *why)
+struct feed {
+    const char *name;
+    int fd;
+};
+
+/* Writes a file into a pipe. */
+static void *feed_pipe(void *arg)
 {
-    bool is_text = run->histogram->mode->is_text;
-    char *operand = (char *)(uintptr_t)run->form->names[is_text ? TEXT : VALUES];
+    const struct feed *feed = arg;
+    char piece[4096];
+    FILE *file = need(fopen(feed->name, "r"));
+    for (size_t got; (got = fread(piece, 1, sizeof piece, file)) > 0;)
+        if (write(feed->fd, piece, got) != (ssize_t)got)
+            break;
+    fclose(file);
+    close(feed->fd);
+    return NULL;
+}
+
+static int count_operand(struct run *run, char *operand, struct reason *why)
+{
     const struct input_options options = {.decoding.memlimit = 1 << 27,
                                           .batch_size = run->batch,
                                           .unit_memory = UNIT_MEMORY,
                                           .record_size = records_size(run->histogram)};
     struct source *source = need(source_open(&operand, 1, &options));
-    atomic_store(&submitted, 0);
     int rc = work_side_by_side(run, source);
     const char *error = source_error(source);
     reason_set(why, "%s", error ? error : "");
     source_close(source);
+    return rc;
+}
+
+static int count_file(struct run *run, struct reason *why)
+{
+    bool is_text = run->histogram->mode->is_text;
+    char *operand = (char *)(uintptr_t)run->form->names[is_text ? TEXT : VALUES];
+    char pipe_name[32], rest[4096];
+    int ends[2];
+    pthread_t feeder;
+    atomic_store(&submitted, 0);
+    if (!run->is_pipe)
+        return count_operand(run, operand, why);
+    if (pipe(ends) != 0)
+        need(NULL);
+    struct feed feed = {operand, ends[1]};
+    if (pthread_create(&feeder, NULL, feed_pipe, &feed) != 0)
+        need(NULL);
+    snprintf(pipe_name, sizeof pipe_name, "/dev/fd/%d", ends[0]);
+    int rc = count_operand(run, pipe_name, why);
+    while (read(ends[0], rest, sizeof rest) > 0)
+        continue;
+    pthread_join(feeder, NULL);
+    close(ends[0]);
     return rc;
 }
 
@@ -248,7 +290,7 @@ static void take_over_everywhere(struct run run)
     const unsigned before = shared;
     for (run.after = 0; run.after <= CHUNKS; run.after += step)
         check_run(run);
-    if (shared == before)
+    if (shared == before && !run.is_pipe)
         complain(&run, "never taken over", "");
 }
 
@@ -268,6 +310,24 @@ static void fail_everywhere(struct run run, unsigned most)
     check_run(run);
 }
 
+/* A pipe whose frames readers decode side by side. */
+static void go_through_pipe(const struct histogram *histogram, const struct form *form,
+                            unsigned threads)
+{
+    const unsigned before = shared;
+    struct run run = {.histogram = histogram,
+                      .form = form,
+                      .threads = threads,
+                      .is_pipe = true,
+                      .batch = 3000,
+                      .fallback = true};
+    take_over_everywhere(run);
+    if (shared == before && histogram_sample_size(histogram) == 1)
+        complain(&run, "never taken over", "");
+    run.after = 5;
+    fail_everywhere(run, 8);
+}
+
 static void go_through(const struct histogram *histogram, const struct form *form, unsigned threads)
 {
     struct run run = {.histogram = histogram,
@@ -277,7 +337,7 @@ static void go_through(const struct histogram *histogram, const struct form *for
                       .fallback = true};
     take_over_everywhere(run);
     run.after = 1 + random_below(CHUNKS - 1);
-    fail_everywhere(run, 16);
+    fail_everywhere(run, 10);
     run.fallback = false;
     run.plan = (struct fault_plan){.fault = FAULT_NONE};
     fail_everywhere(run, 4);
@@ -340,6 +400,8 @@ int main(void)
             for (unsigned threads = 1; threads <= THREADS_MAX; threads++)
                 if (!scale_is_small_or_slow() || (i + mode) % 3 + 1 == threads)
                     go_through(&counted_modes[mode], &forms[i], threads);
+    for (unsigned mode = 0; mode < 4; mode++)
+        go_through_pipe(&counted_modes[mode], &forms[3], 1 + mode % 2);
     for (unsigned i = 0; i < FORMS; i++)
         for (unsigned kind = 0; kind < KINDS; kind++)
             unlink(forms[i].names[kind]);

@@ -295,7 +295,7 @@ int main(void)
         run.fallback = true;
         fail_everywhere(run, 16);
         run.kept_most = 3000;
-        fail_everywhere(run, 6);
+        fail_everywhere(run, 16);
         run.fallback = false;
         run.kept_most = 0;
         fail_everywhere(run, 4);
