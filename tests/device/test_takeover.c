@@ -290,7 +290,7 @@ static void take_over_everywhere(struct run run)
     const unsigned before = shared;
     for (run.after = 0; run.after <= CHUNKS; run.after += step)
         check_run(run);
-    if (shared == before && !run.is_pipe)
+    if (shared == before && !run.is_pipe && !scale_is_slow())
         complain(&run, "never taken over", "");
 }
 
@@ -322,7 +322,7 @@ static void go_through_pipe(const struct histogram *histogram, const struct form
                       .batch = 3000,
                       .fallback = true};
     take_over_everywhere(run);
-    if (shared == before && histogram_sample_size(histogram) == 1)
+    if (shared == before && histogram_sample_size(histogram) == 1 && !scale_is_slow())
         complain(&run, "never taken over", "");
     run.after = 5;
     fail_everywhere(run, 8);
@@ -410,5 +410,6 @@ int main(void)
            runs, struck, taken, shared, exact, refused, wrong);
     fflush(stdout);
     /* Lost devices are left as they are: no leak check. */
-    _exit(wrong != 0 || struck == 0 || taken < runs / 4);
+    bool has_gone_through = taken > runs / 4 || scale_is_slow(); /* few devices decompress then */
+    _exit(wrong != 0 || struck == 0 || !has_gone_through);
 }
