@@ -149,4 +149,19 @@ for call in 1 3 5 8 12 20; do
     done
 done
 
+# After batches that were counted: the rest of the frame is decoded again, by libzstd.
+data text 1000000 >in
+zstd -c <in >one.zst
+"$GPUHISTO" --device=cpu -b in >table
+lost=0
+for call in 10 20 30 40 50 60 70 80; do
+    run_as env GPUHISTO_HAND_OVER=50000 GPUHISTO_FAULT=error:$call "$GPUHISTO" $ENGINE -b --threads=1 one.zst
+    same "many batches, call $call fails" table out
+    lost=$((lost + $(grep -c 'warning' err)))
+done
+check "many batches: the device was lost" [ $lost -gt 0 ]
+run_as env GPUHISTO_HAND_OVER=50000 GPUHISTO_FAULT=wrong:2 "$GPUHISTO" $ENGINE -b --threads=1 one.zst
+same "many batches, a snapshot that is wrong" table out
+check "many batches, a snapshot that is wrong: one warning" [ "$(grep -c 'warning' err)" -eq 1 ]
+
 summary
