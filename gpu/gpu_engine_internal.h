@@ -23,7 +23,8 @@ struct gpu_engine {
     struct snapshots snapshots;
     struct recovery recovery;
     struct decompression decompression;
-    atomic_bool is_taken; /* a FILE is being decompressed, or none ever can be; not under the lock */
+    atomic_bool
+        is_taken; /* a FILE is being decompressed, or none ever can be; not under the lock */
     struct timespec progress; /* when the device last finished something or was idle */
     struct gpu_times times;
 };

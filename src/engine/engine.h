@@ -19,7 +19,7 @@ struct lines;
 struct undecoded_rest {
     bool is_left;    /* the FILE is to be decoded from `offset` on; otherwise it ends there */
     uint64_t offset; /* where a unit begins, bytes into the FILE; */
-    uint64_t skip;   /* bytes of content after that which were counted, by whomever */
+    uint64_t skip;   /* bytes of content after that which were counted, here or before */
     uint64_t index;  /* of the chunk that comes next, as in struct position */
     uint64_t bytes;  /* of content that the engine counted */
     bool is_wrong;   /* content of the unit at `offset` was counted, but did not have the checksum

@@ -225,8 +225,8 @@ int input_open(struct input *input, const char *operand, const struct input_opti
     bool standard = strcmp(operand, "-") == 0;
     *input = (struct input){.name = standard ? "standard input" : operand,
                             .batch_size = options->batch_size,
-                            .unit_memory = options->unit_memory > 0 ? options->unit_memory
-                                                                    : UNITS_MEMORY_MAX,
+                            .unit_memory =
+                                options->unit_memory > 0 ? options->unit_memory : UNITS_MEMORY_MAX,
                             .content = &options->content,
                             .limit = UINT64_MAX,
                             .range = content_range_of(&options->content),
