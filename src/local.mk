@@ -94,6 +94,7 @@ gpuhisto_sources = src/run_share.c src/run_share.h \
 	src/input/undecoded.c \
 	src/input/unit_walk.c src/input/unit_walk.h \
 	src/input/units.c src/input/units.h \
+	src/input/wide_read.c src/input/wide_read.h \
 	src/merge/map_rows.c src/merge/map_rows.h \
 	src/merge/merge.c src/merge/merge.h \
 	src/merge/read_table.c src/merge/read_table.h \

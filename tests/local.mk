@@ -27,7 +27,7 @@ check-all:
 
 # Of a list of tests, those that start threads: what ThreadSanitizer has to see. The emulated GPU takes
 # minutes there for thousands of small chunks, so scripts of that are left to the other tests of it.
-threaded_tests = tests/unit/test_frames tests/unit/test_paged_counts tests/unit/test_text_cuts tests/device/test_gpu_engine tests/device/test_pool tests/device/test_undecoded \
+threaded_tests = tests/unit/test_frames tests/unit/test_wide_read tests/unit/test_paged_counts tests/unit/test_text_cuts tests/device/test_gpu_engine tests/device/test_pool tests/device/test_undecoded \
 	tests/cli/channels.sh tests/cli/compressed.sh tests/cli/counts.sh tests/cli/counts_auto.sh \
 	tests/cli/each.sh tests/cli/faults.sh tests/cli/faults_emulated.sh tests/cli/fields.sh tests/cli/gpus_emulated.sh tests/cli/interval.sh \
 	tests/cli/npy.sh tests/cli/numbers.sh tests/cli/part.sh tests/cli/progress.sh \
@@ -114,6 +114,7 @@ unit_tests = \
 	tests/unit/test_text_cuts \
 	tests/unit/test_values \
 	tests/unit/test_visible \
+	tests/unit/test_wide_read \
 	tests/unit/test_zstd_lay \
 	tests/unit/test_zstd_links
 check_PROGRAMS += $(unit_tests)
@@ -147,6 +148,8 @@ tests_unit_test_show_number_LDADD = $(libraries) -lm
 tests_unit_test_text_cuts_LDADD = $(with_device)
 tests_unit_test_values_LDADD = $(libraries)
 tests_unit_test_visible_LDADD = $(libraries)
+tests_unit_test_wide_read_LDADD = $(libraries)
+tests_unit_test_wide_read_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=pread
 tests_unit_test_zstd_lay_LDADD = $(libraries)
 tests_unit_test_zstd_links_LDADD = $(libraries)
 

@@ -1,12 +1,15 @@
 /* Compressed bytes to chunks: a reader takes a batch of units in its turn, and decodes it without.
  */
 #include "source_internal.h"
+#include "wide_read.h"
 
 void decoding_drop(struct decoding *decoding)
 {
     decoder_close(decoding->decoder);
     units_free(&decoding->units);
     records_close(&decoding->records);
+    wide_read_close(decoding->wide);
+    decoding->wide = NULL;
     decoding->decoder = NULL;
 }
 

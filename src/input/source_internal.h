@@ -89,6 +89,7 @@ struct decoding {
     struct engine *undecoder; /* decompresses the FILE by itself; NULL: this decoding does */
     struct chunk *undecoded;  /* its first chunk, still to be filled; or NULL */
     struct undecoded_next undecoded_next; /* what it wants next of the FILE */
+    struct wide_read *wide;               /* reads that, if it is a regular file; or NULL */
     uint64_t unit_offset;                 /* where in the FILE the current unit begins */
     uint64_t begin;   /* bytes of content before the current segment, likewise */
     uint64_t content; /* bytes that were decoded, of the current segment */
