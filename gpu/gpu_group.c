@@ -98,13 +98,13 @@ static void group_close(struct engine *engine)
 /* --- compressed FILEs: each GPU takes one at a time --- */
 
 static struct chunk *group_begin_undecoded(struct engine *engine, enum coding coding,
-                                           uint64_t offset, uint64_t memlimit)
+                                           uint64_t offset, uint64_t size, uint64_t memlimit)
 {
     struct gpu_group *group = group_of(engine);
     unsigned first = atomic_fetch_add(&group->turn, 1);
     for (unsigned i = 0; i < group->count && !gpu_group_failed(engine); i++) {
         struct engine *member = group->members[(first + i) % group->count];
-        struct chunk *chunk = member->ops->undecoded->begin(member, coding, offset, memlimit);
+        struct chunk *chunk = member->ops->undecoded->begin(member, coding, offset, size, memlimit);
         if (chunk)
             return chunk;
     }

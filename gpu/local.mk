@@ -16,7 +16,8 @@ gpu_engine_sources = \
 	gpu/recovery.c gpu/recovery.h \
 	gpu/slots.c gpu/slots.h \
 	gpu/snapshot.c gpu/snapshot.h \
-	gpu/decompression.c gpu/decompression.h gpu/decompression_memory.c
+	gpu/decompression.c gpu/decompression.h gpu/decompression_internal.h \
+	gpu/decompression_memory.c gpu/decompression_verdicts.c
 
 # zstd decompressed on the device: what the host lays, and the stages.
 gpu_zstd_sources = \

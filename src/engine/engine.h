@@ -39,11 +39,12 @@ struct undecoded_next {
 /* A compressed FILE whose bytes an engine takes as they are, decompresses and counts; one at a
  * time, by one thread, in order. */
 struct undecoded_ops {
-    /* Begins a FILE, at its byte `offset`, of which units that must keep more than `memlimit` bytes
-     * of content at hand are left. Memory for its first bytes, of the engine that all further calls
-     * go to (chunk->engine): this one, or a member of it; NULL: the engine cannot take it now. */
+    /* Begins a FILE, at its byte `offset`, after which `size` bytes come (0: nobody knows how
+     * many). Units that must keep more than `memlimit` bytes of content at hand are left. Memory
+     * for its first bytes, of the engine that all further calls go to (chunk->engine): this one, or
+     * a member of it; NULL: the engine cannot take it now. */
     struct chunk *(*begin)(struct engine *engine, enum coding coding, uint64_t offset,
-                           uint64_t memlimit);
+                           uint64_t size, uint64_t memlimit);
     /* Memory for further bytes. NULL: the engine can take no more of the FILE: settle. */
     struct chunk *(*acquire)(struct engine *engine);
     /* Takes a chunk, which begins where a unit does, or a link of one that the last chunk has

@@ -68,8 +68,9 @@ bool undecoded_take(struct reader *reader, const struct source_sink *sink)
     if (!engine || (!input->regular && !keep_stream(input)))
         return false;
     const uint64_t begin = input->regular ? input->taken : 0;
-    struct chunk *chunk =
-        engine->ops->undecoded->begin(engine, coding, begin, source->options.decoding.memlimit);
+    const uint64_t size = input->regular ? input->opened_size - begin : 0;
+    struct chunk *chunk = engine->ops->undecoded->begin(engine, coding, begin, size,
+                                                        source->options.decoding.memlimit);
     if (!chunk) {
         kept_free(&input->kept);
         return false;

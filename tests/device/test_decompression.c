@@ -20,10 +20,10 @@
 #define DEADLINE_MS 20000
 #define HUNG_DEADLINE_MS 50 /* of a device that never answers */
 
-/* Bytes of host memory that leave batches smaller than the device would have them; what these take
- * at most, and what larger ones take at least. */
-#define LITTLE_MEMORY ((uint64_t)6400 << 10)
-#define SMALL_BATCHES ((uint64_t)3 << 20)
+/* Bytes of host memory with which inputs are smaller than the device could take; what is taken then
+ * at most, and with larger ones at least. */
+#define LITTLE_MEMORY ((uint64_t)4000 << 10)
+#define SMALL_INPUTS ((uint64_t)600 << 10)
 
 /* A FILE, and what libzstd makes of it. */
 struct file {
@@ -171,7 +171,8 @@ static int give(struct engine *gpu, const struct run *run, struct undecoded_rest
 {
     const struct undecoded_ops *ops = gpu->ops->undecoded;
     const struct file *file = run->file;
-    struct chunk *chunk = ops->begin(gpu, CODING_ZSTD, 0, UINT64_MAX);
+    struct chunk *chunk =
+        ops->begin(gpu, CODING_ZSTD, 0, run->is_stream ? 0 : file->len, UINT64_MAX);
     struct undecoded_next next = {.is_wanted = true, .need = 1};
     uint64_t index = 0;
     size_t arrived = 0;
@@ -278,7 +279,7 @@ static void check_memory(const struct run *run, struct engine *gpu)
         fail(run, "more memory than is left");
     if ((memory.host > 0) != (memory.device > 0) || (memory.host > 0) != (memory.batch > 0))
         fail(run, "memory that is not known");
-    if (!run->is_refused && (memory.host == 0 || (memory.host < SMALL_BATCHES) != run->is_small))
+    if (!run->is_refused && (memory.host == 0 || (memory.host < SMALL_INPUTS) != run->is_small))
         fail(run, "memory that is not small");
     if (run->is_refused && memory.host > 0)
         fail(run, "memory that is not there");
