@@ -318,7 +318,8 @@ struct content_check *content_check_open(struct device *device, const struct con
     return NULL;
 }
 
-/* How many threads find something to do in a job. */
+/* How many threads find something to do in a job. Where it is one frame that goes on, one takes
+ * turns with the other: it copies while that one hashes. */
 static unsigned runs_of(const struct content_job *job)
 {
     uint32_t bytes = job->frame_ends[job->frames - 1];
@@ -344,12 +345,15 @@ static void count_frames(struct content_job *job)
 }
 
 /* Has as many threads as find something to do. */
-static void start_threads(struct content_check *check, unsigned runs)
+static void start_threads(struct content_check *check, const struct content_job *job)
 {
+    const unsigned most = frame_is_cut(job, job->next) && job->left == 1 ? 2 : CHECK_THREADS;
     pthread_mutex_lock(&check->lock);
-    const unsigned wanted = check->busy + runs;
+    unsigned wanted = check->busy + runs_of(job);
     pthread_mutex_unlock(&check->lock);
-    while (check->count < wanted && check->count < CHECK_THREADS && start_thread(check))
+    if (wanted > most)
+        wanted = most;
+    while (check->count < wanted && start_thread(check))
         continue;
 }
 
@@ -359,7 +363,7 @@ void content_check_begin(struct content_check *check, struct content_job *job)
     job->number = ++check->jobs;
     if (job->left == 0)
         return;
-    start_threads(check, runs_of(job));
+    start_threads(check, job);
     pthread_mutex_lock(&check->lock);
     if (check->newest)
         check->newest->after = job;

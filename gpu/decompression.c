@@ -1,9 +1,12 @@
 #include "decompression_internal.h"
 #include "src/engine/records.h"
 
-/* Blocks that keep the device busy. While it has one batch to decode, the next one is launched with
- * so many, and beside two when it is full. */
+/* Blocks that keep the device busy. While it decodes one batch, the next is launched with so many.
+ */
 #define BLOCKS_ENOUGH 1024
+
+/* Batches that were launched, and have no verdict yet. */
+#define DECODING_MOST 2
 
 /* --- the FILE --- */
 
@@ -104,12 +107,15 @@ static void append(struct decompression *decompression, struct decompression_bat
 }
 
 /* Has the batch that is laid decoded. A batch leaves for the next one what that takes over, content
- * too, so that one must be free. 1; 0: it is not; -1: the device is lost. */
+ * too, so that one must be free. No more than two are decoded at a time: one that was decoded is
+ * counted after those that were launched before its verdict was seen. 1; 0: it must wait; -1: the
+ * device is lost. */
 static int launch(struct decompression *decompression)
 {
     struct decompression_batch *batch = decompression->laying;
     const struct zstd_walk *walk = &decompression->walk;
-    if (decompression->batch[decompression->turn].state != DECOMPRESSION_FREE)
+    if (decompression->batch[decompression->turn].state != DECOMPRESSION_FREE ||
+        decompression->decoding_count >= DECODING_MOST)
         return 0;
     batch->slot.chunk.origin.at.index = decompression->laid_index++;
     batch->slot.chunk.origin.end = ENDS_NOTHING;

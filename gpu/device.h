@@ -117,7 +117,7 @@ struct device_decoding {
 int device_open_decoding(struct device *device, struct device_decoding *decoding);
 
 /* How many copies of each direction can be told apart while they are under way. */
-#define DEVICE_INPUTS 4
+#define DEVICE_INPUTS 3
 #define DEVICE_READS 20
 
 /* Enqueues the copy of compressed bytes to ZSTD_CARRY + at of a batch's memory. They must not

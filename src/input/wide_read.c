@@ -6,10 +6,10 @@
 #include <stdlib.h>
 
 /* What a thread reads at a time, bytes. */
-#define WIDE_PIECE ((size_t)1 << 20)
+#define WIDE_PIECE ((size_t)512 << 10)
 
 /* Parts shorter than this are not worth waking others for. */
-#define WIDE_LEAST (2 * WIDE_PIECE)
+#define WIDE_LEAST (4 * WIDE_PIECE)
 
 /* Threads beside the caller: eight fill more than the link to a GPU. */
 #define WIDE_THREADS 7

@@ -96,7 +96,7 @@ struct work {
     const unsigned char *from;
     uint64_t *to;
     int64_t begin;         // of content
-    bool begins;           // of a FILE, likewise
+    bool begins;           // of a FILE, likewise; of a read: it is to be wrong
     struct zstd_plan plan; // to be decoded
     struct zstd_verdict *verdict;
     uint32_t *frame_ends;
@@ -154,7 +154,7 @@ struct device {
     std::vector<memory> batch_memory;
     std::string why;
     bool lost = false;
-    unsigned snapshots = 0;
+    unsigned snapshots = 0, contents = 0; // calls
     std::atomic<bool> inside{false};
     unsigned pinned = 0;
 
@@ -180,14 +180,15 @@ namespace
 class seam_call
 {
   public:
-    explicit seam_call(struct device *device_) : device(device_)
+    explicit seam_call(struct device *device_, bool reads = false) : device(device_)
     {
         if (device->inside.exchange(true))
             broken("two threads inside at once");
         if (device->lost)
             broken("called after it was lost");
-        unsigned number = device->counts_calls ? ++calls : 0;
         const struct fault_plan &fault = device->plan;
+        const bool counts = device->counts_calls && (reads || !fault.reads_only);
+        unsigned number = counts ? ++calls : 0;
         fails = fault.fault == FAULT_ERROR && number > 0 &&
                 (number == fault.at || (fault.for_good && number > fault.at));
         if (fails)
@@ -310,6 +311,10 @@ void perform(struct device *device, const work &job, bool dying)
         std::memcpy(job.out, batch_of(device, job.slot).out + job.begin, job.len);
         if (dying)
             std::memset(job.out, 0x5a, job.len);
+        if (job.begins) {
+            job.out[job.len / 2] ^= 4;
+            struck = true;
+        }
         break;
     case kind::decode:
         run_stages(device, job);
@@ -442,8 +447,9 @@ void enqueue(struct device *device, const work &job)
 struct fault_plan plan_from_environment()
 {
     const char *devices = std::getenv("GPUHISTO_DEVICES");
-    struct fault_plan given = {FAULT_NONE, 0, true, 1, 1, 0};
-    static const char *const names[] = {"none", "error", "wrong", "hang", "late", "stop"};
+    struct fault_plan given = {FAULT_NONE, 0, true, 1, 1, 0, false};
+    static const char *const names[] = {"none", "error", "wrong",  "hang",
+                                        "late", "stop",  "content"};
     const char *text = std::getenv("GPUHISTO_FAULT");
     char name[16] = "", once[8] = "";
     if (devices)
@@ -452,8 +458,10 @@ struct fault_plan plan_from_environment()
         return given;
     if (std::sscanf(text, "%15[a-z]:%u:%7s", name, &given.at, once) < 2)
         broken("GPUHISTO_FAULT is KIND:AT[:once]");
+    given.reads_only = std::strncmp(name, "read", 4) == 0;
+    const char *kind = given.reads_only ? name + 4 : name;
     for (unsigned i = 0; i < sizeof names / sizeof names[0]; i++)
-        if (std::strcmp(name, names[i]) == 0)
+        if (std::strcmp(kind, names[i]) == 0)
             given.fault = static_cast<enum fault>(i);
     given.for_good = !*once;
     return given;
@@ -777,7 +785,7 @@ int device_count_content(struct device *device, unsigned index, int64_t begin, s
 int device_read_content(struct device *device, unsigned index, int64_t begin, size_t len,
                         unsigned char *to, unsigned read)
 {
-    seam_call call(device);
+    seam_call call(device, true);
     if (read >= DEVICE_READS || len < 1)
         broken("a read that there is not");
     {
@@ -794,13 +802,14 @@ int device_read_content(struct device *device, unsigned index, int64_t begin, si
     work job = {kind::read, index, len, nullptr, nullptr, begin, false, {}, nullptr, nullptr};
     job.number = read;
     job.out = to;
+    job.begins = device->plan.fault == FAULT_CONTENT && ++device->contents == device->plan.at;
     enqueue(device, job);
     return 0;
 }
 
 int device_content_read(struct device *device, unsigned read)
 {
-    seam_call call(device);
+    seam_call call(device, true);
     if (call.fails)
         return lose(device);
     std::lock_guard<std::mutex> guard(device->lock);
