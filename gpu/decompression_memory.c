@@ -8,26 +8,26 @@
 #define KIB ((uint32_t)1 << 10)
 #define MIB ((uint32_t)1 << 20)
 
-/* What is wanted of the device. While one batch is decoded and the next is ready, the one before is
- * hashed and counted, and another one laid: four. A thousand blocks of 128 KiB and more keep a
- * large GPU busy; content that hardly shrinks fills half of a batch. */
+/* What is wanted of the device. A few thousand blocks of 128 KiB, of several batches, keep a large
+ * GPU busy, while one batch is laid, and one or two are hashed and counted. Content that hardly
+ * shrinks fills half of a batch. */
 static const struct device_decoding decoding_large = {
-    .capacity = {.in = 128 * MIB,
+    .capacity = {.in = 64 * MIB,
                  .blocks = 4096,
                  .frames = 4096,
                  .room = 128 * MIB,
                  .window = ZSTD_WINDOW_MOST},
-    .batches = 4,
+    .batches = 6,
 };
 
-/* The same for FILEs of DECOMPRESSION_SMALL bytes: one batch, or a few. */
+/* The same for FILEs of DECOMPRESSION_SMALL bytes: a batch or a few. */
 static const struct device_decoding decoding_small = {
     .capacity = {.in = 8 * MIB,
-                 .blocks = 1024,
-                 .frames = 1024,
+                 .blocks = 4096,
+                 .frames = 4096,
                  .room = 64 * MIB,
                  .window = ZSTD_WINDOW_MOST},
-    .batches = 4,
+    .batches = 3,
 };
 
 /* Bytes of an input: what is copied at a time. A block must fit at least. Large ones are read by
@@ -37,7 +37,7 @@ static const struct device_decoding decoding_small = {
 #define INPUT_LEAST ((size_t)MIB / 4)
 
 /* Bytes of content that are copied back at a time: a part of a batch, */
-#define PART_OF_ROOM 256
+#define PART_OF_ROOM 128
 
 /* but no fewer, and no more than a core's cache holds a few of. */
 #define PART_LEAST ((size_t)32 * KIB)
