@@ -24,7 +24,7 @@
 #define CHECK_POLL_NS 20000
 
 /* A frame that goes on is handed over from batch to batch: more places than there are batches. */
-#define CHECK_LINKS 8
+#define CHECK_LINKS 16
 
 _Static_assert(CHECK_THREADS *CHECK_PARTS <= CONTENT_PARTS_MOST, "each part has a number");
 

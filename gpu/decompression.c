@@ -1,12 +1,9 @@
 #include "decompression_internal.h"
 #include "src/engine/records.h"
 
-/* Blocks that keep the device busy. While it decodes one batch, the next is launched with so many.
- */
-#define BLOCKS_ENOUGH 1024
-
-/* Batches that were launched, and have no verdict yet. */
-#define DECODING_MOST 2
+/* With so many blocks for each batch that is being decoded the next one is launched: the more there
+ * is to do already, the better it is to wait for more. */
+#define BLOCKS_FOR_EACH 256
 
 /* --- the FILE --- */
 
@@ -107,15 +104,12 @@ static void append(struct decompression *decompression, struct decompression_bat
 }
 
 /* Has the batch that is laid decoded. A batch leaves for the next one what that takes over, content
- * too, so that one must be free. No more than two are decoded at a time: one that was decoded is
- * counted after those that were launched before its verdict was seen. 1; 0: it must wait; -1: the
- * device is lost. */
+ * too, so that one must be free. 1; 0: it is not; -1: the device is lost. */
 static int launch(struct decompression *decompression)
 {
     struct decompression_batch *batch = decompression->laying;
     const struct zstd_walk *walk = &decompression->walk;
-    if (decompression->batch[decompression->turn].state != DECOMPRESSION_FREE ||
-        decompression->decoding_count >= DECODING_MOST)
+    if (decompression->batch[decompression->turn].state != DECOMPRESSION_FREE)
         return 0;
     batch->slot.chunk.origin.at.index = decompression->laid_index++;
     batch->slot.chunk.origin.end = ENDS_NOTHING;
@@ -139,10 +133,8 @@ int decompression_launch_due(struct decompression *decompression)
     if (!batch || batch->plan.blocks == 0 || decompression->is_refused || decompression->is_bad)
         return 0;
     bool is_end = decompression->is_over || decompression->is_whole;
-    bool has_enough = decompression->decoding_count == 1 && batch->plan.blocks >= BLOCKS_ENOUGH;
-    if (is_end || has_enough || decompression->decoding_count == 0)
-        return launch(decompression);
-    return 0;
+    bool has_enough = batch->plan.blocks >= BLOCKS_FOR_EACH * decompression->decoding_count;
+    return is_end || has_enough ? launch(decompression) : 0;
 }
 
 void decompression_drop_laying(struct decompression *decompression)

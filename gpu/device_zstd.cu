@@ -13,7 +13,9 @@ struct decoding {
     unsigned char *own[DEVICE_BATCHES_MAX], *stages; // memory
     struct zstd_batch batch[DEVICE_BATCHES_MAX];
     struct zstd_lane lane[DEVICE_BATCHES_MAX];
-    cudaStream_t reads; // of content, to the host
+    cudaStream_t matches; // of all batches, and what follows: the stream of the kernels that count
+                          // would have a batch wait for the matches of those after it
+    cudaStream_t reads;   // of content, to the host
     cudaEvent_t read[DEVICE_READS];
     cudaEvent_t copying[DEVICE_INPUTS], copied[DEVICE_INPUTS]; // the first with timing only
     unsigned *resident; // CUDA blocks of each stage that the device holds at a time
@@ -46,13 +48,12 @@ static bool zero(struct device *device, void *memory, size_t size, cudaStream_t 
 }
 
 // What is read before anything is written to it: the first carry, and what is copied out even if a
-// batch is refused.
+// batch is refused. All that a batch does comes after its copies.
 static bool zero_batch(struct device *device, const struct zstd_batch *batch, unsigned frames)
 {
-    return zero(device, batch->in, ZSTD_CARRY, device->counts_stream) &&
-           zero(device, batch->verdict, sizeof *batch->verdict, device->counts_stream) &&
-           zero(device, batch->frame_ends, frames * sizeof *batch->frame_ends,
-                device->counts_stream);
+    return zero(device, batch->in, ZSTD_CARRY, device->copies) &&
+           zero(device, batch->verdict, sizeof *batch->verdict, device->copies) &&
+           zero(device, batch->frame_ends, frames * sizeof *batch->frame_ends, device->copies);
 }
 
 static bool allocate(struct device *device, unsigned char **memory, size_t size)
@@ -120,9 +121,10 @@ static bool open_slots(struct device *device, struct decoding *decoding)
 // What copies of compressed bytes, and of content, need.
 static bool open_copies(struct device *device, struct decoding *decoding)
 {
-    bool done =
-        device_ok(device, cudaStreamCreateWithFlags(&decoding->reads, cudaStreamNonBlocking),
-                  "creating a stream");
+    bool done = true;
+    for (cudaStream_t *stream : {&decoding->matches, &decoding->reads})
+        done = done && device_ok(device, cudaStreamCreateWithFlags(stream, cudaStreamNonBlocking),
+                                 "creating a stream");
     for (unsigned i = 0; done && i < DEVICE_READS; i++)
         done = create_event(device, &decoding->read[i]);
     for (unsigned i = 0; done && i < DEVICE_INPUTS; i++)
@@ -199,8 +201,9 @@ void device_close_decoding(struct device *device)
     destroy_events(decoding->read, DEVICE_READS);
     destroy_events(decoding->copied, DEVICE_INPUTS);
     destroy_events(decoding->copying, DEVICE_INPUTS);
-    if (decoding->reads)
-        (void)cudaStreamDestroy(decoding->reads);
+    for (cudaStream_t stream : {decoding->matches, decoding->reads})
+        if (stream)
+            (void)cudaStreamDestroy(stream);
     (void)cudaFree(decoding->stages);
     std::free(decoding->resident);
     std::free(decoding);
@@ -280,15 +283,16 @@ static bool launch_tail(struct device *device, struct zstd_batch batch)
     return plan->separators == SEPARATORS_NONE ||
            device_ok(device,
                      cudaLaunchKernel(reinterpret_cast<const void *>(zstd_tail_kernel), dim3(1),
-                                      dim3(zstd_tail_threads), params, 0, device->counts_stream),
+                                      dim3(zstd_tail_threads), params, 0,
+                                      device->decoding->matches),
                      "launching a kernel");
 }
 
 static bool copy_out(struct device *device, void *to, const void *from, size_t size)
 {
-    return device_ok(device,
-                     cudaMemcpyAsync(to, from, size, cudaMemcpyDeviceToHost, device->counts_stream),
-                     "copying a verdict");
+    return device_ok(
+        device, cudaMemcpyAsync(to, from, size, cudaMemcpyDeviceToHost, device->decoding->matches),
+        "copying a verdict");
 }
 
 int device_decode(struct device *device, unsigned index, const struct zstd_plan *plan, bool begins,
@@ -299,7 +303,6 @@ int device_decode(struct device *device, unsigned index, const struct zstd_plan 
     struct decoding *decoding = device->decoding;
     const unsigned turn = index - device->buffers;
     const struct zstd_lane *lane = &decoding->lane[turn];
-    cudaStream_t stream = device->counts_stream;
     batch->in_size = ZSTD_CARRY + plan->in_size;
     batch->blocks = plan->blocks;
     batch->frames = plan->frames;
@@ -308,14 +311,14 @@ int device_decode(struct device *device, unsigned index, const struct zstd_plan 
         device_enter(device, "decompressing") && copy_plan(device, slot, batch, plan) &&
         device_ok(device, cudaStreamWaitEvent(lane->stream, slot->copied, 0),
                   "waiting for a batch") &&
-        (!begins || zero(device, batch->in, ZSTD_CARRY, stream)) &&
+        (!begins || zero(device, batch->in, ZSTD_CARRY, lane->stream)) &&
         device_ok(device,
                   zstd_launch(*batch, decoding->resident, decoding->lane, turn,
-                              decoding->plan.batches, stream),
+                              decoding->plan.batches, decoding->matches),
                   "launching a stage") &&
         launch_tail(device, *batch) && copy_out(device, verdict, batch->verdict, sizeof *verdict) &&
         copy_out(device, frame_ends, batch->frame_ends, plan->frames * sizeof *frame_ends) &&
-        device_record(device, lane->done, stream);
+        device_record(device, lane->done, decoding->matches);
     return done ? 0 : -1;
 }
 
@@ -327,7 +330,7 @@ int device_decoded(struct device *device, unsigned index)
 // --- content ---
 
 // Samples must lie at a multiple of their size. Where they do not, they are counted in a copy: the
-// links are free between the stages of one batch and those of the next.
+// batch's sequences have served, and take more than twice as much memory as its content.
 static bool align(struct device *device, const struct zstd_batch *batch,
                   const unsigned char **content, size_t len)
 {
@@ -335,11 +338,11 @@ static bool align(struct device *device, const struct zstd_batch *batch,
     if (reinterpret_cast<uintptr_t>(*content) % sample == 0)
         return true;
     const unsigned char *from = *content;
-    *content = reinterpret_cast<const unsigned char *>(batch->links);
-    return device_ok(
-        device,
-        cudaMemcpyAsync(batch->links, from, len, cudaMemcpyDeviceToDevice, device->counts_stream),
-        "copying content");
+    *content = reinterpret_cast<const unsigned char *>(batch->sequences);
+    return device_ok(device,
+                     cudaMemcpyAsync(batch->sequences, from, len, cudaMemcpyDeviceToDevice,
+                                     device->counts_stream),
+                     "copying content");
 }
 
 int device_count_content(struct device *device, unsigned index, int64_t begin, size_t len)
