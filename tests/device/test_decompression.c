@@ -26,6 +26,10 @@
 #define LITTLE_MEMORY ((uint64_t)4000 << 10)
 #define SMALL_INPUTS ((uint64_t)600 << 10)
 
+/* A frame with a wrong checksum, and what is in the batch that it begins in: no more bytes of
+ * content than that. */
+#define GOOD_BATCHES ((size_t)4 << 17)
+
 /* A FILE, and what libzstd makes of it. */
 struct file {
     unsigned char *bytes;
@@ -298,8 +302,8 @@ static void check_bad(const struct run *run, const struct undecoded_rest *rest)
         fail(run, "content of a frame with a wrong checksum is not said to be wrong");
     else if (rest->bytes - rest->skip > run->bad_from)
         fail(run, "a frame with a wrong checksum is not left");
-    else if (!rest->is_wrong && rest->bytes < run->bad_from &&
-             rest->bytes + (4 << 17) < run->bad_from)
+    else if (!rest->is_wrong && rest->bytes + GOOD_BATCHES < run->bad_from &&
+             (rest->bytes > 0 || !scale_is_slow())) /* not every device decompresses then */
         fail(run, "good batches were not counted");
     known_bad += rest->is_wrong;
 }
@@ -461,7 +465,7 @@ static void go_through_checksums(void)
         check_checksum(content, sizeof content, frames[i], count / 2, &all_modes[i % 2]);
         check_checksum(content, sizeof content, frames[i], count - 1, &all_modes[0]);
     }
-    if (known_bad == before)
+    if (known_bad == before && !scale_is_slow())
         fail(&(struct run){.histogram = &all_modes[0], .file = &(struct file){0}},
              "no frame was counted in part");
 }
@@ -576,5 +580,6 @@ int main(void)
            runs, struck, left, exact, refused, corrupt, wrong);
     printf("while content was copied back: %u errors, %u wrong bytes, %u times it hung\n",
            read_faults[0], read_faults[1], read_faults[2]);
-    return wrong > 0 || read_faults[0] == 0 || read_faults[1] == 0 || read_faults[2] == 0;
+    bool is_through = read_faults[0] > 0 && read_faults[1] > 0 && read_faults[2] > 0;
+    return wrong > 0 || (!is_through && !scale_is_slow());
 }
