@@ -1,44 +1,25 @@
 #include "content_check.h"
+#include "content_run.h"
+
+#include <stdlib.h>
 
 #ifdef HAVE_XXHASH
 
 #include "pinned.h"
-#include "src/base/clock.h"
-
-#include <pthread.h>
-#include <stdlib.h>
-
-#define XXH_INLINE_ALL
-#include <xxhash.h>
 
 /* A core hashes 8 to 15 GB/s, so this many keep up with the device. */
 #define CHECK_THREADS 4
 
-/* Parts that a thread has under way: the copies of three hide how long one takes to be seen. */
-#define CHECK_PARTS 4
-
 /* Small frames are taken so many bytes at a time. */
 #define CHECK_RUN ((uint32_t)1 << 20)
 
-/* Between looks at a copy that has not arrived. */
-#define CHECK_POLL_NS 20000
-
-/* A frame that goes on is handed over from batch to batch: more places than there are batches. */
-#define CHECK_LINKS 16
-
-_Static_assert(CHECK_THREADS *CHECK_PARTS <= CONTENT_PARTS_MOST, "each part has a number");
-
-/* The state of a frame between two batches. */
-struct check_link {
-    XXH64_state_t state;
-    uint64_t number; /* of the batch that it goes on in, from 1, once it is there */
-};
+_Static_assert(CHECK_THREADS *CONTENT_PARTS <= CONTENT_PARTS_MOST, "each part has a number");
 
 struct check_thread {
     struct content_check *check;
     pthread_t thread;
-    unsigned first_read; /* number of its first copy */
-    struct pinned parts;
+    struct pinned pinned;
+    struct content_parts parts; /* there */
 };
 
 struct content_check {
@@ -46,39 +27,21 @@ struct content_check {
     struct content_source source;
     size_t part;
 
+    struct content_links links;
     uint64_t jobs; /* that were begun */
     struct check_thread threads[CHECK_THREADS];
     unsigned count; /* of these */
 
     pthread_mutex_t lock; /* guards the rest, and jobs that were begun */
-    pthread_cond_t begun, linked;
+    pthread_cond_t begun;
     struct content_job *oldest; /* of those that have frames no thread has taken */
     struct content_job *newest;
-    struct check_link links[CHECK_LINKS];
     unsigned busy; /* threads that have a run */
     bool is_closing;
     double seconds;
 };
 
-/* Frames of a job that a thread has taken: [frame, end), and how far it is. */
-struct check_run {
-    struct content_check *check;
-    struct content_job *job;
-    uint32_t frame, end;
-    uint32_t at; /* bytes of the batch's content before what comes next */
-    bool is_in_frame;
-    enum content_verdict verdict;
-    XXH64_state_t state;
-    double seconds;
-};
-
-/* --- frames --- */
-
-/* The graver one: what was counted already cannot be taken back. */
-static enum content_verdict graver(enum content_verdict a, enum content_verdict b)
-{
-    return a > b ? a : b;
-}
+/* --- runs --- */
 
 static bool frame_is_hashed(const struct content_job *job, uint32_t frame)
 {
@@ -97,114 +60,6 @@ static uint32_t frame_begin(const struct content_job *job, uint32_t frame)
     return frame == 0 ? 0 : job->frame_ends[frame - 1];
 }
 
-/* Waits for the state in which the batch before left a frame. */
-static void take_link(struct check_run *run)
-{
-    struct content_check *check = run->check;
-    const uint64_t number = run->job->number;
-    struct check_link *link = &check->links[number % CHECK_LINKS];
-    pthread_mutex_lock(&check->lock);
-    while (link->number != number)
-        pthread_cond_wait(&check->linked, &check->lock);
-    run->state = link->state;
-    pthread_mutex_unlock(&check->lock);
-}
-
-static void leave_link(struct check_run *run)
-{
-    struct content_check *check = run->check;
-    const uint64_t number = run->job->number + 1;
-    struct check_link *link = &check->links[number % CHECK_LINKS];
-    pthread_mutex_lock(&check->lock);
-    link->state = run->state;
-    link->number = number;
-    pthread_cond_broadcast(&check->linked);
-    pthread_mutex_unlock(&check->lock);
-}
-
-static void begin_frame(struct check_run *run)
-{
-    if (run->job->plan->frame[run->frame].begins)
-        XXH64_reset(&run->state, 0);
-    else
-        take_link(run);
-    run->is_in_frame = true;
-}
-
-static void end_frame(struct check_run *run)
-{
-    const struct zstd_frame *frame = &run->job->plan->frame[run->frame];
-    const struct zstd_frame_end *end = &run->job->plan->frame_end[run->frame];
-    if (!frame->ends)
-        leave_link(run);
-    else if (end->checksum != (uint32_t)XXH64_digest(&run->state))
-        run->verdict = graver(run->verdict, frame->begins ? CONTENT_CORRUPT : CONTENT_WRONG);
-    run->frame++;
-    run->is_in_frame = false;
-}
-
-/* Goes on with data[0..len) of the content, and ends the frames that end there. */
-static void hash_part(struct check_run *run, const unsigned char *data, size_t len)
-{
-    while (run->frame < run->end) {
-        if (!run->is_in_frame)
-            begin_frame(run);
-        const uint32_t left = run->job->frame_ends[run->frame] - run->at;
-        const size_t some = left < len ? left : len;
-        const struct timespec begin = clock_now();
-        if (some > 0)
-            XXH64_update(&run->state, data, some);
-        run->seconds += clock_seconds_since(&begin);
-        run->at += (uint32_t)some;
-        data += some;
-        len -= some;
-        if (some < left)
-            return;
-        end_frame(run);
-    }
-}
-
-/* --- copies --- */
-
-/* Waits for a copy. 0, or -1: the device is lost. */
-static int wait_for_copy(const struct content_source *source, unsigned number)
-{
-    int arrived;
-    while ((arrived = source->arrived(source->arg, number)) == 0)
-        nanosleep(&(struct timespec){.tv_nsec = CHECK_POLL_NS}, NULL);
-    return arrived == 1 ? 0 : -1;
-}
-
-/* Copies and hashes the frames of a run. 0, or -1: the device is lost. */
-static int hash_run(const struct check_thread *thread, struct check_run *run)
-{
-    const struct content_source *source = &thread->check->source;
-    const size_t size = thread->check->part;
-    const uint32_t end = run->job->frame_ends[run->end - 1];
-    uint32_t sent = run->at;
-    unsigned next = 0, under_way = 0;
-    while (sent < end || under_way > 0) {
-        for (; sent < end && under_way < CHECK_PARTS; under_way++) {
-            const unsigned part = (next + under_way) % CHECK_PARTS;
-            const size_t len = end - sent < size ? end - sent : size;
-            if (source->read(source->arg, run->job->slot, sent, len,
-                             thread->parts.memory + part * size, thread->first_read + part) != 0)
-                return -1;
-            sent += (uint32_t)len;
-        }
-        if (wait_for_copy(source, thread->first_read + next) != 0)
-            return -1;
-        const size_t len = end - run->at < size ? end - run->at : size;
-        hash_part(run, thread->parts.memory + next * size, len);
-        next = (next + 1) % CHECK_PARTS;
-        under_way--;
-    }
-    hash_part(run, NULL, 0); /* frames without content */
-    return 0;
-}
-
-/* --- runs --- */
-
 static void drop_oldest(struct content_check *check)
 {
     check->oldest = check->oldest->after;
@@ -214,7 +69,7 @@ static void drop_oldest(struct content_check *check)
 
 /* Takes frames of the oldest job that has some: one that is cut, or whole ones that follow each
  * other. Whether there are some. Under the lock. */
-static bool take_run(struct content_check *check, struct check_run *run)
+static bool take_run(struct content_check *check, struct content_run *run)
 {
     struct content_job *job = check->oldest;
     while (job && job->next == job->frames) {
@@ -229,8 +84,8 @@ static bool take_run(struct content_check *check, struct check_run *run)
         while (end < job->frames && job->frame_ends[end - 1] - begin < CHECK_RUN &&
                frame_is_hashed(job, end) && !frame_is_cut(job, end))
             end++;
-    *run =
-        (struct check_run){.check = check, .job = job, .frame = job->next, .end = end, .at = begin};
+    *run = (struct content_run){
+        .links = &check->links, .job = job, .frame = job->next, .end = end, .at = begin};
     job->next = end;
     while (job->next < job->frames && !frame_is_hashed(job, job->next))
         job->next++;
@@ -240,7 +95,7 @@ static bool take_run(struct content_check *check, struct check_run *run)
 }
 
 /* Sees a run through, without the lock. */
-static void check_one_run(struct check_thread *thread, struct check_run *run)
+static void check_one_run(struct check_thread *thread, struct content_run *run)
 {
     struct content_check *check = thread->check;
     struct content_job *job = run->job;
@@ -248,11 +103,9 @@ static void check_one_run(struct check_thread *thread, struct check_run *run)
     uint32_t ending = 0;
     for (uint32_t i = run->frame; i < run->end; i++)
         ending += job->plan->frame[i].ends;
-    const bool is_lost = hash_run(thread, run) != 0;
-    if (is_lost && ending < frames)
-        leave_link(run); /* whoever waits for it finds out the same */
+    content_run_hash(run, &check->source, &thread->parts);
     pthread_mutex_lock(&check->lock);
-    job->verdict = graver(job->verdict, is_lost ? CONTENT_LOST : run->verdict);
+    job->verdict = content_graver(job->verdict, run->verdict);
     job->ending -= ending;
     job->left -= frames;
     check->seconds += run->seconds;
@@ -263,7 +116,7 @@ static void *check_thread(void *arg)
 {
     struct check_thread *thread = arg;
     struct content_check *check = thread->check;
-    struct check_run run;
+    struct content_run run;
     pthread_mutex_lock(&check->lock);
     for (;;) {
         if (take_run(check, &run)) {
@@ -288,12 +141,15 @@ static void *check_thread(void *arg)
 static bool start_thread(struct content_check *check)
 {
     struct check_thread *thread = &check->threads[check->count];
-    *thread = (struct check_thread){.check = check,
-                                    .first_read = CONTENT_FIRST_READ + check->count * CHECK_PARTS};
-    if (pinned_open(&thread->parts, CHECK_PARTS * check->part, check->device) != 0)
+    *thread = (struct check_thread){.check = check};
+    if (pinned_open(&thread->pinned, CONTENT_PARTS * check->part, check->device) != 0)
         return false;
+    thread->parts =
+        (struct content_parts){.memory = thread->pinned.memory,
+                               .size = check->part,
+                               .first_read = CONTENT_FIRST_READ + check->count * CONTENT_PARTS};
     if (pthread_create(&thread->thread, NULL, check_thread, thread) != 0) {
-        pinned_close(&thread->parts, check->device);
+        pinned_close(&thread->pinned, check->device);
         return false;
     }
     check->count++;
@@ -311,7 +167,7 @@ struct content_check *content_check_open(struct device *device, const struct con
     check->part = part;
     pthread_mutex_init(&check->lock, NULL);
     pthread_cond_init(&check->begun, NULL);
-    pthread_cond_init(&check->linked, NULL);
+    content_links_open(&check->links);
     if (start_thread(check))
         return check;
     content_check_close(check, false);
@@ -405,7 +261,7 @@ double content_check_seconds(struct content_check *check)
 
 uint64_t content_check_memory(struct content_check *check)
 {
-    return (uint64_t)check->count * CHECK_PARTS * check->part;
+    return (uint64_t)check->count * CONTENT_PARTS * check->part;
 }
 
 void content_check_close(struct content_check *check, bool is_lost)
@@ -419,9 +275,9 @@ void content_check_close(struct content_check *check, bool is_lost)
     for (unsigned i = 0; i < check->count; i++) {
         pthread_join(check->threads[i].thread, NULL);
         if (!is_lost)
-            pinned_close(&check->threads[i].parts, check->device);
+            pinned_close(&check->threads[i].pinned, check->device);
     }
-    pthread_cond_destroy(&check->linked);
+    content_links_close(&check->links);
     pthread_cond_destroy(&check->begun);
     pthread_mutex_destroy(&check->lock);
     free(check);

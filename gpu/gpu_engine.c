@@ -84,9 +84,12 @@ static int gpu_look(struct gpu_engine *gpu, const struct slot *slot)
  * or there is none; 0: not yet; -1: lost. */
 static int gpu_fetch_invalid(struct gpu_engine *gpu, struct slot *slot)
 {
-    bool patient = gpu_is_patient(gpu), moved = false;
+    bool moved = false;
     if (!gpu->engine.lines || !snapshots_may_show_invalid(&gpu->snapshots, slot->snapshot))
         return 1;
+    if (!gpu->decompression.fetch.is_active)
+        gpu->progress = clock_now(); /* its count has just arrived */
+    bool patient = gpu_is_patient(gpu);
     int fetched = decompression_fetch(&gpu->decompression, slot, &moved);
     if (moved)
         gpu->progress = clock_now();
