@@ -96,8 +96,10 @@ struct decompression {
     struct device_decoding decoding; /* no batches: the device decompresses nothing */
     uint64_t host_memory;            /* bytes that were taken, pinned if possible */
     struct decompression_batch *batch;
-    unsigned turn; /* the batch that is laid next */
-    struct pinned pinned;
+    unsigned turn;        /* the batch that is laid next */
+    struct pinned pinned; /* the batches' memory, and */
+    struct pinned
+        earlier; /* that of smaller ones: snapshots change places, so good ones are there */
     struct decompression_input input[DEVICE_INPUTS];
     unsigned inputs;        /* that are open, */
     size_t input_size;      /* of so many bytes */

@@ -196,6 +196,10 @@ int decompression_open(struct decompression *decompression, unsigned slots, bool
 {
     struct device_decoding *decoding = &decompression->decoding;
     const size_t size = records_size(decompression->histogram);
+    if (decompression->is_open) {
+        decompression->earlier = decompression->pinned;
+        decompression->pinned = (struct pinned){.mapping = NULL};
+    }
     close_memory(decompression, false);
     decompression->is_open = true;
     decompression->is_large = is_large;
@@ -230,4 +234,6 @@ uint64_t decompression_host_memory(const struct decompression *decompression)
 void decompression_close(struct decompression *decompression, bool is_lost)
 {
     close_memory(decompression, is_lost);
+    if (!is_lost)
+        pinned_close(&decompression->earlier, decompression->device);
 }
