@@ -1,6 +1,9 @@
 /* Verifies the checksums of zstd frames whose content is on the device: it is copied back, and
  * hashed here. A frame's checksum is the lower half of the XXH64 of its content, which is one chain
- * from its first byte to its last. */
+ * from its first byte to its last.
+ *
+ * Threads of its own do that, several if there are several frames at a time. Each copies what it
+ * hashes in parts, so that one part is hashed while the next ones are copied. */
 #ifndef GPUHISTO_CONTENT_CHECK_H
 #define GPUHISTO_CONTENT_CHECK_H
 
@@ -16,18 +19,62 @@ enum content_verdict {
     CONTENT_CORRUPT, /* a frame that begins in the batch does not have its checksum */
     CONTENT_WRONG,   /* one that has begun in a batch before does not */
     CONTENT_LOST,    /* the device is lost */
+    CONTENT_PENDING, /* this is not known yet */
 };
 
-/* Opens one. NULL: memory is short, or this was built without xxHash. */
-struct content_check *content_check_open(struct device *device);
+/* How content is copied. These are called by any thread, and wait for nothing but a lock. */
+struct content_source {
+    void *arg;
+    /* As device_read_content, and device_content_read. -1 if the device is lost, too. */
+    int (*read)(void *arg, unsigned slot, int64_t begin, size_t len, unsigned char *to,
+                unsigned number);
+    int (*arrived)(void *arg, unsigned number);
+};
 
-/* Verifies a batch of a slot, whose verdict is good: `content` bytes. The batches of a FILE come in
- * order. `goes_on`: its last frame goes on, and has a checksum. */
-enum content_verdict content_check_batch(struct content_check *check, unsigned slot,
-                                         const struct zstd_plan *plan, const uint32_t *frame_ends,
-                                         bool goes_on);
+/* A batch on its way through. Nothing of it changes in other hands until it is done. */
+struct content_job {
+    unsigned slot;
+    const struct zstd_plan *plan;
+    const uint32_t *frame_ends;   /* where the content of each frame ends */
+    bool goes_on;                 /* the last frame does, and has a checksum */
+    uint64_t number;              /* of the batches of a run */
+    uint32_t next;                /* the frame that no thread has taken yet; */
+    uint32_t frames;              /* of so many */
+    uint32_t ending;              /* frames that end in the batch, and are not verified yet */
+    uint32_t left;                /* frames that are not hashed yet */
+    enum content_verdict verdict; /* of those verified */
+    struct content_job *after;
+};
 
-/* Frees it; NULL is fine. Memory that a lost device may write to is left to it. */
+/* Copies numbered below this are the caller's own; the others have memory for a part each. */
+#define CONTENT_FIRST_READ 4
+#define CONTENT_PARTS_MOST (DEVICE_READS - CONTENT_FIRST_READ)
+
+/* Opens one, with a first thread; `part` bytes are copied at a time. NULL: memory or threads are
+ * short, or this was built without xxHash. */
+struct content_check *content_check_open(struct device *device, const struct content_source *source,
+                                         size_t part);
+
+/* Begins a batch whose verdict is good: *job with its slot, plan, frame_ends and goes_on set. The
+ * batches of a FILE come in order, without gaps. With the device's turn, as threads may be started.
+ */
+void content_check_begin(struct content_check *check, struct content_job *job);
+
+/* Whether the frames that end in the batch have their checksums. */
+enum content_verdict content_check_verdict(struct content_check *check,
+                                           const struct content_job *job);
+
+/* Whether its content is no longer needed. */
+bool content_check_is_done(struct content_check *check, const struct content_job *job);
+
+/* Seconds that threads have spent hashing. */
+double content_check_seconds(struct content_check *check);
+
+/* Bytes of host memory that its threads have taken. */
+uint64_t content_check_memory(struct content_check *check);
+
+/* Waits for its threads, and frees it; NULL is fine. All jobs are done, or the device is lost; then
+ * memory that it may write to is left to it. */
 void content_check_close(struct content_check *check, bool is_lost);
 
 #endif

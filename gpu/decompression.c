@@ -1,8 +1,9 @@
-#include "decompression.h"
+#include "decompression_internal.h"
 #include "src/engine/records.h"
 
-#include <stdlib.h>
-#include <string.h>
+/* With so many blocks for each batch that is being decoded the next one is launched: the more there
+ * is to do already, the better it is to wait for more. */
+#define BLOCKS_FOR_EACH 256
 
 /* --- the FILE --- */
 
@@ -19,19 +20,25 @@ static uint32_t window_max(const struct decompression *decompression, uint64_t m
 int decompression_begin(struct decompression *decompression, unsigned slots,
                         const struct undecoded_start *start)
 {
-    if (!decompression->is_open && decompression_open(decompression, slots) != 0)
+    const bool is_large = start->size == 0 || start->size > DECOMPRESSION_SMALL;
+    if (decompression->is_active)
+        return 0;
+    if ((!decompression->is_open || (is_large && !decompression->is_large)) &&
+        decompression_open(decompression, slots, is_large) != 0)
         return -1;
-    if (decompression->is_active || decompression->decoding.batches == 0)
+    if (decompression->decoding.batches == 0)
         return 0;
     decompression->is_active = decompression->begins = true;
     decompression->is_over = decompression->is_refused = decompression->is_whole = false;
-    decompression->is_wrong = false;
+    decompression->is_wrong = decompression->is_bad = false;
     decompression->walk =
         (struct zstd_walk){.at = start->offset,
                            .frame_at = start->offset,
                            .window_max = window_max(decompression, start->memlimit),
                            .leave_checksums = decompression->verifies && !decompression->check};
+    decompression->need = 1;
     decompression->tail = 0;
+    decompression->last = NULL;
     decompression->content = 0;
     decompression->skip = decompression->counted = start->skip;
     decompression->laid_index = decompression->counted_index = start->index;
@@ -40,42 +47,52 @@ int decompression_begin(struct decompression *decompression, unsigned slots,
     return 1;
 }
 
-/* Batches take turns, as each leaves for the next one what that takes over: content too, so the one
- * after it must be free as well. */
-struct chunk *decompression_take(struct decompression *decompression)
+/* --- inputs --- */
+
+int decompression_look_at_inputs(struct decompression *decompression)
 {
-    const unsigned count = decompression->decoding.batches;
-    struct decompression_batch *batch = &decompression->batch[decompression->turn];
-    const struct decompression_batch *after =
-        &decompression->batch[(decompression->turn + 1) % count];
-    if (batch->state != DECOMPRESSION_FREE || after->state != DECOMPRESSION_FREE)
-        return NULL;
-    batch->state = DECOMPRESSION_FILLING;
-    batch->slot.chunk = (struct chunk){.engine = decompression->engine,
-                                       .data = batch->bytes,
-                                       .cap = decompression->decoding.capacity.in,
-                                       .fill = true};
-    return &batch->slot.chunk;
+    for (unsigned i = 0; i < decompression->inputs; i++) {
+        struct decompression_input *input = &decompression->input[i];
+        int copied =
+            input->state == INPUT_COPYING
+                ? device_blocks_copied(decompression->device, i, &decompression->copy_seconds)
+                : 0;
+        if (copied < 0)
+            return -1;
+        if (copied == 1)
+            input->state = INPUT_FREE;
+    }
+    return 0;
 }
 
-/* --- laying --- */
-
-/* Lays a batch of what was filled. Whether there is something to decode. Notes if nothing more is
- * to be laid of the FILE. */
-static bool lay(struct decompression *decompression, struct decompression_batch *batch)
+static struct decompression_input *free_input(struct decompression *decompression)
 {
-    const struct chunk *chunk = &batch->slot.chunk;
-    struct zstd_plan *plan = &batch->plan;
-    struct zstd_walk *walk = &decompression->walk;
-    enum zstd_laid laid = zstd_lay(walk, plan, chunk->data, chunk->len);
-    bool is_last = chunk->origin.end == ENDS_FILE, is_full = chunk->len == chunk->cap;
-    bool is_end = is_last && plan->taken >= chunk->len;
-    bool is_cut_short = is_end && (walk->in_frame || plan->taken > chunk->len);
-    bool is_stuck = laid == ZSTD_NEEDS_MORE && plan->taken == 0 && (is_last || is_full);
-    decompression->is_whole = is_end && !is_cut_short;
-    decompression->is_over |= laid == ZSTD_LEFT || is_cut_short || is_stuck;
-    return laid == ZSTD_LAID;
+    for (unsigned i = 0; i < decompression->inputs; i++)
+        if (decompression->input[i].state == INPUT_FREE)
+            return &decompression->input[i];
+    return decompression_add_input(decompression);
 }
+
+int decompression_take(struct decompression *decompression, struct chunk **chunk)
+{
+    if (decompression_look_at_inputs(decompression) != 0)
+        return -1;
+    struct decompression_input *input = free_input(decompression);
+    *chunk = NULL;
+    if (!input)
+        return 0;
+    input->state = INPUT_FILLING;
+    input->laid = 0;
+    input->is_copied = false;
+    input->chunk = (struct chunk){.engine = decompression->engine,
+                                  .data = input->pinned.memory,
+                                  .cap = decompression->input_size,
+                                  .fill = true};
+    *chunk = &input->chunk;
+    return 1;
+}
+
+/* --- launching --- */
 
 static void append(struct decompression *decompression, struct decompression_batch *batch)
 {
@@ -87,249 +104,131 @@ static void append(struct decompression *decompression, struct decompression_bat
     decompression->newest = batch;
 }
 
-static struct decompression_batch *remove_oldest(struct decompression *decompression)
+/* Has the batch that is laid decoded. A batch leaves for the next one what that takes over, content
+ * too, so that one must be free. 1; 0: it is not; -1: the device is lost. */
+static int launch(struct decompression *decompression)
 {
-    struct decompression_batch *batch = decompression->oldest;
-    decompression->oldest = batch->next;
-    if (!decompression->oldest)
-        decompression->newest = NULL;
-    return batch;
-}
-
-/* Drops the n-th frame that was noted. */
-static void forget_frame(struct decompression *decompression, unsigned n)
-{
-    struct decompression_frame *frames = decompression->frames;
-    decompression->frame_count--;
-    memmove(frames + n, frames + n + 1, (decompression->frame_count - n) * sizeof *frames);
-}
-
-/* Forgets frames before the last one that begins no later than what was counted ends. */
-static void forget_counted_frames(struct decompression *decompression)
-{
-    while (decompression->frame_count > 1 &&
-           decompression->frames[1].content <= decompression->counted)
-        forget_frame(decompression, 0);
-}
-
-/* What comes after a chunk of the FILE from byte `offset` on, of which was laid what there was. */
-static struct undecoded_next next_after(struct decompression *decompression, uint64_t offset,
-                                        const struct zstd_plan *plan)
-{
-    forget_counted_frames(decompression);
-    return (struct undecoded_next){
-        .is_wanted = !decompression->is_over && !decompression->is_whole,
-        .at = offset + plan->taken,
-        .need = plan->need,
-        .kept = decompression->frames[0].at,
-    };
-}
-
-int decompression_submit(struct decompression *decompression, struct chunk *chunk, uint64_t offset,
-                         struct undecoded_next *next)
-{
-    struct decompression_batch *batch = (struct decompression_batch *)(void *)chunk;
+    struct decompression_batch *batch = decompression->laying;
     const struct zstd_walk *walk = &decompression->walk;
-    *next = (struct undecoded_next){.is_wanted = false};
-    if (decompression->is_over || !lay(decompression, batch)) {
-        batch->state = DECOMPRESSION_FREE;
-    } else {
-        chunk->origin.at.index = decompression->laid_index++;
-        chunk->origin.end = ENDS_NOTHING;
-        batch->next_at = walk->in_frame ? walk->frame_at : walk->at;
-        batch->goes_on = walk->in_frame && walk->has_checksum;
-        batch->state = DECOMPRESSION_DECODING;
-        decompression->turn = (decompression->turn + 1) % decompression->decoding.batches;
-        append(decompression, batch);
-        if (device_decode(decompression->device, batch->slot.index, &batch->plan, batch->bytes,
-                          decompression->begins, batch->verdict, batch->frame_ends) != 0)
-            return -1;
-        decompression->begins = false;
-    }
-    *next = next_after(decompression, offset, &batch->plan);
-    return 0;
-}
-
-/* --- verdicts --- */
-
-/* Notes where the frame begins that follows a batch, or goes on after it. Of those up to what was
- * counted only the last one is needed; any other does too, if there are too many. */
-static void note_frame(struct decompression *decompression, const struct decompression_batch *batch)
-{
-    struct decompression_frame *frames = decompression->frames;
-    forget_counted_frames(decompression);
-    if (decompression->frame_count == DECOMPRESSION_FRAMES)
-        forget_frame(decompression, 1);
-    frames[decompression->frame_count++] = (struct decompression_frame){
-        batch->next_at, decompression->content - batch->verdict->before};
-}
-
-/* Bytes at the beginning of a batch, the next one to be counted, that were counted before. */
-static uint32_t counted_before(const struct decompression *decompression,
-                               const struct decompression_batch *batch)
-{
-    const uint32_t content = batch->verdict->content;
-    if (decompression->skip <= decompression->content)
+    if (decompression->batch[decompression->turn].state != DECOMPRESSION_FREE)
         return 0;
-    uint64_t before = decompression->skip - decompression->content;
-    return before < content ? (uint32_t)before : content;
-}
-
-/* Bytes at the end of what was decoded, up to and with a batch, that are not counted with it; more
- * than a record can have: it must not be counted here. A separator of records that was counted
- * before ends nothing of what is left. */
-static uint64_t tail_after(const struct decompression *decompression,
-                           const struct decompression_batch *batch)
-{
-    const size_t size = records_size(decompression->histogram);
-    const uint32_t own = batch->verdict->content - counted_before(decompression, batch);
-    const uint64_t all = (uint64_t)decompression->tail + own;
-    if (!records_are_text(size))
-        return all % size;
-    return batch->verdict->tail >= own ? all : batch->verdict->tail;
-}
-
-/* Has a batch that was not refused counted, with what was left of the one before. 0 or -1. */
-static int count_batch(struct decompression *decompression, struct decompression_batch *batch,
-                       uint32_t tail)
-{
-    struct chunk *chunk = &batch->slot.chunk;
-    const uint32_t before = counted_before(decompression, batch);
-    const unsigned index = batch->slot.index;
-    chunk->len = chunk->origin.bytes =
-        (size_t)decompression->tail + batch->verdict->content - before - tail;
-    batch->begin = (int64_t)before - (int64_t)decompression->tail;
-    decompression->tail = tail;
-    decompression->last = batch;
-    decompression->content += batch->verdict->content;
-    note_frame(decompression, batch);
-    if (chunk->len == 0)
-        return 0;
-    chunk->data = NULL;
-    batch->state = DECOMPRESSION_COUNTING;
-    decompression->counting++;
-    if (device_count_content(decompression->device, index, batch->begin, chunk->len) != 0)
+    batch->slot.chunk.origin.at.index = decompression->laid_index++;
+    batch->slot.chunk.origin.end = ENDS_NOTHING;
+    batch->next_at = walk->in_frame ? walk->frame_at : walk->at;
+    batch->goes_on = walk->in_frame && walk->has_checksum;
+    batch->state = DECOMPRESSION_DECODING;
+    batch->is_hashed = false;
+    decompression->laying = NULL;
+    decompression->decoding_count++;
+    append(decompression, batch);
+    if (device_decode(decompression->device, batch->slot.index, &batch->plan, decompression->begins,
+                      batch->verdict, batch->frame_ends) != 0)
         return -1;
-    return device_snapshot(decompression->device, index, batch->slot.snapshot);
-}
-
-/* Whether a batch is to be counted; otherwise the FILE is left from there on. 1, 0, or -1: the
- * device is lost. */
-static int judge(struct decompression *decompression, const struct decompression_batch *batch,
-                 uint64_t tail)
-{
-    const size_t size = records_size(decompression->histogram);
-    enum content_verdict verdict = CONTENT_GOOD;
-    bool is_good = batch->verdict->refused >= batch->plan.blocks && tail <= records_most(size);
-    if (decompression->is_refused)
-        return 0;
-    if (is_good && decompression->check)
-        verdict = content_check_batch(decompression->check, batch->slot.index, &batch->plan,
-                                      batch->frame_ends, batch->goes_on);
-    if (verdict == CONTENT_LOST)
-        return -1;
-    decompression->is_wrong =
-        verdict == CONTENT_WRONG && decompression->content > decompression->skip;
-    decompression->is_refused = !is_good || verdict != CONTENT_GOOD;
-    decompression->is_over |= decompression->is_refused;
-    return !decompression->is_refused;
-}
-
-int decompression_look(struct decompression *decompression, struct slot **counted,
-                       struct chunk **empty)
-{
-    struct decompression_batch *batch = decompression->oldest;
-    *counted = NULL;
-    *empty = NULL;
-    int arrived = batch ? device_decoded(decompression->device, batch->slot.index) : 0;
-    if (arrived != 1)
-        return arrived;
-    remove_oldest(decompression);
-    batch->state = DECOMPRESSION_FREE;
-    uint64_t tail = tail_after(decompression, batch);
-    int judged = judge(decompression, batch, tail);
-    if (judged != 1)
-        return judged == 0 ? 1 : -1;
-    if (count_batch(decompression, batch, (uint32_t)tail) != 0)
-        return -1;
-    if (batch->state == DECOMPRESSION_COUNTING) {
-        *counted = &batch->slot;
-    } else {
-        decompression->counted_index++;
-        *empty = &batch->slot.chunk;
-    }
+    decompression->begins = false;
     return 1;
 }
 
-bool decompression_has(const struct decompression *decompression, const struct slot *slot)
+int decompression_launch_due(struct decompression *decompression)
 {
-    const struct decompression_batch *batch = decompression->batch;
-    return batch && slot >= &batch[0].slot &&
-           slot <= &batch[decompression->decoding.batches - 1].slot;
-}
-
-int decompression_fetch(struct decompression *decompression, struct slot *slot)
-{
-    struct decompression_batch *batch = (struct decompression_batch *)(void *)slot;
-    struct chunk *chunk = &slot->chunk;
-    const uint64_t left = decompression->memory_left ? decompression->memory_left() : UINT64_MAX;
-    chunk->data = chunk->len <= left / 2 ? malloc(chunk->len) : NULL;
-    if (!chunk->data)
+    const struct decompression_batch *batch = decompression->laying;
+    if (!batch || batch->plan.blocks == 0 || decompression->is_refused || decompression->is_bad)
         return 0;
-    return device_read_content(decompression->device, slot->index, batch->begin, chunk->len,
-                               chunk->data);
+    bool is_end = decompression->is_over || decompression->is_whole;
+    bool has_enough = batch->plan.blocks >= BLOCKS_FOR_EACH * decompression->decoding_count;
+    return is_end || has_enough ? launch(decompression) : 0;
 }
 
-void decompression_count(struct decompression *decompression, struct slot *slot)
+void decompression_drop_laying(struct decompression *decompression)
 {
-    struct decompression_batch *batch = (struct decompression_batch *)(void *)slot;
-    decompression->counted += slot->chunk.len;
-    decompression->counted_index++;
-    decompression->counting--;
-    free(slot->chunk.data);
-    slot->chunk.data = NULL;
+    struct decompression_batch *batch = decompression->laying;
+    if (!batch)
+        return;
     batch->state = DECOMPRESSION_FREE;
+    decompression->turn = (unsigned)(batch - decompression->batch);
+    decompression->laying = NULL;
 }
 
-/* --- the end --- */
+/* --- laying --- */
 
-bool decompression_is_busy(const struct decompression *decompression)
+/* Begins to lay the next batch, of what a chunk holds. Whether it is free. */
+static bool open_batch(struct decompression *decompression, const struct chunk *chunk)
 {
-    return decompression->oldest || decompression->counting > 0;
+    struct decompression_batch *batch = &decompression->batch[decompression->turn];
+    if (decompression->laying)
+        return true;
+    if (batch->state != DECOMPRESSION_FREE)
+        return false;
+    batch->state = DECOMPRESSION_LAYING;
+    batch->slot.chunk = (struct chunk){.engine = decompression->engine, .origin = chunk->origin};
+    zstd_lay_none(&batch->plan);
+    decompression->laying = batch;
+    decompression->turn = (decompression->turn + 1) % decompression->decoding.batches;
+    return true;
 }
 
-/* Gets the tail to the host. 0 or -1. */
-static int fetch_tail(struct decompression *decompression)
+/* Lays what there is in an input, and has it copied. 1, with what ended that; 0: a batch is waited
+ * for; -1: the device is lost. */
+static int lay_input(struct decompression *decompression, struct decompression_input *input,
+                     enum zstd_laid *laid)
 {
-    const struct decompression_batch *last = decompression->last;
-    if (decompression->tail == 0)
-        return 0;
-    return device_read_content(decompression->device, last->slot.index,
-                               (int64_t)last->verdict->content - (int64_t)decompression->tail,
-                               decompression->tail, decompression->tail_bytes);
-}
-
-int decompression_settle(struct decompression *decompression, bool is_lost,
-                         struct undecoded_rest *rest)
-{
-    const struct decompression_frame *frame =
-        &decompression->frames[decompression->frame_count - 1];
-    bool has_all = decompression->content >= decompression->skip;
-    bool is_done = decompression->is_whole && !decompression->is_refused && !is_lost && has_all;
-    while (frame->content > decompression->counted)
-        frame--; /* the first one is not after what was counted */
-    *rest = (struct undecoded_rest){.is_left = !is_done,
-                                    .offset = frame->at,
-                                    .skip = decompression->counted - frame->content,
-                                    .index = decompression->counted_index,
-                                    .bytes = decompression->counted - decompression->skip,
-                                    .is_wrong = decompression->is_wrong};
-    if (is_done && fetch_tail(decompression) != 0)
-        return -1;
-    if (is_done) {
-        rest->tail = decompression->tail_bytes;
-        rest->tail_len = decompression->tail;
+    const struct chunk *chunk = &input->chunk;
+    for (;;) {
+        if (!open_batch(decompression, chunk))
+            return 0;
+        struct decompression_batch *batch = decompression->laying;
+        struct zstd_plan *plan = &batch->plan;
+        const size_t done = input->laid < chunk->len ? (size_t)input->laid : chunk->len;
+        *laid = zstd_lay_more(&decompression->walk, plan, chunk->data + done, chunk->len - done);
+        input->laid += plan->taken;
+        decompression->need = plan->need;
+        if (*laid == ZSTD_NEEDS_MORE || *laid == ZSTD_LEFT)
+            return 1;
+        if (*laid == ZSTD_LAID) {
+            input->is_copied = true;
+            if (device_copy_blocks(decompression->device, batch->slot.index, plan->in_at,
+                                   chunk->data + done, plan->in_size - plan->in_at,
+                                   input->index) != 0)
+                return -1;
+            continue;
+        }
+        int launched = launch(decompression);
+        if (launched != 1)
+            return launched;
     }
-    decompression->is_active = false;
-    return 0;
+}
+
+/* Notes if nothing more is to be laid of the FILE. */
+static void note_end(struct decompression *decompression, const struct decompression_input *input,
+                     enum zstd_laid laid)
+{
+    const struct chunk *chunk = &input->chunk;
+    bool is_last = chunk->origin.end == ENDS_FILE, is_full = chunk->len == chunk->cap;
+    bool is_end = is_last && input->laid >= chunk->len;
+    bool is_cut_short = is_end && (decompression->walk.in_frame || input->laid > chunk->len);
+    bool is_stuck = laid == ZSTD_NEEDS_MORE && input->laid == 0 && (is_last || is_full);
+    decompression->is_whole = is_end && !is_cut_short;
+    decompression->is_over |= laid == ZSTD_LEFT || is_cut_short || is_stuck;
+}
+
+int decompression_lay(struct decompression *decompression, struct chunk *chunk, uint64_t offset,
+                      struct undecoded_next *next)
+{
+    struct decompression_input *input = (struct decompression_input *)(void *)chunk;
+    enum zstd_laid laid;
+    if (!decompression->is_over) {
+        int rc = lay_input(decompression, input, &laid);
+        if (rc != 1)
+            return rc;
+        note_end(decompression, input, laid);
+    }
+    input->state = input->is_copied ? INPUT_COPYING : INPUT_FREE;
+    if (decompression_launch_due(decompression) < 0)
+        return -1;
+    *next = (struct undecoded_next){
+        .is_wanted = !decompression->is_over && !decompression->is_whole,
+        .at = offset + input->laid,
+        .need = decompression->need,
+        .kept = decompression_kept(decompression),
+    };
+    return 1;
 }

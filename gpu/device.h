@@ -89,8 +89,9 @@ int device_arrived(struct device *device, unsigned slot);
 
 /* A batch of compressed blocks has memory of its own on the device. In counting it takes part as a
  * slot does: its slot is number plan->slots and on, and has no buffer. Its work is enqueued in this
- * order: decode; then, once its verdict is there, count_content and snapshot, or nothing. Batches
- * of one FILE are decoded in the order of the calls. */
+ * order: copy_blocks of all its bytes, decode; then, once its verdict is there, any read_content,
+ * and count_content and snapshot, or nothing. Batches of one FILE are decoded in the order of the
+ * calls. */
 
 /* What ends a record of the content, so that the tail after the last one is found. */
 enum device_separators {
@@ -111,16 +112,28 @@ struct device_decoding {
 };
 
 /* Takes the memory, of what is wanted as much as the device has, and sets *decoding to what there
- * is. Once, before any other of these. 0, or -1 once the device is lost. */
+ * is. Before any other of these; again, if there was nothing to do left of what was taken before,
+ * which is given back first. 0, or -1 once the device is lost. */
 int device_open_decoding(struct device *device, struct device_decoding *decoding);
 
-/* Enqueues decompressing a batch: the plan->in_size bytes that it was laid of. It goes on where the
- * batch before ended, unless `begins`. Neither the bytes nor the plan nor its arrays may change
- * before the verdict has arrived, which is
- * written to *verdict, with where the content of each frame ends. */
-int device_decode(struct device *device, unsigned slot, const struct zstd_plan *plan,
-                  const unsigned char *bytes, bool begins, struct zstd_verdict *verdict,
-                  uint32_t *frame_ends);
+/* How many copies of each direction can be told apart while they are under way. */
+#define DEVICE_INPUTS 3
+#define DEVICE_READS 20
+
+/* Enqueues the copy of compressed bytes to ZSTD_CARRY + at of a batch's memory. They must not
+ * change until copy number `input`, of DEVICE_INPUTS, has arrived. */
+int device_copy_blocks(struct device *device, unsigned slot, uint32_t at,
+                       const unsigned char *bytes, size_t len, unsigned input);
+
+/* Whether the last copy of this number has arrived: 1, 0 or -1, as device_arrived; adds the seconds
+ * that it took to *seconds, with plan->timing. */
+int device_blocks_copied(struct device *device, unsigned input, double *seconds);
+
+/* Enqueues decompressing a batch, of which plan->in_size bytes were copied. It goes on where the
+ * batch before ended, unless `begins`. Neither the plan nor its arrays may change before the
+ * verdict has arrived, which is written to *verdict, with where the content of each frame ends. */
+int device_decode(struct device *device, unsigned slot, const struct zstd_plan *plan, bool begins,
+                  struct zstd_verdict *verdict, uint32_t *frame_ends);
 
 /* Whether the batch's verdict has arrived: 1, 0 or -1, as device_arrived. */
 int device_decoded(struct device *device, unsigned slot);
@@ -129,10 +142,13 @@ int device_decoded(struct device *device, unsigned slot);
  * those that were kept from before it have negative numbers. Its slot's snapshot comes next. */
 int device_count_content(struct device *device, unsigned slot, int64_t begin, size_t len);
 
-/* Copies such content to host memory, and waits for it. Only while the batch was not decoded anew.
- */
+/* Enqueues the copy of such content to pinned host memory, beside whatever else is under way: copy
+ * number `read`, of DEVICE_READS. The batch must not be decoded anew until it has arrived. */
 int device_read_content(struct device *device, unsigned slot, int64_t begin, size_t len,
-                        unsigned char *to);
+                        unsigned char *to, unsigned read);
+
+/* Whether the last copy of this number has arrived: 1, 0 or -1, as device_arrived. */
+int device_content_read(struct device *device, unsigned read);
 
 /* When the slot's work was done; after device_arrived gave 1, with plan->timing. */
 int device_times(struct device *device, unsigned slot, struct slot_times *times);

@@ -13,6 +13,11 @@ struct decoding {
     unsigned char *own[DEVICE_BATCHES_MAX], *stages; // memory
     struct zstd_batch batch[DEVICE_BATCHES_MAX];
     struct zstd_lane lane[DEVICE_BATCHES_MAX];
+    cudaStream_t matches; // of all batches, and what follows: the stream of the kernels that count
+                          // would have a batch wait for the matches of those after it
+    cudaStream_t reads;   // of content, to the host
+    cudaEvent_t read[DEVICE_READS];
+    cudaEvent_t copying[DEVICE_INPUTS], copied[DEVICE_INPUTS]; // the first with timing only
     unsigned *resident; // CUDA blocks of each stage that the device holds at a time
 };
 
@@ -43,13 +48,12 @@ static bool zero(struct device *device, void *memory, size_t size, cudaStream_t 
 }
 
 // What is read before anything is written to it: the first carry, and what is copied out even if a
-// batch is refused.
+// batch is refused. All that a batch does comes after its copies.
 static bool zero_batch(struct device *device, const struct zstd_batch *batch, unsigned frames)
 {
-    return zero(device, batch->in, ZSTD_CARRY, device->counts_stream) &&
-           zero(device, batch->verdict, sizeof *batch->verdict, device->counts_stream) &&
-           zero(device, batch->frame_ends, frames * sizeof *batch->frame_ends,
-                device->counts_stream);
+    return zero(device, batch->in, ZSTD_CARRY, device->copies) &&
+           zero(device, batch->verdict, sizeof *batch->verdict, device->copies) &&
+           zero(device, batch->frame_ends, frames * sizeof *batch->frame_ends, device->copies);
 }
 
 static bool allocate(struct device *device, unsigned char **memory, size_t size)
@@ -98,13 +102,35 @@ static bool prepare_stages(struct device *device, struct decoding *decoding)
         "asking how many blocks fit");
 }
 
+static bool create_event(struct device *device, cudaEvent_t *event)
+{
+    return device_ok(device, cudaEventCreateWithFlags(event, cudaEventDisableTiming),
+                     "creating an event");
+}
+
 static bool open_slots(struct device *device, struct decoding *decoding)
 {
     for (unsigned i = 0; i < decoding->plan.batches; i++)
-        if (!device_create_events(device, &device->slots[device->buffers + i]) ||
+        if ((!device->slots[device->buffers + i].copied &&
+             !device_create_events(device, &device->slots[device->buffers + i])) ||
             !device_ok(device, zstd_lane_open(&decoding->lane[i]), "creating a stream"))
             return false;
     return device_reserve_rest(device, decoding->plan.capacity.room + decoding->plan.keep_least);
+}
+
+// What copies of compressed bytes, and of content, need.
+static bool open_copies(struct device *device, struct decoding *decoding)
+{
+    bool done = true;
+    for (cudaStream_t *stream : {&decoding->matches, &decoding->reads})
+        done = done && device_ok(device, cudaStreamCreateWithFlags(stream, cudaStreamNonBlocking),
+                                 "creating a stream");
+    for (unsigned i = 0; done && i < DEVICE_READS; i++)
+        done = create_event(device, &decoding->read[i]);
+    for (unsigned i = 0; done && i < DEVICE_INPUTS; i++)
+        done = device_create_event(device, &decoding->copied[i]) &&
+               (!device->timing || device_create_event(device, &decoding->copying[i]));
+    return done;
 }
 
 // Devices before compute capability 8.0 give a block too little shared memory for some stages.
@@ -124,7 +150,10 @@ int device_open_decoding(struct device *device, struct device_decoding *wanted)
     }
     if (wanted->batches > DEVICE_BATCHES_MAX)
         wanted->batches = DEVICE_BATCHES_MAX;
-    if (!device_enter(device, "preparing to decompress") || !fit_capacity(device, wanted))
+    if (!device_enter(device, "preparing to decompress"))
+        return -1;
+    device_close_decoding(device);
+    if (!fit_capacity(device, wanted))
         return -1;
     if (wanted->batches == 0)
         return 0;
@@ -136,7 +165,7 @@ int device_open_decoding(struct device *device, struct device_decoding *wanted)
     device->decoding->plan = *wanted;
     device->is_short = false;
     if (open_memory(device, device->decoding) && prepare_stages(device, device->decoding) &&
-        open_slots(device, device->decoding))
+        open_slots(device, device->decoding) && open_copies(device, device->decoding))
         return 0;
     if (!device->is_short)
         return -1;
@@ -144,6 +173,13 @@ int device_open_decoding(struct device *device, struct device_decoding *wanted)
     device_close_decoding(device);
     wanted->batches = 0;
     return 0;
+}
+
+static void destroy_events(const cudaEvent_t *events, unsigned count)
+{
+    for (unsigned i = 0; i < count; i++)
+        if (events[i])
+            (void)cudaEventDestroy(events[i]);
 }
 
 void device_close_decoding(struct device *device)
@@ -155,6 +191,12 @@ void device_close_decoding(struct device *device)
         zstd_lane_close(&decoding->lane[i]);
         (void)cudaFree(decoding->own[i]);
     }
+    destroy_events(decoding->read, DEVICE_READS);
+    destroy_events(decoding->copied, DEVICE_INPUTS);
+    destroy_events(decoding->copying, DEVICE_INPUTS);
+    for (cudaStream_t stream : {decoding->matches, decoding->reads})
+        if (stream)
+            (void)cudaStreamDestroy(stream);
     (void)cudaFree(decoding->stages);
     std::free(decoding->resident);
     std::free(decoding);
@@ -170,13 +212,53 @@ static bool copy_in(struct device *device, void *to, const void *from, size_t si
                      "copying a batch");
 }
 
-// Compressed bytes, the padding after them, and what the host has laid, on the stream of the
-// copies.
-static bool copy_batch(struct device *device, struct slot *slot, struct zstd_batch *batch,
-                       const struct zstd_plan *plan, const unsigned char *bytes)
+int device_copy_blocks(struct device *device, unsigned slot, uint32_t at,
+                       const unsigned char *bytes, size_t len, unsigned input)
+{
+    struct decoding *decoding = device->decoding;
+    unsigned char *to = batch_of(device, slot)->in + ZSTD_CARRY + at;
+    bool done =
+        device_enter(device, "copying a batch") &&
+        (!device->timing || device_record(device, decoding->copying[input], device->copies)) &&
+        copy_in(device, to, bytes, len) &&
+        device_record(device, decoding->copied[input], device->copies);
+    return done ? 0 : -1;
+}
+
+// Whether the work before an event is done: 1, 0 or -1.
+static int query(struct device *device, cudaEvent_t event, const char *doing)
+{
+    if (!device_enter(device, doing))
+        return -1;
+    cudaError_t code = cudaEventQuery(event);
+    if (code == cudaErrorNotReady) {
+        (void)cudaGetLastError();
+        return 0;
+    }
+    return device_ok(device, code, doing) ? 1 : -1;
+}
+
+int device_blocks_copied(struct device *device, unsigned input, double *seconds)
+{
+    const struct decoding *decoding = device->decoding;
+    int arrived = query(device, decoding->copied[input], "copying a batch");
+    float ms = 0;
+    if (arrived != 1 || !device->timing)
+        return arrived;
+    if (!device_ok(device,
+                   cudaEventElapsedTime(&ms, decoding->copying[input], decoding->copied[input]),
+                   "reading a clock"))
+        return -1;
+    *seconds += static_cast<double>(ms) / 1e3;
+    return 1;
+}
+
+// What the host has laid, and the padding after the compressed bytes, on the stream of the copies:
+// after those bytes.
+static bool copy_plan(struct device *device, struct slot *slot, struct zstd_batch *batch,
+                      const struct zstd_plan *plan)
 {
     return (!device->timing || device_record(device, slot->copying, device->copies)) &&
-           copy_in(device, batch->in + ZSTD_CARRY, bytes, plan->in_size) &&
            zero(device, batch->in + ZSTD_CARRY + plan->in_size, ZSTD_PADDING, device->copies) &&
            copy_in(device, const_cast<struct zstd_block *>(batch->block), plan->block,
                    plan->blocks * sizeof *plan->block) &&
@@ -194,62 +276,54 @@ static bool launch_tail(struct device *device, struct zstd_batch batch)
     return plan->separators == SEPARATORS_NONE ||
            device_ok(device,
                      cudaLaunchKernel(reinterpret_cast<const void *>(zstd_tail_kernel), dim3(1),
-                                      dim3(zstd_tail_threads), params, 0, device->counts_stream),
+                                      dim3(zstd_tail_threads), params, 0,
+                                      device->decoding->matches),
                      "launching a kernel");
 }
 
 static bool copy_out(struct device *device, void *to, const void *from, size_t size)
 {
-    return device_ok(device,
-                     cudaMemcpyAsync(to, from, size, cudaMemcpyDeviceToHost, device->counts_stream),
-                     "copying a verdict");
+    return device_ok(
+        device, cudaMemcpyAsync(to, from, size, cudaMemcpyDeviceToHost, device->decoding->matches),
+        "copying a verdict");
 }
 
-int device_decode(struct device *device, unsigned index, const struct zstd_plan *plan,
-                  const unsigned char *bytes, bool begins, struct zstd_verdict *verdict,
-                  uint32_t *frame_ends)
+int device_decode(struct device *device, unsigned index, const struct zstd_plan *plan, bool begins,
+                  struct zstd_verdict *verdict, uint32_t *frame_ends)
 {
     struct slot *slot = &device->slots[index];
     struct zstd_batch *batch = batch_of(device, index);
     struct decoding *decoding = device->decoding;
     const unsigned turn = index - device->buffers;
     const struct zstd_lane *lane = &decoding->lane[turn];
-    cudaStream_t stream = device->counts_stream;
     batch->in_size = ZSTD_CARRY + plan->in_size;
     batch->blocks = plan->blocks;
     batch->frames = plan->frames;
     batch->room = plan->room;
     bool done =
-        device_enter(device, "decompressing") && copy_batch(device, slot, batch, plan, bytes) &&
+        device_enter(device, "decompressing") && copy_plan(device, slot, batch, plan) &&
         device_ok(device, cudaStreamWaitEvent(lane->stream, slot->copied, 0),
                   "waiting for a batch") &&
-        (!begins || zero(device, batch->in, ZSTD_CARRY, stream)) &&
+        (!begins || zero(device, batch->in, ZSTD_CARRY, lane->stream)) &&
         device_ok(device,
                   zstd_launch(*batch, decoding->resident, decoding->lane, turn,
-                              decoding->plan.batches, stream),
+                              decoding->plan.batches, decoding->matches),
                   "launching a stage") &&
         launch_tail(device, *batch) && copy_out(device, verdict, batch->verdict, sizeof *verdict) &&
         copy_out(device, frame_ends, batch->frame_ends, plan->frames * sizeof *frame_ends) &&
-        device_record(device, lane->done, stream);
+        device_record(device, lane->done, decoding->matches);
     return done ? 0 : -1;
 }
 
 int device_decoded(struct device *device, unsigned index)
 {
-    if (!device_enter(device, "decompressing"))
-        return -1;
-    cudaError_t code = cudaEventQuery(device->decoding->lane[index - device->buffers].done);
-    if (code == cudaErrorNotReady) {
-        (void)cudaGetLastError();
-        return 0;
-    }
-    return device_ok(device, code, "decompressing") ? 1 : -1;
+    return query(device, device->decoding->lane[index - device->buffers].done, "decompressing");
 }
 
 // --- content ---
 
 // Samples must lie at a multiple of their size. Where they do not, they are counted in a copy: the
-// links are free between the stages of one batch and those of the next.
+// batch's sequences have served, and take more than twice as much memory as its content.
 static bool align(struct device *device, const struct zstd_batch *batch,
                   const unsigned char **content, size_t len)
 {
@@ -257,11 +331,11 @@ static bool align(struct device *device, const struct zstd_batch *batch,
     if (reinterpret_cast<uintptr_t>(*content) % sample == 0)
         return true;
     const unsigned char *from = *content;
-    *content = reinterpret_cast<const unsigned char *>(batch->links);
-    return device_ok(
-        device,
-        cudaMemcpyAsync(batch->links, from, len, cudaMemcpyDeviceToDevice, device->counts_stream),
-        "copying content");
+    *content = reinterpret_cast<const unsigned char *>(batch->sequences);
+    return device_ok(device,
+                     cudaMemcpyAsync(batch->sequences, from, len, cudaMemcpyDeviceToDevice,
+                                     device->counts_stream),
+                     "copying content");
 }
 
 int device_count_content(struct device *device, unsigned index, int64_t begin, size_t len)
@@ -277,16 +351,22 @@ int device_count_content(struct device *device, unsigned index, int64_t begin, s
     return done ? 0 : -1;
 }
 
-// The content is there, as its verdict was seen; the stream of the copies does not wait for the
-// stages of the next batch.
+// The content is there, as its verdict was seen. The stream waits for nothing else, and nothing
+// waits for it.
 int device_read_content(struct device *device, unsigned index, int64_t begin, size_t len,
-                        unsigned char *to)
+                        unsigned char *to, unsigned read)
 {
+    const struct decoding *decoding = device->decoding;
     const unsigned char *from = batch_of(device, index)->out + begin;
     bool done =
         device_enter(device, "copying content") &&
-        device_ok(device, cudaMemcpyAsync(to, from, len, cudaMemcpyDeviceToHost, device->copies),
+        device_ok(device, cudaMemcpyAsync(to, from, len, cudaMemcpyDeviceToHost, decoding->reads),
                   "copying content") &&
-        device_ok(device, cudaStreamSynchronize(device->copies), "copying content");
+        device_record(device, decoding->read[read], decoding->reads);
     return done ? 0 : -1;
+}
+
+int device_content_read(struct device *device, unsigned read)
+{
+    return query(device, device->decoding->read[read], "copying content");
 }

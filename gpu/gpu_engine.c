@@ -80,17 +80,33 @@ static int gpu_look(struct gpu_engine *gpu, const struct slot *slot)
     return -1;
 }
 
-/* Gets the content of a batch in which there is an invalid sample to be reported. 0, or -1: lost.
- */
+/* Gets the content of a batch in which there is an invalid sample to be reported. 1: it is there,
+ * or there is none; 0: not yet; -1: lost. */
 static int gpu_fetch_invalid(struct gpu_engine *gpu, struct slot *slot)
 {
+    bool moved = false;
     if (!gpu->engine.lines || !snapshots_may_show_invalid(&gpu->snapshots, slot->snapshot))
-        return 0;
-    if (decompression_fetch(&gpu->decompression, slot) != 0)
+        return 1;
+    if (!gpu->decompression.fetch.is_active)
+        gpu->progress = clock_now(); /* its count has just arrived */
+    bool patient = gpu_is_patient(gpu);
+    int fetched = decompression_fetch(&gpu->decompression, slot, &moved);
+    if (moved)
+        gpu->progress = clock_now();
+    if (fetched < 0)
         gpu_lose_by_call(gpu);
-    else if (!slot->chunk.data)
+    else if (fetched == 1 && !slot->chunk.data)
         gpu_lose(gpu, "out of memory");
-    return gpu->recovery.lost ? -1 : 0;
+    else if (fetched == 0 && !moved && !patient)
+        gpu_lose(gpu, "the device does not answer");
+    return gpu->recovery.lost ? -1 : fetched;
+}
+
+/* A batch is not recounted: it is decoded again. */
+static void gpu_drop_content(struct slot *slot)
+{
+    free(slot->chunk.data);
+    slot->chunk.data = NULL;
 }
 
 int gpu_reap_oldest(struct gpu_engine *gpu)
@@ -99,22 +115,18 @@ int gpu_reap_oldest(struct gpu_engine *gpu)
     int arrived = gpu_look(gpu, slot);
     if (arrived != 1)
         return arrived;
-    if (gpu->options.timing && gpu_add_times(gpu, slot) != 0) {
-        gpu_lose_by_call(gpu);
-        return -1;
-    }
     bool is_batch = decompression_has(&gpu->decompression, slot);
-    if (is_batch && gpu_fetch_invalid(gpu, slot) != 0) {
-        slot->chunk.data = NULL; /* not freed: a late copy may still come */
-        return -1;
-    }
-    if (!snapshots_keep(&gpu->snapshots, &slot->snapshot, &slot->chunk, gpu->engine.lines,
-                        gpu->engine.files)) {
+    int fetched = is_batch ? gpu_fetch_invalid(gpu, slot) : 1;
+    if (fetched == 0)
+        return 0;
+    if (fetched == 1 && gpu->options.timing && gpu_add_times(gpu, slot) != 0)
+        gpu_lose_by_call(gpu);
+    else if (fetched == 1 && !snapshots_keep(&gpu->snapshots, &slot->snapshot, &slot->chunk,
+                                             gpu->engine.lines, gpu->engine.files))
         gpu_lose(gpu, "the device's counts do not add up");
-        if (is_batch) { /* it is decoded again, not recounted */
-            free(slot->chunk.data);
-            slot->chunk.data = NULL;
-        }
+    if (gpu->recovery.lost) {
+        if (is_batch)
+            gpu_drop_content(slot);
         return -1;
     }
     gpu->progress = clock_now();
@@ -345,6 +357,7 @@ struct engine *gpu_engine_open(const struct histogram *histogram, const struct g
     gpu->decompression = (struct decompression){.histogram = histogram,
                                                 .engine = &gpu->engine,
                                                 .device = gpu->device,
+                                                .source = gpu_content_source(gpu),
                                                 .verifies = !options->no_check,
                                                 .memory_left = options->memory_left};
     return &gpu->engine;
@@ -376,9 +389,11 @@ struct gpu_times gpu_engine_times(struct engine *engine)
     struct gpu_times times = gpu->times;
     const struct decompression *decompression = &gpu->decompression;
     if (decompression->decoding.batches > 0)
-        times.decoding =
-            (struct gpu_memory){decompression->decoding.memory, decompression->host_memory,
-                                decompression->decoding.capacity.room};
+        times.decoding = (struct gpu_memory){decompression->decoding.memory,
+                                             decompression_host_memory(decompression),
+                                             decompression->decoding.capacity.room};
+    times.copy_seconds += decompression->copy_seconds;
+    times.feeding.hashing = decompression_hash_seconds(decompression);
     pthread_mutex_unlock(&gpu->lock);
     return times;
 }

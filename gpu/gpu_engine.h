@@ -54,11 +54,21 @@ struct gpu_memory {
     uint64_t batch; /* of content, that a batch of blocks has room for */
 };
 
+/* Where the time went of compressed FILEs that it decompressed, seconds. */
+struct gpu_feeding {
+    double opening;  /* taking memory */
+    double reading;  /* by the thread that fills chunks */
+    double device;   /* the same thread, waiting for the device, */
+    double checking; /* and waiting for checksums alone */
+    double hashing;  /* by the threads that verify them, all together */
+};
+
 struct gpu_times {
     uint64_t chunks, bytes;              /* whose counts came from the device */
     double copy_seconds, kernel_seconds; /* the device's two streams were at work */
     double overlap_seconds;              /* of kernel_seconds, while another chunk's copy ran */
     struct gpu_memory decoding;
+    struct gpu_feeding feeding;
 };
 
 /* What was measured, if options->timing. To be called after finish. */

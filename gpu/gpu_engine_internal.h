@@ -26,6 +26,8 @@ struct gpu_engine {
     atomic_bool
         is_taken; /* a FILE is being decompressed, or none ever can be; not under the lock */
     struct timespec progress; /* when the device last finished something or was idle */
+    unsigned reads;           /* of content, that are under way */
+    struct timespec filling;  /* when the last chunk of compressed bytes was given out */
     struct gpu_times times;
 };
 
@@ -47,6 +49,9 @@ bool gpu_is_patient(const struct gpu_engine *gpu);
 
 /* Looks at the oldest slot in flight. 1: it arrived and is free again; 0: not yet; -1: lost. */
 int gpu_reap_oldest(struct gpu_engine *gpu);
+
+/* How content is copied for whoever hashes it: takes the lock itself. */
+struct content_source gpu_content_source(struct gpu_engine *gpu);
 
 /* Lets time pass without the lock. */
 void gpu_pause_unlocked(struct gpu_engine *gpu);

@@ -4,13 +4,65 @@
 
 #include <stdatomic.h>
 
-/* Looks at the oldest batch being decoded. 1: its verdict was there; 0: not yet, or there is none;
- * -1: lost. */
+/* --- what is hashed --- */
+
+/* Whether the device has something to do. If not, the time in which it must answer begins with what
+ * comes next. */
+static bool gpu_is_at_work(const struct gpu_engine *gpu)
+{
+    return gpu->slots.oldest || gpu->reads > 0 || decompression_is_decoding(&gpu->decompression);
+}
+
+static int gpu_read_content(void *arg, unsigned slot, int64_t begin, size_t len, unsigned char *to,
+                            unsigned number)
+{
+    struct gpu_engine *gpu = arg;
+    pthread_mutex_lock(&gpu->lock);
+    if (!gpu_is_at_work(gpu))
+        gpu->progress = clock_now();
+    if (!gpu->recovery.lost && device_read_content(gpu->device, slot, begin, len, to, number) != 0)
+        gpu_lose_by_call(gpu);
+    gpu->reads++;
+    int rc = gpu->recovery.lost ? -1 : 0;
+    pthread_mutex_unlock(&gpu->lock);
+    return rc;
+}
+
+static int gpu_content_arrived(void *arg, unsigned number)
+{
+    struct gpu_engine *gpu = arg;
+    pthread_mutex_lock(&gpu->lock);
+    const bool patient = gpu_is_patient(gpu);
+    int arrived = gpu->recovery.lost ? -1 : device_content_read(gpu->device, number);
+    if (arrived < 0 && !gpu->recovery.lost)
+        gpu_lose_by_call(gpu);
+    else if (arrived == 0 && !patient)
+        gpu_lose(gpu, "the device does not answer");
+    if (arrived == 1) {
+        gpu->progress = clock_now();
+        gpu->reads--;
+    }
+    if (gpu->recovery.lost)
+        arrived = -1;
+    pthread_mutex_unlock(&gpu->lock);
+    return arrived;
+}
+
+struct content_source gpu_content_source(struct gpu_engine *gpu)
+{
+    return (struct content_source){
+        .arg = gpu, .read = gpu_read_content, .arrived = gpu_content_arrived};
+}
+
+/* --- seeing through --- */
+
+/* Looks at what is decoded. 1: something has happened; 0: nothing; -1: lost. */
 static int gpu_look_decompression(struct gpu_engine *gpu)
 {
     struct slot *counted;
     struct chunk *empty;
-    bool patient = gpu_is_patient(gpu), waits = gpu->decompression.oldest != NULL;
+    bool patient = gpu_is_patient(gpu), was_at_work = gpu_is_at_work(gpu);
+    bool waits = decompression_is_decoding(&gpu->decompression);
     int arrived = decompression_look(&gpu->decompression, &counted, &empty);
     if (counted)
         slots_send(&gpu->slots, counted);
@@ -20,7 +72,7 @@ static int gpu_look_decompression(struct gpu_engine *gpu)
         gpu_lose_by_call(gpu);
     else if (arrived == 0 && waits && !patient)
         gpu_lose(gpu, "the device does not answer");
-    else if (arrived == 1)
+    else if (arrived == 1 || !was_at_work)
         gpu->progress = clock_now();
     return gpu->recovery.lost ? -1 : arrived;
 }
@@ -36,18 +88,39 @@ static void gpu_reap_all(struct gpu_engine *gpu)
     }
 }
 
-/* Waits for a batch to be filled. NULL: the device is lost. */
-static struct chunk *gpu_take_batch(struct gpu_engine *gpu)
+/* Waits a moment, and sees through what has arrived meanwhile. */
+static void gpu_wait_decompression(struct gpu_engine *gpu)
+{
+    struct gpu_feeding *feeding = &gpu->times.feeding;
+    double *waited =
+        decompression_is_hashing(&gpu->decompression) ? &feeding->checking : &feeding->device;
+    const struct timespec begin = clock_now();
+    gpu_pause_unlocked(gpu);
+    if (!gpu->recovery.lost)
+        gpu_reap_all(gpu);
+    *waited += clock_seconds_since(&begin);
+}
+
+/* --- what a reader calls --- */
+
+/* Waits for a chunk to be filled. NULL: the device is lost. */
+static struct chunk *gpu_take_input(struct gpu_engine *gpu)
 {
     struct chunk *chunk = NULL;
     if (!gpu->recovery.lost)
         gpu_reap_all(gpu);
-    while (!gpu->recovery.lost && !(chunk = decompression_take(&gpu->decompression))) {
-        gpu_pause_unlocked(gpu);
-        gpu_reap_all(gpu);
+    while (!gpu->recovery.lost && !chunk) {
+        int taken = decompression_take(&gpu->decompression, &chunk);
+        if (taken < 0)
+            gpu_lose_by_call(gpu);
+        else if (taken == 0)
+            gpu_wait_decompression(gpu);
     }
-    if (gpu->recovery.lost)
+    if (gpu->recovery.lost) {
         gpu_recount(gpu);
+        chunk = NULL;
+    }
+    gpu->filling = clock_now();
     return chunk;
 }
 
@@ -55,7 +128,7 @@ static struct chunk *gpu_acquire_undecoded(struct engine *engine)
 {
     struct gpu_engine *gpu = gpu_of(engine);
     pthread_mutex_lock(&gpu->lock);
-    struct chunk *chunk = gpu_take_batch(gpu);
+    struct chunk *chunk = gpu_take_input(gpu);
     pthread_mutex_unlock(&gpu->lock);
     return chunk;
 }
@@ -64,14 +137,15 @@ static void gpu_prepare_undecoded(struct engine *engine)
 {
     struct gpu_engine *gpu = gpu_of(engine);
     pthread_mutex_lock(&gpu->lock);
-    if (!gpu->recovery.lost && decompression_open(&gpu->decompression, gpu->slots.count) != 0) {
+    if (!gpu->recovery.lost &&
+        decompression_open(&gpu->decompression, gpu->slots.count, true) != 0) {
         gpu_lose_by_call(gpu);
         gpu_recount(gpu);
     }
     pthread_mutex_unlock(&gpu->lock);
 }
 
-/* This is asked often, and must not wait for the lock, which is held while content is hashed. */
+/* This is asked often, and does not wait for the lock. */
 static bool gpu_is_free(struct engine *engine)
 {
     return !atomic_load(&gpu_of(engine)->is_taken);
@@ -82,6 +156,7 @@ static struct chunk *gpu_begin_undecoded(struct engine *engine, enum coding codi
 {
     struct gpu_engine *gpu = gpu_of(engine);
     struct chunk *chunk = NULL;
+    const struct timespec begin = clock_now();
     if (coding != CODING_ZSTD || atomic_exchange(&gpu->is_taken, true))
         return NULL;
     pthread_mutex_lock(&gpu->lock);
@@ -90,10 +165,28 @@ static struct chunk *gpu_begin_undecoded(struct engine *engine, enum coding codi
         began = decompression_begin(&gpu->decompression, gpu->slots.count, start);
     if (began < 0)
         gpu_lose_by_call(gpu);
+    if (began == 1)
+        gpu->times.feeding.opening += clock_seconds_since(&begin);
     if (began != 0)
-        chunk = gpu_take_batch(gpu);
+        chunk = gpu_take_input(gpu);
     pthread_mutex_unlock(&gpu->lock);
     return chunk;
+}
+
+/* Has a chunk laid, for which batches may be waited for. */
+static void gpu_lay(struct gpu_engine *gpu, struct chunk *chunk, uint64_t offset,
+                    struct undecoded_next *next)
+{
+    int laid = 0;
+    while (!gpu->recovery.lost && laid == 0) {
+        if (!gpu_is_at_work(gpu))
+            gpu->progress = clock_now();
+        laid = decompression_lay(&gpu->decompression, chunk, offset, next);
+        if (laid < 0)
+            gpu_lose_by_call(gpu);
+        else if (laid == 0)
+            gpu_wait_decompression(gpu);
+    }
 }
 
 static void gpu_submit_undecoded(struct engine *engine, struct chunk *chunk, uint64_t offset,
@@ -102,11 +195,8 @@ static void gpu_submit_undecoded(struct engine *engine, struct chunk *chunk, uin
     struct gpu_engine *gpu = gpu_of(engine);
     *next = (struct undecoded_next){.is_wanted = false};
     pthread_mutex_lock(&gpu->lock);
-    bool was_idle = !gpu->slots.oldest && !gpu->decompression.oldest;
-    if (!gpu->recovery.lost && decompression_submit(&gpu->decompression, chunk, offset, next) != 0)
-        gpu_lose_by_call(gpu);
-    if (was_idle)
-        gpu->progress = clock_now();
+    gpu->times.feeding.reading += clock_seconds_since(&gpu->filling);
+    gpu_lay(gpu, chunk, offset, next);
     if (gpu->recovery.lost) {
         gpu_recount(gpu);
         next->is_wanted = false;
@@ -127,21 +217,41 @@ static bool gpu_is_busy_undecoded(struct engine *engine)
     return busy;
 }
 
+/* Gets the tail of the content. Whether it is there. */
+static bool gpu_fetch_tail(struct gpu_engine *gpu)
+{
+    bool patient = gpu_is_patient(gpu), moved = false;
+    int fetched = decompression_fetch_tail(&gpu->decompression, &moved);
+    if (moved)
+        gpu->progress = clock_now();
+    if (fetched < 0)
+        gpu_lose_by_call(gpu);
+    else if (fetched == 0 && !moved && !patient)
+        gpu_lose(gpu, "the device does not answer");
+    return fetched == 1;
+}
+
+/* Waits until all that was submitted is counted, and the tail is there, or the device is lost. */
+static void gpu_see_through(struct gpu_engine *gpu)
+{
+    if (!gpu->recovery.lost)
+        gpu_reap_all(gpu);
+    while (!gpu->recovery.lost && decompression_is_busy(&gpu->decompression))
+        gpu_wait_decompression(gpu);
+    if (!gpu_is_at_work(gpu))
+        gpu->progress = clock_now();
+    while (!gpu->recovery.lost && !gpu_fetch_tail(gpu))
+        gpu_wait_decompression(gpu);
+}
+
 static int gpu_settle(struct engine *engine, struct undecoded_rest *rest)
 {
     struct gpu_engine *gpu = gpu_of(engine);
     pthread_mutex_lock(&gpu->lock);
-    gpu_reap_all(gpu);
-    while (!gpu->recovery.lost && decompression_is_busy(&gpu->decompression)) {
-        gpu_pause_unlocked(gpu);
-        gpu_reap_all(gpu);
-    }
-    if (!gpu->recovery.lost && decompression_settle(&gpu->decompression, false, rest) != 0)
-        gpu_lose_by_call(gpu);
-    if (gpu->recovery.lost) {
+    gpu_see_through(gpu);
+    if (gpu->recovery.lost)
         gpu_recount(gpu);
-        decompression_settle(&gpu->decompression, true, rest);
-    }
+    decompression_settle(&gpu->decompression, gpu->recovery.lost, rest);
     if (!gpu->recovery.lost)
         atomic_store(&gpu->is_taken, false);
     int rc = gpu->recovery.failed ? -1 : 0;

@@ -9,6 +9,7 @@ gpu_plan_sources = \
 
 gpu_engine_sources = \
 	gpu/content_check.c gpu/content_check.h \
+	gpu/content_run.c gpu/content_run.h \
 	gpu/device.h \
 	gpu/gpu_engine.c gpu/gpu_engine.h gpu/gpu_engine_internal.h gpu/gpu_undecoded.c \
 	gpu/gpu_group.c gpu/gpu_group.h \
@@ -16,7 +17,8 @@ gpu_engine_sources = \
 	gpu/recovery.c gpu/recovery.h \
 	gpu/slots.c gpu/slots.h \
 	gpu/snapshot.c gpu/snapshot.h \
-	gpu/decompression.c gpu/decompression.h gpu/decompression_memory.c
+	gpu/decompression.c gpu/decompression.h gpu/decompression_internal.h \
+	gpu/decompression_memory.c gpu/decompression_verdicts.c
 
 # zstd decompressed on the device: what the host lays, and the stages.
 gpu_zstd_sources = \

@@ -61,12 +61,23 @@ int device_open_decoding(struct device *device, struct device_decoding *decoding
     return -1;
 }
 
-int device_decode(struct device *device, unsigned slot, const struct zstd_plan *plan,
-                  const unsigned char *bytes, bool begins, struct zstd_verdict *verdict,
-                  uint32_t *frame_ends)
+int device_copy_blocks(struct device *device, unsigned slot, uint32_t at,
+                       const unsigned char *bytes, size_t len, unsigned input)
 {
-    (void)device, (void)slot, (void)plan, (void)bytes, (void)begins, (void)verdict,
-        (void)frame_ends;
+    (void)device, (void)slot, (void)at, (void)bytes, (void)len, (void)input;
+    return -1;
+}
+
+int device_blocks_copied(struct device *device, unsigned input, double *seconds)
+{
+    (void)device, (void)input, (void)seconds;
+    return -1;
+}
+
+int device_decode(struct device *device, unsigned slot, const struct zstd_plan *plan, bool begins,
+                  struct zstd_verdict *verdict, uint32_t *frame_ends)
+{
+    (void)device, (void)slot, (void)plan, (void)begins, (void)verdict, (void)frame_ends;
     return -1;
 }
 
@@ -83,9 +94,15 @@ int device_count_content(struct device *device, unsigned slot, int64_t begin, si
 }
 
 int device_read_content(struct device *device, unsigned slot, int64_t begin, size_t len,
-                        unsigned char *to)
+                        unsigned char *to, unsigned read)
 {
-    (void)device, (void)slot, (void)begin, (void)len, (void)to;
+    (void)device, (void)slot, (void)begin, (void)len, (void)to, (void)read;
+    return -1;
+}
+
+int device_content_read(struct device *device, unsigned read)
+{
+    (void)device, (void)read;
     return -1;
 }
 

@@ -1,7 +1,6 @@
 #include "pinned.h"
 
 #include <stdint.h>
-#include <string.h>
 #include <sys/mman.h>
 
 #define HUGE_PAGE ((size_t)2 << 20)
@@ -11,8 +10,18 @@ size_t pinned_round(size_t size, size_t to)
     return (size + to - 1) / to * to;
 }
 
-/* Huge pages where they can be had: pinning then takes a tenth of the time. All are touched, so
- * that they are there. */
+/* Has the kernel provide all pages, which are zeros: nothing of them is written here. */
+static void touch_pages(unsigned char *memory, size_t size)
+{
+#ifdef MADV_POPULATE_WRITE
+    if (madvise(memory, size, MADV_POPULATE_WRITE) == 0)
+        return;
+#endif
+    for (size_t at = 0; at < size; at += PINNED_PAGE)
+        *(volatile unsigned char *)(memory + at) = 0;
+}
+
+/* Huge pages where they can be had: pinning then takes a tenth of the time. */
 int pinned_open(struct pinned *pinned, size_t size, struct device *device)
 {
     pinned->mapping_size = size + HUGE_PAGE;
@@ -24,7 +33,7 @@ int pinned_open(struct pinned *pinned, size_t size, struct device *device)
     }
     pinned->memory = (unsigned char *)pinned_round((uintptr_t)pinned->mapping, HUGE_PAGE);
     madvise(pinned->memory, size, MADV_HUGEPAGE); /* only faster */
-    memset(pinned->memory, 0, size);
+    touch_pages(pinned->memory, size);
     pinned->is_pinned = device_pin(device, pinned->memory, size) == 0;
     return 0;
 }

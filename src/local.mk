@@ -95,6 +95,7 @@ gpuhisto_sources = src/run_share.c src/run_share.h \
 	src/input/undecoded.c \
 	src/input/unit_walk.c src/input/unit_walk.h \
 	src/input/units.c src/input/units.h \
+	src/input/wide_read.c src/input/wide_read.h \
 	src/merge/find_rows.c src/merge/find_rows.h \
 	src/merge/grow.c src/merge/grow.h \
 	src/merge/known_rows.c src/merge/known_rows.h \

@@ -83,11 +83,18 @@ static void print_gpu_timing(const struct pool_outcome *outcome, const struct po
          outcome->gpu_ready);
     diag("%s: copies %.3f s, kernels %.3f s, of which %.3f s while another chunk was copied", name,
          times->copy_seconds, times->kernel_seconds, times->overlap_seconds);
-    if (times->decoding.device > 0)
-        diag("%s: decompressing takes %.1f MiB of its memory and %.1f MiB of the host's, for %.1f "
-             "MiB of content at a time",
-             name, (double)times->decoding.device / 0x1p20, (double)times->decoding.host / 0x1p20,
-             (double)times->decoding.batch / 0x1p20);
+    if (times->decoding.device == 0)
+        return;
+    const struct gpu_feeding *feeding = &times->feeding;
+    diag("%s: decompressing takes %.1f MiB of its memory and %.1f MiB of the host's, for %.1f "
+         "MiB of content at a time",
+         name, (double)times->decoding.device / 0x1p20, (double)times->decoding.host / 0x1p20,
+         (double)times->decoding.batch / 0x1p20);
+    diag("%s: its memory was there after %.3f s; reading %.3f s, waiting for the device %.3f s and "
+         "for "
+         "checksums %.3f s, hashing %.3f s",
+         name, feeding->opening, feeding->reading, feeding->device, feeding->checking,
+         feeding->hashing);
 }
 
 static void print_timing(const struct pool_outcome *outcome)

@@ -27,7 +27,7 @@ check-all:
 
 # Of a list of tests, those that start threads: what ThreadSanitizer has to see. The emulated GPU takes
 # minutes there for thousands of small chunks, so scripts of that are left to the other tests of it.
-threaded_tests = tests/unit/test_frames tests/unit/test_merge tests/unit/test_paged_counts tests/unit/test_text_cuts tests/device/test_gpu_engine tests/device/test_pool tests/device/test_takeover tests/device/test_undecoded \
+threaded_tests = tests/unit/test_frames tests/unit/test_merge tests/unit/test_paged_counts tests/unit/test_wide_read tests/unit/test_text_cuts tests/device/test_gpu_engine tests/device/test_pool tests/device/test_takeover tests/device/test_undecoded \
 	tests/cli/channels.sh tests/cli/compressed.sh tests/cli/counts.sh tests/cli/counts_auto.sh \
 	tests/cli/each.sh tests/cli/faults.sh tests/cli/faults_emulated.sh tests/cli/fields.sh tests/cli/gpus_emulated.sh tests/cli/interval.sh \
 	tests/cli/npy.sh tests/cli/numbers.sh tests/cli/part.sh tests/cli/progress.sh \
@@ -119,6 +119,7 @@ unit_tests = \
 	tests/unit/test_text_cuts \
 	tests/unit/test_values \
 	tests/unit/test_visible \
+	tests/unit/test_wide_read \
 	tests/unit/test_zstd_lay \
 	tests/unit/test_zstd_links
 check_PROGRAMS += $(unit_tests)
@@ -155,18 +156,21 @@ tests_unit_test_show_number_LDADD = $(libraries) -lm
 tests_unit_test_text_cuts_LDADD = $(with_device)
 tests_unit_test_values_LDADD = $(libraries)
 tests_unit_test_visible_LDADD = $(libraries)
+tests_unit_test_wide_read_LDADD = $(libraries)
+tests_unit_test_wide_read_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=pread
 tests_unit_test_zstd_lay_LDADD = $(libraries)
 tests_unit_test_zstd_links_LDADD = $(libraries)
 
 # --- the device: the kernels where one is built in, which are skipped without a GPU ---
 
 device_tests = tests/device/test_fields_strategy tests/device/test_numbers_strategy tests/device/test_strategies \
-	tests/device/test_value_strategies
+	tests/device/test_value_strategies tests/device/test_zstd_device
 check_PROGRAMS += $(device_tests)
 tests_device_test_fields_strategy_LDADD = $(with_device)
 tests_device_test_numbers_strategy_LDADD = $(with_device)
 tests_device_test_strategies_LDADD = $(with_device)
 tests_device_test_value_strategies_LDADD = $(with_device) -lm
+tests_device_test_zstd_device_LDADD = $(with_device)
 
 # The kernels on a device that is emulated in C++, and all that can go wrong with a device.
 if HAVE_CXX
@@ -183,7 +187,7 @@ emulated_tests = tests/device/test_decompression tests/device/test_emulation tes
 	tests/device/test_numbers_strategy_emulated tests/device/test_pool tests/device/test_rows \
 	tests/device/test_strategies_emulated tests/device/test_value_strategies_emulated \
 	tests/device/test_takeover tests/device/test_undecoded \
-	tests/device/test_zstd_entropy tests/device/test_zstd_matches \
+	tests/device/test_zstd_device_emulated tests/device/test_zstd_entropy tests/device/test_zstd_matches \
 	tests/device/test_zstd_stages
 tests_device_test_decompression_SOURCES = tests/device/test_decompression.c
 nodist_EXTRA_tests_device_test_decompression_SOURCES = cxx.cpp
@@ -219,6 +223,9 @@ tests_device_test_value_strategies_emulated_LDADD = $(emulated)
 tests_device_test_takeover_SOURCES = tests/device/test_takeover.c
 nodist_EXTRA_tests_device_test_takeover_SOURCES = cxx.cpp
 tests_device_test_takeover_LDADD = $(emulated)
+tests_device_test_zstd_device_emulated_SOURCES = tests/device/test_zstd_device.c
+nodist_EXTRA_tests_device_test_zstd_device_emulated_SOURCES = cxx.cpp
+tests_device_test_zstd_device_emulated_LDADD = $(emulated)
 tests_device_test_undecoded_SOURCES = tests/device/test_undecoded.c
 nodist_EXTRA_tests_device_test_undecoded_SOURCES = cxx.cpp
 tests_device_test_undecoded_LDADD = $(emulated)
@@ -258,7 +265,7 @@ scripts = \
 	tests/cli/sources.sh \
 	tests/cli/sources_emulated.sh tests/cli/startup.sh tests/cli/stats.sh tests/cli/values.sh tests/cli/values_emulated.sh \
 	tests/cli/takeover_emulated.sh tests/cli/undecoded_emulated.sh \
-	tests/cli/values_gpu.sh tests/cli/zstd.sh tests/cli/zstd_emulated.sh
+	tests/cli/values_gpu.sh tests/cli/zstd.sh tests/cli/zstd_emulated.sh tests/cli/zstd_gpu.sh
 
 TESTS = $(unit_tests) $(device_tests) $(emulated_tests) $(scripts)
 EXTRA_DIST += $(scripts) tests/helpers/lib.sh tests/helpers/compressed.sh tests/helpers/emulated.sh \

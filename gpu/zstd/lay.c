@@ -139,7 +139,7 @@ static bool fits(const struct zstd_walk *walk, const struct zstd_plan *plan,
 {
     return plan->blocks < plan->capacity.blocks &&
            block->room <= plan->capacity.room - plan->room &&
-           plan->taken + size <= plan->capacity.in &&
+           plan->in_at + plan->taken + size <= plan->capacity.in &&
            (!needs_frame(walk, plan) || plan->frames < plan->capacity.frames);
 }
 
@@ -159,7 +159,7 @@ static void add_block(struct zstd_walk *walk, struct zstd_plan *plan, struct zst
     }
     plan->block[plan->blocks++] = *block;
     plan->room += block->room;
-    plan->in_size = (uint32_t)(plan->taken + size);
+    plan->in_size = (uint32_t)(plan->in_at + plan->taken + size);
     walk->known += block->type == ZSTD_COMPRESSED ? 0 : block->room;
     walk->in_frame = !is_last;
 }
@@ -178,7 +178,7 @@ static enum step lay_block(struct zstd_walk *walk, struct zstd_plan *plan, const
     if (type == TYPE_RESERVED || size > walk->block_max)
         return STEP_LEFT;
     struct zstd_block block = {
-        .at = (uint32_t)(ZSTD_CARRY + plan->taken + BLOCK_HEADER),
+        .at = (uint32_t)(ZSTD_CARRY + plan->in_at + plan->taken + BLOCK_HEADER),
         .size = type == ZSTD_RLE ? 1 : size,
         .room = type == ZSTD_COMPRESSED ? room_of(walk) : size,
         .room_at = plan->room,
@@ -193,11 +193,18 @@ static enum step lay_block(struct zstd_walk *walk, struct zstd_plan *plan, const
     return STEP_TAKEN;
 }
 
-enum zstd_laid zstd_lay(struct zstd_walk *walk, struct zstd_plan *plan, const unsigned char *in,
-                        size_t len)
+void zstd_lay_none(struct zstd_plan *plan)
 {
+    plan->blocks = plan->frames = plan->room = plan->in_size = plan->in_at = 0;
+    plan->taken = 0;
+}
+
+enum zstd_laid zstd_lay_more(struct zstd_walk *walk, struct zstd_plan *plan,
+                             const unsigned char *in, size_t len)
+{
+    const uint32_t before = plan->blocks;
     enum step step = STEP_TAKEN;
-    plan->blocks = plan->frames = plan->room = plan->in_size = 0;
+    plan->in_at = plan->in_size;
     plan->taken = 0;
     while (step == STEP_TAKEN && plan->taken < len) {
         const unsigned char *at = in + plan->taken;
@@ -211,9 +218,18 @@ enum zstd_laid zstd_lay(struct zstd_walk *walk, struct zstd_plan *plan, const un
     }
     if (step == STEP_TAKEN)
         plan->need = 1;
-    if (plan->blocks > 0)
+    if (plan->blocks > before)
         return ZSTD_LAID;
+    if (step == STEP_FULL)
+        return ZSTD_FULL;
     return step == STEP_LEFT ? ZSTD_LEFT : ZSTD_NEEDS_MORE;
+}
+
+enum zstd_laid zstd_lay(struct zstd_walk *walk, struct zstd_plan *plan, const unsigned char *in,
+                        size_t len)
+{
+    zstd_lay_none(plan);
+    return zstd_lay_more(walk, plan, in, len);
 }
 
 uint32_t zstd_window_after(const struct zstd_walk *walk)

@@ -39,7 +39,8 @@ struct zstd_plan {
     struct zstd_frame_end *frame_end;
     uint32_t blocks, frames; /* how many there are */
     uint32_t room;           /* the sum of the rooms of all blocks */
-    uint32_t in_size;        /* compressed bytes, up to the end of the last block */
+    uint32_t in_size;        /* compressed bytes, up to the end of the last block; */
+    uint32_t in_at;          /* of these, before the last call's */
     uint64_t taken;          /* bytes of the input that the walk went over; may be beyond what was
                               * there, where a skippable frame goes on */
     uint64_t need;           /* with ZSTD_NEEDS_MORE: bytes that must be there after these */
@@ -61,10 +62,11 @@ struct zstd_walk {
 };
 
 enum zstd_laid {
-    ZSTD_LAID,       /* the plan has at least one block */
+    ZSTD_LAID,       /* at least one block was laid */
     ZSTD_NEEDS_MORE, /* there is no whole block; at the end of a FILE with bytes that were not
                       * taken, or in a frame, it is cut short */
-    ZSTD_LEFT        /* what follows is left to libzstd; in a frame, the frame is */
+    ZSTD_LEFT,       /* what follows is left to libzstd; in a frame, the frame is */
+    ZSTD_FULL        /* the next block does not fit in the batch */
 };
 
 /* Lays a batch of as many whole blocks of in[0..len) as there are and fit. in[0] is what follows
@@ -74,6 +76,15 @@ enum zstd_laid {
  * skippable frames may have been. */
 enum zstd_laid zstd_lay(struct zstd_walk *walk, struct zstd_plan *plan, const unsigned char *in,
                         size_t len);
+
+/* Lays further blocks of the same batch, likewise. Those bytes of in[0..len) that belong to blocks
+ * laid now, plan->in_size - plan->in_at of them, will be in the batch's memory at ZSTD_CARRY +
+ * plan->in_at. */
+enum zstd_laid zstd_lay_more(struct zstd_walk *walk, struct zstd_plan *plan,
+                             const unsigned char *in, size_t len);
+
+/* Has a plan be one of nothing, to be laid piece by piece. */
+void zstd_lay_none(struct zstd_plan *plan);
 
 /* Bytes right before `out` that the batch after the plan needs: the window of a frame that goes on,
  * or 0. */

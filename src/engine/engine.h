@@ -33,6 +33,7 @@ struct undecoded_start {
     uint64_t offset;   /* where a unit begins, bytes into the FILE */
     uint64_t skip;     /* bytes of content after that which were counted; a record follows them */
     uint64_t index;    /* of the first chunk, as in struct position */
+    uint64_t size;     /* bytes from there to the end of the FILE; 0: nobody knows */
     uint64_t memlimit; /* units that must keep more bytes of content at hand are left */
 };
 

@@ -1,6 +1,7 @@
 /* Compressed bytes to chunks: a reader takes a batch of units in its turn, and decodes it without.
  */
 #include "source_internal.h"
+#include "wide_read.h"
 
 /* Bytes of a chunk while an engine is to take the FILE over: enough to find the end of a record. */
 #define AWAITING_SIZE ((size_t)64 << 10)
@@ -10,6 +11,8 @@ void decoding_drop(struct decoding *decoding)
     decoder_close(decoding->decoder);
     units_free(&decoding->units);
     records_close(&decoding->records);
+    wide_read_close(decoding->wide);
+    decoding->wide = NULL;
     decoding->decoder = NULL;
 }
 

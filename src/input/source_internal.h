@@ -103,6 +103,7 @@ struct decoding {
     struct engine *undecoder; /* decompresses the FILE by itself; NULL: this decoding does */
     struct chunk *undecoded;  /* its first chunk, still to be filled; or NULL */
     struct undecoded_next undecoded_next; /* what it wants next of the FILE */
+    struct wide_read *wide;               /* reads that, if it is a regular file; or NULL */
     uint64_t noted;                       /* compressed bytes of the FILE that source.read has */
     bool is_taken_over;                   /* by the undecoder, within the batch; then, */
     uint64_t counted;                     /* bytes of the segment that were counted before */

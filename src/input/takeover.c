@@ -6,6 +6,7 @@
  * decoded in order, by one reader, and that is what is taken over. Where records are cut, this
  * reader gives out the end of the one before, and the engine begins after that. */
 #include "source_internal.h"
+#include "wide_read.h"
 #include "src/base/clock.h"
 
 #include <math.h>
@@ -173,6 +174,7 @@ static bool begin_at(struct reader *reader, const struct source_sink *sink,
     const struct undecoded_start start = {.offset = place->offset,
                                           .skip = place->skip,
                                           .index = decoding->at.index,
+                                          .size = open->input.opened_size - place->offset,
                                           .memlimit = source->options.decoding.memlimit};
     struct chunk *chunk = NULL;
     if (engine)
@@ -181,6 +183,7 @@ static bool begin_at(struct reader *reader, const struct source_sink *sink,
         return false;
     decoding->undecoder = chunk->engine;
     decoding->undecoded = chunk;
+    decoding->wide = wide_read_open();
     decoding->undecoded_next =
         (struct undecoded_next){.is_wanted = true, .at = place->offset, .need = 1};
     decoding->is_taken_over = true;

@@ -3,6 +3,7 @@
  * What the engine leaves is read again. Of a stream the bytes are kept for that, from the frame on
  * that is being decompressed. */
 #include "source_internal.h"
+#include "wide_read.h"
 
 #include <inttypes.h>
 
@@ -79,6 +80,7 @@ bool undecoded_take(struct reader *reader, const struct source_sink *sink)
         return false;
     const uint64_t begin = input->regular ? input->taken : input->units.offset;
     const struct undecoded_start start = {.offset = begin,
+                                          .size = input->regular ? input->opened_size - begin : 0,
                                           .memlimit = source->options.decoding.memlimit};
     struct chunk *chunk = engine->ops->undecoded->begin(engine, coding, &start);
     if (!chunk) {
@@ -87,6 +89,7 @@ bool undecoded_take(struct reader *reader, const struct source_sink *sink)
     }
     input->units.len = 0;
     input->keeps = !input->regular;
+    decoding->wide = input->regular ? wide_read_open() : NULL;
     decoding->open = open;
     decoding->undecoder = chunk->engine; /* of several, the one that took the FILE */
     decoding->undecoded = chunk;
@@ -184,6 +187,8 @@ static int take_what_is_left(struct reader *reader)
     else
         rc = go_back(reader, &rest);
     decoding->undecoder = NULL;
+    wide_read_close(decoding->wide);
+    decoding->wide = NULL;
     if (rc != 0) {
         source_leave(source, open);
     } else {
@@ -205,7 +210,7 @@ static int fill_from_file(struct reader *reader, struct chunk *chunk, uint64_t a
     uint64_t left = input->opened_size - at;
     size_t len = left < chunk->cap ? (size_t)left : chunk->cap;
     struct reason why;
-    ssize_t got = input_read_at(input, chunk->data, len, at, &why);
+    ssize_t got = wide_read(reader->decoding.wide, input, chunk->data, len, at, &why);
     chunk->len = got > 0 ? (size_t)got : 0;
     chunk->origin.end = len == left ? ENDS_FILE : ENDS_NOTHING;
     return got < 0 ? source_fail(reader->source, &why) : 0;

@@ -22,6 +22,8 @@ run -b --timing one.zst
 same "a FILE" table out
 check "--timing says what memory that took" \
     grep -qE '^gpuhisto: gpu: decompressing takes [1-9][0-9.]* MiB of its memory and [0-9.]+ MiB of the host.s, for [0-9.]+ MiB of content at a time$' err
+check "--timing says where the time went" \
+    grep -qE '^gpuhisto: gpu: its memory was there after [0-9.]+ s; reading [0-9.]+ s, waiting for the device [0-9.]+ s and for checksums [0-9.]+ s, hashing [0-9.]+ s$' err
 run -b --timing in
 refute "--timing says nothing of it if nothing was decompressed" grep -q decompressing err
 
@@ -117,6 +119,32 @@ for call in 3 20 60; do
     cat one.zst | run_as env GPUHISTO_FAULT=error:$call "$GPUHISTO" $ENGINE -b
     refuses "a pipe, call $call fails" 1 "GPU"
 done
+
+# ... or while content is copied back to be hashed.
+for call in 1 2 5; do
+    run_as env GPUHISTO_FAULT=readerror:$call "$GPUHISTO" $ENGINE -b one.zst
+    refuses "a FILE, call $call for its content fails" 1 "GPU"
+    run_as env GPUHISTO_DEVICES=2 GPUHISTO_FAULT=readerror:$call "$GPUHISTO" --device=gpu:0,1 -b -q one.zst
+    counts "a FILE, two GPUs, call $call for its content fails" table
+done
+
+# Content that the device has wrong, as far as its checksum tells: it is decoded again by the CPU, or the
+# run ends if some of it was counted.
+run_as env GPUHISTO_FAULT=content:1 "$GPUHISTO" $ENGINE -b one.zst
+case $(cat status) in
+0) same "content that is wrong" table out ;;
+*) check "content that is wrong: no table" [ ! -s out ] ;;
+esac
+
+# A read that fails: the byte's offset, as without a GPU.
+if can_interpose; then
+    data random 1300000 | zstd -c >random.zst
+    for n in 2 3; do
+        run_as env FAULT_CALL=pread FAULT_AT=$n FAULT_FOR_GOOD=1 LD_PRELOAD="$HELPERS/interpose.so" \
+            "$GPUHISTO" $ENGINE -b random.zst
+        refuses "pread $n of a compressed FILE" 1 "random.zst: Input/output error, at byte "
+    done
+fi
 
 # --- what is left to libzstd: ranges, and what may begin with a header ---
 

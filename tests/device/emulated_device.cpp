@@ -87,7 +87,7 @@ multiprocessor &kernels_thread = *new multiprocessor;
     std::abort();
 }
 
-enum class kind { copy, count, snapshot, decode };
+enum class kind { copy, count, snapshot, decode, blocks, read };
 
 struct work {
     enum kind kind;
@@ -96,10 +96,18 @@ struct work {
     const unsigned char *from;
     uint64_t *to;
     int64_t begin;         // of content
-    bool begins;           // of a FILE, likewise
+    bool begins;           // of a FILE, likewise; of a read: it is to be wrong
     struct zstd_plan plan; // to be decoded
     struct zstd_verdict *verdict;
     uint32_t *frame_ends;
+    unsigned number = 0;          // of an input, or of a read
+    unsigned char *out = nullptr; // of a read
+};
+
+// Copies of blocks or of content that go by a number.
+struct numbered {
+    unsigned under_way = 0;
+    unsigned looks = 0;
 };
 
 struct slot {
@@ -109,6 +117,8 @@ struct slot {
     unsigned looks = 0;
     struct slot_times times = {};
     bool decoded = false;
+    unsigned blocks_under_way = 0, reads_under_way = 0;
+    size_t blocks_end = 0; // of the bytes that were sent for the next decode
 };
 
 // Memory as device memory is: aligned, with nothing of use in it.
@@ -144,13 +154,14 @@ struct device {
     std::vector<memory> batch_memory;
     std::string why;
     bool lost = false;
-    unsigned snapshots = 0;
+    unsigned snapshots = 0, contents = 0; // calls
     std::atomic<bool> inside{false};
     unsigned pinned = 0;
 
     std::mutex lock; // the queues, the slots' state
     std::condition_variable changed;
-    std::deque<work> copies, kernels;
+    std::deque<work> copies, kernels, reads;
+    struct numbered inputs[DEVICE_INPUTS], content_reads[DEVICE_READS];
     bool closing = false, dying = false;
     std::mt19937 random;
     std::chrono::steady_clock::time_point opened = std::chrono::steady_clock::now();
@@ -169,14 +180,15 @@ namespace
 class seam_call
 {
   public:
-    explicit seam_call(struct device *device_) : device(device_)
+    explicit seam_call(struct device *device_, bool reads = false) : device(device_)
     {
         if (device->inside.exchange(true))
             broken("two threads inside at once");
         if (device->lost)
             broken("called after it was lost");
-        unsigned number = device->counts_calls ? ++calls : 0;
         const struct fault_plan &fault = device->plan;
+        const bool counts = device->counts_calls && (reads || !fault.reads_only);
+        unsigned number = counts ? ++calls : 0;
         fails = fault.fault == FAULT_ERROR && number > 0 &&
                 (number == fault.at || (fault.for_good && number > fault.at));
         if (fails)
@@ -280,12 +292,8 @@ void perform(struct device *device, const work &job, bool dying)
     switch (job.kind) {
     case kind::copy:
         slot.times.copy_begin = device->now();
-        if (job.slot >= device->buffers) {
-            std::memcpy(batch_of(device, job.slot).in + ZSTD_CARRY, job.from, job.len);
-        } else {
-            slot.buffer.reset(new unsigned char[job.len]);
-            std::memcpy(slot.buffer.get(), job.from, job.len);
-        }
+        slot.buffer.reset(new unsigned char[job.len]);
+        std::memcpy(slot.buffer.get(), job.from, job.len);
         slot.len = job.len;
         slot.times.copy_end = device->now();
         break;
@@ -295,6 +303,18 @@ void perform(struct device *device, const work &job, bool dying)
             take_content(device, job);
         run_kernel(device, slot.buffer.get(), job.len);
         slot.times.count_end = device->now();
+        break;
+    case kind::blocks:
+        std::memcpy(batch_of(device, job.slot).in + ZSTD_CARRY + job.begin, job.from, job.len);
+        break;
+    case kind::read: // a lost device leaves garbage
+        std::memcpy(job.out, batch_of(device, job.slot).out + job.begin, job.len);
+        if (dying)
+            std::memset(job.out, 0x5a, job.len);
+        if (job.begins) {
+            job.out[job.len / 2] ^= 4;
+            struck = true;
+        }
         break;
     case kind::decode:
         run_stages(device, job);
@@ -318,23 +338,62 @@ void perform(struct device *device, const work &job, bool dying)
     }
 }
 
+// Whether what the first of the kernels waits for was copied.
+bool kernel_ready(struct device *device)
+{
+    if (device->kernels.empty())
+        return false;
+    const work &first = device->kernels.front();
+    const struct slot &slot = device->slots[first.slot];
+    if (first.kind == kind::count)
+        return first.slot >= device->buffers || slot.copied;
+    return first.kind != kind::decode || slot.blocks_under_way == 0;
+}
+
 bool next_job(struct device *device, work *job)
 {
-    auto kernel_ready = [device] {
-        if (device->kernels.empty())
-            return false;
-        const work &first = device->kernels.front();
-        bool needs_copy = first.kind == kind::count || first.kind == kind::decode;
-        return !needs_copy || device->slots[first.slot].copied;
-    };
-    bool copy = !device->copies.empty(), kernel = kernel_ready();
-    if (!copy && !kernel)
+    std::deque<work> *ready[3];
+    size_t count = 0;
+    if (!device->copies.empty())
+        ready[count++] = &device->copies;
+    if (kernel_ready(device))
+        ready[count++] = &device->kernels;
+    if (!device->reads.empty())
+        ready[count++] = &device->reads;
+    if (count == 0)
         return false;
-    bool take_copy = copy && (!kernel || (device->plan.seed && device->random() % 2));
-    std::deque<work> &queue = take_copy ? device->copies : device->kernels;
+    std::deque<work> &queue = *ready[device->plan.seed ? device->random() % count : 0];
     *job = queue.front();
     queue.pop_front();
     return true;
+}
+
+// Notes that a job is done. Under the lock.
+void note_done(struct device *device, const work &job)
+{
+    struct slot &slot = device->slots[job.slot];
+    slot.copied |= job.kind == kind::copy;
+    slot.arrived |= job.kind == kind::snapshot;
+    slot.decoded |= job.kind == kind::decode;
+    if (job.kind == kind::blocks) {
+        slot.blocks_under_way--;
+        device->inputs[job.number].under_way--;
+    }
+    if (job.kind == kind::read) {
+        slot.reads_under_way--;
+        device->content_reads[job.number].under_way--;
+    }
+}
+
+// Whether copies that go by a number have arrived. Under the lock.
+int numbered_arrived(struct device *device, struct numbered *copies)
+{
+    if (device->plan.fault == FAULT_HANG && device->dying) {
+        struck = true;
+        return 0;
+    }
+    return copies->under_way == 0 &&
+           (device->plan.fault != FAULT_LATE || copies->looks++ >= device->plan.at);
 }
 
 // A lost device is never closed, and its name and reason may be asked for to the end; but a test
@@ -369,19 +428,18 @@ void run_streams(struct device *device)
         guard.unlock();
         perform(device, job, dying);
         guard.lock();
-        if (job.kind == kind::copy)
-            device->slots[job.slot].copied = true;
-        if (job.kind == kind::snapshot)
-            device->slots[job.slot].arrived = true;
-        if (job.kind == kind::decode)
-            device->slots[job.slot].decoded = true;
+        note_done(device, job);
     }
 }
 
 void enqueue(struct device *device, const work &job)
 {
     std::lock_guard<std::mutex> guard(device->lock);
-    (job.kind == kind::copy ? device->copies : device->kernels).push_back(job);
+    const bool copies_in = job.kind == kind::copy || job.kind == kind::blocks;
+    (copies_in                ? device->copies
+     : job.kind == kind::read ? device->reads
+                              : device->kernels)
+        .push_back(job);
     device->changed.notify_one();
 }
 
@@ -389,8 +447,9 @@ void enqueue(struct device *device, const work &job)
 struct fault_plan plan_from_environment()
 {
     const char *devices = std::getenv("GPUHISTO_DEVICES");
-    struct fault_plan given = {FAULT_NONE, 0, true, 1, 1, 0};
-    static const char *const names[] = {"none", "error", "wrong", "hang", "late", "stop"};
+    struct fault_plan given = {FAULT_NONE, 0, true, 1, 1, 0, false};
+    static const char *const names[] = {"none", "error", "wrong",  "hang",
+                                        "late", "stop",  "content"};
     const char *text = std::getenv("GPUHISTO_FAULT");
     char name[16] = "", once[8] = "";
     if (devices)
@@ -399,8 +458,10 @@ struct fault_plan plan_from_environment()
         return given;
     if (std::sscanf(text, "%15[a-z]:%u:%7s", name, &given.at, once) < 2)
         broken("GPUHISTO_FAULT is KIND:AT[:once]");
+    given.reads_only = std::strncmp(name, "read", 4) == 0;
+    const char *kind = given.reads_only ? name + 4 : name;
     for (unsigned i = 0; i < sizeof names / sizeof names[0]; i++)
-        if (std::strcmp(name, names[i]) == 0)
+        if (std::strcmp(kind, names[i]) == 0)
             given.fault = static_cast<enum fault>(i);
     given.for_good = !*once;
     return given;
@@ -568,13 +629,26 @@ static struct zstd_capacity least_of(const struct zstd_capacity &a, const struct
             std::min(a.room, b.room), std::min(a.window, b.window)};
 }
 
+// Before it is opened again.
+static void close_decoding(struct device *device)
+{
+    std::lock_guard<std::mutex> guard(device->lock);
+    for (size_t i = device->buffers; i < device->slots.size(); i++) {
+        const struct slot &slot = device->slots[i];
+        if (slot.in_flight || slot.reads_under_way || slot.blocks_under_way)
+            broken("decoding opened again with work under way");
+    }
+    device->batches.clear();
+    device->batch_memory.clear();
+}
+
 int device_open_decoding(struct device *device, struct device_decoding *decoding)
 {
     seam_call call(device);
-    if (!device->batches.empty())
-        broken("decoding opened twice");
     if (call.fails)
         return lose(device);
+    if (!device->batches.empty())
+        close_decoding(device);
     if (!decompresses()) {
         decoding->batches = 0;
         return 0;
@@ -610,9 +684,43 @@ int device_open_decoding(struct device *device, struct device_decoding *decoding
     return 0;
 }
 
-int device_decode(struct device *device, unsigned index, const struct zstd_plan *laid,
-                  const unsigned char *bytes, bool begins, struct zstd_verdict *verdict,
-                  uint32_t *frame_ends)
+int device_copy_blocks(struct device *device, unsigned index, uint32_t at,
+                       const unsigned char *bytes, size_t len, unsigned input)
+{
+    seam_call call(device);
+    struct slot &slot = device->slots.at(index);
+    if (index < device->buffers || input >= DEVICE_INPUTS)
+        broken("a batch or an input that there is not");
+    if (len < 1 || at + len > device->decoding.capacity.in)
+        broken("compressed bytes beyond the batch");
+    {
+        std::lock_guard<std::mutex> guard(device->lock);
+        if (slot.in_flight)
+            broken("a batch used before it was counted");
+        slot.blocks_under_way++;
+        slot.blocks_end = at + len;
+        device->inputs[input].under_way++;
+        device->inputs[input].looks = 0;
+    }
+    if (call.fails)
+        return lose(device);
+    work job = {kind::blocks, index, len, bytes, nullptr, at, false, {}, nullptr, nullptr};
+    job.number = input;
+    enqueue(device, job);
+    return 0;
+}
+
+int device_blocks_copied(struct device *device, unsigned input, double *)
+{
+    seam_call call(device);
+    if (call.fails)
+        return lose(device);
+    std::lock_guard<std::mutex> guard(device->lock);
+    return numbered_arrived(device, &device->inputs[input]);
+}
+
+int device_decode(struct device *device, unsigned index, const struct zstd_plan *laid, bool begins,
+                  struct zstd_verdict *verdict, uint32_t *frame_ends)
 {
     seam_call call(device);
     struct slot &slot = device->slots.at(index);
@@ -628,14 +736,16 @@ int device_decode(struct device *device, unsigned index, const struct zstd_plan 
             device->buffers + (index - device->buffers + 1) % device->decoding.batches;
         if (slot.in_flight || device->slots[next].in_flight)
             broken("a batch used before it was counted, or the one after it");
+        if (slot.reads_under_way || device->slots[next].reads_under_way)
+            broken("a batch used before its content was read, or the one after it");
+        if (slot.blocks_end != laid->in_size)
+            broken("compressed bytes that were not copied");
         slot.in_flight = true;
-        slot.copied = slot.arrived = slot.decoded = false;
+        slot.arrived = slot.decoded = false;
         slot.looks = 0;
     }
     if (call.fails)
         return lose(device);
-    enqueue(device,
-            {kind::copy, index, laid->in_size, bytes, nullptr, 0, false, {}, nullptr, nullptr});
     enqueue(device,
             {kind::decode, index, 0, nullptr, nullptr, 0, begins, *laid, verdict, frame_ends});
     return 0;
@@ -673,13 +783,37 @@ int device_count_content(struct device *device, unsigned index, int64_t begin, s
 }
 
 int device_read_content(struct device *device, unsigned index, int64_t begin, size_t len,
-                        unsigned char *to)
+                        unsigned char *to, unsigned read)
 {
-    seam_call call(device);
+    seam_call call(device, true);
+    if (read >= DEVICE_READS || len < 1)
+        broken("a read that there is not");
+    {
+        std::lock_guard<std::mutex> guard(device->lock);
+        struct slot &slot = device->slots.at(index);
+        if (!slot.decoded)
+            broken("content read before it was there");
+        slot.reads_under_way++;
+        device->content_reads[read].under_way++;
+        device->content_reads[read].looks = 0;
+    }
     if (call.fails)
         return lose(device);
-    std::memcpy(to, batch_of(device, index).out + begin, len);
+    work job = {kind::read, index, len, nullptr, nullptr, begin, false, {}, nullptr, nullptr};
+    job.number = read;
+    job.out = to;
+    job.begins = device->plan.fault == FAULT_CONTENT && ++device->contents == device->plan.at;
+    enqueue(device, job);
     return 0;
+}
+
+int device_content_read(struct device *device, unsigned read)
+{
+    seam_call call(device, true);
+    if (call.fails)
+        return lose(device);
+    std::lock_guard<std::mutex> guard(device->lock);
+    return numbered_arrived(device, &device->content_reads[read]);
 }
 
 int device_snapshot(struct device *device, unsigned index, uint64_t *counts)
@@ -739,7 +873,7 @@ void device_close(struct device *device)
         seam_call call(device);
         std::lock_guard<std::mutex> guard(device->lock);
         for (const struct slot &slot : device->slots)
-            if (slot.in_flight)
+            if (slot.in_flight || slot.reads_under_way || slot.blocks_under_way)
                 broken("closed with work under way");
         if (device->pinned)
             broken("closed with memory still pinned");

@@ -5,7 +5,8 @@
  * its snapshot arrived, any call after the device was lost, lengths out of bounds.
  *
  * Without a plan, the environment's GPUHISTO_FAULT gives one, for tests of whole programs:
- * KIND:AT[:once], with KIND error, wrong, hang, late or stop. GPUHISTO_DEVICES is how many devices
+ * KIND:AT[:once], with KIND error, wrong, hang, late, stop or content, or readerror or readhang,
+ * where only calls that copy content to the host count. GPUHISTO_DEVICES is how many devices
  * there are; the first one fails. */
 #ifndef GPUHISTO_EMULATED_DEVICE_H
 #define GPUHISTO_EMULATED_DEVICE_H
@@ -24,6 +25,7 @@ enum fault {
     FAULT_HANG,  /* from the at-th call on nothing ever arrives */
     FAULT_LATE,  /* every snapshot is kept back for `at` looks; counts come right */
     FAULT_STOP, /* the first look in vain takes `at` milliseconds, as if the process were stopped */
+    FAULT_CONTENT, /* of the content that the at-th call copies to the host, one byte is wrong */
 };
 
 struct fault_plan {
@@ -33,6 +35,7 @@ struct fault_plan {
     unsigned seed;    /* of the order in which the streams go on; 0: as enqueued */
     unsigned devices; /* that there are; 0: one */
     int victim;       /* the one that fails, from 0; -1: all of them, by one count of calls */
+    bool reads_only;  /* of all calls only those count that copy content, or look for it */
 };
 
 /* For devices opened from now on, one at a time; resets the counters below. */

@@ -18,12 +18,17 @@
 #include <zstd.h>
 
 #define DEADLINE_MS 20000
-#define HUNG_DEADLINE_MS 50 /* of a device that never answers */
+#define HUNG_DEADLINE_MS 50  /* of a device that never answers */
+#define READ_DEADLINE_MS 600 /* of one that decodes a batch before it hangs */
 
-/* Bytes of host memory that leave batches smaller than the device would have them; what these take
- * at most, and what larger ones take at least. */
-#define LITTLE_MEMORY ((uint64_t)6400 << 10)
-#define SMALL_BATCHES ((uint64_t)3 << 20)
+/* Bytes of host memory with which inputs are smaller than the device could take; what is taken then
+ * at most, and with larger ones at least. */
+#define LITTLE_MEMORY ((uint64_t)4000 << 10)
+#define SMALL_INPUTS ((uint64_t)600 << 10)
+
+/* A frame with a wrong checksum, and what is in the batch that it begins in: no more bytes of
+ * content than that. */
+#define GOOD_BATCHES ((size_t)4 << 17)
 
 /* A FILE, and what libzstd makes of it. */
 struct file {
@@ -42,12 +47,15 @@ struct run {
     bool is_stream;            /* its bytes arrive in pieces */
     bool fallback;             /* the CPU replaces a lost device */
     bool may_leave;            /* not all of the FILE is for the device */
+    size_t bad_from;           /* with has_bad: bytes of content before a frame whose checksum is */
+    bool has_bad;              /* wrong, of which nothing may be counted as if it were right */
     uint64_t memory_left;      /* bytes of host memory; 0: any amount */
     bool is_small, is_refused; /* which leaves little for decompressing, or too little */
     struct fault_plan plan;
 };
 
-static unsigned runs, exact, refused, corrupt, left, struck, wrong;
+static unsigned runs, exact, refused, corrupt, left, struck, known_bad, wrong;
+static unsigned read_faults[3]; /* that came to pass while content was copied back */
 
 static void *need(void *memory)
 {
@@ -175,6 +183,7 @@ static int give(struct engine *gpu, const struct run *run, struct undecoded_rest
     const struct file *file = run->file;
     struct undecoded_start start = run->start;
     start.memlimit = UINT64_MAX;
+    start.size = run->is_stream ? 0 : file->len - start.offset;
     struct chunk *chunk = ops->begin(gpu, CODING_ZSTD, &start);
     struct undecoded_next next = {.is_wanted = true, .at = start.offset, .need = 1};
     uint64_t index = 0;
@@ -289,22 +298,38 @@ static void check_memory(const struct run *run, struct engine *gpu)
         fail(run, "more memory than is left");
     if ((memory.host > 0) != (memory.device > 0) || (memory.host > 0) != (memory.batch > 0))
         fail(run, "memory that is not known");
-    if (!run->is_refused && (memory.host == 0 || (memory.host < SMALL_BATCHES) != run->is_small))
+    if (!run->is_refused && (memory.host == 0 || (memory.host < SMALL_INPUTS) != run->is_small))
         fail(run, "memory that is not small");
     if (run->is_refused && memory.host > 0)
         fail(run, "memory that is not there");
+}
+
+/* A frame has a wrong checksum: what was counted ends before it, or is said to be wrong. */
+static void check_bad(const struct run *run, const struct undecoded_rest *rest)
+{
+    if (!rest->is_left)
+        fail(run, "a wrong checksum was not seen");
+    else if (rest->bytes > run->bad_from && !rest->is_wrong)
+        fail(run, "content of a frame with a wrong checksum is not said to be wrong");
+    else if (rest->bytes - rest->skip > run->bad_from)
+        fail(run, "a frame with a wrong checksum is not left");
+    else if (!rest->is_wrong && rest->bytes + GOOD_BATCHES < run->bad_from &&
+             (rest->bytes > 0 || !scale_is_slow())) /* not every device decompresses then */
+        fail(run, "good batches were not counted");
+    known_bad += rest->is_wrong;
 }
 
 static void check_run(const struct run *run)
 {
     struct reason why;
     struct engine *cpu = need(cpu_engine_open(run->histogram, NULL, 1 << 18, 2, 2, NULL));
-    const struct gpu_options options = {
-        .chunk_size = 65536,
-        .buffers = 1,
-        .deadline_ms = run->plan.fault == FAULT_HANG ? HUNG_DEADLINE_MS : DEADLINE_MS,
-        .memory_left = run->memory_left ? tell_memory_left : NULL,
-        .fallback = run->fallback ? cpu : NULL};
+    const struct gpu_options options = {.chunk_size = 65536,
+                                        .buffers = 1,
+                                        .deadline_ms = run->plan.fault != FAULT_HANG ? DEADLINE_MS
+                                                       : run->plan.reads_only ? READ_DEADLINE_MS
+                                                                              : HUNG_DEADLINE_MS,
+                                        .memory_left = run->memory_left ? tell_memory_left : NULL,
+                                        .fallback = run->fallback ? cpu : NULL};
     memory_left = run->memory_left;
     emulated_device_plan(run->plan);
     struct engine *gpu = gpu_engine_open(run->histogram, &options, &why);
@@ -328,12 +353,18 @@ static void check_run(const struct run *run)
     left += rc == 0 && rest.is_left;
     if (rc != 0)
         refused++;
+    else if (run->has_bad && run->plan.fault == FAULT_NONE)
+        check_bad(run, &rest);
     else if (!file->is_valid && !rest.is_left)
         fail(run, "corrupt data were taken");
     else if (!file->is_valid)
         corrupt++; /* whoever decodes the rest finds it out */
+    else if (rest.is_wrong && run->plan.fault == FAULT_CONTENT)
+        refused++; /* by whoever decodes the frame again */
     else if (rest.is_wrong)
         fail(run, "content is said to be wrong");
+    else if (run->plan.fault == FAULT_CONTENT && emulated_device_struck() && !rest.is_left)
+        fail(run, "wrong content was taken");
     else if (rest.is_left && run->plan.fault == FAULT_NONE && !run->may_leave)
         fail(run, "something was left for nothing");
     else if (rest.is_left ? !check_rest(run, &rest) : !check_tail(run, &rest))
@@ -432,6 +463,64 @@ static void go_through_faults(struct run run)
     }
 }
 
+/* The device fails, or hangs, while content is copied back to be hashed, or what comes is wrong. */
+static void go_through_reads(const struct file *file, const struct histogram *histogram)
+{
+    static const enum fault faults[] = {FAULT_ERROR, FAULT_CONTENT, FAULT_HANG};
+    for (unsigned i = 0; i < 3; i++)
+        for (unsigned at = 1; at <= (scale_is_small_or_slow() ? 7u : 40u); at += 1 + at / 3) {
+            struct run run = {.file = file, .histogram = histogram, .fallback = at % 2};
+            run.plan = (struct fault_plan){
+                .fault = faults[i], .at = at, .for_good = true, .seed = at, .reads_only = true};
+            const unsigned before = struck;
+            if (faults[i] == FAULT_HANG && at != 1 && at != 5)
+                continue; /* each takes as long as the deadline */
+            check_run(&run);
+            read_faults[i] += struck - before;
+        }
+}
+
+/* A FILE of several frames, of so many bytes each; the n-th has a wrong checksum. */
+static void check_checksum(const unsigned char *content, size_t size, size_t frame, size_t n,
+                           const struct histogram *histogram)
+{
+    const struct frame_settings settings = {.level = 3, .checksum = true};
+    struct file file = {0};
+    for (size_t at = 0, i = 0; at < size; at += frame, i++) {
+        add_frame(&file, &settings, content + at, size - at < frame ? size - at : frame);
+        if (i == n)
+            file.bytes[file.len - 1 - random_below(4)] ^= (unsigned char)(1u << random_below(8));
+    }
+    decode_file(&file);
+    for (unsigned i = 0; i < 2; i++)
+        check_run(&(struct run){.file = &file,
+                                .histogram = histogram,
+                                .is_stream = i == 1,
+                                .fallback = true,
+                                .has_bad = true,
+                                .bad_from = n * frame});
+    free_file(&file);
+}
+
+/* A wrong checksum in the first, a middle or the last frame, where these are of many batches, or
+ * batches of many frames. */
+static void go_through_checksums(void)
+{
+    static unsigned char content[1300000];
+    static const size_t frames[] = {sizeof content, 650000, 433334, 200000, 90000, 9000};
+    const unsigned before = known_bad;
+    frame_content(CONTENT_MIXED, content, sizeof content);
+    for (size_t i = 0; i < sizeof frames / sizeof frames[0]; i++) {
+        const size_t count = (sizeof content + frames[i] - 1) / frames[i];
+        check_checksum(content, sizeof content, frames[i], 0, &all_modes[0]);
+        check_checksum(content, sizeof content, frames[i], count / 2, &all_modes[i % 2]);
+        check_checksum(content, sizeof content, frames[i], count - 1, &all_modes[0]);
+    }
+    if (known_bad == before && !scale_is_slow())
+        fail(&(struct run){.histogram = &all_modes[0], .file = &(struct file){0}},
+             "no frame was counted in part");
+}
+
 static void go_through_files(const struct histogram *histogram)
 {
     static unsigned char content[700000];
@@ -453,6 +542,8 @@ static void go_through_files(const struct histogram *histogram)
         begin_within(&run, frames[i], size / 3);
         go_through_faults(run);
         go_through_starts(&file, histogram, frames[i]);
+        if (settings.checksum)
+            go_through_reads(&file, histogram);
         free_file(&file);
     }
 }
@@ -535,6 +626,7 @@ int main(void)
     random_seed(20261122);
     lay_modes();
     go_through_memory();
+    go_through_checksums();
     for (unsigned i = 0; i < mode_count; i++)
         go_through_files(&all_modes[i]);
     go_through_long_records();
@@ -542,5 +634,8 @@ int main(void)
     printf("%u runs (in %u the fault struck, in %u something was left): %u exact, %u refused, %u "
            "corrupt, %u wrong\n",
            runs, struck, left, exact, refused, corrupt, wrong);
-    return wrong > 0;
+    printf("while content was copied back: %u errors, %u wrong bytes, %u times it hung\n",
+           read_faults[0], read_faults[1], read_faults[2]);
+    bool is_through = read_faults[0] > 0 && read_faults[1] > 0 && read_faults[2] > 0;
+    return wrong > 0 || (!is_through && !scale_is_slow());
 }

@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -39,6 +40,7 @@ struct run {
     const struct form *form;
     bool is_pipe, fallback;
     size_t kept_most; /* of the pipe */
+    bool in_two;      /* what the pipe has comes in two parts: the first is decoded before */
     size_t cut;       /* bytes that are missing at its end */
     bool is_alone;    /* the CPU's engine counts all */
     struct fault_plan plan;
@@ -74,6 +76,22 @@ struct feed {
     unsigned seed;
 };
 
+/* Waits until what was written was read, and then something of it copied to the device. */
+static void wait_for_device(int fd)
+{
+    unsigned before = 0;
+    int left = 1;
+    for (unsigned i = 0; i < 5000; i++) {
+        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+        if (left > 0)
+            before = emulated_device_calls();
+        if (ioctl(fd, FIONREAD, &left) != 0)
+            return;
+        if (left == 0 && emulated_device_calls() >= before + 4)
+            return;
+    }
+}
+
 /* Writes a FILE into a pipe: pieces of all sizes, and now and then a pause. */
 static void *feed_pipe(void *arg)
 {
@@ -81,6 +99,7 @@ static void *feed_pipe(void *arg)
     const struct form *form = feed->run->form;
     size_t len = form->len - feed->run->cut;
     unsigned number = feed->seed;
+    bool is_second = !feed->run->in_two;
     for (size_t done = 0; done < len;) {
         number = number * 1103515245 + 12345;
         size_t piece = 1 + (number >> 8) % (number >> 28 < 3 ? 30000 : 3000);
@@ -89,6 +108,10 @@ static void *feed_pipe(void *arg)
         if (put < 0)
             break;
         done += (size_t)put;
+        if (!is_second && done >= len / 2) {
+            is_second = true;
+            wait_for_device(feed->fd);
+        }
         if (number >> 30 == 0)
             nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
     }
@@ -211,6 +234,7 @@ static void check_run(struct run run)
     struct run alone = run;
     struct reason why = {""};
     alone.is_alone = true;
+    alone.in_two = false;
     alone.cut = 0;
     runs++;
     int rc = count(&run, &counted, &why);
@@ -295,7 +319,13 @@ int main(void)
         run.fallback = true;
         fail_everywhere(run, 16);
         run.kept_most = 3000;
-        fail_everywhere(run, 16);
+        fail_everywhere(run, 6);
+        run.kept_most = 1000; /* less than was copied before the rest comes */
+        run.in_two = true;
+        run.plan = (struct fault_plan){.fault = FAULT_WRONG, .at = 1, .for_good = true, .seed = i};
+        check_run(run);
+        run.plan = (struct fault_plan){.fault = FAULT_NONE};
+        run.in_two = false;
         run.fallback = false;
         run.kept_most = 0;
         fail_everywhere(run, 4);

@@ -137,6 +137,69 @@ static void check_walk(const unsigned char *in, size_t len, const struct naive_z
           "blocks are missing", walked.block);
 }
 
+/* Compares a batch that was laid piece by piece, whose bytes are in `memory`, with what the naive
+ * decoder has next. */
+static void check_pieces(struct walked *walked, const struct zstd_plan *plan,
+                         const unsigned char *memory)
+{
+    for (uint32_t block = 0; block < plan->blocks; block++, walked->block++) {
+        const struct zstd_block *is = &plan->block[block];
+        const struct naive_block *due = &walked->naive->blocks[walked->block];
+        const struct zstd_frame *frame = &plan->frame[is->frame];
+        const struct naive_frame *due_frame = &walked->naive->frames[walked->frame];
+        check(is->size == due->size && (int)is->type == (int)due->type, "another block", block);
+        check(is->at - ZSTD_CARRY + is->size <= plan->in_size, "a block beyond its batch", block);
+        check(memcmp(memory + is->at - ZSTD_CARRY, walked->in + due->at, is->size) == 0,
+              "other bytes", block);
+        bool is_last = walked->block + 1 == due_frame->first_block + due_frame->blocks;
+        check(is->frame < plan->frames && block >= frame->first &&
+                  block < frame->first + frame->blocks,
+              "a block of another frame", block);
+        check(plan->frame_end[is->frame].at == due_frame->at, "a frame elsewhere", block);
+        check(!is_last || frame->ends, "a frame that does not end", block);
+        walked->frame += is_last;
+    }
+}
+
+/* Lays batches of pieces, each laid where the one before was left, and each batch until it is full.
+ */
+static void check_laying_on(const unsigned char *in, size_t len, const struct naive_zstd *naive,
+                            struct zstd_plan plan, size_t piece)
+{
+    struct zstd_walk walk = {.window_max = ZSTD_WINDOW_MOST};
+    struct walked walked = {.in = in, .naive = naive};
+    unsigned char *memory = malloc(plan.capacity.in);
+    if (!memory)
+        exit(1);
+    size_t at = 0, end = 0;
+    zstd_lay_none(&plan);
+    while (at < len) {
+        end = end > at ? end : at;
+        end = end + piece < len ? end + piece : len;
+        enum zstd_laid laid = ZSTD_LAID;
+        while (laid == ZSTD_LAID || laid == ZSTD_FULL) {
+            laid = zstd_lay_more(&walk, &plan, in + at, end > at ? end - at : 0);
+            check(laid != ZSTD_LEFT, "left", at);
+            check(plan.in_size <= plan.capacity.in, "more than the batch holds", at);
+            if (laid == ZSTD_LAID)
+                memcpy(memory + plan.in_at, in + at, plan.in_size - plan.in_at);
+            check(laid == ZSTD_LAID || plan.in_size == plan.in_at, "bytes of no block", at);
+            at += (size_t)plan.taken;
+            if (laid != ZSTD_FULL)
+                continue;
+            check(plan.blocks > 0, "a block is too large", at);
+            check_pieces(&walked, &plan, memory);
+            zstd_lay_none(&plan);
+        }
+        if (laid == ZSTD_LEFT)
+            break;
+    }
+    check_pieces(&walked, &plan, memory);
+    check(walked.block == naive->blocks_count && walked.frame == naive->frames_count,
+          "blocks are missing", walked.block);
+    free(memory);
+}
+
 static size_t make_stream(unsigned char *stream, size_t cap, unsigned count)
 {
     static unsigned char data[300000];
@@ -172,6 +235,11 @@ static void check_streams(void)
         check_walk(stream, len, &naive, plan_of(1, 1, ZSTD_BLOCK_CONTENT), len);
         check_walk(stream, len, &naive, plan_of(7, 2, 200000), 1 + random_below(2000));
         check_walk(stream, len, &naive, plan_of(BLOCKS_MAX, 3, 500000), 1 + random_below(200000));
+        check_laying_on(stream, len, &naive, plan_of(BLOCKS_MAX, BLOCKS_MAX, 1 << 23),
+                        1 + random_below(2000));
+        check_laying_on(stream, len, &naive, plan_of(BLOCKS_MAX, 5, 700000),
+                        1 + random_below(300000));
+        check_laying_on(stream, len, &naive, plan_of(3, 2, 1 << 23), len);
         if (len < 3000)
             check_walk(stream, len, &naive, plan_of(2, 2, ZSTD_BLOCK_CONTENT), 1);
         naive_zstd_free(&naive);

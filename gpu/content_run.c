@@ -1,0 +1,142 @@
+#include "content_run.h"
+
+#ifdef HAVE_XXHASH
+
+#include "src/base/clock.h"
+
+/* Between looks at a copy that has not arrived. */
+#define RUN_POLL_NS 20000
+
+void content_links_open(struct content_links *links)
+{
+    *links = (struct content_links){.link[0].number = 0};
+    pthread_mutex_init(&links->lock, NULL);
+    pthread_cond_init(&links->left, NULL);
+}
+
+void content_links_close(struct content_links *links)
+{
+    pthread_cond_destroy(&links->left);
+    pthread_mutex_destroy(&links->lock);
+}
+
+/* --- frames --- */
+
+/* Waits for the state in which the batch before left a frame. */
+static void take_link(struct content_run *run)
+{
+    struct content_links *links = run->links;
+    const uint64_t number = run->job->number;
+    struct content_link *link = &links->link[number % CONTENT_LINKS];
+    pthread_mutex_lock(&links->lock);
+    while (link->number != number)
+        pthread_cond_wait(&links->left, &links->lock);
+    run->state = link->state;
+    pthread_mutex_unlock(&links->lock);
+}
+
+static void leave_link(struct content_run *run)
+{
+    struct content_links *links = run->links;
+    const uint64_t number = run->job->number + 1;
+    struct content_link *link = &links->link[number % CONTENT_LINKS];
+    pthread_mutex_lock(&links->lock);
+    link->state = run->state;
+    link->number = number;
+    pthread_cond_broadcast(&links->left);
+    pthread_mutex_unlock(&links->lock);
+}
+
+static void begin_frame(struct content_run *run)
+{
+    if (run->job->plan->frame[run->frame].begins)
+        XXH64_reset(&run->state, 0);
+    else
+        take_link(run);
+    run->is_in_frame = true;
+}
+
+static void end_frame(struct content_run *run)
+{
+    const struct zstd_frame *frame = &run->job->plan->frame[run->frame];
+    const struct zstd_frame_end *end = &run->job->plan->frame_end[run->frame];
+    if (!frame->ends)
+        leave_link(run);
+    else if (end->checksum != (uint32_t)XXH64_digest(&run->state))
+        run->verdict =
+            content_graver(run->verdict, frame->begins ? CONTENT_CORRUPT : CONTENT_WRONG);
+    run->frame++;
+    run->is_in_frame = false;
+}
+
+/* Goes on with data[0..len) of the content, and ends the frames that end there. */
+static void hash_part(struct content_run *run, const unsigned char *data, size_t len)
+{
+    while (run->frame < run->end) {
+        if (!run->is_in_frame)
+            begin_frame(run);
+        const uint32_t left = run->job->frame_ends[run->frame] - run->at;
+        const size_t some = left < len ? left : len;
+        const struct timespec begin = clock_now();
+        if (some > 0)
+            XXH64_update(&run->state, data, some);
+        run->seconds += clock_seconds_since(&begin);
+        run->at += (uint32_t)some;
+        data += some;
+        len -= some;
+        if (some < left)
+            return;
+        end_frame(run);
+    }
+}
+
+/* --- copies --- */
+
+/* Waits for a copy. 0, or -1: the device is lost. */
+static int wait_for_copy(const struct content_source *source, unsigned number)
+{
+    int arrived;
+    while ((arrived = source->arrived(source->arg, number)) == 0)
+        nanosleep(&(struct timespec){.tv_nsec = RUN_POLL_NS}, NULL);
+    return arrived == 1 ? 0 : -1;
+}
+
+/* The same as content_run_hash, but leaves no state for the next batch if the device is lost. */
+static int copy_and_hash(struct content_run *run, const struct content_source *source,
+                         const struct content_parts *parts)
+{
+    const uint32_t end = run->job->frame_ends[run->end - 1];
+    uint32_t sent = run->at;
+    unsigned next = 0, under_way = 0;
+    while (sent < end || under_way > 0) {
+        for (; sent < end && under_way < CONTENT_PARTS; under_way++) {
+            const unsigned part = (next + under_way) % CONTENT_PARTS;
+            const size_t len = end - sent < parts->size ? end - sent : parts->size;
+            if (source->read(source->arg, run->job->slot, sent, len,
+                             parts->memory + part * parts->size, parts->first_read + part) != 0)
+                return -1;
+            sent += (uint32_t)len;
+        }
+        if (wait_for_copy(source, parts->first_read + next) != 0)
+            return -1;
+        const size_t len = end - run->at < parts->size ? end - run->at : parts->size;
+        hash_part(run, parts->memory + next * parts->size, len);
+        next = (next + 1) % CONTENT_PARTS;
+        under_way--;
+    }
+    hash_part(run, NULL, 0); /* frames without content */
+    return 0;
+}
+
+void content_run_hash(struct content_run *run, const struct content_source *source,
+                      const struct content_parts *parts)
+{
+    const bool goes_on = !run->job->plan->frame[run->end - 1].ends;
+    if (copy_and_hash(run, source, parts) == 0)
+        return;
+    run->verdict = CONTENT_LOST;
+    if (goes_on)
+        leave_link(run); /* whoever waits for it finds out the same */
+}
+
+#endif

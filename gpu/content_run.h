@@ -1,0 +1,69 @@
+/* Frames of one batch that one thread copies back and hashes: a run of them. */
+#ifndef GPUHISTO_CONTENT_RUN_H
+#define GPUHISTO_CONTENT_RUN_H
+
+#include "content_check.h"
+
+#ifdef HAVE_XXHASH
+
+#include <pthread.h>
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+/* Parts that a thread has under way: the copies of three hide how long one takes to be seen. */
+#define CONTENT_PARTS 4
+
+/* Where these go: one after the other. */
+struct content_parts {
+    unsigned char *memory; /* pinned */
+    size_t size;           /* bytes, of each */
+    unsigned first_read;   /* the number of the first one's copies; the others' follow */
+};
+
+/* A frame that goes on is handed over from batch to batch: more places than there are batches. */
+#define CONTENT_LINKS 16
+
+/* The state of a frame between two batches. */
+struct content_link {
+    XXH64_state_t state;
+    uint64_t number; /* of the batch that it goes on in, from 1, once it is there */
+};
+
+struct content_links {
+    pthread_mutex_t lock; /* guards the rest */
+    pthread_cond_t left;
+    struct content_link link[CONTENT_LINKS];
+};
+
+/* Frames [frame, end) of a job, and how far they are. To be made with the first five members set.
+ */
+struct content_run {
+    struct content_links *links;
+    struct content_job *job;
+    uint32_t frame, end;
+    uint32_t at; /* bytes of the batch's content before what comes next */
+    bool is_in_frame;
+    enum content_verdict verdict;
+    XXH64_state_t state;
+    double seconds; /* spent hashing */
+};
+
+/* The graver one: what was counted already cannot be taken back. */
+static inline enum content_verdict content_graver(enum content_verdict a, enum content_verdict b)
+{
+    return a > b ? a : b;
+}
+
+/* Opens links of no frame, for the batches of a run; and closes them. */
+void content_links_open(struct content_links *links);
+void content_links_close(struct content_links *links);
+
+/* Copies and hashes the frames, and sets the verdict, LOST if the device is. Waits for the batch
+ * before if the first frame has begun there. */
+void content_run_hash(struct content_run *run, const struct content_source *source,
+                      const struct content_parts *parts);
+
+#endif
+
+#endif
