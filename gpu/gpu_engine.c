@@ -335,9 +335,10 @@ struct engine *gpu_engine_open(const struct histogram *histogram, const struct g
         free(gpu);
         return NULL;
     }
+    locality_find(&gpu->near, options->root, device_pci_address(gpu->device));
     pthread_mutex_init(&gpu->lock, NULL);
     if (slots_open(&gpu->slots, options->buffers, options->chunk_size, histogram, &gpu->engine,
-                   gpu->device, why) != 0) {
+                   gpu->device, &gpu->near, why) != 0) {
         gpu_close(&gpu->engine);
         return NULL;
     }
@@ -345,6 +346,7 @@ struct engine *gpu_engine_open(const struct histogram *histogram, const struct g
     gpu->decompression = (struct decompression){.histogram = histogram,
                                                 .engine = &gpu->engine,
                                                 .device = gpu->device,
+                                                .pinned.near = &gpu->near,
                                                 .verifies = !options->no_check,
                                                 .memory_left = options->memory_left};
     return &gpu->engine;
@@ -358,6 +360,11 @@ const char *gpu_engine_device(struct engine *engine)
 const char *gpu_engine_strategy(struct engine *engine)
 {
     return gpu_of(engine)->options.strategy->name;
+}
+
+const struct locality *gpu_engine_near(struct engine *engine)
+{
+    return &gpu_of(engine)->near;
 }
 
 bool gpu_engine_failed(struct engine *engine)

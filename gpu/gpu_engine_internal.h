@@ -6,6 +6,7 @@
 #include "gpu_engine.h"
 #include "decompression.h"
 #include "device.h"
+#include "locality.h"
 #include "recovery.h"
 #include "slots.h"
 #include "snapshot.h"
@@ -18,6 +19,7 @@ struct gpu_engine {
     const struct histogram *histogram;
     struct gpu_options options;
     struct device *device;
+    struct locality near; /* the device */
     pthread_mutex_t lock; /* guards the rest, and every call of the device */
     struct slots slots;
     struct snapshots snapshots;
