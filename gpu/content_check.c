@@ -141,7 +141,7 @@ static void *check_thread(void *arg)
 static bool start_thread(struct content_check *check)
 {
     struct check_thread *thread = &check->threads[check->count];
-    *thread = (struct check_thread){.check = check};
+    *thread = (struct check_thread){.check = check, .pinned.near = check->source.near};
     if (pinned_open(&thread->pinned, CONTENT_PARTS * check->part, check->device) != 0)
         return false;
     thread->parts =

@@ -118,7 +118,8 @@ static bool fit_host_memory(struct decompression *decompression)
 static bool map_input(struct decompression *decompression)
 {
     struct decompression_input *input = &decompression->input[decompression->inputs];
-    *input = (struct decompression_input){.index = decompression->inputs};
+    *input = (struct decompression_input){.index = decompression->inputs,
+                                          .pinned.near = decompression->near};
     if (pinned_open(&input->pinned, decompression->input_size, decompression->device) != 0)
         return false;
     decompression->inputs++;
@@ -139,6 +140,7 @@ struct decompression_input *decompression_add_input(struct decompression *decomp
 static bool map_memory(struct decompression *decompression)
 {
     const size_t size = batches_size(decompression);
+    decompression->pinned.near = decompression->near;
     if (pinned_open(&decompression->pinned, size, decompression->device) != 0)
         return false;
     decompression->host_memory = size;

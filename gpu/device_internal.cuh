@@ -19,6 +19,7 @@ struct decoding;
 struct device {
     struct reason why;
     cudaDeviceProp properties;
+    char pci_address[32];
     int ordinal;
     struct launch how;
     unsigned resident;      // the most blocks, for a strategy whose blocks stay

@@ -33,6 +33,8 @@ void gpu_lose_by_call(struct gpu_engine *gpu)
 
 void gpu_recount(struct gpu_engine *gpu)
 {
+    while (gpu->examines)
+        gpu_pause_unlocked(gpu);
     recovery_recount(&gpu->recovery, &gpu->slots, gpu->histogram, gpu->engine.lines);
 }
 
@@ -109,9 +111,30 @@ static void gpu_drop_content(struct slot *slot)
     slot->chunk.data = NULL;
 }
 
+/* Examines the snapshot of the oldest slot, and keeps it. A large one takes as long as a chunk is
+ * copied, so others go on meanwhile: otherwise both times would add up. */
+static void gpu_keep_snapshot(struct gpu_engine *gpu, struct slot *slot)
+{
+    struct tally seen;
+    gpu->examines = true;
+    pthread_mutex_unlock(&gpu->lock);
+    bool is_good = snapshots_examine(&gpu->snapshots, slot->snapshot, &slot->chunk, &seen);
+    pthread_mutex_lock(&gpu->lock);
+    gpu->examines = false;
+    if (gpu->recovery.lost)
+        return; /* the slot is in flight still, and is recounted */
+    if (is_good)
+        snapshots_keep(&gpu->snapshots, &seen, &slot->snapshot, &slot->chunk, gpu->engine.lines,
+                       gpu->engine.files);
+    else
+        gpu_lose(gpu, "the device's counts do not add up");
+}
+
 int gpu_reap_oldest(struct gpu_engine *gpu)
 {
     struct slot *slot = gpu->slots.oldest;
+    if (gpu->examines)
+        return 0;
     int arrived = gpu_look(gpu, slot);
     if (arrived != 1)
         return arrived;
@@ -121,9 +144,8 @@ int gpu_reap_oldest(struct gpu_engine *gpu)
         return 0;
     if (fetched == 1 && gpu->options.timing && gpu_add_times(gpu, slot) != 0)
         gpu_lose_by_call(gpu);
-    else if (fetched == 1 && !snapshots_keep(&gpu->snapshots, &slot->snapshot, &slot->chunk,
-                                             gpu->engine.lines, gpu->engine.files))
-        gpu_lose(gpu, "the device's counts do not add up");
+    else if (fetched == 1)
+        gpu_keep_snapshot(gpu, slot);
     if (gpu->recovery.lost) {
         if (is_batch)
             gpu_drop_content(slot);
@@ -347,9 +369,10 @@ struct engine *gpu_engine_open(const struct histogram *histogram, const struct g
         free(gpu);
         return NULL;
     }
+    locality_find(&gpu->near, options->root, device_pci_address(gpu->device));
     pthread_mutex_init(&gpu->lock, NULL);
     if (slots_open(&gpu->slots, options->buffers, options->chunk_size, histogram, &gpu->engine,
-                   gpu->device, why) != 0) {
+                   gpu->device, &gpu->near, why) != 0) {
         gpu_close(&gpu->engine);
         return NULL;
     }
@@ -358,6 +381,7 @@ struct engine *gpu_engine_open(const struct histogram *histogram, const struct g
                                                 .engine = &gpu->engine,
                                                 .device = gpu->device,
                                                 .source = gpu_content_source(gpu),
+                                                .near = &gpu->near,
                                                 .verifies = !options->no_check,
                                                 .memory_left = options->memory_left};
     return &gpu->engine;
@@ -371,6 +395,11 @@ const char *gpu_engine_device(struct engine *engine)
 const char *gpu_engine_strategy(struct engine *engine)
 {
     return gpu_of(engine)->options.strategy->name;
+}
+
+const struct locality *gpu_engine_near(struct engine *engine)
+{
+    return &gpu_of(engine)->near;
 }
 
 bool gpu_engine_failed(struct engine *engine)

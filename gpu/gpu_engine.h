@@ -6,6 +6,7 @@
 #include "src/engine/engine.h"
 #include "src/base/reason.h"
 
+struct locality;
 struct strategy;
 struct visible;
 
@@ -23,6 +24,7 @@ struct gpu_options {
     /* Bytes of host memory that the process may still take, when it is called; half of that may be
      * taken for decompressing. NULL: any amount. */
     uint64_t (*memory_left)(void);
+    const char *root; /* of the file system, as for locality_find; NULL: the machine's */
     /* Counts what a lost device did not, so that submit and finish never fail. It must have a chunk
      * free for a thread that is inside this engine. NULL: a lost device is an error. It always is
      * with more than 65,536 bins, as their counts are copied from the device only once, at the end.
@@ -44,6 +46,9 @@ struct engine *gpu_engine_open(const struct histogram *histogram, const struct g
 /* The device's name, and its strategy's. Both live as long as the engine. */
 const char *gpu_engine_device(struct engine *engine);
 const char *gpu_engine_strategy(struct engine *engine);
+
+/* The processors near it. Lives as long as the engine. */
+const struct locality *gpu_engine_near(struct engine *engine);
 
 /* Whether the device was lost, and counts with it, so that finish will return -1. */
 bool gpu_engine_failed(struct engine *engine);

@@ -12,7 +12,9 @@ struct gpu_group {
     struct engine engine;
     unsigned count;
     struct engine *members[GPUS_MAX];
-    atomic_uint turn; /* where the search for a free slot begins */
+    atomic_uint turn;     /* where the search for a free slot begins */
+    bool has_places;      /* it is known of some member what is near it */
+    struct locality near; /* any of the members */
 };
 
 static struct gpu_group *group_of(const struct engine *engine)
@@ -22,17 +24,36 @@ static struct gpu_group *group_of(const struct engine *engine)
 
 /* --- chunks --- */
 
+/* The members as they are asked: those near the processor first, and among these another one first
+ * each time. */
+static void group_order(struct gpu_group *group, struct engine *order[GPUS_MAX])
+{
+    const unsigned first = atomic_fetch_add(&group->turn, 1);
+    const int processor = group->has_places ? sched_getcpu() : -1;
+    struct engine *far[GPUS_MAX];
+    unsigned near_count = 0, far_count = 0;
+    for (unsigned i = 0; i < group->count; i++) {
+        struct engine *member = group->members[(first + i) % group->count];
+        if (locality_has(gpu_engine_near(member), processor))
+            order[near_count++] = member;
+        else
+            far[far_count++] = member;
+    }
+    for (unsigned i = 0; i < far_count; i++)
+        order[near_count + i] = far[i];
+}
+
 /* A chunk of the first GPU that has a free one. Sets *alive to how many may have one later. */
 static struct chunk *group_look(struct gpu_group *group, unsigned *alive)
 {
-    unsigned first = atomic_fetch_add(&group->turn, 1);
+    struct engine *order[GPUS_MAX];
+    group_order(group, order);
     *alive = 0;
     for (unsigned i = 0; i < group->count; i++) {
-        struct engine *member = group->members[(first + i) % group->count];
-        struct chunk *chunk = engine_acquire(member, false);
+        struct chunk *chunk = engine_acquire(order[i], false);
         if (chunk)
             return chunk;
-        *alive += engine_loss(member) == NULL;
+        *alive += engine_loss(order[i]) == NULL;
     }
     return NULL;
 }
@@ -117,10 +138,11 @@ static struct chunk *group_begin_undecoded(struct engine *engine, enum coding co
                                            const struct undecoded_start *start)
 {
     struct gpu_group *group = group_of(engine);
-    unsigned first = atomic_fetch_add(&group->turn, 1);
+    struct engine *order[GPUS_MAX];
     struct chunk *chunk = NULL;
+    group_order(group, order);
     for (unsigned i = 0; i < group->count && !chunk; i++) {
-        struct engine *member = group->members[(first + i) % group->count];
+        struct engine *member = order[i];
         if (member->ops->undecoded->is_free(member) && !gpu_group_failed(engine))
             chunk = member->ops->undecoded->begin(member, coding, start);
     }
@@ -211,6 +233,19 @@ static int group_take(struct gpu_group *group, const struct gpu_opening *opening
     return rc;
 }
 
+/* Finds out what is near all members, which are there. */
+static void group_join_near(struct gpu_group *group)
+{
+    for (unsigned i = 0; i < group->count; i++) {
+        const struct locality *near = gpu_engine_near(group->members[i]);
+        group->has_places |= near->is_known;
+        if (i == 0)
+            group->near = *near;
+        else
+            locality_join(&group->near, near);
+    }
+}
+
 struct engine *gpu_group_open(const struct histogram *histogram, const struct gpu_options *options,
                               const struct gpu_list *gpus, struct reason *why)
 {
@@ -232,8 +267,10 @@ struct engine *gpu_group_open(const struct histogram *histogram, const struct gp
     group_open_members(openings, gpus->count);
     int rc = group_take(group, openings, why);
     free(openings);
-    if (rc == 0)
+    if (rc == 0) {
+        group_join_near(group);
         return &group->engine;
+    }
     group_close(&group->engine);
     return NULL;
 }
@@ -248,6 +285,11 @@ unsigned gpu_group_count(const struct engine *engine)
 struct engine *gpu_group_member(const struct engine *engine, unsigned i)
 {
     return group_of(engine)->members[i];
+}
+
+const struct locality *gpu_group_near(const struct engine *engine)
+{
+    return &group_of(engine)->near;
 }
 
 bool gpu_group_failed(const struct engine *engine)

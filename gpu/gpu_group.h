@@ -1,11 +1,13 @@
 /* An engine of engines: chunks go to whichever of several GPUs has a free slot.
  *
  * Each GPU has an engine (gpu_engine.h) with a lock, slots, streams and snapshots of its own, so no
- * GPU waits for another. A chunk that a GPU lends is its engine's: submit goes there directly. */
+ * GPU waits for another. A chunk that a GPU lends is its engine's: submit goes there directly. A
+ * thread gets one of a GPU near the processor it runs on, if there is a free one. */
 #ifndef GPUHISTO_GPU_GROUP_H
 #define GPUHISTO_GPU_GROUP_H
 
 #include "gpu_engine.h"
+#include "locality.h"
 #include "visible.h"
 
 /* Fills a list that stands for all GPUs (count 0) with those that CUDA sees, of which there is at
@@ -22,6 +24,10 @@ struct engine *gpu_group_open(const struct histogram *histogram, const struct gp
 /* The engines of the GPUs, in the order of the list. They live as long as the group. */
 unsigned gpu_group_count(const struct engine *engine);
 struct engine *gpu_group_member(const struct engine *engine, unsigned i);
+
+/* Where the readers that feed the group are to run: the processors that are near one of the GPUs.
+ * Not known unless they are known of each GPU. Lives as long as the group. */
+const struct locality *gpu_group_near(const struct engine *engine);
 
 /* Whether a GPU was lost, and counts with it, so that finish will return -1. */
 bool gpu_group_failed(const struct engine *engine);

@@ -13,6 +13,7 @@ gpu_engine_sources = \
 	gpu/device.h \
 	gpu/gpu_engine.c gpu/gpu_engine.h gpu/gpu_engine_internal.h gpu/gpu_undecoded.c \
 	gpu/gpu_group.c gpu/gpu_group.h \
+	gpu/locality.c gpu/locality.h \
 	gpu/pinned.c gpu/pinned.h \
 	gpu/recovery.c gpu/recovery.h \
 	gpu/slots.c gpu/slots.h \

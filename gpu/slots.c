@@ -18,12 +18,12 @@ size_t slots_slot_size(const struct histogram *histogram, size_t chunk_size)
 
 int slots_open(struct slots *slots, unsigned count, size_t chunk_size,
                const struct histogram *histogram, struct engine *engine, struct device *device,
-               struct reason *why)
+               const struct locality *near, struct reason *why)
 {
     size_t data = pinned_round(slots_data_size(histogram, chunk_size), PINNED_LINE);
     size_t step = slots_slot_size(histogram, chunk_size);
     size_t size = step * count + pinned_round(snapshot_size(histogram), PINNED_PAGE);
-    *slots = (struct slots){.count = count};
+    *slots = (struct slots){.count = count, .pinned.near = near};
     slots->slot = calloc(count, sizeof slots->slot[0]);
     if (!slots->slot || pinned_open(&slots->pinned, size, device) != 0) {
         reason_set(why, "no memory for its buffers");

@@ -36,11 +36,11 @@ size_t slots_data_size(const struct histogram *histogram, size_t chunk_size);
 size_t slots_slot_size(const struct histogram *histogram, size_t chunk_size);
 
 /* Allocates `count` slots for an engine's chunks, all free, and pins their memory if the device
- * can; memory that cannot be pinned serves too. 0, or -1 with the reason set. To be closed in
- * either case. */
+ * can, on the node that is near; memory that cannot be pinned serves too. 0, or -1 with the reason
+ * set. To be closed in either case. */
 int slots_open(struct slots *slots, unsigned count, size_t chunk_size,
                const struct histogram *histogram, struct engine *engine, struct device *device,
-               struct reason *why);
+               const struct locality *near, struct reason *why);
 
 /* Frees everything. The device must be done with the memory. */
 void slots_close(struct slots *slots, struct device *device);

@@ -27,7 +27,7 @@ check-all:
 
 # Of a list of tests, those that start threads: what ThreadSanitizer has to see. The emulated GPU takes
 # minutes there for thousands of small chunks, so scripts of that are left to the other tests of it.
-threaded_tests = tests/unit/test_frames tests/unit/test_merge tests/unit/test_paged_counts tests/unit/test_wide_read tests/unit/test_text_cuts tests/device/test_gpu_engine tests/device/test_pool tests/device/test_takeover tests/device/test_undecoded \
+threaded_tests = tests/unit/test_frames tests/unit/test_merge tests/unit/test_paged_counts tests/unit/test_wide_read tests/unit/test_text_cuts tests/device/test_gpu_engine tests/device/test_near tests/device/test_pool tests/device/test_takeover tests/device/test_undecoded \
 	tests/cli/channels.sh tests/cli/compressed.sh tests/cli/counts.sh tests/cli/counts_auto.sh \
 	tests/cli/each.sh tests/cli/faults.sh tests/cli/faults_emulated.sh tests/cli/fields.sh tests/cli/gpus_emulated.sh tests/cli/interval.sh \
 	tests/cli/npy.sh tests/cli/numbers.sh tests/cli/part.sh tests/cli/progress.sh \
@@ -106,6 +106,7 @@ unit_tests = \
 	tests/unit/test_known_rows \
 	tests/unit/test_limits \
 	tests/unit/test_lines \
+	tests/unit/test_locality \
 	tests/unit/test_merge \
 	tests/unit/test_moments \
 	tests/unit/test_naive_zstd \
@@ -140,6 +141,7 @@ tests_unit_test_kept_LDADD = $(libraries)
 tests_unit_test_known_rows_LDADD = $(with_device)
 tests_unit_test_limits_LDADD = $(libraries)
 tests_unit_test_lines_LDADD = $(libraries)
+tests_unit_test_locality_LDADD = libgpuhisto.a
 tests_unit_test_merge_LDADD = $(with_device)
 tests_unit_test_moments_LDADD = $(libraries)
 tests_unit_test_naive_zstd_LDADD = $(libraries)
@@ -183,7 +185,7 @@ emulated = tests/helpers/libhelpers.a libgpuhisto.a tests/device/libemulated.a l
 
 # A C++ source that does not exist has automake link a C program with the C++ compiler.
 emulated_tests = tests/device/test_decompression tests/device/test_emulation tests/device/test_fields_strategy_emulated tests/device/test_gpu_engine \
-	tests/device/test_number_parser_gpu tests/device/test_numbers_kernel \
+	tests/device/test_near tests/device/test_number_parser_gpu tests/device/test_numbers_kernel \
 	tests/device/test_numbers_strategy_emulated tests/device/test_pool tests/device/test_rows \
 	tests/device/test_strategies_emulated tests/device/test_value_strategies_emulated \
 	tests/device/test_takeover tests/device/test_undecoded \
@@ -201,6 +203,10 @@ tests_device_test_fields_strategy_emulated_LDADD = $(emulated)
 tests_device_test_gpu_engine_SOURCES = tests/device/test_gpu_engine.c
 nodist_EXTRA_tests_device_test_gpu_engine_SOURCES = cxx.cpp
 tests_device_test_gpu_engine_LDADD = $(emulated)
+tests_device_test_near_SOURCES = tests/device/test_near.c
+nodist_EXTRA_tests_device_test_near_SOURCES = cxx.cpp
+tests_device_test_near_LDADD = $(emulated)
+tests_device_test_near_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=device_pin -Wl,--wrap=device_copy_in
 tests_device_test_number_parser_gpu_SOURCES = tests/unit/test_number_parsers.c \
 	tests/unit/tested_parsers.h tests/device/parsers_gpu.cpp
 tests_device_test_number_parser_gpu_LDADD = $(emulated)

@@ -119,6 +119,7 @@ static struct engine *handover_open_group(struct handover *handover, unsigned sl
         .files = options->files,
         .no_check = options->no_check,
         .memory_left = handover_memory_left,
+        .root = options->tuning.root,
         .fallback =
             options->device == DEVICE_GPU && handover->gpus.count == 1 ? NULL : handover->cpu,
     };

@@ -27,7 +27,8 @@ enum invalid_choice {
     INVALID_ERROR, /* it ends the run */
 };
 
-/* When to start more threads, and when to open the GPU. */
+/* When to start more threads, and when to open the GPU; and what tests put in place of the machine.
+ */
 struct pool_tuning {
     uint64_t short_input;     /* bytes that one worker counts before others are started */
     double gpu_start;         /* seconds that a GPU takes until it is ready */
@@ -37,6 +38,7 @@ struct pool_tuning {
     double decoding_rate;     /* bytes of content a second that a GPU decompresses; 0: any number */
     double decoding_start;    /* seconds that it takes to begin and end a FILE */
     bool opens_at_once;       /* the GPU is waited for: tests know then when it is there */
+    const char *root; /* where /sys is, to find out what is near a GPU; NULL: the machine's */
 };
 
 /* A run that has not ended yet. */

@@ -1,6 +1,7 @@
 #include "workers.h"
 #include "processors.h"
 #include "thread.h"
+#include "gpu/gpu_group.h"
 #include "src/base/clock.h"
 
 /* Between calls of options->look. */
@@ -149,16 +150,49 @@ static void worker_call_for_help(struct workers *workers, enum flow flow, size_t
     handover_consider(workers->handover, flow, bytes, atomic_load(&workers->started));
 }
 
-/* Reads a chunk and has it counted. Whether there may be another one. */
-static bool worker_step(struct workers *workers, struct reader *reader)
+/* One worker's own. */
+struct worker {
+    struct workers *workers;
+    struct reader *reader;
+    enum locality_place place; /* of its thread */
+};
+
+/* Has a worker that fills a slot of a GPU run near it. It stays there until it counts by itself, as
+ * moving a thread takes a system call. What it decompresses takes processor time above all, so any
+ * processor will do then. */
+static void worker_move(struct worker *worker, const struct chunk *chunk, enum flow flow)
 {
+    struct handover *handover = worker->workers->handover;
+    struct engine *gpu = handover_gpu(handover);
+    bool feeds = chunk && chunk->engine != handover->cpu && flow != FLOW_DECODED;
+    if (gpu)
+        locality_place(gpu_group_near(gpu), feeds ? PLACE_NEAR : PLACE_ANYWHERE, &worker->place);
+}
+
+static struct chunk *worker_choose(void *arg, enum flow flow)
+{
+    struct worker *worker = arg;
+    struct chunk *chunk = handover_choose(worker->workers->handover, flow);
+    worker_move(worker, chunk, flow);
+    return chunk;
+}
+
+static struct engine *worker_undecoder(void *arg, const struct undecoded_offer *offer)
+{
+    return handover_undecoder(((struct worker *)arg)->workers->handover, offer);
+}
+
+/* Reads a chunk and has it counted. Whether there may be another one. */
+static bool worker_step(struct worker *worker)
+{
+    struct workers *workers = worker->workers;
     struct handover *handover = workers->handover;
     struct chunk *chunk;
     enum flow flow;
     const struct source_sink sink = {
-        .arg = handover, .choose = handover_choose, .undecoder = handover_undecoder};
+        .arg = worker, .choose = worker_choose, .undecoder = worker_undecoder};
     double begin = clock_seconds_since(&handover->begin);
-    int more = source_read(reader, &sink, &chunk, &flow);
+    int more = source_read(worker->reader, &sink, &chunk, &flow);
     size_t len = chunk ? chunk->origin.bytes : 0; /* submit takes the chunk back */
     if (chunk && handover_submit(handover, chunk, flow, begin) != 0) {
         workers_fail_for_loss(workers);
@@ -181,12 +215,12 @@ static bool worker_step(struct workers *workers, struct reader *reader)
 static void *worker_thread(void *arg)
 {
     struct workers *workers = arg;
-    struct reader *reader = reader_open(workers->source);
-    if (!reader)
+    struct worker worker = {.workers = workers, .reader = reader_open(workers->source)};
+    if (!worker.reader)
         workers_fail(workers, "out of memory");
-    while (reader && worker_step(workers, reader))
+    while (worker.reader && worker_step(&worker))
         ;
-    reader_close(reader);
+    reader_close(worker.reader);
     pthread_mutex_lock(&workers->lock);
     workers->running--;
     pthread_cond_signal(&workers->changed);

@@ -140,7 +140,8 @@ constexpr struct zstd_capacity decoding_most = {512 << 10, 64, 32, 3 * ZSTD_BLOC
 
 struct device {
     struct fault_plan plan;
-    bool counts_calls; // it is one of those that may fail
+    char pci_address[32]; // in a domain that no machine has
+    bool counts_calls;    // it is one of those that may fail
     struct launch how;
     struct count_args args;
     std::vector<unsigned> scratch;
@@ -515,6 +516,8 @@ struct device *device_open(const struct device_plan *wanted, struct reason *why)
     const struct histogram *histogram = wanted->histogram;
     std::unique_ptr<struct device> device(new struct device);
     device->plan = current_plan();
+    std::snprintf(device->pci_address, sizeof device->pci_address, "FFFF:%02X:00.0",
+                  static_cast<unsigned>(wanted->ordinal) & 0xff);
     device->counts_calls = device->plan.victim < 0 || device->plan.victim == wanted->ordinal;
     if (!device->counts_calls)
         device->plan.fault = FAULT_NONE;
@@ -557,6 +560,11 @@ struct device *device_open(const struct device_plan *wanted, struct reason *why)
 const char *device_name(const struct device *)
 {
     return "emulated device";
+}
+
+const char *device_pci_address(const struct device *device)
+{
+    return device->pci_address;
 }
 
 int device_pin(struct device *device, void *, size_t)
