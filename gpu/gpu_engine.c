@@ -33,8 +33,6 @@ void gpu_lose_by_call(struct gpu_engine *gpu)
 
 void gpu_recount(struct gpu_engine *gpu)
 {
-    while (gpu->examines)
-        gpu_pause_unlocked(gpu);
     recovery_recount(&gpu->recovery, &gpu->slots, gpu->histogram, gpu->engine.lines);
 }
 
@@ -111,30 +109,9 @@ static void gpu_drop_content(struct slot *slot)
     slot->chunk.data = NULL;
 }
 
-/* Examines the snapshot of the oldest slot, and keeps it. A large one takes as long as a chunk is
- * copied, so others go on meanwhile: otherwise both times would add up. */
-static void gpu_keep_snapshot(struct gpu_engine *gpu, struct slot *slot)
-{
-    struct tally seen;
-    gpu->examines = true;
-    pthread_mutex_unlock(&gpu->lock);
-    bool is_good = snapshots_examine(&gpu->snapshots, slot->snapshot, &slot->chunk, &seen);
-    pthread_mutex_lock(&gpu->lock);
-    gpu->examines = false;
-    if (gpu->recovery.lost)
-        return; /* the slot is in flight still, and is recounted */
-    if (is_good)
-        snapshots_keep(&gpu->snapshots, &seen, &slot->snapshot, &slot->chunk, gpu->engine.lines,
-                       gpu->engine.files);
-    else
-        gpu_lose(gpu, "the device's counts do not add up");
-}
-
 int gpu_reap_oldest(struct gpu_engine *gpu)
 {
     struct slot *slot = gpu->slots.oldest;
-    if (gpu->examines)
-        return 0;
     int arrived = gpu_look(gpu, slot);
     if (arrived != 1)
         return arrived;
@@ -144,8 +121,9 @@ int gpu_reap_oldest(struct gpu_engine *gpu)
         return 0;
     if (fetched == 1 && gpu->options.timing && gpu_add_times(gpu, slot) != 0)
         gpu_lose_by_call(gpu);
-    else if (fetched == 1)
-        gpu_keep_snapshot(gpu, slot);
+    else if (fetched == 1 && !snapshots_keep(&gpu->snapshots, &slot->snapshot, &slot->chunk,
+                                             gpu->engine.lines, gpu->engine.files))
+        gpu_lose(gpu, "the device's counts do not add up");
     if (gpu->recovery.lost) {
         if (is_batch)
             gpu_drop_content(slot);

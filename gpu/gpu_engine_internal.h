@@ -23,8 +23,6 @@ struct gpu_engine {
     pthread_mutex_t lock; /* guards the rest, and every call of the device */
     struct slots slots;
     struct snapshots snapshots;
-    bool examines; /* a thread is examining the oldest slot's snapshot, without the lock: until it
-                    * has done so no slot arrives, and nothing in flight is recounted */
     struct recovery recovery;
     struct decompression decompression;
     atomic_bool
@@ -44,16 +42,14 @@ static struct gpu_engine *gpu_of(struct engine *engine)
 void gpu_lose_by_call(struct gpu_engine *gpu);
 void gpu_lose(struct gpu_engine *gpu, const char *why);
 
-/* The device was lost: has the fallback count what was in flight. May let go of the lock for a
- * while. */
+/* The device was lost: has the fallback count what was in flight. */
 void gpu_recount(struct gpu_engine *gpu);
 
 /* Whether the device may take longer. To be asked before it is looked at: while the process is
  * stopped, time may pass before a chunk arrives. */
 bool gpu_is_patient(const struct gpu_engine *gpu);
 
-/* Looks at the oldest slot in flight. 1: it arrived and is free again; 0: not yet; -1: lost. Lets
- * go of the lock while it examines the snapshot. */
+/* Looks at the oldest slot in flight. 1: it arrived and is free again; 0: not yet; -1: lost. */
 int gpu_reap_oldest(struct gpu_engine *gpu);
 
 /* How content is copied for whoever hashes it: takes the lock itself. */

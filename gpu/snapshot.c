@@ -59,19 +59,19 @@ static bool growth_believable(const struct snapshots *snapshots, const struct ta
 
 /* Whether the snapshot after a chunk can be true: no count went down, it adds up to all samples so
  * far, and the chunk can hold as many as it adds. Sets the samples where only the counts tell them.
- * All in one look at the counts, which are fresh from the device and in no cache. A count went down
- * if it grew by more than half of all numbers, which vector instructions can tell. */
+ * All in one look at the counts, which are fresh from the device and in no cache. */
 static bool snapshot_believable(const struct snapshots *snapshots, struct tally *seen,
                                 const struct chunk *chunk)
 {
-    uint64_t sum = 0, grew = 0;
+    uint64_t sum = 0;
+    bool down = false;
     for (size_t bin = 0; bin < seen->bins; bin++) {
-        grew |= seen->counts[bin] - snapshots->good.counts[bin];
+        down |= seen->counts[bin] < snapshots->good.counts[bin];
         sum += seen->counts[bin];
     }
     if (!samples_known(snapshots->histogram))
         seen->samples = sum;
-    return !(grew >> 63) && histogram_adds_up(snapshots->histogram, sum, seen->samples) &&
+    return !down && histogram_adds_up(snapshots->histogram, sum, seen->samples) &&
            growth_believable(snapshots, seen, chunk);
 }
 
@@ -118,35 +118,28 @@ void snapshots_close(struct snapshots *snapshots)
     free(snapshots->moved.counts);
 }
 
-bool snapshots_examine(const struct snapshots *snapshots, uint64_t *snapshot,
-                       const struct chunk *chunk, struct tally *seen)
+bool snapshots_keep(struct snapshots *snapshots, uint64_t **snapshot, const struct chunk *chunk,
+                    struct lines *lines, struct file_tallies *files)
 {
     const struct histogram *histogram = snapshots->histogram;
-    const struct tally *good = &snapshots->good;
-    *seen = (struct tally){.bins = histogram->bins, .newlines = good->newlines};
-    if (snapshot)
-        *seen = tally_of_snapshot(histogram, snapshot);
-    seen->samples = good->samples;
-    if (samples_known(histogram))
-        seen->samples += histogram->mode->samples_most(histogram, chunk->len);
-    return !snapshot || snapshot_believable(snapshots, seen, chunk);
-}
-
-void snapshots_keep(struct snapshots *snapshots, const struct tally *seen, uint64_t **snapshot,
-                    const struct chunk *chunk, struct lines *lines, struct file_tallies *files)
-{
     struct tally *good = &snapshots->good;
+    struct tally seen = *snapshot ? tally_of_snapshot(histogram, *snapshot) : *good;
+    seen.samples = good->samples;
+    seen.bytes = good->bytes + chunk->origin.bytes;
+    if (samples_known(histogram))
+        seen.samples += histogram->mode->samples_most(histogram, chunk->len);
+    if (*snapshot && !snapshot_believable(snapshots, &seen, chunk))
+        return false;
     if (!*snapshot)
         lines_add_unseen(lines, chunk);
-    else if (snapshots->histogram->mode->is_text)
-        report_growth(snapshots, seen, chunk, lines);
+    else if (histogram->mode->is_text)
+        report_growth(snapshots, &seen, chunk, lines);
     if (files && snapshots->file != chunk->origin.at.file)
         snapshots_move(snapshots, files);
     snapshots->file = chunk->origin.at.file;
-    const uint64_t bytes = good->bytes + chunk->origin.bytes;
     *snapshot = good->counts; /* NULL where there was none */
-    *good = *seen;
-    good->bytes = bytes;
+    *good = seen;
+    return true;
 }
 
 void snapshots_add_empty(struct snapshots *snapshots, const struct chunk *chunk,

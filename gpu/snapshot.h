@@ -35,18 +35,13 @@ size_t snapshot_size(const struct histogram *histogram);
 void snapshots_init(struct snapshots *snapshots, const struct histogram *histogram,
                     uint64_t *words);
 
-/* Whether the snapshot that arrived after a chunk can be believed, which takes as long as a look at
- * all counts. `snapshot` is NULL where there is none for each chunk. Sets *seen to what was counted
- * up to the chunk, for snapshots_keep. Meanwhile no other may be kept, but empty ones added. */
-bool snapshots_examine(const struct snapshots *snapshots, uint64_t *snapshot,
-                       const struct chunk *chunk, struct tally *seen);
-
-/* Makes what was counted up to a chunk the last good tally. *snapshot is what was examined, and is
- * exchanged for the memory of the last good one. Reports the chunk to `lines` (NULL: to none). If
- * it begins another FILE, what was counted before is moved to `files` (NULL: to none), which takes
- * a snapshot for each chunk. */
-void snapshots_keep(struct snapshots *snapshots, const struct tally *seen, uint64_t **snapshot,
-                    const struct chunk *chunk, struct lines *lines, struct file_tallies *files);
+/* Makes what was counted up to a chunk the last good tally. *snapshot is what arrived after the
+ * chunk, and is exchanged for the memory of the last good one; or NULL where there is none for each
+ * chunk. Reports the chunk to `lines` (NULL: to none). If it begins another FILE, what was counted
+ * before is moved to `files` (NULL: to none), which takes a snapshot for each chunk. Whether the
+ * snapshot can be believed; otherwise nothing is changed. */
+bool snapshots_keep(struct snapshots *snapshots, uint64_t **snapshot, const struct chunk *chunk,
+                    struct lines *lines, struct file_tallies *files);
 
 /* Whether the bytes of a chunk of text must be looked at when its snapshot is kept: it may not be
  * believed yet, or be NULL. */
