@@ -56,10 +56,11 @@ constexpr uint32_t sequence_match_shift = fse_symbol_shift + 6;
 
 static __device__ __forceinline__ uint32_t sequence_cell(uint32_t table, uint32_t code)
 {
-    return table == ZSTD_OFFSETS ? code << fse_extra_shift
-           : table == ZSTD_LITERAL_LENGTHS
-               ? code << fse_symbol_shift | literal_length_extra[code] << fse_extra_shift
-               : code << sequence_match_shift | match_length_extra[code] << fse_extra_shift;
+    if (table == ZSTD_OFFSETS)
+        return code << fse_extra_shift;
+    const bool literal = table == ZSTD_LITERAL_LENGTHS;
+    const uint32_t extra = literal ? literal_length_extra[code] : match_length_extra[code];
+    return code << (literal ? fse_symbol_shift : sequence_match_shift) | extra << fse_extra_shift;
 }
 
 // What `walk` leaves of a sequence for `sequences`, in its place: the lower half is where its bits
