@@ -55,9 +55,11 @@ static frames find_frames(const byte_vector &file)
     frames frames;
     for (size_t at = 0; at < file.size();) {
         const size_t size = ZSTD_findFrameCompressedSize(file.data() + at, file.size() - at);
+        if (ZSTD_isError(size))
+            die("FILE is not zstd frames");
         const unsigned long long content = ZSTD_getFrameContentSize(file.data() + at, size);
-        if (ZSTD_isError(size) || content >= ZSTD_CONTENTSIZE_ERROR)
-            die("FILE is not zstd frames that state their sizes");
+        if (content >= ZSTD_CONTENTSIZE_ERROR)
+            die("a frame does not state its size");
         frames.at.push_back(at);
         frames.size.push_back(size);
         frames.content.push_back(content);
@@ -65,6 +67,8 @@ static frames find_frames(const byte_vector &file)
         frames.all += content;
         at += size;
     }
+    if (frames.at.empty())
+        die("FILE has no frames");
     return frames;
 }
 

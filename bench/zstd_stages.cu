@@ -267,6 +267,8 @@ static std::vector<laid> lay_all(const zstd_capacity &capacity, const byte_vecto
         const size_t left = std::min<size_t>(file.size() - at, capacity.in);
         if (zstd_lay(&walk, &plan, file.data() + at, left) == ZSTD_LAID)
             batches.push_back({at, plan});
+        else if (plan.taken == 0)
+            die("a block does not fit in a batch");
         at += plan.taken;
     }
     return batches;
@@ -299,6 +301,7 @@ static pipeline open_pipeline(const options &options, const zstd_capacity &capac
         pipeline.batch[i].next = pipeline.batch[(i + 1) % options.lanes].in;
         pipeline.batch[i].next_out = pipeline.batch[(i + 1) % options.lanes].out;
     }
+    check(cudaDeviceSynchronize(), "memory"); // it was cleared on another stream
     check(cudaStreamCreateWithFlags(&pipeline.copies, cudaStreamNonBlocking), "stream");
     check(cudaStreamCreateWithFlags(&pipeline.matches, cudaStreamNonBlocking), "stream");
     return pipeline;
@@ -391,7 +394,7 @@ static options parse_options(int argc, char **argv)
         if (option == 'b')
             options.batch = std::max(1ul, std::strtoul(optarg, nullptr, 10));
         else if (option == 'i')
-            options.in = std::max(1ul, std::strtoul(optarg, nullptr, 10));
+            options.in = std::min(1024ul, std::max(1ul, std::strtoul(optarg, nullptr, 10)));
         else if (option == 'l')
             options.lanes = std::max(2, std::atoi(optarg));
         else if (option == 'r')

@@ -1,9 +1,10 @@
 /* A batch of zstd blocks on its way through the stages that decompress it (doc/zstd.md).
  *
  * The host lays a batch: whole blocks of whole frames, but for the first frame, which may go on
- * from the batch before, and the last, which may go on in the next. Stages run one after the other
- * on one stream, each over all blocks at once. Memory is laid by the host for the worst case, from
- * what headers of frames and blocks say, so that no stage has to ask for any.
+ * from the batch before, and the last, which may go on in the next. Stages run in their order, each
+ * over all blocks at once; those of several batches run side by side (pipeline.cuh). Memory is laid
+ * by the host for the worst case, from what headers of frames and blocks say, so that no stage has
+ * to ask for any.
  *
  * Bytes are numbered from the beginning of `in`, content from the first byte that the batch decodes
  * to; both stay below 2^31. Everything is little-endian, as the format is. */

@@ -1,7 +1,8 @@
 // Bytes and bits of a batch's compressed bytes, read by one thread.
 //
-// `in` begins at a multiple of 16 bytes. It is read in whole aligned words of 32 bits, so that up
-// to 7 bytes after what is asked for are read, but not used: ZSTD_PADDING makes them readable.
+// `in` begins at a multiple of 16 bytes. It is read in whole aligned words of 32 or 64 bits, so
+// that up to 7 bytes after what is asked for are read, but not used: ZSTD_PADDING makes them
+// readable.
 #ifndef GPUHISTO_ZSTD_BITS_CUH
 #define GPUHISTO_ZSTD_BITS_CUH
 
@@ -75,18 +76,18 @@ static __device__ __forceinline__ bool backward_open(backward &stream, const uns
     return byte != 0;
 }
 
-// The next bits, the first as the highest.
+// The next 64 bits, the first as the highest.
 struct backward_bits {
-    uint32_t high, middle, low;
+    uint32_t high, low;
 };
 
 static __device__ __forceinline__ backward_bits backward_look(const backward &stream)
 {
     const unsigned *const words = stream.words + (stream.at >> 5);
     const unsigned shift = static_cast<unsigned>(stream.at) & 31;
-    const unsigned first = __ldg(words), second = __ldg(words - 1), third = __ldg(words - 2);
-    return {__funnelshift_r(second, first, shift), __funnelshift_r(third, second, shift),
-            __funnelshift_r(__ldg(words - 3), third, shift)};
+    const unsigned second = __ldg(words - 1);
+    return {__funnelshift_r(second, __ldg(words), shift),
+            __funnelshift_r(__ldg(words - 2), second, shift)};
 }
 
 // The next 32 bits alone.

@@ -58,7 +58,7 @@ static __device__ __forceinline__ sequences_parts sequences_of_step(const unsign
     const uint32_t literal_code = step_literal_code(step), match_code = step_match_code(step);
     const uint32_t offset_code = step_offset_code(step);
     const uint32_t value = (1u << offset_code) + bits_first(bits.high, offset_code);
-    const uint32_t lengths = __funnelshift_l(bits.middle, bits.high, offset_code);
+    const uint32_t lengths = __funnelshift_l(bits.low, bits.high, offset_code);
     const uint32_t match_bits = match_length_extra[match_code];
     sequences_parts parts;
     parts.match = bases->matches[match_code] + bits_first(lengths, match_bits);

@@ -130,14 +130,14 @@ static int file_add_text(struct table_file *file, struct read_table *table, ssiz
                          struct reason *why)
 {
     size_t size;
+    if (merge_has_tables(file->merge) && !file->merge->is_text) {
+        reason_set(why, "is not JSON, as the tables before are");
+        return file_refuse(file, why);
+    }
     char *text = file_slurp(file, len, &size, why);
-    int rc = -1;
     if (!text)
         return -1;
-    if (merge_has_tables(file->merge) && !file->merge->is_text)
-        reason_set(why, "is not JSON, as the tables before are");
-    else
-        rc = table_text_read(table, text, size, file->merge, why);
+    int rc = table_text_read(table, text, size, file->merge, why);
     free(text);
     file->merge->is_text = true;
     return rc == 0 ? file_take(file, table, why) : file_refuse(file, why);

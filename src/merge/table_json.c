@@ -72,18 +72,21 @@ static size_t json_read_known(struct table_json *json, const char *text, size_t 
 }
 
 /* Has the library read all of text[0..len), or while any rows are known up to the end of the next
- * object, so that json->row tells whether the slice ends with a row. How many bytes; or 0 with a
+ * object, so that json->row tells whether the slice ends with a row. As the library reads a string
+ * that is cut short anew each time, slices grow as long as none ends. How many bytes; or 0 with a
  * reason. */
 static size_t json_read_slice(struct table_json *json, const char *text, size_t len,
                               struct reason *why)
 {
-    const char *end = json->known->rows > 0 ? memchr(text, '}', len) : NULL;
+    const size_t skip = json->open < len ? (size_t)json->open : len;
+    const char *end = json->known->rows > 0 ? memchr(text + skip, '}', len - skip) : NULL;
     const size_t slice = end ? (size_t)(end - text) + 1 : len;
     json->quiet = true;
     json->row = 0;
     const yajl_status status = yajl_parse(json->parser, (const unsigned char *)text, slice);
-    if (!end)
+    if (!end || skip > 0)
         json->row = 0; /* of a row before the slice's end */
+    json->open = json->quiet ? json->open + slice : 0;
     if (status == yajl_status_ok)
         return slice;
     json_explain(json, status, why);

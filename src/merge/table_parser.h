@@ -33,6 +33,7 @@ struct table_json {
     uint64_t consumed;           /* bytes before the piece that is read */
     uint64_t last;               /* byte of the last value */
     bool quiet;                  /* no value since the slice began */
+    uint64_t open;               /* bytes of the slices since the last value */
     struct row_finder finder;    /* of this table's rows, while any are known */
     size_t row;                  /* which one has just ended; 0: none, or it is not known */
 };

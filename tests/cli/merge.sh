@@ -518,6 +518,19 @@ fi
 
 # --- tables that were changed at random: refused, or the right sum ---
 
+# A string of braces, in a table whose rows are known: it is read once, not again for each of them.
+seq 2000 >numbers
+"$GPUHISTO" -n -F json <numbers >known
+{
+    printf '{"note":"'
+    head -c 1000000 /dev/zero | tr '\0' '}'
+    printf '",'
+    tail -c +2 known
+} >braces
+cat numbers numbers | "$GPUHISTO" -n >expected
+run_as timeout 20 "$GPUHISTO" --merge known braces
+counts "a string of braces" expected
+
 if python3 -c 'import json' 2>/dev/null; then
     run -n -s --edges=0,5,100 -F json part1 && cp out m.json
     run --values=u8 --channels=2 --length=100 --edges=0,50,60 -F json part1 && cp out c.json
