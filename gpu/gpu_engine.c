@@ -31,8 +31,19 @@ void gpu_lose_by_call(struct gpu_engine *gpu)
     recovery_lose(&gpu->recovery, device_reason(gpu->device));
 }
 
+/* A batch is not recounted: it is decoded again. */
+static void gpu_drop_content(struct slot *slot)
+{
+    free(slot->chunk.data);
+    slot->chunk.data = NULL;
+}
+
 void gpu_recount(struct gpu_engine *gpu)
 {
+    for (struct slot *slot = gpu->slots.oldest; slot; slot = slot->next)
+        if (decompression_has(&gpu->decompression, slot))
+            gpu_drop_content(slot); /* which may have been copied in part */
+    gpu->decompression.fetch.is_active = false;
     recovery_recount(&gpu->recovery, &gpu->slots, gpu->histogram, gpu->engine.lines);
 }
 
@@ -100,13 +111,6 @@ static int gpu_fetch_invalid(struct gpu_engine *gpu, struct slot *slot)
     else if (fetched == 0 && !moved && !patient)
         gpu_lose(gpu, "the device does not answer");
     return gpu->recovery.lost ? -1 : fetched;
-}
-
-/* A batch is not recounted: it is decoded again. */
-static void gpu_drop_content(struct slot *slot)
-{
-    free(slot->chunk.data);
-    slot->chunk.data = NULL;
 }
 
 int gpu_reap_oldest(struct gpu_engine *gpu)

@@ -250,7 +250,7 @@ int takeover_end(struct reader *reader, const struct undecoded_rest *rest)
     decoding->is_taken_over = false;
     decoding->at.index = rest->index;
     open->is_left = true;
-    open->is_wrong |= rest->is_wrong;
+    open->is_wrong |= rest->is_wrong && rest->bytes > 0;
     bool is_begun_anew = !rest->is_left || rest->bytes > 0;
     if (is_begun_anew && decode_rest(reader, rest) != 0)
         return -1;

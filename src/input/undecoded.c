@@ -176,6 +176,8 @@ static int take_what_is_left(struct reader *reader)
     struct input *input = &open->input;
     struct undecoded_rest rest;
     int rc = decoding->undecoder->ops->undecoded->settle(decoding->undecoder, &rest);
+    wide_read_close(decoding->wide);
+    decoding->wide = NULL;
     if (decoding->is_taken_over)
         return rc == 0 ? go_on_after(reader, &rest) : source_fail(source, &(struct reason){""});
     reader->busy = false;
@@ -187,13 +189,12 @@ static int take_what_is_left(struct reader *reader)
     else
         rc = go_back(reader, &rest);
     decoding->undecoder = NULL;
-    wide_read_close(decoding->wide);
-    decoding->wide = NULL;
     if (rc != 0) {
         source_leave(source, open);
     } else {
         open->is_wrong = rest.is_wrong;
         open->at.index = rest.index;
+        open->content = 0; /* where the content goes on is counted from what is left, as its skip */
         input->range.begin = rest.is_left ? rest.skip : 0;
         rc = decoding_take_rest(reader, open);
     }

@@ -218,7 +218,10 @@ static bool handover_gpu_pays(struct handover *handover, enum flow flow, uint64_
     double rate_begin = atomic_load(&handover->rate_begin);
     if (now - rate_begin < handover_ask_seconds(handover))
         return false;
-    double rate = (double)(bytes - atomic_load(&handover->rate_base)) / (now - rate_begin);
+    const uint64_t base = atomic_load(&handover->rate_base);
+    if (bytes < base) /* another worker has just begun anew */
+        return false;
+    double rate = (double)(bytes - base) / (now - rate_begin);
     atomic_store(&handover->rate, rate);
     atomic_store(&handover->worker_rate, rate / workers);
     if (flow != FLOW_FILE && now >= tuning->stream_break_even &&

@@ -179,7 +179,11 @@ static struct chunk *worker_choose(void *arg, enum flow flow)
 
 static struct engine *worker_undecoder(void *arg, const struct undecoded_offer *offer)
 {
-    return handover_undecoder(((struct worker *)arg)->workers->handover, offer);
+    struct worker *worker = arg;
+    struct engine *engine = handover_undecoder(worker->workers->handover, offer);
+    if (engine) /* threads that it starts run where it does */
+        worker_move(worker, NULL, FLOW_DECODED);
+    return engine;
 }
 
 /* Reads a chunk and has it counted. Whether there may be another one. */

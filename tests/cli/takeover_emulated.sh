@@ -52,6 +52,16 @@ counts "--each" table
 { head -c 13 >dropped && taken 20000 -b --threads=1 --timing; } <shifted
 by_both "standard input"
 
+# A pipe goes to the GPU at its second frame, and the GPU is lost after it has counted some of that.
+data text 248010 >first
+data text 930529 >second
+{ zstd <first && zstd <second; } >two.zst
+cat first second | "$GPUHISTO" --device=cpu -b >table
+for fault in wrong:13 wrong:16 wrong:17 wrong:20 error:90 error:120; do
+    cat two.zst | run_as env GPUHISTO_FAULT=$fault GPUHISTO_HAND_OVER=20000 "$GPUHISTO" $ENGINE -b -q --threads=1
+    counts "a pipe of two frames, $fault" table
+done
+
 # --- text: the line of the first token that is not a number ---
 
 seq 1 40000 >numbers
