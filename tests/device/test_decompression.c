@@ -456,14 +456,14 @@ static void go_through_faults(struct run run)
     for (unsigned at = 1 + random_below(step); at <= calls; at += step)
         for (unsigned i = 0; i < 3; i++) {
             static const enum fault faults[] = {FAULT_ERROR, FAULT_ERROR, FAULT_HANG};
-            if (faults[i] == FAULT_HANG && scale_is_small_or_slow() && at % 4 != 0)
+            if (faults[i] == FAULT_HANG && !scale_is_all() && at % 4 != 0)
                 continue; /* each takes as long as the deadline */
             run.plan =
                 (struct fault_plan){.fault = faults[i], .at = at, .for_good = true, .seed = at};
             run.fallback = i != 1;
             check_run(&run);
         }
-    for (unsigned at = 1; at <= (scale_is_small_or_slow() ? 2u : 4u); at++) {
+    for (unsigned at = 1; at <= (scale_is_all() ? 4u : 2u); at++) {
         run.fallback = true;
         run.plan = (struct fault_plan){.fault = FAULT_LATE, .at = at, .for_good = true, .seed = at};
         check_run(&run);
@@ -478,7 +478,7 @@ static void go_through_reads(const struct file *file, const struct histogram *hi
 {
     static const enum fault faults[] = {FAULT_ERROR, FAULT_CONTENT, FAULT_HANG};
     for (unsigned i = 0; i < 3; i++)
-        for (unsigned at = 1; at <= (scale_is_small_or_slow() ? 7u : 40u); at += 1 + at / 3) {
+        for (unsigned at = 1; at <= (scale_is_all() ? 40u : 7u); at += 1 + at / 3) {
             struct run run = {.file = file, .histogram = histogram, .fallback = at % 2};
             run.plan = (struct fault_plan){
                 .fault = faults[i], .at = at, .for_good = true, .seed = at, .reads_only = true};

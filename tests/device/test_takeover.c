@@ -286,7 +286,7 @@ static void check_run(struct run run)
 /* The engine begins after each number of chunks, also before the first and after the last. */
 static void take_over_everywhere(struct run run)
 {
-    const unsigned step = scale_is_slow() ? 9 : scale_is_small() ? 3 : 1;
+    const unsigned step = scale_is_slow() ? 9 : scale_is_all() ? 1 : 3;
     const unsigned before = shared;
     for (run.after = 0; run.after <= CHUNKS; run.after += step)
         check_run(run);
@@ -299,7 +299,7 @@ static void fail_everywhere(struct run run, unsigned most)
 {
     check_run(run);
     const unsigned calls = last_calls;
-    const unsigned step = 1 + calls / (scale_is_slow() ? 2 : scale_is_small() ? most / 2 : most);
+    const unsigned step = 1 + calls / (scale_is_slow() ? 2 : scale_is_all() ? most : most / 2);
     for (unsigned at = 2 + random_below(step); at <= calls; at += step) { /* 1 opens it */
         run.plan =
             (struct fault_plan){.fault = FAULT_ERROR, .at = at, .for_good = true, .seed = at};
@@ -398,7 +398,7 @@ int main(void)
     for (unsigned i = 0; i < FORMS; i++)
         for (unsigned mode = 0; mode < 4; mode++)
             for (unsigned threads = 1; threads <= THREADS_MAX; threads++)
-                if (!scale_is_small_or_slow() || (i + mode) % 3 + 1 == threads)
+                if ((scale_is_all() && !scale_is_slow()) || (i + mode) % 3 + 1 == threads)
                     go_through(&counted_modes[mode], &forms[i], threads);
     for (unsigned mode = 0; mode < 4; mode++)
         go_through_pipe(&counted_modes[mode], &forms[3], 1 + mode % 2);
