@@ -9,7 +9,7 @@ bench_produce_LDADD = bench/libdata.a
 EXTRA_LIBRARIES = bench/libdata.a
 bench_libdata_a_SOURCES = bench/data.c bench/data.h bench/texts.c bench/texts.h \
 	tests/helpers/random.c tests/helpers/random.h
-EXTRA_DIST += bench/device.cuh bench/kernels.cu bench/number_kernels.cu bench/value_kernels.cu \
+EXTRA_DIST += bench/device.cuh bench/read_file.cuh bench/kernels.cu bench/number_kernels.cu bench/value_kernels.cu \
 	bench/zstd_nvcomp.cu bench/zstd_stages.cu \
 	bench/fields bench/fields_peers.py bench/merge bench/plot bench/stream bench/results/h200-1g.csv \
 	bench/results/h200-cpu.csv bench/results/h200-numbers.csv bench/results/h200-sizes.csv \
@@ -23,7 +23,7 @@ endif
 bench/kernels: bench/kernels.cu
 bench/number_kernels: bench/number_kernels.cu
 bench/value_kernels: bench/value_kernels.cu
-bench/zstd_stages: bench/zstd_stages.cu
+bench/zstd_stages: bench/zstd_stages.cu bench/read_file.cuh
 cuda_benchmark_libs = gpu/kernel_table.o gpu/zstd/stage_table.o bench/libdata.a libgpuhisto.a libhistogram.a
 bench/kernels bench/number_kernels bench/value_kernels bench/zstd_stages: bench/device.cuh $(cuda_benchmark_libs)
 	@$(MKDIR_P) bench
@@ -32,7 +32,7 @@ bench/kernels bench/number_kernels bench/value_kernels bench/zstd_stages: bench/
 
 # By hand, see its head: nvCOMP is not looked for.
 NVCOMP = /usr
-bench/zstd_nvcomp: bench/zstd_nvcomp.cu bench/device.cuh
+bench/zstd_nvcomp: bench/zstd_nvcomp.cu bench/device.cuh bench/read_file.cuh
 	@$(MKDIR_P) bench
 	$(AM_V_NVCC)$(NVCC) $(CUDA_GENCODE) -std=c++17 -O3 -I$(srcdir) $(CUDA_CPPFLAGS) $(NVCCFLAGS) \
 	  -I$(NVCOMP)/include -o $@ $(srcdir)/$@.cu -Xlinker $(NVCOMP)/lib64/libnvcomp.so.6 \

@@ -8,6 +8,7 @@
 // for by configure: `make bench/zstd_nvcomp NVCOMP=DIR`, where DIR has include and lib64, as in the
 // wheel nvidia-libnvcomp-cu13.
 #include "bench/device.cuh"
+#include "bench/read_file.cuh"
 
 #include <algorithm>
 #include <cstdio>
@@ -18,31 +19,10 @@
 #include <vector>
 #include <zstd.h>
 
-using byte_vector = std::vector<unsigned char>;
-
-[[noreturn]] static void die(const char *why)
-{
-    std::fprintf(stderr, "zstd_nvcomp: %s\n", why);
-    std::exit(1);
-}
-
 static void must(nvcompStatus_t status, const char *what)
 {
     if (status != nvcompSuccess)
         die(what);
-}
-
-static byte_vector read_file(const char *name)
-{
-    byte_vector bytes;
-    FILE *const file = std::fopen(name, "rb");
-    if (!file)
-        die("cannot open FILE");
-    static unsigned char part[1 << 20];
-    for (size_t got; (got = std::fread(part, 1, sizeof part, file)) > 0;)
-        bytes.insert(bytes.end(), part, part + got);
-    std::fclose(file);
-    return bytes;
 }
 
 struct frames {

@@ -10,6 +10,7 @@
 //
 // The content is compared with libzstd's, whose time on one core is printed as well.
 #include "bench/device.cuh"
+#include "bench/read_file.cuh"
 #include "gpu/zstd/pipeline.cuh"
 
 extern "C" {
@@ -32,27 +33,6 @@ struct options {
     int repeats = 5;
     const char *file;
 };
-
-using byte_vector = std::vector<unsigned char>;
-
-[[noreturn]] static void die(const char *why)
-{
-    std::fprintf(stderr, "zstd_stages: %s\n", why);
-    std::exit(1);
-}
-
-static byte_vector read_file(const char *name)
-{
-    byte_vector bytes;
-    FILE *const file = std::fopen(name, "rb");
-    if (!file)
-        die("cannot open FILE");
-    static unsigned char part[1 << 20];
-    for (size_t got; (got = std::fread(part, 1, sizeof part, file)) > 0;)
-        bytes.insert(bytes.end(), part, part + got);
-    std::fclose(file);
-    return bytes;
-}
 
 // --- libzstd ---
 

@@ -22,13 +22,13 @@ static int cut_records(struct reader *reader, struct chunk *chunk, size_t waited
 {
     struct decoding *decoding = &reader->decoding;
     struct input *input = &decoding->open->input;
-    struct records *records = decoding->open->in_stream ? &input->records : &decoding->records;
+    struct records *records = decoding->in_stream ? &input->records : &decoding->records;
     struct reason why;
     if ((decoding->span && span_take_head(decoding->span, records, chunk) != 0) ||
         records_cut(records, chunk, waited, at_end) != 0)
         return source_fail_for_memory(reader->source, input->name);
     chunk->origin.bytes = chunk->len;
-    if (decoding->open->in_stream && input_take_header(input, chunk, &why) != 0)
+    if (decoding->in_stream && input_take_header(input, chunk, &why) != 0)
         return source_fail(reader->source, &why);
     return 0;
 }
@@ -40,19 +40,19 @@ static enum decoded decode_records(struct reader *reader, struct chunk *chunk)
     struct decoding *decoding = &reader->decoding;
     struct open_input *open = decoding->open;
     source_begin_chunk(open, &decoding->at, chunk);
-    records_resume(open->in_stream ? &open->input.records : &decoding->records, chunk);
+    records_resume(decoding->in_stream ? &open->input.records : &decoding->records, chunk);
     size_t waited = chunk->len, limit = source_fill_limit(&open->input, chunk, waited);
     if (decoding->waits > 0 && limit - waited > AWAITING_SIZE)
         limit = waited + AWAITING_SIZE;
     enum decoded state = decoding_go_on(reader, chunk, limit);
     if (state == DECODED_FAILED)
         return state;
-    bool is_end = open->in_stream && state == DECODED_ALL;
+    bool is_end = decoding->in_stream && state == DECODED_ALL;
     if (cut_records(reader, chunk, waited, is_end) != 0)
         return DECODED_FAILED;
     if (is_end)
         chunk->origin.end = ENDS_FILE;
-    else if (!open->in_stream && state != DECODED_SOME)
+    else if (!decoding->in_stream && state != DECODED_SOME)
         chunk->origin.end = ENDS_SEGMENT;
     return state;
 }

@@ -78,7 +78,8 @@ static void begin_segment(struct decoding *decoding)
     struct open_input *open = decoding->open;
     decoding->begin = open->content;
     decoding->content = 0;
-    if (open->in_stream)
+    decoding->in_stream = open->in_stream;
+    if (decoding->in_stream)
         return;
     decoding->at = (struct position){open->at.file, open->at.segment++, 1}; /* 0 is the seam's */
     decoding->records.size = open->input.records.size;

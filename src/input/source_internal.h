@@ -115,6 +115,7 @@ struct decoding {
     uint64_t unit_content; /* and how many bytes of the segment are before it */
     uint64_t begin;        /* bytes of content before the current segment, likewise */
     uint64_t content;      /* bytes that were decoded, of the current segment */
+    bool in_stream;        /* the FILE is; it may become that while other batches are decoded */
     bool in_order;         /* the batch is not UNITS_WHOLE: the input is this reader's own */
     bool pending;          /* the decoder may give more without being fed */
     bool over;             /* the batch was decoded, but its heading may wait to be given out */

@@ -157,6 +157,8 @@ static int go_back(struct reader *reader, const struct undecoded_rest *rest)
         return fail_truncated(reader, input->regular ? input->opened_size : input->kept.end);
     if (input->regular) {
         units_seek(input, rest->is_left ? rest->offset : input->opened_size);
+        takeover_note_read(reader->source, reader->decoding.open,
+                           (int64_t)(input->taken - reader->decoding.noted), 0);
         return 0;
     }
     input->keeps = false;

@@ -8,6 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Rows that a table may have beyond those of the sum before it is refused for that. At its end the
+ * reason would be a better one, such as another option, but rows take memory. */
+#define ROWS_BEYOND ((size_t)65536)
+
 int json_refuse(struct table_json *json, const char *text)
 {
     reason_set(&json->why, "%s", text);
@@ -168,6 +172,8 @@ int json_make_room(struct table_json *json, enum place place)
             row_finder_begin(&json->finder, json->histogram);
         return 1;
     case AT_ROW:
+        if (json->histogram->mode && table->row_count >= json->histogram->bins + ROWS_BEYOND)
+            return json_refuse(json, "there are more bins than in the tables before");
         return json_table_error(json, read_table_add_row(table));
     case AT_CHANNEL:
         if (table->channel_count == CHANNELS_MAX)

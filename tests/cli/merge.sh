@@ -531,6 +531,15 @@ cat numbers numbers | "$GPUHISTO" -n >expected
 run_as timeout 20 "$GPUHISTO" --merge known braces
 counts "a string of braces" expected
 
+# A table of far more rows than the sum has is refused before all of them are in memory.
+"$GPUHISTO" -n -B3 --min=0 --max=9 -F json numbers >few
+"$GPUHISTO" -n -B200000 --min=0 --max=9 --all -F json numbers >many
+run_as "$GPUHISTO" --merge few many
+refuses "far more rows" 1 "gpuhisto: many: byte " "there are more bins than in the tables before"
+"$GPUHISTO" -n -B60000 --min=0 --max=9 --all -F json numbers >many
+run_as "$GPUHISTO" --merge few many
+refuses "more rows" 1 "gpuhisto: many: was counted with --bins=60000, and few with --bins=3"
+
 if python3 -c 'import json' 2>/dev/null; then
     run -n -s --edges=0,5,100 -F json part1 && cp out m.json
     run --values=u8 --channels=2 --length=100 --edges=0,50,60 -F json part1 && cp out c.json
