@@ -58,13 +58,13 @@ static enum decoded feed(struct reader *reader, bool patient)
     return at_end ? DECODED_ALL : fail_truncated(reader);
 }
 
-/* Whether the batch has ended where a unit has. */
-static bool has_ended(const struct decoding *decoding)
+/* Whether the batch has ended where a unit has, with the last `made` bytes of content. */
+static bool has_ended(const struct decoding *decoding, size_t made)
 {
     const struct units *units = &decoding->units;
     if (units->kind == UNITS_WHOLE)
         return units->pos == units->len;
-    if (decoding->skip > 0 || (decoding->waits > 0 && units->pos < units->len))
+    if (decoding->skip > made || (decoding->waits > 0 && units->pos < units->len))
         return false;
     return units->kind == UNITS_OPEN && !units_go_on(&decoding->open->input, units);
 }
@@ -95,7 +95,7 @@ static enum decoded step_on(struct reader *reader, unsigned char *out, size_t ca
     bool complete = is_complete(decoding);
     decoding->content += step.made;
     decoding->pending = !complete && step.made == cap;
-    return complete && has_ended(decoding) ? DECODED_ALL : DECODED_SOME;
+    return complete && has_ended(decoding, step.made) ? DECODED_ALL : DECODED_SOME;
 }
 
 /* Drops what comes again of out[0..made). Returns how many bytes there are left. */

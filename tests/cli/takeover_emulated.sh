@@ -62,6 +62,16 @@ for fault in wrong:13 wrong:16 wrong:17 wrong:20 error:90 error:120; do
     counts "a pipe of two frames, $fault" table
 done
 
+# The GPU is lost when all is counted but the end of the last record, which is decoded again.
+seq 1 50000 | head -c 279998 >cut
+zstd -n <cut >cut.zst
+"$GPUHISTO" --device=cpu -n cut >table
+for after in 1 40000 200000; do
+    run_as env GPUHISTO_FAULT=readerror:1 GPUHISTO_HAND_OVER=$after "$GPUHISTO" $ENGINE -n --threads=1 cut.zst
+    same "the GPU is lost at the end, after $after bytes" table out
+    check "the GPU is lost at the end, after $after bytes: one warning" [ "$(grep -c 'GPU was lost' err)" = 1 ]
+done
+
 # --- text: the line of the first token that is not a number ---
 
 seq 1 40000 >numbers

@@ -305,6 +305,12 @@ static void fail_everywhere(struct run run, unsigned most)
             (struct fault_plan){.fault = FAULT_ERROR, .at = at, .for_good = true, .seed = at};
         check_run(run);
     }
+    /* Where nothing is hashed, these copy the record after the last separator, at the very end. */
+    for (unsigned at = 1; at <= 2; at++) {
+        run.plan = (struct fault_plan){
+            .fault = FAULT_ERROR, .at = at, .for_good = true, .seed = at, .reads_only = true};
+        check_run(run);
+    }
     run.plan = (struct fault_plan){
         .fault = FAULT_WRONG, .at = 1 + random_below(2), .for_good = true, .seed = 1};
     check_run(run);
