@@ -162,17 +162,27 @@ static unsigned char *make(enum frame_content kind, const struct frame_settings 
     return bytes;
 }
 
+/* The logarithm of a window that the device has memory for; or 0, which leaves the window to
+ * libzstd, where it sees all content at once and so takes none that is larger than that. */
+static int some_window_log(bool sees_all)
+{
+    unsigned most = 10;
+    while (most < 22 && (uint32_t)1 << (most + 1) <= decoding.capacity.window)
+        most++;
+    return (int)(sees_all && random_below(3) ? 0 : 10 + random_below(most - 9));
+}
+
 static void go_through_frames(void)
 {
     static const int levels[] = {1, 3, -5, 9, 19};
     const unsigned count = scale_of(60, 300, 3000);
     for (unsigned i = 0; i < count; i++) {
-        const struct frame_settings settings = {
-            .level = levels[random_below(5)],
-            .window_log = (int)(random_below(3) ? 0 : 10 + random_below(13)),
-            .checksum = random_below(2),
-            .is_unsized = random_below(2),
-            .flush = random_below(4) ? 0 : 1 + random_below(70000)};
+        const size_t flush = random_below(4) ? 0 : 1 + random_below(70000);
+        const struct frame_settings settings = {.level = levels[random_below(5)],
+                                                .window_log = some_window_log(flush == 0),
+                                                .checksum = random_below(2),
+                                                .is_unsized = random_below(2),
+                                                .flush = flush};
         size_t size = random_below(10) ? random_below(400000) : random_below(6000000), len;
         if (seam_is_emulated())
             size %= 300000;
