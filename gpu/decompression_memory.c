@@ -71,6 +71,7 @@ static void open_batch(struct decompression *decompression, unsigned index, unsi
     unsigned char *at = decompression->pinned.memory + index * memory->size;
     const struct zstd_capacity *capacity = &decompression->decoding.capacity;
     batch->slot.index = slots + index;
+    batch->slot.has_counts = true;
     if (snapshot_each(decompression->histogram))
         batch->slot.snapshot = (uint64_t *)(void *)(at + memory->snapshot);
     batch->verdict = (struct zstd_verdict *)(void *)(at + memory->verdict);

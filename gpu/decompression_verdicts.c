@@ -126,7 +126,7 @@ static int count_batch(struct decompression *decompression, struct decompression
     decompression->counting++;
     if (device_count_content(decompression->device, index, batch->begin, chunk->len) != 0)
         return -1;
-    return device_snapshot(decompression->device, index, batch->slot.snapshot);
+    return device_snapshot(decompression->device, index, batch->slot.snapshot, 0);
 }
 
 /* Whether a batch is to be counted: 1; 0: the FILE is left from there on; -1: the device is lost;

@@ -333,16 +333,22 @@ int device_count(struct device *device, unsigned index, size_t len)
     return done ? 0 : -1;
 }
 
-int device_snapshot(struct device *device, unsigned index, uint64_t *words)
+static bool copy_histogram(struct device *device, uint64_t *words, size_t first)
 {
-    cudaStream_t stream = device->counts_stream;
-    bool done =
-        device_enter(device, "copying the histogram") &&
-        (!words || device_ok(device,
-                             cudaMemcpyAsync(words, device->args.counts, device->counts_size,
-                                             cudaMemcpyDeviceToHost, stream),
-                             "copying the histogram")) &&
-        device_record(device, device->slots[index].arrived, stream);
+    const size_t before = first * sizeof *words;
+    return !words || before >= device->counts_size ||
+           device_ok(device,
+                     cudaMemcpyAsync(words + first, device->args.counts + first,
+                                     device->counts_size - before, cudaMemcpyDeviceToHost,
+                                     device->counts_stream),
+                     "copying the histogram");
+}
+
+int device_snapshot(struct device *device, unsigned index, uint64_t *words, size_t first)
+{
+    bool done = device_enter(device, "copying the histogram") &&
+                copy_histogram(device, words, first) &&
+                device_record(device, device->slots[index].arrived, device->counts_stream);
     return done ? 0 : -1;
 }
 

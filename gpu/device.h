@@ -80,10 +80,10 @@ int device_copy_in(struct device *device, unsigned slot, const void *data, size_
 int device_count(struct device *device, unsigned slot, size_t len);
 
 /* Enqueues a copy of the device's histogram, as this slot's count leaves it, to
- * words[0..device_histogram_words). With NULL nothing is copied, and the snapshot has arrived when
- * the slot was counted. A snapshot of a slot without other work holds all that was counted before.
- */
-int device_snapshot(struct device *device, unsigned slot, uint64_t *words);
+ * words[first..device_histogram_words), the same words of both. With NULL, or with `first` at the
+ * end, nothing is copied, and the snapshot has arrived when the slot was counted. A snapshot of a
+ * slot without other work holds all that was counted before. */
+int device_snapshot(struct device *device, unsigned slot, uint64_t *words, size_t first);
 
 /* Whether the slot's snapshot has arrived: 1, and the slot may be used again; 0, not yet; -1, lost.
  * Does not wait. */

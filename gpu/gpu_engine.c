@@ -4,12 +4,13 @@
  *
  * In flight, the copy stream brings the chunk in, and the compute stream counts it into the
  * device's histogram and copies that histogram out to the slot: its snapshot. Both streams keep the
- * order of the calls, so the snapshot of chunk k holds chunks 1 to k, no more and no less.
+ * order of the calls, so the snapshot of chunk k holds chunks 1 to k, no more and no less. With
+ * many bins only every few chunks have one, and the others wait for it (`interval`).
  *
- * The slots are in slots.c, what a snapshot proves in snapshot.c, and what becomes of chunks in
- * flight when the device is lost in recovery.c. With so many bins that there is only one snapshot,
- * at the end (snapshot_each), a slot is free once its count was seen to be done, and nothing can
- * replace a lost device. */
+ * The slots are in slots.c, how chunks are seen through in gpu_arrivals.c, what a snapshot proves
+ * in snapshot.c, and what becomes of chunks in flight when the device is lost in recovery.c. With
+ * so many bins that there is only one snapshot, at the end (snapshot_each), a slot is free once its
+ * count was seen to be done, and nothing can replace a lost device. */
 #include "gpu_engine_internal.h"
 #include "strategy.h"
 #include "src/base/clock.h"
@@ -47,102 +48,7 @@ void gpu_recount(struct gpu_engine *gpu)
     recovery_recount(&gpu->recovery, &gpu->slots, gpu->histogram, gpu->engine.lines);
 }
 
-/* --- seeing chunks through --- */
-
-static double shared_time(double begin_a, double end_a, double begin_b, double end_b)
-{
-    double begin = begin_a > begin_b ? begin_a : begin_b, end = end_a < end_b ? end_a : end_b;
-    return end > begin ? end - begin : 0;
-}
-
-/* Adds the slot's times. A copy can only meet the kernels of chunks that went before it, and those
- * still have their times in their slots, or the copy could not have begun. */
-static int gpu_add_times(struct gpu_engine *gpu, struct slot *slot)
-{
-    struct slot_times *times = &slot->times;
-    if (device_times(gpu->device, slot->index, times) != 0)
-        return -1;
-    gpu->times.copy_seconds += times->copy_end - times->copy_begin;
-    gpu->times.kernel_seconds += times->count_end - times->count_begin;
-    for (unsigned i = 0; i < gpu->slots.count; i++) {
-        const struct slot_times *other = &gpu->slots.slot[i].times;
-        if (i != slot->index && other->count_begin < times->count_begin)
-            gpu->times.overlap_seconds += shared_time(times->copy_begin, times->copy_end,
-                                                      other->count_begin, other->count_end);
-    }
-    return 0;
-}
-
-bool gpu_is_patient(const struct gpu_engine *gpu)
-{
-    return clock_seconds_since(&gpu->progress) * 1e3 < gpu->options.deadline_ms;
-}
-
-/* Whether what the slot's snapshot stands for is done: 1 it is, 0 not yet, -1 lost. */
-static int gpu_look(struct gpu_engine *gpu, const struct slot *slot)
-{
-    bool patient = gpu_is_patient(gpu);
-    int arrived = device_arrived(gpu->device, slot->index);
-    if (arrived < 0)
-        gpu_lose_by_call(gpu);
-    if (arrived != 0 || patient)
-        return arrived;
-    gpu_lose(gpu, "the device does not answer");
-    return -1;
-}
-
-/* Gets the content of a batch in which there is an invalid sample to be reported. 1: it is there,
- * or there is none; 0: not yet; -1: lost. */
-static int gpu_fetch_invalid(struct gpu_engine *gpu, struct slot *slot)
-{
-    bool moved = false;
-    if (!gpu->engine.lines || !snapshots_may_show_invalid(&gpu->snapshots, slot->snapshot))
-        return 1;
-    if (!gpu->decompression.fetch.is_active)
-        gpu->progress = clock_now(); /* its count has just arrived */
-    bool patient = gpu_is_patient(gpu);
-    int fetched = decompression_fetch(&gpu->decompression, slot, &moved);
-    if (moved)
-        gpu->progress = clock_now();
-    if (fetched < 0)
-        gpu_lose_by_call(gpu);
-    else if (fetched == 1 && !slot->chunk.data)
-        gpu_lose(gpu, "out of memory");
-    else if (fetched == 0 && !moved && !patient)
-        gpu_lose(gpu, "the device does not answer");
-    return gpu->recovery.lost ? -1 : fetched;
-}
-
-int gpu_reap_oldest(struct gpu_engine *gpu)
-{
-    struct slot *slot = gpu->slots.oldest;
-    int arrived = gpu_look(gpu, slot);
-    if (arrived != 1)
-        return arrived;
-    bool is_batch = decompression_has(&gpu->decompression, slot);
-    int fetched = is_batch ? gpu_fetch_invalid(gpu, slot) : 1;
-    if (fetched == 0)
-        return 0;
-    if (fetched == 1 && gpu->options.timing && gpu_add_times(gpu, slot) != 0)
-        gpu_lose_by_call(gpu);
-    else if (fetched == 1 && !snapshots_keep(&gpu->snapshots, &slot->snapshot, &slot->chunk,
-                                             gpu->engine.lines, gpu->engine.files))
-        gpu_lose(gpu, "the device's counts do not add up");
-    if (gpu->recovery.lost) {
-        if (is_batch)
-            gpu_drop_content(slot);
-        return -1;
-    }
-    gpu->progress = clock_now();
-    gpu->times.chunks++;
-    gpu->times.bytes += slot->chunk.origin.bytes;
-    slots_arrive(&gpu->slots);
-    if (is_batch)
-        decompression_count(&gpu->decompression, slot);
-    else
-        slots_give_back(&gpu->slots, slot);
-    return 1;
-}
+/* --- chunks --- */
 
 void gpu_pause_unlocked(struct gpu_engine *gpu)
 {
@@ -151,15 +57,23 @@ void gpu_pause_unlocked(struct gpu_engine *gpu)
     pthread_mutex_lock(&gpu->lock);
 }
 
+/* Sees through all that has arrived. */
+static void gpu_reap_ready(struct gpu_engine *gpu)
+{
+    while (!gpu->recovery.lost && gpu_reap(gpu) == 1)
+        ;
+}
+
 static struct chunk *gpu_acquire(struct engine *engine, bool wait)
 {
     struct gpu_engine *gpu = gpu_of(engine);
     struct slot *slot = NULL;
     pthread_mutex_lock(&gpu->lock);
     while (!gpu->recovery.lost) {
-        while (gpu->slots.oldest && gpu_reap_oldest(gpu) == 1)
-            ;
+        gpu_reap_ready(gpu);
         slot = gpu->recovery.lost ? NULL : slots_take(&gpu->slots);
+        if (!slot)
+            gpu_ask(gpu);
         if (slot || gpu->recovery.lost || !wait)
             break;
         gpu_pause_unlocked(gpu);
@@ -178,9 +92,11 @@ static void gpu_enqueue(struct gpu_engine *gpu, struct slot *slot)
 {
     const struct chunk *chunk = &slot->chunk;
     const size_t begin = records_begin(gpu->histogram, chunk), len = chunk->len - begin;
+    slot->has_counts = !slot->snapshot || gpu->proofs == 0 || gpu->unproved + 1 >= gpu->interval;
     if (device_copy_in(gpu->device, slot->index, chunk->data + begin, len) != 0 ||
         device_count(gpu->device, slot->index, len) != 0 ||
-        device_snapshot(gpu->device, slot->index, slot->snapshot) != 0)
+        device_snapshot(gpu->device, slot->index, slot->snapshot,
+                        slot->has_counts ? 0 : snapshot_tail(gpu->histogram)) != 0)
         gpu_lose_by_call(gpu);
 }
 
@@ -190,9 +106,7 @@ static void gpu_send(struct gpu_engine *gpu, struct slot *slot)
 {
     if (!gpu->recovery.lost)
         gpu_enqueue(gpu, slot);
-    if (!gpu->slots.oldest)
-        gpu->progress = clock_now(); /* it was idle: the deadline begins here */
-    slots_send(&gpu->slots, slot);
+    gpu_put_in_flight(gpu, slot);
     if (gpu->recovery.lost)
         gpu_recount(gpu);
 }
@@ -219,7 +133,7 @@ static void gpu_add_last_snapshot(struct gpu_engine *gpu, struct tally *tally)
     struct tally seen;
     int arrived;
     gpu->progress = clock_now();
-    if (device_snapshot(gpu->device, 0, gpu->snapshots.last) != 0) {
+    if (device_snapshot(gpu->device, 0, gpu->snapshots.last, 0) != 0) {
         gpu_lose_by_call(gpu);
         return;
     }
@@ -237,9 +151,11 @@ static int gpu_finish(struct engine *engine, struct tally *tally)
 {
     struct gpu_engine *gpu = gpu_of(engine);
     pthread_mutex_lock(&gpu->lock);
-    while (!gpu->recovery.lost && gpu->slots.oldest)
-        if (gpu_reap_oldest(gpu) == 0)
+    while (!gpu->recovery.lost && gpu->slots.oldest) {
+        gpu_ask(gpu);
+        if (!gpu->recovery.lost && gpu_reap(gpu) == 0)
             gpu_pause_unlocked(gpu);
+    }
     /* A device that counted nothing is not asked: its loss would end the run for nothing. */
     if (!gpu->recovery.lost && gpu->snapshots.last && gpu->times.chunks > 0)
         gpu_add_last_snapshot(gpu, tally);
@@ -258,8 +174,8 @@ static int gpu_peek(struct engine *engine, struct tally *tally)
 {
     struct gpu_engine *gpu = gpu_of(engine);
     pthread_mutex_lock(&gpu->lock);
-    while (!gpu->recovery.lost && gpu->slots.oldest && gpu_reap_oldest(gpu) == 1)
-        ;
+    gpu_reap_ready(gpu);
+    gpu_ask(gpu); /* for the next time */
     if (gpu->recovery.lost)
         gpu_recount(gpu);
     bool known = !gpu->snapshots.last && !gpu->recovery.failed;
@@ -359,6 +275,9 @@ struct engine *gpu_engine_open(const struct histogram *histogram, const struct g
         return NULL;
     }
     snapshots_init(&gpu->snapshots, histogram, gpu->slots.spare);
+    /* What is moved to a FILE of its own must be known after its last chunk. */
+    gpu->interval =
+        options->files ? 1 : snapshot_interval(histogram, options->chunk_size, options->buffers);
     gpu->decompression = (struct decompression){.histogram = histogram,
                                                 .engine = &gpu->engine,
                                                 .device = gpu->device,

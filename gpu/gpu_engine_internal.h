@@ -1,5 +1,5 @@
-/* What the files of the GPU's engine share: gpu_engine.c (chunks) and gpu_undecoded.c (compressed
- * FILEs). The engine's lock is held in all functions. */
+/* What the files of the GPU's engine share: gpu_engine.c (chunks), gpu_arrivals.c (what becomes of
+ * them), and gpu_undecoded.c (compressed FILEs). The engine's lock is held in all functions. */
 #ifndef GPUHISTO_GPU_ENGINE_INTERNAL_H
 #define GPUHISTO_GPU_ENGINE_INTERNAL_H
 
@@ -26,14 +26,18 @@ struct gpu_engine {
     struct recovery recovery;
     struct decompression decompression;
     atomic_bool
-        is_taken; /* a FILE is being decompressed, or none ever can be; not under the lock */
+        is_taken;      /* a FILE is being decompressed, or none ever can be; not under the lock */
+    unsigned interval; /* chunks in a row of which one has a snapshot of all counts */
+    unsigned counting; /* slots in flight that were not seen to be counted */
+    unsigned proofs;   /* slots in flight with a snapshot of all counts */
+    unsigned unproved; /* slots in flight after the last of these */
     struct timespec progress; /* when the device last finished something or was idle */
     unsigned reads;           /* of content, that are under way */
     struct timespec filling;  /* when the last chunk of compressed bytes was given out */
     struct gpu_times times;
 };
 
-static struct gpu_engine *gpu_of(struct engine *engine)
+static inline struct gpu_engine *gpu_of(struct engine *engine)
 {
     return (struct gpu_engine *)engine;
 }
@@ -49,8 +53,19 @@ void gpu_recount(struct gpu_engine *gpu);
  * stopped, time may pass before a chunk arrives. */
 bool gpu_is_patient(const struct gpu_engine *gpu);
 
-/* Looks at the oldest slot in flight. 1: it arrived and is free again; 0: not yet; -1: lost. */
-int gpu_reap_oldest(struct gpu_engine *gpu);
+/* Whether what a slot's snapshot stands for is done: 1 it is, 0 not yet, -1 lost. */
+int gpu_look(struct gpu_engine *gpu, const struct slot *slot);
+
+/* Adds a slot to those in flight, whose work is on the streams unless the device is lost. */
+void gpu_put_in_flight(struct gpu_engine *gpu, struct slot *slot);
+
+/* Looks at the oldest slots in flight. 1: those that one snapshot stands for arrived, and are free
+ * again; 0: not yet, or there are none; -1: lost. */
+int gpu_reap(struct gpu_engine *gpu);
+
+/* Has a snapshot taken of what is in flight, if there is none under way and all of it is counted:
+ * otherwise no slot would become free unless further chunks came. */
+void gpu_ask(struct gpu_engine *gpu);
 
 /* How content is copied for whoever hashes it: takes the lock itself. */
 struct content_source gpu_content_source(struct gpu_engine *gpu);

@@ -10,7 +10,7 @@
  * comes next. */
 static bool gpu_is_at_work(const struct gpu_engine *gpu)
 {
-    return gpu->slots.oldest || gpu->reads > 0 || decompression_is_decoding(&gpu->decompression);
+    return gpu->counting > 0 || gpu->reads > 0 || decompression_is_decoding(&gpu->decompression);
 }
 
 static int gpu_read_content(void *arg, unsigned slot, int64_t begin, size_t len, unsigned char *to,
@@ -65,7 +65,7 @@ static int gpu_look_decompression(struct gpu_engine *gpu)
     bool waits = decompression_is_decoding(&gpu->decompression);
     int arrived = decompression_look(&gpu->decompression, &counted, &empty);
     if (counted)
-        slots_send(&gpu->slots, counted);
+        gpu_put_in_flight(gpu, counted);
     if (empty)
         snapshots_add_empty(&gpu->snapshots, empty, gpu->engine.lines);
     if (arrived < 0)
@@ -83,8 +83,8 @@ static void gpu_reap_all(struct gpu_engine *gpu)
     bool more = true;
     while (more && !gpu->recovery.lost) {
         more = gpu_look_decompression(gpu) == 1;
-        if (!gpu->recovery.lost && gpu->slots.oldest)
-            more |= gpu_reap_oldest(gpu) == 1;
+        if (!gpu->recovery.lost)
+            more |= gpu_reap(gpu) == 1;
     }
 }
 

@@ -11,6 +11,7 @@ gpu_engine_sources = \
 	gpu/content_check.c gpu/content_check.h \
 	gpu/content_run.c gpu/content_run.h \
 	gpu/device.h \
+	gpu/gpu_arrivals.c \
 	gpu/gpu_engine.c gpu/gpu_engine.h gpu/gpu_engine_internal.h gpu/gpu_undecoded.c \
 	gpu/gpu_group.c gpu/gpu_group.h \
 	gpu/locality.c gpu/locality.h \

@@ -49,9 +49,9 @@ int device_count(struct device *device, unsigned slot, size_t len)
     return -1;
 }
 
-int device_snapshot(struct device *device, unsigned slot, uint64_t *words)
+int device_snapshot(struct device *device, unsigned slot, uint64_t *words, size_t first)
 {
-    (void)device, (void)slot, (void)words;
+    (void)device, (void)slot, (void)words, (void)first;
     return -1;
 }
 

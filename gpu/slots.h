@@ -2,6 +2,8 @@
  *
  *     free -> filling -> in flight -> free
  *
+ * A slot stays in flight until a snapshot of all counts was believed, its own or a later one's.
+ *
  * No function here takes a lock: the engine holds its own. */
 #ifndef GPUHISTO_SLOTS_H
 #define GPUHISTO_SLOTS_H
@@ -14,8 +16,11 @@
 struct slot {
     struct chunk chunk; /* first: the engine's callers know the slot by its chunk */
     unsigned index;
-    struct slot *next;       /* in the free list, or the one submitted after this */
-    uint64_t *snapshot;      /* where the device's histogram goes after this chunk; or NULL */
+    struct slot *next; /* in the free list, or the one submitted after this */
+    uint64_t
+        *snapshot;   /* where the device's histogram, or its end, goes after this chunk; or NULL */
+    bool has_counts; /* all of the histogram does; or `snapshot` is NULL */
+    bool is_counted; /* in flight, it was seen to be counted, and its snapshot to arrive */
     struct slot_times times; /* of its last way through the device, if timing */
 };
 

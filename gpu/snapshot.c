@@ -12,6 +12,9 @@
 #define SNAPSHOT_BINS ((size_t)65536 + 3)
 #define SNAPSHOT_BINS_OF_DIGITS (DIGITS_BINS(900) + 3)
 
+/* How many times its size the chunks are that one snapshot stands for, while chunks come fast. */
+#define PART_OF_CHUNKS 31
+
 bool snapshot_each(const struct histogram *histogram)
 {
     const bool has_digits = histogram->mode->is_text || histogram->type.kind == 'f';
@@ -21,6 +24,19 @@ bool snapshot_each(const struct histogram *histogram)
 size_t snapshot_size(const struct histogram *histogram)
 {
     return device_histogram_words(histogram) * sizeof(uint64_t);
+}
+
+unsigned snapshot_interval(const struct histogram *histogram, size_t chunk_size, unsigned slots)
+{
+    const size_t chunks = PART_OF_CHUNKS * snapshot_size(histogram) / chunk_size + 1;
+    const unsigned most = slots / 4 > 0 ? slots / 4 : 1;
+    return chunks < most ? (unsigned)chunks : most;
+}
+
+size_t snapshot_tail(const struct histogram *histogram)
+{
+    return histogram->mode->is_text ? ROW_INVALID(&histogram->binning)
+                                    : device_histogram_words(histogram);
 }
 
 void snapshots_init(struct snapshots *snapshots, const struct histogram *histogram, uint64_t *words)
@@ -46,44 +62,77 @@ static struct tally tally_of_snapshot(const struct histogram *histogram, uint64_
                           .counts = words};
 }
 
-/* Whether the chunk can have added so many samples and newlines. */
-static bool growth_believable(const struct snapshots *snapshots, const struct tally *seen,
-                              const struct chunk *chunk)
+/* What the end of a snapshot of text tells. */
+struct text_counts {
+    uint64_t newlines, invalid;
+};
+
+/* Of the last good snapshot with NULL. */
+static struct text_counts text_counts_of(const struct snapshots *snapshots, const uint64_t *words)
 {
-    const struct histogram *histogram = snapshots->histogram;
+    const size_t invalid = ROW_INVALID(&snapshots->histogram->binning);
     const struct tally *good = &snapshots->good;
-    uint64_t most = histogram->mode->samples_most(histogram, chunk->len);
-    return seen->samples >= good->samples && seen->samples - good->samples <= most &&
-           seen->newlines >= good->newlines && seen->newlines - good->newlines <= chunk->len;
+    return words ? (struct text_counts){words[good->bins], words[invalid]}
+                 : (struct text_counts){good->newlines, good->counts[invalid]};
 }
 
-/* Whether the snapshot after a chunk can be true: no count went down, it adds up to all samples so
- * far, and the chunk can hold as many as it adds. Sets the samples where only the counts tell them.
- * All in one look at the counts, which are fresh from the device and in no cache. */
-static bool snapshot_believable(const struct snapshots *snapshots, struct tally *seen,
-                                const struct chunk *chunk)
+void snapshots_grow(const struct snapshots *snapshots, struct snapshot_growth *growth,
+                    const struct chunk *chunk, const uint64_t *before, const uint64_t *words)
 {
+    const struct histogram *histogram = snapshots->histogram;
+    growth->samples_most += histogram->mode->samples_most(histogram, chunk->len);
+    growth->bytes += chunk->origin.bytes;
+    if (!words || !histogram->mode->is_text)
+        return;
+    const struct text_counts old = text_counts_of(snapshots, before),
+                             now = text_counts_of(snapshots, words);
+    growth->cannot_be |= now.newlines < old.newlines || now.newlines - old.newlines > chunk->len ||
+                         now.invalid < old.invalid;
+}
+
+/* Whether no count went down, and the counts add up to all samples so far, no more of which are new
+ * than the chunks can hold. Sets the samples where only the counts tell them. All in one look at
+ * the counts, which are fresh from the device and in no cache. */
+static bool counts_believable(const struct snapshots *snapshots,
+                              const struct snapshot_growth *growth, struct tally *seen)
+{
+    const struct tally *good = &snapshots->good;
     uint64_t sum = 0;
     bool down = false;
     for (size_t bin = 0; bin < seen->bins; bin++) {
-        down |= seen->counts[bin] < snapshots->good.counts[bin];
+        down |= seen->counts[bin] < good->counts[bin];
         sum += seen->counts[bin];
     }
     if (!samples_known(snapshots->histogram))
         seen->samples = sum;
     return !down && histogram_adds_up(snapshots->histogram, sum, seen->samples) &&
-           growth_believable(snapshots, seen, chunk);
+           seen->samples >= good->samples && seen->samples - good->samples <= growth->samples_most;
 }
 
-/* Reports a chunk of text whose snapshot tells what is in it. */
-static void report_growth(const struct snapshots *snapshots, const struct tally *seen,
-                          const struct chunk *chunk, struct lines *lines)
+bool snapshots_believe(const struct snapshots *snapshots, const struct snapshot_growth *growth,
+                       uint64_t *words, struct tally *seen)
 {
     const struct tally *good = &snapshots->good;
-    size_t invalid = ROW_INVALID(&snapshots->histogram->binning);
-    if (lines && chunk->origin.name)
-        lines_add(lines, chunk, seen->newlines - good->newlines,
-                  seen->counts[invalid] > good->counts[invalid]);
+    *seen = words ? tally_of_snapshot(snapshots->histogram, words) : *good;
+    seen->samples = good->samples;
+    seen->bytes = good->bytes + growth->bytes;
+    if (samples_known(snapshots->histogram))
+        seen->samples += growth->samples_most;
+    return !words || (!growth->cannot_be && counts_believable(snapshots, growth, seen));
+}
+
+void snapshots_report(const struct snapshots *snapshots, const struct chunk *chunk,
+                      const uint64_t *before, const uint64_t *words, struct lines *lines)
+{
+    if (!words) {
+        lines_add_unseen(lines, chunk);
+        return;
+    }
+    if (!lines || !chunk->origin.name || !snapshots->histogram->mode->is_text)
+        return;
+    const struct text_counts old = text_counts_of(snapshots, before),
+                             now = text_counts_of(snapshots, words);
+    lines_add(lines, chunk, now.newlines - old.newlines, now.invalid > old.invalid);
 }
 
 bool snapshots_may_show_invalid(const struct snapshots *snapshots, const uint64_t *snapshot)
@@ -118,28 +167,14 @@ void snapshots_close(struct snapshots *snapshots)
     free(snapshots->moved.counts);
 }
 
-bool snapshots_keep(struct snapshots *snapshots, uint64_t **snapshot, const struct chunk *chunk,
-                    struct lines *lines, struct file_tallies *files)
+void snapshots_keep(struct snapshots *snapshots, uint64_t **words, const struct tally *seen,
+                    size_t file, struct file_tallies *files)
 {
-    const struct histogram *histogram = snapshots->histogram;
-    struct tally *good = &snapshots->good;
-    struct tally seen = *snapshot ? tally_of_snapshot(histogram, *snapshot) : *good;
-    seen.samples = good->samples;
-    seen.bytes = good->bytes + chunk->origin.bytes;
-    if (samples_known(histogram))
-        seen.samples += histogram->mode->samples_most(histogram, chunk->len);
-    if (*snapshot && !snapshot_believable(snapshots, &seen, chunk))
-        return false;
-    if (!*snapshot)
-        lines_add_unseen(lines, chunk);
-    else if (histogram->mode->is_text)
-        report_growth(snapshots, &seen, chunk, lines);
-    if (files && snapshots->file != chunk->origin.at.file)
+    if (files && snapshots->file != file)
         snapshots_move(snapshots, files);
-    snapshots->file = chunk->origin.at.file;
-    *snapshot = good->counts; /* NULL where there was none */
-    *good = seen;
-    return true;
+    snapshots->file = file;
+    *words = snapshots->good.counts; /* NULL where there was none */
+    snapshots->good = *seen;
 }
 
 void snapshots_add_empty(struct snapshots *snapshots, const struct chunk *chunk,

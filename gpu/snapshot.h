@@ -2,7 +2,11 @@
  *
  * The snapshot after chunk k holds chunks 1 to k, no more and no less. Once it was seen to arrive,
  * and can be believed, it becomes `good`, the last good tally. If the device is lost, `good` is
- * what was counted there. */
+ * what was counted there.
+ *
+ * A snapshot of many counts takes long to copy and to look through. Where chunks come fast, only
+ * every few of them have one; of text the others have its end, the counts of invalid samples and of
+ * newlines, which tell what is in the chunk itself. */
 #ifndef GPUHISTO_SNAPSHOT_H
 #define GPUHISTO_SNAPSHOT_H
 
@@ -19,29 +23,56 @@ struct snapshots {
                   * for each chunk it has no counts, but the samples and bytes counted so far */
     size_t file; /* of the last chunk that was kept */
     struct tally moved; /* what of `good` was moved to FILEs; no counts before the first one was */
-    uint64_t
-        *last; /* where the only snapshot goes, at the end; NULL: there is one for each chunk */
+    uint64_t *last; /* where the only snapshot goes, at the end; NULL: there are some on the way */
 };
 
-/* Whether there is a snapshot for each chunk. With very many bins that would take too long: then
- * there is one, at the end, and nothing can replace a lost device. */
+/* Whether there are snapshots on the way. With very many bins that would take too long: then there
+ * is one, at the end, and nothing can replace a lost device. */
 bool snapshot_each(const struct histogram *histogram);
 
 /* Bytes of a snapshot. */
 size_t snapshot_size(const struct histogram *histogram);
+
+/* How many chunks in a row one snapshot of all counts is to stand for at most, of an engine with so
+ * many slots: 1 if snapshots are small. */
+unsigned snapshot_interval(const struct histogram *histogram, size_t chunk_size, unsigned slots);
+
+/* Where the end of a snapshot begins that every chunk has: which word of it. */
+size_t snapshot_tail(const struct histogram *histogram);
 
 /* Initializes *snapshots. `words` is memory for a snapshot, all zeros, beyond those of the slots;
  * it and the histogram must live as long. */
 void snapshots_init(struct snapshots *snapshots, const struct histogram *histogram,
                     uint64_t *words);
 
-/* Makes what was counted up to a chunk the last good tally. *snapshot is what arrived after the
- * chunk, and is exchanged for the memory of the last good one; or NULL where there is none for each
- * chunk. Reports the chunk to `lines` (NULL: to none). If it begins another FILE, what was counted
- * before is moved to `files` (NULL: to none), which takes a snapshot for each chunk. Whether the
- * snapshot can be believed; otherwise nothing is changed. */
-bool snapshots_keep(struct snapshots *snapshots, uint64_t **snapshot, const struct chunk *chunk,
-                    struct lines *lines, struct file_tallies *files);
+/* What the chunks that a snapshot stands for can have added. Begins with all zeros. */
+struct snapshot_growth {
+    uint64_t samples_most, bytes;
+    bool cannot_be; /* the end of a snapshot shows more than a chunk can hold */
+};
+
+/* Adds a chunk to *growth, in the order of counting. `words` is what arrived after the chunk, all
+ * of a snapshot or the end of one, and `before` what arrived after the chunk before it, of the same
+ * growth (NULL: it is the first). `words` is NULL where there is only one snapshot, at the end. */
+void snapshots_grow(const struct snapshots *snapshots, struct snapshot_growth *growth,
+                    const struct chunk *chunk, const uint64_t *before, const uint64_t *words);
+
+/* Whether the snapshot `words`, of all counts, can be true after chunks of such growth. Then *seen
+ * is the tally, whose counts stay where they are. With NULL, the counts are those so far. */
+bool snapshots_believe(const struct snapshots *snapshots, const struct snapshot_growth *growth,
+                       uint64_t *words, struct tally *seen);
+
+/* Reports a chunk to `lines` (NULL: to none), once the snapshot that stands for it is believed, and
+ * before it is kept; `before` and `words` as for snapshots_grow. */
+void snapshots_report(const struct snapshots *snapshots, const struct chunk *chunk,
+                      const uint64_t *before, const uint64_t *words, struct lines *lines);
+
+/* Makes *seen, whose counts are in *words, the last good tally; *words is exchanged for the memory
+ * of the one before. The chunks were of FILE number `file`; if the ones before were of another,
+ * what was counted of them is moved to `files` (NULL: to none), which takes a snapshot for each
+ * chunk. */
+void snapshots_keep(struct snapshots *snapshots, uint64_t **words, const struct tally *seen,
+                    size_t file, struct file_tallies *files);
 
 /* Whether the bytes of a chunk of text must be looked at when its snapshot is kept: it may not be
  * believed yet, or be NULL. */

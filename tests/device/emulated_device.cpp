@@ -92,7 +92,7 @@ enum class kind { copy, count, snapshot, decode, blocks, read };
 struct work {
     enum kind kind;
     unsigned slot;
-    size_t len;
+    size_t len; // of a snapshot: its first word
     const unsigned char *from;
     uint64_t *to;
     int64_t begin;         // of content
@@ -326,13 +326,14 @@ void perform(struct device *device, const work &job, bool dying)
     case kind::snapshot:
         if (!job.to)
             break;
-        for (size_t bin = 0; bin < device->counts.size(); bin++)
+        for (size_t bin = job.len; bin < device->counts.size(); bin++)
             job.to[bin] = dying ? UINT64_MAX / 3 : device->counts[bin];
-        if (device->plan.fault == FAULT_WRONG && ++device->snapshots == device->plan.at) {
+        if (device->plan.fault == FAULT_WRONG && job.len < device->counts.size() &&
+            ++device->snapshots == device->plan.at) {
             // Letters need not add up to the bytes, so only far too many show. The last word is
             // that of newlines, where text is counted.
-            const size_t words = device->counts.size();
-            job.to[device->plan.seed % 2 ? words / 2 : words - 1] += words == 256 ? 1 : 1ull << 40;
+            const size_t words = device->counts.size(), middle = std::max(words / 2, job.len);
+            job.to[device->plan.seed % 2 ? middle : words - 1] += words == 256 ? 1 : 1ull << 40;
             struck = true;
         }
         break;
@@ -824,7 +825,7 @@ int device_content_read(struct device *device, unsigned read)
     return numbered_arrived(device, &device->content_reads[read]);
 }
 
-int device_snapshot(struct device *device, unsigned index, uint64_t *counts)
+int device_snapshot(struct device *device, unsigned index, uint64_t *counts, size_t first)
 {
     seam_call call(device);
     if (call.fails)
@@ -835,7 +836,8 @@ int device_snapshot(struct device *device, unsigned index, uint64_t *counts)
         slot.in_flight = true; // if it stands alone
         slot.arrived = false;
     }
-    enqueue(device, {kind::snapshot, index, 0, nullptr, counts, 0, false, {}, nullptr, nullptr});
+    enqueue(device,
+            {kind::snapshot, index, first, nullptr, counts, 0, false, {}, nullptr, nullptr});
     return 0;
 }
 

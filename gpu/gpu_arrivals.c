@@ -1,0 +1,189 @@
+/* Sees through what the device has done with the chunks in flight.
+ *
+ * A snapshot of all counts stands for its own chunk and those before it that have none. Once it was
+ * seen to arrive, and can be believed, their slots are free. */
+#include "gpu_engine_internal.h"
+#include "src/base/clock.h"
+
+/* --- times --- */
+
+static double shared_time(double begin_a, double end_a, double begin_b, double end_b)
+{
+    double begin = begin_a > begin_b ? begin_a : begin_b, end = end_a < end_b ? end_a : end_b;
+    return end > begin ? end - begin : 0;
+}
+
+/* Adds the slot's times. A copy can only meet the kernels of chunks that went before it, and those
+ * still have their times in their slots, or the copy could not have begun. */
+static int gpu_add_times(struct gpu_engine *gpu, struct slot *slot)
+{
+    struct slot_times *times = &slot->times;
+    if (device_times(gpu->device, slot->index, times) != 0)
+        return -1;
+    gpu->times.copy_seconds += times->copy_end - times->copy_begin;
+    gpu->times.kernel_seconds += times->count_end - times->count_begin;
+    for (unsigned i = 0; i < gpu->slots.count; i++) {
+        const struct slot_times *other = &gpu->slots.slot[i].times;
+        if (i != slot->index && other->count_begin < times->count_begin)
+            gpu->times.overlap_seconds += shared_time(times->copy_begin, times->copy_end,
+                                                      other->count_begin, other->count_end);
+    }
+    return 0;
+}
+
+/* --- one slot --- */
+
+bool gpu_is_patient(const struct gpu_engine *gpu)
+{
+    return clock_seconds_since(&gpu->progress) * 1e3 < gpu->options.deadline_ms;
+}
+
+int gpu_look(struct gpu_engine *gpu, const struct slot *slot)
+{
+    bool patient = gpu_is_patient(gpu);
+    int arrived = device_arrived(gpu->device, slot->index);
+    if (arrived < 0)
+        gpu_lose_by_call(gpu);
+    if (arrived != 0 || patient)
+        return arrived;
+    gpu_lose(gpu, "the device does not answer");
+    return -1;
+}
+
+/* Begins to wait for a slot. */
+static void gpu_expect(struct gpu_engine *gpu, struct slot *slot)
+{
+    if (gpu->counting == 0)
+        gpu->progress = clock_now(); /* it was idle: the deadline begins here */
+    slot->is_counted = false;
+    gpu->counting++;
+}
+
+void gpu_put_in_flight(struct gpu_engine *gpu, struct slot *slot)
+{
+    gpu_expect(gpu, slot);
+    slots_send(&gpu->slots, slot);
+    gpu->proofs += slot->has_counts;
+    gpu->unproved = slot->has_counts ? 0 : gpu->unproved + 1;
+}
+
+/* Looks at the slots in flight, oldest first, up to the first whose snapshot is one of all counts.
+ * 1: that arrived, and *last is the slot; 0: not yet, or there is none; -1: lost. */
+static int gpu_look_up_to_proof(struct gpu_engine *gpu, struct slot **last)
+{
+    for (struct slot *slot = gpu->slots.oldest; slot; slot = slot->next) {
+        int arrived = slot->is_counted ? 1 : gpu_look(gpu, slot);
+        if (arrived != 1)
+            return arrived;
+        if (!slot->is_counted) {
+            slot->is_counted = true;
+            gpu->counting--;
+            gpu->progress = clock_now();
+        }
+        *last = slot;
+        if (slot->has_counts)
+            return 1;
+    }
+    return 0;
+}
+
+/* --- what a snapshot stands for --- */
+
+/* Gets the content of a batch in which there is an invalid sample to be reported. 1: it is there,
+ * or there is none; 0: not yet; -1: lost. */
+static int gpu_fetch_invalid(struct gpu_engine *gpu, struct slot *slot)
+{
+    bool moved = false;
+    if (!gpu->engine.lines || !snapshots_may_show_invalid(&gpu->snapshots, slot->snapshot))
+        return 1;
+    if (!gpu->decompression.fetch.is_active)
+        gpu->progress = clock_now(); /* its count has just arrived */
+    bool patient = gpu_is_patient(gpu);
+    int fetched = decompression_fetch(&gpu->decompression, slot, &moved);
+    if (moved)
+        gpu->progress = clock_now();
+    if (fetched < 0)
+        gpu_lose_by_call(gpu);
+    else if (fetched == 1 && !slot->chunk.data)
+        gpu_lose(gpu, "out of memory");
+    else if (fetched == 0 && !moved && !patient)
+        gpu_lose(gpu, "the device does not answer");
+    return gpu->recovery.lost ? -1 : fetched;
+}
+
+/* Adds up what the snapshot after `last` stands for, and judges it. Lost if it cannot be true. */
+static void gpu_judge(struct gpu_engine *gpu, struct slot *last, struct tally *seen)
+{
+    struct snapshot_growth growth = {0};
+    const uint64_t *before = NULL;
+    for (struct slot *slot = gpu->slots.oldest; slot != last->next; slot = slot->next) {
+        snapshots_grow(&gpu->snapshots, &growth, &slot->chunk, before, slot->snapshot);
+        before = slot->snapshot;
+        if (gpu->options.timing && gpu_add_times(gpu, slot) != 0) {
+            gpu_lose_by_call(gpu);
+            return;
+        }
+    }
+    if (!snapshots_believe(&gpu->snapshots, &growth, last->snapshot, seen))
+        gpu_lose(gpu, "the device's counts do not add up");
+}
+
+/* Frees the slots up to `last`, whose snapshot was believed. */
+static void gpu_free_up_to(struct gpu_engine *gpu, struct slot *last)
+{
+    struct slot *slot = NULL;
+    while (slot != last) {
+        slot = slots_arrive(&gpu->slots);
+        gpu->times.chunks++;
+        gpu->times.bytes += slot->chunk.origin.bytes;
+        if (decompression_has(&gpu->decompression, slot))
+            decompression_count(&gpu->decompression, slot);
+        else
+            slots_give_back(&gpu->slots, slot);
+    }
+    gpu->proofs--;
+}
+
+/* Makes the snapshot after `last` the last good one, and frees the slots that it stands for. 1: it
+ * did; 0: content is to be fetched first; -1: lost. */
+static int gpu_prove(struct gpu_engine *gpu, struct slot *last)
+{
+    struct tally seen;
+    int fetched = decompression_has(&gpu->decompression, last) ? gpu_fetch_invalid(gpu, last) : 1;
+    if (fetched != 1)
+        return fetched;
+    gpu_judge(gpu, last, &seen);
+    if (gpu->recovery.lost)
+        return -1;
+    const uint64_t *before = NULL;
+    for (struct slot *slot = gpu->slots.oldest; slot != last->next; slot = slot->next) {
+        snapshots_report(&gpu->snapshots, &slot->chunk, before, slot->snapshot, gpu->engine.lines);
+        before = slot->snapshot;
+    }
+    snapshots_keep(&gpu->snapshots, &last->snapshot, &seen, last->chunk.origin.at.file,
+                   gpu->engine.files);
+    gpu_free_up_to(gpu, last);
+    return 1;
+}
+
+int gpu_reap(struct gpu_engine *gpu)
+{
+    struct slot *last = NULL;
+    int arrived = gpu_look_up_to_proof(gpu, &last);
+    return arrived == 1 ? gpu_prove(gpu, last) : arrived;
+}
+
+void gpu_ask(struct gpu_engine *gpu)
+{
+    struct slot *newest = gpu->slots.newest;
+    if (gpu->recovery.lost || gpu->proofs > 0 || !newest || !newest->is_counted)
+        return;
+    if (device_snapshot(gpu->device, newest->index, newest->snapshot, 0) != 0) {
+        gpu_lose_by_call(gpu);
+        return;
+    }
+    gpu_expect(gpu, newest);
+    newest->has_counts = true;
+    gpu->proofs = 1;
+    gpu->unproved = 0;
+}
