@@ -1,0 +1,44 @@
+#!/bin/sh
+# Text on the emulated GPU with so many buffers that several chunks wait for one snapshot: the table,
+# and the line of the first token that is not a number, wherever it is.
+. "${srcdir:-.}/tests/helpers/emulated.sh"
+. "${srcdir:-.}/tests/helpers/lib.sh"
+
+watch_over 600
+
+# Lines of one token to seven, so that no two chunks have as many.
+awk 'BEGIN { for (i = 1; i <= 12000; i++) printf "%d%s", i * 7919 % 100003, i * i % 7 ? " " : "\n" }' >plain
+lines=$(wc -l <plain)
+
+# agree CASE OPTION... FILE...: as the CPU has it, table and message.
+agree()
+{
+    what=$1
+    shift
+    "$GPUHISTO" --device=cpu "$@" >expected 2>told
+    status=$?
+    for buffers in 2 8 16 21; do
+        run --buffers=$buffers "$@"
+        read -r got <status
+        check "$what, $buffers buffers: status" [ "$got" -eq "$status" ]
+        same "$what, $buffers buffers" expected out
+        same "$what, $buffers buffers: message" told err
+    done
+}
+
+for chunk in 1K 4K 16K; do
+    ENGINE="--device=gpu --chunk-size=$chunk"
+    agree "numbers, $chunk" -n plain
+    for line in 1 2 $((lines / 3)) $((lines - 1)) "$lines"; do
+        sed "${line}s/\$/ odd/" plain >odd
+        agree "line $line, $chunk" -n odd
+        agree "line $line of the second FILE, $chunk" -n plain odd
+        sed "$((lines - line + 1))s/^/early /" odd >both
+        agree "two tokens, $chunk" -n both
+        agree "fields, $chunk" -nk-1 both
+    done
+    agree "a result for each FILE, $chunk" -n --each plain odd plain
+    agree "few bins, $chunk" -n --edges=10,20,30 odd
+done
+
+summary
