@@ -59,7 +59,7 @@ static struct batch_memory memory_of(const struct decompression *decompression)
     memory.frame_ends = pinned_round(memory.verdict + sizeof(struct zstd_verdict), PINNED_LINE);
     memory.snapshot =
         pinned_round(memory.frame_ends + capacity->frames * sizeof(uint32_t), PINNED_LINE);
-    memory.size = memory.snapshot + (snapshot_each(histogram) ? snapshot_size(histogram) : 0);
+    memory.size = memory.snapshot + (snapshot_is_small(histogram) ? snapshot_size(histogram) : 0);
     memory.size = pinned_round(memory.size, PINNED_PAGE);
     return memory;
 }
@@ -72,7 +72,7 @@ static void open_batch(struct decompression *decompression, unsigned index, unsi
     const struct zstd_capacity *capacity = &decompression->decoding.capacity;
     batch->slot.index = slots + index;
     batch->slot.has_counts = true;
-    if (snapshot_each(decompression->histogram))
+    if (snapshot_is_small(decompression->histogram))
         batch->slot.snapshot = (uint64_t *)(void *)(at + memory->snapshot);
     batch->verdict = (struct zstd_verdict *)(void *)(at + memory->verdict);
     batch->frame_ends = (uint32_t *)(void *)(at + memory->frame_ends);

@@ -9,8 +9,8 @@
  *
  * The slots are in slots.c, how chunks are seen through in gpu_arrivals.c, what a snapshot proves
  * in snapshot.c, and what becomes of chunks in flight when the device is lost in recovery.c. With
- * so many bins that there is only one snapshot, at the end (snapshot_each), a slot is free once its
- * count was seen to be done, and nothing can replace a lost device. */
+ * so many bins that a snapshot is not small (snapshot_is_small), there is only one, at the end: a
+ * slot is free once its count was seen to be done, and nothing can replace a lost device. */
 #include "gpu_engine_internal.h"
 #include "strategy.h"
 #include "src/base/clock.h"

@@ -43,7 +43,7 @@ static int recount_chunk(struct engine *fallback, const struct chunk *chunk,
 void recovery_recount(struct recovery *recovery, struct slots *slots,
                       const struct histogram *histogram, struct lines *lines)
 {
-    if (!recovery->fallback || !snapshot_each(histogram)) {
+    if (!recovery->fallback || !snapshot_is_small(histogram)) {
         recovery->failed = true;
         return;
     }

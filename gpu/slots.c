@@ -12,7 +12,7 @@ size_t slots_data_size(const struct histogram *histogram, size_t chunk_size)
 size_t slots_slot_size(const struct histogram *histogram, size_t chunk_size)
 {
     size_t data = pinned_round(slots_data_size(histogram, chunk_size), PINNED_LINE);
-    return pinned_round(data + (snapshot_each(histogram) ? snapshot_size(histogram) : 0),
+    return pinned_round(data + (snapshot_is_small(histogram) ? snapshot_size(histogram) : 0),
                         PINNED_PAGE);
 }
 
@@ -34,7 +34,7 @@ int slots_open(struct slots *slots, unsigned count, size_t chunk_size,
         struct slot *slot = &slots->slot[i];
         slot->chunk = (struct chunk){.engine = engine, .data = at, .cap = chunk_size, .fill = true};
         slot->index = i;
-        slot->snapshot = snapshot_each(histogram) ? (uint64_t *)(void *)(at + data) : NULL;
+        slot->snapshot = snapshot_is_small(histogram) ? (uint64_t *)(void *)(at + data) : NULL;
         slots_give_back(slots, slot);
     }
     slots->spare = (uint64_t *)(void *)at;

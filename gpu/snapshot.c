@@ -15,7 +15,7 @@
 /* How many times its size the chunks are that one snapshot stands for, while chunks come fast. */
 #define PART_OF_CHUNKS 31
 
-bool snapshot_each(const struct histogram *histogram)
+bool snapshot_is_small(const struct histogram *histogram)
 {
     const bool has_digits = histogram->mode->is_text || histogram->type.kind == 'f';
     return histogram->bins <= (has_digits ? SNAPSHOT_BINS_OF_DIGITS : SNAPSHOT_BINS);
@@ -41,10 +41,10 @@ size_t snapshot_tail(const struct histogram *histogram)
 
 void snapshots_init(struct snapshots *snapshots, const struct histogram *histogram, uint64_t *words)
 {
-    bool each = snapshot_each(histogram);
-    *snapshots = (struct snapshots){.histogram = histogram, .last = each ? NULL : words};
+    bool is_small = snapshot_is_small(histogram);
+    *snapshots = (struct snapshots){.histogram = histogram, .last = is_small ? NULL : words};
     snapshots->good.bins = histogram->bins;
-    snapshots->good.counts = each ? words : NULL;
+    snapshots->good.counts = is_small ? words : NULL;
 }
 
 /* Whether the number of samples in so many bytes is known; otherwise only the counts tell it. */

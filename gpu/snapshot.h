@@ -26,9 +26,9 @@ struct snapshots {
     uint64_t *last; /* where the only snapshot goes, at the end; NULL: there are some on the way */
 };
 
-/* Whether there are snapshots on the way. With very many bins that would take too long: then there
- * is one, at the end, and nothing can replace a lost device. */
-bool snapshot_each(const struct histogram *histogram);
+/* Whether a snapshot is small enough to be taken on the way. With very many bins it is not: then
+ * there is one, at the end, and nothing can replace a lost device. */
+bool snapshot_is_small(const struct histogram *histogram);
 
 /* Bytes of a snapshot. */
 size_t snapshot_size(const struct histogram *histogram);

@@ -154,7 +154,7 @@ static int settle_strategy(struct options *options, struct reason *why)
 static int settle_each(struct options *options, struct reason *why)
 {
     struct pool_options *pool = &options->pool;
-    if (!options->each || pool->device == DEVICE_CPU || snapshot_each(&options->histogram))
+    if (!options->each || pool->device == DEVICE_CPU || snapshot_is_small(&options->histogram))
         return 0;
     if (pool->device == DEVICE_GPU) {
         reason_set(why, "--each: the GPU does not tell FILEs apart with %zu bins; use --device=cpu",
@@ -173,7 +173,7 @@ static int settle_interval(struct options *options, struct reason *why)
         return 0;
     if (options->output || options->each)
         return option_wrong(why, "--interval: cannot be combined with --each or --output");
-    if (pool->device == DEVICE_CPU || snapshot_each(&options->histogram))
+    if (pool->device == DEVICE_CPU || snapshot_is_small(&options->histogram))
         return 0;
     if (pool->device == DEVICE_GPU) {
         reason_set(why, "--interval: the GPU tells %zu bins only at the end; use --device=cpu",
@@ -190,7 +190,7 @@ static void settle_text(struct options *options)
 {
     const struct histogram *histogram = &options->histogram;
     if (options->pool.device == DEVICE_AUTO && histogram->mode->is_text &&
-        !snapshot_each(histogram))
+        !snapshot_is_small(histogram))
         options->pool.device = DEVICE_CPU;
 }
 

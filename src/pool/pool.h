@@ -43,7 +43,7 @@ int pool_run(const struct pool_options *options, const struct histogram *histogr
              struct reason *why);
 
 /* Adds to the tally what was counted so far: less than what was read, but of whole chunks. 0, or -1
- * if that is only known at the end, as on a GPU with very many bins (snapshot_each). */
+ * if that is only known at the end, as on a GPU with very many bins (not snapshot_is_small). */
 int pool_so_far(const struct pool_view *view, struct tally *tally);
 
 #endif

@@ -366,7 +366,7 @@ static void break_everywhere(struct histogram histogram)
                                 .timing = true};
     fail_everywhere(schedule);
     misbehave_everywhere(schedule);
-    if (!snapshot_each(&histogram))
+    if (!snapshot_is_small(&histogram))
         return;
     schedule.buffers = BUFFERS_THAT_SHARE;
     schedule.len = 1450;
