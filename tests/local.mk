@@ -179,6 +179,8 @@ if HAVE_CXX
 check_LIBRARIES += tests/device/libemulated.a
 tests_device_libemulated_a_SOURCES = \
 	tests/device/emulated_device.cpp tests/device/emulated_device.h \
+	tests/device/emulated_device_internal.h tests/device/emulated_plan.cpp \
+	tests/device/emulated_streams.cpp tests/device/emulated_zstd.cpp \
 	tests/device/emulation.cpp tests/device/emulation.h \
 	tests/device/kernels_on_host.cpp tests/device/zstd_on_host.cpp
 emulated = tests/helpers/libhelpers.a libgpuhisto.a tests/device/libemulated.a libhistogram.a

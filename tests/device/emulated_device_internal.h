@@ -1,0 +1,191 @@
+// What the files of the emulated device share: emulated_plan.cpp (what is to go wrong),
+// emulated_streams.cpp (the thread that does the work), and the functions of the seam, for chunks
+// in emulated_device.cpp and for compressed blocks in emulated_zstd.cpp.
+#ifndef GPUHISTO_TESTS_EMULATED_DEVICE_INTERNAL_H
+#define GPUHISTO_TESTS_EMULATED_DEVICE_INTERNAL_H
+
+#include "tests/device/emulation.h"
+
+#include "gpu/device.h"
+#include "gpu/launch.h"
+#include "tests/device/emulated_device.h"
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstdlib>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <random>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace emulated
+{
+
+constexpr unsigned resident_blocks = 3; // on the whole device
+
+// Counted over all devices.
+extern std::atomic<unsigned> calls, devices_open;
+extern std::atomic<bool> struck;
+extern std::atomic<uint64_t> decoding_memory;
+
+// A rule of the seam was broken: ends the process.
+[[noreturn]] void broken(const char *rule);
+
+// What is to go wrong with the next device that is opened.
+struct fault_plan current_plan();
+
+enum class kind { copy, count, snapshot, decode, blocks, read };
+
+struct work {
+    work() = default;
+    work(enum kind kind_, unsigned slot_) : kind(kind_), slot(slot_)
+    {
+    }
+
+    enum kind kind = kind::copy;
+    unsigned slot = 0;
+    size_t len = 0;                      // bytes
+    const unsigned char *from = nullptr; // of a copy
+    uint64_t *words = nullptr;           // of a snapshot,
+    size_t first = 0;                    // from this word on
+    int64_t begin = 0;                   // of content, or where blocks go
+    unsigned number = 0;                 // of an input, or of a read
+    unsigned char *out = nullptr;        // of a read,
+    bool is_wrong = false;               // which is to give something else
+    struct zstd_plan plan = {};          // to be decoded,
+    bool begins = false;                 // a FILE
+    struct zstd_verdict *verdict = nullptr;
+    uint32_t *frame_ends = nullptr;
+};
+
+// Copies of blocks or of content that go by a number.
+struct numbered {
+    unsigned under_way = 0;
+    unsigned looks = 0;
+};
+
+struct slot {
+    std::unique_ptr<unsigned char[]> buffer; // of just len bytes, so that reading past them shows
+    size_t len = 0;
+    bool copied = false, in_flight = false, arrived = false;
+    unsigned looks = 0;
+    struct slot_times times = {};
+    bool decoded = false;
+    unsigned blocks_under_way = 0, reads_under_way = 0;
+    size_t blocks_end = 0; // of the bytes that were sent for the next decode
+};
+
+// Memory as device memory is: aligned, with nothing of use in it.
+struct memory {
+    std::vector<unsigned char> bytes;
+    unsigned char *take(size_t size)
+    {
+        bytes.assign(size + 256, 0xa5);
+        return bytes.data() + (256 - reinterpret_cast<uintptr_t>(bytes.data()) % 256) % 256;
+    }
+};
+
+constexpr unsigned batches_most = 8;
+
+} // namespace emulated
+
+struct device {
+    struct fault_plan plan;
+    char pci_address[32]; // in a domain that no machine has
+    bool counts_calls;    // it is one of those that may fail
+    struct launch how;
+    struct count_args args;
+    std::vector<unsigned> scratch;
+    std::unique_ptr<void, void (*)(void *)> table{nullptr, std::free};
+    size_t slot_size;
+    std::vector<unsigned long long> counts;
+    std::vector<struct emulated::slot> slots;
+    unsigned buffers; // slots that have one; the others are those of batches
+    struct device_decoding decoding = {};
+    std::vector<struct zstd_batch> batches;
+    std::vector<emulated::memory> batch_memory;
+    std::string why;
+    bool lost = false;
+    unsigned snapshots = 0, contents = 0; // calls
+    std::atomic<bool> inside{false};
+    unsigned pinned = 0;
+
+    std::mutex lock; // the queues, the slots' state
+    std::condition_variable changed;
+    std::deque<emulated::work> copies, kernels, reads;
+    struct emulated::numbered inputs[DEVICE_INPUTS], content_reads[DEVICE_READS];
+    bool closing = false, dying = false;
+    std::mt19937 random;
+    std::chrono::steady_clock::time_point opened = std::chrono::steady_clock::now();
+    std::thread streams;
+
+    double now() const
+    {
+        return std::chrono::duration<double>(std::chrono::steady_clock::now() - opened).count();
+    }
+};
+
+namespace emulated
+{
+
+// Marks the time a thread spends inside the seam, counts the call, and lets it fail.
+class seam_call
+{
+  public:
+    explicit seam_call(struct device *device_, bool reads = false) : device(device_)
+    {
+        if (device->inside.exchange(true))
+            broken("two threads inside at once");
+        if (device->lost)
+            broken("called after it was lost");
+        const struct fault_plan &fault = device->plan;
+        const bool counts = device->counts_calls && (reads || !fault.reads_only);
+        unsigned number = counts ? ++calls : 0;
+        fails = fault.fault == FAULT_ERROR && number > 0 &&
+                (number == fault.at || (fault.for_good && number > fault.at));
+        if (fails)
+            struck = true;
+        if (fault.fault == FAULT_HANG && number >= fault.at) {
+            std::lock_guard<std::mutex> guard(device->lock);
+            device->dying = true;
+            device->changed.notify_one();
+        }
+    }
+
+    ~seam_call()
+    {
+        device->inside = false;
+    }
+    seam_call(const seam_call &) = delete;
+    seam_call &operator=(const seam_call &) = delete;
+
+    bool fails;
+
+  private:
+    struct device *device;
+};
+
+// Loses the device: gives -1.
+int lose(struct device *device);
+
+struct zstd_batch &batch_of(struct device *device, unsigned slot);
+
+// Whether copies that go by a number have arrived: 1 or 0. Under the lock.
+int numbered_arrived(struct device *device, struct numbered *copies);
+
+// Counts len bytes into the device's histogram, at once.
+void run_kernel(struct device *device, const unsigned char *data, unsigned long long len);
+
+// Puts work on one of the device's streams.
+void enqueue(struct device *device, const work &job);
+
+// The thread that does the work of all streams, until the device is closed or lost.
+void run_streams(struct device *device);
+
+} // namespace emulated
+
+#endif

@@ -1,0 +1,271 @@
+// The streams of an emulated device. Work is put on three queues, as on CUDA's streams, and done by
+// a thread that takes from any whose head is ready: a copy may run ahead of the kernels before it,
+// and a kernel or snapshot only after the copy of its own chunk.
+#include "tests/device/emulated_device_internal.h"
+
+#include "gpu/zstd/stages.h"
+
+extern "C" {
+#include "src/histogram/number_nearest.h"
+}
+
+#include <algorithm>
+#include <cstring>
+#include <functional>
+
+namespace emulated
+{
+
+namespace
+{
+
+// The one thread that runs kernels, of all devices: their shared memory is static, and the stacks
+// of a block's threads are kept for each OS thread that ever ran one. Never ends: a lost device's
+// work may still be on its way when the process exits.
+class multiprocessor
+{
+  public:
+    void run(const std::function<void()> &job)
+    {
+        std::lock_guard<std::mutex> one_at_a_time(turn);
+        std::unique_lock<std::mutex> guard(lock);
+        if (!started)
+            std::thread([this] { work(); }).detach();
+        started = true;
+        current = &job;
+        changed.notify_all();
+        changed.wait(guard, [this] { return !current; });
+    }
+
+  private:
+    void work()
+    {
+        std::unique_lock<std::mutex> guard(lock);
+        for (;;) {
+            changed.wait(guard, [this] { return current; });
+            (*current)();
+            current = nullptr;
+            changed.notify_all();
+        }
+    }
+
+    std::mutex turn, lock;
+    std::condition_variable changed;
+    const std::function<void()> *current = nullptr;
+    bool started = false;
+};
+
+multiprocessor &kernels_thread = *new multiprocessor;
+
+} // namespace
+
+void run_kernel(struct device *device, const unsigned char *data, unsigned long long len)
+{
+    const unsigned grid = grid_for(&device->how, resident_blocks, len);
+    struct count_args args = device->args;
+    args.data = data;
+    args.len = len;
+    args.counts = device->counts.data();
+    args.scratch = device->scratch.data();
+    std::vector<unsigned> rest(device->how.rest ? words_for_rest(len) : 0);
+    args.rest = rest.data();
+    args.powers = number_powers();
+    kernels_thread.run([=] {
+        emulate_launch(grid, device->how.block, device->how.shared,
+                       [=] { device->how.kernel(args); });
+        if (device->how.rest)
+            emulate_launch(2, NUMBERS_REST_BLOCK, 0, [=] { device->how.rest(args); });
+    });
+}
+
+namespace
+{
+
+// Decodes what was copied in.
+void run_stages(struct device *device, const work &job)
+{
+    struct zstd_batch batch = batch_of(device, job.slot);
+    const struct zstd_plan &laid = job.plan;
+    batch.in_size = ZSTD_CARRY + laid.in_size;
+    batch.blocks = laid.blocks;
+    batch.frames = laid.frames;
+    batch.room = laid.room;
+    if (job.begins)
+        std::memset(batch.in, 0, ZSTD_CARRY);
+    std::memcpy(const_cast<struct zstd_block *>(batch.block), laid.block,
+                laid.blocks * sizeof *laid.block);
+    std::memcpy(const_cast<struct zstd_frame *>(batch.frame), laid.frame,
+                laid.frames * sizeof *laid.frame);
+    kernels_thread.run([=] {
+        for (unsigned i = 0; i < zstd_stage_count; i++) {
+            const struct zstd_stage &stage = zstd_stages[i];
+            emulate_launch(stage.grid(&batch, resident_blocks), stage.block, stage.shared,
+                           [&] { stage.kernel(batch); });
+        }
+        if (device->decoding.separators != SEPARATORS_NONE)
+            emulate_launch(1, zstd_tail_threads, 0, [&] {
+                zstd_tail_kernel(batch, device->decoding.keep_least,
+                                 device->decoding.separators == SEPARATORS_NEWLINES);
+            });
+    });
+}
+
+// Content as a buffer of just len bytes, as slots have it.
+void take_content(struct device *device, const work &job)
+{
+    struct slot &slot = device->slots[job.slot];
+    slot.buffer.reset(new unsigned char[job.len]);
+    std::memcpy(slot.buffer.get(), batch_of(device, job.slot).out + job.begin, job.len);
+}
+
+// Does one piece of work; the queues are not locked.
+void perform(struct device *device, const work &job, bool dying)
+{
+    struct slot &slot = device->slots[job.slot];
+    switch (job.kind) {
+    case kind::copy:
+        slot.times.copy_begin = device->now();
+        slot.buffer.reset(new unsigned char[job.len]);
+        std::memcpy(slot.buffer.get(), job.from, job.len);
+        slot.len = job.len;
+        slot.times.copy_end = device->now();
+        break;
+    case kind::count:
+        slot.times.count_begin = device->now();
+        if (job.slot >= device->buffers)
+            take_content(device, job);
+        run_kernel(device, slot.buffer.get(), job.len);
+        slot.times.count_end = device->now();
+        break;
+    case kind::blocks:
+        std::memcpy(batch_of(device, job.slot).in + ZSTD_CARRY + job.begin, job.from, job.len);
+        break;
+    case kind::read: // a lost device leaves garbage
+        std::memcpy(job.out, batch_of(device, job.slot).out + job.begin, job.len);
+        if (dying)
+            std::memset(job.out, 0x5a, job.len);
+        if (job.is_wrong) {
+            job.out[job.len / 2] ^= 4;
+            struck = true;
+        }
+        break;
+    case kind::decode:
+        run_stages(device, job);
+        *job.verdict = *batch_of(device, job.slot).verdict;
+        std::memcpy(job.frame_ends, batch_of(device, job.slot).frame_ends,
+                    job.plan.frames * sizeof *job.frame_ends);
+        break;
+    case kind::snapshot:
+        if (!job.words)
+            break;
+        for (size_t bin = job.first; bin < device->counts.size(); bin++)
+            job.words[bin] = dying ? UINT64_MAX / 3 : device->counts[bin];
+        if (device->plan.fault == FAULT_WRONG && job.first < device->counts.size() &&
+            ++device->snapshots == device->plan.at) {
+            // Letters need not add up to the bytes, so only far too many show. The last word is
+            // that of newlines, where text is counted.
+            const size_t words = device->counts.size(), middle = std::max(words / 2, job.first);
+            job.words[device->plan.seed % 2 ? middle : words - 1] += words == 256 ? 1 : 1ull << 40;
+            struck = true;
+        }
+        break;
+    }
+}
+
+// Whether what the first of the kernels waits for was copied.
+bool kernel_ready(struct device *device)
+{
+    if (device->kernels.empty())
+        return false;
+    const work &first = device->kernels.front();
+    const struct slot &slot = device->slots[first.slot];
+    if (first.kind == kind::count)
+        return first.slot >= device->buffers || slot.copied;
+    return first.kind != kind::decode || slot.blocks_under_way == 0;
+}
+
+bool next_job(struct device *device, work *job)
+{
+    std::deque<work> *ready[3];
+    size_t count = 0;
+    if (!device->copies.empty())
+        ready[count++] = &device->copies;
+    if (kernel_ready(device))
+        ready[count++] = &device->kernels;
+    if (!device->reads.empty())
+        ready[count++] = &device->reads;
+    if (count == 0)
+        return false;
+    std::deque<work> &queue = *ready[device->plan.seed ? device->random() % count : 0];
+    *job = queue.front();
+    queue.pop_front();
+    return true;
+}
+
+// Notes that a job is done. Under the lock.
+void note_done(struct device *device, const work &job)
+{
+    struct slot &slot = device->slots[job.slot];
+    slot.copied |= job.kind == kind::copy;
+    slot.arrived |= job.kind == kind::snapshot;
+    slot.decoded |= job.kind == kind::decode;
+    if (job.kind == kind::blocks) {
+        slot.blocks_under_way--;
+        device->inputs[job.number].under_way--;
+    }
+    if (job.kind == kind::read) {
+        slot.reads_under_way--;
+        device->content_reads[job.number].under_way--;
+    }
+}
+
+// A lost device is never closed, and its name and reason may be asked for to the end; but a test
+// loses thousands, so its thread goes. The list keeps leak checkers quiet.
+void abandon(struct device *device)
+{
+    static std::mutex list_lock;
+    static std::vector<struct device *> &list = *new std::vector<struct device *>;
+    device->streams.detach();
+    device->batches.clear();
+    device->batch_memory.clear();
+    std::lock_guard<std::mutex> guard(list_lock);
+    list.push_back(device);
+}
+
+} // namespace
+
+void run_streams(struct device *device)
+{
+    std::unique_lock<std::mutex> guard(device->lock);
+    for (;;) {
+        work job;
+        if (!next_job(device, &job)) {
+            if (device->closing)
+                return;
+            if (device->dying) {
+                abandon(device);
+                return;
+            }
+            device->changed.wait(guard);
+            continue;
+        }
+        bool dying = device->dying;
+        guard.unlock();
+        perform(device, job, dying);
+        guard.lock();
+        note_done(device, job);
+    }
+}
+
+void enqueue(struct device *device, const work &job)
+{
+    std::lock_guard<std::mutex> guard(device->lock);
+    const bool copies_in = job.kind == kind::copy || job.kind == kind::blocks;
+    (copies_in                ? device->copies
+     : job.kind == kind::read ? device->reads
+                              : device->kernels)
+        .push_back(job);
+    device->changed.notify_one();
+}
+
+} // namespace emulated
