@@ -57,7 +57,7 @@ tests_helpers_libhelpers_a_SOURCES = $(naive_number) $(naive_field) \
 	tests/helpers/made_tables.c tests/helpers/made_tables.h \
 	tests/helpers/naive_zstd.c tests/helpers/naive_zstd.h \
 	tests/helpers/naive_zstd_tables.c tests/helpers/naive_zstd_tables.h \
-	tests/helpers/random.c tests/helpers/random.h \
+	tests/helpers/need.h tests/helpers/random.c tests/helpers/random.h \
 	tests/helpers/read_json.c tests/helpers/read_json.h \
 	tests/helpers/readers.c tests/helpers/readers.h \
 	tests/helpers/samples.c tests/helpers/samples.h \

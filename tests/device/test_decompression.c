@@ -7,6 +7,7 @@
 #include "src/cpu/cpu_engine.h"
 #include "src/engine/records.h"
 #include "tests/device/emulated_device.h"
+#include "tests/helpers/need.h"
 #include "tests/helpers/random.h"
 #include "tests/helpers/scale.h"
 #include "tests/helpers/zstd_frames.h"
@@ -56,15 +57,6 @@ struct run {
 
 static unsigned runs, exact, refused, corrupt, left, struck, known_bad, wrong;
 static unsigned read_faults[3]; /* that came to pass while content was copied back */
-
-static void *need(void *memory)
-{
-    if (!memory) {
-        fputs("test_decompression: out of memory\n", stderr);
-        exit(1);
-    }
-    return memory;
-}
 
 /* --- files --- */
 

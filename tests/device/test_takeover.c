@@ -8,6 +8,7 @@
 #include "src/engine/records.h"
 #include "src/input/source.h"
 #include "tests/device/emulated_device.h"
+#include "tests/helpers/need.h"
 #include "tests/helpers/random.h"
 #include "tests/helpers/scale.h"
 #include "tests/helpers/zstd_frames.h"
@@ -63,15 +64,6 @@ static struct engine *cpu, *gpu;
 static atomic_uint submitted;
 static unsigned runs, exact, refused, struck, taken, shared, wrong;
 static unsigned last_calls; /* of the device, in the last run */
-
-static void *need(void *memory)
-{
-    if (!memory) {
-        fputs("test_takeover: out of memory\n", stderr);
-        exit(1);
-    }
-    return memory;
-}
 
 static void complain(const struct run *run, const char *what, const char *why)
 {

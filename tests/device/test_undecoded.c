@@ -6,6 +6,7 @@
 #include "src/engine/records.h"
 #include "src/input/source_internal.h"
 #include "tests/device/emulated_device.h"
+#include "tests/helpers/need.h"
 #include "tests/helpers/random.h"
 #include "tests/helpers/scale.h"
 #include "tests/helpers/zstd_frames.h"
@@ -49,15 +50,6 @@ struct run {
 static struct engine *cpu, *gpu;
 static unsigned runs, exact, refused, beyond, struck, decompressed, wrong;
 static unsigned last_calls; /* of the device, in the last run */
-
-static void *need(void *memory)
-{
-    if (!memory) {
-        fputs("test_undecoded: out of memory\n", stderr);
-        exit(1);
-    }
-    return memory;
-}
 
 static void complain(const struct run *run, const char *what, const char *why)
 {

@@ -3,6 +3,7 @@
  * take none that libzstd refuses, nor decode any otherwise. Through the seam, as test_strategies
  * is. */
 #include "gpu/zstd/lay.h"
+#include "tests/helpers/need.h"
 #include "tests/helpers/random.h"
 #include "tests/helpers/scale.h"
 #include "tests/helpers/seam.h"
@@ -16,15 +17,6 @@
 #define CONTENT_MOST ((size_t)24 << 20)
 
 static unsigned files, damaged, taken, wrong;
-
-static void *need(void *memory)
-{
-    if (!memory) {
-        fputs("test_zstd_device: out of memory\n", stderr);
-        exit(1);
-    }
-    return memory;
-}
 
 /* A batch, from being laid until its content was read. */
 struct turn {
