@@ -242,6 +242,14 @@ static struct device *gpu_open_device(const struct gpu_engine *gpu, struct reaso
     return device_open(&plan, why);
 }
 
+static void gpu_prepare_decoding(struct gpu_engine *gpu)
+{
+    if (decompression_open(&gpu->decompression, gpu->slots.count, true) == 0)
+        return;
+    gpu_lose_by_call(gpu);
+    gpu_recount(gpu);
+}
+
 struct engine *gpu_engine_open(const struct histogram *histogram, const struct gpu_options *options,
                                struct reason *why)
 {
@@ -285,6 +293,8 @@ struct engine *gpu_engine_open(const struct histogram *histogram, const struct g
                                                 .near = &gpu->near,
                                                 .verifies = !options->no_check,
                                                 .memory_left = options->memory_left};
+    if (options->decodes)
+        gpu_prepare_decoding(gpu);
     return &gpu->engine;
 }
 

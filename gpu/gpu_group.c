@@ -118,13 +118,6 @@ static void group_close(struct engine *engine)
 
 /* --- compressed FILEs: each GPU takes one at a time --- */
 
-static void group_prepare_undecoded(struct engine *engine)
-{
-    struct gpu_group *group = group_of(engine);
-    for (unsigned i = 0; i < group->count; i++)
-        group->members[i]->ops->undecoded->prepare(group->members[i]);
-}
-
 static bool group_is_free(struct engine *engine)
 {
     struct gpu_group *group = group_of(engine);
@@ -151,7 +144,6 @@ static struct chunk *group_begin_undecoded(struct engine *engine, enum coding co
 
 /* A FILE that was begun is the member's. */
 static const struct undecoded_ops group_undecoded = {
-    .prepare = group_prepare_undecoded,
     .is_free = group_is_free,
     .begin = group_begin_undecoded,
 };

@@ -133,18 +133,6 @@ static struct chunk *gpu_acquire_undecoded(struct engine *engine)
     return chunk;
 }
 
-static void gpu_prepare_undecoded(struct engine *engine)
-{
-    struct gpu_engine *gpu = gpu_of(engine);
-    pthread_mutex_lock(&gpu->lock);
-    if (!gpu->recovery.lost &&
-        decompression_open(&gpu->decompression, gpu->slots.count, true) != 0) {
-        gpu_lose_by_call(gpu);
-        gpu_recount(gpu);
-    }
-    pthread_mutex_unlock(&gpu->lock);
-}
-
 /* This is asked often, and does not wait for the lock. */
 static bool gpu_is_free(struct engine *engine)
 {
@@ -262,7 +250,6 @@ static int gpu_settle(struct engine *engine, struct undecoded_rest *rest)
 }
 
 const struct undecoded_ops gpu_undecoded = {
-    .prepare = gpu_prepare_undecoded,
     .is_free = gpu_is_free,
     .begin = gpu_begin_undecoded,
     .acquire = gpu_acquire_undecoded,

@@ -48,8 +48,6 @@ struct undecoded_next {
 /* A compressed FILE whose bytes an engine takes as they are, decompresses and counts; one at a
  * time, by one thread, in order. */
 struct undecoded_ops {
-    /* Takes the memory for it, which takes time; otherwise the first FILE has to wait. */
-    void (*prepare)(struct engine *engine);
     /* Whether begin could take a FILE now, as far as that is known without waiting. */
     bool (*is_free)(struct engine *engine);
     /* Begins a FILE. Memory for its bytes from start->offset on, of the engine that all further

@@ -118,6 +118,7 @@ static struct engine *handover_open_group(struct handover *handover, unsigned sl
         .lines = handover->lines,
         .files = options->files,
         .no_check = options->no_check,
+        .decodes = atomic_load(&handover->gpu_for_decoding),
         .memory_left = handover_memory_left,
         .root = options->tuning.root,
         .fallback =
@@ -133,8 +134,6 @@ static void handover_open(struct handover *handover, unsigned slots)
 {
     struct reason why = {""};
     struct engine *gpu = handover_open_group(handover, slots, &why);
-    if (gpu && atomic_load(&handover->gpu_for_decoding))
-        gpu->ops->undecoded->prepare(gpu);
     if (gpu)
         handover->gpu_ready = clock_seconds_since(&handover->begin);
     else
