@@ -21,7 +21,7 @@ struct gpu_options {
     struct lines *lines;  /* as the engine's own; or NULL */
     struct file_tallies *files; /* likewise */
     bool no_check;              /* content checksums of what it decompresses need not be verified */
-    bool decodes; /* takes the memory for decompressing when it is opened, not with the first FILE */
+    bool decodes; /* takes the memory for decompressing as it is opened, not with the first FILE */
     /* Bytes of host memory that the process may still take, when it is called; half of that may be
      * taken for decompressing. NULL: any amount. */
     uint64_t (*memory_left)(void);
