@@ -1,4 +1,4 @@
-/* Letters with AVX2; bytes as the portable counter. */
+/* Letters with AVX2; bytes by the same tables as the portable counter, which AVX2 adds up. */
 #include "count.h"
 
 #if defined __x86_64__ && defined __GNUC__
