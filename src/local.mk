@@ -48,7 +48,7 @@ cpu_sources = \
 	src/cpu/constant.c src/cpu/constant.h \
 	src/cpu/cpu_engine.c src/cpu/cpu_engine.h \
 	src/cpu/count.c src/cpu/count.h src/cpu/count_avx2.c src/cpu/count_avx512.c \
-	src/cpu/count_neon.c src/cpu/count_nibbles.h src/cpu/count_portable.c \
+	src/cpu/count_neon.c src/cpu/count_nibbles.h src/cpu/count_pairs.h src/cpu/count_portable.c \
 	src/cpu/count_moments.h src/cpu/count_values.h \
 	src/cpu/field_avx2.c src/cpu/field_avx512.c src/cpu/field_gather.h \
 	src/cpu/field_lines.h \
@@ -56,7 +56,7 @@ cpu_sources = \
 	src/cpu/digits_avx2.h src/cpu/digits_avx512.h \
 	src/cpu/number_parser.c src/cpu/number_parser.h src/cpu/number_avx2.c \
 	src/cpu/number_avx512.c src/cpu/number_portable.c \
-	src/cpu/paged_counts.c src/cpu/paged_counts.h src/cpu/sum_limbs.h
+	src/cpu/paged_counts.c src/cpu/paged_counts.h src/cpu/pair_sums.h src/cpu/sum_limbs.h
 
 gpuhisto_sources = src/run_share.c src/run_share.h \
 	src/cli/diag.c src/cli/diag.h \

@@ -96,6 +96,7 @@ unit_tests = \
 	tests/unit/test_binning \
 	tests/unit/test_digits \
 	tests/unit/test_byte_masks \
+	tests/unit/test_byte_counts \
 	tests/unit/test_cost \
 	tests/unit/test_count \
 	tests/unit/test_diag \
@@ -130,6 +131,7 @@ with_device = tests/helpers/libhelpers.a libgpuhisto.a $(device) libhistogram.a 
 tests_unit_test_binning_LDADD = $(libraries) -lm
 tests_unit_test_digits_LDADD = $(libraries) -lm
 tests_unit_test_byte_masks_LDADD = $(libraries)
+tests_unit_test_byte_counts_LDADD = $(libraries)
 tests_unit_test_cost_LDADD = $(libraries) -lm
 tests_unit_test_count_LDADD = $(libraries)
 tests_unit_test_diag_LDADD = $(libraries)

@@ -1,4 +1,4 @@
-/* Letters with AVX2; bytes as the portable counter. */
+/* Letters with AVX2; bytes by the same tables as the portable counter, which AVX2 adds up. */
 #include "count.h"
 
 #if defined __x86_64__ && defined __GNUC__
@@ -9,6 +9,7 @@
 #define OWN(name) avx2_##name
 #define INLINE static inline __attribute__((always_inline))
 #define VECTOR 32
+#define PAIRS_VECTOR 32
 
 typedef __m256i vector;
 
@@ -51,7 +52,16 @@ TARGET INLINE void add_plane(uint64_t totals[8], vector plane, unsigned weight)
             weight * (uint64_t)__builtin_popcount((unsigned)_mm256_movemask_epi8(plane));
 }
 
+/* Whether 64 bytes are all below 128. */
+TARGET INLINE bool step_is_ascii(const unsigned char *data)
+{
+    const __m256i *at = (const __m256i *)(const void *)data;
+    return _mm256_movemask_epi8(
+               _mm256_or_si256(_mm256_loadu_si256(at), _mm256_loadu_si256(at + 1))) == 0;
+}
+
 #include "count_nibbles.h"
+#include "count_pairs.h"
 #define SQUARE_BY_FMA
 #include "digits_avx2.h"
 #define QUICK_DIGITS avx2_rows_of_digits
@@ -69,7 +79,7 @@ const struct counter counter_avx2 = {
     .runs_here = avx2_runs_here,
     .prepare_letters = avx2_prepare_letters,
     .count_letters = avx2_count_letters,
-    .count_bytes = portable_count_bytes,
+    .count_bytes = avx2_count_in_pieces,
     .count_values = avx2_count_values,
     .count_numbers = avx2_count_numbers,
     .parser = &number_parser_avx2,

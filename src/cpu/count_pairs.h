@@ -1,0 +1,303 @@
+/* Bytes by tables of single bytes and of pairs of bytes: the body of a counter's file, which has
+ * defined before
+ *     TARGET          the attribute of functions that use its instructions, or nothing
+ *     INLINE          static inline, always
+ *     OWN(name)       the name with the counter's in front
+ *     PAIRS_VECTOR    bytes of a vector, for adding up
+ *     step_is_ascii(data)  whether BYTE_STEP bytes are all below 128
+ * and gets OWN(count_in_pieces), for count_bytes of its struct counter.
+ *
+ * The limit of a loop over bytes is one increment a byte; a pair of bytes takes one for two. Which
+ * table suits a block of data is found by a look at a few of its bytes:
+ *     text   mostly ASCII: two tables of pairs with counters of 16 bits, which take turns;
+ *     any    one table of pairs with counters of 8 bits, which just about fits the L1 cache;
+ *     bytes  the same pairs come again and again, and each would wait for the previous one's
+ *            increment to come back from the store buffer: eight tables of bytes, which take turns.
+ * In the end, the pairs' counts are added to those of their bytes. */
+#include "count.h"
+#include "pair_sums.h"
+
+#include <string.h>
+
+/* Bytes a turn of the loops; with 16 gcc generates slower code. */
+#define BYTE_STEP 64
+
+/* Tables of bytes take turns, so that neighbours that are alike do not wait for each other's
+ * increment to come back from the store buffer (the idea is Yann Collet's, of zstd and FSE). */
+#define BYTE_TABLES 8
+
+/* Two tables of 1 KiB would have every fourth of them 4 KiB away, where a load seems to need the
+ * store before it: words between the tables keep them apart. */
+#define BYTE_TABLE_WORDS (256 + 16)
+
+/* How far ahead data are fetched from memory, bytes: a page's end stops the processor's own
+ * prefetching. Out of the L2 cache it costs nothing. */
+#define BYTES_AHEAD 2048
+
+/* Fewer bytes than this are not worth setting up the tables of bytes. */
+#define BYTES_FEW 512
+
+/* Fewer bytes than this are not worth setting up a table of pairs. */
+#define PAIRS_FEW ((size_t)48 << 10)
+
+/* As many bytes as the 16-bit counters of two tables can count, even if all pairs are alike. */
+#define PIECE_MAX ((size_t)UINT16_MAX * 4 / BYTE_STEP * BYTE_STEP)
+_Static_assert(PIECE_MAX / 4 <= UINT16_MAX, "a counter of 16 bits must not come round");
+
+/* Bytes that are counted by one kind of table. */
+#define PAIRS_BLOCK ((size_t)32 << 10)
+
+/* Steps of a block that are looked at, how far they are apart, and what the last one takes from the
+ * block's beginning, with the pair after next. */
+#define LOOKS 8
+#define LOOK_APART (PAIRS_BLOCK / LOOKS)
+#define LOOK_REACH ((LOOKS - 1) * LOOK_APART + BYTE_STEP + 4)
+
+/* How many of the pairs that are looked at may be like the one after next, in text; or, otherwise,
+ * like the next one or that, together. */
+#define TEXT_ALIKE (LOOKS * BYTE_STEP / 2 / 3)
+#define ANY_ALIKE (LOOKS * BYTE_STEP / 32)
+
+enum pair_table { PAIRS_NONE, PAIRS_TEXT, PAIRS_ANY };
+
+/* What one piece of data is counted in. */
+struct byte_counting {
+    union {
+        uint16_t text[128 * 256];
+        uint8_t any[256 * 256];
+    } pairs; /* set up when it is first needed */
+    uint32_t tables[BYTE_TABLES][BYTE_TABLE_WORDS];
+};
+
+INLINE uint64_t OWN(word_at)(const unsigned char *data)
+{
+    uint64_t word;
+    memcpy(&word, data, sizeof word);
+    return word;
+}
+
+INLINE unsigned OWN(pair_at)(const unsigned char *data)
+{
+    uint16_t pair;
+    memcpy(&pair, data, sizeof pair);
+    return pair;
+}
+
+/* Whether BYTE_STEP bytes are all the same. */
+INLINE bool OWN(step_is_run)(const unsigned char *data)
+{
+    uint64_t first = OWN(word_at)(data);
+    for (size_t i = 8; i < BYTE_STEP; i += 8)
+        if (OWN(word_at)(data + i) != first)
+            return false;
+    return first == (first << 8 | first >> 56);
+}
+
+INLINE void OWN(count_word)(uint64_t word, uint32_t (*tables)[BYTE_TABLE_WORDS])
+{
+    tables[0][word & 0xff]++;
+    tables[1][word >> 8 & 0xff]++;
+    tables[2][word >> 16 & 0xff]++;
+    tables[3][word >> 24 & 0xff]++;
+    tables[4][word >> 32 & 0xff]++;
+    tables[5][word >> 40 & 0xff]++;
+    tables[6][word >> 48 & 0xff]++;
+    tables[7][word >> 56]++;
+}
+
+/* Counts bytes [0, the result) of data, a multiple of BYTE_STEP. A run goes at once: all increments
+ * would be to the same eight counters. */
+TARGET static size_t OWN(count_in_tables)(const unsigned char *data, size_t len,
+                                          uint32_t (*tables)[BYTE_TABLE_WORDS])
+{
+    size_t i = 0;
+    for (; i + BYTE_STEP <= len; i += BYTE_STEP) {
+        __builtin_prefetch(data + i + BYTES_AHEAD);
+        if (OWN(step_is_run)(data + i)) {
+            tables[0][data[i]] += BYTE_STEP;
+            continue;
+        }
+        for (size_t word = 0; word < BYTE_STEP; word += 8)
+            OWN(count_word)(OWN(word_at)(data + i + word), tables);
+    }
+    return i;
+}
+
+/* Counts 32 bytes. Pairs are loaded one by one: that takes fewer instructions than to pick them out
+ * of a word. */
+INLINE void OWN(count_text_pairs)(const unsigned char *data, uint16_t *table)
+{
+    uint16_t *other = table + ASCII_HALF;
+    table[OWN(pair_at)(data)]++;
+    other[OWN(pair_at)(data + 2)]++;
+    table[OWN(pair_at)(data + 4)]++;
+    other[OWN(pair_at)(data + 6)]++;
+    table[OWN(pair_at)(data + 8)]++;
+    other[OWN(pair_at)(data + 10)]++;
+    table[OWN(pair_at)(data + 12)]++;
+    other[OWN(pair_at)(data + 14)]++;
+    table[OWN(pair_at)(data + 16)]++;
+    other[OWN(pair_at)(data + 18)]++;
+    table[OWN(pair_at)(data + 20)]++;
+    other[OWN(pair_at)(data + 22)]++;
+    table[OWN(pair_at)(data + 24)]++;
+    other[OWN(pair_at)(data + 26)]++;
+    table[OWN(pair_at)(data + 28)]++;
+    other[OWN(pair_at)(data + 30)]++;
+}
+
+/* Counts whole steps. What is not ASCII is counted as bytes. */
+TARGET static void OWN(count_text)(const unsigned char *data, size_t len,
+                                   struct byte_counting *counting)
+{
+    for (const unsigned char *end = data + len; data < end; data += BYTE_STEP) {
+        __builtin_prefetch(data + BYTES_AHEAD);
+        if (OWN(step_is_run)(data)) {
+            counting->tables[0][*data] += BYTE_STEP;
+        } else if (!step_is_ascii(data)) {
+            for (size_t word = 0; word < BYTE_STEP; word += 8)
+                OWN(count_word)(OWN(word_at)(data + word), counting->tables);
+        } else {
+            OWN(count_text_pairs)(data, counting->pairs.text);
+            OWN(count_text_pairs)(data + 32, counting->pairs.text);
+        }
+    }
+}
+
+/* Adds a pair whose 8-bit counter has come round to 0. */
+static __attribute__((noinline, cold)) void OWN(carry_pair)(unsigned pair,
+                                                            struct byte_counting *counting)
+{
+    counting->tables[0][pair & 0xff] += 256;
+    counting->tables[1][pair >> 8] += 256;
+}
+
+INLINE void OWN(count_pair)(const unsigned char *data, struct byte_counting *counting)
+{
+    unsigned pair = OWN(pair_at)(data);
+    if (__builtin_expect(++counting->pairs.any[pair] == 0, 0))
+        OWN(carry_pair)(pair, counting);
+}
+
+/* Counts whole steps. */
+TARGET static void OWN(count_any)(const unsigned char *data, size_t len,
+                                  struct byte_counting *counting)
+{
+    for (const unsigned char *end = data + len; data < end; data += BYTE_STEP) {
+        __builtin_prefetch(data + BYTES_AHEAD);
+        if (OWN(step_is_run)(data)) {
+            counting->tables[0][*data] += BYTE_STEP;
+            continue;
+        }
+        for (size_t i = 0; i < BYTE_STEP; i += 16) {
+            OWN(count_pair)(data + i, counting);
+            OWN(count_pair)(data + i + 2, counting);
+            OWN(count_pair)(data + i + 4, counting);
+            OWN(count_pair)(data + i + 6, counting);
+            OWN(count_pair)(data + i + 8, counting);
+            OWN(count_pair)(data + i + 10, counting);
+            OWN(count_pair)(data + i + 12, counting);
+            OWN(count_pair)(data + i + 14, counting);
+        }
+    }
+}
+
+typedef int16_t OWN(pairs) __attribute__((vector_size(PAIRS_VECTOR)));
+
+/* Fetches what will be looked at. */
+INLINE void OWN(prepare_look)(const unsigned char *data)
+{
+    for (size_t at = 0; at < PAIRS_BLOCK; at += LOOK_APART) {
+        __builtin_prefetch(data + at);
+        __builtin_prefetch(data + at + BYTE_STEP);
+    }
+}
+
+/* Which table suits a block of at least LOOK_REACH bytes. Runs go at once, whichever it is. */
+TARGET static enum pair_table OWN(look)(const unsigned char *data)
+{
+    OWN(pairs) next = {0}, second = {0};
+    unsigned runs = 0, ascii = 0;
+    for (size_t at = 0; at < PAIRS_BLOCK; at += LOOK_APART) {
+        if (OWN(step_is_run)(data + at)) {
+            runs++;
+            continue;
+        }
+        ascii += step_is_ascii(data + at);
+        for (size_t i = at; i < at + BYTE_STEP; i += sizeof(OWN(pairs))) {
+            OWN(pairs) here, after;
+            memcpy(&here, data + i, sizeof here);
+            memcpy(&after, data + i + 2, sizeof after);
+            next -= here == after;
+            memcpy(&after, data + i + 4, sizeof after);
+            second -= here == after;
+        }
+    }
+    if (runs > LOOKS / 2)
+        return PAIRS_NONE;
+    unsigned alike_next = OWN(sum_of_halves)(&next), alike_second = OWN(sum_of_halves)(&second);
+    if (ascii + runs >= LOOKS * 3 / 4 && alike_second <= TEXT_ALIKE)
+        return PAIRS_TEXT;
+    return alike_next + alike_second <= ANY_ALIKE ? PAIRS_ANY : PAIRS_NONE;
+}
+
+INLINE void OWN(add_tables)(uint32_t (*tables)[BYTE_TABLE_WORDS], uint64_t *counts)
+{
+    for (unsigned value = 0; value < 256; value++)
+        for (unsigned table = 0; table < BYTE_TABLES; table++)
+            counts[value] += tables[table][value];
+}
+
+/* Counts whole steps, PAIRS_FEW to PIECE_MAX bytes. */
+TARGET static __attribute__((noinline)) void OWN(count_piece)(const unsigned char *data, size_t len,
+                                                              uint64_t *counts)
+{
+    struct byte_counting counting;
+    memset(counting.tables, 0, sizeof counting.tables);
+    enum pair_table has = PAIRS_NONE, suits = OWN(look)(data);
+    for (size_t block; len > 0; data += block, len -= block) {
+        block = len < PAIRS_BLOCK ? len : PAIRS_BLOCK;
+        OWN(prepare_look)(data + PAIRS_BLOCK);
+        if (has == PAIRS_NONE && suits != PAIRS_NONE && len >= PAIRS_FEW) {
+            has = suits;
+            memset(&counting.pairs, 0, sizeof counting.pairs);
+        }
+        if (has == PAIRS_TEXT && suits == PAIRS_TEXT)
+            OWN(count_text)(data, block, &counting);
+        else if (has == PAIRS_ANY && suits != PAIRS_NONE)
+            OWN(count_any)(data, block, &counting);
+        else
+            OWN(count_in_tables)(data, block, counting.tables);
+        if (len - block >= LOOK_REACH)
+            suits = OWN(look)(data + block);
+    }
+    if (has == PAIRS_TEXT)
+        OWN(add_text)(counting.pairs.text, counts);
+    else if (has == PAIRS_ANY)
+        OWN(add_any)(counting.pairs.any, counts);
+    OWN(add_tables)(counting.tables, counts);
+}
+
+/* Counts whole steps, fewer than PAIRS_FEW bytes. */
+TARGET static __attribute__((noinline)) void OWN(count_little)(const unsigned char *data,
+                                                               size_t len, uint64_t *counts)
+{
+    uint32_t tables[BYTE_TABLES][BYTE_TABLE_WORDS] = {{0}};
+    OWN(count_in_tables)(data, len, tables);
+    OWN(add_tables)(tables, counts);
+}
+
+TARGET static void OWN(count_in_pieces)(const unsigned char *data, size_t len, uint64_t *counts)
+{
+    while (len >= BYTES_FEW) {
+        size_t now = len < PIECE_MAX ? len - len % BYTE_STEP : PIECE_MAX;
+        if (now < PAIRS_FEW)
+            OWN(count_little)(data, now, counts);
+        else
+            OWN(count_piece)(data, now, counts);
+        data += now;
+        len -= now;
+    }
+    for (size_t i = 0; i < len; i++)
+        counts[data[i]]++;
+}
