@@ -13,7 +13,9 @@
 #ifndef GPUHISTO_COUNT_MOMENTS_H
 #define GPUHISTO_COUNT_MOMENTS_H
 
+#ifndef QUICK_SUMS
 #include "sum_limbs.h"
+#endif
 
 #include <float.h>
 #include <math.h>
@@ -179,8 +181,13 @@ TARGET INLINE void sum_squares(struct exact_sum *sum, const double *values, doub
 /* Adds values[0..n), n up to BATCH, without those that are NaN. */
 TARGET static void add_moments(struct moments *moments, const double *values, size_t n)
 {
+#ifdef QUICK_SUMS
+    if (n == BATCH && QUICK_SUMS(moments, values))
+        return;
+#else
     if (n == BATCH && add_limbs(moments, values))
         return;
+#endif
     ALIGNED double finite[BATCH];
     memcpy(finite, values, n * sizeof values[0]);
     for (size_t i = n; i < BATCH; i++)
