@@ -310,7 +310,7 @@ AVX512 static void avx512_count_bytes(const unsigned char *data, size_t len, uin
 #define TARGET __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx512ifma")))
 #define SQUARE_BY_FMA
 #include "sum_ifma.h"
-#define QUICK_SUMS avx512_sum_batch
+#define HAS_BATCH_PARTS
 #include "digits_avx512.h"
 #define QUICK_DIGITS avx512_rows_of_digits
 #include "count_values.h"

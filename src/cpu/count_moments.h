@@ -13,8 +13,8 @@
 #ifndef GPUHISTO_COUNT_MOMENTS_H
 #define GPUHISTO_COUNT_MOMENTS_H
 
-#ifndef QUICK_SUMS
-#include "sum_limbs.h"
+#ifndef HAS_BATCH_PARTS
+#include "sum_limbs.h" /* or one that has the same struct batch_parts and its functions */
 #endif
 
 #include <float.h>
@@ -178,16 +178,9 @@ TARGET INLINE void sum_squares(struct exact_sum *sum, const double *values, doub
     add_rests(sum, errors);
 }
 
-/* Adds values[0..n), n up to BATCH, without those that are NaN. */
+/* Adds values[0..n), n up to BATCH, without those that are NaN, whatever they are. */
 TARGET static void add_moments(struct moments *moments, const double *values, size_t n)
 {
-#ifdef QUICK_SUMS
-    if (n == BATCH && QUICK_SUMS(moments, values))
-        return;
-#else
-    if (n == BATCH && add_limbs(moments, values))
-        return;
-#endif
     ALIGNED double finite[BATCH];
     memcpy(finite, values, n * sizeof values[0]);
     for (size_t i = n; i < BATCH; i++)
@@ -214,6 +207,56 @@ TARGET static void add_moments(struct moments *moments, const double *values, si
         sum_batch(&moments->sum, finite, extent.most, false);
         sum_squares(&moments->squares, finite, extent.most, false);
     }
+}
+
+/* --- batches of doubles that are added up while their rows are counted --- */
+
+/* Moments of batches. Counting waits for memory, and adding up for arithmetic: where blocks of both
+ * take turns, a processor that executes instructions out of order does them at the same time. */
+struct batch_moments {
+    struct moments *moments; /* NULL: there are none */
+    const double *values;    /* of a batch that is being added up; NULL: none is */
+    struct batch_parts parts;
+    ALIGNED double doubles[BATCH]; /* where values are of another type */
+};
+
+static inline void batch_moments_open(struct batch_moments *batch, struct moments *moments)
+{
+    batch->moments = moments;
+    batch->values = NULL;
+}
+
+/* Adds values[0..n), n up to BATCH, without those that are NaN; or begins with it:
+ * batch_moments_end must follow, until when the values must stay. */
+TARGET static void batch_moments_add(struct batch_moments *batch, const double *values, size_t n)
+{
+    if (n == BATCH && parts_begin(&batch->parts, values))
+        batch->values = values;
+    else
+        add_moments(batch->moments, values, n);
+}
+
+/* Adds the block from i on, if a batch is being added up. */
+TARGET INLINE void batch_moments_block(struct batch_moments *batch, size_t i)
+{
+    if (batch->values)
+        parts_add_block(&batch->parts, batch->values + i);
+}
+
+/* Ends a batch, if one is being added up, whose blocks were all added. */
+TARGET INLINE void batch_moments_end(struct batch_moments *batch)
+{
+    if (batch->values && !parts_end(&batch->parts, batch->moments))
+        add_moments(batch->moments, batch->values, BATCH);
+    batch->values = NULL;
+}
+
+/* The same, for a batch of which no block was added. */
+TARGET static void batch_moments_end_all(struct batch_moments *batch)
+{
+    for (size_t i = 0; i < BATCH; i += PARTS_BLOCK)
+        batch_moments_block(batch, i);
+    batch_moments_end(batch);
 }
 
 /* --- whole numbers: size and kind are constants wherever these are used --- */
@@ -264,25 +307,25 @@ TARGET INLINE void add_long_wholes(struct moments *moments, const union batch *b
 
 /* --- any values --- */
 
-/* Adds n values, over 0, of so many bytes in this machine's byte order. */
-TARGET INLINE void add_value_moments(struct moments *moments, const struct value_type *type,
+/* Adds n values, over 0, of so many bytes in this machine's byte order, or begins with them:
+ * batch_moments_end must follow. */
+TARGET INLINE void add_value_moments(struct batch_moments *moments, const struct value_type *type,
                                      const union batch *batch, size_t n, size_t size)
 {
-    ALIGNED double doubles[BATCH];
     if (type->kind == 'f' && size == 8) {
-        add_moments(moments, batch->doubles, n);
+        batch_moments_add(moments, batch->doubles, n);
     } else if (type->kind == 'f') {
         for (size_t i = 0; i < n; i++)
-            doubles[i] = double_at(batch, i, size);
-        add_moments(moments, doubles, n);
+            moments->doubles[i] = double_at(batch, i, size);
+        batch_moments_add(moments, moments->doubles, n);
     } else if (size == 8 && type->kind == 'i') {
-        add_long_wholes(moments, batch, n, 'i');
+        add_long_wholes(moments->moments, batch, n, 'i');
     } else if (size == 8) {
-        add_long_wholes(moments, batch, n, 'u');
+        add_long_wholes(moments->moments, batch, n, 'u');
     } else if (type->kind == 'i') {
-        add_short_wholes(moments, batch, n, size, 'i');
+        add_short_wholes(moments->moments, batch, n, size, 'i');
     } else {
-        add_short_wholes(moments, batch, n, size, 'u');
+        add_short_wholes(moments->moments, batch, n, size, 'u');
     }
 }
 

@@ -20,6 +20,9 @@
 #define IFMA_BATCH 1024
 #define IFMA_LANES 8
 
+/* Numbers that are added at a time, while rows of others are counted. */
+#define PARTS_BLOCK 64
+
 /* Bits of a and b. Magnitudes of a number times its scale are below 2^IFMA_HIGH. */
 #define IFMA_HIGH 24
 #define IFMA_LOW 51
@@ -44,7 +47,7 @@
 struct ifma_sums {
     __m512i a, b;
     __m512i aa_low, aa_high, ab_low, ab_high, bb_low, bb_high; /* high: times 2^52 */
-    __m512i seen;  /* bits of all a, as they are in doubles */
+    __m512i seen;  /* bits of all a, as they are in doubles, of numbers that are not checked */
     __m512i below; /* not 0: a number has bits below the unit */
 };
 
@@ -68,7 +71,8 @@ TARGET INLINE void ifma_add_eight(struct ifma_sums *sums, __m512d x, __m512d sca
     const __m512i a = _mm512_castpd_si512(rounded), b = _mm512_castpd_si512(low);
     if (check)
         ifma_check(sums, rest, low_scale, _mm512_sub_pd(low, rounder_b));
-    sums->seen = _mm512_or_si512(sums->seen, a);
+    else
+        sums->seen = _mm512_or_si512(sums->seen, a);
     sums->a = _mm512_add_epi64(sums->a, a);
     sums->b = _mm512_add_epi64(sums->b, b);
     sums->aa_low = _mm512_madd52lo_epu64(sums->aa_low, a, a);
@@ -166,51 +170,23 @@ TARGET INLINE void ifma_put_together(struct moments *moments, const struct ifma_
     exact_sum_add_whole(&moments->squares, ifma_unbiased(bb, b, d, b, d), 2 * exponent);
 }
 
-/* 2^exponent, for exponents of normal doubles. */
-TARGET INLINE __m512d ifma_power_of_two(int exponent)
+/* The same for numbers of one limb. */
+TARGET INLINE void ifma_put_short_together(struct moments *moments, const struct ifma_sums *sums,
+                                           int exponent)
 {
-    return _mm512_castsi512_pd(_mm512_set1_epi64((long long)(exponent + 1023) << 52));
-}
-
-/* Adds up a batch whose magnitudes are below 2^bound, unless a number is none, or has bits below
- * the unit. These are looked for if `check`, a constant. Whether it was added. */
-TARGET INLINE bool ifma_sum_batch(struct moments *moments, const double *values, int bound,
-                                  bool check)
-{
-    struct ifma_sums sums = {0};
-    const __m512d scale = ifma_power_of_two(IFMA_HIGH - bound);
-    for (size_t i = 0; i < IFMA_BATCH; i += IFMA_LANES)
-        ifma_add_eight(&sums, _mm512_loadu_pd(values + i), scale, check);
-    /* Of NaN, the exponent is another. */
-    const uint64_t seen = (uint64_t)_mm512_reduce_or_epi64(sums.seen);
-    if (seen >> (IFMA_HIGH + 2) != IFMA_ROUNDER_BITS(IFMA_HIGH) >> (IFMA_HIGH + 2) ||
-        _mm512_test_epi64_mask(sums.below, sums.below))
-        return false;
-    ifma_put_together(moments, &sums, bound - IFMA_HIGH - IFMA_LOW);
-    return true;
-}
-
-/* The same for numbers that have few bits. */
-TARGET INLINE bool ifma_sum_short_batch(struct moments *moments, const double *values, int bound)
-{
-    const int exponent = bound - IFMA_SINGLE;
     const uint64_t c = IFMA_BIAS(IFMA_SINGLE);
-    struct ifma_sums sums = {0};
-    const __m512d scale = ifma_power_of_two(-exponent);
-    ifma_add_eight_short(&sums, _mm512_loadu_pd(values), scale);
-    if (_mm512_test_epi64_mask(sums.below, sums.below))
-        return false; /* which is likely, unless nearly all are so */
-    for (size_t i = IFMA_LANES; i < IFMA_BATCH; i += IFMA_LANES)
-        ifma_add_eight_short(&sums, _mm512_loadu_pd(values + i), scale);
-    if (_mm512_test_epi64_mask(sums.below, sums.below))
-        return false;
     uint64_t totals[TOTALS];
-    ifma_take_totals(&sums, totals);
+    ifma_take_totals(sums, totals);
     const int64_t a = ifma_unbiased_sum(totals[TOTAL_A], IFMA_SINGLE);
     const whole aa = ifma_product(totals + TOTAL_AA_LOW);
     exact_sum_add_whole(&moments->sum, a, exponent);
     exact_sum_add_whole(&moments->squares, ifma_unbiased(aa, a, c, a, c), 2 * exponent);
-    return true;
+}
+
+/* 2^exponent, for exponents of normal doubles. */
+TARGET INLINE __m512d ifma_power_of_two(int exponent)
+{
+    return _mm512_castsi512_pd(_mm512_set1_epi64((long long)(exponent + 1023) << 52));
 }
 
 /* The least and the greatest of each lane. */
@@ -243,22 +219,76 @@ TARGET INLINE void ifma_take_range(const double *values, double *least, double *
         _mm512_max_pd(_mm512_max_pd(p.max, q.max), _mm512_max_pd(r.max, s.max)));
 }
 
-/* Adds a whole batch to moments if its numbers are not too far apart. Whether it did. */
-TARGET static bool avx512_sum_batch(struct moments *moments, const double *values)
-{
+/* How numbers of a batch are added up. */
+enum ifma_way { IFMA_SHORT, IFMA_ALL_FIT, IFMA_CHECKED };
+
+/* A batch that is being added up, a block at a time. */
+struct batch_parts {
+    struct ifma_sums sums;
+    enum ifma_way way;
+    int bound; /* all magnitudes are below 2^bound */
     double min, max;
+};
+
+/* Whether eight numbers have few bits: then nearly all of the batch are likely to. */
+TARGET INLINE bool ifma_are_short(const double *values, int bound)
+{
+    struct ifma_sums sums = {0};
+    ifma_add_eight_short(&sums, _mm512_loadu_pd(values), ifma_power_of_two(IFMA_SINGLE - bound));
+    return _mm512_test_epi64_mask(sums.below, sums.below) == 0;
+}
+
+/* Begins with a batch, unless its numbers are too large or too small, or the first is NaN. */
+TARGET static bool parts_begin(struct batch_parts *parts, const double *values)
+{
     uint64_t bits;
-    ifma_take_range(values, &min, &max);
-    const double most = max > -min ? max : -min;
+    ifma_take_range(values, &parts->min, &parts->max);
+    const double most = parts->max > -parts->min ? parts->max : -parts->min;
     if (!(most >= IFMA_LEAST && most < IFMA_MAX))
         return false;
     memcpy(&bits, &most, sizeof bits);
-    const int bound = (int)(bits >> 52) - 1022;
-    if (!ifma_sum_short_batch(moments, values, bound) &&
-        !(min > 0 && max < min * IFMA_SPAN ? ifma_sum_batch(moments, values, bound, false)
-                                           : ifma_sum_batch(moments, values, bound, true)))
+    parts->bound = (int)(bits >> 52) - 1022;
+    parts->way = ifma_are_short(values, parts->bound)                    ? IFMA_SHORT
+                 : parts->min > 0 && parts->max < parts->min * IFMA_SPAN ? IFMA_ALL_FIT
+                                                                         : IFMA_CHECKED;
+    memset(&parts->sums, 0, sizeof parts->sums);
+    return true;
+}
+
+/* Adds a block of a batch, PARTS_BLOCK numbers. */
+TARGET INLINE void parts_add_block(struct batch_parts *parts, const double *values)
+{
+    struct ifma_sums sums = parts->sums; /* in registers */
+    const __m512d scale =
+        ifma_power_of_two((parts->way == IFMA_SHORT ? IFMA_SINGLE : IFMA_HIGH) - parts->bound);
+    if (parts->way == IFMA_ALL_FIT)
+        for (size_t i = 0; i < PARTS_BLOCK; i += IFMA_LANES)
+            ifma_add_eight(&sums, _mm512_loadu_pd(values + i), scale, false);
+    else if (parts->way == IFMA_CHECKED)
+        for (size_t i = 0; i < PARTS_BLOCK; i += IFMA_LANES)
+            ifma_add_eight(&sums, _mm512_loadu_pd(values + i), scale, true);
+    else
+        for (size_t i = 0; i < PARTS_BLOCK; i += IFMA_LANES)
+            ifma_add_eight_short(&sums, _mm512_loadu_pd(values + i), scale);
+    parts->sums = sums;
+}
+
+/* Adds the blocks of a batch, all of which were added, to moments; unless a number is NaN, or has
+ * bits below the unit. Whether it did. */
+TARGET static bool parts_end(const struct batch_parts *parts, struct moments *moments)
+{
+    const uint64_t usual = IFMA_ROUNDER_BITS(IFMA_HIGH) >> (IFMA_HIGH + 2);
+    if (_mm512_test_epi64_mask(parts->sums.below, parts->sums.below))
         return false;
-    moments_widen(moments, min, max);
+    /* NaN has another exponent. */
+    if (parts->way == IFMA_ALL_FIT &&
+        (uint64_t)_mm512_reduce_or_epi64(parts->sums.seen) >> (IFMA_HIGH + 2) != usual)
+        return false;
+    if (parts->way == IFMA_SHORT)
+        ifma_put_short_together(moments, &parts->sums, parts->bound - IFMA_SINGLE);
+    else
+        ifma_put_together(moments, &parts->sums, parts->bound - IFMA_HIGH - IFMA_LOW);
+    moments_widen(moments, parts->min, parts->max);
     return true;
 }
 

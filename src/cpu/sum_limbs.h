@@ -25,6 +25,9 @@
 /* Numbers of a lane whose products a double adds up. */
 #define LIMB_ADDENDS 32
 
+/* Numbers that are added at a time, while rows of others are counted. */
+#define PARTS_BLOCK (LIMB_LANES * LIMB_ADDENDS)
+
 #define LIMB_STEP 25      /* bits from limb to limb */
 #define LIMBS_ABOVE 73    /* bits of the greatest number above the unit of c */
 #define LIMBS_SPAN 0x1p21 /* times the least number: then the unit is in no number's bits */
@@ -60,14 +63,14 @@ TARGET INLINE double exact_fma(double x, double y, double z)
 #endif
 }
 
-/* Adds LIMB_LANES * LIMB_ADDENDS numbers, each times scale. */
+/* Adds PARTS_BLOCK numbers, each times scale. */
 TARGET INLINE void limbs_add_up(struct limb_lanes *lanes, const double *values, double scale,
                                 bool check)
 {
     static const double units[LIMB_SUMS] = LIMB_UNITS;
     const double rounder_a = LIMB_ROUNDER(2 * LIMB_STEP), rounder_b = LIMB_ROUNDER(LIMB_STEP);
     double sums[LIMB_SUMS][LIMB_LANES] = {{0}};
-    for (size_t i = 0; i < LIMB_LANES * LIMB_ADDENDS; i += LIMB_LANES)
+    for (size_t i = 0; i < PARTS_BLOCK; i += LIMB_LANES)
         for (size_t j = 0; j < LIMB_LANES; j++) {
             const double x = values[i + j];
             const double a = exact_fma(x, scale, rounder_a) - rounder_a;
@@ -132,27 +135,6 @@ TARGET INLINE double power_of_two(int exponent)
     return power;
 }
 
-/* Adds up a batch whose greatest magnitude is `most`, unless some number is none, or is not in so
- * few bits. That is looked for if `check`; otherwise it is known that no magnitude is less than
- * most / LIMBS_SPAN, and only NaN is looked for. Whether it was added. */
-TARGET INLINE bool limbs_of_batch(struct moments *moments, const double *values, double most,
-                                  bool check)
-{
-    struct limb_lanes lanes = {{{0}}, {{0}}, {0}};
-    uint64_t bits;
-    double wrong = 0;
-    memcpy(&bits, &most, sizeof bits);
-    const int exponent = (int)(bits >> 52) - 1023 - LIMBS_ABOVE;
-    for (size_t i = 0; i < BATCH; i += LIMB_LANES * LIMB_ADDENDS)
-        limbs_add_up(&lanes, values + i, power_of_two(-exponent), check);
-    for (size_t j = 0; j < LIMB_LANES; j++)
-        wrong += check ? lanes.wrong[j] : lanes.low[SUM_A][j] * 0;
-    if (wrong != 0)
-        return false; /* also if it is NaN */
-    limbs_put_together(moments, &lanes, exponent);
-    return true;
-}
-
 /* The least and the greatest of each lane. */
 struct limb_range {
     double min[LIMB_LANES], max[LIMB_LANES];
@@ -193,17 +175,50 @@ TARGET INLINE void limbs_take_range(const double *values, double *least, double 
     }
 }
 
-/* Adds a whole batch to moments if its numbers are not too far apart. Whether it did. */
-TARGET static bool add_limbs(struct moments *moments, const double *values)
-{
+/* A batch that is being added up, a block at a time. */
+struct batch_parts {
+    struct limb_lanes lanes;
+    bool check;   /* numbers may have bits below the unit; otherwise only NaN is looked for */
+    int exponent; /* of the unit */
     double min, max;
-    limbs_take_range(values, &min, &max);
-    const double most = max > -min ? max : -min;
-    if (!(most >= LIMBS_LEAST && most < LIMBS_MAX) ||
-        !(min > 0 && max < min * LIMBS_SPAN ? limbs_of_batch(moments, values, most, false)
-                                            : limbs_of_batch(moments, values, most, true)))
+};
+
+/* Begins with a batch, unless its numbers are too large or too small, or the first is NaN. */
+TARGET static bool parts_begin(struct batch_parts *parts, const double *values)
+{
+    uint64_t bits;
+    limbs_take_range(values, &parts->min, &parts->max);
+    const double most = parts->max > -parts->min ? parts->max : -parts->min;
+    if (!(most >= LIMBS_LEAST && most < LIMBS_MAX))
         return false;
-    moments_widen(moments, min, max);
+    memcpy(&bits, &most, sizeof bits);
+    parts->exponent = (int)(bits >> 52) - 1023 - LIMBS_ABOVE;
+    parts->check = !(parts->min > 0 && parts->max < parts->min * LIMBS_SPAN);
+    memset(&parts->lanes, 0, sizeof parts->lanes);
+    return true;
+}
+
+/* Adds a block of a batch, PARTS_BLOCK numbers. */
+TARGET INLINE void parts_add_block(struct batch_parts *parts, const double *values)
+{
+    const double scale = power_of_two(-parts->exponent);
+    if (parts->check)
+        limbs_add_up(&parts->lanes, values, scale, true);
+    else
+        limbs_add_up(&parts->lanes, values, scale, false);
+}
+
+/* Adds the blocks of a batch, all of which were added, to moments; unless a number is NaN, or has
+ * bits below the unit. Whether it did. */
+TARGET static bool parts_end(const struct batch_parts *parts, struct moments *moments)
+{
+    double wrong = 0;
+    for (size_t j = 0; j < LIMB_LANES; j++)
+        wrong += parts->check ? parts->lanes.wrong[j] : parts->lanes.low[SUM_A][j] * 0;
+    if (wrong != 0)
+        return false; /* also if it is NaN */
+    limbs_put_together(moments, &parts->lanes, parts->exponent);
+    moments_widen(moments, parts->min, parts->max);
     return true;
 }
 
