@@ -240,7 +240,7 @@ TARGET static void batch_moments_add(struct batch_moments *batch, const double *
 TARGET INLINE void batch_moments_block(struct batch_moments *batch, size_t i)
 {
     if (batch->values)
-        parts_add_block(&batch->parts, batch->values + i);
+        parts_add_block(&batch->parts, batch->values + i, NULL, NULL);
 }
 
 /* Ends a batch, if one is being added up, whose blocks were all added. */

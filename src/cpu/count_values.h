@@ -335,19 +335,8 @@ TARGET static void find_rows(const struct count_plan *plan, const unsigned char 
 TARGET static void count_and_add_up(const uint32_t rows[BATCH], uint64_t *counts,
                                     struct batch_moments *moments)
 {
-    for (size_t i = 0; i < BATCH; i += PARTS_BLOCK) {
-        batch_moments_block(moments, i);
-        for (size_t k = i; k < i + PARTS_BLOCK; k += 8) {
-            counts[rows[k]]++; /* a loop that is not unrolled ends in a mispredicted branch */
-            counts[rows[k + 1]]++;
-            counts[rows[k + 2]]++;
-            counts[rows[k + 3]]++;
-            counts[rows[k + 4]]++;
-            counts[rows[k + 5]]++;
-            counts[rows[k + 6]]++;
-            counts[rows[k + 7]]++;
-        }
-    }
+    for (size_t i = 0; i < BATCH; i += PARTS_BLOCK)
+        parts_add_block(&moments->parts, moments->values + i, rows + i, counts);
     batch_moments_end(moments);
 }
 

@@ -27,7 +27,7 @@
 #define LIMB_ADDENDS 32
 
 /* Numbers that are added at a time, while rows of others are counted. */
-#define PARTS_BLOCK (LIMB_LANES * LIMB_ADDENDS)
+#define PARTS_BLOCK (4 * LIMB_LANES * LIMB_ADDENDS)
 
 /* Bits from limb to limb, bits of the greatest number above the unit of c, and how many times the
  * least number it may be if the unit is to be in no number's bits. Limbs are either short or long.
@@ -92,15 +92,19 @@ TARGET INLINE void limbs_fold(struct limb_lanes *lanes, double sums[LIMB_SUMS][L
     }
 }
 
-/* Adds PARTS_BLOCK numbers, each times scale. Whether limbs are long, and whether to look for bits
- * below the unit, are constants. */
-TARGET INLINE void limbs_add_up(struct limb_lanes *lanes, const double *values, double scale,
-                                bool is_long, bool check)
+/* Adds n numbers, each times scale, and counts as many rows, unless `rows` is NULL.
+ * Whether it is, whether limbs are long, and whether to look for bits below the unit, are
+ * constants. */
+TARGET INLINE void limbs_add_up(struct limb_lanes *lanes, const double *values, size_t n,
+                                double scale, bool is_long, bool check, const uint32_t *rows,
+                                uint64_t *counts)
 {
     const double rounder_a = LIMB_ROUNDER(2 * LIMB_STEP(is_long));
     const double rounder_b = LIMB_ROUNDER(LIMB_STEP(is_long)), rounder_c = LIMB_ROUNDER(0);
     double sums[LIMB_SUMS][LIMB_LANES] = {{0}}, wrong[LIMB_LANES] = {0};
-    for (size_t i = 0; i < PARTS_BLOCK; i += LIMB_LANES)
+    for (size_t i = 0; i < n; i += LIMB_LANES) {
+        for (size_t j = 0; rows && j < LIMB_LANES; j++)
+            counts[rows[i + j]]++;
         for (size_t j = 0; j < LIMB_LANES; j++) {
             const double x = values[i + j];
             const double a = exact_fma(x, scale, rounder_a) - rounder_a;
@@ -118,6 +122,7 @@ TARGET INLINE void limbs_add_up(struct limb_lanes *lanes, const double *values, 
             if (check)
                 wrong[j] += fabs(c - ((c + rounder_c) - rounder_c));
         }
+    }
     if (is_long)
         limbs_fold(lanes, sums);
     for (size_t sum = 0; !is_long && sum < LIMB_SUMS; sum++)
@@ -220,16 +225,24 @@ TARGET static bool parts_begin(struct batch_parts *parts, const double *values)
     return true;
 }
 
-/* Adds a block of a batch, PARTS_BLOCK numbers. */
-TARGET INLINE void parts_add_block(struct batch_parts *parts, const double *values)
+/* Adds a block of a batch, PARTS_BLOCK numbers, and counts as many rows, unless `rows`, a constant
+ * then, is NULL. */
+TARGET INLINE void parts_add_block(struct batch_parts *parts, const double *values,
+                                   const uint32_t *rows, uint64_t *counts)
 {
     const double scale = power_of_two(-parts->exponent);
-    if (!parts->is_long)
-        limbs_add_up(&parts->lanes, values, scale, false, false);
-    else if (parts->check)
-        limbs_add_up(&parts->lanes, values, scale, true, true);
-    else
-        limbs_add_up(&parts->lanes, values, scale, true, false);
+    const size_t part = LIMB_LANES * LIMB_ADDENDS;
+    if (!parts->is_long) {
+        limbs_add_up(&parts->lanes, values, PARTS_BLOCK, scale, false, false, rows, counts);
+        return;
+    }
+    for (size_t i = 0; i < PARTS_BLOCK; i += part)
+        if (parts->check)
+            limbs_add_up(&parts->lanes, values + i, part, scale, true, true, rows ? rows + i : NULL,
+                         counts);
+        else
+            limbs_add_up(&parts->lanes, values + i, part, scale, true, false,
+                         rows ? rows + i : NULL, counts);
 }
 
 /* Adds the blocks of a batch, all of which were added, to moments; unless a number is NaN, or has
