@@ -309,8 +309,7 @@ AVX512 static void avx512_count_bytes(const unsigned char *data, size_t len, uin
 #define OWN(name) avx512_##name
 #define TARGET __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx512ifma")))
 #define SQUARE_BY_FMA
-#include "sum_ifma.h"
-#define HAS_BATCH_PARTS
+#define SUM_BY_IFMA
 #include "digits_avx512.h"
 #define QUICK_DIGITS avx512_rows_of_digits
 #include "count_values.h"

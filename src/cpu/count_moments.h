@@ -13,8 +13,10 @@
 #ifndef GPUHISTO_COUNT_MOMENTS_H
 #define GPUHISTO_COUNT_MOMENTS_H
 
-#ifndef HAS_BATCH_PARTS
-#include "sum_limbs.h" /* or one that has the same struct batch_parts and its functions */
+#ifdef SUM_BY_IFMA
+#include "sum_ifma.h"
+#else
+#include "sum_limbs.h"
 #endif
 
 #include <float.h>

@@ -85,6 +85,20 @@ TARGET INLINE void widen_3_bytes(const struct value_type *type, const unsigned c
     memset(batch->bits32 + values, 0, (BATCH - values) * sizeof batch->bits32[0]);
 }
 
+/* Counts eight rows. How fast a loop over single ones is depends on where its code happens to lie.
+ */
+TARGET INLINE void count_eight(const uint32_t *rows, uint64_t *counts)
+{
+    counts[rows[0]]++;
+    counts[rows[1]]++;
+    counts[rows[2]]++;
+    counts[rows[3]]++;
+    counts[rows[4]]++;
+    counts[rows[5]]++;
+    counts[rows[6]]++;
+    counts[rows[7]]++;
+}
+
 #include "count_moments.h"
 
 /* --- rows --- */
@@ -353,8 +367,8 @@ TARGET static void count_many_bins(const struct count_plan *plan, const unsigned
         if (moments.values)
             count_and_add_up(rows, counts, &moments);
         else
-            for (size_t i = 0; i < BATCH; i++)
-                counts[rows[i]]++;
+            for (size_t i = 0; i < BATCH; i += 8)
+                count_eight(rows + i, counts);
     }
 }
 

@@ -255,21 +255,6 @@ TARGET static bool parts_begin(struct batch_parts *parts, const double *values)
     return true;
 }
 
-/* Counts the rows of a block. A loop that is not unrolled would end in a mispredicted branch. */
-TARGET INLINE void parts_count_block(const uint32_t *rows, uint64_t *counts)
-{
-    for (size_t i = 0; i < PARTS_BLOCK; i += 8) {
-        counts[rows[i]]++;
-        counts[rows[i + 1]]++;
-        counts[rows[i + 2]]++;
-        counts[rows[i + 3]]++;
-        counts[rows[i + 4]]++;
-        counts[rows[i + 5]]++;
-        counts[rows[i + 6]]++;
-        counts[rows[i + 7]]++;
-    }
-}
-
 /* Adds a block of a batch, PARTS_BLOCK numbers, and counts as many rows, unless `rows`, a constant
  * then, is NULL. */
 TARGET INLINE void parts_add_block(struct batch_parts *parts, const double *values,
@@ -288,8 +273,8 @@ TARGET INLINE void parts_add_block(struct batch_parts *parts, const double *valu
         for (size_t i = 0; i < PARTS_BLOCK; i += IFMA_LANES)
             ifma_add_eight_short(&sums, _mm512_loadu_pd(values + i), scale);
     parts->sums = sums;
-    if (rows)
-        parts_count_block(rows, counts);
+    for (size_t i = 0; rows && i < PARTS_BLOCK; i += 8)
+        count_eight(rows + i, counts);
 }
 
 /* Adds the blocks of a batch, all of which were added, to moments; unless a number is NaN, or has
