@@ -218,6 +218,7 @@ TARGET static void add_moments(struct moments *moments, const double *values, si
 struct batch_moments {
     struct moments *moments; /* NULL: there are none */
     const double *values;    /* of a batch that is being added up; NULL: none is */
+    bool are_whole;          /* they were whole numbers, whose range is known already */
     struct batch_parts parts;
     ALIGNED double doubles[BATCH]; /* where values are of another type */
 };
@@ -232,6 +233,7 @@ static inline void batch_moments_open(struct batch_moments *batch, struct moment
  * batch_moments_end must follow, until when the values must stay. */
 TARGET static void batch_moments_add(struct batch_moments *batch, const double *values, size_t n)
 {
+    batch->are_whole = false;
     if (n == BATCH && parts_begin(&batch->parts, values))
         batch->values = values;
     else
@@ -248,8 +250,12 @@ TARGET INLINE void batch_moments_block(struct batch_moments *batch, size_t i)
 /* Ends a batch, if one is being added up, whose blocks were all added. */
 TARGET INLINE void batch_moments_end(struct batch_moments *batch)
 {
-    if (batch->values && !parts_end(&batch->parts, batch->moments))
+    if (!batch->values)
+        return;
+    if (!parts_end(&batch->parts, batch->moments))
         add_moments(batch->moments, batch->values, BATCH);
+    else if (!batch->are_whole)
+        moments_widen(batch->moments, batch->parts.min, batch->parts.max);
     batch->values = NULL;
 }
 
@@ -284,7 +290,7 @@ TARGET INLINE void add_short_wholes(struct moments *moments, const union batch *
     exact_sum_add_whole(&moments->squares, high, 32);
 }
 
-/* Adds n values of 64 bits. */
+/* Adds n values of 64 bits, whatever they are. */
 TARGET INLINE void add_long_wholes(struct moments *moments, const union batch *batch, size_t n,
                                    char kind)
 {
@@ -307,6 +313,57 @@ TARGET INLINE void add_long_wholes(struct moments *moments, const union batch *b
     exact_sum_add_whole(&moments->squares, high, 64);
 }
 
+#ifdef SQUARE_BY_FMA
+
+/* Whole numbers of 64 bits that have no more than these are added up as doubles, by which nothing
+ * is lost: they fit the fixed-point numbers of any way. */
+#define WHOLE_BITS 49
+
+/* Adding it makes whole numbers the low bits of a double. */
+#define WHOLE_ROUNDER 0x1.8p52
+#define WHOLE_ROUNDER_BITS ((uint64_t)0x4338 << 48)
+
+/* Makes a batch of values of 64 bits doubles, and adds their range. Whether none has more bits than
+ * WHOLE_BITS; otherwise nothing was added. */
+TARGET INLINE bool make_wholes_doubles(struct batch_moments *moments, const union batch *batch,
+                                       char kind)
+{
+    const uint64_t half = kind == 'i' ? (uint64_t)1 << WHOLE_BITS : 0;
+    int64_t least = INT64_MAX, greatest = INT64_MIN;
+    uint64_t all = 0;
+    for (size_t i = 0; i < BATCH; i++) {
+        const uint64_t bits = batch->bits64[i], moved = bits + WHOLE_ROUNDER_BITS;
+        const int64_t value = (int64_t)bits;
+        double rounded;
+        memcpy(&rounded, &moved, sizeof rounded);
+        moments->doubles[i] = rounded - WHOLE_ROUNDER;
+        all |= bits + half;
+        least = value < least ? value : least;
+        greatest = value > greatest ? value : greatest;
+    }
+    if (all >> (WHOLE_BITS + (kind == 'i')) != 0)
+        return false;
+    moments_widen_whole(moments->moments, least, greatest);
+    return true;
+}
+
+#endif
+
+/* Adds n values of 64 bits, or begins with them: batch_moments_end must follow. */
+TARGET INLINE void batch_moments_add_wholes(struct batch_moments *moments, const union batch *batch,
+                                            size_t n, char kind)
+{
+#ifdef SQUARE_BY_FMA /* without, adding up doubles takes longer than whole numbers */
+    if (n == BATCH && make_wholes_doubles(moments, batch, kind)) {
+        moments->are_whole = true;
+        if (parts_begin(&moments->parts, moments->doubles))
+            moments->values = moments->doubles; /* otherwise all are 0 */
+        return;
+    }
+#endif
+    add_long_wholes(moments->moments, batch, n, kind);
+}
+
 /* --- any values --- */
 
 /* Adds n values, over 0, of so many bytes in this machine's byte order, or begins with them:
@@ -321,9 +378,9 @@ TARGET INLINE void add_value_moments(struct batch_moments *moments, const struct
             moments->doubles[i] = double_at(batch, i, size);
         batch_moments_add(moments, moments->doubles, n);
     } else if (size == 8 && type->kind == 'i') {
-        add_long_wholes(moments->moments, batch, n, 'i');
+        batch_moments_add_wholes(moments, batch, n, 'i');
     } else if (size == 8) {
-        add_long_wholes(moments->moments, batch, n, 'u');
+        batch_moments_add_wholes(moments, batch, n, 'u');
     } else if (type->kind == 'i') {
         add_short_wholes(moments->moments, batch, n, size, 'i');
     } else {

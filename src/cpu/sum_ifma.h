@@ -277,8 +277,8 @@ TARGET INLINE void parts_add_block(struct batch_parts *parts, const double *valu
         count_eight(rows + i, counts);
 }
 
-/* Adds the blocks of a batch, all of which were added, to moments; unless a number is NaN, or has
- * bits below the unit. Whether it did. */
+/* Adds the sums of a batch, all blocks of which were added, to those of moments; unless a number is
+ * NaN, or has bits below the unit. Whether it did. */
 TARGET static bool parts_end(const struct batch_parts *parts, struct moments *moments)
 {
     const uint64_t usual = IFMA_ROUNDER_BITS(IFMA_HIGH) >> (IFMA_HIGH + 2);
@@ -292,7 +292,6 @@ TARGET static bool parts_end(const struct batch_parts *parts, struct moments *mo
         ifma_put_short_together(moments, &parts->sums, parts->bound - IFMA_SINGLE);
     else
         ifma_put_together(moments, &parts->sums, parts->bound - IFMA_HIGH - IFMA_LOW);
-    moments_widen(moments, parts->min, parts->max);
     return true;
 }
 

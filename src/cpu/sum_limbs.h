@@ -245,8 +245,8 @@ TARGET INLINE void parts_add_block(struct batch_parts *parts, const double *valu
                          rows ? rows + i : NULL, counts);
 }
 
-/* Adds the blocks of a batch, all of which were added, to moments; unless a number is NaN, or has
- * bits below the unit. Whether it did. */
+/* Adds the sums of a batch, all blocks of which were added, to those of moments; unless a number is
+ * NaN, or has bits below the unit. Whether it did. */
 TARGET static bool parts_end(const struct batch_parts *parts, struct moments *moments)
 {
     double wrong = 0;
@@ -258,7 +258,6 @@ TARGET static bool parts_end(const struct batch_parts *parts, struct moments *mo
         limbs_put_together(moments, &parts->lanes, parts->exponent, true);
     else
         limbs_put_together(moments, &parts->lanes, parts->exponent, false);
-    moments_widen(moments, parts->min, parts->max);
     return true;
 }
 
