@@ -353,7 +353,7 @@ static void check_carries(void)
             late.digits[i] = sign * (int64_t)late.added * (((int64_t)1 << 33) - 2);
         exact_sum_merge(&early, &late); /* which carries digits */
         for (int i = 0; i < 6; i++) {
-            const whole most = ~((whole)1 << 127);
+            const whole most = ((((whole)1 << 126) - 1) << 1) + 1;
             exact_sum_add_whole(&late, sign * most, 31 + 32 * i);
             exact_sum_add_whole(&early, sign * most, 31 + 32 * i);
             exact_sum_add(&late, sign * DBL_MAX);
