@@ -1,15 +1,18 @@
 /* The moments of a batch of numbers, for any vectors that the compiler finds a use for: a part of
  * count_values.h, which defines BATCH, union batch, TARGET and INLINE.
  *
- * Most batches are added up by sum_limbs.h; others, and parts of a batch, as follows. (x + big) -
- * big is x rounded to a multiple of a power of two, which the greatest number of the batch decides;
- * what is left of x is exact, and is split again. The parts have so few bits that their sums are
- * exact, in any order (Demmel and Nguyen, "Fast reproducible floating-point summation", 2013). The
- * square of a double is its product and the product's error, which is a double, too (Dekker, "A
- * floating-point technique for extending the available precision", 1971). Where numbers of a batch
- * are so far apart that something is left of one after all splits, that is added by itself.
+ * Most batches are added up by sum_limbs.h or sum_ifma.h, while their rows are counted; others, and
+ * parts of a batch, as follows. (x + big) - big is x rounded to a multiple of a power of two, which
+ * the greatest number of the batch decides; what is left of x is exact, and is split again. The
+ * parts have so few bits that their sums are exact, in any order (Demmel and Nguyen, "Fast
+ * reproducible floating-point summation", 2013). The square of a double is its product and the
+ * product's error, which is a double, too (Dekker, "A floating-point technique for extending the
+ * available precision", 1971). Where numbers of a batch are so far apart that something is left of
+ * one after all splits, that is added by itself.
  *
- * The file that this is a part of defines SQUARE_BY_FMA if it has such an instruction. */
+ * The file that this is a part of defines SQUARE_BY_FMA if it has such an instruction, and SUM_BY_IFMA
+ * if its counter has AVX-512 IFMA. Either header defines struct batch_parts, PARTS_BLOCK, and
+ * parts_begin, parts_add_block and parts_end, which are used below. */
 #ifndef GPUHISTO_COUNT_MOMENTS_H
 #define GPUHISTO_COUNT_MOMENTS_H
 
