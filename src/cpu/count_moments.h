@@ -10,9 +10,9 @@
  * available precision", 1971). Where numbers of a batch are so far apart that something is left of
  * one after all splits, that is added by itself.
  *
- * The file that this is a part of defines SQUARE_BY_FMA if it has such an instruction, and SUM_BY_IFMA
- * if its counter has AVX-512 IFMA. Either header defines struct batch_parts, PARTS_BLOCK, and
- * parts_begin, parts_add_block and parts_end, which are used below. */
+ * The file that this is a part of defines SQUARE_BY_FMA if it has such an instruction, and
+ * SUM_BY_IFMA if its counter has AVX-512 IFMA. Either header defines struct batch_parts,
+ * PARTS_BLOCK, and parts_begin, parts_add_block and parts_end, which are used below. */
 #ifndef GPUHISTO_COUNT_MOMENTS_H
 #define GPUHISTO_COUNT_MOMENTS_H
 
