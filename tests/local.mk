@@ -262,7 +262,7 @@ endif
 scripts = \
 	tests/cli/channels.sh tests/cli/compressed.sh tests/cli/counts.sh tests/cli/counts_auto.sh \
 	tests/cli/counts_emulated.sh tests/cli/counts_gpu.sh tests/cli/diff.sh tests/cli/docs.sh tests/cli/each.sh \
-	tests/cli/each_emulated.sh tests/cli/each_gpu.sh tests/cli/faults.sh \
+	tests/cli/each_emulated.sh tests/cli/each_gpu.sh tests/cli/exact_sums.sh tests/cli/faults.sh \
 	tests/cli/faults_emulated.sh tests/cli/fields.sh tests/cli/fields_emulated.sh \
 	tests/cli/fields_gpu.sh tests/cli/foreign.sh tests/cli/formats.sh tests/cli/gpus_emulated.sh tests/cli/gpus_gpu.sh \
 	tests/cli/gzip.sh tests/cli/gzip_emulated.sh tests/cli/large.sh \
@@ -280,7 +280,7 @@ scripts = \
 TESTS = $(unit_tests) $(device_tests) $(emulated_tests) $(scripts)
 EXTRA_DIST += $(scripts) tests/helpers/lib.sh tests/helpers/compressed.sh tests/helpers/emulated.sh \
 	tests/helpers/examples.sh tests/helpers/isolated.sh \
-	tests/helpers/facts_by_numpy.py tests/helpers/interpose.c \
+	tests/helpers/facts_by_fractions.py tests/helpers/facts_by_numpy.py tests/helpers/interpose.c \
 	tests/cli/formats_bytes.csv tests/cli/formats_bytes.json tests/cli/formats_bytes.tsv \
 	tests/cli/formats_letters.json
 

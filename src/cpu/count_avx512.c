@@ -32,7 +32,7 @@ static bool avx512_runs_here(void)
            __builtin_cpu_supports("avx512vbmi") && __builtin_cpu_supports("avx512vbmi2") &&
            __builtin_cpu_supports("avx512bitalg") && __builtin_cpu_supports("gfni") &&
            __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
-           __builtin_cpu_supports("popcnt");
+           __builtin_cpu_supports("avx512ifma") && __builtin_cpu_supports("popcnt");
 }
 
 /* --- eight classes, a bit of every byte each --- */
@@ -307,8 +307,9 @@ AVX512 static void avx512_count_bytes(const unsigned char *data, size_t len, uin
 /* --- values --- */
 
 #define OWN(name) avx512_##name
-#define TARGET __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl")))
+#define TARGET __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx512ifma")))
 #define SQUARE_BY_FMA
+#define SUM_BY_IFMA
 #include "digits_avx512.h"
 #define QUICK_DIGITS avx512_rows_of_digits
 #include "count_values.h"

@@ -1,19 +1,26 @@
 /* The moments of a batch of numbers, for any vectors that the compiler finds a use for: a part of
  * count_values.h, which defines BATCH, union batch, TARGET and INLINE.
  *
- * Most batches are added up by sum_limbs.h; others, and parts of a batch, as follows. (x + big) -
- * big is x rounded to a multiple of a power of two, which the greatest number of the batch decides;
- * what is left of x is exact, and is split again. The parts have so few bits that their sums are
- * exact, in any order (Demmel and Nguyen, "Fast reproducible floating-point summation", 2013). The
- * square of a double is its product and the product's error, which is a double, too (Dekker, "A
- * floating-point technique for extending the available precision", 1971). Where numbers of a batch
- * are so far apart that something is left of one after all splits, that is added by itself.
+ * Most batches are added up by sum_limbs.h or sum_ifma.h, while their rows are counted; others, and
+ * parts of a batch, as follows. (x + big) - big is x rounded to a multiple of a power of two, which
+ * the greatest number of the batch decides; what is left of x is exact, and is split again. The
+ * parts have so few bits that their sums are exact, in any order (Demmel and Nguyen, "Fast
+ * reproducible floating-point summation", 2013). The square of a double is its product and the
+ * product's error, which is a double, too (Dekker, "A floating-point technique for extending the
+ * available precision", 1971). Where numbers of a batch are so far apart that something is left of
+ * one after all splits, that is added by itself.
  *
- * The file that this is a part of defines SQUARE_BY_FMA if it has such an instruction. */
+ * The file that this is a part of defines SQUARE_BY_FMA if it has such an instruction, and
+ * SUM_BY_IFMA if its counter has AVX-512 IFMA. Either header defines struct batch_parts,
+ * PARTS_BLOCK, and parts_begin, parts_add_block and parts_end, which are used below. */
 #ifndef GPUHISTO_COUNT_MOMENTS_H
 #define GPUHISTO_COUNT_MOMENTS_H
 
+#ifdef SUM_BY_IFMA
+#include "sum_ifma.h"
+#else
 #include "sum_limbs.h"
+#endif
 
 #include <float.h>
 #include <math.h>
@@ -176,11 +183,9 @@ TARGET INLINE void sum_squares(struct exact_sum *sum, const double *values, doub
     add_rests(sum, errors);
 }
 
-/* Adds values[0..n), n up to BATCH, without those that are NaN. */
+/* Adds values[0..n), n up to BATCH, without those that are NaN, whatever they are. */
 TARGET static void add_moments(struct moments *moments, const double *values, size_t n)
 {
-    if (n == BATCH && add_limbs(moments, values))
-        return;
     ALIGNED double finite[BATCH];
     memcpy(finite, values, n * sizeof values[0]);
     for (size_t i = n; i < BATCH; i++)
@@ -209,6 +214,62 @@ TARGET static void add_moments(struct moments *moments, const double *values, si
     }
 }
 
+/* --- batches of doubles that are added up while their rows are counted --- */
+
+/* Moments of batches. Counting waits for memory, and adding up for arithmetic: where blocks of both
+ * take turns, a processor that executes instructions out of order does them at the same time. */
+struct batch_moments {
+    struct moments *moments; /* NULL: there are none */
+    const double *values;    /* of a batch that is being added up; NULL: none is */
+    bool are_whole;          /* they were whole numbers, whose range is known already */
+    struct batch_parts parts;
+    ALIGNED double doubles[BATCH]; /* where values are of another type */
+};
+
+static inline void batch_moments_open(struct batch_moments *batch, struct moments *moments)
+{
+    batch->moments = moments;
+    batch->values = NULL;
+}
+
+/* Adds values[0..n), n up to BATCH, without those that are NaN; or begins with it:
+ * batch_moments_end must follow, until when the values must stay. */
+TARGET static void batch_moments_add(struct batch_moments *batch, const double *values, size_t n)
+{
+    batch->are_whole = false;
+    if (n == BATCH && parts_begin(&batch->parts, values))
+        batch->values = values;
+    else
+        add_moments(batch->moments, values, n);
+}
+
+/* Adds the block from i on, if a batch is being added up. */
+TARGET INLINE void batch_moments_block(struct batch_moments *batch, size_t i)
+{
+    if (batch->values)
+        parts_add_block(&batch->parts, batch->values + i, NULL, NULL);
+}
+
+/* Ends a batch, if one is being added up, whose blocks were all added. */
+TARGET INLINE void batch_moments_end(struct batch_moments *batch)
+{
+    if (!batch->values)
+        return;
+    if (!parts_end(&batch->parts, batch->moments))
+        add_moments(batch->moments, batch->values, BATCH);
+    else if (!batch->are_whole)
+        moments_widen(batch->moments, batch->parts.min, batch->parts.max);
+    batch->values = NULL;
+}
+
+/* The same, for a batch of which no block was added. */
+TARGET static void batch_moments_end_all(struct batch_moments *batch)
+{
+    for (size_t i = 0; i < BATCH; i += PARTS_BLOCK)
+        batch_moments_block(batch, i);
+    batch_moments_end(batch);
+}
+
 /* --- whole numbers: size and kind are constants wherever these are used --- */
 
 /* Adds n values of up to 32 bits. */
@@ -232,7 +293,7 @@ TARGET INLINE void add_short_wholes(struct moments *moments, const union batch *
     exact_sum_add_whole(&moments->squares, high, 32);
 }
 
-/* Adds n values of 64 bits. */
+/* Adds n values of 64 bits, whatever they are. */
 TARGET INLINE void add_long_wholes(struct moments *moments, const union batch *batch, size_t n,
                                    char kind)
 {
@@ -255,27 +316,78 @@ TARGET INLINE void add_long_wholes(struct moments *moments, const union batch *b
     exact_sum_add_whole(&moments->squares, high, 64);
 }
 
+#ifdef SQUARE_BY_FMA
+
+/* Whole numbers of 64 bits that have no more than these are added up as doubles, by which nothing
+ * is lost: they fit the fixed-point numbers of any way. */
+#define WHOLE_BITS 49
+
+/* Adding it makes whole numbers the low bits of a double. */
+#define WHOLE_ROUNDER 0x1.8p52
+#define WHOLE_ROUNDER_BITS ((uint64_t)0x4338 << 48)
+
+/* Makes a batch of values of 64 bits doubles, and adds their range. Whether none has more bits than
+ * WHOLE_BITS; otherwise nothing was added. */
+TARGET INLINE bool make_wholes_doubles(struct batch_moments *moments, const union batch *batch,
+                                       char kind)
+{
+    const uint64_t half = kind == 'i' ? (uint64_t)1 << WHOLE_BITS : 0;
+    int64_t least = INT64_MAX, greatest = INT64_MIN;
+    uint64_t all = 0;
+    for (size_t i = 0; i < BATCH; i++) {
+        const uint64_t bits = batch->bits64[i], moved = bits + WHOLE_ROUNDER_BITS;
+        const int64_t value = (int64_t)bits;
+        double rounded;
+        memcpy(&rounded, &moved, sizeof rounded);
+        moments->doubles[i] = rounded - WHOLE_ROUNDER;
+        all |= bits + half;
+        least = value < least ? value : least;
+        greatest = value > greatest ? value : greatest;
+    }
+    if (all >> (WHOLE_BITS + (kind == 'i')) != 0)
+        return false;
+    moments_widen_whole(moments->moments, least, greatest);
+    return true;
+}
+
+#endif
+
+/* Adds n values of 64 bits, or begins with them: batch_moments_end must follow. */
+TARGET INLINE void batch_moments_add_wholes(struct batch_moments *moments, const union batch *batch,
+                                            size_t n, char kind)
+{
+#ifdef SQUARE_BY_FMA /* without, adding up doubles takes longer than whole numbers */
+    if (n == BATCH && make_wholes_doubles(moments, batch, kind)) {
+        moments->are_whole = true;
+        if (parts_begin(&moments->parts, moments->doubles))
+            moments->values = moments->doubles; /* otherwise all are 0 */
+        return;
+    }
+#endif
+    add_long_wholes(moments->moments, batch, n, kind);
+}
+
 /* --- any values --- */
 
-/* Adds n values, over 0, of so many bytes in this machine's byte order. */
-TARGET INLINE void add_value_moments(struct moments *moments, const struct value_type *type,
+/* Adds n values, over 0, of so many bytes in this machine's byte order, or begins with them:
+ * batch_moments_end must follow. */
+TARGET INLINE void add_value_moments(struct batch_moments *moments, const struct value_type *type,
                                      const union batch *batch, size_t n, size_t size)
 {
-    ALIGNED double doubles[BATCH];
     if (type->kind == 'f' && size == 8) {
-        add_moments(moments, batch->doubles, n);
+        batch_moments_add(moments, batch->doubles, n);
     } else if (type->kind == 'f') {
         for (size_t i = 0; i < n; i++)
-            doubles[i] = double_at(batch, i, size);
-        add_moments(moments, doubles, n);
+            moments->doubles[i] = double_at(batch, i, size);
+        batch_moments_add(moments, moments->doubles, n);
     } else if (size == 8 && type->kind == 'i') {
-        add_long_wholes(moments, batch, n, 'i');
+        batch_moments_add_wholes(moments, batch, n, 'i');
     } else if (size == 8) {
-        add_long_wholes(moments, batch, n, 'u');
+        batch_moments_add_wholes(moments, batch, n, 'u');
     } else if (type->kind == 'i') {
-        add_short_wholes(moments, batch, n, size, 'i');
+        add_short_wholes(moments->moments, batch, n, size, 'i');
     } else {
-        add_short_wholes(moments, batch, n, size, 'u');
+        add_short_wholes(moments->moments, batch, n, size, 'u');
     }
 }
 

@@ -85,6 +85,20 @@ TARGET INLINE void widen_3_bytes(const struct value_type *type, const unsigned c
     memset(batch->bits32 + values, 0, (BATCH - values) * sizeof batch->bits32[0]);
 }
 
+/* Counts eight rows. How fast a loop over single ones is depends on where its code happens to lie.
+ */
+TARGET INLINE void count_eight(const uint32_t *rows, uint64_t *counts)
+{
+    counts[rows[0]]++;
+    counts[rows[1]]++;
+    counts[rows[2]]++;
+    counts[rows[3]]++;
+    counts[rows[4]]++;
+    counts[rows[5]]++;
+    counts[rows[6]]++;
+    counts[rows[7]]++;
+}
+
 #include "count_moments.h"
 
 /* --- rows --- */
@@ -288,16 +302,16 @@ TARGET INLINE void rows_of_floats(const struct count_plan *plan, const union bat
         rows_one_by_one(binning, batch, rows, size, 'f');
 }
 
-/* The rows of a batch of values of so many bytes. Those of a narrower type were widened. The first
- * `values` are added to moments, unless that is NULL. */
+/* The rows of a batch of values of so many bytes. Those of a narrower type were widened. Adds the
+ * first `values` to moments, if there are any, or begins with them. */
 TARGET INLINE void rows_of_size(const struct count_plan *plan, union batch *batch, uint32_t *rows,
-                                size_t size, struct moments *moments, size_t values)
+                                size_t size, struct batch_moments *moments, size_t values)
 {
     const struct value_type *type = &plan->histogram->type;
     bool swapped = type->big_endian != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
     if (swapped && type->size == size)
         swap_bytes(batch, size);
-    if (moments)
+    if (moments->moments)
         add_value_moments(moments, type, batch, values, size);
     if (type->kind == 'f')
         rows_of_floats(plan, batch, rows, size);
@@ -307,38 +321,54 @@ TARGET INLINE void rows_of_size(const struct count_plan *plan, union batch *batc
         rows_of_wholes(plan, batch, rows, size, 'u');
 }
 
-/* The rows of the values at data, BATCH at most; zeros stand for those that are missing. Adds them
- * to moments, unless that is NULL. */
+/* The rows of the values at data, BATCH at most; zeros stand for those that are missing. Adds the
+ * values to moments, if there are any, or begins with them: batch_moments_end must follow while
+ * `batch` is there, which becomes the values. */
 TARGET static void find_rows(const struct count_plan *plan, const unsigned char *data,
-                             size_t values, uint32_t *rows, struct moments *moments)
+                             size_t values, union batch *batch, uint32_t *rows,
+                             struct batch_moments *moments)
 {
-    union batch batch;
     size_t size = plan->histogram->type.size;
     if (size == 3) {
-        widen_3_bytes(&plan->histogram->type, data, values, &batch);
+        widen_3_bytes(&plan->histogram->type, data, values, batch);
     } else {
-        memcpy(batch.bytes, data, values * size);
-        memset(batch.bytes + values * size, 0, (BATCH - values) * size);
+        memcpy(batch->bytes, data, values * size);
+        memset(batch->bytes + values * size, 0, (BATCH - values) * size);
     }
     if (size == 2)
-        rows_of_size(plan, &batch, rows, 2, moments, values);
+        rows_of_size(plan, batch, rows, 2, moments, values);
     else if (size <= 4)
-        rows_of_size(plan, &batch, rows, 4, moments, values);
+        rows_of_size(plan, batch, rows, 4, moments, values);
     else
-        rows_of_size(plan, &batch, rows, 8, moments, values);
+        rows_of_size(plan, batch, rows, 8, moments, values);
 }
 
 /* --- counting --- */
 
-static void count_many_bins(const struct count_plan *plan, const unsigned char *data,
-                            size_t batches, struct tally *tally)
+/* Counts a batch, and adds up the one whose moments were begun. */
+TARGET static void count_and_add_up(const uint32_t rows[BATCH], uint64_t *counts,
+                                    struct batch_moments *moments)
+{
+    for (size_t i = 0; i < BATCH; i += PARTS_BLOCK)
+        parts_add_block(&moments->parts, moments->values + i, rows + i, counts);
+    batch_moments_end(moments);
+}
+
+TARGET static void count_many_bins(const struct count_plan *plan, const unsigned char *data,
+                                   size_t batches, struct tally *tally)
 {
     uint64_t *counts = tally->counts;
+    union batch batch;
+    struct batch_moments moments;
     ALIGNED uint32_t rows[BATCH];
+    batch_moments_open(&moments, tally->moments);
     for (; batches; batches--, data += BATCH * plan->histogram->type.size) {
-        find_rows(plan, data, BATCH, rows, tally->moments);
-        for (size_t i = 0; i < BATCH; i++)
-            counts[rows[i]]++;
+        find_rows(plan, data, BATCH, &batch, rows, &moments);
+        if (moments.values)
+            count_and_add_up(rows, counts, &moments);
+        else
+            for (size_t i = 0; i < BATCH; i += 8)
+                count_eight(rows + i, counts);
     }
 }
 
@@ -348,15 +378,21 @@ struct turns {
     uint32_t tables[TURNS][FEW_BINS + 3];
 };
 
-INLINE void count_in_turns(struct turns *turns, const uint32_t rows[BATCH])
+/* Counts a batch, and adds up the one whose moments were begun. */
+TARGET INLINE void count_in_turns(struct turns *turns, const uint32_t rows[BATCH],
+                                  struct batch_moments *moments)
 {
     const uint32_t base = turns->base;
-    for (size_t i = 0; i < BATCH; i += TURNS) {
-        turns->tables[0][rows[i] - base]++;
-        turns->tables[1][rows[i + 1] - base]++;
-        turns->tables[2][rows[i + 2] - base]++;
-        turns->tables[3][rows[i + 3] - base]++;
+    for (size_t block = 0; block < BATCH; block += PARTS_BLOCK) {
+        batch_moments_block(moments, block);
+        for (size_t i = block; i < block + PARTS_BLOCK; i += TURNS) {
+            turns->tables[0][rows[i] - base]++;
+            turns->tables[1][rows[i + 1] - base]++;
+            turns->tables[2][rows[i + 2] - base]++;
+            turns->tables[3][rows[i + 3] - base]++;
+        }
     }
+    batch_moments_end(moments);
 }
 
 /* Adds what was counted to counts, of `bins` entries, and begins anew from another base. */
@@ -369,14 +405,17 @@ static void end_turns(struct turns *turns, uint64_t *counts, size_t bins, uint32
     turns->base = base;
 }
 
-static void count_few_bins(const struct count_plan *plan, const unsigned char *data, size_t batches,
-                           struct tally *tally)
+TARGET static void count_few_bins(const struct count_plan *plan, const unsigned char *data,
+                                  size_t batches, struct tally *tally)
 {
+    union batch batch;
+    struct batch_moments moments;
     ALIGNED uint32_t rows[BATCH];
     struct turns turns = {0};
+    batch_moments_open(&moments, tally->moments);
     for (; batches; batches--, data += BATCH * plan->histogram->type.size) {
-        find_rows(plan, data, BATCH, rows, tally->moments);
-        count_in_turns(&turns, rows);
+        find_rows(plan, data, BATCH, &batch, rows, &moments);
+        count_in_turns(&turns, rows, &moments);
     }
     end_turns(&turns, tally->counts, plan->histogram->bins, 0);
 }
@@ -387,13 +426,16 @@ static void count_channels(const struct count_plan *plan, const unsigned char *d
 {
     const struct histogram *histogram = plan->histogram;
     const size_t channels = histogram->channels, most = BATCH - BATCH % channels;
+    union batch batch;
+    struct batch_moments moments;
     ALIGNED uint32_t rows[BATCH], first[BATCH];
     const uint32_t each = (uint32_t)histogram_rows(histogram);
     for (size_t i = 0; i < most; i++)
         first[i] = (uint32_t)(i % channels) * each;
+    batch_moments_open(&moments, NULL);
     while (values > 0) {
         size_t now = values < most ? values : most;
-        find_rows(plan, data, now, rows, NULL);
+        find_rows(plan, data, now, &batch, rows, &moments);
         for (size_t i = 0; i < now; i++)
             rows[i] += first[i];
         if (paged)
@@ -409,13 +451,30 @@ static void count_channels(const struct count_plan *plan, const unsigned char *d
 static void count_values_in_pages(const struct count_plan *plan, const unsigned char *data,
                                   size_t values, struct tally *tally, struct paged_counts *paged)
 {
+    union batch batch;
+    struct batch_moments moments;
     ALIGNED uint32_t rows[BATCH];
+    batch_moments_open(&moments, tally->moments);
     tally->samples += values;
     for (size_t now; values > 0; values -= now, data += now * plan->histogram->type.size) {
         now = values < BATCH ? values : BATCH;
-        find_rows(plan, data, now, rows, tally->moments);
+        find_rows(plan, data, now, &batch, rows, &moments);
+        batch_moments_end_all(&moments);
         paged_count(paged, rows, now);
     }
+}
+
+/* Counts fewer values than a batch has. */
+static void count_last_values(const struct count_plan *plan, const unsigned char *data,
+                              size_t values, struct tally *tally)
+{
+    union batch batch;
+    struct batch_moments moments;
+    ALIGNED uint32_t rows[BATCH];
+    batch_moments_open(&moments, tally->moments);
+    find_rows(plan, data, values, &batch, rows, &moments);
+    for (size_t i = 0; i < values; i++)
+        tally->counts[rows[i]]++;
 }
 
 static void OWN(count_values)(const struct count_plan *plan, const unsigned char *data, size_t len,
@@ -441,11 +500,8 @@ static void OWN(count_values)(const struct count_plan *plan, const unsigned char
         data += batches * BATCH * size;
         values -= batches * BATCH;
     }
-    ALIGNED uint32_t rows[BATCH];
     if (values)
-        find_rows(plan, data, values, rows, tally->moments);
-    for (size_t i = 0; i < values; i++)
-        tally->counts[rows[i]]++;
+        count_last_values(plan, data, values, tally);
     tally->samples += len / size;
 }
 
@@ -473,26 +529,27 @@ TARGET static uint64_t count_newlines(const unsigned char *text, size_t len)
 }
 
 /* The rows of the next numbers of the text, BATCH at most. How many; *used is set to the bytes.
- * Adds them to moments, unless that is NULL. */
+ * Adds them to moments, if there are any, or begins with them: batch_moments_end must follow while
+ * `batch` is there, which becomes the numbers. */
 TARGET static size_t find_rows_of_numbers(const struct count_plan *plan, const unsigned char *text,
-                                          size_t len, uint32_t *rows, size_t *used,
-                                          struct moments *moments)
+                                          size_t len, union batch *batch, uint32_t *rows,
+                                          size_t *used, struct batch_moments *moments)
 {
-    union batch batch;
     size_t numbers =
         plan->field.kind == FIELD_NONE
-            ? plan->parser->parse(text, len, batch.doubles, BATCH, used)
-            : fields_parse(plan->parser, &plan->field, text, len, batch.doubles, BATCH, used);
-    if (moments && numbers > 0)
-        add_moments(moments, batch.doubles, numbers);
-    memset(batch.doubles + numbers, 0, (BATCH - numbers) * sizeof batch.doubles[0]);
-    rows_of_floats(plan, &batch, rows, sizeof batch.doubles[0]);
+            ? plan->parser->parse(text, len, batch->doubles, BATCH, used)
+            : fields_parse(plan->parser, &plan->field, text, len, batch->doubles, BATCH, used);
+    if (moments->moments && numbers > 0)
+        batch_moments_add(moments, batch->doubles, numbers);
+    memset(batch->doubles + numbers, 0, (BATCH - numbers) * sizeof batch->doubles[0]);
+    rows_of_floats(plan, batch, rows, sizeof batch->doubles[0]);
     return numbers;
 }
 
-/* Counts a batch; in turns if its rows are close together, as they are in most columns. */
+/* Counts a batch; in turns if its rows are close together, as they are in most columns. Adds up the
+ * one whose moments were begun. */
 TARGET static void count_rows(const uint32_t rows[BATCH], struct turns *turns, uint64_t *counts,
-                              size_t bins)
+                              size_t bins, struct batch_moments *moments)
 {
     uint32_t least = rows[0], most = rows[0];
     for (size_t i = 0; i < BATCH; i++) {
@@ -502,22 +559,27 @@ TARGET static void count_rows(const uint32_t rows[BATCH], struct turns *turns, u
     if (most - least >= FEW_BINS) {
         for (size_t i = 0; i < BATCH; i++)
             counts[rows[i]]++;
+        batch_moments_end_all(moments);
         return;
     }
     if (least < turns->base || most - turns->base >= FEW_BINS) {
         uint32_t room = (FEW_BINS - (most - least)) / 2;
         end_turns(turns, counts, bins, least > room ? least - room : 0);
     }
-    count_in_turns(turns, rows);
+    count_in_turns(turns, rows, moments);
 }
 
 static void count_numbers_in_pages(const struct count_plan *plan, const unsigned char *text,
                                    size_t len, struct tally *tally, struct paged_counts *paged)
 {
+    union batch batch;
+    struct batch_moments moments;
     ALIGNED uint32_t rows[BATCH];
     size_t numbers, used;
+    batch_moments_open(&moments, tally->moments);
     do {
-        numbers = find_rows_of_numbers(plan, text, len, rows, &used, tally->moments);
+        numbers = find_rows_of_numbers(plan, text, len, &batch, rows, &used, &moments);
+        batch_moments_end_all(&moments);
         paged_count(paged, rows, numbers);
         tally->samples += numbers;
         text += used;
@@ -529,6 +591,8 @@ static void OWN(count_numbers)(const struct count_plan *plan, const unsigned cha
                                struct tally *tally, struct paged_counts *paged)
 {
     uint64_t *counts = tally->counts;
+    union batch batch;
+    struct batch_moments moments;
     ALIGNED uint32_t rows[BATCH];
     struct turns turns = {0};
     uint64_t sum = 0;
@@ -538,12 +602,13 @@ static void OWN(count_numbers)(const struct count_plan *plan, const unsigned cha
         count_numbers_in_pages(plan, text, len, tally, paged);
         return;
     }
+    batch_moments_open(&moments, tally->moments);
     for (;; text += used, len -= used) {
-        numbers = find_rows_of_numbers(plan, text, len, rows, &used, tally->moments);
+        numbers = find_rows_of_numbers(plan, text, len, &batch, rows, &used, &moments);
         sum += numbers;
         if (numbers < BATCH)
             break;
-        count_rows(rows, &turns, counts, plan->histogram->bins);
+        count_rows(rows, &turns, counts, plan->histogram->bins, &moments);
     }
     for (size_t i = 0; i < numbers; i++)
         counts[rows[i]]++;

@@ -1,11 +1,12 @@
 /* Exact sums of a batch of numbers that are not too far apart, and of their squares: a part of
  * count_moments.h.
  *
- * A number is cut into three limbs, whole numbers of at most 24 bits and a sign: x is (a * 2^50 +
- * b * 2^25 + c) times a power of two, which the greatest number of the batch decides. Products of
- * two limbs have 48 bits, so a double adds up 32 of them without rounding; and the square of x is
- * a * a, 2 * a * b and so on. These sums are added up in two parts, and at last put together as
- * whole numbers. */
+ * A number is cut into three limbs, whole numbers of at most 22 bits and a sign: x is (a * 2^46 + b
+ * * 2^23 + c) times a power of two, which the greatest number of the batch decides. Products of two
+ * limbs have 44 bits, so a double adds up 512 of them without rounding, and a vector of doubles a
+ * whole batch; and the square of x is a * a, 2 * a * b and so on. Limbs of 24 bits hold numbers
+ * that are farther apart. A double adds up 32 of their products; these sums are then added up in
+ * two parts. At last, sums are put together as whole numbers. */
 #ifndef GPUHISTO_SUM_LIMBS_H
 #define GPUHISTO_SUM_LIMBS_H
 
@@ -22,12 +23,19 @@
 #define LIMB_LANES 2
 #endif
 
-/* Numbers of a lane whose products a double adds up. */
+/* Numbers of a lane whose products a double adds up if limbs are long. */
 #define LIMB_ADDENDS 32
 
-#define LIMB_STEP 25      /* bits from limb to limb */
-#define LIMBS_ABOVE 73    /* bits of the greatest number above the unit of c */
-#define LIMBS_SPAN 0x1p21 /* times the least number: then the unit is in no number's bits */
+/* Numbers that are added at a time, while rows of others are counted. */
+#define PARTS_BLOCK (4 * LIMB_LANES * LIMB_ADDENDS)
+
+/* Bits from limb to limb, bits of the greatest number above the unit of c, and how many times the
+ * least number it may be if the unit is to be in no number's bits. Limbs are either short or long.
+ */
+#define LIMB_STEP(is_long) ((is_long) ? 25 : 23)
+#define LIMBS_ABOVE(is_long) (3 * LIMB_STEP(is_long) - 2)
+#define LIMBS_SPAN(is_long) ((is_long) ? 0x1p21 : 0x1p15)
+
 #define LIMBS_MAX 0x1p480 /* beyond, and below the next, powers of two would be infinite or 0 */
 #define LIMBS_LEAST 0x1p-480
 
@@ -37,14 +45,15 @@
 /* What is added up: limbs, and products of two of them. */
 enum limb_sum { SUM_A, SUM_B, SUM_C, SUM_AA, SUM_AB, SUM_AC, SUM_BB, SUM_BC, SUM_CC, LIMB_SUMS };
 
-/* The unit of each, as a power of two; that of c is 1. */
-#define LIMB_UNITS                                                                                 \
+/* How many steps the unit of each is above 1. */
+#define LIMB_STEPS_OF_SUMS                                                                         \
     {                                                                                              \
-        [SUM_A] = 0x1p50, [SUM_B] = 0x1p25, [SUM_C] = 1, [SUM_AA] = 0x1p100, [SUM_AB] = 0x1p75,    \
-        [SUM_AC] = 0x1p50, [SUM_BB] = 0x1p50, [SUM_BC] = 0x1p25, [SUM_CC] = 1                      \
+        [SUM_A] = 2, [SUM_B] = 1, [SUM_C] = 0, [SUM_AA] = 4, [SUM_AB] = 3, [SUM_AC] = 2,           \
+        [SUM_BB] = 2, [SUM_BC] = 1, [SUM_CC] = 0                                                   \
     }
 
-/* Sums of up to 53 bits are added up as multiples of 2^27 units, and what is left. */
+/* Sums of long limbs of up to 53 bits are added up as multiples of 2^27 units, and what is left.
+ * Those of short ones are all in `low`. */
 struct limb_lanes {
     double high[LIMB_SUMS][LIMB_LANES], low[LIMB_SUMS][LIMB_LANES];
     double wrong[LIMB_LANES]; /* not 0: a number has bits below the unit, or is none */
@@ -60,14 +69,42 @@ TARGET INLINE double exact_fma(double x, double y, double z)
 #endif
 }
 
-/* Adds LIMB_LANES * LIMB_ADDENDS numbers, each times scale. */
-TARGET INLINE void limbs_add_up(struct limb_lanes *lanes, const double *values, double scale,
-                                bool check)
+/* 2^exponent, for exponents of normal doubles. */
+TARGET INLINE double power_of_two(int exponent)
 {
-    static const double units[LIMB_SUMS] = LIMB_UNITS;
-    const double rounder_a = LIMB_ROUNDER(2 * LIMB_STEP), rounder_b = LIMB_ROUNDER(LIMB_STEP);
-    double sums[LIMB_SUMS][LIMB_LANES] = {{0}};
-    for (size_t i = 0; i < LIMB_LANES * LIMB_ADDENDS; i += LIMB_LANES)
+    const uint64_t bits = (uint64_t)(exponent + 1023) << 52;
+    double power;
+    memcpy(&power, &bits, sizeof power);
+    return power;
+}
+
+/* Adds the sums of a block of long limbs. */
+TARGET INLINE void limbs_fold(struct limb_lanes *lanes, double sums[LIMB_SUMS][LIMB_LANES])
+{
+    static const unsigned steps[LIMB_SUMS] = LIMB_STEPS_OF_SUMS;
+    for (size_t sum = 0; sum < LIMB_SUMS; sum++) {
+        const double rounder = LIMB_ROUNDER(27) * power_of_two((int)(LIMB_STEP(true) * steps[sum]));
+        for (size_t j = 0; j < LIMB_LANES; j++) {
+            const double part = (sums[sum][j] + rounder) - rounder;
+            lanes->high[sum][j] += part;
+            lanes->low[sum][j] += sums[sum][j] - part;
+        }
+    }
+}
+
+/* Adds n numbers, each times scale, and counts as many rows, unless `rows` is NULL.
+ * Whether it is, whether limbs are long, and whether to look for bits below the unit, are
+ * constants. */
+TARGET INLINE void limbs_add_up(struct limb_lanes *lanes, const double *values, size_t n,
+                                double scale, bool is_long, bool check, const uint32_t *rows,
+                                uint64_t *counts)
+{
+    const double rounder_a = LIMB_ROUNDER(2 * LIMB_STEP(is_long));
+    const double rounder_b = LIMB_ROUNDER(LIMB_STEP(is_long)), rounder_c = LIMB_ROUNDER(0);
+    double sums[LIMB_SUMS][LIMB_LANES] = {{0}}, wrong[LIMB_LANES] = {0};
+    for (size_t i = 0; i < n; i += LIMB_LANES) {
+        for (size_t j = 0; rows && j < LIMB_LANES; j++)
+            counts[rows[i + j]]++;
         for (size_t j = 0; j < LIMB_LANES; j++) {
             const double x = values[i + j];
             const double a = exact_fma(x, scale, rounder_a) - rounder_a;
@@ -83,74 +120,45 @@ TARGET INLINE void limbs_add_up(struct limb_lanes *lanes, const double *values, 
             sums[SUM_BC][j] = exact_fma(b, c, sums[SUM_BC][j]);
             sums[SUM_CC][j] = exact_fma(c, c, sums[SUM_CC][j]);
             if (check)
-                lanes->wrong[j] =
-                    (c + LIMB_ROUNDER(0)) - LIMB_ROUNDER(0) == c ? lanes->wrong[j] : 1;
+                wrong[j] += fabs(c - ((c + rounder_c) - rounder_c));
         }
-    for (size_t sum = 0; sum < LIMB_SUMS; sum++)
-        for (size_t j = 0; j < LIMB_LANES; j++) {
-            const double rounder = LIMB_ROUNDER(27) * units[sum];
-            const double part = (sums[sum][j] + rounder) - rounder;
-            lanes->high[sum][j] += part;
-            lanes->low[sum][j] += sums[sum][j] - part;
-        }
+    }
+    if (is_long)
+        limbs_fold(lanes, sums);
+    for (size_t sum = 0; !is_long && sum < LIMB_SUMS; sum++)
+        for (size_t j = 0; j < LIMB_LANES; j++)
+            lanes->low[sum][j] += sums[sum][j];
+    for (size_t j = 0; check && j < LIMB_LANES; j++)
+        lanes->wrong[j] += wrong[j];
 }
 
 /* The sum of all lanes, in units, of which it has less than 2^60. */
-TARGET INLINE whole limbs_total(const struct limb_lanes *lanes, enum limb_sum sum)
+TARGET INLINE whole limbs_total(const struct limb_lanes *lanes, enum limb_sum sum, bool is_long)
 {
-    static const double units[LIMB_SUMS] = LIMB_UNITS;
-    double high = 0, low = 0;
-    for (size_t j = 0; j < LIMB_LANES; j++) {
-        high += lanes->high[sum][j];
-        low += lanes->low[sum][j];
-    }
-    return (whole)(int64_t)(high / units[sum]) + (whole)(int64_t)(low / units[sum]);
+    static const unsigned steps[LIMB_SUMS] = LIMB_STEPS_OF_SUMS;
+    const double scale = power_of_two(-(int)(LIMB_STEP(is_long) * steps[sum]));
+    int64_t total = 0;
+    for (size_t j = 0; j < LIMB_LANES; j++)
+        total += (int64_t)(lanes->low[sum][j] * scale);
+    for (size_t j = 0; is_long && j < LIMB_LANES; j++)
+        total += (int64_t)(lanes->high[sum][j] * scale);
+    return total;
 }
 
 /* Adds the sums of lanes whose unit is 2^exponent. */
 TARGET INLINE void limbs_put_together(struct moments *moments, const struct limb_lanes *lanes,
-                                      int exponent)
+                                      int exponent, bool is_long)
 {
-    const whole step = (whole)1 << LIMB_STEP;
+    const whole step = (whole)1 << LIMB_STEP(is_long);
     whole of[LIMB_SUMS];
     for (enum limb_sum sum = 0; sum < LIMB_SUMS; sum++)
-        of[sum] = limbs_total(lanes, sum);
+        of[sum] = limbs_total(lanes, sum, is_long);
     exact_sum_add_whole(&moments->sum, (of[SUM_A] * step + of[SUM_B]) * step + of[SUM_C], exponent);
     exact_sum_add_whole(&moments->squares, of[SUM_AA] * step + 2 * of[SUM_AB],
-                        2 * exponent + 3 * LIMB_STEP);
+                        2 * exponent + 3 * LIMB_STEP(is_long));
     exact_sum_add_whole(&moments->squares,
                         ((2 * of[SUM_AC] + of[SUM_BB]) * step + 2 * of[SUM_BC]) * step + of[SUM_CC],
                         2 * exponent);
-}
-
-/* 2^exponent, for exponents of normal doubles. */
-TARGET INLINE double power_of_two(int exponent)
-{
-    const uint64_t bits = (uint64_t)(exponent + 1023) << 52;
-    double power;
-    memcpy(&power, &bits, sizeof power);
-    return power;
-}
-
-/* Adds up a batch whose greatest magnitude is `most`, unless some number is none, or is not in so
- * few bits. That is looked for if `check`; otherwise it is known that no magnitude is less than
- * most / LIMBS_SPAN, and only NaN is looked for. Whether it was added. */
-TARGET INLINE bool limbs_of_batch(struct moments *moments, const double *values, double most,
-                                  bool check)
-{
-    struct limb_lanes lanes = {{{0}}, {{0}}, {0}};
-    uint64_t bits;
-    double wrong = 0;
-    memcpy(&bits, &most, sizeof bits);
-    const int exponent = (int)(bits >> 52) - 1023 - LIMBS_ABOVE;
-    for (size_t i = 0; i < BATCH; i += LIMB_LANES * LIMB_ADDENDS)
-        limbs_add_up(&lanes, values + i, power_of_two(-exponent), check);
-    for (size_t j = 0; j < LIMB_LANES; j++)
-        wrong += check ? lanes.wrong[j] : lanes.low[SUM_A][j] * 0;
-    if (wrong != 0)
-        return false; /* also if it is NaN */
-    limbs_put_together(moments, &lanes, exponent);
-    return true;
 }
 
 /* The least and the greatest of each lane. */
@@ -193,17 +201,63 @@ TARGET INLINE void limbs_take_range(const double *values, double *least, double 
     }
 }
 
-/* Adds a whole batch to moments if its numbers are not too far apart. Whether it did. */
-TARGET static bool add_limbs(struct moments *moments, const double *values)
-{
+/* A batch that is being added up, a block at a time. */
+struct batch_parts {
+    struct limb_lanes lanes;
+    bool is_long, check; /* as limbs_add_up has them; without `check`, only NaN is looked for */
+    int exponent;        /* of the unit */
     double min, max;
-    limbs_take_range(values, &min, &max);
-    const double most = max > -min ? max : -min;
-    if (!(most >= LIMBS_LEAST && most < LIMBS_MAX) ||
-        !(min > 0 && max < min * LIMBS_SPAN ? limbs_of_batch(moments, values, most, false)
-                                            : limbs_of_batch(moments, values, most, true)))
+};
+
+/* Begins with a batch, unless its numbers are too large or too small, or the first is NaN. */
+TARGET static bool parts_begin(struct batch_parts *parts, const double *values)
+{
+    uint64_t bits;
+    limbs_take_range(values, &parts->min, &parts->max);
+    const double min = parts->min, max = parts->max, most = max > -min ? max : -min;
+    if (!(most >= LIMBS_LEAST && most < LIMBS_MAX))
         return false;
-    moments_widen(moments, min, max);
+    memcpy(&bits, &most, sizeof bits);
+    parts->is_long = !(min > 0 && max < min * LIMBS_SPAN(false));
+    parts->check = !(min > 0 && max < min * LIMBS_SPAN(true));
+    parts->exponent = (int)(bits >> 52) - 1023 - LIMBS_ABOVE(parts->is_long);
+    memset(&parts->lanes, 0, sizeof parts->lanes);
+    return true;
+}
+
+/* Adds a block of a batch, PARTS_BLOCK numbers, and counts as many rows, unless `rows`, a constant
+ * then, is NULL. */
+TARGET INLINE void parts_add_block(struct batch_parts *parts, const double *values,
+                                   const uint32_t *rows, uint64_t *counts)
+{
+    const double scale = power_of_two(-parts->exponent);
+    const size_t part = LIMB_LANES * LIMB_ADDENDS;
+    if (!parts->is_long) {
+        limbs_add_up(&parts->lanes, values, PARTS_BLOCK, scale, false, false, rows, counts);
+        return;
+    }
+    for (size_t i = 0; i < PARTS_BLOCK; i += part)
+        if (parts->check)
+            limbs_add_up(&parts->lanes, values + i, part, scale, true, true, rows ? rows + i : NULL,
+                         counts);
+        else
+            limbs_add_up(&parts->lanes, values + i, part, scale, true, false,
+                         rows ? rows + i : NULL, counts);
+}
+
+/* Adds the sums of a batch, all blocks of which were added, to those of moments; unless a number is
+ * NaN, or has bits below the unit. Whether it did. */
+TARGET static bool parts_end(const struct batch_parts *parts, struct moments *moments)
+{
+    double wrong = 0;
+    for (size_t j = 0; j < LIMB_LANES; j++)
+        wrong += parts->check ? parts->lanes.wrong[j] : parts->lanes.low[SUM_A][j] * 0;
+    if (wrong != 0)
+        return false; /* also if it is NaN */
+    if (parts->is_long)
+        limbs_put_together(moments, &parts->lanes, parts->exponent, true);
+    else
+        limbs_put_together(moments, &parts->lanes, parts->exponent, false);
     return true;
 }
 

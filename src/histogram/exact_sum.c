@@ -21,14 +21,16 @@ static void carry_digits(struct exact_sum *sum)
     sum->added = 0;
 }
 
-/* Adds magnitude * 2^exponent, or subtracts it. */
-static void add_magnitude(struct exact_sum *sum, wide magnitude, int exponent, bool negative)
+/* Adds magnitude * 2^exponent, or subtracts it. The magnitude has at most so many digits; as many
+ * are added whether they are 0 or not, since a branch would be mispredicted. */
+static inline void add_magnitude(struct exact_sum *sum, wide magnitude, int magnitude_digits,
+                                 int exponent, bool negative)
 {
     unsigned offset = (unsigned)(exponent - EXACT_LOWEST), shift = offset % DIGIT_BITS;
     int64_t *digit = sum->digits + offset / DIGIT_BITS, sign = negative ? -1 : 1;
     if (++sum->added == ADDED_MAX)
         carry_digits(sum);
-    for (; magnitude != 0; magnitude >>= DIGIT_BITS, digit++) {
+    for (int i = 0; i < magnitude_digits; i++, magnitude >>= DIGIT_BITS, digit++) {
         uint64_t part = (uint64_t)(uint32_t)magnitude << shift;
         digit[0] += sign * (int64_t)(uint32_t)part;
         digit[1] += sign * (int64_t)(part >> DIGIT_BITS);
@@ -50,20 +52,20 @@ void exact_sum_add(struct exact_sum *sum, double value)
 {
     int exponent;
     uint64_t mantissa = mantissa_of(value, &exponent);
-    add_magnitude(sum, mantissa, exponent, signbit(value));
+    add_magnitude(sum, mantissa, 2, exponent, signbit(value));
 }
 
 void exact_sum_add_square(struct exact_sum *sum, double value)
 {
     int exponent;
     uint64_t mantissa = mantissa_of(value, &exponent);
-    add_magnitude(sum, (wide)mantissa * mantissa, 2 * exponent, false);
+    add_magnitude(sum, (wide)mantissa * mantissa, 4, 2 * exponent, false);
 }
 
 void exact_sum_add_whole(struct exact_sum *sum, whole value, int exponent)
 {
     wide magnitude = value < 0 ? -(wide)value : (wide)value;
-    add_magnitude(sum, magnitude, exponent, value < 0);
+    add_magnitude(sum, magnitude, 4, exponent, value < 0);
 }
 
 void exact_sum_merge(struct exact_sum *into, const struct exact_sum *from)

@@ -100,12 +100,33 @@ enum kind {
     KIND_CANCEL,
     KIND_LATE,
     KIND_TINY,
+    KIND_SPAN,
+    KIND_LIMIT,
     KINDS
 };
 
 static double random_unit(void)
 {
     return (double)(random_word() >> 11) * 0x1p-53;
+}
+
+/* The largest limbs there are, in places where ways to add up change: what is nearest below a power
+ * of two; half way between two units of a limb, for limbs of 22 to 25 bits; and few bits. */
+static double random_limit(unsigned spread)
+{
+    const double below_one = 1 - 0x1p-53, unit = ldexp(1, -(int)(22 + spread % 4));
+    switch (random_below(5)) {
+    case 0:
+        return 1 - unit / 2;
+    case 1:
+        return 0.5 + unit / 2;
+    case 2:
+        return 1 - 0x1p-50 * (1 + random_below(3));
+    case 3:
+        return spread % 8 < 4 ? 0.5 : ldexp(below_one, -(int)random_below(spread));
+    default:
+        return below_one;
+    }
 }
 
 static double random_number(enum kind kind, unsigned spread)
@@ -127,6 +148,10 @@ static double random_number(enum kind kind, unsigned spread)
         return sign * ldexp(1 + random_unit(), (int)random_below(60));
     case KIND_LATE:
         return 1.7e18 + 256.0 * random_below(1000000);
+    case KIND_SPAN: /* as far apart as a way to add up takes them: all bits, and below more */
+        return random_below(4) ? ldexp(1 + 0x1p-52, (int)(13 + spread % 12)) : 2 - 0x1p-52;
+    case KIND_LIMIT:
+        return (spread % 2 ? sign : 1) * random_limit(spread);
     case KIND_TINY:
         return sign * 0x1p-1074 * random_below(1000000);
     default:
@@ -141,7 +166,7 @@ static void make_numbers(enum kind kind, double *values, size_t count)
 {
     static const int scales[] = {0, 0, 0, 300, 479 - 73, 480 - 73, -480 - 73, -481 - 73};
     const int scale = kind == KIND_FULL ? scales[random_below(8)] : 0;
-    const bool same = kind == KIND_FULL && random_below(2);
+    const bool same = (kind == KIND_FULL || kind == KIND_LIMIT) && random_below(2);
     unsigned spread = 10 + random_below(60);
     for (size_t i = 0; i < count; i++)
         values[i] = same && i > 0 ? values[0] : ldexp(random_number(kind, spread), scale);
@@ -275,6 +300,71 @@ static void check_wholes(const struct counter *counter, const char *name)
     binning_free(&histogram.binning);
 }
 
+/* --- values of 64 bits, around what doubles hold --- */
+
+static void check_long_wholes(const struct counter *counter, const char *name)
+{
+    const struct value_type *type = value_type_find(name);
+    static int64_t data[VALUES_MAX];
+    static struct exact_sum squares;
+    const size_t count = 1 + random_below(VALUES_MAX);
+    const unsigned shift = random_below(3) ? 10 + random_below(8) : 1 + random_below(60);
+    const bool zeros = random_below(8) == 0;
+    struct histogram histogram;
+    struct binning binning;
+    struct tally tally;
+    whole sum = 0, least = 0, greatest = 0;
+    memset(&squares, 0, sizeof squares);
+    for (size_t i = 0; i < count; i++) {
+        const int64_t magnitude = zeros ? 0 : (int64_t)(random_word() >> shift);
+        data[i] = type->kind == 'i' && random_below(2) ? -magnitude : magnitude;
+        sum += data[i];
+        exact_sum_add_whole(&squares, (whole)data[i] * data[i], 0);
+        least = i == 0 || data[i] < least ? data[i] : least;
+        greatest = i == 0 || data[i] > greatest ? data[i] : greatest;
+    }
+    if (binning_equal_whole(&binning, 0, 100, 10) != BINNING_OK)
+        abort();
+    histogram_values(&histogram, type, &binning);
+    histogram.has_moments = true;
+    count_in_parts(counter, &histogram, (const unsigned char *)data, count * sizeof data[0],
+                   &tally);
+    const struct moments *moments = tally.moments;
+    check(moments->least == least && moments->greatest == greatest, counter->name, name, count, 0);
+    check(moments->min == 0 && moments->max == 0, counter->name, "a range of doubles", count, 0);
+    check(moments_sum(moments) == (double)sum, counter->name, name, count, moments_sum(moments));
+    check(is_same_sum(&squares, &moments->squares), counter->name, name, count,
+          moments_deviation(moments, count));
+    tally_close(&tally);
+    binning_free(&histogram.binning);
+}
+
+/* --- carries --- */
+
+/* Digits that are as large as they get before they are carried, just before that is due. */
+static void check_carries(void)
+{
+    static struct exact_sum late, early;
+    for (int sign = -1; sign <= 1; sign += 2) {
+        memset(&late, 0, sizeof late);
+        memset(&early, 0, sizeof early);
+        late.added = ((uint32_t)1 << 29) - 3;
+        for (int i = 0; i < EXACT_DIGITS - 8; i++)
+            late.digits[i] = sign * (int64_t)late.added * (((int64_t)1 << 33) - 2);
+        exact_sum_merge(&early, &late); /* which carries digits */
+        for (int i = 0; i < 6; i++) {
+            const whole most = ((((whole)1 << 126) - 1) << 1) + 1;
+            exact_sum_add_whole(&late, sign * most, 31 + 32 * i);
+            exact_sum_add_whole(&early, sign * most, 31 + 32 * i);
+            exact_sum_add(&late, sign * DBL_MAX);
+            exact_sum_add(&early, sign * DBL_MAX);
+            exact_sum_add_square(&late, DBL_MAX);
+            exact_sum_add_square(&early, DBL_MAX);
+        }
+        check(is_same_sum(&late, &early), "all", "a sum of which digits are carried", 6, sign);
+    }
+}
+
 static void check_infinities(const struct counter *counter)
 {
     static const double both[] = {1, HUGE_VAL, 2, -HUGE_VAL}, one[] = {-HUGE_VAL, 5, 7};
@@ -298,6 +388,7 @@ int main(void)
     static const char *const types[] = {"u8", "i8", "u16", "i16", "u32", "i32", "u64", "i64"};
     static const size_t counts[] = {1, 2, 7, 1023, 1024, 1025, 2048};
     static double values[VALUES_MAX];
+    check_carries();
     unsigned rounds = scale_is_small_or_slow() ? 6 : 60;
     for (const struct counter *const *counter = counters; *counter; counter++) {
         if (!(*counter)->runs_here())
@@ -310,6 +401,8 @@ int main(void)
             }
             for (size_t type = 0; type < sizeof types / sizeof types[0]; type++)
                 check_wholes(*counter, types[type]);
+            check_long_wholes(*counter, "i64");
+            check_long_wholes(*counter, "u64");
             check_infinities(*counter);
         }
     }
