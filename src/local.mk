@@ -57,7 +57,7 @@ cpu_sources = \
 	src/cpu/number_parser.c src/cpu/number_parser.h src/cpu/number_avx2.c \
 	src/cpu/number_avx512.c src/cpu/number_portable.c \
 	src/cpu/paged_counts.c src/cpu/paged_counts.h src/cpu/pair_sums.h src/cpu/sum_ifma.h \
-	src/cpu/sum_limbs.h
+	src/cpu/scaled_batch.h src/cpu/sum_limbs.h
 
 gpuhisto_sources = src/run_share.c src/run_share.h \
 	src/cli/diag.c src/cli/diag.h \

@@ -16,6 +16,8 @@
 #ifndef GPUHISTO_COUNT_MOMENTS_H
 #define GPUHISTO_COUNT_MOMENTS_H
 
+#include "scaled_batch.h"
+
 #ifdef SUM_BY_IFMA
 #include "sum_ifma.h"
 #else

@@ -183,12 +183,6 @@ TARGET INLINE void ifma_put_short_together(struct moments *moments, const struct
     exact_sum_add_whole(&moments->squares, ifma_unbiased(aa, a, c, a, c), 2 * exponent);
 }
 
-/* 2^exponent, for exponents of normal doubles. */
-TARGET INLINE __m512d ifma_power_of_two(int exponent)
-{
-    return _mm512_castsi512_pd(_mm512_set1_epi64((long long)(exponent + 1023) << 52));
-}
-
 /* The least and the greatest of each lane. */
 struct ifma_range {
     __m512d min, max;
@@ -234,11 +228,19 @@ struct batch_parts {
 TARGET INLINE bool ifma_are_short(const double *values, int bound)
 {
     struct ifma_sums sums = {0};
-    ifma_add_eight_short(&sums, _mm512_loadu_pd(values), ifma_power_of_two(IFMA_SINGLE - bound));
+    ifma_add_eight_short(&sums, _mm512_loadu_pd(values),
+                         _mm512_set1_pd(power_of_two(IFMA_SINGLE - bound)));
     return _mm512_test_epi64_mask(sums.below, sums.below) == 0;
 }
 
-/* Begins with a batch, unless its numbers are too large or too small, or the first is NaN. */
+/* Bits of the greatest number above the unit of the first limb: its scale is 2^(these - bound). */
+static inline int ifma_bits_above(const struct batch_parts *parts)
+{
+    return parts->way == IFMA_SHORT ? IFMA_SINGLE : IFMA_HIGH;
+}
+
+/* Begins with a batch, unless its numbers are too large or too small, or the first is NaN, or what
+ * is lost of one might not be noticed. */
 TARGET static bool parts_begin(struct batch_parts *parts, const double *values)
 {
     uint64_t bits;
@@ -252,7 +254,8 @@ TARGET static bool parts_begin(struct batch_parts *parts, const double *values)
                  : parts->min > 0 && parts->max < parts->min * IFMA_SPAN ? IFMA_ALL_FIT
                                                                          : IFMA_CHECKED;
     memset(&parts->sums, 0, sizeof parts->sums);
-    return true;
+    return parts->way == IFMA_ALL_FIT ||
+           !batch_may_vanish(values, parts->bound - ifma_bits_above(parts));
 }
 
 /* Adds a block of a batch, PARTS_BLOCK numbers, and counts as many rows, unless `rows`, a constant
@@ -261,8 +264,7 @@ TARGET INLINE void parts_add_block(struct batch_parts *parts, const double *valu
                                    const uint32_t *rows, uint64_t *counts)
 {
     struct ifma_sums sums = parts->sums; /* in registers */
-    const __m512d scale =
-        ifma_power_of_two((parts->way == IFMA_SHORT ? IFMA_SINGLE : IFMA_HIGH) - parts->bound);
+    const __m512d scale = _mm512_set1_pd(power_of_two(ifma_bits_above(parts) - parts->bound));
     if (parts->way == IFMA_ALL_FIT)
         for (size_t i = 0; i < PARTS_BLOCK; i += IFMA_LANES)
             ifma_add_eight(&sums, _mm512_loadu_pd(values + i), scale, false);

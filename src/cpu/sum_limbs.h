@@ -69,15 +69,6 @@ TARGET INLINE double exact_fma(double x, double y, double z)
 #endif
 }
 
-/* 2^exponent, for exponents of normal doubles. */
-TARGET INLINE double power_of_two(int exponent)
-{
-    const uint64_t bits = (uint64_t)(exponent + 1023) << 52;
-    double power;
-    memcpy(&power, &bits, sizeof power);
-    return power;
-}
-
 /* Adds the sums of a block of long limbs. */
 TARGET INLINE void limbs_fold(struct limb_lanes *lanes, double sums[LIMB_SUMS][LIMB_LANES])
 {
@@ -209,7 +200,8 @@ struct batch_parts {
     double min, max;
 };
 
-/* Begins with a batch, unless its numbers are too large or too small, or the first is NaN. */
+/* Begins with a batch, unless its numbers are too large or too small, or the first is NaN, or what
+ * is lost of one might not be noticed. */
 TARGET static bool parts_begin(struct batch_parts *parts, const double *values)
 {
     uint64_t bits;
@@ -222,7 +214,7 @@ TARGET static bool parts_begin(struct batch_parts *parts, const double *values)
     parts->check = !(min > 0 && max < min * LIMBS_SPAN(true));
     parts->exponent = (int)(bits >> 52) - 1023 - LIMBS_ABOVE(parts->is_long);
     memset(&parts->lanes, 0, sizeof parts->lanes);
-    return true;
+    return !parts->check || !batch_may_vanish(values, parts->exponent);
 }
 
 /* Adds a block of a batch, PARTS_BLOCK numbers, and counts as many rows, unless `rows`, a constant

@@ -28,6 +28,13 @@ def cancelling(count):
     return half + [-value for value in half] + [1e-300]
 
 
+def vanishing(mantissa, high, low):
+    """Numbers that cancel each other, and tiny ones that would be 0 if they were scaled as those
+    are."""
+    large, tiny = math.ldexp(mantissa, high), math.ldexp(mantissa, low)
+    return ([large, -large] * (BATCH // 2 - 1) + [tiny] * 2) * 4
+
+
 DATA = {
     "uniform": [unit() for _ in range(5 * BATCH + 7)],
     "lognormal": [source.lognormvariate(0, 1) for _ in range(5 * BATCH)],
@@ -42,6 +49,10 @@ DATA = {
     "largest": [LARGEST / (1 << 20)] * (2 * BATCH) + [-LARGEST / (1 << 20)] * (2 * BATCH) + [3.5],
     "below a power of two": [math.nextafter(1, 0) if sys.version_info >= (3, 9) else 1 - 2**-53]
                             * (2 * BATCH),
+    "vanishing": vanishing(1, 470, -1000),
+    "vanishing, two limbs": vanishing(1 + 2**-52, 479, -700),
+    "vanishing below 2^100": vanishing(1, 99, -1074),
+    "vanishing below 2^60": vanishing(1 + 2**-52, 59, -1060) + vanishing(1.5, 30, -1074),
     "one far away": [1 + unit() for _ in range(BATCH - 1)] + [2.0**-60 * (1 + unit())],
 }
 
