@@ -56,14 +56,7 @@ static void fill_pair(unsigned char *data, size_t len, size_t piece, enum looks 
 /* One pair over and over, in pieces of all the lengths that are treated apart. */
 static void check_pairs(const struct counter *counter, unsigned char *room)
 {
-    static const char pairs[][3] = {"ab",
-                                    "aa",
-                                    "\xff\xff",
-                                    "\x80"
-                                    "a",
-                                    "a\x80",
-                                    "\x7f\x7f",
-                                    "zz"};
+    static const char pairs[][3] = {"ab", "aa", "\xff\xff", "\200a", "a\x80", "\x7f\x7f", "zz"};
     static const size_t lengths[] = {0,
                                      1,
                                      511,
