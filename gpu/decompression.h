@@ -93,7 +93,8 @@ struct decompression {
     struct content_source source;    /* of what is hashed */
     bool verifies;                   /* content checksums, */
     struct content_check *check;     /* by this; without it frames that have one are left */
-    uint64_t (*memory_left)(void);   /* as in struct gpu_options */
+    uint64_t (*memory_left)(void);   /* as in struct gpu_options, */
+    unsigned sharers;                /* likewise */
     bool is_open, is_large;          /* for FILEs of any size */
     struct device_decoding decoding; /* no batches: the device decompresses nothing */
     uint64_t host_memory;            /* bytes that were taken, pinned if possible */

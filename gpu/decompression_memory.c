@@ -98,18 +98,20 @@ static size_t batches_size(const struct decompression *decompression)
            part_size(decompression);
 }
 
-/* Chooses the size of inputs. Half of the memory that is left may be taken at most, as it is
- * touched at once, and pinned: what it is used for can be done without. Whether there is enough. */
+/* Chooses the size of inputs. Half of the memory that is left may be taken at most, by all engines
+ * that share it, as it is touched at once, and pinned: what it is used for can be done without.
+ * Whether there is enough. */
 static bool fit_host_memory(struct decompression *decompression)
 {
     const uint64_t left = decompression->memory_left ? decompression->memory_left() : UINT64_MAX;
+    const uint64_t most = left / 2 / (decompression->sharers > 0 ? decompression->sharers : 1);
     const size_t batches =
         batches_size(decompression) +
         (decompression->verifies ? CONTENT_PARTS_MOST * part_size(decompression) : 0);
     size_t size = decompression->is_large ? INPUT_LARGE : INPUT_SMALL;
     while (size > decompression->decoding.capacity.in)
         size /= 2;
-    while (size >= INPUT_LEAST && DEVICE_INPUTS * size + batches > left / 2)
+    while (size >= INPUT_LEAST && DEVICE_INPUTS * size + batches > most)
         size /= 2;
     decompression->input_size = size;
     return size >= INPUT_LEAST;

@@ -89,12 +89,22 @@ static int gpu_look_up_to_proof(struct gpu_engine *gpu, struct slot **last)
 
 /* --- what a snapshot stands for --- */
 
+/* What arrived after the slot before this one in flight; NULL: this one is the oldest. */
+static const uint64_t *gpu_words_before(const struct gpu_engine *gpu, const struct slot *slot)
+{
+    const uint64_t *words = NULL;
+    for (const struct slot *other = gpu->slots.oldest; other != slot; other = other->next)
+        words = other->snapshot;
+    return words;
+}
+
 /* Gets the content of a batch in which there is an invalid sample to be reported. 1: it is there,
  * or there is none; 0: not yet; -1: lost. */
 static int gpu_fetch_invalid(struct gpu_engine *gpu, struct slot *slot)
 {
     bool moved = false;
-    if (!gpu->engine.lines || !snapshots_may_show_invalid(&gpu->snapshots, slot->snapshot))
+    if (!gpu->engine.lines ||
+        !snapshots_may_show_invalid(&gpu->snapshots, gpu_words_before(gpu, slot), slot->snapshot))
         return 1;
     if (!gpu->decompression.fetch.is_active)
         gpu->progress = clock_now(); /* its count has just arrived */

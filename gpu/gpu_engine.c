@@ -292,7 +292,8 @@ struct engine *gpu_engine_open(const struct histogram *histogram, const struct g
                                                 .source = gpu_content_source(gpu),
                                                 .near = &gpu->near,
                                                 .verifies = !options->no_check,
-                                                .memory_left = options->memory_left};
+                                                .memory_left = options->memory_left,
+                                                .sharers = options->sharers};
     if (options->decodes)
         gpu_prepare_decoding(gpu);
     return &gpu->engine;

@@ -23,8 +23,10 @@ struct gpu_options {
     bool no_check;              /* content checksums of what it decompresses need not be verified */
     bool decodes; /* takes the memory for decompressing as it is opened, not with the first FILE */
     /* Bytes of host memory that the process may still take, when it is called; half of that may be
-     * taken for decompressing. NULL: any amount. */
+     * taken for decompressing, by as many engines together as are opened side by side. NULL: any
+     * amount. */
     uint64_t (*memory_left)(void);
+    unsigned sharers; /* these engines; 0 is 1 */
     const char *root; /* of the file system, as for locality_find; NULL: the machine's */
     /* Counts what a lost device did not, so that submit and finish never fail. It must have a chunk
      * free for a thread that is inside this engine. NULL: a lost device is an error. It always is

@@ -255,6 +255,7 @@ struct engine *gpu_group_open(const struct histogram *histogram, const struct gp
         openings[i] = (struct gpu_opening){.histogram = histogram, .options = *options};
         openings[i].options.ordinal = gpus->gpu[i].ordinal;
         openings[i].options.visible = &gpus->gpu[i];
+        openings[i].options.sharers = gpus->count;
     }
     group_open_members(openings, gpus->count);
     int rc = group_take(group, openings, why);

@@ -77,14 +77,15 @@ static int gpu_look_decompression(struct gpu_engine *gpu)
     return gpu->recovery.lost ? -1 : arrived;
 }
 
-/* Sees through what has arrived, in whatever order. */
+/* Sees through what has arrived. Counts come first: one that arrived long ago and was not looked at
+ * must not make a batch late that has only just been sent. */
 static void gpu_reap_all(struct gpu_engine *gpu)
 {
     bool more = true;
     while (more && !gpu->recovery.lost) {
-        more = gpu_look_decompression(gpu) == 1;
+        more = gpu_reap(gpu) == 1;
         if (!gpu->recovery.lost)
-            more |= gpu_reap(gpu) == 1;
+            more |= gpu_look_decompression(gpu) == 1;
     }
 }
 

@@ -135,13 +135,12 @@ void snapshots_report(const struct snapshots *snapshots, const struct chunk *chu
     lines_add(lines, chunk, now.newlines - old.newlines, now.invalid > old.invalid);
 }
 
-bool snapshots_may_show_invalid(const struct snapshots *snapshots, const uint64_t *snapshot)
+bool snapshots_may_show_invalid(const struct snapshots *snapshots, const uint64_t *before,
+                                const uint64_t *words)
 {
-    const struct histogram *histogram = snapshots->histogram;
-    if (!snapshot || !histogram->mode->is_text)
-        return histogram->mode->is_text;
-    size_t invalid = ROW_INVALID(&histogram->binning);
-    return snapshot[invalid] > snapshots->good.counts[invalid];
+    if (!words || !snapshots->histogram->mode->is_text)
+        return snapshots->histogram->mode->is_text;
+    return text_counts_of(snapshots, words).invalid > text_counts_of(snapshots, before).invalid;
 }
 
 void snapshots_move(struct snapshots *snapshots, struct file_tallies *files)

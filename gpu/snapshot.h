@@ -74,9 +74,10 @@ void snapshots_report(const struct snapshots *snapshots, const struct chunk *chu
 void snapshots_keep(struct snapshots *snapshots, uint64_t **words, const struct tally *seen,
                     size_t file, struct file_tallies *files);
 
-/* Whether the bytes of a chunk of text must be looked at when its snapshot is kept: it may not be
- * believed yet, or be NULL. */
-bool snapshots_may_show_invalid(const struct snapshots *snapshots, const uint64_t *snapshot);
+/* Whether the bytes of a chunk of text must be looked at when it is reported; `before` and `words`
+ * as for snapshots_grow, which may not be believed yet. */
+bool snapshots_may_show_invalid(const struct snapshots *snapshots, const uint64_t *before,
+                                const uint64_t *words);
 
 /* Moves what was counted, but not moved yet, to the FILE of the last chunk. */
 void snapshots_move(struct snapshots *snapshots, struct file_tallies *files);

@@ -8,15 +8,18 @@
 #include "gpu/snapshot.h"
 #include "gpu/strategy.h"
 #include "src/cpu/cpu_engine.h"
+#include "src/input/codec.h"
 #include "tests/device/emulated_device.h"
 #include "tests/helpers/samples.h"
 #include "tests/helpers/scale.h"
+#include "tests/helpers/zstd_frames.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #define DATA_SIZE 65000
 #define DEADLINE_MS 50
@@ -325,6 +328,61 @@ static void stop(struct schedule schedule)
 #define BUFFERS_THAT_SHARE 8
 #define BUFFERS_THAT_SHARE_MORE 12
 
+/* Has the device decompress a frame of text, in a chunk of compressed bytes that it gave. */
+static void count_frame(struct engine *gpu, struct chunk *chunk, const unsigned char *from,
+                        size_t len)
+{
+    const struct frame_settings settings = {.level = 3};
+    struct undecoded_next next;
+    struct undecoded_rest rest;
+    chunk->len = frame_compress(chunk->data, chunk->cap, &settings, from, len);
+    chunk->origin.end = ENDS_FILE;
+    gpu->ops->undecoded->submit(gpu, chunk, 0, &next);
+    gpu->ops->undecoded->settle(gpu, &rest);
+}
+
+/* A device that was left alone for longer than the deadline, with a snapshot that was asked for
+ * while a chunk of compressed bytes was waiting to be filled, is not lost when that is submitted.
+ */
+static void leave_alone(const struct histogram *histogram)
+{
+    static uint64_t counts[COUNTS_MAX];
+    struct schedule schedule = {
+        .histogram = *histogram, .chunk_size = 100, .len = 200, .buffers = BUFFERS_THAT_SHARE};
+    const struct gpu_options options = {.strategy = strategy_find("numbers"),
+                                        .chunk_size = schedule.chunk_size,
+                                        .buffers = schedule.buffers,
+                                        .deadline_ms = STOPPED_DEADLINE_MS};
+    struct tally tally = tally_in(counts, histogram);
+    struct reason why;
+    schedules++;
+    emulated_device_plan((struct fault_plan){.fault = FAULT_NONE, .seed = 1});
+    struct engine *gpu = gpu_engine_open(histogram, &options, &why);
+    if (!gpu) {
+        complain(&schedule, "not opened");
+        return;
+    }
+    struct chunk *chunks[] = {engine_acquire(gpu, true), engine_acquire(gpu, true)};
+    for (size_t i = 0; i < 2; i++) { /* of which the second has no snapshot of all counts */
+        memcpy(chunks[i]->data, text + 100 * i, 100);
+        chunks[i]->len = 100;
+        engine_submit(chunks[i]);
+    }
+    nanosleep(&(struct timespec){.tv_nsec = 500000000}, NULL);
+    struct chunk *frame = gpu->ops->undecoded->begin(
+        gpu, CODING_ZSTD, &(struct undecoded_start){.memlimit = 1 << 27});
+    engine_peek(gpu, &tally); /* asks for one */
+    nanosleep(&(struct timespec){.tv_sec = STOPPED_DEADLINE_MS / 1000 + 1}, NULL);
+    if (frame) /* under ThreadSanitizer few emulated devices decompress */
+        count_frame(gpu, frame, text, DATA_SIZE);
+    tally = tally_in(counts, histogram);
+    if (engine_finish(gpu, &tally) != 0 || engine_loss(gpu))
+        complain(&schedule, "lost, because it was left alone");
+    else if (tally.samples != (200 + atomic_load(&gpu->undecoded_bytes)) / TOKEN)
+        complain(&schedule, "wrong counts after it was left alone");
+    engine_close(gpu);
+}
+
 /* Nothing fails: lengths around the chunk's, chunk sizes from one byte on, 1 to 4 buffers and more.
  */
 static void healthy(struct histogram histogram)
@@ -413,6 +471,7 @@ int main(void)
         if (buffers == 2)
             stop(schedule);
     }
+    leave_alone(&numbers);
     break_everywhere(bytes);
     break_everywhere(many);
     break_everywhere(numbers);
