@@ -41,4 +41,21 @@ for chunk in 1K 4K 16K; do
     agree "few bins, $chunk" -n --edges=10,20,30 odd
 done
 
+# Of two GPUs one is lost, and the chunks that had no snapshot of their own are counted again.
+ENGINE="--device=gpu:0,1 --chunk-size=4K"
+"$GPUHISTO" --device=cpu -n both >expected 2>told
+lost=0
+at=8
+while [ "$at" -le 120 ]; do
+    GPUHISTO_DEVICES=2 GPUHISTO_FAULT=error:$at
+    export GPUHISTO_DEVICES GPUHISTO_FAULT
+    run --buffers=16 -n both
+    unset GPUHISTO_DEVICES GPUHISTO_FAULT
+    same "lost at call $at" expected out
+    check "lost at call $at: message" grep -qFx "$(cat told)" err
+    if grep -q "emulated failure" err; then lost=$((lost + 1)); fi
+    at=$((at + 8))
+done
+check "GPUs were lost" [ "$lost" -gt 5 ]
+
 summary
