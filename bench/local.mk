@@ -1,8 +1,9 @@
 # --- the benchmarks: `make bench` builds them, `make bench-stream` measures the whole program,
 # `make bench-fields` fields of a log and of CSV, beside awk, DuckDB and polars ---
 
-EXTRA_PROGRAMS = bench/cpu bench/numbers bench/pairs bench/produce bench/read_only bench/zstd_only
+EXTRA_PROGRAMS = bench/cpu bench/hash bench/numbers bench/pairs bench/produce bench/read_only bench/zstd_only
 bench_cpu_LDADD = libgpuhisto.a libhistogram.a bench/libdata.a -ldl
+bench_hash_LDADD = libgpuhisto.a libhistogram.a -ldl
 bench_numbers_SOURCES = bench/numbers.c tests/helpers/naive_number.c tests/helpers/naive_number.h
 bench_numbers_LDADD = libgpuhisto.a libhistogram.a bench/libdata.a
 bench_produce_LDADD = bench/libdata.a

@@ -1,11 +1,8 @@
 #include "content_check.h"
 #include "content_run.h"
+#include "pinned.h"
 
 #include <stdlib.h>
-
-#ifdef HAVE_XXHASH
-
-#include "pinned.h"
 
 /* A core hashes 8 to 15 GB/s, so this many keep up with the device. */
 #define CHECK_THREADS 4
@@ -282,49 +279,3 @@ void content_check_close(struct content_check *check, bool is_lost)
     pthread_mutex_destroy(&check->lock);
     free(check);
 }
-
-#else
-
-struct content_check *content_check_open(struct device *device, const struct content_source *source,
-                                         size_t part)
-{
-    (void)device, (void)source, (void)part;
-    return NULL;
-}
-
-void content_check_begin(struct content_check *check, struct content_job *job)
-{
-    (void)check, (void)job;
-}
-
-enum content_verdict content_check_verdict(struct content_check *check,
-                                           const struct content_job *job)
-{
-    (void)check, (void)job;
-    return CONTENT_CORRUPT;
-}
-
-bool content_check_is_done(struct content_check *check, const struct content_job *job)
-{
-    (void)check, (void)job;
-    return true;
-}
-
-double content_check_seconds(struct content_check *check)
-{
-    (void)check;
-    return 0;
-}
-
-uint64_t content_check_memory(struct content_check *check)
-{
-    (void)check;
-    return 0;
-}
-
-void content_check_close(struct content_check *check, bool is_lost)
-{
-    (void)check, (void)is_lost;
-}
-
-#endif

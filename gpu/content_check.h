@@ -52,7 +52,7 @@ struct content_job {
 #define CONTENT_PARTS_MOST (DEVICE_READS - CONTENT_FIRST_READ)
 
 /* Opens one, with a first thread; `part` bytes are copied at a time. NULL: memory or threads are
- * short, or this was built without xxHash. */
+ * short. */
 struct content_check *content_check_open(struct device *device, const struct content_source *source,
                                          size_t part);
 

@@ -1,7 +1,4 @@
 #include "content_run.h"
-
-#ifdef HAVE_XXHASH
-
 #include "src/base/clock.h"
 
 /* Between looks at a copy that has not arrived. */
@@ -31,7 +28,7 @@ static void take_link(struct content_run *run)
     pthread_mutex_lock(&links->lock);
     while (link->number != number)
         pthread_cond_wait(&links->left, &links->lock);
-    run->state = link->state;
+    run->hash = link->hash;
     pthread_mutex_unlock(&links->lock);
 }
 
@@ -41,7 +38,7 @@ static void leave_link(struct content_run *run)
     const uint64_t number = run->job->number + 1;
     struct content_link *link = &links->link[number % CONTENT_LINKS];
     pthread_mutex_lock(&links->lock);
-    link->state = run->state;
+    link->hash = run->hash;
     link->number = number;
     pthread_cond_broadcast(&links->left);
     pthread_mutex_unlock(&links->lock);
@@ -50,7 +47,7 @@ static void leave_link(struct content_run *run)
 static void begin_frame(struct content_run *run)
 {
     if (run->job->plan->frame[run->frame].begins)
-        XXH64_reset(&run->state, 0);
+        xxh64_begin(&run->hash);
     else
         take_link(run);
     run->is_in_frame = true;
@@ -62,7 +59,7 @@ static void end_frame(struct content_run *run)
     const struct zstd_frame_end *end = &run->job->plan->frame_end[run->frame];
     if (!frame->ends)
         leave_link(run);
-    else if (end->checksum != (uint32_t)XXH64_digest(&run->state))
+    else if (end->checksum != (uint32_t)xxh64_value(&run->hash))
         run->verdict =
             content_graver(run->verdict, frame->begins ? CONTENT_CORRUPT : CONTENT_WRONG);
     run->frame++;
@@ -78,8 +75,7 @@ static void hash_part(struct content_run *run, const unsigned char *data, size_t
         const uint32_t left = run->job->frame_ends[run->frame] - run->at;
         const size_t some = left < len ? left : len;
         const struct timespec begin = clock_now();
-        if (some > 0)
-            XXH64_update(&run->state, data, some);
+        xxh64_add(&run->hash, data, some);
         run->seconds += clock_seconds_since(&begin);
         run->at += (uint32_t)some;
         data += some;
@@ -138,5 +134,3 @@ void content_run_hash(struct content_run *run, const struct content_source *sour
     if (goes_on)
         leave_link(run); /* whoever waits for it finds out the same */
 }
-
-#endif

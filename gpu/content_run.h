@@ -3,13 +3,9 @@
 #define GPUHISTO_CONTENT_RUN_H
 
 #include "content_check.h"
-
-#ifdef HAVE_XXHASH
+#include "src/hash/xxh64.h"
 
 #include <pthread.h>
-
-#define XXH_INLINE_ALL
-#include <xxhash.h>
 
 /* Parts that a thread has under way: the copies of three hide how long one takes to be seen. */
 #define CONTENT_PARTS 4
@@ -26,7 +22,7 @@ struct content_parts {
 
 /* The state of a frame between two batches. */
 struct content_link {
-    XXH64_state_t state;
+    struct xxh64 hash;
     uint64_t number; /* of the batch that it goes on in, from 1, once it is there */
 };
 
@@ -45,7 +41,7 @@ struct content_run {
     uint32_t at; /* bytes of the batch's content before what comes next */
     bool is_in_frame;
     enum content_verdict verdict;
-    XXH64_state_t state;
+    struct xxh64 hash;
     double seconds; /* spent hashing */
 };
 
@@ -63,7 +59,5 @@ void content_links_close(struct content_links *links);
  * before if the first frame has begun there. */
 void content_run_hash(struct content_run *run, const struct content_source *source,
                       const struct content_parts *parts);
-
-#endif
 
 #endif

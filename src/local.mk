@@ -70,6 +70,8 @@ gpuhisto_sources = src/run_share.c src/run_share.h \
 	src/cli/progress.c src/cli/progress.h \
 	$(cpu_sources) \
 	src/engine/chunk.h src/engine/engine.h \
+	src/hash/xxh64.c src/hash/xxh64.h src/hash/xxh64_step.h \
+	src/hash/xxh64_avx2.c src/hash/xxh64_avx512.c \
 	src/engine/lines.c src/engine/lines.h \
 	src/engine/records.c src/engine/records.h \
 	src/input/admission.c \

@@ -1,7 +1,6 @@
 /* How input is read: --decompress, --memlimit, --no-check, --skip, --length, --part. */
 #include "option.h"
 #include "parse.h"
-#include "src/input/fingerprint.h"
 #include "src/report/format.h"
 #include "src/report/share_record.h"
 
@@ -87,10 +86,6 @@ int option_part(struct draft *draft, const char *value, struct reason *why)
     struct share_choice *choice = &draft->options->part;
     const char *of;
     choice->part = parse_part(value, &of);
-    if (!fingerprint_supported) {
-        reason_of_option(why, "--part", value, "built without xxHash, which fingerprints FILEs");
-        return OPTIONS_WRONG;
-    }
     if (choice->part > 0 && parse_digits(of, SHARES_MAX, &choice->of) && choice->part <= choice->of)
         return 0;
     reason_of_option(why, "--part", value,

@@ -1,22 +1,16 @@
 #include "fingerprint.h"
-
-#ifdef HAVE_XXHASH
+#include "src/hash/xxh64.h"
 
 #include <errno.h>
 #include <string.h>
 #include <unistd.h>
 
-#define XXH_INLINE_ALL
-#include <xxhash.h>
-
-const bool fingerprint_supported = true;
-
-static void hash_size(XXH64_state_t *state, uint64_t size)
+static void hash_size(struct xxh64 *hash, uint64_t size)
 {
     unsigned char bytes[8];
     for (size_t i = 0; i < sizeof bytes; i++)
         bytes[i] = (unsigned char)(size >> 8 * i);
-    XXH64_update(state, bytes, sizeof bytes);
+    xxh64_add(hash, bytes, sizeof bytes);
 }
 
 /* Reads len bytes from `offset` on. 0; 1: there are fewer; or -1 with errno. */
@@ -37,47 +31,25 @@ int fingerprint_file(int fd, uint64_t size, uint64_t *fingerprint)
 {
     size_t len = size < FINGERPRINT_END ? (size_t)size : FINGERPRINT_END;
     unsigned char data[FINGERPRINT_END];
-    XXH64_state_t state;
-    XXH64_reset(&state, 0);
-    hash_size(&state, size);
+    struct xxh64 hash;
+    xxh64_begin(&hash);
+    hash_size(&hash, size);
     int rc = read_all(fd, data, len, 0);
-    XXH64_update(&state, data, rc == 0 ? len : 0);
+    xxh64_add(&hash, data, rc == 0 ? len : 0);
     if (rc == 0 && size > len) /* otherwise the last bytes are the first ones */
         rc = read_all(fd, data, len, size - len);
-    XXH64_update(&state, data, rc == 0 ? len : 0);
-    *fingerprint = XXH64_digest(&state);
+    xxh64_add(&hash, data, rc == 0 ? len : 0);
+    *fingerprint = xxh64_value(&hash);
     return rc;
 }
 
 uint64_t fingerprint_list(char *const *names, const uint64_t *sizes, size_t count)
 {
-    XXH64_state_t state;
-    XXH64_reset(&state, 0);
+    struct xxh64 hash;
+    xxh64_begin(&hash);
     for (size_t i = 0; i < count; i++) {
-        XXH64_update(&state, names[i], strlen(names[i]) + 1);
-        hash_size(&state, sizes[i]);
+        xxh64_add(&hash, names[i], strlen(names[i]) + 1);
+        hash_size(&hash, sizes[i]);
     }
-    return XXH64_digest(&state);
+    return xxh64_value(&hash);
 }
-
-#else
-
-#include <errno.h>
-
-const bool fingerprint_supported = false;
-
-int fingerprint_file(int fd, uint64_t size, uint64_t *fingerprint)
-{
-    (void)fd, (void)size;
-    *fingerprint = 0;
-    errno = ENOSYS;
-    return -1;
-}
-
-uint64_t fingerprint_list(char *const *names, const uint64_t *sizes, size_t count)
-{
-    (void)names, (void)sizes, (void)count;
-    return 0;
-}
-
-#endif

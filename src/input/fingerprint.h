@@ -2,15 +2,11 @@
 #ifndef GPUHISTO_FINGERPRINT_H
 #define GPUHISTO_FINGERPRINT_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 /* Bytes at the beginning and at the end of a FILE that its fingerprint takes in. */
 #define FINGERPRINT_END ((size_t)64 << 10)
-
-/* Whether this build can make any. */
-extern const bool fingerprint_supported;
 
 /* Sets *fingerprint to that of an open FILE of so many bytes: of the size, eight bytes with the
  * least first, and of its first and last FINGERPRINT_END bytes, or of all of them, twice. 0; 1: it

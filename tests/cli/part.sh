@@ -6,12 +6,6 @@
 watch_over 900
 ENGINE=$ANY_MODE # many modes: none is counted by every kernel
 
-printf x >x
-run --part=1/1 x
-if grep -q 'built without xxHash' err; then
-    refuses "a build without xxHash" 2 "--part=1/1: "
-    skip "built without xxHash"
-fi
 case $ENGINE in *--device=gpu*) numbers="1 2 7 19" ;; *) numbers="1 2 3 5 8 13 64" ;; esac
 [ "$SCALE" = small ] && every=$numbers || every=$(seq 1 64)
 

@@ -1,0 +1,140 @@
+/* hash [--rounds=N] [SIZE_MIB]...: XXH64 in every way that runs here, on one core, over memory of
+ * so many MiB (1, 32 and 1024), next to libxxhash, if it is installed, and to a loop that only
+ * reads. All take turns; medians are printed, in GB/s, and how many times as fast as libxxhash. */
+#include "src/hash/xxh64.h"
+
+#include <dlfcn.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define ROUNDS_MAX 101
+#define CONTENDERS_MAX 8
+#define BYTES ((size_t)1 << 30) /* hashed in a round */
+
+typedef uint64_t library_function(const void *data, size_t len, uint64_t seed);
+typedef uint64_t vector __attribute__((vector_size(64)));
+
+struct contender {
+    const char *name;
+    const struct xxh64_stripes *way; /* NULL: the library, or only reading */
+    library_function *function;
+    double rates[ROUNDS_MAX];
+};
+
+static double now(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
+}
+
+#if defined __x86_64__
+__attribute__((target_clones("avx512f", "avx2", "default")))
+#endif
+static uint64_t
+only_read(const unsigned char *data, size_t len)
+{
+    vector sums[4] = {0};
+    uint64_t sum = 0;
+    for (size_t i = 0; i + sizeof sums <= len; i += sizeof sums)
+        for (size_t j = 0; j < 4; j++) {
+            vector words;
+            memcpy(&words, data + i + j * sizeof words, sizeof words);
+            sums[j] += words;
+        }
+    for (int j = 0; j < 4; j++)
+        for (int k = 0; k < 8; k++)
+            sum += sums[j][k];
+    return sum;
+}
+
+static uint64_t run(const struct contender *contender, const unsigned char *data, size_t len)
+{
+    struct xxh64 hash;
+    if (contender->function)
+        return contender->function(data, len, 0);
+    if (!contender->way)
+        return only_read(data, len);
+    xxh64_begin_by(&hash, contender->way);
+    xxh64_add(&hash, data, len);
+    return xxh64_value(&hash);
+}
+
+static int by_rate(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static double median(struct contender *contender, int rounds)
+{
+    qsort(contender->rates, (size_t)rounds, sizeof *contender->rates, by_rate);
+    return contender->rates[rounds / 2];
+}
+
+static unsigned find_contenders(struct contender *contenders)
+{
+    unsigned count = 0;
+    for (const struct xxh64_stripes *const *way = xxh64_ways; *way; way++)
+        if ((*way)->runs_here())
+            contenders[count++] = (struct contender){.name = (*way)->name, .way = *way};
+    void *handle = dlopen("libxxhash.so.0", RTLD_NOW), *symbol;
+    if (handle && (symbol = dlsym(handle, "XXH64"))) {
+        contenders[count].name = "libxxhash";
+        memcpy(&contenders[count++].function, &symbol, sizeof symbol);
+    } else {
+        fprintf(stderr, "hash: no libxxhash\n");
+    }
+    contenders[count++].name = "only reading";
+    return count;
+}
+
+static void measure(struct contender *contenders, unsigned count, size_t size, int rounds)
+{
+    unsigned char *data = malloc(size);
+    double library = 0;
+    if (!data)
+        exit(1);
+    for (size_t i = 0; i < size; i++)
+        data[i] = (unsigned char)(i * 7 + (i >> 9));
+    for (int round = 0; round < rounds; round++)
+        for (unsigned i = 0; i < count; i++) {
+            const double begin = now();
+            uint64_t value = 0;
+            for (size_t done = 0; done < BYTES; done += size)
+                value ^= run(&contenders[i], data, size);
+            __asm__ volatile("" : : "r"(value));
+            contenders[i].rates[round] = (double)(BYTES > size ? BYTES : size) / (now() - begin);
+        }
+    for (unsigned i = 0; i < count; i++)
+        if (contenders[i].function)
+            library = median(&contenders[i], rounds);
+    for (unsigned i = 0; i < count; i++) {
+        const double rate = median(&contenders[i], rounds);
+        printf("%6zu MiB  %-12s %6.1f GB/s", size >> 20, contenders[i].name, rate / 1e9);
+        printf(library > 0 ? "  %5.2f\n" : "\n", rate / library);
+    }
+    free(data);
+}
+
+int main(int argc, char **argv)
+{
+    static struct contender contenders[CONTENDERS_MAX];
+    static const struct option options[] = {{"rounds", required_argument, NULL, 'r'}, {0}};
+    static const char *const sizes[] = {"1", "32", "1024"};
+    int rounds = 7, option;
+    while ((option = getopt_long(argc, argv, "", options, NULL)) != -1)
+        if (option != 'r' || (rounds = atoi(optarg)) < 1 || rounds > ROUNDS_MAX) {
+            fprintf(stderr, "usage: hash [--rounds=N] [SIZE_MIB]...\n");
+            return 2;
+        }
+    const unsigned count = find_contenders(contenders);
+    const int given = argc - optind;
+    for (int i = 0; i < (given > 0 ? given : 3); i++)
+        measure(contenders, count,
+                strtoull(given > 0 ? argv[optind + i] : sizes[i], NULL, 10) << 20, rounds);
+    return 0;
+}
