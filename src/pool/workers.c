@@ -90,14 +90,9 @@ void workers_limit(struct workers *workers)
     pthread_mutex_unlock(&workers->lock);
 }
 
-/* Starts as many workers as the input is worth. */
-static void workers_start_more(struct workers *workers, enum flow flow)
+/* Starts workers until there are so many. */
+static void workers_start(struct workers *workers, unsigned wanted)
 {
-    if (atomic_load(&workers->started) < atomic_load(&workers->handover->threads))
-        workers_limit(workers);
-    unsigned wanted = atomic_load(&workers->handover->threads);
-    if (flow == FLOW_PIPE && wanted > 1)
-        wanted = workers_for_pipe(workers);
     if (atomic_load(&workers->started) >= wanted || atomic_load(&workers->exhausted))
         return;
     pthread_mutex_lock(&workers->lock);
@@ -113,6 +108,29 @@ static void workers_start_more(struct workers *workers, enum flow flow)
     if (workers->started > before)
         handover_restart_rate(workers->handover, atomic_load(&workers->bytes));
     pthread_mutex_unlock(&workers->lock);
+}
+
+/* Starts as many workers as the input is worth. */
+static void workers_start_more(struct workers *workers, enum flow flow)
+{
+    if (atomic_load(&workers->started) < atomic_load(&workers->handover->threads))
+        workers_limit(workers);
+    unsigned wanted = atomic_load(&workers->handover->threads);
+    if (flow == FLOW_PIPE && wanted > 1)
+        wanted = workers_for_pipe(workers);
+    workers_start(workers, wanted);
+}
+
+/* Starts a worker for each GPU: one that feeds a GPU compressed bytes stays with it for the whole
+ * FILE, and hands out nothing that would call for help. */
+static void workers_start_for_gpus(struct workers *workers, const struct engine *gpus)
+{
+    const unsigned count = gpu_group_count(gpus);
+    if (atomic_load(&workers->started) >= count)
+        return;
+    workers_limit(workers);
+    const unsigned most = atomic_load(&workers->handover->threads);
+    workers_start(workers, count < most ? count : most);
 }
 
 int workers_begin(struct workers *workers, struct reason *why)
@@ -181,8 +199,10 @@ static struct engine *worker_undecoder(void *arg, const struct undecoded_offer *
 {
     struct worker *worker = arg;
     struct engine *engine = handover_undecoder(worker->workers->handover, offer);
-    if (engine) /* threads that it starts run where it does */
+    if (engine) { /* threads that it starts run where it does */
         worker_move(worker, NULL, FLOW_DECODED);
+        workers_start_for_gpus(worker->workers, handover_gpu(worker->workers->handover));
+    }
     return engine;
 }
 

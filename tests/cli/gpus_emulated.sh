@@ -49,6 +49,15 @@ cat text | "$GPUHISTO" --device=gpu:0,2 --chunk-size=1K -l >out
 "$GPUHISTO" --device=cpu -l text >expected
 same "a pipe" expected out
 
+# FILEs that GPUs decompress: each GPU has a worker, if so many are allowed.
+"$GPUHISTO" --device=cpu -n numbers.zst numbers.zst numbers.zst numbers.zst >expected
+for allowed in 1 2 3 4; do
+    run_as "$GPUHISTO" --device=gpu:0,1,2 --threads=$allowed --timing -n numbers.zst numbers.zst numbers.zst numbers.zst
+    tells "FILEs decompressed by three GPUs, $allowed threads"
+    [ $allowed -lt 3 ] && workers=$allowed || workers=3
+    says "FILEs decompressed by three GPUs, $allowed threads: workers" "cpu: 0 bytes, workers: $workers"
+done
+
 # Several workers, each with a compressed FILE: a GPU has one at a time.
 data text 5000000 >plain
 data text 200000 | "$HELPERS/make_zstd" -f 50000 >a.zst
