@@ -8,6 +8,7 @@ extern "C" {
 }
 
 #include <cstdlib>
+#include <unistd.h>
 
 static bool succeeded(cudaError_t code, const char *doing, struct reason *why)
 {
@@ -139,6 +140,11 @@ static void explain_driver(struct reason *why)
                    "CUDA %d.%d",
                    version / 1000, version % 1000 / 10, CUDART_VERSION / 1000,
                    CUDART_VERSION % 1000 / 10);
+}
+
+bool device_may_be_there(void)
+{
+    return access("/dev/nvidiactl", F_OK) == 0 || access("/dev/dxg", F_OK) == 0; // as WSL has it
 }
 
 int device_count_all(struct reason *why)

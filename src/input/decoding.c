@@ -64,8 +64,11 @@ int decoding_read(struct reader *reader, const struct source_sink *sink, struct 
         return -1;
     if (reader->decoding.undecoder)
         return undecoded_read(reader);
-    if (reader->decoding.in_order && takeover_begin(reader, sink))
-        return 1;
+    if (reader->decoding.in_order) {
+        takeover_keep(reader, sink);
+        if (takeover_begin(reader, sink))
+            return 1;
+    }
     *chunk = sink->choose(sink->arg, FLOW_DECODED);
     if (!*chunk)
         return source_fail(source, &(struct reason){""});

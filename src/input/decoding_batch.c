@@ -281,6 +281,7 @@ int decoding_end(struct reader *reader)
     struct open_input *open = decoding->open;
     int rc = end_segment(reader) == 0 ? 1 : -1;
     reader->busy = false;
+    takeover_keep_no_more(reader);
     if (decoding->in_order)
         open->content += decoding->content;
     if (rc < 0 || !decoding->in_order) {

@@ -1,5 +1,6 @@
 /* Decodes a batch step by step: within the range that is counted, after the heading. */
 #include "source_internal.h"
+#include "src/base/clock.h"
 
 #include <string.h>
 
@@ -80,8 +81,9 @@ static enum decoded step_on(struct reader *reader, unsigned char *out, size_t ca
     *made = 0;
     if (is_complete(decoding)) {
         decoding->unit_offset = units->offset + units->pos;
-        decoding->unit_content = decoding->content;
+        takeover_note_unit(reader);
     }
+    const struct timespec begin = clock_now();
     enum decode_status status = decoding->decoder->codec->decode(decoding->decoder, &step, &why);
     if (status == DECODE_NO_MEMORY) {
         source_fail_for_memory(reader->source, decoding->open->input.name);
@@ -91,6 +93,7 @@ static enum decoded step_on(struct reader *reader, unsigned char *out, size_t ca
         return fail_at(reader, decoding->unit_offset, why.text);
     *made = step.made;
     units->pos += step.used;
+    takeover_note_made(reader, step.made, clock_seconds_since(&begin));
     takeover_note_read(reader->source, decoding->open, (int64_t)step.used, step.made);
     bool complete = is_complete(decoding);
     decoding->content += step.made;

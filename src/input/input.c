@@ -92,6 +92,11 @@ ssize_t input_take(struct input *input, void *buf, size_t cap, struct reason *wh
     input->ended = got == 0;
     if (!input->keeps || kept_add(&input->kept, buf, (size_t)got) == 0)
         return got;
+    if (input->keeps_freely) {
+        input->keeps = false;
+        kept_free(&input->kept);
+        return got;
+    }
     reason_of(why, input->name, "out of memory");
     return -1;
 }

@@ -63,7 +63,8 @@ struct input {
                          * follow a batch */
     struct kept kept;   /* of a stream: what was taken, while that is kept; then what of it is taken
                          * again before the stream goes on */
-    bool keeps;         /* the first of these */
+    bool keeps;         /* the first of these, */
+    bool keeps_freely;  /* but that may end at any time: nothing relies on it yet */
     uint64_t unit_memory; /* units that need more are decoded in order */
     size_t batch_size;    /* as in the options */
     const struct content_options *content;

@@ -51,6 +51,9 @@ struct source_sink {
      * what is offered; NULL: there is none now. Without an offer: whether one is free. May be NULL
      * itself: there never is one. */
     struct engine *(*undecoder)(void *arg, const struct undecoded_offer *offer);
+    /* Whether there is such an engine, or may come one: then what it takes to begin a frame of a
+     * pipe anew is kept. May be NULL: there is none. */
+    bool (*may_undecode)(void *arg);
 };
 
 /* Sets *chunk to the next chunk to be submitted. This reader has filled it, in memory that the sink
@@ -74,6 +77,18 @@ struct source_content {
 
 /* Any thread, without waiting. */
 struct source_content source_content(struct source *source);
+
+/* Of pipes, while one is decoded whose frame an engine could begin anew. All 0: none is. */
+struct stream_content {
+    double done;    /* bytes of content that pipes have given, */
+    double seconds; /* while decoders were at work for so long */
+    double again;   /* of these bytes, those of the frame that is being decoded */
+    double left;    /* still to come: what the frame states, or as many as it has given; and as
+                     * many as came before it */
+};
+
+/* Any thread, without waiting. */
+struct stream_content source_stream_content(struct source *source);
 
 /* How much of the bytes to read was read, 0 to 1; 0 where that is not known, because a FILE is not
  * regular, or is compressed and a range of its content is counted. Compressed bytes count as they

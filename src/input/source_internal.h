@@ -56,6 +56,14 @@ struct compressed {
     _Atomic uint64_t in, out;  /* bytes that were decoded, and of content that they gave */
 };
 
+/* Of pipes, what source_stream_content tells. Any thread. */
+struct streamed {
+    _Atomic uint64_t out,
+        ns;                 /* bytes of content that they gave, and how long that took to decode */
+    _Atomic uint64_t again; /* of these bytes, those of the frame that could be begun anew, */
+    _Atomic uint64_t left;  /* and what it has still to give; both 0: there is none */
+};
+
 struct operand {
     const char *name;
     size_t number;         /* as given, from 0; of a share, among those that it has */
@@ -75,6 +83,7 @@ struct source {
                              * content of a compressed FILE is counted */
     _Atomic uint64_t left;  /* bytes of files, compressed as far as not opened, still to be taken */
     struct compressed compressed;
+    struct streamed streamed;
 
     /* Under the turn. */
     pthread_mutex_t turn;
@@ -112,7 +121,9 @@ struct decoding {
     uint64_t skip;         /* bytes of content that come again, and were counted */
     struct timespec began; /* when the batch was, if it is decoded in order */
     uint64_t unit_offset;  /* where in the FILE the current unit begins, */
-    uint64_t unit_content; /* and how many bytes of the segment are before it */
+    uint64_t unit_made;    /* and how many bytes of content it has given, */
+    uint64_t unit_stated;  /* of those that it states, or UNIT_UNSIZED */
+    bool may_keep;         /* of a pipe, the bytes of units are kept from their beginning on */
     uint64_t begin;        /* bytes of content before the current segment, likewise */
     uint64_t content;      /* bytes that were decoded, of the current segment */
     bool in_stream;        /* the FILE is; it may become that while other batches are decoded */
@@ -239,6 +250,12 @@ bool undecoded_take(struct reader *reader, const struct source_sink *sink);
 /* Has the engine take the next bytes of that input, or what it left be decoded. 1 or -1. */
 int undecoded_read(struct reader *reader);
 
+/* Bytes of a stream that are kept at most. */
+uint64_t undecoded_kept_most(const struct source *source);
+
+/* The engine left what is not kept of a stream any more. -1. */
+int undecoded_fail_without_engine(struct reader *reader);
+
 /* --- takeover.c --- */
 
 /* Whether nothing but its bytes need be known of a regular compressed FILE: what the content begins
@@ -263,6 +280,17 @@ struct engine *takeover_engine(struct reader *reader, const struct source_sink *
 bool takeover_is_wanted(struct reader *reader, const struct source_sink *sink,
                         const struct open_input *open);
 void takeover_await(struct decoding *decoding);
+
+/* Before a chunk of a pipe is decoded in order: whether its bytes are to be kept, so that an engine
+ * can take it over. */
+void takeover_keep(struct reader *reader, const struct source_sink *sink);
+
+/* A unit of what is decoded begins; and `made` bytes of content were decoded in `seconds`. */
+void takeover_note_unit(struct reader *reader);
+void takeover_note_made(struct reader *reader, uint64_t made, double seconds);
+
+/* The batch has ended, or the engine has it: nothing is kept for being taken over any more. */
+void takeover_keep_no_more(struct reader *reader);
 
 /* Has an engine go on with a batch that is decoded in order, between two chunks. Whether there is
  * one that should, and could begin: then undecoded_read goes on. */

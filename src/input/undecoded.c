@@ -105,13 +105,12 @@ bool undecoded_take(struct reader *reader, const struct source_sink *sink)
 
 /* --- what is left --- */
 
-static uint64_t kept_most(const struct source *source)
+uint64_t undecoded_kept_most(const struct source *source)
 {
     return source->options.kept_most > 0 ? source->options.kept_most : KEPT_SIZE;
 }
 
-/* The engine left what is not kept any more. -1. */
-static int fail_without_engine(struct reader *reader)
+int undecoded_fail_without_engine(struct reader *reader)
 {
     struct source *source = reader->source;
     const char *name = reader->decoding.open->input.name;
@@ -120,7 +119,7 @@ static int fail_without_engine(struct reader *reader)
     reason_of(&why, name,
               "the GPU cannot go on (%s), and nothing else can, as more than %.0f MiB of a frame "
               "came through a pipe; use --device=cpu",
-              loss ? loss : "it refuses the data", (double)kept_most(source) / 0x1p20);
+              loss ? loss : "it refuses the data", (double)undecoded_kept_most(source) / 0x1p20);
     return source_fail(source, &why);
 }
 
@@ -145,7 +144,7 @@ static int go_on_after(struct reader *reader, const struct undecoded_rest *rest)
 {
     const struct input *input = &reader->decoding.open->input;
     if (is_truncated(input, rest))
-        return fail_truncated(reader, input->opened_size);
+        return fail_truncated(reader, input->regular ? input->opened_size : input->kept.end);
     return takeover_end(reader, rest);
 }
 
@@ -163,7 +162,7 @@ static int go_back(struct reader *reader, const struct undecoded_rest *rest)
     }
     input->keeps = false;
     if (rest->is_left && rest->offset < input->kept.begin)
-        return fail_without_engine(reader);
+        return undecoded_fail_without_engine(reader);
     kept_drop(&input->kept, rest->is_left ? rest->offset : input->kept.end);
     input->units.offset = input->kept.begin;
     return 0;
@@ -257,7 +256,7 @@ static int fill_from_stream(struct reader *reader, struct chunk *chunk, uint64_t
         (void)is_read_on(reader, false); /* sees through what came before */
         if (read_stream(reader, chunk->data, most, &len) != 0)
             return -1;
-        if (kept_size(kept) > kept_most(reader->source))
+        if (kept_size(kept) > undecoded_kept_most(reader->source))
             kept_drop(kept, kept->end);
     }
     chunk->len = kept_copy(kept, at, chunk->data, chunk->cap);
@@ -280,7 +279,7 @@ static bool is_cut_short(struct reader *reader)
     if (input->regular)
         return next->at > input->opened_size;
     kept_drop(&input->kept, next->kept);
-    if (kept_size(&input->kept) > kept_most(reader->source))
+    if (kept_size(&input->kept) > undecoded_kept_most(reader->source))
         kept_drop(&input->kept, next->at);
     return input->ended && next->at > input->kept.end;
 }

@@ -1,6 +1,7 @@
 #include "handover.h"
 #include "memory_limit.h"
 #include "thread.h"
+#include "gpu/device.h"
 #include "gpu/gpu_group.h"
 #include "src/base/clock.h"
 #include "src/cpu/constant.h"
@@ -35,6 +36,7 @@ void handover_init(struct handover *handover, const struct pool_options *options
                                   .begin = clock_now(),
                                   .threads = threads};
     pthread_mutex_init(&handover->lock, NULL);
+    atomic_store(&handover->may_come, options->device == DEVICE_AUTO && device_may_be_there());
 }
 
 void handover_destroy(struct handover *handover)
@@ -76,6 +78,7 @@ static void handover_refuse(struct handover *handover, const struct reason *why)
     pthread_mutex_lock(&handover->lock);
     handover->refused = *why;
     pthread_mutex_unlock(&handover->lock);
+    atomic_store(&handover->may_come, false);
 }
 
 /* Whether there is memory for the slots, which are touched at once, and pinned: where there is not,
@@ -194,6 +197,23 @@ void handover_restart_rate(struct handover *handover, uint64_t bytes)
     atomic_store(&handover->rate_begin, clock_seconds_since(&handover->begin));
 }
 
+/* The same of a pipe, whose frame is begun anew. Where the producer is what is waited for, nothing
+ * is saved: the rate is that of the decoder while it is at work, which must be most of the time. */
+static bool handover_decoding_stream_pays(struct handover *handover)
+{
+    const struct pool_tuning *tuning = &handover->options->tuning;
+    const struct stream_content content = source_stream_content(handover->source);
+    const double now = clock_seconds_since(&handover->begin);
+    if (content.left <= 0 || content.seconds < now * tuning->stream_busy)
+        return false;
+    const struct undecoded_offer offer = {.again = content.again,
+                                          .unit_left = content.left,
+                                          .left = content.left,
+                                          .rate = content.done / content.seconds};
+    return costs_decoding_saves(&offer, tuning->decoding_rate,
+                                tuning->gpu_start + tuning->decoding_start) >= tuning->break_even;
+}
+
 /* Whether a GPU pays that decompresses what is left. FILEs that are being decompressed when it is
  * ready are begun anew, so all may come again that was decompressed so far. */
 static bool handover_decoding_pays(struct handover *handover, double rate)
@@ -226,7 +246,8 @@ static bool handover_gpu_pays(struct handover *handover, enum flow flow, uint64_
     if (flow != FLOW_FILE && now >= tuning->stream_break_even &&
         handover_counting_is_dear(handover))
         return true;
-    if (flow == FLOW_DECODED && handover_decoding_pays(handover, rate)) {
+    if (flow == FLOW_DECODED &&
+        (handover_decoding_pays(handover, rate) || handover_decoding_stream_pays(handover))) {
         atomic_store(&handover->gpu_for_decoding, true);
         return true;
     }
@@ -310,6 +331,15 @@ struct engine *handover_undecoder(void *arg, const struct undecoded_offer *offer
         known.rate = atomic_load(offer->is_last ? &handover->rate : &handover->worker_rate);
     return costs_decoding_saves(&known, tuning->decoding_rate, tuning->decoding_start) >= 0 ? gpu
                                                                                             : NULL;
+}
+
+bool handover_may_undecode(void *arg)
+{
+    struct handover *handover = arg;
+    struct engine *gpu = handover_gpu(handover);
+    if (gpu)
+        return !gpu_group_failed(gpu) && gpu->ops->undecoded->is_free(gpu);
+    return atomic_load(&handover->may_come);
 }
 
 int handover_submit(struct handover *handover, struct chunk *chunk, enum flow flow, double begin)

@@ -27,6 +27,7 @@ struct handover {
 
     struct gpu_list gpus;         /* those that are opened; written before gpu */
     atomic_bool opening;          /* the GPU was asked for */
+    atomic_bool may_come;         /* it is not there, but may be opened, or is being opened */
     _Atomic(struct engine *) gpu; /* of all GPUs (gpu_group.h); NULL until its slots are there */
     double gpu_ready;             /* when that was, in seconds since begin; written before gpu */
     atomic_uint feeders;          /* workers with a piece of a file that goes to the GPU */
@@ -69,6 +70,10 @@ struct chunk *handover_choose(void *handover, enum flow flow);
 
 /* The GPU's engine, if it is to decompress by itself, as source.h says of a sink. Any thread. */
 struct engine *handover_undecoder(void *handover, const struct undecoded_offer *offer);
+
+/* Whether there may be an engine that decompresses by itself, as source.h says of a sink. Any
+ * thread. */
+bool handover_may_undecode(void *handover);
 
 /* Has the chunk counted, and learns what that cost; the reader began with it `begin` seconds after
  * handover->begin. 0, or -1 once the GPU is lost and may not be replaced. Any thread. */

@@ -32,6 +32,8 @@ const struct pool_tuning pool_tuning = {
      * instead of 7.2 for 16 GiB of letters, whose share is 5 %, but 9.7 instead of 10.2 for bytes.
      */
     .stream_share = 0.1,
+    /* Below it a pipe's producer is the slower one, and a GPU would wait for it, too. */
+    .stream_busy = 0.5,
     /* Measured on an H200 (doc/zstd.md). It is less than the stages reach alone: content is counted
      * too, and a core hashes what has a checksum. The first batch of a FILE is decoded before the
      * second one is there, and the last one is waited for. */

@@ -35,6 +35,7 @@ struct pool_tuning {
     double break_even;        /* seconds that it must save to be worth opening */
     double stream_break_even; /* the same for pipes and zstd data: seconds they have lasted */
     double stream_share;      /* share of their readers' time above which others do the counting */
+    double stream_busy;       /* share of the time that the decoder of a pipe must be at work */
     double decoding_rate;     /* bytes of content a second that a GPU decompresses; 0: any number */
     double decoding_start;    /* seconds that it takes to begin and end a FILE */
     bool opens_at_once;       /* the GPU is waited for: tests know then when it is there */

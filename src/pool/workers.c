@@ -206,6 +206,12 @@ static struct engine *worker_undecoder(void *arg, const struct undecoded_offer *
     return engine;
 }
 
+static bool worker_may_undecode(void *arg)
+{
+    struct worker *worker = arg;
+    return handover_may_undecode(worker->workers->handover);
+}
+
 /* Reads a chunk and has it counted. Whether there may be another one. */
 static bool worker_step(struct worker *worker)
 {
@@ -213,8 +219,10 @@ static bool worker_step(struct worker *worker)
     struct handover *handover = workers->handover;
     struct chunk *chunk;
     enum flow flow;
-    const struct source_sink sink = {
-        .arg = worker, .choose = worker_choose, .undecoder = worker_undecoder};
+    const struct source_sink sink = {.arg = worker,
+                                     .choose = worker_choose,
+                                     .undecoder = worker_undecoder,
+                                     .may_undecode = worker_may_undecode};
     double begin = clock_seconds_since(&handover->begin);
     int more = source_read(worker->reader, &sink, &chunk, &flow);
     size_t len = chunk ? chunk->origin.bytes : 0; /* submit takes the chunk back */

@@ -46,6 +46,26 @@ counts "several FILEs, side by side" table
 taken 20000 -b --each one.zst many.zst
 counts "--each" table
 
+# Pipes: the frame that is being decoded is begun anew, from the bytes that were kept.
+trickled()
+{
+    dd bs=1 if="$1" 2>/dev/null
+}
+zstd -n -c <in >unsized.zst
+printf '\120\052\115\030\005\000\000\000hello' >skippable
+cat skippable one.zst >skipping.zst
+"$GPUHISTO" --device=cpu -b in >table
+for file in one.zst unsized.zst skipping.zst; do
+    for after in 1 20000 100000 200000; do
+        cat $file | taken $after -b --threads=1 --timing
+        by_both "a pipe, $file, after $after bytes"
+    done
+done
+trickled one.zst | taken 20000 -b --threads=1 --timing
+by_both "a pipe, one byte at a time"
+cat one.zst | taken 20000 -b
+counts "a pipe, several workers" table
+
 # Standard input that is a file, and stands in the middle of it.
 "$GPUHISTO" --device=cpu -b in >table
 { printf 'not zstd data' && cat one.zst; } >shifted

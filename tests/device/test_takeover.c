@@ -93,6 +93,12 @@ static struct engine *undecoder(void *arg, const struct undecoded_offer *offer)
     return is_there && gpu->ops->undecoded->is_free(gpu) ? gpu : NULL;
 }
 
+static bool may_undecode(void *arg)
+{
+    (void)arg;
+    return gpu != NULL;
+}
+
 struct worker {
     struct run *run;
     struct source *source;
@@ -104,7 +110,8 @@ struct worker {
 static void *work(void *arg)
 {
     struct worker *worker = arg;
-    const struct source_sink sink = {.arg = worker->run, .choose = choose, .undecoder = undecoder};
+    const struct source_sink sink = {
+        .arg = worker->run, .choose = choose, .undecoder = undecoder, .may_undecode = may_undecode};
     struct reader *reader = need(reader_open(worker->source));
     int more = 1;
     while (more > 0) {
@@ -308,7 +315,7 @@ static void fail_everywhere(struct run run, unsigned most)
     check_run(run);
 }
 
-/* A pipe whose frames readers decode side by side. */
+/* A pipe whose frames readers decode side by side, or which are begun anew. */
 static void go_through_pipe(const struct histogram *histogram, const struct form *form,
                             unsigned threads)
 {
@@ -320,7 +327,9 @@ static void go_through_pipe(const struct histogram *histogram, const struct form
                       .batch = 3000,
                       .fallback = true};
     take_over_everywhere(run);
-    if (shared == before && histogram_sample_size(histogram) == 1 && !scale_is_slow())
+    bool is_begun_anew = form->frame > UNIT_MEMORY;
+    if (shared == before && (is_begun_anew || histogram_sample_size(histogram) == 1) &&
+        !scale_is_slow())
         complain(&run, "never taken over", "");
     run.after = 5;
     fail_everywhere(run, 8);
@@ -399,7 +408,8 @@ int main(void)
                 if ((scale_is_all() && !scale_is_slow()) || (i + mode) % 3 + 1 == threads)
                     go_through(&counted_modes[mode], &forms[i], threads);
     for (unsigned mode = 0; mode < 4; mode++)
-        go_through_pipe(&counted_modes[mode], &forms[3], 1 + mode % 2);
+        for (unsigned i = 0; i < 4; i++)
+            go_through_pipe(&counted_modes[mode], &forms[i], 1 + mode % 2);
     for (unsigned i = 0; i < FORMS; i++)
         for (unsigned kind = 0; kind < KINDS; kind++)
             unlink(forms[i].names[kind]);
