@@ -12,7 +12,9 @@
 
 #define ROUNDS_MAX 101
 #define CONTENDERS_MAX 8
-#define BYTES ((size_t)1 << 30) /* hashed in a round */
+#define SIZES_MAX 8
+#define MIB_MOST ((size_t)1 << 20)
+#define BYTES ((size_t)1 << 30) /* hashed in a round, or a few more */
 
 typedef uint64_t library_function(const void *data, size_t len, uint64_t seed);
 typedef uint64_t vector __attribute__((vector_size(64)));
@@ -104,10 +106,11 @@ static void measure(struct contender *contenders, unsigned count, size_t size, i
         for (unsigned i = 0; i < count; i++) {
             const double begin = now();
             uint64_t value = 0;
-            for (size_t done = 0; done < BYTES; done += size)
+            size_t done = 0;
+            for (; done < BYTES; done += size)
                 value ^= run(&contenders[i], data, size);
             __asm__ volatile("" : : "r"(value));
-            contenders[i].rates[round] = (double)(BYTES > size ? BYTES : size) / (now() - begin);
+            contenders[i].rates[round] = (double)done / (now() - begin);
         }
     for (unsigned i = 0; i < count; i++)
         if (contenders[i].function)
@@ -120,21 +123,30 @@ static void measure(struct contender *contenders, unsigned count, size_t size, i
     free(data);
 }
 
+static _Noreturn void usage(void)
+{
+    fprintf(stderr, "usage: hash [--rounds=N] [SIZE_MIB]...\n");
+    exit(2);
+}
+
 int main(int argc, char **argv)
 {
     static struct contender contenders[CONTENDERS_MAX];
     static const struct option options[] = {{"rounds", required_argument, NULL, 'r'}, {0}};
-    static const char *const sizes[] = {"1", "32", "1024"};
+    size_t mib[SIZES_MAX] = {1, 32, 1024}, sizes = 3;
     int rounds = 7, option;
     while ((option = getopt_long(argc, argv, "", options, NULL)) != -1)
-        if (option != 'r' || (rounds = atoi(optarg)) < 1 || rounds > ROUNDS_MAX) {
-            fprintf(stderr, "usage: hash [--rounds=N] [SIZE_MIB]...\n");
-            return 2;
-        }
+        if (option != 'r' || (rounds = atoi(optarg)) < 1 || rounds > ROUNDS_MAX)
+            usage();
+    if (optind < argc)
+        sizes = (size_t)(argc - optind);
+    if (sizes > SIZES_MAX)
+        usage();
+    for (int i = optind; i < argc; i++)
+        if ((mib[i - optind] = strtoull(argv[i], NULL, 10)) - 1 >= MIB_MOST)
+            usage();
     const unsigned count = find_contenders(contenders);
-    const int given = argc - optind;
-    for (int i = 0; i < (given > 0 ? given : 3); i++)
-        measure(contenders, count,
-                strtoull(given > 0 ? argv[optind + i] : sizes[i], NULL, 10) << 20, rounds);
+    for (size_t i = 0; i < sizes; i++)
+        measure(contenders, count, mib[i] << 20, rounds);
     return 0;
 }

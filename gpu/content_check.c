@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-/* A core hashes 8 to 15 GB/s, so this many keep up with the device. */
+/* A core hashes 10 GB/s and more, so this many keep up with the device. */
 #define CHECK_THREADS 4
 
 /* Small frames are taken so many bytes at a time. */

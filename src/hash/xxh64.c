@@ -24,6 +24,7 @@ static void portable_add(uint64_t lanes[XXH64_LANES], const unsigned char *data,
         b = xxh64_step(b, byte_word(data + 8) * XXH64_PRIME_2);
         c = xxh64_step(c, byte_word(data + 16) * XXH64_PRIME_2);
         d = xxh64_step(d, byte_word(data + 24) * XXH64_PRIME_2);
+        XXH64_KEEP_APART(a, b, c, d);
     }
     lanes[0] = a, lanes[1] = b, lanes[2] = c, lanes[3] = d;
 }

@@ -121,16 +121,20 @@ static void workers_start_more(struct workers *workers, enum flow flow)
     workers_start(workers, wanted);
 }
 
-/* Starts a worker for each GPU: one that feeds a GPU compressed bytes stays with it for the whole
- * FILE, and hands out nothing that would call for help. */
+/* Starts a worker for each GPU that finds a FILE: one that feeds a GPU compressed bytes stays with
+ * it for the whole FILE, and hands out nothing that would call for help. Whoever calls this may
+ * have the source's turn, which nothing here takes. */
 static void workers_start_for_gpus(struct workers *workers, const struct engine *gpus)
 {
-    const unsigned count = gpu_group_count(gpus);
-    if (atomic_load(&workers->started) >= count)
+    const size_t files = source_files(workers->source);
+    unsigned wanted = gpu_group_count(gpus);
+    if (wanted > files)
+        wanted = (unsigned)files;
+    if (atomic_load(&workers->started) >= wanted)
         return;
     workers_limit(workers);
     const unsigned most = atomic_load(&workers->handover->threads);
-    workers_start(workers, count < most ? count : most);
+    workers_start(workers, wanted < most ? wanted : most);
 }
 
 int workers_begin(struct workers *workers, struct reason *why)
@@ -199,10 +203,10 @@ static struct engine *worker_undecoder(void *arg, const struct undecoded_offer *
 {
     struct worker *worker = arg;
     struct engine *engine = handover_undecoder(worker->workers->handover, offer);
-    if (engine) { /* threads that it starts run where it does */
+    if (engine) /* threads that it starts run where it does */
         worker_move(worker, NULL, FLOW_DECODED);
+    if (engine && offer)
         workers_start_for_gpus(worker->workers, handover_gpu(worker->workers->handover));
-    }
     return engine;
 }
 

@@ -58,6 +58,14 @@ for allowed in 1 2 3 4; do
     says "FILEs decompressed by three GPUs, $allowed threads: workers" "cpu: 0 bytes, workers: $workers"
 done
 
+"$GPUHISTO" --device=cpu -n numbers.zst >expected
+run_as "$GPUHISTO" --device=gpu:0,1,2 --threads=4 --timing -n numbers.zst
+tells "one FILE for three GPUs"
+says "one FILE for three GPUs: workers" "cpu: 0 bytes, workers: 1"
+cat numbers.zst | run_as "$GPUHISTO" --device=gpu:0,1,2 --threads=4 --timing -n
+tells "a pipe for three GPUs"
+says "a pipe for three GPUs: workers" "cpu: 0 bytes, workers: 1"
+
 # Several workers, each with a compressed FILE: a GPU has one at a time.
 data text 5000000 >plain
 data text 200000 | "$HELPERS/make_zstd" -f 50000 >a.zst
