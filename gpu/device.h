@@ -53,8 +53,8 @@ struct slot_times {
  * long as CUDA takes to start. Any thread. */
 int device_count_all(struct reason *why);
 
-/* Whether there may be a device at all, as far as can be told without CUDA: what serves only one may
- * be left undone otherwise. At once. Any thread. */
+/* Whether there may be a device at all, as far as can be told without CUDA: what serves only one
+ * may be left undone otherwise. At once. Any thread. */
 bool device_may_be_there(void);
 
 /* Opens the device, with its slots and a 64-bit histogram of zeros, and runs an empty count so that

@@ -1,6 +1,6 @@
 /* XXH64, with the seed 0: the hash of zstd's content checksums, and of fingerprints. After Yann
- * Collet's description of the algorithm. A frame is one chain, and what a GPU decompresses waits for
- * the core that hashes it; this is why it is not left to xxHash's library.
+ * Collet's description of the algorithm. A frame is one chain, and what a GPU decompresses waits
+ * for the core that hashes it; this is why it is not left to xxHash's library.
  *
  * Input is taken in stripes of 32 bytes, eight for each of four lanes. A lane's word is multiplied
  * and added, and the lane is rotated and multiplied again. Only the latter depends on the stripe

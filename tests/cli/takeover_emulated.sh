@@ -65,6 +65,31 @@ trickled one.zst | taken 20000 -b --threads=1 --timing
 by_both "a pipe, one byte at a time"
 cat one.zst | taken 20000 -b
 counts "a pipe, several workers" table
+cat unsized.zst skippable unsized.zst skipping.zst skippable >several.zst
+cat in in in | "$GPUHISTO" --device=cpu -b >table
+for after in 1 200000 500000 800000; do
+    cat several.zst | taken $after -b --threads=1 --timing
+    by_both "a pipe of several frames, after $after bytes"
+done
+
+# The device fails at a call, and at all later ones: while it is opened, or after it has begun the frame.
+"$GPUHISTO" --device=cpu -b in >table
+losses=0
+for call in 1 2 3 5 8 10 12 14 16 18 20 22 24 26 28 30 33 36 40 45 50 60 80; do
+    cat unsized.zst | run_as env GPUHISTO_FAULT=error:$call GPUHISTO_HAND_OVER=20000 "$GPUHISTO" $ENGINE -b --threads=1
+    same "a pipe, failing from call $call on" table out
+    check "a pipe, failing from call $call on: status" [ "$(cat status)" -eq 0 ]
+    losses=$((losses + $(grep -c 'GPU was lost' err)))
+done
+check "pipes: devices lost after they had begun ($losses)" [ "$losses" -ge 5 ]
+
+# What is wrong with the data is found by whoever has them.
+head -c 100000 unsized.zst >short.zst
+cat short.zst | taken 20000 -b --threads=1
+refuses "a pipe that is cut short" 1 "standard input: truncated zstd data"
+{ head -c $(($(wc -c <unsized.zst) - 1)) unsized.zst && printf '\001'; } >wrong.zst
+cat wrong.zst | taken 20000 -b --threads=1
+refuses "a pipe with a wrong checksum" 1 "standard input: "
 
 # Standard input that is a file, and stands in the middle of it.
 "$GPUHISTO" --device=cpu -b in >table
@@ -104,6 +129,10 @@ for frame in "-n" "-f 3000"; do
         same "numbers, zstd $frame, after $after bytes" table out
         check "numbers, zstd $frame, after $after bytes: the line" \
             grep -q "tokens.zst: line 35000: 'many' is not a number" err
+        cat tokens.zst | taken $after -n --threads=1
+        same "numbers, a pipe of zstd $frame, after $after bytes" table out
+        check "numbers, a pipe of zstd $frame, after $after bytes: the line" \
+            grep -q "standard input: line 35000: 'many' is not a number" err
         taken $after -n --threads=1 --invalid=error tokens.zst
         refuses "numbers, zstd $frame, after $after bytes, --invalid=error" 1 "line 35000: 'many' is not a number"
     done
