@@ -83,7 +83,9 @@ static enum decoded step_on(struct reader *reader, unsigned char *out, size_t ca
         decoding->unit_offset = units->offset + units->pos;
         takeover_note_unit(reader);
     }
-    const struct timespec begin = clock_now();
+    struct timespec begin = {0};
+    if (decoding->may_keep)
+        begin = clock_now();
     enum decode_status status = decoding->decoder->codec->decode(decoding->decoder, &step, &why);
     if (status == DECODE_NO_MEMORY) {
         source_fail_for_memory(reader->source, decoding->open->input.name);
@@ -93,7 +95,7 @@ static enum decoded step_on(struct reader *reader, unsigned char *out, size_t ca
         return fail_at(reader, decoding->unit_offset, why.text);
     *made = step.made;
     units->pos += step.used;
-    takeover_note_made(reader, step.made, clock_seconds_since(&begin));
+    takeover_note_made(reader, step.used, step.made, &begin);
     takeover_note_read(reader->source, decoding->open, (int64_t)step.used, step.made);
     bool complete = is_complete(decoding);
     decoding->content += step.made;

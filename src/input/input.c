@@ -93,12 +93,17 @@ ssize_t input_take(struct input *input, void *buf, size_t cap, struct reason *wh
     if (!input->keeps || kept_add(&input->kept, buf, (size_t)got) == 0)
         return got;
     if (input->keeps_freely) {
-        input->keeps = false;
+        input->keeps = input->keeps_freely = false;
         kept_free(&input->kept);
         return got;
     }
     reason_of(why, input->name, "out of memory");
     return -1;
+}
+
+bool input_is_over(const struct input *input)
+{
+    return input->ended && !has_kept(input);
 }
 
 bool input_ready(const struct input *input, int milliseconds)

@@ -130,6 +130,9 @@ ssize_t input_take(struct input *input, void *buf, size_t cap, struct reason *wh
 /* Reads file bytes [offset, offset + len) of a regular file, taking none. Whether all are there. */
 bool input_peek(const struct input *input, void *buf, size_t len, uint64_t offset);
 
+/* Whether input_take has nothing more to give. */
+bool input_is_over(const struct input *input);
+
 /* Whether input_take would not wait, or will not in so many milliseconds. */
 bool input_ready(const struct input *input, int milliseconds);
 

@@ -58,10 +58,11 @@ struct compressed {
 
 /* Of pipes, what source_stream_content tells. Any thread. */
 struct streamed {
-    _Atomic uint64_t out,
-        ns;                 /* bytes of content that they gave, and how long that took to decode */
-    _Atomic uint64_t again; /* of these bytes, those of the frame that could be begun anew, */
-    _Atomic uint64_t left;  /* and what it has still to give; both 0: there is none */
+    _Atomic uint64_t in, out; /* bytes that were decoded, and of content that they gave; */
+    _Atomic uint64_t ns;      /* how long that took, */
+    _Atomic uint64_t kept;    /* and how many bytes are kept */
+    _Atomic uint64_t again;   /* of these bytes, those of the frame that could be begun anew, */
+    _Atomic uint64_t left;    /* and what it has still to give; both 0: there is none */
 };
 
 struct operand {
@@ -285,9 +286,11 @@ void takeover_await(struct decoding *decoding);
  * can take it over. */
 void takeover_keep(struct reader *reader, const struct source_sink *sink);
 
-/* A unit of what is decoded begins; and `made` bytes of content were decoded in `seconds`. */
+/* A unit of what is decoded begins; and `used` bytes were decoded since `begin`, and gave `made`
+ * bytes of content. *begin is looked at only where something may be kept. */
 void takeover_note_unit(struct reader *reader);
-void takeover_note_made(struct reader *reader, uint64_t made, double seconds);
+void takeover_note_made(struct reader *reader, uint64_t used, uint64_t made,
+                        const struct timespec *begin);
 
 /* The batch has ended, or the engine has it: nothing is kept for being taken over any more. */
 void takeover_keep_no_more(struct reader *reader);

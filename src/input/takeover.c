@@ -177,7 +177,8 @@ static uint64_t unit_left(const struct decoding *decoding)
                                                        : 0;
 }
 
-void takeover_note_made(struct reader *reader, uint64_t made, double seconds)
+void takeover_note_made(struct reader *reader, uint64_t used, uint64_t made,
+                        const struct timespec *begin)
 {
     struct decoding *decoding = &reader->decoding;
     struct streamed *streamed = &reader->source->streamed;
@@ -185,8 +186,10 @@ void takeover_note_made(struct reader *reader, uint64_t made, double seconds)
     if (!decoding->may_keep)
         return;
     keep_within_limit(reader);
+    atomic_fetch_add(&streamed->in, used);
     atomic_fetch_add(&streamed->out, made);
-    atomic_fetch_add(&streamed->ns, (uint64_t)(seconds * 1e9));
+    atomic_fetch_add(&streamed->ns, (uint64_t)(clock_seconds_since(begin) * 1e9));
+    atomic_store(&streamed->kept, kept_size(&decoding->open->input.kept));
     bool can_begin_anew = decoding->open->input.keeps_freely;
     atomic_store(&streamed->again, can_begin_anew ? decoding->unit_made : 0);
     atomic_store(&streamed->left, can_begin_anew ? unit_left(decoding) : 0);
@@ -199,11 +202,13 @@ struct stream_content source_stream_content(struct source *source)
     const double again = (double)atomic_load(&streamed->again);
     if (again <= 0)
         return (struct stream_content){0};
-    return (struct stream_content){.done = out,
-                                   .seconds = (double)atomic_load(&streamed->ns) / 1e9,
-                                   .again = again,
-                                   .left = (double)atomic_load(&streamed->left) +
-                                           (out > again ? out - again : 0)};
+    return (struct stream_content){
+        .taken = (double)atomic_load(&streamed->in),
+        .done = out,
+        .seconds = (double)atomic_load(&streamed->ns) / 1e9,
+        .room = (double)undecoded_kept_most(source) - (double)atomic_load(&streamed->kept),
+        .again = again,
+        .left = (double)atomic_load(&streamed->left) + (out > again ? out - again : 0)};
 }
 
 /* --- what is offered --- */
@@ -280,12 +285,17 @@ static void set_left_of_file(struct reader *reader, const struct place *place,
         offer->unit_left = offer->left;
 }
 
-/* The same of a pipe. */
+/* The same of a pipe; and the rate, which is that of the decoder alone, as the GPU would wait for
+ * the producer as well. */
 static void set_left_of_stream(struct reader *reader, const struct place *place,
                                struct undecoded_offer *offer)
 {
     const struct decoding *decoding = &reader->decoding;
-    const double before = (double)atomic_load(&reader->source->streamed.out) - offer->again;
+    const struct streamed *streamed = &reader->source->streamed;
+    const double out = (double)atomic_load(&streamed->out), before = out - offer->again,
+                 seconds = (double)atomic_load(&streamed->ns) / 1e9;
+    if (seconds >= RATE_SECONDS)
+        offer->rate = out / seconds;
     if (place->is_within)
         offer->unit_left = (double)unit_left(decoding);
     offer->left = offer->unit_left + (before > 0 ? before : 0);
@@ -296,12 +306,13 @@ static struct undecoded_offer offer_at(struct reader *reader, const struct place
     const struct decoding *decoding = &reader->decoding;
     const double seconds = clock_seconds_since(&decoding->began);
     struct undecoded_offer offer = {.again = (double)place->made};
+    if (!decoding->open->input.regular) {
+        set_left_of_stream(reader, place, &offer);
+        return offer;
+    }
     if (seconds >= RATE_SECONDS)
         offer.rate = (double)decoding->content / seconds;
-    if (decoding->open->input.regular)
-        set_left_of_file(reader, place, &offer);
-    else
-        set_left_of_stream(reader, place, &offer);
+    set_left_of_file(reader, place, &offer);
     return offer;
 }
 
@@ -371,7 +382,7 @@ void takeover_await(struct decoding *decoding)
 
 /* --- what is left --- */
 
-/* Has a pipe go on with byte `at`, which must be kept. 0 or -1. */
+/* Has a pipe be read again from byte `at` on, which must be kept. 0 or -1. */
 static int read_kept_again(struct reader *reader, uint64_t at)
 {
     struct input *input = &reader->decoding.open->input;
@@ -415,12 +426,9 @@ int takeover_end(struct reader *reader, const struct undecoded_rest *rest)
     decoding->at.index = rest->index;
     open->is_left = true;
     open->is_wrong |= rest->is_wrong && rest->bytes > 0;
-    bool is_begun_anew = !rest->is_left || rest->bytes > 0;
-    int rc = 0;
-    if (is_begun_anew)
-        rc = decode_rest(reader, rest);
-    else if (!open->input.regular)
-        rc = read_kept_again(reader, decoding->units.offset + decoding->units.len);
+    /* Of a pipe the engine may keep only what it needs itself, from where it names on. */
+    bool is_begun_anew = !open->input.regular || !rest->is_left || rest->bytes > 0;
+    int rc = is_begun_anew ? decode_rest(reader, rest) : 0;
     decoding->undecoder = NULL;
     if (rc != 0)
         return -1;

@@ -82,7 +82,8 @@ static struct units_ahead look_ahead(const struct input *input, const unsigned c
  * if there is nothing at all. 0 or -1. */
 static int fill(struct input *input, struct units *units, struct reason *why)
 {
-    while (units->len < units->cap && !input->ended && (units->len == 0 || input_ready(input, 0))) {
+    while (units->len < units->cap && !input_is_over(input) &&
+           (units->len == 0 || input_ready(input, 0))) {
         ssize_t got = input_take(input, units->data + units->len, units->cap - units->len, why);
         if (got < 0)
             return -1;
@@ -133,7 +134,7 @@ static bool make_room(const struct input *input, struct units *units)
  * waited for. */
 static bool can_gather_more(struct input *input, struct units *units)
 {
-    if (input->ended)
+    if (input_is_over(input))
         return false;
     if (units->len < units->cap)
         return input_ready(input, PATIENCE_MS);

@@ -206,6 +206,8 @@ static bool handover_decoding_stream_pays(struct handover *handover)
     const double now = clock_seconds_since(&handover->begin);
     if (content.left <= 0 || content.seconds < now * tuning->stream_busy)
         return false;
+    if (content.taken / content.seconds * tuning->gpu_start > content.room)
+        return false; /* too much of the frame would have come when the GPU is there */
     const struct undecoded_offer offer = {.again = content.again,
                                           .unit_left = content.left,
                                           .left = content.left,

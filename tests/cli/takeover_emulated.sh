@@ -83,6 +83,31 @@ for call in 1 2 3 5 8 10 12 14 16 18 20 22 24 26 28 30 33 36 40 45 50 60 80; do
 done
 check "pipes: devices lost after they had begun ($losses)" [ "$losses" -ge 5 ]
 
+# A frame that ends where a buffer does, 128 KiB, and the GPU is lost when all of the pipe was read.
+data uniform 60000 >rough
+data text 80000 >smooth
+zstd -n <rough >rough.zst
+{ cat rough.zst && zstd -K $((131072 - $(wc -c <rough.zst) - 8)) && zstd <smooth; } >aligned.zst
+check "a skippable frame up to a buffer's end" [ "$(($(wc -c <aligned.zst) - $(zstd <smooth | wc -c)))" -eq 131072 ]
+cat rough smooth | "$GPUHISTO" --device=cpu -b >table
+for call in 4 6 8 9 10 11 12 15 17 20 21 22 25 28 32 33 35 38 39 45; do
+    cat aligned.zst | run_as env GPUHISTO_FAULT=error:$call GPUHISTO_HAND_OVER=1 "$GPUHISTO" $ENGINE -b -q --threads=1
+    counts "a frame up to a buffer's end, failing from call $call on" table
+done
+
+# A frame has given all its content, but its checksum comes later; then the GPU is lost.
+zstd -c <rough >summed.zst
+data uniform 400000 >more
+zstd <more >more.zst
+cat rough more | "$GPUHISTO" --device=cpu -b >table
+for call in 20 25 30 35 36 37 38 39 40 41 42 43 44 45 46 47 48 50 52 54 56 60; do
+    {
+        head -c $(($(wc -c <summed.zst) - 2)) summed.zst && sleep 0.1
+        tail -c 2 summed.zst && cat more.zst
+    } | run_as env GPUHISTO_FAULT=error:$call GPUHISTO_HAND_OVER=60000 "$GPUHISTO" $ENGINE -b -q --threads=1
+    counts "a frame cut in its checksum, failing from call $call on" table
+done
+
 # What is wrong with the data is found by whoever has them.
 head -c 100000 unsized.zst >short.zst
 cat short.zst | taken 20000 -b --threads=1
