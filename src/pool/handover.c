@@ -197,8 +197,9 @@ void handover_restart_rate(struct handover *handover, uint64_t bytes)
     atomic_store(&handover->rate_begin, clock_seconds_since(&handover->begin));
 }
 
-/* The same of a pipe, whose frame is begun anew. Where the producer is what is waited for, nothing
- * is saved: the rate is that of the decoder while it is at work, which must be most of the time. */
+/* Whether a GPU pays that decompresses what is left of a pipe, whose frame is begun anew. Where the
+ * producer is what is waited for, nothing is saved: the rate is that of the decoder while it is at
+ * work, which must be most of the time. */
 static bool handover_decoding_stream_pays(struct handover *handover)
 {
     const struct pool_tuning *tuning = &handover->options->tuning;
@@ -216,8 +217,8 @@ static bool handover_decoding_stream_pays(struct handover *handover)
                                 tuning->gpu_start + tuning->decoding_start) >= tuning->break_even;
 }
 
-/* Whether a GPU pays that decompresses what is left. FILEs that are being decompressed when it is
- * ready are begun anew, so all may come again that was decompressed so far. */
+/* The same of regular FILEs. Those that are being decompressed when it is ready are begun anew, so
+ * all may come again that was decompressed so far. */
 static bool handover_decoding_pays(struct handover *handover, double rate)
 {
     const struct pool_tuning *tuning = &handover->options->tuning;
