@@ -6,6 +6,7 @@
  * The first line gives the clock rate, at which one sample a clock is four bytes. A peer is a
  * function of a shared library that counts bytes: void f(unsigned char *data, unsigned len,
  * unsigned counts[256]). */
+#include "bench/ceiling.h"
 #include "bench/data.h"
 #include "src/cpu/count.h"
 
@@ -43,26 +44,6 @@ static double now(void)
     return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
 }
 
-typedef uint64_t vector __attribute__((vector_size(64)));
-
-/* The ceiling: adds up the words, in vectors as wide as the processor's. */
-#if defined __x86_64__
-__attribute__((target_clones("avx512f", "avx2", "default")))
-#endif
-static void
-only_read(const unsigned char *data, size_t len)
-{
-    vector sums[4] = {0};
-    for (size_t i = 0; i + sizeof sums <= len; i += sizeof sums)
-        for (unsigned k = 0; k < 4; k++) {
-            vector piece;
-            memcpy(&piece, data + i + k * sizeof piece, sizeof piece);
-            sums[k] += piece;
-        }
-    vector sum = sums[0] + sums[1] + sums[2] + sums[3];
-    sink = sum[0] + sum[1] + sum[2] + sum[3] + sum[4] + sum[5] + sum[6] + sum[7];
-}
-
 static void run(struct contender *c, unsigned char *data, size_t len, uint64_t *counts)
 {
     struct tally tally = {.bins = c->histogram.bins, .counts = counts};
@@ -75,7 +56,7 @@ static void run(struct contender *c, unsigned char *data, size_t len, uint64_t *
             for (unsigned value = 0; value < 256; value++)
                 counts[value] += narrow[value];
         } else {
-            only_read(data + at, PIECE);
+            sink = only_read(data + at, PIECE);
         }
     }
 }

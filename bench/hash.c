@@ -1,6 +1,7 @@
 /* hash [--rounds=N] [SIZE_MIB]...: XXH64 in every way that runs here, on one core, over memory of
  * so many MiB (1, 32 and 1024), next to libxxhash, if it is installed, and to a loop that only
  * reads. All take turns; medians are printed, in GB/s, and how many times as fast as libxxhash. */
+#include "bench/ceiling.h"
 #include "src/hash/xxh64.h"
 
 #include <dlfcn.h>
@@ -17,7 +18,6 @@
 #define BYTES ((size_t)1 << 30) /* hashed in a round, or a few more */
 
 typedef uint64_t library_function(const void *data, size_t len, uint64_t seed);
-typedef uint64_t vector __attribute__((vector_size(64)));
 
 struct contender {
     const char *name;
@@ -31,26 +31,6 @@ static double now(void)
     struct timespec time;
     clock_gettime(CLOCK_MONOTONIC, &time);
     return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
-}
-
-#if defined __x86_64__
-__attribute__((target_clones("avx512f", "avx2", "default")))
-#endif
-static uint64_t
-only_read(const unsigned char *data, size_t len)
-{
-    vector sums[4] = {0};
-    uint64_t sum = 0;
-    for (size_t i = 0; i + sizeof sums <= len; i += sizeof sums)
-        for (size_t j = 0; j < 4; j++) {
-            vector words;
-            memcpy(&words, data + i + j * sizeof words, sizeof words);
-            sums[j] += words;
-        }
-    for (int j = 0; j < 4; j++)
-        for (int k = 0; k < 8; k++)
-            sum += sums[j][k];
-    return sum;
 }
 
 static uint64_t run(const struct contender *contender, const unsigned char *data, size_t len)

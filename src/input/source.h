@@ -80,14 +80,13 @@ struct source_content source_content(struct source *source);
 
 /* Of pipes, while one is decoded whose frame an engine could begin anew. All 0: none is. */
 struct stream_content {
-    double taken;   /* bytes that were decoded of pipes, */
-    double done;    /* bytes of content that these gave, */
+    double taken;   /* bytes of pipes that were decoded, */
+    double done;    /* and of content that they gave, */
     double seconds; /* while decoders were at work for so long */
-    double
-        room; /* bytes that can still be kept of a frame, which cannot be begun anew after that */
-    double again; /* of these bytes, those of the frame that is being decoded */
-    double left;  /* still to come: what the frame states, or as many as it has given; and as
-                   * many as came before it */
+    double again;   /* of that content, what the frame that is being decoded has given */
+    double left;    /* content still to come: what the frame states, or as much as it has given; and
+                     * as much as came before it */
+    double room;    /* bytes of the frame that can still be kept: with more it cannot begin anew */
 };
 
 /* Any thread, without waiting. */

@@ -59,10 +59,10 @@ struct compressed {
 /* Of pipes, what source_stream_content tells. Any thread. */
 struct streamed {
     _Atomic uint64_t in, out; /* bytes that were decoded, and of content that they gave; */
-    _Atomic uint64_t ns;      /* how long that took, */
-    _Atomic uint64_t kept;    /* and how many bytes are kept */
-    _Atomic uint64_t again;   /* of these bytes, those of the frame that could be begun anew, */
-    _Atomic uint64_t left;    /* and what it has still to give; both 0: there is none */
+    _Atomic uint64_t ns;      /* how long that took */
+    _Atomic uint64_t again;   /* of that content, what a frame has given that could begin anew, */
+    _Atomic uint64_t left;    /* and has still to give; both 0: there is none */
+    _Atomic uint64_t kept;    /* bytes of it that are kept */
 };
 
 struct operand {

@@ -206,9 +206,9 @@ struct stream_content source_stream_content(struct source *source)
         .taken = (double)atomic_load(&streamed->in),
         .done = out,
         .seconds = (double)atomic_load(&streamed->ns) / 1e9,
-        .room = (double)undecoded_kept_most(source) - (double)atomic_load(&streamed->kept),
         .again = again,
-        .left = (double)atomic_load(&streamed->left) + (out > again ? out - again : 0)};
+        .left = (double)atomic_load(&streamed->left) + (out > again ? out - again : 0),
+        .room = (double)undecoded_kept_most(source) - (double)atomic_load(&streamed->kept)};
 }
 
 /* --- what is offered --- */
