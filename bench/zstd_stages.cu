@@ -122,10 +122,7 @@ static zstd_batch batch_of(const memory &memory, const zstd_plan &plan, unsigned
     zstd_own_memory(&next, &memory.capacity, memory.own[!turn]);
     batch.next = next.in;
     batch.next_out = next.out;
-    batch.in_size = ZSTD_CARRY + plan.in_size;
-    batch.blocks = plan.blocks;
-    batch.frames = plan.frames;
-    batch.room = plan.room;
+    zstd_set_laid(&batch, &plan);
     return batch;
 }
 
@@ -292,10 +289,7 @@ static void submit(pipeline &pipeline, unsigned turn, const laid &laid, const by
 {
     zstd_batch &batch = pipeline.batch[turn];
     const zstd_plan &plan = laid.plan;
-    batch.in_size = ZSTD_CARRY + plan.in_size;
-    batch.blocks = plan.blocks;
-    batch.frames = plan.frames;
-    batch.room = plan.room;
+    zstd_set_laid(&batch, &plan);
     const auto copy = [&](void *to, const void *from, size_t size) {
         check(cudaMemcpyAsync(to, from, size, cudaMemcpyHostToDevice, pipeline.copies), "copy");
     };

@@ -296,10 +296,7 @@ int device_decode(struct device *device, unsigned index, const struct zstd_plan 
     struct decoding *decoding = device->decoding;
     const unsigned turn = index - device->buffers;
     const struct zstd_lane *lane = &decoding->lane[turn];
-    batch->in_size = ZSTD_CARRY + plan->in_size;
-    batch->blocks = plan->blocks;
-    batch->frames = plan->frames;
-    batch->room = plan->room;
+    zstd_set_laid(batch, plan);
     bool done =
         device_enter(device, "decompressing") && copy_plan(device, slot, batch, plan) &&
         device_ok(device, cudaStreamWaitEvent(lane->stream, slot->copied, 0),

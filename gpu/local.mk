@@ -35,11 +35,11 @@ kernel_headers = gpu/device_internal.cuh gpu/launch.h gpu/tuning.h gpu/bin_cache
 	gpu/kernels/lanes.cuh gpu/kernels/lanes_values.cuh gpu/kernels/matched.cuh \
 	gpu/kernels/naive.cuh gpu/kernels/numbers.cuh gpu/kernels/privatized.cuh \
 	gpu/kernels/shared.cuh gpu/kernels/vectorized.cuh \
-	gpu/zstd/bits.cuh gpu/zstd/follow.cuh gpu/zstd/fse.cuh gpu/zstd/huffman.cuh \
+	gpu/zstd/bits.cuh gpu/zstd/copy.cuh gpu/zstd/follow.cuh gpu/zstd/fse.cuh gpu/zstd/huffman.cuh \
 	gpu/zstd/keep.cuh gpu/zstd/link.cuh gpu/zstd/literals.cuh gpu/zstd/parse.cuh \
 	gpu/zstd/pipeline.cuh gpu/zstd/place.cuh gpu/zstd/repeats.cuh gpu/zstd/repeats_map.cuh \
 	gpu/zstd/sequence_codes.cuh gpu/zstd/sequences.cuh gpu/zstd/stages.h gpu/zstd/tail.cuh \
-	gpu/zstd/walk.cuh
+	gpu/zstd/tile.cuh gpu/zstd/walk.cuh
 
 if HAVE_CUDA
 device = gpu/device.o gpu/device_zstd.o gpu/kernel_table.o gpu/zstd/stage_table.o

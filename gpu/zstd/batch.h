@@ -11,6 +11,7 @@
 #ifndef GPUHISTO_ZSTD_BATCH_H
 #define GPUHISTO_ZSTD_BATCH_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* What the format says (RFC 8878). */
@@ -162,11 +163,11 @@ struct zstd_carry {
     uint8_t described[ZSTD_TABLES][160];    /* no description is longer than 129 bytes */
 };
 
-/* What the host is told of a batch. `place` begins it, `link` may find another block to refuse, and
- * after `keep` it is final. */
+/* What the host is told of a batch. `place` begins it, `link` or `copy` may find another block to
+ * refuse, and after `keep` it is final. */
 struct zstd_verdict {
     uint32_t refused; /* the first block that is refused, or the number of blocks. Of several that
-                       * `link` would refuse it is any one: tiles are left as soon as one is bad */
+                       * these would refuse it is any one: tiles are left as soon as one is bad */
     uint32_t refusal; /* why: enum zstd_refusal */
     uint32_t content; /* bytes, if no block is refused */
     uint64_t before;  /* bytes of the last frame so far, if it goes on; otherwise 0 */
@@ -181,6 +182,7 @@ struct zstd_batch {
     uint32_t in_size;               /* bytes, without the padding */
     uint32_t blocks, frames;        /* how many */
     uint32_t room;                  /* the sum of all blocks' rooms */
+    uint32_t frame_room;            /* the most that blocks of one frame have of it */
     const struct zstd_block *block; /* [blocks] */
     const struct zstd_frame *frame; /* [frames] */
     struct zstd_heading *heading;   /* [blocks] */
@@ -202,6 +204,15 @@ struct zstd_batch {
 #else
 #define ZSTD_ON_BOTH
 #endif
+
+/* A batch of so many frames as large as its largest is copied frame by frame (copy.cuh), others
+ * byte by byte (link.cuh, follow.cuh): to be tuned. */
+#define ZSTD_FRAMES_TO_COPY 64u
+
+static inline bool zstd_copies_frames(const struct zstd_batch *batch)
+{
+    return batch->frame_room <= batch->room / ZSTD_FRAMES_TO_COPY;
+}
 
 /* Where a block's sequences, up to room / ZSTD_MATCH_MIN + 1 of them, begin in batch->sequences. */
 static ZSTD_ON_BOTH inline uint64_t zstd_sequences_at(const struct zstd_block *block,

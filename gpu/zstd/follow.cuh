@@ -11,7 +11,7 @@
 #ifndef GPUHISTO_ZSTD_FOLLOW_CUH
 #define GPUHISTO_ZSTD_FOLLOW_CUH
 
-#include "gpu/zstd/link.cuh"
+#include "gpu/zstd/tile.cuh"
 
 constexpr unsigned ZSTD_FOLLOW_THREADS = 256;
 constexpr unsigned ZSTD_FOLLOW_EACH = 2; // bytes of a thread
@@ -21,6 +21,8 @@ constexpr unsigned ZSTD_FOLLOW_EACH = 2; // bytes of a thread
 // other things.
 static inline unsigned follow_grid(const struct zstd_batch *batch, unsigned resident)
 {
+    if (zstd_copies_frames(batch))
+        return 0;
     const unsigned most = batch->room / (ZSTD_FOLLOW_THREADS * ZSTD_FOLLOW_EACH) + 1;
     const unsigned stay = resident - resident / 4;
     return most < stay ? most : stay;

@@ -159,6 +159,9 @@ static void add_block(struct zstd_walk *walk, struct zstd_plan *plan, struct zst
     }
     plan->block[plan->blocks++] = *block;
     plan->room += block->room;
+    uint32_t frame_room = plan->room - plan->block[plan->frame[block->frame].first].room_at;
+    if (plan->frame_room < frame_room)
+        plan->frame_room = frame_room;
     plan->in_size = (uint32_t)(plan->in_at + plan->taken + size);
     walk->known += block->type == ZSTD_COMPRESSED ? 0 : block->room;
     walk->in_frame = !is_last;
@@ -195,7 +198,8 @@ static enum step lay_block(struct zstd_walk *walk, struct zstd_plan *plan, const
 
 void zstd_lay_none(struct zstd_plan *plan)
 {
-    plan->blocks = plan->frames = plan->room = plan->in_size = plan->in_at = 0;
+    plan->blocks = plan->frames = plan->room = plan->frame_room = 0;
+    plan->in_size = plan->in_at = 0;
     plan->taken = 0;
 }
 
@@ -230,6 +234,15 @@ enum zstd_laid zstd_lay(struct zstd_walk *walk, struct zstd_plan *plan, const un
 {
     zstd_lay_none(plan);
     return zstd_lay_more(walk, plan, in, len);
+}
+
+void zstd_set_laid(struct zstd_batch *batch, const struct zstd_plan *plan)
+{
+    batch->in_size = ZSTD_CARRY + plan->in_size;
+    batch->blocks = plan->blocks;
+    batch->frames = plan->frames;
+    batch->room = plan->room;
+    batch->frame_room = plan->frame_room;
 }
 
 uint32_t zstd_window_after(const struct zstd_walk *walk)

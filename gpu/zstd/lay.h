@@ -39,6 +39,7 @@ struct zstd_plan {
     struct zstd_frame_end *frame_end;
     uint32_t blocks, frames; /* how many there are */
     uint32_t room;           /* the sum of the rooms of all blocks */
+    uint32_t frame_room;     /* the most that blocks of one frame have of it */
     uint32_t in_size;        /* compressed bytes, up to the end of the last block; */
     uint32_t in_at;          /* of these, before the last call's */
     uint64_t taken;          /* bytes of the input that the walk went over; may be beyond what was
@@ -85,6 +86,9 @@ enum zstd_laid zstd_lay_more(struct zstd_walk *walk, struct zstd_plan *plan,
 
 /* Has a plan be one of nothing, to be laid piece by piece. */
 void zstd_lay_none(struct zstd_plan *plan);
+
+/* Sets the sizes of a batch to those of what was laid. */
+void zstd_set_laid(struct zstd_batch *batch, const struct zstd_plan *plan);
 
 /* Bytes right before `out` that the batch after the plan needs: the window of a frame that goes on,
  * or 0. */

@@ -69,10 +69,12 @@ static inline cudaError_t zstd_launch_stage(unsigned index, zstd_batch batch, un
                                             cudaStream_t stream)
 {
     const zstd_stage &stage = zstd_stages[index];
+    const unsigned grid = stage.grid(&batch, resident);
     void *params[] = {&batch};
-    return cudaLaunchKernel(reinterpret_cast<const void *>(stage.kernel),
-                            dim3(stage.grid(&batch, resident)), dim3(stage.block), params,
-                            stage.shared, stream);
+    if (grid == 0)
+        return cudaSuccess;
+    return cudaLaunchKernel(reinterpret_cast<const void *>(stage.kernel), dim3(grid),
+                            dim3(stage.block), params, stage.shared, stream);
 }
 
 static inline cudaError_t zstd_launch_part(zstd_part part, const zstd_batch &batch,

@@ -1,4 +1,5 @@
 // The stages that decompress zstd, in their order. The tests compile this for the host as well.
+#include "gpu/zstd/copy.cuh"
 #include "gpu/zstd/follow.cuh"
 #include "gpu/zstd/keep.cuh"
 #include "gpu/zstd/link.cuh"
@@ -19,9 +20,11 @@ const struct zstd_stage zstd_stages[] = {
     {"walk", ZSTD_PART_ENTROPY, zstd_walk_states, walk_threads, 0, walk_grid},
     {"sequences", ZSTD_PART_ENTROPY, zstd_sequences, sequences_threads, 0, sequences_grid},
     {"place", ZSTD_PART_MATCHES, zstd_place, ZSTD_PLACE_THREADS, 0, place_grid},
-    {"link", ZSTD_PART_MATCHES, zstd_link<ZSTD_TILE, ZSTD_LINK_THREADS>, ZSTD_LINK_THREADS,
-     zstd_link_shared(ZSTD_TILE), link_grid},
+    {"link", ZSTD_PART_MATCHES, zstd_link<ZSTD_TILE, ZSTD_LINK_THREADS, ZSTD_LINK_EACH>,
+     ZSTD_LINK_THREADS, zstd_tile_shared(ZSTD_TILE), link_grid},
     {"follow", ZSTD_PART_MATCHES, zstd_follow, ZSTD_FOLLOW_THREADS, 0, follow_grid},
+    {"copy", ZSTD_PART_MATCHES, zstd_copy<ZSTD_COPY_TILE, ZSTD_COPY_THREADS, ZSTD_COPY_EACH>,
+     ZSTD_COPY_THREADS, zstd_tile_shared(ZSTD_COPY_TILE), copy_grid},
     {"keep", ZSTD_PART_MATCHES, zstd_keep, ZSTD_KEEP_THREADS, 0, keep_grid},
 };
 

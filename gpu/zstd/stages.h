@@ -24,8 +24,9 @@ struct zstd_stage {
     unsigned shared; // dynamic shared memory of a CUDA block, bytes; more than 48 KiB are asked for
                      // with cudaFuncAttributeMaxDynamicSharedMemorySize
 
-    // The CUDA blocks to launch, at least 1, for a batch of at least one zstd block. `resident` is
-    // how many of them the device holds at a time, for a kernel whose CUDA blocks stay.
+    // The CUDA blocks to launch for a batch of at least one zstd block; 0: it does without the
+    // stage. `resident` is how many of them the device holds at a time, for a kernel whose CUDA
+    // blocks stay.
     unsigned (*grid)(const struct zstd_batch *batch, unsigned resident);
 };
 

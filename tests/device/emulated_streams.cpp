@@ -86,10 +86,7 @@ void run_stages(struct device *device, const work &job)
 {
     struct zstd_batch batch = batch_of(device, job.slot);
     const struct zstd_plan &laid = job.plan;
-    batch.in_size = ZSTD_CARRY + laid.in_size;
-    batch.blocks = laid.blocks;
-    batch.frames = laid.frames;
-    batch.room = laid.room;
+    zstd_set_laid(&batch, &laid);
     if (job.begins)
         std::memset(batch.in, 0, ZSTD_CARRY);
     std::memcpy(const_cast<struct zstd_block *>(batch.block), laid.block,
@@ -99,8 +96,9 @@ void run_stages(struct device *device, const work &job)
     kernels_thread.run([=] {
         for (unsigned i = 0; i < zstd_stage_count; i++) {
             const struct zstd_stage &stage = zstd_stages[i];
-            emulate_launch(stage.grid(&batch, resident_blocks), stage.block, stage.shared,
-                           [&] { stage.kernel(batch); });
+            const unsigned grid = stage.grid(&batch, resident_blocks);
+            if (grid > 0)
+                emulate_launch(grid, stage.block, stage.shared, [&] { stage.kernel(batch); });
         }
         if (device->decoding.separators != SEPARATORS_NONE)
             emulate_launch(1, zstd_tail_threads, 0, [&] {

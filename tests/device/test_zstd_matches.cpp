@@ -1,8 +1,9 @@
-// The stages that copy matches (place, link, follow, keep), launched in the emulation: fed with
-// literals and sequences of real frames, as the naive decoder finds them, and with such as no
-// compressor writes, in batches that are cut anywhere, against the content.
+// The stages that copy matches (place, link and follow or copy, keep), launched in the emulation:
+// fed with literals and sequences of real frames, as the naive decoder finds them, and with such as
+// no compressor writes, in batches that are cut anywhere, against the content.
 #include "tests/device/emulation.h"
 
+#include "gpu/zstd/copy.cuh"
 #include "gpu/zstd/follow.cuh"
 #include "gpu/zstd/keep.cuh"
 #include "gpu/zstd/link.cuh"
@@ -161,7 +162,8 @@ template <typename T> std::unique_ptr<T[], decltype(&std::free)> aligned_memory(
 // Where blocks [first, last) of the stream go: the parts that a test may vary.
 struct shape {
     bool small_tiles;
-    unsigned grid; // of what takes any
+    bool by_frames; // copy, instead of link and follow
+    unsigned grid;  // of what takes any
     uint32_t keep_least;
     unsigned no_table; // of so many blocks, all but one repeat a table
 };
@@ -264,6 +266,8 @@ class run
     }
 
   private:
+    static constexpr unsigned small = 4096, few = 32; // a tile, and threads
+
     void make(memory &memory, const std::vector<place> &places, size_t first, size_t last)
     {
         memory.in = next_in;
@@ -327,19 +331,37 @@ class run
 
     void launch(const zstd_batch &batch)
     {
-        constexpr unsigned small = 4096, threads = 32;
         emulate_launch(1, ZSTD_KEEP_TABLES_THREADS, 0, [=] { zstd_keep_tables(batch); });
         emulate_launch(1, like.small_tiles ? 64 : ZSTD_PLACE_THREADS, 0,
                        [=] { zstd_place(batch); });
+        if (like.by_frames)
+            launch_copy(batch);
+        else
+            launch_link(batch);
+        emulate_launch(like.grid, ZSTD_KEEP_THREADS, 0, [=] { zstd_keep(batch); });
+    }
+
+    void launch_copy(const zstd_batch &batch)
+    {
         if (like.small_tiles)
-            emulate_launch(batch.blocks * zstd_link_tiles(small), threads, zstd_link_shared(small),
-                           [=] { zstd_link<small, threads>(batch); });
+            emulate_launch(batch.frames, few, zstd_tile_shared(small),
+                           [=] { zstd_copy<small, few, 32>(batch); });
+        else
+            emulate_launch(batch.frames, ZSTD_COPY_THREADS, zstd_tile_shared(ZSTD_COPY_TILE), [=] {
+                zstd_copy<ZSTD_COPY_TILE, ZSTD_COPY_THREADS, ZSTD_COPY_EACH>(batch);
+            });
+    }
+
+    void launch_link(const zstd_batch &batch)
+    {
+        if (like.small_tiles)
+            emulate_launch(batch.blocks * zstd_link_tiles(small), few, zstd_tile_shared(small),
+                           [=] { zstd_link<small, few, 32>(batch); });
         else
             emulate_launch(batch.blocks * zstd_link_tiles(ZSTD_TILE), ZSTD_LINK_THREADS,
-                           zstd_link_shared(ZSTD_TILE),
-                           [=] { zstd_link<ZSTD_TILE, ZSTD_LINK_THREADS>(batch); });
+                           zstd_tile_shared(ZSTD_TILE),
+                           [=] { zstd_link<ZSTD_TILE, ZSTD_LINK_THREADS, ZSTD_LINK_EACH>(batch); });
         emulate_launch(like.grid, ZSTD_FOLLOW_THREADS, 0, [=] { zstd_follow(batch); });
-        emulate_launch(like.grid, ZSTD_KEEP_THREADS, 0, [=] { zstd_keep(batch); });
     }
 
     void check(const memory &memory, const std::vector<place> &places, size_t first, size_t last)
@@ -427,8 +449,8 @@ class run
 
 shape random_shape()
 {
-    return {random_below(8) != 0, 1 + random_below(3), random_below(2) ? random_below(3000) : 0,
-            random_below(3) ? 3u : 60u};
+    return {random_below(8) != 0, random_below(2) != 0, 1 + random_below(3),
+            random_below(2) ? random_below(3000) : 0, random_below(3) ? 3u : 60u};
 }
 
 void check_taken(const stream &stream, const std::function<size_t()> &blocks_a_batch)

@@ -41,6 +41,7 @@ zstd_cut random_cut()
     zstd_cut cut = {random_below(3) ? 1 + random_below(6) : 1000};
     cut.at_once = random_below(3) ? 1 + random_below(300000) : cut.at_once;
     cut.tile = random_below(4) ? random_below(4) ? 4096 : 32768 : 0;
+    cut.way = static_cast<zstd_way>(random_below(3));
     cut.keep_least = random_below(2) ? 0 : random_below(5000);
     cut.fill = static_cast<unsigned char>(random_below(256));
     return cut;
@@ -74,6 +75,7 @@ void check_any(const unsigned char *in, size_t len)
     cases++;
     zstd_cut cut = {1000};
     cut.fill = static_cast<unsigned char>(random_below(256));
+    cut.way = random_below(2) ? ZSTD_BY_FRAMES : ZSTD_BY_BYTES;
     const zstd_decoded is = decode(in, len, cut);
     unsigned char *due;
     size_t size;
@@ -133,7 +135,7 @@ void check_frames()
         append_frame(frame, data, random_settings());
         check_taken(frame, data, random_cut());
         check_taken(frame, data, {1});
-        check_taken(frame, data, {1 + random_below(4), 1u << 30, 0, 0, 0});
+        check_taken(frame, data, {1 + random_below(4), 1u << 30, 0, ZSTD_AS_SHIPPED, 0, 0});
     }
 }
 

@@ -1,5 +1,6 @@
 #include "tests/device/emulation.h"
 
+#include "gpu/zstd/copy.cuh"
 #include "gpu/zstd/lay.h"
 #include "gpu/zstd/link.cuh"
 #include "gpu/zstd/stages.h"
@@ -97,10 +98,9 @@ class decoder
         std::memcpy(const_cast<zstd_frame *>(batch.frame), plan_.frame,
                     plan_.frames * sizeof *plan_.frame);
         std::copy(result_.content.end() - kept_, result_.content.end(), batch.out - kept_);
-        batch.in_size = ZSTD_CARRY + plan_.in_size;
-        batch.blocks = plan_.blocks;
-        batch.frames = plan_.frames;
-        batch.room = plan_.room;
+        zstd_set_laid(&batch, &plan_);
+        if (like_.way != ZSTD_AS_SHIPPED)
+            batch.frame_room = like_.way == ZSTD_BY_FRAMES ? 0 : UINT32_MAX;
         batch.keep_least = like_.keep_least;
         run(batch);
     }
@@ -165,23 +165,36 @@ class decoder
 
     template <unsigned Tile> static void launch_link(const zstd_batch &batch)
     {
-        emulate_launch(batch.blocks * zstd_link_tiles(Tile), 32, zstd_link_shared(Tile),
-                       [=] { zstd_link<Tile, 32>(batch); });
+        emulate_launch(batch.blocks * zstd_link_tiles(Tile), 32, zstd_tile_shared(Tile),
+                       [=] { zstd_link<Tile, 32, Tile / 64>(batch); });
+    }
+
+    template <unsigned Tile> static void launch_copy(const zstd_batch &batch)
+    {
+        emulate_launch(batch.frames, 32, zstd_tile_shared(Tile),
+                       [=] { zstd_copy<Tile, 32, Tile / 64>(batch); });
     }
 
     void launch(const zstd_stage &stage, const zstd_batch &batch) const
     {
         const zstd_kernel kernel = stage.kernel;
+        const unsigned grid = stage.grid(&batch, like_.tile ? 1 : 3);
         const bool is_link = std::strcmp(stage.name, "link") == 0;
+        const bool is_copy = std::strcmp(stage.name, "copy") == 0;
+        if (grid == 0)
+            return;
         if (is_link && like_.tile == 4096)
             launch_link<4096>(batch);
         else if (is_link && like_.tile)
             launch_link<32768>(batch);
+        else if (is_copy && like_.tile == 4096)
+            launch_copy<4096>(batch);
+        else if (is_copy && like_.tile)
+            launch_copy<32768>(batch);
         else if (like_.tile && std::strcmp(stage.name, "place") == 0)
             emulate_launch(1, 64, stage.shared, [=] { kernel(batch); });
         else
-            emulate_launch(stage.grid(&batch, like_.tile ? 1 : 3), stage.block, stage.shared,
-                           [=] { kernel(batch); });
+            emulate_launch(grid, stage.block, stage.shared, [=] { kernel(batch); });
     }
 
     const zstd_cut like_;

@@ -6,11 +6,19 @@
 #include <cstdint>
 #include <vector>
 
+// Which stages copy matches.
+enum zstd_way {
+    ZSTD_AS_SHIPPED, // as zstd_copies_frames() says
+    ZSTD_BY_FRAMES,  // copy
+    ZSTD_BY_BYTES    // link and follow
+};
+
 // How a stream is cut into batches, and how kernels are launched on them.
 struct zstd_cut {
     uint32_t blocks;           // of a batch, at most
     size_t at_once = 1u << 30; // compressed bytes that arrive at a time
-    unsigned tile = 4096;      // of link, by few threads: 4096, 32768; 0: the one that is shipped
+    unsigned tile = 4096;      // of these, by few threads: 4096, 32768; 0: the one that is shipped
+    zstd_way way = ZSTD_AS_SHIPPED;
     uint32_t keep_least = 0;   // as in struct zstd_batch
     unsigned char fill = 0xa5; // what memory is full of that nobody has written
 };

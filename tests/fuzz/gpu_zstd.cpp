@@ -192,6 +192,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     cut.keep_least = data[0] / 5 % 4 * 100u;
     cut.fill = static_cast<unsigned char>(data[0] * 73);
     cut.tile = data[0] % 7 ? 32768 : 4096;
+    cut.way = data[0] % 2 ? ZSTD_BY_FRAMES : ZSTD_BY_BYTES;
     emulate_seed(data[0] % 3u);
     random_seed(size);
     if (data[0] < 128) {
