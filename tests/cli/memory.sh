@@ -67,8 +67,10 @@ while [ $# -lt 20 ]; do
 done
 look "20 FILEs with large windows, 16 threads" 1200000000 --threads=16 "$@"
 
-# Nor does it take much address space: little more than the memory, and the program itself.
-limit_v=$((80000 + $(wc -c <"$GPUHISTO") / 1024))
+# Nor does it take much address space: little more than the memory, and the program itself. Stacks
+# of the usual size would take 128 MiB more, and an arena a thread 1 GiB. With much less, the first
+# workers may have taken it all before the last ones are started.
+limit_v=$((160000 + $(wc -c <"$GPUHISTO") / 1024))
 # shellcheck disable=SC3045 # every sh of Linux has it
 (ulimit -v $limit_v && exec "$GPUHISTO" $ENGINE --threads=16 --verbose file.zst) >out 2>err
 echo $? >status
