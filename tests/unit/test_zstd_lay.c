@@ -81,20 +81,25 @@ static void check_frame(struct walked *walked, const struct zstd_plan *plan, uin
 /* Compares a batch that begins at `at` with what the naive decoder has next. */
 static void check_batch(struct walked *walked, const struct zstd_plan *plan, size_t at)
 {
-    uint32_t block = 0;
+    uint32_t block = 0, frame_room = 0;
     for (uint32_t frame = 0; frame < plan->frames; frame++) {
         const struct zstd_frame *is = &plan->frame[frame];
         const struct naive_frame *due = &walked->naive->frames[walked->frame];
+        uint32_t room = 0;
         check(is->first == block && is->blocks > 0, "other blocks", frame);
         check_frame(walked, plan, frame, walked->block == due->first_block);
         for (; block < is->first + is->blocks; block++, walked->block++) {
             check(plan->block[block].frame == frame, "of another frame", block);
             check_block(walked, plan, block, at);
+            room += plan->block[block].room;
         }
+        if (frame_room < room)
+            frame_room = room;
         check(is->ends == (walked->block == due->first_block + due->blocks), "another end", frame);
         walked->frame += is->ends;
     }
     check(block == plan->blocks, "blocks without a frame", block);
+    check(frame_room == plan->frame_room, "another frame has more room", frame_room);
 }
 
 /* Walks over a stream as it arrives, `piece` bytes at a time. */
