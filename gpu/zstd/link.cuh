@@ -11,8 +11,9 @@
 
 #include "gpu/zstd/tile.cuh"
 
-// Bytes of content of a tile, and threads that work on it: to be tuned.
-constexpr unsigned ZSTD_TILE = 16384;
+// Bytes of content of a tile, and threads that work on it: to be tuned. Twice as large a tile has
+// more shared memory than 99 KiB, which is all that many devices give.
+constexpr unsigned ZSTD_TILE = 8192;
 constexpr unsigned ZSTD_LINK_THREADS = 512;
 constexpr unsigned ZSTD_LINK_EACH = 8;     // bytes of a strip that each of them has
 constexpr unsigned ZSTD_LINK_TOGETHER = 4; // those that it fills at a time
@@ -28,10 +29,10 @@ static inline unsigned link_grid(const struct zstd_batch *batch, unsigned)
     return zstd_copies_frames(batch) ? 0 : batch->blocks * zstd_link_tiles(ZSTD_TILE);
 }
 
-// The CUDA blocks are the tiles of all zstd blocks, zstd_link_tiles(Tile) of each. Two of 512
-// threads leave each thread 64 registers.
+// The CUDA blocks are the tiles of all zstd blocks, zstd_link_tiles(Tile) of each. Three of
+// 512 threads leave each thread 40 registers.
 template <unsigned Tile, unsigned Threads, unsigned Each>
-__global__ void __launch_bounds__(Threads, 1024 / Threads) zstd_link(zstd_batch batch)
+__global__ void __launch_bounds__(Threads, 1536 / Threads) zstd_link(zstd_batch batch)
 {
     static_assert(ZSTD_BLOCK_CONTENT % Tile == 0 && Tile % 32 == 0 && Threads % 32 == 0,
                   "tiles fill a block");
