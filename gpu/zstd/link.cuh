@@ -18,6 +18,13 @@ constexpr unsigned ZSTD_LINK_THREADS = 512;
 constexpr unsigned ZSTD_LINK_EACH = 8;     // bytes of a strip that each of them has
 constexpr unsigned ZSTD_LINK_TOGETHER = 4; // those that it fills at a time
 
+// Threads that a processor is to hold at least: Turing has no more than 1024.
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
+constexpr unsigned ZSTD_LINK_RESIDENT = 1024;
+#else
+constexpr unsigned ZSTD_LINK_RESIDENT = 1536;
+#endif
+
 // How many tiles of that size the largest block has.
 ZSTD_ON_BOTH constexpr unsigned zstd_link_tiles(unsigned tile)
 {
@@ -32,7 +39,7 @@ static inline unsigned link_grid(const struct zstd_batch *batch, unsigned)
 // The CUDA blocks are the tiles of all zstd blocks, zstd_link_tiles(Tile) of each. Three of
 // 512 threads leave each thread 40 registers.
 template <unsigned Tile, unsigned Threads, unsigned Each>
-__global__ void __launch_bounds__(Threads, 1536 / Threads) zstd_link(zstd_batch batch)
+__global__ void __launch_bounds__(Threads, ZSTD_LINK_RESIDENT / Threads) zstd_link(zstd_batch batch)
 {
     static_assert(ZSTD_BLOCK_CONTENT % Tile == 0 && Tile % 32 == 0 && Threads % 32 == 0,
                   "tiles fill a block");
