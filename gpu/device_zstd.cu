@@ -133,7 +133,7 @@ static bool open_copies(struct device *device, struct decoding *decoding)
     return done;
 }
 
-// Devices before compute capability 8.0 give a block too little shared memory for some stages.
+// Whether the device gives a block as much shared memory as each stage needs.
 static bool stages_fit(const struct device *device)
 {
     for (unsigned i = 0; i < zstd_stage_count; i++)
