@@ -5,7 +5,7 @@
 // CUDA-event times, and times are added up over batches. What is printed is content by time.
 //
 // Then FILE is decompressed as gpuhisto does it, in batches of half as much content, or so many
-// compressed bytes (32 MiB), so many of them side by side (6), with the copies to the device: the
+// compressed bytes (32 MiB), so many of them side by side (8), with the copies to the device: the
 // wall time of that is "pipeline", of the median repeat.
 //
 // The content is compared with libzstd's, whose time on one core is printed as well.
@@ -29,7 +29,7 @@ extern "C" {
 struct options {
     size_t batch = 256; // MiB
     size_t in = 32;     // MiB
-    unsigned lanes = 6;
+    unsigned lanes = 8;
     int repeats = 5;
     const char *file;
 };

@@ -17,7 +17,7 @@ static const struct device_decoding decoding_large = {
                  .frames = 4096,
                  .room = 128 * MIB,
                  .window = ZSTD_WINDOW_MOST},
-    .batches = 6,
+    .batches = 8,
 };
 
 /* The same for FILEs of DECOMPRESSION_SMALL bytes: a batch or a few. */

@@ -71,4 +71,32 @@ static __device__ __forceinline__ unsigned lop3(unsigned a, unsigned b, unsigned
 #endif
 }
 
+// Starts a copy of 16 bytes to shared memory, both at multiples of 16. They are there, for the
+// thread that asked for them, once copies_wait says so; on devices before sm_80 at once.
+static __device__ __forceinline__ void copy_16(void *shared, const void *global)
+{
+#if defined __CUDA_ARCH__ && __CUDA_ARCH__ >= 800
+    const unsigned to = static_cast<unsigned>(__cvta_generic_to_shared(shared));
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to), "l"(global) : "memory");
+#else
+    *static_cast<uint4 *>(shared) = *static_cast<const uint4 *>(global);
+#endif
+}
+
+// Ends a group of such copies, which may be empty.
+static __device__ __forceinline__ void copies_end_group()
+{
+#if defined __CUDA_ARCH__ && __CUDA_ARCH__ >= 800
+    asm volatile("cp.async.commit_group;" ::: "memory");
+#endif
+}
+
+// Waits for all groups of this thread but the last `Groups`.
+template <int Groups> static __device__ __forceinline__ void copies_wait()
+{
+#if defined __CUDA_ARCH__ && __CUDA_ARCH__ >= 800
+    asm volatile("cp.async.wait_group %0;" ::"n"(Groups) : "memory");
+#endif
+}
+
 #endif

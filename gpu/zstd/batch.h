@@ -183,6 +183,7 @@ struct zstd_batch {
     uint32_t blocks, frames;        /* how many */
     uint32_t room;                  /* the sum of all blocks' rooms */
     uint32_t frame_room;            /* the most that blocks of one frame have of it */
+    bool begins;                    /* its first frame begins in it */
     const struct zstd_block *block; /* [blocks] */
     const struct zstd_frame *frame; /* [frames] */
     struct zstd_heading *heading;   /* [blocks] */
@@ -213,6 +214,13 @@ struct zstd_batch {
 static inline bool zstd_copies_frames(const struct zstd_batch *batch)
 {
     return batch->frame_room <= batch->room / ZSTD_FRAMES_TO_COPY;
+}
+
+/* Whether its matches need nothing of the batch before, so that they need not wait for it: the host
+ * lays batches of many frames so that none of these is cut, where it can. */
+static inline bool zstd_stands_alone(const struct zstd_batch *batch)
+{
+    return batch->begins && zstd_copies_frames(batch);
 }
 
 /* Where a block's sequences, up to room / ZSTD_MATCH_MIN + 1 of them, begin in batch->sequences. */

@@ -51,16 +51,16 @@ static __device__ __forceinline__ uint32_t bits_forward(const unsigned char *in,
 // What is read before the first bit are other bytes of `in`, which begins with a carry. So a reader
 // may be up to 1000 bits too far before it looks at how many are left.
 struct backward {
-    const unsigned *words; // from the pair with the stream's first byte on
-    int begin;             // bits of that pair before the stream
+    const unsigned *words; // from the 16 bytes with the stream's first byte on
+    int begin;             // bits of these before the stream
     int at;                // bits up to the next one, that one included
 };
 
-// The words of a stream that begins at `at`: at a multiple of 8 bytes.
+// The words of a stream that begins at `at`: at a multiple of 16 bytes.
 static __device__ __forceinline__ const unsigned *backward_words(const unsigned char *in,
                                                                  uint32_t at)
 {
-    return reinterpret_cast<const unsigned *>(in) + at / 8 * 2;
+    return reinterpret_cast<const unsigned *>(in) + at / 16 * 4;
 }
 
 // False if the stream is empty, or its last byte lacks the mark.
@@ -71,7 +71,7 @@ static __device__ __forceinline__ bool backward_open(backward &stream, const uns
         return false;
     const uint32_t byte = byte_at(in, span.at + span.size - 1);
     stream.words = backward_words(in, span.at);
-    stream.begin = static_cast<int>(span.at % 8 * 8);
+    stream.begin = static_cast<int>(span.at % 16 * 8);
     stream.at = stream.begin + static_cast<int>((span.size - 1) * 8 + highest_bit(byte));
     return byte != 0;
 }

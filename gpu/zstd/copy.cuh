@@ -15,7 +15,7 @@
 
 // Bytes of content of a tile, and threads that work on it: to be tuned.
 constexpr unsigned ZSTD_COPY_TILE = 8192;
-constexpr unsigned ZSTD_COPY_THREADS = 512;
+constexpr unsigned ZSTD_COPY_THREADS = 256;
 constexpr unsigned ZSTD_COPY_EACH = 8;     // bytes of a strip that each of them has
 constexpr unsigned ZSTD_COPY_TOGETHER = 8; // those that it fills at a time
 
@@ -52,7 +52,7 @@ static __device__ inline bool copy_block(const zstd_batch &batch, zstd_tile &til
     return false;
 }
 
-// The CUDA blocks are the frames. Two of 512 threads leave each thread 64 registers.
+// The CUDA blocks are the frames. Four of 256 threads leave each thread 64 registers.
 template <unsigned Tile, unsigned Threads, unsigned Each>
 __global__ void __launch_bounds__(Threads, 1024 / Threads) zstd_copy(zstd_batch batch)
 {

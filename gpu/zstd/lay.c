@@ -203,6 +203,26 @@ void zstd_lay_none(struct zstd_plan *plan)
     plan->taken = 0;
 }
 
+/* Where a frame begins that may not fit in the batch. */
+struct frame_begin {
+    struct zstd_walk walk;
+    struct zstd_plan plan;
+    bool is_there;
+};
+
+/* Gives the frame that does not fit back, all of it, if the batch will then be copied frame by
+ * frame: it and the next one can stand alone. */
+static void end_before(const struct frame_begin *begin, struct zstd_walk *walk,
+                       struct zstd_plan *plan)
+{
+    struct zstd_batch batch = {0};
+    zstd_set_laid(&batch, &begin->plan);
+    if (!begin->is_there || batch.frames == 0 || !zstd_copies_frames(&batch))
+        return;
+    *walk = begin->walk;
+    *plan = begin->plan;
+}
+
 enum zstd_laid zstd_lay_more(struct zstd_walk *walk, struct zstd_plan *plan,
                              const unsigned char *in, size_t len)
 {
@@ -210,9 +230,12 @@ enum zstd_laid zstd_lay_more(struct zstd_walk *walk, struct zstd_plan *plan,
     enum step step = STEP_TAKEN;
     plan->in_at = plan->in_size;
     plan->taken = 0;
+    struct frame_begin begin = {.is_there = false};
     while (step == STEP_TAKEN && plan->taken < len) {
         const unsigned char *at = in + plan->taken;
         uint64_t left = len - plan->taken;
+        if (!walk->in_frame)
+            begin = (struct frame_begin){*walk, *plan, true};
         step = walk->in_frame ? lay_block(walk, plan, at, left, &plan->need)
                               : lay_header(walk, at, left, &plan->need);
         if (step == STEP_TAKEN) {
@@ -222,6 +245,8 @@ enum zstd_laid zstd_lay_more(struct zstd_walk *walk, struct zstd_plan *plan,
     }
     if (step == STEP_TAKEN)
         plan->need = 1;
+    if (step == STEP_FULL)
+        end_before(&begin, walk, plan);
     if (plan->blocks > before)
         return ZSTD_LAID;
     if (step == STEP_FULL)
@@ -243,6 +268,7 @@ void zstd_set_laid(struct zstd_batch *batch, const struct zstd_plan *plan)
     batch->frames = plan->frames;
     batch->room = plan->room;
     batch->frame_room = plan->frame_room;
+    batch->begins = plan->frames > 0 && plan->frame[0].begins;
 }
 
 uint32_t zstd_window_after(const struct zstd_walk *walk)

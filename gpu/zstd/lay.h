@@ -70,11 +70,12 @@ enum zstd_laid {
     ZSTD_FULL        /* the next block does not fit in the batch */
 };
 
-/* Lays a batch of as many whole blocks of in[0..len) as there are and fit. in[0] is what follows
- * in the FILE after all that was taken, and will be in the batch's memory at ZSTD_CARRY. A last
- * block is taken together with the checksum after it. What stops the walk after a block is seen by
- * the next call. The walk goes on from what was taken, also with ZSTD_NEEDS_MORE, where headers and
- * skippable frames may have been. */
+/* Lays a batch of as many whole blocks of in[0..len) as there are and fit. A batch of many frames
+ * (batch.h) ends with the last one that fits as a whole, if the next one begins in in[0..len).
+ * in[0] is what follows in the FILE after all that was taken, and will be in the batch's memory at
+ * ZSTD_CARRY. A last block is taken together with the checksum after it. What stops the walk after
+ * a block is seen by the next call. The walk goes on from what was taken, also with
+ * ZSTD_NEEDS_MORE, where headers and skippable frames may have been. */
 enum zstd_laid zstd_lay(struct zstd_walk *walk, struct zstd_plan *plan, const unsigned char *in,
                         size_t len);
 

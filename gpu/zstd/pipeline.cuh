@@ -8,7 +8,9 @@
 //     batch 1      | tables, entropy         | matches  |
 //     batch 2         | tables, entropy                 | matches  |
 //
-// Tables of a batch are found after those of the one before, which it may repeat.
+// Tables of a batch are found after those of the one before, which it may repeat. Matches of a
+// batch that stands alone (batch.h) belong to its own stream as well: each of its frames is copied
+// by one CUDA block, which takes its time, and the frames of one batch do not fill the device.
 #ifndef GPUHISTO_ZSTD_PIPELINE_CUH
 #define GPUHISTO_ZSTD_PIPELINE_CUH
 
@@ -18,9 +20,9 @@
 
 // What belongs to the memory of a batch.
 struct zstd_lane {
-    cudaStream_t stream; // of the stages up to the matches
+    cudaStream_t stream; // of the stages up to the matches, these too if the batch stands alone
     cudaEvent_t tables;  // what the next batch's tables wait for is there
-    cudaEvent_t ready;   // all is there that the matches need
+    cudaEvent_t ready;   // the stages on the stream are done
     cudaEvent_t done;    // of the batch; to be recorded by the caller, after all that it adds
 };
 
@@ -87,8 +89,8 @@ static inline cudaError_t zstd_launch_part(zstd_part part, const zstd_batch &bat
     return code;
 }
 
-// Launches all stages of the batch of lanes[index], one of `count` whose turns come in order; its
-// matches on the stream `matches`. The lane's stream waits for whatever the batch needs first.
+// Launches all stages of the batch of lanes[index], one of `count` whose turns come in order; the
+// last ones on the stream `matches`. The lane's stream waits for whatever the batch needs first.
 static inline cudaError_t zstd_launch(const zstd_batch &batch, const unsigned *resident,
                                       const zstd_lane *lanes, unsigned index, unsigned count,
                                       cudaStream_t matches)
@@ -106,12 +108,17 @@ static inline cudaError_t zstd_launch(const zstd_batch &batch, const unsigned *r
         code = cudaEventRecord(lane.tables, lane.stream);
     if (code == cudaSuccess)
         code = zstd_launch_part(ZSTD_PART_ENTROPY, batch, resident, lane.stream);
+    const bool alone = zstd_stands_alone(&batch);
+    if (code == cudaSuccess && alone)
+        code = zstd_launch_part(ZSTD_PART_MATCHES, batch, resident, lane.stream);
     if (code == cudaSuccess)
         code = cudaEventRecord(lane.ready, lane.stream);
     if (code == cudaSuccess)
         code = cudaStreamWaitEvent(matches, lane.ready, 0);
-    if (code == cudaSuccess)
+    if (code == cudaSuccess && !alone)
         code = zstd_launch_part(ZSTD_PART_MATCHES, batch, resident, matches);
+    if (code == cudaSuccess)
+        code = zstd_launch_part(ZSTD_PART_END, batch, resident, matches);
     return code;
 }
 

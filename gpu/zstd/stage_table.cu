@@ -25,7 +25,7 @@ const struct zstd_stage zstd_stages[] = {
     {"follow", ZSTD_PART_MATCHES, zstd_follow, ZSTD_FOLLOW_THREADS, 0, follow_grid},
     {"copy", ZSTD_PART_MATCHES, zstd_copy<ZSTD_COPY_TILE, ZSTD_COPY_THREADS, ZSTD_COPY_EACH>,
      ZSTD_COPY_THREADS, zstd_tile_shared(ZSTD_COPY_TILE), copy_grid},
-    {"keep", ZSTD_PART_MATCHES, zstd_keep, ZSTD_KEEP_THREADS, 0, keep_grid},
+    {"keep", ZSTD_PART_END, zstd_keep, ZSTD_KEEP_THREADS, 0, keep_grid},
 };
 
 void (*const zstd_tail_kernel)(zstd_batch, unsigned, bool) = zstd_tail;

@@ -12,7 +12,8 @@ using zstd_kernel = void (*)(zstd_batch batch);
 enum zstd_part {
     ZSTD_PART_TABLES,  // these of the batch before
     ZSTD_PART_ENTROPY, // nothing
-    ZSTD_PART_MATCHES  // all of the batch before
+    ZSTD_PART_MATCHES, // all of the batch before, unless the batch stands alone
+    ZSTD_PART_END      // all of the batch before
 };
 
 // A kernel. A stage may be several, launched one after the other.

@@ -6,10 +6,13 @@
 // Takes struct zstd_heading, gives a block's struct zstd_step in the places of its sequences.
 //
 // Several lanes take a block: three of them build its tables, a table each, then one walks the
-// stream. A warp takes as many blocks as it can, because a walk alone would leave 31 lanes idle;
-// but the fewer, the more warps there are for a small batch.
+// stream. A warp takes several blocks, because a walk alone would leave 31 lanes idle.
 //
-// Shared memory: tables of 5 KiB a block, of 4-byte cells (fse.cuh), and 0.4 KiB for building them.
+// A step must not wait for the stream. What its lane is about to read is copied to shared memory
+// long before, and the bits that it may need are loaded while it still waits for its cells.
+//
+// Shared memory: tables of 5 KiB a block, of 4-byte cells (fse.cuh), 0.4 KiB for building them, and
+// 1 KiB of the stream.
 //
 // What libzstd 1.5.4 accepts and this refuses: streams that do not end with their last bit, which
 // it takes if they are too short, or longer by what the states after the last sequence take.
@@ -19,21 +22,35 @@
 #include "gpu/zstd/sequence_codes.cuh"
 #include "gpu/zstd/stages.h"
 
-constexpr unsigned walk_blocks = 2;               // zstd blocks of a warp
+constexpr unsigned walk_blocks = 4;               // zstd blocks of a warp
 constexpr unsigned walk_lanes = 32 / walk_blocks; // of a zstd block
 constexpr unsigned walk_warps = 1;                // of a CUDA block
 constexpr unsigned walk_threads = 32 * walk_warps;
 constexpr unsigned walk_tables = 3;
 
+// Copies are in pieces of 16 bytes, and are looked after once a round of so many sequences. Of a
+// sequence, the lengths have up to 16 bits each, the offset 31, and the states 9, 9 and 8. A step
+// reads up to 127 bits from where it is.
+constexpr unsigned walk_round = 16;
+constexpr int walk_bits_most = 16 + 16 + 31 + 9 + 9 + 8;
+constexpr int walk_passed = (static_cast<int>(walk_round) * walk_bits_most + 127) / 128 + 1;
+
+// The pieces of a round are there if they were asked for two rounds before.
+constexpr int walk_ahead = 3 * walk_passed;
+constexpr int walk_pieces = 64; // that have a place, by the lowest bits of their number
+static_assert(walk_pieces > walk_ahead + 1, "what is needed is not overwritten");
+
 static_assert(walk_lanes >= walk_tables, "a lane for each table");
 
-// A block's tables.
+// A block's tables, and the part of its stream that is being read.
 struct walk_work {
     uint32_t literal_lengths[1u << literal_length_log_most];
     uint32_t match_lengths[1u << match_length_log_most];
     uint32_t offsets[1u << offset_log_most];
     fse_count counts[walk_tables][sequence_codes_most];
     uint32_t logs[walk_tables]; // by enum zstd_table
+    // The last piece, once more, since words before a piece are read with it; then all of them.
+    alignas(16) uint32_t stream[4 + 4 * walk_pieces];
 };
 
 static __device__ __forceinline__ uint32_t *walk_cells(walk_work *work, uint32_t table)
@@ -82,37 +99,84 @@ static __device__ __forceinline__ walk_cells_of walk_look(const walk_work *work,
     return {work->literal_lengths[literal], work->match_lengths[match], work->offsets[offset]};
 }
 
+// Asks for the pieces of the stream down to the last one of the next rounds, or to its first one;
+// `copied` is the last one that was asked for.
+static __device__ __forceinline__ void walk_copy(walk_work *work, const backward &stream,
+                                                 int &copied)
+{
+    const uint4 *const pieces = reinterpret_cast<const uint4 *>(stream.words);
+    const int last = max(0, (stream.at >> 7) - walk_ahead);
+    while (copied > last) {
+        const int place = --copied & (walk_pieces - 1);
+        copy_16(&work->stream[4 + 4 * place], pieces + copied);
+        if (place == walk_pieces - 1)
+            copy_16(&work->stream[0], pieces + copied);
+    }
+    copies_end_group();
+}
+
+// Goes over a sequence, and returns the cells of the next one. Nothing in a step depends on the
+// bits of lengths and offsets, only on how many there are, which the cells say.
+static __device__ __forceinline__ walk_cells_of walk_step(const walk_work *work, backward &stream,
+                                                          const walk_cells_of &cells)
+{
+    const uint32_t at = static_cast<uint32_t>(stream.at);
+    const uint32_t *const words = &work->stream[4 + (at >> 5) % (4 * walk_pieces)];
+    const uint32_t first = __funnelshift_r(words[-1], words[0], at),
+                   second = __funnelshift_r(words[-2], words[-1], at),
+                   third = __funnelshift_r(words[-3], words[-2], at);
+    const uint32_t sizes = cells.literal + cells.match + cells.offset;
+    const uint32_t extra = sizes >> fse_extra_shift; // and more above it, which shifts leave out
+    const uint32_t bits =
+        extra & 32 ? __funnelshift_l(third, second, extra) : __funnelshift_l(second, first, extra);
+    backward_skip(stream, fse_extra(sizes) + fse_bits(sizes));
+    return walk_look(work, fse_next(bits, cells.literal),
+                     fse_next(bits_after(bits, cells.literal), cells.match),
+                     fse_next(bits_after(bits, cells.literal + cells.match), cells.offset));
+}
+
+static __device__ __forceinline__ zstd_step walk_step_of(const backward &stream,
+                                                         const walk_cells_of &cells)
+{
+    return sequence_step(stream.at, cells.literal, cells.match, cells.offset);
+}
+
 // By one lane: walks through a stream of `count` sequences, at least one. False if these are not
-// all that it holds. Nothing in a step depends on the bits of lengths and offsets, only on how many
-// there are, which the cells say.
-static __device__ bool walk_stream(const walk_work *work, backward &stream, uint32_t count,
+// all that it holds. It is looked at after each round only: what is beyond the stream's beginning
+// leads from cells to cells, too.
+static __device__ bool walk_stream(walk_work *work, backward &stream, uint32_t count,
                                    zstd_sequence *out)
 {
-    uint32_t literal = backward_take(stream, work->logs[ZSTD_LITERAL_LENGTHS]);
-    uint32_t offset = backward_take(stream, work->logs[ZSTD_OFFSETS]);
-    uint32_t match = backward_take(stream, work->logs[ZSTD_MATCH_LENGTHS]);
+    int copied = (stream.at >> 7) + 1;
+    walk_copy(work, stream, copied);
+    const uint32_t literal = backward_take(stream, work->logs[ZSTD_LITERAL_LENGTHS]);
+    const uint32_t offset = backward_take(stream, work->logs[ZSTD_OFFSETS]);
+    const uint32_t match = backward_take(stream, work->logs[ZSTD_MATCH_LENGTHS]);
     walk_cells_of cells = walk_look(work, literal, match, offset);
-    while (--count > 0) {
-        const uint32_t sizes = cells.literal + cells.match + cells.offset;
-        *out++ = sequence_step(stream.at, cells.literal, cells.match, cells.offset);
-        backward_skip(stream, fse_extra(sizes));
-        const uint32_t bits = backward_high(stream);
-        backward_skip(stream, fse_bits(sizes));
-        const uint32_t after_literal = bits_after(bits, cells.literal);
-        literal = fse_next(bits, cells.literal);
-        match = fse_next(after_literal, cells.match);
-        offset = fse_next(bits_after(after_literal, cells.match), cells.offset);
-        cells = walk_look(work, literal, match, offset);
+    copies_wait<0>();
+    for (; count > walk_round; count -= walk_round) {
+        walk_copy(work, stream, copied);
+        copies_wait<2>();
+        UNROLL for (unsigned i = 0; i < walk_round; i++)
+        {
+            *out++ = walk_step_of(stream, cells);
+            cells = walk_step(work, stream, cells);
+        }
         if (backward_left(stream) < 0)
             return false;
     }
-    *out = sequence_step(stream.at, cells.literal, cells.match, cells.offset);
+    copies_wait<0>();
+    for (; count > 1; count--) {
+        *out++ = walk_step_of(stream, cells);
+        cells = walk_step(work, stream, cells);
+    }
+    *out = walk_step_of(stream, cells);
     backward_skip(stream, fse_extra(cells.literal + cells.match + cells.offset));
     return backward_left(stream) == 0;
 }
 
 // By one lane.
-static __device__ void walk_block(const zstd_batch &batch, uint32_t index, const walk_work *work)
+static __device__ void walk_block(const zstd_batch &batch, uint32_t index, walk_work *work)
 {
     const zstd_heading &heading = batch.heading[index];
     const zstd_block &block = batch.block[index];

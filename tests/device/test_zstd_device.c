@@ -188,6 +188,26 @@ static void go_through_frames(void)
     }
 }
 
+/* Frames of much the same size, over several batches, each of which stands alone: their matches are
+ * copied side by side. */
+static void go_through_many(void)
+{
+    const unsigned count = scale_of(4, 20, 200);
+    for (unsigned i = 0; i < count; i++) {
+        const struct frame_settings settings = {.level = 1 + (int)random_below(9),
+                                                .checksum = random_below(2),
+                                                .is_unsized = i % 4 == 3};
+        const size_t size = seam_is_emulated() ? 400000 : CONTENT_MOST - 1;
+        const size_t frame = 1 + random_below((unsigned)(size / 300));
+        size_t len;
+        unsigned char *bytes =
+            make((enum frame_content)random_below(CONTENT_KINDS), &settings, size, frame, &len);
+        check(bytes, len, decoding.capacity.in, true, "many frames");
+        free(bytes);
+        files++;
+    }
+}
+
 static void damage(unsigned char *bytes, size_t *len)
 {
     if (random_below(10) == 0)
@@ -271,6 +291,7 @@ int main(void)
     }
     open_turns();
     go_through_frames();
+    go_through_many();
     go_through_damage();
     device_close(device);
     close_turns();

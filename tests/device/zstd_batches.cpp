@@ -114,7 +114,11 @@ class decoder
         batch.next = next_in_.get();
         batch.next_out = next_out_.get() + before;
         for (unsigned i = 0; i < zstd_stage_count; i++)
-            launch(zstd_stages[i], batch);
+            if (zstd_stages[i].part != ZSTD_PART_END)
+                launch_unseeing(zstd_stages[i], batch);
+        for (unsigned i = 0; i < zstd_stage_count; i++)
+            if (zstd_stages[i].part == ZSTD_PART_END)
+                launch(zstd_stages[i], batch);
         result_.batches++;
         if (batch.verdict->refused >= batch.blocks) {
             take(batch);
@@ -122,6 +126,23 @@ class decoder
         }
         result_.refusal = batch.verdict->refusal;
         require(result_.refusal != ZSTD_TAKEN, "refused for no reason");
+    }
+
+    // Launches a stage; where the batch stands alone, without what the one before has left for it,
+    // which may not be there yet.
+    void launch_unseeing(const zstd_stage &stage, const zstd_batch &batch) const
+    {
+        if (!zstd_stands_alone(&batch)) {
+            launch(stage, batch);
+            return;
+        }
+        const std::vector<unsigned char> carry(batch.in, batch.in + sizeof(zstd_carry)),
+            content(batch.out - kept_, batch.out);
+        std::memset(batch.in, like_.fill, carry.size());
+        std::memset(batch.out - kept_, like_.fill, content.size());
+        launch(stage, batch);
+        std::copy(carry.begin(), carry.end(), batch.in);
+        std::copy(content.begin(), content.end(), batch.out - kept_);
     }
 
     // Takes the content of a batch, and what is left for the next one.

@@ -252,6 +252,56 @@ static void check_streams(void)
     free(stream);
 }
 
+/* Lays `count` frames of `size` bytes each, in batches with room for `room` bytes, as `piece` bytes
+ * arrive at a time. Returns how many batches begin with a frame and end with one; -1, if not all
+ * blocks were laid. */
+static int count_alone(size_t size, unsigned count, uint32_t room, size_t piece)
+{
+    struct frame_settings settings = {.level = 1};
+    size_t cap = count * frame_bound(&settings, size), len = 0, laid_blocks = 0, at = 0;
+    unsigned char *in = malloc(cap), *data = malloc(size);
+    if (!in || !data)
+        exit(1);
+    frame_content(CONTENT_RANDOM, data,
+                  size); /* in raw blocks, which need no more room than that */
+    for (unsigned i = 0; i < count; i++)
+        len += frame_compress(in + len, cap - len, &settings, data, size);
+    struct zstd_walk walk = {.window_max = ZSTD_WINDOW_MOST};
+    struct zstd_plan plan = plan_of(BLOCKS_MAX, BLOCKS_MAX, room);
+    plan.capacity.in = 1 << 28;
+    int alone = 0;
+    while (at < len) {
+        enum zstd_laid laid = ZSTD_LAID;
+        zstd_lay_none(&plan);
+        for (size_t there = at; laid != ZSTD_FULL && there < len;) {
+            there = piece < len - there ? there + piece : len;
+            do {
+                laid = zstd_lay_more(&walk, &plan, in + at, there - at);
+                at += (size_t)plan.taken;
+            } while (laid == ZSTD_LAID);
+        }
+        laid_blocks += plan.blocks;
+        if (plan.blocks == 0)
+            break;
+        alone += plan.frame[0].begins && plan.frame[plan.frames - 1].ends;
+    }
+    free(in);
+    free(data);
+    bool all = laid_blocks == count * ((size - 1) / ZSTD_BLOCK_CONTENT + 1);
+    return all ? alone : -1;
+}
+
+/* A batch of many frames ends between two of them; others hold as many blocks as there is room. */
+static void check_many_frames(void)
+{
+    const size_t all = SIZE_MAX / 2;
+    check(count_alone(150000, 300, 99 * 150000 + 140000, all) == 4, "one of 99 frames is cut", 0);
+    check(count_alone(150000, 300, 90 * 150000 + 140000, all) < 4, "one of 90 frames is not", 0);
+    check(count_alone(300000, 10, 800000, all) == 0, "one of few frames is not", 0);
+    check(count_alone(150000, 300, 99 * 150000 + 140000, 1009) >= 0, "blocks are missing", 1009);
+    check(count_alone(150000, 300, 99 * 150000 + 140000, 5000000) >= 2, "all are cut", 5000000);
+}
+
 /* --- what is left to libzstd --- */
 
 struct left {
@@ -378,6 +428,7 @@ static void check_fit(void)
 int main(void)
 {
     check_fit();
+    check_many_frames();
     check_left();
     check_skippable();
     check_memory();
