@@ -198,7 +198,7 @@ static void go_through_many(void)
                                                 .checksum = random_below(2),
                                                 .is_unsized = i % 4 == 3};
         const size_t size = seam_is_emulated() ? 400000 : CONTENT_MOST - 1;
-        const size_t frame = 1 + random_below((unsigned)(size / 300));
+        const size_t frame = size / 2000 + random_below((unsigned)(size / 300));
         size_t len;
         unsigned char *bytes =
             make((enum frame_content)random_below(CONTENT_KINDS), &settings, size, frame, &len);
