@@ -126,8 +126,8 @@ bool source_has_failed(struct source *source)
 
 void source_set_current(struct source *source, struct open_input *open)
 {
-    source->current = open;
     pthread_mutex_lock(&source->lock);
+    source->current = open;
     source->changes++;
     pthread_mutex_unlock(&source->lock);
     helpers_tell(&source->helpers);
@@ -248,7 +248,9 @@ static enum found find_input(struct reader *reader)
     enum found found = open_operand(reader, operand);
     if (found == FOUND_SHORTAGE)
         return found;
+    pthread_mutex_lock(&source->lock);
     source->opened++;
+    pthread_mutex_unlock(&source->lock);
     atomic_fetch_sub(&source->left, operand->size);
     atomic_fetch_sub(&source->compressed.unopened, operand->size);
     if (found != FOUND_INPUT)
@@ -368,6 +370,14 @@ int source_read(struct reader *reader, const struct source_sink *sink, struct ch
 size_t source_files(const struct source *source)
 {
     return source->count ? source->count : 1;
+}
+
+bool source_has_work(struct source *source)
+{
+    pthread_mutex_lock(&source->lock);
+    bool has = source->current || source->parked || source->opened < source->count;
+    pthread_mutex_unlock(&source->lock);
+    return has;
 }
 
 uint64_t source_left(struct source *source)

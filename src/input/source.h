@@ -65,6 +65,11 @@ struct source_sink {
 int source_read(struct reader *reader, const struct source_sink *sink, struct chunk **chunk,
                 enum flow *flow);
 
+/* Whether one more reader would find something to read or to decompress. If not, because others
+ * have all that is left to themselves, such as one large frame, it could only count what they give
+ * away; there may be more later. Any thread. */
+bool source_has_work(struct source *source);
+
 /* Bytes that are known to be still to come, from files that are not compressed as far as known; 0
  * for pipes. Any thread, also inside choose; without waiting. */
 uint64_t source_left(struct source *source);

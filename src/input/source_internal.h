@@ -86,7 +86,7 @@ struct source {
     struct compressed compressed;
     struct streamed streamed;
 
-    /* Under the turn. */
+    /* Under the turn; the first two are changed under `lock` as well. */
     pthread_mutex_t turn;
     size_t opened;               /* operands */
     struct open_input *current;  /* what is read in turn; NULL: another input must be found */

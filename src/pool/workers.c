@@ -64,9 +64,10 @@ static void workers_fail_for_loss(struct workers *workers)
 
 static void *worker_thread(void *arg);
 
-/* How many workers a pipe keeps busy: while one reads, the others count what they have read. Those
- * that are too many wait, and waiting counts as reading, so that no more are asked for. */
-static unsigned workers_for_pipe(struct workers *workers)
+/* How many workers one stream keeps busy: while one reads or decompresses it, the others count what
+ * was read. Those that are too many wait, and waiting counts as reading, so that no more are asked
+ * for. */
+static unsigned workers_for_stream(struct workers *workers)
 {
     const struct handover *handover = workers->handover;
     double share = costs_counting_share(&handover->costs);
@@ -116,8 +117,10 @@ static void workers_start_more(struct workers *workers, enum flow flow)
     if (atomic_load(&workers->started) < atomic_load(&workers->handover->threads))
         workers_limit(workers);
     unsigned wanted = atomic_load(&workers->handover->threads);
-    if (flow == FLOW_PIPE && wanted > 1)
-        wanted = workers_for_pipe(workers);
+    bool is_stream =
+        flow == FLOW_PIPE || (flow == FLOW_DECODED && !source_has_work(workers->source));
+    if (is_stream && wanted > 1)
+        wanted = workers_for_stream(workers);
     workers_start(workers, wanted);
 }
 

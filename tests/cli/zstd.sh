@@ -542,6 +542,16 @@ if [ "$SCALE" = full ]; then
     } >shaped
     cat large noise little large little noise | oracle bytes
     side_by_side "frames of all sizes" shaped expected
+    # Threads are started for what they can decompress or count: all for many frames, few for one
+    # that is too large to be held whole.
+    zstd -f 100000 <large >many
+    zstd <noise >one
+    run --device=cpu --letters --threads=8 --timing many
+    check "many frames keep eight threads busy" grep -q 'cpu: .* workers: 8$' err
+    run --device=cpu --letters --threads=8 --timing one
+    check "one frame does not" grep -q 'cpu: .* workers: [1-7]$' err
+    rm many one
+
     run --memlimit=8M --threads=3 shaped
     refuses "one window too large among many" 1 "shaped: the zstd window exceeds the limit"
 
