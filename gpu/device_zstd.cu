@@ -28,15 +28,15 @@ static struct zstd_batch *batch_of(struct device *device, unsigned slot)
 
 // --- memory ---
 
-// Makes batches smaller until they take no more than most of the memory that is free; none, if that
-// is less than it is worth.
+// Makes batches fewer and smaller until they take no more than most of the memory that is free;
+// none, if that is less than it is worth.
 static bool fit_capacity(struct device *device, struct device_decoding *decoding)
 {
     size_t free_bytes, all;
     if (!device_ok(device, cudaMemGetInfo(&free_bytes, &all), "asking for its memory"))
         return false;
     decoding->memory =
-        zstd_fit(&decoding->capacity, decoding->batches, decoding->keep_least, free_bytes / 4 * 3);
+        zstd_fit(&decoding->capacity, &decoding->batches, decoding->keep_least, free_bytes / 4 * 3);
     if (decoding->memory == 0)
         decoding->batches = 0;
     return true;

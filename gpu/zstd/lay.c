@@ -336,14 +336,18 @@ size_t zstd_stage_memory(struct zstd_batch *batch, const struct zstd_capacity *c
 #define FIT_ROOM (8 * ZSTD_BLOCK_CONTENT)
 #define FIT_IN (2 * ZSTD_BLOCK_CONTENT)
 
-uint64_t zstd_fit(struct zstd_capacity *capacity, unsigned batches, uint32_t keep_least,
+uint64_t zstd_fit(struct zstd_capacity *capacity, unsigned *batches, uint32_t keep_least,
                   uint64_t most)
 {
     for (;;) {
-        uint64_t size = batches * (uint64_t)zstd_own_memory(NULL, capacity, NULL) +
+        uint64_t size = *batches * (uint64_t)zstd_own_memory(NULL, capacity, NULL) +
                         zstd_stage_memory(NULL, capacity, NULL);
         if (size <= most)
             return size;
+        if (*batches > ZSTD_BATCHES_FEW) {
+            --*batches;
+            continue;
+        }
         capacity->room /= 2;
         if (capacity->in / 2 >= FIT_IN)
             capacity->in /= 2;

@@ -103,10 +103,12 @@ size_t zstd_own_memory(struct zstd_batch *batch, const struct zstd_capacity *cap
 size_t zstd_stage_memory(struct zstd_batch *batch, const struct zstd_capacity *capacity,
                          unsigned char *memory);
 
-/* Halves what each of `batches` batches holds until all of their memory on the device, and that of
- * the stages, takes at most `most` bytes. The window is at least `keep_least` bytes. The bytes that
- * it takes; 0: batches would be too small to be of use, and *capacity means nothing. */
-uint64_t zstd_fit(struct zstd_capacity *capacity, unsigned batches, uint32_t keep_least,
+/* Makes batches fewer, down to ZSTD_BATCHES_FEW, and then halves what each holds, until all of
+ * their memory on the device, and that of the stages, takes at most `most` bytes. The window is at
+ * least `keep_least` bytes. The bytes that it takes; 0: batches would be too small to be of use,
+ * and *capacity and *batches mean nothing. */
+#define ZSTD_BATCHES_FEW 6u
+uint64_t zstd_fit(struct zstd_capacity *capacity, unsigned *batches, uint32_t keep_least,
                   uint64_t most);
 
 #ifdef __cplusplus

@@ -67,7 +67,7 @@ int device_open_decoding(struct device *device, struct device_decoding *decoding
         return 0;
     }
     decoding->capacity = least_of(decoding->capacity, decoding_most);
-    decoding->memory = zstd_fit(&decoding->capacity, decoding->batches, decoding->keep_least,
+    decoding->memory = zstd_fit(&decoding->capacity, &decoding->batches, decoding->keep_least,
                                 decoding_memory ? decoding_memory.load() : UINT64_MAX);
     if (decoding->memory == 0) {
         decoding->batches = 0;

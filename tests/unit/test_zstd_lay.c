@@ -408,21 +408,33 @@ static void check_fit(void)
 {
     const struct zstd_capacity wanted = {32u << 20, 4096, 4096, 128u << 20, ZSTD_WINDOW_MOST};
     struct zstd_capacity capacity = wanted;
-    const uint64_t all = zstd_fit(&capacity, 6, 4096, UINT64_MAX), gib = (uint64_t)1 << 30;
-    check(all > 6 * (uint64_t)wanted.room && capacity.room == wanted.room, "not all", all);
-    check(zstd_fit(&capacity, 6, 4096, 8 * gib / 4 * 3) == all, "too much for 8 GiB", all);
+    const unsigned many = ZSTD_BATCHES_FEW + 2;
+    unsigned batches = many;
+    const uint64_t all = zstd_fit(&capacity, &batches, 4096, UINT64_MAX), gib = (uint64_t)1 << 30;
+    check(all > many * (uint64_t)wanted.room && capacity.room == wanted.room, "not all", all);
+    check(batches == many, "fewer than were wanted", batches);
+    check(zstd_fit(&capacity, &batches, 4096, 8 * gib / 4 * 3) > 0 && batches < many, "not fewer",
+          batches);
+    check(capacity.room == wanted.room && capacity.window == wanted.window, "too much for 8 GiB",
+          capacity.room);
     for (uint64_t most = 2 * all; most > 0; most /= 2) {
         capacity = wanted;
-        uint64_t size = zstd_fit(&capacity, 6, 4096, most);
+        batches = many;
+        uint64_t size = zstd_fit(&capacity, &batches, 4096, most);
         check(size <= most, "more than there is", most);
         check(size == 0 || size == all || size > most / 2 - most / 16, "little of it", most);
         check(size == 0 ||
                   (capacity.room >= 1 << 20 && capacity.in >= 1 << 18 && capacity.window >= 4096),
               "too small", most);
+        check(size == 0 || batches >= ZSTD_BATCHES_FEW, "too few", most);
         check(size > 0 || most < 64 << 20, "nothing fits", most);
     }
     capacity = wanted;
-    check(zstd_fit(&capacity, 6, 64 << 20, all / 8) == 0, "less than must be kept", 0);
+    batches = 3;
+    check(zstd_fit(&capacity, &batches, 4096, all / 16) > 0 && batches == 3, "another number", 3);
+    capacity = wanted;
+    batches = many;
+    check(zstd_fit(&capacity, &batches, 64 << 20, all / 11) == 0, "less than must be kept", 0);
 }
 
 int main(void)
