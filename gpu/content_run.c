@@ -19,8 +19,9 @@ void content_links_close(struct content_links *links)
 
 /* --- frames --- */
 
-/* Waits for the state in which the batch before left a frame. */
-static void take_link(struct content_run *run)
+/* Waits for the state in which the batch before left a frame. 0, or -1: the device was lost there,
+ * though what was asked for since may still have come. */
+static int take_link(struct content_run *run)
 {
     struct content_links *links = run->links;
     const uint64_t number = run->job->number;
@@ -29,7 +30,9 @@ static void take_link(struct content_run *run)
     while (link->number != number)
         pthread_cond_wait(&links->left, &links->lock);
     run->hash = link->hash;
+    const bool is_lost = link->is_lost;
     pthread_mutex_unlock(&links->lock);
+    return is_lost ? -1 : 0;
 }
 
 static void leave_link(struct content_run *run)
@@ -39,18 +42,20 @@ static void leave_link(struct content_run *run)
     struct content_link *link = &links->link[number % CONTENT_LINKS];
     pthread_mutex_lock(&links->lock);
     link->hash = run->hash;
+    link->is_lost = run->verdict == CONTENT_LOST;
     link->number = number;
     pthread_cond_broadcast(&links->left);
     pthread_mutex_unlock(&links->lock);
 }
 
-static void begin_frame(struct content_run *run)
+static int begin_frame(struct content_run *run)
 {
     if (run->job->plan->frame[run->frame].begins)
         xxh64_begin(&run->hash);
-    else
-        take_link(run);
+    else if (take_link(run) != 0)
+        return -1;
     run->is_in_frame = true;
+    return 0;
 }
 
 static void end_frame(struct content_run *run)
@@ -66,12 +71,13 @@ static void end_frame(struct content_run *run)
     run->is_in_frame = false;
 }
 
-/* Goes on with data[0..len) of the content, and ends the frames that end there. */
-static void hash_part(struct content_run *run, const unsigned char *data, size_t len)
+/* Goes on with data[0..len) of the content, and ends the frames that end there. 0, or -1: the
+ * device is lost. */
+static int hash_part(struct content_run *run, const unsigned char *data, size_t len)
 {
     while (run->frame < run->end) {
-        if (!run->is_in_frame)
-            begin_frame(run);
+        if (!run->is_in_frame && begin_frame(run) != 0)
+            return -1;
         const uint32_t left = run->job->frame_ends[run->frame] - run->at;
         const size_t some = left < len ? left : len;
         const struct timespec begin = clock_now();
@@ -81,9 +87,10 @@ static void hash_part(struct content_run *run, const unsigned char *data, size_t
         data += some;
         len -= some;
         if (some < left)
-            return;
+            return 0;
         end_frame(run);
     }
+    return 0;
 }
 
 /* --- copies --- */
@@ -116,12 +123,12 @@ static int copy_and_hash(struct content_run *run, const struct content_source *s
         if (wait_for_copy(source, parts->first_read + next) != 0)
             return -1;
         const size_t len = end - run->at < parts->size ? end - run->at : parts->size;
-        hash_part(run, parts->memory + next * parts->size, len);
+        if (hash_part(run, parts->memory + next * parts->size, len) != 0)
+            return -1;
         next = (next + 1) % CONTENT_PARTS;
         under_way--;
     }
-    hash_part(run, NULL, 0); /* frames without content */
-    return 0;
+    return hash_part(run, NULL, 0); /* frames without content */
 }
 
 void content_run_hash(struct content_run *run, const struct content_source *source,

@@ -23,6 +23,7 @@ struct content_parts {
 /* The state of a frame between two batches. */
 struct content_link {
     struct xxh64 hash;
+    bool is_lost;    /* the device was lost before it was known */
     uint64_t number; /* of the batch that it goes on in, from 1, once it is there */
 };
 

@@ -97,6 +97,7 @@ unit_tests = \
 	tests/unit/test_digits \
 	tests/unit/test_byte_masks \
 	tests/unit/test_byte_counts \
+	tests/unit/test_content_run \
 	tests/unit/test_cost \
 	tests/unit/test_count \
 	tests/unit/test_diag \
@@ -134,6 +135,7 @@ tests_unit_test_digits_LDADD = $(libraries) -lm
 tests_unit_test_byte_masks_LDADD = $(libraries)
 tests_unit_test_byte_counts_LDADD = $(libraries)
 tests_unit_test_cost_LDADD = $(libraries) -lm
+tests_unit_test_content_run_LDADD = $(libraries)
 tests_unit_test_count_LDADD = $(libraries)
 tests_unit_test_diag_LDADD = $(libraries)
 tests_unit_test_fields_LDADD = $(libraries)
