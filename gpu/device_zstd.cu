@@ -13,8 +13,9 @@ struct decoding {
     unsigned char *own[DEVICE_BATCHES_MAX], *stages; // memory
     struct zstd_batch batch[DEVICE_BATCHES_MAX];
     struct zstd_lane lane[DEVICE_BATCHES_MAX];
-    cudaStream_t matches; // of all batches, and what follows: the stream of the kernels that count
-                          // would have a batch wait for the matches of those after it
+    cudaStream_t matches; // of all batches that do not stand alone, and what follows: the stream of
+                          // the kernels that count would have a batch wait for the matches of those
+                          // after it
     cudaStream_t reads;   // of content, to the host
     cudaEvent_t read[DEVICE_READS];
     cudaEvent_t copying[DEVICE_INPUTS], copied[DEVICE_INPUTS]; // the first with timing only

@@ -183,7 +183,8 @@ struct zstd_batch {
     uint32_t blocks, frames;        /* how many */
     uint32_t room;                  /* the sum of all blocks' rooms */
     uint32_t frame_room;            /* the most that blocks of one frame have of it */
-    bool begins;                    /* its first frame begins in it */
+    bool begins;                    /* its first frame begins in it: for the host, which cannot read
+                                     * `frame` */
     const struct zstd_block *block; /* [blocks] */
     const struct zstd_frame *frame; /* [frames] */
     struct zstd_heading *heading;   /* [blocks] */
@@ -208,7 +209,7 @@ struct zstd_batch {
 
 /* A batch of so many frames as large as its largest is copied frame by frame (copy.cuh), others
  * byte by byte (link.cuh, follow.cuh). As a frame is copied at 0.6 GB/s and more, and link and
- * follow do 57, fewer would gain nothing. */
+ * follow do 57, fewer would gain nothing: on an H200, where a batch is alone. */
 #define ZSTD_FRAMES_TO_COPY 96u
 
 static inline bool zstd_copies_frames(const struct zstd_batch *batch)

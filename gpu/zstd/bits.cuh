@@ -49,7 +49,8 @@ static __device__ __forceinline__ uint32_t bits_forward(const unsigned char *in,
 // Only the place is kept, and bits are read from `in` as they are needed: no word has to be there
 // before the next one is read, and threads of a warp read as many words each, whatever their bits.
 // What is read before the first bit are other bytes of `in`, which begins with a carry. So a reader
-// may be up to 1000 bits too far before it looks at how many are left.
+// may be up to 1000 bits too far before it looks at how many are left. (`walk`, which reads copies
+// of its own, may be more.)
 struct backward {
     const unsigned *words; // from the 16 bytes with the stream's first byte on
     int begin;             // bits of these before the stream

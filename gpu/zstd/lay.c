@@ -210,14 +210,22 @@ struct frame_begin {
     bool is_there;
 };
 
+static bool is_half_full(const struct zstd_plan *plan)
+{
+    const struct zstd_capacity *capacity = &plan->capacity;
+    return plan->room >= capacity->room / 2 || plan->in_size >= capacity->in / 2 ||
+           plan->blocks >= capacity->blocks / 2 || plan->frames >= capacity->frames / 2;
+}
+
 /* Gives the frame that does not fit back, all of it, if the batch will then be copied frame by
- * frame: it and the next one can stand alone. */
+ * frame: it and the next one can stand alone. Not for a few tiny frames before a large one. */
 static void end_before(const struct frame_begin *begin, struct zstd_walk *walk,
                        struct zstd_plan *plan)
 {
     struct zstd_batch batch = {0};
     zstd_set_laid(&batch, &begin->plan);
-    if (!begin->is_there || batch.frames == 0 || !zstd_copies_frames(&batch))
+    if (!begin->is_there || batch.frames == 0 || !is_half_full(&begin->plan) ||
+        !zstd_copies_frames(&batch))
         return;
     *walk = begin->walk;
     *plan = begin->plan;

@@ -71,7 +71,8 @@ enum zstd_laid {
 };
 
 /* Lays a batch of as many whole blocks of in[0..len) as there are and fit. A batch of many frames
- * (batch.h) ends with the last one that fits as a whole, if the next one begins in in[0..len).
+ * (batch.h) that is full ends with the last one that fits as a whole, if the next one begins in
+ * in[0..len).
  * in[0] is what follows in the FILE after all that was taken, and will be in the batch's memory at
  * ZSTD_CARRY. A last block is taken together with the checksum after it. What stops the walk after
  * a block is seen by the next call. The walk goes on from what was taken, also with

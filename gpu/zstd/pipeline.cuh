@@ -89,7 +89,8 @@ static inline cudaError_t zstd_launch_part(zstd_part part, const zstd_batch &bat
     return code;
 }
 
-// Launches all stages of the batch of lanes[index], one of `count` whose turns come in order; the
+// Launches all stages of the batch of lanes[index], one of `count`, at least 2, whose turns come in
+// order; the
 // last ones on the stream `matches`. The lane's stream waits for whatever the batch needs first.
 static inline cudaError_t zstd_launch(const zstd_batch &batch, const unsigned *resident,
                                       const zstd_lane *lanes, unsigned index, unsigned count,

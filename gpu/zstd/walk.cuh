@@ -142,8 +142,8 @@ static __device__ __forceinline__ zstd_step walk_step_of(const backward &stream,
 }
 
 // By one lane: walks through a stream of `count` sequences, at least one. False if these are not
-// all that it holds. It is looked at after each round only: what is beyond the stream's beginning
-// leads from cells to cells, too.
+// all that it holds. It is looked at after each round only: whatever is read beyond the stream's
+// beginning, where there are no copies, leads from cells to cells, too.
 static __device__ bool walk_stream(walk_work *work, backward &stream, uint32_t count,
                                    zstd_sequence *out)
 {

@@ -171,6 +171,36 @@ void check_many()
     }
 }
 
+// Frames of much the same size, of three blocks each, of which a batch has 130, and no part of
+// another: so each batch stands alone.
+void check_alone()
+{
+    for (unsigned round = 0; round < scale_of(1, 3, 20); round++) {
+        const frame_settings settings = {.level = 1 + static_cast<int>(random_below(9)),
+                                         .window_log = 10};
+        const unsigned count = 300 + random_below(100);
+        bytes frames, content;
+        for (unsigned i = 0; i < count; i++) {
+            const bytes data = make_content(CONTENT_TEXT, 2100 + random_below(900));
+            append_frame(frames, data, settings);
+            content.insert(content.end(), data.begin(), data.end());
+        }
+        zstd_cut cut = {3 * 130 + 2};
+        cut.at_once = round % 2 ? 40000 : frames.size();
+        const zstd_decoded decoded = zstd_decode_all(frames.data(), frames.size(), cut);
+        cases++;
+        batches += decoded.batches;
+        const bool all_there = cut.at_once == frames.size();
+        const char *fault = decoded.broken                   ? decoded.broken
+                            : !decoded.is_taken              ? "refused"
+                            : decoded.content != content     ? "other content"
+                            : all_there && decoded.alone < 2 ? "a batch does not stand alone"
+                                                             : nullptr;
+        if (fault && wrong++ < 20)
+            std::printf("FAIL: %u frames of the same size: %s\n", count, fault);
+    }
+}
+
 // Small frames cut at every byte, and with every byte altered.
 void check_altered()
 {
@@ -208,6 +238,7 @@ int main()
     check_sizes();
     check_frames();
     check_many();
+    check_alone();
     check_altered();
     if (std::getenv("VERBOSE"))
         for (const auto &why : stricter)

@@ -120,6 +120,7 @@ class decoder
             if (zstd_stages[i].part == ZSTD_PART_END)
                 launch(zstd_stages[i], batch);
         result_.batches++;
+        result_.alone += batch.room > 0 && zstd_stands_alone(&batch);
         if (batch.verdict->refused >= batch.blocks) {
             take(batch);
             return;

@@ -29,6 +29,7 @@ struct zstd_decoded {
     uint32_t refusal = 0;               // of the stages; if 0, the host refuses it
     std::vector<unsigned char> content; // up to the first batch that is refused
     unsigned long batches = 0;
+    unsigned long alone = 0;      // of these, with content, stood alone
     const char *broken = nullptr; // a promise of batch.h's that was not kept
 };
 

@@ -101,6 +101,8 @@ static void fill_copies(unsigned char *data, size_t len)
 
 void frame_content(enum frame_content kind, unsigned char *data, size_t len)
 {
+    if (len == 0)
+        return; /* there may be no memory */
     switch (kind) {
     case CONTENT_EQUAL:
         memset(data, (int)random_below(256), len);
