@@ -191,10 +191,27 @@ bool handover_counting_is_dear(const struct handover *handover)
     return costs_counting_share(&handover->costs) > handover->options->tuning.stream_share;
 }
 
-void handover_restart_rate(struct handover *handover, uint64_t bytes)
+static void handover_begin_rate(struct handover *handover, uint64_t bytes)
 {
     atomic_store(&handover->rate_base, bytes);
     atomic_store(&handover->rate_begin, clock_seconds_since(&handover->begin));
+}
+
+void handover_restart_rate(struct handover *handover, uint64_t bytes)
+{
+    handover_begin_rate(handover, bytes);
+    atomic_store(&handover->workers_are_new, true);
+}
+
+/* Whether the rate so far tells too little: workers that were just started touch new memory first,
+ * and decompress half as fast as they will. Then it is measured afresh, once. */
+static bool handover_waits_for_rate(struct handover *handover, enum flow flow, uint64_t bytes)
+{
+    if (flow != FLOW_DECODED || handover_ask_seconds(handover) <= 0 ||
+        !source_has_work(handover->source) || !atomic_exchange(&handover->workers_are_new, false))
+        return false;
+    handover_begin_rate(handover, bytes);
+    return true;
 }
 
 /* Whether a GPU pays that decompresses what is left of a pipe, whose frame is begun anew. Where the
@@ -241,7 +258,8 @@ static bool handover_gpu_pays(struct handover *handover, enum flow flow, uint64_
     if (now - rate_begin < handover_ask_seconds(handover))
         return false;
     const uint64_t base = atomic_load(&handover->rate_base);
-    if (bytes < base) /* another worker has just begun anew */
+    if (bytes < base || /* another worker has just begun anew */
+        handover_waits_for_rate(handover, flow, bytes))
         return false;
     double rate = (double)(bytes - base) / (now - rate_begin);
     atomic_store(&handover->rate, rate);

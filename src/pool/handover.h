@@ -34,11 +34,12 @@ struct handover {
     atomic_bool
         gpu_for_decoding; /* it was opened to decompress: cores count what they decompress */
 
-    _Atomic double next_ask;    /* when to ask again whether a GPU pays, in seconds since begin */
-    _Atomic uint64_t rate_base; /* bytes read until rate_begin, when there were enough workers: */
-    _Atomic double rate_begin;  /* the rate before does not tell what all of them do */
-    _Atomic double rate;        /* bytes a second that the workers have read, without a GPU, */
-    _Atomic double worker_rate; /* and one of them */
+    _Atomic double next_ask;     /* when to ask again whether a GPU pays, in seconds since begin */
+    _Atomic uint64_t rate_base;  /* bytes read until rate_begin, when there were enough workers: */
+    _Atomic double rate_begin;   /* the rate before does not tell what all of them do */
+    atomic_bool workers_are_new; /* that rate has not been looked at since some were started */
+    _Atomic double rate;         /* bytes a second that the workers have read, without a GPU, */
+    _Atomic double worker_rate;  /* and one of them */
 
     pthread_mutex_t lock; /* guards refused */
     struct reason refused;
