@@ -6,7 +6,7 @@ FUZZ_CC = clang
 FUZZ_CXX = clang++
 sanitizers = address,undefined
 flags = -g -O1 -include config.h -I. -I$(srcdir) -D_GNU_SOURCE -MMD -MP -ffp-contract=off \
-	-fsanitize=$(coverage)$(sanitizers)
+	-fsanitize=$(coverage)$(sanitizers) -fno-sanitize-recover=all
 coverage = fuzzer-no-link,
 objects = $(patsubst %,tests/fuzz/objects/%.o,$(basename $(filter %.c %.cpp,$(fuzzed))))
 # What a fuzzer is linked with beside $(LIBS).

@@ -412,6 +412,8 @@ int naive_zstd_decode(struct naive_zstd *result, const unsigned char *in, size_t
         exit(1);
     }
     decoding->result = result;
+    /* A block without literals has a pointer to where they would be. */
+    result->literals = grown(result->literals, &decoding->caps[1], 0, 1, 1);
     decoding->in = in;
     decoding->len = len;
     if (setjmp(decoding->trap.where) == 0)
