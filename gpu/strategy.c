@@ -52,6 +52,7 @@ static enum strategy_id best_of_numbers(const struct histogram *histogram)
     return histogram->field.kind == FIELD_NONE ? STRATEGY_numbers : STRATEGY_fields;
 }
 
+/* NULL: no strategy counts the mode. */
 static enum strategy_id (*const best_of_mode[MODES])(const struct histogram *histogram) = {
     [MODE_BYTES] = best_of_bytes,
     [MODE_LETTERS] = best_of_letters,
@@ -61,6 +62,8 @@ static enum strategy_id (*const best_of_mode[MODES])(const struct histogram *his
 
 const struct strategy *strategy_best(const struct histogram *histogram)
 {
+    if (!best_of_mode[histogram->mode->id])
+        return NULL;
     const struct strategy *best = &strategies[best_of_mode[histogram->mode->id](histogram)];
     return strategy_counts(best, histogram) ? best : NULL;
 }

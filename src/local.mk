@@ -30,6 +30,7 @@ histogram_sources = \
 	src/histogram/file_tallies.c src/histogram/file_tallies.h \
 	src/histogram/histogram.c src/histogram/histogram.h \
 	src/histogram/mode.c src/histogram/mode.h src/histogram/modes.def \
+	src/histogram/characters.c src/histogram/characters.h src/histogram/mode_characters.c \
 	src/histogram/mode_bytes.c src/histogram/mode_letters.c \
 	src/histogram/mode_numbers.c src/histogram/mode_values.c \
 	src/histogram/moments.c src/histogram/moments.h \
@@ -49,6 +50,7 @@ cpu_sources = \
 	src/cpu/cpu_engine.c src/cpu/cpu_engine.h \
 	src/cpu/count.c src/cpu/count.h src/cpu/count_avx2.c src/cpu/count_avx512.c \
 	src/cpu/count_neon.c src/cpu/count_nibbles.h src/cpu/count_pairs.h src/cpu/count_portable.c \
+	src/cpu/characters_ascii.c src/cpu/characters_ascii.h src/cpu/count_characters.h \
 	src/cpu/count_moments.h src/cpu/count_values.h \
 	src/cpu/field_avx2.c src/cpu/field_avx512.c src/cpu/field_gather.h \
 	src/cpu/field_lines.h \

@@ -12,15 +12,15 @@
 /* What has been read so far. Options that only make sense together are settled at the end. */
 struct draft {
     struct options *options;
-    bool bytes, letters, fold, numbers, invalid, skip; /* which of them were given */
-    unsigned width;                                    /* of --letters */
-    unsigned channels;                                 /* 0: not given */
-    const struct value_type *type;                     /* of --values; NULL: not given */
-    unsigned bins, digits;                             /* 0: not given */
-    const char *min, *max, *edges, *log;               /* as typed; NULL: not given */
-    const char *field, *after;                         /* likewise */
-    int32_t field_number;                              /* of --field; 0: it is not a number */
-    unsigned char separator;                           /* if has_separator */
+    bool bytes, letters, fold, characters, numbers, invalid, skip; /* which of them were given */
+    unsigned width;                                                /* of --letters */
+    unsigned channels;                                             /* 0: not given */
+    const struct value_type *type;       /* of --values; NULL: not given */
+    unsigned bins, digits;               /* 0: not given */
+    const char *min, *max, *edges, *log; /* as typed; NULL: not given */
+    const char *field, *after;           /* likewise */
+    int32_t field_number;                /* of --field; 0: it is not a number */
+    unsigned char separator;             /* if has_separator */
     bool has_separator, csv, header_line, quantiles;
     bool merge, diff;
     const char *counting; /* the name of the first option that only counting needs; or NULL */

@@ -1,4 +1,5 @@
-/* What is counted: --bytes, --letters, --fold-case, --numbers, --values, --channels. */
+/* What is counted: --bytes, --letters, --fold-case, --characters, --numbers, --values, --channels.
+ */
 #include "option.h"
 #include "parse.h"
 #include "src/report/format.h"
@@ -26,6 +27,14 @@ int option_fold_case(struct draft *draft, const char *value, struct reason *why)
     (void)value;
     (void)why;
     draft->fold = true;
+    return 0;
+}
+
+int option_characters(struct draft *draft, const char *value, struct reason *why)
+{
+    (void)value;
+    (void)why;
+    draft->characters = true;
     return 0;
 }
 
@@ -100,8 +109,9 @@ int mode_settle(const struct draft *draft, struct reason *why)
     struct histogram *histogram = &draft->options->histogram;
     struct field field;
     bool binned = draft->type || draft->numbers;
-    if (draft->bytes + draft->letters + draft->numbers + !!draft->type > 1)
-        return option_wrong(why, "--bytes, --letters, --numbers, --values: cannot be combined");
+    if (draft->bytes + draft->letters + draft->characters + draft->numbers + !!draft->type > 1)
+        return option_wrong(why, "--bytes, --letters, --characters, --numbers, --values: cannot be "
+                                 "combined");
     if (draft->fold && !draft->letters)
         return option_wrong(why, "--fold-case: requires --letters");
     if (!binned &&
@@ -109,6 +119,8 @@ int mode_settle(const struct draft *draft, struct reason *why)
         return option_wrong(why, "--bins, --min, --max, --edges, --log, --digits: require "
                                  "--numbers or --values=TYPE");
     const struct report_options *report = &draft->options->report;
+    if (draft->characters && report->empty == EMPTY_SHOWN)
+        return option_wrong(why, "--all: cannot be combined with --characters");
     if (draft->invalid && !draft->numbers)
         return option_wrong(why, "--invalid: requires --numbers");
     if (draft->quantiles && !binned)
@@ -129,6 +141,8 @@ int mode_settle(const struct draft *draft, struct reason *why)
         return rc;
     if (draft->letters)
         histogram_letters(histogram, draft->width, draft->fold);
+    else if (draft->characters)
+        histogram_characters(histogram);
     else
         histogram_bytes(histogram);
     return 0;

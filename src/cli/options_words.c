@@ -150,6 +150,8 @@ static int add_mode(const struct draft *draft, struct words *words)
                (draft->fold ? words_format(words, "--fold-case") : 0);
     if (draft->numbers)
         return words_format(words, "--numbers") | add_field(draft, words) | add_bins(draft, words);
+    if (draft->characters)
+        return words_format(words, "--characters");
     if (!draft->type)
         return words_format(words, "--bytes");
     int rc = words_format(words, "--values=%s", draft->type->name);

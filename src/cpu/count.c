@@ -102,6 +102,12 @@ static void count_numbers(const struct count_plan *plan, const unsigned char *te
     plan->counter->count_numbers(plan, text, len, tally, paged);
 }
 
+static void count_characters(const struct count_plan *plan, const unsigned char *data, size_t len,
+                             struct tally *tally, struct paged_counts *paged)
+{
+    plan->counter->count_characters(plan, data, len, tally, paged);
+}
+
 static void prepare_letters(struct count_plan *plan)
 {
     plan->counter->prepare_letters(plan);
@@ -129,6 +135,7 @@ static const struct {
     [MODE_LETTERS] = {.prepare = prepare_letters, .count = count_letters},
     [MODE_VALUES] = {.prepare = prepare_values, .count = count_values},
     [MODE_NUMBERS] = {.prepare = prepare_numbers, .count = count_numbers},
+    [MODE_CHARACTERS] = {.count = count_characters},
 };
 
 struct count_plan count_plan(const struct counter *counter, const struct histogram *histogram)
@@ -157,7 +164,8 @@ static size_t count_header(const struct count_plan *plan, const unsigned char *d
 
 bool count_can_page(const struct histogram *histogram)
 {
-    return histogram->mode->is_binned && histogram->type.size > 1;
+    return histogram->mode->has_characters ||
+           (histogram->mode->is_binned && histogram->type.size > 1);
 }
 
 void count_chunk(const struct count_plan *plan, const struct chunk *chunk, struct tally *tally,

@@ -45,6 +45,9 @@ struct counter {
                          struct tally *tally, struct paged_counts *paged);
     void (*count_numbers)(const struct count_plan *plan, const unsigned char *text, size_t len,
                           struct tally *tally, struct paged_counts *paged);
+    /* Characters of UTF-8: as count_values. */
+    void (*count_characters)(const struct count_plan *plan, const unsigned char *data, size_t len,
+                             struct tally *tally, struct paged_counts *paged);
     const struct number_parser *parser; /* of its instructions, or of fewer */
 };
 
@@ -75,8 +78,10 @@ bool count_can_page(const struct histogram *histogram);
 void count_byte_by_byte(const struct histogram *histogram, const unsigned char *data, size_t len,
                         uint64_t *counts);
 
-/* The function of counter_portable, for counters that have no faster one. */
+/* The functions of counter_portable, for counters that have no faster ones. */
 void portable_count_bytes(const unsigned char *data, size_t len, uint64_t *counts);
+void portable_count_characters(const struct count_plan *plan, const unsigned char *data, size_t len,
+                               struct tally *tally, struct paged_counts *paged);
 
 extern const struct counter counter_avx512, counter_avx2, counter_neon, counter_portable;
 

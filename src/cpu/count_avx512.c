@@ -5,6 +5,7 @@
  * streams by their upper two bits; within a stream a value has six bits, so that a table of 64
  * finds those of eight values at a time. Values that a stream does not have cost only a look.
  * (Counting bits by position is Harold Aptroot's way to histograms; the streams are ours.) */
+#include "characters_ascii.h"
 #include "count.h"
 
 #if defined __x86_64__ && defined __GNUC__
@@ -451,6 +452,87 @@ AVX512 static void avx512_count_values_or_words(const struct count_plan *plan,
     avx512_count_values(plan, data + done, len - done, tally, paged);
 }
 
+/* --- characters --- */
+
+/* Which of 64 bytes lie from lo to hi. */
+AVX512 INLINE uint64_t bytes_from_to(__m512i bytes, unsigned char lo, unsigned char hi)
+{
+    const __m512i above = _mm512_sub_epi8(bytes, _mm512_set1_epi8((char)lo));
+    return _mm512_cmple_epu8_mask(above, _mm512_set1_epi8((char)(hi - lo)));
+}
+
+/* Finds the code points of the characters that begin at data[0..16), which `first` says, and adds
+ * them to rows. bytes[0] has these bytes, bytes[1] those that follow each, and so on. Whether a
+ * code point is one that the number of its bytes does not allow. */
+AVX512 INLINE bool find_16_characters(const __m128i bytes[4], __mmask16 first, uint32_t *rows)
+{
+    const __m512i one = _mm512_cvtepu8_epi32(bytes[0]), six = _mm512_set1_epi32(0x3f);
+    const __m512i two = _mm512_and_si512(_mm512_cvtepu8_epi32(bytes[1]), six);
+    const __m512i three = _mm512_and_si512(_mm512_cvtepu8_epi32(bytes[2]), six);
+    const __m512i four = _mm512_and_si512(_mm512_cvtepu8_epi32(bytes[3]), six);
+    const __mmask16 of_2 = _mm512_mask_cmpge_epu32_mask(first, one, _mm512_set1_epi32(0xc0));
+    const __mmask16 of_3 = _mm512_mask_cmpge_epu32_mask(first, one, _mm512_set1_epi32(0xe0));
+    const __mmask16 of_4 = _mm512_mask_cmpge_epu32_mask(first, one, _mm512_set1_epi32(0xf0));
+    __m512i points = _mm512_mask_or_epi32(
+        one, of_2, _mm512_slli_epi32(_mm512_and_si512(one, _mm512_set1_epi32(0x1f)), 6), two);
+    __mmask16 wrong = 0;
+    if (of_3) {
+        points = _mm512_mask_or_epi32(
+            points, of_3, _mm512_slli_epi32(_mm512_and_si512(one, _mm512_set1_epi32(0x0f)), 12),
+            _mm512_or_si512(_mm512_slli_epi32(two, 6), three));
+        const __m512i high = _mm512_and_si512(points, _mm512_set1_epi32(0xf800));
+        wrong |= _mm512_mask_cmpeq_epi32_mask(of_3, high, _mm512_setzero_si512());
+        wrong |= _mm512_mask_cmpeq_epi32_mask(of_3, high, _mm512_set1_epi32(0xd800));
+    }
+    if (of_4) {
+        wrong &= (__mmask16)~of_4;
+        points = _mm512_mask_or_epi32(
+            points, of_4, _mm512_slli_epi32(_mm512_and_si512(one, _mm512_set1_epi32(0x07)), 18),
+            _mm512_or_si512(_mm512_slli_epi32(two, 12),
+                            _mm512_or_si512(_mm512_slli_epi32(three, 6), four)));
+        const __m512i above = _mm512_sub_epi32(points, _mm512_set1_epi32(0x10000));
+        wrong |= _mm512_mask_cmpgt_epu32_mask(of_4, above, _mm512_set1_epi32(0xfffff));
+    }
+    _mm512_storeu_si512(rows, _mm512_maskz_compress_epi32(first, points));
+    return wrong != 0;
+}
+
+AVX512 INLINE size_t avx512_find_characters(const unsigned char *data, uint32_t *rows, size_t *n)
+{
+    const __m512i bytes = _mm512_loadu_si512(data);
+    if (_mm512_movepi8_mask(bytes) == 0)
+        return CHARACTERS_ASCII;
+    const uint64_t next = bytes_from_to(bytes, 0x80, 0xbf), of_2 = bytes_from_to(bytes, 0xc2, 0xdf);
+    const uint64_t of_3 = bytes_from_to(bytes, 0xe0, 0xef), of_4 = bytes_from_to(bytes, 0xf0, 0xf4);
+    const uint64_t expected = (of_2 | of_3 | of_4) << 1 | (of_3 | of_4) << 2 | of_4 << 3;
+    const uint64_t never = ~(next | of_2 | of_3 | of_4) & (uint64_t)_mm512_movepi8_mask(bytes);
+    const uint64_t cut = (of_2 & 1ull << 63) | (of_3 & 3ull << 62) | (of_4 & 7ull << 61);
+    if (expected != next || never)
+        return 0;
+    const unsigned used = cut ? (unsigned)__builtin_ctzll(cut) : 64;
+    const uint64_t first = ~next & (used < 64 ? (1ull << used) - 1 : UINT64_MAX);
+    /* Bytes after these are none of a character that is whole. */
+    _Alignas(64) unsigned char room[80];
+    _mm512_store_si512(room, bytes);
+    _mm_store_si128((__m128i *)(void *)(room + 64), _mm_setzero_si128());
+    size_t found = *n;
+    for (unsigned at = 0; at < 64; at += 16) {
+        const __mmask16 here = (__mmask16)(first >> at);
+        __m128i shifted[4];
+        for (unsigned k = 0; k < 4; k++)
+            shifted[k] = _mm_loadu_si128((const __m128i *)(const void *)(room + at + k));
+        if (find_16_characters(shifted, here, rows + found))
+            return 0;
+        found += (unsigned)__builtin_popcount(here);
+    }
+    *n = found;
+    return used;
+}
+
+#undef TARGET
+#define TARGET AVX512
+#include "count_characters.h"
+
 const struct counter counter_avx512 = {
     .name = "avx512",
     .about = "AVX-512",
@@ -460,6 +542,7 @@ const struct counter counter_avx512 = {
     .count_bytes = avx512_count_bytes,
     .count_values = avx512_count_values_or_words,
     .count_numbers = avx512_count_numbers,
+    .count_characters = avx512_count_all_characters,
     .parser = &number_parser_avx512,
 };
 

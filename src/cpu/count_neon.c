@@ -61,6 +61,7 @@ const struct counter counter_neon = {
     .count_letters = neon_count_letters,
     .count_bytes = portable_count_bytes,
     .count_values = neon_count_values,
+    .count_characters = portable_count_characters,
     .count_numbers = neon_count_numbers,
     .parser = &number_parser_portable,
 };

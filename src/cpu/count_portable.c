@@ -1,4 +1,5 @@
 /* Bytes by tables, in C alone; letters are counted as bytes and mapped. */
+#include "characters_ascii.h"
 #include "count.h"
 
 #include <string.h>
@@ -44,6 +45,21 @@ static void portable_prepare_letters(struct count_plan *plan)
 
 #include "count_values.h"
 
+/* The characters are found one by one. */
+static inline size_t portable_find_characters(const unsigned char *data, uint32_t *rows, size_t *n)
+{
+    (void)rows, (void)n;
+    return characters_are_ascii(data) ? CHARACTERS_ASCII : 0;
+}
+
+#include "count_characters.h"
+
+void portable_count_characters(const struct count_plan *plan, const unsigned char *data, size_t len,
+                               struct tally *tally, struct paged_counts *paged)
+{
+    portable_count_all_characters(plan, data, len, tally, paged);
+}
+
 static bool portable_runs_here(void)
 {
     return true;
@@ -58,5 +74,6 @@ const struct counter counter_portable = {
     .count_bytes = portable_count_bytes,
     .count_values = portable_count_values,
     .count_numbers = portable_count_numbers,
+    .count_characters = portable_count_characters,
     .parser = &number_parser_portable,
 };

@@ -20,9 +20,10 @@
  * free. */
 struct table {
     pthread_mutex_t lock;
-    bool busy;   /* with pages, whose lock is not used: a thread counts into it */
-    bool used;   /* otherwise the memory of its counts was never touched */
-    size_t file; /* whose counts it has, if each FILE's are wanted */
+    bool busy;            /* with pages, whose lock is not used: a thread counts into it */
+    bool used;            /* otherwise the memory of its counts was never touched */
+    uint64_t moved_bytes; /* of input, whose counts were moved to their FILEs */
+    size_t file;          /* whose counts it has, if each FILE's are wanted */
     struct tally tally;
     struct paged_counts *paged; /* what tally.counts would have; NULL: they have it */
 };
@@ -69,8 +70,10 @@ static struct chunk *cpu_acquire(struct engine *engine, bool wait)
  */
 static void empty_table(struct cpu_engine *cpu, struct table *table)
 {
-    if (cpu->engine.files && table->used)
-        file_tallies_move(cpu->engine.files, table->file, &table->tally);
+    if (!cpu->engine.files || !table->used)
+        return;
+    table->moved_bytes += table->tally.bytes;
+    file_tallies_move(cpu->engine.files, table->file, &table->tally);
 }
 
 static uint64_t count_of_invalid(const struct cpu_engine *cpu, const struct table *table)
@@ -148,6 +151,7 @@ static void add_table(const struct table *table, struct tally *tally)
     struct tally rest = *tally;
     if (!table->used)
         return;
+    tally->bytes += table->moved_bytes;
     if (!table->paged) {
         tally_add(tally, &table->tally);
         return;

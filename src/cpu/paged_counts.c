@@ -178,6 +178,26 @@ void paged_count(struct paged_counts *own, const uint32_t *rows, size_t n)
     }
 }
 
+/* As many at a time as fit in a count of the pages. */
+void paged_count_times(struct paged_counts *own, uint32_t row, uint64_t times)
+{
+    const size_t part = row / PAGED_ROWS;
+    while (times > 0) {
+        if (own->counted == UINT32_MAX)
+            paged_empty(own);
+        const uint32_t room = UINT32_MAX - own->counted;
+        const uint32_t now = times < room ? (uint32_t)times : room;
+        if (own->place_of[part] != 0 || paged_take(own, part)) {
+            paged_counts_at(own, part)[row % PAGED_ROWS] += now;
+            own->counted += now;
+        } else {
+            paged_touch_table(own->set);
+            paged_add_shared(own->set, row, now);
+        }
+        times -= now;
+    }
+}
+
 uint64_t paged_count_of_last(const struct paged_counts *own)
 {
     const size_t last = own->set->rows - 1;

@@ -41,6 +41,9 @@ struct paged_counts *paged_member(struct paged_set *set, unsigned member);
 /* Counts n rows. */
 void paged_count(struct paged_counts *own, const uint32_t *rows, size_t n);
 
+/* Counts a row so many times. */
+void paged_count_times(struct paged_counts *own, uint32_t row, uint64_t times);
+
 /* How often a member has counted the last row, which is never in the shared table before its pages
  * are emptied. */
 uint64_t paged_count_of_last(const struct paged_counts *own);

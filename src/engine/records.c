@@ -9,6 +9,8 @@
 
 size_t records_size(const struct histogram *histogram)
 {
+    if (histogram->mode->has_characters)
+        return RECORD_CHARACTERS;
     bool has_lines = histogram->field.kind != FIELD_NONE;
     return has_lines ? RECORD_LINES : histogram_sample_size(histogram);
 }
@@ -32,8 +34,17 @@ size_t records_head(size_t size, const unsigned char *data, size_t len)
 {
     if (size == RECORD_TOKENS)
         return (size_t)(number_token_end(data, data + len) - data);
+    if (size == RECORD_CHARACTERS)
+        return characters_head(data, len);
     const unsigned char *newline = memchr(data, '\n', len);
     return newline ? (size_t)(newline - data) : len;
+}
+
+bool records_end_with(size_t size, unsigned char byte)
+{
+    if (size == RECORD_TOKENS)
+        return number_is_space(byte);
+    return size == RECORD_CHARACTERS ? byte < 0x80 : byte == '\n';
 }
 
 /* Blanks would make a record of a line's rest, so that is left out by moving the beginning. Tokens
@@ -59,6 +70,8 @@ size_t records_tail(const struct records *records, const unsigned char *data, si
 {
     if (records->size == RECORD_TOKENS)
         return last_token(data, len);
+    if (records->size == RECORD_CHARACTERS)
+        return characters_tail(data, len);
     if (records->size != RECORD_LINES)
         return len % records->size;
     const unsigned char *newline = memrchr(data, '\n', len);
@@ -90,7 +103,7 @@ static size_t tail_of(struct records *records, const unsigned char *data, size_t
         size_t end = field_scan_csv(records->field->separator, data, waited, len, &records->csv);
         return len - end;
     }
-    if (!records_are_text(records->size))
+    if (!records_are_text(records->size) || records->size == RECORD_CHARACTERS)
         return records_tail(records, data, len);
     size_t tail = records_tail(records, data + waited, len - waited);
     return tail == len - waited ? len : tail;
@@ -145,17 +158,19 @@ size_t records_begin(const struct histogram *histogram, const struct chunk *chun
     return begin + field_header_len(&histogram->field, chunk->data + begin, chunk->len - begin);
 }
 
+/* Both neighbours find the same boundary, from the byte before it and those after it. Of characters
+ * it may be after the end of a piece that has few bytes. */
 void records_of_piece(size_t size, struct chunk *chunk, size_t piece, size_t len)
 {
     const unsigned char *data = chunk->data;
     size_t end = 1 + piece < len ? 1 + piece : len;
-    bool is_whole = size == RECORD_TOKENS ? number_is_space(data[0]) : data[0] == '\n';
-    size_t dropped = is_whole ? 1 : 1 + records_head(size, data + 1, end - 1);
-    bool ends = size == RECORD_TOKENS ? number_is_space(data[end - 1]) : data[end - 1] == '\n';
+    size_t looked = size == RECORD_CHARACTERS ? len : end;
+    size_t dropped =
+        records_end_with(size, data[0]) ? 1 : 1 + records_head(size, data + 1, looked - 1);
     chunk->begin = 0;
     records_drop(size, chunk, dropped);
     chunk->len = end;
-    if (!ends && dropped < end)
+    if (!records_end_with(size, data[end - 1]) && (dropped < end || size == RECORD_CHARACTERS))
         chunk->len = end + records_head(size, data + end, len - end);
 }
 

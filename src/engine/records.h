@@ -1,11 +1,12 @@
 /* Cuts a stream into chunks that hold whole records: values of a fixed size, the tokens of a text,
- * or its lines.
+ * its lines, or its characters.
  */
 #ifndef GPUHISTO_RECORDS_H
 #define GPUHISTO_RECORDS_H
 
 #include "chunk.h"
 #include "src/base/reason.h"
+#include "src/histogram/characters.h"
 #include "src/histogram/field.h"
 #include "src/histogram/number.h"
 
@@ -14,22 +15,27 @@
 
 struct histogram;
 
-#define RECORD_SIZE_MAX 512   /* bytes of a value, or of the values of all channels */
-#define RECORD_TOKENS 0       /* instead of a size: tokens, which end before white space */
+#define RECORD_SIZE_MAX 512 /* bytes of a value, or of the values of all channels */
+#define RECORD_TOKENS 0     /* instead of a size: tokens, which end before white space */
+#define RECORD_CHARACTERS (SIZE_MAX - 1) /* characters of UTF-8 */
 #define RECORD_LINES SIZE_MAX /* records as field.h has them, which end before their newline */
 
-/* What a histogram's samples are: the size of a value, RECORD_TOKENS or RECORD_LINES. */
+/* What a histogram's samples are: the size of a value, RECORD_TOKENS, RECORD_LINES or
+ * RECORD_CHARACTERS. */
 size_t records_size(const struct histogram *histogram);
 
 static inline bool records_are_text(size_t size)
 {
-    return size == RECORD_TOKENS || size == RECORD_LINES;
+    return size == RECORD_TOKENS || size >= RECORD_CHARACTERS;
 }
 
 /* Bytes of the longest record that can be valid. */
 static inline size_t records_most(size_t size)
 {
-    return size == RECORD_TOKENS ? NUMBER_MAX : size == RECORD_LINES ? FIELD_RECORD_MAX : size;
+    return size == RECORD_TOKENS       ? NUMBER_MAX
+           : size == RECORD_LINES      ? FIELD_RECORD_MAX
+           : size == RECORD_CHARACTERS ? CHARACTER_SIZE_MAX
+                                       : size;
 }
 
 /* What a chunk of records of a size has beyond its cap, bytes: for the record that it is cut in,
@@ -71,8 +77,8 @@ int records_cut(struct records *records, struct chunk *chunk, size_t waited, boo
  * all of them, if no record ends there. Not for CSV. */
 size_t records_tail(const struct records *records, const unsigned char *data, size_t len);
 
-/* The length of the part of a token or line that data[0..len) begin with: up to the first white
- * space or newline. */
+/* The length of the part of a record that data[0..len) may begin with: of a token or line up to the
+ * first white space or newline; of a character up to three bytes that none begins with. */
 size_t records_head(size_t size, const unsigned char *data, size_t len);
 
 /* Drops the first len bytes of a chunk from begin on, in front of which no record of it stands. */
@@ -82,7 +88,10 @@ void records_drop(size_t size, struct chunk *chunk, size_t len);
  * that are not CSV nothing before that counts as a newline. */
 size_t records_begin(const struct histogram *histogram, const struct chunk *chunk);
 
-/* Makes whole tokens or lines of a piece of a text that was read to data[1..1 + piece), where a
+/* Whether no record goes on after this byte. */
+bool records_end_with(size_t size, unsigned char byte);
+
+/* Makes whole records of a piece of a text that was read to data[1..1 + piece), where a
  * record belongs to the piece that it begins in. data[0] is the byte before the piece, and bytes
  * after it follow, to data[len). Drops data[0] and the end of a record from before. Sets chunk->len
  * to the end of the last record, which may be len if it goes on there. */

@@ -12,6 +12,7 @@
 
 struct file_tally {
     uint64_t samples;
+    uint64_t bytes;          /* of input; 0 if the engine does not tell them */
     struct moments *moments; /* NULL: none were moved */
     unsigned char *packed;   /* counts that are not 0, in the order of rows; NULL: all are 0 */
     size_t len;              /* bytes */
@@ -198,6 +199,7 @@ void file_tallies_move(struct file_tallies *files, size_t file, struct tally *ta
     find_blocks(files, tally, &blocks);
     pthread_mutex_lock(lock);
     own->samples += tally->samples;
+    own->bytes += tally->bytes;
     add_packed(own, tally);
     free(own->packed);
     struct packing packing = pack_counts(tally);
@@ -206,7 +208,7 @@ void file_tallies_move(struct file_tallies *files, size_t file, struct tally *ta
     bool has_moments = move_moments(own, tally->moments);
     pthread_mutex_unlock(lock);
     tally->blocks = NULL;
-    tally->samples = 0;
+    tally->samples = tally->bytes = 0;
     if (packing.failed || !has_moments)
         file_tallies_lose(files);
 }
@@ -218,6 +220,7 @@ void file_tallies_load(const struct file_tallies *files, size_t file, struct tal
         memset(tally->counts + row, 0, (end - row) * sizeof tally->counts[0]);
     row_blocks_clear(tally->blocks, tally->bins);
     tally->samples = own->samples;
+    tally->bytes = own->bytes;
     if (tally->moments)
         *tally->moments = own->moments ? *own->moments : (struct moments){0};
     add_packed(own, tally);

@@ -20,13 +20,13 @@ struct file_tallies *file_tallies_open(size_t files);
 /* Frees them; does nothing with NULL. */
 void file_tallies_close(struct file_tallies *files);
 
-/* Moves the samples, counts and moments of a tally to a FILE: adds them there, and leaves zeros.
- * Bytes and newlines stay. The tally has no blocks. If memory is short, counts of the FILE are
+/* Moves the samples, bytes, counts and moments of a tally to a FILE: adds them there, and leaves
+ * zeros. Newlines stay. The tally has no blocks. If memory is short, counts of the FILE are
  * lost, which file_tallies_complete tells. Any thread; the tally is the caller's own. */
 void file_tallies_move(struct file_tallies *files, size_t file, struct tally *tally);
 
-/* Makes a tally that of a FILE: its samples, counts and moments, and marks its blocks, which it
- * must have. Bytes and newlines stay. The tally is all zeros, or was made that of another FILE
+/* Makes a tally that of a FILE: its samples, bytes, counts and moments, and marks its blocks, which
+ * it must have. Newlines stay. The tally is all zeros, or was made that of another FILE
  * before. Not while others are moved. */
 void file_tallies_load(const struct file_tallies *files, size_t file, struct tally *tally);
 

@@ -20,7 +20,7 @@
  * it. Members that the mode has no use for are 0. */
 struct histogram {
     const struct mode *mode;
-    size_t bins;            /* rows, each with a count: 1 to 256, or ROWS of the binning for each
+    size_t bins;            /* rows, each with a count: 1 to 256, CHARACTER_ROWS, or ROWS of the binning for each
                              * channel, one channel after the other */
     unsigned channels;      /* whose samples come in turn, up to CHANNELS_MAX; of values only */
     unsigned width;         /* letters in a bin; of bytes 1 */
@@ -37,6 +37,9 @@ void histogram_bytes(struct histogram *histogram);
 
 /* Lays bins of `width` (1 to 26) lower-case letters each; the last may be shorter. */
 void histogram_letters(struct histogram *histogram, unsigned width, bool fold);
+
+/* Lays a row for each character of Unicode, and one for what is invalid (characters.h). */
+void histogram_characters(struct histogram *histogram);
 
 /* Counts values of a type by a binning, which is the histogram's from then on. */
 void histogram_values(struct histogram *histogram, const struct value_type *type,

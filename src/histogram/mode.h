@@ -51,15 +51,17 @@ struct row_label {
  * thread; they change nothing but what they are given for their result. */
 struct mode {
     enum mode_id id;
-    const char *name;  /* "bytes", as JSON has it */
-    bool is_text;      /* samples are tokens between white space, or in fields of lines: chunks are
-                        * cut between these and have room for one that is not whole
-                        * (src/engine/records.h), newlines are counted, and what is not a number
-                        * is reported */
-    bool is_binned;    /* samples are numbers, of histogram->type, and the rows those of
-                        * histogram->binning: BELOW, the bins, ABOVE, INVALID */
-    bool counts_every; /* every sample is counted in a row; otherwise some may be in none */
-    bool has_types;    /* JSON tells the histogram's type */
+    const char *name; /* "bytes", as JSON has it */
+    bool is_text;     /* samples are tokens between white space, or in fields of lines: chunks are
+                       * cut between these and have room for one that is not whole
+                       * (src/engine/records.h), newlines are counted, and what is not a number
+                       * is reported */
+    bool has_characters; /* samples are characters of UTF-8: chunks are cut between these, with room
+                          * for one that is not whole, and rows without a count are left out */
+    bool is_binned;      /* samples are numbers, of histogram->type, and the rows those of
+                          * histogram->binning: BELOW, the bins, ABOVE, INVALID */
+    bool counts_every;   /* every sample is counted in a row; otherwise some may be in none */
+    bool has_types;      /* JSON tells the histogram's type */
 
     /* The heading of a table; the last is NULL if rows have no note. */
     const char *columns[MODE_COLUMNS];

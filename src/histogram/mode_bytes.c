@@ -6,30 +6,13 @@
 #include <math.h>
 #include <stdio.h>
 
-/* The byte as it is shown beside its number: itself, or as C writes it. A space would look like
- * nothing. */
-static void show_byte(unsigned byte, char text[ROW_TEXT])
-{
-    static const char escapes[] = "abtnvfr"; /* \a is 7, and so on */
-    if (byte >= '\a' && byte <= '\r')
-        snprintf(text, ROW_TEXT, "\\%c", escapes[byte - '\a']);
-    else if (byte == '\\')
-        snprintf(text, ROW_TEXT, "\\\\");
-    else if (byte == ' ')
-        snprintf(text, ROW_TEXT, "' '");
-    else if (byte > ' ' && byte < 0x7f)
-        snprintf(text, ROW_TEXT, "%c", (int)byte);
-    else
-        snprintf(text, ROW_TEXT, "\\x%02x", byte);
-}
-
 static void bytes_label_row(const struct histogram *histogram, size_t row, struct row_label *label)
 {
     (void)histogram;
     unsigned byte = (unsigned)row;
     byte_label_row(byte, byte, label);
     snprintf(label->name, sizeof label->name, "0x%02x", byte);
-    show_byte(byte, label->note);
+    byte_show(byte, label->note);
 }
 
 /* --- facts --- */

@@ -206,7 +206,9 @@ int part_enter_units(struct input *input, const struct share_cut *cut,
     struct part_edges *edges = &input->edges;
     const struct field *field = input->records.field;
     bool is_csv = field && field->kind == FIELD_CSV;
-    bool is_whole = is_csv || content_is_partial(&input->range);
+    /* What a character needs of the frames before is more than the last byte. */
+    bool is_whole =
+        is_csv || input->records.size == RECORD_CHARACTERS || content_is_partial(&input->range);
     struct units_before before = {false, 0, 0};
     edges->file_end = edges->next = cut->size;
     edges->is_first = true;

@@ -12,7 +12,8 @@ struct span *span_open(uint64_t segment, size_t size, uint64_t phase, bool is_en
     span->begin = segment;
     span->end = is_end ? segment : segment + 1;
     span->wanted = is_text ? 0 : (size_t)((size - phase % size) % size);
-    span->most = records_most(size) + is_text;
+    /* Bytes that continue no character are each counted, however many there are. */
+    span->most = size == RECORD_CHARACTERS ? SIZE_MAX / 2 : records_most(size) + is_text;
     span->has_boundary = is_end || (!is_text && span->wanted == 0);
     span->is_end = span->to_end = is_end;
     return span;
@@ -51,6 +52,13 @@ static int fragment_append(struct fragment *fragment, size_t most, const unsigne
     memcpy(fragment->data + fragment->len, data, kept);
     fragment->len += kept;
     return 0;
+}
+
+void fragment_drop(struct fragment *fragment, size_t len)
+{
+    memmove(fragment->data, fragment->data + len, fragment->len - len);
+    fragment->len -= len;
+    fragment->bytes = 0;
 }
 
 /* Puts `after` at the end of a fragment. What goes on after a record that was given out is dropped.

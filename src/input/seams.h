@@ -50,6 +50,9 @@ void seams_close(struct seams *seams);
  * `is_end`. NULL: out of memory. The caller's, until seams_add. */
 struct span *span_open(uint64_t segment, size_t size, uint64_t phase, bool is_end);
 
+/* Takes the first len bytes of a fragment off, and the bytes of input that were accounted for. */
+void fragment_drop(struct fragment *fragment, size_t len);
+
 /* Frees a span; does nothing with NULL. */
 void span_close(struct span *span);
 

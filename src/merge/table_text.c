@@ -266,6 +266,10 @@ int table_text_read(struct read_table *table, const char *text, size_t len,
     if (table_lines_read(table, text, len, why) != 0)
         return -1;
     const char *first = table->row_count ? read_text(table, table->rows[0].lo) : "";
+    if (strncmp(first, "U+", 2) == 0) {
+        reason_set(why, "tables of --characters cannot be added up or compared");
+        return -1;
+    }
     if (strcmp(first, "0x00") == 0)
         return text_read_bytes(table, why);
     if (table_lines_are_letters(first, strlen(first))) {

@@ -96,6 +96,8 @@ static void json_begin(struct table *table)
         json_count(out, ",\"above\":", totals->of[ROW_KIND_ABOVE]);
         json_count(out, ",\"invalid\":", totals->of[ROW_KIND_INVALID]);
     }
+    if (mode->has_characters)
+        json_count(out, ",\"invalid\":", totals->of[ROW_KIND_INVALID]);
     json_channels(table);
     writer_text(out, ",\"bins\":[");
 }

@@ -136,11 +136,14 @@ rm 4
 
 # --- what does not go together ---
 
-modes="--bytes, --letters, --numbers, --values: cannot be combined"
+modes="--bytes, --letters, --characters, --numbers, --values: cannot be combined"
 usage "$modes" --bytes --letters
 usage "$modes" -l2 -b
 usage "$modes" -n -b
 usage "$modes" -nl
+usage "$modes" -cb
+usage "--all: cannot be combined with --characters" --characters --all
+ENGINE='' usage "--device=gpu: does not count characters; leave it out" -c --device=gpu
 usage "$modes" --numbers --values=f64 -B 2 --min=0 --max=1
 digits="--digits: cannot be combined with --min, --max, --edges and --log"
 usage "$digits" -n --digits=2 --bins=3 --min=1 --max=2

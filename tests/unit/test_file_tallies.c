@@ -14,7 +14,7 @@
 #define THREADS 4
 #define MOVES 400 /* of each thread */
 
-static uint64_t expected[FILES][BINS], expected_samples[FILES];
+static uint64_t expected[FILES][BINS], expected_samples[FILES], expected_bytes[FILES];
 static struct moments expected_moments[FILES];
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards these, and random numbers */
 static unsigned tried, wrong;
@@ -65,16 +65,17 @@ static void *move_tables(void *arg)
 {
     static __thread uint64_t counts[BINS];
     static __thread struct moments moments;
-    struct tally tally = {
-        .bins = BINS, .bytes = 7, .newlines = 9, .counts = counts, .moments = &moments};
+    struct tally tally = {.bins = BINS, .newlines = 9, .counts = counts, .moments = &moments};
     for (unsigned i = 0; i < MOVES; i++) {
         pthread_mutex_lock(&lock);
         size_t file = make_table(&tally);
+        tally.bytes = 3 * tally.samples + 1;
+        expected_bytes[file] += tally.bytes;
         pthread_mutex_unlock(&lock);
         file_tallies_move(arg, file, &tally);
         pthread_mutex_lock(&lock);
         check_that(is_empty(&tally), "not left empty", file);
-        check_that(tally.bytes == 7 && tally.newlines == 9, "bytes or newlines", file);
+        check_that(tally.bytes == 0 && tally.newlines == 9, "bytes or newlines", file);
         pthread_mutex_unlock(&lock);
     }
     return NULL;
@@ -110,6 +111,7 @@ static void compare(const struct file_tallies *files)
         file_tallies_load(files, file, &tally);
         check_that(memcmp(counts, expected[file], sizeof counts) == 0, "counts", file);
         check_that(tally.samples == expected_samples[file], "samples", file);
+        check_that(tally.bytes == expected_bytes[file], "bytes", file);
         check_that(are_same(&moments, &expected_moments[file]), "moments", file);
         check_that(is_found(&tally, expected[file]), "rows that are counted", file);
     }

@@ -1,0 +1,13 @@
+#include "characters_ascii.h"
+
+void characters_add_ascii(const struct character_bytes *bytes, struct tally *tally,
+                          struct paged_counts *paged)
+{
+    tally->samples += bytes->counted;
+    for (uint32_t row = 0; row < ASCII_VALUES; row++) {
+        if (paged)
+            paged_count_times(paged, row, bytes->counts[row]);
+        else
+            tally->counts[row] += bytes->counts[row];
+    }
+}

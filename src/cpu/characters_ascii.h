@@ -1,0 +1,38 @@
+/* What all counters of characters have in common: ASCII, which is counted as bytes. */
+#ifndef GPUHISTO_CHARACTERS_ASCII_H
+#define GPUHISTO_CHARACTERS_ASCII_H
+
+#include "paged_counts.h"
+#include "src/histogram/histogram.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+#define CHARACTERS_BATCH 1024     /* rows that are found before they are counted */
+#define CHARACTERS_ASCII SIZE_MAX /* instead of a number of bytes: all are ASCII */
+#define CHARACTERS_GATHERED 8192  /* bytes of ASCII that are counted at once */
+#define ASCII_VALUES 128
+
+struct character_bytes {
+    uint64_t counts[256];
+    uint64_t counted; /* bytes in counts */
+    size_t len;       /* bytes that are gathered */
+    unsigned char gathered[CHARACTERS_GATHERED];
+};
+
+/* Whether 64 bytes are all ASCII. */
+static inline bool characters_are_ascii(const unsigned char *data)
+{
+    uint64_t words[8];
+    memcpy(words, data, sizeof words);
+    return ((words[0] | words[1] | words[2] | words[3] | words[4] | words[5] | words[6] |
+             words[7]) &
+            0x8080808080808080u) == 0;
+}
+
+/* Adds what was counted of ASCII to the tally, or to the pages. */
+void characters_add_ascii(const struct character_bytes *bytes, struct tally *tally,
+                          struct paged_counts *paged);
+
+#endif

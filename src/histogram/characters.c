@@ -1,0 +1,55 @@
+#include "characters.h"
+#include "byte_rows.h"
+
+#include <stdio.h>
+
+size_t characters_head(const unsigned char *data, size_t len)
+{
+    size_t head = 0;
+    while (head < CHARACTER_SIZE_MAX - 1 && head < len && character_continues(data[head]))
+        head++;
+    return head;
+}
+
+size_t characters_tail(const unsigned char *data, size_t len)
+{
+    size_t tail = 1;
+    uint32_t row;
+    while (tail < CHARACTER_SIZE_MAX && tail <= len && character_continues(data[len - tail]))
+        tail++;
+    if (tail >= CHARACTER_SIZE_MAX || tail > len || data[len - tail] < 0xc2)
+        return 0;
+    /* It is cut off if one byte more would not make another one of its beginning. */
+    const unsigned char *begin = data + len - tail;
+    const size_t size = begin[0] < 0xe0 ? 2 : begin[0] < 0xf0 ? 3 : 4;
+    const size_t used = character_decode(begin, tail, &row);
+    return row == CHARACTER_INVALID && used == tail && tail < size && begin[0] <= 0xf4 ? tail : 0;
+}
+
+static unsigned encode(uint32_t character, unsigned char bytes[CHARACTER_SIZE_MAX])
+{
+    static const unsigned char marks[] = {0, 0, 0xc0, 0xe0, 0xf0};
+    const unsigned size = character_size(character);
+    for (unsigned i = size - 1; i > 0; i--, character >>= 6)
+        bytes[i] = (unsigned char)(0x80 | (character & 0x3f));
+    bytes[0] = (unsigned char)(marks[size] | character);
+    return size;
+}
+
+void character_show(uint32_t character, char text[ROW_TEXT])
+{
+    unsigned char bytes[CHARACTER_SIZE_MAX];
+    if (character < 0x80) {
+        byte_show(character, text);
+        return;
+    }
+    const unsigned size = encode(character, bytes);
+    const bool is_seen = character >= 0xa1;
+    char *end = text;
+    for (unsigned i = 0; i < size; i++)
+        if (is_seen)
+            *end++ = (char)bytes[i];
+        else
+            end += snprintf(end, 5, "\\x%02x", bytes[i]);
+    *end = '\0';
+}

@@ -1,0 +1,65 @@
+/* Characters of UTF-8: a row for each code point, and one for what is not well-formed. */
+#ifndef GPUHISTO_CHARACTERS_H
+#define GPUHISTO_CHARACTERS_H
+
+#include "mode.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define CHARACTER_INVALID ((size_t)0x110000) /* the row after those of all code points */
+#define CHARACTER_ROWS (CHARACTER_INVALID + 1)
+#define CHARACTER_SIZE_MAX 4 /* bytes */
+
+/* How many bytes a code point has. */
+static inline unsigned character_size(uint32_t character)
+{
+    return character < 0x80 ? 1 : character < 0x800 ? 2 : character < 0x10000 ? 3 : 4;
+}
+
+static inline int character_continues(unsigned char byte)
+{
+    return (byte & 0xc0) == 0x80;
+}
+
+/* Decodes what data[0..len), len > 0, begins with: sets *row to the code point, or to
+ * CHARACTER_INVALID for a maximal subpart of a character: the bytes for which one U+FFFD is
+ * substituted. Returns how many bytes that is. */
+static inline size_t character_decode(const unsigned char *data, size_t len, uint32_t *row)
+{
+    const unsigned char first = data[0];
+    *row = first;
+    if (first < 0x80)
+        return 1;
+    *row = CHARACTER_INVALID;
+    if (first < 0xc2 || first > 0xf4)
+        return 1;
+    /* The second byte decides whether a character is overlong, a surrogate, or too great. */
+    const unsigned char least = first == 0xe0 ? 0xa0 : first == 0xf0 ? 0x90 : 0x80;
+    const unsigned char most = first == 0xed ? 0x9f : first == 0xf4 ? 0x8f : 0xbf;
+    const size_t size = first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
+    if (len < 2 || data[1] < least || data[1] > most)
+        return 1;
+    uint32_t character = (uint32_t)(first & (0xff >> (size + 1))) << 6 | (data[1] & 0x3f);
+    for (size_t i = 2; i < size; i++) {
+        if (i == len || !character_continues(data[i]))
+            return i;
+        character = character << 6 | (data[i] & 0x3f);
+    }
+    *row = character;
+    return size;
+}
+
+/* How many bytes at the end of data[0..len) are the beginning of a character whose end is missing:
+ * 0 to 3. */
+size_t characters_tail(const unsigned char *data, size_t len);
+
+/* How many bytes data[0..len) begins with that may belong to a character begun before: 0 to 3. A
+ * stream may be cut after them, as no character has more than three such bytes. */
+size_t characters_head(const unsigned char *data, size_t len);
+
+/* The character as it is shown beside its number: itself, or its bytes as C writes them if it is a
+ * control character or cannot be seen. */
+void character_show(uint32_t character, char text[ROW_TEXT]);
+
+#endif

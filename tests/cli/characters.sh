@@ -1,0 +1,199 @@
+#!/bin/sh
+# Characters of UTF-8, against Python's decoder: however the bytes come, and wherever they are cut.
+. "${srcdir:-.}/tests/helpers/lib.sh"
+
+command -v python3 >/dev/null || skip "python3 is not installed"
+
+# expect FILE...: what the characters of these add up to, each decoded by itself, in `expected`.
+expect()
+{
+    for file_; do python3 "$srcdir/tests/helpers/characters.py" <"$file_"; done |
+        awk -F '\t' '{ n[$1] += $2 } END { for (c in n) print c "\t" n[c] }' | sort >expected
+}
+
+# characters CASE OPTION...: the table of standard input, or of FILEs.
+characters()
+{
+    case_=$1
+    shift
+    if ! "$GPUHISTO" --characters "$@" >table 2>err; then
+        failed "$case_: $(cat err)"
+    elif cut -f1,2 table | sort | cmp -s - expected; then
+        passed
+    else
+        failed "$case_: $(cut -f1,2 table | sort | diff - expected | head -n 5)"
+    fi
+}
+
+# Random characters of one to four bytes, and, in KIND bytes, bytes that are hard for a decoder.
+make()
+{
+    python3 - "$1" "$2" "$3" <<'END'
+import random, sys
+kind, length, seed = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
+random.seed(seed)
+if kind == "bytes":
+    text = bytes(random.choice(b"A\x80\xbf\x90\xa0\x9f\x8f\xc0\xc2\xdf\xe0\xe1\xed\xee\xf0\xf1\xf4\xf5\xff")
+                 for _ in range(length))
+else:
+    ranges = [(0x20, 0x7f), (0xa0, 0x800), (0x4e00, 0xa000), (0x1f300, 0x1f700)]
+    text = "".join(chr(random.randrange(*random.choice(ranges))) for _ in range(length)).encode()
+    if kind == "broken":
+        text = bytearray(text)
+        for _ in range(len(text) // 50):
+            text[random.randrange(len(text))] = random.randrange(256)
+sys.stdout.buffer.write(bytes(text[:length]))
+END
+}
+
+# --- every way in ---
+
+lengths='0 1 3 64 4097 262145'
+[ "$SCALE" = small ] ||
+    lengths="$lengths 2 4 5 63 65 66 127 128 129 4095 4096 262143 262144 1000003"
+for kind in characters broken bytes; do
+    for length in $lengths; do
+        make $kind "$length" "$length" >in
+        expect in
+        characters "$kind, $length, file" in
+        characters "$kind, $length, pipe" <in
+        characters "$kind, $length, pieces of 4096" --threads=3 --chunk-size=4096 in
+    done
+done
+for kind in characters broken bytes; do
+    make $kind 999 7 >in
+    expect in
+    for size in 1 2 3 4 5 63 64; do
+        characters "$kind, pieces of $size" --threads=2 --chunk-size=$size in
+        characters "$kind, a pipe in chunks of $size" --chunk-size=$size <in
+    done
+    dd if=in bs=1 2>/dev/null | characters "$kind, byte by byte"
+done
+
+# --- every cut ---
+
+cuts=1024
+[ "$SCALE" = full ] || cuts=24
+make broken $cuts 3 >in
+cut=0
+while [ $cut -le $cuts ]; do
+    head -c $cut in >before
+    tail -c +$((cut + 1)) in >after
+    expect before after
+    characters "two FILEs, cut at $cut" before after
+    expect before
+    characters "--length=$cut" --length=$cut in
+    expect after
+    characters "--skip=$cut" --skip=$cut in
+    cut=$((cut + 1))
+done
+
+# --- compressed ---
+
+if command -v zstd >/dev/null; then
+    # Frames of 0, 1, 2 and 3 bytes.
+    for kind in characters broken bytes; do
+        make $kind 200 5 >in
+        expect in
+        at=1
+        frame=0
+        : >frames.zst
+        while [ $at -le 200 ]; do
+            size=$((frame % 4))
+            tail -c +$at in | head -c $size | zstd -qc >>frames.zst
+            at=$((at + size))
+            frame=$((frame + 1))
+        done
+        [ "$(zstd -dc frames.zst | cmp - in)" = '' ] || broken "the frames are not the text"
+        for threads in 1 2 4; do
+            characters "$kind, frames of 0 to 3 bytes, $threads threads" --threads=$threads frames.zst
+            characters "$kind, the same as a pipe, $threads threads" --threads=$threads <frames.zst
+        done
+        for size in 1 2 3 64; do
+            characters "$kind, frames in chunks of $size" --threads=2 --chunk-size=$size frames.zst
+        done
+        make $kind 3000000 6 >in
+        expect in
+        split -b 700001 in frame-
+        for part in frame-*; do zstd -qc "$part"; done >frames.zst
+        rm -f frame-*
+        characters "$kind, frames side by side" --threads=4 frames.zst
+    done
+    # Bytes that continue nothing, in more frames than a chunk has room for.
+    head -c 100 /dev/zero | tr '\0' '\200' >in
+    expect in
+    i=0
+    : >frames.zst
+    printf '\200' | zstd -qc >one.zst
+    while [ $i -lt 100 ]; do
+        cat one.zst >>frames.zst
+        i=$((i + 1))
+    done
+    i=0
+    while [ $i -lt 100 ]; do
+        cat one.zst
+        [ $((i % 10)) -ne 0 ] || sleep 0.06
+        i=$((i + 1))
+    done | characters "bytes that continue nothing, in frames" --threads=4 --chunk-size=1
+    characters "the same as a FILE" --threads=4 --chunk-size=1 frames.zst
+else
+    skip_part "zstd is not installed"
+fi
+make broken 3000000 6 >in
+expect in
+gzip -c in >in.gz
+characters "gzip" in.gz
+
+# --- each, tables, facts ---
+
+make broken 5000 1 >one
+make characters 7000 2 >two
+expect one
+cp expected expected.one
+expect two
+"$GPUHISTO" -c --each one two >each
+awk -F '\t' '$1 == "one" { print $2 "\t" $3 }' each | sort >got
+check "--each, one" cmp got expected.one
+awk -F '\t' '$1 == "two" { print $2 "\t" $3 }' each | sort >got
+check "--each, two" cmp got expected
+printf 'a\303\251\342\202\254\360\237\230\200\302\205\n \377\342\202' >in
+"$GPUHISTO" -c in >table
+printf 'U+000A\t1\t\\n\nU+0020\t1\t'"' '"'\nU+0061\t1\ta\nU+0085\t1\t\\xc2\\x85\nU+00E9\t1\t\303\251
+U+20AC\t1\t\342\202\254\nU+1F600\t1\t\360\237\230\200\ninvalid\t2\n' >wanted
+check "the characters are shown" cmp table wanted
+"$GPUHISTO" -c -s in >facts
+printf 'bytes\t17\ncharacters\t7\ndistinct\t7\ninvalid\t2\ninvalid-bytes\t3\n' >wanted
+head -n 5 facts >got
+check "facts" cmp got wanted
+"$GPUHISTO" -c -s --each in one >facts
+awk -F '\t' '$1 == "in" { print $2, $3, $4, $5, $6 }' facts >got
+echo '17 7 7 2 3' >wanted
+check "facts of each FILE" cmp got wanted
+
+# --- shares ---
+
+make broken 10007 9 >in
+for of in 1 2 3 7; do
+    : >shares
+    k=1
+    while [ $k -le $of ]; do
+        "$GPUHISTO" -c --part=$k/$of in >>shares || failed "--part=$k/$of"
+        k=$((k + 1))
+    done
+    expect in
+    awk -F '\t' '{ n[$1] += $2 } END { for (c in n) print c "\t" n[c] }' shares | sort >got
+    check "$of shares add up" cmp got expected
+done
+
+zstd -qc in >in.zst 2>/dev/null && for k in 1 2; do "$GPUHISTO" -c --part=$k/2 in.zst; done |
+    awk -F '\t' '{ n[$1] += $2 } END { for (c in n) print c "\t" n[c] }' | sort >got
+[ ! -s in.zst ] || check "shares of a compressed FILE add up" cmp got expected
+for option in --merge --diff; do
+    "$GPUHISTO" -c in >one && "$GPUHISTO" -c -F json in >two
+    refute "$option, TSV" "$GPUHISTO" $option one one 2>err
+    check "$option, TSV: reason" grep -q 'of --characters cannot be added up or compared' err
+    refute "$option, JSON" "$GPUHISTO" $option two two 2>err
+    check "$option, JSON: reason" grep -q 'of --characters cannot be added up or compared' err
+done
+
+summary
