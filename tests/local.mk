@@ -50,6 +50,7 @@ naive_field = tests/helpers/check_fields.c tests/helpers/check_fields.h \
 	tests/helpers/naive_field.c tests/helpers/naive_field.h
 tests_helpers_libhelpers_a_SOURCES = $(naive_number) $(naive_field) \
 	tests/helpers/bits.h \
+	tests/helpers/check_characters.c tests/helpers/check_characters.h \
 	tests/helpers/compressed.c tests/helpers/compressed.h \
 	tests/helpers/field_texts.c tests/helpers/field_texts.h \
 	tests/helpers/guarded.c tests/helpers/guarded.h \
@@ -97,6 +98,7 @@ unit_tests = \
 	tests/unit/test_digits \
 	tests/unit/test_byte_masks \
 	tests/unit/test_byte_counts \
+	tests/unit/test_characters \
 	tests/unit/test_content_run \
 	tests/unit/test_cost \
 	tests/unit/test_count \
@@ -134,6 +136,7 @@ tests_unit_test_binning_LDADD = $(libraries) -lm
 tests_unit_test_digits_LDADD = $(libraries) -lm
 tests_unit_test_byte_masks_LDADD = $(libraries)
 tests_unit_test_byte_counts_LDADD = $(libraries)
+tests_unit_test_characters_LDADD = $(libraries)
 tests_unit_test_cost_LDADD = $(libraries) -lm
 tests_unit_test_content_run_LDADD = $(libraries)
 tests_unit_test_count_LDADD = $(libraries)

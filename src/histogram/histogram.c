@@ -29,7 +29,8 @@ size_t histogram_rows(const struct histogram *histogram)
 
 bool histogram_is_sparse(const struct histogram *histogram)
 {
-    return histogram->mode->has_characters || histogram->binning.log_linear || histogram->binning.digits.scales;
+    return histogram->mode->has_characters || histogram->binning.log_linear ||
+           histogram->binning.digits.scales;
 }
 
 bool histogram_counts_values(const struct histogram *histogram)

@@ -20,8 +20,8 @@
  * it. Members that the mode has no use for are 0. */
 struct histogram {
     const struct mode *mode;
-    size_t bins;            /* rows, each with a count: 1 to 256, CHARACTER_ROWS, or ROWS of the binning for each
-                             * channel, one channel after the other */
+    size_t bins; /* rows, each with a count: 1 to 256, CHARACTER_ROWS, or ROWS of the binning for
+                  * each channel, one channel after the other */
     unsigned channels;      /* whose samples come in turn, up to CHANNELS_MAX; of values only */
     unsigned width;         /* letters in a bin; of bytes 1 */
     bool fold;              /* upper case counts as lower case */

@@ -7,7 +7,7 @@
 
 FUZZ_SECONDS = 60
 
-fuzzers = tests/fuzz/fields tests/fuzz/gpu_zstd tests/fuzz/npy tests/fuzz/number tests/fuzz/options
+fuzzers = tests/fuzz/characters tests/fuzz/fields tests/fuzz/gpu_zstd tests/fuzz/npy tests/fuzz/number tests/fuzz/options
 if FUZZ_GZIP
 fuzzers += tests/fuzz/compressed tests/fuzz/gzip
 endif
@@ -15,6 +15,8 @@ if HAVE_YAJL
 fuzzers += tests/fuzz/merge
 endif
 EXTRA_DIST += tests/fuzz/fuzzers.mk tests/fuzz/smoke \
+	tests/fuzz/characters.c tests/fuzz/seeds/characters/invalid \
+	tests/fuzz/seeds/characters/scripts \
 	tests/fuzz/compressed.c tests/fuzz/seeds/compressed/frames \
 	tests/fuzz/seeds/compressed/members \
 	tests/fuzz/fields.c tests/fuzz/seeds/fields/after tests/fuzz/seeds/fields/blanks \

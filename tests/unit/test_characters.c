@@ -1,0 +1,155 @@
+/* Every counter of characters that this processor can run against table 3-7 of the Unicode
+ * Standard: all code points, all sequences of two and, at full scale, three bytes, all cuts of a
+ * text, random strings of bytes that are hard for a decoder, and counts in pages. */
+#include "src/cpu/count.h"
+#include "src/histogram/characters.h"
+#include "tests/helpers/check_characters.h"
+#include "tests/helpers/guarded.h"
+#include "tests/helpers/random.h"
+#include "tests/helpers/scale.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ROOM ((size_t)64 << 10)
+#define TEXT 1024
+
+static unsigned long cases, wrong;
+
+static void check(const unsigned char *data, size_t len, size_t cut)
+{
+    cases++;
+    if (wrong < 20 && !check_characters(data, len, cut))
+        wrong++;
+}
+
+/* As the bits of UTF-8 are laid out; surrogates too, which are invalid then. */
+static size_t put(unsigned char *to, uint32_t point)
+{
+    if (point < 0x80) {
+        to[0] = (unsigned char)point;
+        return 1;
+    }
+    size_t size = point < 0x800 ? 2 : point < 0x10000 ? 3 : 4;
+    for (size_t i = size; i-- > 1; point >>= 6)
+        to[i] = (unsigned char)(0x80 | (point & 0x3f));
+    to[0] = (unsigned char)((0xf00 >> size) | point);
+    return size;
+}
+
+/* All code points and some above, many at a time, so that vectors have them. */
+static void check_points(unsigned char *room)
+{
+    for (uint32_t point = 0; point < 0x120000;) {
+        size_t len = 0;
+        while (len < 4000 && point < 0x120000)
+            len += put(room + len, point++);
+        check(room, len, len / 2);
+    }
+}
+
+/* Each sequence of two or three bytes, alone and with 70 letters before and after it. */
+static void check_sequences(unsigned char *room, bool quick)
+{
+    static const unsigned char some[] = {0x00, 0x7f, 0x80, 0x8f, 0x90, 0x9f, 0xa0, 0xbf, 0xc0,
+                                         0xc1, 0xc2, 0xdf, 0xe0, 0xe1, 0xec, 0xed, 0xee, 0xef,
+                                         0xf0, 0xf1, 0xf3, 0xf4, 0xf5, 0xf7, 0xf8, 0xff};
+    memset(room, 'x', 143);
+    for (unsigned first = 0x80; first < 0x100; first++)
+        for (unsigned second = 0; second < 0x100; second += quick ? 13 : 1)
+            for (size_t third = 0; third < sizeof some; third++) {
+                const unsigned char bytes[] = {(unsigned char)first, (unsigned char)second,
+                                               some[third]};
+                check(bytes, 3, 1 + third % 2);
+                memcpy(room + 60 + third % 7, bytes, 3);
+                check(room, 143, 64);
+                memset(room + 60, 'x', 12);
+            }
+}
+
+/* A text of characters of all sizes, some of whose bytes are exchanged `errors` times. */
+static size_t make_text(unsigned char *to, size_t len, unsigned errors)
+{
+    static const uint32_t begins[] = {0x20, 0xa0, 0x4e00, 0x1f300};
+    static const unsigned lengths[] = {0x5f, 0x700, 0x5000, 0x400};
+    size_t at = 0;
+    unsigned kind = random_below(4);
+    while (at + 4 <= len) {
+        kind = random_below(4) ? kind : random_below(4);
+        at += put(to + at, begins[kind] + random_below(lengths[kind]));
+    }
+    while (at < len)
+        to[at++] = '.';
+    while (errors-- > 0)
+        to[random_below((unsigned)len)] = (unsigned char)random_word();
+    return len;
+}
+
+static void check_cuts(unsigned char *room)
+{
+    for (unsigned errors = 0; errors < 40; errors += 13) {
+        make_text(room, TEXT, errors);
+        for (size_t cut = 0; cut <= TEXT; cut++)
+            check(room, TEXT, cut);
+    }
+}
+
+static void check_random(unsigned char *room, unsigned long count)
+{
+    static const unsigned char hard[] = {'A',  0x80, 0xbf, 0x90, 0xa0, 0x9f, 0x8f, 0xc0, 0xc2, 0xdf,
+                                         0xe0, 0xe1, 0xed, 0xee, 0xf0, 0xf1, 0xf4, 0xf5, 0xff};
+    for (unsigned long i = 0; i < count; i++) {
+        size_t len = 1 + random_below(i % 16 ? 24 : 200);
+        unsigned char *data = room + ROOM - len; /* nothing after it may be read */
+        for (size_t at = 0; at < len; at++)
+            data[at] = i % 2 ? hard[random_below(sizeof hard)] : (unsigned char)random_word();
+        if (i % 4 == 0)
+            make_text(data, len, random_below(3));
+        check(data, len, random_below((unsigned)len + 1));
+    }
+}
+
+/* The same in pages, of which there are few, and in a table. */
+static void check_pages(unsigned char *room)
+{
+    struct histogram histogram;
+    struct tally one, rest;
+    histogram_characters(&histogram);
+    struct paged_set *set = paged_open(histogram.bins, 1, 1);
+    if (!set || tally_open(&one, &histogram) != 0 || tally_open(&rest, &histogram) != 0)
+        abort();
+    struct count_plan plan = count_plan(counter_find(NULL), &histogram);
+    for (unsigned i = 0; i < 60; i++) {
+        struct chunk chunk = {.data = room, .len = make_text(room, ROOM, 100 * (i % 2))};
+        count_chunk(&plan, &chunk, &one, NULL);
+        count_chunk(&plan, &chunk, &rest, paged_member(set, 0));
+    }
+    paged_add(set, rest.counts);
+    cases++;
+    if (rest.samples != one.samples ||
+        memcmp(rest.counts, one.counts, one.bins * sizeof one.counts[0]) != 0) {
+        fprintf(stderr, "FAIL: counts in pages\n");
+        wrong++;
+    }
+    tally_close(&one);
+    tally_close(&rest);
+    paged_close(set);
+}
+
+int main(void)
+{
+    bool quick = scale_is_small_or_slow();
+    unsigned char *room = guarded_memory(ROOM);
+    check_points(room);
+    check_sequences(room, quick);
+    check_cuts(room);
+    check_random(room, quick ? 100000 : 1000000);
+    check_pages(room);
+    if (!check_characters_end()) {
+        fprintf(stderr, "FAIL: counts in rows of other characters\n");
+        wrong++;
+    }
+    printf("%lu cases, %lu wrong\n", cases, wrong);
+    return wrong != 0;
+}
