@@ -99,6 +99,7 @@ unit_tests = \
 	tests/unit/test_byte_masks \
 	tests/unit/test_byte_counts \
 	tests/unit/test_characters \
+	tests/unit/test_seams \
 	tests/unit/test_content_run \
 	tests/unit/test_cost \
 	tests/unit/test_count \
@@ -137,6 +138,7 @@ tests_unit_test_digits_LDADD = $(libraries) -lm
 tests_unit_test_byte_masks_LDADD = $(libraries)
 tests_unit_test_byte_counts_LDADD = $(libraries)
 tests_unit_test_characters_LDADD = $(libraries)
+tests_unit_test_seams_LDADD = $(libraries)
 tests_unit_test_cost_LDADD = $(libraries) -lm
 tests_unit_test_content_run_LDADD = $(libraries)
 tests_unit_test_count_LDADD = $(libraries)

@@ -36,19 +36,11 @@ static int fail_within_value(struct reader *reader, size_t len, size_t size)
     return source_fail(reader->source, &why);
 }
 
-/* How much of a record is given out in a chunk: all of it, but for bytes of characters that hardly
- * any segment separates. These may be cut anywhere after the first four. */
-static size_t part_of_record(const struct fragment *record, const struct chunk *chunk, size_t size)
-{
-    const size_t most = chunk->cap + records_room(size);
-    return record->len < most ? record->len : most;
-}
-
 int decoding_give_seam(struct reader *reader, const struct source_sink *sink, struct chunk **chunk)
 {
     struct source *source = reader->source;
     struct span *seam = reader->seams;
-    struct fragment *record = &seam->head;
+    const struct fragment *record = &seam->head;
     const struct field *field = source->options.field;
     size_t size = source->options.record_size;
     /* The lines of a text need even an empty one. */
@@ -58,10 +50,9 @@ int decoding_give_seam(struct reader *reader, const struct source_sink *sink, st
     if (is_needed && !(*chunk = sink->choose(sink->arg, FLOW_DECODED)))
         return source_fail(source, &(struct reason){""});
     if (is_needed) {
-        const size_t len = part_of_record(record, *chunk, size);
-        if (len > 0)
-            memcpy((*chunk)->data, record->data, len);
-        (*chunk)->len = len;
+        if (record->len > 0)
+            memcpy((*chunk)->data, record->data, record->len);
+        (*chunk)->len = record->len;
         (*chunk)->begin = 0;
         (*chunk)->give = false;
         (*chunk)->origin = reader->seams_origin;
@@ -69,11 +60,6 @@ int decoding_give_seam(struct reader *reader, const struct source_sink *sink, st
         (*chunk)->origin.at.segment = seam->begin;
         (*chunk)->origin.end = seam->is_end ? ENDS_FILE : ENDS_NOTHING;
         (*chunk)->origin.has_header = seam->is_first && field && field->has_header;
-    }
-    if (is_needed && (*chunk)->len < record->len) {
-        (*chunk)->origin.end = ENDS_NOTHING;
-        fragment_drop(record, (*chunk)->len);
-        return 1;
     }
     reader->seams = seam->next;
     span_close(seam);

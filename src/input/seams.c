@@ -12,8 +12,8 @@ struct span *span_open(uint64_t segment, size_t size, uint64_t phase, bool is_en
     span->begin = segment;
     span->end = is_end ? segment : segment + 1;
     span->wanted = is_text ? 0 : (size_t)((size - phase % size) % size);
-    /* Bytes that continue no character are each counted, however many there are. */
-    span->most = size == RECORD_CHARACTERS ? SIZE_MAX / 2 : records_most(size) + is_text;
+    span->is_characters = size == RECORD_CHARACTERS;
+    span->most = span->is_characters ? 2 * CHARACTER_SIZE_MAX : records_most(size) + is_text;
     span->has_boundary = is_end || (!is_text && span->wanted == 0);
     span->is_end = span->to_end = is_end;
     return span;
@@ -54,13 +54,6 @@ static int fragment_append(struct fragment *fragment, size_t most, const unsigne
     return 0;
 }
 
-void fragment_drop(struct fragment *fragment, size_t len)
-{
-    memmove(fragment->data, fragment->data + len, fragment->len - len);
-    fragment->len -= len;
-    fragment->bytes = 0;
-}
-
 /* Puts `after` at the end of a fragment. What goes on after a record that was given out is dropped.
  * 0, or -1: out of memory. */
 static int fragment_join(struct fragment *fragment, size_t most, const struct fragment *after)
@@ -86,6 +79,8 @@ int span_take_head(struct span *span, const struct records *records, struct chun
         return 0;
     if (records_are_text(records->size)) {
         size_t end = records_head(records->size, data, len);
+        if (span->is_characters && end > CHARACTER_SIZE_MAX - 1 - head->len)
+            end = CHARACTER_SIZE_MAX - 1 - head->len;
         int rc = fragment_append(head, span->most, data, end);
         records_drop(records->size, chunk, end);
         span->has_boundary = end < len;
@@ -139,6 +134,23 @@ void seams_close(struct seams *seams)
     pthread_mutex_destroy(&seams->lock);
 }
 
+/* No character goes on after three bytes that may continue one, so a text may be cut there, in
+ * whatever segments they are: what is kept stays short. Sees to it that `open`, to which the head
+ * of the next span was added, ends with that span if it is long enough, and moves what is after the
+ * first three bytes of a head to the next one's. 0, or -1: out of memory. */
+static int end_characters(const struct span *span, struct span *next, struct fragment *open)
+{
+    const size_t most = CHARACTER_SIZE_MAX - 1;
+    if (!next->is_characters || open->len <= most)
+        return 0;
+    next->has_boundary = true;
+    if (span->has_boundary)
+        return 0;
+    const size_t after = open->len - most;
+    open->len = most;
+    return fragment_append(&next->head, next->most, open->data + most, after);
+}
+
 /* Makes one of a span and the next one. What is left of that carries the record between them; if
  * one of the two has no boundary, that is a part of a longer record, and here is nothing. 0, or -1:
  * out of memory. */
@@ -149,6 +161,7 @@ static int merge(struct span *span, struct span **left)
     int rc = fragment_join(open, next->most, &next->head);
     bool given = open->given;
     next->head.len = next->head.bytes = 0;
+    rc |= end_characters(span, next, open);
     if (span->has_boundary && next->has_boundary) {
         fragment_move(&next->head, open);
         if (given)

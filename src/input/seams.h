@@ -25,6 +25,7 @@ struct span {
     uint64_t begin, end;
     size_t wanted;        /* of values: the bytes of head; of text not used */
     size_t most;          /* bytes of a fragment */
+    bool is_characters;   /* at most three bytes of head, and of tail, are kept */
     bool has_boundary;    /* a record begins or ends in it; otherwise all of it is in head */
     bool is_end;          /* the end of the FILE, or of the share; not a segment */
     bool to_end;          /* its first boundary is that end */
@@ -49,9 +50,6 @@ void seams_close(struct seams *seams);
  * the FILE's content stand before it, at least modulo the size; or of the end of the FILE,
  * `is_end`. NULL: out of memory. The caller's, until seams_add. */
 struct span *span_open(uint64_t segment, size_t size, uint64_t phase, bool is_end);
-
-/* Takes the first len bytes of a fragment off, and the bytes of input that were accounted for. */
-void fragment_drop(struct fragment *fragment, size_t len);
 
 /* Frees a span; does nothing with NULL. */
 void span_close(struct span *span);
