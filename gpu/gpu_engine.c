@@ -255,7 +255,7 @@ struct engine *gpu_engine_open(const struct histogram *histogram, const struct g
 {
     const struct strategy *strategy = options->strategy;
     if (!strategy && !(strategy = strategy_best(histogram))) {
-        reason_set(why, "no kernel counts values of %s", histogram->type.name);
+        reason_set(why, "no kernel counts what is asked for");
         return NULL;
     }
     struct gpu_engine *gpu = calloc(1, sizeof *gpu);

@@ -383,6 +383,26 @@ static void leave_alone(const struct histogram *histogram)
     engine_close(gpu);
 }
 
+/* What no kernel counts is refused in words, whatever it is. */
+static void refuse_uncounted(void)
+{
+    struct schedule schedule = {.chunk_size = 100, .buffers = 1};
+    const struct gpu_options options = {.chunk_size = schedule.chunk_size,
+                                        .buffers = schedule.buffers};
+    struct reason why = {""};
+    histogram_characters(&schedule.histogram);
+    schedules++;
+    struct engine *gpu = gpu_engine_open(&schedule.histogram, &options, &why);
+    if (gpu) {
+        complain(&schedule, "opened, and nothing counts characters");
+        engine_close(gpu);
+    } else if (strcmp(why.text, "no kernel counts what is asked for") != 0) {
+        complain(&schedule, why.text);
+    } else {
+        refused++;
+    }
+}
+
 /* Nothing fails: lengths around the chunk's, chunk sizes from one byte on, 1 to 4 buffers and more.
  */
 static void healthy(struct histogram histogram)
@@ -472,6 +492,7 @@ int main(void)
             stop(schedule);
     }
     leave_alone(&numbers);
+    refuse_uncounted();
     break_everywhere(bytes);
     break_everywhere(many);
     break_everywhere(numbers);
