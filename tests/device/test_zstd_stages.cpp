@@ -176,8 +176,9 @@ void check_many()
 void check_alone()
 {
     for (unsigned round = 0; round < scale_of(1, 3, 20); round++) {
-        const frame_settings settings = {.level = 1 + static_cast<int>(random_below(9)),
-                                         .window_log = 10};
+        frame_settings settings = {};
+        settings.level = 1 + static_cast<int>(random_below(9));
+        settings.window_log = 10;
         const unsigned count = 300 + random_below(100);
         bytes frames, content;
         for (unsigned i = 0; i < count; i++) {
