@@ -1,6 +1,7 @@
 /* For libFuzzer: the command line. The lines of the input are the arguments. Whatever they are,
  * options_parse takes them, or gives a reason that is one printable line. `make fuzz` builds it. */
 #include "src/cli/options.h"
+#include "src/histogram/characters.h"
 
 #include <stdint.h>
 #include <stdlib.h>
@@ -21,7 +22,7 @@ static void check_options(const struct options *options)
     if (histogram->bins < 1 || options->pool.chunk_size < 1 || !options->pool.counter ||
         options->report.quantile_count > QUANTILES_MAX ||
         (options->report.stats && options->report.quantile_count < 1) ||
-        (!binned && histogram->bins > 256) || channels < 1 ||
+        (!binned && histogram->bins > CHARACTER_ROWS) || channels < 1 ||
         (binned && histogram->bins != channels * ROWS(&histogram->binning)) ||
         (!records_are_text(options->input.record_size) &&
          options->pool.chunk_size % options->input.record_size))
