@@ -12,9 +12,10 @@
 /* What has been read so far. Options that only make sense together are settled at the end. */
 struct draft {
     struct options *options;
-    bool bytes, letters, fold, characters, numbers, invalid, skip; /* which of them were given */
-    unsigned width;                                                /* of --letters */
-    unsigned channels;                                             /* 0: not given */
+    unsigned modes;                      /* given, each of which is a bit: draft_has */
+    bool fold, invalid, skip;            /* which of them were given */
+    unsigned width;                      /* of --letters */
+    unsigned channels;                   /* 0: not given */
     const struct value_type *type;       /* of --values; NULL: not given */
     unsigned bins, digits;               /* 0: not given */
     const char *min, *max, *edges, *log; /* as typed; NULL: not given */
@@ -25,6 +26,12 @@ struct draft {
     bool merge, diff;
     const char *counting; /* the name of the first option that only counting needs; or NULL */
 };
+
+/* Whether the option of a mode was given. */
+static inline bool draft_has(const struct draft *draft, enum mode_id mode)
+{
+    return draft->modes >> mode & 1;
+}
 
 /* Takes one option and its value; NULL where an optional one is left out, or there is none. 0;
  * OPTIONS_WRONG or OPTIONS_FAILED with a reason. */

@@ -126,10 +126,10 @@ static int settle_strategy(struct options *options, struct reason *why)
         if (options->histogram.field.kind != FIELD_NONE)
             return option_wrong(why, "--device=gpu: does not count CSV, columns by name, or what "
                                      "follows a long STRING; leave it out");
-        if (options->histogram.mode->has_characters)
-            return option_wrong(why, "--device=gpu: does not count characters; leave it out");
-        reason_set(why, "--device=gpu: does not count values of %s; leave it out",
-                   options->histogram.type.name);
+        const struct mode *mode = options->histogram.mode;
+        reason_set(why, "--device=gpu: does not count %s%s; leave it out",
+                   mode->is_binned ? "values of " : mode->name,
+                   mode->is_binned ? options->histogram.type.name : "");
         return OPTIONS_WRONG;
     }
     if (!strategy)

@@ -64,7 +64,7 @@ int option_after(struct draft *draft, const char *value, struct reason *why)
 /* Whether options of fields are there that belong to each other. */
 static int check_together(const struct draft *draft, struct reason *why)
 {
-    if (!draft->numbers)
+    if (!draft_has(draft, MODE_NUMBERS))
         return option_wrong(why, "--field, --separator, --csv, --header-line, --after: require "
                                  "--numbers, as in -n -k 3");
     if (draft->after && (draft->field || draft->has_separator || draft->csv))

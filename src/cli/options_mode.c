@@ -4,20 +4,29 @@
 #include "parse.h"
 #include "src/report/format.h"
 
+#include <stdio.h>
+#include <string.h>
+
 #define WIDTH_DEFAULT 4
 #define CHANNEL_ROWS_MAX ((unsigned)1 << 25) /* of all channels together: 256 MiB of counts */
+
+/* Notes that the option of a mode was given. Returns 0, as handlers do. */
+static int give(struct draft *draft, enum mode_id mode)
+{
+    draft->modes |= 1U << mode;
+    return 0;
+}
 
 int option_bytes(struct draft *draft, const char *value, struct reason *why)
 {
     (void)value;
     (void)why;
-    draft->bytes = true;
-    return 0;
+    return give(draft, MODE_BYTES);
 }
 
 int option_letters(struct draft *draft, const char *value, struct reason *why)
 {
-    draft->letters = true;
+    give(draft, MODE_LETTERS);
     draft->width = WIDTH_DEFAULT;
     return value ? parse_count("--letters", value, LETTERS, &draft->width, why) : 0;
 }
@@ -34,16 +43,14 @@ int option_characters(struct draft *draft, const char *value, struct reason *why
 {
     (void)value;
     (void)why;
-    draft->characters = true;
-    return 0;
+    return give(draft, MODE_CHARACTERS);
 }
 
 int option_numbers(struct draft *draft, const char *value, struct reason *why)
 {
     (void)value;
     (void)why;
-    draft->numbers = true;
-    return 0;
+    return give(draft, MODE_NUMBERS);
 }
 
 int option_values(struct draft *draft, const char *value, struct reason *why)
@@ -51,7 +58,7 @@ int option_values(struct draft *draft, const char *value, struct reason *why)
     char types[128];
     draft->type = value_type_find(value);
     if (draft->type)
-        return 0;
+        return give(draft, MODE_VALUES);
     value_types_show(types, sizeof types);
     reason_of_option(why, "--values", value, "must be %s; append be for big-endian", types);
     return OPTIONS_WRONG;
@@ -85,7 +92,7 @@ static int settle_binned(const struct draft *draft, struct reason *why)
     int rc = bins_settle(draft, &binning, why);
     if (rc != 0)
         return rc;
-    if (draft->numbers)
+    if (draft_has(draft, MODE_NUMBERS))
         histogram_numbers(histogram, &binning);
     else
         histogram_values(histogram, draft->type, &binning);
@@ -104,28 +111,44 @@ int facts_settle(struct report_options *report, struct reason *why)
     return 0;
 }
 
+/* Names those that were given if they are more than one. */
+static int check_one_mode(const struct draft *draft, struct reason *why)
+{
+    char names[128] = "";
+    unsigned given = 0;
+    for (unsigned mode = 0; mode < MODES; mode++)
+        if (draft_has(draft, mode)) {
+            size_t len = strlen(names);
+            snprintf(names + len, sizeof names - len, "%s--%s", given++ ? ", " : "",
+                     modes[mode]->name);
+        }
+    if (given < 2)
+        return 0;
+    reason_set(why, "%s: cannot be combined", names);
+    return OPTIONS_WRONG;
+}
+
 int mode_settle(const struct draft *draft, struct reason *why)
 {
     struct histogram *histogram = &draft->options->histogram;
     struct field field;
-    bool binned = draft->type || draft->numbers;
-    if (draft->bytes + draft->letters + draft->characters + draft->numbers + !!draft->type > 1)
-        return option_wrong(why, "--bytes, --letters, --characters, --numbers, --values: cannot be "
-                                 "combined");
-    if (draft->fold && !draft->letters)
+    bool binned = draft_has(draft, MODE_VALUES) || draft_has(draft, MODE_NUMBERS);
+    if (check_one_mode(draft, why) != 0)
+        return OPTIONS_WRONG;
+    if (draft->fold && !draft_has(draft, MODE_LETTERS))
         return option_wrong(why, "--fold-case: requires --letters");
     if (!binned &&
         (draft->bins || draft->min || draft->max || draft->edges || draft->log || draft->digits))
         return option_wrong(why, "--bins, --min, --max, --edges, --log, --digits: require "
                                  "--numbers or --values=TYPE");
     const struct report_options *report = &draft->options->report;
-    if (draft->characters && report->empty == EMPTY_SHOWN)
+    if (draft_has(draft, MODE_CHARACTERS) && report->empty == EMPTY_SHOWN)
         return option_wrong(why, "--all: cannot be combined with --characters");
-    if (draft->invalid && !draft->numbers)
+    if (draft->invalid && !draft_has(draft, MODE_NUMBERS))
         return option_wrong(why, "--invalid: requires --numbers");
     if (draft->quantiles && !binned)
         return option_wrong(why, "--quantiles: requires --numbers or --values=TYPE");
-    if (draft->channels && !draft->type)
+    if (draft->channels && !draft_has(draft, MODE_VALUES))
         return option_wrong(why, "--channels: requires --values=TYPE");
     bool is_of_one = report->stats || report->percent || format_table[report->format]->is_picture;
     if (draft->channels > 1 && is_of_one)
@@ -139,9 +162,9 @@ int mode_settle(const struct draft *draft, struct reason *why)
     histogram->field = field;
     if (rc != 0 || binned)
         return rc;
-    if (draft->letters)
+    if (draft_has(draft, MODE_LETTERS))
         histogram_letters(histogram, draft->width, draft->fold);
-    else if (draft->characters)
+    else if (draft_has(draft, MODE_CHARACTERS))
         histogram_characters(histogram);
     else
         histogram_bytes(histogram);

@@ -143,21 +143,28 @@ static int add_bins(const struct draft *draft, struct words *words)
     return rc;
 }
 
-static int add_mode(const struct draft *draft, struct words *words)
+static int add_values(const struct draft *draft, struct words *words)
 {
-    if (draft->letters)
-        return words_format(words, "--letters=%u", draft->width) |
-               (draft->fold ? words_format(words, "--fold-case") : 0);
-    if (draft->numbers)
-        return words_format(words, "--numbers") | add_field(draft, words) | add_bins(draft, words);
-    if (draft->characters)
-        return words_format(words, "--characters");
-    if (!draft->type)
-        return words_format(words, "--bytes");
     int rc = words_format(words, "--values=%s", draft->type->name);
     if (draft->channels > 1)
         rc |= words_format(words, "--channels=%u", draft->channels);
     return rc | add_bins(draft, words);
+}
+
+static int add_mode(const struct draft *draft, struct words *words)
+{
+    const struct mode *mode = draft->options->histogram.mode;
+    switch (mode->id) {
+    case MODE_LETTERS:
+        return words_format(words, "--letters=%u", draft->width) |
+               (draft->fold ? words_format(words, "--fold-case") : 0);
+    case MODE_NUMBERS:
+        return words_format(words, "--numbers") | add_field(draft, words) | add_bins(draft, words);
+    case MODE_VALUES:
+        return add_values(draft, words);
+    default: /* those whose option says it all */
+        return words_format(words, "--%s", mode->name);
+    }
 }
 
 static int add_input(const struct draft *draft, struct words *words)

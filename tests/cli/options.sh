@@ -136,15 +136,14 @@ rm 4
 
 # --- what does not go together ---
 
-modes="--bytes, --letters, --characters, --numbers, --values: cannot be combined"
-usage "$modes" --bytes --letters
-usage "$modes" -l2 -b
-usage "$modes" -n -b
-usage "$modes" -nl
-usage "$modes" -cb
+usage "--bytes, --letters: cannot be combined" --bytes --letters
+usage "--bytes, --letters: cannot be combined" -l2 -b
+usage "--bytes, --numbers: cannot be combined" -n -b
+usage "--letters, --numbers: cannot be combined" -nl
+usage "--bytes, --characters: cannot be combined" -cb
 usage "--all: cannot be combined with --characters" --characters --all
 ENGINE='' usage "--device=gpu: does not count characters; leave it out" -c --device=gpu
-usage "$modes" --numbers --values=f64 -B 2 --min=0 --max=1
+usage "--values, --numbers: cannot be combined" --numbers --values=f64 -B 2 --min=0 --max=1
 digits="--digits: cannot be combined with --min, --max, --edges and --log"
 usage "$digits" -n --digits=2 --bins=3 --min=1 --max=2
 usage "$digits" -n --digits=2 --edges=1,2
