@@ -30,7 +30,8 @@ histogram_sources = \
 	src/histogram/file_tallies.c src/histogram/file_tallies.h \
 	src/histogram/histogram.c src/histogram/histogram.h \
 	src/histogram/mode.c src/histogram/mode.h src/histogram/modes.def \
-	src/histogram/characters.c src/histogram/characters.h src/histogram/mode_characters.c \
+	src/histogram/characters.c src/histogram/characters.h src/histogram/mode_characters.c src/histogram/mode_character_groups.c \
+	src/histogram/unicode_groups.c \
 	src/histogram/mode_bytes.c src/histogram/mode_letters.c \
 	src/histogram/mode_numbers.c src/histogram/mode_values.c \
 	src/histogram/moments.c src/histogram/moments.h \
@@ -148,3 +149,6 @@ libgpuhisto_a_SOURCES = $(gpuhisto_sources) $(gpu_engine_sources)
 if HAVE_ISAL
 libgpuhisto_a_SOURCES += $(gzip_sources)
 endif
+
+# What made src/histogram/unicode_groups.c.
+EXTRA_DIST += src/histogram/make_unicode_groups

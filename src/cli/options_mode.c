@@ -1,5 +1,5 @@
-/* What is counted: --bytes, --letters, --fold-case, --characters, --numbers, --values, --channels.
- */
+/* What is counted: --bytes, --letters, --fold-case, --characters, --categories, --blocks,
+ * --numbers, --values, --channels. */
 #include "option.h"
 #include "parse.h"
 #include "src/report/format.h"
@@ -44,6 +44,20 @@ int option_characters(struct draft *draft, const char *value, struct reason *why
     (void)value;
     (void)why;
     return give(draft, MODE_CHARACTERS);
+}
+
+int option_categories(struct draft *draft, const char *value, struct reason *why)
+{
+    (void)value;
+    (void)why;
+    return give(draft, MODE_CATEGORIES);
+}
+
+int option_blocks(struct draft *draft, const char *value, struct reason *why)
+{
+    (void)value;
+    (void)why;
+    return give(draft, MODE_BLOCKS);
 }
 
 int option_numbers(struct draft *draft, const char *value, struct reason *why)
@@ -166,6 +180,10 @@ int mode_settle(const struct draft *draft, struct reason *why)
         histogram_letters(histogram, draft->width, draft->fold);
     else if (draft_has(draft, MODE_CHARACTERS))
         histogram_characters(histogram);
+    else if (draft_has(draft, MODE_CATEGORIES))
+        histogram_categories(histogram);
+    else if (draft_has(draft, MODE_BLOCKS))
+        histogram_blocks(histogram);
     else
         histogram_bytes(histogram);
     return 0;

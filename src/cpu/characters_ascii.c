@@ -1,6 +1,7 @@
 #include "characters_ascii.h"
 
-void characters_add_ascii(const struct character_bytes *bytes, struct tally *tally,
+void characters_add_ascii(const struct character_groups *groups,
+                          const struct character_bytes *bytes, struct tally *tally,
                           struct paged_counts *paged)
 {
     tally->samples += bytes->counted;
@@ -8,6 +9,6 @@ void characters_add_ascii(const struct character_bytes *bytes, struct tally *tal
         if (paged)
             paged_count_times(paged, row, bytes->counts[row]);
         else
-            tally->counts[row] += bytes->counts[row];
+            tally->counts[groups ? character_group(groups, row) : row] += bytes->counts[row];
     }
 }

@@ -3,6 +3,7 @@
 #define GPUHISTO_CHARACTERS_ASCII_H
 
 #include "paged_counts.h"
+#include "src/histogram/characters.h"
 #include "src/histogram/histogram.h"
 
 #include <stdbool.h>
@@ -31,8 +32,10 @@ static inline bool characters_are_ascii(const unsigned char *data)
             0x8080808080808080u) == 0;
 }
 
-/* Adds what was counted of ASCII to the tally, or to the pages. */
-void characters_add_ascii(const struct character_bytes *bytes, struct tally *tally,
+/* Adds what was counted of ASCII to the tally, in rows of groups unless these are NULL, or to the
+ * pages. */
+void characters_add_ascii(const struct character_groups *groups,
+                          const struct character_bytes *bytes, struct tally *tally,
                           struct paged_counts *paged);
 
 #endif

@@ -136,6 +136,8 @@ static const struct {
     [MODE_VALUES] = {.prepare = prepare_values, .count = count_values},
     [MODE_NUMBERS] = {.prepare = prepare_numbers, .count = count_numbers},
     [MODE_CHARACTERS] = {.count = count_characters},
+    [MODE_CATEGORIES] = {.count = count_characters},
+    [MODE_BLOCKS] = {.count = count_characters},
 };
 
 struct count_plan count_plan(const struct counter *counter, const struct histogram *histogram)
@@ -164,7 +166,7 @@ static size_t count_header(const struct count_plan *plan, const unsigned char *d
 
 bool count_can_page(const struct histogram *histogram)
 {
-    return histogram->mode->has_characters ||
+    return (histogram->mode->has_characters && !histogram->groups) ||
            (histogram->mode->is_binned && histogram->type.size > 1);
 }
 

@@ -71,7 +71,8 @@ void count_samples(const struct count_plan *plan, const unsigned char *data, siz
 void count_chunk(const struct count_plan *plan, const struct chunk *chunk, struct tally *tally,
                  struct paged_counts *paged);
 
-/* Whether samples of a histogram can be counted in pages: those that are counted row by row. */
+/* Whether samples of a histogram can be counted in pages: those that are counted row by row,
+ * into many. */
 bool count_can_page(const struct histogram *histogram);
 
 /* Adds bytes or letters one at a time: for the few that a vector loop leaves. */

@@ -13,13 +13,20 @@
 
 #include <string.h>
 
-/* Counts rows that were found. */
-TARGET static void OWN(count_character_rows)(const uint32_t *rows, size_t n, struct tally *tally,
+/* Counts rows that were found, in those of their groups, if there are some. */
+TARGET static void OWN(count_character_rows)(const struct count_plan *plan, const uint32_t *rows,
+                                             size_t n, struct tally *tally,
                                              struct paged_counts *paged)
 {
+    const struct character_groups *groups = plan->histogram->groups;
     tally->samples += n;
     if (paged) {
         paged_count(paged, rows, n);
+        return;
+    }
+    if (groups) {
+        for (size_t i = 0; i < n; i++)
+            tally->counts[character_group(groups, rows[i])]++;
         return;
     }
     for (size_t i = 0; i < n; i++)
@@ -85,11 +92,11 @@ TARGET static void OWN(count_all_characters)(const struct count_plan *plan,
         else
             data += OWN(find_one_by_one)(data, left < 64 ? left : 64, left, rows, &n);
         if (n >= CHARACTERS_BATCH) {
-            OWN(count_character_rows)(rows, n, tally, paged);
+            OWN(count_character_rows)(plan, rows, n, tally, paged);
             n = 0;
         }
     }
-    OWN(count_character_rows)(rows, n, tally, paged);
+    OWN(count_character_rows)(plan, rows, n, tally, paged);
     OWN(count_ascii)(plan, bytes.gathered, bytes.len, &bytes);
-    characters_add_ascii(&bytes, tally, paged);
+    characters_add_ascii(plan->histogram->groups, &bytes, tally, paged);
 }

@@ -4,12 +4,35 @@
 
 #include "mode.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #define CHARACTER_INVALID ((size_t)0x110000) /* the row after those of all code points */
 #define CHARACTER_ROWS (CHARACTER_INVALID + 1)
 #define CHARACTER_SIZE_MAX 4 /* bytes */
+
+/* Groups of characters: of the general category, or of a block (unicode_groups.c). Those of 2^shift
+ * code points, a unit, are the same, and pages of 2^bits units that are alike are there once. */
+struct character_groups {
+    size_t count;
+    const char *const *names; /* [count] */
+    const char *const *notes; /* what is shown beside them */
+    unsigned shift, bits;
+    const uint16_t *pages, *units;
+};
+
+extern const struct character_groups character_categories, character_blocks;
+
+/* The group of a code point; the one after the last of CHARACTER_INVALID. */
+static inline size_t character_group(const struct character_groups *groups, uint32_t character)
+{
+    if (character >= CHARACTER_INVALID)
+        return groups->count;
+    const uint32_t unit = character >> groups->shift, mask = (1u << groups->bits) - 1;
+    const size_t page = groups->pages[unit >> groups->bits];
+    return groups->units[page << groups->bits | (unit & mask)];
+}
 
 /* How many bytes a code point has. */
 static inline unsigned character_size(uint32_t character)
@@ -61,5 +84,8 @@ size_t characters_head(const unsigned char *data, size_t len);
 /* The character as it is shown beside its number: itself, or its bytes as C writes them if it is a
  * control character or cannot be seen. */
 void character_show(uint32_t character, char text[ROW_TEXT]);
+
+/* Whether rows of characters, or of groups of them, have such a name. */
+bool character_is_row_name(const char *name);
 
 #endif

@@ -20,11 +20,12 @@
  * it. Members that the mode has no use for are 0. */
 struct histogram {
     const struct mode *mode;
-    size_t bins; /* rows, each with a count: 1 to 256, CHARACTER_ROWS, or ROWS of the binning for
-                  * each channel, one channel after the other */
-    unsigned channels;      /* whose samples come in turn, up to CHANNELS_MAX; of values only */
-    unsigned width;         /* letters in a bin; of bytes 1 */
-    bool fold;              /* upper case counts as lower case */
+    size_t bins; /* rows, each with a count: 1 to 256, CHARACTER_ROWS, groups and one, or ROWS of
+                  * the binning for each channel, one channel after the other */
+    unsigned channels; /* whose samples come in turn, up to CHANNELS_MAX; of values only */
+    unsigned width;    /* letters in a bin; of bytes 1 */
+    bool fold;         /* upper case counts as lower case */
+    const struct character_groups *groups; /* of characters; NULL: each has a row of its own */
     uint16_t bin_of[256];   /* bytes and letters: the bin of every byte value, or NO_BIN */
     struct value_type type; /* if mode->is_binned; of numbers f64 */
     struct binning binning; /* likewise */
@@ -40,6 +41,10 @@ void histogram_letters(struct histogram *histogram, unsigned width, bool fold);
 
 /* Lays a row for each character of Unicode, and one for what is invalid (characters.h). */
 void histogram_characters(struct histogram *histogram);
+
+/* The same for each general category, or each block, of characters. */
+void histogram_categories(struct histogram *histogram);
+void histogram_blocks(struct histogram *histogram);
 
 /* Counts values of a type by a binning, which is the histogram's from then on. */
 void histogram_values(struct histogram *histogram, const struct value_type *type,

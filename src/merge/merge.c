@@ -61,7 +61,7 @@ static int merge_begin(struct merge *merge, const struct read_table *table, cons
         return -1;
     }
     if (merge->histogram.mode->has_characters) {
-        reason_set(why, "tables of --characters cannot be added up or compared");
+        reason_set(why, "tables of characters cannot be added up or compared");
         return -1;
     }
     merge->histogram.has_moments = merge->has_moments && merge->histogram.mode->is_binned;

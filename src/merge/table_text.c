@@ -3,6 +3,7 @@
 #include "table_json.h"
 #include "table_lines.h"
 
+#include "src/histogram/characters.h"
 #include "src/histogram/edge_text.h"
 
 #include <stdio.h>
@@ -266,8 +267,8 @@ int table_text_read(struct read_table *table, const char *text, size_t len,
     if (table_lines_read(table, text, len, why) != 0)
         return -1;
     const char *first = table->row_count ? read_text(table, table->rows[0].lo) : "";
-    if (strncmp(first, "U+", 2) == 0) {
-        reason_set(why, "tables of --characters cannot be added up or compared");
+    if (character_is_row_name(first)) {
+        reason_set(why, "tables of characters cannot be added up or compared");
         return -1;
     }
     if (strcmp(first, "0x00") == 0)

@@ -122,10 +122,13 @@ static void json_row(struct table *table, const struct row *row)
     if (row->label.kind != ROW_KIND_BIN)
         return;
     json_next(table);
-    if (!table->histogram->mode->is_binned)
-        writer_format(out, "\"bin\":\"%s\",", row->label.name);
-    json_member(out, "\"lo\":", row->label.lo);
-    json_member(out, ",\"hi\":", row->label.hi);
+    const bool is_named = !table->histogram->mode->is_binned;
+    if (is_named)
+        writer_format(out, "\"bin\":\"%s\"", row->label.name);
+    if (row->label.lo[0]) {
+        json_member(out, is_named ? ",\"lo\":" : "\"lo\":", row->label.lo);
+        json_member(out, ",\"hi\":", row->label.hi);
+    }
     json_counts(table, row);
     if (table->percent)
         json_shares(table, row);

@@ -188,12 +188,69 @@ done
 zstd -qc in >in.zst 2>/dev/null && for k in 1 2; do "$GPUHISTO" -c --part=$k/2 in.zst; done |
     awk -F '\t' '{ n[$1] += $2 } END { for (c in n) print c "\t" n[c] }' | sort >got
 [ ! -s in.zst ] || check "shares of a compressed FILE add up" cmp got expected
-for option in --merge --diff; do
-    "$GPUHISTO" -c in >one && "$GPUHISTO" -c -F json in >two
-    refute "$option, TSV" "$GPUHISTO" $option one one 2>err
-    check "$option, TSV: reason" grep -q 'of --characters cannot be added up or compared' err
-    refute "$option, JSON" "$GPUHISTO" $option two two 2>err
-    check "$option, JSON: reason" grep -q 'of --characters cannot be added up or compared' err
+
+# --- groups ---
+
+# Every counter groups as the one that is chosen.
+make broken 50001 9 >in
+for cpu in portable avx2 avx512; do
+    for mode in --categories --blocks; do
+        GPUHISTO_CPU=$cpu "$GPUHISTO" $mode in >got 2>err || continue # not here
+        "$GPUHISTO" $mode in >expected
+        check "$mode by $cpu" cmp got expected
+    done
+done
+
+# The counts of characters, added up by what Python's database says, and those of --categories.
+for kind in characters broken; do
+    make $kind 100003 4 >in
+    "$GPUHISTO" --categories in | cut -f1,2 >got
+    "$GPUHISTO" -c in | cut -f1,2 | python3 "$srcdir/tests/helpers/categories.py" >expected
+    if [ "$(cat expected)" = "another version" ]; then
+        skip_part "categories of $kind: Python's Unicode is another one than the program's"
+    else
+        check "categories of $kind" cmp got expected
+    fi
+done
+# The tables are what their generator makes of a database of the same version.
+made=$srcdir/src/histogram/unicode_groups.c
+if ! perl -MUnicode::UCD "$srcdir/src/histogram/make_unicode_groups" >got 2>/dev/null; then
+    skip_part "unicode_groups.c: perl, or its Unicode::UCD, is not installed"
+elif [ "$(head -n 1 got)" != "$(head -n 1 "$made")" ]; then
+    skip_part "unicode_groups.c: perl's Unicode is of another version"
+else
+    check "unicode_groups.c is what make_unicode_groups makes" cmp got "$made"
+fi
+
+# Each block has what its range says.
+"$GPUHISTO" -c in >one
+"$GPUHISTO" --blocks in >got
+while IFS='	' read -r block count range; do
+    [ -n "$range" ] || continue
+    added=$(awk -F '\t' -v from="${range%-*}" -v to="${range#*-}" '
+        function number(name, i, n) {
+            for (i = 3; i <= length(name); i++)
+                n = 16 * n + index("0123456789ABCDEF", substr(name, i, 1)) - 1
+            return n
+        }
+        BEGIN { from = number(from); to = number(to) }
+        /^U/ && number($1) >= from && number($1) <= to { n += $2 }
+        END { print n + 0 }' one)
+    check "block $block" [ "$count" = "$added" ]
+done <got
+check "blocks add up" [ "$(awk -F '\t' '{ n += $2 } END { print n }' got)" = "$(awk -F '\t' '{ n += $2 } END { print n }' one)" ]
+
+# --- what is refused ---
+
+for mode in --characters --categories --blocks; do
+    "$GPUHISTO" $mode in >one && "$GPUHISTO" $mode -F json in >two
+    for option in --merge --diff; do
+        for table in one two; do
+            refute "$option of $mode, $table" "$GPUHISTO" $option $table $table 2>err
+            check "$option of $mode, $table: reason" \
+                grep -q 'tables of characters cannot be added up or compared' err
+        done
+    done
 done
 
 summary

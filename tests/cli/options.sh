@@ -141,7 +141,9 @@ usage "--bytes, --letters: cannot be combined" -l2 -b
 usage "--bytes, --numbers: cannot be combined" -n -b
 usage "--letters, --numbers: cannot be combined" -nl
 usage "--bytes, --characters: cannot be combined" -cb
+usage "--categories, --blocks: cannot be combined" --blocks --categories
 usage "--all: cannot be combined with --characters" --characters --all
+ENGINE='' usage "--device=gpu: does not count blocks; leave it out" --blocks --device=gpu
 ENGINE='' usage "--device=gpu: does not count characters; leave it out" -c --device=gpu
 usage "--values, --numbers: cannot be combined" --numbers --values=f64 -B 2 --min=0 --max=1
 digits="--digits: cannot be combined with --min, --max, --edges and --log"
@@ -252,7 +254,7 @@ fine --letters=03
 fine -l3 --chunk=1 --buf=2 --th=2 --mem=1M --dec=none --dev=cpu --form=tsv
 usage "--he: ambiguous; could be --header-line, --header or --help" --he
 usage "--ver: ambiguous; could be --verbose or --version" --ver
-usage "--b: ambiguous; could be --bytes, --bins or --buffers" --b
+usage "--b: ambiguous; could be --bytes, --blocks, --bins or --buffers" --b
 usage "--t: ambiguous; could be --threads or --timing" --t
 usage "--f: ambiguous; could be --fold-case, --field or --format" --f
 usage "--d=cpu: ambiguous; could be --digits, --decompress, --diff or --device" --d=cpu

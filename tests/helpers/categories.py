@@ -1,0 +1,25 @@
+"""Adds up the rows of --characters on standard input by the general category that Python's database
+has for each character. Its version must be that of src/histogram/unicode_groups.c."""
+import collections
+import os
+import re
+import sys
+import unicodedata
+
+source = os.path.join(os.environ.get("srcdir", "."), "src/histogram/unicode_groups.c")
+with open(source) as made:
+    version = re.search(r"version ([0-9.]+)\.", made.readline()).group(1)
+if unicodedata.unidata_version != version:
+    print("another version")
+    sys.exit()
+counts = collections.Counter()
+invalid = 0
+for line in sys.stdin:
+    name, count = line.split("\t")
+    if name == "invalid":
+        invalid = int(count)
+    else:
+        counts[unicodedata.category(chr(int(name[2:], 16)))] += int(count)
+for category in sorted(counts):
+    print("%s\t%d" % (category, counts[category]))
+print("invalid\t%d" % invalid)
