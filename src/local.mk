@@ -33,7 +33,7 @@ histogram_sources = \
 	src/histogram/characters.c src/histogram/characters.h src/histogram/mode_characters.c src/histogram/mode_character_groups.c \
 	src/histogram/unicode_groups.c \
 	src/histogram/mode_bytes.c src/histogram/mode_letters.c \
-	src/histogram/mode_numbers.c src/histogram/mode_values.c \
+	src/histogram/mode_numbers.c src/histogram/mode_pairs.c src/histogram/mode_values.c \
 	src/histogram/moments.c src/histogram/moments.h \
 	src/histogram/moments_text.c src/histogram/moments_text.h \
 	src/histogram/number.c src/histogram/number.h src/histogram/number_token.h \
@@ -51,6 +51,7 @@ cpu_sources = \
 	src/cpu/cpu_engine.c src/cpu/cpu_engine.h \
 	src/cpu/count.c src/cpu/count.h src/cpu/count_avx2.c src/cpu/count_avx512.c \
 	src/cpu/count_neon.c src/cpu/count_nibbles.h src/cpu/count_pairs.h src/cpu/count_portable.c \
+	src/cpu/byte_pairs.c src/cpu/byte_pairs.h \
 	src/cpu/characters_ascii.c src/cpu/characters_ascii.h src/cpu/count_characters.h \
 	src/cpu/count_moments.h src/cpu/count_values.h \
 	src/cpu/field_avx2.c src/cpu/field_avx512.c src/cpu/field_gather.h \

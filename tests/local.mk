@@ -30,7 +30,7 @@ check-all:
 threaded_tests = tests/unit/test_frames tests/unit/test_merge tests/unit/test_paged_counts tests/unit/test_wide_read tests/unit/test_text_cuts tests/device/test_gpu_engine tests/device/test_near tests/device/test_pool tests/device/test_takeover tests/device/test_undecoded \
 	tests/cli/channels.sh tests/cli/characters.sh tests/cli/compressed.sh tests/cli/counts.sh tests/cli/counts_auto.sh \
 	tests/cli/each.sh tests/cli/faults.sh tests/cli/faults_emulated.sh tests/cli/fields.sh tests/cli/gpus_emulated.sh tests/cli/interval.sh \
-	tests/cli/npy.sh tests/cli/numbers.sh tests/cli/part.sh tests/cli/progress.sh \
+	tests/cli/npy.sh tests/cli/numbers.sh tests/cli/pairs.sh tests/cli/part.sh tests/cli/progress.sh \
 	tests/cli/ranges.sh \
 	tests/cli/sources.sh tests/cli/sources_emulated.sh tests/cli/values.sh \
 	tests/cli/zstd.sh tests/cli/gzip.sh
@@ -74,7 +74,7 @@ tests_helpers_libhelpers_a_SOURCES = $(naive_number) $(naive_field) \
 check_PROGRAMS += tests/helpers/channel tests/helpers/dribble tests/helpers/make_data tests/helpers/make_gzip \
 	tests/helpers/make_zstd \
 	tests/helpers/exchange tests/helpers/oracle tests/helpers/oracle_fields \
-	tests/helpers/oracle_numbers \
+	tests/helpers/oracle_numbers tests/helpers/oracle_pairs \
 	tests/helpers/oracle_values tests/helpers/peak tests/helpers/terminal \
 	tests/helpers/with_stdin
 tests_helpers_make_data_LDADD = tests/helpers/libhelpers.a
@@ -98,6 +98,7 @@ unit_tests = \
 	tests/unit/test_digits \
 	tests/unit/test_byte_masks \
 	tests/unit/test_byte_counts \
+	tests/unit/test_byte_pairs \
 	tests/unit/test_characters \
 	tests/unit/test_seams \
 	tests/unit/test_content_run \
@@ -137,6 +138,7 @@ tests_unit_test_binning_LDADD = $(libraries) -lm
 tests_unit_test_digits_LDADD = $(libraries) -lm
 tests_unit_test_byte_masks_LDADD = $(libraries)
 tests_unit_test_byte_counts_LDADD = $(libraries)
+tests_unit_test_byte_pairs_LDADD = $(libraries)
 tests_unit_test_characters_LDADD = $(libraries)
 tests_unit_test_seams_LDADD = $(libraries)
 tests_unit_test_cost_LDADD = $(libraries) -lm
@@ -279,7 +281,7 @@ scripts = \
 	tests/cli/memory.sh tests/cli/merge.sh tests/cli/npy.sh tests/cli/numbers.sh tests/cli/numbers_emulated.sh \
 	tests/cli/numbers_gpu.sh tests/cli/numpy.sh tests/cli/options.sh tests/cli/output.sh tests/cli/parallel_ssh.sh \
 	tests/cli/plot.sh \
-	tests/cli/part.sh tests/cli/part_emulated.sh tests/cli/progress.sh tests/cli/ranges.sh \
+	tests/cli/pairs.sh tests/cli/part.sh tests/cli/part_emulated.sh tests/cli/progress.sh tests/cli/ranges.sh \
 	tests/cli/ranges_emulated.sh tests/cli/setup.sh tests/cli/signals.sh tests/cli/slurm.sh tests/cli/snapshots_emulated.sh \
 	tests/cli/sources.sh \
 	tests/cli/sources_emulated.sh tests/cli/startup.sh tests/cli/stats.sh tests/cli/values.sh tests/cli/values_emulated.sh \
@@ -289,7 +291,7 @@ scripts = \
 TESTS = $(unit_tests) $(device_tests) $(emulated_tests) $(scripts)
 EXTRA_DIST += $(scripts) tests/helpers/lib.sh tests/helpers/compressed.sh tests/helpers/emulated.sh \
 	tests/helpers/examples.sh tests/helpers/isolated.sh \
-	tests/helpers/categories.py tests/helpers/characters.py tests/helpers/facts_by_fractions.py tests/helpers/facts_by_numpy.py tests/helpers/interpose.c \
+	tests/helpers/categories.py tests/helpers/characters.py tests/helpers/facts_by_fractions.py tests/helpers/facts_by_numpy.py tests/helpers/pairs_by_numpy.py tests/helpers/interpose.c \
 	tests/cli/formats_bytes.csv tests/cli/formats_bytes.json tests/cli/formats_bytes.tsv \
 	tests/cli/formats_letters.json
 

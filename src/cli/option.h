@@ -15,6 +15,7 @@ struct draft {
     unsigned modes;                      /* given, each of which is a bit: draft_has */
     bool fold, invalid, skip;            /* which of them were given */
     unsigned width;                      /* of --letters */
+    bool aligned;                        /* of --pairs */
     unsigned channels;                   /* 0: not given */
     const struct value_type *type;       /* of --values; NULL: not given */
     unsigned bins, digits;               /* 0: not given */

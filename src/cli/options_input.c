@@ -119,4 +119,5 @@ void content_settle(const struct draft *draft)
     bool is_raw = draft->skip || input->decompress == DECOMPRESS_NONE;
     input->content.npy_type = draft->type && !is_raw ? draft->type->name : NULL;
     input->content.channels = histogram_channels(&draft->options->histogram);
+    input->content.has_pairs = draft_has(draft, MODE_PAIRS);
 }

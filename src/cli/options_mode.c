@@ -1,5 +1,5 @@
 /* What is counted: --bytes, --letters, --fold-case, --characters, --categories, --blocks,
- * --numbers, --values, --channels. */
+ * --pairs, --numbers, --values, --channels. */
 #include "option.h"
 #include "parse.h"
 #include "src/report/format.h"
@@ -58,6 +58,15 @@ int option_blocks(struct draft *draft, const char *value, struct reason *why)
     (void)value;
     (void)why;
     return give(draft, MODE_BLOCKS);
+}
+
+int option_pairs(struct draft *draft, const char *value, struct reason *why)
+{
+    draft->aligned = value != NULL;
+    if (!value || strcmp(value, "aligned") == 0)
+        return give(draft, MODE_PAIRS);
+    reason_of_option(why, "--pairs", value, "must be aligned, or left out");
+    return OPTIONS_WRONG;
 }
 
 int option_numbers(struct draft *draft, const char *value, struct reason *why)
@@ -184,6 +193,8 @@ int mode_settle(const struct draft *draft, struct reason *why)
         histogram_categories(histogram);
     else if (draft_has(draft, MODE_BLOCKS))
         histogram_blocks(histogram);
+    else if (draft_has(draft, MODE_PAIRS))
+        histogram_pairs(histogram, draft->aligned);
     else
         histogram_bytes(histogram);
     return 0;

@@ -162,6 +162,8 @@ static int add_mode(const struct draft *draft, struct words *words)
         return words_format(words, "--numbers") | add_field(draft, words) | add_bins(draft, words);
     case MODE_VALUES:
         return add_values(draft, words);
+    case MODE_PAIRS:
+        return words_format(words, draft->aligned ? "--pairs=aligned" : "--pairs");
     default: /* those whose option says it all */
         return words_format(words, "--%s", mode->name);
     }

@@ -1,4 +1,5 @@
 #include "count.h"
+#include "byte_pairs.h"
 
 #include <string.h>
 
@@ -108,6 +109,12 @@ static void count_characters(const struct count_plan *plan, const unsigned char 
     plan->counter->count_characters(plan, data, len, tally, paged);
 }
 
+static void count_pairs(const struct count_plan *plan, const unsigned char *data, size_t len,
+                        struct tally *tally, struct paged_counts *paged)
+{
+    count_byte_pairs(data, len, plan->histogram->is_aligned, tally, paged);
+}
+
 static void prepare_letters(struct count_plan *plan)
 {
     plan->counter->prepare_letters(plan);
@@ -138,6 +145,7 @@ static const struct {
     [MODE_CHARACTERS] = {.count = count_characters},
     [MODE_CATEGORIES] = {.count = count_characters},
     [MODE_BLOCKS] = {.count = count_characters},
+    [MODE_PAIRS] = {.count = count_pairs},
 };
 
 struct count_plan count_plan(const struct counter *counter, const struct histogram *histogram)
@@ -166,7 +174,7 @@ static size_t count_header(const struct count_plan *plan, const unsigned char *d
 
 bool count_can_page(const struct histogram *histogram)
 {
-    return (histogram->mode->has_characters && !histogram->groups) ||
+    return (histogram->mode->has_characters && !histogram->groups) || histogram->mode->has_pairs ||
            (histogram->mode->is_binned && histogram->type.size > 1);
 }
 

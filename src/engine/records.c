@@ -11,6 +11,8 @@ size_t records_size(const struct histogram *histogram)
 {
     if (histogram->mode->has_characters)
         return RECORD_CHARACTERS;
+    if (histogram->mode->has_pairs && !histogram->is_aligned)
+        return RECORD_PAIRS;
     bool has_lines = histogram->field.kind != FIELD_NONE;
     return has_lines ? RECORD_LINES : histogram_sample_size(histogram);
 }
@@ -30,12 +32,19 @@ void records_resume(struct records *records, struct chunk *chunk)
     records->cut_len = 0;
 }
 
+size_t records_repeated(const struct records *records, size_t waited)
+{
+    return records->size == RECORD_PAIRS ? waited : 0;
+}
+
 size_t records_head(size_t size, const unsigned char *data, size_t len)
 {
     if (size == RECORD_TOKENS)
         return (size_t)(number_token_end(data, data + len) - data);
     if (size == RECORD_CHARACTERS)
         return characters_head(data, len);
+    if (size == RECORD_PAIRS)
+        return len > 0;
     const unsigned char *newline = memchr(data, '\n', len);
     return newline ? (size_t)(newline - data) : len;
 }
@@ -53,7 +62,7 @@ void records_drop(size_t size, struct chunk *chunk, size_t len)
 {
     if (size == RECORD_TOKENS)
         memset(chunk->data + chunk->begin, ' ', len);
-    else
+    else if (size != RECORD_PAIRS)
         chunk->begin += len;
 }
 
@@ -72,6 +81,8 @@ size_t records_tail(const struct records *records, const unsigned char *data, si
         return last_token(data, len);
     if (records->size == RECORD_CHARACTERS)
         return characters_tail(data, len);
+    if (records->size == RECORD_PAIRS)
+        return len > 0;
     if (records->size != RECORD_LINES)
         return len % records->size;
     const unsigned char *newline = memrchr(data, '\n', len);
@@ -103,7 +114,8 @@ static size_t tail_of(struct records *records, const unsigned char *data, size_t
         size_t end = field_scan_csv(records->field->separator, data, waited, len, &records->csv);
         return len - end;
     }
-    if (!records_are_text(records->size) || records->size == RECORD_CHARACTERS)
+    if (!records_are_text(records->size) || records->size == RECORD_CHARACTERS ||
+        records->size == RECORD_PAIRS)
         return records_tail(records, data, len);
     size_t tail = records_tail(records, data + waited, len - waited);
     return tail == len - waited ? len : tail;
@@ -146,8 +158,10 @@ int records_cut(struct records *records, struct chunk *chunk, size_t waited, boo
         records->too_long = true;
         tail = 0;
     }
-    chunk->len -= tail;
-    return keep_cut(records, chunk->data + chunk->len, tail);
+    const unsigned char *cut = chunk->data + chunk->len - tail;
+    if (records->size != RECORD_PAIRS)
+        chunk->len -= tail;
+    return keep_cut(records, cut, tail);
 }
 
 size_t records_begin(const struct histogram *histogram, const struct chunk *chunk)

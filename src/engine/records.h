@@ -1,6 +1,6 @@
 /* Cuts a stream into chunks that hold whole records: values of a fixed size, the tokens of a text,
- * its lines, or its characters.
- */
+ * its lines, its characters, or pairs of bytes. A byte belongs to two pairs, so the last one of a
+ * chunk is not cut off, but the next chunk begins with it again. */
 #ifndef GPUHISTO_RECORDS_H
 #define GPUHISTO_RECORDS_H
 
@@ -15,18 +15,20 @@
 
 struct histogram;
 
-#define RECORD_SIZE_MAX 512 /* bytes of a value, or of the values of all channels */
-#define RECORD_TOKENS 0     /* instead of a size: tokens, which end before white space */
+#define RECORD_SIZE_MAX 512         /* bytes of a value, or of the values of all channels */
+#define RECORD_TOKENS 0             /* instead of a size: tokens, which end before white space */
+#define RECORD_PAIRS (SIZE_MAX - 2) /* each byte with the one after it */
 #define RECORD_CHARACTERS (SIZE_MAX - 1) /* characters of UTF-8 */
 #define RECORD_LINES SIZE_MAX /* records as field.h has them, which end before their newline */
 
-/* What a histogram's samples are: the size of a value, RECORD_TOKENS, RECORD_LINES or
- * RECORD_CHARACTERS. */
+/* What a histogram's samples are: the size of a value, RECORD_TOKENS, RECORD_LINES,
+ * RECORD_CHARACTERS or RECORD_PAIRS. */
 size_t records_size(const struct histogram *histogram);
 
+/* Whether only the bytes tell where records begin, or each does. */
 static inline bool records_are_text(size_t size)
 {
-    return size == RECORD_TOKENS || size >= RECORD_CHARACTERS;
+    return size == RECORD_TOKENS || size >= RECORD_PAIRS;
 }
 
 /* Bytes of the longest record that can be valid. */
@@ -35,6 +37,7 @@ static inline size_t records_most(size_t size)
     return size == RECORD_TOKENS       ? NUMBER_MAX
            : size == RECORD_LINES      ? FIELD_RECORD_MAX
            : size == RECORD_CHARACTERS ? CHARACTER_SIZE_MAX
+           : size == RECORD_PAIRS      ? 2
                                        : size;
 }
 
@@ -64,6 +67,9 @@ void records_close(struct records *records);
  */
 void records_resume(struct records *records, struct chunk *chunk);
 
+/* How many of the `waited` bytes that records_resume gave were in the chunk before, too. */
+size_t records_repeated(const struct records *records, size_t waited);
+
 /* Has the stream begin with data[0..len), the beginning of a record that waits for its end. 0, or
  * -1: out of memory. */
 int records_begin_with(struct records *records, const unsigned char *data, size_t len);
@@ -78,10 +84,12 @@ int records_cut(struct records *records, struct chunk *chunk, size_t waited, boo
 size_t records_tail(const struct records *records, const unsigned char *data, size_t len);
 
 /* The length of the part of a record that data[0..len) may begin with: of a token or line up to the
- * first white space or newline; of a character up to three bytes that none begins with. */
+ * first white space or newline; of a character up to three bytes that none begins with; of pairs
+ * the first byte, with which a pair ends that began before. */
 size_t records_head(size_t size, const unsigned char *data, size_t len);
 
-/* Drops the first len bytes of a chunk from begin on, in front of which no record of it stands. */
+/* Drops the first len bytes of a chunk from begin on, in front of which no record of it stands. Of
+ * pairs nothing is dropped: the byte that one ends with begins another. */
 void records_drop(size_t size, struct chunk *chunk, size_t len);
 
 /* Where the samples of a chunk begin: after what was dropped, and the header if it has it. Of lines

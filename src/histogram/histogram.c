@@ -29,7 +29,7 @@ size_t histogram_rows(const struct histogram *histogram)
 
 bool histogram_is_sparse(const struct histogram *histogram)
 {
-    return histogram->mode->has_characters || histogram->binning.log_linear ||
+    return histogram->mode->is_sparse || histogram->binning.log_linear ||
            histogram->binning.digits.scales;
 }
 

@@ -14,16 +14,18 @@
 
 #define LETTERS 26 /* in the alphabet */
 #define CHANNELS_MAX 64
-#define NO_BIN 0xffffu /* in histogram.bin_of: the byte is counted nowhere */
+#define PAIR_ROWS 65536 /* a row for each pair: the first byte times 256, and the second */
+#define NO_BIN 0xffffu  /* in histogram.bin_of: the byte is counted nowhere */
 
 /* A mode with its bins. Never changes once it is laid, so that any number of threads may count by
  * it. Members that the mode has no use for are 0. */
 struct histogram {
     const struct mode *mode;
-    size_t bins; /* rows, each with a count: 1 to 256, CHARACTER_ROWS, groups and one, or ROWS of
-                  * the binning for each channel, one channel after the other */
+    size_t bins; /* rows, each with a count: 1 to 256, CHARACTER_ROWS, groups and one, PAIR_ROWS,
+                  * or ROWS of the binning for each channel, one channel after the other */
     unsigned channels; /* whose samples come in turn, up to CHANNELS_MAX; of values only */
-    unsigned width;    /* letters in a bin; of bytes 1 */
+    unsigned width;    /* letters in a bin; of bytes and pairs 1 */
+    bool is_aligned;   /* pairs: no byte is in two of them */
     bool fold;         /* upper case counts as lower case */
     const struct character_groups *groups; /* of characters; NULL: each has a row of its own */
     uint16_t bin_of[256];   /* bytes and letters: the bin of every byte value, or NO_BIN */
@@ -45,6 +47,10 @@ void histogram_characters(struct histogram *histogram);
 /* The same for each general category, or each block, of characters. */
 void histogram_categories(struct histogram *histogram);
 void histogram_blocks(struct histogram *histogram);
+
+/* Lays a bin for each pair of bytes. Samples are each byte with the one after it; or, if aligned,
+ * bytes 0 and 1, 2 and 3, and so on. */
+void histogram_pairs(struct histogram *histogram, bool is_aligned);
 
 /* Counts values of a type by a binning, which is the histogram's from then on. */
 void histogram_values(struct histogram *histogram, const struct value_type *type,

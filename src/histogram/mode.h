@@ -57,10 +57,12 @@ struct mode {
                        * (src/engine/records.h), newlines are counted, and what is not a number
                        * is reported */
     bool has_characters; /* samples are characters of UTF-8: chunks are cut between these, with room
-                          * for one that is not whole, and rows without a count are left out */
+                          * for one that is not whole */
+    bool has_pairs;      /* samples are pairs of bytes, PAIR_ROWS rows */
     bool is_binned;      /* samples are numbers, of histogram->type, and the rows those of
                           * histogram->binning: BELOW, the bins, ABOVE, INVALID */
     bool counts_every;   /* every sample is counted in a row; otherwise some may be in none */
+    bool is_sparse;      /* rows without a sample are left out of a table, unless all are wanted */
     bool has_types;      /* JSON tells the histogram's type */
 
     /* The heading of a table; the last is NULL if rows have no note. */

@@ -69,6 +69,7 @@ const struct mode mode_characters = {
     .name = "characters",
     .has_characters = true,
     .counts_every = true,
+    .is_sparse = true,
     .columns = {"bin", "count", "char"},
     .sample_size = character_sample_size,
     .samples_most = characters_most,

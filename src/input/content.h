@@ -17,6 +17,7 @@ struct content_options {
     bool has_length;
     const char *npy_type; /* the content may be a .npy file, with values of this type; or NULL */
     unsigned channels;    /* of values: more than 1 if one of each is a record */
+    bool has_pairs;       /* values are pairs of bytes */
 };
 
 #define CONTENT_MAX ((uint64_t)INT64_MAX)

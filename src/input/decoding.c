@@ -27,7 +27,7 @@ static int cut_records(struct reader *reader, struct chunk *chunk, size_t waited
     if ((decoding->span && span_take_head(decoding->span, records, chunk) != 0) ||
         records_cut(records, chunk, waited, at_end) != 0)
         return source_fail_for_memory(reader->source, input->name);
-    chunk->origin.bytes = chunk->len;
+    chunk->origin.bytes = chunk->len - records_repeated(records, waited);
     if (decoding->in_stream && input_take_header(input, chunk, &why) != 0)
         return source_fail(reader->source, &why);
     return 0;

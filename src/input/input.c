@@ -294,6 +294,8 @@ int input_cut_off(const char *name, const struct content_options *options, size_
     if (options->channels > 1)
         reason_of(why, name, "ends within a record of %u channels, %zu of its %zu bytes are there",
                   options->channels, len, size);
+    else if (options->has_pairs)
+        reason_of(why, name, "ends within a pair: the number of bytes is odd");
     else
         reason_of(why, name, "ends within a value, %zu of its %zu bytes are there", len, size);
     return -1;

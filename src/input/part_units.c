@@ -127,8 +127,8 @@ static int find_edge(struct input *input, const struct codec_options *options,
     size_t size = input->records.size;
     unsigned char last = 0;
     edges->is_first = first == 0;
-    if (size == 1 || first == 0 || first == edges->next)
-        return 0;
+    if (size == 1 || size == RECORD_PAIRS || first == 0 || first == edges->next)
+        return 0; /* no byte of the share is to be dropped */
     if (!records_are_text(size)) {
         edges->goes_on = edges->content % size != 0;
         return 0;
@@ -237,7 +237,8 @@ static int extend(struct span *seam, size_t size, const unsigned char *data, siz
 {
     if (records_are_text(size)) {
         size_t end = records_head(size, data, len);
-        bool is_open = end == len && seam->head.len + end < seam->most;
+        /* A pair is whole with its second byte. */
+        bool is_open = size != RECORD_PAIRS && end == len && seam->head.len + end < seam->most;
         return span_extend(seam, data, end) == 0 ? is_open : -1;
     }
     size_t missing = size - seam->head.len % size;

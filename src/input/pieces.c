@@ -122,10 +122,23 @@ static ssize_t read_text(const struct input *input, struct chunk *chunk, size_t 
     return (ssize_t)(have < len ? have : len);
 }
 
+/* Reads a piece and the byte after it, if there is one: a pair belongs to the piece that it begins
+ * in. */
+static ssize_t read_pairs(const struct input *input, struct chunk *chunk, size_t len,
+                          uint64_t offset, struct reason *why)
+{
+    const size_t after = input->opened_size - offset > len;
+    ssize_t got = input_read_at(input, chunk->data, len + after, offset, why);
+    chunk->len = got > 0 ? (size_t)got : 0;
+    return got > (ssize_t)len ? (ssize_t)len : got;
+}
+
 ssize_t input_read_piece(const struct input *input, struct chunk *chunk, size_t len,
                          uint64_t offset, struct reason *why)
 {
     size_t size = input->records.size;
+    if (size == RECORD_PAIRS)
+        return read_pairs(input, chunk, len, offset, why);
     if (records_are_text(size))
         return read_text(input, chunk, len, offset, why);
     ssize_t got = input_read_at(input, chunk->data, len, offset, why);

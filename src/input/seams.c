@@ -83,7 +83,8 @@ int span_take_head(struct span *span, const struct records *records, struct chun
             end = CHARACTER_SIZE_MAX - 1 - head->len;
         int rc = fragment_append(head, span->most, data, end);
         records_drop(records->size, chunk, end);
-        span->has_boundary = end < len;
+        /* Each byte is a boundary of pairs. */
+        span->has_boundary = records->size == RECORD_PAIRS ? end > 0 : end < len;
         return rc;
     }
     size_t missing = span->wanted - head->len, taken = len < missing ? len : missing;
@@ -97,7 +98,7 @@ int span_take_head(struct span *span, const struct records *records, struct chun
 
 int span_take_tail(struct span *span, const struct records *records)
 {
-    span->tail.bytes = records->cut_len;
+    span->tail.bytes = records->cut_len - records_repeated(records, records->cut_len);
     span->tail.given = records->too_long;
     return fragment_append(&span->tail, span->most, records->cut, records->cut_len);
 }

@@ -271,6 +271,10 @@ int table_text_read(struct read_table *table, const char *text, size_t len,
         reason_set(why, "tables of characters cannot be added up or compared");
         return -1;
     }
+    if (strncmp(first, "0x", 2) == 0 && strlen(first) == strlen("0x0000")) {
+        reason_set(why, "tables of --pairs are added up in JSON alone");
+        return -1;
+    }
     if (strcmp(first, "0x00") == 0)
         return text_read_bytes(table, why);
     if (table_lines_are_letters(first, strlen(first))) {

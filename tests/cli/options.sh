@@ -142,6 +142,10 @@ usage "--bytes, --numbers: cannot be combined" -n -b
 usage "--letters, --numbers: cannot be combined" -nl
 usage "--bytes, --characters: cannot be combined" -cb
 usage "--categories, --blocks: cannot be combined" --blocks --categories
+usage "--characters, --pairs: cannot be combined" --pairs -c
+usage "--pairs=all: must be aligned, or left out" --pairs=all
+usage "--pairs=: must be aligned, or left out" --pairs=
+ENGINE='' usage "--device=gpu: does not count pairs; leave it out" --pairs --device=gpu
 usage "--all: cannot be combined with --characters" --characters --all
 ENGINE='' usage "--device=gpu: does not count blocks; leave it out" --blocks --device=gpu
 ENGINE='' usage "--device=gpu: does not count characters; leave it out" -c --device=gpu

@@ -1,0 +1,18 @@
+/* Counts pairs of bytes: the mode --pairs. (count_pairs.h counts single bytes by tables of pairs.)
+ */
+#ifndef GPUHISTO_BYTE_PAIRS_H
+#define GPUHISTO_BYTE_PAIRS_H
+
+#include "paged_counts.h"
+#include "src/histogram/histogram.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Adds the pairs of data[0..len) to a tally: each byte with the one after it, or, if aligned, bytes
+ * 0 and 1, 2 and 3, and so on. Unless `paged` is NULL, the counts are added there. Any alignment,
+ * any length, nothing else is read; any thread. */
+void count_byte_pairs(const unsigned char *data, size_t len, bool is_aligned, struct tally *tally,
+                      struct paged_counts *paged);
+
+#endif

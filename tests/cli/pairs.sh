@@ -1,0 +1,287 @@
+#!/bin/sh
+# --pairs: the pairs of bytes of each FILE, wherever it is cut: into chunks, pieces, frames, shares and
+# reads of a pipe.
+. "${srcdir:-.}/tests/helpers/lib.sh"
+
+watch_over 900
+
+# expects STEP [all]: writes what is expected of standard input to the file expected. STEP: 1, or 2 for
+# --pairs=aligned.
+expects()
+{
+    "$HELPERS/oracle_pairs" "$@" >expected
+}
+
+# --- sizes, and contents that are hard to count ---
+
+for size in 0 1 2 3 15 16 17 4095 4096 4097 65537 262143 262144 262145 1000000; do
+    for kind in uniform text same; do
+        data $kind $size 7 >file
+        expects 1 <file
+        run --pairs file
+        counts "$size bytes, $kind" expected
+        run --pairs --chunk-size=4K --threads=3 <file
+        counts "$size bytes, $kind, pieces of 4 KiB" expected
+        cat file | run --pairs
+        counts "$size bytes, $kind, a pipe" expected
+        [ $((size % 2)) -eq 0 ] || continue
+        expects 2 <file
+        run --pairs=aligned --threads=3 --chunk-size=4K file
+        counts "$size bytes, $kind, aligned" expected
+        cat file | run --pairs=aligned
+        counts "$size bytes, $kind, aligned, a pipe" expected
+    done
+done
+for pair in ab 'a\0' '\0\377' 'aab'; do
+    i=0
+    while [ $i -lt 16 ]; do
+        printf "$pair$pair$pair$pair$pair$pair$pair$pair$pair$pair$pair$pair$pair$pair$pair$pair"
+        i=$((i + 1))
+    done >some
+    i=0
+    while [ $i -lt 2000 ]; do
+        cat some
+        i=$((i + 1))
+    done >file
+    expects 1 <file
+    run --pairs file
+    counts "'$pair' again and again" expected
+    expects 2 <file
+    run --pairs=aligned file
+    counts "'$pair' again and again, aligned" expected
+done
+
+# --- every chunk size and every read of a text of 1 KiB ---
+
+data text 1024 3 >text
+sizes=$(seq 1 1026)
+[ "$SCALE" != small ] || sizes="1 2 3 5 7 16 63 64 65 511 512 513 1023 1024 1025"
+expects 1 <text
+for size in $sizes; do
+    run --pairs --chunk-size="$size" --threads=2 text
+    counts "chunks of $size" expected
+    "$HELPERS/dribble" -n "$size" <text | run --pairs
+    counts "reads of $size" expected
+    "$HELPERS/make_zstd" -f "$size" <text | run --pairs
+    counts "frames of $size" expected
+done
+"$HELPERS/dribble" <text | run --pairs --chunk-size=1
+counts "reads of 1 byte, chunks of 1" expected
+"$HELPERS/dribble" <text | run --pairs --chunk-size=1 --threads=4
+counts "reads of 1 byte, chunks of 1, four workers" expected
+
+# --- two frames, cut at every byte; frames of 0, 1 and 2 bytes ---
+
+: >empty
+for cut in $sizes; do
+    [ "$cut" -le 1024 ] || continue
+    head -c "$cut" text >head
+    tail -c +$((cut + 1)) text >tail
+    for sized in "" -n; do
+        {
+            "$HELPERS/make_zstd" $sized <head
+            "$HELPERS/make_zstd" $sized <tail
+        } >cut.zst
+        run --pairs --threads=3 cut.zst
+        counts "two frames, cut at $cut $sized" expected
+    done
+done
+for sized in "" -n; do
+    for size in 1 2 3; do
+        "$HELPERS/make_zstd" $sized -f $size -k 2 <text >frames.zst
+        run --pairs --threads=3 frames.zst
+        counts "frames of $size bytes $sized" expected
+        run --pairs --threads=3 --chunk-size=1 frames.zst
+        counts "frames of $size bytes, chunks of 1 $sized" expected
+    done
+    {
+        "$HELPERS/make_zstd" $sized <empty
+        head -c 1 text | "$HELPERS/make_zstd" $sized
+        "$HELPERS/make_zstd" $sized <empty
+        "$HELPERS/make_zstd" $sized <empty
+        tail -c +2 text | head -c 2 | "$HELPERS/make_zstd" $sized
+        tail -c +4 text | head -c 500 | "$HELPERS/make_zstd" $sized
+        "$HELPERS/make_zstd" $sized <empty
+        tail -c +504 text | "$HELPERS/make_zstd" $sized -f 1
+        "$HELPERS/make_zstd" $sized <empty
+    } >mixed.zst
+    for threads in 1 3; do
+        run --pairs --threads=$threads mixed.zst
+        counts "frames of 0, 1, 2 and more bytes, $threads workers $sized" expected
+    done
+    cat mixed.zst | run --pairs
+    counts "the same from a pipe $sized" expected
+done
+expects 2 <text
+for size in 1 2 3 400; do
+    "$HELPERS/make_zstd" -f $size <text >frames.zst
+    run --pairs=aligned --threads=3 frames.zst
+    counts "frames of $size bytes, aligned" expected
+done
+data text 3000000 4 >large
+"$HELPERS/make_zstd" -f 100000 <large >large.zst
+"$HELPERS/make_zstd" <large >whole.zst
+expects 1 <large
+for file in large large.zst whole.zst; do
+    run --pairs --threads=4 $file
+    counts "$file" expected
+done
+printf '\037\213\010' | run
+if [ "$(cat status)" -ne 0 ]; then # it finds that its magic alone is truncated
+    "$HELPERS/make_gzip" -m 700 <large >large.gz
+    run --pairs large.gz
+    counts "gzip" expected
+else
+    skip_part "gzip: built without ISA-L"
+fi
+
+# --- several FILEs: no pair goes from one to the next ---
+
+printf ab >one
+printf c >two
+printf de >three
+printf '0x6162\t1\tab\n0x6465\t1\tde\n' >expected
+run --pairs one two empty three empty
+counts "several FILEs" expected
+for file in one two three; do
+    "$HELPERS/make_zstd" -f 1 <$file >$file.zst
+done
+run --pairs one.zst two.zst three.zst
+counts "several FILEs of frames of a byte" expected
+printf 'one\t0x6162\t1\tab\nthree.zst\t0x6465\t1\tde\n' >expected
+run --pairs --each one two three.zst
+counts "--each" expected
+for file in text large empty one two; do
+    expects 1 <$file
+    sed "s/^/$file$tab/" expected
+done >each
+run --pairs --each --threads=3 text large empty one two
+counts "--each, several workers" each
+
+# --- ranges and shares ---
+
+for skip in 0 1 2 511 1023 1024 1025; do
+    for length in 0 1 2 3 512 1024; do
+        tail -c +$((skip + 1)) text | head -c $length >range
+        expects 1 <range
+        for file in text frames.zst; do
+            run --pairs --skip=$skip --length=$length $file
+            counts "$file, --skip=$skip --length=$length" expected
+        done
+        run --pairs --skip=$skip --length=$length <text
+        counts "standard input, --skip=$skip --length=$length" expected
+    done
+done
+if can_share; then
+    "$HELPERS/make_zstd" -f 3 <text >threes.zst
+    "$HELPERS/make_zstd" -n -f 1 <text >ones.zst
+    numbers="1 2 3 7 9 64"
+    [ "$SCALE" = small ] || numbers="1 2 3 4 5 6 7 8 9 64 1000"
+    for file in text threes.zst ones.zst mixed.zst one two empty large.zst; do
+        run --pairs $file
+        mv out whole
+        for n in $numbers; do
+            for k in $(seq 1 "$n"); do
+                "$GPUHISTO" $ENGINE --pairs --part="$k/$n" -F json $file
+            done >shares
+            "$GPUHISTO" --merge shares >sum 2>&1
+            same "$file, $n shares" whole sum
+        done
+    done
+    for file in text threes.zst ones.zst; do
+        for n in $numbers; do
+            for k in $(seq 1 "$n"); do
+                "$GPUHISTO" $ENGINE --pairs=aligned --part="$k/$n" -F json $file
+            done >shares
+            "$GPUHISTO" --merge shares >sum 2>&1
+            expects 2 <text
+            same "$file, $n shares, aligned" expected sum
+        done
+    done
+    "$GPUHISTO" $ENGINE --pairs -F json one >one.json
+    "$GPUHISTO" $ENGINE --pairs -F json one three >both.json
+    "$GPUHISTO" --diff one.json both.json >out 2>err
+    check "--diff" grep -q '^0x6465.*1' out
+    "$GPUHISTO" $ENGINE --pairs=aligned -F json one >aligned.json
+    "$GPUHISTO" --merge one.json aligned.json >out 2>err
+    echo $? >status
+    refuses "--merge of other pairs" 1 "aligned"
+    run --pairs one
+    mv out one.tsv
+    "$GPUHISTO" --merge one.tsv >out 2>err
+    echo $? >status
+    refuses "--merge of TSV" 1 "JSON"
+else
+    skip_part "--part, --merge, --diff: $why_not"
+fi
+
+# --- against numpy, on every processor ---
+
+if find_numpy; then
+    for kind in uniform text; do
+        data $kind 3000001 5 >file
+        "$python" "$srcdir/tests/helpers/pairs_by_numpy.py" 1 <file >expected
+        head -c 3000000 file >even
+        "$python" "$srcdir/tests/helpers/pairs_by_numpy.py" 2 <even >aligned
+        for cpu in avx512 avx2 neon portable; do
+            GPUHISTO_CPU=$cpu "$GPUHISTO" --device=cpu </dev/null >/dev/null 2>&1 || continue
+            export GPUHISTO_CPU=$cpu
+            run --pairs file
+            counts "$kind by numpy, $cpu" expected
+            run --pairs=aligned even
+            counts "$kind by numpy, aligned, $cpu" aligned
+            unset GPUHISTO_CPU
+        done
+    done
+else
+    skip_part "numpy: $why_not"
+fi
+
+# --- how it is shown ---
+
+printf 'a" \\\n\000\377' >odd
+expects 1 <odd
+run --pairs odd
+counts "bytes that cannot be shown" expected
+expects 1 all <odd
+run --pairs --all odd
+counts "--all" expected
+cat >expected <<'END'
+{"schema":"gpuhisto/1","mode":"pairs","options":["--pairs"],"total":2,"counted":2,"other":0,"bins":[{"bin":"0x6162","lo":24930,"hi":24930,"count":1},{"bin":"0x6263","lo":25187,"hi":25187,"count":1}]}
+END
+printf abc >abc
+run --pairs -F json abc
+counts "JSON" expected
+printf 'bin,count,chars\n0x6162,1,ab\n0x6263,1,bc\n' >expected
+run --pairs -F csv --header abc
+counts "CSV" expected
+
+# Four pairs, each once; their first bytes are a twice, b and c.
+printf abaca >five
+run --pairs --stats five
+printf 'pairs\t4\ndistinct\t4\nentropy\t2.000000\nconditional-entropy\t0.500000\n' >expected
+counts "--stats" expected
+run --pairs --stats empty
+printf 'pairs\t0\ndistinct\t0\nentropy\tnan\nconditional-entropy\tnan\n' >expected
+counts "--stats of nothing" expected
+printf aaaaaaaaaa >file
+run --pairs --stats file
+printf 'pairs\t9\ndistinct\t1\nentropy\t0.000000\nconditional-entropy\t0.000000\n' >expected
+counts "--stats of one byte" expected
+
+# --- what is refused ---
+
+run --pairs=aligned abc
+refuses "an odd byte" 1 abc odd
+run --pairs=aligned --length=3 text
+refuses "an odd range" 1 text odd
+run --pairs=other abc
+refuses "another word" 2 --pairs=other aligned
+run --pairs --bytes abc
+refuses "two modes" 2 --pairs --bytes
+run --pairs -B 3 abc
+refuses "bins" 2 --bins
+"$GPUHISTO" --device=gpu --pairs abc >out 2>err
+echo $? >status
+refuses "the GPU" 2 --device=gpu
+summary
