@@ -131,7 +131,7 @@ gpuhisto_sources = src/run_share.c src/run_share.h \
 	src/report/channels.c src/report/channels.h \
 	src/report/diff.c src/report/diff.h \
 	src/report/format.c src/report/format.h src/report/formats.def \
-	src/report/format_csv.c src/report/format_json.c src/report/format_plot.c \
+	src/report/format_csv.c src/report/format_json.c src/report/format_pgm.c src/report/format_plot.c \
 	src/report/format_tsv.c \
 	src/report/json_text.c src/report/json_text.h \
 	src/report/output.c src/report/output.h src/report/permissions.c src/report/permissions.h \

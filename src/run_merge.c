@@ -66,6 +66,10 @@ static int check_shown(const struct options *options, const struct merge *merge,
                         "--percent or --plot");
         return -1;
     }
+    if (format_table[report->format]->is_image && !histogram->mode->has_pairs) {
+        reason_set(why, "--format=pgm: the tables are not of --pairs");
+        return -1;
+    }
     if (merge->is_text && check_text(report, histogram, why) != 0)
         return -1;
     if (report->most_bins > 0 && !histogram->binning.digits.scales) {

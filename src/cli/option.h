@@ -95,9 +95,9 @@ void option_read_base(const char *text, struct decimal *base);
 bool option_is_of_tables(const struct option_row *row);
 int tables_settle(const struct draft *draft, struct reason *why);
 
-/* options_mode.c: what is said about rows has no meaning where only facts are printed. 0, or
- * OPTIONS_WRONG with a reason. */
-int facts_settle(struct report_options *report, struct reason *why);
+/* options_output.c: what is said about rows has no meaning where only facts are printed, nor in an
+ * image. 0, or OPTIONS_WRONG with a reason. */
+int report_settle(struct options *options, struct reason *why);
 
 /* options_words.c: lists the words that make the same samples and bins (options->words). 0, or
  * OPTIONS_FAILED with a reason. */

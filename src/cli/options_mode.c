@@ -123,17 +123,6 @@ static int settle_binned(const struct draft *draft, struct reason *why)
     return settle_channels(draft, why);
 }
 
-int facts_settle(struct report_options *report, struct reason *why)
-{
-    if (!report->stats || format_table[report->format]->has_both)
-        return 0;
-    if (report->percent || report->empty != EMPTY_DEFAULT)
-        return option_wrong(why, "--percent, --nonzero, --all: facts have no bins; leave out "
-                                 "--stats and --quantiles, or use --format=json for both");
-    report->most_bins = 0;
-    return 0;
-}
-
 /* Names those that were given if they are more than one. */
 static int check_one_mode(const struct draft *draft, struct reason *why)
 {
@@ -165,6 +154,8 @@ int mode_settle(const struct draft *draft, struct reason *why)
         return option_wrong(why, "--bins, --min, --max, --edges, --log, --digits: require "
                                  "--numbers or --values=TYPE");
     const struct report_options *report = &draft->options->report;
+    if (format_table[report->format]->is_image && !draft_has(draft, MODE_PAIRS))
+        return option_wrong(why, "--format=pgm: requires --pairs");
     if (draft_has(draft, MODE_CHARACTERS) && report->empty == EMPTY_SHOWN)
         return option_wrong(why, "--all: cannot be combined with --characters");
     if (draft->invalid && !draft_has(draft, MODE_NUMBERS))
@@ -181,7 +172,7 @@ int mode_settle(const struct draft *draft, struct reason *why)
     if (rc == 0 && binned)
         rc = settle_binned(draft, why);
     if (rc == 0)
-        rc = facts_settle(&draft->options->report, why);
+        rc = report_settle(draft->options, why);
     histogram->field = field;
     if (rc != 0 || binned)
         return rc;

@@ -1,11 +1,11 @@
 /* How the table is written: --stats, --quantiles, --format, --plot, --percent, --nonzero, --all,
- * --each,
- * --header, --output, --interval. */
+ * --each, --header, --output, --interval. */
 #include "option.h"
 #include "parse.h"
 #include "src/report/format.h"
 
 #include <stdio.h>
+#include <unistd.h>
 
 #define QUANTILES_DEFAULT "0.5,0.9,0.99,0.999"
 
@@ -129,4 +129,30 @@ int option_interval(struct draft *draft, const char *value, struct reason *why)
     reason_of_option(why, "--interval", value, "must be a number of seconds from %g to %g",
                      INTERVAL_MIN, INTERVAL_MAX);
     return OPTIONS_WRONG;
+}
+
+static int image_settle(const struct options *options, struct reason *why)
+{
+    const struct report_options *report = &options->report;
+    if (report->stats || report->percent || report->header || report->empty != EMPTY_DEFAULT)
+        return option_wrong(why, "--format=pgm: cannot be combined with --stats, --quantiles, "
+                                 "--percent, --nonzero, --all and --header");
+    if (!options->output && isatty(STDOUT_FILENO))
+        return option_wrong(why, "--format=pgm: standard output is a terminal; use --output");
+    return 0;
+}
+
+int report_settle(struct options *options, struct reason *why)
+{
+    struct report_options *report = &options->report;
+    const struct format *format = format_table[report->format];
+    if (format->is_image)
+        return image_settle(options, why);
+    if (!report->stats || format->has_both)
+        return 0;
+    if (report->percent || report->empty != EMPTY_DEFAULT)
+        return option_wrong(why, "--percent, --nonzero, --all: facts have no bins; leave out "
+                                 "--stats and --quantiles, or use --format=json for both");
+    report->most_bins = 0;
+    return 0;
 }

@@ -56,6 +56,8 @@ static int diff_settle(const struct draft *draft, struct reason *why)
         options->pool.threads)
         return option_wrong(why, "--diff: cannot be combined with --stats, --quantiles, --percent, "
                                  "--incomplete and --threads");
+    if (format_table[options->report.format]->is_image)
+        return option_wrong(why, "--diff: cannot be combined with --format=pgm");
     options->action = ACTION_DIFF;
     options->report.most_bins = draft->bins;
     return 0;
@@ -78,7 +80,7 @@ int tables_settle(const struct draft *draft, struct reason *why)
         return option_wrong(why, "--incomplete: cannot be combined with --bins");
     options->action = ACTION_MERGE;
     options->report.most_bins = draft->bins;
-    return facts_settle(&options->report, why);
+    return report_settle(options, why);
 }
 
 int options_lay(const struct words *words, struct histogram *histogram, bool *is_coarse,

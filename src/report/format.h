@@ -54,6 +54,8 @@ struct format {
      * in which the rows of all FILEs follow each other. */
     bool is_apart;
     bool is_picture; /* for people: rows without a count are left out where most have none */
+    bool is_image; /* no text, and of pairs alone: it has no facts, shares or headings, and nothing
+                    * stands between one and the next */
     void (*measure)(struct table *table, const struct row *row); /* once for each row; or NULL */
     void (*measure_fact)(struct table *table, const struct fact *fact); /* or NULL */
     void (*begin)(struct table *table);

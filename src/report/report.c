@@ -249,6 +249,6 @@ void report_write_gap(struct writer *out, const struct report_options *options, 
     const struct format *format = format_table[options->format];
     if (options->in_place && format->is_picture)
         writer_text(out, TERMINAL_CLEAR);
-    else if (follows && !format->is_line)
+    else if (follows && !format->is_line && !format->is_image)
         writer_char(out, '\n');
 }

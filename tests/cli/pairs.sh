@@ -256,6 +256,41 @@ printf 'bin,count,chars\n0x6162,1,ab\n0x6263,1,bc\n' >expected
 run --pairs -F csv --header abc
 counts "CSV" expected
 
+# --- the picture ---
+
+# pictures STEP FILE...: writes what is expected with --each.
+pictures()
+{
+    step=$1
+    shift
+    for file; do
+        python3 "$srcdir/tests/helpers/pgm_of_pairs.py" "$step" $file <$file
+    done
+}
+
+if command -v python3 >found; then
+    for file in odd empty text large; do
+        python3 "$srcdir/tests/helpers/pgm_of_pairs.py" 1 <$file >expected
+        run --pairs -F pgm $file
+        counts "$file, PGM" expected
+    done
+    python3 "$srcdir/tests/helpers/pgm_of_pairs.py" 2 <large >expected
+    run --pairs=aligned --format=pgm -o picture large
+    mv picture out
+    counts "aligned, PGM" expected
+    pictures 1 text empty odd >expected
+    run --pairs -F pgm --each text empty odd
+    counts "--each, PGM: one image after the other" expected
+    python3 "$srcdir/tests/helpers/pgm_of_pairs.py" 1 <text >expected
+    "$GPUHISTO" $ENGINE --pairs -F json text >text.json
+    if can_share; then
+        "$GPUHISTO" --merge -F pgm text.json >out 2>err
+        same "--merge, PGM" expected out
+    fi
+else
+    skip_part "PGM: there is no python3"
+fi
+
 # Four pairs, each once; their first bytes are a twice, b and c.
 printf abaca >five
 run --pairs --stats five
@@ -281,6 +316,21 @@ run --pairs --bytes abc
 refuses "two modes" 2 --pairs --bytes
 run --pairs -B 3 abc
 refuses "bins" 2 --bins
+run -F pgm abc
+refuses "a picture of bytes" 2 --format=pgm --pairs
+run -F pgm --pairs --stats abc
+refuses "a picture of facts" 2 --format=pgm --stats
+run -F pgm --pairs --all abc
+refuses "a picture of some" 2 --format=pgm --all
+if can_share; then
+    "$GPUHISTO" $ENGINE -F json abc >bytes.json
+    "$GPUHISTO" --merge -F pgm bytes.json >out 2>err
+    echo $? >status
+    refuses "a picture of bytes that were counted before" 1 --format=pgm --pairs
+    "$GPUHISTO" --diff -F pgm bytes.json bytes.json >out 2>err
+    echo $? >status
+    refuses "a picture of a comparison" 2 --format=pgm --diff
+fi
 "$GPUHISTO" --device=gpu --pairs abc >out 2>err
 echo $? >status
 refuses "the GPU" 2 --device=gpu
