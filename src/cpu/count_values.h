@@ -528,6 +528,44 @@ TARGET static uint64_t count_newlines(const unsigned char *text, size_t len)
     return newlines;
 }
 
+/* Whether some of a batch are not numbers. Only a part is looked at, which finds them if they are
+ * as many as one in a hundred; looking at all would cost more than it saves where they are fewer.
+ */
+TARGET INLINE bool meets_invalid(const union batch *batch)
+{
+    uint32_t invalid = 0;
+    for (size_t i = 0; i < BATCH / 4; i++)
+        invalid |= batch->doubles[i] != batch->doubles[i];
+    return invalid;
+}
+
+/* Copies a batch, with one of its numbers, or 0, instead of what is none. */
+TARGET static void copy_numbers(const union batch *batch, union batch *numbers)
+{
+    double number = 0;
+    for (size_t i = 0; i < BATCH && number == 0; i++)
+        number = batch->doubles[i] == batch->doubles[i] ? batch->doubles[i] : 0;
+    for (size_t i = 0; i < BATCH; i++) {
+        const double value = batch->doubles[i];
+        numbers->doubles[i] = value == value ? value : number;
+    }
+}
+
+/* The rows of a batch of tokens. What makes rows quickly would leave what is not a number to be
+ * done by itself, so that has a number's row first. */
+TARGET static void rows_of_tokens(const struct count_plan *plan, const union batch *batch,
+                                  uint32_t *restrict rows)
+{
+    const uint32_t invalid = (uint32_t)ROW_INVALID(&plan->histogram->binning);
+    const bool is_mixed = meets_invalid(batch);
+    union batch numbers;
+    if (is_mixed)
+        copy_numbers(batch, &numbers);
+    rows_of_floats(plan, is_mixed ? &numbers : batch, rows, sizeof batch->doubles[0]);
+    for (size_t i = 0; is_mixed && i < BATCH; i++)
+        rows[i] = batch->doubles[i] == batch->doubles[i] ? rows[i] : invalid;
+}
+
 /* The rows of the next numbers of the text, BATCH at most. How many; *used is set to the bytes.
  * Adds them to moments, if there are any, or begins with them: batch_moments_end must follow while
  * `batch` is there, which becomes the numbers. */
@@ -542,7 +580,7 @@ TARGET static size_t find_rows_of_numbers(const struct count_plan *plan, const u
     if (moments->moments && numbers > 0)
         batch_moments_add(moments, batch->doubles, numbers);
     memset(batch->doubles + numbers, 0, (BATCH - numbers) * sizeof batch->doubles[0]);
-    rows_of_floats(plan, batch, rows, sizeof batch->doubles[0]);
+    rows_of_tokens(plan, batch, rows);
     return numbers;
 }
 

@@ -5,17 +5,19 @@
  * ordinary integer instructions work. What is in front of the dot is moved over it; then neighbours
  * are joined to numbers of two, four, eight and 16 digits, and divided by the power of ten that the
  * dot stands for. That rounds once: either there is no dot, or there are 15 digits at most, which a
- * double holds. Tokens that are longer than a lane or not plain numbers are then done one by one.
- */
+ * double holds. Tokens that are longer than a lane or not plain numbers are then done one by one;
+ * but not words, dates and the like, which are known by a byte that no number has. */
 #include "field_parser.h"
 #include "src/histogram/number_token.h"
 
 #if defined __x86_64__ && defined __GNUC__
 
 #include <immintrin.h>
+#include <math.h>
 
 #define AVX2 __attribute__((target("avx2,bmi,popcnt")))
 #define INLINE static inline __attribute__((always_inline))
+#define APART __attribute__((noinline)) /* the loop that calls it keeps its registers */
 
 #define WINDOW 64
 #define TOKENS 4
@@ -68,6 +70,27 @@ AVX2 INLINE uint32_t white_half(const unsigned char *at)
 AVX2 INLINE uint64_t white_space(const unsigned char *at)
 {
     return (uint64_t)white_half(at + WINDOW / 2) << 32 | white_half(at);
+}
+
+/* A byte can be in a number if the bits of its halves have one in common: 1 for + - and the dot, 2
+ * for digits, 4 and 8 for the letters of exponents and infinity. */
+AVX2 INLINE uint32_t alien_half(const unsigned char *at)
+{
+    const __m256i low = _mm256_broadcastsi128_si256(
+        _mm_setr_epi8(2, 2, 2, 2, 2 | 8, 2 | 4, 2 | 4, 2, 2, 2 | 4 | 8, 0, 1, 0, 1, 1 | 4, 0));
+    const __m256i high =
+        _mm256_broadcastsi128_si256(_mm_setr_epi8(0, 0, 1, 2, 4, 8, 4, 8, 0, 0, 0, 0, 0, 0, 0, 0));
+    __m256i bytes = _mm256_loadu_si256((const __m256i *)(const void *)at);
+    __m256i upper = _mm256_and_si256(_mm256_srli_epi16(bytes, 4), _mm256_set1_epi8(0x0f));
+    __m256i common =
+        _mm256_and_si256(_mm256_shuffle_epi8(low, bytes), _mm256_shuffle_epi8(high, upper));
+    return mask_of(_mm256_cmpeq_epi8(common, _mm256_setzero_si256()));
+}
+
+/* The bytes that are in no number; white space is among them. */
+AVX2 INLINE uint64_t alien_bytes(const unsigned char *at)
+{
+    return (uint64_t)alien_half(at + WINDOW / 2) << 32 | alien_half(at);
 }
 
 /* The last bytes of each lane. */
@@ -188,6 +211,47 @@ AVX2 INLINE struct token next_token(const unsigned char *window, uint64_t *begin
     return (struct token){window + end, end - begin};
 }
 
+/* Sets the values of tokens, given by where their values are, of which there is room for a group
+ * more. */
+AVX2 INLINE void numbers_among(struct token *tokens, uint8_t *indices, unsigned n,
+                               const unsigned char *limit, double *values)
+{
+    double four[TOKENS];
+    for (unsigned i = n; i % TOKENS; i++) /* fills up the last group */
+        tokens[i] = tokens[0], indices[i] = indices[0];
+    for (unsigned i = 0; i < n; i += TOKENS) {
+        uint64_t others = plain_numbers(tokens + i, four);
+        if (others)
+            other_numbers(tokens + i, others, limit, four);
+        for (unsigned k = 0; k < TOKENS; k++)
+            values[indices[i + k]] = four[k];
+    }
+}
+
+/* Tokens of a window, of which some have an alien byte: a value for each that ends there. Returns
+ * how many. */
+AVX2 APART static unsigned mixed_window(const unsigned char *window, uint64_t white, uint64_t alien,
+                                        const unsigned char *limit, double *values)
+{
+    const uint64_t after_white = white << 1 | 1;
+    uint64_t begins = ~white & after_white, ends = white & ~after_white;
+    /* A carry runs from where a token begins to its first alien byte, or white space. */
+    uint64_t stops = (begins + ~alien) & alien;
+    struct token tokens[WINDOW / 2 + TOKENS];
+    uint8_t indices[WINDOW / 2 + TOKENS];
+    unsigned found = 0, numbers = 0;
+    for (; ends; found++) {
+        const bool is_number = __builtin_ctzll(stops) == __builtin_ctzll(ends);
+        stops &= stops - 1;
+        values[found] = NAN;
+        indices[numbers] = (uint8_t)found;
+        tokens[numbers] = next_token(window, &begins, &ends);
+        numbers += is_number;
+    }
+    numbers_among(tokens, indices, numbers, limit, values);
+    return found;
+}
+
 AVX2 static size_t number_avx2_parse(const unsigned char *text, size_t len, double *values,
                                      size_t cap, size_t *used)
 {
@@ -211,6 +275,12 @@ AVX2 static size_t number_avx2_parse(const unsigned char *text, size_t len, doub
             continue;
         }
         const unsigned char *window = at;
+        const uint64_t alien = alien_bytes(at);
+        if (alien != white && ends) {
+            count += mixed_window(window, white, alien, limit, values + count);
+            at = window + WINDOW - 1 - __builtin_clzll(ends);
+            continue;
+        }
         for (unsigned left = (unsigned)__builtin_popcountll(ends); left >= TOKENS; left -= TOKENS) {
             struct token tokens[TOKENS];
             tokens[0] = next_token(window, &begins, &ends);

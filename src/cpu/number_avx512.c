@@ -7,8 +7,10 @@
  * once: either there is no dot, or there are 15 digits at most, which a double holds.
  *
  * Where there is an exponent, the token's lane ends at its e; what one product or quotient of exact
- * numbers gives is taken. All other tokens are then done one by one, those of up to 32 bytes, not
- * counting an exponent, with all their digits in one vector. */
+ * numbers gives is taken. Words, dates and the like are known by a byte that no number has, and
+ * what has nothing but digits, dots and minus signs, but is no plain number, is none at all. All
+ * other tokens are then done one by one, those of up to 32 bytes, not counting an exponent, with
+ * all their digits in one vector. */
 #include "field_parser.h"
 #include "src/histogram/number_nearest.h"
 #include "src/histogram/number_token.h"
@@ -16,6 +18,7 @@
 #if defined __x86_64__ && defined __GNUC__
 
 #include <immintrin.h>
+#include <math.h>
 
 #define AVX512                                                                                     \
     __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2,"             \
@@ -63,6 +66,50 @@ AVX512 INLINE uint64_t white_space(__m512i bytes)
     const __m512i spaces = _mm512_broadcast_i32x4(
         _mm_setr_epi8(' ', 0, 0, 0, 0, 0, 0, 0, 0, '\t', '\n', '\v', '\f', '\r', 0, 0));
     return _mm512_cmpeq_epi8_mask(bytes, _mm512_shuffle_epi8(spaces, bytes));
+}
+
+/* What kind of byte this is, a bit each: OTHER is in no plain number, but in another one, as a plus
+ * sign or a letter of an exponent or infinity; ALIEN is in no number. What is not ASCII has the bit
+ * of ALIEN by itself. */
+#define OTHER 1
+#define ALIEN 0x80
+
+AVX512 INLINE __m512i kinds_of(__m512i bytes)
+{
+#define A ALIEN
+#define O OTHER
+    static const uint8_t kinds[128] = {
+        A, A, A, A, A, A, A, A, A, 0, 0, 0, 0, 0, A, A, /* \t to \r */
+        A, A, A, A, A, A, A, A, A, A, A, A, A, A, A, A, /* */
+        0, A, A, A, A, A, A, A, A, A, A, O, A, 0, 0, A, /* space + - . */
+        0, 0, 0, 0, 0, 0, 0, 0, 0, 0, A, A, A, A, A, A, /* digits */
+        A, A, A, A, A, O, O, A, A, O, A, A, A, A, O, A, /* E F I N */
+        A, A, A, A, O, A, A, A, A, O, A, A, A, A, A, A, /* T Y */
+        A, A, A, A, A, O, O, A, A, O, A, A, A, A, O, A, /* e f i n */
+        A, A, A, A, O, A, A, A, A, O, A, A, A, A, A, A, /* t y */
+    };
+#undef A
+#undef O
+    return _mm512_permutex2var_epi8(_mm512_loadu_si512(kinds), bytes,
+                                    _mm512_loadu_si512(kinds + 64));
+}
+
+AVX512 INLINE uint64_t alien_bytes(__m512i bytes)
+{
+    return _mm512_movepi8_mask(_mm512_or_si512(bytes, kinds_of(bytes)));
+}
+
+AVX512 INLINE uint64_t other_bytes(__m512i bytes)
+{
+    return _mm512_test_epi8_mask(kinds_of(bytes), _mm512_set1_epi8(OTHER));
+}
+
+/* The tokens, a bit each in order, that have some of these bytes. A carry runs from where a token
+ * begins to its first such byte, or white space. */
+AVX512 INLINE unsigned tokens_with(uint64_t some, uint64_t begins, uint64_t white)
+{
+    const uint64_t others = ~(white | some), stops = (begins + others) & ~others;
+    return (unsigned)_pext_u64(some, stops);
 }
 
 AVX512 INLINE uint64_t letters_e(__m512i bytes)
@@ -322,12 +369,18 @@ AVX512 APART static void other_numbers(const struct tokens *tokens, unsigned whi
     }
 }
 
+/* Sets the values that are given by a bit to what is said of a token that is not a number. */
+AVX512 INLINE void not_numbers(unsigned which, double *values)
+{
+    _mm512_mask_storeu_pd(values, (__mmask8)which, _mm512_set1_pd(NAN));
+}
+
 AVX512 static size_t number_avx512_parse(const unsigned char *text, size_t len, double *values,
                                          size_t cap, size_t *used)
 {
     const unsigned char *at = text, *limit = text + len;
     size_t count = 0;
-    unsigned dull = 0; /* windows in a row without plain numbers */
+    unsigned dull = 0; /* windows in a row of which nothing was known without looking at tokens */
     while (limit - at >= WINDOW && cap - count >= TOKENS) {
         struct tokens tokens = {.bytes = _mm512_loadu_si512(at)};
         /* A token begins after white space or where the window begins, and ends before it. */
@@ -350,13 +403,22 @@ AVX512 static size_t number_avx512_parse(const unsigned char *text, size_t len, 
         unsigned found = (unsigned)__builtin_popcountll(ends), all = (1u << found) - 1;
         __m128i stop = _mm512_castsi512_si128(tokens.stops);
         __m128i lens = _mm_sub_epi8(stop, _mm512_castsi512_si128(tokens.begins));
-        unsigned others = _mm_cmpgt_epi8_mask(lens, _mm_set1_epi8(LANE)) & all;
+        unsigned wide = _mm_cmpgt_epi8_mask(lens, _mm_set1_epi8(LANE)) & all;
+        const uint64_t alien = alien_bytes(tokens.bytes);
+        unsigned wrong = alien ? tokens_with(alien, begins, white) & all : 0;
+        unsigned others = wide | wrong;
         if (others != all && dull % RETRY == 0) {
             unsigned with_e = _mm_cmpneq_epi8_mask(stop, _mm512_castsi512_si128(tokens.ends)) & all;
             others |= plain_numbers(&tokens, (__mmask8)with_e, values + count) & all;
+            unsigned odd = others & ~(wide | wrong);
+            if (odd)
+                wrong |= odd & ~tokens_with(other_bytes(tokens.bytes), begins, white);
         } else {
             others = all;
         }
+        if (wrong)
+            not_numbers(wrong, values + count);
+        others &= ~wrong;
         dull = others == all ? dull + 1 : 0;
         if (others)
             other_numbers(&tokens, others, at - text >= LONG, at, limit, values + count);

@@ -330,6 +330,45 @@ static void check_by_hand(void)
     check_made(TOKENS_MAX);
 }
 
+/* --- every byte at every place of a token: what no number has, among what is one --- */
+
+/* Appends a token with the byte instead of the one at `place`, or if `more` before it. */
+static void append_with(struct text *text, const char *token, size_t place, bool more,
+                        unsigned char byte)
+{
+    append(text, token, place);
+    append(text, &byte, 1);
+    append(text, token + place + !more, strlen(token) - place - !more);
+    append(text, " ", 1);
+}
+
+static void append_everywhere(struct text *text, unsigned char byte)
+{
+    static const char *const numbers[] = {
+        "7",    "-1.5",       "+20", "314.1592", "6e23",
+        "-inf", "1.2.3.4",    "-",   "Infinity", "00000000000001.25",
+        "+",    "2026-11-24", "."};
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
+        for (size_t place = 0; place <= strlen(numbers[i]); place++) {
+            append_with(text, numbers[i], place, true, byte);
+            if (place < strlen(numbers[i]))
+                append_with(text, numbers[i], place, false, byte);
+            append_format(text, "%s ", numbers[place % (sizeof numbers / sizeof numbers[0])]);
+        }
+}
+
+static void check_every_byte(void)
+{
+    for (unsigned byte = 0; byte < 256; byte++)
+        for (size_t before = 0; before < 8; before++) {
+            made.len = 0;
+            append(&made, "12345678", before);
+            append(&made, " ", 1);
+            append_everywhere(&made, (unsigned char)byte);
+            check_made(TOKENS_MAX);
+        }
+}
+
 /* --- random tokens --- */
 
 enum shape {
@@ -515,6 +554,8 @@ int main(void)
             printf("left out: %s: this processor lacks it\n", (*parser)->name);
     check_by_hand();
     printf("by hand: %lu tokens so far, %lu wrong\n", tokens, wrong);
+    check_every_byte();
+    printf("every byte: %lu tokens so far, %lu wrong\n", tokens, wrong);
     check_all_cuts(quick);
     printf("cuts: %lu tokens so far, %lu wrong\n", tokens, wrong);
     check_random(quick ? 1000000 : 10000000);
