@@ -12,14 +12,14 @@
 
 #define CHARACTERS_BATCH 1024     /* rows that are found before they are counted */
 #define CHARACTERS_ASCII SIZE_MAX /* instead of a number of bytes: all are ASCII */
-#define CHARACTERS_GATHERED 8192  /* bytes of ASCII that are counted at once */
+#define CHARACTERS_GATHERED 8192  /* bytes of ASCII that are counted at once, or a few more */
 #define ASCII_VALUES 128
 
 struct character_bytes {
     uint64_t counts[256];
     uint64_t counted; /* bytes in counts */
-    size_t len;       /* bytes that are gathered */
-    unsigned char gathered[CHARACTERS_GATHERED];
+    size_t len;       /* bytes that are gathered; before a step no more than CHARACTERS_GATHERED */
+    unsigned char gathered[CHARACTERS_GATHERED + 128]; /* a step of 64, written by vectors */
 };
 
 /* Whether 64 bytes are all ASCII. */

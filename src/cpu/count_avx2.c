@@ -1,6 +1,7 @@
 /* Letters with AVX2; bytes by the same tables as the portable counter, which AVX2 adds up. */
 #include "characters_ascii.h"
 #include "count.h"
+#include "src/base/byte_word.h"
 
 #if defined __x86_64__ && defined __GNUC__
 
@@ -81,85 +82,116 @@ TARGET INLINE uint64_t bytes_from_to(vector low, vector high, unsigned char lo, 
            (uint32_t)_mm256_movemask_epi8(is_a);
 }
 
-/* Which of eight words are at least this, all of them below 2^31. */
-TARGET INLINE vector words_from(vector words, int least)
+/* Which of eight words are less than others, all of them below 2^31. */
+TARGET INLINE vector words_below(vector words, vector others)
 {
-    return _mm256_cmpgt_epi32(words, _mm256_set1_epi32(least - 1));
+    return _mm256_cmpgt_epi32(others, words);
 }
 
-/* Eight bytes from data on as words. */
-TARGET INLINE vector words_at(const unsigned char *data)
+/* Eight bytes, a bit each, as masks of eight bits. */
+TARGET INLINE uint64_t byte_masks(uint64_t bits)
 {
-    return _mm256_cvtepu8_epi32(_mm_loadl_epi64((const __m128i *)(const void *)data));
+    return _pdep_u64(bits & 0xff, EACH_BYTE(1)) * 0xff;
 }
 
-TARGET INLINE vector low_bits(vector words, int mask)
+/* Where the bytes are, of eight, that have a bit: in the lowest bytes of a word. */
+TARGET INLINE __m128i places_of(uint64_t bits)
 {
-    return _mm256_and_si256(words, _mm256_set1_epi32(mask));
+    return _mm_cvtsi64_si128((long long)_pext_u64(0x0706050403020100u, byte_masks(bits)));
 }
 
-/* Finds the code points of the characters that begin at data[0..8), which `first` says, and adds
- * them to rows. Returns which ones are not what the number of their bytes allows. */
-TARGET INLINE unsigned find_8_characters(const unsigned char *data, unsigned first, uint32_t *rows)
+/* Adds the ASCII of 64 bytes to what is gathered. */
+TARGET INLINE void gather_ascii(const unsigned char *data, uint64_t ascii,
+                                struct character_bytes *bytes)
 {
-    const vector one = words_at(data), two = low_bits(words_at(data + 1), 0x3f);
-    const vector three = low_bits(words_at(data + 2), 0x3f);
-    const vector four = low_bits(words_at(data + 3), 0x3f);
-    const vector of_2 = words_from(one, 0xc0), of_3 = words_from(one, 0xe0);
-    const vector of_4 = words_from(one, 0xf0);
-    const vector low_2 = _mm256_or_si256(_mm256_slli_epi32(two, 6), three);
-    const vector by_2 = _mm256_or_si256(_mm256_slli_epi32(low_bits(one, 0x1f), 6), two);
-    const vector by_3 = _mm256_or_si256(_mm256_slli_epi32(low_bits(one, 0x0f), 12), low_2);
-    const vector by_4 = _mm256_or_si256(_mm256_slli_epi32(low_bits(one, 0x07), 18),
-                                        _mm256_or_si256(_mm256_slli_epi32(low_2, 6), four));
-    vector points = _mm256_blendv_epi8(one, by_2, of_2);
-    points = _mm256_blendv_epi8(points, by_3, of_3);
-    points = _mm256_blendv_epi8(points, by_4, of_4);
-    const vector high = low_bits(points, 0x1ff800);
-    vector wrong = _mm256_or_si256(_mm256_cmpeq_epi32(high, _mm256_setzero_si256()),
-                                   _mm256_cmpeq_epi32(high, _mm256_set1_epi32(0xd800)));
-    wrong = _mm256_and_si256(wrong, of_3);
-    const vector fits =
-        _mm256_andnot_si256(words_from(points, 0x110000), words_from(points, 0x10000));
-    wrong = _mm256_or_si256(wrong, _mm256_andnot_si256(fits, of_4));
-    const uint64_t lanes = _pdep_u64(first, 0x0101010101010101u) * 0xff;
-    const uint64_t chosen = _pext_u64(0x0706050403020100u, lanes);
-    const vector order = _mm256_cvtepu8_epi32(_mm_cvtsi64_si128((long long)chosen));
-    _mm256_storeu_si256((__m256i *)(void *)rows, _mm256_permutevar8x32_epi32(points, order));
-    return (unsigned)_mm256_movemask_ps(_mm256_castsi256_ps(wrong)) & first;
+    for (unsigned i = 0; i < 64; i += 8, ascii >>= 8) {
+        const uint64_t chosen = _pext_u64(byte_word(data + i), byte_masks(ascii));
+        memcpy(bytes->gathered + bytes->len, &chosen, sizeof chosen);
+        bytes->len += (unsigned)__builtin_popcount((unsigned)(ascii & 0xff));
+    }
 }
 
-TARGET INLINE size_t avx2_find_characters(const unsigned char *data, uint32_t *rows, size_t *n)
+/* Eight characters, four bytes each of which those after a character's own may be any: their code
+ * points. Sets *wrong to which ones are not what the number of their bytes allows. Six bits of each
+ * byte are put together, and those of other bytes shifted out; a first byte of three or four
+ * leaves some bits of its own in front. */
+TARGET INLINE vector points_of(vector four, unsigned *wrong)
+{
+    /* By the upper half of the first byte, without its highest bit. */
+    const vector shifts = _mm256_setr_epi32(0, 0, 0, 0, 12, 12, 6, 0);
+    const vector masks = _mm256_setr_epi32(0, 0, 0, 0, 0x7ff, 0x7ff, 0xffff, 0x1fffff);
+    const vector leasts = _mm256_setr_epi32(0, 0, 0, 0, 0x80, 0x80, 0x800, 0x10000);
+    const vector kind = _mm256_srli_epi32(four, 4);
+    const vector sixes = _mm256_and_si256(four, _mm256_set1_epi8(0x3f));
+    const vector twelves = _mm256_maddubs_epi16(sixes, _mm256_set1_epi16(1 << 8 | 64));
+    const vector all = _mm256_madd_epi16(twelves, _mm256_set1_epi32(1 << 16 | 4096));
+    const vector shifted = _mm256_srlv_epi32(all, _mm256_permutevar8x32_epi32(shifts, kind));
+    const vector points = _mm256_and_si256(shifted, _mm256_permutevar8x32_epi32(masks, kind));
+    const vector surrogates = _mm256_cmpeq_epi32(
+        _mm256_and_si256(points, _mm256_set1_epi32(0x1ff800)), _mm256_set1_epi32(0xd800));
+    const vector outside =
+        _mm256_or_si256(words_below(points, _mm256_permutevar8x32_epi32(leasts, kind)),
+                        words_below(_mm256_set1_epi32(0x10ffff), points));
+    *wrong =
+        (unsigned)_mm256_movemask_ps(_mm256_castsi256_ps(_mm256_or_si256(surrogates, outside)));
+    return points;
+}
+
+/* Finds the characters that begin in data[0..16), of more than one byte, at the bits of `first`.
+ * Returns how many; or -1 if some are wrong. */
+TARGET INLINE int find_in_16_bytes(const unsigned char *data, uint64_t first, uint32_t *rows)
+{
+    const vector spread =
+        _mm256_broadcastsi128_si256(_mm_setr_epi8(0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3));
+    const vector steps = _mm256_set1_epi32(0x03020100);
+    const unsigned in_low = (unsigned)__builtin_popcount((unsigned)(first & 0xff));
+    const unsigned in_high = (unsigned)__builtin_popcount((unsigned)(first >> 8 & 0xff));
+    const vector places = _mm256_set_m128i(places_of(first >> 8), places_of(first));
+    const vector bytes =
+        _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(const void *)(data + 8)),
+                         _mm_loadu_si128((const __m128i *)(const void *)data));
+    const vector which = _mm256_add_epi8(_mm256_shuffle_epi8(places, spread), steps);
+    unsigned wrong;
+    const vector points = points_of(_mm256_shuffle_epi8(bytes, which), &wrong);
+    _mm_storeu_si128((__m128i *)(void *)rows, _mm256_castsi256_si128(points));
+    _mm_storeu_si128((__m128i *)(void *)(rows + in_low), _mm256_extracti128_si256(points, 1));
+    const unsigned there = ((1u << in_low) - 1) | ((1u << in_high) - 1) << 4;
+    return wrong & there ? -1 : (int)(in_low + in_high);
+}
+
+TARGET INLINE size_t avx2_find_characters(const unsigned char *data, uint32_t *rows, size_t *n,
+                                          struct character_bytes *bytes)
 {
     const __m256i *at = (const __m256i *)(const void *)data;
     const vector low = _mm256_loadu_si256(at), high = _mm256_loadu_si256(at + 1);
-    if (_mm256_movemask_epi8(_mm256_or_si256(low, high)) == 0)
+    const uint64_t beyond =
+        (uint64_t)(uint32_t)_mm256_movemask_epi8(high) << 32 | (uint32_t)_mm256_movemask_epi8(low);
+    if (beyond == 0)
         return CHARACTERS_ASCII;
     const uint64_t next = bytes_from_to(low, high, 0x80, 0xbf);
     const uint64_t of_2 = bytes_from_to(low, high, 0xc2, 0xdf);
     const uint64_t of_3 = bytes_from_to(low, high, 0xe0, 0xef);
     const uint64_t of_4 = bytes_from_to(low, high, 0xf0, 0xf4);
-    const uint64_t ascii = bytes_from_to(low, high, 0, 0x7f);
     const uint64_t expected = (of_2 | of_3 | of_4) << 1 | (of_3 | of_4) << 2 | of_4 << 3;
     const uint64_t cut = (of_2 & 1ull << 63) | (of_3 & 3ull << 62) | (of_4 & 7ull << 61);
-    if (expected != next || (ascii | next | of_2 | of_3 | of_4) != UINT64_MAX)
+    if (expected != next || (next | of_2 | of_3 | of_4) != beyond)
         return 0;
     const unsigned used = cut ? (unsigned)__builtin_ctzll(cut) : 64;
-    const uint64_t first = ~next & (used < 64 ? (1ull << used) - 1 : UINT64_MAX);
+    const uint64_t inside = used < 64 ? (1ull << used) - 1 : UINT64_MAX;
+    const uint64_t first = (of_2 | of_3 | of_4) & inside;
     /* Bytes after these are none of a character that is whole. */
     _Alignas(32) unsigned char room[96];
     _mm256_store_si256((__m256i *)(void *)room, low);
     _mm256_store_si256((__m256i *)(void *)(room + 32), high);
     _mm256_store_si256((__m256i *)(void *)(room + 64), _mm256_setzero_si256());
     size_t found = *n;
-    unsigned wrong = 0;
-    for (unsigned i = 0; i < 64; i += 8) {
-        const unsigned here = (unsigned)(first >> i & 0xff);
-        wrong |= find_8_characters(room + i, here, rows + found);
-        found += (unsigned)__builtin_popcount(here);
+    for (unsigned i = 0; i < 64; i += 16) {
+        const int more = find_in_16_bytes(room + i, first >> i, rows + found);
+        if (more < 0)
+            return 0;
+        found += (unsigned)more;
     }
-    if (wrong)
-        return 0;
+    gather_ascii(room, ~beyond & inside, bytes);
     *n = found;
     return used;
 }

@@ -46,9 +46,10 @@ static void portable_prepare_letters(struct count_plan *plan)
 #include "count_values.h"
 
 /* The characters are found one by one. */
-static inline size_t portable_find_characters(const unsigned char *data, uint32_t *rows, size_t *n)
+static inline size_t portable_find_characters(const unsigned char *data, uint32_t *rows, size_t *n,
+                                              struct character_bytes *bytes)
 {
-    (void)rows, (void)n;
+    (void)rows, (void)n, (void)bytes;
     return characters_are_ascii(data) ? CHARACTERS_ASCII : 0;
 }
 

@@ -10,7 +10,8 @@
 
 #define CHARACTER_INVALID ((size_t)0x110000) /* the row after those of all code points */
 #define CHARACTER_ROWS (CHARACTER_INVALID + 1)
-#define CHARACTER_SIZE_MAX 4 /* bytes */
+#define CHARACTER_SIZE_MAX 4     /* bytes */
+#define CHARACTER_GROUPS_MAX 512 /* with that of CHARACTER_INVALID */
 
 /* Groups of characters: of the general category, or of a block (unicode_groups.c). Those of 2^shift
  * code points, a unit, are the same, and pages of 2^bits units that are alike are there once. */

@@ -1,6 +1,8 @@
 /* Made by make_unicode_groups from the Unicode Character Database, version 14.0.0. */
 #include "characters.h"
 
+#include <assert.h>
+
 /* clang-format off */
 
 static const char *const categories_names[] = {
@@ -1620,6 +1622,8 @@ static const uint16_t categories_units[] = {
     3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 2, 2,
 };
 
+static_assert(30 < CHARACTER_GROUPS_MAX, "a row of each group");
+
 const struct character_groups character_categories = {
     .count = 30,
     .names = categories_names,
@@ -2577,6 +2581,8 @@ static const uint16_t blocks_units[] = {
     319, 319, 319, 319, 319, 319, 319, 319, 319, 319, 319, 319, 319, 319, 319, 319, 319, 319, 319,
     319, 319, 319, 319,
 };
+
+static_assert(321 < CHARACTER_GROUPS_MAX, "a row of each group");
 
 const struct character_groups character_blocks = {
     .count = 321,
