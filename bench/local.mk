@@ -1,5 +1,6 @@
 # --- the benchmarks: `make bench` builds them, `make bench-stream` measures the whole program,
-# `make bench-fields` fields of a log and of CSV, beside awk, DuckDB and polars ---
+# `make bench-fields` fields of a log and of CSV, beside awk, DuckDB and polars, `make bench-characters`
+# characters and pairs, beside Python, perl and pipelines ---
 
 EXTRA_PROGRAMS = bench/cpu bench/hash bench/numbers bench/pairs bench/produce bench/read_only bench/zstd_only
 bench_cpu_LDADD = libgpuhisto.a libhistogram.a bench/libdata.a -ldl
@@ -39,10 +40,12 @@ bench/zstd_nvcomp: bench/zstd_nvcomp.cu bench/device.cuh bench/read_file.cuh
 	  -I$(NVCOMP)/include -o $@ $(srcdir)/$@.cu -Xlinker $(NVCOMP)/lib64/libnvcomp.so.6 \
 	  -Xlinker -rpath,$(NVCOMP)/lib64 $(LIBS)
 
-.PHONY: bench bench-fields bench-stream
+.PHONY: bench bench-characters bench-fields bench-stream
 bench: $(EXTRA_PROGRAMS) $(cuda_benchmarks)
 bench-stream: bench gpuhisto$(EXEEXT) tests/helpers/make_zstd$(EXEEXT) tests/helpers/make_data$(EXEEXT)
 	@GPUHISTO=./gpuhisto$(EXEEXT) HELPERS=bench $(srcdir)/bench/stream $(STREAMFLAGS)
+bench-characters: bench/pairs gpuhisto$(EXEEXT)
+	@GPUHISTO=./gpuhisto$(EXEEXT) HELPERS=bench $(srcdir)/bench/characters $(CHARACTERSFLAGS)
 bench-fields: bench/pairs gpuhisto$(EXEEXT)
 	@GPUHISTO=./gpuhisto$(EXEEXT) HELPERS=bench $(srcdir)/bench/fields $(FIELDSFLAGS)
 CLEANFILES += $(EXTRA_PROGRAMS) $(EXTRA_LIBRARIES) $(cuda_benchmarks) bench/zstd_nvcomp
