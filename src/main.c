@@ -173,6 +173,47 @@ static int watch_begin(struct watch *watch, struct source *source)
     return tally_open(&watch->so_far, &options.histogram);
 }
 
+/* Forgets tokens that are not numbers, if they are to be left out. */
+static void skip_invalid(struct tally *tally)
+{
+    const struct histogram *histogram = &options.histogram;
+    if (options.pool.invalid == INVALID_SKIP)
+        for (; histogram; histogram = histogram->also, tally = tally->also)
+            tally_skip_invalid(tally, histogram);
+}
+
+/* Says how many tokens are not numbers for the histograms of --also, of which no lines are known.
+ * 0, or -1 if that ends the run. */
+static int check_also(const struct tally *tally)
+{
+    const bool is_error = options.pool.invalid == INVALID_ERROR;
+    unsigned number = 2;
+    int rc = 0;
+    tally = tally->also;
+    for (const struct options *at = options.also; at;
+         at = at->also, tally = tally->also, number++) {
+        const struct histogram *histogram = &at->histogram;
+        if (!histogram->mode->is_text || options.pool.invalid == INVALID_SKIP)
+            continue;
+        const uint64_t invalid = tally->counts[ROW_INVALID(&histogram->binning)];
+        if (invalid > 0 && (is_error || options.verbosity >= NORMAL))
+            diag("histogram %u: %" PRIu64 " %s", number, invalid,
+                 invalid == 1 ? "sample is not a number" : "samples are not numbers");
+        rc = invalid > 0 && is_error ? -1 : rc;
+    }
+    return rc;
+}
+
+/* Writes the table of each histogram. */
+static void write_tables(struct writer *out, bool follows, const struct tally *tally)
+{
+    for (const struct options *at = &options; at; at = at->also, tally = tally->also) {
+        report_write_gap(out, &at->report, follows);
+        report_write(out, &at->report, &at->histogram, tally);
+        follows = true;
+    }
+}
+
 /* Prints what was counted so far; if that fails, the run ends. */
 static void print_so_far(struct watch *watch, const struct pool_view *view)
 {
@@ -180,14 +221,11 @@ static void print_so_far(struct watch *watch, const struct pool_view *view)
     tally_clear(&watch->so_far);
     if (pool_so_far(view, &watch->so_far) != 0)
         return;
-    if (options.pool.invalid == INVALID_SKIP)
-        tally_skip_invalid(&watch->so_far, &options.histogram);
+    skip_invalid(&watch->so_far);
     if (run_coarsen(&options, &watch->so_far, &constant, &why) != 0)
         return; /* more values may lie further apart; the last table tells */
     progress_end(&watch->progress);
-    struct writer *out = output_open(&output, &why);
-    report_write_gap(out, &options.report, watch->has_printed);
-    report_write(out, &options.report, &options.histogram, &watch->so_far);
+    write_tables(output_open(&output, &why), watch->has_printed, &watch->so_far);
     watch->has_printed = true;
     if (output_flush(&output, &why) == 0)
         return;
@@ -211,9 +249,8 @@ static void watch_look(void *arg, const struct pool_view *view)
 static int print_report(const struct watch *watch, struct tally *tally)
 {
     struct reason why;
-    bool skip_invalid = options.pool.invalid == INVALID_SKIP;
-    if (skip_invalid && !options.each)
-        tally_skip_invalid(tally, &options.histogram);
+    if (!options.each)
+        skip_invalid(tally);
     if (run_coarsen(&options, tally, &constant, &why) != 0)
         return run_failed(&why);
     struct writer *out = output_open(&output, &why);
@@ -221,12 +258,12 @@ static int print_report(const struct watch *watch, struct tally *tally)
         return run_failed(&why);
     if (options.each) {
         struct report_files files = {options.pool.files,
-                                     options.operand_count ? options.operands : NULL, skip_invalid};
+                                     options.operand_count ? options.operands : NULL,
+                                     options.pool.invalid == INVALID_SKIP};
         report_write_each(out, &options.report, &options.histogram, &files, tally);
         return run_end_output(&output, options.verbosity);
     }
-    report_write_gap(out, &options.report, watch->has_printed);
-    report_write(out, &options.report, &options.histogram, tally);
+    write_tables(out, watch->has_printed, tally);
     return run_end_output(&output, options.verbosity);
 }
 
@@ -306,7 +343,7 @@ static int count(void)
         diag("out of memory");
         return STATUS_FAILED;
     }
-    int status = print_report(&watch, &tally);
+    int status = check_also(&tally) == 0 ? print_report(&watch, &tally) : STATUS_FAILED;
     tally_close(&tally);
     if (options.interval > 0)
         tally_close(&watch.so_far);

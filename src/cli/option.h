@@ -25,6 +25,7 @@ struct draft {
     unsigned char separator;             /* if has_separator */
     bool has_separator, csv, header_line, quantiles;
     bool merge, diff;
+    bool ends;            /* --also: what follows is another histogram's */
     const char *counting; /* the name of the first option that only counting needs; or NULL */
 };
 
@@ -98,6 +99,13 @@ int tables_settle(const struct draft *draft, struct reason *why);
 /* options_output.c: what is said about rows has no meaning where only facts are printed, nor in an
  * image. 0, or OPTIONS_WRONG with a reason. */
 int report_settle(struct options *options, struct reason *why);
+
+/* options_also.c: makes options after `before`, which settles the draft of another histogram; all
+ * else is as in `common`. also_settle: whether all that are there go together. 0; OPTIONS_WRONG or
+ * OPTIONS_FAILED with a reason. */
+int also_add(struct draft *draft, struct options *common, struct options *before,
+             struct reason *why);
+int also_settle(struct options *options, struct reason *why);
 
 /* options_words.c: lists the words that make the same samples and bins (options->words). 0, or
  * OPTIONS_FAILED with a reason. */

@@ -12,6 +12,8 @@
 #define OPTIONS_MAX 64 /* rows of the table that getopt's lists have room for */
 #define LONG_CODE 256  /* what getopt gives for row i is LONG_CODE + i, or the letter */
 
+#define HISTOGRAMS_MAX 16 /* of one input */
+
 #define TRY_HELP "try 'gpuhisto --help'"
 
 int option_wrong(struct reason *why, const char *text)
@@ -143,36 +145,86 @@ static void note_misplaced(const struct draft *draft, const struct option_row *r
 
 /* --- all of it --- */
 
-/* What only the whole command line can tell. */
-static int settle(struct draft *draft, struct reason *why)
+/* The histograms after the first, which is settled; `common` is what all have. */
+static int settle_also(struct draft *drafts, unsigned count, struct options *options,
+                       struct options *common, struct reason *why)
 {
+    struct options *before = options;
+    int rc = 0;
+    for (unsigned i = 1; i < count && rc == 0; i++) {
+        rc = also_add(&drafts[i], common, before, why);
+        before = rc == 0 ? before->also : before;
+    }
+    return rc == 0 ? also_settle(options, why) : rc;
+}
+
+/* Has all histograms know what was said of the input, and the first what was said of tables. */
+static void share_drafts(struct draft *drafts, unsigned count)
+{
+    bool skip = false;
+    for (unsigned i = 0; i < count; i++) {
+        skip |= drafts[i].skip;
+        drafts[0].merge |= drafts[i].merge;
+        drafts[0].diff |= drafts[i].diff;
+        if (!drafts[0].counting)
+            drafts[0].counting = drafts[i].counting;
+    }
+    for (unsigned i = 0; i < count; i++)
+        drafts[i].skip = skip;
+}
+
+/* What only the whole command line can tell. */
+static int settle(struct draft *drafts, unsigned count, struct reason *why)
+{
+    struct draft *draft = drafts;
+    struct options *options = draft->options, common = *options;
+    share_drafts(drafts, count);
     if (draft->merge || draft->diff)
         return tables_settle(draft, why);
-    if (draft->options->incomplete)
+    if (options->incomplete)
         return option_wrong(why, "--incomplete: requires --merge");
     int rc = mode_settle(draft, why);
+    if (rc == 0)
+        rc = settle_also(drafts, count, options, &common, why);
     if (rc == 0) {
         content_settle(draft);
-        rc = engine_settle(draft->options, why);
+        rc = engine_settle(options, why);
     }
     if (rc == 0)
         rc = words_settle(draft, why);
     if (rc == 0)
         rc = part_settle(draft, why);
     if (rc != 0)
-        options_free(draft->options);
+        options_free(options);
     return rc;
 }
 
 void options_free(struct options *options)
 {
+    if (options->also)
+        options_free(options->also);
+    free(options->also);
+    options->also = NULL;
     binning_free(&options->histogram.binning);
     words_free(&options->words);
 }
 
+/* The draft of another histogram, after the one that has ended. NULL: there are too many. */
+static struct draft *next_draft(struct draft *drafts, unsigned *count, struct reason *why)
+{
+    const struct draft *last = &drafts[*count - 1];
+    if (*count == HISTOGRAMS_MAX) {
+        reason_set(why, "--also: at most %d histograms can be counted at once", HISTOGRAMS_MAX);
+        return NULL;
+    }
+    drafts[*count] = (struct draft){.options = last->options};
+    return &drafts[(*count)++];
+}
+
 int options_parse(int argc, char **argv, struct options *options, struct reason *why)
 {
-    struct draft draft = {.options = options};
+    struct draft drafts[HISTOGRAMS_MAX] = {{.options = options}}, *draft = drafts;
+    unsigned count = 1;
     struct getopt_lists lists;
     *options = (struct options){
         .input = {.decompress = DECOMPRESS_AUTO, .decoding.memlimit = MEMLIMIT_DEFAULT},
@@ -193,17 +245,19 @@ int options_parse(int argc, char **argv, struct options *options, struct reason 
             break;
         const char *word = argv[optind > at ? optind - 1 : at];
         const struct option_row *row = code == ':' || code == '?' ? NULL : find_row(code);
-        int rc = row ? row->handle(&draft, optarg, why) : refuse(code, word, why);
+        int rc = row ? row->handle(draft, optarg, why) : refuse(code, word, why);
         if (rc != 0)
             return rc;
-        if (!draft.counting && !option_is_of_tables(row))
-            draft.counting = row->name;
+        if (!draft->counting && !option_is_of_tables(row))
+            draft->counting = row->name;
         if (row->takes == VALUE_OPTIONAL && !optarg)
-            note_misplaced(&draft, row, argv[optind]);
+            note_misplaced(draft, row, argv[optind]);
+        if (draft->ends && !(draft = next_draft(drafts, &count, why)))
+            return OPTIONS_WRONG;
         if (options->action == ACTION_HELP || options->action == ACTION_VERSION)
             return 0; /* whatever follows, as with other programs */
     }
     options->operands = argv + optind;
     options->operand_count = (size_t)(argc - optind);
-    return options->action == ACTION_COUNT ? settle(&draft, why) : 0;
+    return options->action == ACTION_COUNT ? settle(drafts, count, why) : 0;
 }

@@ -55,6 +55,8 @@ struct options {
     char *const *operands; /* FILEs: the end of argv */
     size_t operand_count;
     struct misplaced misplaced;
+    struct options *also; /* those of another histogram of the same input, of which mode, bins and
+                           * words are its own and all else is as here; owned; or NULL */
 };
 
 /* Errors of options_parse. */
@@ -72,7 +74,7 @@ int options_parse(int argc, char **argv, struct options *options, struct reason 
 int options_lay(const struct words *words, struct histogram *histogram, bool *is_coarse,
                 struct reason *why);
 
-/* Frees the bins and the words. */
+/* Frees the bins and the words, and what --also has. */
 void options_free(struct options *options);
 
 /* Writes the text of --help. Errors stay with the writer. */

@@ -120,6 +120,9 @@ static int settle_strategy(struct options *options, struct reason *why)
     if (options->pool.device == DEVICE_GPU && options->histogram.has_moments)
         return option_wrong(why, "--device=gpu: does not sum numbers for --stats and --quantiles; "
                                  "leave it out");
+    if (options->pool.device == DEVICE_GPU && options->also)
+        return option_wrong(why, "--device=gpu: does not count several histograms in one pass; "
+                                 "leave it out");
     if (options->pool.device == DEVICE_GPU && !strategy_best(&options->histogram)) {
         if (histogram_channels(&options->histogram) > 1)
             return option_wrong(why, "--device=gpu: does not count channels; leave it out");
@@ -198,10 +201,10 @@ static void settle_text(struct options *options)
 
 int engine_settle(struct options *options, struct reason *why)
 {
-    size_t size = histogram_sample_size(&options->histogram), *chunk = &options->pool.chunk_size;
-    options->input.record_size = records_size(&options->histogram);
-    options->input.field = size ? NULL : &options->histogram.field;
-    if (size)
+    size_t size = records_size(&options->histogram), *chunk = &options->pool.chunk_size;
+    options->input.record_size = size;
+    options->input.field = records_are_text(size) ? &options->histogram.field : NULL;
+    if (!records_are_text(size))
         *chunk = (*chunk + size - 1) / size * size; /* whole samples */
     int rc = settle_strategy(options, why);
     if (rc == 0)

@@ -119,5 +119,6 @@ void content_settle(const struct draft *draft)
     bool is_raw = draft->skip || input->decompress == DECOMPRESS_NONE;
     input->content.npy_type = draft->type && !is_raw ? draft->type->name : NULL;
     input->content.channels = histogram_channels(&draft->options->histogram);
-    input->content.has_pairs = draft_has(draft, MODE_PAIRS);
+    for (const struct histogram *at = &draft->options->histogram; at; at = at->also)
+        input->content.has_pairs |= at->mode->has_pairs;
 }

@@ -184,6 +184,10 @@ void count_chunk(const struct count_plan *plan, const struct chunk *chunk, struc
     const enum mode_id mode = plan->histogram->mode->id;
     const unsigned char *data = chunk->data + chunk->begin;
     size_t len = chunk->len - chunk->begin;
+    if (plan->has_own) {
+        data += chunk->repeated;
+        len = chunk->origin.bytes;
+    }
     tally->bytes += chunk->origin.bytes;
     if (chunk->origin.has_header) {
         size_t header = count_header(plan, data, len, tally);

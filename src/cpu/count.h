@@ -26,6 +26,8 @@ struct count_plan {
     const struct number_parser *parser; /* of numbers: the counter's, or one that runs here */
     struct field field;                 /* of numbers */
     const struct histogram *histogram;
+    bool
+        has_own; /* chunks overlap, but not its samples: those of a chunk's own bytes are counted */
 };
 
 /* A way of counting. These functions add the bins of data[0..len) to counts, one for each bin

@@ -47,12 +47,14 @@ struct cpu_engine {
     struct table *tables;
     struct moments *moments; /* of all tables; NULL: none are wanted */
     size_t table_count;
+    struct cpu_engine *also; /* counts the same chunks by the next histogram, and has none of its
+                              * own, but what is known of each of them; or NULL */
     struct cpu_chunk chunks[];
 };
 
-static struct chunk *cpu_acquire(struct engine *engine, bool wait)
+/* A chunk that is free; NULL: none is, and !wait. */
+static struct cpu_chunk *take_chunk(struct cpu_engine *cpu, bool wait)
 {
-    struct cpu_engine *cpu = (struct cpu_engine *)engine;
     pthread_mutex_lock(&cpu->lock);
     while (!cpu->free && wait)
         pthread_cond_wait(&cpu->freed, &cpu->lock);
@@ -60,6 +62,12 @@ static struct chunk *cpu_acquire(struct engine *engine, bool wait)
     if (taken)
         cpu->free = taken->next_free;
     pthread_mutex_unlock(&cpu->lock);
+    return taken;
+}
+
+static struct chunk *cpu_acquire(struct engine *engine, bool wait)
+{
+    struct cpu_chunk *taken = take_chunk((struct cpu_engine *)engine, wait);
     if (!taken)
         return NULL;
     taken->chunk.len = taken->chunk.begin = 0;
@@ -112,7 +120,8 @@ static struct table *find_idle_table(struct cpu_engine *cpu, struct table *last)
 }
 
 /* Counts a chunk into pages. The lock is held, but not meanwhile. */
-static void count_into_pages(struct cpu_engine *cpu, struct cpu_chunk *own)
+static void count_into_pages(struct cpu_engine *cpu, struct cpu_chunk *own,
+                             const struct chunk *chunk)
 {
     struct table *table = NULL;
     while (cpu->peeking || !(table = find_idle_table(cpu, own->table)))
@@ -120,16 +129,15 @@ static void count_into_pages(struct cpu_engine *cpu, struct cpu_chunk *own)
     own->table = table;
     table->busy = true;
     pthread_mutex_unlock(&cpu->lock);
-    count_into_table(cpu, &own->chunk, table);
+    count_into_table(cpu, chunk, table);
     pthread_mutex_lock(&cpu->lock);
     table->busy = false;
     pthread_cond_broadcast(&cpu->settled);
 }
 
-static int cpu_submit(struct engine *engine, struct chunk *chunk)
+/* Counts a chunk, its own or that of another engine, and frees its own. */
+static void count_and_free(struct cpu_engine *cpu, struct cpu_chunk *own, const struct chunk *chunk)
 {
-    struct cpu_engine *cpu = (struct cpu_engine *)engine;
-    struct cpu_chunk *own = (struct cpu_chunk *)chunk;
     if (!cpu->paged) {
         pthread_mutex_lock(&own->table->lock);
         count_into_table(cpu, chunk, own->table);
@@ -137,11 +145,19 @@ static int cpu_submit(struct engine *engine, struct chunk *chunk)
     }
     pthread_mutex_lock(&cpu->lock);
     if (cpu->paged)
-        count_into_pages(cpu, own);
+        count_into_pages(cpu, own, chunk);
     own->next_free = cpu->free;
     cpu->free = own;
     pthread_cond_signal(&cpu->freed);
     pthread_mutex_unlock(&cpu->lock);
+}
+
+static int cpu_submit(struct engine *engine, struct chunk *chunk)
+{
+    struct cpu_engine *cpu = (struct cpu_engine *)engine;
+    for (struct cpu_engine *also = cpu->also; also; also = also->also)
+        count_and_free(also, take_chunk(also, true), chunk);
+    count_and_free(cpu, (struct cpu_chunk *)chunk, chunk);
     return 0;
 }
 
@@ -165,12 +181,14 @@ static void add_table(const struct table *table, struct tally *tally)
 static int cpu_finish(struct engine *engine, struct tally *tally)
 {
     struct cpu_engine *cpu = (struct cpu_engine *)engine;
-    for (size_t i = 0; i < cpu->table_count; i++) {
-        empty_table(cpu, &cpu->tables[i]);
-        add_table(&cpu->tables[i], tally);
+    for (; cpu; cpu = cpu->also, tally = tally->also) {
+        for (size_t i = 0; i < cpu->table_count; i++) {
+            empty_table(cpu, &cpu->tables[i]);
+            add_table(&cpu->tables[i], tally);
+        }
+        if (cpu->paged)
+            paged_add(cpu->paged, tally->counts);
     }
-    if (cpu->paged)
-        paged_add(cpu->paged, tally->counts);
     return 0;
 }
 
@@ -192,18 +210,23 @@ static void peek_at_pages(struct cpu_engine *cpu, struct tally *tally)
 }
 
 /* A worker that wants to count into a table waits for no longer than it takes to add that one. */
-static int cpu_peek(struct engine *engine, struct tally *tally)
+static void peek_at_tables(struct cpu_engine *cpu, struct tally *tally)
 {
-    struct cpu_engine *cpu = (struct cpu_engine *)engine;
-    if (cpu->paged) {
-        peek_at_pages(cpu, tally);
-        return 0;
-    }
     for (size_t i = 0; i < cpu->table_count; i++) {
         pthread_mutex_lock(&cpu->tables[i].lock);
         add_table(&cpu->tables[i], tally);
         pthread_mutex_unlock(&cpu->tables[i].lock);
     }
+}
+
+static int cpu_peek(struct engine *engine, struct tally *tally)
+{
+    struct cpu_engine *cpu = (struct cpu_engine *)engine;
+    for (; cpu; cpu = cpu->also, tally = tally->also)
+        if (cpu->paged)
+            peek_at_pages(cpu, tally);
+        else
+            peek_at_tables(cpu, tally);
     return 0;
 }
 
@@ -226,6 +249,8 @@ static void free_memory(struct cpu_engine *cpu)
 static void cpu_close(struct engine *engine)
 {
     struct cpu_engine *cpu = (struct cpu_engine *)engine;
+    if (cpu->also)
+        cpu_close(&cpu->also->engine);
     pthread_cond_destroy(&cpu->freed);
     pthread_cond_destroy(&cpu->settled);
     pthread_mutex_destroy(&cpu->lock);
@@ -294,24 +319,54 @@ static int open_tables(struct cpu_engine *cpu, unsigned chunks, unsigned threads
     return paged ? open_pages(cpu, bins) : open_counts(cpu, step);
 }
 
-/* Makes the chunks, whose data are `cap` bytes each and `room` more, and the tables. 0, or -1 with
- * what was made so far. */
-static int open_memory(struct cpu_engine *cpu, size_t cap, size_t room, unsigned chunks,
-                       unsigned threads, const struct histogram *histogram)
+/* Makes the data of the chunks, `cap` bytes each and `room` more. 0, or -1. */
+static int open_data(struct cpu_engine *cpu, size_t cap, size_t room, unsigned chunks)
 {
     size_t step = whole_lines(cap + room);
     cpu->memory = aligned_alloc(LINE, step * chunks);
-    if (!cpu->memory || open_tables(cpu, chunks, threads, histogram) != 0)
+    for (unsigned i = 0; cpu->memory && i < chunks; i++) {
+        cpu->chunks[i].chunk.data = cpu->memory + i * step;
+        cpu->chunks[i].chunk.cap = cap;
+    }
+    return cpu->memory ? 0 : -1;
+}
+
+/* Makes the chunks, without their data, and the tables. 0, or -1 with what was made so far. */
+static int open_chunks(struct cpu_engine *cpu, unsigned chunks, unsigned threads,
+                       const struct histogram *histogram)
+{
+    if (open_tables(cpu, chunks, threads, histogram) != 0)
         return -1;
     for (unsigned i = 0; i < chunks; i++) {
         struct cpu_chunk *own = &cpu->chunks[i];
-        own->chunk = (struct chunk){.engine = &cpu->engine, .data = cpu->memory + i * step};
-        own->chunk.cap = cap;
+        own->chunk = (struct chunk){.engine = &cpu->engine};
         own->table = &cpu->tables[i % cpu->table_count];
         own->next_free = cpu->free;
         cpu->free = own;
     }
     return 0;
+}
+
+/* An engine for one histogram, whose chunks have no data. NULL if memory is short. */
+static struct cpu_engine *open_one(const struct histogram *histogram, const struct counter *counter,
+                                   unsigned chunks, unsigned threads, struct file_tallies *files)
+{
+    struct cpu_engine *cpu = calloc(1, sizeof *cpu + chunks * sizeof cpu->chunks[0]);
+    if (!cpu)
+        return NULL;
+    cpu->engine.files = files;
+    if (open_chunks(cpu, chunks, threads, histogram) != 0) {
+        free_memory(cpu);
+        return NULL;
+    }
+    cpu->engine.ops = &cpu_ops;
+    cpu->plan = count_plan(counter ? counter : counter_find(NULL), histogram);
+    pthread_mutex_init(&cpu->lock, NULL);
+    pthread_cond_init(&cpu->freed, NULL);
+    pthread_cond_init(&cpu->settled, NULL);
+    for (size_t i = 0; i < cpu->table_count; i++)
+        pthread_mutex_init(&cpu->tables[i].lock, NULL);
+    return cpu;
 }
 
 struct engine *cpu_engine_open(const struct histogram *histogram, const struct counter *counter,
@@ -323,26 +378,20 @@ struct engine *cpu_engine_open(const struct histogram *histogram, const struct c
     if (most < CHUNK_LEAST)
         most = CHUNK_LEAST;
     size_t cap = chunk_size < most ? chunk_size : most & ~(size_t)63;
-    size_t sample = histogram_sample_size(histogram);
-    if (sample > 1)
-        cap -= cap % sample; /* a chunk holds whole samples */
-    struct cpu_engine *cpu = calloc(1, sizeof *cpu + chunks * sizeof cpu->chunks[0]);
-    if (!cpu)
-        return NULL;
-    cpu->engine.files = files;
-    size_t room = records_room(records_size(histogram));
-    if (open_memory(cpu, cap, room, chunks, threads, histogram) != 0) {
-        free_memory(cpu);
+    const size_t size = records_size(histogram);
+    if (!records_are_text(size))
+        cap -= cap % size; /* a chunk holds whole samples */
+    struct cpu_engine *first = open_one(histogram, counter, chunks, threads, files);
+    struct cpu_engine *last = first;
+    for (const struct histogram *also = histogram->also; last && also; also = also->also)
+        last = last->also = open_one(also, counter, chunks, threads, NULL);
+    if (first && (!last || open_data(first, cap, records_room(size), chunks) != 0)) {
+        cpu_close(&first->engine);
         return NULL;
     }
-    cpu->engine.ops = &cpu_ops;
-    cpu->plan = count_plan(counter ? counter : counter_find(NULL), histogram);
-    pthread_mutex_init(&cpu->lock, NULL);
-    pthread_cond_init(&cpu->freed, NULL);
-    pthread_cond_init(&cpu->settled, NULL);
-    for (size_t i = 0; i < cpu->table_count; i++)
-        pthread_mutex_init(&cpu->tables[i].lock, NULL);
-    return &cpu->engine;
+    for (struct cpu_engine *cpu = first; cpu; cpu = cpu->also)
+        cpu->plan.has_own = size == RECORD_PAIRS && records_of(cpu->plan.histogram) != size;
+    return first ? &first->engine : NULL;
 }
 
 const char *cpu_engine_counter(const struct engine *engine)

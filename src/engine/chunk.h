@@ -47,6 +47,8 @@ struct chunk {
     unsigned char *data;   /* cap bytes, the engine's own; of text records_room more */
     size_t len, cap;       /* bytes: in use, and in all */
     size_t begin;          /* of lines: how many of these in use are none of its records */
+    size_t repeated;       /* of pairs: how many of these in use were in the chunk before, too; its
+                            * own are the next origin.bytes */
     struct origin origin;
     bool fill; /* worth waiting for cap bytes; otherwise take what one read gives */
     bool give; /* its counting is worth giving to another thread that is idle */

@@ -7,7 +7,7 @@
 
 #define CUT_LEAST 4096 /* bytes of the first buffer */
 
-size_t records_size(const struct histogram *histogram)
+size_t records_of(const struct histogram *histogram)
 {
     if (histogram->mode->has_characters)
         return RECORD_CHARACTERS;
@@ -17,10 +17,24 @@ size_t records_size(const struct histogram *histogram)
     return has_lines ? RECORD_LINES : histogram_sample_size(histogram);
 }
 
+/* Single bytes may be cut like all others. */
+size_t records_size(const struct histogram *histogram)
+{
+    size_t size = 1;
+    for (; histogram && size == 1; histogram = histogram->also)
+        size = records_of(histogram);
+    return size;
+}
+
 void records_close(struct records *records)
 {
     free(records->cut);
     *records = (struct records){.size = records->size, .field = records->field};
+}
+
+size_t records_repeated(const struct records *records, size_t waited)
+{
+    return records->size == RECORD_PAIRS ? waited : 0;
 }
 
 void records_resume(struct records *records, struct chunk *chunk)
@@ -29,12 +43,8 @@ void records_resume(struct records *records, struct chunk *chunk)
         memcpy(chunk->data, records->cut, records->cut_len);
     chunk->begin = 0;
     chunk->len = records->cut_len;
+    chunk->repeated = records_repeated(records, chunk->len);
     records->cut_len = 0;
-}
-
-size_t records_repeated(const struct records *records, size_t waited)
-{
-    return records->size == RECORD_PAIRS ? waited : 0;
 }
 
 size_t records_head(size_t size, const unsigned char *data, size_t len)

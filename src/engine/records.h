@@ -23,6 +23,10 @@ struct histogram;
 
 /* What a histogram's samples are: the size of a value, RECORD_TOKENS, RECORD_LINES,
  * RECORD_CHARACTERS or RECORD_PAIRS. */
+size_t records_of(const struct histogram *histogram);
+
+/* The same of what a stream is cut into that is counted by a histogram, and by those after it
+ * (histogram->also). */
 size_t records_size(const struct histogram *histogram);
 
 /* Whether only the bytes tell where records begin, or each does. */

@@ -55,11 +55,15 @@ void histogram_map(const struct histogram *histogram, const uint64_t bytes[256],
 
 int tally_open(struct tally *tally, const struct histogram *histogram)
 {
+    const struct histogram *also = histogram->also;
     *tally = (struct tally){.bins = histogram->bins};
     tally->counts = calloc(tally->bins, sizeof tally->counts[0]);
     if (histogram->has_moments)
         tally->moments = calloc(1, sizeof *tally->moments);
-    if (tally->counts && (tally->moments || !histogram->has_moments))
+    if (also)
+        tally->also = calloc(1, sizeof *tally->also);
+    if (tally->counts && (tally->moments || !histogram->has_moments) &&
+        (!also || (tally->also && tally_open(tally->also, also) == 0)))
         return 0;
     tally_close(tally);
     return -1;
@@ -67,6 +71,9 @@ int tally_open(struct tally *tally, const struct histogram *histogram)
 
 void tally_close(struct tally *tally)
 {
+    if (tally->also)
+        tally_close(tally->also);
+    free(tally->also);
     free(tally->counts);
     free(tally->moments);
     *tally = (struct tally){0};
@@ -78,6 +85,8 @@ void tally_clear(struct tally *tally)
     memset(tally->counts, 0, tally->bins * sizeof tally->counts[0]);
     if (tally->moments)
         memset(tally->moments, 0, sizeof *tally->moments);
+    if (tally->also)
+        tally_clear(tally->also);
 }
 
 void tally_add(struct tally *into, const struct tally *from)
@@ -89,6 +98,8 @@ void tally_add(struct tally *into, const struct tally *from)
         into->counts[bin] += from->counts[bin];
     if (from->moments)
         moments_merge(into->moments, from->moments);
+    if (from->also)
+        tally_add(into->also, from->also);
 }
 
 size_t tally_next_part(const struct tally *tally, size_t row, size_t *end)

@@ -28,11 +28,12 @@ struct histogram {
     bool is_aligned;   /* pairs: no byte is in two of them */
     bool fold;         /* upper case counts as lower case */
     const struct character_groups *groups; /* of characters; NULL: each has a row of its own */
-    uint16_t bin_of[256];   /* bytes and letters: the bin of every byte value, or NO_BIN */
-    struct value_type type; /* if mode->is_binned; of numbers f64 */
-    struct binning binning; /* likewise */
-    bool has_moments;       /* tallies have moments; only if mode->is_binned */
-    struct field field;     /* of numbers: where in a line they stand */
+    uint16_t bin_of[256];         /* bytes and letters: the bin of every byte value, or NO_BIN */
+    struct value_type type;       /* if mode->is_binned; of numbers f64 */
+    struct binning binning;       /* likewise */
+    bool has_moments;             /* tallies have moments; only if mode->is_binned */
+    struct field field;           /* of numbers: where in a line they stand */
+    const struct histogram *also; /* another one that the same input is counted by, and so on */
 };
 
 /* Lays one bin for each byte value. */
@@ -97,16 +98,18 @@ struct tally {
     uint64_t newlines; /* of text; 0 otherwise */
     uint64_t *counts;  /* one for each bin */
     struct moments
-        *moments; /* of the samples that are numbers; NULL unless histogram.has_moments */
+        *moments;       /* of the samples that are numbers; NULL unless histogram.has_moments */
+    struct tally *also; /* of histogram.also; NULL: there is none */
     struct row_blocks *blocks; /* all rows of blocks that are not marked are known to be 0; NULL:
                                 * none is. Whoever counts without marking leaves it NULL. */
 };
 
-/* Makes *tally an all-zero one for a histogram. 0; or -1 if memory is short, and nothing to free.
- */
+/* Makes *tally an all-zero one for a histogram, and for those that are counted with it: all further
+ * functions do what they say to their tallies too, but for those about rows. 0; or -1 if memory is
+ * short, and nothing to free. */
 int tally_open(struct tally *tally, const struct histogram *histogram);
 
-/* Frees its counts and moments. */
+/* Frees what tally_open made. */
 void tally_close(struct tally *tally);
 
 /* Makes it all zeros again. */

@@ -54,6 +54,7 @@ int decoding_give_seam(struct reader *reader, const struct source_sink *sink, st
             memcpy((*chunk)->data, record->data, record->len);
         (*chunk)->len = record->len;
         (*chunk)->begin = 0;
+        (*chunk)->repeated = 0;
         (*chunk)->give = false;
         (*chunk)->origin = reader->seams_origin;
         (*chunk)->origin.bytes = record->bytes;

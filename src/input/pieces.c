@@ -137,6 +137,7 @@ ssize_t input_read_piece(const struct input *input, struct chunk *chunk, size_t 
                          uint64_t offset, struct reason *why)
 {
     size_t size = input->records.size;
+    chunk->repeated = 0;
     if (size == RECORD_PAIRS)
         return read_pairs(input, chunk, len, offset, why);
     if (records_are_text(size))

@@ -60,11 +60,14 @@ struct pool {
  * or -1 with the reason set. */
 static int pool_check_memory(const struct histogram *histogram, struct reason *why)
 {
-    uint64_t wanted = 2 * (uint64_t)histogram->bins * sizeof(uint64_t), available;
+    size_t bins = 0;
+    for (const struct histogram *at = histogram; at; at = at->also)
+        bins += at->bins;
+    uint64_t wanted = 2 * (uint64_t)bins * sizeof(uint64_t), available;
     if (wanted <= COUNTS_UNCHECKED || wanted <= (available = memory_available("")))
         return 0;
-    reason_set(why, "out of memory: %zu bins need %.0f MiB, but %.0f MiB are available",
-               histogram->bins, (double)wanted / (double)MIB, (double)available / (double)MIB);
+    reason_set(why, "out of memory: %zu bins need %.0f MiB, but %.0f MiB are available", bins,
+               (double)wanted / (double)MIB, (double)available / (double)MIB);
     return -1;
 }
 

@@ -1,0 +1,181 @@
+#!/bin/sh
+# --also: several histograms of one input. Each is what it is alone, wherever the input is cut.
+. "${srcdir:-.}/tests/helpers/lib.sh"
+
+watch_over 900
+
+# alone INPUT...: what the histograms of $histograms (options, separated by "|") are when each is counted
+# alone, one after the other, in the file expected.
+alone()
+{
+    first=yes
+    : >expected
+    echo "$histograms" | tr '|' '\n' | while read -r options; do
+        [ $first = yes ] || echo >>expected
+        first=no
+        # shellcheck disable=SC2086
+        "$GPUHISTO" $ENGINE $options "$@" >>expected
+    done
+}
+
+# together OPTION...: the same in one pass.
+together()
+{
+    # shellcheck disable=SC2046
+    run $(echo "$histograms" | sed 's/|/ --also /g') "$@"
+}
+
+data text 300000 3 >text
+data uniform 100000 4 >bytes
+: >empty
+printf x >one
+data text 1024 5 >small
+{
+    cat bytes
+    printf '\303'
+} | tail -c 5000 >utf
+printf '\251\342\202' >>utf
+for file in text small utf one empty; do
+    "$HELPERS/make_zstd" -f 1000 <$file >$file.zst
+done
+"$HELPERS/make_zstd" -n -f 7 <small >sevens.zst
+"$HELPERS/make_zstd" -f 1 -k 2 <small >ones.zst
+
+# --- what goes together, from files, pipes and frames ---
+
+for histograms in "-b|-l" "--bytes|--letters=26 -f|--pairs" "--pairs|-b" "--pairs|--bytes|--pairs|-l2" \
+    "-c|-b" "-b|-c|--categories|--blocks" "-l|--blocks" "-b --nonzero|--pairs=aligned"; do
+    for file in text bytes small utf one empty text.zst small.zst utf.zst sevens.zst ones.zst one.zst empty.zst; do
+        case $histograms$file in
+            *aligned*one* | *aligned*utf*) continue ;; # an odd byte
+        esac
+        alone $file
+        for how in "" "--threads=1" "--threads=3 --chunk-size=4K" "--threads=3 --chunk-size=1"; do
+            case $how$file in
+                *=1text | *=1bytes | *=1text.zst) continue ;; # takes long
+            esac
+            # shellcheck disable=SC2086
+            together $how $file
+            counts "$histograms: $file $how" expected
+        done
+        "$HELPERS/dribble" -n 1000 <$file | together
+        counts "$histograms: $file, a pipe" expected
+    done
+    alone text small text.zst empty bytes
+    together --threads=3 text small text.zst empty bytes
+    counts "$histograms: several FILEs" expected
+    alone --skip=3 --length=500 text sevens.zst
+    together --skip=3 --length=500 text sevens.zst
+    counts "$histograms: a range" expected
+done
+
+# --- every cut of a text ---
+
+histograms="--pairs|-b|--letters=26"
+sizes=$(seq 1 1026)
+[ "$SCALE" != small ] || sizes="1 2 3 5 63 64 65 511 512 513 1023 1024 1025"
+alone small
+for size in $sizes; do
+    together --chunk-size="$size" --threads=2 small
+    counts "chunks of $size" expected
+    "$HELPERS/dribble" -n "$size" <small | together
+    counts "reads of $size" expected
+    "$HELPERS/make_zstd" -f "$size" <small | together --threads=3
+    counts "frames of $size" expected
+done
+
+# --- numbers: fields of the same lines, and other bins of the same samples ---
+
+i=0
+while [ $i -lt 3000 ]; do
+    echo "$i $((i * 7 % 1000)).5 word$i,$((i % 13)) -$i"
+    i=$((i + 1))
+done >lines
+"$HELPERS/make_zstd" -f 999 <lines >lines.zst
+for histograms in "-n|-n --bins=10 --min=0 --max=1000" "-n -k1|-n -k2|-n -k-1 --digits=1" \
+    "-nk1 --log=2:32|-nk2 --after=word" "-n -t, -k1|-nk2" "-n --edges=0,10,100|-n -B3 --min=0 --max=9|-n --digits=2"; do
+    case $histograms in
+        *after*) histograms="-nk1 --log=2:32|-n --after=word" ;;
+    esac
+    for file in lines lines.zst; do
+        # shellcheck disable=SC2086
+        alone -q $file
+        together -q --threads=3 --chunk-size=4K $file
+        counts "$histograms: $file" expected
+        "$HELPERS/dribble" -n 77 <$file | together -q
+        counts "$histograms: $file, a pipe" expected
+        alone --invalid=skip $file
+        together --invalid=skip $file
+        counts "$histograms: $file, --invalid=skip" expected
+    done
+    alone -q -s lines
+    together -q -s lines
+    counts "$histograms: --stats" expected
+done
+for type in u8 u16 f32 f64; do
+    histograms="--values=$type -B 7 --min=0 --max=200|--values=$type -B 3 --min=-1 --max=1"
+    alone bytes
+    together --threads=2 --chunk-size=4K bytes
+    counts "$histograms" expected
+done
+
+# --- formats ---
+
+histograms="-b|--pairs"
+for options in "-F json" "-F csv --header" "-p" "--percent" "-s" "-s -F json" "--nonzero"; do
+    # shellcheck disable=SC2086
+    alone $options small
+    case $options in
+        *json*) sed -i '/^$/d' expected ;; # a line each
+    esac
+    # shellcheck disable=SC2086
+    together $options small
+    counts "$options" expected
+done
+together -o result small
+alone small
+same "--output" expected result
+"$HELPERS/dribble" -n 100 -u 30000 <small | together --interval=0.1
+tail -n "$(wc -l <expected)" out >last
+same "--interval: the last tables" expected last
+
+# --- what is not a number ---
+
+printf '1 2\n3 x\ny 4\nz z\n' >mixed
+run -n -k1 --also -n -k2 mixed
+check "the histogram that has tokens that are not numbers" grep -q '^gpuhisto: histogram 2: 2 samples are not numbers$' err
+run -n -k1 --also -n -k2 --invalid=error mixed
+refuses "--invalid=error" 1 "not a number"
+printf '1 2\n3 x\n' >second
+run -n -k1 --also -n -k2 --invalid=error second
+refuses "--invalid=error in the second" 1 "histogram 2: 1 sample is not a number"
+
+# --- what does not go together ---
+
+run -b --also -n small
+refuses "bytes and numbers" 2 "--also: --bytes and --numbers cannot be counted in one pass"
+run -c --also --pairs small
+refuses "characters and pairs" 2 "--also: --characters and --pairs cannot"
+run -n --also -n -k1 lines
+refuses "tokens and lines" 2 "--also: --numbers and --numbers cannot be counted in one pass, as their records differ"
+run -n --csv -k1 --also -n -k1 lines
+refuses "CSV and lines" 2 "records differ"
+run --values=u16 --also --values=i16 bytes
+refuses "other types" 2 "--also: --values and --values cannot"
+run -b --also -l --each small
+refuses "--each" 2 "--also: cannot be combined with --each or --part"
+run -b --also -l --part=1/2 small
+refuses "--part" 2 "--also: cannot be combined with --each or --part"
+run --pairs --also --pairs -F pgm small
+refuses "PGM" 2 "--also: cannot be combined with --format=pgm"
+run -n -B 10 --also -n lines
+refuses "bins over what was seen" 2 "--also: --bins requires --min and --max"
+run --also --also --also --also --also --also --also --also --also --also --also --also --also --also --also --also small
+refuses "17 histograms" 2 "--also: at most 16"
+ENGINE='' run --merge --also small
+refuses "--merge" 2 "--also: cannot be combined with --merge"
+run -b --also --pairs=aligned one
+refuses "an odd byte" 1 "one: ends within a pair: the number of bytes is odd"
+ENGINE='' run -b --also -l --device=gpu small
+refuses "the GPU" 2 "--device=gpu"
+summary
