@@ -28,7 +28,7 @@ check-all:
 # Of a list of tests, those that start threads: what ThreadSanitizer has to see. The emulated GPU takes
 # minutes there for thousands of small chunks, so scripts of that are left to the other tests of it.
 threaded_tests = tests/unit/test_frames tests/unit/test_merge tests/unit/test_paged_counts tests/unit/test_wide_read tests/unit/test_text_cuts tests/device/test_gpu_engine tests/device/test_near tests/device/test_pool tests/device/test_takeover tests/device/test_undecoded \
-	tests/cli/channels.sh tests/cli/characters.sh tests/cli/compressed.sh tests/cli/counts.sh tests/cli/counts_auto.sh \
+	tests/cli/also.sh tests/cli/channels.sh tests/cli/characters.sh tests/cli/compressed.sh tests/cli/counts.sh tests/cli/counts_auto.sh \
 	tests/cli/each.sh tests/cli/faults.sh tests/cli/faults_emulated.sh tests/cli/fields.sh tests/cli/gpus_emulated.sh tests/cli/interval.sh \
 	tests/cli/npy.sh tests/cli/numbers.sh tests/cli/pairs.sh tests/cli/part.sh tests/cli/progress.sh \
 	tests/cli/ranges.sh \
@@ -271,7 +271,7 @@ endif
 # --- the command line ---
 
 scripts = \
-	tests/cli/channels.sh tests/cli/characters.sh tests/cli/compressed.sh tests/cli/counts.sh tests/cli/counts_auto.sh \
+	tests/cli/also.sh tests/cli/channels.sh tests/cli/characters.sh tests/cli/compressed.sh tests/cli/counts.sh tests/cli/counts_auto.sh \
 	tests/cli/counts_emulated.sh tests/cli/counts_gpu.sh tests/cli/diff.sh tests/cli/docs.sh tests/cli/each.sh \
 	tests/cli/each_emulated.sh tests/cli/each_gpu.sh tests/cli/exact_sums.sh tests/cli/faults.sh \
 	tests/cli/faults_emulated.sh tests/cli/fields.sh tests/cli/fields_emulated.sh \

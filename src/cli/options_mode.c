@@ -128,15 +128,18 @@ static int check_one_mode(const struct draft *draft, struct reason *why)
 {
     char names[128] = "";
     unsigned given = 0;
+    bool is_binned = false;
     for (unsigned mode = 0; mode < MODES; mode++)
         if (draft_has(draft, mode)) {
             size_t len = strlen(names);
+            is_binned |= modes[mode]->is_binned;
             snprintf(names + len, sizeof names - len, "%s--%s", given++ ? ", " : "",
                      modes[mode]->name);
         }
     if (given < 2)
         return 0;
-    reason_set(why, "%s: cannot be combined", names);
+    reason_set(why, "%s: cannot be combined%s", names,
+               is_binned ? "" : "; put --also between them");
     return OPTIONS_WRONG;
 }
 

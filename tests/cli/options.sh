@@ -136,13 +136,13 @@ rm 4
 
 # --- what does not go together ---
 
-usage "--bytes, --letters: cannot be combined" --bytes --letters
-usage "--bytes, --letters: cannot be combined" -l2 -b
+usage "--bytes, --letters: cannot be combined; put --also between them" --bytes --letters
+usage "--bytes, --letters: cannot be combined; put --also between them" -l2 -b
 usage "--bytes, --numbers: cannot be combined" -n -b
 usage "--letters, --numbers: cannot be combined" -nl
-usage "--bytes, --characters: cannot be combined" -cb
-usage "--categories, --blocks: cannot be combined" --blocks --categories
-usage "--characters, --pairs: cannot be combined" --pairs -c
+usage "--bytes, --characters: cannot be combined; put --also between them" -cb
+usage "--categories, --blocks: cannot be combined; put --also between them" --blocks --categories
+usage "--characters, --pairs: cannot be combined; put --also between them" --pairs -c
 usage "--pairs=all: must be aligned, or left out" --pairs=all
 usage "--pairs=: must be aligned, or left out" --pairs=
 ENGINE='' usage "--device=gpu: does not count pairs; leave it out" --pairs --device=gpu

@@ -32,7 +32,7 @@ EXTRA_DIST += tests/fuzz/fuzzers.mk tests/fuzz/smoke \
 	tests/fuzz/npy.c tests/fuzz/npy.dict tests/fuzz/seeds/npy/version1 \
 	tests/fuzz/seeds/npy/version2 tests/fuzz/seeds/npy/version3 \
 	tests/fuzz/number.c tests/fuzz/seeds/number/integers tests/fuzz/seeds/number/odd \
-	tests/fuzz/options.c tests/fuzz/options.dict tests/fuzz/seeds/options/characters tests/fuzz/seeds/options/letters \
+	tests/fuzz/options.c tests/fuzz/options.dict tests/fuzz/seeds/options/also tests/fuzz/seeds/options/characters tests/fuzz/seeds/options/letters \
 	tests/fuzz/seeds/options/numbers tests/fuzz/seeds/options/refused \
 	tests/fuzz/seeds/options/values
 

@@ -11,19 +11,28 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 #define WORDS_MAX 64
 
+static void check_histogram(const struct histogram *histogram)
+{
+    bool binned = histogram->mode->is_binned;
+    unsigned channels = histogram_channels(histogram);
+    if (histogram->bins < 1 || channels < 1 || (!binned && histogram->bins > CHARACTER_ROWS) ||
+        (binned && histogram->bins != channels * ROWS(&histogram->binning)))
+        abort();
+}
+
 /* Checks what must hold of options that were taken. */
 static void check_options(const struct options *options)
 {
-    const struct histogram *histogram = &options->histogram;
     if (options->action != ACTION_COUNT)
         return;
-    bool binned = histogram->mode->is_binned;
-    unsigned channels = histogram_channels(histogram);
-    if (histogram->bins < 1 || options->pool.chunk_size < 1 || !options->pool.counter ||
+    for (const struct options *at = options; at; at = at->also) {
+        check_histogram(&at->histogram);
+        if ((at->also ? &at->also->histogram : NULL) != at->histogram.also)
+            abort();
+    }
+    if (options->pool.chunk_size < 1 || !options->pool.counter ||
         options->report.quantile_count > QUANTILES_MAX ||
         (options->report.stats && options->report.quantile_count < 1) ||
-        (!binned && histogram->bins > CHARACTER_ROWS) || channels < 1 ||
-        (binned && histogram->bins != channels * ROWS(&histogram->binning)) ||
         (!records_are_text(options->input.record_size) &&
          options->pool.chunk_size % options->input.record_size))
         abort();
