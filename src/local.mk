@@ -130,6 +130,7 @@ gpuhisto_sources = src/run_share.c src/run_share.h \
 	src/report/bar.c src/report/bar.h \
 	src/report/channels.c src/report/channels.h \
 	src/report/diff.c src/report/diff.h \
+	src/report/field_text.c src/report/field_text.h \
 	src/report/format.c src/report/format.h src/report/formats.def \
 	src/report/format_csv.c src/report/format_json.c src/report/format_pgm.c src/report/format_plot.c \
 	src/report/format_tsv.c \

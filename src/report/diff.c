@@ -1,5 +1,6 @@
 #include "diff.h"
 #include "bar.h"
+#include "field_text.h"
 #include "format.h"
 #include "json_text.h"
 #include "screen.h"
@@ -76,17 +77,6 @@ static void diff_for_each(struct diff *diff,
 
 /* --- TSV and CSV --- */
 
-/* Writes a field; `text` has no newline. */
-static void diff_field(struct writer *out, const char *text, char between)
-{
-    if (between == ',' && strpbrk(text, ",\""))
-        writer_format(out, "\"%s%s\"", *text == '"' ? "\"" : "", text);
-    else if (between == '\t' && *text == '"')
-        writer_text(out, "\\x22");
-    else
-        writer_text(out, text);
-}
-
 static char diff_between(const struct diff *diff)
 {
     return strcmp(format_names[diff->options->format], "csv") == 0 ? ',' : '\t';
@@ -111,7 +101,10 @@ static void diff_line(struct diff *diff, const struct row *row)
                   texts.after);
     if (diff->histogram->mode->columns[MODE_COLUMNS - 1]) {
         writer_char(diff->out, between);
-        diff_field(diff->out, row->label.note, between);
+        if (between == ',')
+            csv_field(diff->out, row->label.note);
+        else
+            tsv_field(diff->out, row->label.note);
     }
     writer_format(diff->out, "%c%s%c%s%c%s%c%s\n", between, texts.before_share, between,
                   texts.after_share, between, texts.points, between, texts.ratio);

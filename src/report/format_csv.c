@@ -1,24 +1,9 @@
 /* Fields between commas, as RFC 4180 has them but for the end of a line, which is a newline. Every
  * row has as many fields as the mode has columns. */
 #include "channels.h"
+#include "field_text.h"
 #include "format.h"
 #include "share.h"
-
-/* Writes a field in quotes, if what is in it would end it otherwise. */
-static void csv_field(struct writer *out, const char *text)
-{
-    if (!strpbrk(text, ",\"\r\n")) {
-        writer_text(out, text);
-        return;
-    }
-    writer_char(out, '"');
-    for (; *text; text++) {
-        if (*text == '"')
-            writer_char(out, '"');
-        writer_char(out, *text);
-    }
-    writer_char(out, '"');
-}
 
 /* Begins a row, with the FILE if there is one. */
 static void csv_begin_row(struct table *table)

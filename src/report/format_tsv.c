@@ -1,20 +1,8 @@
 /* Fields between tabs. A row without a note has no field for it, unless shares follow. */
 #include "channels.h"
+#include "field_text.h"
 #include "format.h"
 #include "share.h"
-
-/* Writes a field. Many readers of tab-separated text, such as those of pandas and R, take a double
- * quote for the beginning of a quoted field and would go on over tabs and newlines to the next one.
- * It is therefore written as other bytes that cannot be shown. */
-static void tsv_field(struct writer *out, const char *text)
-{
-    for (; *text; text++) {
-        if (*text == '"')
-            writer_text(out, "\\x22");
-        else
-            writer_char(out, *text);
-    }
-}
 
 /* Begins a row, with the FILE if there is one. */
 static void tsv_begin_row(struct table *table)

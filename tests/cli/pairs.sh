@@ -202,6 +202,15 @@ if can_share; then
     "$GPUHISTO" $ENGINE --pairs -F json one three >both.json
     "$GPUHISTO" --diff one.json both.json >out 2>err
     check "--diff" grep -q '^0x6465.*1' out
+    # Quotes, wherever they stand, are written as in a table.
+    printf '""a",' >quotes
+    "$GPUHISTO" $ENGINE --pairs -F json quotes >quotes.json
+    for format in tsv csv; do
+        "$GPUHISTO" $ENGINE --pairs -F $format quotes | sed 's/[^,\t]*[,\t]1[,\t]//' >expected
+        "$GPUHISTO" --diff -F $format quotes.json quotes.json |
+            sed 's/[^,\t]*[,\t]1[,\t]1[,\t]//; s/[,\t]25\..*//' >out
+        same "--diff of quotes, $format" expected out
+    done
     "$GPUHISTO" $ENGINE --pairs=aligned -F json one >aligned.json
     "$GPUHISTO" --merge one.json aligned.json >out 2>err
     echo $? >status
