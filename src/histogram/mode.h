@@ -35,7 +35,7 @@ enum row_kind {
 
 #define MODE_COLUMNS 3 /* of a table, at most */
 
-#define ROW_TEXT 48 /* bytes of each text in a label, with its end */
+#define ROW_TEXT 64 /* bytes of each text in a label, with its end: the name of a block has 48 */
 
 /* What a row is called. Texts that a row does not have are empty. */
 struct row_label {

@@ -240,6 +240,14 @@ while IFS='	' read -r block count range; do
 done <got
 check "blocks add up" [ "$(awk -F '\t' '{ n += $2 } END { print n }' got)" = "$(awk -F '\t' '{ n += $2 } END { print n }' one)" ]
 
+# Names are whole, however long they are.
+for mode in categories blocks; do
+    "$GPUHISTO" --$mode --all /dev/null | cut -f1 >got
+    sed -n "/${mode}_names/,/};/s/^ *\"\(.*\)\",/\1/p" "$made" >expected
+    echo invalid >>expected
+    check "names of $mode" cmp got expected
+done
+
 # --- what is refused ---
 
 for mode in --characters --categories --blocks; do
