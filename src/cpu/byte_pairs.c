@@ -22,7 +22,7 @@
 #define ROWS_AT_ONCE 64
 
 struct pair_counts {
-    uint64_t *counts; /* the tally's */
+    uint64_t *counts; /* the tally's, NULL if they are paged */
     struct paged_counts *paged;
     uint8_t table[PAIR_ROWS];
 };
@@ -102,13 +102,12 @@ static void count_one_by_one(struct pair_counts *pairs, const unsigned char *dat
  * beforehand which they are. */
 static void add_rows(struct pair_counts *pairs, uint32_t begin)
 {
-    uint64_t *counts = pairs->counts + begin;
-    const uint8_t *rows = pairs->table + begin;
-    for (uint32_t i = 0; i < ROWS_AT_ONCE; i++) {
-        if (!pairs->paged)
-            counts[i] += rows[i];
+    uint64_t *counts = pairs->counts; /* NULL if they are paged */
+    for (uint32_t row = begin; row < begin + ROWS_AT_ONCE; row++) {
+        if (counts)
+            counts[row] += pairs->table[row];
         else
-            paged_count_times(pairs->paged, begin + i, rows[i]);
+            paged_count_times(pairs->paged, row, pairs->table[row]);
     }
 }
 

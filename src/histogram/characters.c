@@ -37,6 +37,15 @@ static unsigned encode(uint32_t character, unsigned char bytes[CHARACTER_SIZE_MA
     return size;
 }
 
+/* Whether a character is a control, a format, a separator or a space other than that of ASCII: it
+ * could not be seen, or would change the line that it is in. */
+static bool is_hidden(uint32_t character)
+{
+    const char *category =
+        character_categories.names[character_group(&character_categories, character)];
+    return category[0] == 'Z' || strcmp(category, "Cc") == 0 || strcmp(category, "Cf") == 0;
+}
+
 void character_show(uint32_t character, char text[ROW_TEXT])
 {
     unsigned char bytes[CHARACTER_SIZE_MAX];
@@ -45,13 +54,13 @@ void character_show(uint32_t character, char text[ROW_TEXT])
         return;
     }
     const unsigned size = encode(character, bytes);
-    const bool is_seen = character >= 0xa1;
+    const bool hidden = is_hidden(character);
     char *end = text;
     for (unsigned i = 0; i < size; i++)
-        if (is_seen)
-            *end++ = (char)bytes[i];
-        else
+        if (hidden)
             end += snprintf(end, 5, "\\x%02x", bytes[i]);
+        else
+            *end++ = (char)bytes[i];
     *end = '\0';
 }
 

@@ -82,8 +82,8 @@ size_t characters_tail(const unsigned char *data, size_t len);
  * stream may be cut after them, as no character has more than three such bytes. */
 size_t characters_head(const unsigned char *data, size_t len);
 
-/* The character as it is shown beside its number: itself, or its bytes as C writes them if it is a
- * control character or cannot be seen. */
+/* The character as it is shown beside its number: itself, or its bytes as C writes them if its
+ * general category is Cc, Cf, Zl, Zp or Zs, as it could not be seen or would change its line. */
 void character_show(uint32_t character, char text[ROW_TEXT]);
 
 /* Whether rows of characters, or of groups of them, have such a name. */

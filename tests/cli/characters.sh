@@ -161,6 +161,14 @@ printf 'a\303\251\342\202\254\360\237\230\200\302\205\n \377\342\202' >in
 printf 'U+000A\t1\t\\n\nU+0020\t1\t'"' '"'\nU+0061\t1\ta\nU+0085\t1\t\\xc2\\x85\nU+00E9\t1\t\303\251
 U+20AC\t1\t\342\202\254\nU+1F600\t1\t\360\237\230\200\ninvalid\t2\n' >wanted
 check "the characters are shown" cmp table wanted
+# One of each category that is hidden, and what is beside it.
+printf '\302\200\302\237\302\240\302\241\302\255\341\232\200\342\200\213\342\200\216\342\200\250\342\200\251\342\200\256' >hidden
+printf '\342\200\257\343\200\200\357\273\277\363\240\201\201' >>hidden
+"$GPUHISTO" -c hidden | sed '$d' | cut -f 3 >got
+printf '%s\n' '\xc2\x80' '\xc2\x9f' '\xc2\xa0' "$(printf '\302\241')" '\xc2\xad' '\xe1\x9a\x80' '\xe2\x80\x8b' '\xe2\x80\x8e' \
+    '\xe2\x80\xa8' '\xe2\x80\xa9' '\xe2\x80\xae' '\xe2\x80\xaf' '\xe3\x80\x80' '\xef\xbb\xbf' \
+    '\xf3\xa0\x81\x81' >wanted
+check "controls, formats, separators and spaces are not" cmp got wanted
 "$GPUHISTO" -c -s in >facts
 printf 'bytes\t17\ncharacters\t7\ndistinct\t7\ninvalid\t2\ninvalid-bytes\t3\n' >wanted
 head -n 5 facts >got
