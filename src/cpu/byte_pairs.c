@@ -22,7 +22,7 @@
 #define ROWS_AT_ONCE 64
 
 struct pair_counts {
-    uint64_t *counts; /* the tally's, NULL if they are paged */
+    uint64_t *counts; /* the tally's */
     struct paged_counts *paged;
     uint8_t table[PAIR_ROWS];
 };
@@ -102,13 +102,15 @@ static void count_one_by_one(struct pair_counts *pairs, const unsigned char *dat
  * beforehand which they are. */
 static void add_rows(struct pair_counts *pairs, uint32_t begin)
 {
-    uint64_t *counts = pairs->counts; /* NULL if they are paged */
-    for (uint32_t row = begin; row < begin + ROWS_AT_ONCE; row++) {
-        if (counts)
-            counts[row] += pairs->table[row];
-        else
-            paged_count_times(pairs->paged, row, pairs->table[row]);
+    const uint8_t *rows = pairs->table + begin;
+    if (pairs->paged) {
+        for (uint32_t i = 0; i < ROWS_AT_ONCE; i++)
+            paged_count_times(pairs->paged, begin + i, rows[i]);
+        return;
     }
+    uint64_t *counts = pairs->counts + begin;
+    for (uint32_t i = 0; i < ROWS_AT_ONCE; i++)
+        counts[i] += rows[i];
 }
 
 static void add_table(struct pair_counts *pairs)

@@ -143,8 +143,10 @@ static struct packing pack_counts(struct tally *tally)
 /* Adds packed counts to a tally, and marks its blocks. */
 static void add_packed(const struct file_tally *file, struct tally *tally)
 {
+    if (!file->packed)
+        return;
     const unsigned char *at = file->packed, *end = at + file->len;
-    for (size_t row = 0; at && at < end; row++) {
+    for (size_t row = 0; at < end; row++) {
         row += (size_t)get_integer(&at);
         tally->counts[row] += get_integer(&at);
         row_blocks_mark(tally->blocks, row);

@@ -32,6 +32,15 @@ for size in 0 1 2 3 15 16 17 4095 4096 4097 65537 262143 262144 262145 1000000; 
         counts "$size bytes, $kind, aligned, a pipe" expected
     done
 done
+
+# So many workers that they share one table of counts, and have pages beside it.
+data uniform 5000000 8 >file
+for aligned in "" =aligned; do
+    expects $((1 + ${#aligned} / 8)) <file
+    run --pairs$aligned --threads=64 --chunk-size=64K file
+    counts "64 workers,$aligned" expected
+done
+
 for pair in ab 'a\0' '\0\377' 'aab'; do
     i=0
     while [ $i -lt 16 ]; do
