@@ -8,13 +8,31 @@
 
 #define POLL_NS 20000 /* between looks at GPUs that are all busy, as each GPU's engine has it */
 
+/* One GPU of the group. */
+struct member {
+    struct gpu_group *group;
+    const struct visible *visible;
+    struct engine *engine; /* NULL: it could not be opened: */
+    struct reason why;
+    pthread_t thread; /* opens it, if has_thread */
+    bool has_thread;
+    bool has_places;      /* it is known of it, or of one before it, what is near */
+    struct locality near; /* it, or any of those before it */
+};
+
 struct gpu_group {
     struct engine engine;
-    unsigned count;
-    struct engine *members[GPUS_MAX];
-    atomic_uint turn;     /* where the search for a free slot begins */
-    bool has_places;      /* it is known of some member what is near it */
-    struct locality near; /* any of the members */
+    const struct histogram *histogram;
+    struct gpu_options options;
+    const struct gpu_list *gpus; /* those that are asked for */
+    atomic_uint count; /* of the members that are there: whoever sees it may look at these */
+    struct member members[GPUS_MAX];
+    atomic_uint turn; /* where the search for a free slot begins */
+    pthread_t opener; /* opens all but the first, one after the other */
+    bool has_opener;
+    atomic_bool is_closing; /* no other one is to be opened */
+    atomic_bool is_refused; /* one could not be opened; those after it are not used: */
+    struct reason refused;  /* why; written before that */
 };
 
 static struct gpu_group *group_of(const struct engine *engine)
@@ -25,15 +43,16 @@ static struct gpu_group *group_of(const struct engine *engine)
 /* --- chunks --- */
 
 /* The members as they are asked: those near the processor first, and among these another one first
- * each time. */
-static void group_order(struct gpu_group *group, struct engine *order[GPUS_MAX])
+ * each time. Returns how many there are. */
+static unsigned group_order(struct gpu_group *group, struct engine *order[GPUS_MAX])
 {
+    const unsigned count = atomic_load(&group->count);
     const unsigned first = atomic_fetch_add(&group->turn, 1);
-    const int processor = group->has_places ? sched_getcpu() : -1;
+    const int processor = group->members[count - 1].has_places ? sched_getcpu() : -1;
     struct engine *far[GPUS_MAX];
     unsigned near_count = 0, far_count = 0;
-    for (unsigned i = 0; i < group->count; i++) {
-        struct engine *member = group->members[(first + i) % group->count];
+    for (unsigned i = 0; i < count; i++) {
+        struct engine *member = group->members[(first + i) % count].engine;
         if (locality_has(gpu_engine_near(member), processor))
             order[near_count++] = member;
         else
@@ -41,15 +60,16 @@ static void group_order(struct gpu_group *group, struct engine *order[GPUS_MAX])
     }
     for (unsigned i = 0; i < far_count; i++)
         order[near_count + i] = far[i];
+    return count;
 }
 
 /* A chunk of the first GPU that has a free one. Sets *alive to how many may have one later. */
 static struct chunk *group_look(struct gpu_group *group, unsigned *alive)
 {
     struct engine *order[GPUS_MAX];
-    group_order(group, order);
+    const unsigned count = group_order(group, order);
     *alive = 0;
-    for (unsigned i = 0; i < group->count; i++) {
+    for (unsigned i = 0; i < count; i++) {
         struct chunk *chunk = engine_acquire(order[i], false);
         if (chunk)
             return chunk;
@@ -61,8 +81,8 @@ static struct chunk *group_look(struct gpu_group *group, unsigned *alive)
 static struct chunk *group_acquire(struct engine *engine, bool wait)
 {
     struct gpu_group *group = group_of(engine);
-    if (group->count == 1)
-        return engine_acquire(group->members[0], wait);
+    if (group->gpus->count == 1)
+        return engine_acquire(group->members[0].engine, wait);
     while (!gpu_group_failed(engine)) { /* then nothing more need be read */
         unsigned alive;
         struct chunk *chunk = group_look(group, &alive);
@@ -83,36 +103,42 @@ static int group_submit(struct engine *engine, struct chunk *chunk)
 static int group_finish(struct engine *engine, struct tally *tally)
 {
     struct gpu_group *group = group_of(engine);
+    const unsigned count = atomic_load(&group->count);
     int rc = 0;
-    for (unsigned i = 0; i < group->count && rc == 0; i++)
-        rc = engine_finish(group->members[i], tally);
+    for (unsigned i = 0; i < count && rc == 0; i++)
+        rc = engine_finish(group->members[i].engine, tally);
     return rc;
 }
 
 static int group_peek(struct engine *engine, struct tally *tally)
 {
     struct gpu_group *group = group_of(engine);
+    const unsigned count = atomic_load(&group->count);
     int rc = 0;
-    for (unsigned i = 0; i < group->count && rc == 0; i++)
-        rc = engine_peek(group->members[i], tally);
+    for (unsigned i = 0; i < count && rc == 0; i++)
+        rc = engine_peek(group->members[i].engine, tally);
     return rc;
 }
 
 static const char *group_loss(struct engine *engine)
 {
     struct gpu_group *group = group_of(engine);
+    const unsigned count = atomic_load(&group->count);
     const char *loss = NULL;
-    for (unsigned i = 0; i < group->count && !loss; i++)
-        loss = engine_loss(group->members[i]);
+    for (unsigned i = 0; i < count && !loss; i++)
+        loss = engine_loss(group->members[i].engine);
     return loss;
 }
 
 static void group_close(struct engine *engine)
 {
     struct gpu_group *group = group_of(engine);
-    for (unsigned i = 0; i < group->count; i++)
-        if (group->members[i])
-            engine_close(group->members[i]);
+    atomic_store(&group->is_closing, true);
+    if (group->has_opener)
+        pthread_join(group->opener, NULL);
+    for (unsigned i = 0; i < group->gpus->count; i++)
+        if (group->members[i].engine)
+            engine_close(group->members[i].engine);
     free(group);
 }
 
@@ -121,9 +147,12 @@ static void group_close(struct engine *engine)
 static bool group_is_free(struct engine *engine)
 {
     struct gpu_group *group = group_of(engine);
+    const unsigned count = atomic_load(&group->count);
     bool is_free = false;
-    for (unsigned i = 0; i < group->count; i++)
-        is_free |= group->members[i]->ops->undecoded->is_free(group->members[i]);
+    for (unsigned i = 0; i < count && !is_free; i++) {
+        struct engine *member = group->members[i].engine;
+        is_free = member->ops->undecoded->is_free(member);
+    }
     return is_free;
 }
 
@@ -133,8 +162,8 @@ static struct chunk *group_begin_undecoded(struct engine *engine, enum coding co
     struct gpu_group *group = group_of(engine);
     struct engine *order[GPUS_MAX];
     struct chunk *chunk = NULL;
-    group_order(group, order);
-    for (unsigned i = 0; i < group->count && !chunk; i++) {
+    const unsigned count = group_order(group, order);
+    for (unsigned i = 0; i < count && !chunk; i++) {
         struct engine *member = order[i];
         if (member->ops->undecoded->is_free(member) && !gpu_group_failed(engine))
             chunk = member->ops->undecoded->begin(member, coding, start);
@@ -175,121 +204,148 @@ int gpu_group_resolve(struct gpu_list *gpus, struct reason *why)
     return 0;
 }
 
-/* One GPU that is being opened. */
-struct gpu_opening {
-    const struct histogram *histogram;
-    struct gpu_options options;
-    struct engine *engine;
-    struct reason why;
-    pthread_t thread;
-    bool has_thread;
-};
-
-static void *group_open_member(void *arg)
+static void *member_open(void *arg)
 {
-    struct gpu_opening *opening = arg;
-    opening->engine = gpu_engine_open(opening->histogram, &opening->options, &opening->why);
+    struct member *member = arg;
+    const struct gpu_group *group = member->group;
+    struct gpu_options options = group->options;
+    options.ordinal = member->visible->ordinal;
+    options.visible = member->visible;
+    options.sharers = group->gpus->count;
+    member->engine = gpu_engine_open(group->histogram, &options, &member->why);
     return NULL;
 }
 
-/* Opens all, each but the first in a thread of its own if there are threads. */
-static void group_open_members(struct gpu_opening *openings, unsigned count)
+/* Notes that a member could not be opened. */
+static void group_refuse(struct gpu_group *group, const struct member *member)
 {
-    for (unsigned i = 1; i < count; i++)
-        openings[i].has_thread =
-            pthread_create(&openings[i].thread, NULL, group_open_member, &openings[i]) == 0;
+    if (group->gpus->count == 1)
+        group->refused = member->why;
+    else
+        reason_set(&group->refused, "GPU %d: %s", member->visible->asked, member->why.text);
+    atomic_store(&group->is_refused, true);
+}
+
+/* Has the next member be seen, which was opened, unless that failed. Whether it is there. */
+static bool group_add(struct gpu_group *group)
+{
+    const unsigned i = atomic_load(&group->count);
+    struct member *member = &group->members[i];
+    if (!member->engine) {
+        group_refuse(group, member);
+        return false;
+    }
+    member->near = *gpu_engine_near(member->engine);
+    member->has_places = member->near.is_known;
+    if (i > 0) {
+        locality_join(&member->near, &member[-1].near);
+        member->has_places |= member[-1].has_places;
+    }
+    atomic_store(&group->count, i + 1);
+    return true;
+}
+
+/* Opens the others one after the other, and has each be seen. */
+static void *group_opener(void *arg)
+{
+    struct gpu_group *group = arg;
+    bool goes_on = true;
+    while (goes_on && atomic_load(&group->count) < group->gpus->count &&
+           !atomic_load(&group->is_closing)) {
+        member_open(&group->members[atomic_load(&group->count)]);
+        goes_on = group_add(group);
+    }
+    return NULL;
+}
+
+/* Opens the first, and then the others in a thread, if there is one. */
+static void group_open_first(struct gpu_group *group)
+{
+    member_open(&group->members[0]);
+    if (!group_add(group) || group->gpus->count == 1)
+        return;
+    group->has_opener = pthread_create(&group->opener, NULL, group_opener, group) == 0;
+    if (!group->has_opener)
+        group_opener(group);
+}
+
+/* Opens all side by side, each but the first in a thread of its own if there are threads. */
+static void group_open_all(struct gpu_group *group)
+{
+    const unsigned count = group->gpus->count;
+    for (unsigned i = 1; i < count; i++) {
+        struct member *member = &group->members[i];
+        member->has_thread = pthread_create(&member->thread, NULL, member_open, member) == 0;
+    }
     for (unsigned i = 0; i < count; i++)
-        if (!openings[i].has_thread)
-            group_open_member(&openings[i]);
-    for (unsigned i = 1; i < count; i++)
-        if (openings[i].has_thread)
-            pthread_join(openings[i].thread, NULL);
-}
-
-/* Moves the engines into the group. 0, or -1 with the first reason why there is none. */
-static int group_take(struct gpu_group *group, const struct gpu_opening *openings,
-                      struct reason *why)
-{
-    int rc = 0;
-    for (unsigned i = 0; i < group->count; i++) {
-        const struct gpu_opening *opening = &openings[i];
-        group->members[i] = opening->engine;
-        if (opening->engine || rc != 0)
-            continue;
-        rc = -1;
-        if (group->count == 1)
-            *why = opening->why;
-        else
-            reason_set(why, "GPU %d: %s", opening->options.visible->asked, opening->why.text);
-    }
-    return rc;
-}
-
-/* Finds out what is near all members, which are there. */
-static void group_join_near(struct gpu_group *group)
-{
-    for (unsigned i = 0; i < group->count; i++) {
-        const struct locality *near = gpu_engine_near(group->members[i]);
-        group->has_places |= near->is_known;
-        if (i == 0)
-            group->near = *near;
-        else
-            locality_join(&group->near, near);
-    }
+        if (!group->members[i].has_thread)
+            member_open(&group->members[i]);
+    for (unsigned i = 0; i < count; i++)
+        if (group->members[i].has_thread)
+            pthread_join(group->members[i].thread, NULL);
+    while (atomic_load(&group->count) < count && group_add(group))
+        ;
 }
 
 struct engine *gpu_group_open(const struct histogram *histogram, const struct gpu_options *options,
-                              const struct gpu_list *gpus, struct reason *why)
+                              const struct gpu_list *gpus, bool waits, struct reason *why)
 {
     struct gpu_group *group = calloc(1, sizeof *group);
-    struct gpu_opening *openings = calloc(gpus->count, sizeof *openings);
-    if (!group || !openings) {
-        free(group);
-        free(openings);
+    if (!group) {
         reason_set(why, "out of memory");
         return NULL;
     }
     group->engine.ops = &group_ops;
-    group->count = gpus->count;
-    for (unsigned i = 0; i < gpus->count; i++) {
-        openings[i] = (struct gpu_opening){.histogram = histogram, .options = *options};
-        openings[i].options.ordinal = gpus->gpu[i].ordinal;
-        openings[i].options.visible = &gpus->gpu[i];
-        openings[i].options.sharers = gpus->count;
+    group->histogram = histogram;
+    group->options = *options;
+    group->gpus = gpus;
+    for (unsigned i = 0; i < gpus->count; i++)
+        group->members[i] = (struct member){.group = group, .visible = &gpus->gpu[i]};
+    if (waits)
+        group_open_all(group);
+    else
+        group_open_first(group);
+    bool is_there = atomic_load(&group->count) > 0;
+    if ((waits || !is_there) && gpu_group_refused(&group->engine, why)) {
+        group_close(&group->engine);
+        return NULL;
     }
-    group_open_members(openings, gpus->count);
-    int rc = group_take(group, openings, why);
-    free(openings);
-    if (rc == 0) {
-        group_join_near(group);
-        return &group->engine;
-    }
-    group_close(&group->engine);
-    return NULL;
+    return &group->engine;
 }
 
 /* --- what is known of them --- */
 
+bool gpu_group_refused(const struct engine *engine, struct reason *why)
+{
+    const struct gpu_group *group = group_of(engine);
+    bool is_refused = atomic_load(&group->is_refused);
+    if (is_refused)
+        *why = group->refused;
+    return is_refused;
+}
+
 unsigned gpu_group_count(const struct engine *engine)
 {
-    return group_of(engine)->count;
+    return atomic_load(&group_of(engine)->count);
 }
 
 struct engine *gpu_group_member(const struct engine *engine, unsigned i)
 {
-    return group_of(engine)->members[i];
+    return group_of(engine)->members[i].engine;
 }
 
 const struct locality *gpu_group_near(const struct engine *engine)
 {
-    return &group_of(engine)->near;
+    const struct gpu_group *group = group_of(engine);
+    return &group->members[atomic_load(&group->count) - 1].near;
 }
 
 bool gpu_group_failed(const struct engine *engine)
 {
     const struct gpu_group *group = group_of(engine);
+    const unsigned count = atomic_load(&group->count);
     bool failed = false;
-    for (unsigned i = 0; i < group->count; i++)
-        failed |= gpu_engine_failed(group->members[i]);
+    for (unsigned i = 0; i < count; i++)
+        failed |= gpu_engine_failed(group->members[i].engine);
     return failed;
 }

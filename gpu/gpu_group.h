@@ -14,19 +14,27 @@
  * least one, and leaves other lists as they are. 0, or -1 with the reason set. Any thread. */
 int gpu_group_resolve(struct gpu_list *gpus, struct reason *why);
 
-/* Opens the GPUs of a list that is not empty, side by side; the options are those of each, but for
- * `ordinal` and `visible`. One GPU that cannot be opened is a failure. Any thread. The list and
- * what the options point to must live as long as the engine. NULL with the reason set, which names
- * the GPU if there are several. */
+/* Opens the GPUs of a list that is not empty; the options are those of each, but for `ordinal`,
+ * `visible` and `sharers`. With `waits` they are opened side by side, and all of them must be
+ * there. Otherwise the first is opened, and a thread goes on with the others, one after the other,
+ * as that lets the first begin sooner; one that cannot be opened is then left out. Any thread. The
+ * histogram, the list and what the options point to must live as long as the engine. NULL with the
+ * reason set, which names the GPU if there are several.
+ */
 struct engine *gpu_group_open(const struct histogram *histogram, const struct gpu_options *options,
-                              const struct gpu_list *gpus, struct reason *why);
+                              const struct gpu_list *gpus, bool waits, struct reason *why);
 
-/* The engines of the GPUs, in the order of the list. They live as long as the group. */
+/* Whether a GPU could not be opened, nor were those after it in the list; with the reason, which
+ * names it. */
+bool gpu_group_refused(const struct engine *engine, struct reason *why);
+
+/* The engines of the GPUs that are there, in the order of the list: at least one, and perhaps more
+ * the next time. They live as long as the group. */
 unsigned gpu_group_count(const struct engine *engine);
 struct engine *gpu_group_member(const struct engine *engine, unsigned i);
 
-/* Where the readers that feed the group are to run: the processors that are near one of the GPUs.
- * Not known unless they are known of each GPU. Lives as long as the group. */
+/* Where the readers that feed the group are to run: the processors that are near one of the GPUs
+ * that are there. Not known unless they are known of each of these. Lives as long as the group. */
 const struct locality *gpu_group_near(const struct engine *engine);
 
 /* Whether a GPU was lost, and counts with it, so that finish will return -1. */

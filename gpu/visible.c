@@ -43,24 +43,6 @@ static char *visible_append(char *only, const char *list, int asked)
     return longer;
 }
 
-void visible_only(struct gpu_list *gpus)
-{
-    const char *list = getenv(VARIABLE);
-    char *only = NULL;
-    if (list && gpus->count > 0)
-        list = strdup(list);
-    for (unsigned i = 0; i < gpus->count; i++) {
-        gpus->gpu[i].ordinal = gpus->gpu[i].asked;
-        gpus->gpu[i].list = list;
-        if (i == 0 || only)
-            only = visible_append(only, list, gpus->gpu[i].asked);
-    }
-    if (only && setenv(VARIABLE, only, 1) == 0)
-        for (unsigned i = 0; i < gpus->count; i++)
-            gpus->gpu[i].ordinal = (int)i;
-    free(only);
-}
-
 /* Counts the GPUs' files, root/dev/nvidia0 and so on. */
 static int visible_count_files(const char *root)
 {
@@ -77,6 +59,76 @@ static int visible_count_files(const char *root)
     if (dir)
         closedir(dir);
     return count;
+}
+
+/* Adds entries to the text for those of the list that may be used later, as many as there are.
+ * NULL: there is no memory. */
+static char *visible_append_others(struct gpu_list *gpus, char *text, const char *list,
+                                   const char *root)
+{
+    const unsigned wanted = gpus->most < GPUS_MAX ? gpus->most : GPUS_MAX;
+    const unsigned files = list ? GPUS_MAX : (unsigned)visible_count_files(root);
+    size_t len;
+    gpus->most = gpus->count;
+    while (text && gpus->most < wanted && gpus->most < files &&
+           (!list || visible_entry(list, (int)gpus->most, &len))) {
+        const int number = (int)gpus->most;
+        gpus->gpu[number] = (struct visible){.asked = number, .ordinal = number, .list = list};
+        text = visible_append(text, list, number);
+        gpus->most++;
+    }
+    return text;
+}
+
+/* Has the variable show the entries of `shown` characters; the others stay after its end. The text
+ * is the environment's from then on. Whether that was possible. */
+static bool visible_set(struct gpu_list *gpus, const char *text, size_t shown)
+{
+    const size_t name = strlen(VARIABLE "=");
+    char *setting = malloc(name + strlen(text) + 1);
+    if (!setting)
+        return false;
+    memcpy(setting, VARIABLE "=", name);
+    strcpy(setting + name, text);
+    gpus->hidden = setting + name + shown;
+    *gpus->hidden = '\0';
+    return putenv(setting) == 0;
+}
+
+void visible_only(struct gpu_list *gpus, const char *root)
+{
+    const char *list = getenv(VARIABLE);
+    char *only = NULL;
+    if (list && gpus->count > 0)
+        list = strdup(list);
+    for (unsigned i = 0; i < gpus->count; i++) {
+        gpus->gpu[i].ordinal = gpus->gpu[i].asked;
+        gpus->gpu[i].list = list;
+        if (i == 0 || only)
+            only = visible_append(only, list, gpus->gpu[i].asked);
+    }
+    const size_t shown = only ? strlen(only) : 0;
+    if (only && gpus->most > gpus->count)
+        only = visible_append_others(gpus, only, list, root);
+    if (only && visible_set(gpus, only, shown)) {
+        for (unsigned i = 0; i < gpus->count; i++)
+            gpus->gpu[i].ordinal = (int)i;
+    } else {
+        gpus->most = gpus->count;
+    }
+    free(only);
+}
+
+void visible_more(struct gpu_list *gpus, unsigned count)
+{
+    for (; gpus->count < count && gpus->count < gpus->most; gpus->count++) {
+        char *end = gpus->hidden;
+        if (!end)
+            continue;
+        gpus->hidden += 1 + strcspn(end + 1, ",");
+        *gpus->hidden = '\0';
+        *end = ',';
+    }
 }
 
 /* CUDA cannot tell how many GPUs there are, as it sees at most the one that was asked for. */

@@ -141,14 +141,11 @@ static void print_engines(const struct pool_outcome *outcome, enum verbosity ver
         name_gpu(outcome, &outcome->gpus[i], name);
         diag("%s: %s", name, outcome->gpus[i].name);
     }
-    if (outcome->gpu_count > 0)
-        return;
     if (outcome->gpu_refused.text[0])
         diag("gpu: not used: %s", outcome->gpu_refused.text);
-    else if (outcome->gpu_opened)
-        diag("gpu: not used: the input ended before it had started");
-    else
-        diag("gpu: not used: not asked for, or not worth its start");
+    else if (outcome->gpu_count == 0)
+        diag("gpu: not used: %s", outcome->gpu_opened ? "the input ended before it had started"
+                                                      : "not asked for, or not worth its start");
 }
 
 /* --- tables --- */
@@ -316,7 +313,7 @@ static int count(void)
     if (output_prepare(&output, options.output, &why) != 0)
         return run_failed(&why);
     if (options.pool.device != DEVICE_CPU)
-        visible_only(&options.pool.gpus);
+        visible_only(&options.pool.gpus, "");
     if ((rc = open_share(&why)) != 0) {
         diag("%s", why.text);
         return rc == SHARE_REFUSED ? STATUS_USAGE : STATUS_FAILED;

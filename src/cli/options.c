@@ -229,7 +229,7 @@ int options_parse(int argc, char **argv, struct options *options, struct reason 
     *options = (struct options){
         .input = {.decompress = DECOMPRESS_AUTO, .decoding.memlimit = MEMLIMIT_DEFAULT},
         .pool = {.device = DEVICE_AUTO,
-                 .gpus = {.count = 1},
+                 .gpus = {.count = 1, .most = GPUS_MAX},
                  .chunk_size = CHUNK_DEFAULT,
                  .tuning = pool_tuning},
         .verbosity = NORMAL,

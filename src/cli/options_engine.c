@@ -50,15 +50,16 @@ int option_device(struct draft *draft, const char *value, struct reason *why)
         const char *name;
         enum device_choice choice;
         unsigned gpus; /* 0: all */
-    } choices[] = {{"auto", DEVICE_AUTO, 1},
-                   {"cpu", DEVICE_CPU, 1},
-                   {"gpu", DEVICE_GPU, 1},
-                   {"all", DEVICE_AUTO, 0}};
+        unsigned most; /* if they prove worth it */
+    } choices[] = {{"auto", DEVICE_AUTO, 1, GPUS_MAX},
+                   {"cpu", DEVICE_CPU, 1, 1},
+                   {"gpu", DEVICE_GPU, 1, 1},
+                   {"all", DEVICE_AUTO, 0, 0}};
     struct pool_options *pool = &draft->options->pool;
     for (size_t i = 0; i < sizeof choices / sizeof choices[0]; i++)
         if (strcmp(value, choices[i].name) == 0) {
             pool->device = choices[i].choice;
-            pool->gpus = (struct gpu_list){.count = choices[i].gpus};
+            pool->gpus = (struct gpu_list){.count = choices[i].gpus, .most = choices[i].most};
             return 0;
         }
     pool->device = DEVICE_GPU;

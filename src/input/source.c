@@ -312,6 +312,18 @@ void reader_close(struct reader *reader)
     free(reader);
 }
 
+/* In turn: takes something of a compressed FILE, for an engine or to decode it here. 1 or -1; 0:
+ * the reader ends instead, and whoever waits looks again. */
+static int take_compressed(struct reader *reader, const struct source_sink *sink)
+{
+    if (undecoded_take(reader, sink))
+        return 1;
+    if (!sink->is_surplus || !sink->is_surplus(sink->arg))
+        return decoding_take(reader, sink);
+    helpers_tell(&reader->source->helpers);
+    return 0;
+}
+
 /* In turn: reads a chunk of plain bytes, which ends the turn, or takes a batch to decode. */
 static int take_turn(struct reader *reader, const struct source_sink *sink, struct chunk **chunk,
                      enum flow *flow)
@@ -327,7 +339,7 @@ static int take_turn(struct reader *reader, const struct source_sink *sink, stru
             admission_release(reader, DECODER_KEPT);
             return plain_read(source, sink, chunk, flow);
         }
-        more = undecoded_take(reader, sink) ? 1 : decoding_take(reader, sink);
+        more = take_compressed(reader, sink);
         break;
     case FOUND_NONE:
         more = admission_remains(reader);

@@ -54,14 +54,17 @@ struct source_sink {
     /* Whether there is such an engine, or may come one: then what it takes to begin a frame of a
      * pipe anew is kept. May be NULL: there is none. */
     bool (*may_undecode)(void *arg);
+    /* Whether the reader that asks should end, rather than take more to decompress: others have
+     * better use for its processor, and go on. May be NULL: all go on. */
+    bool (*is_surplus)(void *arg);
 };
 
 /* Sets *chunk to the next chunk to be submitted. This reader has filled it, in memory that the sink
  * chose for *flow; or another one has, which goes on decompressing meanwhile. NULL: there is none
  * now. Its len may be 0. It never holds bytes of two FILEs. A thread must submit it before it calls
- * this again, or ends, as others may wait for it. 1: go on; 0: after the last FILE; -1: an error,
- * which source_error tells unless choose gave NULL, or the engine of `undecoder` was lost. After 0
- * or -1 every further call gives the same. */
+ * this again, or ends, as others may wait for it. 1: go on; 0: after the last FILE, or is_surplus;
+ * -1: an error, which source_error tells unless choose gave NULL, or the engine of `undecoder` was
+ * lost. After 0 or -1 the reader is to be closed. */
 int source_read(struct reader *reader, const struct source_sink *sink, struct chunk **chunk,
                 enum flow *flow);
 

@@ -55,6 +55,25 @@ double costs_decoding_saves(const struct undecoded_offer *offer, double rate, do
     return unit < 0 ? unit : offer->left * byte - again - start;
 }
 
+/* Until the last of them is ready, those that are there work already, which is left out: so a GPU
+ * gains no less than this says. */
+unsigned costs_decoding_gpus(double left, double rate, double gpu_rate, double start, double more,
+                             double least, unsigned most)
+{
+    unsigned gpus = 1;
+    double before = HUGE_VAL;
+    for (unsigned wanted = 1; wanted <= most; wanted++) {
+        double ready = start + more * (wanted - 1);
+        double rest = left - rate * ready;
+        double seconds = ready + (rest > 0 ? rest / (rate + wanted * gpu_rate) : 0);
+        if (wanted > 1 && seconds > before - least)
+            break;
+        gpus = wanted;
+        before = seconds;
+    }
+    return gpus;
+}
+
 /* Assumes that a worker that only feeds the GPU reads as fast as one that also counts, so that each
  * feeder gains what it does not spend on counting; and that there are as many as fill the link. */
 double costs_gpu_saves(const struct costs *costs, double left, double rate, unsigned workers,

@@ -40,6 +40,12 @@ bool costs_prefer_gpu(const struct costs *costs, unsigned feeders);
  * lost by waiting for the next unit where that comes sooner than what would be done again. */
 double costs_decoding_saves(const struct undecoded_offer *offer, double rate, double start);
 
+/* How many GPUs, at most `most`, should decompress `left` bytes of content beside cores that do
+ * `rate` bytes a second. Each does `gpu_rate`; the first is ready after `start` seconds, and each
+ * further one `more` seconds after the one before; it must save at least `least` seconds. */
+unsigned costs_decoding_gpus(double left, double rate, double gpu_rate, double start, double more,
+                             double least, unsigned most);
+
 /* Seconds that a GPU would save if it was opened now and ready after `start` seconds: `left` bytes
  * of files are still to come, and without it `workers` workers count `rate` bytes a second. May be
  * negative. */

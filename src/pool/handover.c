@@ -19,6 +19,11 @@
 #define SERIAL_BUFFERS 2
 #define PARALLEL_BUFFERS_BYTES (192 * MIB)
 
+/* One processor in so many is left to the threads that feed a GPU compressed bytes, for each GPU,
+ * but for the last such part. Of 32 and one GPU, a quarter was better than an eighth and as good as
+ * a half. */
+#define FEEDING_SHARE 4
+
 /* A device that finishes no chunk for so long has hung: even the slowest strategy counts the
  * largest chunk, 1 GiB, in a second. */
 #define DEADLINE_MS 20000
@@ -128,7 +133,8 @@ static struct engine *handover_open_group(struct handover *handover, unsigned sl
             options->device == DEVICE_GPU && handover->gpus.count == 1 ? NULL : handover->cpu,
     };
     return handover_check_memory(handover, slots, why) == 0
-               ? gpu_group_open(handover->histogram, &wanted, &handover->gpus, why)
+               ? gpu_group_open(handover->histogram, &wanted, &handover->gpus,
+                                options->device == DEVICE_GPU || options->tuning.opens_at_once, why)
                : NULL;
 }
 
@@ -234,9 +240,23 @@ static bool handover_decoding_stream_pays(struct handover *handover)
                                 tuning->gpu_start + tuning->decoding_start) >= tuning->break_even;
 }
 
-/* The same of regular FILEs. Those that are being decompressed when it is ready are begun anew, so
- * all may come again that was decompressed so far. */
-static bool handover_decoding_pays(struct handover *handover, double rate)
+/* How many GPUs are worth their start if so many bytes of content are left of regular FILEs, each
+ * of which is one GPU's. Plain bytes gain nothing from a second one: the host's memory, which they
+ * pass three times on their way, is what is waited for. */
+static unsigned handover_gpus_for(const struct handover *handover, double left, double rate)
+{
+    const struct pool_tuning *tuning = &handover->options->tuning;
+    const size_t files = source_files(handover->source);
+    const unsigned most = files < GPUS_MAX ? (unsigned)files : GPUS_MAX;
+    return tuning->decoding_rate > 0
+               ? costs_decoding_gpus(left, rate, tuning->decoding_rate, tuning->gpu_start,
+                                     tuning->gpu_more, tuning->break_even, most)
+               : 1;
+}
+
+/* The same of regular FILEs; sets *gpus to how many. Those that are being decompressed when it is
+ * ready are begun anew, so all may come again that was decompressed so far. */
+static bool handover_decoding_pays(struct handover *handover, double rate, unsigned *gpus)
 {
     const struct pool_tuning *tuning = &handover->options->tuning;
     const struct source_content content = source_content(handover->source);
@@ -246,11 +266,15 @@ static bool handover_decoding_pays(struct handover *handover, double rate)
         return false;
     double saved = costs_decoding_saves(&offer, tuning->decoding_rate,
                                         tuning->gpu_start + tuning->decoding_start);
-    return saved >= tuning->break_even;
+    if (saved < tuning->break_even)
+        return false;
+    *gpus = handover_gpus_for(handover, content.left, rate);
+    return true;
 }
 
+/* Whether a GPU pays, and how many. */
 static bool handover_gpu_pays(struct handover *handover, enum flow flow, uint64_t bytes,
-                              unsigned workers)
+                              unsigned workers, unsigned *gpus)
 {
     const struct pool_tuning *tuning = &handover->options->tuning;
     double now = clock_seconds_since(&handover->begin);
@@ -264,16 +288,13 @@ static bool handover_gpu_pays(struct handover *handover, enum flow flow, uint64_
     double rate = (double)(bytes - base) / (now - rate_begin);
     atomic_store(&handover->rate, rate);
     atomic_store(&handover->worker_rate, rate / workers);
-    if (flow != FLOW_FILE && now >= tuning->stream_break_even &&
-        handover_counting_is_dear(handover))
-        return true;
     if (flow == FLOW_DECODED &&
-        (handover_decoding_pays(handover, rate) || handover_decoding_stream_pays(handover))) {
+        (handover_decoding_pays(handover, rate, gpus) || handover_decoding_stream_pays(handover))) {
         atomic_store(&handover->gpu_for_decoding, true);
         return true;
     }
     if (flow != FLOW_FILE)
-        return false;
+        return now >= tuning->stream_break_even && handover_counting_is_dear(handover);
     double saved = costs_gpu_saves(&handover->costs, (double)source_left(handover->source), rate,
                                    workers, tuning->gpu_start);
     return saved >= tuning->break_even;
@@ -286,9 +307,11 @@ void handover_consider(struct handover *handover, enum flow flow, uint64_t bytes
         now < atomic_load(&handover->next_ask))
         return;
     atomic_store(&handover->next_ask, now + handover_ask_seconds(handover));
-    if (!handover_gpu_pays(handover, flow, bytes, workers) ||
+    unsigned gpus = 1;
+    if (!handover_gpu_pays(handover, flow, bytes, workers, &gpus) ||
         atomic_exchange(&handover->opening, true))
         return;
+    visible_more(&handover->gpus, gpus);
     const unsigned slots = handover_slots(handover, flow != FLOW_PIPE);
     if (handover->options->tuning.opens_at_once)
         handover_open(handover, slots);
@@ -361,6 +384,25 @@ bool handover_may_undecode(void *arg)
     if (gpu)
         return !gpu_group_failed(gpu) && gpu->ops->undecoded->is_free(gpu);
     return atomic_load(&handover->may_come);
+}
+
+/* A GPU decompresses ten times what all cores do together, so those that feed it must not wait for
+ * a processor: while all 32 of a machine were busy, its bytes came at a quarter of the speed. */
+unsigned handover_workers(struct handover *handover, enum flow flow)
+{
+    const unsigned all = atomic_load(&handover->threads);
+    unsigned shares = flow == FLOW_DECODED ? atomic_load(&handover->gpus_fed) : 0;
+    if (shares >= FEEDING_SHARE)
+        shares = FEEDING_SHARE - 1;
+    return all - all / FEEDING_SHARE * shares;
+}
+
+unsigned handover_look_workers(struct handover *handover)
+{
+    struct engine *gpu = handover_gpu(handover);
+    bool is_fed = gpu && atomic_load(&handover->gpu_for_decoding) && !engine_loss(gpu);
+    atomic_store(&handover->gpus_fed, is_fed ? gpu_group_count(gpu) : 0);
+    return handover_workers(handover, FLOW_DECODED);
 }
 
 int handover_submit(struct handover *handover, struct chunk *chunk, enum flow flow, double begin)

@@ -23,7 +23,7 @@ struct pool_gpu {
 struct pool_outcome {
     double seconds;
     uint64_t cpu_bytes, gpu_bytes;
-    unsigned workers;          /* that were started */
+    unsigned workers;          /* that were started, but for those that were too many */
     const char *cpu_name;      /* how they counted */
     bool gpu_opened;           /* tried; the process should then exit without CUDA's tear-down */
     double gpu_ready;          /* when the slots were there; 0: never, or too late */

@@ -32,6 +32,7 @@ enum invalid_choice {
 struct pool_tuning {
     uint64_t short_input;     /* bytes that one worker counts before others are started */
     double gpu_start;         /* seconds that a GPU takes until it is ready */
+    double gpu_more;          /* seconds that each further one takes */
     double break_even;        /* seconds that it must save to be worth opening */
     double stream_break_even; /* the same for pipes and zstd data: seconds they have lasted */
     double stream_share;      /* share of their readers' time above which others do the counting */

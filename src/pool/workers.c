@@ -116,7 +116,7 @@ static void workers_start_more(struct workers *workers, enum flow flow)
 {
     if (atomic_load(&workers->started) < atomic_load(&workers->handover->threads))
         workers_limit(workers);
-    unsigned wanted = atomic_load(&workers->handover->threads);
+    unsigned wanted = handover_workers(workers->handover, flow);
     bool is_stream =
         flow == FLOW_PIPE || (flow == FLOW_DECODED && !source_has_work(workers->source));
     if (is_stream && wanted > 1)
@@ -219,6 +219,22 @@ static bool worker_may_undecode(void *arg)
     return handover_may_undecode(worker->workers->handover);
 }
 
+/* Whether the worker is one too many of those that decompress: it then no longer counts as started,
+ * so that another one may be when it is needed. */
+static bool worker_is_surplus(void *arg)
+{
+    struct workers *workers = ((struct worker *)arg)->workers;
+    const unsigned wanted = handover_look_workers(workers->handover);
+    if (atomic_load(&workers->started) <= wanted)
+        return false;
+    pthread_mutex_lock(&workers->lock);
+    bool is_surplus = workers->started > wanted;
+    if (is_surplus)
+        workers->started--;
+    pthread_mutex_unlock(&workers->lock);
+    return is_surplus;
+}
+
 /* Reads a chunk and has it counted. Whether there may be another one. */
 static bool worker_step(struct worker *worker)
 {
@@ -229,7 +245,8 @@ static bool worker_step(struct worker *worker)
     const struct source_sink sink = {.arg = worker,
                                      .choose = worker_choose,
                                      .undecoder = worker_undecoder,
-                                     .may_undecode = worker_may_undecode};
+                                     .may_undecode = worker_may_undecode,
+                                     .is_surplus = worker_is_surplus};
     double begin = clock_seconds_since(&handover->begin);
     int more = source_read(worker->reader, &sink, &chunk, &flow);
     size_t len = chunk ? chunk->origin.bytes : 0; /* submit takes the chunk back */

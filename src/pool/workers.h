@@ -17,7 +17,8 @@ struct workers {
     struct handover *handover;
     struct lines *lines;    /* NULL: lines are not looked for */
     _Atomic uint64_t bytes; /* read so far */
-    atomic_uint started;    /* written under the lock, as the next one */
+    atomic_uint started;    /* but for those that were too many; written under the lock, as the
+                             * next one */
     atomic_bool exhausted;  /* a thread could not be started: no other one is tried */
 
     pthread_mutex_t lock; /* guards the rest */

@@ -215,6 +215,41 @@ zstd -w 27 -n <in >window.zst
 taken 20000 -b --threads=1 window.zst
 counts "a window that the device does not take" table
 
+# --- several GPUs: as many as there are FILEs for, and fewer workers while these are fed ---
+
+# The FIFO that is the second FILE is empty until they are there, so that FILEs are left for them.
+data text 2000000 >in
+zstd -f 30000 -c <in >many.zst
+mkfifo fifo
+others="many.zst many.zst many.zst many.zst many.zst many.zst many.zst"
+cat in in in in in in in in | "$GPUHISTO" --device=cpu -b >table
+
+# later ARGUMENT...: runs with the FILE, the FIFO and the others.
+later()
+{
+    { sleep 1; } >fifo &
+    run_as env CUDA_VISIBLE_DEVICES=0,1,2 GPUHISTO_DEVICES=3 GPUHISTO_HAND_OVER=20000 "$@" -b many.zst fifo $others
+    wait $!
+}
+
+# shellcheck disable=SC2086
+later "$GPUHISTO" $ENGINE --threads=8 --timing
+same "three GPUs" table out
+for gpu in 0 1 2; do
+    check "three GPUs: $gpu" grep -q "gpu:$gpu: decompressing takes" err
+done
+check "three GPUs: of eight workers only those that feed them are left" grep -q 'workers: [23]$' err
+for call in 40 100 200; do
+    # shellcheck disable=SC2086
+    later env GPUHISTO_FAULT=error:$call "$GPUHISTO" $ENGINE --threads=8
+    same "three GPUs, call $call fails" table out
+done
+cat in in | "$GPUHISTO" --device=cpu -b >table
+run_as env CUDA_VISIBLE_DEVICES=0,1,2 GPUHISTO_DEVICES=3 GPUHISTO_HAND_OVER=20000 "$GPUHISTO" $ENGINE -b \
+    --timing many.zst many.zst
+same "two FILEs" table out
+refute "two FILEs: no third GPU" grep -q "gpu:2: " err
+
 # --- what is wrong with the data is found ---
 
 size=$(wc -c <one.zst)
@@ -234,6 +269,9 @@ refuses "garbage after it" 1 "bad.zst: not zstd data" ", at byte $size"
 
 # --- a device that is lost ---
 
+data text 300000 >in
+zstd -c <in >one.zst
+zstd -f 3000 -c <in >many.zst
 "$GPUHISTO" --device=cpu -b in >table
 for call in 1 3 5 8 12 20; do
     for file in one.zst many.zst; do

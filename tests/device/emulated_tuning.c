@@ -1,7 +1,8 @@
 /* The tuning of gpuhisto-emulated. The measured one opens a GPU only for inputs that take seconds
  * to count. With GPUHISTO_HAND_OVER=BYTES in the environment, --device=auto starts its workers, and
  * opens the GPU, as soon as so many bytes were read, waits until it is there, and lets it have all
- * that it can take. Frames then need not be large to be decoded in order.
+ * that it can take. Of several GPUs it takes as many as there are FILEs for. Frames then need not
+ * be large to be decoded in order.
  *
  * The program is linked so that calls of options_parse come here (--wrap). */
 #include "src/cli/options.h"
@@ -19,8 +20,8 @@ int __wrap_options_parse(int argc, char **argv, struct options *options, struct 
     const char *bytes = getenv("GPUHISTO_HAND_OVER");
     if (!bytes)
         return rc;
-    options->pool.tuning =
-        (struct pool_tuning){.short_input = strtoull(bytes, NULL, 10), .opens_at_once = true};
+    options->pool.tuning = (struct pool_tuning){
+        .short_input = strtoull(bytes, NULL, 10), .decoding_rate = 1e12, .opens_at_once = true};
     options->input.unit_memory = LARGE_UNIT;
     return rc;
 }

@@ -172,7 +172,7 @@ static struct engine *open_group(const struct histogram *histogram, unsigned gpu
     for (unsigned i = 0; i < gpus; i++)
         list.gpu[i] = (struct visible){.asked = (int)i, .ordinal = (int)i};
     emulated_device_plan((struct fault_plan){.devices = gpus});
-    struct engine *group = gpu_group_open(histogram, &options, &list, &why);
+    struct engine *group = gpu_group_open(histogram, &options, &list, true, &why);
     if (!group) {
         printf("%s\n", why.text);
         exit(1);

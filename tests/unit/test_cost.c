@@ -27,6 +27,16 @@ static struct undecoded_offer frame(double done, double left)
     return (struct undecoded_offer){.again = done, .unit_left = left, .left = left, .rate = CORE};
 }
 
+static void check_gpus(const char *what, double left, unsigned most, unsigned expected)
+{
+    unsigned gpus = costs_decoding_gpus(left, CORE, GPU, START, 0.3, 0.15, most);
+    cases++;
+    if (gpus == expected)
+        return;
+    wrong++;
+    fprintf(stderr, "%s: %u GPUs\n", what, gpus);
+}
+
 int main(void)
 {
     check("16 GB", frame(0, 16e9), GPU, START, true);
@@ -50,6 +60,12 @@ int main(void)
     check("a rate that was not measured", (struct undecoded_offer){.left = 1}, GPU, START, true);
     check("a GPU that takes no time", frame(1e9, 1), 0, 0, true);
     check("nothing is left", frame(1e9, 0), GPU, 0, false);
+    check_gpus("4 GB", 4e9, 16, 1);
+    check_gpus("30 GB", 30e9, 16, 2);
+    check_gpus("30 GB in one FILE", 30e9, 1, 1);
+    check_gpus("1 TB", 1e12, 16, 12);
+    check_gpus("1 TB, four FILEs", 1e12, 4, 4);
+    check_gpus("nothing is left when it is ready", 0.1e9, 16, 1);
     printf("%u cases, %u wrong\n", cases, wrong);
     return wrong != 0;
 }

@@ -56,11 +56,14 @@ static const struct {
     {"a\nb", 0, 8, "CUDA_VISIBLE_DEVICES=a\\x0ab leaves no GPU 0"},
 };
 
-static unsigned check_refusals(void)
+/* --- a folder with the files of GPUs --- */
+
+static char root[] = "test_visible-XXXXXX";
+
+static void make_root(void)
 {
     static const char *const others[] = {"nvidiactl", "nvidia-uvm", "nvidia", "nvidia0x"};
-    unsigned wrong = 0;
-    char root[] = "test_visible-XXXXXX", path[64];
+    char path[64];
     if (!mkdtemp(root))
         exit(99);
     snprintf(path, sizeof path, "%s/dev", root);
@@ -69,24 +72,41 @@ static unsigned check_refusals(void)
         snprintf(path, sizeof path, "%s/dev/%s", root, others[i]);
         close(open(path, O_CREAT | O_WRONLY, 0666));
     }
+}
+
+static void put_files(unsigned files)
+{
+    char path[64];
+    for (unsigned gpu = 0; gpu < 12; gpu++) {
+        snprintf(path, sizeof path, "%s/dev/nvidia%u", root, gpu);
+        if (gpu < files)
+            close(open(path, O_CREAT | O_WRONLY, 0666));
+        else
+            unlink(path);
+    }
+}
+
+static bool remove_root(void)
+{
+    char command[64];
+    snprintf(command, sizeof command, "rm -r '%s'", root);
+    return system(command) == 0;
+}
+
+static unsigned check_refusals(void)
+{
+    unsigned wrong = 0;
     for (size_t i = 0; i < sizeof refusals / sizeof refusals[0]; i++) {
         struct visible visible = {refusals[i].asked, 0, (char *)(uintptr_t)refusals[i].list};
         struct reason why = {""};
-        for (int gpu = 0; gpu < 12; gpu++) {
-            snprintf(path, sizeof path, "%s/dev/nvidia%d", root, gpu);
-            if (gpu < refusals[i].files)
-                close(open(path, O_CREAT | O_WRONLY, 0666));
-            else
-                unlink(path);
-        }
+        put_files((unsigned)refusals[i].files);
         visible_explain(&visible, root, &why);
         if (strcmp(why.text, refusals[i].reason) != 0) {
             printf("FAIL: '%s' instead of '%s'\n", why.text, refusals[i].reason);
             wrong++;
         }
     }
-    snprintf(path, sizeof path, "rm -r '%s'", root);
-    return wrong + (system(path) != 0);
+    return wrong;
 }
 
 static const struct {
@@ -106,6 +126,24 @@ static const struct {
     {NULL, 0, {0}, NULL, true},
 };
 
+/* Lists that may grow. */
+static const struct {
+    const char *before;   /* NULL: not set */
+    unsigned files;       /* so many GPUs have files in /dev */
+    unsigned most;        /* that are asked for */
+    const char *after[4]; /* with one, two, three and four GPUs */
+} growing[] = {
+    {NULL, 4, 16, {"0", "0,1", "0,1,2", "0,1,2,3"}},
+    {NULL, 4, 2, {"0", "0,1", "0,1", "0,1"}},
+    {NULL, 1, 16, {"0", "0", "0", "0"}},
+    {NULL, 0, 16, {"0", "0", "0", "0"}},
+    {NULL, 4, 0, {"0", "0", "0", "0"}},
+    {"4,5,6", 8, 16, {"4", "4,5", "4,5,6", "4,5,6"}},
+    {"GPU-5ea1,-1,3", 8, 16, {"GPU-5ea1", "GPU-5ea1", "GPU-5ea1", "GPU-5ea1"}},
+    {"", 8, 16, {"", "", "", ""}},
+    {"-1,0", 8, 16, {"-1,0", "-1,0", "-1,0", "-1,0"}},
+};
+
 static bool is_same(const char *a, const char *b)
 {
     return a && b ? strcmp(a, b) == 0 : a == b;
@@ -120,7 +158,7 @@ static bool check_list(const char *before, const struct gpu_list *asked, const c
     unsetenv(VARIABLE);
     if (before)
         setenv(VARIABLE, before, 1);
-    visible_only(&gpus);
+    visible_only(&gpus, "");
     bool right = is_same(getenv(VARIABLE), after);
     for (unsigned i = 0; i < gpus.count; i++)
         right &= gpus.gpu[i].asked == asked->gpu[i].asked && is_same(gpus.gpu[i].list, before) &&
@@ -133,15 +171,45 @@ static bool check_list(const char *before, const struct gpu_list *asked, const c
     return right;
 }
 
+/* Has a list grow from one GPU to four, and beyond what there is. How many steps are wrong. */
+static unsigned check_growing(size_t i)
+{
+    struct gpu_list gpus = {.count = 1, .most = growing[i].most};
+    unsigned wrong = 0;
+    unsetenv(VARIABLE);
+    if (growing[i].before)
+        setenv(VARIABLE, growing[i].before, 1);
+    put_files(growing[i].files);
+    visible_only(&gpus, root);
+    for (unsigned wanted = 1; wanted <= 4; wanted++) {
+        visible_more(&gpus, wanted);
+        bool right = is_same(getenv(VARIABLE), growing[i].after[wanted - 1]) &&
+                     gpus.count <= (gpus.most > 1 ? gpus.most : 1);
+        for (unsigned k = 0; k < gpus.count; k++)
+            right &= gpus.gpu[k].asked == (int)k && gpus.gpu[k].ordinal == (int)k &&
+                     is_same(gpus.gpu[k].list, growing[i].before);
+        if (!right)
+            printf("FAIL: '%s', %u GPUs wanted: '%s'\n",
+                   growing[i].before ? growing[i].before : "(unset)", wanted, getenv(VARIABLE));
+        wrong += !right;
+    }
+    free((void *)(uintptr_t)gpus.gpu[0].list);
+    return wrong;
+}
+
 int main(void)
 {
+    make_root();
     unsigned wrong = check_refusals(), count = 0;
+    for (size_t i = 0; i < sizeof growing / sizeof growing[0]; i++, count += 4)
+        wrong += check_growing(i);
+    wrong += !remove_root();
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++, count++) {
-        const struct gpu_list asked = {1, {{.asked = cases[i].ordinal}}};
+        const struct gpu_list asked = {.count = 1, .gpu = {{.asked = cases[i].ordinal}}};
         wrong += !check_list(cases[i].before, &asked, cases[i].after, false, &cases[i].known_as);
     }
     for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++, count++) {
-        struct gpu_list asked = {lists[i].count, {{0}}};
+        struct gpu_list asked = {.count = lists[i].count};
         for (unsigned k = 0; k < asked.count; k++)
             asked.gpu[k].asked = lists[i].asked[k];
         wrong +=
