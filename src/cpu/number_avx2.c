@@ -25,6 +25,9 @@
 /* Where no number is plain, only one of so many groups of tokens is tried. */
 #define RETRY 8
 
+/* After a token that is not a plain number, aliens are looked for in so many windows. */
+#define WARY 16
+
 #define LANE 16
 
 /* A mask of 16 bits for each of the four lanes. */
@@ -101,15 +104,10 @@ AVX2 INLINE __m256i last_bytes(size_t low, size_t high)
     return load_two(mask + low, mask + high);
 }
 
-AVX2 INLINE size_t lane_len(struct token token)
-{
-    return token.len < LANE ? token.len : LANE;
-}
-
 AVX2 INLINE struct pair pair_of(struct token low, struct token high)
 {
     __m256i bytes = load_two(low.end - LANE, high.end - LANE);
-    __m256i token = last_bytes(lane_len(low), lane_len(high));
+    __m256i token = last_bytes(low.len, high.len);
     __m256i digits = _mm256_and_si256(_mm256_sub_epi8(bytes, _mm256_set1_epi8('0')), token);
     __m256i is_digit = _mm256_cmpeq_epi8(_mm256_min_epu8(digits, _mm256_set1_epi8(9)), digits);
     struct pair pair = {.digits = _mm256_and_si256(digits, is_digit)};
@@ -138,15 +136,23 @@ AVX2 INLINE unsigned bytes_after_dot(uint64_t front, unsigned lane)
     return LANE - (unsigned)__builtin_popcount((uint16_t)(front >> LANE * lane));
 }
 
-/* What a lane's digits are to be divided by. */
-AVX2 INLINE double scale_of(unsigned after_dot, uint64_t negative, unsigned lane)
+/* What the digits of the lanes are to be divided by, in the order of tokens. */
+AVX2 INLINE __m256d scales_of(const unsigned after_dot[TOKENS])
 {
     /* If all bytes come after the dot, there is none. */
-    static const double scales[2][LANE + 1] = {
-        {1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1},
-        {-1, -1e1, -1e2, -1e3, -1e4, -1e5, -1e6, -1e7, -1e8, -1e9, -1e10, -1e11, -1e12, -1e13,
-         -1e14, -1e15, -1}};
-    return scales[(uint16_t)(negative >> LANE * lane) != 0][after_dot];
+    static const double scales[LANE + 1] = {1,   1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7, 1e8,
+                                            1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1};
+    return _mm256_setr_pd(scales[after_dot[0]], scales[after_dot[2]], scales[after_dot[1]],
+                          scales[after_dot[3]]);
+}
+
+/* The sign bits of the numbers, in the order of tokens: those of lanes with a bit. */
+AVX2 INLINE __m256d signs_of(uint64_t negative)
+{
+    const uint64_t signs = not_empty(negative), sign = UINT64_C(1) << 63;
+    return _mm256_castsi256_pd(
+        _mm256_setr_epi64x((long long)(signs << 48), (long long)(signs << 16 & sign),
+                           (long long)(signs << 32 & sign), (long long)(signs & sign)));
 }
 
 /* The numbers of four digits. */
@@ -180,15 +186,36 @@ AVX2 INLINE uint64_t plain_numbers(const struct token tokens[TOKENS], double *va
     __m256d lower = _mm256_cvtepi32_pd(_mm256_extracti128_si256(eights, 1));
     /* The product is exact, as it is a multiple of 2^8. */
     __m256d mantissas = _mm256_add_pd(_mm256_mul_pd(upper, _mm256_set1_pd(1e8)), lower);
-    __m256d scales =
-        _mm256_setr_pd(scale_of(after_dot[0], negative, 0), scale_of(after_dot[2], negative, 2),
-                       scale_of(after_dot[1], negative, 1), scale_of(after_dot[3], negative, 3));
-    _mm256_storeu_pd(values, _mm256_div_pd(mantissas, scales));
+    __m256d numbers = _mm256_div_pd(mantissas, scales_of(after_dot));
+    if (negative)
+        numbers = _mm256_or_pd(numbers, signs_of(negative));
+    _mm256_storeu_pd(values, numbers);
 
     return (token ^ is_digit ^ dot ^ negative) | (dot & other_dots) |
-           (~not_empty(is_digit) & EACH_LANE(0x8000)) | (uint64_t)(tokens[0].len > LANE) |
-           (uint64_t)(tokens[2].len > LANE) << 16 | (uint64_t)(tokens[1].len > LANE) << 32 |
-           (uint64_t)(tokens[3].len > LANE) << 48;
+           (~not_empty(is_digit) & EACH_LANE(0x8000));
+}
+
+/* The same of tokens that need not fit into a lane. */
+AVX2 APART static uint64_t long_numbers(const struct token tokens[TOKENS], double *values)
+{
+    static const unsigned lane_of_token[TOKENS] = {0, 2, 1, 3};
+    struct token cut[TOKENS];
+    uint64_t others = 0;
+    for (unsigned i = 0; i < TOKENS; i++) {
+        bool is_long = tokens[i].len > LANE;
+        cut[i] = (struct token){tokens[i].end, is_long ? LANE : tokens[i].len};
+        others |= (uint64_t)is_long << LANE * lane_of_token[i];
+    }
+    return others | plain_numbers(cut, values);
+}
+
+AVX2 INLINE uint64_t four_numbers(const struct token tokens[TOKENS], double *values)
+{
+    /* No token is empty, so one that is too long is seen by the bits from 16 on. */
+    size_t lens =
+        (tokens[0].len - 1) | (tokens[1].len - 1) | (tokens[2].len - 1) | (tokens[3].len - 1);
+    return __builtin_expect(lens >= LANE, 0) ? long_numbers(tokens, values)
+                                             : plain_numbers(tokens, values);
 }
 
 /* The tokens whose lanes have a bit, one by one. */
@@ -220,7 +247,7 @@ AVX2 INLINE void numbers_among(struct token *tokens, uint8_t *indices, unsigned 
     for (unsigned i = n; i % TOKENS; i++) /* fills up the last group */
         tokens[i] = tokens[0], indices[i] = indices[0];
     for (unsigned i = 0; i < n; i += TOKENS) {
-        uint64_t others = plain_numbers(tokens + i, four);
+        uint64_t others = four_numbers(tokens + i, four);
         if (others)
             other_numbers(tokens + i, others, limit, four);
         for (unsigned k = 0; k < TOKENS; k++)
@@ -261,6 +288,7 @@ AVX2 static size_t number_avx2_parse(const unsigned char *text, size_t len, doub
     while (count < cap && at < limit && at - text < LANE)
         count += numbers_by_token(&at, limit, values + count, 1);
     unsigned skip = 0; /* groups to be done one by one */
+    unsigned wary = 0; /* windows in which aliens are looked for */
     while (limit - at >= WINDOW && cap - count >= WINDOW / 2) {
         if (skip) {
             count += numbers_by_token(&at, limit, values + count, TOKENS);
@@ -275,8 +303,10 @@ AVX2 static size_t number_avx2_parse(const unsigned char *text, size_t len, doub
             continue;
         }
         const unsigned char *window = at;
-        const uint64_t alien = alien_bytes(at);
+        const uint64_t alien = wary ? alien_bytes(at) : white;
+        wary -= wary > 0;
         if (alien != white && ends) {
+            wary = WARY;
             count += mixed_window(window, white, alien, limit, values + count);
             at = window + WINDOW - 1 - __builtin_clzll(ends);
             continue;
@@ -287,10 +317,13 @@ AVX2 static size_t number_avx2_parse(const unsigned char *text, size_t len, doub
             tokens[1] = next_token(window, &begins, &ends);
             tokens[2] = next_token(window, &begins, &ends);
             tokens[3] = next_token(window, &begins, &ends);
-            uint64_t others = plain_numbers(tokens, values + count);
-            if (others)
+            uint64_t others = four_numbers(tokens, values + count);
+            skip = 0;
+            if (others) {
                 other_numbers(tokens, others, limit, values + count);
-            skip = not_empty(others) == EACH_LANE(0x8000) ? RETRY - 1 : 0;
+                wary = WARY;
+                skip = not_empty(others) == EACH_LANE(0x8000) ? RETRY - 1 : 0;
+            }
             count += TOKENS;
             at = tokens[3].end;
         }
