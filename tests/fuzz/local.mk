@@ -7,7 +7,8 @@
 
 FUZZ_SECONDS = 60
 
-fuzzers = tests/fuzz/characters tests/fuzz/fields tests/fuzz/gpu_zstd tests/fuzz/npy tests/fuzz/number tests/fuzz/options
+fuzzers = tests/fuzz/characters tests/fuzz/fields tests/fuzz/gpu_zstd tests/fuzz/npy tests/fuzz/number \
+	tests/fuzz/options tests/fuzz/pairs
 if FUZZ_GZIP
 fuzzers += tests/fuzz/compressed tests/fuzz/gzip
 endif
@@ -34,7 +35,8 @@ EXTRA_DIST += tests/fuzz/fuzzers.mk tests/fuzz/smoke \
 	tests/fuzz/number.c tests/fuzz/seeds/number/integers tests/fuzz/seeds/number/odd \
 	tests/fuzz/options.c tests/fuzz/options.dict tests/fuzz/seeds/options/also tests/fuzz/seeds/options/characters tests/fuzz/seeds/options/letters \
 	tests/fuzz/seeds/options/numbers tests/fuzz/seeds/options/refused \
-	tests/fuzz/seeds/options/values
+	tests/fuzz/seeds/options/values \
+	tests/fuzz/pairs.c tests/fuzz/seeds/pairs/repeated tests/fuzz/seeds/pairs/text
 
 .PHONY: fuzz fuzz-smoke
 fuzz:
