@@ -27,10 +27,12 @@ struct gpu_group {
     const struct gpu_list *gpus; /* those that are asked for */
     atomic_uint count; /* of the members that are there: whoever sees it may look at these */
     struct member members[GPUS_MAX];
-    atomic_uint turn; /* where the search for a free slot begins */
-    pthread_t opener; /* opens all but the first, one after the other */
-    bool has_opener;
+    atomic_uint turn;       /* where the search for a free slot begins */
     atomic_bool is_closing; /* no other one is to be opened */
+    pthread_mutex_t lock;   /* guards is_opening */
+    pthread_cond_t opened;
+    bool is_opening; /* a thread opens all but the first, one after the other; nobody need wait for
+                      * its end */
     atomic_bool is_refused; /* one could not be opened; those after it are not used: */
     struct reason refused;  /* why; written before that */
 };
@@ -134,11 +136,15 @@ static void group_close(struct engine *engine)
 {
     struct gpu_group *group = group_of(engine);
     atomic_store(&group->is_closing, true);
-    if (group->has_opener)
-        pthread_join(group->opener, NULL);
+    pthread_mutex_lock(&group->lock);
+    while (group->is_opening)
+        pthread_cond_wait(&group->opened, &group->lock);
+    pthread_mutex_unlock(&group->lock);
     for (unsigned i = 0; i < group->gpus->count; i++)
         if (group->members[i].engine)
             engine_close(group->members[i].engine);
+    pthread_cond_destroy(&group->opened);
+    pthread_mutex_destroy(&group->lock);
     free(group);
 }
 
@@ -246,16 +252,41 @@ static bool group_add(struct gpu_group *group)
 }
 
 /* Opens the others one after the other, and has each be seen. */
-static void *group_opener(void *arg)
+static void group_open_others(struct gpu_group *group)
 {
-    struct gpu_group *group = arg;
     bool goes_on = true;
     while (goes_on && atomic_load(&group->count) < group->gpus->count &&
            !atomic_load(&group->is_closing)) {
         member_open(&group->members[atomic_load(&group->count)]);
         goes_on = group_add(group);
     }
+}
+
+static void *group_opener(void *arg)
+{
+    struct gpu_group *group = arg;
+    group_open_others(group);
+    pthread_mutex_lock(&group->lock);
+    group->is_opening = false;
+    pthread_cond_signal(&group->opened);
+    pthread_mutex_unlock(&group->lock);
     return NULL;
+}
+
+/* Whether a thread opens the others. */
+static bool group_start_opener(struct gpu_group *group)
+{
+    pthread_attr_t attributes;
+    pthread_t thread;
+    if (pthread_attr_init(&attributes) != 0)
+        return false;
+    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+    group->is_opening = true; /* nobody else has the group yet */
+    bool has_started = pthread_create(&thread, &attributes, group_opener, group) == 0;
+    if (!has_started)
+        group->is_opening = false;
+    pthread_attr_destroy(&attributes);
+    return has_started;
 }
 
 /* Opens the first, and then the others in a thread, if there is one. */
@@ -264,9 +295,8 @@ static void group_open_first(struct gpu_group *group)
     member_open(&group->members[0]);
     if (!group_add(group) || group->gpus->count == 1)
         return;
-    group->has_opener = pthread_create(&group->opener, NULL, group_opener, group) == 0;
-    if (!group->has_opener)
-        group_opener(group);
+    if (!group_start_opener(group))
+        group_open_others(group);
 }
 
 /* Opens all side by side, each but the first in a thread of its own if there are threads. */
@@ -299,6 +329,8 @@ struct engine *gpu_group_open(const struct histogram *histogram, const struct gp
     group->histogram = histogram;
     group->options = *options;
     group->gpus = gpus;
+    pthread_mutex_init(&group->lock, NULL);
+    pthread_cond_init(&group->opened, NULL);
     for (unsigned i = 0; i < gpus->count; i++)
         group->members[i] = (struct member){.group = group, .visible = &gpus->gpu[i]};
     if (waits)
