@@ -53,11 +53,11 @@ static inline uint64_t byte_mask_bit(const unsigned char *at, int bit)
 #include <arm_neon.h>
 
 /* The bytes of four vectors, each of which is all bits or none, as a mask. */
-static inline uint64_t byte_mask_of_vectors(uint8x16x4_t each)
+static inline uint64_t byte_mask_of_vectors(uint8x16_t a, uint8x16_t b, uint8x16_t c, uint8x16_t d)
 {
     const uint8x16_t bits = {1, 2, 4, 8, 16, 32, 64, 128, 1, 2, 4, 8, 16, 32, 64, 128};
-    const uint8x16_t low = vpaddq_u8(vandq_u8(each.val[0], bits), vandq_u8(each.val[1], bits));
-    const uint8x16_t high = vpaddq_u8(vandq_u8(each.val[2], bits), vandq_u8(each.val[3], bits));
+    const uint8x16_t low = vpaddq_u8(vandq_u8(a, bits), vandq_u8(b, bits));
+    const uint8x16_t high = vpaddq_u8(vandq_u8(c, bits), vandq_u8(d, bits));
     const uint8x16_t all = vpaddq_u8(low, high);
     return vgetq_lane_u64(vreinterpretq_u64_u8(vpaddq_u8(all, all)), 0);
 }
@@ -65,28 +65,22 @@ static inline uint64_t byte_mask_of_vectors(uint8x16x4_t each)
 static inline uint64_t byte_mask_equal(const unsigned char *at, unsigned char byte)
 {
     const uint8x16_t all = vdupq_n_u8(byte);
-    uint8x16x4_t bytes = vld1q_u8_x4(at);
-    for (unsigned i = 0; i < 4; i++)
-        bytes.val[i] = vceqq_u8(bytes.val[i], all);
-    return byte_mask_of_vectors(bytes);
+    return byte_mask_of_vectors(vceqq_u8(vld1q_u8(at), all), vceqq_u8(vld1q_u8(at + 16), all),
+                                vceqq_u8(vld1q_u8(at + 32), all), vceqq_u8(vld1q_u8(at + 48), all));
 }
 
 static inline uint64_t byte_mask_up_to(const unsigned char *at, unsigned char byte)
 {
     const uint8x16_t all = vdupq_n_u8(byte);
-    uint8x16x4_t bytes = vld1q_u8_x4(at);
-    for (unsigned i = 0; i < 4; i++)
-        bytes.val[i] = vcleq_u8(bytes.val[i], all);
-    return byte_mask_of_vectors(bytes);
+    return byte_mask_of_vectors(vcleq_u8(vld1q_u8(at), all), vcleq_u8(vld1q_u8(at + 16), all),
+                                vcleq_u8(vld1q_u8(at + 32), all), vcleq_u8(vld1q_u8(at + 48), all));
 }
 
 static inline uint64_t byte_mask_bit(const unsigned char *at, int bit)
 {
     const uint8x16_t all = vdupq_n_u8((uint8_t)(1u << bit));
-    uint8x16x4_t bytes = vld1q_u8_x4(at);
-    for (unsigned i = 0; i < 4; i++)
-        bytes.val[i] = vtstq_u8(bytes.val[i], all);
-    return byte_mask_of_vectors(bytes);
+    return byte_mask_of_vectors(vtstq_u8(vld1q_u8(at), all), vtstq_u8(vld1q_u8(at + 16), all),
+                                vtstq_u8(vld1q_u8(at + 32), all), vtstq_u8(vld1q_u8(at + 48), all));
 }
 
 #else
