@@ -383,8 +383,10 @@ struct engine *cpu_engine_open(const struct histogram *histogram, const struct c
         cap -= cap % size; /* a chunk holds whole samples */
     struct cpu_engine *first = open_one(histogram, counter, chunks, threads, files);
     struct cpu_engine *last = first;
-    for (const struct histogram *also = histogram->also; last && also; also = also->also)
-        last = last->also = open_one(also, counter, chunks, threads, NULL);
+    for (const struct histogram *also = histogram->also; last && also; also = also->also) {
+        files = file_tallies_also(files);
+        last = last->also = open_one(also, counter, chunks, threads, files);
+    }
     if (first && (!last || open_data(first, cap, records_room(size), chunks) != 0)) {
         cpu_close(&first->engine);
         return NULL;
