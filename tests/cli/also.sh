@@ -166,7 +166,7 @@ sums()
         { sum[table FS $1] += $2 }
         END { for (row in sum) print row FS sum[row] }' "$@" | LC_ALL=C sort
 }
-case $SCALE in small) every="1 2 3 7" ;; *) every=$(seq 1 40) ;; esac
+case $SCALE in small) every="1 2 3 7" ;; *) every=$(seq 1 12) ;; esac
 for histograms in "-b|-l" "--pairs|-b|-l" "-c|-b" "-b|--blocks|-c" "-n|-n --digits=1" "-n -k1|-n -k2"; do
     case $histograms in
         -n*) files="lines lines.zst empty" ;;
