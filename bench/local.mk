@@ -1,6 +1,7 @@
 # --- the benchmarks: `make bench` builds them, `make bench-stream` measures the whole program,
 # `make bench-fields` fields of a log and of CSV, beside awk, DuckDB and polars, `make bench-characters`
-# characters and pairs, beside Python, perl and pipelines ---
+# characters and pairs, beside Python, perl and pipelines, `make bench-scaling` how the CPU's part scales
+# with the number of workers ---
 
 EXTRA_PROGRAMS = bench/cpu bench/hash bench/numbers bench/pairs bench/produce bench/read_only bench/zstd_only
 bench_cpu_LDADD = libgpuhisto.a libhistogram.a bench/libdata.a -ldl
@@ -13,7 +14,7 @@ bench_libdata_a_SOURCES = bench/data.c bench/data.h bench/texts.c bench/texts.h 
 	tests/helpers/random.c tests/helpers/random.h
 EXTRA_DIST += bench/ceiling.h bench/device.cuh bench/read_file.cuh bench/kernels.cu bench/number_kernels.cu bench/value_kernels.cu \
 	bench/zstd_nvcomp.cu bench/zstd_stages.cu \
-	bench/characters bench/fields bench/fields_peers.py bench/merge bench/plot bench/stream bench/results/h200-1g.csv \
+	bench/characters bench/fields bench/fields_peers.py bench/merge bench/plot bench/scaling.py bench/stream bench/results/h200-1g.csv \
 	bench/results/h200-cpu.csv bench/results/h200-decoding.csv bench/results/h200-frames.csv bench/results/h200-numbers.csv bench/results/h200-sizes.csv bench/results/h200x2.csv \
 	bench/results/h200-published.csv bench/results/h200-stream.csv \
 	bench/results/h200-tuning.csv bench/results/h200-values.csv bench/results/xeon-characters.csv bench/results/xeon-cpu.csv \
@@ -40,12 +41,14 @@ bench/zstd_nvcomp: bench/zstd_nvcomp.cu bench/device.cuh bench/read_file.cuh
 	  -I$(NVCOMP)/include -o $@ $(srcdir)/$@.cu -Xlinker $(NVCOMP)/lib64/libnvcomp.so.6 \
 	  -Xlinker -rpath,$(NVCOMP)/lib64 $(LIBS)
 
-.PHONY: bench bench-characters bench-fields bench-stream
+.PHONY: bench bench-characters bench-fields bench-scaling bench-stream
 bench: $(EXTRA_PROGRAMS) $(cuda_benchmarks)
 bench-stream: bench gpuhisto$(EXEEXT) tests/helpers/make_zstd$(EXEEXT) tests/helpers/make_data$(EXEEXT)
 	@GPUHISTO=./gpuhisto$(EXEEXT) HELPERS=bench $(srcdir)/bench/stream $(STREAMFLAGS)
 bench-characters: bench/pairs gpuhisto$(EXEEXT)
 	@GPUHISTO=./gpuhisto$(EXEEXT) HELPERS=bench $(srcdir)/bench/characters $(CHARACTERSFLAGS)
+bench-scaling: gpuhisto$(EXEEXT)
+	@python3 $(srcdir)/bench/scaling.py $(SCALINGFLAGS)
 bench-fields: bench/pairs gpuhisto$(EXEEXT)
 	@GPUHISTO=./gpuhisto$(EXEEXT) HELPERS=bench $(srcdir)/bench/fields $(FIELDSFLAGS)
 CLEANFILES += $(EXTRA_PROGRAMS) $(EXTRA_LIBRARIES) $(cuda_benchmarks) bench/zstd_nvcomp

@@ -12,7 +12,7 @@ run_sources = src/run.h src/run_coarsen.c src/run_diff.c src/run_merge.c src/run
 noinst_LIBRARIES += libhistogram.a libgpuhisto.a
 
 histogram_sources = \
-	src/base/byte_masks.h src/base/byte_word.h src/base/clock.h \
+	src/base/byte_masks.h src/base/byte_word.h src/base/cache_line.h src/base/clock.h \
 	src/base/reason.c src/base/reason.h \
 	src/base/show.c src/base/show.h \
 	src/base/signals.c src/base/signals.h \

@@ -183,16 +183,18 @@ static void skip_invalid(struct tally *tally)
  * 0, or -1 if that ends the run. */
 static int check_also(const struct tally *tally)
 {
+    const struct file_tallies *files = options.pool.files;
     const bool is_error = options.pool.invalid == INVALID_ERROR;
     unsigned number = 2;
     int rc = 0;
-    tally = tally->also;
-    for (const struct options *at = options.also; at;
-         at = at->also, tally = tally->also, number++) {
+    for (const struct options *at = options.also; at; at = at->also, number++) {
+        tally = tally->also;
+        files = file_tallies_also(files);
         const struct histogram *histogram = &at->histogram;
         if (!histogram->mode->is_text || options.pool.invalid == INVALID_SKIP)
             continue;
-        const uint64_t invalid = tally->counts[ROW_INVALID(&histogram->binning)];
+        const size_t row = ROW_INVALID(&histogram->binning);
+        const uint64_t invalid = files ? file_tallies_count_of(files, row) : tally->counts[row];
         if (invalid > 0 && (is_error || options.verbosity >= NORMAL))
             diag("histogram %u: %" PRIu64 " %s", number, invalid,
                  invalid == 1 ? "sample is not a number" : "samples are not numbers");
@@ -208,6 +210,19 @@ static void write_tables(struct writer *out, bool follows, const struct tally *t
         report_write_gap(out, &at->report, follows);
         report_write(out, &at->report, &at->histogram, tally);
         follows = true;
+    }
+}
+
+/* Writes the tables of each histogram for all FILEs; the tally has no counts then. */
+static void write_each(struct writer *out, struct tally *tally)
+{
+    const struct file_tallies *tallies = options.pool.files;
+    for (const struct options *at = &options; at; at = at->also, tally = tally->also) {
+        struct report_files files = {tallies, options.operand_count ? options.operands : NULL,
+                                     options.pool.invalid == INVALID_SKIP};
+        report_write_gap(out, &at->report, at != &options);
+        report_write_each(out, &at->report, &at->histogram, &files, tally);
+        tallies = file_tallies_also(tallies);
     }
 }
 
@@ -253,14 +268,10 @@ static int print_report(const struct watch *watch, struct tally *tally)
     struct writer *out = output_open(&output, &why);
     if (!out)
         return run_failed(&why);
-    if (options.each) {
-        struct report_files files = {options.pool.files,
-                                     options.operand_count ? options.operands : NULL,
-                                     options.pool.invalid == INVALID_SKIP};
-        report_write_each(out, &options.report, &options.histogram, &files, tally);
-        return run_end_output(&output, options.verbosity);
-    }
-    write_tables(out, watch->has_printed, tally);
+    if (options.each)
+        write_each(out, tally);
+    else
+        write_tables(out, watch->has_printed, tally);
     return run_end_output(&output, options.verbosity);
 }
 
@@ -284,7 +295,8 @@ static int open_share(struct reason *why)
     if (options.part.of == 0)
         return 0;
     options.input.share = &run_share.share;
-    options.report.share = &run_share.record;
+    for (struct options *at = &options; at; at = at->also)
+        at->report.share = &run_share.record;
     return share_open(&run_share.share, &options.part, options.operands, options.operand_count,
                       why);
 }
@@ -293,8 +305,11 @@ static int open_share(struct reason *why)
 static struct source *open_source(struct tally *tally)
 {
     struct source *source = source_open(options.operands, options.operand_count, &options.input);
+    unsigned histograms = 0;
+    for (const struct options *at = &options; at; at = at->also)
+        histograms++;
     if (source && options.each)
-        options.pool.files = file_tallies_open(source_files(source));
+        options.pool.files = file_tallies_open(source_files(source), histograms);
     if (!source || (options.each && !options.pool.files) ||
         tally_open(tally, &options.histogram) != 0)
         return NULL;

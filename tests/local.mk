@@ -96,7 +96,7 @@ MOSTLYCLEANFILES += tests/helpers/interpose.so
 unit_tests = \
 	tests/unit/test_binning \
 	tests/unit/test_digits \
-	tests/unit/test_byte_masks \
+	tests/unit/test_byte_masks tests/unit/test_byte_masks_by_words \
 	tests/unit/test_byte_counts \
 	tests/unit/test_byte_pairs \
 	tests/unit/test_characters \
@@ -137,6 +137,9 @@ with_device = tests/helpers/libhelpers.a libgpuhisto.a $(device) libhistogram.a 
 tests_unit_test_binning_LDADD = $(libraries) -lm
 tests_unit_test_digits_LDADD = $(libraries) -lm
 tests_unit_test_byte_masks_LDADD = $(libraries)
+tests_unit_test_byte_masks_by_words_SOURCES = tests/unit/test_byte_masks.c
+tests_unit_test_byte_masks_by_words_CPPFLAGS = $(AM_CPPFLAGS) -DBYTE_MASKS_BY_WORDS
+tests_unit_test_byte_masks_by_words_LDADD = $(libraries)
 tests_unit_test_byte_counts_LDADD = $(libraries)
 tests_unit_test_byte_pairs_LDADD = $(libraries)
 tests_unit_test_characters_LDADD = $(libraries)

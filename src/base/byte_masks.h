@@ -14,6 +14,7 @@ static inline uint64_t byte_mask_equal(const unsigned char *at, unsigned char by
 {
     const __m128i all = _mm_set1_epi8((char)byte);
     uint64_t mask = 0;
+#pragma GCC unroll 4
     for (unsigned i = 0; i < 64; i += 16) {
         __m128i equal = _mm_cmpeq_epi8(_mm_loadu_si128((const void *)(at + i)), all);
         mask |= (uint64_t)(uint32_t)_mm_movemask_epi8(equal) << i;
@@ -26,12 +27,60 @@ static inline uint64_t byte_mask_up_to(const unsigned char *at, unsigned char by
 {
     const __m128i all = _mm_set1_epi8((char)byte);
     uint64_t mask = 0;
+#pragma GCC unroll 4
     for (unsigned i = 0; i < 64; i += 16) {
         __m128i bytes = _mm_loadu_si128((const void *)(at + i));
         __m128i low = _mm_cmpeq_epi8(_mm_min_epu8(bytes, all), bytes);
         mask |= (uint64_t)(uint32_t)_mm_movemask_epi8(low) << i;
     }
     return mask;
+}
+
+/* A bit for each of them that has this bit, 0 to 7. */
+static inline uint64_t byte_mask_bit(const unsigned char *at, int bit)
+{
+    uint64_t mask = 0;
+#pragma GCC unroll 4
+    for (unsigned i = 0; i < 64; i += 16) {
+        __m128i shifted = _mm_slli_epi16(_mm_loadu_si128((const void *)(at + i)), 7 - bit);
+        mask |= (uint64_t)(uint32_t)_mm_movemask_epi8(shifted) << i;
+    }
+    return mask;
+}
+
+#elif defined __aarch64__ && defined __ARM_NEON && !defined BYTE_MASKS_BY_WORDS &&                 \
+    __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+#include <arm_neon.h>
+
+/* The bytes of four vectors, each of which is all bits or none, as a mask. */
+static inline uint64_t byte_mask_of_vectors(uint8x16_t a, uint8x16_t b, uint8x16_t c, uint8x16_t d)
+{
+    const uint8x16_t bits = {1, 2, 4, 8, 16, 32, 64, 128, 1, 2, 4, 8, 16, 32, 64, 128};
+    const uint8x16_t low = vpaddq_u8(vandq_u8(a, bits), vandq_u8(b, bits));
+    const uint8x16_t high = vpaddq_u8(vandq_u8(c, bits), vandq_u8(d, bits));
+    const uint8x16_t all = vpaddq_u8(low, high);
+    return vgetq_lane_u64(vreinterpretq_u64_u8(vpaddq_u8(all, all)), 0);
+}
+
+static inline uint64_t byte_mask_equal(const unsigned char *at, unsigned char byte)
+{
+    const uint8x16_t all = vdupq_n_u8(byte);
+    return byte_mask_of_vectors(vceqq_u8(vld1q_u8(at), all), vceqq_u8(vld1q_u8(at + 16), all),
+                                vceqq_u8(vld1q_u8(at + 32), all), vceqq_u8(vld1q_u8(at + 48), all));
+}
+
+static inline uint64_t byte_mask_up_to(const unsigned char *at, unsigned char byte)
+{
+    const uint8x16_t all = vdupq_n_u8(byte);
+    return byte_mask_of_vectors(vcleq_u8(vld1q_u8(at), all), vcleq_u8(vld1q_u8(at + 16), all),
+                                vcleq_u8(vld1q_u8(at + 32), all), vcleq_u8(vld1q_u8(at + 48), all));
+}
+
+static inline uint64_t byte_mask_bit(const unsigned char *at, int bit)
+{
+    const uint8x16_t all = vdupq_n_u8((uint8_t)(1u << bit));
+    return byte_mask_of_vectors(vtstq_u8(vld1q_u8(at), all), vtstq_u8(vld1q_u8(at + 16), all),
+                                vtstq_u8(vld1q_u8(at + 32), all), vtstq_u8(vld1q_u8(at + 48), all));
 }
 
 #else
@@ -66,7 +115,34 @@ static inline uint64_t byte_mask_up_to(const unsigned char *at, unsigned char by
     return mask;
 }
 
+static inline uint64_t byte_mask_bit(const unsigned char *at, int bit)
+{
+    uint64_t mask = 0;
+    for (unsigned i = 0; i < 8; i++)
+        mask |= byte_mask_of_word(byte_word(at + 8 * i) << (7 - bit), i);
+    return mask;
+}
+
 #endif
+
+/* How many bits are set. Without such an instruction, compilers call a function for it. */
+static inline unsigned mask_count(uint64_t bits)
+{
+#if defined __POPCNT__ || defined __aarch64__
+    return (unsigned)__builtin_popcountll(bits);
+#else
+    bits -= bits >> 1 & EACH_BYTE(0x55);
+    bits = (bits & EACH_BYTE(0x33)) + (bits >> 2 & EACH_BYTE(0x33));
+    bits = (bits + (bits >> 4)) & EACH_BYTE(0x0f);
+    return (unsigned)(bits * EACH_BYTE(1) >> 56);
+#endif
+}
+
+/* The highest bit that is set, by itself; of none, the lowest bit. */
+static inline uint64_t mask_highest(uint64_t bits)
+{
+    return UINT64_C(1) << (63 - __builtin_clzll(bits | 1));
+}
 
 /* Each bit is the parity of those up to it. */
 static inline uint64_t mask_parity(uint64_t bits)

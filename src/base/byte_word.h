@@ -1,4 +1,4 @@
-/* Eight bytes as a word. */
+/* Bytes as a word. */
 #ifndef GPUHISTO_BYTE_WORD_H
 #define GPUHISTO_BYTE_WORD_H
 
@@ -15,6 +15,17 @@ static inline uint64_t byte_word(const unsigned char *at)
     memcpy(&word, at, sizeof word);
 #if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
     word = __builtin_bswap64(word);
+#endif
+    return word;
+}
+
+/* Four bytes likewise. */
+static inline uint32_t byte_word_of_4(const unsigned char *at)
+{
+    uint32_t word;
+    memcpy(&word, at, sizeof word);
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    word = __builtin_bswap32(word);
 #endif
     return word;
 }

@@ -9,7 +9,8 @@
 
 static const char help_begin[] =
     "Usage: gpuhisto [OPTION]... [FILE]...\n"
-    "Count the bytes, letters or numbers in FILEs exactly, on the CPU or the GPU.\n"
+    "Count bytes, pairs, letters, characters or numbers in FILEs, exactly, on the CPU\n"
+    "or the GPU.\n"
     "\n"
     "With no FILE, or when FILE is -, read standard input. Decompress zstd data.\n";
 

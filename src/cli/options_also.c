@@ -49,8 +49,6 @@ static int check_histograms(const struct options *options, struct reason *why)
 
 static int check_others(const struct options *options, struct reason *why)
 {
-    if (options->each || options->part.of > 0)
-        return option_wrong(why, "--also: cannot be combined with --each or --part");
     if (format_table[options->report.format]->is_image)
         return option_wrong(why, "--also: cannot be combined with --format=pgm");
     for (const struct options *at = options; at; at = at->also)

@@ -4,8 +4,8 @@ void characters_add_ascii(const struct character_groups *groups,
                           const struct character_bytes *bytes, struct tally *tally,
                           struct paged_counts *paged)
 {
-    tally->samples += bytes->counted;
     for (uint32_t row = 0; row < ASCII_VALUES; row++) {
+        tally->samples += bytes->counts[row];
         if (paged)
             paged_count_times(paged, row, bytes->counts[row]);
         else

@@ -11,14 +11,15 @@
 #include <string.h>
 
 #define CHARACTERS_BATCH 1024     /* rows that are found before they are counted */
+#define CHARACTERS_READ 72        /* bytes that are read to find the characters of 64 */
 #define CHARACTERS_ASCII SIZE_MAX /* instead of a number of bytes: all are ASCII */
 #define CHARACTERS_GATHERED 8192  /* bytes of ASCII that are counted at once, or a few more */
 #define ASCII_VALUES 128
 
+/* Bytes that are not ASCII may be among these; their counts are of no use. */
 struct character_bytes {
     uint64_t counts[256];
-    uint64_t counted; /* bytes in counts */
-    size_t len;       /* bytes that are gathered; before a step no more than CHARACTERS_GATHERED */
+    size_t len; /* bytes that are gathered; before a step no more than CHARACTERS_GATHERED */
     unsigned char gathered[CHARACTERS_GATHERED + 128]; /* a step of 64, written by vectors */
 };
 
@@ -30,6 +31,13 @@ static inline bool characters_are_ascii(const unsigned char *data)
     return ((words[0] | words[1] | words[2] | words[3] | words[4] | words[5] | words[6] |
              words[7]) &
             0x8080808080808080u) == 0;
+}
+
+/* Gathers 64 bytes, some of which are ASCII. */
+static inline void characters_gather_all(const unsigned char *data, struct character_bytes *bytes)
+{
+    memcpy(bytes->gathered + bytes->len, data, 64);
+    bytes->len += 64;
 }
 
 /* Adds what was counted of ASCII to the tally, in rows of groups unless these are NULL, or to the

@@ -12,6 +12,7 @@
 #define INLINE static inline __attribute__((always_inline))
 #define VECTOR 32
 #define PAIRS_VECTOR 32
+#define ASCII_MOST 40 /* bytes of 64: so many are not picked out of the others */
 
 typedef __m256i vector;
 
@@ -100,10 +101,14 @@ TARGET INLINE __m128i places_of(uint64_t bits)
     return _mm_cvtsi64_si128((long long)_pext_u64(0x0706050403020100u, byte_masks(bits)));
 }
 
-/* Adds the ASCII of 64 bytes to what is gathered. */
+/* Adds the ASCII of 64 bytes to what is gathered; if it is most of them, with the others. */
 TARGET INLINE void gather_ascii(const unsigned char *data, uint64_t ascii,
                                 struct character_bytes *bytes)
 {
+    if (__builtin_popcountll(ascii) >= ASCII_MOST) {
+        characters_gather_all(data, bytes);
+        return;
+    }
     for (unsigned i = 0; i < 64; i += 8, ascii >>= 8) {
         const uint64_t chosen = _pext_u64(byte_word(data + i), byte_masks(ascii));
         memcpy(bytes->gathered + bytes->len, &chosen, sizeof chosen);
@@ -137,8 +142,8 @@ TARGET INLINE vector points_of(vector four, unsigned *wrong)
     return points;
 }
 
-/* Finds the characters that begin in data[0..16), of more than one byte, at the bits of `first`.
- * Returns how many; or -1 if some are wrong. */
+/* Finds the characters that begin in data[0..16), of more than one byte, at the bits of `first`; 24
+ * bytes are read. Returns how many; or -1 if some are wrong. */
 TARGET INLINE int find_in_16_bytes(const unsigned char *data, uint64_t first, uint32_t *rows)
 {
     const vector spread =
@@ -179,19 +184,14 @@ TARGET INLINE size_t avx2_find_characters(const unsigned char *data, uint32_t *r
     const unsigned used = cut ? (unsigned)__builtin_ctzll(cut) : 64;
     const uint64_t inside = used < 64 ? (1ull << used) - 1 : UINT64_MAX;
     const uint64_t first = (of_2 | of_3 | of_4) & inside;
-    /* Bytes after these are none of a character that is whole. */
-    _Alignas(32) unsigned char room[96];
-    _mm256_store_si256((__m256i *)(void *)room, low);
-    _mm256_store_si256((__m256i *)(void *)(room + 32), high);
-    _mm256_store_si256((__m256i *)(void *)(room + 64), _mm256_setzero_si256());
     size_t found = *n;
     for (unsigned i = 0; i < 64; i += 16) {
-        const int more = find_in_16_bytes(room + i, first >> i, rows + found);
+        const int more = find_in_16_bytes(data + i, first >> i, rows + found);
         if (more < 0)
             return 0;
         found += (unsigned)more;
     }
-    gather_ascii(room, ~beyond & inside, bytes);
+    gather_ascii(data, ~beyond & inside, bytes);
     *n = found;
     return used;
 }

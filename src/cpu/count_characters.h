@@ -5,7 +5,8 @@
  * of those that are not ASCII to rows[*n], and the others to the bytes that are gathered. It
  * returns how many bytes all these take: the last character may be left. It returns 0 and changes
  * nothing if some of the bytes are invalid; and CHARACTERS_ASCII, with nothing added, if all are
- * ASCII. Up to 15 rows and 63 bytes after those that are added may be written.
+ * ASCII. Up to 15 rows and 63 bytes after those that are added may be written, and CHARACTERS_READ
+ * bytes are read. With the ASCII, others may be gathered.
  *
  * ASCII is counted as bytes are: text of any script has blanks, whose count would be waited for
  * again and again. Runs of it are gathered too, or taken where they are if they are long. */
@@ -112,7 +113,6 @@ TARGET static void OWN(count_ascii)(const struct count_plan *plan, const unsigne
                                     size_t len, struct character_bytes *bytes)
 {
     plan->counter->count_bytes(data, len, bytes->counts);
-    bytes->counted += len;
 }
 
 /* Takes the run of ASCII that data[0..len) begins with, in steps of 64 bytes; the first of these is
@@ -146,12 +146,13 @@ TARGET static void OWN(count_all_characters)(const struct count_plan *plan,
     uint32_t rows[CHARACTERS_BATCH + 2 * 64];
     size_t n = 0;
     memset(bytes.counts, 0, sizeof bytes.counts);
-    bytes.len = bytes.counted = 0;
+    bytes.len = 0;
     if (groups)
         memset(&group_counts, 0, sizeof group_counts);
     for (const unsigned char *end = data + len; data < end;) {
         const size_t left = (size_t)(end - data);
-        const size_t used = left < 64 ? 0 : OWN(find_characters)(data, rows, &n, &bytes);
+        const size_t used =
+            left < CHARACTERS_READ ? 0 : OWN(find_characters)(data, rows, &n, &bytes);
         if (used == CHARACTERS_ASCII)
             data += OWN(take_ascii)(plan, data, left, &bytes);
         else if (used > 0)
@@ -167,8 +168,10 @@ TARGET static void OWN(count_all_characters)(const struct count_plan *plan,
             n = 0;
         }
     }
-    OWN(count_character_rows)(plan, rows, n, tally, paged, &group_counts);
-    OWN(count_ascii)(plan, bytes.gathered, bytes.len, &bytes);
+    if (n > 0)
+        OWN(count_character_rows)(plan, rows, n, tally, paged, &group_counts);
+    if (bytes.len > 0)
+        OWN(count_ascii)(plan, bytes.gathered, bytes.len, &bytes);
     characters_add_ascii(groups, &bytes, tally, paged);
     if (groups)
         OWN(add_groups)(groups, &group_counts, tally);

@@ -1,7 +1,7 @@
 /* Bytes by tables, in C alone; letters are counted as bytes and mapped. */
 #include "characters_ascii.h"
 #include "count.h"
-#include "src/base/byte_word.h"
+#include "src/base/byte_masks.h"
 
 #include <string.h>
 
@@ -9,6 +9,7 @@
 #define OWN(name) portable_##name
 #define INLINE static inline __attribute__((always_inline))
 #define PAIRS_VECTOR 16
+#define ASCII_MUCH 17 /* bytes of 64: so many are not picked out of the others */
 
 /* Whether 64 bytes are all below 128. */
 static inline bool step_is_ascii(const unsigned char *data)
@@ -48,136 +49,116 @@ static void portable_prepare_letters(struct count_plan *plan)
 
 /* --- characters --- */
 
+/* Four characters, a word each. */
+typedef uint32_t words __attribute__((vector_size(16)));
+typedef int32_t signed_words __attribute__((vector_size(16)));
+
 /* Of 64 bytes, a bit each: which ones are not ASCII, and which begin characters of two bytes or
  * more, of three or more, and of four, by their upper bits alone. */
 struct portable_firsts {
     uint64_t beyond, two, three, four;
 };
 
-/* The lowest bits of eight bytes. */
-INLINE uint64_t low_bits(uint64_t word)
+INLINE struct portable_firsts find_firsts(const unsigned char *data)
 {
-    return (word & EACH_BYTE(1)) * 0x0102040810204080u >> 56;
+    struct portable_firsts firsts;
+    firsts.beyond = byte_mask_bit(data, 7);
+    firsts.two = firsts.beyond & byte_mask_bit(data, 6);
+    firsts.three = firsts.two & byte_mask_bit(data, 5);
+    firsts.four = firsts.three & byte_mask_bit(data, 4);
+    return firsts;
 }
 
-/* Whether there may be characters: no byte is beyond 0xf7, which is seen soon in what is not text.
- */
-INLINE bool portable_find_firsts(const unsigned char *data, struct portable_firsts *sorted)
+/* Which words are less than others, all of them below 2^31: all bits, or none. */
+INLINE words words_below(words some, words others)
 {
-    struct portable_firsts firsts = {0};
-    for (unsigned i = 0; i < 64; i += 8) {
-        const uint64_t word = byte_word(data + i);
-        const uint64_t beyond = word >> 7, two = beyond & word >> 6, three = two & word >> 5;
-        const uint64_t four = three & word >> 4;
-        if (four & word >> 3 & EACH_BYTE(1))
-            return false;
-        firsts.beyond |= low_bits(beyond) << i;
-        firsts.two |= low_bits(two) << i;
-        firsts.three |= low_bits(three) << i;
-        firsts.four |= low_bits(four) << i;
+    return (words)((signed_words)some < (signed_words)others);
+}
+
+/* The code points of four characters, whose bytes are in a word each, the first one lowest; bytes
+ * after a character's own may be any. None has four if has_4 is false. Adds to *wrong what is not
+ * what the number of its bytes allows. Six bits of each byte are put together, and those of other
+ * bytes shifted out; of a first byte of four the fifth bit is left, which is always set. */
+INLINE words points_of(words bytes, bool has_4, words *wrong)
+{
+    const words twelves = (bytes & 0x003f001f) << 6 | (bytes & 0x3f003f00) >> 8;
+    const words all = (twelves << 12 | twelves >> 16) & 0xffffff;
+    const words of_3 = (words)((bytes & 0x20) != 0);
+    words points = (of_3 & all >> 6) | (~of_3 & all >> 12);
+    words least = (of_3 & 0x780) + 0x80;
+    if (has_4) {
+        const words of_4 = (words)((bytes & 0x30) == 0x30);
+        points = (of_4 & (all ^ 0x400000)) | (~of_4 & points);
+        least += of_4 & 0xf800;
+        *wrong |= words_below((words){0} + 0x10ffff, points);
     }
-    *sorted = firsts;
-    return true;
+    *wrong |= words_below(points, least) | (words)((points & 0x1ff800) == 0xd800);
+    return points;
 }
 
-/* The six bits of a byte that continues a character. */
-INLINE uint32_t six_bits(unsigned char byte)
+/* Finds the characters that begin at the bits of `first`, so many, and up to three more, that are
+ * like the last one. Whether all are right. */
+INLINE bool decode(const unsigned char *data, uint64_t first, unsigned count, bool has_4,
+                   uint32_t *rows)
 {
-    return byte & 0x3f;
-}
-
-INLINE uint32_t decode_2(const unsigned char *at)
-{
-    return (at[0] & 0x1fu) << 6 | six_bits(at[1]);
-}
-
-INLINE uint32_t decode_3(const unsigned char *at)
-{
-    return (at[0] & 0xfu) << 12 | six_bits(at[1]) << 6 | six_bits(at[2]);
-}
-
-INLINE bool is_wrong_3(uint32_t point)
-{
-    return point < 0x800 || point - 0xd800 < 0x800;
-}
-
-/* Adds characters one after the other that all have two bytes, or all three, as decode_by_size. */
-INLINE uint32_t *decode_run(const unsigned char *data, unsigned size, unsigned used, uint32_t *row)
-{
-    bool wrong = false;
-    if (size == 2)
-        for (unsigned i = 0; i < used; i += 2) {
-            *row = decode_2(data + i);
-            wrong |= *row++ < 0x80;
+    const uint64_t last = mask_highest(first);
+    words wrong = {0};
+    for (unsigned i = 0; i < count; i += 4) {
+        words four;
+#pragma GCC unroll 4
+        for (unsigned j = 0; j < 4; j++) {
+            four[j] = byte_word_of_4(data + __builtin_ctzll(first | last));
+            first &= first - 1;
         }
-    else
-        for (unsigned i = 0; i < used; i += 3) {
-            *row = decode_3(data + i);
-            wrong |= is_wrong_3(*row++);
-        }
-    return wrong ? NULL : row;
+        four = points_of(four, has_4, &wrong);
+        memcpy(rows + i, &four, sizeof four);
+    }
+    uint64_t halves[2];
+    memcpy(halves, &wrong, sizeof halves);
+    return (halves[0] | halves[1]) == 0;
 }
 
-/* Adds the characters of two bytes, of three, and of four, each of which has as many bytes as its
- * first one says. Returns where the rows end; or NULL if some are not what their size allows. */
-INLINE uint32_t *decode_by_size(const unsigned char *data, struct portable_firsts firsts,
-                                uint32_t *row)
+/* Adds the ASCII of 64 bytes to what is gathered; if it is much of them, with the others. */
+INLINE void gather_ascii(const unsigned char *data, uint64_t ascii, struct character_bytes *bytes)
 {
-    bool wrong = false;
-    for (uint64_t of_2 = firsts.two & ~firsts.three; of_2 != 0; of_2 &= of_2 - 1) {
-        const unsigned char *at = data + __builtin_ctzll(of_2);
-        *row = decode_2(at);
-        wrong |= *row++ < 0x80;
+    const unsigned count = mask_count(ascii);
+    unsigned char *to = bytes->gathered + bytes->len;
+    if (count >= ASCII_MUCH) {
+        characters_gather_all(data, bytes);
+        return;
     }
-    for (uint64_t of_3 = firsts.three & ~firsts.four; of_3 != 0; of_3 &= of_3 - 1) {
-        const unsigned char *at = data + __builtin_ctzll(of_3);
-        *row = decode_3(at);
-        wrong |= is_wrong_3(*row++);
-    }
-    for (uint64_t of_4 = firsts.four; of_4 != 0; of_4 &= of_4 - 1) {
-        const unsigned char *at = data + __builtin_ctzll(of_4);
-        *row =
-            (at[0] & 0xfu) << 18 | six_bits(at[1]) << 12 | six_bits(at[2]) << 6 | six_bits(at[3]);
-        wrong |= *row++ - 0x10000 > 0xfffff;
-    }
-    return wrong ? NULL : row;
+    for (unsigned i = 0; i < count; i += 4)
+#pragma GCC unroll 4
+        for (unsigned j = 0; j < 4; j++) {
+            to[i + j] = data[__builtin_ctzll(ascii | 1ull << 63)];
+            ascii &= ascii - 1;
+        }
+    bytes->len += count;
 }
 
-/* Characters of each size are decoded by themselves, as nobody can foresee which follows which in
- * text of several scripts; their order does not matter. */
+/* Nothing is asked that nobody can foresee in text of several scripts, but for how many characters
+ * there are, by fours, and whether some have four bytes. */
 INLINE size_t portable_find_characters(const unsigned char *data, uint32_t *rows, size_t *n,
                                        struct character_bytes *bytes)
 {
-    if (characters_are_ascii(data))
+    const struct portable_firsts firsts = find_firsts(data);
+    if (firsts.beyond == 0)
         return CHARACTERS_ASCII;
-    struct portable_firsts firsts;
-    if (!portable_find_firsts(data, &firsts))
-        return 0;
     const uint64_t expected = firsts.two << 1 | firsts.three << 2 | firsts.four << 3;
     if (expected != (firsts.beyond & ~firsts.two))
         return 0;
     const uint64_t cut =
         (firsts.two & 1ull << 63) | (firsts.three & 1ull << 62) | (firsts.four & 1ull << 61);
     const unsigned used = cut ? (unsigned)__builtin_ctzll(cut) : 64;
-    if (firsts.beyond == UINT64_MAX && (firsts.three == 0 || firsts.three == firsts.two) &&
-        firsts.four == 0) {
-        const uint32_t *last = decode_run(data, firsts.three ? 3 : 2, used, rows + *n);
-        if (last)
-            *n = (size_t)(last - rows);
-        return last ? used : 0;
-    }
     const uint64_t inside = used < 64 ? (1ull << used) - 1 : UINT64_MAX;
-    firsts.two &= inside;
-    firsts.three &= inside;
-    firsts.four &= inside;
-    const uint32_t *end = decode_by_size(data, firsts, rows + *n);
-    if (!end)
+    const uint64_t first = firsts.two & inside;
+    const unsigned count = mask_count(first);
+    const bool is_right = (firsts.four & inside) ? decode(data, first, count, true, rows + *n)
+                                                 : decode(data, first, count, false, rows + *n);
+    if (!is_right)
         return 0;
-    *n = (size_t)(end - rows);
-    unsigned char *to = bytes->gathered + bytes->len;
-    for (uint64_t ascii = ~firsts.beyond & inside; ascii != 0; ascii &= ascii - 1)
-        *to++ = data[__builtin_ctzll(ascii)];
-    bytes->len = (size_t)(to - bytes->gathered);
+    *n += count;
+    gather_ascii(data, ~firsts.beyond, bytes);
     return used;
 }
 

@@ -1,5 +1,6 @@
 #include "cpu_engine.h"
 #include "count.h"
+#include "src/base/cache_line.h"
 #include "src/engine/lines.h"
 #include "src/engine/records.h"
 #include "src/histogram/file_tallies.h"
@@ -19,7 +20,7 @@
 /* What was counted in the chunks that use this table: nearly always one chunk, so that the lock is
  * free. */
 struct table {
-    pthread_mutex_t lock;
+    _Alignas(CACHE_LINE) pthread_mutex_t lock;
     bool busy;            /* with pages, whose lock is not used: a thread counts into it */
     bool used;            /* otherwise the memory of its counts was never touched */
     uint64_t moved_bytes; /* of input, whose counts were moved to their FILEs */
@@ -37,7 +38,8 @@ struct cpu_chunk {
 struct cpu_engine {
     struct engine engine;
     struct count_plan plan;
-    pthread_mutex_t lock; /* free, and with pages whether tables are busy, and peeking */
+    /* The lock is for free, and with pages for whether tables are busy, and for peeking. */
+    _Alignas(CACHE_LINE) pthread_mutex_t lock;
     pthread_cond_t freed, settled;
     bool peeking;           /* no table may become busy */
     struct cpu_chunk *free; /* last in, first out: the buffer that is still in a cache */
@@ -268,21 +270,14 @@ static const struct engine_ops cpu_ops = {
     .close = cpu_close,
 };
 
-#define LINE 64 /* bytes of a cache line: no two chunks or tables share one */
-
-static size_t whole_lines(size_t size)
-{
-    return (size + LINE - 1) & ~(size_t)(LINE - 1);
-}
-
 /* Makes the counts of as many tables as fit, `step` bytes each. 0, or -1. */
 static int open_counts(struct cpu_engine *cpu, size_t step)
 {
-    cpu->counts_memory = calloc(cpu->table_count * step + LINE, 1);
+    cpu->counts_memory = calloc(cpu->table_count * step + CACHE_LINE, 1);
     if (!cpu->counts_memory)
         return -1;
     char *counts = cpu->counts_memory;
-    counts += whole_lines((uintptr_t)counts) - (uintptr_t)counts;
+    counts += cache_lines((uintptr_t)counts) - (uintptr_t)counts;
     for (size_t i = 0; i < cpu->table_count; i++)
         cpu->tables[i].tally.counts = (uint64_t *)(void *)(counts + i * step);
     return 0;
@@ -304,11 +299,11 @@ static int open_pages(struct cpu_engine *cpu, size_t rows)
 static int open_tables(struct cpu_engine *cpu, unsigned chunks, unsigned threads,
                        const struct histogram *histogram)
 {
-    size_t bins = histogram->bins, step = whole_lines(bins * sizeof(uint64_t));
+    size_t bins = histogram->bins, step = cache_lines(bins * sizeof(uint64_t));
     size_t fit = TABLES_SIZE / step;
     bool paged = fit < chunks && !cpu->engine.files && count_can_page(histogram);
     cpu->table_count = paged ? threads : fit < 1 ? 1 : fit < chunks ? fit : chunks;
-    cpu->tables = calloc(cpu->table_count, sizeof *cpu->tables);
+    cpu->tables = cache_lines_open(cpu->table_count * sizeof *cpu->tables);
     if (histogram->has_moments)
         cpu->moments = calloc(cpu->table_count, sizeof *cpu->moments);
     if (!cpu->tables || (histogram->has_moments && !cpu->moments))
@@ -322,8 +317,8 @@ static int open_tables(struct cpu_engine *cpu, unsigned chunks, unsigned threads
 /* Makes the data of the chunks, `cap` bytes each and `room` more. 0, or -1. */
 static int open_data(struct cpu_engine *cpu, size_t cap, size_t room, unsigned chunks)
 {
-    size_t step = whole_lines(cap + room);
-    cpu->memory = aligned_alloc(LINE, step * chunks);
+    size_t step = cache_lines(cap + room);
+    cpu->memory = aligned_alloc(CACHE_LINE, step * chunks);
     for (unsigned i = 0; cpu->memory && i < chunks; i++) {
         cpu->chunks[i].chunk.data = cpu->memory + i * step;
         cpu->chunks[i].chunk.cap = cap;
@@ -351,7 +346,7 @@ static int open_chunks(struct cpu_engine *cpu, unsigned chunks, unsigned threads
 static struct cpu_engine *open_one(const struct histogram *histogram, const struct counter *counter,
                                    unsigned chunks, unsigned threads, struct file_tallies *files)
 {
-    struct cpu_engine *cpu = calloc(1, sizeof *cpu + chunks * sizeof cpu->chunks[0]);
+    struct cpu_engine *cpu = cache_lines_open(sizeof *cpu + chunks * sizeof cpu->chunks[0]);
     if (!cpu)
         return NULL;
     cpu->engine.files = files;
@@ -383,8 +378,10 @@ struct engine *cpu_engine_open(const struct histogram *histogram, const struct c
         cap -= cap % size; /* a chunk holds whole samples */
     struct cpu_engine *first = open_one(histogram, counter, chunks, threads, files);
     struct cpu_engine *last = first;
-    for (const struct histogram *also = histogram->also; last && also; also = also->also)
-        last = last->also = open_one(also, counter, chunks, threads, NULL);
+    for (const struct histogram *also = histogram->also; last && also; also = also->also) {
+        files = file_tallies_also(files);
+        last = last->also = open_one(also, counter, chunks, threads, files);
+    }
     if (first && (!last || open_data(first, cap, records_room(size), chunks) != 0)) {
         cpu_close(&first->engine);
         return NULL;

@@ -14,9 +14,9 @@ struct file_tallies;
 /* An engine of `chunks` (at least 1; as many as are ever out at a time) chunks of `chunk_size`
  * bytes, cut to CPU_CHUNK_MAX, counted by a counter of count.h (NULL: the fastest). At most
  * `threads` (at least 1) of them are counted at a time; more wait if there are very many bins. What
- * `files`, unless it is NULL, gets is said at engine.files; not with histogram->also, by which each
- * chunk is counted too, into tally->also. The histograms must outlive it. NULL if memory is short.
- * It is never lost: loss is NULL, submit and finish are 0. */
+ * `files`, unless it is NULL, gets is said at engine.files. By histogram->also each chunk is
+ * counted too, into tally->also and file_tallies_also. The histograms must outlive it. NULL if
+ * memory is short. It is never lost: loss is NULL, submit and finish are 0. */
 struct engine *cpu_engine_open(const struct histogram *histogram, const struct counter *counter,
                                size_t chunk_size, unsigned chunks, unsigned threads,
                                struct file_tallies *files);

@@ -48,7 +48,7 @@ static void paged_begin(struct paged_counts *own)
 
 struct paged_set *paged_open(size_t rows, unsigned members, size_t size)
 {
-    struct paged_set *set = calloc(1, sizeof *set + members * sizeof set->members[0]);
+    struct paged_set *set = cache_lines_open(sizeof *set + members * sizeof set->members[0]);
     if (!set)
         return NULL;
     size_t pages = size / (members * PAGED_ROWS * sizeof(uint32_t));

@@ -19,6 +19,7 @@ struct file_tally {
 };
 
 struct file_tallies {
+    struct file_tallies *also; /* by the next histogram; or NULL */
     atomic_bool lost;
     pthread_mutex_t locks[LOCKS];
     pthread_mutex_t seen_lock;
@@ -27,7 +28,8 @@ struct file_tallies {
     struct file_tally of[];
 };
 
-struct file_tallies *file_tallies_open(size_t files)
+/* The tallies by one histogram. NULL if memory is short. */
+static struct file_tallies *open_one(size_t files)
 {
     struct file_tallies *all = calloc(1, sizeof *all + files * sizeof all->of[0]);
     if (!all)
@@ -39,10 +41,28 @@ struct file_tallies *file_tallies_open(size_t files)
     return all;
 }
 
+struct file_tallies *file_tallies_open(size_t files, unsigned histograms)
+{
+    struct file_tallies *first = open_one(files), *last = first;
+    for (unsigned i = 1; last && i < histograms; i++)
+        last = last->also = open_one(files);
+    if (!last) {
+        file_tallies_close(first);
+        return NULL;
+    }
+    return first;
+}
+
+struct file_tallies *file_tallies_also(const struct file_tallies *files)
+{
+    return files ? files->also : NULL;
+}
+
 void file_tallies_close(struct file_tallies *files)
 {
     if (!files)
         return;
+    file_tallies_close(files->also);
     for (size_t i = 0; i < files->count; i++) {
         free(files->of[i].packed);
         free(files->of[i].moments);
@@ -235,7 +255,24 @@ void file_tallies_lose(struct file_tallies *files)
 
 bool file_tallies_complete(const struct file_tallies *files)
 {
-    return !atomic_load(&files->lost);
+    for (; files; files = files->also)
+        if (atomic_load(&files->lost))
+            return false;
+    return true;
+}
+
+uint64_t file_tallies_count_of(const struct file_tallies *files, size_t row)
+{
+    uint64_t sum = 0;
+    for (size_t file = 0; file < files->count; file++) {
+        const unsigned char *at = files->of[file].packed, *end = at + files->of[file].len;
+        for (size_t next = 0; at < end && next <= row; next++) {
+            next += (size_t)get_integer(&at);
+            const uint64_t count = get_integer(&at);
+            sum += next == row ? count : 0;
+        }
+    }
+    return sum;
 }
 
 size_t file_tallies_count(const struct file_tallies *files)

@@ -14,10 +14,15 @@
 
 struct file_tallies;
 
-/* All-zero tallies for so many FILEs, numbered from 0. NULL if memory is short. */
-struct file_tallies *file_tallies_open(size_t files);
+/* All-zero tallies for so many FILEs, numbered from 0, and by so many histograms (at least one),
+ * which have tallies of their own: all further functions but those that say so are about those of
+ * one. These are the first one's. NULL if memory is short. */
+struct file_tallies *file_tallies_open(size_t files, unsigned histograms);
 
-/* Frees them; does nothing with NULL. */
+/* The tallies of the same FILEs by the next histogram; NULL after the last one, and for NULL. */
+struct file_tallies *file_tallies_also(const struct file_tallies *files);
+
+/* Frees them, and those by all further histograms; does nothing with NULL. */
 void file_tallies_close(struct file_tallies *files);
 
 /* Moves the samples, bytes, counts and moments of a tally to a FILE: adds them there, and leaves
@@ -33,8 +38,11 @@ void file_tallies_load(const struct file_tallies *files, size_t file, struct tal
 /* Notes that counts are missing, because memory was short. Any thread. */
 void file_tallies_lose(struct file_tallies *files);
 
-/* Whether no tally was lost. */
+/* Whether no tally was lost, of all these histograms. */
 bool file_tallies_complete(const struct file_tallies *files);
+
+/* The counts of a row, of all FILEs together. Not while others are moved. */
+uint64_t file_tallies_count_of(const struct file_tallies *files, size_t row);
 
 /* How many FILEs there are. */
 size_t file_tallies_count(const struct file_tallies *files);

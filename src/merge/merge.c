@@ -24,9 +24,11 @@ int merge_refuse_options(const struct merge *merge, const struct words *options,
     const char *here = i < options->count ? options->list[i] : "";
     const char *there = i < first->count ? first->list[i] : "";
     reason_of(&of_first, merge->first, "%s", "");
-    reason_of(why, name, "was counted with%s%.200s, and %.*s with%s%.200s", *here ? " " : "out ",
+    const bool is_same_file = strcmp(name, merge->first) == 0; /* as --also prints them */
+    reason_of(why, name, "was counted with%s%.200s, and %.*s with%s%.200s%s", *here ? " " : "out ",
               *here ? here : there, (int)strlen(of_first.text) - 2, of_first.text,
-              *there ? " " : "out ", *there ? there : here);
+              *there ? " " : "out ", *there ? there : here,
+              is_same_file ? "; merge the tables of one histogram at a time" : "");
     return -1;
 }
 

@@ -92,19 +92,10 @@ static struct plot_cells plot_header(const struct mode *mode)
     return cells;
 }
 
-/* The columns of a text: those of its characters, as if each took one. */
-static size_t plot_width(const char *text)
-{
-    size_t width = 0;
-    for (; *text; text++)
-        width += ((unsigned char)*text & 0xc0) != 0x80;
-    return width;
-}
-
 static void plot_widen(size_t widths[PICTURE_COLUMNS], const struct plot_cells *cells)
 {
     for (size_t i = 0; i < cells->count; i++) {
-        size_t width = plot_width(cells->text[i]);
+        size_t width = screen_width(cells->text[i]);
         widths[i] = width > widths[i] ? width : widths[i];
     }
 }
@@ -125,7 +116,7 @@ static size_t plot_write(struct writer *out, const struct plot_cells *cells,
 {
     size_t blanks = 0;
     for (size_t i = 0; i < cells->count; i++) {
-        size_t pad = widths[i] - plot_width(cells->text[i]);
+        size_t pad = widths[i] - screen_width(cells->text[i]);
         writer_format(out, "%*s%s", (int)(blanks + (sides[i] == 'r' ? pad : 0)), "",
                       cells->text[i]);
         blanks = PLOT_GAP + (sides[i] == 'l' ? pad : 0);

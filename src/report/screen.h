@@ -3,6 +3,7 @@
 #define GPUHISTO_SCREEN_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 struct screen {
     unsigned columns; /* characters of a line, 1 to 65535 */
@@ -11,7 +12,11 @@ struct screen {
 
 /* The screen of what is written to a descriptor: as wide as the terminal that it is; otherwise as
  * wide as COLUMNS in the environment says, or 80. The process's own locale stays as it is, so that
- * numbers keep the decimal point of C. */
+ * numbers keep the decimal point of C. One thread. */
 struct screen screen_of(int fd);
+
+/* The columns that a text in UTF-8 takes: East Asian characters two, combining marks none; if the
+ * user's locale does not have UTF-8, a column for each character. One thread. */
+size_t screen_width(const char *text);
 
 #endif

@@ -119,6 +119,109 @@ for type in u8 u16 f32 f64; do
     counts "$histograms" expected
 done
 
+# --- a result for each FILE ---
+
+mkdir dir
+set --
+for size in 0 1 2 100 5000; do
+    for i in 1 2 3; do
+        data text $size $i >dir/$size.$i
+        set -- "$@" dir/$size.$i
+    done
+done
+for histograms in "-b|-l" "--pairs|-b|-l26 -f" "-c|-b|--categories" "--values=u8 -B 7 --min=10 --max=90|--values=u8 -B 3 --min=0 --max=99"; do
+    for options in "--threads=1" "--threads=3" "--threads=2 --chunk-size=7" "--nonzero --percent" "-F json" "-s" "-p"; do
+        # shellcheck disable=SC2086
+        alone $options --each "$@" text.zst dir/5000.1
+        case $options in
+            *json*) sed -i '/^$/d' expected ;; # a line each
+        esac
+        # shellcheck disable=SC2086
+        together $options --each "$@" text.zst dir/5000.1
+        counts "$histograms: --each $options" expected
+    done
+done
+seq 300 | tr '\n' ' ' >dir/numbers
+seq 7 3 99 >dir/others
+histograms="-n --digits=1|-n --digits=4|-n -B 9 --min=0 --max=99"
+alone -n --each dir/numbers dir/others empty
+together -n --each dir/numbers dir/others empty
+counts "numbers: --each" expected
+printf '1 2\n3 x\ny 4\nz z\n' >dir/mixed
+run -n -k1 --also -n -k2 --each dir/mixed empty dir/mixed
+check "tokens that are not numbers, of all FILEs" grep -q '^gpuhisto: histogram 2: 4 samples are not numbers$' err
+run -n -k1 --also -n -k2 --each --invalid=skip dir/mixed empty dir/mixed
+check "--invalid=skip, --each" [ ! -s err ]
+printf '1 2\n3 x\n' >dir/second
+run -n -k1 --also -n -k2 --each --invalid=error empty dir/second
+refuses "--invalid=error, --each" 1 "histogram 2: 1 sample is not a number"
+
+# --- shares: those of all add up, for each histogram ---
+
+# sums FILE...: the counts of each row of each table, added up over FILEs.
+sums()
+{
+    awk -F "$tab" 'FNR == 1 { table = 1 }
+        /^$/ { table++; next }
+        { sum[table FS $1] += $2 }
+        END { for (row in sum) print row FS sum[row] }' "$@" | LC_ALL=C sort
+}
+case $SCALE in small) every="1 2 3 7" ;; *) every=$(seq 1 12) ;; esac
+for histograms in "-b|-l" "--pairs|-b|-l" "-c|-b" "-b|--blocks|-c" "-n|-n --digits=1" "-n -k1|-n -k2"; do
+    case $histograms in
+        -n*) files="lines lines.zst empty" ;;
+        *) files="small text.zst utf empty utf.zst small.zst one" ;;
+    esac
+    # shellcheck disable=SC2086
+    together -q --nonzero $files
+    sums out >expected
+    for n in $every; do
+        k=1
+        set --
+        while [ $k -le "$n" ]; do
+            # shellcheck disable=SC2086
+            together -q --nonzero --part=$k/"$n" $files
+            cp out part.$k
+            set -- "$@" part.$k
+            k=$((k + 1))
+        done
+        sums "$@" >sum
+        same "$histograms: $n shares" expected sum
+    done
+done
+histograms="-b|-l"
+alone -F json --part=2/3 small text.zst
+sed -i '/^$/d' expected
+together -F json --part=2/3 small text.zst
+counts "a share in JSON" expected
+
+# --- shares in JSON: those of one histogram are merged, and proved to be complete ---
+
+ENGINE='' run --merge empty
+if grep -q 'no yajl' err; then
+    skip_part "this build does not read JSON"
+else
+    histograms="-b|--letters=3"
+    for k in 1 2 3; do
+        together -F json --part=$k/3 small text.zst
+        cat out
+    done >parts
+    alone small text.zst
+    ENGINE='' run --merge parts
+    refuses "two histograms" 1 "parts: was counted with --letters=3, and parts with --bytes; merge the tables of one histogram at a time"
+    sed -n 'n;p' parts >letters
+    sed -n 'p;n' parts | ENGINE='' run --merge
+    cp out sum
+    ENGINE='' run --verbose --merge letters
+    check "the proof" grep -q "3 tables: all 3 shares of 2 FILEs" err
+    {
+        cat sum
+        echo
+        cat out
+    } >sums
+    same "merged shares" expected sums
+fi
+
 # --- formats ---
 
 histograms="-b|--pairs"
@@ -162,10 +265,8 @@ run -n --csv -k1 --also -n -k1 lines
 refuses "CSV and lines" 2 "records differ"
 run --values=u16 --also --values=i16 bytes
 refuses "other types" 2 "--also: --values and --values cannot"
-run -b --also -l --each small
-refuses "--each" 2 "--also: cannot be combined with --each or --part"
-run -b --also -l --part=1/2 small
-refuses "--part" 2 "--also: cannot be combined with --each or --part"
+run -b --also -l --part=1/2 --each small
+refuses "--part and --each" 2 "--part: cannot be combined with --each"
 run --pairs --also --pairs -F pgm small
 refuses "PGM" 2 "--also: cannot be combined with --format=pgm"
 run -n -B 10 --also -n lines

@@ -206,6 +206,14 @@ refuses "no such FILE" 1 "gpuhisto: all.missing: No such file or directory"
 : >empty
 merge empty
 refuses "an empty FILE" 1 "gpuhisto: empty: there is no table"
+# The table of no characters has a row, that of those that are not well-formed; without it, it cannot be
+# told from a table of which all was cut off.
+run -c empty && cp out none
+merge none none
+counts "no characters" none
+run -c --nonzero empty && cp out nothing
+merge nothing
+refuses "no characters, --nonzero" 1 "gpuhisto: nothing: there is no table"
 run -l -F json part1 && cp out l.json
 run -l part1 && cp out l.tsv
 merge l.json l.tsv

@@ -229,6 +229,17 @@ if can_share; then
     "$GPUHISTO" --merge one.tsv >out 2>err
     echo $? >status
     refuses "--merge of TSV" 1 "JSON"
+    printf 'abcab' | "$GPUHISTO" --pairs -F json >four
+    for what in 's/"total":4/"total":5/;do not add up' 's/"total":4/"total":3/;do not add up' \
+        's/"count":2/"count":3/;the bins add up to 5' 's/"counted":4/"counted":3/;the bins add up to 4' \
+        's/"total":4,"counted":4/"total":5,"counted":5/;the bins add up to 4' \
+        's/"counted":4,"other":0/"counted":3,"other":1/;the bins add up to 4' \
+        's/4,"counted":4,"other":0/5,"counted":4,"other":1/;is not 0'; do
+        sed "${what%;*}" four >changed
+        "$GPUHISTO" --merge changed >out 2>err
+        echo $? >status
+        refuses "--merge, changed by ${what%;*}" 1 "${what#*;}"
+    done
 else
     skip_part "--part, --merge, --diff: $why_not"
 fi

@@ -164,6 +164,23 @@ EOF_
     example | COLUMNS=132 LC_ALL=$utf8 run -pl
     counts "UTF-8, 132 columns" expected
     # An eighth is the least that is shown.
+    # Bars begin in the same column of the screen, whatever it takes to show a character.
+    printf 'aa\303\251\344\270\255\344\270\255e\314\201\360\237\230\200\355\225\234\n' | COLUMNS=40 LC_ALL=$utf8 run -cp
+    cat >expected <<END
+U+000A   1  10.00  \\n  ████████▌
+U+0061   2  20.00  a   █████████████████
+U+0065   1  10.00  e   ████████▌
+U+00E9   1  10.00  é   ████████▌
+U+0301   1  10.00  $(printf '\314\201')    ████████▌
+U+4E2D   2  20.00  中  █████████████████
+U+D55C   1  10.00  한  ████████▌
+U+1F600  1  10.00  $(printf '\360\237\230\200')  ████████▌
+END
+    counts "characters of no column, one and two" expected
+    printf '\344\270\255a' | COLUMNS=40 run -cp
+    check "another locale: a column each" grep -q '^U+0061  1  50.00  a  #' out
+    check "another locale: a column each" grep -q '^U+4E2D  1  50.00  中  #' out
+
     { data same 100000 && printf 'abc'; } | COLUMNS=40 LC_ALL=$utf8 run -p
     check "UTF-8: a few of many" [ "$(grep -c '  ▏$' out)" -eq 3 ]
 fi

@@ -213,7 +213,7 @@ static void run(const struct scenario *scenario)
         .chunk_size = scenario->chunk_size,
         .buffers = scenario->buffers,
         .threads = scenario->threads,
-        .files = runs % 2 ? file_tallies_open(count) : NULL,
+        .files = runs % 2 ? file_tallies_open(count, 1) : NULL,
         .tuning = {.decoding_rate = scenario->grows ? 1e12 : 0, .opens_at_once = scenario->grows}};
     struct source *source = source_open(
         operands, count, &(struct input_options){.decoding.memlimit = 1 << 20, .record_size = 1});

@@ -121,7 +121,7 @@ static void compare(const struct file_tallies *files)
 int main(void)
 {
     pthread_t threads[THREADS];
-    struct file_tallies *files = file_tallies_open(FILES);
+    struct file_tallies *files = file_tallies_open(FILES, 2);
     if (!files)
         return 99;
     check_that(file_tallies_count(files) == FILES, "count", 0);
@@ -132,8 +132,17 @@ int main(void)
     for (unsigned i = 0; i < THREADS; i++)
         pthread_join(threads[i], NULL);
     compare(files);
+    for (size_t row = 0; row < BINS; row++) {
+        uint64_t sum = 0;
+        for (size_t file = 0; file < FILES; file++)
+            sum += expected[file][row];
+        check_that(file_tallies_count_of(files, row) == sum, "the count of all FILEs", row);
+    }
+    struct file_tallies *also = file_tallies_also(files);
+    check_that(also && !file_tallies_also(also) && !file_tallies_also(NULL), "histograms", 0);
+    check_that(file_tallies_count_of(also, 0) == 0, "another histogram", 0);
     check_that(file_tallies_complete(files), "complete", 0);
-    file_tallies_lose(files);
+    file_tallies_lose(also);
     check_that(!file_tallies_complete(files), "incomplete", 0);
     file_tallies_close(files);
     file_tallies_close(NULL);
