@@ -349,7 +349,4 @@ if can_share; then
     echo $? >status
     refuses "a picture of a comparison" 2 --format=pgm --diff
 fi
-"$GPUHISTO" --device=gpu --pairs abc >out 2>err
-echo $? >status
-refuses "the GPU" 2 --device=gpu
 summary

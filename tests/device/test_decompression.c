@@ -395,12 +395,15 @@ static void lay_modes(void)
     if (binning_digits(&binning, 2, false) != 0)
         need(NULL);
     histogram_values(&all_modes[mode_count++], value_type_find("f64"), &binning);
+    histogram_pairs(&all_modes[mode_count++], false);
 }
 
 /* The last place up to a byte of the content where a record begins. */
 static size_t record_begin(const struct run *run, size_t at)
 {
     const struct histogram *histogram = run->histogram;
+    if (histogram->mode->has_pairs)
+        return at;
     if (!histogram->mode->is_text)
         return at - at % histogram_sample_size(histogram);
     while (at > 0 && run->file->content[at - 1] != ' ' && run->file->content[at - 1] != '\n')
