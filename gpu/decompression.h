@@ -130,9 +130,9 @@ struct decompression {
     struct decompression_batch *last;            /* that batch, once there is one */
     uint64_t content;                            /* bytes up to its end */
     uint64_t skip;                               /* bytes of content that were counted before */
-    size_t repeated; /* of pairs: bytes after these that were in a chunk before, too */
-    uint64_t fresh;  /* bytes of chunks, as `counted`, that were in none before */
-    uint64_t counted;                            /* bytes, as far as snapshots tell, and those */
+    size_t repeated;  /* of pairs: bytes after these that were in a chunk before, too */
+    uint64_t fresh;   /* bytes of chunks, as `counted`, that were in none before */
+    uint64_t counted; /* bytes, as far as snapshots tell, and those */
     uint64_t laid_index, counted_index; /* batches that have a position; of these counted */
     struct decompression_frame frames[DECOMPRESSION_FRAMES];
     unsigned frame_count;

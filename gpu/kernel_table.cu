@@ -81,9 +81,8 @@ static counting_kernel lanes_of(const row_map &map)
 static_assert(MODE_BYTES == 0 && MODE_LETTERS == 1 && MODE_VALUES == 2 && MODE_NUMBERS == 3,
               "the order of kernels below, which count no other mode");
 
-static constexpr struct strategy_kernels kernels_of_one(mode_id mode,
-                                                 counting_kernel (*of)(const struct histogram *),
-                                                 table_kind table)
+static constexpr struct strategy_kernels
+kernels_of_one(mode_id mode, counting_kernel (*of)(const struct histogram *), table_kind table)
 {
     struct strategy_kernels kernels = {{}, table, false};
     kernels.kernel_of[mode] = of;

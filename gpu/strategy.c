@@ -62,10 +62,8 @@ static enum strategy_id best_of_pairs(const struct histogram *histogram)
 
 /* NULL: no strategy counts the mode. */
 static enum strategy_id (*const best_of_mode[MODES])(const struct histogram *histogram) = {
-    [MODE_BYTES] = best_of_bytes,
-    [MODE_LETTERS] = best_of_letters,
-    [MODE_VALUES] = best_of_values,
-    [MODE_NUMBERS] = best_of_numbers,
+    [MODE_BYTES] = best_of_bytes,   [MODE_LETTERS] = best_of_letters,
+    [MODE_VALUES] = best_of_values, [MODE_NUMBERS] = best_of_numbers,
     [MODE_PAIRS] = best_of_pairs,
 };
 

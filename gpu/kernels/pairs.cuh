@@ -11,9 +11,9 @@
 // Nothing may be lost where such a counter comes round. Each thread knows how many it has added to
 // upper counters, so that shows in their sum: a lower one that comes round adds one to it, an upper
 // one takes 4096 from it. The block looks at it after a round of half a million pairs, and takes
-// what has become large out of the shared words; the next round is twice as long if there was
-// nothing. If the sum is wrong the round is gone through again: what was added to shared words is
-// taken back, which leaves them as they were, and counted in global memory instead.
+// what has become large out of the shared words; the next round is twice as long if all counters
+// in them are small. If the sum is wrong the round is gone through again: what was added to shared
+// words is taken back, which leaves them as they were, and counted in global memory instead.
 //
 // Where a block has less shared memory the first bytes are counted in ranges, as in lanes_values.
 #ifndef GPUHISTO_PAIRS_CUH
@@ -204,28 +204,28 @@ static __device__ __forceinline__ bool uppers_add_up(unsigned *table, unsigned u
 }
 
 // The block together: takes out of the shared words what makes them large. Returns whether there
-// was such a thing; `uppers` as above.
+// was nothing half as large; `uppers` as above.
 static __device__ __forceinline__ bool take_out(const count_args &args, unsigned *table,
                                                 unsigned key, unsigned *uppers)
 {
     constexpr unsigned lower_most = pairs_upper / 2, upper_most = 1u << (31 - pairs_upper_bit);
-    bool taken = false;
+    bool are_small = true;
     for (unsigned pair = pairs_own << 8 | threadIdx.x; pair < pairs_lower << 8;
          pair += pairs_block) {
         unsigned *const word = &table[word_of_pair(pair)];
-        if (*word % pairs_upper >= lower_most) {
+        const unsigned lower = *word % pairs_upper, upper = *word >> pairs_upper_bit;
+        are_small &= lower < lower_most / 2 && upper < upper_most / 2;
+        if (lower >= lower_most) {
             add_to_counts(args, pair ^ (key & 0xffff), lower_most);
             *word -= lower_most;
-            taken = true;
         }
-        if (*word >> pairs_upper_bit >= upper_most) {
+        if (upper >= upper_most) {
             add_to_counts(args, (pair + pairs_shift) ^ (key & 0xffff), upper_most);
             *word -= upper_most << pairs_upper_bit;
             *uppers -= upper_most;
-            taken = true;
         }
     }
-    return __syncthreads_or(taken);
+    return __syncthreads_and(are_small);
 }
 
 // The block together: sees to it that its tiles of [begin, end), the last round, are counted
@@ -244,7 +244,7 @@ static __device__ __forceinline__ bool settle(const count_args &args, unsigned *
         if (threadIdx.x == 0)
             table[pairs_error] = 0;
     }
-    return !take_out(args, table, key, uppers) && add_up;
+    return take_out(args, table, key, uppers) && add_up;
 }
 
 static __device__ __forceinline__ void merge_pairs(const count_args &args, const unsigned *table,
@@ -298,8 +298,7 @@ static __device__ __forceinline__ void count_pairs_at_once(const count_args &arg
         for (unsigned n = 0; n < round && at < tiles.count; n++, at += stride) {
             const unsigned tile = at + threadIdx.x / 32;
             if (tile < tiles.count)
-                uppers +=
-                    count_tile<Aligned>(table, tiles.body + tile * pairs_tile_vectors, key);
+                uppers += count_tile<Aligned>(table, tiles.body + tile * pairs_tile_vectors, key);
         }
         const unsigned end = at < tiles.count ? at : tiles.count;
         const bool may_grow = settle<Aligned>(args, table, tiles, begin, end, key, &uppers);
@@ -310,9 +309,8 @@ static __device__ __forceinline__ void count_pairs_at_once(const count_args &arg
 
 // Counts those pairs alone whose first byte belongs to this block's pass.
 template <bool Aligned>
-static __device__ __forceinline__ void count_pairs_in_passes(const count_args &args,
-                                                             unsigned *table,
-                                                             const pair_tiles &tiles)
+static __device__ __forceinline__ void
+count_pairs_in_passes(const count_args &args, unsigned *table, const pair_tiles &tiles)
 {
     const unsigned passes = args.shape.passes, pairs = args.shape.bins;
     const unsigned first = blockIdx.x % passes * pairs;

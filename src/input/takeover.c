@@ -328,14 +328,13 @@ static bool begin_at(struct reader *reader, const struct source_sink *sink,
     const struct undecoded_offer offer = offer_at(reader, place);
     const bool is_file = open->input.regular;
     struct engine *engine = sink->undecoder(sink->arg, &offer);
-    const struct undecoded_start start = {.offset = place->offset,
-                                          .skip = place->skip,
-                                          .repeated = records_repeated(
-                                              &decoding->records, decoding->records.cut_len),
-                                          .index = decoding->at.index,
-                                          .size =
-                                              is_file ? open->input.opened_size - place->offset : 0,
-                                          .memlimit = source->options.decoding.memlimit};
+    const struct undecoded_start start = {
+        .offset = place->offset,
+        .skip = place->skip,
+        .repeated = records_repeated(&decoding->records, decoding->records.cut_len),
+        .index = decoding->at.index,
+        .size = is_file ? open->input.opened_size - place->offset : 0,
+        .memlimit = source->options.decoding.memlimit};
     struct chunk *chunk = NULL;
     if (engine)
         chunk = engine->ops->undecoded->begin(engine, open->input.codec->coding, &start);

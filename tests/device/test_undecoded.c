@@ -311,8 +311,9 @@ int main(void)
         make_form(&forms[i]);
     const unsigned rounds = scale_is_slow() ? 2 : scale_is_small() ? FORMS + 1 : 2 * FORMS;
     for (unsigned i = 0; i < rounds; i++) {
-        struct run run = {
-            .histogram = &counted_modes[i % MODES_HERE], .form = &forms[i % FORMS], .is_pipe = true};
+        struct run run = {.histogram = &counted_modes[i % MODES_HERE],
+                          .form = &forms[i % FORMS],
+                          .is_pipe = true};
         run.fallback = true;
         fail_everywhere(run, 16);
         run.kept_most = 3000;
