@@ -41,6 +41,8 @@ int decompression_begin(struct decompression *decompression, unsigned slots,
     decompression->last = NULL;
     decompression->content = 0;
     decompression->skip = decompression->counted = start->skip;
+    decompression->repeated = start->repeated;
+    decompression->fresh = 0;
     decompression->laid_index = decompression->counted_index = start->index;
     decompression->frames[0] = (struct decompression_frame){start->offset, 0};
     decompression->frame_count = 1;

@@ -42,6 +42,7 @@ enum decompression_state {
 struct decompression_batch {
     struct slot slot; /* first: its chunk is never filled; when it is counted, its len is the
                        * content's, and it has no data */
+    uint32_t shared;  /* of pairs: how many of these bytes are counted with the next one, too */
     enum decompression_state state;
     struct zstd_plan plan;
     struct zstd_verdict *verdict;
@@ -129,7 +130,9 @@ struct decompression {
     struct decompression_batch *last;            /* that batch, once there is one */
     uint64_t content;                            /* bytes up to its end */
     uint64_t skip;                               /* bytes of content that were counted before */
-    uint64_t counted;                            /* bytes, as far as snapshots tell, and those */
+    size_t repeated;  /* of pairs: bytes after these that were in a chunk before, too */
+    uint64_t fresh;   /* bytes of chunks, as `counted`, that were in none before */
+    uint64_t counted; /* bytes, as far as snapshots tell, and those */
     uint64_t laid_index, counted_index; /* batches that have a position; of these counted */
     struct decompression_frame frames[DECOMPRESSION_FRAMES];
     unsigned frame_count;

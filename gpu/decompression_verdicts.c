@@ -91,6 +91,11 @@ static uint32_t counted_before(const struct decompression *decompression,
     return before < content ? (uint32_t)before : content;
 }
 
+static bool has_pairs(const struct decompression *decompression)
+{
+    return records_size(decompression->histogram) == RECORD_PAIRS;
+}
+
 /* Bytes at the end of what was decoded, up to and with a batch, that are not counted with it; more
  * than a record can have: it must not be counted here. A separator of records that was counted
  * before ends nothing of what is left. */
@@ -100,21 +105,34 @@ static uint64_t tail_after(const struct decompression *decompression,
     const size_t size = records_size(decompression->histogram);
     const uint32_t own = batch->verdict->content - counted_before(decompression, batch);
     const uint64_t all = (uint64_t)decompression->tail + own;
+    if (size == RECORD_PAIRS)
+        return all > 0;
     if (!records_are_text(size))
         return all % size;
     return batch->verdict->tail >= own ? all : batch->verdict->tail;
 }
 
-/* Has a batch that was not refused counted, with what was left of the one before. 0 or -1. */
+/* Bytes of a batch that no chunk had before, of `own` that end before its tail. */
+static size_t new_bytes(struct decompression *decompression, size_t own)
+{
+    const size_t again = decompression->repeated < own ? decompression->repeated : own;
+    decompression->repeated -= again;
+    return own - again;
+}
+
+/* Has a batch that was not refused counted, with what was left of the one before. The last byte of
+ * pairs is in two of them. 0 or -1. */
 static int count_batch(struct decompression *decompression, struct decompression_batch *batch,
                        uint32_t tail)
 {
     struct chunk *chunk = &batch->slot.chunk;
     const uint32_t before = counted_before(decompression, batch);
     const unsigned index = batch->slot.index;
-    chunk->len = chunk->origin.bytes =
-        (size_t)decompression->tail + batch->verdict->content - before - tail;
+    const size_t own = (size_t)decompression->tail + batch->verdict->content - before - tail;
+    batch->shared = has_pairs(decompression) && own > 0 ? tail : 0;
     batch->begin = (int64_t)before - (int64_t)decompression->tail;
+    chunk->len = own + batch->shared;
+    chunk->origin.bytes = new_bytes(decompression, own);
     decompression->tail = tail;
     decompression->last = batch;
     decompression->content += batch->verdict->content;
@@ -298,7 +316,8 @@ int decompression_fetch(struct decompression *decompression, struct slot *slot, 
 void decompression_count(struct decompression *decompression, struct slot *slot)
 {
     struct decompression_batch *batch = (struct decompression_batch *)(void *)slot;
-    decompression->counted += slot->chunk.len;
+    decompression->counted += slot->chunk.len - batch->shared;
+    decompression->fresh += slot->chunk.origin.bytes;
     decompression->counted_index++;
     decompression->counting--;
     free(slot->chunk.data);
@@ -350,10 +369,13 @@ void decompression_settle(struct decompression *decompression, bool is_lost,
                                     .skip = decompression->counted - frame->content,
                                     .index = decompression->counted_index,
                                     .bytes = decompression->counted - decompression->skip,
+                                    .fresh = decompression->fresh,
                                     .is_wrong = decompression->is_wrong};
     if (!rest->is_left) {
         rest->tail = decompression->tail_bytes;
         rest->tail_len = decompression->tail;
+        if (has_pairs(decompression))
+            rest->fresh += new_bytes(decompression, decompression->tail);
     }
     decompression_drop_laying(decompression);
     decompression->is_active = false;

@@ -244,8 +244,10 @@ static int gpu_settle(struct engine *engine, struct undecoded_rest *rest)
     if (!gpu->recovery.lost)
         atomic_store(&gpu->is_taken, false);
     int rc = gpu->recovery.failed ? -1 : 0;
-    if (rc == 0)
-        atomic_fetch_add(&engine->undecoded_bytes, rest->bytes);
+    if (rc == 0) {
+        atomic_fetch_add(&engine->undecoded_bytes, rest->fresh);
+        snapshots_add_bytes(&gpu->snapshots, rest->fresh - gpu->decompression.fresh);
+    }
     pthread_mutex_unlock(&gpu->lock);
     return rc;
 }

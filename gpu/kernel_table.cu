@@ -9,6 +9,7 @@
 #include "gpu/kernels/matched.cuh"
 #include "gpu/kernels/naive.cuh"
 #include "gpu/kernels/numbers.cuh"
+#include "gpu/kernels/pairs.cuh"
 #include "gpu/kernels/privatized.cuh"
 #include "gpu/kernels/shared.cuh"
 #include "gpu/kernels/vectorized.cuh"
@@ -68,17 +69,34 @@ static counting_kernel lanes_of(const row_map &map)
     {                                                                                              \
         return numbers;                                                                            \
     }
+#define STRATEGY_OF_ONE(name, about, mode, kernel, table)                                          \
+    static counting_kernel name##_for_one(const struct histogram *histogram)                       \
+    {                                                                                              \
+        return kernel;                                                                             \
+    }
 #include "gpu/strategies.def"
 #undef STRATEGY
+#undef STRATEGY_OF_ONE
 
 static_assert(MODE_BYTES == 0 && MODE_LETTERS == 1 && MODE_VALUES == 2 && MODE_NUMBERS == 3,
               "the order of kernels below, which count no other mode");
 
+static constexpr struct strategy_kernels
+kernels_of_one(mode_id mode, counting_kernel (*of)(const struct histogram *), table_kind table)
+{
+    struct strategy_kernels kernels = {{}, table, false};
+    kernels.kernel_of[mode] = of;
+    return kernels;
+}
+
 const struct strategy_kernels strategy_kernels[] = {
 #define STRATEGY(name, about, modes, bytes, letters, values, numbers, table, scratch)              \
     {{name##_for_bytes, name##_for_letters, name##_for_values, name##_for_numbers}, table, scratch},
+#define STRATEGY_OF_ONE(name, about, mode, kernel, table)                                          \
+    kernels_of_one(mode, name##_for_one, table),
 #include "gpu/strategies.def"
 #undef STRATEGY
+#undef STRATEGY_OF_ONE
 };
 
 const counting_kernel rest_of_numbers = numbers_rest, rest_of_fields = fields_rest;

@@ -17,7 +17,8 @@ enum table_kind {
     TABLE_A_BLOCK,    // 32-bit counters in shared memory, one for each bin
     TABLE_A_WARP,     // as many for each warp
     TABLE_OF_COLUMNS, // as struct table_shape says; for samples of a byte, as lanes.cuh does
-    TABLE_OF_ROWS     // of rows that come up, and each warp's text: numbers.cuh
+    TABLE_OF_ROWS,    // of rows that come up, and each warp's text: numbers.cuh
+    TABLE_OF_PAIRS    // of as many pairs as fit: pairs.cuh
 };
 
 // What a strategy brings with it.
@@ -57,6 +58,15 @@ static inline struct table_shape shape_for(unsigned bins, unsigned most)
     return shape;
 }
 
+// All pairs at once; or the fewest passes over as many first bytes each as fit into `most` bytes.
+static inline struct table_shape shape_of_pairs(unsigned most)
+{
+    if (most >= PAIRS_SHARED)
+        return {256 * 256, 1, 0};
+    const unsigned firsts = most / (4 * PAIRS_STRIDE), passes = (256 + firsts - 1) / firsts;
+    return {(256 + passes - 1) / passes * 256, passes, 0};
+}
+
 // For a device that gives a block `shared_most` bytes of shared memory; launch_fits tells whether
 // that is enough.
 static inline struct launch launch_with(const struct tuning *tuning,
@@ -83,7 +93,11 @@ static inline struct launch launch_with(const struct tuning *tuning,
         how.shared = LANES_SHARED;
     else if (of->table == TABLE_OF_ROWS)
         how.shared = NUMBERS_SHARED + tuning->block / 32 * NUMBERS_SHARED_A_WARP;
-    else if (of->table == TABLE_OF_COLUMNS) {
+    else if (of->table == TABLE_OF_PAIRS) {
+        how.shape = shape_of_pairs(shared_most);
+        how.shared =
+            how.shape.passes > 1 ? how.shape.bins / 256 * 4ull * PAIRS_STRIDE : PAIRS_SHARED;
+    } else if (of->table == TABLE_OF_COLUMNS) {
         how.shape = shape_for(bins, shared_most);
         how.shared = (how.shape.bins + 1) * 4ull << how.shape.columns_log;
         // Counters cost what as many bytes of data do: to be zeroed, and added up.

@@ -33,7 +33,7 @@ kernel_headers = gpu/device_internal.cuh gpu/launch.h gpu/tuning.h gpu/bin_cache
 	gpu/kernels/bitsliced.cuh gpu/kernels/contiguous.cuh gpu/kernels/fields.cuh \
 	gpu/kernels/interleaved.cuh \
 	gpu/kernels/lanes.cuh gpu/kernels/lanes_values.cuh gpu/kernels/matched.cuh \
-	gpu/kernels/naive.cuh gpu/kernels/numbers.cuh gpu/kernels/privatized.cuh \
+	gpu/kernels/naive.cuh gpu/kernels/numbers.cuh gpu/kernels/pairs.cuh gpu/kernels/privatized.cuh \
 	gpu/kernels/shared.cuh gpu/kernels/vectorized.cuh \
 	gpu/zstd/bits.cuh gpu/zstd/copy.cuh gpu/zstd/follow.cuh gpu/zstd/fse.cuh gpu/zstd/huffman.cuh \
 	gpu/zstd/keep.cuh gpu/zstd/link.cuh gpu/zstd/literals.cuh gpu/zstd/parse.cuh \

@@ -50,7 +50,7 @@ void snapshots_init(struct snapshots *snapshots, const struct histogram *histogr
 /* Whether the number of samples in so many bytes is known; otherwise only the counts tell it. */
 static bool samples_known(const struct histogram *histogram)
 {
-    return histogram_sample_size(histogram) != 0;
+    return histogram_sample_size(histogram) != 0 || histogram->mode->has_pairs;
 }
 
 /* A tally over a snapshot, whose words stay where they are. */
@@ -181,6 +181,11 @@ void snapshots_add_empty(struct snapshots *snapshots, const struct chunk *chunk,
 {
     lines_add_unseen(lines, chunk);
     snapshots->good.bytes += chunk->origin.bytes;
+}
+
+void snapshots_add_bytes(struct snapshots *snapshots, uint64_t bytes)
+{
+    snapshots->good.bytes += bytes;
 }
 
 bool snapshots_read_last(const struct snapshots *snapshots, struct tally *tally)

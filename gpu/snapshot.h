@@ -89,6 +89,9 @@ void snapshots_close(struct snapshots *snapshots);
 void snapshots_add_empty(struct snapshots *snapshots, const struct chunk *chunk,
                          struct lines *lines);
 
+/* Adds bytes of input that were the end of samples of chunks before. */
+void snapshots_add_bytes(struct snapshots *snapshots, uint64_t bytes);
+
 /* Makes a tally of the only snapshot, which has arrived in `last`. Whether it can be believed. */
 bool snapshots_read_last(const struct snapshots *snapshots, struct tally *tally);
 

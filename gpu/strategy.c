@@ -6,8 +6,10 @@
 const struct strategy strategies[] = {
 #define STRATEGY(name, about, modes, bytes, letters, values, numbers, table, scratch)              \
     {#name, about, modes},
+#define STRATEGY_OF_ONE(name, about, mode, kernel, table) {#name, about, 1u << mode},
 #include "gpu/strategies.def"
 #undef STRATEGY
+#undef STRATEGY_OF_ONE
 };
 
 const unsigned strategy_count = sizeof strategies / sizeof strategies[0];
@@ -52,12 +54,17 @@ static enum strategy_id best_of_numbers(const struct histogram *histogram)
     return histogram->field.kind == FIELD_NONE ? STRATEGY_numbers : STRATEGY_fields;
 }
 
+static enum strategy_id best_of_pairs(const struct histogram *histogram)
+{
+    (void)histogram;
+    return STRATEGY_pairs;
+}
+
 /* NULL: no strategy counts the mode. */
 static enum strategy_id (*const best_of_mode[MODES])(const struct histogram *histogram) = {
-    [MODE_BYTES] = best_of_bytes,
-    [MODE_LETTERS] = best_of_letters,
-    [MODE_VALUES] = best_of_values,
-    [MODE_NUMBERS] = best_of_numbers,
+    [MODE_BYTES] = best_of_bytes,   [MODE_LETTERS] = best_of_letters,
+    [MODE_VALUES] = best_of_values, [MODE_NUMBERS] = best_of_numbers,
+    [MODE_PAIRS] = best_of_pairs,
 };
 
 const struct strategy *strategy_best(const struct histogram *histogram)

@@ -38,6 +38,7 @@ static const struct tuning tunings[] = {
     {STRATEGY_matched, 0, 512, 0, 64}, /* as many threads as a cache of 32 KiB lets stay */
     {STRATEGY_numbers, 0, NUMBERS_BLOCK, 0, 64},
     {STRATEGY_fields, 0, NUMBERS_BLOCK, 0, 64},
+    {STRATEGY_pairs, 0, 1024, 0, 128}, /* its kernel knows how many threads there are */
 };
 
 /* Values whose table has more rows than this are counted by matched, others by lanes, which takes
@@ -58,6 +59,11 @@ static const struct tuning tunings[] = {
  * text. */
 #define NUMBERS_SHARED (1024u * 8)
 #define NUMBERS_SHARED_A_WARP 4400u
+
+/* Words of shared memory that the strategy pairs takes for 256 pairs, and bytes for all of them. In
+ * less it counts them in several passes. */
+#define PAIRS_STRIDE 257
+#define PAIRS_SHARED (226u * 1024)
 
 /* Letters in ranges of at least so many are counted by bitsliced, narrower ones by lanes. Where
  * both reach the read ceiling, bitsliced has less to set up (measured: doc/kernels.md). */

@@ -181,11 +181,13 @@ tests_unit_test_zstd_links_LDADD = $(libraries)
 
 # --- the device: the kernels where one is built in, which are skipped without a GPU ---
 
-device_tests = tests/device/test_fields_strategy tests/device/test_numbers_strategy tests/device/test_strategies \
+device_tests = tests/device/test_fields_strategy tests/device/test_numbers_strategy tests/device/test_pairs_strategy \
+	tests/device/test_strategies \
 	tests/device/test_value_strategies tests/device/test_zstd_device
 check_PROGRAMS += $(device_tests)
 tests_device_test_fields_strategy_LDADD = $(with_device)
 tests_device_test_numbers_strategy_LDADD = $(with_device)
+tests_device_test_pairs_strategy_LDADD = $(with_device)
 tests_device_test_strategies_LDADD = $(with_device)
 tests_device_test_value_strategies_LDADD = $(with_device) -lm
 tests_device_test_zstd_device_LDADD = $(with_device)
@@ -204,7 +206,8 @@ emulated = tests/helpers/libhelpers.a libgpuhisto.a tests/device/libemulated.a l
 # A C++ source that does not exist has automake link a C program with the C++ compiler.
 emulated_tests = tests/device/test_decompression tests/device/test_emulation tests/device/test_fields_strategy_emulated tests/device/test_gpu_engine \
 	tests/device/test_near tests/device/test_number_parser_gpu tests/device/test_numbers_kernel \
-	tests/device/test_numbers_strategy_emulated tests/device/test_pool tests/device/test_rows \
+	tests/device/test_numbers_strategy_emulated tests/device/test_pairs_kernel \
+	tests/device/test_pairs_strategy_emulated tests/device/test_pool tests/device/test_rows \
 	tests/device/test_strategies_emulated tests/device/test_value_strategies_emulated \
 	tests/device/test_takeover tests/device/test_undecoded \
 	tests/device/test_zstd_device_emulated tests/device/test_zstd_entropy tests/device/test_zstd_matches \
@@ -233,6 +236,11 @@ tests_device_test_numbers_kernel_LDADD = $(emulated)
 tests_device_test_numbers_strategy_emulated_SOURCES = tests/device/test_numbers_strategy.c
 nodist_EXTRA_tests_device_test_numbers_strategy_emulated_SOURCES = cxx.cpp
 tests_device_test_numbers_strategy_emulated_LDADD = $(emulated)
+tests_device_test_pairs_kernel_SOURCES = tests/device/test_pairs_kernel.cpp
+tests_device_test_pairs_kernel_LDADD = $(emulated)
+tests_device_test_pairs_strategy_emulated_SOURCES = tests/device/test_pairs_strategy.c
+nodist_EXTRA_tests_device_test_pairs_strategy_emulated_SOURCES = cxx.cpp
+tests_device_test_pairs_strategy_emulated_LDADD = $(emulated)
 tests_device_test_pool_SOURCES = tests/device/test_pool.c
 nodist_EXTRA_tests_device_test_pool_SOURCES = cxx.cpp
 tests_device_test_pool_LDADD = $(emulated)
@@ -284,7 +292,7 @@ scripts = \
 	tests/cli/memory.sh tests/cli/merge.sh tests/cli/npy.sh tests/cli/numbers.sh tests/cli/numbers_emulated.sh \
 	tests/cli/numbers_gpu.sh tests/cli/numpy.sh tests/cli/options.sh tests/cli/output.sh tests/cli/parallel_ssh.sh \
 	tests/cli/plot.sh \
-	tests/cli/pairs.sh tests/cli/part.sh tests/cli/part_emulated.sh tests/cli/progress.sh tests/cli/ranges.sh \
+	tests/cli/pairs.sh tests/cli/pairs_emulated.sh tests/cli/pairs_gpu.sh tests/cli/part.sh tests/cli/part_emulated.sh tests/cli/progress.sh tests/cli/ranges.sh \
 	tests/cli/ranges_emulated.sh tests/cli/setup.sh tests/cli/signals.sh tests/cli/slurm.sh tests/cli/snapshots_emulated.sh \
 	tests/cli/sources.sh \
 	tests/cli/sources_emulated.sh tests/cli/startup.sh tests/cli/stats.sh tests/cli/values.sh tests/cli/values_emulated.sh \

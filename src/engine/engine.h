@@ -21,7 +21,8 @@ struct undecoded_rest {
     uint64_t offset; /* where a unit begins, bytes into the FILE; */
     uint64_t skip;   /* bytes of content after that which were counted, here or before */
     uint64_t index;  /* of the chunk that comes next, as in struct position */
-    uint64_t bytes;  /* of content that the engine counted */
+    uint64_t bytes;  /* of content that the engine counted; */
+    uint64_t fresh;  /* of these, those that no chunk had before; of pairs, with the tail */
     bool is_wrong;   /* content of the unit at `offset` was counted, but did not have the checksum
                       * that it should have: if the unit is not corrupt, the counts are wrong */
     const unsigned char *tail; /* content before that, the beginning of a record that may go on */
@@ -32,6 +33,7 @@ struct undecoded_rest {
 struct undecoded_start {
     uint64_t offset;   /* where a unit begins, bytes into the FILE */
     uint64_t skip;     /* bytes of content after that which were counted; a record follows them */
+    size_t repeated;   /* of pairs: bytes after these that were in a chunk before, too */
     uint64_t index;    /* of the first chunk, as in struct position */
     uint64_t size;     /* bytes from there to the end of the FILE; 0: nobody knows */
     uint64_t memlimit; /* units that must keep more bytes of content at hand are left */

@@ -73,7 +73,7 @@ struct mode {
     size_t (*sample_size)(const struct histogram *histogram);
 
     /* The most samples that a chunk of len bytes can hold; just that many if their size does not
-     * vary. */
+     * vary, and of pairs. */
     uint64_t (*samples_most)(const struct histogram *histogram, size_t len);
 
     /* What the row, below histogram->bins, counts. */

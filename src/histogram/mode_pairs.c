@@ -16,7 +16,7 @@ static size_t pair_sample_size(const struct histogram *histogram)
 
 static uint64_t pair_samples_most(const struct histogram *histogram, size_t len)
 {
-    return histogram->is_aligned ? len / 2 : len;
+    return histogram->is_aligned ? len / 2 : len > 0 ? len - 1 : 0;
 }
 
 /* The byte as the note of a pair has it: a space in quotes would look like three bytes. */

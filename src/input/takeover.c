@@ -328,12 +328,13 @@ static bool begin_at(struct reader *reader, const struct source_sink *sink,
     const struct undecoded_offer offer = offer_at(reader, place);
     const bool is_file = open->input.regular;
     struct engine *engine = sink->undecoder(sink->arg, &offer);
-    const struct undecoded_start start = {.offset = place->offset,
-                                          .skip = place->skip,
-                                          .index = decoding->at.index,
-                                          .size =
-                                              is_file ? open->input.opened_size - place->offset : 0,
-                                          .memlimit = source->options.decoding.memlimit};
+    const struct undecoded_start start = {
+        .offset = place->offset,
+        .skip = place->skip,
+        .repeated = records_repeated(&decoding->records, decoding->records.cut_len),
+        .index = decoding->at.index,
+        .size = is_file ? open->input.opened_size - place->offset : 0,
+        .memlimit = source->options.decoding.memlimit};
     struct chunk *chunk = NULL;
     if (engine)
         chunk = engine->ops->undecoded->begin(engine, open->input.codec->coding, &start);
@@ -393,6 +394,12 @@ static int read_kept_again(struct reader *reader, uint64_t at)
     return 0;
 }
 
+/* Whether the engine has counted nothing, so that what was cut still waits for what follows it. */
+static bool is_as_before(const struct undecoded_rest *rest)
+{
+    return rest->is_left && rest->bytes == 0;
+}
+
 /* Has the decoder begin anew with what the engine left of the FILE. 0 or -1. */
 static int decode_rest(struct reader *reader, const struct undecoded_rest *rest)
 {
@@ -412,8 +419,11 @@ static int decode_rest(struct reader *reader, const struct undecoded_rest *rest)
     decoding->pending = decoding->over = false;
     decoding->skip = rest->is_left ? rest->skip : 0;
     decoding->content = decoding->counted + rest->bytes + rest->tail_len - decoding->skip;
-    if (records_begin_with(&decoding->records, rest->tail, rest->tail_len) != 0 ||
-        decoding->decoder->codec->reserve(decoding->decoder, units->data, 0) != 0)
+    if (is_as_before(rest))
+        decoding->skip += decoding->records.cut_len;
+    else if (records_begin_with(&decoding->records, rest->tail, rest->tail_len) != 0)
+        return source_fail_for_memory(reader->source, input->name);
+    if (decoding->decoder->codec->reserve(decoding->decoder, units->data, 0) != 0)
         return source_fail_for_memory(reader->source, input->name);
     return 0;
 }
@@ -427,7 +437,7 @@ int takeover_end(struct reader *reader, const struct undecoded_rest *rest)
     open->is_left = true;
     open->is_wrong |= rest->is_wrong && rest->bytes > 0;
     /* Of a pipe the engine may keep only what it needs itself, from where it names on. */
-    bool is_begun_anew = !open->input.regular || !rest->is_left || rest->bytes > 0;
+    bool is_begun_anew = !open->input.regular || !is_as_before(rest);
     int rc = is_begun_anew ? decode_rest(reader, rest) : 0;
     decoding->undecoder = NULL;
     if (rc != 0)

@@ -44,7 +44,10 @@ alike "numbers of a field" -n -k1 numbers numbers
 seq 5 2 9000 >others
 alike "each FILE" -n --each numbers others numbers
 alike values --values=u16 --bins=100 --min=0 --max=65536 text
+alike pairs --pairs text text
+alike "aligned pairs" --pairs=aligned text
 alike zstd -n numbers.zst numbers.zst
+alike "pairs, zstd" --pairs numbers.zst numbers.zst
 cat text | "$GPUHISTO" --device=gpu:0,2 --chunk-size=1K -l >out
 "$GPUHISTO" --device=cpu -l text >expected
 same "a pipe" expected out

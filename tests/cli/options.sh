@@ -145,7 +145,6 @@ usage "--categories, --blocks: cannot be combined; put --also between them" --bl
 usage "--characters, --pairs: cannot be combined; put --also between them" --pairs -c
 usage "--pairs=all: must be aligned, or left out" --pairs=all
 usage "--pairs=: must be aligned, or left out" --pairs=
-ENGINE='' usage "--device=gpu: does not count pairs; leave it out" --pairs --device=gpu
 usage "--all: cannot be combined with --characters" --characters --all
 ENGINE='' usage "--device=gpu: does not count blocks; leave it out" --blocks --device=gpu
 ENGINE='' usage "--device=gpu: does not count characters; leave it out" -c --device=gpu

@@ -255,13 +255,16 @@ static void check_counts(const struct run *run, struct engine *gpu, struct engin
     const struct histogram *histogram = run->histogram;
     struct engine *entire = need(cpu_engine_open(histogram, NULL, 1 << 18, 1, 1, NULL));
     struct tally counted = new_tally(histogram), expected = new_tally(histogram);
-    const size_t counted_to = run->before + rest->bytes;
-    feed_cpu(cpu, histogram, file->content, run->before);
-    feed_cpu(cpu, histogram, file->content + counted_to, file->size - counted_to);
+    const size_t counted_to = run->before + rest->bytes, repeated = run->start.repeated;
+    feed_cpu(cpu, histogram, file->content, run->before + repeated);
+    if (rest->is_left || !histogram->mode->has_pairs) /* the tail of pairs is no pair */
+        feed_cpu(cpu, histogram, file->content + counted_to, file->size - counted_to);
     feed_cpu(entire, histogram, file->content, file->size);
     bool done = engine_finish(gpu, &counted) == 0;
     engine_finish(cpu, &counted);
     engine_finish(entire, &expected);
+    if (rest->is_left && rest->bytes == 0)
+        counted.bytes -= repeated; /* a reader goes on after it */
     engine_close(entire);
     if (!done)
         refused++;
@@ -395,12 +398,15 @@ static void lay_modes(void)
     if (binning_digits(&binning, 2, false) != 0)
         need(NULL);
     histogram_values(&all_modes[mode_count++], value_type_find("f64"), &binning);
+    histogram_pairs(&all_modes[mode_count++], false);
 }
 
 /* The last place up to a byte of the content where a record begins. */
 static size_t record_begin(const struct run *run, size_t at)
 {
     const struct histogram *histogram = run->histogram;
+    if (histogram->mode->has_pairs)
+        return at;
     if (!histogram->mode->is_text)
         return at - at % histogram_sample_size(histogram);
     while (at > 0 && run->file->content[at - 1] != ' ' && run->file->content[at - 1] != '\n')
@@ -414,13 +420,18 @@ static void begin_within(struct run *run, size_t frame, size_t at)
 {
     const struct file *file = run->file;
     run->before = record_begin(run, at);
+    bool has_pairs = run->histogram->mode->has_pairs;
+    if (has_pairs && run->before > 0)
+        run->before--; /* the last byte before is in a pair with the next one */
     size_t number = run->before / frame, offset = 0;
     if (number * frame == file->size && number > 0)
         number--;
     for (size_t i = 0; i < number; i++)
         offset += ZSTD_findFrameCompressedSize(file->bytes + offset, file->len - offset);
-    run->start = (struct undecoded_start){
-        .offset = offset, .skip = run->before - number * frame, .index = 1 + random_below(9)};
+    run->start = (struct undecoded_start){.offset = offset,
+                                          .skip = run->before - number * frame,
+                                          .repeated = has_pairs && at > 0,
+                                          .index = 1 + random_below(9)};
 }
 
 /* Where another decoder has left off: at the beginning, in the first block and batch, in the

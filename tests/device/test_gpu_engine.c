@@ -69,10 +69,16 @@ static bool has_lines(const struct histogram *histogram)
     return histogram->field.kind != FIELD_NONE;
 }
 
-/* Bytes between which chunks may be cut. */
+/* Bytes between which chunks may be cut, and how many of a chunk are in the next one too. */
 static size_t record_size(const struct histogram *histogram)
 {
-    return is_text(histogram) ? TOKEN : histogram_sample_size(histogram);
+    const size_t size = histogram_sample_size(histogram);
+    return is_text(histogram) ? TOKEN : size > 0 ? size : 1;
+}
+
+static size_t repeated(const struct histogram *histogram)
+{
+    return histogram->mode->has_pairs;
 }
 
 /* "0.00" to "9.99" in bins of a tenth, and "x.00" to "x.99". */
@@ -97,6 +103,12 @@ static void naive_counts(const struct schedule *schedule, struct tally *tally)
         tally->samples = schedule->len / 2;
         for (size_t i = 0; i + 1 < schedule->len; i += 2)
             tally->counts[1 + data[i] + 256 * data[i + 1]]++;
+        return;
+    }
+    if (schedule->histogram.mode->has_pairs) {
+        tally->samples = schedule->len > 0 ? schedule->len - 1 : 0;
+        for (size_t i = 0; i + 1 < schedule->len; i++)
+            tally->counts[data[i] << 8 | data[i + 1]]++;
         return;
     }
     tally->samples = schedule->len;
@@ -124,7 +136,8 @@ static void *feed_engine(void *arg)
             feed->failed = true;
             return NULL;
         }
-        size_t cap = chunk->cap / record * record, at = atomic_fetch_add(&feed->next, cap);
+        size_t cap = chunk->cap / record * record;
+        size_t at = atomic_fetch_add(&feed->next, cap - repeated(&feed->schedule->histogram));
         chunk->len = at >= len ? 0 : len - at < cap ? len - at : cap;
         bool last = chunk->len == 0;
         /* Of lines, what was dropped at the beginning, as of a line from the chunk before. */
@@ -233,6 +246,7 @@ static void run(const struct schedule *schedule)
         .strategy = strategy_find(is_many(schedule)                 ? "matched"
                                   : has_lines(&schedule->histogram) ? "fields"
                                   : is_text(&schedule->histogram)   ? "numbers"
+                                  : repeated(&schedule->histogram)  ? "pairs"
                                                                     : "vectorized"),
         .chunk_size = schedule->chunk_size,
         .buffers = schedule->buffers,
@@ -452,6 +466,33 @@ static void break_everywhere(struct histogram histogram)
     misbehave_everywhere(schedule);
 }
 
+/* Pairs, whose kernel takes longer to emulate: fewer lengths, and of failing devices those that
+ * something replaces. */
+static void go_through_pairs(void)
+{
+    struct schedule schedule = {.threads = 2, .timing = true};
+    histogram_pairs(&schedule.histogram, false);
+    for (schedule.chunk_size = 2; schedule.chunk_size < 100; schedule.chunk_size *= 3)
+        for (schedule.len = 0; schedule.len < 5; schedule.len++) {
+            schedule.buffers = 1 + (unsigned)schedule.len;
+            run(&schedule);
+        }
+    schedule.fallback = true;
+    schedule.chunk_size = 100;
+    schedule.len = 350;
+    schedule.buffers = 2;
+    const unsigned last = calls_of(schedule) + 2;
+    for (unsigned at = 1; at <= last; at += scale_is_slow() ? 9 : scale_is_small() ? 3 : 1) {
+        schedule.plan =
+            (struct fault_plan){.fault = FAULT_ERROR, .at = at, .for_good = true, .seed = at};
+        run(&schedule);
+    }
+    for (unsigned at = 1; at <= 4; at++) {
+        schedule.plan = (struct fault_plan){.fault = FAULT_WRONG, .at = at, .seed = at};
+        run(&schedule);
+    }
+}
+
 int main(void)
 {
     struct histogram bytes, letters, many, numbers, fields;
@@ -474,6 +515,7 @@ int main(void)
                               (char)('0' + i % 9), '\n'};
         memcpy(text + i, token, TOKEN);
     }
+    go_through_pairs();
     healthy(bytes);
     healthy(letters);
     healthy(many);

@@ -24,6 +24,7 @@
 #define CHUNK_SIZE ((size_t)16384)
 #define CHUNKS (CONTENT_SIZE / CHUNK_SIZE + 1)
 #define THREADS_MAX 3
+#define MODES_HERE 5
 
 enum { TEXT, VALUES, KINDS };
 static unsigned char content[KINDS][CONTENT_SIZE];
@@ -394,7 +395,7 @@ static void make_text(unsigned char *text)
 
 int main(void)
 {
-    static struct histogram counted_modes[4];
+    static struct histogram counted_modes[MODES_HERE];
     struct binning binning;
     random_seed(20261124);
     make_text(content[TEXT]);
@@ -405,15 +406,16 @@ int main(void)
         need(NULL);
     histogram_numbers(&counted_modes[2], &binning);
     histogram_values(&counted_modes[3], value_type_find("f64"), &binning);
+    histogram_pairs(&counted_modes[4], false);
     for (unsigned i = 0; i < FORMS; i++)
         for (unsigned kind = 0; kind < KINDS; kind++)
             make_file(&forms[i], kind);
     for (unsigned i = 0; i < FORMS; i++)
-        for (unsigned mode = 0; mode < 4; mode++)
+        for (unsigned mode = 0; mode < MODES_HERE; mode++)
             for (unsigned threads = 1; threads <= THREADS_MAX; threads++)
                 if ((scale_is_all() && !scale_is_slow()) || (i + mode) % 3 + 1 == threads)
                     go_through(&counted_modes[mode], &forms[i], threads);
-    for (unsigned mode = 0; mode < 4; mode++)
+    for (unsigned mode = 0; mode < MODES_HERE; mode++)
         for (unsigned i = 0; i < 4; i++)
             go_through_pipe(&counted_modes[mode], &forms[i], 1 + mode % 2);
     for (unsigned i = 0; i < FORMS; i++)

@@ -21,6 +21,7 @@
 #include <unistd.h>
 
 #define CONTENT_SIZE 140000 /* more than a block, if windows are large */
+#define MODES_HERE 3
 
 static unsigned char content[CONTENT_SIZE];
 
@@ -297,7 +298,7 @@ static void make_text(void)
 
 int main(void)
 {
-    static struct histogram counted_modes[2];
+    static struct histogram counted_modes[MODES_HERE];
     struct binning binning;
     random_seed(20261123);
     make_text();
@@ -305,12 +306,14 @@ int main(void)
     if (binning_digits(&binning, 1, false) != 0)
         need(NULL);
     histogram_numbers(&counted_modes[1], &binning);
+    histogram_pairs(&counted_modes[2], false);
     for (unsigned i = 0; i < FORMS; i++)
         make_form(&forms[i]);
     const unsigned rounds = scale_is_slow() ? 2 : scale_is_small() ? FORMS + 1 : 2 * FORMS;
     for (unsigned i = 0; i < rounds; i++) {
-        struct run run = {
-            .histogram = &counted_modes[i % 2], .form = &forms[i % FORMS], .is_pipe = true};
+        struct run run = {.histogram = &counted_modes[i % MODES_HERE],
+                          .form = &forms[i % FORMS],
+                          .is_pipe = true};
         run.fallback = true;
         fail_everywhere(run, 16);
         run.kept_most = 3000;
