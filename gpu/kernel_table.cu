@@ -1,6 +1,7 @@
 // The kernels of the strategies, by name and mode. The tests compile this for the host as well.
 #include "gpu/kernels/aggregated.cuh"
 #include "gpu/kernels/bitsliced.cuh"
+#include "gpu/kernels/characters.cuh"
 #include "gpu/kernels/contiguous.cuh"
 #include "gpu/kernels/fields.cuh"
 #include "gpu/kernels/interleaved.cuh"
@@ -13,6 +14,7 @@
 #include "gpu/kernels/shared.cuh"
 #include "gpu/kernels/vectorized.cuh"
 #include "gpu/launch.h"
+#include "gpu/row_pages.cuh"
 
 // Equal bins have kernels of their own.
 static counting_kernel lanes_of(const row_map &map)
@@ -34,6 +36,12 @@ static counting_kernel lanes_of(const row_map &map)
                : map.way == ROWS_OF_DOUBLES ? lanes_values<8, ROWS_OF_DOUBLES>
                                             : lanes_values<8, ANY_WAY>;
     }
+}
+
+// So have groups of characters.
+static counting_kernel characters_of(const struct histogram *histogram)
+{
+    return histogram->groups ? characters<character_group_rows> : characters<character_rows>;
 }
 
 #define EVERY_WIDTH(of)                                                                            \
@@ -64,21 +72,23 @@ static counting_kernel lanes_of(const row_map &map)
         [[maybe_unused]] const row_map map = row_map_of(histogram);                                \
         return values;                                                                             \
     }                                                                                              \
-    static counting_kernel name##_for_numbers(const struct histogram *)                            \
+    static counting_kernel name##_for_others([[maybe_unused]] const struct histogram *histogram)   \
     {                                                                                              \
         return numbers;                                                                            \
     }
 #include "gpu/strategies.def"
 #undef STRATEGY
 
-static_assert(MODE_BYTES == 0 && MODE_LETTERS == 1 && MODE_VALUES == 2 && MODE_NUMBERS == 3,
-              "the order of kernels below, which count no other mode");
+static_assert(MODE_BYTES == 0 && MODE_LETTERS == 1 && MODE_VALUES == 2,
+              "the order of kernels below, of which the last one is for the other modes");
 
 const struct strategy_kernels strategy_kernels[] = {
 #define STRATEGY(name, about, modes, bytes, letters, values, numbers, table, scratch)              \
-    {{name##_for_bytes, name##_for_letters, name##_for_values, name##_for_numbers}, table, scratch},
+    {{name##_for_bytes, name##_for_letters, name##_for_values, name##_for_others}, table, scratch},
 #include "gpu/strategies.def"
 #undef STRATEGY
 };
 
 const counting_kernel rest_of_numbers = numbers_rest, rest_of_fields = fields_rest;
+
+void (*const row_pages_kernel)(row_pages_args args) = gather_row_pages;

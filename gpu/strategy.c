@@ -52,12 +52,18 @@ static enum strategy_id best_of_numbers(const struct histogram *histogram)
     return histogram->field.kind == FIELD_NONE ? STRATEGY_numbers : STRATEGY_fields;
 }
 
+static enum strategy_id best_of_characters(const struct histogram *histogram)
+{
+    (void)histogram;
+    return STRATEGY_characters;
+}
+
 /* NULL: no strategy counts the mode. */
 static enum strategy_id (*const best_of_mode[MODES])(const struct histogram *histogram) = {
-    [MODE_BYTES] = best_of_bytes,
-    [MODE_LETTERS] = best_of_letters,
-    [MODE_VALUES] = best_of_values,
-    [MODE_NUMBERS] = best_of_numbers,
+    [MODE_BYTES] = best_of_bytes,           [MODE_LETTERS] = best_of_letters,
+    [MODE_VALUES] = best_of_values,         [MODE_NUMBERS] = best_of_numbers,
+    [MODE_CHARACTERS] = best_of_characters, [MODE_CATEGORIES] = best_of_characters,
+    [MODE_BLOCKS] = best_of_characters,
 };
 
 const struct strategy *strategy_best(const struct histogram *histogram)

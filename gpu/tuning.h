@@ -12,6 +12,9 @@
 #define NUMBERS_BLOCK 256
 #define NUMBERS_REST_BLOCK 32
 
+/* Threads a block of the strategy characters. */
+#define CHARACTERS_BLOCK 1024
+
 struct tuning {
     enum strategy_id strategy;
     unsigned capability; /* 10 * major + minor: holds from this one on, up to a later row's */
@@ -38,6 +41,7 @@ static const struct tuning tunings[] = {
     {STRATEGY_matched, 0, 512, 0, 64}, /* as many threads as a cache of 32 KiB lets stay */
     {STRATEGY_numbers, 0, NUMBERS_BLOCK, 0, 64},
     {STRATEGY_fields, 0, NUMBERS_BLOCK, 0, 64},
+    {STRATEGY_characters, 0, CHARACTERS_BLOCK, 0, 64},
 };
 
 /* Values whose table has more rows than this are counted by matched, others by lanes, which takes
@@ -58,6 +62,11 @@ static const struct tuning tunings[] = {
  * text. */
 #define NUMBERS_SHARED (1024u * 8)
 #define NUMBERS_SHARED_A_WARP 4400u
+
+/* Bytes of shared memory that the strategy characters takes: columns for ASCII, and each lane's
+ * words. The places of its cache beyond these, at most: 8 bytes each. */
+#define CHARACTERS_SHARED (128u * 64 * 4 + CHARACTERS_BLOCK * 9 * 4)
+#define CHARACTERS_PLACES_MAX 16384u
 
 /* Letters in ranges of at least so many are counted by bitsliced, narrower ones by lanes. Where
  * both reach the read ceiling, bitsliced has less to set up (measured: doc/kernels.md). */

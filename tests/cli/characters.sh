@@ -16,7 +16,8 @@ characters()
 {
     case_=$1
     shift
-    if ! "$GPUHISTO" --characters "$@" >table 2>err; then
+    # shellcheck disable=SC2086 # options
+    if ! "$GPUHISTO" $ANY_MODE --characters "$@" >table 2>err; then
         failed "$case_: $(cat err)"
     elif cut -f1,2 table | sort | cmp -s - expected; then
         passed
@@ -185,7 +186,8 @@ for of in 1 2 3 7; do
     : >shares
     k=1
     while [ $k -le $of ]; do
-        "$GPUHISTO" -c --part=$k/$of in >>shares || failed "--part=$k/$of"
+        # shellcheck disable=SC2086 # options
+        "$GPUHISTO" $ANY_MODE -c --part=$k/$of in >>shares || failed "--part=$k/$of"
         k=$((k + 1))
     done
     expect in
@@ -212,7 +214,8 @@ done
 # The counts of characters, added up by what Python's database says, and those of --categories.
 for kind in characters broken; do
     make $kind 100003 4 >in
-    "$GPUHISTO" --categories in | cut -f1,2 >got
+    # shellcheck disable=SC2086 # options
+    "$GPUHISTO" $ANY_MODE --categories in | cut -f1,2 >got
     "$GPUHISTO" -c in | cut -f1,2 | python3 "$srcdir/tests/helpers/categories.py" >expected
     if [ "$(cat expected)" = "another version" ]; then
         skip_part "categories of $kind: Python's Unicode is another one than the program's"
@@ -232,7 +235,8 @@ fi
 
 # Each block has what its range says.
 "$GPUHISTO" -c in >one
-"$GPUHISTO" --blocks in >got
+# shellcheck disable=SC2086 # options
+"$GPUHISTO" $ANY_MODE --blocks in >got
 while IFS='	' read -r block count range; do
     [ -n "$range" ] || continue
     added=$(awk -F '\t' -v from="${range%-*}" -v to="${range#*-}" '
