@@ -200,13 +200,15 @@ tests_device_libemulated_a_SOURCES = \
 emulated = tests/helpers/libhelpers.a libgpuhisto.a tests/device/libemulated.a libhistogram.a
 
 # A C++ source that does not exist has automake link a C program with the C++ compiler.
-emulated_tests = tests/device/test_characters_strategy_emulated tests/device/test_decompression tests/device/test_emulation tests/device/test_fields_strategy_emulated tests/device/test_gpu_engine \
+emulated_tests = tests/device/test_characters_kernel tests/device/test_characters_strategy_emulated tests/device/test_decompression tests/device/test_emulation tests/device/test_fields_strategy_emulated tests/device/test_gpu_engine \
 	tests/device/test_near tests/device/test_number_parser_gpu tests/device/test_numbers_kernel \
 	tests/device/test_numbers_strategy_emulated tests/device/test_pool tests/device/test_rows \
 	tests/device/test_strategies_emulated tests/device/test_value_strategies_emulated \
 	tests/device/test_takeover tests/device/test_undecoded \
 	tests/device/test_zstd_device_emulated tests/device/test_zstd_entropy tests/device/test_zstd_matches \
 	tests/device/test_zstd_stages
+tests_device_test_characters_kernel_SOURCES = tests/device/test_characters_kernel.cpp
+tests_device_test_characters_kernel_LDADD = $(emulated)
 tests_device_test_characters_strategy_emulated_SOURCES = tests/device/test_characters_strategy.c
 nodist_EXTRA_tests_device_test_characters_strategy_emulated_SOURCES = cxx.cpp
 tests_device_test_characters_strategy_emulated_LDADD = $(emulated)
