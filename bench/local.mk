@@ -12,24 +12,25 @@ bench_produce_LDADD = bench/libdata.a
 EXTRA_LIBRARIES = bench/libdata.a
 bench_libdata_a_SOURCES = bench/data.c bench/data.h bench/texts.c bench/texts.h \
 	tests/helpers/random.c tests/helpers/random.h
-EXTRA_DIST += bench/ceiling.h bench/device.cuh bench/read_file.cuh bench/kernels.cu bench/number_kernels.cu bench/pair_kernels.cu bench/value_kernels.cu \
+EXTRA_DIST += bench/ceiling.h bench/character_kernels.cu bench/device.cuh bench/read_file.cuh bench/kernels.cu bench/number_kernels.cu bench/pair_kernels.cu bench/value_kernels.cu \
 	bench/zstd_nvcomp.cu bench/zstd_stages.cu \
 	bench/characters bench/fields bench/fields_peers.py bench/merge bench/plot bench/scaling.py bench/stream bench/results/h200-1g.csv \
-	bench/results/h200-cpu.csv bench/results/h200-decoding.csv bench/results/h200-frames.csv bench/results/h200-numbers.csv bench/results/h200-sizes.csv bench/results/h200x2.csv \
+	bench/results/h200-characters.csv bench/results/h200-cpu.csv bench/results/h200-decoding.csv bench/results/h200-frames.csv bench/results/h200-numbers.csv bench/results/h200-sizes.csv bench/results/h200x2.csv \
 	bench/results/h200-pairs.csv bench/results/h200-published.csv bench/results/h200-stream.csv \
 	bench/results/h200-tuning.csv bench/results/h200-values.csv bench/results/xeon-characters.csv bench/results/xeon-cpu.csv \
 	bench/results/xeon-fields.csv bench/results/xeon-merge.csv
 
 if HAVE_CUDA
-cuda_benchmarks = bench/kernels bench/number_kernels bench/pair_kernels bench/value_kernels bench/zstd_stages
+cuda_benchmarks = bench/character_kernels bench/kernels bench/number_kernels bench/pair_kernels bench/value_kernels bench/zstd_stages
 endif
+bench/character_kernels: bench/character_kernels.cu
 bench/kernels: bench/kernels.cu
 bench/number_kernels: bench/number_kernels.cu
 bench/pair_kernels: bench/pair_kernels.cu
 bench/value_kernels: bench/value_kernels.cu
 bench/zstd_stages: bench/zstd_stages.cu bench/read_file.cuh
 cuda_benchmark_libs = gpu/kernel_table.o gpu/zstd/stage_table.o bench/libdata.a libgpuhisto.a libhistogram.a
-bench/kernels bench/number_kernels bench/pair_kernels bench/value_kernels bench/zstd_stages: bench/device.cuh $(cuda_benchmark_libs)
+bench/character_kernels bench/kernels bench/number_kernels bench/pair_kernels bench/value_kernels bench/zstd_stages: bench/device.cuh $(cuda_benchmark_libs)
 	@$(MKDIR_P) bench
 	$(AM_V_NVCC)$(NVCC) $(CUDA_GENCODE) -std=c++17 -O3 --threads=0 -I$(srcdir) $(CUDA_CPPFLAGS) \
 	  $(NVCCFLAGS) -o $@ $(srcdir)/$@.cu $(cuda_benchmark_libs) $(LIBS)

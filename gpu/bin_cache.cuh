@@ -20,19 +20,25 @@ static __device__ __forceinline__ void open_cache(bin_cache<Places> &cache)
     }
 }
 
-// Counts a bin at a place, if that is its own or free. Whether it is counted.
+// Counts a bin in a counter, if that is its own or free. Whether it is counted.
+static __device__ __forceinline__ bool count_if_own(unsigned *owner, unsigned *count, unsigned bin)
+{
+    unsigned own = load_relaxed(owner);
+    if (own == no_bin) {
+        own = atomicCAS(owner, no_bin, bin);
+        own = own == no_bin ? bin : own;
+    }
+    if (own == bin)
+        atomicAdd(count, 1u);
+    return own == bin;
+}
+
+// The same at a place of the cache.
 template <unsigned Places>
 static __device__ __forceinline__ bool count_at(bin_cache<Places> &cache, unsigned place,
                                                 unsigned bin)
 {
-    unsigned owner = load_relaxed(&cache.bins[place]);
-    if (owner == no_bin) {
-        owner = atomicCAS(&cache.bins[place], no_bin, bin);
-        owner = owner == no_bin ? bin : owner;
-    }
-    if (owner == bin)
-        atomicAdd(&cache.counts[place], 1u);
-    return owner == bin;
+    return count_if_own(&cache.bins[place], &cache.counts[place], bin);
 }
 
 // The block together: adds what was counted to the histogram; a barrier before it is the caller's.

@@ -6,6 +6,7 @@
 #include "gpu/rows.cuh"
 
 extern "C" {
+#include "gpu/group_map.h"
 #include "gpu/line_field.h"
 }
 
@@ -16,11 +17,12 @@ struct sample_map {
     unsigned fold;       // the bit that turns upper case into lower, or 0
     struct row_map rows; // of values
     struct line_field field; // of numbers in lines
+    struct group_map groups; // of characters
 };
 
-// The mapping of a histogram, without the table of its values' rows. The rounded-up reciprocal is
-// exact for 26 letters: it errs by less than 26 / 65536, and quotients lie at least 1 / 26 below
-// the next whole number.
+// The mapping of a histogram, without the table of its values' rows or characters' groups. The
+// rounded-up reciprocal is exact for 26 letters: it errs by less than 26 / 65536, and quotients lie
+// at least 1 / 26 below the next whole number.
 static inline struct sample_map sample_map_of(const struct histogram *histogram)
 {
     struct sample_map map = {};
@@ -32,13 +34,14 @@ static inline struct sample_map sample_map_of(const struct histogram *histogram)
         map.rows = row_map_of(histogram);
     if (line_field_takes(&histogram->field))
         map.field = line_field_of(&histogram->field);
+    map.groups = group_map_of(histogram);
     return map;
 }
 
 // How a strategy whose tables need not hold all bins at once lays them: blocks count in turn the
 // bins of one pass or the other, in as many columns, a power of two, as fit.
 struct table_shape {
-    unsigned bins; // of a pass
+    unsigned bins; // of a pass, or places of a cache
     unsigned passes;
     unsigned columns_log;
 };

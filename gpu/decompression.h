@@ -29,6 +29,7 @@
 #include "pinned.h"
 #include "slots.h"
 #include "src/engine/engine.h"
+#include "src/histogram/characters.h"
 
 enum decompression_state {
     DECOMPRESSION_FREE,
@@ -127,6 +128,7 @@ struct decompression {
     unsigned decoding_count, counting;           /* batches in these states */
     bool is_bad;                                 /* the device has refused a batch */
     uint32_t tail;                               /* of the last batch whose verdict was seen */
+    unsigned char cut[CHARACTER_SIZE_MAX];       /* these bytes, of characters */
     struct decompression_batch *last;            /* that batch, once there is one */
     uint64_t content;                            /* bytes up to its end */
     uint64_t skip;                               /* bytes of content that were counted before */

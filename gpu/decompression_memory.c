@@ -59,7 +59,8 @@ static struct batch_memory memory_of(const struct decompression *decompression)
     memory.frame_ends = pinned_round(memory.verdict + sizeof(struct zstd_verdict), PINNED_LINE);
     memory.snapshot =
         pinned_round(memory.frame_ends + capacity->frames * sizeof(uint32_t), PINNED_LINE);
-    memory.size = memory.snapshot + (snapshot_is_small(histogram) ? snapshot_size(histogram) : 0);
+    memory.size =
+        memory.snapshot + (snapshot_is_of_chunk(histogram) ? snapshot_size(histogram) : 0);
     memory.size = pinned_round(memory.size, PINNED_PAGE);
     return memory;
 }
@@ -71,8 +72,7 @@ static void open_batch(struct decompression *decompression, unsigned index, unsi
     unsigned char *at = decompression->pinned.memory + index * memory->size;
     const struct zstd_capacity *capacity = &decompression->decoding.capacity;
     batch->slot.index = slots + index;
-    batch->slot.has_counts = true;
-    if (snapshot_is_small(decompression->histogram))
+    if (snapshot_is_of_chunk(decompression->histogram))
         batch->slot.snapshot = (uint64_t *)(void *)(at + memory->snapshot);
     batch->verdict = (struct zstd_verdict *)(void *)(at + memory->verdict);
     batch->frame_ends = (uint32_t *)(void *)(at + memory->frame_ends);
@@ -210,9 +210,10 @@ int decompression_open(struct decompression *decompression, unsigned slots, bool
     decompression->is_large = is_large;
     *decoding = is_large ? decoding_large : decoding_small;
     decoding->keep_least = (uint32_t)records_most(size);
-    decoding->separators = size == RECORD_TOKENS  ? SEPARATORS_WHITE_SPACE
-                           : size == RECORD_LINES ? SEPARATORS_NEWLINES
-                                                  : SEPARATORS_NONE;
+    decoding->separators = size == RECORD_TOKENS       ? SEPARATORS_WHITE_SPACE
+                           : size == RECORD_LINES      ? SEPARATORS_NEWLINES
+                           : size == RECORD_CHARACTERS ? SEPARATORS_CHARACTERS
+                                                       : SEPARATORS_NONE;
     if (device_open_decoding(decompression->device, decoding) != 0) {
         decoding->batches = 0;
         return -1;

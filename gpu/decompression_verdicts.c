@@ -96,6 +96,19 @@ static bool has_pairs(const struct decompression *decompression)
     return records_size(decompression->histogram) == RECORD_PAIRS;
 }
 
+/* The last bytes of what was decoded, up to and with a batch, of which `own` are to be counted: at
+ * least as many as a character can be cut off after. Returns how many. */
+static size_t last_bytes(const struct decompression *decompression,
+                         const struct decompression_batch *batch, uint32_t own,
+                         unsigned char bytes[2 * CHARACTER_SIZE_MAX])
+{
+    const size_t cut = decompression->tail, new = own < 4 ? own : 4;
+    memcpy(bytes, decompression->cut, cut);
+    for (size_t i = 0; i < new; i++)
+        bytes[cut + i] = (unsigned char)(batch->verdict->last >> (32 - 8 * (new - i)));
+    return cut + new;
+}
+
 /* Bytes at the end of what was decoded, up to and with a batch, that are not counted with it; more
  * than a record can have: it must not be counted here. A separator of records that was counted
  * before ends nothing of what is left. */
@@ -105,8 +118,11 @@ static uint64_t tail_after(const struct decompression *decompression,
     const size_t size = records_size(decompression->histogram);
     const uint32_t own = batch->verdict->content - counted_before(decompression, batch);
     const uint64_t all = (uint64_t)decompression->tail + own;
+    unsigned char last[2 * CHARACTER_SIZE_MAX];
     if (size == RECORD_PAIRS)
         return all > 0;
+    if (size == RECORD_CHARACTERS)
+        return characters_tail(last, last_bytes(decompression, batch, own, last));
     if (!records_are_text(size))
         return all % size;
     return batch->verdict->tail >= own ? all : batch->verdict->tail;
@@ -133,6 +149,11 @@ static int count_batch(struct decompression *decompression, struct decompression
     batch->begin = (int64_t)before - (int64_t)decompression->tail;
     chunk->len = own + batch->shared;
     chunk->origin.bytes = new_bytes(decompression, own);
+    if (records_size(decompression->histogram) == RECORD_CHARACTERS) {
+        unsigned char last[2 * CHARACTER_SIZE_MAX];
+        const size_t len = last_bytes(decompression, batch, batch->verdict->content - before, last);
+        memcpy(decompression->cut, last + len - tail, tail);
+    }
     decompression->tail = tail;
     decompression->last = batch;
     decompression->content += batch->verdict->content;
@@ -142,9 +163,7 @@ static int count_batch(struct decompression *decompression, struct decompression
     chunk->data = NULL;
     batch->state = DECOMPRESSION_COUNTING;
     decompression->counting++;
-    if (device_count_content(decompression->device, index, batch->begin, chunk->len) != 0)
-        return -1;
-    return device_snapshot(decompression->device, index, batch->slot.snapshot, 0);
+    return device_count_content(decompression->device, index, batch->begin, chunk->len);
 }
 
 /* Whether a batch is to be counted: 1; 0: the FILE is left from there on; -1: the device is lost;

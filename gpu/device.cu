@@ -160,13 +160,14 @@ int device_count_all(struct reason *why)
     return succeeded(code, "looking for devices", why) ? count : -1;
 }
 
-// Values that are looked up have a table on the device.
+// Values that are looked up, and characters of groups, have a table on the device.
 static bool prepare_table(struct device *device, const struct histogram *histogram)
 {
-    if (!histogram->mode->is_binned)
+    if (!histogram->mode->is_binned && !histogram->groups)
         return true;
     size_t size;
-    void *there = nullptr, *here = row_table(histogram, &size);
+    void *there = nullptr,
+         *here = histogram->groups ? group_table(histogram, &size) : row_table(histogram, &size);
     if (!here)
         reason_set(&device->why, "out of memory");
     bool done =
@@ -174,9 +175,39 @@ static bool prepare_table(struct device *device, const struct histogram *histogr
         (here && device_ok(device, cudaMalloc(&there, size), "allocating the bins' edges") &&
          device_ok(device, cudaMemcpy(there, here, size, cudaMemcpyHostToDevice),
                    "copying the bins' edges"));
+    device->table = there;
     device->args.map.rows.table = there;
+    device->args.map.groups.table = static_cast<const uint16_t *>(there);
     std::free(here);
     return done;
+}
+
+// The histogram, all zeros, and what snapshots in pages take.
+static bool prepare_counts(struct device *device, const struct histogram *histogram)
+{
+    struct row_pages_args *pages = &device->pages;
+    size_t counts = device_histogram_words(histogram);
+    if (row_pages_has(histogram)) {
+        pages->pages = static_cast<unsigned>(row_pages_of(histogram->bins));
+        counts = static_cast<size_t>(pages->pages) * ROW_PAGE;
+    }
+    const size_t size = counts * sizeof(unsigned long long);
+    const size_t words = row_pages_words(pages->pages) * sizeof(unsigned long long);
+    if (!device_ok(device, cudaMalloc(&device->args.counts, size), "allocating the histogram") ||
+        !device_ok(device, cudaMemsetAsync(device->args.counts, 0, size, device->counts_stream),
+                   "zeroing the histogram"))
+        return false;
+    pages->counts = device->args.counts;
+    return pages->pages == 0 ||
+           (device_ok(device, cudaMalloc(&pages->words, words), "allocating a snapshot") &&
+            device_ok(device, cudaMalloc(&pages->places, pages->pages * sizeof *pages->places),
+                      "allocating a snapshot") &&
+            device_ok(device, cudaMemsetAsync(pages->words, 0, words, device->counts_stream),
+                      "zeroing a snapshot") &&
+            device_ok(device,
+                      cudaMemsetAsync(pages->places, 0, pages->pages * sizeof *pages->places,
+                                      device->counts_stream),
+                      "zeroing a snapshot"));
 }
 
 bool device_reserve_rest(struct device *device, size_t len)
@@ -234,12 +265,10 @@ static bool prepare(struct device *device, const struct device_plan *plan)
     if (!device_ok(device, cudaStreamCreateWithFlags(&device->copies, cudaStreamNonBlocking),
                    "creating a stream") ||
         !device_ok(device, cudaStreamCreateWithFlags(&device->counts_stream, cudaStreamNonBlocking),
-                   "creating a stream") ||
-        !device_ok(device, cudaMalloc(&device->args.counts, device->counts_size),
-                   "allocating the histogram"))
+                   "creating a stream"))
         return false;
-    if (!prepare_table(device, plan->histogram) || !prepare_kernel(device, plan) ||
-        !prepare_numbers(device, plan->slot_size))
+    if (!prepare_counts(device, plan->histogram) || !prepare_table(device, plan->histogram) ||
+        !prepare_kernel(device, plan) || !prepare_numbers(device, plan->slot_size))
         return false;
     for (unsigned i = 0; i < plan->slots; i++)
         if (!open_slot(device, &device->slots[i], plan->slot_size))
@@ -249,11 +278,7 @@ static bool prepare(struct device *device, const struct device_plan *plan)
          !device_ok(device, cudaEventRecord(device->opened, device->counts_stream),
                     "recording an event")))
         return false;
-    return device_ok(
-               device,
-               cudaMemsetAsync(device->args.counts, 0, device->counts_size, device->counts_stream),
-               "zeroing the histogram") &&
-           device_launch(device, device->slots[0].buffer, 0) &&
+    return device_launch(device, device->slots[0].buffer, 0) &&
            device_ok(device, cudaStreamSynchronize(device->counts_stream), "running a kernel");
 }
 
@@ -271,7 +296,6 @@ struct device *device_open(const struct device_plan *plan, struct reason *why)
     const struct histogram *histogram = plan->histogram;
     device->ordinal = plan->ordinal;
     device->args.map = sample_map_of(histogram);
-    device->counts_size = device_histogram_words(histogram) * sizeof(unsigned long long);
     device->timing = plan->timing;
     device->slot_count = plan->slots + DEVICE_BATCHES_MAX;
     device->buffers = plan->slots;
@@ -339,21 +363,36 @@ int device_count(struct device *device, unsigned index, size_t len)
     return done ? 0 : -1;
 }
 
-static bool copy_histogram(struct device *device, uint64_t *words, size_t first)
+static bool gather_pages(struct device *device)
 {
-    const size_t before = first * sizeof *words;
-    return !words || before >= device->counts_size ||
+    void *params[] = {&device->pages};
+    return device->pages.pages == 0 ||
            device_ok(device,
-                     cudaMemcpyAsync(words + first, device->args.counts + first,
-                                     device->counts_size - before, cudaMemcpyDeviceToHost,
-                                     device->counts_stream),
+                     cudaLaunchKernel(reinterpret_cast<const void *>(row_pages_kernel),
+                                      dim3(row_pages_grid(device->pages.pages)),
+                                      dim3(row_pages_block), params, 0, device->counts_stream),
+                     "launching a kernel");
+}
+
+static bool copy_histogram(struct device *device, uint64_t *words, size_t first, size_t end)
+{
+    const unsigned long long *from = device->args.counts;
+    if (!words || first >= end)
+        return true;
+    if (device->pages.pages > 0)
+        from = device->pages.words;
+    return gather_pages(device) &&
+           device_ok(device,
+                     cudaMemcpyAsync(words + first, from + first, (end - first) * sizeof *words,
+                                     cudaMemcpyDeviceToHost, device->counts_stream),
                      "copying the histogram");
 }
 
-int device_snapshot(struct device *device, unsigned index, uint64_t *words, size_t first)
+int device_snapshot(struct device *device, unsigned index, uint64_t *words, size_t first,
+                    size_t end)
 {
     bool done = device_enter(device, "copying the histogram") &&
-                copy_histogram(device, words, first) &&
+                copy_histogram(device, words, first, end) &&
                 device_record(device, device->slots[index].arrived, device->counts_stream);
     return done ? 0 : -1;
 }
@@ -420,7 +459,9 @@ void device_close(struct device *device)
     (void)cudaFree(device->args.scratch);
     (void)cudaFree(const_cast<struct power *>(device->args.powers));
     (void)cudaFree(device->args.rest);
-    (void)cudaFree(const_cast<void *>(device->args.map.rows.table));
+    (void)cudaFree(device->table);
+    (void)cudaFree(device->pages.words);
+    (void)cudaFree(device->pages.places);
     if (device->counts_stream)
         (void)cudaStreamDestroy(device->counts_stream);
     if (device->copies)

@@ -18,6 +18,7 @@
 extern "C" {
 #endif
 
+#include "gpu/row_pages.h"
 #include "gpu/strategy.h"
 #include "gpu/zstd/lay.h"
 #include "src/histogram/histogram.h"
@@ -26,10 +27,13 @@ extern "C" {
 struct device;
 struct visible;
 
-/* The device's histogram: a count of 64 bits for each bin, and of text one word more after these,
- * its newlines. This is how many words that are. */
+/* The device's histogram as a snapshot has it: a count of 64 bits for each bin, and of text one
+ * word more after these, its newlines; or pages of rows. This is how many words that are at most.
+ */
 static inline size_t device_histogram_words(const struct histogram *histogram)
 {
+    if (row_pages_has(histogram))
+        return row_pages_words(row_pages_of(histogram->bins));
     return histogram->bins + histogram->mode->is_text;
 }
 
@@ -83,11 +87,12 @@ int device_copy_in(struct device *device, unsigned slot, const void *data, size_
 /* Enqueues counting the slot's len bytes into the device's histogram. */
 int device_count(struct device *device, unsigned slot, size_t len);
 
-/* Enqueues a copy of the device's histogram, as this slot's count leaves it, to
- * words[first..device_histogram_words), the same words of both. With NULL, or with `first` at the
- * end, nothing is copied, and the snapshot has arrived when the slot was counted. A snapshot of a
- * slot without other work holds all that was counted before. */
-int device_snapshot(struct device *device, unsigned slot, uint64_t *words, size_t first);
+/* Enqueues a copy of the device's histogram, as this slot's count leaves it, to words[first..end),
+ * the same words of both, of device_histogram_words. With NULL, or with `first` at `end`, nothing
+ * is copied, and the snapshot has arrived when the slot was counted. A snapshot of a slot without
+ * other work holds all that was counted before. */
+int device_snapshot(struct device *device, unsigned slot, uint64_t *words, size_t first,
+                    size_t end);
 
 /* Whether the slot's snapshot has arrived: 1, and the slot may be used again; 0, not yet; -1, lost.
  * Does not wait. */
@@ -106,6 +111,8 @@ enum device_separators {
     SEPARATORS_NONE, /* its size does */
     SEPARATORS_WHITE_SPACE,
     SEPARATORS_NEWLINES,
+    SEPARATORS_CHARACTERS, /* nothing does: whether a character is cut off is for the host to tell
+                            * from the last bytes */
 };
 
 /* What there is for it. */

@@ -67,6 +67,15 @@ void gpu_put_in_flight(struct gpu_engine *gpu, struct slot *slot)
     gpu->unproved = slot->has_counts ? 0 : gpu->unproved + 1;
 }
 
+void gpu_take_snapshot(struct gpu_engine *gpu, struct slot *slot, bool is_due)
+{
+    slot->words = snapshot_words(&gpu->snapshots);
+    slot->has_counts = gpu->snapshots.last || (is_due && slots_lend_snapshot(&gpu->slots, slot));
+    const size_t first = slot->has_counts ? 0 : snapshot_tail(gpu->histogram);
+    if (device_snapshot(gpu->device, slot->index, slot->snapshot, first, slot->words) != 0)
+        gpu_lose_by_call(gpu);
+}
+
 /* Looks at the slots in flight, oldest first, up to the first whose snapshot is one of all counts.
  * 1: that arrived, and *last is the slot; 0: not yet, or there is none; -1: lost. */
 static int gpu_look_up_to_proof(struct gpu_engine *gpu, struct slot **last)
@@ -154,11 +163,23 @@ static void gpu_free_up_to(struct gpu_engine *gpu, struct slot *last)
     gpu->proofs--;
 }
 
+/* Its slot waits for a later one. */
+static void gpu_drop_snapshot(struct gpu_engine *gpu, struct slot *slot)
+{
+    slots_take_snapshot(&gpu->slots, slot);
+    slot->has_counts = false;
+    gpu->proofs--;
+}
+
 /* Makes the snapshot after `last` the last good one, and frees the slots that it stands for. 1: it
  * did; 0: content is to be fetched first; -1: lost. */
 static int gpu_prove(struct gpu_engine *gpu, struct slot *last)
 {
     struct tally seen;
+    if (!snapshot_is_whole(&gpu->snapshots, last->snapshot, last->words)) {
+        gpu_drop_snapshot(gpu, last);
+        return 0;
+    }
     int fetched = decompression_has(&gpu->decompression, last) ? gpu_fetch_invalid(gpu, last) : 1;
     if (fetched != 1)
         return fetched;
@@ -172,6 +193,7 @@ static int gpu_prove(struct gpu_engine *gpu, struct slot *last)
     }
     snapshots_keep(&gpu->snapshots, &last->snapshot, &seen, last->chunk.origin.at.file,
                    gpu->engine.files);
+    slots_take_snapshot(&gpu->slots, last);
     gpu_free_up_to(gpu, last);
     return 1;
 }
@@ -188,12 +210,10 @@ void gpu_ask(struct gpu_engine *gpu)
     struct slot *newest = gpu->slots.newest;
     if (gpu->recovery.lost || gpu->proofs > 0 || !newest || !newest->is_counted)
         return;
-    if (device_snapshot(gpu->device, newest->index, newest->snapshot, 0) != 0) {
-        gpu_lose_by_call(gpu);
+    gpu_take_snapshot(gpu, newest, true);
+    if (gpu->recovery.lost)
         return;
-    }
     gpu_expect(gpu, newest);
-    newest->has_counts = true;
-    gpu->proofs = 1;
+    gpu->proofs = newest->has_counts;
     gpu->unproved = 0;
 }

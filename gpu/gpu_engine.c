@@ -5,7 +5,7 @@
  * In flight, the copy stream brings the chunk in, and the compute stream counts it into the
  * device's histogram and copies that histogram out to the slot: its snapshot. Both streams keep the
  * order of the calls, so the snapshot of chunk k holds chunks 1 to k, no more and no less. With
- * many bins only every few chunks have one, and the others wait for it (`interval`).
+ * many bins only every few chunks have one, and the others wait for it (gpu_interval).
  *
  * The slots are in slots.c, how chunks are seen through in gpu_arrivals.c, what a snapshot proves
  * in snapshot.c, and what becomes of chunks in flight when the device is lost in recovery.c. With
@@ -87,17 +87,27 @@ static struct chunk *gpu_acquire(struct engine *engine, bool wait)
     return &slot->chunk;
 }
 
+/* Chunks in a row of which one has a snapshot of all counts. What is moved to a FILE of its own
+ * must be known after its last chunk. */
+static unsigned gpu_interval(const struct gpu_engine *gpu)
+{
+    const struct gpu_options *options = &gpu->options;
+    return options->files
+               ? 1
+               : snapshot_interval(&gpu->snapshots, options->chunk_size, options->buffers);
+}
+
 /* Puts the slot's three pieces of work on the streams, or loses the device. */
 static void gpu_enqueue(struct gpu_engine *gpu, struct slot *slot)
 {
     const struct chunk *chunk = &slot->chunk;
     const size_t begin = records_begin(gpu->histogram, chunk), len = chunk->len - begin;
-    slot->has_counts = !slot->snapshot || gpu->proofs == 0 || gpu->unproved + 1 >= gpu->interval;
+    const bool is_due = gpu->proofs == 0 || gpu->unproved + 1 >= gpu_interval(gpu);
     if (device_copy_in(gpu->device, slot->index, chunk->data + begin, len) != 0 ||
-        device_count(gpu->device, slot->index, len) != 0 ||
-        device_snapshot(gpu->device, slot->index, slot->snapshot,
-                        slot->has_counts ? 0 : snapshot_tail(gpu->histogram)) != 0)
+        device_count(gpu->device, slot->index, len) != 0)
         gpu_lose_by_call(gpu);
+    else
+        gpu_take_snapshot(gpu, slot, is_due);
 }
 
 /* Sends the chunk on its way. A chunk that was being filled when the device was lost is recounted
@@ -133,7 +143,8 @@ static void gpu_add_last_snapshot(struct gpu_engine *gpu, struct tally *tally)
     struct tally seen;
     int arrived;
     gpu->progress = clock_now();
-    if (device_snapshot(gpu->device, 0, gpu->snapshots.last, 0) != 0) {
+    if (device_snapshot(gpu->device, 0, gpu->snapshots.last, 0, snapshot_words(&gpu->snapshots)) !=
+        0) {
         gpu_lose_by_call(gpu);
         return;
     }
@@ -164,7 +175,7 @@ static int gpu_finish(struct engine *engine, struct tally *tally)
     if (!gpu->snapshots.last && !gpu->recovery.failed && gpu->engine.files)
         snapshots_move(&gpu->snapshots, gpu->engine.files);
     if (!gpu->snapshots.last && !gpu->recovery.failed)
-        tally_add(tally, &gpu->snapshots.good);
+        snapshots_add_good(&gpu->snapshots, tally);
     int rc = gpu->recovery.failed ? -1 : 0;
     pthread_mutex_unlock(&gpu->lock);
     return rc;
@@ -180,7 +191,7 @@ static int gpu_peek(struct engine *engine, struct tally *tally)
         gpu_recount(gpu);
     bool known = !gpu->snapshots.last && !gpu->recovery.failed;
     if (known)
-        tally_add(tally, &gpu->snapshots.good);
+        snapshots_add_good(&gpu->snapshots, tally);
     pthread_mutex_unlock(&gpu->lock);
     return known ? 0 : -1;
 }
@@ -283,9 +294,6 @@ struct engine *gpu_engine_open(const struct histogram *histogram, const struct g
         return NULL;
     }
     snapshots_init(&gpu->snapshots, histogram, gpu->slots.spare);
-    /* What is moved to a FILE of its own must be known after its last chunk. */
-    gpu->interval =
-        options->files ? 1 : snapshot_interval(histogram, options->chunk_size, options->buffers);
     gpu->decompression = (struct decompression){.histogram = histogram,
                                                 .engine = &gpu->engine,
                                                 .device = gpu->device,

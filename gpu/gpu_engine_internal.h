@@ -27,7 +27,6 @@ struct gpu_engine {
     struct decompression decompression;
     atomic_bool
         is_taken;      /* a FILE is being decompressed, or none ever can be; not under the lock */
-    unsigned interval; /* chunks in a row of which one has a snapshot of all counts */
     unsigned counting; /* slots in flight that were not seen to be counted */
     unsigned proofs;   /* slots in flight with a snapshot of all counts */
     unsigned unproved; /* slots in flight after the last of these */
@@ -55,6 +54,10 @@ bool gpu_is_patient(const struct gpu_engine *gpu);
 
 /* Whether what a slot's snapshot stands for is done: 1 it is, 0 not yet, -1 lost. */
 int gpu_look(struct gpu_engine *gpu, const struct slot *slot);
+
+/* Has a snapshot taken after the slot's count, which is on the streams: of all counts, if that is
+ * due and there is memory for it. Or loses the device. */
+void gpu_take_snapshot(struct gpu_engine *gpu, struct slot *slot, bool is_due);
 
 /* Adds a slot to those in flight, whose work is on the streams unless the device is lost. */
 void gpu_put_in_flight(struct gpu_engine *gpu, struct slot *slot);

@@ -64,11 +64,13 @@ static int gpu_look_decompression(struct gpu_engine *gpu)
     bool patient = gpu_is_patient(gpu), was_at_work = gpu_is_at_work(gpu);
     bool waits = decompression_is_decoding(&gpu->decompression);
     int arrived = decompression_look(&gpu->decompression, &counted, &empty);
+    if (counted && arrived >= 0)
+        gpu_take_snapshot(gpu, counted, true);
     if (counted)
         gpu_put_in_flight(gpu, counted);
     if (empty)
         snapshots_add_empty(&gpu->snapshots, empty, gpu->engine.lines);
-    if (arrived < 0)
+    if (arrived < 0 && !gpu->recovery.lost)
         gpu_lose_by_call(gpu);
     else if (arrived == 0 && waits && !patient)
         gpu_lose(gpu, "the device does not answer");
@@ -96,6 +98,7 @@ static void gpu_wait_decompression(struct gpu_engine *gpu)
     double *waited =
         decompression_is_hashing(&gpu->decompression) ? &feeding->checking : &feeding->device;
     const struct timespec begin = clock_now();
+    gpu_ask(gpu);
     gpu_pause_unlocked(gpu);
     if (!gpu->recovery.lost)
         gpu_reap_all(gpu);

@@ -1,6 +1,7 @@
 // The kernels of the strategies, by name and mode. The tests compile this for the host as well.
 #include "gpu/kernels/aggregated.cuh"
 #include "gpu/kernels/bitsliced.cuh"
+#include "gpu/kernels/characters.cuh"
 #include "gpu/kernels/contiguous.cuh"
 #include "gpu/kernels/fields.cuh"
 #include "gpu/kernels/interleaved.cuh"
@@ -14,6 +15,7 @@
 #include "gpu/kernels/shared.cuh"
 #include "gpu/kernels/vectorized.cuh"
 #include "gpu/launch.h"
+#include "gpu/row_pages.cuh"
 
 // Equal bins have kernels of their own.
 static counting_kernel lanes_of(const row_map &map)
@@ -35,6 +37,12 @@ static counting_kernel lanes_of(const row_map &map)
                : map.way == ROWS_OF_DOUBLES ? lanes_values<8, ROWS_OF_DOUBLES>
                                             : lanes_values<8, ANY_WAY>;
     }
+}
+
+// So have groups of characters.
+static counting_kernel characters_of(const struct histogram *histogram)
+{
+    return histogram->groups ? characters<character_group_rows> : characters<character_rows>;
 }
 
 #define EVERY_WIDTH(of)                                                                            \
@@ -69,34 +77,38 @@ static counting_kernel lanes_of(const row_map &map)
     {                                                                                              \
         return numbers;                                                                            \
     }
-#define STRATEGY_OF_ONE(name, about, mode, kernel, table)                                          \
-    static counting_kernel name##_for_one(const struct histogram *histogram)                       \
+#define STRATEGY_ALONE(name, about, modes, kernel, table)                                          \
+    static counting_kernel name##_alone(const struct histogram *histogram)                         \
     {                                                                                              \
         return kernel;                                                                             \
     }
 #include "gpu/strategies.def"
 #undef STRATEGY
-#undef STRATEGY_OF_ONE
+#undef STRATEGY_ALONE
 
 static_assert(MODE_BYTES == 0 && MODE_LETTERS == 1 && MODE_VALUES == 2 && MODE_NUMBERS == 3,
-              "the order of kernels below, which count no other mode");
+              "the order of kernels below");
 
+// The kernels of a strategy that is alone in its modes.
 static constexpr struct strategy_kernels
-kernels_of_one(mode_id mode, counting_kernel (*of)(const struct histogram *), table_kind table)
+kernels_of(unsigned modes, counting_kernel (*of)(const struct histogram *), table_kind table)
 {
     struct strategy_kernels kernels = {{}, table, false};
-    kernels.kernel_of[mode] = of;
+    for (unsigned mode = 0; mode < MODES; mode++)
+        if (modes >> mode & 1)
+            kernels.kernel_of[mode] = of;
     return kernels;
 }
 
 const struct strategy_kernels strategy_kernels[] = {
 #define STRATEGY(name, about, modes, bytes, letters, values, numbers, table, scratch)              \
     {{name##_for_bytes, name##_for_letters, name##_for_values, name##_for_numbers}, table, scratch},
-#define STRATEGY_OF_ONE(name, about, mode, kernel, table)                                          \
-    kernels_of_one(mode, name##_for_one, table),
+#define STRATEGY_ALONE(name, about, modes, kernel, table) kernels_of(modes, name##_alone, table),
 #include "gpu/strategies.def"
 #undef STRATEGY
-#undef STRATEGY_OF_ONE
+#undef STRATEGY_ALONE
 };
 
 const counting_kernel rest_of_numbers = numbers_rest, rest_of_fields = fields_rest;
+
+void (*const row_pages_kernel)(row_pages_args args) = gather_row_pages;

@@ -6,25 +6,29 @@
 #include "gpu/counting.cuh"
 
 extern "C" {
+#include "gpu/row_pages.h"
 #include "gpu/tuning.h"
+#include "src/histogram/characters.h"
 }
 
 using counting_kernel = void (*)(count_args args);
 
 // What a block keeps its counters in.
 enum table_kind {
-    TABLE_NONE,       // nothing of its own, or nothing whose size depends on the bins
-    TABLE_A_BLOCK,    // 32-bit counters in shared memory, one for each bin
-    TABLE_A_WARP,     // as many for each warp
-    TABLE_OF_COLUMNS, // as struct table_shape says; for samples of a byte, as lanes.cuh does
-    TABLE_OF_ROWS,    // of rows that come up, and each warp's text: numbers.cuh
-    TABLE_OF_PAIRS    // of as many pairs as fit: pairs.cuh
+    TABLE_NONE,         // nothing of its own, or nothing whose size depends on the bins
+    TABLE_A_BLOCK,      // 32-bit counters in shared memory, one for each bin
+    TABLE_A_WARP,       // as many for each warp
+    TABLE_OF_COLUMNS,   // as struct table_shape says; for samples of a byte, as lanes.cuh does
+    TABLE_OF_ROWS,      // of rows that come up, and each warp's text: numbers.cuh
+    TABLE_OF_PAIRS,     // of as many pairs as fit: pairs.cuh
+    TABLE_OF_CHARACTERS // ASCII, and as many rows that come up as there is room for: characters.cuh
 };
 
 // What a strategy brings with it.
 struct strategy_kernels {
-    // By enum mode_id: the kernel for a histogram of that mode, null if the strategy counts none.
-    counting_kernel (*kernel_of[MODES])(const struct histogram *histogram);
+    // The kernel for a histogram of a mode, null if the strategy counts none: by enum mode_id for
+    // bytes, letters and values, and then one for all other modes.
+    counting_kernel (*kernel_of[MODE_VALUES + 2])(const struct histogram *histogram);
     enum table_kind table;
     bool scratch; // wants map.bins words a block in global memory
 };
@@ -35,6 +39,23 @@ extern const struct strategy_kernels strategy_kernels[];
 // Counts the numbers that a kernel for them put off, with blocks of NUMBERS_REST_BLOCK;
 // args.rest[0] is to be 0 before these two.
 extern const counting_kernel rest_of_numbers, rest_of_fields;
+
+// What gathers pages for a snapshot, by blocks of row_pages_block: row_pages.cuh.
+constexpr unsigned row_pages_block = 256;
+
+struct row_pages_args {
+    const unsigned long long *counts; // row_pages_of(rows) * ROW_PAGE of them
+    unsigned pages;
+    unsigned *places;          // of each page: 1 and its place, or 0
+    unsigned long long *words; // row_pages_words(pages)
+};
+
+static inline unsigned row_pages_grid(unsigned pages)
+{
+    return (pages + row_pages_block / 32 - 1) / (row_pages_block / 32);
+}
+
+extern void (*const row_pages_kernel)(row_pages_args args);
 
 // A kernel, and how it is launched on one device.
 struct launch {
@@ -67,6 +88,19 @@ static inline struct table_shape shape_of_pairs(unsigned most)
     return {(256 + passes - 1) / passes * 256, passes, 0};
 }
 
+// As many places for characters as fit into `most` bytes, a power of two; for groups of them, a row
+// for each.
+static inline struct table_shape shape_for_characters(const struct histogram *histogram,
+                                                      unsigned most)
+{
+    struct table_shape shape = {CHARACTERS_PLACES_MAX, 1, 0};
+    while (shape.bins > 1 && CHARACTERS_SHARED + shape.bins * 8 > most)
+        shape.bins /= 2;
+    if (histogram->groups)
+        shape.bins = CHARACTER_GROUPS_MAX;
+    return shape;
+}
+
 // For a device that gives a block `shared_most` bytes of shared memory; launch_fits tells whether
 // that is enough.
 static inline struct launch launch_with(const struct tuning *tuning,
@@ -97,6 +131,9 @@ static inline struct launch launch_with(const struct tuning *tuning,
         how.shape = shape_of_pairs(shared_most);
         how.shared =
             how.shape.passes > 1 ? how.shape.bins / 256 * 4ull * PAIRS_STRIDE : PAIRS_SHARED;
+    } else if (of->table == TABLE_OF_CHARACTERS) {
+        how.shape = shape_for_characters(histogram, shared_most);
+        how.shared = CHARACTERS_SHARED + how.shape.bins * 8ull;
     } else if (of->table == TABLE_OF_COLUMNS) {
         how.shape = shape_for(bins, shared_most);
         how.shared = (how.shape.bins + 1) * 4ull << how.shape.columns_log;

@@ -2,6 +2,7 @@
 
 # What the device needs to know of a histogram, and of the GPU that was asked for.
 gpu_plan_sources = \
+	gpu/group_map.c gpu/group_map.h \
 	gpu/line_field.h \
 	gpu/row_map.c gpu/row_map.h \
 	gpu/strategy.c gpu/strategy.h gpu/strategies.def \
@@ -17,6 +18,7 @@ gpu_engine_sources = \
 	gpu/locality.c gpu/locality.h \
 	gpu/pinned.c gpu/pinned.h \
 	gpu/recovery.c gpu/recovery.h \
+	gpu/row_pages.c gpu/row_pages.h \
 	gpu/slots.c gpu/slots.h \
 	gpu/snapshot.c gpu/snapshot.h \
 	gpu/decompression.c gpu/decompression.h gpu/decompression_internal.h \
@@ -29,8 +31,9 @@ gpu_zstd_sources = \
 
 cuda_sources = gpu/device.cu gpu/device_zstd.cu gpu/kernel_table.cu gpu/zstd/stage_table.cu
 kernel_headers = gpu/device_internal.cuh gpu/launch.h gpu/tuning.h gpu/bin_cache.cuh gpu/counting.cuh \
-	gpu/parse_field.cuh gpu/parse_number.cuh gpu/ptx.cuh gpu/rows.cuh gpu/kernels/aggregated.cuh \
-	gpu/kernels/bitsliced.cuh gpu/kernels/contiguous.cuh gpu/kernels/fields.cuh \
+	gpu/parse_field.cuh gpu/parse_number.cuh gpu/ptx.cuh gpu/row_pages.cuh gpu/rows.cuh \
+	gpu/text_span.cuh gpu/kernels/aggregated.cuh \
+	gpu/kernels/bitsliced.cuh gpu/kernels/characters.cuh gpu/kernels/contiguous.cuh gpu/kernels/fields.cuh \
 	gpu/kernels/interleaved.cuh \
 	gpu/kernels/lanes.cuh gpu/kernels/lanes_values.cuh gpu/kernels/matched.cuh \
 	gpu/kernels/naive.cuh gpu/kernels/numbers.cuh gpu/kernels/pairs.cuh gpu/kernels/privatized.cuh \

@@ -54,9 +54,9 @@ int device_count(struct device *device, unsigned slot, size_t len)
     return -1;
 }
 
-int device_snapshot(struct device *device, unsigned slot, uint64_t *words, size_t first)
+int device_snapshot(struct device *device, unsigned slot, uint64_t *words, size_t first, size_t end)
 {
-    (void)device, (void)slot, (void)words, (void)first;
+    (void)device, (void)slot, (void)words, (void)first, (void)end;
     return -1;
 }
 

@@ -12,7 +12,7 @@ size_t slots_data_size(const struct histogram *histogram, size_t chunk_size)
 size_t slots_slot_size(const struct histogram *histogram, size_t chunk_size)
 {
     size_t data = pinned_round(slots_data_size(histogram, chunk_size), PINNED_LINE);
-    return pinned_round(data + (snapshot_is_small(histogram) ? snapshot_size(histogram) : 0),
+    return pinned_round(data + (snapshot_is_of_chunk(histogram) ? snapshot_size(histogram) : 0),
                         PINNED_PAGE);
 }
 
@@ -22,8 +22,10 @@ int slots_open(struct slots *slots, unsigned count, size_t chunk_size,
 {
     size_t data = pinned_round(slots_data_size(histogram, chunk_size), PINNED_LINE);
     size_t step = slots_slot_size(histogram, chunk_size);
-    size_t size = step * count + pinned_round(snapshot_size(histogram), PINNED_PAGE);
-    *slots = (struct slots){.count = count, .pinned.near = near};
+    size_t spare = pinned_round(snapshot_size(histogram), PINNED_PAGE);
+    size_t size = step * count + spare * snapshot_spares(histogram);
+    *slots = (struct slots){
+        .count = count, .are_shared = snapshot_spares(histogram) > 1, .pinned.near = near};
     slots->slot = calloc(count, sizeof slots->slot[0]);
     if (!slots->slot || pinned_open(&slots->pinned, size, device) != 0) {
         reason_set(why, "no memory for its buffers");
@@ -34,11 +36,28 @@ int slots_open(struct slots *slots, unsigned count, size_t chunk_size,
         struct slot *slot = &slots->slot[i];
         slot->chunk = (struct chunk){.engine = engine, .data = at, .cap = chunk_size, .fill = true};
         slot->index = i;
-        slot->snapshot = snapshot_is_small(histogram) ? (uint64_t *)(void *)(at + data) : NULL;
+        slot->snapshot = snapshot_is_of_chunk(histogram) ? (uint64_t *)(void *)(at + data) : NULL;
         slots_give_back(slots, slot);
     }
     slots->spare = (uint64_t *)(void *)at;
+    while (slots->shared_count + 1 < snapshot_spares(histogram))
+        slots->shared[slots->shared_count++] = (uint64_t *)(void *)(at += spare);
     return 0;
+}
+
+bool slots_lend_snapshot(struct slots *slots, struct slot *slot)
+{
+    if (slots->are_shared && !slot->snapshot && slots->shared_count > 0)
+        slot->snapshot = slots->shared[--slots->shared_count];
+    return !slots->are_shared || slot->snapshot;
+}
+
+void slots_take_snapshot(struct slots *slots, struct slot *slot)
+{
+    if (slots->are_shared && slot->snapshot) {
+        slots->shared[slots->shared_count++] = slot->snapshot;
+        slot->snapshot = NULL;
+    }
 }
 
 void slots_close(struct slots *slots, struct device *device)

@@ -10,6 +10,7 @@
 
 #include "device.h"
 #include "pinned.h"
+#include "snapshot.h"
 #include "src/base/reason.h"
 #include "src/engine/chunk.h"
 
@@ -19,18 +20,23 @@ struct slot {
     struct slot *next; /* in the free list, or the one submitted after this */
     uint64_t
         *snapshot;   /* where the device's histogram, or its end, goes after this chunk; or NULL */
-    bool has_counts; /* all of the histogram does; or `snapshot` is NULL */
+    size_t words;    /* of it, up to its end, if it is one of all counts */
+    bool has_counts; /* all of the histogram does; or there is only one snapshot, at the end */
     bool is_counted; /* in flight, it was seen to be counted, and its snapshot to arrive */
     struct slot_times times; /* of its last way through the device, if timing */
 };
 
-/* In memory, data and snapshot of one slot after the other, and after them one snapshot more. */
+/* In memory, data and snapshot of one slot after the other, and after them one snapshot more; or as
+ * many as slots share that have none of their own. */
 struct slots {
     unsigned count;
     struct slot *slot; /* all of them */
     struct slot *free;
-    struct slot *oldest, *newest; /* in flight, in the order of submission */
-    uint64_t *spare;              /* memory for one snapshot more, all zeros */
+    struct slot *oldest, *newest;           /* in flight, in the order of submission */
+    uint64_t *spare;                        /* memory for one snapshot more, all zeros */
+    bool are_shared;                        /* snapshots are: slots have none of their own, */
+    uint64_t *shared[SNAPSHOTS_SHARED - 1]; /* but these, as long as they are not in use, */
+    unsigned shared_count;                  /* so many */
     struct pinned pinned;
 };
 
@@ -46,6 +52,13 @@ size_t slots_slot_size(const struct histogram *histogram, size_t chunk_size);
 int slots_open(struct slots *slots, unsigned count, size_t chunk_size,
                const struct histogram *histogram, struct engine *engine, struct device *device,
                const struct locality *near, struct reason *why);
+
+/* Gives a slot memory for a snapshot of all counts, if it has none of its own. Whether it has some:
+ * what slots share may be in use. */
+bool slots_lend_snapshot(struct slots *slots, struct slot *slot);
+
+/* Takes it back, if slots share it. */
+void slots_take_snapshot(struct slots *slots, struct slot *slot);
 
 /* Frees everything. The device must be done with the memory. */
 void slots_close(struct slots *slots, struct device *device);

@@ -15,10 +15,20 @@
 /* How many times its size the chunks are that one snapshot stands for, while chunks come fast. */
 #define PART_OF_CHUNKS 31
 
+/* Pages that the first snapshot has, of those in pages: more than most scripts have. */
+#define PAGES_FIRST 64
+
 bool snapshot_is_small(const struct histogram *histogram)
 {
+    if (row_pages_has(histogram))
+        return true;
     const bool has_digits = histogram->mode->is_text || histogram->type.kind == 'f';
     return histogram->bins <= (has_digits ? SNAPSHOT_BINS_OF_DIGITS : SNAPSHOT_BINS);
+}
+
+bool snapshot_is_of_chunk(const struct histogram *histogram)
+{
+    return snapshot_is_small(histogram) && !row_pages_has(histogram);
 }
 
 size_t snapshot_size(const struct histogram *histogram)
@@ -26,9 +36,26 @@ size_t snapshot_size(const struct histogram *histogram)
     return device_histogram_words(histogram) * sizeof(uint64_t);
 }
 
-unsigned snapshot_interval(const struct histogram *histogram, size_t chunk_size, unsigned slots)
+size_t snapshot_words(const struct snapshots *snapshots)
 {
-    const size_t chunks = PART_OF_CHUNKS * snapshot_size(histogram) / chunk_size + 1;
+    return row_pages_has(snapshots->histogram) ? row_pages_words(snapshots->pages)
+                                               : device_histogram_words(snapshots->histogram);
+}
+
+bool snapshot_is_whole(struct snapshots *snapshots, const uint64_t *words, size_t count)
+{
+    const size_t all = row_pages_of(snapshots->histogram->bins);
+    if (!words || !row_pages_has(snapshots->histogram) || words[0] > all)
+        return true;                     /* the last cannot be, which is seen where it is judged */
+    if (words[0] > snapshots->pages / 2) /* before they are needed */
+        snapshots->pages = words[0] < all / 2 ? 2 * words[0] : all;
+    return row_pages_words(words[0]) <= count;
+}
+
+unsigned snapshot_interval(const struct snapshots *snapshots, size_t chunk_size, unsigned slots)
+{
+    const size_t size = snapshot_words(snapshots) * sizeof(uint64_t);
+    const size_t chunks = PART_OF_CHUNKS * size / chunk_size + 1;
     const unsigned most = slots / 4 > 0 ? slots / 4 : 1;
     return chunks < most ? (unsigned)chunks : most;
 }
@@ -45,6 +72,7 @@ void snapshots_init(struct snapshots *snapshots, const struct histogram *histogr
     *snapshots = (struct snapshots){.histogram = histogram, .last = is_small ? NULL : words};
     snapshots->good.bins = histogram->bins;
     snapshots->good.counts = is_small ? words : NULL;
+    snapshots->pages = PAGES_FIRST;
 }
 
 /* Whether the number of samples in so many bytes is known; otherwise only the counts tell it. */
@@ -56,7 +84,7 @@ static bool samples_known(const struct histogram *histogram)
 /* A tally over a snapshot, whose words stay where they are. */
 static struct tally tally_of_snapshot(const struct histogram *histogram, uint64_t *words)
 {
-    bool has_newlines = device_histogram_words(histogram) > histogram->bins;
+    bool has_newlines = histogram->mode->is_text;
     return (struct tally){.bins = histogram->bins,
                           .newlines = has_newlines ? words[histogram->bins] : 0,
                           .counts = words};
@@ -90,6 +118,22 @@ void snapshots_grow(const struct snapshots *snapshots, struct snapshot_growth *g
                          now.invalid < old.invalid;
 }
 
+/* Whether no count went down; sets *sum to the sum of the counts. */
+static bool counts_follow(const struct snapshots *snapshots, const struct tally *seen,
+                          uint64_t *sum)
+{
+    const uint64_t *good = snapshots->good.counts;
+    bool down = false;
+    if (row_pages_has(snapshots->histogram))
+        return row_pages_follow(seen->counts, good, seen->bins, sum);
+    *sum = 0;
+    for (size_t bin = 0; bin < seen->bins; bin++) {
+        down |= seen->counts[bin] < good[bin];
+        *sum += seen->counts[bin];
+    }
+    return !down;
+}
+
 /* Whether no count went down, and the counts add up to all samples so far, no more of which are new
  * than the chunks can hold. Sets the samples where only the counts tell them. All in one look at
  * the counts, which are fresh from the device and in no cache. */
@@ -97,15 +141,11 @@ static bool counts_believable(const struct snapshots *snapshots,
                               const struct snapshot_growth *growth, struct tally *seen)
 {
     const struct tally *good = &snapshots->good;
-    uint64_t sum = 0;
-    bool down = false;
-    for (size_t bin = 0; bin < seen->bins; bin++) {
-        down |= seen->counts[bin] < good->counts[bin];
-        sum += seen->counts[bin];
-    }
+    uint64_t sum;
+    const bool follow = counts_follow(snapshots, seen, &sum);
     if (!samples_known(snapshots->histogram))
         seen->samples = sum;
-    return !down && histogram_adds_up(snapshots->histogram, sum, seen->samples) &&
+    return follow && histogram_adds_up(snapshots->histogram, sum, seen->samples) &&
            seen->samples >= good->samples && seen->samples - good->samples <= growth->samples_most;
 }
 
@@ -186,6 +226,18 @@ void snapshots_add_empty(struct snapshots *snapshots, const struct chunk *chunk,
 void snapshots_add_bytes(struct snapshots *snapshots, uint64_t bytes)
 {
     snapshots->good.bytes += bytes;
+}
+
+void snapshots_add_good(const struct snapshots *snapshots, struct tally *tally)
+{
+    const struct tally *good = &snapshots->good;
+    if (!row_pages_has(snapshots->histogram)) {
+        tally_add(tally, good);
+        return;
+    }
+    row_pages_add(good->counts, tally->counts, tally->bins);
+    tally->samples += good->samples;
+    tally->bytes += good->bytes;
 }
 
 bool snapshots_read_last(const struct snapshots *snapshots, struct tally *tally)

@@ -6,7 +6,11 @@
  *
  * A snapshot of many counts takes long to copy and to look through. Where chunks come fast, only
  * every few of them have one; of text the others have its end, the counts of invalid samples and of
- * newlines, which tell what is in the chunk itself. */
+ * newlines, which tell what is in the chunk itself.
+ *
+ * Of characters a snapshot has the pages of rows that are in use (row_pages.h), as many as are
+ * expected. If there are more, it is not whole, and stands for nothing: one with more pages
+ * follows. Few of these are under way at a time, in memory that they share. */
 #ifndef GPUHISTO_SNAPSHOT_H
 #define GPUHISTO_SNAPSHOT_H
 
@@ -18,24 +22,44 @@ struct file_tallies;
 
 struct snapshots {
     const struct histogram *histogram;
-    struct tally
-        good;    /* the last snapshot that arrived, the first one all zeros. Without a snapshot
-                  * for each chunk it has no counts, but the samples and bytes counted so far */
-    size_t file; /* of the last chunk that was kept */
+    struct tally good; /* the last snapshot that arrived, the first one all zeros. Its counts may be
+                        * in pages. Without a snapshot for each chunk it has no counts, but the
+                        * samples and bytes counted so far */
+    size_t file;       /* of the last chunk that was kept */
     struct tally moved; /* what of `good` was moved to FILEs; no counts before the first one was */
     uint64_t *last; /* where the only snapshot goes, at the end; NULL: there are some on the way */
+    size_t pages;   /* that the next snapshot has, of those in pages */
 };
 
 /* Whether a snapshot is small enough to be taken on the way. With very many bins it is not: then
  * there is one, at the end, and nothing can replace a lost device. */
 bool snapshot_is_small(const struct histogram *histogram);
 
-/* Bytes of a snapshot. */
+/* Whether each chunk has memory for one of its own. */
+bool snapshot_is_of_chunk(const struct histogram *histogram);
+
+/* Bytes of a snapshot, at most. */
 size_t snapshot_size(const struct histogram *histogram);
+
+/* How many snapshots there is memory for beyond those of chunks: one; or if chunks have none, but
+ * there are some on the way, as many as may be under way, and one. */
+#define SNAPSHOTS_SHARED 3
+static inline unsigned snapshot_spares(const struct histogram *histogram)
+{
+    const bool are_shared = snapshot_is_small(histogram) && !snapshot_is_of_chunk(histogram);
+    return are_shared ? SNAPSHOTS_SHARED : 1;
+}
 
 /* How many chunks in a row one snapshot of all counts is to stand for at most, of an engine with so
  * many slots: 1 if snapshots are small. */
-unsigned snapshot_interval(const struct histogram *histogram, size_t chunk_size, unsigned slots);
+unsigned snapshot_interval(const struct snapshots *snapshots, size_t chunk_size, unsigned slots);
+
+/* The words that the next snapshot of all counts has. */
+size_t snapshot_words(const struct snapshots *snapshots);
+
+/* Whether a snapshot of so many words that arrived has all counts. If not, the next one is to have
+ * more pages. */
+bool snapshot_is_whole(struct snapshots *snapshots, const uint64_t *words, size_t count);
 
 /* Where the end of a snapshot begins that every chunk has: which word of it. */
 size_t snapshot_tail(const struct histogram *histogram);
@@ -91,6 +115,9 @@ void snapshots_add_empty(struct snapshots *snapshots, const struct chunk *chunk,
 
 /* Adds bytes of input that were the end of samples of chunks before. */
 void snapshots_add_bytes(struct snapshots *snapshots, uint64_t bytes);
+
+/* Adds the last good tally to another one, if there are snapshots on the way. */
+void snapshots_add_good(const struct snapshots *snapshots, struct tally *tally);
 
 /* Makes a tally of the only snapshot, which has arrived in `last`. Whether it can be believed. */
 bool snapshots_read_last(const struct snapshots *snapshots, struct tally *tally);

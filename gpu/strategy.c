@@ -6,10 +6,10 @@
 const struct strategy strategies[] = {
 #define STRATEGY(name, about, modes, bytes, letters, values, numbers, table, scratch)              \
     {#name, about, modes},
-#define STRATEGY_OF_ONE(name, about, mode, kernel, table) {#name, about, 1u << mode},
+#define STRATEGY_ALONE(name, about, modes, kernel, table) {#name, about, modes},
 #include "gpu/strategies.def"
 #undef STRATEGY
-#undef STRATEGY_OF_ONE
+#undef STRATEGY_ALONE
 };
 
 const unsigned strategy_count = sizeof strategies / sizeof strategies[0];
@@ -60,11 +60,18 @@ static enum strategy_id best_of_pairs(const struct histogram *histogram)
     return STRATEGY_pairs;
 }
 
+static enum strategy_id best_of_characters(const struct histogram *histogram)
+{
+    (void)histogram;
+    return STRATEGY_characters;
+}
+
 /* NULL: no strategy counts the mode. */
 static enum strategy_id (*const best_of_mode[MODES])(const struct histogram *histogram) = {
-    [MODE_BYTES] = best_of_bytes,   [MODE_LETTERS] = best_of_letters,
-    [MODE_VALUES] = best_of_values, [MODE_NUMBERS] = best_of_numbers,
-    [MODE_PAIRS] = best_of_pairs,
+    [MODE_BYTES] = best_of_bytes,           [MODE_LETTERS] = best_of_letters,
+    [MODE_VALUES] = best_of_values,         [MODE_NUMBERS] = best_of_numbers,
+    [MODE_PAIRS] = best_of_pairs,           [MODE_CHARACTERS] = best_of_characters,
+    [MODE_CATEGORIES] = best_of_characters, [MODE_BLOCKS] = best_of_characters,
 };
 
 const struct strategy *strategy_best(const struct histogram *histogram)

@@ -8,10 +8,10 @@
 enum strategy_id {
 #define STRATEGY(name, about, modes, bytes, letters, values, numbers, table, scratch)              \
     STRATEGY_##name,
-#define STRATEGY_OF_ONE(name, about, mode, kernel, table) STRATEGY_##name,
+#define STRATEGY_ALONE(name, about, modes, kernel, table) STRATEGY_##name,
 #include "gpu/strategies.def"
 #undef STRATEGY
-#undef STRATEGY_OF_ONE
+#undef STRATEGY_ALONE
 };
 
 struct strategy {

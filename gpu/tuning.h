@@ -12,6 +12,9 @@
 #define NUMBERS_BLOCK 256
 #define NUMBERS_REST_BLOCK 32
 
+/* Threads a block of the strategy characters. */
+#define CHARACTERS_BLOCK 1024
+
 struct tuning {
     enum strategy_id strategy;
     unsigned capability; /* 10 * major + minor: holds from this one on, up to a later row's */
@@ -39,6 +42,7 @@ static const struct tuning tunings[] = {
     {STRATEGY_numbers, 0, NUMBERS_BLOCK, 0, 64},
     {STRATEGY_fields, 0, NUMBERS_BLOCK, 0, 64},
     {STRATEGY_pairs, 0, 1024, 0, 128}, /* its kernel knows how many threads there are */
+    {STRATEGY_characters, 0, CHARACTERS_BLOCK, 0, 64},
 };
 
 /* Values whose table has more rows than this are counted by matched, others by lanes, which takes
@@ -64,6 +68,11 @@ static const struct tuning tunings[] = {
  * less it counts them in several passes. */
 #define PAIRS_STRIDE 257
 #define PAIRS_SHARED (226u * 1024)
+
+/* Bytes of shared memory that the strategy characters takes: columns for ASCII, and each lane's
+ * words. The places of its cache beyond these, at most: 8 bytes each. */
+#define CHARACTERS_SHARED (128u * 64 * 4 + CHARACTERS_BLOCK * 9 * 4)
+#define CHARACTERS_PLACES_MAX 16384u
 
 /* Letters in ranges of at least so many are counted by bitsliced, narrower ones by lanes. Where
  * both reach the read ceiling, bitsliced has less to set up (measured: doc/kernels.md). */

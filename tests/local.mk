@@ -181,10 +181,11 @@ tests_unit_test_zstd_links_LDADD = $(libraries)
 
 # --- the device: the kernels where one is built in, which are skipped without a GPU ---
 
-device_tests = tests/device/test_fields_strategy tests/device/test_numbers_strategy tests/device/test_pairs_strategy \
+device_tests = tests/device/test_characters_strategy tests/device/test_fields_strategy tests/device/test_numbers_strategy tests/device/test_pairs_strategy \
 	tests/device/test_strategies \
 	tests/device/test_value_strategies tests/device/test_zstd_device
 check_PROGRAMS += $(device_tests)
+tests_device_test_characters_strategy_LDADD = $(with_device)
 tests_device_test_fields_strategy_LDADD = $(with_device)
 tests_device_test_numbers_strategy_LDADD = $(with_device)
 tests_device_test_pairs_strategy_LDADD = $(with_device)
@@ -204,7 +205,7 @@ tests_device_libemulated_a_SOURCES = \
 emulated = tests/helpers/libhelpers.a libgpuhisto.a tests/device/libemulated.a libhistogram.a
 
 # A C++ source that does not exist has automake link a C program with the C++ compiler.
-emulated_tests = tests/device/test_decompression tests/device/test_emulation tests/device/test_fields_strategy_emulated tests/device/test_gpu_engine \
+emulated_tests = tests/device/test_characters_kernel tests/device/test_characters_strategy_emulated tests/device/test_decompression tests/device/test_emulation tests/device/test_fields_strategy_emulated tests/device/test_gpu_engine \
 	tests/device/test_near tests/device/test_number_parser_gpu tests/device/test_numbers_kernel \
 	tests/device/test_numbers_strategy_emulated tests/device/test_pairs_kernel \
 	tests/device/test_pairs_strategy_emulated tests/device/test_pool tests/device/test_rows \
@@ -212,6 +213,11 @@ emulated_tests = tests/device/test_decompression tests/device/test_emulation tes
 	tests/device/test_takeover tests/device/test_undecoded \
 	tests/device/test_zstd_device_emulated tests/device/test_zstd_entropy tests/device/test_zstd_matches \
 	tests/device/test_zstd_stages
+tests_device_test_characters_kernel_SOURCES = tests/device/test_characters_kernel.cpp
+tests_device_test_characters_kernel_LDADD = $(emulated)
+tests_device_test_characters_strategy_emulated_SOURCES = tests/device/test_characters_strategy.c
+nodist_EXTRA_tests_device_test_characters_strategy_emulated_SOURCES = cxx.cpp
+tests_device_test_characters_strategy_emulated_LDADD = $(emulated)
 tests_device_test_decompression_SOURCES = tests/device/test_decompression.c
 nodist_EXTRA_tests_device_test_decompression_SOURCES = cxx.cpp
 tests_device_test_decompression_LDADD = $(emulated)
@@ -282,7 +288,8 @@ endif
 # --- the command line ---
 
 scripts = \
-	tests/cli/also.sh tests/cli/channels.sh tests/cli/characters.sh tests/cli/compressed.sh tests/cli/counts.sh tests/cli/counts_auto.sh \
+	tests/cli/also.sh tests/cli/channels.sh tests/cli/characters.sh tests/cli/characters_emulated.sh \
+	tests/cli/characters_gpu.sh tests/cli/compressed.sh tests/cli/counts.sh tests/cli/counts_auto.sh \
 	tests/cli/counts_emulated.sh tests/cli/counts_gpu.sh tests/cli/diff.sh tests/cli/docs.sh tests/cli/each.sh \
 	tests/cli/each_emulated.sh tests/cli/each_gpu.sh tests/cli/exact_sums.sh tests/cli/faults.sh \
 	tests/cli/faults_emulated.sh tests/cli/fields.sh tests/cli/fields_emulated.sh \

@@ -46,7 +46,7 @@ static __device__ __forceinline__ unsigned take_lines(const text_span &span,
     unsigned lines = 0;
     for (unsigned piece = lane; piece <= warp_pieces; piece += 32) {
         const unsigned long long at = offset + piece * piece_bytes;
-        const uint4 a = vector_at(span, at), b = vector_at(span, at + 16);
+        const uint4 a = vector_at(span, at, ' '), b = vector_at(span, at + 16, ' ');
         const unsigned inside = bits_inside(span, at);
         const unsigned newlines = (newlines_of(a) | newlines_of(b) << 16) & inside;
         own->text[2 * piece] = a;

@@ -39,14 +39,16 @@ static __device__ __forceinline__ void count_words(unsigned char *table, const u
 
 // Eight rows a warp at a time, four lanes a row: lane 4r + q sums quarter q of row r, and the first
 // lane of each four adds to the row's bin, so that eight neighbouring bins go out together. Where a
-// lane begins is shifted by r and q / 2, or lanes would meet in a bank.
-template <class Samples>
-static __device__ __forceinline__ void merge_rows(const count_args &args, const unsigned *table)
+// lane begins is shifted by r and q / 2, or lanes would meet in a bank. Rows have to be a multiple
+// of 8, and bin_of gives the bin of each; add(bin, sum) may be called for no_bin, with 0.
+template <unsigned Rows, class BinOf, class Add>
+static __device__ __forceinline__ void sum_rows(const unsigned *table, const BinOf &bin_of,
+                                                const Add &add)
 {
     constexpr unsigned quarter_columns = lanes_columns / 4;
     const unsigned row_of_warp = threadIdx.x % 32 / 4, quarter = threadIdx.x % 4;
-    for (unsigned base = threadIdx.x / 32 * 8; base < 256; base += blockDim.x / 32 * 8) {
-        const unsigned value = base + row_of_warp, bin = Samples::bin_of(value, args.map);
+    for (unsigned base = threadIdx.x / 32 * 8; base < Rows; base += blockDim.x / 32 * 8) {
+        const unsigned value = base + row_of_warp, bin = bin_of(value);
         const unsigned *const part = table + value * lanes_columns + quarter * quarter_columns;
         unsigned sum = 0;
         if (bin != no_bin)
@@ -55,8 +57,16 @@ static __device__ __forceinline__ void merge_rows(const count_args &args, const 
         sum += __shfl_xor_sync(0xffffffffu, sum, 1);
         sum += __shfl_xor_sync(0xffffffffu, sum, 2);
         if (quarter == 0)
-            add_to_counts(args, bin, sum); // a row without a bin has no sum
+            add(bin, sum);
     }
+}
+
+template <class Samples>
+static __device__ __forceinline__ void merge_rows(const count_args &args, const unsigned *table)
+{
+    sum_rows<256>(
+        table, [&args](unsigned value) { return Samples::bin_of(value, args.map); },
+        [&args](unsigned bin, unsigned sum) { add_to_counts(args, bin, sum); });
 }
 
 template <class Samples>

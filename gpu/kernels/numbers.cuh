@@ -24,6 +24,7 @@
 #include "gpu/bin_cache.cuh"
 #include "gpu/counting.cuh"
 #include "gpu/parse_number.cuh"
+#include "gpu/text_span.cuh"
 #include "gpu/tuning.h"
 
 // Bytes whose white space is a word of bits, and those that a warp takes at a time.
@@ -70,37 +71,6 @@ static __device__ __forceinline__ unsigned row_of_number(const count_args &args,
 
 // --- finding tokens ---
 
-// Text of any alignment as vectors, the first and the last of which may lie partly outside:
-// `begin` and `end` are offsets from the first vector.
-struct text_span {
-    const uint4 *vectors;
-    unsigned begin;
-    unsigned long long end;
-};
-
-static __device__ __forceinline__ text_span span_of(const count_args &args)
-{
-    const unsigned begin =
-        static_cast<unsigned>(reinterpret_cast<unsigned long long>(args.data) % 16);
-    return {reinterpret_cast<const uint4 *>(args.data - begin), begin, begin + args.len};
-}
-
-// The vector at an offset, with spaces for what is outside.
-static __device__ __forceinline__ uint4 vector_at(const text_span &span, unsigned long long offset)
-{
-    if (offset >= span.begin && offset + 16 <= span.end)
-        return span.vectors[offset / 16];
-    const unsigned char *const bytes = reinterpret_cast<const unsigned char *>(span.vectors);
-    unsigned long long halves[2] = {0, 0};
-    for (unsigned i = 16; i-- > 0;) {
-        const bool inside = offset + i >= span.begin && offset + i < span.end;
-        halves[1] = halves[1] << 8 | halves[0] >> 56;
-        halves[0] = halves[0] << 8 | (inside ? bytes[offset + i] : ' ');
-    }
-    return make_uint4(static_cast<unsigned>(halves[0]), static_cast<unsigned>(halves[0] >> 32),
-                      static_cast<unsigned>(halves[1]), static_cast<unsigned>(halves[1] >> 32));
-}
-
 // The highest bit of every byte that equals the one repeated in `all`, or that is white space.
 static __device__ __forceinline__ unsigned bytes_equal(unsigned word, unsigned all)
 {
@@ -142,7 +112,7 @@ static __device__ __forceinline__ unsigned take_text(const text_span &span,
     unsigned lines = 0;
     for (unsigned piece = lane; piece <= warp_pieces; piece += 32) {
         const unsigned long long at = offset + piece * piece_bytes;
-        const uint4 a = vector_at(span, at), b = vector_at(span, at + 16);
+        const uint4 a = vector_at(span, at, ' '), b = vector_at(span, at + 16, ' ');
         unsigned found = 0;
         own->text[2 * piece] = a;
         own->text[2 * piece + 1] = b;

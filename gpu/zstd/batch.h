@@ -171,7 +171,8 @@ struct zstd_verdict {
     uint32_t refusal; /* why: enum zstd_refusal */
     uint32_t content; /* bytes, if no block is refused */
     uint64_t before;  /* bytes of the last frame so far, if it goes on; otherwise 0 */
-    uint32_t tail;    /* not of these stages */
+    uint32_t tail;    /* not of these stages; nor is */
+    uint32_t last;    /* the last four bytes of content, or all of fewer: the last one highest */
 };
 
 /* The memory of a batch on the device; what stages read and write. Content before the batch, as

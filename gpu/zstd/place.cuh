@@ -138,7 +138,7 @@ __global__ void __launch_bounds__(ZSTD_PLACE_THREADS) zstd_place(zstd_batch batc
     if (threadIdx.x == 0) {
         const unsigned why =
             refused < batch.blocks ? batch.outcome[refused].refusal : unsigned{ZSTD_TAKEN};
-        *batch.verdict = {refused, why, before.content, 0, 0};
+        *batch.verdict = {refused, why, before.content, 0, 0, 0};
     }
 }
 

@@ -160,7 +160,7 @@ static int settle_strategy(struct options *options, struct reason *why)
 static int settle_each(struct options *options, struct reason *why)
 {
     struct pool_options *pool = &options->pool;
-    if (!options->each || pool->device == DEVICE_CPU || snapshot_is_small(&options->histogram))
+    if (!options->each || pool->device == DEVICE_CPU || snapshot_is_of_chunk(&options->histogram))
         return 0;
     if (pool->device == DEVICE_GPU) {
         reason_set(why, "--each: the GPU does not tell FILEs apart with %zu bins; use --device=cpu",

@@ -146,8 +146,8 @@ usage "--characters, --pairs: cannot be combined; put --also between them" --pai
 usage "--pairs=all: must be aligned, or left out" --pairs=all
 usage "--pairs=: must be aligned, or left out" --pairs=
 usage "--all: cannot be combined with --characters" --characters --all
-ENGINE='' usage "--device=gpu: does not count blocks; leave it out" --blocks --device=gpu
-ENGINE='' usage "--device=gpu: does not count characters; leave it out" -c --device=gpu
+ENGINE='' usage "--kernel=lanes: does not count in this mode" -c --kernel=lanes
+ENGINE='' usage "--each: the GPU does not tell FILEs apart with 1114113 bins" -c --each --device=gpu
 usage "--values, --numbers: cannot be combined" --numbers --values=f64 -B 2 --min=0 --max=1
 digits="--digits: cannot be combined with --min, --max, --edges and --log"
 usage "$digits" -n --digits=2 --bins=3 --min=1 --max=2

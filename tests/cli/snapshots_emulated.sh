@@ -1,6 +1,7 @@
 #!/bin/sh
 # Text on the emulated GPU with so many buffers that several chunks wait for one snapshot: the table,
-# and the line of the first token that is not a number, wherever it is.
+# and the line of the first token that is not a number, wherever it is. Characters, whose snapshots
+# have more and more pages.
 . "${srcdir:-.}/tests/helpers/emulated.sh"
 . "${srcdir:-.}/tests/helpers/lib.sh"
 
@@ -40,6 +41,27 @@ for chunk in 1K 4K 16K; do
     agree "a result for each FILE, $chunk" -n --each plain odd plain
     agree "few bins, $chunk" -n --edges=10,20,30 odd
 done
+
+# Characters of ever more pages.
+awk 'BEGIN {
+    for (i = 0; i < 12000; i++) {
+        c = 3072 + i * 4 # from U+0C00 on, up to U+C77F
+        printf "%c%c%c%s", 224 + int(c / 4096), 128 + int(c / 64) % 64, 128 + c % 64, i % 9 ? "" : " "
+    }
+}' >points
+ENGINE="--device=gpu --chunk-size=4K"
+agree "characters" -c points plain points
+agree "blocks" --blocks points plain points
+"$GPUHISTO" --device=cpu -c points plain >expected
+lost=0
+at=5
+while [ "$at" -le 100 ]; do
+    run_as env GPUHISTO_DEVICES=2 GPUHISTO_FAULT=error:$at "$GPUHISTO" --device=gpu:0,1 --chunk-size=2K -c points plain
+    same "characters, lost at call $at" expected out
+    if grep -q "emulated failure" err; then lost=$((lost + 1)); fi
+    at=$((at + 9))
+done
+check "GPUs that counted characters were lost" [ "$lost" -gt 5 ]
 
 # Of two GPUs one is lost, and the chunks that had no snapshot of their own are counted again.
 ENGINE="--device=gpu:0,1 --chunk-size=4K"

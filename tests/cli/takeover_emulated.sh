@@ -46,6 +46,27 @@ counts "several FILEs, side by side" table
 taken 20000 -b --each one.zst many.zst
 counts "--each" table
 
+# Characters, in frames that cut them.
+{ printf '\377'; data text 3000; i=0
+  while [ $i -lt 3000 ]; do printf '\320\266\344\270\255\360\237\230\200\303'; i=$((i + 1)); done; } >in.utf8
+zstd -c <in.utf8 >utf8.zst
+zstd -f 3001 -c <in.utf8 >frames.zst
+for mode in -c --categories; do
+    "$GPUHISTO" --device=cpu $mode in.utf8 >table
+    for after in 1 5000 20000; do
+        taken $after $mode --threads=1 --timing utf8.zst
+        by_both "$mode, after $after bytes"
+        taken $after $mode --threads=2 --timing frames.zst
+        same "$mode, frames, after $after bytes" table out
+        cat utf8.zst | taken $after $mode --threads=1 --timing
+        by_both "$mode, a pipe, after $after bytes"
+    done
+    for call in 5 10 14 18 22 26 30 40; do
+        run_as env GPUHISTO_FAULT=error:$call GPUHISTO_HAND_OVER=5000 "$GPUHISTO" $ENGINE $mode -q --threads=1 utf8.zst
+        counts "$mode, failing from call $call on" table
+    done
+done
+
 # Pipes: the frame that is being decoded is begun anew, from the bytes that were kept.
 trickled()
 {

@@ -52,15 +52,23 @@ struct device *device_open(const struct device_plan *wanted, struct reason *why)
     }
     device->args.map = sample_map_of(histogram);
     number_prepare();
-    if (histogram->mode->is_binned) {
+    if (histogram->mode->is_binned || histogram->groups) {
         size_t size;
-        device->table.reset(row_table(histogram, &size));
+        device->table.reset(histogram->groups ? group_table(histogram, &size)
+                                              : row_table(histogram, &size));
         device->args.map.rows.table = device->table.get();
+        device->args.map.groups.table = static_cast<const uint16_t *>(device->table.get());
     }
     device->args.shape = device->how.shape;
     device->slot_size = wanted->slot_size;
     device->args.coarsening = device->how.coarsening;
     device->counts.assign(device_histogram_words(histogram), 0);
+    if (row_pages_has(histogram)) {
+        const size_t pages = row_pages_of(histogram->bins);
+        device->page_words.swap(device->counts);
+        device->page_places.assign(pages, 0);
+        device->counts.assign(pages * ROW_PAGE, 0);
+    }
     // Only what the seam promises: not zeroed, and none for those that did not ask.
     device->scratch.assign(device->how.scratch ? resident_blocks * histogram->bins : 0, 0xa5a5a5a5);
     device->slots.resize(wanted->slots + batches_most); // the streams' thread holds on to them
@@ -139,7 +147,8 @@ int device_count(struct device *device, unsigned index, size_t len)
     return 0;
 }
 
-int device_snapshot(struct device *device, unsigned index, uint64_t *counts, size_t first)
+int device_snapshot(struct device *device, unsigned index, uint64_t *counts, size_t first,
+                    size_t end)
 {
     seam_call call(device);
     if (call.fails)
@@ -153,6 +162,7 @@ int device_snapshot(struct device *device, unsigned index, uint64_t *counts, siz
     work job(kind::snapshot, index);
     job.words = counts;
     job.first = first;
+    job.end = end;
     enqueue(device, job);
     return 0;
 }

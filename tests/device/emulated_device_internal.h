@@ -51,7 +51,7 @@ struct work {
     size_t len = 0;                      // bytes
     const unsigned char *from = nullptr; // of a copy
     uint64_t *words = nullptr;           // of a snapshot,
-    size_t first = 0;                    // from this word on
+    size_t first = 0, end = 0;           // these of them
     int64_t begin = 0;                   // of content, or where blocks go
     unsigned number = 0;                 // of an input, or of a read
     unsigned char *out = nullptr;        // of a read,
@@ -103,6 +103,8 @@ struct device {
     std::unique_ptr<void, void (*)(void *)> table{nullptr, std::free};
     size_t slot_size;
     std::vector<unsigned long long> counts;
+    std::vector<unsigned long long> page_words; // of snapshots in pages,
+    std::vector<unsigned> page_places;          // each page's place; none: they are not
     std::vector<struct emulated::slot> slots;
     unsigned buffers; // slots that have one; the others are those of batches
     struct device_decoding decoding = {};
@@ -179,6 +181,9 @@ int numbered_arrived(struct device *device, struct numbered *copies);
 
 // Counts len bytes into the device's histogram, at once.
 void run_kernel(struct device *device, const unsigned char *data, unsigned long long len);
+
+// Gathers the pages of a snapshot, if it is in pages, at once. The words that it is copied from.
+const unsigned long long *gather_snapshot(struct device *device);
 
 // Puts work on one of the device's streams.
 void enqueue(struct device *device, const work &job);

@@ -78,8 +78,40 @@ void run_kernel(struct device *device, const unsigned char *data, unsigned long 
     });
 }
 
+const unsigned long long *gather_snapshot(struct device *device)
+{
+    const unsigned pages = static_cast<unsigned>(device->page_places.size());
+    if (pages == 0)
+        return device->counts.data();
+    const row_pages_args args = {device->counts.data(), pages, device->page_places.data(),
+                                 device->page_words.data()};
+    kernels_thread.run([=] {
+        emulate_launch(row_pages_grid(pages), row_pages_block, 0, [=] { row_pages_kernel(args); });
+    });
+    return device->page_words.data();
+}
+
 namespace
 {
+
+// Copies the histogram out; a lost device leaves garbage.
+void perform_snapshot(struct device *device, const work &job, bool dying)
+{
+    if (!job.words || job.first >= job.end)
+        return;
+    const unsigned long long *const from = gather_snapshot(device);
+    for (size_t word = job.first; word < job.end; word++)
+        job.words[word] = dying ? UINT64_MAX / 3 : from[word];
+    if (device->plan.fault != FAULT_WRONG || ++device->snapshots != device->plan.at)
+        return;
+    // Letters need not add up to the bytes, so only far too many show. The last word is that of
+    // newlines, where text is counted. Of pages the first one's last count is there for certain.
+    const size_t pages = device->page_places.size();
+    const size_t words = pages ? row_pages_words(1) : job.end;
+    const size_t middle = std::max(words / 2, job.first);
+    job.words[device->plan.seed % 2 ? middle : words - 1] += words == 256 ? 1 : 1ull << 40;
+    struck = true;
+}
 
 // Decodes what was copied in.
 void run_stages(struct device *device, const work &job)
@@ -154,18 +186,7 @@ void perform(struct device *device, const work &job, bool dying)
                     job.plan.frames * sizeof *job.frame_ends);
         break;
     case kind::snapshot:
-        if (!job.words)
-            break;
-        for (size_t bin = job.first; bin < device->counts.size(); bin++)
-            job.words[bin] = dying ? UINT64_MAX / 3 : device->counts[bin];
-        if (device->plan.fault == FAULT_WRONG && job.first < device->counts.size() &&
-            ++device->snapshots == device->plan.at) {
-            // Letters need not add up to the bytes, so only far too many show. The last word is
-            // that of newlines, where text is counted.
-            const size_t words = device->counts.size(), middle = std::max(words / 2, job.first);
-            job.words[device->plan.seed % 2 ? middle : words - 1] += words == 256 ? 1 : 1ull << 40;
-            struck = true;
-        }
+        perform_snapshot(device, job, dying);
         break;
     }
 }

@@ -75,7 +75,8 @@ static void check(struct counted *counted, size_t len, const char *what)
         return;
     cases++;
     expect(counted, len);
-    if (seam_count(counted->device, cases % 2, text, len, counted->counts) != 0) {
+    if (seam_count(counted->device, cases % 2, text, len, counted->counts,
+                   counted->size / sizeof(uint64_t)) != 0) {
         fprintf(stderr, "FAIL: %s\n", device_reason(counted->device));
         exit(1);
     }

@@ -5,11 +5,14 @@
  * It must end with counts equal to a naive count of the same data, or, where nothing replaces a
  * lost device, with -1 and no counts. */
 #include "gpu/gpu_engine.h"
+#include "gpu/row_pages.h"
 #include "gpu/snapshot.h"
 #include "gpu/strategy.h"
 #include "src/cpu/cpu_engine.h"
+#include "src/histogram/characters.h"
 #include "src/input/codec.h"
 #include "tests/device/emulated_device.h"
+#include "tests/helpers/check_characters.h"
 #include "tests/helpers/samples.h"
 #include "tests/helpers/scale.h"
 #include "tests/helpers/zstd_frames.h"
@@ -24,10 +27,12 @@
 #define DATA_SIZE 65000
 #define DEADLINE_MS 50
 #define STOPPED_DEADLINE_MS 2000 /* far longer than a chunk takes, also on a busy machine */
-#define TOKEN 5                  /* bytes of each in the text, with its newline */
-#define DROPPED_MAX 7            /* bytes at the beginning of a chunk of lines, with one */
-#define MANY_BINS 66000          /* more than have a snapshot for each chunk */
-#define COUNTS_MAX (MANY_BINS + 3)
+#define TOKEN                                                                                      \
+    5                   /* bytes of each in the text, with its newline, and of two                 \
+                         * characters */
+#define DROPPED_MAX 7   /* bytes at the beginning of a chunk of lines, with one */
+#define MANY_BINS 66000 /* more than have a snapshot for each chunk */
+#define COUNTS_MAX CHARACTER_ROWS
 
 struct schedule {
     struct histogram histogram;
@@ -37,7 +42,7 @@ struct schedule {
     struct fault_plan plan;
 };
 
-static unsigned char data[DATA_SIZE], text[DATA_SIZE];
+static unsigned char data[DATA_SIZE], text[DATA_SIZE], characters[DATA_SIZE];
 static unsigned schedules, exact, refused, struck, peeked, wrong;
 
 /* A tally of zeros in memory of the caller's. */
@@ -73,12 +78,17 @@ static bool has_lines(const struct histogram *histogram)
 static size_t record_size(const struct histogram *histogram)
 {
     const size_t size = histogram_sample_size(histogram);
-    return is_text(histogram) ? TOKEN : size > 0 ? size : 1;
+    return is_text(histogram) || histogram->mode->has_characters ? TOKEN : size > 0 ? size : 1;
 }
 
 static size_t repeated(const struct histogram *histogram)
 {
     return histogram->mode->has_pairs;
+}
+
+static const unsigned char *data_of(const struct histogram *histogram)
+{
+    return is_text(histogram) ? text : histogram->mode->has_characters ? characters : data;
 }
 
 /* "0.00" to "9.99" in bins of a tenth, and "x.00" to "x.99". */
@@ -97,6 +107,14 @@ static void naive_counts(const struct schedule *schedule, struct tally *tally)
 {
     if (is_text(&schedule->histogram)) {
         naive_numbers(schedule, tally);
+        return;
+    }
+    if (schedule->histogram.mode->has_characters) {
+        uint32_t point;
+        for (size_t i = 0; i < schedule->len; tally->samples++) {
+            i += characters_naive(characters + i, schedule->len - i, &point);
+            tally->counts[point]++;
+        }
         return;
     }
     if (is_many(schedule)) {
@@ -127,7 +145,7 @@ static void *feed_engine(void *arg)
 {
     struct feed *feed = arg;
     size_t len = feed->schedule->len, record = record_size(&feed->schedule->histogram);
-    const unsigned char *from = is_text(&feed->schedule->histogram) ? text : data;
+    const unsigned char *from = data_of(&feed->schedule->histogram);
     for (;;) {
         struct chunk *chunk = engine_acquire(feed->gpu, true);
         if (!chunk && feed->cpu)
@@ -165,7 +183,8 @@ static void complain(const struct schedule *schedule, const char *what)
             schedule->plan.at, schedule->plan.for_good);
 }
 
-/* While chunks are counted, and perhaps the device is lost: no count is greater than at the end. */
+/* While chunks are counted, and perhaps the device is lost: no count is greater than at the
+ * end. */
 static void peek(const struct feed *feed)
 {
     static uint64_t counts[2][COUNTS_MAX];
@@ -243,11 +262,12 @@ static void run(const struct schedule *schedule)
 {
     struct gpu_options options = {
         /* Quickly emulated; kernels have their own test. */
-        .strategy = strategy_find(is_many(schedule)                 ? "matched"
-                                  : has_lines(&schedule->histogram) ? "fields"
-                                  : is_text(&schedule->histogram)   ? "numbers"
-                                  : repeated(&schedule->histogram)  ? "pairs"
-                                                                    : "vectorized"),
+        .strategy = strategy_find(is_many(schedule)                     ? "matched"
+                                  : has_lines(&schedule->histogram)     ? "fields"
+                                  : is_text(&schedule->histogram)       ? "numbers"
+                                  : repeated(&schedule->histogram)      ? "pairs"
+                                  : row_pages_has(&schedule->histogram) ? "characters"
+                                                                        : "vectorized"),
         .chunk_size = schedule->chunk_size,
         .buffers = schedule->buffers,
         .deadline_ms = deadline_of(schedule->plan.fault),
@@ -280,8 +300,8 @@ static void run(const struct schedule *schedule)
         engine_close(feed.cpu);
 }
 
-/* How many calls of the seam the schedule makes when nothing fails; the number of looks at a busy
- * device varies a little. */
+/* How many calls of the seam the schedule makes when nothing fails; the number of looks at a
+ * busy device varies a little. */
 static unsigned calls_of(struct schedule schedule)
 {
     schedule.plan = (struct fault_plan){.fault = FAULT_NONE};
@@ -327,8 +347,8 @@ static void misbehave_everywhere(struct schedule schedule)
     }
 }
 
-/* A process that is stopped for longer than the deadline, after it asked the device: that has gone
- * on meanwhile, and is not lost. */
+/* A process that is stopped for longer than the deadline, after it asked the device: that has
+ * gone on meanwhile, and is not lost. */
 static void stop(struct schedule schedule)
 {
     schedule.fallback = true;
@@ -356,7 +376,8 @@ static void count_frame(struct engine *gpu, struct chunk *chunk, const unsigned 
 }
 
 /* A device that was left alone for longer than the deadline, with a snapshot that was asked for
- * while a chunk of compressed bytes was waiting to be filled, is not lost when that is submitted.
+ * while a chunk of compressed bytes was waiting to be filled, is not lost when that is
+ * submitted.
  */
 static void leave_alone(const struct histogram *histogram)
 {
@@ -397,18 +418,19 @@ static void leave_alone(const struct histogram *histogram)
     engine_close(gpu);
 }
 
-/* What no kernel counts is refused in words, whatever it is. */
-static void refuse_uncounted(void)
+/* What no kernel counts is refused in words, whatever it is: as values of two channels. */
+static void refuse_uncounted(const struct histogram *values)
 {
     struct schedule schedule = {.chunk_size = 100, .buffers = 1};
     const struct gpu_options options = {.chunk_size = schedule.chunk_size,
                                         .buffers = schedule.buffers};
     struct reason why = {""};
-    histogram_characters(&schedule.histogram);
+    schedule.histogram = *values;
+    histogram_split(&schedule.histogram, 2);
     schedules++;
     struct engine *gpu = gpu_engine_open(&schedule.histogram, &options, &why);
     if (gpu) {
-        complain(&schedule, "opened, and nothing counts characters");
+        complain(&schedule, "opened, and nothing counts channels");
         engine_close(gpu);
     } else if (strcmp(why.text, "no kernel counts what is asked for") != 0) {
         complain(&schedule, why.text);
@@ -417,7 +439,8 @@ static void refuse_uncounted(void)
     }
 }
 
-/* Nothing fails: lengths around the chunk's, chunk sizes from one byte on, 1 to 4 buffers and more.
+/* Nothing fails: lengths around the chunk's, chunk sizes from one byte on, 1 to 4 buffers and
+ * more.
  */
 static void healthy(struct histogram histogram)
 {
@@ -493,9 +516,40 @@ static void go_through_pairs(void)
     }
 }
 
+/* Pages of rows, of which each chunk has new ones: there is memory for the snapshots of two
+ * chunks, and of these some are not whole. A snapshot takes a while to emulate. */
+static void break_pages(const struct histogram *histogram)
+{
+    struct schedule schedule = {
+        .histogram = *histogram, .chunk_size = 100, .len = 650, .buffers = 2, .threads = 2};
+    const bool is_quick = scale_is_small_or_slow();
+    for (unsigned buffers = 1; buffers <= BUFFERS_THAT_SHARE; buffers *= 2) {
+        schedule.buffers = buffers;
+        schedule.threads = 1 + buffers % 3;
+        schedule.plan = (struct fault_plan){.seed = buffers};
+        run(&schedule);
+    }
+    for (unsigned variant = 0; variant < 4; variant++) {
+        schedule.fallback = variant & 1;
+        schedule.buffers = variant & 2 ? 2 : BUFFERS_THAT_SHARE;
+        const unsigned last = calls_of(schedule) + 2;
+        for (unsigned at = 1 + variant; at <= last && at <= 100; at += is_quick ? 17 : 3) {
+            schedule.plan =
+                (struct fault_plan){.fault = FAULT_ERROR, .at = at, .for_good = at & 1, .seed = at};
+            run(&schedule);
+        }
+        for (unsigned at = 1; at <= 7; at += is_quick ? 3 : 1) {
+            schedule.plan = (struct fault_plan){.fault = FAULT_WRONG, .at = at, .seed = at};
+            run(&schedule);
+        }
+        schedule.plan = (struct fault_plan){.fault = FAULT_HANG, .at = 20, .seed = 1};
+        run(&schedule);
+    }
+}
+
 int main(void)
 {
-    struct histogram bytes, letters, many, numbers, fields;
+    struct histogram bytes, letters, many, numbers, fields, of_pages;
     struct binning binning;
     const struct value_type *type = value_types;
     while (strcmp(type->name, "u16") != 0)
@@ -516,6 +570,11 @@ int main(void)
         memcpy(text + i, token, TOKEN);
     }
     go_through_pairs();
+    histogram_characters(&of_pages);
+    for (uint32_t i = 0; i < sizeof characters / TOKEN; i++) { /* in more pages than are expected */
+        characters_put(characters + i * TOKEN, 0x1000 + i * 7919 % 0xc000);
+        characters_put(characters + i * TOKEN + 3, 0x100 + i % 0x600);
+    }
     healthy(bytes);
     healthy(letters);
     healthy(many);
@@ -534,13 +593,14 @@ int main(void)
             stop(schedule);
     }
     leave_alone(&numbers);
-    refuse_uncounted();
+    refuse_uncounted(&many);
     break_everywhere(bytes);
     break_everywhere(many);
     break_everywhere(numbers);
     break_everywhere(fields);
-    printf(
-        "%u schedules (in %u the fault struck): %u exact, %u refused, %u wrong; peeked %u times\n",
-        schedules, struck, exact, refused, wrong, peeked);
+    break_pages(&of_pages);
+    printf("%u schedules (in %u the fault struck): %u exact, %u refused, %u wrong; peeked %u "
+           "times\n",
+           schedules, struck, exact, refused, wrong, peeked);
     return wrong != 0 || struck == 0 || peeked == 0;
 }

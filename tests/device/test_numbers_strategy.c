@@ -114,7 +114,7 @@ static void run_texts(struct device *device, const struct histogram *histogram, 
                 continue;
             cases++;
             text_rows_add(histogram, text, filled, expected);
-            if (seam_count(device, i % 2, text, filled, counts) != 0) {
+            if (seam_count(device, i % 2, text, filled, counts, size / sizeof *counts) != 0) {
                 fprintf(stderr, "FAIL: %s\n", device_reason(device));
                 exit(1);
             }

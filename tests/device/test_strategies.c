@@ -53,7 +53,7 @@ static void run_lengths(struct device *device, const char *strategy,
         samples_fill(kind, data, todo.lens[i]);
         samples_count(histogram, data, todo.lens[i], expected);
         cases++;
-        if (seam_count(device, (unsigned)i % 2, data, todo.lens[i], counts) != 0) {
+        if (seam_count(device, (unsigned)i % 2, data, todo.lens[i], counts, histogram->bins) != 0) {
             fail(strategy, histogram, device_reason(device));
             exit(1);
         }

@@ -130,7 +130,8 @@ static void run_lengths(struct device *device, const char *strategy,
             expected[value_row(histogram, data, i)]++;
         }
         cases++;
-        if (seam_count(device, (unsigned)n % 2, data, len * histogram->type.size, counts) != 0)
+        if (seam_count(device, (unsigned)n % 2, data, len * histogram->type.size, counts,
+                       histogram->bins) != 0)
             fail(strategy, histogram, len, device_reason(device));
         else if (memcmp(counts, expected, histogram->bins * sizeof *counts) == 0)
             continue;

@@ -1,6 +1,7 @@
 #include "check_characters.h"
 #include "src/cpu/count.h"
 #include "src/histogram/characters.h"
+#include "tests/helpers/random.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -50,7 +51,7 @@ static uint32_t point_of(size_t row, const unsigned char *data)
 
 /* The first character, or the maximal subpart of one: a sequence that cannot be longer and begins a
  * well-formed one, or else one byte. */
-static size_t naive_decode(const unsigned char *data, size_t len, uint32_t *point)
+size_t characters_naive(const unsigned char *data, size_t len, uint32_t *point)
 {
     size_t longest = 1;
     *point = CHARACTER_INVALID;
@@ -63,6 +64,44 @@ static size_t naive_decode(const unsigned char *data, size_t len, uint32_t *poin
     return longest;
 }
 
+size_t characters_put(unsigned char *to, uint32_t point)
+{
+    if (point < 0x80) {
+        to[0] = (unsigned char)point;
+        return 1;
+    }
+    size_t size = point < 0x800 ? 2 : point < 0x10000 ? 3 : 4;
+    for (size_t i = size; i-- > 1; point >>= 6)
+        to[i] = (unsigned char)(0x80 | (point & 0x3f));
+    to[0] = (unsigned char)((0xf00 >> size) | point);
+    return size;
+}
+
+size_t characters_make(unsigned char *to, size_t len, unsigned errors)
+{
+    static const uint32_t begins[] = {0x20, 0xa0, 0x4e00, 0x1f300};
+    static const unsigned lengths[] = {0x5f, 0x700, 0x5000, 0x400};
+    size_t at = 0;
+    unsigned kind = random_below(4);
+    while (at + 4 <= len) {
+        kind = random_below(4) ? kind : random_below(4);
+        at += characters_put(to + at, begins[kind] + random_below(lengths[kind]));
+    }
+    while (at < len)
+        to[at++] = '.';
+    while (errors-- > 0)
+        to[random_below((unsigned)len)] = (unsigned char)random_word();
+    return len;
+}
+
+void characters_make_hard(unsigned char *to, size_t len)
+{
+    static const unsigned char hard[] = {'A',  0x80, 0xbf, 0x90, 0xa0, 0x9f, 0x8f, 0xc0, 0xc2, 0xdf,
+                                         0xe0, 0xe1, 0xed, 0xee, 0xf0, 0xf1, 0xf4, 0xf5, 0xff};
+    for (size_t at = 0; at < len; at++)
+        to[at] = hard[random_below(sizeof hard)];
+}
+
 static struct tally tally; /* all zeros between two checks */
 
 /* Takes what data[0..len) has off the tally. Whether that leaves none of these rows. */
@@ -70,13 +109,13 @@ static bool take_off(const unsigned char *data, size_t len)
 {
     bool is_left = false;
     uint32_t point;
-    for (size_t at = 0; at < len; at += naive_decode(data + at, len - at, &point)) {
-        naive_decode(data + at, len - at, &point);
+    for (size_t at = 0; at < len; at += characters_naive(data + at, len - at, &point)) {
+        characters_naive(data + at, len - at, &point);
         tally.counts[point]--;
         tally.samples--;
     }
-    for (size_t at = 0; at < len; at += naive_decode(data + at, len - at, &point)) {
-        naive_decode(data + at, len - at, &point);
+    for (size_t at = 0; at < len; at += characters_naive(data + at, len - at, &point)) {
+        characters_naive(data + at, len - at, &point);
         is_left |= tally.counts[point] != 0;
         tally.counts[point] = 0;
     }

@@ -35,10 +35,11 @@ bool seam_has_device(void)
     return true;
 }
 
-int seam_count(struct device *device, unsigned slot, const void *data, size_t len, uint64_t *counts)
+int seam_count(struct device *device, unsigned slot, const void *data, size_t len, uint64_t *counts,
+               size_t words)
 {
     if (device_copy_in(device, slot, data, len) != 0 || device_count(device, slot, len) != 0 ||
-        device_snapshot(device, slot, counts, 0) != 0)
+        device_snapshot(device, slot, counts, 0, words) != 0)
         return -1;
     int arrived;
     while ((arrived = device_arrived(device, slot)) == 0)

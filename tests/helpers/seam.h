@@ -20,9 +20,10 @@ struct device *seam_open(enum strategy_id strategy, const struct histogram *hist
                          size_t slot_size, struct reason *why);
 
 /* Counts data[0..len), 1 to slot_size bytes, in slot 0 or 1, and waits. Then counts[] has all
- * that the device has counted since it was opened: device_histogram_words(histogram) words. 0; or
- * -1, and device_reason(device) says why. One thread for each device. */
-int seam_count(struct device *device, unsigned slot, const void *data, size_t len,
-               uint64_t *counts);
+ * that the device has counted since it was opened: `words` words of a snapshot, of
+ * device_histogram_words(histogram). 0; or -1, and device_reason(device) says why. One thread for
+ * each device. */
+int seam_count(struct device *device, unsigned slot, const void *data, size_t len, uint64_t *counts,
+               size_t words);
 
 #endif

@@ -24,27 +24,13 @@ static void check(const unsigned char *data, size_t len, size_t cut)
         wrong++;
 }
 
-/* As the bits of UTF-8 are laid out; surrogates too, which are invalid then. */
-static size_t put(unsigned char *to, uint32_t point)
-{
-    if (point < 0x80) {
-        to[0] = (unsigned char)point;
-        return 1;
-    }
-    size_t size = point < 0x800 ? 2 : point < 0x10000 ? 3 : 4;
-    for (size_t i = size; i-- > 1; point >>= 6)
-        to[i] = (unsigned char)(0x80 | (point & 0x3f));
-    to[0] = (unsigned char)((0xf00 >> size) | point);
-    return size;
-}
-
 /* All code points and some above, many at a time, so that vectors have them. */
 static void check_points(unsigned char *room)
 {
     for (uint32_t point = 0; point < 0x120000;) {
         size_t len = 0;
         while (len < 4000 && point < 0x120000)
-            len += put(room + len, point++);
+            len += characters_put(room + len, point++);
         check(room, len, len / 2);
     }
 }
@@ -68,28 +54,10 @@ static void check_sequences(unsigned char *room, bool quick)
             }
 }
 
-/* A text of characters of all sizes, some of whose bytes are exchanged `errors` times. */
-static size_t make_text(unsigned char *to, size_t len, unsigned errors)
-{
-    static const uint32_t begins[] = {0x20, 0xa0, 0x4e00, 0x1f300};
-    static const unsigned lengths[] = {0x5f, 0x700, 0x5000, 0x400};
-    size_t at = 0;
-    unsigned kind = random_below(4);
-    while (at + 4 <= len) {
-        kind = random_below(4) ? kind : random_below(4);
-        at += put(to + at, begins[kind] + random_below(lengths[kind]));
-    }
-    while (at < len)
-        to[at++] = '.';
-    while (errors-- > 0)
-        to[random_below((unsigned)len)] = (unsigned char)random_word();
-    return len;
-}
-
 static void check_cuts(unsigned char *room)
 {
     for (unsigned errors = 0; errors < 40; errors += 13) {
-        make_text(room, TEXT, errors);
+        characters_make(room, TEXT, errors);
         for (size_t cut = 0; cut <= TEXT; cut++)
             check(room, TEXT, cut);
     }
@@ -105,7 +73,7 @@ static void check_random(unsigned char *room, unsigned long count)
         for (size_t at = 0; at < len; at++)
             data[at] = i % 2 ? hard[random_below(sizeof hard)] : (unsigned char)random_word();
         if (i % 4 == 0)
-            make_text(data, len, random_below(3));
+            characters_make(data, len, random_below(3));
         check(data, len, random_below((unsigned)len + 1));
     }
 }
@@ -121,7 +89,7 @@ static void check_pages(unsigned char *room)
         abort();
     struct count_plan plan = count_plan(counter_find(NULL), &histogram);
     for (unsigned i = 0; i < 60; i++) {
-        struct chunk chunk = {.data = room, .len = make_text(room, ROOM, 100 * (i % 2))};
+        struct chunk chunk = {.data = room, .len = characters_make(room, ROOM, 100 * (i % 2))};
         count_chunk(&plan, &chunk, &one, NULL);
         count_chunk(&plan, &chunk, &rest, paged_member(set, 0));
     }

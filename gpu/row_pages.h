@@ -1,0 +1,47 @@
+/* Snapshots of a histogram most of whose rows are never used, as those of characters: the pages of
+ * rows in which anything was counted, in the order in which they came up. The words of such a
+ * snapshot are
+ *
+ *     the number of pages | the page's number, a count for each of its rows | the next page ...
+ *
+ * A page stays at its place, so that snapshots can be compared word by word. How many of the words
+ * a copy has is for whoever asks for it: where the number of pages is greater, it is not whole. */
+#ifndef GPUHISTO_ROW_PAGES_H
+#define GPUHISTO_ROW_PAGES_H
+
+#include "src/histogram/histogram.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define ROW_PAGE 256
+#define ROW_PAGE_WORDS (ROW_PAGE + 1)
+
+/* Whether the histogram's snapshots are such. */
+static inline bool row_pages_has(const struct histogram *histogram)
+{
+    return histogram->mode->has_characters && !histogram->groups;
+}
+
+/* How many pages so many rows have; the last one may be shorter, and is counted as if it was not.
+ */
+static inline size_t row_pages_of(size_t rows)
+{
+    return (rows + ROW_PAGE - 1) / ROW_PAGE;
+}
+
+/* The words of so many pages, with their number. */
+static inline size_t row_pages_words(size_t pages)
+{
+    return 1 + pages * ROW_PAGE_WORDS;
+}
+
+/* Whether `seen` can have come after `good`, both whole: pages are those of `rows` rows, no page
+ * has changed its place, and no count went down. Sets *sum to the sum of the counts. */
+bool row_pages_follow(const uint64_t *seen, const uint64_t *good, size_t rows, uint64_t *sum);
+
+/* Adds the counts to rows[0..n). */
+void row_pages_add(const uint64_t *words, uint64_t *rows, size_t n);
+
+#endif

@@ -1,0 +1,5 @@
+#!/bin/sh
+# characters.sh on a real GPU; lib.sh skips without one.
+ENGINE=--device=gpu
+export ENGINE
+exec "${srcdir:-.}/tests/cli/characters.sh"
