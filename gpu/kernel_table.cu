@@ -91,11 +91,11 @@ static_assert(MODE_BYTES == 0 && MODE_LETTERS == 1 && MODE_VALUES == 2 && MODE_N
 
 // The kernels of a strategy that is alone in its modes.
 static constexpr struct strategy_kernels
-kernels_of(unsigned modes, counting_kernel (*of)(const struct histogram *), table_kind table)
+kernels_of(unsigned mask, counting_kernel (*of)(const struct histogram *), table_kind table)
 {
     struct strategy_kernels kernels = {{}, table, false};
     for (unsigned mode = 0; mode < MODES; mode++)
-        if (modes >> mode & 1)
+        if (mask >> mode & 1)
             kernels.kernel_of[mode] = of;
     return kernels;
 }

@@ -26,9 +26,8 @@ enum table_kind {
 
 // What a strategy brings with it.
 struct strategy_kernels {
-    // The kernel for a histogram of a mode, null if the strategy counts none: by enum mode_id for
-    // bytes, letters and values, and then one for all other modes.
-    counting_kernel (*kernel_of[MODE_VALUES + 2])(const struct histogram *histogram);
+    // By enum mode_id: the kernel for a histogram of that mode, null if the strategy counts none.
+    counting_kernel (*kernel_of[MODES])(const struct histogram *histogram);
     enum table_kind table;
     bool scratch; // wants map.bins words a block in global memory
 };

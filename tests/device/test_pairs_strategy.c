@@ -69,7 +69,7 @@ static void check(struct device *device, const struct histogram *histogram, int 
     fill(kind, used, seam_is_emulated() ? 3 : 132);
     expect(used, histogram->is_aligned ? 2 : 1);
     cases++;
-    if (seam_count(device, cases % 2, data, used, counts) != 0) {
+    if (seam_count(device, cases % 2, data, used, counts, PAIR_ROWS) != 0) {
         fprintf(stderr, "FAIL: %s\n", device_reason(device));
         exit(1);
     }
