@@ -323,7 +323,7 @@ static __global__ void __launch_bounds__(CHARACTERS_BLOCK, 1) characters(count_a
          text += grid_threads() / 32 * characters_bytes) {
         const uint4 a = vector_at(span, text + lane * lane_bytes, 0);
         const uint4 b = vector_at(span, text + lane * lane_bytes + 16, 0);
-        if (!__any_sync(all, not_ascii(a) | not_ascii(b))) {
+        if (!__any_sync(all, (not_ascii(a) | not_ascii(b)) != 0)) {
             count_words(ascii, a, column);
             count_words(ascii, b, column);
             continue;
