@@ -20,10 +20,10 @@ static __device__ __forceinline__ void open_cache(bin_cache<Places> &cache)
     }
 }
 
-// Counts a bin at a place, if that is its own or free. Whether it is counted.
+// Counts a bin at a place so many times, if that is its own or free. Whether it is counted.
 template <unsigned Places>
 static __device__ __forceinline__ bool count_at(bin_cache<Places> &cache, unsigned place,
-                                                unsigned bin)
+                                                unsigned bin, unsigned count = 1)
 {
     unsigned owner = load_relaxed(&cache.bins[place]);
     if (owner == no_bin) {
@@ -31,7 +31,7 @@ static __device__ __forceinline__ bool count_at(bin_cache<Places> &cache, unsign
         owner = owner == no_bin ? bin : owner;
     }
     if (owner == bin)
-        atomicAdd(&cache.counts[place], 1u);
+        atomicAdd(&cache.counts[place], count);
     return owner == bin;
 }
 

@@ -22,9 +22,10 @@ struct device {
     char pci_address[32];
     int ordinal;
     struct launch how;
-    unsigned resident;      // the most blocks, for a strategy whose blocks stay
-    struct count_args args; // but for the data: the histogram, on the device, and its mapping
-    size_t counts_size;     // bytes
+    unsigned resident;        // the most blocks, for a strategy whose blocks stay
+    unsigned second_resident; // and of the second kernel
+    struct count_args args;   // but for the data: the histogram, on the device, and its mapping
+    size_t counts_size;       // bytes
     bool timing;
     bool is_short; // an allocation failed for want of memory, which loses nothing
     unsigned slot_count;

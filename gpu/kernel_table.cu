@@ -9,6 +9,8 @@
 #include "gpu/kernels/matched.cuh"
 #include "gpu/kernels/naive.cuh"
 #include "gpu/kernels/numbers.cuh"
+#include "gpu/kernels/packed.cuh"
+#include "gpu/kernels/partitioned.cuh"
 #include "gpu/kernels/privatized.cuh"
 #include "gpu/kernels/shared.cuh"
 #include "gpu/kernels/vectorized.cuh"
@@ -36,6 +38,39 @@ static counting_kernel lanes_of(const row_map &map)
     }
 }
 
+// The kernels for many bins, by what comes up with many: bins of their own, equal ones of doubles,
+// and log-linear ones.
+#define FOR_MANY_BINS(kernel)                                                                      \
+    static counting_kernel kernel##_of(const row_map &map)                                         \
+    {                                                                                              \
+        switch (map.size) {                                                                        \
+        case 1:                                                                                    \
+            return kernel<1, ANY_WAY>;                                                             \
+        case 2:                                                                                    \
+            return map.way == ROWS_BY_16_BITS ? kernel<2, ROWS_BY_16_BITS> : kernel<2, ANY_WAY>;   \
+        case 4:                                                                                    \
+            return map.way == ROWS_BY_32_BITS && !map.reciprocal ? kernel<4, OWN_WAY>              \
+                   : map.way == ROWS_BY_32_BITS                  ? kernel<4, ROWS_BY_32_BITS>      \
+                   : map.way == ROWS_OF_DOUBLES                  ? kernel<4, ROWS_OF_DOUBLES>      \
+                   : map.way == ROWS_LOG_LINEAR                  ? kernel<4, ROWS_LOG_LINEAR>      \
+                                                                 : kernel<4, ANY_WAY>;                              \
+        default:                                                                                   \
+            return map.way == ROWS_BY_64_BITS   ? kernel<8, ROWS_BY_64_BITS>                       \
+                   : map.way == ROWS_OF_DOUBLES ? kernel<8, ROWS_OF_DOUBLES>                       \
+                   : map.way == ROWS_LOG_LINEAR ? kernel<8, ROWS_LOG_LINEAR>                       \
+                                                : kernel<8, ANY_WAY>;                              \
+        }                                                                                          \
+    }
+FOR_MANY_BINS(packed)
+FOR_MANY_BINS(partition)
+#undef FOR_MANY_BINS
+
+static counting_kernel partition_count_of(unsigned bins)
+{
+    return partition_shape_for(bins).rows <= PARTITION_WORDS_MAX ? partition_count<false>
+                                                                 : partition_count<true>;
+}
+
 #define EVERY_WIDTH(of)                                                                            \
     {                                                                                              \
         of<1>(), of<2>(), of<3>(), of<4>(), of<5>(), of<6>(), of<7>(), of<8>(), of<9>(), of<10>(), \
@@ -45,7 +80,7 @@ static counting_kernel lanes_of(const row_map &map)
 
 // Each strategy has a function for each mode. In the row, WIDTH is that of letters, and `map` the
 // row map of values.
-#define STRATEGY(name, about, modes, bytes, letters, values, numbers, table, scratch)              \
+#define STRATEGY(name, about, modes, bytes, letters, values, numbers, second, table, scratch)      \
     static counting_kernel name##_for_bytes(const struct histogram *)                              \
     {                                                                                              \
         return bytes;                                                                              \
@@ -67,6 +102,10 @@ static counting_kernel lanes_of(const row_map &map)
     static counting_kernel name##_for_numbers(const struct histogram *)                            \
     {                                                                                              \
         return numbers;                                                                            \
+    }                                                                                              \
+    static counting_kernel name##_second([[maybe_unused]] unsigned bins)                           \
+    {                                                                                              \
+        return second;                                                                             \
     }
 #include "gpu/strategies.def"
 #undef STRATEGY
@@ -75,10 +114,11 @@ static_assert(MODE_BYTES == 0 && MODE_LETTERS == 1 && MODE_VALUES == 2 && MODE_N
               "the order of kernels below, which count no other mode");
 
 const struct strategy_kernels strategy_kernels[] = {
-#define STRATEGY(name, about, modes, bytes, letters, values, numbers, table, scratch)              \
-    {{name##_for_bytes, name##_for_letters, name##_for_values, name##_for_numbers}, table, scratch},
+#define STRATEGY(name, about, modes, bytes, letters, values, numbers, second, table, scratch)      \
+    {{name##_for_bytes, name##_for_letters, name##_for_values, name##_for_numbers},                \
+     name##_second,                                                                                \
+     table,                                                                                        \
+     scratch},
 #include "gpu/strategies.def"
 #undef STRATEGY
 };
-
-const counting_kernel rest_of_numbers = numbers_rest, rest_of_fields = fields_rest;
