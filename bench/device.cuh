@@ -19,18 +19,52 @@ static void check(cudaError_t code, const char *doing)
     std::exit(1);
 }
 
-// The most blocks of a launch that the multiprocessors can hold at a time.
-static unsigned resident_blocks(const struct launch &how, int multiprocessors)
+// The most blocks of a kernel that the multiprocessors can hold at a time.
+static unsigned resident_of(counting_kernel counts, unsigned block, size_t shared,
+                            int multiprocessors)
 {
     int fit = 0;
-    const void *kernel = reinterpret_cast<const void *>(how.kernel);
+    const void *kernel = reinterpret_cast<const void *>(counts);
     check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                               static_cast<int>(how.shared)),
+                               static_cast<int>(shared)),
           "shared memory");
-    check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&fit, kernel, static_cast<int>(how.block),
-                                                        how.shared),
+    check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&fit, kernel, static_cast<int>(block),
+                                                        shared),
           "occupancy");
     return static_cast<unsigned>(fit * multiprocessors);
+}
+
+static unsigned resident_blocks(const struct launch &how, int multiprocessors)
+{
+    return resident_of(how.kernel, how.block, how.shared, multiprocessors);
+}
+
+// And of its second kernel; 0 if it has none.
+static unsigned second_blocks(const struct launch &how, int multiprocessors)
+{
+    return how.second
+               ? resident_of(how.second, how.second_block, how.second_shared, multiprocessors)
+               : 0;
+}
+
+// Enqueues counting args.data[0..args.len) as device_launch does.
+static void enqueue(const struct launch &how, unsigned resident, unsigned second,
+                    const struct count_args &args)
+{
+    launch_all(
+        &how, resident, second, args,
+        [](unsigned *words, size_t number) {
+            check(cudaMemsetAsync(words, 0, number * sizeof *words, 0), "zero");
+            return true;
+        },
+        [](counting_kernel kernel, unsigned grid, unsigned block, size_t shared,
+           struct count_args given) {
+            void *params[] = {&given};
+            check(cudaLaunchKernel(reinterpret_cast<const void *>(kernel), dim3(grid), dim3(block),
+                                   params, shared, 0),
+                  "launch");
+            return true;
+        });
 }
 
 // The ceiling: a kernel that only reads.

@@ -93,11 +93,7 @@ static void run_piece(struct bench *bench, const struct contender &c, const unsi
         struct count_args args = c.args;
         args.data = data;
         args.len = len;
-        const unsigned grid = grid_for(&c.how, c.resident, len);
-        void *params[] = {&args};
-        check(cudaLaunchKernel(reinterpret_cast<const void *>(c.how.kernel), dim3(grid),
-                               dim3(c.how.block), params, c.how.shared, 0),
-              "launch");
+        enqueue(c.how, c.resident, 0, args);
     }
     check(cudaGetLastError(), c.name.c_str());
 }
@@ -249,7 +245,7 @@ static struct contender ours(struct bench *bench, enum strategy_id strategy,
         tuning.block = block;
     if (coarsening)
         tuning.coarsening = coarsening;
-    c.how = launch_with(&tuning, histogram, bench->shared_most);
+    c.how = launch_with(&tuning, histogram, bench->shared_most, 0);
     c.args.map = sample_map_of(histogram);
     c.args.shape = c.how.shape;
     c.args.counts = bench->counts;
@@ -266,7 +262,7 @@ static bool can_run(const struct bench *bench, enum strategy_id strategy,
                     const struct histogram *histogram, unsigned block, unsigned coarsening)
 {
     const struct tuning *tuning = tuning_for(strategy, bench->capability);
-    const struct launch how = launch_with(tuning, histogram, bench->shared_most);
+    const struct launch how = launch_with(tuning, histogram, bench->shared_most, 0);
     cudaFuncAttributes attributes;
     check(cudaFuncGetAttributes(&attributes, reinterpret_cast<const void *>(how.kernel)), "kernel");
     return block % 32 == 0 && block <= static_cast<unsigned>(attributes.maxThreadsPerBlock) &&

@@ -53,15 +53,7 @@ static void launch(struct bench *bench, const struct task &task, size_t begin, s
     struct count_args args = task.args;
     args.data = bench->text + begin;
     args.len = len;
-    void *params[] = {&args};
-    check(cudaMemsetAsync(args.rest, 0, sizeof *args.rest, 0), "list");
-    check(cudaLaunchKernel(reinterpret_cast<const void *>(task.how.kernel),
-                           dim3(grid_for(&task.how, task.resident, len)), dim3(task.how.block),
-                           params, task.how.shared, 0),
-          "launch");
-    check(cudaLaunchKernel(reinterpret_cast<const void *>(task.how.rest), dim3(task.resident),
-                           dim3(NUMBERS_REST_BLOCK), params, 0, 0),
-          "launch");
+    enqueue(task.how, task.resident, 0, args);
 }
 
 static void run(struct bench *bench, const struct task &task, size_t size)
@@ -170,7 +162,7 @@ static struct task task_of(struct bench *bench, const char *name, const struct b
     const unsigned capability =
         static_cast<unsigned>(10 * bench->properties.major + bench->properties.minor);
     task.how = launch_with(tuning_for(STRATEGY_numbers, capability), &task.histogram,
-                           static_cast<unsigned>(bench->properties.sharedMemPerBlockOptin));
+                           static_cast<unsigned>(bench->properties.sharedMemPerBlockOptin), 0);
     task.args.map = sample_map_of(&task.histogram);
     task.args.map.rows.table = table_of(&task.histogram);
     task.args.counts = bench->counts;

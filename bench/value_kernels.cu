@@ -26,7 +26,9 @@ struct options {
     unsigned block = 0;         // of lanes; 0: as tuned
     int columns_log = -1;       // the most that lanes may use; -1: as many as fit
     unsigned bins = 1024;       // equal bins for each type
+    size_t chunk = 0;           // bytes a launch; 0: all
     bool published = false;
+    bool many = false;  // only values that are their own bin, many of them, on all kinds of data
     bool quick = false; // only the cases that have a required speed
     FILE *csv = nullptr;
 };
@@ -58,9 +60,9 @@ struct task {
 
 // --- data ---
 
-enum data_kind { UNIFORM, BELL, CONSTANT };
+enum data_kind { UNIFORM, BELL, CONSTANT, ZIPF, RUNS, SORTED, DATA_KINDS };
 
-static const char *const data_names[] = {"uniform", "bell", "constant"};
+static const char *const data_names[] = {"uniform", "bell", "constant", "zipf", "runs", "sorted"};
 
 // A mixing of bits, splitmix64 (Steele, Lea, Flood).
 static __device__ unsigned long long mix(unsigned long long x)
@@ -71,11 +73,19 @@ static __device__ unsigned long long mix(unsigned long long x)
     return x ^ x >> 31;
 }
 
-// In [0, 1). A bell is the mean of eight uniform numbers.
-static __device__ double draw(enum data_kind kind, size_t i)
+// In [0, 1), the i-th of `count`, of `range` different ones. A bell is the mean of eight uniform
+// numbers; of zipf's, the k-th is some k times rarer than the first; runs are 1000 of a number.
+static __device__ double draw(enum data_kind kind, size_t i, size_t count, double range)
 {
+    const double one = static_cast<double>(mix((kind == RUNS ? i / 1000 : i) * 8) >> 11) * 0x1p-53;
     if (kind == CONSTANT)
         return 0.3;
+    if (kind == ZIPF)
+        return fmin((pow(range + 1, one) - 1) / range, 1 - 0x1p-53);
+    if (kind == RUNS)
+        return one;
+    if (kind == SORTED)
+        return static_cast<double>(i) / static_cast<double>(count);
     double sum = 0;
     const int draws = kind == BELL ? 8 : 1;
     for (int k = 0; k < draws; k++)
@@ -90,7 +100,7 @@ static __global__ void fill_values(Value *values, size_t count, enum data_kind k
     const size_t stride = static_cast<size_t>(gridDim.x) * blockDim.x;
     for (size_t i = static_cast<size_t>(blockIdx.x) * blockDim.x + threadIdx.x; i < count;
          i += stride)
-        values[i] = static_cast<Value>(least + draw(kind, i) * range);
+        values[i] = static_cast<Value>(least + draw(kind, i, count, range) * range);
 }
 
 static void fill(struct bench *bench, const struct value_type *type, enum data_kind kind,
@@ -125,6 +135,7 @@ struct contender {
     struct launch how = {}; // ours
     struct count_args args = {};
     unsigned resident = 0;    // the number of our blocks that fit at a time
+    unsigned second = 0;      // and of those of the second kernel
     unsigned read_blocks = 0; // if not 0: only reads, with this many blocks a multiprocessor
     bool cub = false;
 };
@@ -142,13 +153,12 @@ static void run(struct bench *bench, const struct contender &c, const struct tas
               "CUB");
     } else {
         struct count_args args = c.args;
-        args.data = bench->data;
-        args.len = len;
-        void *params[] = {&args};
-        check(cudaLaunchKernel(reinterpret_cast<const void *>(c.how.kernel),
-                               dim3(grid_for(&c.how, c.resident, len)), dim3(c.how.block), params,
-                               c.how.shared, 0),
-              "launch");
+        const size_t chunk = bench->options.chunk ? bench->options.chunk : len;
+        for (size_t done = 0; done < len; done += chunk) {
+            args.data = bench->data + done;
+            args.len = std::min(chunk, len - done);
+            enqueue(c.how, c.resident, c.second, args);
+        }
     }
     check(cudaGetLastError(), c.name.c_str());
 }
@@ -243,7 +253,8 @@ static struct contender ours(struct bench *bench, enum strategy_id strategy,
     c.name = strategies[strategy].name;
     if (strategy == STRATEGY_lanes && bench->options.block)
         tuning.block = bench->options.block;
-    c.how = launch_with(&tuning, histogram, most);
+    c.how = launch_with(&tuning, histogram, most,
+                        bench->options.chunk ? bench->options.chunk : bench->options.size);
     if (!launch_fits(&c.how, most)) {
         c.how.kernel = nullptr;
         return c;
@@ -256,11 +267,13 @@ static struct contender ours(struct bench *bench, enum strategy_id strategy,
     c.args.map = sample_map_of(histogram);
     c.args.map.rows.table = table;
     c.args.shape = c.how.shape;
+    c.args.partition = c.how.partition;
     c.args.counts = bench->counts;
     c.args.scratch = bench->scratch;
     c.args.coarsening = c.how.coarsening;
     c.resident = resident_blocks(c.how, bench->properties.multiProcessorCount);
-    if (c.how.scratch && 4ull * c.resident * histogram->bins > scratch_most)
+    c.second = second_blocks(c.how, bench->properties.multiProcessorCount);
+    if (launch_scratch(&c.how, c.resident, c.args.map.bins) > scratch_most)
         c.how.kernel = nullptr;
     return c;
 }
@@ -389,6 +402,26 @@ static bool measure_bins(struct bench *bench, const char *only)
     return right;
 }
 
+// The same with many bins, on all kinds of data.
+static bool measure_many(struct bench *bench, const char *only)
+{
+    static const size_t bins[] = {65536, 131072, 262144, 524288, 1 << 20, 1 << 22, 1 << 24};
+    bool right = true;
+    for (size_t n : bins)
+        for (int kind = UNIFORM; kind < DATA_KINDS; kind++) {
+            if (bench->options.bins != 1024 && bench->options.bins != n)
+                continue;
+            fill(bench, type_named("u32"), static_cast<enum data_kind>(kind), 0,
+                 static_cast<double>(n));
+            right = measure_task(bench,
+                                 equal_task("many", static_cast<enum data_kind>(kind), "u32", 0, 0,
+                                            n, bench->options.size),
+                                 only) &&
+                    right;
+        }
+    return right;
+}
+
 // --- the published experiments ---
 
 static bool measure_published(struct bench *bench)
@@ -431,6 +464,8 @@ static void parse(int argc, char **argv, struct options *options)
                                           {"columns-log", required_argument, nullptr, 'l'},
                                           {"bins", required_argument, nullptr, 'n'},
                                           {"csv", required_argument, nullptr, 'c'},
+                                          {"chunk", required_argument, nullptr, 'k'},
+                                          {"many", no_argument, nullptr, 'm'},
                                           {"published", no_argument, nullptr, 'p'},
                                           {"quick", no_argument, nullptr, 'q'},
                                           {nullptr, 0, nullptr, 0}};
@@ -449,6 +484,10 @@ static void parse(int argc, char **argv, struct options *options)
             options->bins = static_cast<unsigned>(std::max(1, std::atoi(optarg)));
         else if (code == 'c')
             options->csv = std::fopen(optarg, "w");
+        else if (code == 'k')
+            options->chunk = std::strtoull(optarg, nullptr, 10) << 20;
+        else if (code == 'm')
+            options->many = true;
         else if (code == 'p')
             options->published = true;
         else if (code == 'q')
@@ -462,7 +501,7 @@ static void parse(int argc, char **argv, struct options *options)
 }
 
 // value_kernels [--size=MIB] [--repeats=N] [--only=STRATEGIES] [--block=N] [--columns-log=N]
-//               [--bins=N] [--csv=FILE] [--published] [--quick]
+//               [--bins=N] [--chunk=MIB] [--csv=FILE] [--published] [--quick] [--many]
 int main(int argc, char **argv)
 {
     static struct bench bench;
@@ -472,10 +511,14 @@ int main(int argc, char **argv)
     bool right;
     if (bench.options.published)
         right = measure_published(&bench);
+    else if (bench.options.many)
+        right = measure_many(&bench, bench.options.only ? bench.options.only
+                                                        : "lanes packed partitioned matched");
     else
         right = measure_types(&bench) &&
                 (bench.options.quick ||
-                 measure_bins(&bench, bench.options.only ? bench.options.only : "lanes matched"));
+                 measure_bins(&bench, bench.options.only ? bench.options.only
+                                                         : "lanes packed partitioned matched"));
     if (bench.options.csv && std::fclose(bench.options.csv) != 0)
         return 1;
     return right ? 0 : 1;

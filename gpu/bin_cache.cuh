@@ -20,8 +20,9 @@ static __device__ __forceinline__ void open_cache(bin_cache<Places> &cache)
     }
 }
 
-// Counts a bin in a counter, if that is its own or free. Whether it is counted.
-static __device__ __forceinline__ bool count_if_own(unsigned *owner, unsigned *count, unsigned bin)
+// Counts a bin so many times in a counter, if that is its own or free. Whether it is counted.
+static __device__ __forceinline__ bool count_if_own(unsigned *owner, unsigned *counter,
+                                                    unsigned bin, unsigned count = 1)
 {
     unsigned own = load_relaxed(owner);
     if (own == no_bin) {
@@ -29,16 +30,16 @@ static __device__ __forceinline__ bool count_if_own(unsigned *owner, unsigned *c
         own = own == no_bin ? bin : own;
     }
     if (own == bin)
-        atomicAdd(count, 1u);
+        atomicAdd(counter, count);
     return own == bin;
 }
 
 // The same at a place of the cache.
 template <unsigned Places>
 static __device__ __forceinline__ bool count_at(bin_cache<Places> &cache, unsigned place,
-                                                unsigned bin)
+                                                unsigned bin, unsigned count = 1)
 {
-    return count_if_own(&cache.bins[place], &cache.counts[place], bin);
+    return count_if_own(&cache.bins[place], &cache.counts[place], bin, count);
 }
 
 // The block together: adds what was counted to the histogram; a barrier before it is the caller's.

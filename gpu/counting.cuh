@@ -46,6 +46,16 @@ struct table_shape {
     unsigned columns_log;
 };
 
+// How a strategy that sorts values into ranges of bins first lays them (partitioned.cuh).
+struct partition_shape {
+    unsigned ranges;     // of the bins, PARTITION_RANGES_MAX at most
+    unsigned reciprocal; // of that: (x * reciprocal) >> 32 is x / ranges, of a group of bins x
+    unsigned rows;       // of a range's table, below 65536: a multiple of 16
+    unsigned tiles;      // the most of a launch: a multiple of 4
+    unsigned tile_values;
+    unsigned tile; // room for those, sorted: a multiple of 8
+};
+
 // What every kernel is given: it adds the bins of data[0..len) to counts[0..map.bins), and of text
 // its newlines to counts[map.bins]. Data are whole samples, at any multiple of their size; len up
 // to 2^32 - 1, so that no 32-bit counter inside overflows.
@@ -54,9 +64,11 @@ struct count_args {
     unsigned long long len;
     struct sample_map map;
     unsigned long long *counts;
-    unsigned *scratch;   // map.bins words a block, for a strategy that asks for them; not zeroed
+    unsigned *scratch;   // as many words as launch_scratch says, the first how.zeroed of them zero
     unsigned coarsening; // samples a thread, for a strategy that has such a factor
+    unsigned blocks;     // of the first kernel
     struct table_shape shape;
+    struct partition_shape partition;
     const struct power *powers; // number_powers(), for numbers
     unsigned *rest; // words_for_rest(len) of them, for numbers: a count, and so many offsets
 };

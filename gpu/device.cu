@@ -69,22 +69,62 @@ static bool launch_kernel(struct device *device, counting_kernel kernel, unsigne
                      "launching a kernel");
 }
 
-// The second kernel has as many blocks, which are small.
 bool device_launch(struct device *device, const unsigned char *data, unsigned long long len)
 {
     struct count_args args = device->args;
     args.data = data;
     args.len = len;
-    const struct launch *how = &device->how;
-    const unsigned grid = grid_for(how, device->resident, len);
-    if (how->rest &&
+    const auto zero = [device](unsigned *words, size_t number) {
+        return device_ok(device,
+                         cudaMemsetAsync(words, 0, number * sizeof *words, device->counts_stream),
+                         "zeroing memory");
+    };
+    const auto run = [device](counting_kernel kernel, unsigned grid, unsigned block, size_t shared,
+                              struct count_args given) {
+        return launch_kernel(device, kernel, grid, block, shared, &given);
+    };
+    return launch_all(&device->how, device->resident, device->second_resident, args, zero, run);
+}
+
+// Asks for the shared memory that a kernel needs, and how many of its blocks the device holds then.
+static bool ask_resident(struct device *device, counting_kernel counts, unsigned block,
+                         size_t shared, unsigned *resident)
+{
+    const void *kernel = reinterpret_cast<const void *>(counts);
+    int fit = 0;
+    // More than 48 KiB of shared memory a block must be asked for.
+    if (!device_ok(device,
+                   cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                        static_cast<int>(shared)),
+                   "asking for shared memory") ||
         !device_ok(device,
-                   cudaMemsetAsync(args.rest, 0, sizeof args.rest[0], device->counts_stream),
-                   "emptying a list"))
+                   cudaOccupancyMaxActiveBlocksPerMultiprocessor(&fit, kernel,
+                                                                 static_cast<int>(block), shared),
+                   "asking how many blocks fit"))
         return false;
-    return launch_kernel(device, how->kernel, grid, how->block, how->shared, &args) &&
-           (!how->rest ||
-            launch_kernel(device, how->rest, device->resident, NUMBERS_REST_BLOCK, 0, &args));
+    if (fit < 1) {
+        reason_set(&device->why, "the kernel does not fit");
+        return false;
+    }
+    *resident = static_cast<unsigned>(fit * device->properties.multiProcessorCount);
+    return true;
+}
+
+// Gives the strategy the scratch memory it wants, or less if it can do with that.
+static bool prepare_scratch(struct device *device)
+{
+    struct launch *how = &device->how;
+    for (;;) {
+        void *scratch = nullptr;
+        const size_t size = launch_scratch(how, device->resident, device->args.map.bins);
+        if (size == 0 || device_allocate(device, &scratch, size, "allocating scratch memory")) {
+            device->args.scratch = static_cast<unsigned *>(scratch);
+            return true;
+        }
+        if (!device->is_short || !launch_take_less(how))
+            return false;
+        device->is_short = false;
+    }
 }
 
 // Finds out how many blocks the device can hold, and gives the kernel what it needs.
@@ -94,37 +134,24 @@ static bool prepare_kernel(struct device *device, const struct device_plan *plan
         tuning_for(plan->strategy,
                    static_cast<unsigned>(10 * device->properties.major + device->properties.minor));
     const unsigned most = static_cast<unsigned>(device->properties.sharedMemPerBlockOptin);
-    const struct launch how = device->how = launch_with(tuning, plan->histogram, most);
-    if (!launch_fits(&how, most)) {
+    struct launch *how = &device->how;
+    *how = launch_with(tuning, plan->histogram, most, plan->slot_size);
+    if (!launch_fits(how, most)) {
         reason_set(&device->why,
                    "--kernel=%s: so many bins do not fit into a block's %u bytes of shared memory; "
                    "leave --kernel out",
                    strategies[plan->strategy].name, most);
         return false;
     }
-    const void *kernel = reinterpret_cast<const void *>(how.kernel);
-    int fit = 0;
-    // More than 48 KiB of shared memory a block must be asked for.
-    if (!device_ok(device,
-                   cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                        static_cast<int>(how.shared)),
-                   "asking for shared memory") ||
-        !device_ok(device,
-                   cudaOccupancyMaxActiveBlocksPerMultiprocessor(
-                       &fit, kernel, static_cast<int>(how.block), how.shared),
-                   "asking how many blocks fit"))
+    if (!ask_resident(device, how->kernel, how->block, how->shared, &device->resident) ||
+        (how->second && !ask_resident(device, how->second, how->second_block, how->second_shared,
+                                      &device->second_resident)) ||
+        !prepare_scratch(device))
         return false;
-    if (fit < 1) {
-        reason_set(&device->why, "the kernel does not fit");
-        return false;
-    }
-    device->resident = static_cast<unsigned>(fit * device->properties.multiProcessorCount);
-    device->args.coarsening = how.coarsening;
-    device->args.shape = how.shape;
-    const size_t scratch = how.scratch ? 1ull * device->resident * device->args.map.bins : 0;
-    return !scratch ||
-           device_ok(device, cudaMalloc(&device->args.scratch, scratch * sizeof(unsigned)),
-                     "allocating the blocks' histograms");
+    device->args.coarsening = how->coarsening;
+    device->args.shape = how->shape;
+    device->args.partition = how->partition;
+    return true;
 }
 
 // CUDA calls a missing driver an old one, of version 0.
@@ -212,7 +239,7 @@ static bool prepare_counts(struct device *device, const struct histogram *histog
 
 bool device_reserve_rest(struct device *device, size_t len)
 {
-    if (!device->how.rest)
+    if (!device->how.is_text)
         return true;
     void *rest = nullptr;
     if (!device_allocate(device, &rest, words_for_rest(len) * sizeof(unsigned),
@@ -228,7 +255,7 @@ static bool prepare_numbers(struct device *device, size_t slot_size)
 {
     const size_t size = (POWER_MAX - POWER_MIN + 1) * sizeof(struct power);
     struct power *powers = nullptr;
-    if (!device->how.rest)
+    if (!device->how.is_text)
         return true;
     number_prepare();
     bool done = device_ok(device, cudaMalloc(&powers, size), "allocating the powers of ten") &&

@@ -23,6 +23,7 @@ struct device {
     int ordinal;
     struct launch how;
     unsigned resident;           // the most blocks, for a strategy whose blocks stay
+    unsigned second_resident;    // and of the second kernel
     struct count_args args;      // but for the data: the histogram, on the device, and its mapping
     void *table;                 // of rows or groups, or null
     struct row_pages_args pages; // of snapshots in pages; 0 pages: they are not

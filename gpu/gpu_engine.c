@@ -265,7 +265,7 @@ struct engine *gpu_engine_open(const struct histogram *histogram, const struct g
                                struct reason *why)
 {
     const struct strategy *strategy = options->strategy;
-    if (!strategy && !(strategy = strategy_best(histogram))) {
+    if (!strategy && !(strategy = strategy_best(histogram, options->chunk_size))) {
         reason_set(why, "no kernel counts what is asked for");
         return NULL;
     }
@@ -282,6 +282,10 @@ struct engine *gpu_engine_open(const struct histogram *histogram, const struct g
     gpu->recovery.fallback = options->fallback;
     gpu->options.strategy = strategy;
     gpu->device = gpu_open_device(gpu, why);
+    if (!gpu->device && !options->strategy && strategy_has_scratch(strategy)) {
+        gpu->options.strategy = strategy_without_scratch(histogram);
+        gpu->device = gpu_open_device(gpu, why);
+    }
     if (!gpu->device) {
         free(gpu);
         return NULL;

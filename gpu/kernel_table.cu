@@ -10,7 +10,9 @@
 #include "gpu/kernels/matched.cuh"
 #include "gpu/kernels/naive.cuh"
 #include "gpu/kernels/numbers.cuh"
+#include "gpu/kernels/packed.cuh"
 #include "gpu/kernels/pairs.cuh"
+#include "gpu/kernels/partitioned.cuh"
 #include "gpu/kernels/privatized.cuh"
 #include "gpu/kernels/shared.cuh"
 #include "gpu/kernels/vectorized.cuh"
@@ -45,6 +47,39 @@ static counting_kernel characters_of(const struct histogram *histogram)
     return histogram->groups ? characters<character_group_rows> : characters<character_rows>;
 }
 
+// The kernels for many bins, by what comes up with many: bins of their own, equal ones of doubles,
+// and log-linear ones.
+#define FOR_MANY_BINS(kernel)                                                                      \
+    static counting_kernel kernel##_of(const row_map &map)                                         \
+    {                                                                                              \
+        switch (map.size) {                                                                        \
+        case 1:                                                                                    \
+            return kernel<1, ANY_WAY>;                                                             \
+        case 2:                                                                                    \
+            return map.way == ROWS_BY_16_BITS ? kernel<2, ROWS_BY_16_BITS> : kernel<2, ANY_WAY>;   \
+        case 4:                                                                                    \
+            return map.way == ROWS_BY_32_BITS && !map.reciprocal ? kernel<4, OWN_WAY>              \
+                   : map.way == ROWS_BY_32_BITS                  ? kernel<4, ROWS_BY_32_BITS>      \
+                   : map.way == ROWS_OF_DOUBLES                  ? kernel<4, ROWS_OF_DOUBLES>      \
+                   : map.way == ROWS_LOG_LINEAR                  ? kernel<4, ROWS_LOG_LINEAR>      \
+                                                                 : kernel<4, ANY_WAY>;                              \
+        default:                                                                                   \
+            return map.way == ROWS_BY_64_BITS   ? kernel<8, ROWS_BY_64_BITS>                       \
+                   : map.way == ROWS_OF_DOUBLES ? kernel<8, ROWS_OF_DOUBLES>                       \
+                   : map.way == ROWS_LOG_LINEAR ? kernel<8, ROWS_LOG_LINEAR>                       \
+                                                : kernel<8, ANY_WAY>;                              \
+        }                                                                                          \
+    }
+FOR_MANY_BINS(packed)
+FOR_MANY_BINS(partition)
+#undef FOR_MANY_BINS
+
+static counting_kernel partition_count_of(unsigned bins)
+{
+    return partition_shape_for(bins).rows <= PARTITION_WORDS_MAX ? partition_count<false>
+                                                                 : partition_count<true>;
+}
+
 #define EVERY_WIDTH(of)                                                                            \
     {                                                                                              \
         of<1>(), of<2>(), of<3>(), of<4>(), of<5>(), of<6>(), of<7>(), of<8>(), of<9>(), of<10>(), \
@@ -54,7 +89,7 @@ static counting_kernel characters_of(const struct histogram *histogram)
 
 // Each strategy has a function for each mode. In the row, WIDTH is that of letters, and `map` the
 // row map of values.
-#define STRATEGY(name, about, modes, bytes, letters, values, numbers, table, scratch)              \
+#define STRATEGY(name, about, modes, bytes, letters, values, numbers, second, table, scratch)      \
     static counting_kernel name##_for_bytes(const struct histogram *)                              \
     {                                                                                              \
         return bytes;                                                                              \
@@ -76,6 +111,10 @@ static counting_kernel characters_of(const struct histogram *histogram)
     static counting_kernel name##_for_numbers(const struct histogram *)                            \
     {                                                                                              \
         return numbers;                                                                            \
+    }                                                                                              \
+    static counting_kernel name##_second([[maybe_unused]] unsigned bins)                           \
+    {                                                                                              \
+        return second;                                                                             \
     }
 #define STRATEGY_ALONE(name, about, modes, kernel, table)                                          \
     static counting_kernel name##_alone(const struct histogram *histogram)                         \
@@ -89,11 +128,16 @@ static counting_kernel characters_of(const struct histogram *histogram)
 static_assert(MODE_BYTES == 0 && MODE_LETTERS == 1 && MODE_VALUES == 2 && MODE_NUMBERS == 3,
               "the order of kernels below");
 
+static counting_kernel no_second(unsigned)
+{
+    return nullptr;
+}
+
 // The kernels of a strategy that is alone in its modes.
 static constexpr struct strategy_kernels
 kernels_of(unsigned mask, counting_kernel (*of)(const struct histogram *), table_kind table)
 {
-    struct strategy_kernels kernels = {{}, table, false};
+    struct strategy_kernels kernels = {{}, no_second, table, SCRATCH_NONE};
     for (unsigned mode = 0; mode < MODES; mode++)
         if (mask >> mode & 1)
             kernels.kernel_of[mode] = of;
@@ -101,14 +145,15 @@ kernels_of(unsigned mask, counting_kernel (*of)(const struct histogram *), table
 }
 
 const struct strategy_kernels strategy_kernels[] = {
-#define STRATEGY(name, about, modes, bytes, letters, values, numbers, table, scratch)              \
-    {{name##_for_bytes, name##_for_letters, name##_for_values, name##_for_numbers}, table, scratch},
+#define STRATEGY(name, about, modes, bytes, letters, values, numbers, second, table, scratch)      \
+    {{name##_for_bytes, name##_for_letters, name##_for_values, name##_for_numbers},                \
+     name##_second,                                                                                \
+     table,                                                                                        \
+     scratch},
 #define STRATEGY_ALONE(name, about, modes, kernel, table) kernels_of(modes, name##_alone, table),
 #include "gpu/strategies.def"
 #undef STRATEGY
 #undef STRATEGY_ALONE
 };
-
-const counting_kernel rest_of_numbers = numbers_rest, rest_of_fields = fields_rest;
 
 void (*const row_pages_kernel)(row_pages_args args) = gather_row_pages;

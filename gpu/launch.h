@@ -15,29 +15,36 @@ using counting_kernel = void (*)(count_args args);
 
 // What a block keeps its counters in.
 enum table_kind {
-    TABLE_NONE,         // nothing of its own, or nothing whose size depends on the bins
-    TABLE_A_BLOCK,      // 32-bit counters in shared memory, one for each bin
-    TABLE_A_WARP,       // as many for each warp
-    TABLE_OF_COLUMNS,   // as struct table_shape says; for samples of a byte, as lanes.cuh does
-    TABLE_OF_ROWS,      // of rows that come up, and each warp's text: numbers.cuh
-    TABLE_OF_PAIRS,     // of as many pairs as fit: pairs.cuh
+    TABLE_NONE,       // nothing of its own, or nothing whose size depends on the bins
+    TABLE_A_BLOCK,    // 32-bit counters in shared memory, one for each bin
+    TABLE_A_WARP,     // as many for each warp
+    TABLE_OF_COLUMNS, // as struct table_shape says; for samples of a byte, as lanes.cuh does
+    TABLE_OF_BYTES,   // as struct table_shape says, in one column of bytes: packed.cuh
+    TABLE_OF_A_TILE,  // sorted values, and a range's counters in the second kernel: partitioned.cuh
+    TABLE_OF_ROWS,    // of rows that come up, and each warp's text: numbers.cuh
+    TABLE_OF_PAIRS,   // of as many pairs as fit: pairs.cuh
     TABLE_OF_CHARACTERS // ASCII, and as many rows that come up as there is room for: characters.cuh
+};
+
+// What a strategy wants of the device's memory while it counts.
+enum scratch_kind {
+    SCRATCH_NONE,
+    SCRATCH_OF_HISTOGRAMS, // map.bins words a block
+    SCRATCH_OF_TABLES,     // a block's table, for each
+    SCRATCH_OF_PARTITION   // as struct partition_shape says
 };
 
 // What a strategy brings with it.
 struct strategy_kernels {
     // By enum mode_id: the kernel for a histogram of that mode, null if the strategy counts none.
     counting_kernel (*kernel_of[MODES])(const struct histogram *histogram);
+    counting_kernel (*second_of)(unsigned bins); // gives what is launched after it, or null
     enum table_kind table;
-    bool scratch; // wants map.bins words a block in global memory
+    enum scratch_kind scratch;
 };
 
 // By enum strategy_id; from kernel_table.cu.
 extern const struct strategy_kernels strategy_kernels[];
-
-// Counts the numbers that a kernel for them put off, with blocks of NUMBERS_REST_BLOCK;
-// args.rest[0] is to be 0 before these two.
-extern const counting_kernel rest_of_numbers, rest_of_fields;
 
 // What gathers pages for a snapshot, by blocks of row_pages_block: row_pages.cuh.
 constexpr unsigned row_pages_block = 256;
@@ -58,20 +65,30 @@ extern void (*const row_pages_kernel)(row_pages_args args);
 
 // A kernel, and how it is launched on one device.
 struct launch {
-    counting_kernel kernel, rest;      // rest is launched after it, if not null
+    counting_kernel kernel, second;    // the second is launched after it, if not null
     unsigned block, coarsening, least; // as in struct tuning
-    unsigned sample;                   // bytes
-    unsigned long long shared;         // dynamic shared memory, bytes a block
-    bool scratch;
+    unsigned second_block;
+    unsigned sample; // bytes
+    bool is_text;
+    unsigned long long shared, second_shared; // dynamic shared memory, bytes a block
+    enum scratch_kind scratch;
     struct table_shape shape;
+    struct partition_shape partition;
 };
 
-// The fewest passes whose bins fit into `most` bytes, and as many columns as fit then.
-static inline struct table_shape shape_for(unsigned bins, unsigned most)
+// The fewest passes whose bins, of `size` bytes each, fit into `most` bytes with `spare` bins more.
+static inline struct table_shape passes_for(unsigned bins, unsigned size, unsigned spare,
+                                            unsigned most)
 {
-    const unsigned rows = most / 4 - 1; // and one for what belongs to another pass
+    const unsigned rows = most / size - spare;
     const unsigned passes = (bins + rows - 1) / rows;
-    struct table_shape shape = {(bins + passes - 1) / passes, passes, 0};
+    return {(bins + passes - 1) / passes, passes, 0};
+}
+
+// And as many columns of 32-bit counters as fit then, with a row for what belongs to another pass.
+static inline struct table_shape columns_for(unsigned bins, unsigned most)
+{
+    struct table_shape shape = passes_for(bins, 4, 1, most);
     while (shape.columns_log < LANES_COLUMNS_LOG_MAX &&
            ((shape.bins + 1) * 4ull << (shape.columns_log + 1)) <= most)
         shape.columns_log++;
@@ -100,52 +117,112 @@ static inline struct table_shape shape_for_characters(const struct histogram *hi
     return shape;
 }
 
-// For a device that gives a block `shared_most` bytes of shared memory; launch_fits tells whether
-// that is enough.
+// And of counters of a byte, in whole vectors, besides PACKED_SHARED bytes.
+static inline struct table_shape bytes_for(unsigned bins, unsigned most)
+{
+    struct table_shape shape = passes_for(bins, 1, PACKED_SHARED + 15, most);
+    shape.bins = (shape.bins + 15) / 16 * 16;
+    return shape;
+}
+
+// But for the tiles. Quotients are of numbers up to 2^21, so that an error of less than 1 in the
+// reciprocal, times these, is less than 2^32 over the number of ranges.
+static inline struct partition_shape partition_shape_for(unsigned bins)
+{
+    const unsigned wanted = bins / PARTITION_ROWS_LEAST | 1;
+    const unsigned ranges = wanted < 3 ? 3 : wanted > PARTITION_RANGES ? PARTITION_RANGES : wanted;
+    const unsigned groups = (bins + 7) / 8, rows = (groups + ranges - 1) / ranges * 8;
+    const unsigned reciprocal = static_cast<unsigned>((0x100000000ull + ranges - 1) / ranges);
+    return {ranges, reciprocal, (rows + 15) / 16 * 16, 0, 0, 0};
+}
+
+// For values of `sample` bytes, in pieces of up to `most` bytes.
+static inline struct partition_shape partition_for(unsigned bins, unsigned sample,
+                                                   unsigned long long most)
+{
+    struct partition_shape shape = partition_shape_for(bins);
+    shape.tile_values = PARTITION_BLOCK * (sample == 8 ? 8 : PARTITION_VALUES);
+    shape.tile = shape.tile_values + 8 * shape.ranges; // each run is filled up to a multiple of 8
+    const unsigned long long tiles = most / (1ull * shape.tile_values * sample) + 1;
+    shape.tiles = tiles < PARTITION_TILES_LEAST  ? PARTITION_TILES_LEAST
+                  : tiles > PARTITION_TILES_MOST ? PARTITION_TILES_MOST
+                                                 : static_cast<unsigned>((tiles + 3) / 4 * 4);
+    return shape;
+}
+
+// For a device that gives a block `shared_most` bytes of shared memory, and chunks of up to `chunk`
+// bytes; launch_fits tells whether the memory is enough.
 static inline struct launch launch_with(const struct tuning *tuning,
-                                        const struct histogram *histogram, unsigned shared_most)
+                                        const struct histogram *histogram, unsigned shared_most,
+                                        unsigned long long chunk)
 {
     const struct strategy_kernels *of = &strategy_kernels[tuning->strategy];
     const unsigned bins = static_cast<unsigned>(histogram->bins);
     struct launch how = {};
     how.kernel = of->kernel_of[histogram->mode->id](histogram);
-    how.rest = !histogram->mode->is_text             ? nullptr
-               : histogram->field.kind == FIELD_NONE ? rest_of_numbers
-                                                     : rest_of_fields;
+    how.second = of->second_of(bins);
     how.block = tuning->block;
     how.coarsening = tuning->coarsening;
     how.least = tuning->least;
+    how.second_block = tuning->second;
     how.sample = static_cast<unsigned>(histogram_sample_size(histogram));
+    how.is_text = histogram->mode->is_text;
     how.scratch = of->scratch;
     how.shape = {bins, 1, 0};
-    if (of->table == TABLE_A_BLOCK)
+    switch (of->table) {
+    case TABLE_NONE:
+        break;
+    case TABLE_A_BLOCK:
         how.shared = bins * 4ull;
-    else if (of->table == TABLE_A_WARP)
+        break;
+    case TABLE_A_WARP:
         how.shared = tuning->block / 32 * 4ull * bins;
-    else if (of->table == TABLE_OF_COLUMNS && how.sample == 1)
-        how.shared = LANES_SHARED;
-    else if (of->table == TABLE_OF_ROWS)
+        break;
+    case TABLE_OF_ROWS:
         how.shared = NUMBERS_SHARED + tuning->block / 32 * NUMBERS_SHARED_A_WARP;
-    else if (of->table == TABLE_OF_PAIRS) {
+        break;
+    case TABLE_OF_PAIRS:
         how.shape = shape_of_pairs(shared_most);
         how.shared =
             how.shape.passes > 1 ? how.shape.bins / 256 * 4ull * PAIRS_STRIDE : PAIRS_SHARED;
-    } else if (of->table == TABLE_OF_CHARACTERS) {
+        break;
+    case TABLE_OF_CHARACTERS:
         how.shape = shape_for_characters(histogram, shared_most);
         how.shared = CHARACTERS_SHARED + how.shape.bins * 8ull;
-    } else if (of->table == TABLE_OF_COLUMNS) {
-        how.shape = shape_for(bins, shared_most);
+        break;
+    case TABLE_OF_COLUMNS:
+        if (how.sample == 1) {
+            how.shared = LANES_SHARED;
+            break;
+        }
+        how.shape = columns_for(bins, shared_most);
         how.shared = (how.shape.bins + 1) * 4ull << how.shape.columns_log;
-        // Counters cost what as many bytes of data do: to be zeroed, and added up.
+        break;
+    case TABLE_OF_BYTES:
+        how.shape = bytes_for(bins, shared_most);
+        how.shared = how.shape.bins + 128;
+        break;
+    case TABLE_OF_A_TILE:
+        how.partition = partition_for(bins, how.sample, chunk);
+        how.shared = 2ull * how.partition.tile;
+        // And a word for what fills up runs.
+        how.second_shared =
+            4 + (how.partition.rows <= PARTITION_WORDS_MAX ? how.partition.rows * 4ull
+                                                           : how.partition.rows);
+        if (how.second_shared > PARTITION_TABLE_LARGE)
+            how.second_block *= 2;
+        break;
+    }
+    // Counters cost what as many bytes of data do: to be zeroed, and added up.
+    if ((of->table == TABLE_OF_COLUMNS && how.sample > 1) || of->table == TABLE_OF_BYTES)
         if (how.least * how.block < how.shared)
             how.least = static_cast<unsigned>(how.shared / how.block);
-    }
     return how;
 }
 
 static inline bool launch_fits(const struct launch *launch, unsigned shared_most)
 {
-    return launch->shared <= shared_most;
+    return launch->shared <= shared_most && launch->second_shared <= shared_most;
 }
 
 // The blocks for len bytes, where the device holds `resident` at a time.
@@ -160,6 +237,68 @@ static inline unsigned grid_for(const struct launch *launch, unsigned resident,
     const unsigned most = resident > passes ? resident / passes : 1;
     const unsigned long long worth = len / (1ull * launch->block * launch->least) + 1;
     return passes * (worth < most ? static_cast<unsigned>(worth) : most);
+}
+
+// The scratch memory of a launch, in bytes.
+static inline size_t launch_scratch(const struct launch *launch, unsigned resident, unsigned bins)
+{
+    const struct partition_shape *parts = &launch->partition;
+    const size_t blocks = resident > launch->shape.passes ? resident : launch->shape.passes;
+    switch (launch->scratch) {
+    case SCRATCH_OF_HISTOGRAMS:
+        return blocks * bins * sizeof(unsigned);
+    case SCRATCH_OF_TABLES:
+        return blocks * launch->shape.bins;
+    case SCRATCH_OF_PARTITION:
+        return (PARTITION_RANGES_MAX + 1ull * parts->ranges * parts->tiles) * sizeof(unsigned) +
+               2ull * parts->tiles * parts->tile;
+    case SCRATCH_NONE:
+        break;
+    }
+    return 0;
+}
+
+// Makes do with half of that, where the strategy can. Whether it can.
+static inline bool launch_take_less(struct launch *launch)
+{
+    if (launch->scratch != SCRATCH_OF_PARTITION || launch->partition.tiles < 8)
+        return false;
+    launch->partition.tiles = launch->partition.tiles / 8 * 4;
+    return true;
+}
+
+// The most bytes that one launch takes.
+static inline unsigned long long launch_capacity(const struct launch *launch)
+{
+    const struct partition_shape *parts = &launch->partition;
+    return launch->scratch == SCRATCH_OF_PARTITION
+               ? 1ull * parts->tiles * parts->tile_values * launch->sample
+               : ~0ull;
+}
+
+// Enqueues counting args.data[0..args.len), where the device holds `resident` blocks of the first
+// kernel at a time and `second` of the second, of which numbers need few. Zero(words, number) and
+// run(kernel, grid, block, shared, args) enqueue one thing each. Whether all could be enqueued.
+template <class Zero, class Run>
+static inline bool launch_all(const struct launch *how, unsigned resident, unsigned second,
+                              struct count_args args, const Zero &zero, const Run &run)
+{
+    const unsigned long long len = args.len, most = launch_capacity(how);
+    const unsigned second_grid = how->is_text ? resident : second;
+    unsigned long long done = 0;
+    do {
+        args.len = len - done < most ? len - done : most;
+        args.blocks = grid_for(how, resident, args.len);
+        if ((how->is_text && !zero(args.rest, 1)) ||
+            (how->scratch == SCRATCH_OF_PARTITION && !zero(args.scratch, PARTITION_RANGES_MAX)) ||
+            !run(how->kernel, args.blocks, how->block, how->shared, args) ||
+            (how->second &&
+             !run(how->second, second_grid, how->second_block, how->second_shared, args)))
+            return false;
+        args.data += args.len;
+        done += args.len;
+    } while (done < len);
+    return true;
 }
 
 #endif

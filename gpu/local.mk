@@ -30,13 +30,14 @@ gpu_zstd_sources = \
 	gpu/zstd/lay.c gpu/zstd/lay.h
 
 cuda_sources = gpu/device.cu gpu/device_zstd.cu gpu/kernel_table.cu gpu/zstd/stage_table.cu
-kernel_headers = gpu/device_internal.cuh gpu/launch.h gpu/tuning.h gpu/bin_cache.cuh gpu/counting.cuh \
-	gpu/parse_field.cuh gpu/parse_number.cuh gpu/ptx.cuh gpu/row_pages.cuh gpu/rows.cuh \
-	gpu/text_span.cuh gpu/kernels/aggregated.cuh \
+kernel_headers = gpu/device_internal.cuh gpu/launch.h gpu/tuning.h gpu/bin_cache.cuh gpu/byte_counters.cuh gpu/counting.cuh \
+	gpu/parse_field.cuh gpu/parse_number.cuh gpu/ptx.cuh gpu/row_pages.cuh gpu/rows.cuh gpu/runs.cuh \
+	gpu/text_span.cuh gpu/value_rows.cuh gpu/kernels/aggregated.cuh \
 	gpu/kernels/bitsliced.cuh gpu/kernels/characters.cuh gpu/kernels/contiguous.cuh gpu/kernels/fields.cuh \
 	gpu/kernels/interleaved.cuh \
 	gpu/kernels/lanes.cuh gpu/kernels/lanes_values.cuh gpu/kernels/matched.cuh \
-	gpu/kernels/naive.cuh gpu/kernels/numbers.cuh gpu/kernels/pairs.cuh gpu/kernels/privatized.cuh \
+	gpu/kernels/naive.cuh gpu/kernels/numbers.cuh gpu/kernels/packed.cuh gpu/kernels/pairs.cuh \
+	gpu/kernels/partitioned.cuh gpu/kernels/privatized.cuh \
 	gpu/kernels/shared.cuh gpu/kernels/vectorized.cuh \
 	gpu/zstd/bits.cuh gpu/zstd/copy.cuh gpu/zstd/follow.cuh gpu/zstd/fse.cuh gpu/zstd/huffman.cuh \
 	gpu/zstd/keep.cuh gpu/zstd/link.cuh gpu/zstd/literals.cuh gpu/zstd/parse.cuh \

@@ -4,12 +4,17 @@
 
 #ifdef __CUDACC__
 #define UNROLL _Pragma("unroll")
+#define UNROLL_BY(number) _Pragma(UNROLL_TEXT(unroll number))
+#define UNROLL_TEXT(text) #text
+#define OUT_OF_LINE __noinline__
 // Shared memory whose size the launch gives. (The tests' emulation has its own.)
 #define DYNAMIC_SHARED(type, name)                                                                 \
     extern __shared__ __align__(16) unsigned char dynamic_shared[];                                \
     type *const name = reinterpret_cast<type *>(dynamic_shared)
 #else
 #define UNROLL
+#define UNROLL_BY(number)
+#define OUT_OF_LINE __attribute__((noinline))
 #endif
 
 // A load beside which others may store, by atomics: it gives what one of them left.
@@ -68,6 +73,33 @@ static __device__ __forceinline__ unsigned lop3(unsigned a, unsigned b, unsigned
         if (Table >> minterm & 1)
             result |= (minterm & 4 ? a : ~a) & (minterm & 2 ? b : ~b) & (minterm & 1 ? c : ~c);
     return result;
+#endif
+}
+
+// Where `words` lie in shared memory: what atomic_add_shared takes as address. The host counts from
+// them.
+static __device__ __forceinline__ unsigned shared_address([[maybe_unused]] const unsigned *words)
+{
+#ifdef __CUDA_ARCH__
+    return static_cast<unsigned>(__cvta_generic_to_shared(words));
+#else
+    return 0;
+#endif
+}
+
+// As atomicAdd, in shared memory.
+static __device__ __forceinline__ unsigned atomic_add_shared([[maybe_unused]] unsigned *words,
+                                                             unsigned address, unsigned value)
+{
+#ifdef __CUDA_ARCH__
+    unsigned before;
+    asm volatile("atom.shared.add.u32 %0, [%1], %2;"
+                 : "=r"(before)
+                 : "r"(address), "r"(value)
+                 : "memory");
+    return before;
+#else
+    return atomicAdd(&words[address / 4], value);
 #endif
 }
 

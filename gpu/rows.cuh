@@ -118,6 +118,16 @@ static __device__ __forceinline__ unsigned row_by_32_bits(const row_map &map, un
     return offset > static_cast<unsigned>(map.beyond) ? ROW_BELOW : 1 + bin;
 }
 
+// The same of values of 4 bytes that have a bin each. To add the sign's bit, modulo 2^32, is to
+// turn it over.
+static __device__ __forceinline__ unsigned row_of_own(const row_map &map, unsigned bits)
+{
+    const unsigned offset =
+        bits + (static_cast<unsigned>(map.sign) - static_cast<unsigned>(map.first));
+    const unsigned inside = min(offset, static_cast<unsigned>(map.most));
+    return offset > static_cast<unsigned>(map.beyond) ? ROW_BELOW : 1 + inside;
+}
+
 static __device__ __forceinline__ unsigned row_by_16_bits(const row_map &map, unsigned bits)
 {
     const int value = static_cast<int>(bits), first = static_cast<int>(map.first);
@@ -224,10 +234,18 @@ value_bits_at(const row_map &map, const unsigned char *data, unsigned long long 
 
 // --- any value ---
 
+template <unsigned Size>
+static __device__ __forceinline__ double double_of_size(unsigned long long bits)
+{
+    if constexpr (Size == 4)
+        return static_cast<double>(__uint_as_float(static_cast<unsigned>(bits)));
+    else
+        return __longlong_as_double(static_cast<long long>(bits));
+}
+
 static __device__ __forceinline__ double double_of(const row_map &map, unsigned long long bits)
 {
-    return map.size == 4 ? static_cast<double>(__uint_as_float(static_cast<unsigned>(bits)))
-                         : __longlong_as_double(static_cast<long long>(bits));
+    return map.size == 4 ? double_of_size<4>(bits) : double_of_size<8>(bits);
 }
 
 // The row of the value with these bits, as value_bits_at gives them.

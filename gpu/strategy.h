@@ -4,9 +4,11 @@
 
 #include "src/histogram/histogram.h"
 
+#include <stddef.h>
+
 /* A strategy is named by its index too. */
 enum strategy_id {
-#define STRATEGY(name, about, modes, bytes, letters, values, numbers, table, scratch)              \
+#define STRATEGY(name, about, modes, bytes, letters, values, numbers, second, table, scratch)      \
     STRATEGY_##name,
 #define STRATEGY_ALONE(name, about, modes, kernel, table) STRATEGY_##name,
 #include "gpu/strategies.def"
@@ -32,7 +34,13 @@ const struct strategy *strategy_find(const char *name);
  * in fields of lines are counted by `fields` alone, if gpu/line_field.h says so. */
 bool strategy_counts(const struct strategy *strategy, const struct histogram *histogram);
 
-/* What --kernel=auto takes: the fastest for this histogram; NULL if none counts it. */
-const struct strategy *strategy_best(const struct histogram *histogram);
+/* What --kernel=auto takes: the fastest for this histogram and chunks of that many bytes; NULL if
+ * none counts it. */
+const struct strategy *strategy_best(const struct histogram *histogram, size_t chunk_size);
+
+/* Whether strategy_best takes it although it wants scratch memory on the device, and what to take
+ * where there is none for it. */
+bool strategy_has_scratch(const struct strategy *strategy);
+const struct strategy *strategy_without_scratch(const struct histogram *histogram);
 
 #endif

@@ -15,6 +15,13 @@
 /* Threads a block of the strategy characters. */
 #define CHARACTERS_BLOCK 1024
 
+/* Threads a block of the second kernel of packed. */
+#define PACKED_SUM_BLOCK 512
+
+/* Threads a block of the first kernel of partitioned, and values a thread, fewer of 8 bytes. */
+#define PARTITION_BLOCK 1024
+#define PARTITION_VALUES 16u
+
 struct tuning {
     enum strategy_id strategy;
     unsigned capability; /* 10 * major + minor: holds from this one on, up to a later row's */
@@ -23,31 +30,56 @@ struct tuning {
                             many as the device holds at a time, and share the data */
     unsigned least;      /* bytes that are worth a thread of a block that stays: small data get
                             fewer blocks */
+    unsigned second;     /* threads a block of the second kernel, if it has one */
 };
 
 /* Rows of a strategy stand in order of their capability. All were tuned on a device of 9.0 and hold
  * for all others; what differs most, how many blocks fit, is asked of the device. Measured:
  * doc/kernels.md and bench/results/h200-tuning.csv. */
 static const struct tuning tunings[] = {
-    {STRATEGY_naive, 0, 1024, 1, 0},
-    {STRATEGY_privatized, 0, 64, 0, 64},
-    {STRATEGY_shared, 0, 1024, 1, 0},
-    {STRATEGY_contiguous, 0, 1024, 16, 0},
-    {STRATEGY_interleaved, 0, 256, 128, 0},
-    {STRATEGY_aggregated, 0, 256, 64, 0},
-    {STRATEGY_vectorized, 0, 512, 0, 64},
-    {STRATEGY_lanes, 0, 1024, 0, 64},
-    {STRATEGY_bitsliced, 0, 256, 0, 128},
-    {STRATEGY_matched, 0, 512, 0, 64}, /* as many threads as a cache of 32 KiB lets stay */
-    {STRATEGY_numbers, 0, NUMBERS_BLOCK, 0, 64},
-    {STRATEGY_fields, 0, NUMBERS_BLOCK, 0, 64},
-    {STRATEGY_pairs, 0, 1024, 0, 128}, /* its kernel knows how many threads there are */
-    {STRATEGY_characters, 0, CHARACTERS_BLOCK, 0, 64},
+    {STRATEGY_naive, 0, 1024, 1, 0, 0},
+    {STRATEGY_privatized, 0, 64, 0, 64, 0},
+    {STRATEGY_shared, 0, 1024, 1, 0, 0},
+    {STRATEGY_contiguous, 0, 1024, 16, 0, 0},
+    {STRATEGY_interleaved, 0, 256, 128, 0, 0},
+    {STRATEGY_aggregated, 0, 256, 64, 0, 0},
+    {STRATEGY_vectorized, 0, 512, 0, 64, 0},
+    {STRATEGY_lanes, 0, 1024, 0, 64, 0},
+    {STRATEGY_bitsliced, 0, 256, 0, 128, 0},
+    {STRATEGY_packed, 0, 1024, 0, 64, PACKED_SUM_BLOCK},
+    {STRATEGY_partitioned, 0, PARTITION_BLOCK, 0, 64, 512},
+    {STRATEGY_matched, 0, 512, 0, 64, 0}, /* as many threads as a cache of 32 KiB lets stay */
+    {STRATEGY_numbers, 0, NUMBERS_BLOCK, 0, 64, NUMBERS_REST_BLOCK},
+    {STRATEGY_fields, 0, NUMBERS_BLOCK, 0, 64, NUMBERS_REST_BLOCK},
+    {STRATEGY_pairs, 0, 1024, 0, 128, 0}, /* its kernel knows how many threads there are */
+    {STRATEGY_characters, 0, CHARACTERS_BLOCK, 0, 64, 0},
 };
 
-/* Values whose table has more rows than this are counted by matched, others by lanes, which takes
- * the more passes the more rows there are (measured: doc/kernels.md). */
-#define LANES_ROWS_MAX 300000
+/* Values are counted by lanes up to as many rows as it counts in one pass, then by packed, which
+ * takes the more passes the more rows there are, then by matched, or if chunks are so large that
+ * sorting pays, by partitioned (measured: doc/kernels.md). */
+#define LANES_ROWS_MAX 58111
+#define PACKED_ROWS_MAX 300000
+#define PARTITIONED_CHUNK_LEAST ((size_t)32 << 20)
+
+/* Ranges of bins that partitioned sorts values into. Their number is odd, so that values with a
+ * power of two between them go to all of them, and at most about that of the blocks of its second
+ * kernel that stay on a device of 132 multiprocessors; but with so many rows a range at least, and
+ * 65536 at most. There is room for RANGES_MAX, a multiple of 32. */
+#define PARTITION_RANGES 263u
+#define PARTITION_RANGES_MAX 288u
+#define PARTITION_ROWS_LEAST 4096u
+
+/* Rows of a range that are counted by words; more by bytes. */
+#define PARTITION_WORDS_MAX 16384u
+
+/* Bytes of a range's table beyond which half as many blocks of twice as many threads count. */
+#define PARTITION_TABLE_LARGE (48u * 1024)
+
+/* Tiles that partitioned has room for: at least so many, whatever the size of chunks, as
+ * decompressed data come in larger pieces; and at most, some 620 MB. */
+#define PARTITION_TILES_LEAST 1024u
+#define PARTITION_TILES_MOST 16384u
 
 /* Columns of counters that lanes lays for values at most: 2 to this power. Then at most 4 lanes of
  * a warp meet in a bank, whatever the data. More columns take longer to zero and add up; fewer have
@@ -58,6 +90,10 @@ static const struct tuning tunings[] = {
  * values.
  */
 #define LANES_SHARED (256u * 64 * 4)
+
+/* Bytes of shared memory that packed takes besides its counters: caches of carries and of runs, and
+ * a word for each lane. */
+#define PACKED_SHARED (2u * 1024 * 8 + 128)
 
 /* Bytes of shared memory that the strategy numbers takes: a block's cache of counters, and a warp's
  * text. */

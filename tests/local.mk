@@ -181,12 +181,13 @@ tests_unit_test_zstd_links_LDADD = $(libraries)
 
 # --- the device: the kernels where one is built in, which are skipped without a GPU ---
 
-device_tests = tests/device/test_characters_strategy tests/device/test_fields_strategy tests/device/test_numbers_strategy tests/device/test_pairs_strategy \
-	tests/device/test_strategies \
+device_tests = tests/device/test_characters_strategy tests/device/test_fields_strategy tests/device/test_many_bins \
+	tests/device/test_numbers_strategy tests/device/test_pairs_strategy tests/device/test_strategies \
 	tests/device/test_value_strategies tests/device/test_zstd_device
 check_PROGRAMS += $(device_tests)
 tests_device_test_characters_strategy_LDADD = $(with_device)
 tests_device_test_fields_strategy_LDADD = $(with_device)
+tests_device_test_many_bins_LDADD = $(with_device)
 tests_device_test_numbers_strategy_LDADD = $(with_device)
 tests_device_test_pairs_strategy_LDADD = $(with_device)
 tests_device_test_strategies_LDADD = $(with_device)
@@ -206,7 +207,7 @@ emulated = tests/helpers/libhelpers.a libgpuhisto.a tests/device/libemulated.a l
 
 # A C++ source that does not exist has automake link a C program with the C++ compiler.
 emulated_tests = tests/device/test_characters_kernel tests/device/test_characters_strategy_emulated tests/device/test_decompression tests/device/test_emulation tests/device/test_fields_strategy_emulated tests/device/test_gpu_engine \
-	tests/device/test_near tests/device/test_number_parser_gpu tests/device/test_numbers_kernel \
+	tests/device/test_many_bins_emulated tests/device/test_near tests/device/test_number_parser_gpu tests/device/test_numbers_kernel \
 	tests/device/test_numbers_strategy_emulated tests/device/test_pairs_kernel \
 	tests/device/test_pairs_strategy_emulated tests/device/test_pool tests/device/test_rows \
 	tests/device/test_strategies_emulated tests/device/test_value_strategies_emulated \
@@ -230,6 +231,9 @@ tests_device_test_fields_strategy_emulated_LDADD = $(emulated)
 tests_device_test_gpu_engine_SOURCES = tests/device/test_gpu_engine.c
 nodist_EXTRA_tests_device_test_gpu_engine_SOURCES = cxx.cpp
 tests_device_test_gpu_engine_LDADD = $(emulated)
+tests_device_test_many_bins_emulated_SOURCES = tests/device/test_many_bins.c
+nodist_EXTRA_tests_device_test_many_bins_emulated_SOURCES = cxx.cpp
+tests_device_test_many_bins_emulated_LDADD = $(emulated)
 tests_device_test_near_SOURCES = tests/device/test_near.c
 nodist_EXTRA_tests_device_test_near_SOURCES = cxx.cpp
 tests_device_test_near_LDADD = $(emulated)

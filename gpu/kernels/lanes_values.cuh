@@ -9,38 +9,7 @@
 #ifndef GPUHISTO_LANES_VALUES_CUH
 #define GPUHISTO_LANES_VALUES_CUH
 
-#include "gpu/counting.cuh"
-
-// The row of a value of Size bytes: found one way alone, or by whichever the map says; or
-// not_proven, of floats and doubles.
-constexpr int ANY_WAY = -1;
-
-template <unsigned Size, int Way, class Bits>
-static __device__ __forceinline__ unsigned row_by(const row_map &map, Bits bits)
-{
-    if constexpr (Way == ROWS_BY_16_BITS)
-        return row_by_16_bits(map, bits);
-    else if constexpr (Way == ROWS_BY_32_BITS)
-        return row_by_32_bits(map, bits);
-    else if constexpr (Way == ROWS_BY_64_BITS)
-        return row_by_64_bits(map, bits);
-    else if constexpr (Way == ROWS_OF_FLOATS)
-        return guess_row(map, __uint_as_float(bits));
-    else if constexpr (Way == ROWS_OF_DOUBLES && Size == 4)
-        return guess_row(map, static_cast<double>(__uint_as_float(bits)));
-    else if constexpr (Way == ROWS_OF_DOUBLES)
-        return guess_row(map, __longlong_as_double(static_cast<long long>(bits)));
-    else
-        return row_of_bits(map, bits);
-}
-
-template <unsigned Size> struct bits_of {
-    using type = unsigned;
-};
-
-template <> struct bits_of<8> {
-    using type = unsigned long long;
-};
+#include "gpu/value_rows.cuh"
 
 // Rows are added up a thread each. Where a thread begins in its row is shifted, so that threads
 // whose rows lie in the same banks do not meet there.

@@ -124,7 +124,7 @@ static int settle_strategy(struct options *options, struct reason *why)
     if (options->pool.device == DEVICE_GPU && options->also)
         return option_wrong(why, "--device=gpu: does not count several histograms in one pass; "
                                  "leave it out");
-    if (options->pool.device == DEVICE_GPU && !strategy_best(&options->histogram)) {
+    if (options->pool.device == DEVICE_GPU && !strategy_best(&options->histogram, 0)) {
         if (histogram_channels(&options->histogram) > 1)
             return option_wrong(why, "--device=gpu: does not count channels; leave it out");
         if (options->histogram.field.kind != FIELD_NONE)

@@ -11,6 +11,7 @@
 
 #include "src/base/cache_line.h"
 
+#include <stdalign.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -18,7 +19,7 @@ struct paged_set;
 
 /* The counts of one thread. Not to be used by two at a time. */
 struct paged_counts {
-    _Alignas(CACHE_LINE) struct paged_set *set;
+    alignas(CACHE_LINE) struct paged_set *set;
     uint32_t *place_of; /* by row / PAGED_ROWS: a row and this, modulo 2^32, is the index of its
                          * count; 0: there is no page */
     uint32_t *counts;   /* of all pages, after one that is not used, so that no place is 0 */

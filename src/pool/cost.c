@@ -45,6 +45,12 @@ bool costs_prefer_gpu(const struct costs *costs, unsigned feeders)
     return feeders < FEEDERS_ALWAYS || atomic_load(&costs->gpu) <= atomic_load(&costs->cpu);
 }
 
+double costs_feeding_share(const struct costs *costs)
+{
+    double gpu = atomic_load(&costs->gpu), cpu = atomic_load(&costs->cpu);
+    return gpu > 0 && gpu < cpu ? gpu / cpu : 1;
+}
+
 double costs_decoding_saves(const struct undecoded_offer *offer, double rate, double start)
 {
     if (offer->rate <= 0)

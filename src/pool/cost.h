@@ -35,6 +35,10 @@ double costs_counting_share(const struct costs *costs);
  * one that does. */
 bool costs_prefer_gpu(const struct costs *costs, unsigned feeders);
 
+/* How long a worker takes for a byte of a file that goes to the GPU, as a share of what it takes if
+ * it counts the byte: 1 at most, and as long as that is not known. */
+double costs_feeding_share(const struct costs *costs);
+
 /* Seconds that a GPU saves that decompresses `rate` bytes of content a second (0: any number at
  * once), after `start` seconds, if it takes what is offered; negative: it should not. Nothing is
  * lost by waiting for the next unit where that comes sooner than what would be done again. */

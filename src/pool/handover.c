@@ -321,13 +321,14 @@ void handover_consider(struct handover *handover, enum flow flow, uint64_t bytes
 
 /* --- which engine gets a chunk --- */
 
-/* Whether the next piece of a file is for the GPU. The last bytes, less than a slot for each
- * worker, are shared out in the CPU's smaller pieces, so that all workers finish at the same time.
- */
+/* Whether the next piece of a file is for the GPU. The last bytes are shared out in the CPU's
+ * smaller pieces, so that all workers finish at the same time: as many as they count while one of
+ * them fills a slot. */
 static bool handover_feeds_gpu(struct handover *handover)
 {
-    uint64_t last = (uint64_t)atomic_load(&handover->threads) * handover->options->chunk_size;
-    return source_left(handover->source) >= last &&
+    double last = (double)atomic_load(&handover->threads) * (double)handover->options->chunk_size *
+                  costs_feeding_share(&handover->costs);
+    return (double)source_left(handover->source) >= last &&
            costs_prefer_gpu(&handover->costs, atomic_load(&handover->feeders));
 }
 

@@ -99,7 +99,8 @@ struct device {
     bool counts_calls;    // it is one of those that may fail
     struct launch how;
     struct count_args args;
-    std::vector<unsigned> scratch;
+    emulated::memory scratch;
+    unsigned char *scratch_begin;
     std::unique_ptr<void, void (*)(void *)> table{nullptr, std::free};
     size_t slot_size;
     std::vector<unsigned long long> counts;

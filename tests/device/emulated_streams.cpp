@@ -61,21 +61,25 @@ multiprocessor &kernels_thread = *new multiprocessor;
 
 void run_kernel(struct device *device, const unsigned char *data, unsigned long long len)
 {
-    const unsigned grid = grid_for(&device->how, resident_blocks, len);
     struct count_args args = device->args;
     args.data = data;
     args.len = len;
     args.counts = device->counts.data();
-    args.scratch = device->scratch.data();
-    std::vector<unsigned> rest(device->how.rest ? words_for_rest(len) : 0);
+    args.scratch = reinterpret_cast<unsigned *>(device->scratch_begin);
+    std::vector<unsigned> rest(device->how.is_text ? words_for_rest(len) : 0);
     args.rest = rest.data();
     args.powers = number_powers();
-    kernels_thread.run([=] {
-        emulate_launch(grid, device->how.block, device->how.shared,
-                       [=] { device->how.kernel(args); });
-        if (device->how.rest)
-            emulate_launch(2, NUMBERS_REST_BLOCK, 0, [=] { device->how.rest(args); });
-    });
+    const auto zero = [](unsigned *words, size_t number) {
+        std::fill_n(words, number, 0u);
+        return true;
+    };
+    const auto run = [](counting_kernel kernel, unsigned grid, unsigned block, size_t shared,
+                        const struct count_args &given) {
+        emulate_launch(grid, block, shared, [=] { kernel(given); });
+        return true;
+    };
+    kernels_thread.run(
+        [=] { launch_all(&device->how, resident_blocks, resident_blocks - 1, args, zero, run); });
 }
 
 const unsigned long long *gather_snapshot(struct device *device)

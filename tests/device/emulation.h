@@ -36,6 +36,7 @@
 #define __host__
 #define __constant__
 #define __shared__ static
+#define __grid_constant__
 #define __launch_bounds__(...)
 #define __forceinline__ inline __attribute__((__always_inline__))
 // In `__shared__ __align__(16) unsigned bins[256];` g++ takes this, but not alignas.
@@ -435,6 +436,11 @@ template <typename T> inline T __ldg(const T *address)
 }
 
 template <typename T> inline T __ldcs(const T *address)
+{
+    return __ldg(address);
+}
+
+template <typename T> inline T __ldcg(const T *address)
 {
     return __ldg(address);
 }

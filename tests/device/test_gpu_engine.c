@@ -439,6 +439,31 @@ static void refuse_uncounted(const struct histogram *values)
     }
 }
 
+/* Where the device has no memory for the best strategy, another one counts. */
+static void make_do(void)
+{
+    struct schedule schedule = {.chunk_size = 400, .buffers = 1};
+    const struct gpu_options options = {.chunk_size = schedule.chunk_size,
+                                        .buffers = schedule.buffers};
+    struct binning binning;
+    struct reason why = {""};
+    const struct value_type *type = value_types;
+    while (strcmp(type->name, "u32") != 0)
+        type++;
+    binning_own(&binning, 100000);
+    histogram_values(&schedule.histogram, type, &binning);
+    schedules++;
+    emulated_device_plan((struct fault_plan){.fault = FAULT_ERROR, .at = 1});
+    struct engine *gpu = gpu_engine_open(&schedule.histogram, &options, &why);
+    if (!gpu)
+        complain(&schedule, why.text);
+    else if (strcmp(gpu_engine_strategy(gpu), "matched") != 0)
+        complain(&schedule, "the device could not be opened, and then could");
+    if (gpu)
+        engine_close(gpu);
+    binning_free(&binning);
+}
+
 /* Nothing fails: lengths around the chunk's, chunk sizes from one byte on, 1 to 4 buffers and
  * more.
  */
@@ -594,6 +619,7 @@ int main(void)
     }
     leave_alone(&numbers);
     refuse_uncounted(&many);
+    make_do();
     break_everywhere(bytes);
     break_everywhere(many);
     break_everywhere(numbers);

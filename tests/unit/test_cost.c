@@ -37,6 +37,17 @@ static void check_gpus(const char *what, double left, unsigned most, unsigned ex
     fprintf(stderr, "%s: %u GPUs\n", what, gpus);
 }
 
+static void check_share(const char *what, double gpu, double cpu, double expected)
+{
+    const struct costs costs = {.gpu = gpu, .cpu = cpu};
+    double share = costs_feeding_share(&costs);
+    cases++;
+    if (share == expected)
+        return;
+    wrong++;
+    fprintf(stderr, "%s: a share of %g\n", what, share);
+}
+
 int main(void)
 {
     check("16 GB", frame(0, 16e9), GPU, START, true);
@@ -66,6 +77,11 @@ int main(void)
     check_gpus("1 TB", 1e12, 16, 12);
     check_gpus("1 TB, four FILEs", 1e12, 4, 4);
     check_gpus("nothing is left when it is ready", 0.1e9, 16, 1);
+    check_share("nothing was measured", 0, 0, 1);
+    check_share("no slot was filled", 0, 1e-9, 1);
+    check_share("counting takes long", 1e-10, 16e-10, 0.0625);
+    check_share("counting takes as long", 1e-10, 1e-10, 1);
+    check_share("counting is quicker", 2e-10, 1e-10, 1);
     printf("%u cases, %u wrong\n", cases, wrong);
     return wrong != 0;
 }

@@ -1,0 +1,150 @@
+// packed: a counter of a byte for each bin, in shared memory, a table a block.
+//
+// Four times as many bins fit as with counters of 32 bits, up to 215,000. What a counter cannot
+// hold is carried, as byte_counters.cuh says. More bins are counted in several passes, as lanes
+// does. To add up a table costs as much as so many bytes of data do: each block leaves its table in
+// global memory, where a second kernel adds up the counters of each bin, and adds to the histogram
+// once.
+#ifndef GPUHISTO_PACKED_CUH
+#define GPUHISTO_PACKED_CUH
+
+#include "gpu/byte_counters.cuh"
+#include "gpu/runs.cuh"
+#include "gpu/tuning.h"
+#include "gpu/value_rows.cuh"
+
+static_assert(sizeof(carry_cache) + sizeof(run_cache) + 128 == PACKED_SHARED,
+              "tuning.h says how much it takes");
+
+// Counts the values of a vector, but for noting carries; if Checked, those that belong to the pass,
+// and none if it is not `in` the data.
+template <bool Checked, unsigned Size, int Way>
+static __device__ __forceinline__ void
+count_packed(const byte_counters &counters, run_cache &runs, const count_args &args, unsigned first,
+             const uint4 &vector, bool in, counters_before<16 / Size> &before)
+{
+    unsigned rows[16 / Size];
+    rows_of_vector<Size, Way>(vector, args.map.rows, rows);
+    const bool own = !Checked || (in && rows[0] - first < counters.size);
+    if (take_run(runs, args, rows, own)) {
+        UNROLL for (unsigned i = 0; i < 16 / Size; i++) before.words[i] = 0, before.masks[i] = 1;
+        return;
+    }
+    UNROLL for (unsigned i = 0; i < 16 / Size; i++) before.indices[i] =
+        in ? rows[i] - first : no_bin;
+    add_to_counters<Checked>(counters, before);
+}
+
+// Counts four vectors, noting the carries of each while the next one is counted, if there are
+// registers for that.
+template <bool Checked, unsigned Size, int Way>
+static __device__ __forceinline__ void count_four_packed(const byte_counters &counters,
+                                                         run_cache &runs, const count_args &args,
+                                                         unsigned first, const uint4 (&vectors)[4])
+{
+    constexpr bool later = Size >= 4;
+    counters_before<16 / Size> before[4];
+    UNROLL for (unsigned k = 0; k < 4; k++)
+    {
+        count_packed<Checked, Size, Way>(counters, runs, args, first, vectors[k], true, before[k]);
+        if (!later)
+            note_all_carries(counters, before[k]);
+        else if (k > 0)
+            note_all_carries(counters, before[k - 1]);
+    }
+    if (later)
+        note_all_carries(counters, before[3]);
+}
+
+// The block together: leaves its table for the second kernel.
+static __device__ __forceinline__ void leave_table(const count_args &args, const uint4 *table)
+{
+    const unsigned vectors = args.shape.bins / 16;
+    uint4 *const there = reinterpret_cast<uint4 *>(args.scratch) + 1ull * blockIdx.x * vectors;
+    for (unsigned i = threadIdx.x; i < vectors; i += blockDim.x)
+        there[i] = table[i];
+}
+
+template <unsigned Size, int Way>
+__global__ void __launch_bounds__(1024, 1) packed(const __grid_constant__ count_args args)
+{
+    DYNAMIC_SHARED(unsigned, table);
+    __shared__ carry_cache carries;
+    __shared__ run_cache runs;
+    const unsigned passes = args.shape.passes, first = blockIdx.x % passes * args.shape.bins;
+    const byte_counters counters = {
+        table, args.shape.bins, &carries, {first / 8, 1, args.map.bins}, args.counts};
+    zero(table, args.shape.bins / 4 + 32);
+    open_cache(carries);
+    open_cache(runs);
+    __syncthreads();
+
+    // The blocks of this one's pass, and this one's place among them. A warp goes on as one.
+    const unsigned stride = gridDim.x / passes * blockDim.x, lane = threadIdx.x % 32;
+    const unsigned thread = blockIdx.x / passes * blockDim.x + threadIdx.x;
+    const vector_span span = vectors_of(args);
+    for (unsigned long long warp = thread - lane; warp < span.vectors; warp += 4ull * stride) {
+        uint4 vectors[4];
+        if (warp + 3ull * stride + 31 < span.vectors) {
+            UNROLL for (unsigned k = 0; k < 4; k++) vectors[k] =
+                span.body[warp + lane + k * 1ull * stride];
+            if (passes == 1)
+                count_four_packed<false, Size, Way>(counters, runs, args, 0, vectors);
+            else
+                count_four_packed<true, Size, Way>(counters, runs, args, first, vectors);
+        } else {
+            for (unsigned long long k = warp; k < span.vectors; k += stride) {
+                const bool in = k + lane < span.vectors;
+                const uint4 vector = in ? span.body[k + lane] : make_uint4(0, 0, 0, 0);
+                counters_before<16 / Size> before;
+                count_packed<true, Size, Way>(counters, runs, args, first, vector, in, before);
+                note_all_carries(counters, before);
+            }
+        }
+    }
+    each_outside<value_samples>(args, span, thread, [&](unsigned row) {
+        if (row - first < counters.size)
+            atomicAdd(&args.counts[row], 1ull);
+    });
+    __syncthreads();
+    settle_all_carries(counters);
+    merge_cache(runs, args);
+    leave_table(args, reinterpret_cast<const uint4 *>(table));
+}
+
+// Adds up what the blocks left. A block takes 32 words of counters at a time, each warp those of
+// some tables; then there are sums of each warp to add up.
+static __global__ void __launch_bounds__(PACKED_SUM_BLOCK)
+    packed_sum(const __grid_constant__ count_args args)
+{
+    constexpr unsigned warps = PACKED_SUM_BLOCK / 32;
+    __shared__ uint4 sums[warps][32];
+    const unsigned passes = args.shape.passes, words = args.shape.bins / 4;
+    const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+    for (unsigned begin = blockIdx.x * 32; begin < words * passes; begin += gridDim.x * 32) {
+        const unsigned pass = (begin + lane) / words, word = (begin + lane) % words;
+        uint4 sum = make_uint4(0, 0, 0, 0);
+        UNROLL for (unsigned block = pass + warp * passes; block < args.blocks && pass < passes;
+                    block += warps * passes)
+        {
+            const unsigned counters = args.scratch[1ull * block * words + word];
+            sum.x += counters & 255;
+            sum.y += counters >> 8 & 255;
+            sum.z += counters >> 16 & 255;
+            sum.w += counters >> 24;
+        }
+        sums[warp][lane] = sum;
+        __syncthreads();
+        const unsigned bin = begin * 4 + threadIdx.x;
+        if (threadIdx.x < 128 && bin < args.map.bins) {
+            unsigned all = 0;
+            for (unsigned k = 0; k < warps; k++)
+                all += reinterpret_cast<const unsigned *>(sums[k])[threadIdx.x];
+            if (all)
+                args.counts[bin] += all;
+        }
+        __syncthreads();
+    }
+}
+
+#endif

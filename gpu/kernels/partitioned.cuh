@@ -1,0 +1,397 @@
+// partitioned: values are sorted into ranges of bins first, then counted a range at a time.
+//
+// For more bins than the multiprocessors have room for. A bin's range is that of its group of eight
+// neighbours modulo the number of ranges, so that data which lie close together are spread over
+// all ranges. Within the range 16 bits tell which bin it is.
+//
+//     data      | tile 0         | tile 1         | ...       16 or 8 thousand values each
+//     scratch   | 0 0 1 2 2 ...  | 0 1 1 1 2 ...  | ...       as many, by range, 2 bytes each
+//     runs      range 0: [begin, length of its run in tile 0], [in tile 1], ...
+//               range 1: ...
+//
+// The first kernel sorts each tile by itself, and leaves it in a place of its own: there is room
+// for it, whatever the data are. A range's run is filled up to whole vectors. The second kernel
+// counts the runs of a range in a table in shared memory. A range that has more than its share of
+// the values is counted by as many blocks as it has shares, which take its tiles in turn.
+#ifndef GPUHISTO_PARTITIONED_CUH
+#define GPUHISTO_PARTITIONED_CUH
+
+#include "gpu/byte_counters.cuh"
+#include "gpu/runs.cuh"
+#include "gpu/tuning.h"
+#include "gpu/value_rows.cuh"
+
+// What lies in the scratch memory: the number of values in each range, zero before the first
+// kernel; the runs; the sorted tiles.
+struct partition_memory {
+    unsigned *totals, *runs;
+    unsigned short *tiles;
+};
+
+static __device__ __forceinline__ partition_memory partition_memory_of(const count_args &args)
+{
+    unsigned *const runs = args.scratch + PARTITION_RANGES_MAX;
+    return {args.scratch, runs,
+            reinterpret_cast<unsigned short *>(runs + 1ull * args.partition.ranges *
+                                                          args.partition.tiles)};
+}
+
+// Gives an exclusive prefix sum over the block's threads below PARTITION_RANGES_MAX, of numbers in
+// shared memory, one a thread, each rounded up to a multiple of Multiple. No barrier.
+template <unsigned Multiple>
+static __device__ __forceinline__ unsigned sum_before(const unsigned *numbers)
+{
+    const unsigned lane = threadIdx.x % 32, warp_begin = threadIdx.x - lane;
+    const auto number = [=](unsigned i) {
+        return (numbers[i] + Multiple - 1) / Multiple * Multiple;
+    };
+    const unsigned own = number(threadIdx.x);
+    unsigned before = 0, sum = own;
+    for (unsigned i = lane; i < warp_begin; i += 32)
+        before += number(i);
+    before = __reduce_add_sync(0xffffffffu, before);
+    UNROLL for (unsigned by = 1; by < 32; by *= 2)
+    {
+        const unsigned other = __shfl_up_sync(0xffffffffu, sum, by);
+        sum += lane >= by ? other : 0;
+    }
+    return before + sum - own;
+}
+
+// --- the first kernel ---
+
+// The place of a value, but for the tile: its range in the upper half, and which bin of that it is.
+static __device__ __forceinline__ unsigned place_of(const partition_shape &shape, unsigned row)
+{
+    const unsigned group = row / 8, share = __umulhi(group, shape.reciprocal);
+    return (group - share * shape.ranges) << 16 | share * 8 | row % 8;
+}
+
+// How a kernel for values of Size bytes cuts the data: so many vectors a thread make a tile.
+template <unsigned Size> struct partition_tile {
+    static constexpr unsigned values = 16 / Size; // of a vector
+    static constexpr unsigned vectors = Size == 8 ? 4 : PARTITION_VALUES * Size / 16;
+    static constexpr unsigned all_vectors = PARTITION_BLOCK * vectors;
+};
+
+// What a thread has of a tile: its vectors; the places of their values; and the ranks of these in
+// the tile among those of their range, two in a word. `held` has a bit for each vector that is
+// sorted.
+template <unsigned Size> struct partition_share {
+    static constexpr unsigned vectors = partition_tile<Size>::vectors;
+    static constexpr unsigned values = partition_tile<Size>::values;
+    uint4 loaded[vectors];
+    unsigned places[vectors * values], ranks[vectors * values / 2];
+    unsigned held;
+};
+
+template <unsigned Size>
+static __device__ __forceinline__ void load_share(const vector_span &span, unsigned tile,
+                                                  partition_share<Size> &share)
+{
+    UNROLL for (unsigned k = 0; k < share.vectors; k++)
+    {
+        const unsigned at =
+            tile * partition_tile<Size>::all_vectors + k * PARTITION_BLOCK + threadIdx.x;
+        share.loaded[k] = at < span.vectors ? span.body[at] : make_uint4(0, 0, 0, 0);
+    }
+}
+
+// Takes ranks for the values of a vector.
+template <unsigned Number>
+static __device__ __forceinline__ void take_ranks(unsigned *lengths, const unsigned *places,
+                                                  unsigned *ranks)
+{
+    UNROLL for (unsigned i = 0; i < Number / 2; i++)
+    {
+        const unsigned one = atomicAdd(&lengths[places[2 * i] >> 16], 1u);
+        const unsigned other = atomicAdd(&lengths[places[2 * i + 1] >> 16], 1u);
+        ranks[i] = __byte_perm(one, other, 0x5410);
+    }
+}
+
+// Finds places and ranks for the thread's share; runs are counted instead.
+template <unsigned Size, int Way>
+static __device__ __forceinline__ void rank_share(const count_args &args, const vector_span &span,
+                                                  unsigned tile, run_cache &runs, unsigned *lengths,
+                                                  partition_share<Size> &share)
+{
+    constexpr unsigned values = partition_tile<Size>::values;
+    share.held = 0;
+    UNROLL for (unsigned k = 0; k < share.vectors; k++)
+    {
+        const unsigned at =
+            tile * partition_tile<Size>::all_vectors + k * PARTITION_BLOCK + threadIdx.x;
+        const bool in = at < span.vectors;
+        unsigned rows[values];
+        rows_of_vector<Size, Way>(share.loaded[k], args.map.rows, rows);
+        UNROLL for (unsigned i = 0; i < values; i++) share.places[k * values + i] =
+            place_of(args.partition, rows[i]);
+        if (!take_run(runs, args, rows, in) && in) {
+            share.held |= 1u << k;
+            take_ranks<values>(lengths, &share.places[k * values], &share.ranks[k * values / 2]);
+        }
+    }
+}
+
+// Puts the values of the thread's share where they belong in the sorted tile.
+template <unsigned Size>
+static __device__ __forceinline__ void sort_share(const partition_share<Size> &share,
+                                                  const unsigned *begins, unsigned short *sorted)
+{
+    constexpr unsigned values = partition_tile<Size>::values;
+    UNROLL for (unsigned k = 0; k < share.vectors; k++) if (share.held >> k & 1)
+        UNROLL for (unsigned i = k * values; i < (k + 1) * values; i++)
+    {
+        const unsigned ranks = share.ranks[i / 2], rank = i % 2 ? ranks >> 16 : ranks & 0xffff;
+        sorted[begins[share.places[i] >> 16] + rank] = static_cast<unsigned short>(share.places[i]);
+    }
+}
+
+template <unsigned Size, int Way>
+__global__ void __launch_bounds__(PARTITION_BLOCK, 1024 / PARTITION_BLOCK)
+    partition(const __grid_constant__ count_args args)
+{
+    DYNAMIC_SHARED(unsigned short, sorted);
+    __shared__ unsigned lengths[PARTITION_RANGES_MAX], begins[PARTITION_RANGES_MAX];
+    __shared__ run_cache runs;
+    const partition_shape &shape = args.partition;
+    const partition_memory memory = partition_memory_of(args);
+    const vector_span span = vectors_of(args);
+    const unsigned tile_vectors = partition_tile<Size>::all_vectors;
+    const unsigned tiles = (span.vectors + tile_vectors - 1) / tile_vectors;
+    const bool has_range = threadIdx.x < PARTITION_RANGES_MAX;
+    unsigned total = 0; // of this thread's range
+    partition_share<Size> share;
+    load_share(span, blockIdx.x, share);
+    open_cache(runs);
+    if (has_range)
+        lengths[threadIdx.x] = 0;
+    __syncthreads();
+    for (unsigned tile = blockIdx.x; tile < tiles; tile += gridDim.x) {
+        rank_share<Size, Way>(args, span, tile, runs, lengths, share);
+        load_share(span, tile + gridDim.x, share); // while the others are sorted
+        __syncthreads();
+        if (has_range) {
+            const unsigned length = lengths[threadIdx.x], begin = sum_before<8>(lengths);
+            const unsigned vectors = (length + 7) / 8;
+            begins[threadIdx.x] = begin;
+            total += length;
+            for (unsigned i = length; i < vectors * 8; i++)
+                sorted[begin + i] = static_cast<unsigned short>(shape.rows);
+            if (threadIdx.x < shape.ranges)
+                memory.runs[1ull * threadIdx.x * shape.tiles + tile] = vectors << 16 | begin / 8;
+        }
+        __syncthreads();
+        sort_share(share, begins, sorted);
+        // Begins only grow; the last one, of a range that does not exist, is the end.
+        const unsigned end = begins[PARTITION_RANGES_MAX - 1] / 8;
+        if (has_range)
+            lengths[threadIdx.x] = 0;
+        __syncthreads();
+        uint4 *const there = reinterpret_cast<uint4 *>(memory.tiles + 1ull * tile * shape.tile);
+        for (unsigned i = threadIdx.x; i < end; i += PARTITION_BLOCK)
+            there[i] = reinterpret_cast<const uint4 *>(sorted)[i];
+    }
+    if (threadIdx.x < shape.ranges && total)
+        atomicAdd(&memory.totals[threadIdx.x], total);
+    each_outside<value_samples>(args, span, grid_thread(),
+                                [&](unsigned row) { atomicAdd(&args.counts[row], 1ull); });
+    __syncthreads();
+    merge_cache(runs, args);
+}
+
+// --- the second kernel ---
+
+// Which block counts what: the ranges that have values have one part or more each, in order.
+struct partition_parts {
+    unsigned parts[PARTITION_RANGES_MAX], firsts[PARTITION_RANGES_MAX];
+    unsigned all, range;
+};
+
+// The parts of a range with so many of all values, if there are so many blocks: such that all parts
+// are counted at the same time, if each range has one and there are blocks left for more; otherwise
+// about its share of the blocks.
+static __device__ __forceinline__ unsigned
+parts_for(unsigned long long total, unsigned long long all, unsigned ranges, unsigned blocks)
+{
+    if (2 * blocks > 3 * ranges)
+        return 1 + static_cast<unsigned>(total * (blocks - ranges) / all);
+    return max(1u, static_cast<unsigned>((total * blocks + all / 2) / all));
+}
+
+// The block together, with a barrier at its end.
+static __device__ __forceinline__ void share_out(const count_args &args, const unsigned *totals,
+                                                 partition_parts &shared)
+{
+    const unsigned ranges = args.partition.ranges;
+    const bool has_range = threadIdx.x < PARTITION_RANGES_MAX;
+    const unsigned total = threadIdx.x < ranges ? totals[threadIdx.x] : 0;
+    if (threadIdx.x == 0)
+        shared.all = 0;
+    if (has_range)
+        shared.parts[threadIdx.x] = 0;
+    __syncthreads();
+    if (total)
+        atomicAdd(&shared.all, total);
+    __syncthreads();
+    if (total)
+        shared.parts[threadIdx.x] = parts_for(total, shared.all, ranges, gridDim.x);
+    __syncthreads();
+    if (has_range) {
+        const unsigned first = sum_before<1>(shared.parts);
+        shared.firsts[threadIdx.x] = first;
+        if (threadIdx.x == PARTITION_RANGES_MAX - 1)
+            shared.all = first + shared.parts[threadIdx.x];
+    }
+    __syncthreads();
+}
+
+// Tables of 32-bit counters, or of bytes if these would not fit. What fills up a run is counted
+// too, in a counter after those of the range.
+struct word_table {
+    unsigned *words;
+
+    static constexpr unsigned size = 4; // of a counter
+
+    __device__ __forceinline__ void count(const unsigned (&indices)[8]) const
+    {
+        UNROLL for (unsigned index : indices) atomicAdd(&words[index], 1u);
+    }
+
+    // Two counters, from an even one on.
+    __device__ __forceinline__ uint2 pair_at(unsigned index) const
+    {
+        return *reinterpret_cast<const uint2 *>(&words[index]);
+    }
+};
+
+struct byte_table {
+    byte_counters counters;
+
+    static constexpr unsigned size = 1;
+
+    __device__ __forceinline__ void count(const unsigned (&indices)[8]) const
+    {
+        counters_before<8> before;
+        UNROLL for (unsigned i = 0; i < 8; i++) before.indices[i] = indices[i];
+        add_to_counters<false>(counters, before);
+        note_all_carries(counters, before);
+    }
+
+    __device__ __forceinline__ uint2 pair_at(unsigned index) const
+    {
+        const unsigned pair = reinterpret_cast<const unsigned short *>(counters.words)[index / 2];
+        return make_uint2(pair & 255, pair >> 8);
+    }
+};
+
+template <class Table>
+static __device__ __forceinline__ void count_vector(const Table &table, const uint4 &vector)
+{
+    const unsigned indices[8] = {vector.x & 0xffff, vector.x >> 16,    vector.y & 0xffff,
+                                 vector.y >> 16,    vector.z & 0xffff, vector.z >> 16,
+                                 vector.w & 0xffff, vector.w >> 16};
+    table.count(indices);
+}
+
+// Counts a part of a range: every parts-th tile. Eight lanes take a run.
+template <class Table>
+static __device__ __forceinline__ void count_part(const Table &table, const count_args &args,
+                                                  const partition_memory &memory, unsigned tiles,
+                                                  unsigned range, unsigned part, unsigned parts)
+{
+    const unsigned lane = threadIdx.x % 8, stride = blockDim.x / 8 * parts;
+    const unsigned *const runs = memory.runs + 1ull * range * args.partition.tiles;
+    unsigned tile = threadIdx.x / 8 * parts + part, next = tile < tiles ? runs[tile] : 0;
+    for (; tile < tiles; tile += stride) {
+        const unsigned run = next, end = run >> 16;
+        next = tile + stride < tiles ? runs[tile + stride] : 0;
+        const uint4 *const vectors =
+            reinterpret_cast<const uint4 *>(memory.tiles + 1ull * tile * args.partition.tile) +
+            (run & 0xffff);
+        unsigned i = lane;
+        for (; i + 8 < end; i += 16) {
+            const uint4 one = vectors[i], other = vectors[i + 8];
+            count_vector(table, one);
+            count_vector(table, other);
+        }
+        if (i < end)
+            count_vector(table, vectors[i]);
+    }
+}
+
+// Adds two counters of neighbouring rows to the histogram: those of a range that one block counts
+// without atomics.
+static __device__ __forceinline__ void add_pair(const count_args &args, unsigned row,
+                                                const uint2 &pair, bool alone)
+{
+    if (pair.x + pair.y == 0)
+        return;
+    if (alone && row + 1 < args.map.bins) {
+        // Past the L1 cache, as atomics went there.
+        ulonglong2 *const there = reinterpret_cast<ulonglong2 *>(&args.counts[row]);
+        ulonglong2 sum = __ldcg(there);
+        sum.x += pair.x;
+        sum.y += pair.y;
+        *there = sum;
+    } else {
+        if (row < args.map.bins)
+            add_to_counts(args, row, pair.x);
+        if (row + 1 < args.map.bins)
+            add_to_counts(args, row + 1, pair.y);
+    }
+}
+
+template <class Table>
+static __device__ __forceinline__ void merge_range(const Table &table, const count_args &args,
+                                                   unsigned range, bool alone)
+{
+    const unsigned pairs = args.partition.rows / 2;
+    UNROLL_BY(4)
+    for (unsigned i = threadIdx.x; i < pairs; i += blockDim.x) {
+        const unsigned row = (range + i / 4 * args.partition.ranges) * 8 + i % 4 * 2;
+        add_pair(args, row, table.pair_at(2 * i), alone);
+    }
+}
+
+template <bool Bytes>
+__global__ void __launch_bounds__(1024, 2) partition_count(const __grid_constant__ count_args args)
+{
+    DYNAMIC_SHARED(unsigned, words);
+    __shared__ partition_parts shared;
+    const partition_memory memory = partition_memory_of(args);
+    const partition_shape &shape = args.partition;
+    const unsigned values = vectors_of(args).vectors * (16 >> args.map.rows.size_log);
+    const unsigned tiles = (values + shape.tile_values - 1) / shape.tile_values;
+    share_out(args, memory.totals, shared);
+    for (unsigned item = blockIdx.x; item < shared.all; item += gridDim.x) {
+        if (threadIdx.x < PARTITION_RANGES_MAX &&
+            item - shared.firsts[threadIdx.x] < shared.parts[threadIdx.x])
+            shared.range = threadIdx.x;
+        zero(words, (Bytes ? shape.rows / 4 : shape.rows) + 1);
+        __syncthreads();
+        const unsigned range = shared.range, parts = shared.parts[range];
+        const unsigned part = item - shared.firsts[range];
+        if constexpr (Bytes) {
+            __shared__ carry_cache carries;
+            const byte_table table = {
+                {words, shape.rows, &carries, {range, shape.ranges, args.map.bins}, args.counts}};
+            open_cache(carries);
+            __syncthreads();
+            count_part(table, args, memory, tiles, range, part, parts);
+            __syncthreads();
+            settle_all_carries(table.counters);
+            __syncthreads();
+            merge_range(table, args, range, parts == 1);
+        } else {
+            const word_table table = {words};
+            count_part(table, args, memory, tiles, range, part, parts);
+            __syncthreads();
+            merge_range(table, args, range, parts == 1);
+        }
+        __syncthreads();
+    }
+}
+
+#endif

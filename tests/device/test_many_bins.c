@@ -1,0 +1,174 @@
+/* The strategies for many bins, over data that try what they take for granted: counters that
+ * overflow one by one and one into the next, values that are all of one range of bins, runs, and
+ * data that are larger than the memory for sorting them. Values are their own bins. Through the
+ * seam, as test_strategies.c. */
+#include "gpu/strategy.h"
+#include "tests/helpers/random.h"
+#include "tests/helpers/scale.h"
+#include "tests/helpers/seam.h"
+#include "tests/helpers/values.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define EMULATED_MAX                                                                               \
+    70001 /* values: more than fit into the sorting memory of an emulated device                   \
+           */
+#define DEVICE_MAX 5000001
+
+/* --- data: each gives value i of len, below bins --- */
+
+static uint64_t uniform(size_t i, size_t len, uint64_t bins)
+{
+    (void)i, (void)len;
+    return random_word() % bins;
+}
+
+/* The last bin but two, which is in the middle of a word of counters. */
+static uint64_t one_value(size_t i, size_t len, uint64_t bins)
+{
+    (void)i, (void)len;
+    return bins - 3;
+}
+
+/* One value, with another one now and then, so that no warp has a single one. */
+static uint64_t nearly_one(size_t i, size_t len, uint64_t bins)
+{
+    (void)len;
+    return i % 5 == 3 ? i % bins : bins / 2;
+}
+
+/* Counters next to each other that are full, or nearly so, when the one before carries. */
+static uint64_t neighbours(size_t i, size_t len, uint64_t bins)
+{
+    static const unsigned char steps[16] = {0, 1, 2, 3, 0, 1, 2, 0, 1, 0, 0, 7, 6, 5, 4, 4};
+    (void)len;
+    return (bins / 3 & ~(uint64_t)7) + steps[i % 16];
+}
+
+/* 255, 256 or 257 of each value, so that counters overflow at the very end or just not. */
+static uint64_t of_each_256(size_t i, size_t len, uint64_t bins)
+{
+    (void)len;
+    return i / 768 * 3 % (bins - 3) + (i % 768 < 255 ? 0 : i % 768 < 511 ? 1 : 2);
+}
+
+/* One range of bins of partitioned: see partition_shape_for in gpu/launch.h. */
+static uint64_t one_range(size_t i, size_t len, uint64_t bins)
+{
+    uint64_t ranges = bins / 4096 | 1;
+    (void)len;
+    return random_word() % (bins / 8 / ranges) * ranges * 8 + i % 3;
+}
+
+static uint64_t runs(size_t i, size_t len, uint64_t bins)
+{
+    static uint64_t value;
+    (void)len;
+    if (i == 0 || random_word() % 300 == 0)
+        value = random_word() % bins;
+    return value;
+}
+
+static uint64_t sorted(size_t i, size_t len, uint64_t bins)
+{
+    return (uint64_t)i * bins / len;
+}
+
+static uint64_t (*const kinds[])(size_t i, size_t len, uint64_t bins) = {
+    uniform, one_value, nearly_one, neighbours, of_each_256, one_range, runs, sorted,
+};
+static const char *const kind_names[] = {
+    "uniform",     "one value", "nearly one", "neighbours",
+    "256 of each", "one range", "runs",       "sorted",
+};
+
+/* --- counting --- */
+
+static unsigned char *data;
+static uint64_t *counts, *expected;
+static unsigned cases;
+
+static size_t values_max(void)
+{
+    return seam_is_emulated() ? EMULATED_MAX : DEVICE_MAX;
+}
+
+static void count_one(struct device *device, enum strategy_id strategy,
+                      const struct histogram *histogram, size_t kind, size_t len)
+{
+    for (size_t i = 0; i < len; i++) {
+        uint64_t value = kinds[kind](i, len, histogram->binning.bins);
+        value_put(&histogram->type, data, i, value);
+        expected[value_row(histogram, data, i)]++;
+    }
+    cases++;
+    const char *what = "wrong counts";
+    if (seam_count(device, cases % 2, data, len * histogram->type.size, counts, histogram->bins) !=
+        0)
+        what = device_reason(device);
+    else if (memcmp(counts, expected, histogram->bins * sizeof *counts) == 0)
+        return;
+    fprintf(stderr, "FAIL: %s, %s, %zu bins, %zu values (%s): %s\n", strategies[strategy].name,
+            histogram->type.name, histogram->binning.bins, len, kind_names[kind], what);
+    exit(1);
+}
+
+/* All kinds, the largest length last; then lengths about those of a tile, on the same device. */
+static void run_strategy(enum strategy_id strategy, const struct histogram *histogram)
+{
+    static const size_t lens[] = {1, 7, 8191, 8192, 8193, 16383, 16384, 16385, 65535, 65537};
+    struct reason why = {""};
+    struct device *device =
+        seam_open(strategy, histogram, values_max() * histogram->type.size, &why);
+    if (!device) {
+        fprintf(stderr, "FAIL: %s: %s\n", strategies[strategy].name, why.text);
+        exit(1);
+    }
+    memset(expected, 0, histogram->bins * sizeof *expected);
+    for (size_t kind = 0; kind < sizeof kinds / sizeof kinds[0]; kind++) {
+        size_t few = scale_is_small_or_slow() && kind % 3 != 1 ? 9000 : values_max();
+        count_one(device, strategy, histogram, kind, few);
+    }
+    for (size_t n = 0; n < sizeof lens / sizeof lens[0]; n++)
+        count_one(device, strategy, histogram, n % 2 * 5, lens[n]);
+    device_close(device);
+}
+
+static void run_bins(const char *type_name, size_t bins)
+{
+    const struct value_type *type = value_types;
+    while (strcmp(type->name, type_name) != 0)
+        type++;
+    struct histogram histogram;
+    struct binning binning;
+    binning_own(&binning, bins);
+    histogram_values(&histogram, type, &binning);
+    counts = calloc(histogram.bins, sizeof *counts);
+    expected = calloc(histogram.bins, sizeof *expected);
+    run_strategy(STRATEGY_packed, &histogram);
+    run_strategy(STRATEGY_partitioned, &histogram);
+    free(counts);
+    free(expected);
+    binning_free(&binning);
+}
+
+int main(void)
+{
+    if (!seam_has_device())
+        return SEAM_SKIP;
+    data = malloc(values_max() * 8);
+    if (!data)
+        return 1;
+    run_bins("u16", 65536);
+    run_bins("u32", 300001); /* two passes of packed, counters of words in partitioned */
+    run_bins("u32be", 70000);
+    if (!scale_is_small_or_slow()) {
+        run_bins("u64", 65537);
+        run_bins("u32", 4400000); /* counters of bytes in partitioned */
+    }
+    free(data);
+    printf("%u counts, all right\n", cases);
+    return 0;
+}
