@@ -24,8 +24,8 @@ struct gpu_group {
     struct engine engine;
     const struct histogram *histogram;
     struct gpu_options options;
-    const struct gpu_list *gpus; /* those that are asked for */
-    atomic_uint count; /* of the members that are there: whoever sees it may look at these */
+    struct gpu_list gpus; /* those that are asked for */
+    atomic_uint count;    /* of the members that are there: whoever sees it may look at these */
     struct member members[GPUS_MAX];
     atomic_uint turn;       /* where the search for a free slot begins */
     atomic_bool is_closing; /* no other one is to be opened */
@@ -83,7 +83,7 @@ static struct chunk *group_look(struct gpu_group *group, unsigned *alive)
 static struct chunk *group_acquire(struct engine *engine, bool wait)
 {
     struct gpu_group *group = group_of(engine);
-    if (group->gpus->count == 1)
+    if (group->gpus.count == 1)
         return engine_acquire(group->members[0].engine, wait);
     while (!gpu_group_failed(engine)) { /* then nothing more need be read */
         unsigned alive;
@@ -140,7 +140,7 @@ static void group_close(struct engine *engine)
     while (group->is_opening)
         pthread_cond_wait(&group->opened, &group->lock);
     pthread_mutex_unlock(&group->lock);
-    for (unsigned i = 0; i < group->gpus->count; i++)
+    for (unsigned i = 0; i < group->gpus.count; i++)
         if (group->members[i].engine)
             engine_close(group->members[i].engine);
     pthread_cond_destroy(&group->opened);
@@ -217,7 +217,7 @@ static void *member_open(void *arg)
     struct gpu_options options = group->options;
     options.ordinal = member->visible->ordinal;
     options.visible = member->visible;
-    options.sharers = group->gpus->count;
+    options.sharers = group->gpus.count;
     member->engine = gpu_engine_open(group->histogram, &options, &member->why);
     return NULL;
 }
@@ -225,7 +225,7 @@ static void *member_open(void *arg)
 /* Notes that a member could not be opened. */
 static void group_refuse(struct gpu_group *group, const struct member *member)
 {
-    if (group->gpus->count == 1)
+    if (group->gpus.count == 1)
         group->refused = member->why;
     else
         reason_set(&group->refused, "GPU %d: %s", member->visible->asked, member->why.text);
@@ -255,7 +255,7 @@ static bool group_add(struct gpu_group *group)
 static void group_open_others(struct gpu_group *group)
 {
     bool goes_on = true;
-    while (goes_on && atomic_load(&group->count) < group->gpus->count &&
+    while (goes_on && atomic_load(&group->count) < group->gpus.count &&
            !atomic_load(&group->is_closing)) {
         member_open(&group->members[atomic_load(&group->count)]);
         goes_on = group_add(group);
@@ -293,7 +293,7 @@ static bool group_start_opener(struct gpu_group *group)
 static void group_open_first(struct gpu_group *group)
 {
     member_open(&group->members[0]);
-    if (!group_add(group) || group->gpus->count == 1)
+    if (!group_add(group) || group->gpus.count == 1)
         return;
     if (!group_start_opener(group))
         group_open_others(group);
@@ -302,7 +302,7 @@ static void group_open_first(struct gpu_group *group)
 /* Opens all side by side, each but the first in a thread of its own if there are threads. */
 static void group_open_all(struct gpu_group *group)
 {
-    const unsigned count = group->gpus->count;
+    const unsigned count = group->gpus.count;
     for (unsigned i = 1; i < count; i++) {
         struct member *member = &group->members[i];
         member->has_thread = pthread_create(&member->thread, NULL, member_open, member) == 0;
@@ -328,11 +328,11 @@ struct engine *gpu_group_open(const struct histogram *histogram, const struct gp
     group->engine.ops = &group_ops;
     group->histogram = histogram;
     group->options = *options;
-    group->gpus = gpus;
+    group->gpus = *gpus;
     pthread_mutex_init(&group->lock, NULL);
     pthread_cond_init(&group->opened, NULL);
     for (unsigned i = 0; i < gpus->count; i++)
-        group->members[i] = (struct member){.group = group, .visible = &gpus->gpu[i]};
+        group->members[i] = (struct member){.group = group, .visible = &group->gpus.gpu[i]};
     if (waits)
         group_open_all(group);
     else

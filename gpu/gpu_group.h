@@ -18,8 +18,8 @@ int gpu_group_resolve(struct gpu_list *gpus, struct reason *why);
  * `visible` and `sharers`. With `waits` they are opened side by side, and all of them must be
  * there. Otherwise the first is opened, and a thread goes on with the others, one after the other,
  * as that lets the first begin sooner; one that cannot be opened is then left out. Any thread. The
- * histogram, the list and what the options point to must live as long as the engine. NULL with the
- * reason set, which names the GPU if there are several.
+ * histogram, what the options point to and the user's list must live as long as the engine. NULL
+ * with the reason set, which names the GPU if there are several.
  */
 struct engine *gpu_group_open(const struct histogram *histogram, const struct gpu_options *options,
                               const struct gpu_list *gpus, bool waits, struct reason *why);
