@@ -67,10 +67,10 @@ static __device__ OUT_OF_LINE void note_carries(byte_counters counters, unsigned
     }
 }
 
-// What the counters of a lane were before one was added to each: the words, and masks of the
-// counters in these.
+// What the counters of a lane were before one was added to each. (With masks of the counters in
+// these words, kept instead of made again, registers spill.)
 template <unsigned Number> struct counters_before {
-    unsigned indices[Number], words[Number], masks[Number];
+    unsigned indices[Number], words[Number];
 };
 
 // One, where the counter at this address is in its word: shifted by the lowest 5 bits of a number.
@@ -93,7 +93,6 @@ static __device__ __forceinline__ void add_to_counters(const byte_counters &coun
         const bool in = !Checked || before.indices[i] < counters.size;
         before.words[i] =
             atomic_add_shared(counters.words, in ? address & ~3u : none, in ? one : 0);
-        before.masks[i] = 255 * one;
     }
 }
 
@@ -102,8 +101,10 @@ template <unsigned Number>
 static __device__ __forceinline__ void note_all_carries(const byte_counters &counters,
                                                         const counters_before<Number> &before)
 {
+    const unsigned base = shared_address(counters.words);
     bool carried = false;
-    UNROLL for (unsigned i = 0; i < Number; i++) carried |= !(~before.words[i] & before.masks[i]);
+    UNROLL for (unsigned i = 0; i < Number; i++) carried |=
+        !(~before.words[i] & 255 * one_at(base + before.indices[i]));
     if (carried)
         UNROLL for (unsigned i = 0; i < Number; i++)
             note_carries(counters, before.indices[i], before.words[i]);

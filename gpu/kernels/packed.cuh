@@ -27,7 +27,7 @@ count_packed(const byte_counters &counters, run_cache &runs, const count_args &a
     rows_of_vector<Size, Way>(vector, args.map.rows, rows);
     const bool own = !Checked || (in && rows[0] - first < counters.size);
     if (take_run(runs, args, rows, own)) {
-        UNROLL for (unsigned i = 0; i < 16 / Size; i++) before.words[i] = 0, before.masks[i] = 1;
+        UNROLL for (unsigned i = 0; i < 16 / Size; i++) before.words[i] = before.indices[i] = 0;
         return;
     }
     UNROLL for (unsigned i = 0; i < 16 / Size; i++) before.indices[i] =
