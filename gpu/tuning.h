@@ -118,9 +118,9 @@ static const struct tuning tunings[] = {
  * keep them within its registers. */
 #if defined __CUDA_ARCH__ && (__CUDA_ARCH__ == 800 || __CUDA_ARCH__ == 900 ||                      \
                               (__CUDA_ARCH__ >= 1000 && __CUDA_ARCH__ < 1100))
-#define LANES_RESIDENT 2
+#define RESIDENT_OF_1024 2
 #else
-#define LANES_RESIDENT 1
+#define RESIDENT_OF_1024 1
 #endif
 
 /* Blocks of NUMBERS_BLOCK that a multiprocessor has threads for. */

@@ -70,7 +70,7 @@ static __device__ __forceinline__ void merge_rows(const count_args &args, const 
 }
 
 template <class Samples>
-__global__ void __launch_bounds__(1024, LANES_RESIDENT) lanes(count_args args)
+__global__ void __launch_bounds__(1024, RESIDENT_OF_1024) lanes(count_args args)
 {
     DYNAMIC_SHARED(unsigned, table);
     zero(table, 256 * lanes_columns);

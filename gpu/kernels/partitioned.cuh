@@ -49,7 +49,7 @@ static __device__ __forceinline__ unsigned sum_before(const unsigned *numbers)
     unsigned before = 0, sum = own;
     for (unsigned i = lane; i < warp_begin; i += 32)
         before += number(i);
-    before = __reduce_add_sync(0xffffffffu, before);
+    UNROLL for (int by = 16; by > 0; by /= 2) before += __shfl_xor_sync(0xffffffffu, before, by);
     UNROLL for (unsigned by = 1; by < 32; by *= 2)
     {
         const unsigned other = __shfl_up_sync(0xffffffffu, sum, by);
@@ -356,7 +356,8 @@ static __device__ __forceinline__ void merge_range(const Table &table, const cou
 }
 
 template <bool Bytes>
-__global__ void __launch_bounds__(1024, 2) partition_count(const __grid_constant__ count_args args)
+__global__ void __launch_bounds__(1024, RESIDENT_OF_1024)
+    partition_count(const __grid_constant__ count_args args)
 {
     DYNAMIC_SHARED(unsigned, words);
     __shared__ partition_parts shared;
