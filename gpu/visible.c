@@ -90,9 +90,10 @@ static bool visible_set(struct gpu_list *gpus, const char *text, size_t shown)
         return false;
     memcpy(setting, VARIABLE "=", name);
     strcpy(setting + name, text);
+    gpus->setting = setting;
     gpus->hidden = setting + name + shown;
     *gpus->hidden = '\0';
-    return putenv(setting) == 0;
+    return putenv(setting) == 0; /* otherwise it is only not freed */
 }
 
 void visible_only(struct gpu_list *gpus, const char *root)

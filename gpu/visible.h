@@ -23,7 +23,8 @@ struct gpu_list {
     struct visible gpu[GPUS_MAX];
     unsigned most; /* so many may be used, those after `count` if they prove worth it; less than
                     * count: no others */
-    char *hidden;  /* these, in the environment variable, after the end of its text */
+    char *setting; /* the environment variable, if it was set; on the heap, and the environment's */
+    char *hidden;  /* these, in it, after the end of its text */
 };
 
 /* Leaves only the GPUs of the list visible to CUDA, as CUDA sets up every GPU that it sees, which

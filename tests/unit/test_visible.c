@@ -149,6 +149,15 @@ static bool is_same(const char *a, const char *b)
     return a && b ? strcmp(a, b) == 0 : a == b;
 }
 
+/* Frees what the list put into the environment. */
+static void forget(struct gpu_list *gpus)
+{
+    unsetenv(VARIABLE);
+    free(gpus->setting);
+    if (gpus->count > 0)
+        free((void *)(uintptr_t)gpus->gpu[0].list);
+}
+
 /* Asks for GPUs with the variable as it was before. Whether it is afterwards as it should be, and
  * the GPUs are known by their places in it, or else as the caller says. */
 static bool check_list(const char *before, const struct gpu_list *asked, const char *after,
@@ -163,8 +172,7 @@ static bool check_list(const char *before, const struct gpu_list *asked, const c
     for (unsigned i = 0; i < gpus.count; i++)
         right &= gpus.gpu[i].asked == asked->gpu[i].asked && is_same(gpus.gpu[i].list, before) &&
                  gpus.gpu[i].ordinal == (is_found ? (int)i : otherwise[i]);
-    if (gpus.count > 0)
-        free((void *)(uintptr_t)gpus.gpu[0].list);
+    forget(&gpus);
     if (!right)
         printf("FAIL: '%s', %u GPUs from %d\n", before ? before : "(unset)", asked->count,
                asked->gpu[0].asked);
@@ -193,7 +201,7 @@ static unsigned check_growing(size_t i)
                    growing[i].before ? growing[i].before : "(unset)", wanted, getenv(VARIABLE));
         wrong += !right;
     }
-    free((void *)(uintptr_t)gpus.gpu[0].list);
+    forget(&gpus);
     return wrong;
 }
 
