@@ -62,7 +62,7 @@ static int visible_count_files(const char *root)
 }
 
 /* Adds entries to the text for those of the list that may be used later, as many as there are.
- * NULL: there is no memory. */
+ * NULL: memory is short. */
 static char *visible_append_others(struct gpu_list *gpus, char *text, const char *list,
                                    const char *root)
 {
