@@ -257,7 +257,7 @@ static void check_counts(const struct run *run, struct engine *gpu, struct engin
     struct tally counted = new_tally(histogram), expected = new_tally(histogram);
     const size_t counted_to = run->before + rest->bytes, repeated = run->start.repeated;
     feed_cpu(cpu, histogram, file->content, run->before + repeated);
-    if (rest->is_left || !histogram->mode->has_pairs) /* the tail of pairs is no pair */
+    if (rest->is_left || !histogram->mode->has_pairs) /* the tail of pairs is not a pair */
         feed_cpu(cpu, histogram, file->content + counted_to, file->size - counted_to);
     feed_cpu(entire, histogram, file->content, file->size);
     bool done = engine_finish(gpu, &counted) == 0;
