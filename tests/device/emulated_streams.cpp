@@ -13,6 +13,8 @@ extern "C" {
 #include <cstring>
 #include <functional>
 
+#include <sys/mman.h>
+
 namespace emulated
 {
 
@@ -21,10 +23,19 @@ namespace
 
 // The one thread that runs kernels, of all devices: their shared memory is static, and the stacks
 // of a block's threads are kept for each OS thread that ever ran one. Never ends: a lost device's
-// work may still be on its way when the process exits.
+// work may still be on its way when the process exits. It stands still from then on, since leak
+// checkers do not see what is held by a thread that runs on the stack of a block's thread.
 class multiprocessor
 {
   public:
+    static multiprocessor &the_one()
+    {
+        static multiprocessor &one = *new multiprocessor;
+        static const int stops = std::atexit([] { one.turn.lock(); });
+        static_cast<void>(stops);
+        return one;
+    }
+
     void run(const std::function<void()> &job)
     {
         std::lock_guard<std::mutex> one_at_a_time(turn);
@@ -55,8 +66,6 @@ class multiprocessor
     bool started = false;
 };
 
-multiprocessor &kernels_thread = *new multiprocessor;
-
 } // namespace
 
 void run_kernel(struct device *device, const unsigned char *data, unsigned long long len)
@@ -78,7 +87,7 @@ void run_kernel(struct device *device, const unsigned char *data, unsigned long 
         emulate_launch(grid, block, shared, [=] { kernel(given); });
         return true;
     };
-    kernels_thread.run(
+    multiprocessor::the_one().run(
         [=] { launch_all(&device->how, resident_blocks, resident_blocks - 1, args, zero, run); });
 }
 
@@ -89,7 +98,7 @@ const unsigned long long *gather_snapshot(struct device *device)
         return device->counts.data();
     const row_pages_args args = {device->counts.data(), pages, device->page_places.data(),
                                  device->page_words.data()};
-    kernels_thread.run([=] {
+    multiprocessor::the_one().run([=] {
         emulate_launch(row_pages_grid(pages), row_pages_block, 0, [=] { row_pages_kernel(args); });
     });
     return device->page_words.data();
@@ -129,7 +138,7 @@ void run_stages(struct device *device, const work &job)
                 laid.blocks * sizeof *laid.block);
     std::memcpy(const_cast<struct zstd_frame *>(batch.frame), laid.frame,
                 laid.frames * sizeof *laid.frame);
-    kernels_thread.run([=] {
+    multiprocessor::the_one().run([=] {
         for (unsigned i = 0; i < zstd_stage_count; i++) {
             const struct zstd_stage &stage = zstd_stages[i];
             const unsigned grid = stage.grid(&batch, resident_blocks);
@@ -242,18 +251,8 @@ void note_done(struct device *device, const work &job)
     }
 }
 
-// A lost device is never closed, and its name and reason may be asked for to the end; but a test
-// loses thousands, so its thread goes. The list keeps leak checkers quiet.
-void abandon(struct device *device)
-{
-    static std::mutex list_lock;
-    static std::vector<struct device *> &list = *new std::vector<struct device *>;
-    device->streams.detach();
-    device->batches.clear();
-    device->batch_memory.clear();
-    std::lock_guard<std::mutex> guard(list_lock);
-    list.push_back(device);
-}
+std::mutex graveyard_lock;
+std::vector<struct device *> &graveyard = *new std::vector<struct device *>; // until bury()
 
 } // namespace
 
@@ -266,7 +265,8 @@ void run_streams(struct device *device)
             if (device->closing)
                 return;
             if (device->dying) {
-                abandon(device);
+                std::lock_guard<std::mutex> graveyard_guard(graveyard_lock);
+                graveyard.push_back(device);
                 return;
             }
             device->changed.wait(guard);
@@ -289,6 +289,28 @@ void enqueue(struct device *device, const work &job)
                               : device->kernels)
         .push_back(job);
     device->changed.notify_one();
+}
+
+void bury()
+{
+    static std::vector<struct device *> &buried = *new std::vector<struct device *>;
+    std::lock_guard<std::mutex> guard(graveyard_lock);
+    for (struct device *device : graveyard) {
+        device->streams.join();
+        for (const auto &[memory, size] : device->pinned)
+            munmap(memory, size);
+        device->batches = {};
+        device->batch_memory = {};
+        device->counts = {};
+        device->page_words = {};
+        device->page_places = {};
+        device->scratch.bytes = {};
+        device->table.reset();
+        for (struct slot &slot : device->slots)
+            slot.buffer.reset();
+        buried.push_back(device); // so that leak checkers find it
+    }
+    graveyard.clear();
 }
 
 } // namespace emulated
