@@ -49,6 +49,7 @@ naive_number = tests/helpers/naive_number.c tests/helpers/naive_number.h
 naive_field = tests/helpers/check_fields.c tests/helpers/check_fields.h \
 	tests/helpers/naive_field.c tests/helpers/naive_field.h
 tests_helpers_libhelpers_a_SOURCES = $(naive_number) $(naive_field) \
+	tests/helpers/apart.c tests/helpers/apart.h \
 	tests/helpers/bits.h \
 	tests/helpers/check_characters.c tests/helpers/check_characters.h \
 	tests/helpers/compressed.c tests/helpers/compressed.h \

@@ -88,6 +88,7 @@ struct device *device_open(const struct device_plan *wanted, struct reason *why)
         run_kernel(device.get(), nullptr, 0);
     }
     devices_open++;
+    std::lock_guard<std::mutex> guard(device->lock); // the thread may want to detach itself
     device->streams = std::thread(run_streams, device.get());
     return device.release();
 }
@@ -102,21 +103,19 @@ const char *device_pci_address(const struct device *device)
     return device->pci_address;
 }
 
-int device_pin(struct device *device, void *memory, size_t size)
+int device_pin(struct device *device, void *, size_t)
 {
     seam_call call(device);
     if (call.fails)
         return -1;
-    if (!device->pinned.emplace(memory, size).second)
-        broken("memory pinned twice");
+    device->pinned++;
     return 0;
 }
 
-void device_unpin(struct device *device, void *memory)
+void device_unpin(struct device *device, void *)
 {
     seam_call call(device);
-    if (device->pinned.erase(memory) == 0)
-        broken("memory unpinned that is not pinned");
+    device->pinned--;
 }
 
 int device_copy_in(struct device *device, unsigned index, const void *data, size_t len)
@@ -217,7 +216,7 @@ void device_close(struct device *device)
         for (const struct slot &slot : device->slots)
             if (slot.in_flight || slot.reads_under_way || slot.blocks_under_way)
                 broken("closed with work under way");
-        if (!device->pinned.empty())
+        if (device->pinned)
             broken("closed with memory still pinned");
         device->closing = true;
         device->changed.notify_one();

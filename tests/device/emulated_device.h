@@ -38,9 +38,7 @@ struct fault_plan {
     bool reads_only;  /* of all calls only those count that copy content, or look for it */
 };
 
-/* For devices opened from now on, one at a time; resets the counters below. Lost devices, which
- * nobody closes, give back their memory, also what was pinned for them: their engines are closed.
- */
+/* For devices opened from now on, one at a time; resets the counters below. */
 void emulated_device_plan(struct fault_plan plan);
 
 /* Calls of the seam since, of the devices that may fail, except device_name and device_reason; and

@@ -15,7 +15,6 @@
 #include <condition_variable>
 #include <cstdlib>
 #include <deque>
-#include <map>
 #include <memory>
 #include <mutex>
 #include <random>
@@ -116,7 +115,7 @@ struct device {
     bool lost = false;
     unsigned snapshots = 0, contents = 0; // calls
     std::atomic<bool> inside{false};
-    std::map<void *, size_t> pinned; // bytes at each address
+    unsigned pinned = 0;
 
     std::mutex lock; // the queues, the slots' state
     std::condition_variable changed;
@@ -192,11 +191,6 @@ void enqueue(struct device *device, const work &job);
 
 // The thread that does the work of all streams, until the device is closed or lost.
 void run_streams(struct device *device);
-
-// Frees the memory of the devices that were lost and have done their work since, and unmaps what
-// was pinned for them. The device and its reason stay, as an engine that is still being opened may
-// ask.
-void bury();
 
 } // namespace emulated
 

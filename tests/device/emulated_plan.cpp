@@ -62,7 +62,6 @@ using namespace emulated;
 
 extern "C" void emulated_device_plan(struct fault_plan given)
 {
-    bury();
     std::lock_guard<std::mutex> guard(plan_lock);
     plan = given;
     planned = true;

@@ -12,6 +12,7 @@
 #include "src/histogram/characters.h"
 #include "src/input/codec.h"
 #include "tests/device/emulated_device.h"
+#include "tests/helpers/apart.h"
 #include "tests/helpers/check_characters.h"
 #include "tests/helpers/samples.h"
 #include "tests/helpers/scale.h"
@@ -43,7 +44,9 @@ struct schedule {
 };
 
 static unsigned char data[DATA_SIZE], text[DATA_SIZE], characters[DATA_SIZE];
-static unsigned schedules, exact, refused, struck, peeked, wrong;
+static struct totals {
+    unsigned schedules, exact, refused, struck, peeked, wrong;
+} * totals; /* shared by all parts, which are processes */
 
 /* A tally of zeros in memory of the caller's. */
 static struct tally tally_in(uint64_t *counts, const struct histogram *histogram)
@@ -174,7 +177,7 @@ static void *feed_engine(void *arg)
 
 static void complain(const struct schedule *schedule, const char *what)
 {
-    wrong++;
+    totals->wrong++;
     fprintf(stderr,
             "FAIL: %s: bins %zu len %zu chunk %zu buffers %u threads %u fallback %d timing %d "
             "fault %d at %u for good %d\n",
@@ -195,7 +198,7 @@ static void peek(const struct feed *feed)
     if (feed->cpu)
         engine_peek(feed->cpu, &seen);
     bool known = engine_peek(feed->gpu, &seen) == 0;
-    peeked += known;
+    totals->peeked += known;
     if (known && is_many(schedule))
         complain(schedule, "counts of a device that has no snapshot yet");
     if (!known && !is_many(schedule) && (schedule->fallback || !engine_loss(feed->gpu)))
@@ -234,7 +237,7 @@ static void judge(const struct schedule *schedule, struct feed *feed)
         engine_finish(feed->cpu, &on_cpu);
     if (rc != 0 || feed->failed) {
         struct tally none = tally_in(counts[3], &schedule->histogram);
-        refused++;
+        totals->refused++;
         if (schedule->fallback && !is_many(schedule))
             complain(schedule, "refused although there is a fallback");
         if (rc == 0 || !same(&on_gpu, &none))
@@ -243,7 +246,7 @@ static void judge(const struct schedule *schedule, struct feed *feed)
             complain(schedule, "refused without a reason");
         return;
     }
-    exact++;
+    totals->exact++;
     if (loss && (!schedule->fallback || is_many(schedule)))
         complain(schedule, "lost, but not refused");
     if (loss && schedule->plan.fault == FAULT_STOP)
@@ -275,7 +278,7 @@ static void run(const struct schedule *schedule)
     };
     struct feed feed = {.schedule = schedule};
     struct reason why = {""};
-    schedules++;
+    totals->schedules++;
     if (schedule->fallback)
         feed.cpu = cpu_engine_open(&schedule->histogram, NULL, 64, schedule->threads,
                                    schedule->threads, NULL);
@@ -288,11 +291,11 @@ static void run(const struct schedule *schedule)
         judge(schedule, &feed);
         engine_close(feed.gpu);
     } else {
-        refused++;
+        totals->refused++;
         if (!why.text[0] || schedule->plan.fault != FAULT_ERROR)
             complain(schedule, "not opened, and no reason");
     }
-    struck += emulated_device_struck();
+    totals->struck += emulated_device_struck();
     bool device_knows = schedule->plan.fault != FAULT_HANG && schedule->plan.fault != FAULT_WRONG;
     if (device_knows && emulated_devices_open() != open_before)
         complain(schedule, "a device was left open");
@@ -309,48 +312,66 @@ static unsigned calls_of(struct schedule schedule)
     return emulated_device_calls();
 }
 
-/* Fails the schedule at every call, once and for good, with and without a fallback. */
-static void fail_everywhere(struct schedule schedule)
+struct breaking {
+    struct schedule schedule;
+    bool fallback, for_good;
+};
+
+static void fail_part(const void *arg)
 {
-    for (unsigned variant = 0; variant < 4; variant++) {
-        schedule.fallback = variant & 1;
-        unsigned last = calls_of(schedule) + 2;
-        if (last > 150)
-            last = 150;
-        unsigned step = scale_is_slow() ? 19 : scale_is_small() ? 7 : 1;
-        for (unsigned at = 1; at <= last; at += at > 40 ? step : 1) {
-            schedule.plan = (struct fault_plan){
-                .fault = FAULT_ERROR, .at = at, .for_good = variant & 2, .seed = at};
-            run(&schedule);
-        }
+    const struct breaking *breaking = arg;
+    struct schedule schedule = breaking->schedule;
+    schedule.fallback = breaking->fallback;
+    unsigned last = calls_of(schedule) + 2;
+    if (last > 150)
+        last = 150;
+    unsigned step = scale_is_slow() ? 19 : scale_is_small() ? 7 : 1;
+    for (unsigned at = 1; at <= last; at += at > 40 ? step : 1) {
+        schedule.plan = (struct fault_plan){
+            .fault = FAULT_ERROR, .at = at, .for_good = breaking->for_good, .seed = at};
+        run(&schedule);
     }
 }
 
-static void misbehave_everywhere(struct schedule schedule)
+/* Fails the schedule at every call, once and for good, with and without a fallback. */
+static void fail_everywhere(const struct schedule *schedule)
 {
+    for (unsigned variant = 0; variant < 4; variant++)
+        apart(fail_part, &(struct breaking){*schedule, variant & 1, variant & 2});
+}
+
+static void misbehave_part(const void *arg)
+{
+    const struct breaking *breaking = arg;
+    struct schedule schedule = breaking->schedule;
+    schedule.fallback = breaking->fallback;
     unsigned chunks = (unsigned)(schedule.len / schedule.chunk_size) + 1;
-    for (unsigned fallback = 0; fallback < 2; fallback++) {
-        schedule.fallback = fallback;
-        for (unsigned at = 1; at <= chunks; at++)
-            for (unsigned seed = at; seed <= at + 1; seed++) { /* of which one is odd */
-                schedule.plan = (struct fault_plan){.fault = FAULT_WRONG, .at = at, .seed = seed};
-                run(&schedule);
-            }
-        for (unsigned at = 1; at <= 5; at++) {
-            schedule.plan = (struct fault_plan){.fault = FAULT_LATE, .at = at, .seed = at};
+    for (unsigned at = 1; at <= chunks; at++)
+        for (unsigned seed = at; seed <= at + 1; seed++) { /* of which one is odd */
+            schedule.plan = (struct fault_plan){.fault = FAULT_WRONG, .at = at, .seed = seed};
             run(&schedule);
         }
-        for (unsigned at = 2; at <= 20; at += 3) {
-            schedule.plan = (struct fault_plan){.fault = FAULT_HANG, .at = at, .seed = at};
-            run(&schedule);
-        }
+    for (unsigned at = 1; at <= 5; at++) {
+        schedule.plan = (struct fault_plan){.fault = FAULT_LATE, .at = at, .seed = at};
+        run(&schedule);
     }
+    for (unsigned at = 2; at <= 20; at += 3) {
+        schedule.plan = (struct fault_plan){.fault = FAULT_HANG, .at = at, .seed = at};
+        run(&schedule);
+    }
+}
+
+static void misbehave_everywhere(const struct schedule *schedule)
+{
+    for (unsigned fallback = 0; fallback < 2; fallback++)
+        apart(misbehave_part, &(struct breaking){*schedule, fallback, false});
 }
 
 /* A process that is stopped for longer than the deadline, after it asked the device: that has
  * gone on meanwhile, and is not lost. */
-static void stop(struct schedule schedule)
+static void stop_part(const void *arg)
 {
+    struct schedule schedule = *(const struct schedule *)arg;
     schedule.fallback = true;
     schedule.plan = (struct fault_plan){.fault = FAULT_STOP, .at = 3 * STOPPED_DEADLINE_MS / 2};
     run(&schedule);
@@ -379,8 +400,9 @@ static void count_frame(struct engine *gpu, struct chunk *chunk, const unsigned 
  * while a chunk of compressed bytes was waiting to be filled, is not lost when that is
  * submitted.
  */
-static void leave_alone(const struct histogram *histogram)
+static void leave_alone_part(const void *arg)
 {
+    const struct histogram *histogram = arg;
     static uint64_t counts[COUNTS_MAX];
     struct schedule schedule = {
         .histogram = *histogram, .chunk_size = 100, .len = 200, .buffers = BUFFERS_THAT_SHARE};
@@ -390,7 +412,7 @@ static void leave_alone(const struct histogram *histogram)
                                         .deadline_ms = STOPPED_DEADLINE_MS};
     struct tally tally = tally_in(counts, histogram);
     struct reason why;
-    schedules++;
+    totals->schedules++;
     emulated_device_plan((struct fault_plan){.fault = FAULT_NONE, .seed = 1});
     struct engine *gpu = gpu_engine_open(histogram, &options, &why);
     if (!gpu) {
@@ -419,15 +441,16 @@ static void leave_alone(const struct histogram *histogram)
 }
 
 /* What no kernel counts is refused in words, whatever it is: as values of two channels. */
-static void refuse_uncounted(const struct histogram *values)
+static void refuse_uncounted_part(const void *arg)
 {
+    const struct histogram *values = arg;
     struct schedule schedule = {.chunk_size = 100, .buffers = 1};
     const struct gpu_options options = {.chunk_size = schedule.chunk_size,
                                         .buffers = schedule.buffers};
     struct reason why = {""};
     schedule.histogram = *values;
     histogram_split(&schedule.histogram, 2);
-    schedules++;
+    totals->schedules++;
     struct engine *gpu = gpu_engine_open(&schedule.histogram, &options, &why);
     if (gpu) {
         complain(&schedule, "opened, and nothing counts channels");
@@ -435,13 +458,14 @@ static void refuse_uncounted(const struct histogram *values)
     } else if (strcmp(why.text, "no kernel counts what is asked for") != 0) {
         complain(&schedule, why.text);
     } else {
-        refused++;
+        totals->refused++;
     }
 }
 
 /* Where the device has no memory for the best strategy, another one counts. */
-static void make_do(void)
+static void make_do_part(const void *arg)
 {
+    (void)arg;
     struct schedule schedule = {.chunk_size = 400, .buffers = 1};
     const struct gpu_options options = {.chunk_size = schedule.chunk_size,
                                         .buffers = schedule.buffers};
@@ -452,7 +476,7 @@ static void make_do(void)
         type++;
     binning_own(&binning, 100000);
     histogram_values(&schedule.histogram, type, &binning);
-    schedules++;
+    totals->schedules++;
     emulated_device_plan((struct fault_plan){.fault = FAULT_ERROR, .at = 1});
     struct engine *gpu = gpu_engine_open(&schedule.histogram, &options, &why);
     if (!gpu)
@@ -467,8 +491,9 @@ static void make_do(void)
 /* Nothing fails: lengths around the chunk's, chunk sizes from one byte on, 1 to 4 buffers and
  * more.
  */
-static void healthy(struct histogram histogram)
+static void healthy_part(const void *arg)
 {
+    const struct histogram histogram = *(const struct histogram *)arg;
     static const unsigned some_buffers[] = {
         1, 2, 3, 4, BUFFERS_THAT_SHARE, BUFFERS_THAT_SHARE_MORE};
     size_t size = record_size(&histogram);
@@ -496,28 +521,29 @@ static void healthy(struct histogram histogram)
 }
 
 /* Whatever can happen, with as many buffers as a pipe has, and with more. */
-static void break_everywhere(struct histogram histogram)
+static void break_everywhere(const struct histogram *histogram)
 {
-    struct schedule schedule = {.histogram = histogram,
+    struct schedule schedule = {.histogram = *histogram,
                                 .chunk_size = 100,
                                 .len = 650,
                                 .buffers = 2,
                                 .threads = 2,
                                 .timing = true};
-    fail_everywhere(schedule);
-    misbehave_everywhere(schedule);
-    if (!snapshot_is_small(&histogram))
+    fail_everywhere(&schedule);
+    misbehave_everywhere(&schedule);
+    if (!snapshot_is_small(histogram))
         return;
     schedule.buffers = BUFFERS_THAT_SHARE;
     schedule.len = 1450;
-    fail_everywhere(schedule);
-    misbehave_everywhere(schedule);
+    fail_everywhere(&schedule);
+    misbehave_everywhere(&schedule);
 }
 
 /* Pairs, whose kernel takes longer to emulate: fewer lengths, and of failing devices those that
  * something replaces. */
-static void go_through_pairs(void)
+static void pairs_part(const void *arg)
 {
+    (void)arg;
     struct schedule schedule = {.threads = 2, .timing = true};
     histogram_pairs(&schedule.histogram, false);
     for (schedule.chunk_size = 2; schedule.chunk_size < 100; schedule.chunk_size *= 3)
@@ -543,33 +569,49 @@ static void go_through_pairs(void)
 
 /* Pages of rows, of which each chunk has new ones: there is memory for the snapshots of two
  * chunks, and of these some are not whole. A snapshot takes a while to emulate. */
-static void break_pages(const struct histogram *histogram)
+static struct schedule schedule_of_pages(const struct histogram *histogram, unsigned buffers)
 {
-    struct schedule schedule = {
-        .histogram = *histogram, .chunk_size = 100, .len = 650, .buffers = 2, .threads = 2};
-    const bool is_quick = scale_is_small_or_slow();
+    return (struct schedule){
+        .histogram = *histogram, .chunk_size = 100, .len = 650, .buffers = buffers, .threads = 2};
+}
+
+static void healthy_pages_part(const void *histogram)
+{
     for (unsigned buffers = 1; buffers <= BUFFERS_THAT_SHARE; buffers *= 2) {
-        schedule.buffers = buffers;
+        struct schedule schedule = schedule_of_pages(histogram, buffers);
         schedule.threads = 1 + buffers % 3;
         schedule.plan = (struct fault_plan){.seed = buffers};
         run(&schedule);
     }
-    for (unsigned variant = 0; variant < 4; variant++) {
-        schedule.fallback = variant & 1;
-        schedule.buffers = variant & 2 ? 2 : BUFFERS_THAT_SHARE;
-        const unsigned last = calls_of(schedule) + 2;
-        for (unsigned at = 1 + variant; at <= last && at <= 100; at += is_quick ? 17 : 3) {
-            schedule.plan =
-                (struct fault_plan){.fault = FAULT_ERROR, .at = at, .for_good = at & 1, .seed = at};
-            run(&schedule);
-        }
-        for (unsigned at = 1; at <= 7; at += is_quick ? 3 : 1) {
-            schedule.plan = (struct fault_plan){.fault = FAULT_WRONG, .at = at, .seed = at};
-            run(&schedule);
-        }
-        schedule.plan = (struct fault_plan){.fault = FAULT_HANG, .at = 20, .seed = 1};
+}
+
+static void break_pages_part(const void *arg)
+{
+    struct schedule schedule = *(const struct schedule *)arg;
+    const bool is_quick = scale_is_small_or_slow();
+    const unsigned last = calls_of(schedule) + 2;
+    for (unsigned at = 1 + schedule.fallback; at <= last && at <= 100; at += is_quick ? 17 : 3) {
+        schedule.plan =
+            (struct fault_plan){.fault = FAULT_ERROR, .at = at, .for_good = at & 1, .seed = at};
         run(&schedule);
     }
+    for (unsigned at = 1; at <= 7; at += is_quick ? 3 : 1) {
+        schedule.plan = (struct fault_plan){.fault = FAULT_WRONG, .at = at, .seed = at};
+        run(&schedule);
+    }
+    schedule.plan = (struct fault_plan){.fault = FAULT_HANG, .at = 20, .seed = 1};
+    run(&schedule);
+}
+
+static void break_pages(const struct histogram *histogram)
+{
+    apart(healthy_pages_part, histogram);
+    for (unsigned buffers = 2; buffers <= BUFFERS_THAT_SHARE; buffers *= 4)
+        for (unsigned fallback = 0; fallback < 2; fallback++) {
+            struct schedule schedule = schedule_of_pages(histogram, buffers);
+            schedule.fallback = fallback;
+            apart(break_pages_part, &schedule);
+        }
 }
 
 int main(void)
@@ -577,6 +619,7 @@ int main(void)
     struct histogram bytes, letters, many, numbers, fields, of_pages;
     struct binning binning;
     const struct value_type *type = value_types;
+    totals = apart_memory(sizeof *totals);
     while (strcmp(type->name, "u16") != 0)
         type++;
     binning_own(&binning, MANY_BINS);
@@ -594,17 +637,17 @@ int main(void)
                               (char)('0' + i % 9), '\n'};
         memcpy(text + i, token, TOKEN);
     }
-    go_through_pairs();
+    apart(pairs_part, NULL);
     histogram_characters(&of_pages);
     for (uint32_t i = 0; i < sizeof characters / TOKEN; i++) { /* in more pages than are expected */
         characters_put(characters + i * TOKEN, 0x1000 + i * 7919 % 0xc000);
         characters_put(characters + i * TOKEN + 3, 0x100 + i % 0x600);
     }
-    healthy(bytes);
-    healthy(letters);
-    healthy(many);
-    healthy(numbers);
-    healthy(fields);
+    apart(healthy_part, &bytes);
+    apart(healthy_part, &letters);
+    apart(healthy_part, &many);
+    apart(healthy_part, &numbers);
+    apart(healthy_part, &fields);
     for (unsigned buffers = 1; buffers <= 4; buffers++) {
         struct schedule schedule = {.histogram = buffers % 2 ? bytes : letters,
                                     .chunk_size = 100,
@@ -612,21 +655,22 @@ int main(void)
                                     .buffers = buffers,
                                     .threads = 1 + buffers / 2,
                                     .timing = buffers == 2};
-        fail_everywhere(schedule);
-        misbehave_everywhere(schedule);
+        fail_everywhere(&schedule);
+        misbehave_everywhere(&schedule);
         if (buffers == 2)
-            stop(schedule);
+            apart(stop_part, &schedule);
     }
-    leave_alone(&numbers);
-    refuse_uncounted(&many);
-    make_do();
-    break_everywhere(bytes);
-    break_everywhere(many);
-    break_everywhere(numbers);
-    break_everywhere(fields);
+    apart(leave_alone_part, &numbers);
+    apart(refuse_uncounted_part, &many);
+    apart(make_do_part, NULL);
+    break_everywhere(&bytes);
+    break_everywhere(&many);
+    break_everywhere(&numbers);
+    break_everywhere(&fields);
     break_pages(&of_pages);
+    const struct totals *all = totals;
     printf("%u schedules (in %u the fault struck): %u exact, %u refused, %u wrong; peeked %u "
            "times\n",
-           schedules, struck, exact, refused, wrong, peeked);
-    return wrong != 0 || struck == 0 || peeked == 0;
+           all->schedules, all->struck, all->exact, all->refused, all->wrong, all->peeked);
+    return all->wrong != 0 || all->struck == 0 || all->peeked == 0;
 }

@@ -9,6 +9,7 @@
 #include "src/histogram/row_blocks.h"
 #include "src/pool/pool.h"
 #include "tests/device/emulated_device.h"
+#include "tests/helpers/apart.h"
 #include "tests/helpers/samples.h"
 #include "tests/helpers/scale.h"
 
@@ -38,7 +39,10 @@ static struct form {
              {"test_pool-XXXXXX", DATA_SIZE, NULL, 0},
              {"test_pool-XXXXXX", 1000, NULL, 0}};
 #define FORMS (sizeof forms / sizeof forms[0])
-static unsigned runs, exact, refused, struck, handed_over, side_by_side, grown, wrong;
+/* Shared by all parts, which are processes. */
+static struct totals {
+    unsigned runs, exact, refused, struck, handed_over, side_by_side, grown, wrong;
+} * totals;
 
 struct scenario {
     enum device_choice device;
@@ -110,7 +114,7 @@ static void naive_counts(const struct histogram *histogram, unsigned times, stru
 
 static void complain(const struct scenario *scenario, const char *what, const char *why)
 {
-    wrong++;
+    totals->wrong++;
     fprintf(stderr,
             "FAIL: %s (%s): device %d form %u pipe %d twice %d chunk %zu buffers %u threads %u "
             "fault %d at "
@@ -128,21 +132,22 @@ static void judge(const struct scenario *scenario, int rc, const struct tally *t
     uint64_t counts[256];
     struct tally expected = tally_in(counts, histogram);
     naive_counts(histogram, scenario->pipe + 2u * scenario->twice, &expected);
-    struck += fault;
-    handed_over += outcome->gpu_bytes > 0 && outcome->cpu_bytes > 0;
+    totals->struck += fault;
+    totals->handed_over += outcome->gpu_bytes > 0 && outcome->cpu_bytes > 0;
     if (rc != 0) {
-        refused++;
+        totals->refused++;
         bool replaced = scenario->gpus > 1 && scenario->plan.victim >= 0 && outcome->gpu_count > 0;
         if (scenario->device != DEVICE_GPU || !fault || !*why || replaced)
             complain(scenario, "refused", why);
         return;
     }
-    exact++;
+    totals->exact++;
     if (!same(tally, &expected))
         complain(scenario, "wrong counts", outcome->gpu_count ? outcome->gpus[0].lost.text : "");
     for (unsigned i = 1; i < outcome->gpu_count; i++)
-        side_by_side += outcome->gpus[0].times.bytes > 0 && outcome->gpus[i].times.bytes > 0;
-    grown += scenario->grows && outcome->gpu_count > 1;
+        totals->side_by_side +=
+            outcome->gpus[0].times.bytes > 0 && outcome->gpus[i].times.bytes > 0;
+    totals->grown += scenario->grows && outcome->gpu_count > 1;
     if (scenario->device == DEVICE_GPU && outcome->cpu_bytes && (scenario->gpus < 2 || !fault))
         complain(scenario, "counted on the CPU", "");
 }
@@ -183,7 +188,7 @@ static struct gpu_list list_gpus(unsigned count, bool grows)
 
 static void run(const struct scenario *scenario)
 {
-    /* These may outlive the run, as may the pool's threads. */
+    /* These may outlive the run, as may the pool's threads and the GPUs' engines. */
     struct histogram *histogram = malloc(sizeof *histogram);
     char *pipe_name = malloc(32);
     char **operands = malloc(3 * sizeof *operands);
@@ -213,7 +218,7 @@ static void run(const struct scenario *scenario)
         .chunk_size = scenario->chunk_size,
         .buffers = scenario->buffers,
         .threads = scenario->threads,
-        .files = runs % 2 ? file_tallies_open(count, 1) : NULL,
+        .files = totals->runs % 2 ? file_tallies_open(count, 1) : NULL,
         .tuning = {.decoding_rate = scenario->grows ? 1e12 : 0, .opens_at_once = scenario->grows}};
     struct source *source = source_open(
         operands, count, &(struct input_options){.decoding.memlimit = 1 << 20, .record_size = 1});
@@ -224,7 +229,7 @@ static void run(const struct scenario *scenario)
     struct fault_plan plan = scenario->plan;
     plan.devices = scenario->gpus;
     emulated_device_plan(plan);
-    runs++;
+    totals->runs++;
     int rc = pool_run(&options, histogram, source, &tally, &outcome, &why);
     if (rc == 0 && options.files)
         add_files(scenario, options.files, histogram, &tally);
@@ -248,10 +253,23 @@ static void run(const struct scenario *scenario)
     }
 }
 
-/* Every call of the device fails in turn: as many as the healthy run makes, but no more than
- * `most`, spread over the run. */
-static void fail_everywhere(struct scenario scenario, unsigned most)
+/* Ends a part. Lost devices, and threads at them, are left as they are: no tear-down, no leak
+ * check. */
+static void end_part(void)
 {
+    _exit(0);
+}
+
+struct breaking {
+    struct scenario scenario;
+    unsigned most;
+};
+
+static void break_part(const void *arg)
+{
+    const struct breaking *breaking = arg;
+    const unsigned most = breaking->most;
+    struct scenario scenario = breaking->scenario;
     const int victim = scenario.plan.victim;
     scenario.plan = (struct fault_plan){.fault = FAULT_NONE, .victim = victim};
     run(&scenario);
@@ -266,6 +284,14 @@ static void fail_everywhere(struct scenario scenario, unsigned most)
             (struct fault_plan){.fault = FAULT_WRONG, .at = at, .seed = at, .victim = victim};
         run(&scenario);
     }
+    end_part();
+}
+
+/* Every call of the device fails in turn: as many as the healthy run makes, but no more than
+ * `most`, spread over the run. */
+static void fail_everywhere(struct scenario scenario, unsigned most)
+{
+    apart(break_part, &(struct breaking){scenario, most});
 }
 
 /* How many GPUs a run has. Emulated under a sanitizer they share a thread that is slow: two of them
@@ -277,25 +303,39 @@ static unsigned several_gpus(unsigned form, unsigned number)
     return 1 + number % 3;
 }
 
-static void healthy(enum device_choice device)
+struct health {
+    enum device_choice device;
+    unsigned i; /* of the numbers of threads */
+};
+
+static void healthy_part(const void *arg)
 {
     static const unsigned threads[] = {1, 2, 3, 8};
     static const size_t chunk_sizes[] = {100, 4096, 59999, 60000, 60001};
+    const struct health *health = arg;
+    const enum device_choice device = health->device;
+    const unsigned i = health->i;
+    for (unsigned j = device == DEVICE_GPU; j < 5; j++)
+        for (unsigned kind = 0; kind < 3; kind++)
+            for (unsigned form = 0; form < FORMS; form++)
+                run(&(struct scenario){.device = device,
+                                       .form = form,
+                                       .pipe = kind != 1,
+                                       .twice = kind != 0,
+                                       .chunk_size = chunk_sizes[j],
+                                       .buffers = (i + j) % 5,
+                                       .threads = threads[i],
+                                       .fold = j & 1,
+                                       .gpus = several_gpus(form, i + j + kind),
+                                       .grows = device == DEVICE_AUTO && (j & 1),
+                                       .plan = {.seed = i + j}});
+    end_part();
+}
+
+static void healthy(enum device_choice device)
+{
     for (unsigned i = 0; i < 4; i++)
-        for (unsigned j = device == DEVICE_GPU; j < 5; j++)
-            for (unsigned kind = 0; kind < 3; kind++)
-                for (unsigned form = 0; form < FORMS; form++)
-                    run(&(struct scenario){.device = device,
-                                           .form = form,
-                                           .pipe = kind != 1,
-                                           .twice = kind != 0,
-                                           .chunk_size = chunk_sizes[j],
-                                           .buffers = (i + j) % 5,
-                                           .threads = threads[i],
-                                           .fold = j & 1,
-                                           .gpus = several_gpus(form, i + j + kind),
-                                           .grows = device == DEVICE_AUTO && (j & 1),
-                                           .plan = {.seed = i + j}});
+        apart(healthy_part, &(struct health){device, i});
 }
 
 static void make_file(struct form *form)
@@ -328,6 +368,7 @@ int main(void)
     for (unsigned form = 0; form < FORMS; form++)
         make_file(&forms[form]);
 
+    totals = apart_memory(sizeof *totals);
     healthy(DEVICE_CPU);
     healthy(DEVICE_AUTO);
     healthy(DEVICE_GPU);
@@ -354,12 +395,12 @@ int main(void)
         }
     for (unsigned form = 0; form < FORMS; form++)
         unlink(forms[form].name);
+    const struct totals *all = totals;
     printf(
         "%u runs (in %u the fault struck, in %u both engines counted, in %u several GPUs, which %u "
         "added to the first): %u exact, %u refused, %u wrong\n",
-        runs, struck, handed_over, side_by_side, grown, exact, refused, wrong);
-    fflush(stdout);
-    /* Lost devices, and threads at them, are left as they are: no tear-down, no leak check. */
-    _exit(wrong != 0 || struck == 0 || handed_over == 0 || side_by_side == 0 ||
-          (grown == 0 && !scale_is_slow()));
+        all->runs, all->struck, all->handed_over, all->side_by_side, all->grown, all->exact,
+        all->refused, all->wrong);
+    return all->wrong != 0 || all->struck == 0 || all->handed_over == 0 || all->side_by_side == 0 ||
+           (all->grown == 0 && !scale_is_slow());
 }
