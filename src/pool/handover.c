@@ -24,10 +24,6 @@
  * a half. */
 #define FEEDING_SHARE 4
 
-/* A device that finishes no chunk for so long has hung: even the slowest strategy counts the
- * largest chunk, 1 GiB, in a second. */
-#define DEADLINE_MS 20000
-
 void handover_init(struct handover *handover, const struct pool_options *options,
                    const struct histogram *histogram, struct source *source, struct engine *cpu,
                    struct lines *lines, unsigned threads)
@@ -121,7 +117,7 @@ static struct engine *handover_open_group(struct handover *handover, unsigned sl
         .strategy = options->strategy,
         .chunk_size = options->chunk_size,
         .buffers = slots,
-        .deadline_ms = DEADLINE_MS,
+        .deadline_ms = options->tuning.deadline_ms,
         .timing = options->timing,
         .lines = handover->lines,
         .files = options->files,

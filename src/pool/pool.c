@@ -20,6 +20,8 @@ const struct pool_tuning pool_tuning = {
     /* Starting a thread takes as long as a core counts 100 KB, and a short input has ended before
      * the thread runs. */
     .short_input = 4 * MIB,
+    /* Even the slowest strategy counts the largest chunk, 1 GiB, in a second. */
+    .deadline_ms = 20000,
     /* Measured on an H200: CUDA needs 0.20 to 0.30 s to be ready, and 0.08 to 0.10 s to be torn
      * down, which the waiting shell pays even after _exit. */
     .gpu_start = 0.25,

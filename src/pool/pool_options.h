@@ -39,6 +39,7 @@ struct pool_tuning {
     double stream_busy;       /* share of the time that the decoder of a pipe must be at work */
     double decoding_rate;     /* bytes of content a second that a GPU decompresses; 0: any number */
     double decoding_start;    /* seconds that it takes to begin and end a FILE */
+    unsigned deadline_ms;     /* a GPU that finishes nothing for so long has hung */
     bool opens_at_once;       /* the GPU is waited for: tests know then when it is there */
     const char *root; /* where /sys is, to find out what is near a GPU; NULL: the machine's */
 };

@@ -20,8 +20,10 @@ int __wrap_options_parse(int argc, char **argv, struct options *options, struct 
     const char *bytes = getenv("GPUHISTO_HAND_OVER");
     if (!bytes)
         return rc;
-    options->pool.tuning = (struct pool_tuning){
-        .short_input = strtoull(bytes, NULL, 10), .decoding_rate = 1e12, .opens_at_once = true};
+    options->pool.tuning = (struct pool_tuning){.short_input = strtoull(bytes, NULL, 10),
+                                                .decoding_rate = 1e12,
+                                                .deadline_ms = options->pool.tuning.deadline_ms,
+                                                .opens_at_once = true};
     options->input.unit_memory = LARGE_UNIT;
     return rc;
 }

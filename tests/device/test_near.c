@@ -287,7 +287,7 @@ static void run(const struct histogram *histogram, enum device_choice device, un
         .counter = &counter,
         .chunk_size = CHUNK,
         .threads = threads,
-        .tuning = {.root = root},
+        .tuning = {.deadline_ms = 20000, .root = root},
     };
     const struct input_options input = {
         .record_size = 1, .decoding.memlimit = 1 << 27, .content.skip = count == 1 ? CHUNK : 0};
