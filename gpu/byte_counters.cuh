@@ -35,7 +35,8 @@ static __device__ __forceinline__ unsigned row_at(const table_rows &rows, unsign
 using carry_cache = bin_cache<1024>;
 
 struct byte_counters {
-    unsigned *words; // shared memory: `size` bytes, and 32 words for what is counted nowhere
+    unsigned *words; // shared memory: `size` bytes, and where adding is checked 32 words for
+                     // what is counted nowhere
     unsigned size;   // counters
     carry_cache *carries;
     table_rows rows;

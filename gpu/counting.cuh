@@ -64,7 +64,7 @@ struct count_args {
     unsigned long long len;
     struct sample_map map;
     unsigned long long *counts;
-    unsigned *scratch;   // as many words as launch_scratch says, the first how.zeroed of them zero
+    unsigned *scratch;   // as many words as launch_scratch says; launch_all zeroes what must be
     unsigned coarsening; // samples a thread, for a strategy that has such a factor
     unsigned blocks;     // of the first kernel
     struct table_shape shape;

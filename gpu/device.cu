@@ -138,9 +138,8 @@ static bool prepare_kernel(struct device *device, const struct device_plan *plan
     *how = launch_with(tuning, plan->histogram, most, plan->slot_size);
     if (!launch_fits(how, most)) {
         reason_set(&device->why,
-                   "--kernel=%s: so many bins do not fit into a block's %u bytes of shared memory; "
-                   "leave --kernel out",
-                   strategies[plan->strategy].name, most);
+                   "--kernel=%s needs %llu bytes of a block's shared memory, and the GPU has %u",
+                   strategies[plan->strategy].name, launch_shared(how), most);
         return false;
     }
     if (!ask_resident(device, how->kernel, how->block, how->shared, &device->resident) ||

@@ -198,11 +198,7 @@ static int gpu_peek(struct engine *engine, struct tally *tally)
 
 static const char *gpu_loss(struct engine *engine)
 {
-    struct gpu_engine *gpu = gpu_of(engine);
-    pthread_mutex_lock(&gpu->lock);
-    bool lost = gpu->recovery.lost;
-    pthread_mutex_unlock(&gpu->lock);
-    return lost ? gpu->recovery.why.text : NULL;
+    return recovery_reason(&gpu_of(engine)->recovery);
 }
 
 /* --- opening and closing --- */
@@ -210,6 +206,11 @@ static const char *gpu_loss(struct engine *engine)
 size_t gpu_engine_slot_size(const struct histogram *histogram, size_t chunk_size)
 {
     return slots_slot_size(histogram, chunk_size);
+}
+
+size_t gpu_engine_size(const struct histogram *histogram, size_t chunk_size, unsigned buffers)
+{
+    return slots_size(histogram, chunk_size, buffers);
 }
 
 /* A lost device is not closed: its driver may still be at work. */
@@ -328,11 +329,13 @@ const struct locality *gpu_engine_near(struct engine *engine)
 
 bool gpu_engine_failed(struct engine *engine)
 {
+    return atomic_load(&gpu_of(engine)->recovery.failed);
+}
+
+bool gpu_engine_is_feeding(struct engine *engine)
+{
     struct gpu_engine *gpu = gpu_of(engine);
-    pthread_mutex_lock(&gpu->lock);
-    bool failed = gpu->recovery.failed;
-    pthread_mutex_unlock(&gpu->lock);
-    return failed;
+    return atomic_load(&gpu->is_feeding) && !atomic_load(&gpu->recovery.lost);
 }
 
 struct gpu_times gpu_engine_times(struct engine *engine)

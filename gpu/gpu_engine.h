@@ -41,6 +41,10 @@ struct gpu_options {
 /* Host memory that a slot takes, bytes: a chunk, and its snapshot. */
 size_t gpu_engine_slot_size(const struct histogram *histogram, size_t chunk_size);
 
+/* Host memory that an engine with so many slots takes as it is opened, bytes: these, and snapshots
+ * beside them. */
+size_t gpu_engine_size(const struct histogram *histogram, size_t chunk_size, unsigned buffers);
+
 /* Opens a device and its slots, which takes a few hundred milliseconds. Any thread. The histogram
  * and the fallback must live as long as the engine. NULL with the reason set. */
 struct engine *gpu_engine_open(const struct histogram *histogram, const struct gpu_options *options,
@@ -53,8 +57,13 @@ const char *gpu_engine_strategy(struct engine *engine);
 /* The processors near it. Lives as long as the engine. */
 const struct locality *gpu_engine_near(struct engine *engine);
 
-/* Whether the device was lost, and counts with it, so that finish will return -1. */
+/* Whether the device was lost, and counts with it, so that finish will return -1. Any thread, and
+ * no lock is waited for. */
 bool gpu_engine_failed(struct engine *engine);
+
+/* Whether a compressed FILE is being sent to the device, to be decompressed there; or the memory
+ * for that is being taken. Likewise. */
+bool gpu_engine_is_feeding(struct engine *engine);
 
 /* What decompressing takes, bytes; all 0 if nothing was decompressed. */
 struct gpu_memory {

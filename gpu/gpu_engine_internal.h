@@ -26,10 +26,11 @@ struct gpu_engine {
     struct recovery recovery;
     struct decompression decompression;
     atomic_bool
-        is_taken;      /* a FILE is being decompressed, or none ever can be; not under the lock */
-    unsigned counting; /* slots in flight that were not seen to be counted */
-    unsigned proofs;   /* slots in flight with a snapshot of all counts */
-    unsigned unproved; /* slots in flight after the last of these */
+        is_taken; /* a FILE is being decompressed, or none ever can be; not under the lock */
+    atomic_bool is_feeding;   /* one is on its way; not under the lock */
+    unsigned counting;        /* slots in flight that were not seen to be counted */
+    unsigned proofs;          /* slots in flight with a snapshot of all counts */
+    unsigned unproved;        /* slots in flight after the last of these */
     struct timespec progress; /* when the device last finished something or was idle */
     unsigned reads;           /* of content, that are under way */
     struct timespec filling;  /* when the last chunk of compressed bytes was given out */

@@ -25,6 +25,7 @@ struct gpu_group {
     const struct histogram *histogram;
     struct gpu_options options;
     struct gpu_list gpus; /* those that are asked for */
+    unsigned next;        /* of these, the one that is opened next */
     atomic_uint count;    /* of the members that are there: whoever sees it may look at these */
     struct member members[GPUS_MAX];
     atomic_uint turn;       /* where the search for a free slot begins */
@@ -33,8 +34,8 @@ struct gpu_group {
     pthread_cond_t opened;
     bool is_opening; /* a thread opens all but the first, one after the other; nobody need wait for
                       * its end */
-    atomic_bool is_refused; /* one could not be opened; those after it are not used: */
-    struct reason refused;  /* why; written before that */
+    atomic_bool is_refused; /* one could not be opened: */
+    struct reason refused;  /* why, of the first such one; written before that */
 };
 
 static struct gpu_group *group_of(const struct engine *engine)
@@ -122,13 +123,17 @@ static int group_peek(struct engine *engine, struct tally *tally)
     return rc;
 }
 
+/* That of a GPU with which counts were lost comes first: the others were replaced. */
 static const char *group_loss(struct engine *engine)
 {
     struct gpu_group *group = group_of(engine);
     const unsigned count = atomic_load(&group->count);
     const char *loss = NULL;
-    for (unsigned i = 0; i < count && !loss; i++)
-        loss = engine_loss(group->members[i].engine);
+    for (unsigned i = 0; i < count; i++) {
+        struct engine *member = group->members[i].engine;
+        if (!loss || gpu_engine_failed(member))
+            loss = engine_loss(member);
+    }
     return loss;
 }
 
@@ -225,6 +230,8 @@ static void *member_open(void *arg)
 /* Notes that a member could not be opened. */
 static void group_refuse(struct gpu_group *group, const struct member *member)
 {
+    if (atomic_load(&group->is_refused))
+        return;
     if (group->gpus.count == 1)
         group->refused = member->why;
     else
@@ -251,21 +258,24 @@ static bool group_add(struct gpu_group *group)
     return true;
 }
 
-/* Opens the others one after the other, and has each be seen. */
-static void group_open_others(struct gpu_group *group)
+/* Opens the next GPU of the list that can be opened, and has it be seen. Whether there is one. */
+static bool group_open_next(struct gpu_group *group)
 {
-    bool goes_on = true;
-    while (goes_on && atomic_load(&group->count) < group->gpus.count &&
-           !atomic_load(&group->is_closing)) {
-        member_open(&group->members[atomic_load(&group->count)]);
-        goes_on = group_add(group);
+    struct member *member = &group->members[atomic_load(&group->count)];
+    bool is_there = false;
+    while (!is_there && group->next < group->gpus.count && !atomic_load(&group->is_closing)) {
+        member->visible = &group->gpus.gpu[group->next++];
+        member_open(member);
+        is_there = group_add(group);
     }
+    return is_there;
 }
 
 static void *group_opener(void *arg)
 {
     struct gpu_group *group = arg;
-    group_open_others(group);
+    while (group_open_next(group))
+        ;
     pthread_mutex_lock(&group->lock);
     group->is_opening = false;
     pthread_cond_signal(&group->opened);
@@ -292,17 +302,18 @@ static bool group_start_opener(struct gpu_group *group)
 /* Opens the first, and then the others in a thread, if there is one. */
 static void group_open_first(struct gpu_group *group)
 {
-    member_open(&group->members[0]);
-    if (!group_add(group) || group->gpus.count == 1)
+    if (!group_open_next(group) || group->next == group->gpus.count || group_start_opener(group))
         return;
-    if (!group_start_opener(group))
-        group_open_others(group);
+    while (group_open_next(group))
+        ;
 }
 
 /* Opens all side by side, each but the first in a thread of its own if there are threads. */
 static void group_open_all(struct gpu_group *group)
 {
     const unsigned count = group->gpus.count;
+    for (unsigned i = 0; i < count; i++)
+        group->members[i].visible = &group->gpus.gpu[i];
     for (unsigned i = 1; i < count; i++) {
         struct member *member = &group->members[i];
         member->has_thread = pthread_create(&member->thread, NULL, member_open, member) == 0;
@@ -332,7 +343,7 @@ struct engine *gpu_group_open(const struct histogram *histogram, const struct gp
     pthread_mutex_init(&group->lock, NULL);
     pthread_cond_init(&group->opened, NULL);
     for (unsigned i = 0; i < gpus->count; i++)
-        group->members[i] = (struct member){.group = group, .visible = &group->gpus.gpu[i]};
+        group->members[i].group = group;
     if (waits)
         group_open_all(group);
     else
@@ -366,10 +377,25 @@ struct engine *gpu_group_member(const struct engine *engine, unsigned i)
     return group_of(engine)->members[i].engine;
 }
 
+int gpu_group_number(const struct engine *engine, unsigned i)
+{
+    return group_of(engine)->members[i].visible->asked;
+}
+
 const struct locality *gpu_group_near(const struct engine *engine)
 {
     const struct gpu_group *group = group_of(engine);
     return &group->members[atomic_load(&group->count) - 1].near;
+}
+
+unsigned gpu_group_feeding(const struct engine *engine)
+{
+    const struct gpu_group *group = group_of(engine);
+    const unsigned count = atomic_load(&group->count);
+    unsigned feeding = 0;
+    for (unsigned i = 0; i < count; i++)
+        feeding += gpu_engine_is_feeding(group->members[i].engine);
+    return feeding;
 }
 
 bool gpu_group_failed(const struct engine *engine)

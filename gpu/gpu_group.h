@@ -17,21 +17,26 @@ int gpu_group_resolve(struct gpu_list *gpus, struct reason *why);
 /* Opens the GPUs of a list that is not empty; the options are those of each, but for `ordinal`,
  * `visible` and `sharers`. With `waits` they are opened side by side, and all of them must be
  * there. Otherwise the first is opened, and a thread goes on with the others, one after the other,
- * as that lets the first begin sooner; one that cannot be opened is then left out. Any thread. The
- * histogram, what the options point to and the user's list must live as long as the engine. NULL
- * with the reason set, which names the GPU if there are several.
+ * as that lets the first begin sooner; those that cannot be opened are then left out, unless none
+ * can. Any thread. The histogram, what the options point to and the user's list must live as long
+ * as the engine. NULL with the reason set, which names the GPU if there are several.
  */
 struct engine *gpu_group_open(const struct histogram *histogram, const struct gpu_options *options,
                               const struct gpu_list *gpus, bool waits, struct reason *why);
 
-/* Whether a GPU could not be opened, nor were those after it in the list; with the reason, which
- * names it. */
+/* Whether a GPU could not be opened; with the reason for the first such one, which names it. */
 bool gpu_group_refused(const struct engine *engine, struct reason *why);
 
 /* The engines of the GPUs that are there, in the order of the list: at least one, and perhaps more
  * the next time. They live as long as the group. */
 unsigned gpu_group_count(const struct engine *engine);
 struct engine *gpu_group_member(const struct engine *engine, unsigned i);
+
+/* Which GPU one of these is to the user. */
+int gpu_group_number(const struct engine *engine, unsigned i);
+
+/* How many of them decompress a FILE now. No lock is waited for. */
+unsigned gpu_group_feeding(const struct engine *engine);
 
 /* Where the readers that feed the group are to run: the processors that are near one of the GPUs
  * that are there. Not known unless they are known of each of these. Lives as long as the group. */

@@ -151,6 +151,7 @@ static struct chunk *gpu_begin_undecoded(struct engine *engine, enum coding codi
     const struct timespec begin = clock_now();
     if (coding != CODING_ZSTD || atomic_exchange(&gpu->is_taken, true))
         return NULL;
+    atomic_store(&gpu->is_feeding, true);
     pthread_mutex_lock(&gpu->lock);
     int began = 0;
     if (!gpu->recovery.lost)
@@ -161,6 +162,8 @@ static struct chunk *gpu_begin_undecoded(struct engine *engine, enum coding codi
         gpu->times.feeding.opening += clock_seconds_since(&begin);
     if (began != 0)
         chunk = gpu_take_input(gpu);
+    if (!chunk)
+        atomic_store(&gpu->is_feeding, false);
     pthread_mutex_unlock(&gpu->lock);
     return chunk;
 }
@@ -244,6 +247,7 @@ static int gpu_settle(struct engine *engine, struct undecoded_rest *rest)
     if (gpu->recovery.lost)
         gpu_recount(gpu);
     decompression_settle(&gpu->decompression, gpu->recovery.lost, rest);
+    atomic_store(&gpu->is_feeding, false);
     if (!gpu->recovery.lost)
         atomic_store(&gpu->is_taken, false);
     int rc = gpu->recovery.failed ? -1 : 0;

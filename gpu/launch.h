@@ -220,9 +220,17 @@ static inline struct launch launch_with(const struct tuning *tuning,
     return how;
 }
 
+// Bytes of shared memory that a block of either kernel takes, at most.
+static inline unsigned long long launch_shared(const struct launch *launch)
+{
+    const unsigned long long second =
+        launch->second_shared ? launch->second_shared + PARTITION_STATIC : 0;
+    return launch->shared > second ? launch->shared : second;
+}
+
 static inline bool launch_fits(const struct launch *launch, unsigned shared_most)
 {
-    return launch->shared <= shared_most && launch->second_shared <= shared_most;
+    return launch_shared(launch) <= shared_most;
 }
 
 // The blocks for len bytes, where the device holds `resident` at a time.

@@ -7,8 +7,17 @@
 
 void recovery_lose(struct recovery *recovery, const char *why)
 {
-    recovery->lost = true;
+    if (recovery->lost)
+        return;
     reason_set(&recovery->why, "%s", why);
+    recovery->lost = true;
+}
+
+const char *recovery_reason(const struct recovery *recovery)
+{
+    if (recovery->failed && recovery->why_not_all.text[0])
+        return recovery->why_not_all.text;
+    return recovery->lost ? recovery->why.text : NULL;
 }
 
 /* Counts a chunk by the fallback, in memory of the fallback's, which no late copy of the device can
@@ -52,7 +61,7 @@ void recovery_recount(struct recovery *recovery, struct slots *slots,
         if (!chunk->data)
             continue;
         if (recount_chunk(recovery->fallback, chunk, histogram) != 0) {
-            recovery_lose(recovery, "out of memory");
+            reason_set(&recovery->why_not_all, "out of memory");
             recovery->failed = true;
             return;
         }

@@ -9,15 +9,24 @@
 #include "slots.h"
 #include "src/engine/engine.h"
 
+#include <stdatomic.h>
+
+/* `lost` and `failed` become true once, after their reasons were written, and are read by any
+ * thread; all else is under the engine's lock. */
 struct recovery {
     struct engine *fallback; /* counts what a lost device did not; NULL: nothing replaces it */
-    bool lost;
-    bool failed;       /* lost for good: counts are missing */
-    struct reason why; /* if lost */
+    atomic_bool lost;
+    atomic_bool failed;        /* lost for good: counts are missing */
+    struct reason why;         /* it was lost, */
+    struct reason why_not_all; /* and was not replaced, if that is another reason */
 };
 
-/* Notes that the device is lost, and why. */
+/* Notes that the device is lost, and why, unless that is known. */
 void recovery_lose(struct recovery *recovery, const char *why);
+
+/* Why it was lost; or why counts are missing, if that is another reason. NULL: it is not lost.
+ * Lives as long as the recovery. Any thread. */
+const char *recovery_reason(const struct recovery *recovery);
 
 /* Has the fallback count what is in flight, of samples as the histogram has them, and reports it to
  * `lines` (NULL: to none); but not what has no bytes on the host (decompression.h); or notes that

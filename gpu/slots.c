@@ -16,6 +16,12 @@ size_t slots_slot_size(const struct histogram *histogram, size_t chunk_size)
                         PINNED_PAGE);
 }
 
+size_t slots_size(const struct histogram *histogram, size_t chunk_size, unsigned count)
+{
+    return slots_slot_size(histogram, chunk_size) * count +
+           pinned_round(snapshot_size(histogram), PINNED_PAGE) * snapshot_spares(histogram);
+}
+
 int slots_open(struct slots *slots, unsigned count, size_t chunk_size,
                const struct histogram *histogram, struct engine *engine, struct device *device,
                const struct locality *near, struct reason *why)
@@ -23,7 +29,7 @@ int slots_open(struct slots *slots, unsigned count, size_t chunk_size,
     size_t data = pinned_round(slots_data_size(histogram, chunk_size), PINNED_LINE);
     size_t step = slots_slot_size(histogram, chunk_size);
     size_t spare = pinned_round(snapshot_size(histogram), PINNED_PAGE);
-    size_t size = step * count + spare * snapshot_spares(histogram);
+    size_t size = slots_size(histogram, chunk_size, count);
     *slots = (struct slots){
         .count = count, .are_shared = snapshot_spares(histogram) > 1, .pinned.near = near};
     slots->slot = calloc(count, sizeof slots->slot[0]);

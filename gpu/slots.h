@@ -46,6 +46,9 @@ size_t slots_data_size(const struct histogram *histogram, size_t chunk_size);
 /* Bytes of host memory that a slot takes: its data, and its snapshot if each has one. */
 size_t slots_slot_size(const struct histogram *histogram, size_t chunk_size);
 
+/* Bytes of host memory that `count` slots take, with the snapshots beside them. */
+size_t slots_size(const struct histogram *histogram, size_t chunk_size, unsigned count);
+
 /* Allocates `count` slots for an engine's chunks, all free, and pins their memory if the device
  * can, on the node that is near; memory that cannot be pinned serves too. 0, or -1 with the reason
  * set. To be closed in either case. */

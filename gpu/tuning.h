@@ -73,6 +73,9 @@ static const struct tuning tunings[] = {
 /* Rows of a range that are counted by words; more by bytes. */
 #define PARTITION_WORDS_MAX 16384u
 
+/* Bytes of shared memory that the kernel which counts ranges has beside its table, at most. */
+#define PARTITION_STATIC (11u * 1024)
+
 /* Bytes of a range's table beyond which half as many blocks of twice as many threads count. */
 #define PARTITION_TABLE_LARGE (48u * 1024)
 

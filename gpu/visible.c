@@ -100,12 +100,13 @@ void visible_only(struct gpu_list *gpus, const char *root)
 {
     const char *list = getenv(VARIABLE);
     char *only = NULL;
+    bool is_known = true; /* what the list is, once it is no longer the environment's */
     if (list && gpus->count > 0)
-        list = strdup(list);
+        is_known = (list = strdup(list)) != NULL;
     for (unsigned i = 0; i < gpus->count; i++) {
         gpus->gpu[i].ordinal = gpus->gpu[i].asked;
         gpus->gpu[i].list = list;
-        if (i == 0 || only)
+        if (is_known && (i == 0 || only))
             only = visible_append(only, list, gpus->gpu[i].asked);
     }
     const size_t shown = only ? strlen(only) : 0;

@@ -353,7 +353,7 @@ static int count(void)
     source_close(source);
     if (options.part.of > 0 && run_share_record(&run_share) != 0) {
         diag("out of memory");
-        return STATUS_FAILED;
+        _exit(STATUS_FAILED); /* threads of a GPU may still be at work */
     }
     int status = check_also(&tally) == 0 ? print_report(&watch, &tally) : STATUS_FAILED;
     tally_close(&tally);

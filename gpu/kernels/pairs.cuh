@@ -266,8 +266,8 @@ static __device__ __forceinline__ void merge_pairs(const count_args &args, const
 // --- the kernel ---
 
 // The block together: what bytes are to be exchanged by, so that those of the rarest eighth are in
-// the highest one. Four bytes of each thread are looked at, of the block's first tiles. Four times
-// in a word.
+// the highest one. Four bytes of each thread are looked at, of every fourth vector from the
+// block's first tile on. Four times in a word.
 static __device__ __forceinline__ unsigned choose_key(unsigned *table, const pair_tiles &tiles)
 {
     const unsigned *const eighths = table + pairs_eighths;

@@ -87,9 +87,11 @@ static void handover_refuse(struct handover *handover, const struct reason *why)
 static int handover_check_memory(const struct handover *handover, unsigned slots,
                                  struct reason *why)
 {
-    size_t slot = gpu_engine_slot_size(handover->histogram, handover->options->chunk_size);
-    uint64_t wanted = (uint64_t)slots * handover->gpus.count * slot,
-             available = memory_available("");
+    const size_t chunk_size = handover->options->chunk_size;
+    const size_t slot = gpu_engine_slot_size(handover->histogram, chunk_size);
+    const uint64_t wanted =
+        (uint64_t)handover->gpus.count * gpu_engine_size(handover->histogram, chunk_size, slots);
+    const uint64_t available = memory_available("");
     if (wanted <= available)
         return 0;
     reason_set(why,
@@ -268,9 +270,15 @@ static bool handover_decoding_pays(struct handover *handover, double rate, unsig
     return true;
 }
 
-/* Whether a GPU pays, and how many. */
+/* What a GPU is to be opened for. */
+struct gpu_wish {
+    unsigned gpus; /* how many of them */
+    bool decodes;  /* to decompress */
+};
+
+/* Whether a GPU pays, and what for. */
 static bool handover_gpu_pays(struct handover *handover, enum flow flow, uint64_t bytes,
-                              unsigned workers, unsigned *gpus)
+                              unsigned workers, struct gpu_wish *wish)
 {
     const struct pool_tuning *tuning = &handover->options->tuning;
     double now = clock_seconds_since(&handover->begin);
@@ -284,11 +292,10 @@ static bool handover_gpu_pays(struct handover *handover, enum flow flow, uint64_
     double rate = (double)(bytes - base) / (now - rate_begin);
     atomic_store(&handover->rate, rate);
     atomic_store(&handover->worker_rate, rate / workers);
-    if (flow == FLOW_DECODED &&
-        (handover_decoding_pays(handover, rate, gpus) || handover_decoding_stream_pays(handover))) {
-        atomic_store(&handover->gpu_for_decoding, true);
+    wish->decodes = flow == FLOW_DECODED && (handover_decoding_pays(handover, rate, &wish->gpus) ||
+                                             handover_decoding_stream_pays(handover));
+    if (wish->decodes)
         return true;
-    }
     if (flow != FLOW_FILE)
         return now >= tuning->stream_break_even && handover_counting_is_dear(handover);
     double saved = costs_gpu_saves(&handover->costs, (double)source_left(handover->source), rate,
@@ -303,11 +310,12 @@ void handover_consider(struct handover *handover, enum flow flow, uint64_t bytes
         now < atomic_load(&handover->next_ask))
         return;
     atomic_store(&handover->next_ask, now + handover_ask_seconds(handover));
-    unsigned gpus = 1;
-    if (!handover_gpu_pays(handover, flow, bytes, workers, &gpus) ||
+    struct gpu_wish wish = {.gpus = 1};
+    if (!handover_gpu_pays(handover, flow, bytes, workers, &wish) ||
         atomic_exchange(&handover->opening, true))
         return;
-    visible_more(&handover->gpus, gpus);
+    atomic_store(&handover->gpu_for_decoding, wish.decodes);
+    visible_more(&handover->gpus, wish.gpus);
     const unsigned slots = handover_slots(handover, flow != FLOW_PIPE);
     if (handover->options->tuning.opens_at_once)
         handover_open(handover, slots);
@@ -388,18 +396,12 @@ bool handover_may_undecode(void *arg)
 unsigned handover_workers(struct handover *handover, enum flow flow)
 {
     const unsigned all = atomic_load(&handover->threads);
-    unsigned shares = flow == FLOW_DECODED ? atomic_load(&handover->gpus_fed) : 0;
-    if (shares >= FEEDING_SHARE)
-        shares = FEEDING_SHARE - 1;
-    return all - all / FEEDING_SHARE * shares;
-}
-
-unsigned handover_look_workers(struct handover *handover)
-{
     struct engine *gpu = handover_gpu(handover);
-    bool is_fed = gpu && atomic_load(&handover->gpu_for_decoding) && !engine_loss(gpu);
-    atomic_store(&handover->gpus_fed, is_fed ? gpu_group_count(gpu) : 0);
-    return handover_workers(handover, FLOW_DECODED);
+    const bool is_beside = flow == FLOW_DECODED && gpu && atomic_load(&handover->gpu_for_decoding);
+    const unsigned fed = is_beside ? gpu_group_feeding(gpu) : 0;
+    const unsigned shares = fed < FEEDING_SHARE ? fed : FEEDING_SHARE - 1;
+    const unsigned wanted = all - all / FEEDING_SHARE * shares;
+    return wanted > fed ? wanted : fed < all ? fed + 1 : all;
 }
 
 int handover_submit(struct handover *handover, struct chunk *chunk, enum flow flow, double begin)

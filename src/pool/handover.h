@@ -33,7 +33,6 @@ struct handover {
     atomic_uint feeders;          /* workers with a piece of a file that goes to the GPU */
     atomic_bool
         gpu_for_decoding; /* it was opened to decompress: cores count what they decompress */
-    atomic_uint gpus_fed; /* how many did so, when that was last looked at */
 
     _Atomic double next_ask;     /* when to ask again whether a GPU pays, in seconds since begin */
     _Atomic uint64_t rate_base;  /* bytes read until rate_begin, when there were enough workers: */
@@ -78,11 +77,9 @@ struct engine *handover_undecoder(void *handover, const struct undecoded_offer *
 bool handover_may_undecode(void *handover);
 
 /* How many workers there should be while what they read is of this kind: all, or fewer where a GPU
- * decompresses beside them, whose bytes are read, and hashed, by threads of its own. Any thread. */
+ * decompresses beside them, whose bytes are read, and hashed, by threads of its own. At least one
+ * of them feeds no GPU. Any thread. */
 unsigned handover_workers(struct handover *handover, enum flow flow);
-
-/* Looks whether a GPU does so now, and gives the number for FLOW_DECODED. Any thread. */
-unsigned handover_look_workers(struct handover *handover);
 
 /* Has the chunk counted, and learns what that cost; the reader began with it `begin` seconds after
  * handover->begin. 0, or -1 once the GPU is lost and may not be replaced. Any thread. */

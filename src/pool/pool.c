@@ -170,12 +170,11 @@ static void pool_describe_gpu(struct engine *engine, int number, struct pool_gpu
 static void pool_describe_gpus(struct pool *pool, const struct engine *group,
                                struct pool_outcome *outcome)
 {
-    const struct handover *handover = &pool->handover;
-    outcome->gpu_ready = handover->gpu_ready;
+    outcome->gpu_ready = pool->handover.gpu_ready;
     outcome->gpu_count = gpu_group_count(group);
     (void)gpu_group_refused(group, &outcome->gpu_refused);
     for (unsigned i = 0; i < outcome->gpu_count; i++)
-        pool_describe_gpu(gpu_group_member(group, i), handover->gpus.gpu[i].asked,
+        pool_describe_gpu(gpu_group_member(group, i), gpu_group_number(group, i),
                           &outcome->gpus[i]);
 }
 
@@ -230,7 +229,8 @@ int pool_run(const struct pool_options *options, const struct histogram *histogr
     outcome->workers = atomic_load(&pool->workers.started);
     outcome->cpu_name = cpu_engine_counter(pool->cpu);
     outcome->gpu_opened = atomic_load(&pool->handover.opening);
-    handover_refused(&pool->handover, &outcome->gpu_refused);
+    if (outcome->gpu_count == 0)
+        handover_refused(&pool->handover, &outcome->gpu_refused);
     /* No other thread is left if all workers have ended and a GPU was never asked for. */
     if (rc == 0 && !outcome->gpu_opened) {
         workers_destroy(&pool->workers);

@@ -27,7 +27,8 @@ struct pool_outcome {
     const char *cpu_name;      /* how they counted */
     bool gpu_opened;           /* tried; the process should then exit without CUDA's tear-down */
     double gpu_ready;          /* when the slots were there; 0: never, or too late */
-    struct reason gpu_refused; /* why no GPU could be used, if it was tried; or empty */
+    struct reason gpu_refused; /* why no GPU could be used, or one of several, if it was tried; or
+                                * empty */
     struct reason invalid;     /* the first token that is not a number, and its line; or empty */
     unsigned gpu_count;        /* that were ready */
     struct pool_gpu gpus[GPUS_MAX];

@@ -224,13 +224,15 @@ static bool worker_may_undecode(void *arg)
 static bool worker_is_surplus(void *arg)
 {
     struct workers *workers = ((struct worker *)arg)->workers;
-    const unsigned wanted = handover_look_workers(workers->handover);
+    const unsigned wanted = handover_workers(workers->handover, FLOW_DECODED);
     if (atomic_load(&workers->started) <= wanted)
         return false;
     pthread_mutex_lock(&workers->lock);
     bool is_surplus = workers->started > wanted;
-    if (is_surplus)
+    if (is_surplus) {
         workers->started--;
+        workers->exhausted = false; /* a thread can be started again */
+    }
     pthread_mutex_unlock(&workers->lock);
     return is_surplus;
 }

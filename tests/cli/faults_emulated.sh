@@ -75,7 +75,7 @@ counts "no device, auto" table
 "$GPUHISTO" --kernel=shared --values=u32 --bins=16777216 in >out 2>err
 echo $? >status
 refuses "too many bins for a kernel" 1 \
-    "cannot use the GPU: --kernel=shared: so many bins do not fit; leave --kernel out"
+    "cannot use the GPU: --kernel=shared needs 67108876 bytes of a block's shared memory, and the GPU has 232448"
 
 # More memory than there is: neither the out-of-memory killer nor a table.
 available=$(sed -n 's/^MemAvailable: *\([0-9]*\) kB$/\1/p' /proc/meminfo)

@@ -47,8 +47,9 @@ struct device *device_open(const struct device_plan *wanted, struct reason *why)
     device->how =
         launch_with(tuning_for(wanted->strategy, 0), histogram, shared_most, wanted->slot_size);
     if (!launch_fits(&device->how, shared_most)) {
-        reason_set(why, "--kernel=%s: so many bins do not fit; leave --kernel out",
-                   strategies[wanted->strategy].name);
+        reason_set(why,
+                   "--kernel=%s needs %llu bytes of a block's shared memory, and the GPU has %u",
+                   strategies[wanted->strategy].name, launch_shared(&device->how), shared_most);
         return nullptr;
     }
     device->args.map = sample_map_of(histogram);

@@ -1,0 +1,222 @@
+/* Several GPUs of which some cannot be opened: the others count all of it, and it is known which
+ * one is missing and why. And how many of them decompress. */
+#include "gpu/gpu_group.h"
+#include "gpu/strategy.h"
+#include "src/input/codec.h"
+#include "src/pool/pool.h"
+#include "tests/device/emulated_device.h"
+#include "tests/helpers/apart.h"
+#include "tests/helpers/samples.h"
+#include "tests/helpers/zstd_frames.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#define CHUNK 1000
+#define CHUNKS 40
+#define GPUS 3
+#define MEMORY ((uint64_t)1 << 27) /* for a frame's window */
+
+static unsigned char data[CHUNK * CHUNKS];
+static struct totals {
+    unsigned checks, wrong;
+} * totals; /* shared by all parts, which are processes */
+
+static void check(const char *what, bool holds)
+{
+    totals->checks++;
+    totals->wrong += !holds;
+    if (!holds)
+        fprintf(stderr, "FAIL: %s\n", what);
+}
+
+static struct gpu_list list_gpus(unsigned count)
+{
+    struct gpu_list list = {.count = count};
+    for (unsigned i = 0; i < count; i++)
+        list.gpu[i] = (struct visible){.asked = (int)i, .ordinal = (int)i};
+    return list;
+}
+
+static struct engine *open_group(const struct histogram *histogram, const struct fault_plan *plan,
+                                 bool waits, struct reason *why)
+{
+    const struct gpu_options options = {.strategy = strategy_find("vectorized"), /* quick */
+                                        .chunk_size = CHUNK,
+                                        .buffers = 2,
+                                        .deadline_ms = 200000};
+    const struct gpu_list list = list_gpus(GPUS);
+    *why = (struct reason){""};
+    emulated_device_plan(*plan);
+    return gpu_group_open(histogram, &options, &list, waits, why);
+}
+
+static void pause_shortly(void)
+{
+    nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+}
+
+/* Waits until so many GPUs are there. */
+static void await_count(const struct engine *group, unsigned count)
+{
+    for (unsigned i = 0; i < 60000 && gpu_group_count(group) < count; i++)
+        pause_shortly();
+}
+
+static void check_counts(struct engine *group, const struct histogram *histogram)
+{
+    uint64_t counts[256] = {0}, expected[256] = {0};
+    struct tally tally = {.bins = histogram->bins, .counts = counts};
+    for (unsigned i = 0; i < CHUNKS; i++) {
+        struct chunk *chunk = engine_acquire(group, true);
+        if (!chunk) {
+            check("there is a chunk", false);
+            return;
+        }
+        chunk->len = chunk->origin.bytes = CHUNK;
+        memcpy(chunk->data, data + i * CHUNK, CHUNK);
+        engine_submit(chunk);
+    }
+    samples_count(histogram, data, sizeof data, expected);
+    check("finished", engine_finish(group, &tally) == 0);
+    check("exact", memcmp(counts, expected, sizeof counts) == 0);
+}
+
+/* The GPU `arg`, of three, cannot be opened. */
+static void left_out_part(const void *arg)
+{
+    const int victim = *(const int *)arg;
+    const struct fault_plan plan = {
+        .fault = FAULT_ERROR, .at = 1, .for_good = true, .devices = GPUS, .victim = victim};
+    struct histogram histogram;
+    struct reason why, named;
+    histogram_bytes(&histogram);
+    reason_set(&named, "GPU %d: emulated failure", victim);
+    check("all are wanted", !open_group(&histogram, &plan, true, &why));
+    check("which one is missing", strcmp(why.text, named.text) == 0);
+
+    struct engine *group = open_group(&histogram, &plan, false, &why);
+    check("the others are opened", group != NULL);
+    if (!group)
+        return;
+    await_count(group, GPUS - 1);
+    check("two are there", gpu_group_count(group) == GPUS - 1);
+    for (int i = 0; i < GPUS - 1; i++)
+        check("which ones", gpu_group_number(group, (unsigned)i) == i + (i >= victim));
+    check_counts(group, &histogram);
+    check("which one is left out", victim == GPUS - 1 || gpu_group_refused(group, &why));
+    engine_close(group);
+}
+
+static void none_part(const void *arg)
+{
+    const struct fault_plan plan = {
+        .fault = FAULT_ERROR, .at = 1, .for_good = true, .devices = GPUS, .victim = -1};
+    struct histogram histogram;
+    struct reason why;
+    (void)arg;
+    histogram_bytes(&histogram);
+    check("none can be opened", !open_group(&histogram, &plan, false, &why));
+    check("the first one's reason", strcmp(why.text, "GPU 0: emulated failure") == 0);
+}
+
+/* A FILE that is decompressed by one of them, and one for which there is no memory. */
+static void feeding_part(const void *arg)
+{
+    const struct undecoded_start start = {.memlimit = MEMORY};
+    const struct frame_settings settings = {.level = 3};
+    struct histogram histogram;
+    struct undecoded_next next;
+    struct undecoded_rest rest;
+    struct reason why;
+    (void)arg;
+    histogram_bytes(&histogram);
+    struct engine *group =
+        open_group(&histogram, &(struct fault_plan){.devices = GPUS, .victim = -1}, true, &why);
+    check("opened", group != NULL);
+    if (!group)
+        return;
+    check("none is fed", gpu_group_feeding(group) == 0);
+    struct chunk *chunk = group->ops->undecoded->begin(group, CODING_ZSTD, &start);
+    if (chunk) { /* under ThreadSanitizer few emulated devices decompress */
+        struct engine *fed = chunk->engine;
+        check("one is fed", gpu_group_feeding(group) == 1);
+        chunk->len = frame_compress(chunk->data, chunk->cap, &settings, data, sizeof data);
+        chunk->origin.end = ENDS_FILE;
+        fed->ops->undecoded->submit(fed, chunk, 0, &next);
+        fed->ops->undecoded->settle(fed, &rest);
+        check("the FILE has ended", gpu_group_feeding(group) == 0);
+    }
+    engine_close(group);
+
+    emulated_device_memory(1);
+    group = open_group(&histogram, &(struct fault_plan){.devices = GPUS, .victim = -1}, true, &why);
+    check("opened without memory", group != NULL);
+    if (!group)
+        return;
+    check("no memory", !group->ops->undecoded->begin(group, CODING_ZSTD, &start));
+    check("no memory: none is fed", gpu_group_feeding(group) == 0);
+    engine_close(group);
+}
+
+static void *feed_pipe(void *arg)
+{
+    const int fd = *(const int *)arg;
+    for (unsigned i = 0; i < 10 * CHUNKS; i++) {
+        if (write(fd, data, CHUNK) != CHUNK)
+            break;
+        pause_shortly();
+    }
+    close(fd);
+    return NULL;
+}
+
+/* A run of two GPUs of which there is only one, which it says. The GPUs' engines outlive it. */
+static void run_part(const void *arg)
+{
+    struct pool_options options = {.device = DEVICE_AUTO,
+                                   .gpus = list_gpus(2),
+                                   .strategy = strategy_find("vectorized"),
+                                   .chunk_size = CHUNK,
+                                   .threads = 2,
+                                   .tuning = {.deadline_ms = 200000}};
+    const struct input_options input = {.record_size = 1, .decoding.memlimit = MEMORY};
+    struct histogram histogram;
+    uint64_t counts[256] = {0};
+    char name[32], *operands[] = {name};
+    int ends[2];
+    pthread_t feeder;
+    struct pool_outcome outcome;
+    struct reason why;
+    (void)arg;
+    histogram_bytes(&histogram);
+    struct tally tally = {.bins = histogram.bins, .counts = counts};
+    if (pipe(ends) != 0 || pthread_create(&feeder, NULL, feed_pipe, &ends[1]) != 0)
+        abort();
+    snprintf(name, sizeof name, "/dev/fd/%d", ends[0]);
+    emulated_device_plan((struct fault_plan){.devices = 1, .victim = -1});
+    struct source *source = source_open(operands, 1, &input);
+    check("a run", pool_run(&options, &histogram, source, &tally, &outcome, &why) == 0);
+    check("one of two GPUs", outcome.gpu_count == 1);
+    check("why not the other",
+          strcmp(outcome.gpu_refused.text, "GPU 1: there is no such device") == 0);
+    fflush(NULL);
+    _exit(0); /* threads may still be at work */
+}
+
+int main(void)
+{
+    totals = apart_memory(sizeof *totals);
+    samples_fill(SAMPLES_MIXED, data, sizeof data);
+    for (int victim = 0; victim < GPUS; victim++)
+        apart(left_out_part, &victim);
+    apart(none_part, NULL);
+    apart(feeding_part, NULL);
+    apart(run_part, NULL);
+    printf("%u checks, %u wrong\n", totals->checks, totals->wrong);
+    return totals->wrong != 0 || totals->checks < 35;
+}
