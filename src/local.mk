@@ -87,7 +87,7 @@ gpuhisto_sources = src/run_share.c src/run_share.h \
 	src/input/enter.c src/input/enter.h \
 	src/input/foreign.c src/input/foreign.h \
 	src/input/heading.c src/input/heading.h \
-	src/input/helpers.c src/input/helpers.h \
+	src/input/helpers.c src/input/helpers.h src/input/hold.c \
 	src/input/input.c src/input/input.h \
 	src/input/kept.c src/input/kept.h \
 	src/input/fingerprint.c src/input/fingerprint.h \

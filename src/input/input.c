@@ -229,8 +229,8 @@ static int look_at_file(struct input *input, struct reason *why)
     return 0;
 }
 
-int input_open(struct input *input, const char *operand, const struct input_options *options,
-               struct share_cut *cut, struct reason *why)
+int input_open(struct input *input, const char *operand, int fd,
+               const struct input_options *options, struct share_cut *cut, struct reason *why)
 {
     bool standard = strcmp(operand, "-") == 0;
     *input = (struct input){.name = standard ? "standard input" : operand,
@@ -242,7 +242,9 @@ int input_open(struct input *input, const char *operand, const struct input_opti
                             .range = content_range_of(&options->content),
                             .records = {.size = options->record_size, .field = options->field}};
     input->has_header = options->field && options->field->has_header;
-    input->fd = standard ? STDIN_FILENO : open(operand, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    input->fd = standard ? STDIN_FILENO : fd;
+    if (input->fd < 0)
+        input->fd = open(operand, O_RDONLY | O_CLOEXEC | O_NOCTTY);
     if (input->fd < 0) {
         input->error = errno;
         reason_of(why, input->name, "%s", strerror(input->error));

@@ -57,7 +57,7 @@ static void order_operands(struct source *source)
         standard += strcmp(source->operands[i].name, "-") == 0;
     for (size_t i = 0; i < source->count; i++) {
         struct operand *operand = &source->operands[i];
-        bool regular = measure_operand(operand, &range);
+        bool regular = operand->is_regular = measure_operand(operand, &range);
         operand->is_alone = !regular || (standard > 1 && strcmp(operand->name, "-") == 0);
         all_regular &= regular;
         source->left += operand->size;
@@ -76,6 +76,7 @@ static void name_operands(struct source *source, char *const *operands, size_t c
     for (size_t i = 0; i < source->count; i++) {
         struct operand *operand = &source->operands[i];
         operand->number = i;
+        operand->fd = -1;
         operand->cut = share ? &share->cuts[i] : NULL;
         operand->name = share ? share->cuts[i].name : count ? operands[i] : standard_input[i];
     }
@@ -94,6 +95,7 @@ struct source *source_open(char *const *operands, size_t count, const struct inp
     source->options = *options;
     name_operands(source, operands, count);
     order_operands(source);
+    source_hold(source);
     source->admission.limit = DECODING_SIZE;
     pthread_mutex_init(&source->turn, NULL);
     pthread_mutex_init(&source->lock, NULL);
@@ -193,13 +195,13 @@ enum found {
 };
 
 /* Opens the next operand, for which admission has been given. */
-static enum found open_operand(struct reader *reader, const struct operand *operand)
+static enum found open_operand(struct reader *reader, struct operand *operand)
 {
     struct source *source = reader->source;
     struct open_input *open = calloc(1, sizeof *open);
     struct reason why;
-    bool opened =
-        open && input_open(&open->input, operand->name, &source->options, operand->cut, &why) == 0;
+    bool opened = open && input_open(&open->input, operand->name, source_take_held(operand),
+                                     &source->options, operand->cut, &why) == 0;
     bool is_short = open && !opened && (open->input.error == EMFILE || open->input.error == ENFILE);
     if (is_short && admission_refuse_file(reader)) {
         free(open);
@@ -242,7 +244,7 @@ static enum found find_input(struct reader *reader)
         return FOUND_INPUT;
     if (source->opened == source->count)
         return FOUND_NONE;
-    const struct operand *operand = &source->operands[source->opened];
+    struct operand *operand = &source->operands[source->opened];
     if (!admission_open(reader, operand->is_alone))
         return FOUND_SHORTAGE;
     enum found found = open_operand(reader, operand);
@@ -425,6 +427,7 @@ void source_close(struct source *source)
         source_leave(source, open);
     if (source->current)
         source_leave(source, source->current);
+    source_let_go(source);
     helpers_close(&source->helpers);
     pthread_mutex_destroy(&source->turn);
     pthread_mutex_destroy(&source->lock);

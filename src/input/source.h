@@ -112,6 +112,10 @@ const char *source_error(struct source *source);
  * data compressed by another program; empty if there were none. */
 void source_foreign(struct source *source, struct reason *warning);
 
+/* Goes through the names of the FILEs that will be opened by name in their turn; the others are
+ * open. *at is 0 at first. NULL: no more. Before readers. */
+const char *source_next_name(const struct source *source, size_t *at);
+
 /* Frees it; no reader may be left. */
 void source_close(struct source *source);
 

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/magic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/statfs.h>
@@ -206,10 +207,20 @@ int target_find(struct target *target, const char *name)
     return -1;
 }
 
+/* What is held is opened, as the name may be one of another process, which a sandbox refuses. */
+static int open_magic(const struct target *target, int flags)
+{
+    char path[40];
+    snprintf(path, sizeof path, "/proc/self/fd/%d", target->file);
+    const int fd = open(path, flags);
+    return fd < 0 && errno == ENOENT ? openat(target->directory, target->base, flags) : fd;
+}
+
 int target_open(const struct target *target)
 {
     int flags = O_WRONLY | O_CLOEXEC | O_NOCTTY | O_TRUNC;
-    return openat(target->directory, target->base, target->magic ? flags : flags | O_NOFOLLOW);
+    return target->magic ? open_magic(target, flags)
+                         : openat(target->directory, target->base, flags | O_NOFOLLOW);
 }
 
 static void close_held(int *fd)

@@ -237,7 +237,7 @@ failing_calls()
     n=1
     while [ $n -lt 60 ]; do
         with FAULT_CALL=pread FAULT_AT=$n -- -l --chunk-size=700 --threads=3 in
-        [ -e mark ] || break
+        [ -s mark ] || break
         refuses "pread $n, 3 threads" 1 "in: Input/output error, at byte "
         n=$((n + 1))
     done
@@ -256,22 +256,25 @@ failing_calls()
         counts "short reads of 1 to $most, interrupted, zstd, pipe" table
     done
 
-    with FAULT_CALL=open FAULT_AT=1 FAULT_ERRNO=13 -- -l in
+    with FAULT_CALL=open FAULT_AT=1 FAULT_FOR_GOOD=1 FAULT_ERRNO=13 -- -l in
     refuses "open" 1 "in: Permission denied"
-    with FAULT_CALL=open FAULT_AT=2 FAULT_ERRNO=24 -- -l in old
+    with FAULT_CALL=open FAULT_AT=2 FAULT_FOR_GOOD=1 FAULT_ERRNO=24 -- -l in old
     refuses "open the second" 1 "old: Too many open files"
+    # FILEs are opened before their turn, and once more in their turn if that failed.
+    with FAULT_CALL=open FAULT_AT=1 FAULT_ERRNO=24 -- -l in
+    counts "open before its turn" table
     with FAULT_CALL=close FAULT_AT=1 -- -l in
     counts "closing what was only read" table
 
     # Writing: what fails late.
     with FAULT_CALL=close FAULT_AT=1 FAULT_FD=1 -- -l in
-    check "a failed close: struck" [ -e mark ]
+    check "a failed close: struck" [ -s mark ]
     refuses_after_output "a failed close" "standard output: Input/output error"
     for way in "" FAULT_NO_TMPFILE=1; do
         for call in write fsync renameat; do
             cp old dir/new
             with $way FAULT_CALL=$call FAULT_AT=1 FAULT_ERRNO=122 -- -l -o dir/new in
-            check "$call of --output: struck" [ -e mark ]
+            check "$call of --output: struck" [ -s mark ]
             refuses "$call of --output" 1 "dir/new: Disk quota exceeded"
             untouched "$call of --output"
         done
@@ -284,7 +287,7 @@ failing_calls()
         while [ $n -lt 50 ]; do
             cp old dir/new
             with $way FAULT_CALL=close FAULT_AT=$n -- -l -o dir/new in
-            [ -e mark ] || break
+            [ -s mark ] || break
             if [ "$(cat status)" -eq 0 ]; then
                 same "close $n, $way" table dir/new
             else
@@ -310,7 +313,7 @@ failing_calls()
         cp old dir/new
         with $way FAULT_CALL=fchmod FAULT_AT=1 FAULT_ERRNO=1 -- -l -o dir/new in
         chmod 644 dir/new
-        check "fchmod, $way: struck" [ -e mark ]
+        check "fchmod, $way: struck" [ -s mark ]
         check "fchmod, $way: status" [ "$(cat status)" -eq 0 ]
         same "fchmod, $way: table" table dir/new
         message "fchmod, $way" "warning: dir/new: its mode cannot be kept: Operation not permitted"
@@ -323,12 +326,12 @@ failing_calls()
 
     # Threads that cannot be had.
     with FAULT_CALL=pthread_create FAULT_AT=1 FAULT_ERRNO=11 -- -l in
-    check "no thread: struck" [ -e mark ]
+    check "no thread: struck" [ -s mark ]
     refuses "no thread" 1 thread
     data text 6000000 >large
     oracle letters 4 0 <large
     with FAULT_CALL=pthread_create FAULT_AT=2 FAULT_ERRNO=11 -- -l --threads=3 large
-    check "no second thread: struck" [ -e mark ]
+    check "no second thread: struck" [ -s mark ]
     counts "no second thread" expected
     rm -f mark
     with FAULT_CALL=pthread_create FAULT_AT=2 FAULT_FOR_GOOD=1 FAULT_ERRNO=11 -- \
@@ -350,7 +353,7 @@ failing_calls()
     n=1
     while [ $n -lt 300 ]; do
         with FAULT_CALL=malloc FAULT_AT=$n FAULT_ERRNO=12 -- -l -o dir/new in
-        [ -e mark ] || break
+        [ -s mark ] || break
         if [ "$(cat status)" -eq 0 ]; then
             same "no memory at $n, --output" table dir/new
             cp old dir/new
@@ -376,7 +379,7 @@ no_memory()
         "a pipe") cat in ;;
         "zstd in a pipe") cat in.zst ;;
         esac | with FAULT_CALL=malloc FAULT_AT=$n FAULT_ERRNO=12 -- "$@"
-        [ -e mark ] || break
+        [ -s mark ] || break
         if [ "$(cat status)" -eq 0 ]; then
             counts "no memory at $n, $what" $table
         else

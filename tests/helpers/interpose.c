@@ -9,7 +9,7 @@
  *     FAULT_SIGNAL     instead of failing, this signal is raised, and the call goes on
  *     FAULT_SLEEP      instead of failing, the call returns only after so many milliseconds
  *                      (openat that creates a file, linkat, renameat)
- *     FAULT_MARK       a file that gets a byte for every call that fails
+ *     FAULT_MARK       a file that gets a byte for every call that fails, and is made in any case
  *     FAULT_CLOCK      the wall clock is ahead by so many seconds: as if it had been set back by
  *                      these as soon as the program had read it
  *     FAULT_SIZE       fstat of a regular file reports this size and no blocks, as in /sys
@@ -71,7 +71,10 @@ static void __libc_free(void *block)
 }
 #endif
 
-static const char *call, *mark;
+#define MARK_LEAST 100 /* a descriptor that no test counts with */
+
+static const char *call;
+static int mark = -1; /* open from the beginning: later, a sandbox may refuse it */
 static long fail_at, sleep_ms;
 static int fail_errno = EIO, fail_signal, fail_fd = -1;
 static size_t most;
@@ -85,7 +88,12 @@ static atomic_long calls, reads;
 static void begin(void)
 {
     const char *text;
-    mark = getenv("FAULT_MARK");
+    if ((text = getenv("FAULT_MARK"))) {
+        int fd = (int)syscall(SYS_openat, AT_FDCWD, text, O_CREAT | O_APPEND | O_WRONLY | O_CLOEXEC,
+                              0600);
+        mark = fcntl(fd, F_DUPFD_CLOEXEC, MARK_LEAST);
+        syscall(SYS_close, fd);
+    }
     if ((text = getenv("FAULT_AT")))
         fail_at = atol(text);
     if ((text = getenv("FAULT_ERRNO")))
@@ -147,11 +155,8 @@ static bool struck(const char *name)
 {
     if (!is_meant(name))
         return false;
-    if (mark) {
-        long fd = syscall(SYS_openat, AT_FDCWD, mark, O_CREAT | O_APPEND | O_WRONLY, 0600);
-        syscall(SYS_write, fd, "x", 1);
-        syscall(SYS_close, fd);
-    }
+    if (mark >= 0)
+        syscall(SYS_write, mark, "x", 1);
     if (fail_signal) {
         raise(fail_signal);
         return false;
