@@ -7,7 +7,8 @@ bin_PROGRAMS = gpuhisto
 gpuhisto_SOURCES = src/main.c $(run_sources)
 gpuhisto_LDADD = libgpuhisto.a $(device) libhistogram.a $(device_libs)
 
-run_sources = src/run.h src/run_coarsen.c src/run_diff.c src/run_merge.c src/run_output.c
+run_sources = src/run.h src/run_coarsen.c src/run_diff.c src/run_merge.c src/run_output.c \
+	src/run_sandbox.c
 
 noinst_LIBRARIES += libhistogram.a libgpuhisto.a
 
@@ -147,7 +148,14 @@ gpuhisto_sources = src/run_share.c src/run_share.h \
 gzip_sources = \
 	src/input/codec_gzip.c src/input/codec_gzip.h \
 	src/input/gzip_header.c src/input/gzip_header.h
-libgpuhisto_a_SOURCES = $(gpuhisto_sources) $(gpu_engine_sources)
+libgpuhisto_a_SOURCES = $(gpuhisto_sources) $(gpu_engine_sources) src/sandbox/sandbox.h
+if HAVE_SANDBOX
+libgpuhisto_a_SOURCES += src/sandbox/sandbox.c \
+	src/sandbox/calls.c src/sandbox/calls.h src/sandbox/calls_refused.h \
+	src/sandbox/landlock.c src/sandbox/landlock.h
+else
+libgpuhisto_a_SOURCES += src/sandbox/no_sandbox.c
+endif
 if HAVE_ISAL
 libgpuhisto_a_SOURCES += $(gzip_sources)
 endif

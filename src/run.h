@@ -4,6 +4,7 @@
 
 #include "src/cli/options.h"
 #include "src/cpu/constant.h"
+#include "src/input/source.h"
 #include "src/report/output.h"
 
 enum {
@@ -25,6 +26,12 @@ int run_coarsen(struct options *options, const struct tally *tally, struct const
 
 /* Says that --bins asks for narrower bins than those counted. -1. */
 int run_refuse_bins(size_t bins, unsigned digits, struct reason *why);
+
+/* Puts the run into a sandbox (src/sandbox/sandbox.h) once it is known what is read and written,
+ * unless the user does not want that, or a GPU may be used. The source, or NULL: FILEs are tables.
+ * Before threads. */
+void run_enter_sandbox(const struct options *options, const struct output *output,
+                       const struct source *source);
 
 /* --diff, --merge: the whole run. The exit status. */
 int run_diff(struct options *options);

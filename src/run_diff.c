@@ -189,6 +189,7 @@ int run_diff(struct options *options)
     struct reason why;
     if (output_prepare(&output, options->output, &why) != 0)
         return run_failed(&why);
+    run_enter_sandbox(options, &output, NULL);
     const int status = diff_and_show(options, &before, &after, &both);
     tally_close(&both);
     merge_free(&before);

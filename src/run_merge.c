@@ -170,6 +170,7 @@ int run_merge(struct options *options)
     struct reason why;
     if (output_prepare(&output, options->output, &why) != 0)
         return run_failed(&why);
+    run_enter_sandbox(options, &output, NULL);
     const int status = merge_and_show(options, &merge, &proof);
     merge_free(&merge);
     share_free(&proof);

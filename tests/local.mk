@@ -84,13 +84,15 @@ tests_helpers_oracle_numbers_LDADD = tests/helpers/libhelpers.a libhistogram.a -
 
 # A library that gets in between the program and libc; sanitizers want that place for themselves.
 if !SANITIZED
-check_DATA += tests/helpers/interpose.so
+check_DATA += tests/helpers/interpose.so tests/helpers/escape.so
 endif
 tests/helpers/interpose.so: tests/helpers/interpose.c
+tests/helpers/escape.so: tests/helpers/escape.c
+tests/helpers/interpose.so tests/helpers/escape.so:
 	@$(MKDIR_P) tests/helpers
 	$(AM_V_CCLD)$(CC) $(DEFS) $(AM_CPPFLAGS) $(CPPFLAGS) $(AM_CFLAGS) $(CFLAGS) $(LDFLAGS) \
-	  -shared -fPIC -o $@ $(srcdir)/tests/helpers/interpose.c -ldl
-MOSTLYCLEANFILES += tests/helpers/interpose.so
+	  -shared -fPIC -o $@ $(srcdir)/$(@:.so=.c) -ldl
+MOSTLYCLEANFILES += tests/helpers/interpose.so tests/helpers/escape.so
 
 # --- units ---
 
@@ -101,6 +103,7 @@ unit_tests = \
 	tests/unit/test_byte_counts \
 	tests/unit/test_byte_pairs \
 	tests/unit/test_characters \
+	tests/unit/test_sandbox \
 	tests/unit/test_seams \
 	tests/unit/test_content_run \
 	tests/unit/test_cost \
@@ -144,6 +147,7 @@ tests_unit_test_byte_masks_by_words_LDADD = $(libraries)
 tests_unit_test_byte_counts_LDADD = $(libraries)
 tests_unit_test_byte_pairs_LDADD = $(libraries)
 tests_unit_test_characters_LDADD = $(libraries)
+tests_unit_test_sandbox_LDADD = $(libraries)
 tests_unit_test_seams_LDADD = $(libraries)
 tests_unit_test_cost_LDADD = $(libraries) -lm
 tests_unit_test_content_run_LDADD = $(libraries)
@@ -308,7 +312,7 @@ scripts = \
 	tests/cli/numbers_gpu.sh tests/cli/numpy.sh tests/cli/options.sh tests/cli/output.sh tests/cli/parallel_ssh.sh \
 	tests/cli/plot.sh \
 	tests/cli/pairs.sh tests/cli/pairs_emulated.sh tests/cli/pairs_gpu.sh tests/cli/part.sh tests/cli/part_emulated.sh tests/cli/progress.sh tests/cli/ranges.sh \
-	tests/cli/ranges_emulated.sh tests/cli/setup.sh tests/cli/signals.sh tests/cli/slurm.sh tests/cli/snapshots_emulated.sh \
+	tests/cli/ranges_emulated.sh tests/cli/sandbox.sh tests/cli/setup.sh tests/cli/signals.sh tests/cli/slurm.sh tests/cli/snapshots_emulated.sh \
 	tests/cli/sources.sh \
 	tests/cli/sources_emulated.sh tests/cli/startup.sh tests/cli/stats.sh tests/cli/values.sh tests/cli/values_emulated.sh \
 	tests/cli/takeover_emulated.sh tests/cli/undecoded_emulated.sh \
@@ -317,7 +321,7 @@ scripts = \
 TESTS = $(unit_tests) $(device_tests) $(emulated_tests) $(scripts)
 EXTRA_DIST += $(scripts) tests/helpers/lib.sh tests/helpers/compressed.sh tests/helpers/emulated.sh \
 	tests/helpers/examples.sh tests/helpers/isolated.sh \
-	tests/helpers/categories.py tests/helpers/characters.py tests/helpers/facts_by_fractions.py tests/helpers/facts_by_numpy.py tests/helpers/pairs_by_numpy.py tests/helpers/pgm_of_pairs.py tests/helpers/interpose.c \
+	tests/helpers/categories.py tests/helpers/characters.py tests/helpers/facts_by_fractions.py tests/helpers/facts_by_numpy.py tests/helpers/pairs_by_numpy.py tests/helpers/pgm_of_pairs.py tests/helpers/escape.c tests/helpers/interpose.c \
 	tests/cli/formats_bytes.csv tests/cli/formats_bytes.json tests/cli/formats_bytes.tsv \
 	tests/cli/formats_letters.json
 

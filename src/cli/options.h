@@ -51,6 +51,7 @@ struct options {
     double interval;    /* seconds between tables; 0: there is one, at the end */
     enum verbosity verbosity;
     bool timing;
+    bool no_sandbox;
     enum progress_when progress;
     char *const *operands; /* FILEs: the end of argv */
     size_t operand_count;

@@ -1,4 +1,5 @@
-/* Who counts: --device, --kernel, --chunk-size, --buffers, --threads. */
+/* Who counts: --device, --kernel, --chunk-size, --buffers, --threads; and in a sandbox or
+ * not. */
 #include "option.h"
 #include "parse.h"
 #include "gpu/snapshot.h"
@@ -99,6 +100,14 @@ int option_buffers(struct draft *draft, const char *value, struct reason *why)
 int option_threads(struct draft *draft, const char *value, struct reason *why)
 {
     return parse_count("--threads", value, THREADS_MAX, &draft->options->pool.threads, why);
+}
+
+int option_no_sandbox(struct draft *draft, const char *value, struct reason *why)
+{
+    (void)value;
+    (void)why;
+    draft->options->no_sandbox = true;
+    return 0;
 }
 
 /* GPUHISTO_CPU names the counter, for tests and measurements. */

@@ -10,6 +10,7 @@
 #include "src/engine/lines.h"
 #include "src/histogram/file_tallies.h"
 
+#include <inttypes.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -60,19 +61,31 @@ struct pool {
 
 /* --- opening and closing --- */
 
+/* Bytes of the tally, and of one table of the CPU's engine. */
+static uint64_t pool_counts_size(const struct histogram *histogram)
+{
+    size_t bins = 0;
+    for (; histogram; histogram = histogram->also)
+        bins += histogram->bins;
+    return 2 * (uint64_t)bins * sizeof(uint64_t);
+}
+
+bool pool_looks_for_memory(const struct histogram *histogram)
+{
+    return pool_counts_size(histogram) > COUNTS_UNCHECKED;
+}
+
 /* Whether there is memory for the counts: the tally, and at least one table of the CPU's engine.
  * Nothing else takes much, and neither do few bins: these are not checked, as that takes time. 0,
  * or -1 with the reason set. */
 static int pool_check_memory(const struct histogram *histogram, struct reason *why)
 {
-    size_t bins = 0;
-    for (const struct histogram *at = histogram; at; at = at->also)
-        bins += at->bins;
-    uint64_t wanted = 2 * (uint64_t)bins * sizeof(uint64_t), available;
-    if (wanted <= COUNTS_UNCHECKED || wanted <= (available = memory_available("")))
+    uint64_t wanted = pool_counts_size(histogram), available;
+    if (!pool_looks_for_memory(histogram) || wanted <= (available = memory_available("")))
         return 0;
-    reason_set(why, "out of memory: %zu bins need %.0f MiB, but %.0f MiB are available", bins,
-               (double)wanted / (double)MIB, (double)available / (double)MIB);
+    reason_set(why, "out of memory: %" PRIu64 " bins need %.0f MiB, but %.0f MiB are available",
+               wanted / (2 * sizeof(uint64_t)), (double)wanted / (double)MIB,
+               (double)available / (double)MIB);
     return -1;
 }
 

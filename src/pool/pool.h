@@ -43,6 +43,9 @@ int pool_run(const struct pool_options *options, const struct histogram *histogr
              struct source *source, struct tally *tally, struct pool_outcome *outcome,
              struct reason *why);
 
+/* Whether the run will look up how much memory there is (/proc/meminfo), because it needs much. */
+bool pool_looks_for_memory(const struct histogram *histogram);
+
 /* Adds to the tally what was counted so far: less than what was read, but of whole chunks. 0, or -1
  * if that is only known at the end, as on a GPU with very many bins (not snapshot_is_small). */
 int pool_so_far(const struct pool_view *view, struct tally *tally);

@@ -62,6 +62,11 @@ size_t screen_width(const char *text)
     return width;
 }
 
+void screen_prepare(void)
+{
+    (void)locale_of_utf8();
+}
+
 struct screen screen_of(int fd)
 {
     struct winsize size = {0};

@@ -19,4 +19,7 @@ struct screen screen_of(int fd);
  * user's locale does not have UTF-8, a column for each character. One thread. */
 size_t screen_width(const char *text);
 
+/* Looks up the user's locale, for when its files cannot be opened any more. */
+void screen_prepare(void);
+
 #endif

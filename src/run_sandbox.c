@@ -1,0 +1,95 @@
+/* The sandbox of a run: whether there is one, and what it allows. */
+#include "run.h"
+
+#include "gpu/device.h"
+#include "src/cli/diag.h"
+#include "src/report/format.h"
+#include "src/report/screen.h"
+#include "src/sandbox/sandbox.h"
+
+#include <string.h>
+#include <unistd.h>
+
+/* Whether there is a driver, whose devices CUDA may only make once it is called. */
+static bool has_driver(void)
+{
+#ifdef HAVE_CUDA
+    return access("/proc/driver/nvidia", F_OK) == 0;
+#else
+    return false;
+#endif
+}
+
+/* Why there is to be no sandbox; or NULL. */
+static const char *reason_against(const struct options *options)
+{
+    if (options->no_sandbox)
+        return "--no-sandbox";
+    if (options->action != ACTION_COUNT || options->pool.device == DEVICE_CPU)
+        return NULL;
+    if (options->pool.device == DEVICE_GPU)
+        return "a GPU is used, and CUDA needs what it would refuse";
+    return device_may_be_there() || has_driver()
+               ? "a GPU may be used, and CUDA needs what it would refuse; see --device=cpu"
+               : NULL;
+}
+
+/* What tells later how much memory there is, and how many threads there should be. */
+static void allow_limits(struct sandbox *sandbox, const struct options *options)
+{
+    const bool memory =
+        options->action == ACTION_COUNT && pool_looks_for_memory(&options->histogram);
+    if (memory)
+        sandbox_allow_path(sandbox, "/proc/meminfo");
+    if (!memory && options->pool.threads > 0)
+        return;
+    sandbox_allow_path(sandbox, "/proc/self/cgroup");
+    sandbox_allow_path(sandbox, "/sys/fs/cgroup");
+}
+
+static void allow_input(struct sandbox *sandbox, const struct options *options,
+                        const struct source *source)
+{
+    const char *name;
+    size_t at = 0;
+    if (source)
+        while ((name = source_next_name(source, &at)))
+            sandbox_allow_name(sandbox, name);
+    else
+        for (; at < options->operand_count; at++)
+            if (strcmp(options->operands[at], "-") != 0)
+                sandbox_allow_name(sandbox, options->operands[at]);
+}
+
+static void allow_output(struct sandbox *sandbox, const struct output *output)
+{
+    const struct target *target = &output->target;
+    if (!output->name)
+        return;
+    if (target->kind == TARGET_REPLACED)
+        sandbox_allow(sandbox, target->directory, SANDBOX_REPLACE);
+    else if (target->kind == TARGET_DIRECT)
+        sandbox_allow(sandbox, target->file, SANDBOX_WRITE);
+}
+
+void run_enter_sandbox(const struct options *options, const struct output *output,
+                       const struct source *source)
+{
+    const char *against = reason_against(options);
+    struct sandbox sandbox;
+    struct reason text;
+    if (against) {
+        reason_set(&text, "none: %s", against);
+    } else {
+        if (format_table[options->report.format]->is_picture)
+            screen_prepare();
+        sandbox_begin(&sandbox);
+        allow_limits(&sandbox, options);
+        allow_input(&sandbox, options, source);
+        allow_output(&sandbox, output);
+        sandbox_enter(&sandbox);
+        sandbox_describe(&sandbox, &text);
+    }
+    if (options->verbosity >= VERBOSE)
+        diag("sandbox: %s", text.text);
+}
