@@ -47,18 +47,23 @@ static void allow_limits(struct sandbox *sandbox, const struct options *options)
     sandbox_allow_path(sandbox, "/sys/fs/cgroup");
 }
 
-static void allow_input(struct sandbox *sandbox, const struct options *options,
-                        const struct source *source)
+static void allow_files(struct sandbox *sandbox, const struct source *source)
 {
     const char *name;
-    size_t at = 0;
-    if (source)
-        while ((name = source_next_name(source, &at)))
+    bool is_regular;
+    for (size_t at = 0; (name = source_next_name(source, &at, &is_regular));) {
+        if (is_regular)
+            sandbox_allow_regular(sandbox, name);
+        else
             sandbox_allow_name(sandbox, name);
-    else
-        for (; at < options->operand_count; at++)
-            if (strcmp(options->operands[at], "-") != 0)
-                sandbox_allow_name(sandbox, options->operands[at]);
+    }
+}
+
+static void allow_tables(struct sandbox *sandbox, const struct options *options)
+{
+    for (size_t i = 0; i < options->operand_count; i++)
+        if (strcmp(options->operands[i], "-") != 0)
+            sandbox_allow_name(sandbox, options->operands[i]);
 }
 
 static void allow_output(struct sandbox *sandbox, const struct output *output)
@@ -85,7 +90,10 @@ void run_enter_sandbox(const struct options *options, const struct output *outpu
             screen_prepare();
         sandbox_begin(&sandbox);
         allow_limits(&sandbox, options);
-        allow_input(&sandbox, options, source);
+        if (source)
+            allow_files(&sandbox, source);
+        else
+            allow_tables(&sandbox, options);
         allow_output(&sandbox, output);
         sandbox_enter(&sandbox);
         sandbox_describe(&sandbox, &text);

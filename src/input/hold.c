@@ -70,11 +70,12 @@ void source_let_go(struct source *source)
             close(source->operands[i].fd);
 }
 
-const char *source_next_name(const struct source *source, size_t *at)
+const char *source_next_name(const struct source *source, size_t *at, bool *is_regular)
 {
     while (*at < source->count) {
         const struct operand *operand = &source->operands[(*at)++];
         const bool is_held = operand->fd >= 0 && operand->is_regular;
+        *is_regular = operand->is_regular;
         if (!is_held && strcmp(operand->name, "-") != 0)
             return operand->name;
     }

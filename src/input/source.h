@@ -113,8 +113,9 @@ const char *source_error(struct source *source);
 void source_foreign(struct source *source, struct reason *warning);
 
 /* Goes through the names of the FILEs that will be opened by name in their turn; the others are
- * open. *at is 0 at first. NULL: no more. Before readers. */
-const char *source_next_name(const struct source *source, size_t *at);
+ * open. *at is 0 at first. Sets *is_regular to whether it is a regular file. NULL: no more. Before
+ * readers. */
+const char *source_next_name(const struct source *source, size_t *at, bool *is_regular);
 
 /* Frees it; no reader may be left. */
 void source_close(struct source *source);

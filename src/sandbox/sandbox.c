@@ -63,35 +63,37 @@ void sandbox_allow_path(struct sandbox *sandbox, const char *path)
 /* Allows to read what is in the folder of a path, unless that was the last one. */
 static void allow_folder_of(struct sandbox *sandbox, const char *path)
 {
-    const char *slash = strrchr(path, '/');
-    const size_t len = !slash ? 0 : slash == path ? 1 : (size_t)(slash - path);
-    char folder[PATH_MAX] = ".";
-    if (len >= sizeof folder)
+    const char *slash = strrchr(path, '/'), *folder = slash ? path : ".";
+    const size_t len = slash > path ? (size_t)(slash - path) : 1;
+    if (len >= sizeof sandbox->folder)
         return;
-    if (len > 0) {
-        memcpy(folder, path, len);
-        folder[len] = '\0';
-    }
-    if (strcmp(folder, sandbox->folder) == 0)
+    if (memcmp(folder, sandbox->folder, len) == 0 && sandbox->folder[len] == '\0')
         return;
-    strcpy(sandbox->folder, folder);
-    sandbox->folders += allow(sandbox, folder, SANDBOX_READ);
+    memcpy(sandbox->folder, folder, len);
+    sandbox->folder[len] = '\0';
+    sandbox->folders += allow(sandbox, sandbox->folder, SANDBOX_READ);
 }
 
-void sandbox_allow_name(struct sandbox *sandbox, const char *name)
+void sandbox_allow_regular(struct sandbox *sandbox, const char *name)
 {
     char target[PATH_MAX];
     struct stat status;
     if (sandbox->rules < 0)
         return;
-    if (stat(name, &status) == 0 && !S_ISREG(status.st_mode)) {
-        /* That it is a folder is only said when it is opened. */
-        (void)allow(sandbox, name, S_ISDIR(status.st_mode) ? SANDBOX_LIST : SANDBOX_READ);
-        return;
-    }
     allow_folder_of(sandbox, name);
     if (lstat(name, &status) == 0 && S_ISLNK(status.st_mode) && realpath(name, target))
         allow_folder_of(sandbox, target);
+}
+
+void sandbox_allow_name(struct sandbox *sandbox, const char *name)
+{
+    struct stat status;
+    if (sandbox->rules < 0)
+        return;
+    if (stat(name, &status) != 0 || S_ISREG(status.st_mode))
+        sandbox_allow_regular(sandbox, name);
+    else /* that it is a folder is only said when it is opened */
+        (void)allow(sandbox, name, S_ISDIR(status.st_mode) ? SANDBOX_LIST : SANDBOX_READ);
 }
 
 /* Gives up what a program that is run could gain: without that, neither part may be put in force.
@@ -126,10 +128,10 @@ void sandbox_describe(const struct sandbox *sandbox, struct reason *text)
     }
     snprintf(landlock, sizeof landlock, "Landlock (ABI %d)", sandbox->version);
     if (sandbox->folders > 0)
-        snprintf(reading, sizeof reading, "; files in %u folder%s can be read", sandbox->folders,
-                 sandbox->folders == 1 ? "" : "s");
+        snprintf(reading, sizeof reading, "; files in %u director%s can be read", sandbox->folders,
+                 sandbox->folders == 1 ? "y" : "ies");
     if (sandbox->replaces)
-        writing = "; files in the folder of --output can be written";
+        writing = "; files in the directory of --output can be written";
     if (calls)
         reason_set(text, "%s and %s%s%s", landlock, calls, reading, writing);
     else

@@ -57,9 +57,12 @@ void sandbox_allow(struct sandbox *sandbox, int fd, enum sandbox_use use);
 void sandbox_allow_path(struct sandbox *sandbox, const char *path);
 
 /* Allows to open a FILE by its name later, when another file may have it: a device or a pipe as it
- * is, otherwise all files of its folder and, if the name is a link, of the folder that it leads to.
- */
+ * is; a regular file, or none yet, as sandbox_allow_regular. */
 void sandbox_allow_name(struct sandbox *sandbox, const char *name);
+
+/* Allows that of what is known to be a regular file: all files of its folder may be read and, if
+ * the name is a link, of the folder that it leads to. */
+void sandbox_allow_regular(struct sandbox *sandbox, const char *name);
 
 /* Puts it in force for this thread, and for those that it starts, as far as the kernel can. No
  * other thread may be running. */

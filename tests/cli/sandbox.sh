@@ -43,11 +43,11 @@ if [ "$landlock" ] && [ "$seccomp" -eq 1 ]; then
     both="Landlock (ABI $landlock) and seccomp"
     says "a FILE" "$both" "$GPUHISTO" $ENGINE -v -l in
     says "a pipe" "$both" "$GPUHISTO" $ENGINE -v -l <in
-    says "an output" "$both; files in the folder of --output can be written" \
+    says "an output" "$both; files in the directory of --output can be written" \
         "$GPUHISTO" $ENGINE -v -l -o dir/out in
     says "an output that is a device" "$both" "$GPUHISTO" $ENGINE -v -l -o /dev/null in
     # More FILEs than a quarter of the descriptors.
-    says "many FILEs" "$both; files in 1 folder can be read" \
+    says "many FILEs" "$both; files in 1 directory can be read" \
         sh -c 'ulimit -n 16 && exec "$@"' sh "$GPUHISTO" $ENGINE -v -l in in in in in
 else
     skip_part "what --verbose says of two parts: one is missing"
