@@ -2,7 +2,10 @@
 
 #include <errno.h>
 
-#if defined __x86_64__ || defined __aarch64__
+/* Not for programs whose longs have 32 bits (x32), which have call numbers of their own, nor for
+ * big-endian machines, whose arguments are the other way round. */
+#if (defined __x86_64__ || defined __aarch64__) && defined __LP64__ &&                             \
+    __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
 
 #include "calls_refused.h"
 
@@ -98,8 +101,7 @@ static void find_actions(struct actions *actions, bool writes)
     refuse_all(actions, calls_refused, sizeof calls_refused / sizeof calls_refused[0]);
     if (!writes)
         refuse_all(actions, calls_of_output, sizeof calls_of_output / sizeof calls_of_output[0]);
-    /* Their flags are in memory, where a filter cannot look; C libraries then take clone and
-     * openat.
+    /* Their flags are in memory, where a filter cannot look. C libraries then take clone, openat.
      */
     actions->of[CALL_CLONE3] = UNKNOWN;
     actions->of[CALL_OPENAT2] = UNKNOWN;
