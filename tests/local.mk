@@ -127,6 +127,7 @@ unit_tests = \
 	tests/unit/test_share \
 	tests/unit/test_show \
 	tests/unit/test_show_number \
+	tests/unit/test_small_units \
 	tests/unit/test_text_cuts \
 	tests/unit/test_values \
 	tests/unit/test_visible \
@@ -175,6 +176,8 @@ tests_unit_test_share_LDADD = $(libraries)
 tests_unit_test_share_LDFLAGS = $(reading_by_turns)
 tests_unit_test_show_LDADD = $(libraries)
 tests_unit_test_show_number_LDADD = $(libraries) -lm
+tests_unit_test_small_units_LDADD = $(libraries)
+tests_unit_test_small_units_LDFLAGS = $(reading_by_turns) -Wl,--wrap=units_take
 tests_unit_test_text_cuts_LDADD = $(with_device)
 tests_unit_test_values_LDADD = $(libraries)
 tests_unit_test_visible_LDADD = $(libraries)

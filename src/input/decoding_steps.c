@@ -60,9 +60,9 @@ static enum decoded feed(struct reader *reader, bool patient)
 }
 
 /* Whether the batch has ended where a unit has, with the last `made` bytes of content. */
-static bool has_ended(const struct decoding *decoding, size_t made)
+static bool has_ended(struct decoding *decoding, size_t made)
 {
-    const struct units *units = &decoding->units;
+    struct units *units = &decoding->units;
     if (units->kind == UNITS_WHOLE)
         return units->pos == units->len;
     if (decoding->skip > made || (decoding->waits > 0 && units->pos < units->len))

@@ -8,6 +8,14 @@
 #define SMALL_SIZE ((size_t)4 << 10)  /* bytes of the smallest buffer */
 #define BATCH_SIZE ((size_t)1 << 20)  /* bytes of a batch of many units */
 
+/* Bytes of whole units that are worth a batch of their own between units that are decoded in order:
+ * every batch takes a buffer, and what is left in that is moved to another one. */
+#define BATCH_LEAST ((size_t)16 << 10)
+
+/* What a batch of UNITS_OPEN may need at least, bytes, so that it need not end at every unit that
+ * is a little larger than the one that it began with. */
+#define MEMORY_LEAST ((uint64_t)256 << 10)
+
 /* Links of a unit that are followed to its end: where it takes more, they stand so close together
  * that reading all that lies between is as fast. */
 #define LINKS_MAX 1024
@@ -75,6 +83,8 @@ static struct units_ahead look_ahead(const struct input *input, const unsigned c
         ahead.kind = UNITS_WHOLE;
         ahead.part = false;
     }
+    if (ahead.kind == UNITS_OPEN && ahead.memory < MEMORY_LEAST)
+        ahead.memory = MEMORY_LEAST;
     return ahead;
 }
 
@@ -228,18 +238,34 @@ ssize_t units_feed(struct input *input, struct units *units, struct reason *why)
     ssize_t got = input_take(input, units->data, len, why);
     if (got > 0) {
         units->offset += units->len;
-        units->pos = 0;
+        units->pos = units->in_order = 0;
         units->len = (size_t)got;
     }
     return got;
 }
 
-bool units_go_on(const struct input *input, const struct units *units)
+/* What data[at..len) begins with, at < len. */
+static struct units_ahead look_on(const struct input *input, const struct units *units, size_t at)
 {
-    if (units->pos == units->len)
+    return look_ahead(input, units->data + at, units->len - at);
+}
+
+bool units_go_on(const struct input *input, struct units *units)
+{
+    size_t at = units->pos;
+    if (at < units->in_order)
+        return true;
+    if (at == units->len)
         return false;
-    struct units_ahead next = look_ahead(input, units->data + units->pos, units->len - units->pos);
-    return !next.part && next.kind != UNITS_WHOLE && next.memory <= units->memory;
+    struct units_ahead next = look_on(input, units, at);
+    bool is_little = next.whole > 0 && next.whole < BATCH_LEAST && next.memory <= units->memory;
+    if (is_little && next.whole < units->len - at) {
+        at += next.whole;
+        next = look_on(input, units, at);
+    }
+    bool goes_on = !next.part && next.kind != UNITS_WHOLE && next.memory <= units->memory;
+    units->in_order = goes_on ? at : 0;
+    return goes_on;
 }
 
 void units_return(struct input *input, struct units *units)
@@ -248,7 +274,7 @@ void units_return(struct input *input, struct units *units)
     units->len -= units->pos;
     units->offset += units->pos;
     memmove(units->data, units->data + units->pos, units->len);
-    units->pos = 0;
+    units->pos = units->in_order = 0;
     input->units = *units;
     *units = spare;
 }

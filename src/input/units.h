@@ -20,6 +20,7 @@ enum units_kind {
 struct units {
     unsigned char *data;  /* cap bytes, or NULL; owned */
     size_t pos, len, cap; /* data[pos..len) was not decoded yet */
+    size_t in_order;      /* UNITS_OPEN: up to there the units are of this batch */
     uint64_t offset;      /* of data[0] in the file */
     enum units_kind kind;
     uint64_t memory;  /* the most that a unit needs, or the first one, if it is not UNITS_WHOLE */
@@ -68,9 +69,9 @@ void units_drop(struct input *input, const struct units_ahead *ahead);
  * the end, or -1 with the reason set. */
 ssize_t units_feed(struct input *input, struct units *units, struct reason *why);
 
-/* Whether a batch of UNITS_OPEN goes on at pos, where a unit has ended, with one that must be
- * decoded in order as well, and needs no more memory. */
-bool units_go_on(const struct input *input, const struct units *units);
+/* Whether a batch of UNITS_OPEN goes on at pos, where a unit has ended: with one that must be
+ * decoded in order as well and needs no more memory, perhaps after a few others that are small. */
+bool units_go_on(const struct input *input, struct units *units);
 
 /* Gives back what of a batch of UNITS_OPEN was not decoded. */
 void units_return(struct input *input, struct units *units);
