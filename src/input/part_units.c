@@ -243,6 +243,7 @@ static int extend(struct span *seam, size_t size, const unsigned char *data, siz
     }
     size_t missing = size - seam->head.len % size;
     size_t taken = len < missing ? len : missing;
+    seam->head.bytes += taken;
     return span_extend(seam, data, taken) == 0 ? taken < missing : -1;
 }
 

@@ -1,6 +1,15 @@
 /* Bytes as they are: pieces of files side by side, streams in turn. */
 #include "source_internal.h"
 
+/* How many bytes of input a piece accounts for, of which `got` were read, or -1. Of characters
+ * those of its own, as of a share it is told how many were valid. */
+static size_t bytes_of_piece(const struct input *input, const struct chunk *chunk, ssize_t got)
+{
+    if (input->records.size == RECORD_CHARACTERS)
+        return chunk->len - chunk->begin;
+    return got > 0 ? (size_t)got : 0;
+}
+
 /* Reads a piece of a regular file that was taken by this reader. */
 static int read_piece(struct source *source, struct open_input *open, struct chunk *chunk,
                       size_t len, uint64_t offset)
@@ -11,7 +20,7 @@ static int read_piece(struct source *source, struct open_input *open, struct chu
         chunk->len = chunk->begin = 0;
         source_fail(source, &why);
     }
-    chunk->origin.bytes = got > 0 ? (size_t)got : 0;
+    chunk->origin.bytes = bytes_of_piece(&open->input, chunk, got);
     source_leave(source, open);
     return got < 0 ? -1 : 1;
 }

@@ -306,6 +306,26 @@ run_as timeout 20 "$GPUHISTO" --device=cpu -n --nonzero --part=2/2 hollow.zst
 "$GPUHISTO" --device=cpu -n --nonzero hollow.zst >expected
 counts "twenty thousand empty frames" expected
 
+# A character belongs to the share that it begins in, with all its bytes: facts of shares add up too.
+facts_of_characters() { "$GPUHISTO" $ANY_MODE -c --stats "$@" | grep -E '^(bytes|characters|invalid|invalid-bytes)[[:space:]]'; }
+printf 'a\342\202\254\360\220\215\210\303\251b\360\237\230\200\200\200\303x' >scripts.plain
+printf 'a\360\200\200\200\200\200\200\200\200b\360\237\342\202\200\200\200\200\200' >invalid.plain
+for text in scripts invalid; do
+    "$HELPERS/make_zstd" -n -f 1 <$text.plain >$text.ones
+    "$HELPERS/make_zstd" -f 3 <$text.plain >$text.threes
+    for form in plain ones threes; do
+        for n in 2 3 5 7; do
+            facts_of_characters $text.$form >whole
+            : >all
+            for k in $(seq $n); do
+                facts_of_characters --part=$k/$n $text.$form >>all
+            done
+            add_up whole >sum
+            same "facts of characters, $text.$form, $n shares" whole sum
+        done
+    done
+done
+
 # --- by --merge ---
 
 # merges CASE N ARGUMENT...: the tables of all shares, the last one first, are merged to that of the whole.
