@@ -4,7 +4,7 @@
  * there is zlib.
  */
 #include "src/input/source.h"
-#include "tests/helpers/compressed.h"
+#include "tests/fuzz/made_files.h"
 #include "tests/helpers/layouts.h"
 #include "tests/helpers/random.h"
 #include "tests/helpers/readers.h"
@@ -13,25 +13,11 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/mman.h>
-#include <unistd.h>
 #include <zlib.h>
 #include <zstd.h>
 
-#define FILES_MAX 3
-#define PACKED_MAX ((size_t)1 << 20)
 #define FUZZED_MAX TEXT_MAX /* bytes; plans that hold more are left alone */
 #define WINDOW_LOG_MAX 24
-#define UNIT_MAX 20000 /* bytes of content of a frame or member that is made here */
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-struct file {
-    int fd;
-    char name[32];
-    size_t len;
-    unsigned char bytes[PACKED_MAX];
-};
 
 /* What an oracle says of a FILE. */
 enum verdict {
@@ -40,158 +26,11 @@ enum verdict {
     VERDICT_ODD, /* it depends on how it is decoded, or is too long: anything goes */
 };
 
-/* The rest of the plan. */
-struct plan {
-    const uint8_t *at, *end;
-};
-
 enum kind { COUNT_BYTES, COUNT_TEXT, COUNT_U16, COUNT_U24BE, COUNT_F64, COUNTS };
 
-static struct file files[FILES_MAX];
+static struct made_file files[MADE_FILES_MAX];
 static struct text content, other;
 static struct histogram histogram;
-
-static unsigned take(struct plan *plan)
-{
-    return plan->at < plan->end ? *plan->at++ : 0;
-}
-
-/* --- making FILEs --- */
-
-/* Draws the content of a unit from the plan: pieces, some over and over, as text of numbers. */
-static size_t take_content(struct plan *plan, enum kind kind, unsigned char *out)
-{
-    static const char alphabet[] = "0123456789 \n. 7\n-e5x";
-    unsigned times = take(plan), len = times & 31;
-    size_t made = 0;
-    times = times >> 5 == 7 ? 400 : times >> 5;
-    for (unsigned i = 0; i < len && plan->at < plan->end; i++) {
-        unsigned byte = take(plan);
-        out[made++] = kind == COUNT_TEXT ? (unsigned char)alphabet[byte % 20] : (unsigned char)byte;
-    }
-    size_t piece = made;
-    for (; times > 1 && made + piece < UNIT_MAX; times--) {
-        memcpy(out + made, out, piece);
-        made += piece;
-    }
-    return made;
-}
-
-/* A frame by libzstd. */
-static size_t compress_frame(struct plan *plan, unsigned char *out, const unsigned char *data,
-                             size_t len)
-{
-    static ZSTD_CCtx *context;
-    unsigned how = take(plan);
-    if (!context)
-        context = ZSTD_createCCtx();
-    ZSTD_CCtx_reset(context, ZSTD_reset_session_and_parameters);
-    ZSTD_CCtx_setParameter(context, ZSTD_c_compressionLevel, (how & 1) ? 1 : 5);
-    ZSTD_CCtx_setParameter(context, ZSTD_c_checksumFlag, how >> 1 & 1);
-    ZSTD_CCtx_setParameter(context, ZSTD_c_contentSizeFlag, how >> 2 & 1);
-    if (how >> 3 & 1)
-        ZSTD_CCtx_setParameter(context, ZSTD_c_windowLog, 10 + (int)(how >> 4));
-    size_t made = ZSTD_compress2(context, out, ZSTD_compressBound(len), data, len);
-    if (ZSTD_isError(made))
-        abort();
-    return made;
-}
-
-static size_t compress_member(unsigned char *out, const unsigned char *data, size_t len)
-{
-    z_stream stream = {.next_in = (unsigned char *)data, .avail_in = (unsigned)len};
-    size_t cap = 2 * UNIT_MAX;
-    stream.next_out = out;
-    stream.avail_out = (unsigned)cap;
-    if (deflateInit2(&stream, 1, Z_DEFLATED, 15 + 16, 1, Z_DEFAULT_STRATEGY) != Z_OK ||
-        deflate(&stream, Z_FINISH) != Z_STREAM_END)
-        abort();
-    deflateEnd(&stream);
-    return cap - stream.avail_out;
-}
-
-static size_t stored_frame(struct plan *plan, unsigned char *out, const unsigned char *data,
-                           size_t len)
-{
-    unsigned how = take(plan);
-    struct frame_shape shape = {.sized = how & 1};
-    if (how & 2)
-        shape.window_log = 10 + (how >> 4);
-    if (how & 4)
-        shape.block = 1 + (how >> 3);
-    shape.is_misstated = shape.sized && (how & 8);
-    shape.stated = shape.is_misstated ? len + take(plan) % 16 - 4 : 0;
-    return frame_put(out, &shape, data, len);
-}
-
-/* Puts what the plan says next at the end of the FILE. */
-static void put_unit(struct plan *plan, enum kind kind, struct file *file)
-{
-    static unsigned char data[UNIT_MAX + 64];
-    unsigned what = take(plan);
-    unsigned char *out = file->bytes + file->len;
-    size_t len = take_content(plan, kind, data);
-    switch (what % 8) {
-    case 0:
-        file->len += compress_frame(plan, out, data, len);
-        break;
-    case 1:
-        file->len += compress_member(out, data, len);
-        break;
-    case 2:
-        file->len += skippable_put(out, len % 300);
-        break;
-    case 3: /* whatever it is */
-        memcpy(out, data, len);
-        file->len += len;
-        break;
-    case 4:
-        file->len += member_put(out, data, len);
-        break;
-    default:
-        file->len += stored_frame(plan, out, data, len);
-    }
-}
-
-static void corrupt(struct plan *plan, struct file *file)
-{
-    unsigned where = take(plan) << 8, mask;
-    where |= take(plan);
-    mask = take(plan);
-    if (file->len > 0)
-        file->bytes[where % file->len] ^= (unsigned char)mask;
-    if (mask == 0)
-        file->len -= where % (file->len + 1);
-}
-
-static size_t make_files(struct plan *plan, enum kind kind)
-{
-    size_t count = 1;
-    files[0].len = 0;
-    while (plan->at < plan->end) {
-        struct file *file = &files[count - 1];
-        if (file->len > PACKED_MAX - 4 * UNIT_MAX)
-            break;
-        switch (take(plan) % 16) {
-        case 0:
-            corrupt(plan, file);
-            break;
-        case 1:
-            if (count < FILES_MAX)
-                files[count++].len = 0;
-            break;
-        default:
-            put_unit(plan, kind, file);
-        }
-    }
-    for (size_t i = 0; i < count; i++) {
-        struct file *file = &files[i];
-        if (ftruncate(file->fd, 0) != 0 ||
-            pwrite(file->fd, file->bytes, file->len, 0) != (ssize_t)file->len)
-            abort();
-    }
-    return count;
-}
 
 /* --- oracles --- */
 
@@ -235,7 +74,7 @@ static size_t decode_frame(const unsigned char *in, size_t len, struct text *tex
     return is_sized && stated != text->len - before ? 0 : from.pos;
 }
 
-static enum verdict decode_frames(const struct file *file, struct text *text, size_t cap)
+static enum verdict decode_frames(const struct made_file *file, struct text *text, size_t cap)
 {
     text->len = 0;
     for (size_t at = 0; at < file->len;) {
@@ -253,7 +92,7 @@ static enum verdict decode_frames(const struct file *file, struct text *text, si
 }
 
 /* By libzstd in two ways, which agree unless a frame is odd. */
-static enum verdict judge_zstd(const struct file *file)
+static enum verdict judge_zstd(const struct made_file *file)
 {
     enum verdict small = decode_frames(file, &content, 1000);
     enum verdict large = decode_frames(file, &other, FUZZED_MAX);
@@ -263,12 +102,11 @@ static enum verdict judge_zstd(const struct file *file)
     return is_same ? small : VERDICT_ODD;
 }
 
-static enum verdict judge_gzip(const struct file *file)
+static enum verdict judge_gzip(const struct made_file *file)
 {
     z_stream stream = {.next_in = (unsigned char *)file->bytes, .avail_in = (unsigned)file->len};
     bool is_padding = false;
-    if (inflateInit2(&stream, 15 + 16) != Z_OK)
-        abort();
+    fuzz_require(inflateInit2(&stream, 15 + 16) == Z_OK, "zlib cannot begin");
     stream.next_out = content.data;
     stream.avail_out = FUZZED_MAX;
     int rc = inflate(&stream, Z_FINISH);
@@ -291,7 +129,7 @@ static enum verdict judge_gzip(const struct file *file)
 }
 
 /* Leaves what the FILE holds in `content`. */
-static enum verdict judge_file(const struct file *file)
+static enum verdict judge_file(const struct made_file *file)
 {
     if (has_frame_magic(file->bytes, file->len))
         return judge_zstd(file);
@@ -315,9 +153,10 @@ static void lay_histogram(enum kind kind)
         histogram_bytes(&histogram);
         return;
     }
-    if ((kind == COUNT_TEXT || kind == COUNT_F64 ? layout_double(&doubles, false, &binning)
-                                                 : layout_whole(&wholes, &binning)) != BINNING_OK)
-        abort();
+    fuzz_require((kind == COUNT_TEXT || kind == COUNT_F64
+                      ? layout_double(&doubles, false, &binning)
+                      : layout_whole(&wholes, &binning)) == BINNING_OK,
+                 "no bins");
     if (kind == COUNT_TEXT)
         histogram_numbers(&histogram, &binning);
     else
@@ -364,7 +203,7 @@ static enum verdict expect_files(enum kind kind, size_t count, struct expected *
             return VERDICT_ODD; /* although another may be refused */
         if (verdict == VERDICT_REFUSED)
             all = VERDICT_REFUSED;
-        expect_content(kind, expected, files[i].name);
+        expect_content(kind, expected, files[i].file.name);
     }
     return all;
 }
@@ -373,17 +212,18 @@ static void compare(const struct reading *reading, const struct expected *expect
 {
     const struct tally *tally = &reading->tally;
     struct reason what = {""};
-    if (tally->samples != expected->samples || tally->bytes != expected->bytes ||
-        memcmp(tally->counts, expected->counts, tally->bins * sizeof tally->counts[0]) != 0)
-        abort();
+    fuzz_require(tally->samples == expected->samples, "another number of samples");
+    fuzz_require(tally->bytes == expected->bytes, "another number of bytes");
+    fuzz_require(memcmp(tally->counts, expected->counts, tally->bins * sizeof tally->counts[0]) ==
+                     0,
+                 "counts differ");
     if (!reading->lines)
         return;
-    if (tally->newlines != expected->text.newlines)
-        abort();
+    fuzz_require(tally->newlines == expected->text.newlines, "another number of lines");
     lines_first(reading->lines, &what);
-    if (strncmp(what.text, expected->line, strlen(expected->line)) != 0 ||
-        (what.text[0] && !expected->line[0]))
-        abort();
+    fuzz_require(strncmp(what.text, expected->line, strlen(expected->line)) == 0 &&
+                     (!what.text[0] || expected->line[0]),
+                 "another token is the first invalid one");
 }
 
 static void read_files(struct plan *plan, enum kind kind, size_t count)
@@ -391,29 +231,26 @@ static void read_files(struct plan *plan, enum kind kind, size_t count)
     static const size_t chunks[] = {24, 48, 240, 4800, 65520}, batches[] = {1, 0, 1, 30, 500, 4000};
     static struct expected expected;
     struct count_plan counting = count_plan(counter_find(NULL), &histogram);
-    char *operands[FILES_MAX];
+    char *operands[MADE_FILES_MAX];
     struct input_options options = {.decoding.memlimit = (uint64_t)1 << WINDOW_LOG_MAX,
                                     .record_size = histogram_sample_size(&histogram),
-                                    .batch_size = batches[take(plan) % 6]};
-    struct reading reading = {.plan = &counting, .chunk_size = chunks[take(plan) % 5]};
-    unsigned how = take(plan);
+                                    .batch_size = batches[plan_take(plan) % 6]};
+    struct reading reading = {.plan = &counting, .chunk_size = chunks[plan_take(plan) % 5]};
+    unsigned how = plan_take(plan);
     reading.readers = 1 + (how & 3);
     reading.fill = how >> 2 & 1;
     random_seed(how);
     for (size_t i = 0; i < count; i++)
-        operands[i] = files[i].name;
+        operands[i] = files[i].file.name;
     expected = (struct expected){.samples = 0};
     enum verdict verdict = expect_files(kind, count, &expected);
     struct source *source = source_open(operands, count, &options);
-    if (!source || tally_open(&reading.tally, &histogram) != 0)
-        abort();
+    fuzz_require(source && tally_open(&reading.tally, &histogram) == 0, "out of memory");
     if (kind == COUNT_TEXT)
         reading.lines = lines_open(&histogram.field, count, reading.readers, reading.readers);
     int rc = readers_read(source, &reading);
-    if (verdict != VERDICT_ODD && (rc != 0) != (verdict == VERDICT_REFUSED)) {
-        fprintf(stderr, "refused: %s\n", rc != 0 ? source_error(source) : "no");
-        abort();
-    }
+    fuzz_require(verdict != VERDICT_WHOLE || rc == 0, rc != 0 ? source_error(source) : "");
+    fuzz_require(verdict != VERDICT_REFUSED || rc != 0, "what is wrong is not refused");
     if (verdict == VERDICT_WHOLE)
         compare(&reading, &expected);
     lines_close(reading.lines);
@@ -421,25 +258,15 @@ static void read_files(struct plan *plan, enum kind kind, size_t count)
     source_close(source);
 }
 
-static void open_files(void)
-{
-    for (size_t i = 0; i < FILES_MAX; i++) {
-        files[i].fd = memfd_create("fuzz", MFD_CLOEXEC);
-        snprintf(files[i].name, sizeof files[i].name, "/dev/fd/%d", files[i].fd);
-    }
-}
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct plan plan = {data, data + size};
     if (size < 8)
         return 0;
-    if (!files[0].name[0])
-        open_files();
-    enum kind kind = take(&plan) % COUNTS;
+    enum kind kind = plan_take(&plan) % COUNTS;
     struct plan ways = {plan.at, plan.at + 3};
     plan.at += 3;
     lay_histogram(kind);
-    read_files(&ways, kind, make_files(&plan, kind));
+    read_files(&ways, kind, made_files(&plan, kind == COUNT_TEXT, files));
     return 0;
 }

@@ -3,17 +3,14 @@
  * where CSV is cut. `make fuzz` builds it. FUZZ_FIELDS=blanks, separated, csv or after in the
  * environment keeps it to fields of that kind. */
 #include "src/histogram/number.h"
+#include "tests/fuzz/fuzz.h"
 #include "tests/helpers/check_fields.h"
 
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define HEAD 5
-
-int LLVMFuzzerInitialize(int *argc, char ***argv);
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static enum field_kind only_kind; /* FIELD_NONE: all of them in turn */
 
@@ -58,13 +55,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         at += len;
     }
     size_t len = size - at;
-    unsigned char *text = malloc(len ? len : 1); /* of that size, for the sanitizer */
-    if (!text)
-        abort();
-    memcpy(text, data + at, len);
+    unsigned char *text = fuzz_copy(data + at, len);
     number_prepare();
-    if (!check_fields(&field, text, len, cap, len * data[4] / 256))
-        abort();
+    fuzz_require(check_fields(&field, text, len, cap, len * data[4] / 256), "fields differ");
     free(text);
     return 0;
 }

@@ -1,36 +1,32 @@
 # For GNU make, called by `make fuzz` in the build directory: builds $(fuzzers), with coverage and
-# sanitizers. The program's sources and the tests' helpers, $(fuzzed), are compiled once into an archive,
-# from which each fuzzer takes what it needs.
+# sanitizers. The program's sources, the tests' helpers and what fuzzers share, $(fuzzed), are compiled
+# once into an archive, from which each fuzzer takes what it needs.
 
-FUZZ_CC = clang
-FUZZ_CXX = clang++
-sanitizers = address,undefined
-flags = -g -O1 -include config.h -I. -I$(srcdir) -D_GNU_SOURCE -MMD -MP -ffp-contract=off \
-	-fsanitize=$(coverage)$(sanitizers) -fno-sanitize-recover=all
-coverage = fuzzer-no-link,
+flags = -include config.h -I. -I$(srcdir) -D_GNU_SOURCE -MMD -MP -ffp-contract=off
 objects = $(patsubst %,tests/fuzz/objects/%.o,$(basename $(filter %.c %.cpp,$(fuzzed))))
 # What a fuzzer is linked with beside $(LIBS).
-link_compressed = -Wl,--wrap=helpers_wait -lz
-link_gzip = -lz
+link_compressed = -Wl,--wrap=helpers_wait $(FUZZ_ZLIB)
+link_gzip = $(FUZZ_ZLIB)
+link_shares = -Wl,--wrap=helpers_wait $(FUZZ_ZLIB)
 VPATH = $(srcdir)
 
 all: $(fuzzers)
 $(fuzzers): tests/fuzz/%: tests/fuzz/objects/tests/fuzz/%.o tests/fuzz/libfuzzed.a
 	@echo "  CXXLD    $@"
-	@$(FUZZ_CXX) -fsanitize=fuzzer,$(sanitizers) -o $@ $^ $(link_$(@F)) $(LIBS) -pthread
+	@$(FUZZ_CXX) $(FUZZ_CXXFLAGS) -o $@ $^ $(FUZZ_ENGINE) $(link_$(@F)) $(LIBS) -pthread
 tests/fuzz/libfuzzed.a: $(objects)
 	@rm -f $@
 	@$(AR) cr $@ $^
 # What the emulation does with its threads is not what an input is worth.
-tests/fuzz/objects/tests/device/emulation.o: coverage =
+tests/fuzz/objects/tests/device/emulation.o: flags += -fno-sanitize=fuzzer-no-link
 tests/fuzz/objects/%.o: %.c
 	@mkdir -p $(@D)
 	@echo "  CC       $@"
-	@$(FUZZ_CC) -std=c17 $(flags) -c -o $@ $<
+	@$(FUZZ_CC) -std=c17 $(FUZZ_CFLAGS) $(flags) -c -o $@ $<
 tests/fuzz/objects/%.o: %.cpp
 	@mkdir -p $(@D)
 	@echo "  CXX      $@"
-	@$(FUZZ_CXX) -std=c++17 $(flags) -c -o $@ $<
+	@$(FUZZ_CXX) -std=c++17 $(FUZZ_CXXFLAGS) $(flags) -c -o $@ $<
 
 .PHONY: all
 .SECONDARY:

@@ -15,6 +15,7 @@ extern "C" {
 #include "tests/helpers/compressed.h"
 #include "tests/helpers/random.h"
 }
+#include "tests/fuzz/fuzz.h"
 #include "tests/helpers/naive_zstd.h"
 #include "tests/helpers/zstd_frames.h"
 
@@ -28,16 +29,6 @@ using byte_vector = std::vector<unsigned char>;
 constexpr size_t size_most = 20000;
 constexpr size_t content_most = 1 << 19; // larger is left alone: it takes too long
 constexpr size_t blocks_most = 200;
-
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void require(bool holds, const char *what)
-{
-    if (holds)
-        return;
-    std::fprintf(stderr, "%s\n", what);
-    std::abort();
-}
 
 // What libzstd takes and this does not: doc/zstd.md, "What is refused".
 static bool is_listed(const char *why)
@@ -152,11 +143,11 @@ static void check(const byte_vector &input, const naive_zstd &naive, const byte_
                   const zstd_cut &cut)
 {
     const zstd_decoded is = zstd_decode_all(input.data(), input.size(), cut);
-    require(!is.broken, is.broken);
-    require(!is.is_taken || due, "taken, and libzstd refuses it");
-    require(!is.is_taken || is.content == *due, "other content than libzstd's");
-    require(!is.is_taken || !naive.why, "taken, and the naive decoder refuses it");
-    require(is.is_taken || naive.why, "refused, and the naive decoder takes it");
+    fuzz_require(!is.broken, is.broken);
+    fuzz_require(!is.is_taken || due, "taken, and libzstd refuses it");
+    fuzz_require(!is.is_taken || is.content == *due, "other content than libzstd's");
+    fuzz_require(!is.is_taken || !naive.why, "taken, and the naive decoder refuses it");
+    fuzz_require(is.is_taken || naive.why, "refused, and the naive decoder takes it");
     if (!is.is_taken && due && !is_listed(naive.why)) {
         std::fprintf(stderr, "%s: libzstd takes it, and it is not listed\n", naive.why);
         std::abort();
@@ -177,7 +168,7 @@ static int decode(const byte_vector &input, zstd_cut cut)
     const bool by_libzstd = frame_reference(input.data(), input.size(), &content, &content_size);
     const byte_vector due(content, content + content_size);
     std::free(content);
-    require(by_libzstd || !taken, "the naive decoder takes what libzstd refuses");
+    fuzz_require(by_libzstd || !taken, "the naive decoder takes what libzstd refuses");
     check(input, naive, by_libzstd ? &due : nullptr, cut);
     cut.blocks = blocks_most;
     if (naive.blocks_count > 1)

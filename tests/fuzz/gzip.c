@@ -3,17 +3,15 @@
  * a header before them and the right checksum and length after them, which no fuzzer would guess.
  * The next two bytes say how large the steps are. `make fuzz` builds it if there is zlib. */
 #include "src/input/codec_gzip.h"
+#include "tests/fuzz/fuzz.h"
 #include "tests/helpers/guarded.h"
 
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <zlib.h>
 
 #define CONTENT_MAX ((size_t)1 << 20) /* bytes; data that hold more are left alone */
 #define STEP_MAX ((size_t)64 << 10)
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static const unsigned char header[] = {0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255};
 
@@ -53,8 +51,7 @@ static bool is_oddity(const char *message)
 static size_t inflate_by_zlib(const unsigned char *in, size_t len, int window_bits, bool many)
 {
     z_stream stream = {.next_in = (unsigned char *)in, .avail_in = (unsigned)len};
-    if (inflateInit2(&stream, window_bits) != Z_OK)
-        abort();
+    fuzz_require(inflateInit2(&stream, window_bits) == Z_OK, "zlib cannot begin");
     stream.next_out = expected.bytes;
     stream.avail_out = CONTENT_MAX;
     int rc = inflate(&stream, Z_FINISH);
@@ -92,8 +89,7 @@ static enum decode_status decode_at_the_edge(struct decoder *decoder, struct dec
     enum decode_status status = decoder->codec->decode(decoder, &edge, &why);
     step->used = edge.used;
     step->made = edge.made;
-    if (step->used > step->in_len || step->made > step->cap)
-        abort();
+    fuzz_require(step->used <= step->in_len && step->made <= step->cap, "a step that is too long");
     if (status == DECODE_OK)
         memcpy(step->out, edge.out, edge.made);
     return status;
@@ -117,8 +113,8 @@ static void inflate_by_codec(const unsigned char *in, size_t len, size_t in_step
         at += step.used;
         actual.len += step.made;
         pending = step.made == step.cap && !codec_gzip.complete(decoder);
-        if (status == DECODE_OK && step.used == 0 && step.made == 0 && step.in_len > 0)
-            abort(); /* it would never end */
+        fuzz_require(status != DECODE_OK || step.used > 0 || step.made > 0 || step.in_len == 0,
+                     "it would never end");
     }
     actual.whole = status == DECODE_OK && codec_gzip.complete(decoder) && at == len && len > 0;
     actual.too_long = status == DECODE_OK && actual.len == CONTENT_MAX;
@@ -155,11 +151,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     inflate_by_zlib(in, len, 15 + 16, true);
     inflate_by_codec(in, len, steps[data[1] % count], steps[data[2] % count]);
     if (!expected.too_long && !actual.too_long && !expected.is_odd) {
-        if (actual.whole != expected.whole)
-            abort();
-        if (actual.whole &&
-            (actual.len != expected.len || memcmp(actual.bytes, expected.bytes, actual.len) != 0))
-            abort();
+        fuzz_require(!actual.whole || expected.whole, "taken, and zlib refuses it");
+        fuzz_require(actual.whole || !expected.whole, "refused, and zlib takes it");
+        fuzz_require(!actual.whole || (actual.len == expected.len &&
+                                       memcmp(actual.bytes, expected.bytes, actual.len) == 0),
+                     "other content than zlib's");
     }
     free(member);
     return 0;

@@ -1,54 +1,54 @@
-# Fuzzers, which need clang: `make fuzz` builds them, `make fuzz-smoke` runs each for a minute.
-#
-# To go on for longer: mkdir CORPUS; tests/fuzz/number -max_len=300 CORPUS $(srcdir)/tests/fuzz/seeds/number
-# FUZZ_FIELDS=csv tests/fuzz/fields ... is for fields of one kind alone; see the head of fields.c.
-#
-# To add one: its name in `fuzzers`, its source, seeds and dictionary in EXTRA_DIST. fuzzers.mk builds it.
+# Fuzzers, which need clang: `make fuzz` builds them, `make fuzz-seeds` makes what they begin with, and
+# `make fuzz-smoke` runs each for a minute. tests/fuzz/README.md says what each is for, and how to add
+# one: its name in `fuzzers`, its source and dictionary in EXTRA_DIST, its seeds in make_seeds.
 
 FUZZ_SECONDS = 60
 
+# How they are compiled; fuzzers.mk does it. tests/fuzz/oss-fuzz/build.sh gives others.
+FUZZ_CC = clang
+FUZZ_CXX = clang++
+FUZZ_CFLAGS = -g -O1 -fsanitize=address,undefined -fno-sanitize-recover=all \
+	-fsanitize=fuzzer-no-link
+FUZZ_CXXFLAGS = $(FUZZ_CFLAGS)
+FUZZ_ENGINE = -fsanitize=fuzzer
+FUZZ_ZLIB = -lz
+fuzz_flags = FUZZ_CC='$(FUZZ_CC)' FUZZ_CXX='$(FUZZ_CXX)' FUZZ_CFLAGS='$(FUZZ_CFLAGS)' \
+	FUZZ_CXXFLAGS='$(FUZZ_CXXFLAGS)' FUZZ_ENGINE='$(FUZZ_ENGINE)' FUZZ_ZLIB='$(FUZZ_ZLIB)'
+
 fuzzers = tests/fuzz/characters tests/fuzz/fields tests/fuzz/gpu_zstd tests/fuzz/npy tests/fuzz/number \
 	tests/fuzz/options tests/fuzz/pairs
+fuzz_shared = tests/fuzz/fuzz.c
 if FUZZ_GZIP
-fuzzers += tests/fuzz/compressed tests/fuzz/gzip
+fuzzers += tests/fuzz/compressed tests/fuzz/gzip tests/fuzz/shares
+fuzz_shared += tests/fuzz/made_files.c
 endif
 if HAVE_YAJL
 fuzzers += tests/fuzz/merge
 endif
-EXTRA_DIST += tests/fuzz/fuzzers.mk tests/fuzz/smoke \
-	tests/fuzz/characters.c tests/fuzz/seeds/characters/invalid \
-	tests/fuzz/seeds/characters/scripts \
-	tests/fuzz/compressed.c tests/fuzz/seeds/compressed/frames \
-	tests/fuzz/seeds/compressed/members \
-	tests/fuzz/fields.c tests/fuzz/seeds/fields/after tests/fuzz/seeds/fields/blanks \
-	tests/fuzz/seeds/fields/csv \
-	tests/fuzz/gpu_zstd.cpp tests/fuzz/seeds/gpu_zstd/coded tests/fuzz/seeds/gpu_zstd/described \
-	tests/fuzz/seeds/gpu_zstd/made1 tests/fuzz/seeds/gpu_zstd/made2 tests/fuzz/seeds/gpu_zstd/made3 \
-	tests/fuzz/seeds/gpu_zstd/predefined tests/fuzz/seeds/gpu_zstd/repeated \
-	tests/fuzz/gzip.c tests/fuzz/seeds/gzip/blocks tests/fuzz/seeds/gzip/members \
-	tests/fuzz/merge.c tests/fuzz/merge.dict tests/fuzz/seeds/merge/channels \
-	tests/fuzz/seeds/merge/csv tests/fuzz/seeds/merge/digits tests/fuzz/seeds/merge/letters \
-	tests/fuzz/seeds/merge/letters_tsv tests/fuzz/seeds/merge/log tests/fuzz/seeds/merge/shares \
-	tests/fuzz/seeds/merge/stats tests/fuzz/seeds/merge/tsv tests/fuzz/seeds/merge/two \
-	tests/fuzz/npy.c tests/fuzz/npy.dict tests/fuzz/seeds/npy/version1 \
-	tests/fuzz/seeds/npy/version2 tests/fuzz/seeds/npy/version3 \
-	tests/fuzz/number.c tests/fuzz/seeds/number/integers tests/fuzz/seeds/number/odd \
-	tests/fuzz/options.c tests/fuzz/options.dict tests/fuzz/seeds/options/also tests/fuzz/seeds/options/characters tests/fuzz/seeds/options/letters \
-	tests/fuzz/seeds/options/numbers tests/fuzz/seeds/options/refused \
-	tests/fuzz/seeds/options/values \
-	tests/fuzz/pairs.c tests/fuzz/seeds/pairs/repeated tests/fuzz/seeds/pairs/text
+EXTRA_DIST += tests/fuzz/README.md tests/fuzz/fuzzers.mk tests/fuzz/make_seeds tests/fuzz/smoke \
+	tests/fuzz/fuzz.c tests/fuzz/fuzz.h tests/fuzz/made_files.c tests/fuzz/made_files.h \
+	tests/fuzz/characters.c tests/fuzz/compressed.c tests/fuzz/fields.c tests/fuzz/gpu_zstd.cpp \
+	tests/fuzz/gzip.c tests/fuzz/merge.c tests/fuzz/merge.dict tests/fuzz/merge.options \
+	tests/fuzz/npy.c tests/fuzz/npy.dict tests/fuzz/number.c tests/fuzz/number.dict \
+	tests/fuzz/options.c tests/fuzz/options.dict tests/fuzz/pairs.c tests/fuzz/shares.c \
+	tests/fuzz/oss-fuzz/Dockerfile tests/fuzz/oss-fuzz/build.sh tests/fuzz/oss-fuzz/project.yaml
 
-.PHONY: fuzz fuzz-smoke
+.PHONY: fuzz fuzz-seeds fuzz-smoke
 fuzz:
 	@$(MAKE) -f $(srcdir)/tests/fuzz/fuzzers.mk srcdir='$(srcdir)' fuzzers='$(fuzzers)' LIBS='$(LIBS)' \
-	  AR='$(AR)' fuzzed='gpu/no_device.c $(libhistogram_a_SOURCES) $(libgpuhisto_a_SOURCES) \
+	  AR='$(AR)' $(fuzz_flags) \
+	  fuzzed='gpu/no_device.c $(libhistogram_a_SOURCES) $(libgpuhisto_a_SOURCES) \
 	    $(tests_helpers_libhelpers_a_SOURCES) tests/device/emulation.cpp \
 	    tests/device/zstd_on_host.cpp tests/device/zstd_batches.cpp \
-	    tests/device/zstd_made.cpp'
-fuzz-smoke: fuzz
-	@$(srcdir)/tests/fuzz/smoke $(FUZZ_SECONDS) '$(srcdir)/tests/fuzz' $(fuzzers)
+	    tests/device/zstd_made.cpp $(fuzz_shared)'
+fuzz-seeds: gpuhisto$(EXEEXT) tests/helpers/make_data$(EXEEXT) tests/helpers/make_gzip$(EXEEXT) \
+		tests/helpers/make_zstd$(EXEEXT)
+	@GPUHISTO=./gpuhisto$(EXEEXT) HELPERS=tests/helpers $(SHELL) $(srcdir)/tests/fuzz/make_seeds \
+	  tests/fuzz/seeds $(notdir $(fuzzers))
+fuzz-smoke: fuzz fuzz-seeds
+	@$(SHELL) $(srcdir)/tests/fuzz/smoke $(FUZZ_SECONDS) '$(srcdir)/tests/fuzz' tests/fuzz/seeds $(fuzzers)
 CLEANFILES += $(fuzzers) tests/fuzz/libfuzzed.a
 clean-local: clean-fuzz
 .PHONY: clean-fuzz
 clean-fuzz:
-	rm -rf tests/fuzz/objects
+	rm -rf tests/fuzz/objects tests/fuzz/seeds

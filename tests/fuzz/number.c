@@ -2,15 +2,11 @@
  * grammar and strtod, to the bit. The first byte says how many tokens are asked for at a time.
  * `make fuzz` builds it. */
 #include "src/cpu/number_parser.h"
+#include "tests/fuzz/fuzz.h"
 #include "tests/helpers/naive_number.h"
 
 #include <math.h>
-#include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void check(const struct number_parser *parser, const unsigned char *text, size_t len,
                   size_t cap)
@@ -20,13 +16,12 @@ static void check(const struct number_parser *parser, const unsigned char *text,
     do {
         count = parser->parse(text + at, len - at, values, cap, &used);
         for (size_t i = 0; i < count; i++)
-            if (!naive_token(text, len, end, &begin, &end) ||
-                !naive_same(values[i], naive_number(text + begin, end - begin)))
-                abort();
+            fuzz_require(naive_token(text, len, end, &begin, &end) &&
+                             naive_same(values[i], naive_number(text + begin, end - begin)),
+                         "a number differs");
         at += used;
     } while (count == cap);
-    if (at != len || naive_token(text, len, end, &begin, &end))
-        abort();
+    fuzz_require(at == len && !naive_token(text, len, end, &begin, &end), "a token is left over");
     free(values);
 }
 
@@ -36,10 +31,10 @@ static void check_invalid(const unsigned char *text, size_t len)
     bool invalid = false;
     while (!invalid && naive_token(text, len, end, &begin, &end))
         invalid = isnan(naive_number(text + begin, end - begin));
-    if (numbers_find_invalid(text, len, &at, &token_len) != invalid)
-        abort();
-    if (invalid && (at != begin || token_len != end - begin))
-        abort();
+    fuzz_require(numbers_find_invalid(text, len, &at, &token_len) == invalid,
+                 "whether a token is invalid differs");
+    fuzz_require(!invalid || (at == begin && token_len == end - begin),
+                 "another token is the first invalid one");
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -47,8 +42,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (size == 0)
         return 0;
     size_t len = size - 1, cap = data[0] + (size_t)1;
-    unsigned char *text = malloc(len ? len : 1); /* so is this */
-    memcpy(text, data + 1, len);
+    unsigned char *text = fuzz_copy(data + 1, len);
     number_prepare();
     for (const struct number_parser *const *parser = number_parsers; *parser; parser++)
         if ((*parser)->runs_here())

@@ -2,12 +2,10 @@
  * options_parse takes them, or gives a reason that is one printable line. `make fuzz` builds it. */
 #include "src/cli/options.h"
 #include "src/histogram/characters.h"
+#include "tests/fuzz/fuzz.h"
 
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 #define WORDS_MAX 64
 
@@ -15,9 +13,10 @@ static void check_histogram(const struct histogram *histogram)
 {
     bool binned = histogram->mode->is_binned;
     unsigned channels = histogram_channels(histogram);
-    if (histogram->bins < 1 || channels < 1 || (!binned && histogram->bins > CHARACTER_ROWS) ||
-        (binned && histogram->bins != channels * ROWS(&histogram->binning)))
-        abort();
+    fuzz_require(histogram->bins >= 1 && channels >= 1, "nothing to count");
+    fuzz_require(binned ? histogram->bins == channels * ROWS(&histogram->binning)
+                        : histogram->bins <= CHARACTER_ROWS,
+                 "another number of bins than the mode has");
 }
 
 /* Checks what must hold of options that were taken. */
@@ -27,25 +26,15 @@ static void check_options(const struct options *options)
         return;
     for (const struct options *at = options; at; at = at->also) {
         check_histogram(&at->histogram);
-        if ((at->also ? &at->also->histogram : NULL) != at->histogram.also)
-            abort();
+        fuzz_require((at->also ? &at->also->histogram : NULL) == at->histogram.also,
+                     "histograms of --also are not linked as their options are");
     }
-    if (options->pool.chunk_size < 1 || !options->pool.counter ||
-        options->report.quantile_count > QUANTILES_MAX ||
-        (options->report.stats && options->report.quantile_count < 1) ||
-        (!records_are_text(options->input.record_size) &&
-         options->pool.chunk_size % options->input.record_size))
-        abort();
-}
-
-static void check_reason(int rc, const struct reason *why)
-{
-    size_t len = strnlen(why->text, sizeof why->text);
-    if ((rc != OPTIONS_WRONG && rc != OPTIONS_FAILED) || len == 0 || len == sizeof why->text)
-        abort();
-    for (size_t i = 0; i < len; i++)
-        if ((unsigned char)why->text[i] < 0x20 || why->text[i] == 0x7f)
-            abort();
+    fuzz_require(options->pool.chunk_size >= 1 && options->pool.counter, "no pool");
+    fuzz_require(options->report.quantile_count <= QUANTILES_MAX, "too many quantiles");
+    fuzz_require(!options->report.stats || options->report.quantile_count >= 1, "no quantiles");
+    fuzz_require(records_are_text(options->input.record_size) ||
+                     options->pool.chunk_size % options->input.record_size == 0,
+                 "chunks that do not hold whole records");
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -69,7 +58,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         check_options(&options);
         options_free(&options);
     } else {
-        check_reason(rc, &why);
+        fuzz_require(rc == OPTIONS_WRONG || rc == OPTIONS_FAILED, "another error");
+        fuzz_require_reason(&why);
     }
     free(text);
     return 0;

@@ -3,8 +3,8 @@
  * byte of the first. The first byte says how often the others come again, as only long data reach
  * the counters of 8 bits; the second where they are cut. */
 #include "src/cpu/byte_pairs.h"
+#include "tests/fuzz/fuzz.h"
 
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,8 +17,7 @@ static void count(const unsigned char *data, size_t len, bool is_aligned, size_t
                   struct tally *tally)
 {
     struct paged_set *set = pages ? paged_open(PAIR_ROWS, 1, pages) : NULL;
-    if (pages && !set)
-        abort();
+    fuzz_require(!pages || set, "out of memory");
     count_byte_pairs(data, len, is_aligned, tally, set ? paged_member(set, 0) : NULL);
     if (set)
         paged_add(set, counts);
@@ -38,11 +37,9 @@ static void check(const unsigned char *data, size_t len, size_t cut, bool is_ali
     count(data, cut, is_aligned, pages, &tally);
     const size_t again = !is_aligned && cut > 0; /* the last byte begins a pair as well */
     count(data + cut - again, len - cut + again, is_aligned, pages, &tally);
-    if (memcmp(counts, expected, sizeof counts) != 0 || tally.samples != samples)
-        abort();
+    fuzz_require(memcmp(counts, expected, sizeof counts) == 0, "counts differ");
+    fuzz_require(tally.samples == samples, "another number of pairs");
 }
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -50,8 +47,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     const size_t times = 1 + data[0], len = (size - 2) * times;
     unsigned char *bytes = malloc(len ? len : 1); /* of that size, for the sanitizer */
-    if (!bytes)
-        abort();
+    fuzz_require(bytes != NULL, "out of memory");
     for (size_t i = 0; i < times; i++)
         memcpy(bytes + i * (size - 2), data + 2, size - 2);
     for (int is_aligned = 0; is_aligned < 2; is_aligned++) {
