@@ -1,0 +1,2 @@
+# --- what a release needs beside the program ---
+EXTRA_DIST += release/source_date

@@ -1,0 +1,81 @@
+#!/bin/sh
+# What is released is the same to the bit wherever and whenever it is made: the archive of `make dist`,
+# and, with SCALE=full, the programs that two folders with copies of the sources build from it.
+build=$(cd "${builddir:-.}" && pwd)
+. "${srcdir:-.}/tests/helpers/lib.sh"
+
+[ "$SANITIZED" = no ] || skip "a build with a sanitizer is not released"
+[ -e "$build/Makefile" ] || skip "there is no Makefile in the build directory"
+grep -q '^am__tar = .*--sort=name' "$build/Makefile" || skip "tar has no --sort: it is not GNU's"
+watch_over 900
+# What this make was given is not for those that are started here; nor are the time zone and the like.
+unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES SOURCE_DATE_EPOCH
+
+# pack FOLDER ARCHIVE [VARIABLE=VALUE]...: `make dist` in a build directory.
+pack()
+{
+    from=$1
+    to=$2
+    shift 2
+    env "$@" make -C "$from" dist distdir=packed-by-test >log 2>&1 || broken "make dist: $(tail -n 5 log)"
+    mv "$from/packed-by-test.tar.gz" "$to"
+}
+
+# --- the archive ---
+
+pack "$build" one.tar.gz TZ=UTC0
+(umask 077 && pack "$build" two.tar.gz TZ=XXX-9 LC_ALL=C.UTF-8)
+same "two archives" one.tar.gz two.tar.gz
+tar --numeric-owner -tvzf one.tar.gz >listed
+check "names are sorted" env LC_ALL=C sort -c -k6 listed
+check "many files" [ "$(wc -l <listed)" -gt 300 ]
+check "owner and time are the same" [ "$(awk '{ print $2, $4, $5 }' listed | sort -u | wc -l)" = 1 ]
+check "permissions are two" [ "$(awk '/^-/ { print $1 }' listed | sort -u | wc -l)" = 2 ]
+pack "$build" three.tar.gz SOURCE_DATE_EPOCH=1000000000
+TZ=UTC0 tar --numeric-owner -tvzf three.tar.gz | awk '{ print $2, $4, $5 }' | sort -u >given
+echo "0/0 2001-09-09 01:46" >expected
+same "SOURCE_DATE_EPOCH" expected given
+
+# --- the program that was built says nothing of the folder it was built in ---
+
+if grep -q '^PREFIX_MAP_FLAGS = .' "$build/Makefile"; then
+    for folder in "$(cd "$build" && pwd)" "$(cd "$srcdir" && pwd)"; do
+        refute "$folder in the program" grep -qF -e "$folder/" "$GPUHISTO"
+    done
+else
+    skip_part "the compiler has no -ffile-prefix-map"
+    summary
+fi
+
+# --- from what was packed, twice ---
+
+if [ "$SCALE" != full ]; then
+    skip_part "two builds of the whole program; SCALE=full does it"
+    summary
+fi
+
+# made FOLDER CONFIGURE [VARIABLE=VALUE]...: configures and builds what is in FOLDER.
+made()
+{
+    folder=$1
+    configure=$2
+    shift 2
+    mkdir "$folder/built"
+    (cd "$folder/built" && env "$@" "$configure" --without-cuda && env "$@" make gpuhisto) >log 2>&1 ||
+        broken "it does not build: $(tail -n 5 log)"
+}
+second=$work/the/second/of/them
+mkdir -p first "$second"
+tar -xzf one.tar.gz -C first --strip-components=1
+tar -xmzf one.tar.gz -C "$second" --strip-components=1
+find "$second" -exec touch -d 2020-02-29 {} +
+made first ../configure TZ=UTC0
+(umask 077 && made "$second" "$second/configure" TZ=XXX-9 LC_ALL=C.UTF-8) || exit
+check "a program" [ -x first/built/gpuhisto ]
+same "two programs" first/built/gpuhisto "$second/built/gpuhisto"
+pack first/built again.tar.gz
+same "an archive from the archive" one.tar.gz again.tar.gz
+pack "$second/built" again.tar.gz SOURCE_DATE_EPOCH="$(date -r first/NEWS +%s)"
+same "an archive from other files of the same content" one.tar.gz again.tar.gz
+
+summary
