@@ -11,11 +11,11 @@ AC_DEFUN([GPUHISTO_REPRODUCIBLE], [
          am__tar='$${TAR-tar} '$gpuhisto_tar' --mtime=@`$(SHELL) $(srcdir)/release/source_date $(srcdir)` -chf - "$$tardir"'],
         [AC_MSG_RESULT([no: times and owners in it will differ])])
 
-    # Of the folders that fit the last one holds, so a source has the same name whether configure was
-    # called by a relative name or an absolute one.
+    # A source has the same name whether configure was called by a relative name or an absolute one. Of
+    # the folders that fit the last one holds, and the build's is often within that of the sources.
     PREFIX_MAP_FLAGS=
     GPUHISTO_ACCEPTED_FLAGS([C], [gpuhisto_prefix_map], [-ffile-prefix-map=unused=.])
     AS_IF([test -n "$gpuhisto_prefix_map"],
-        [PREFIX_MAP_FLAGS='-ffile-prefix-map=$(abs_builddir)=. -ffile-prefix-map=$(abs_srcdir)/= -ffile-prefix-map=$(srcdir)/='])
+        [PREFIX_MAP_FLAGS='-ffile-prefix-map=$(srcdir)/= -ffile-prefix-map=$(abs_srcdir)/= -ffile-prefix-map=$(abs_builddir)=.'])
     AC_SUBST([PREFIX_MAP_FLAGS])
 ])

@@ -211,6 +211,7 @@ tests_device_libemulated_a_SOURCES = \
 	tests/device/emulated_streams.cpp tests/device/emulated_zstd.cpp \
 	tests/device/emulation.cpp tests/device/emulation.h \
 	tests/device/kernels_on_host.cpp tests/device/zstd_on_host.cpp
+tests_device_libemulated_a_CXXFLAGS = $(AM_CXXFLAGS) $(FIBER_CFLAGS)
 emulated = tests/helpers/libhelpers.a libgpuhisto.a tests/device/libemulated.a libhistogram.a
 
 # A C++ source that does not exist has automake link a C program with the C++ compiler.
@@ -309,7 +310,7 @@ scripts = \
 	tests/cli/each_emulated.sh tests/cli/each_gpu.sh tests/cli/exact_sums.sh tests/cli/faults.sh \
 	tests/cli/faults_emulated.sh tests/cli/fields.sh tests/cli/fields_emulated.sh \
 	tests/cli/fields_gpu.sh tests/cli/foreign.sh tests/cli/formats.sh tests/cli/gpus_emulated.sh tests/cli/gpus_gpu.sh \
-	tests/cli/gzip.sh tests/cli/gzip_emulated.sh tests/cli/large.sh \
+	tests/cli/gzip.sh tests/cli/gzip_emulated.sh tests/cli/hardening.sh tests/cli/large.sh \
 	tests/cli/interval.sh tests/cli/interval_emulated.sh tests/cli/large_gpu.sh \
 	tests/cli/memory.sh tests/cli/merge.sh tests/cli/npy.sh tests/cli/numbers.sh tests/cli/numbers_emulated.sh \
 	tests/cli/numbers_gpu.sh tests/cli/numpy.sh tests/cli/options.sh tests/cli/output.sh tests/cli/parallel_ssh.sh \
