@@ -1,2 +1,23 @@
 # --- what a release needs beside the program ---
 EXTRA_DIST += release/source_date
+
+# --- completions of the command line, from its table of options ---
+
+bashcompletiondir = $(datadir)/bash-completion/completions
+zshcompletiondir = $(datadir)/zsh/site-functions
+fishcompletiondir = $(datadir)/fish/vendor_completions.d
+nodist_bashcompletion_DATA = completions/gpuhisto.bash
+nodist_zshcompletion_DATA = completions/_gpuhisto
+nodist_fishcompletion_DATA = completions/gpuhisto.fish
+completions = $(nodist_bashcompletion_DATA) $(nodist_zshcompletion_DATA) $(nodist_fishcompletion_DATA)
+make_completions = $(MKDIR_P) completions; $(SHELL) $(srcdir)/src/cli/make_completions
+completions_of = src/cli/make_completions src/cli/choices src/cli/options.def src/report/formats.def gpu/strategies.def
+$(completions): $(completions_of)
+completions/gpuhisto.bash:
+	$(AM_V_GEN)$(make_completions) bash $(srcdir) >$@.new && mv $@.new $@
+completions/_gpuhisto:
+	$(AM_V_GEN)$(make_completions) zsh $(srcdir) >$@.new && mv $@.new $@
+completions/gpuhisto.fish:
+	$(AM_V_GEN)$(make_completions) fish $(srcdir) >$@.new && mv $@.new $@
+CLEANFILES += $(completions)
+EXTRA_DIST += src/cli/make_completions src/cli/choices

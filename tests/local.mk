@@ -305,7 +305,7 @@ endif
 
 scripts = \
 	tests/cli/also.sh tests/cli/channels.sh tests/cli/characters.sh tests/cli/characters_emulated.sh \
-	tests/cli/characters_gpu.sh tests/cli/compressed.sh tests/cli/counts.sh tests/cli/counts_auto.sh \
+	tests/cli/characters_gpu.sh tests/cli/completions.sh tests/cli/compressed.sh tests/cli/counts.sh tests/cli/counts_auto.sh \
 	tests/cli/counts_emulated.sh tests/cli/counts_gpu.sh tests/cli/diff.sh tests/cli/docs.sh tests/cli/each.sh \
 	tests/cli/each_emulated.sh tests/cli/each_gpu.sh tests/cli/exact_sums.sh tests/cli/faults.sh \
 	tests/cli/faults_emulated.sh tests/cli/fields.sh tests/cli/fields_emulated.sh \
