@@ -1,6 +1,14 @@
 # --- what a release needs beside the program ---
 EXTRA_DIST += release/source_date
 
+# --- what the program consists of, as a bill of materials ---
+
+nodist_doc_DATA = gpuhisto.cdx.json
+gpuhisto.cdx.json: Makefile release/make_sbom release/licences release/source_date
+	$(AM_V_GEN)$(SHELL) $(srcdir)/release/make_sbom $(srcdir) $(VERSION) $(SBOM_COMPONENTS) >$@.new && mv $@.new $@
+CLEANFILES += gpuhisto.cdx.json
+EXTRA_DIST += release/make_sbom release/licences
+
 # --- completions of the command line, from its table of options ---
 
 bashcompletiondir = $(datadir)/bash-completion/completions

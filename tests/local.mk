@@ -316,6 +316,7 @@ scripts = \
 	tests/cli/numbers_gpu.sh tests/cli/numpy.sh tests/cli/options.sh tests/cli/output.sh tests/cli/parallel_ssh.sh \
 	tests/cli/plot.sh \
 	tests/cli/pairs.sh tests/cli/pairs_emulated.sh tests/cli/pairs_gpu.sh tests/cli/part.sh tests/cli/part_emulated.sh tests/cli/progress.sh tests/cli/ranges.sh \
+	tests/cli/sbom.sh \
 	tests/cli/reproducible.sh \
 	tests/cli/ranges_emulated.sh tests/cli/sandbox.sh tests/cli/setup.sh tests/cli/signals.sh tests/cli/slurm.sh tests/cli/snapshots_emulated.sh \
 	tests/cli/sources.sh \

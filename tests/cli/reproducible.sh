@@ -61,7 +61,7 @@ made()
     configure=$2
     shift 2
     mkdir "$folder/built"
-    (cd "$folder/built" && env "$@" "$configure" --without-cuda && env "$@" make gpuhisto) >log 2>&1 ||
+    (cd "$folder/built" && env "$@" "$configure" --without-cuda && env "$@" make gpuhisto gpuhisto.cdx.json) >log 2>&1 ||
         broken "it does not build: $(tail -n 5 log)"
 }
 second=$work/the/second/of/them
@@ -70,12 +70,14 @@ tar -xzf one.tar.gz -C first --strip-components=1
 tar -xmzf one.tar.gz -C "$second" --strip-components=1
 find "$second" -exec touch -d 2020-02-29 {} +
 made first ../configure TZ=UTC0
-(umask 077 && made "$second" "$second/configure" TZ=XXX-9 LC_ALL=C.UTF-8) || exit
+epoch=SOURCE_DATE_EPOCH=$(date -r first/NEWS +%s)
+(umask 077 && made "$second" "$second/configure" "$epoch" TZ=XXX-9 LC_ALL=C.UTF-8) || exit
 check "a program" [ -x first/built/gpuhisto ]
+same "two bills of materials" first/built/gpuhisto.cdx.json "$second/built/gpuhisto.cdx.json"
 same "two programs" first/built/gpuhisto "$second/built/gpuhisto"
 pack first/built again.tar.gz
 same "an archive from the archive" one.tar.gz again.tar.gz
-pack "$second/built" again.tar.gz SOURCE_DATE_EPOCH="$(date -r first/NEWS +%s)"
+pack "$second/built" again.tar.gz "$epoch"
 same "an archive from other files of the same content" one.tar.gz again.tar.gz
 
 summary
