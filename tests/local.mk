@@ -311,7 +311,7 @@ scripts = \
 	tests/cli/faults_emulated.sh tests/cli/fields.sh tests/cli/fields_emulated.sh \
 	tests/cli/fields_gpu.sh tests/cli/foreign.sh tests/cli/formats.sh tests/cli/gpus_emulated.sh tests/cli/gpus_gpu.sh \
 	tests/cli/gzip.sh tests/cli/gzip_emulated.sh tests/cli/hardening.sh tests/cli/large.sh \
-	tests/cli/interval.sh tests/cli/interval_emulated.sh tests/cli/large_gpu.sh \
+	tests/cli/installed.sh tests/cli/interval.sh tests/cli/interval_emulated.sh tests/cli/large_gpu.sh \
 	tests/cli/memory.sh tests/cli/merge.sh tests/cli/npy.sh tests/cli/numbers.sh tests/cli/numbers_emulated.sh \
 	tests/cli/numbers_gpu.sh tests/cli/numpy.sh tests/cli/options.sh tests/cli/output.sh tests/cli/parallel_ssh.sh \
 	tests/cli/plot.sh \

@@ -169,19 +169,4 @@ else
     skip_part "fish is not installed"
 fi
 
-# --- what is installed, and gone again ---
-
-unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES
-folders='bash-completion/completions/gpuhisto.bash zsh/site-functions/_gpuhisto fish/vendor_completions.d/gpuhisto.fish'
-rules='install-nodist_bashcompletionDATA install-nodist_zshcompletionDATA install-nodist_fishcompletionDATA'
-if make -C "$build" $rules DESTDIR= datadir="$work/installed" >log 2>&1; then
-    for file in $folders; do
-        same "installed: $file" "$build/completions/${file##*/}" "installed/$file"
-    done
-    make -C "$build" $(echo "$rules" | sed 's/install-/uninstall-/g') DESTDIR= datadir="$work/installed" >log 2>&1
-    check "uninstalled" [ -z "$(find installed -type f)" ]
-else
-    failed "not installed: $(tail -n 3 log)"
-fi
-
 summary
