@@ -29,3 +29,12 @@ completions/gpuhisto.fish:
 	$(AM_V_GEN)$(make_completions) fish $(srcdir) >$@.new && mv $@.new $@
 CLEANFILES += $(completions)
 EXTRA_DIST += src/cli/make_completions src/cli/choices
+
+# --- Debian packages: make deb, DEBFLAGS=-Ppkg.gpuhisto.cuda with CUDA too ---
+
+.PHONY: deb
+deb: dist
+	$(SHELL) $(srcdir)/release/make_deb $(srcdir) $(distdir).tar.gz deb $(DEBFLAGS)
+	@if command -v lintian >/dev/null; then lintian --fail-on=error,warning --info deb/*.changes; \
+	else echo "lintian is not installed: the packages were not checked"; fi
+EXTRA_DIST += release/make_deb

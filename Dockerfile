@@ -1,0 +1,17 @@
+# gpuhisto without CUDA: docker build -t gpuhisto . && docker run --rm -i gpuhisto --letters <FILE
+FROM debian:bookworm AS build
+RUN apt-get update && apt-get install --yes --no-install-recommends \
+    autoconf automake g++ gcc git libc6-dev libisal-dev libyajl-dev libzstd-dev make pkgconf
+COPY . /source
+WORKDIR /build
+RUN cd /source && autoreconf -i
+RUN /source/configure --without-cuda --prefix=/usr && make -j"$(nproc)" && \
+    make install-strip DESTDIR=/installed
+
+FROM debian:bookworm-slim
+RUN apt-get update && apt-get install --yes --no-install-recommends libisal2 libyajl2 libzstd1 && \
+    rm -rf /var/lib/apt/lists/*
+COPY --from=build /installed /
+USER nobody
+WORKDIR /data
+ENTRYPOINT ["gpuhisto"]
