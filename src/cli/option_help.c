@@ -17,7 +17,11 @@ static const char help_begin[] =
 static const char help_end[] =
     "\n"
     "SIZE may end with K, M or G, for powers of 1024. Defaults are in parentheses.\n"
-    "Exit status: 0 if everything was counted, 1 on failure, 2 on a usage error.\n";
+    "Exit status: 0 if everything was counted, 1 on failure, 2 on a usage error.\n"
+#ifdef BUG_URL
+    "Report bugs to " BUG_URL ".\n"
+#endif
+    ;
 
 static const char *const headings[] = {
     [GROUP_MODE] = "Mode, what to count:",

@@ -51,6 +51,18 @@ refute "CFLAGS of make" make -s -C built src/base/show.o CFLAGS="-O2 -ffast-math
     >out 2>err
 check "CFLAGS of make: reason" grep -q 'ffast-math, -Ofast and the like give wrong counts' err
 
+# --- where bugs are to be reported ---
+
+configured --without-cuda --with-bugurl=https://example.org/bugs
+check "--with-bugurl: builds" make -s -C built gpuhisto AUTOCONF=: ACLOCAL=: >out 2>err
+built/gpuhisto --help >help
+tail -n 1 help >last
+echo "Report bugs to https://example.org/bugs." >expected
+same "--with-bugurl" expected last
+"$GPUHISTO" --help | grep -v '^Report bugs to' >otherwise
+sed '$d' help >rest
+same "--help otherwise" otherwise rest
+
 # --- nvcc that takes only older compilers ---
 
 # A toolkit whose nvcc accepts no host compiler but that of $HOST, and compiles a stub instead of a kernel.
