@@ -115,7 +115,7 @@ _ACEOF
     cuda_compiles=no
     for cuda_ccbin in '' $CXX $CC g++-15 g++-14 g++-13 g++-12 g++-11 g++-10; do
         test -z "$cuda_ccbin" || command -v $cuda_ccbin >/dev/null 2>&1 || continue
-        NVCC_HOST_FLAGS="${cuda_ccbin:+-ccbin=$cuda_ccbin }-Xcompiler=-fno-exceptions,-fno-rtti,-fno-threadsafe-statics"
+        NVCC_HOST_FLAGS="${cuda_ccbin:+-ccbin=$cuda_ccbin }-Xcompiler=-fno-exceptions,-fno-rtti,-fno-threadsafe-statics${gpuhisto_pie:+,-fPIE}"
         cuda_command="$NVCC -std=c++17 -arch=sm_$cuda_newest $CUDA_CPPFLAGS $NVCC_HOST_FLAGS $NVCCFLAGS -c -o conftest_cuda.o conftest_cuda.cu"
         AS_ECHO(["$as_me:${as_lineno-$LINENO}: $cuda_command"]) >&AS_MESSAGE_LOG_FD
         AS_IF([$cuda_command >conftest.err 2>&1], [cuda_compiles=yes])
