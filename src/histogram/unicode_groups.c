@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Made by make_unicode_groups from the Unicode Character Database, version 14.0.0. */
 #include "characters.h"
 
