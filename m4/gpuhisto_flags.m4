@@ -47,12 +47,13 @@ AC_DEFUN([GPUHISTO_EXACT], [
     AC_LANG_PUSH([$1])
     AC_MSG_CHECKING([whether the $1 compiler keeps to IEEE arithmetic])
     gpuhisto_exact=yes
+    # A compiler that does not work at all has no fault here; what needs it finds out.
     AC_COMPILE_IFELSE([AC_LANG_SOURCE([[
-            #if defined __FAST_MATH__ || defined __ASSOCIATIVE_MATH__ || defined __RECIPROCAL_MATH__ || \
-                (defined __FINITE_MATH_ONLY__ && __FINITE_MATH_ONLY__)
-            #error inexact
+            #if !(defined __FAST_MATH__ || defined __ASSOCIATIVE_MATH__ || defined __RECIPROCAL_MATH__ || \
+                (defined __FINITE_MATH_ONLY__ && __FINITE_MATH_ONLY__))
+            #error exact
             #endif]])],
-        [], [gpuhisto_exact=no])
+        [gpuhisto_exact=no])
     # Not every compiler has a macro for each.
     for gpuhisto_flag in $[$2]; do
         AS_CASE([$gpuhisto_flag], [-ffast-math|-Ofast|-funsafe-math-optimizations|-fassociative-math|-freciprocal-math|-ffinite-math-only|-ffp-contract=fast*|-ffp-contract=on],

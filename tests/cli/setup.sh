@@ -43,6 +43,12 @@ chmod +x bin/plain-cc
 refused "no -ffp-contract=off" "does not take -ffp-contract=off" --without-cuda CC="$work/bin/plain-cc"
 refused "no __int128" "has no __int128" --without-cuda CC="cc -D__int128=int128_is_missing"
 
+# --- without a C++ compiler, only the tests of kernels are left out ---
+
+configured --without-cuda CXX="$work/bin/no-c++"
+check "no C++ compiler: status" [ "$(cat status)" -eq 0 ]
+check "no C++ compiler: said so" grep -q 'C++ tests: *no$' out
+
 # --- a build directory of its own, and what make is given ---
 
 configured --without-cuda
