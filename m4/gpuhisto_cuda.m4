@@ -19,6 +19,8 @@ AC_DEFUN([GPUHISTO_CUDA], [
     # Each step leaves a reason in cuda_why where it fails, and is skipped when there is one.
     cuda_why=
     AS_IF([test "x$with_cuda" = xno], [cuda_why="--without-cuda was given"])
+    AS_IF([test -z "$cuda_why" && test "x$ac_cv_c_bigendian" = xyes],
+        [cuda_why="the kernels are for little-endian machines, this one is big-endian"])
     AS_IF([test -z "$cuda_why"], [_GPUHISTO_CUDA_EXACT])
     AS_IF([test -z "$cuda_why"], [_GPUHISTO_CUDA_NVCC])
     AS_IF([test -z "$cuda_why"], [_GPUHISTO_CUDA_ARCHS])

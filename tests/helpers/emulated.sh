@@ -4,6 +4,6 @@ ENGINE="--device=gpu --kernel=vectorized --chunk-size=64K" # the fastest to emul
 SCALE=small
 export GPUHISTO ENGINE SCALE
 if [ ! -x "$GPUHISTO" ]; then
-    echo "${0##*/}: skipped: $GPUHISTO was not built, as there is no C++17 compiler"
+    echo "${0##*/}: skipped: $GPUHISTO was not built: that takes a C++17 compiler and a little-endian machine"
     exit 77
 fi

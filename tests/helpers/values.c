@@ -1,6 +1,13 @@
 #include "tests/helpers/values.h"
 #include "tests/helpers/bits.h"
 
+const struct value_type *value_type_native(const char *name)
+{
+    const struct value_type *type = value_type_find(name);
+    const bool is_big = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
+    return type[is_big].big_endian == is_big ? type + is_big : NULL;
+}
+
 /* Where byte k of the value, counted from its lowest, is in the array. */
 static size_t place_of_byte(const struct value_type *type, size_t i, size_t k)
 {

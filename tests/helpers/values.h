@@ -4,6 +4,10 @@
 
 #include "src/histogram/histogram.h"
 
+/* The type of this name ("u16" to "f64") whose values are in this machine's byte order, as an array
+ * of C's own type has them. */
+const struct value_type *value_type_native(const char *name);
+
 /* Writes value i of an array of values, in the type's byte order. `bits` are the value's, of which
  * the array takes the lowest 8 * type->size. */
 void value_put(const struct value_type *type, unsigned char *data, size_t i, uint64_t bits);

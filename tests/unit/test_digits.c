@@ -7,6 +7,7 @@
 #include "tests/helpers/bits.h"
 #include "tests/helpers/random.h"
 #include "tests/helpers/scale.h"
+#include "tests/helpers/values.h"
 
 #include <float.h>
 #include <math.h>
@@ -244,7 +245,7 @@ static void check_counters(const struct subject *subject, unsigned kind)
     uint64_t *expected = calloc(ROWS(&subject->binning), sizeof *expected);
     if (!expected)
         abort();
-    histogram_values(&histogram, value_type_find(subject->singles ? "f32" : "f64"),
+    histogram_values(&histogram, value_type_native(subject->singles ? "f32" : "f64"),
                      &subject->binning);
     for (size_t i = 0; i < BATCHED; i++) {
         doubles[i] = draw_for_loops(subject, kind);
@@ -297,7 +298,7 @@ static void check_edges_counted(const struct subject *subject, const struct coun
 static void check_all_edges_counted(const struct subject *subject)
 {
     struct histogram histogram;
-    histogram_values(&histogram, value_type_find(subject->singles ? "f32" : "f64"),
+    histogram_values(&histogram, value_type_native(subject->singles ? "f32" : "f64"),
                      &subject->binning);
     for (const struct counter *const *counter = counters; *counter; counter++)
         for (int way = 0; (*counter)->runs_here() && way < 4; way++)

@@ -6,6 +6,7 @@
 #include "tests/helpers/bits.h"
 #include "tests/helpers/random.h"
 #include "tests/helpers/scale.h"
+#include "tests/helpers/values.h"
 
 #include <float.h>
 #include <math.h>
@@ -187,7 +188,7 @@ static void lay_doubles(struct histogram *histogram)
     struct binning binning;
     if (binning_equal(&binning, 0, 1, 10) != BINNING_OK)
         abort();
-    histogram_values(histogram, value_type_find("f64"), &binning);
+    histogram_values(histogram, value_type_native("f64"), &binning);
     histogram->has_moments = true;
 }
 
@@ -304,7 +305,7 @@ static void check_wholes(const struct counter *counter, const char *name)
 
 static void check_long_wholes(const struct counter *counter, const char *name)
 {
-    const struct value_type *type = value_type_find(name);
+    const struct value_type *type = value_type_native(name);
     static int64_t data[VALUES_MAX];
     static struct exact_sum squares;
     const size_t count = 1 + random_below(VALUES_MAX);
