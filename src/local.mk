@@ -136,6 +136,7 @@ gpuhisto_sources = src/run_share.c src/run_share.h \
 	src/report/format_csv.c src/report/format_json.c src/report/format_pgm.c src/report/format_plot.c \
 	src/report/format_tsv.c \
 	src/report/json_text.c src/report/json_text.h \
+	src/report/mount_point.c src/report/mount_point.h \
 	src/report/output.c src/report/output.h src/report/permissions.c src/report/permissions.h \
 	src/report/report.c src/report/report.h \
 	src/report/rows.c src/report/rows.h \

@@ -1,4 +1,5 @@
 #include "target.h"
+#include "mount_point.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -10,10 +11,6 @@
 #include <unistd.h>
 
 #define LINKS_MAX 40 /* as the kernel has it */
-
-#ifndef STATX_ATTR_MOUNT_ROOT
-#define STATX_ATTR_MOUNT_ROOT 0x2000
-#endif
 
 static int fail_with(int error)
 {
@@ -158,14 +155,6 @@ static int follow(struct target *target, const char *name)
     return fail_with(ELOOP);
 }
 
-/* Whether the file that is held is a mount point, which no other file can take the place of. */
-static bool is_mount(const struct target *target)
-{
-    struct statx file;
-    return statx(target->file, "", AT_EMPTY_PATH, 0, &file) == 0 &&
-           (file.stx_attributes & STATX_ATTR_MOUNT_ROOT);
-}
-
 /* In a directory such as /tmp, files of other users cannot be replaced. */
 static bool may_replace(const struct target *target, const struct stat *file)
 {
@@ -186,7 +175,7 @@ static int decide(struct target *target)
     if (target->file >= 0 && fstat(target->file, &status) == 0) {
         if (S_ISDIR(status.st_mode))
             return fail_with(EISDIR);
-        if (!S_ISREG(status.st_mode) || target->magic || is_mount(target))
+        if (!S_ISREG(status.st_mode) || target->magic || mount_point_is(target->file))
             target->kind = TARGET_DIRECT;
         else if (!may_replace(target, &status))
             return fail_with(EPERM);
