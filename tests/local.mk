@@ -74,7 +74,7 @@ tests_helpers_libhelpers_a_SOURCES = $(naive_number) $(naive_field) \
 
 check_PROGRAMS += tests/helpers/channel tests/helpers/dribble tests/helpers/make_data tests/helpers/make_gzip \
 	tests/helpers/make_zstd \
-	tests/helpers/exchange tests/helpers/oracle tests/helpers/oracle_fields \
+	tests/helpers/error_text tests/helpers/exchange tests/helpers/oracle tests/helpers/oracle_fields \
 	tests/helpers/oracle_numbers tests/helpers/oracle_pairs \
 	tests/helpers/oracle_values tests/helpers/peak tests/helpers/terminal \
 	tests/helpers/with_stdin

@@ -153,8 +153,13 @@ else
 fi
 make broken $long 6 >in
 expect in
-gzip -c in >in.gz
-characters "gzip" in.gz
+printf '\037\213\010' | run
+if [ "$(cat status)" -ne 0 ]; then # it finds that its magic alone is truncated
+    gzip -c in >in.gz
+    characters "gzip" in.gz
+else
+    skip_part "gzip: built without ISA-L"
+fi
 
 # --- each, tables, facts ---
 

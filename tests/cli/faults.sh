@@ -412,12 +412,12 @@ traced()
 if can_strace && traced pread64:error=EIO:when=999 --version && [ ! -s err ]; then
     traced pread64:error=EIO:when=3 -l -d none --chunk-size=1000 --threads=1 in
     # At which is not said: the dynamic loader may pread, too.
-    refuses "strace: pread" 1 "in: Input/output error, at byte "
+    refuses "strace: pread" 1 "in: $(error_text EIO), at byte "
     traced write:error=ENOSPC:when=1 -l in
     nowhere "strace: write" "No space left on device"
     cp old dir/new
     traced write:error=EDQUOT:when=1 -l -o dir/new in
-    refuses "strace: write of --output" 1 "dir/new: Disk quota exceeded"
+    refuses "strace: write of --output" 1 "dir/new: $(error_text EDQUOT)"
     untouched "strace: write of --output"
     cp old dir/new
     traced renameat:error=EPERM -l -o dir/new in

@@ -238,7 +238,7 @@ check "a link to a link to nothing stays one" [ -h dir/farther ]
 only "a link to a link to nothing" new far farther
 ln -s loop dir/loop
 run -l -o dir/loop <in
-refuses "a loop of links" 1 dir/loop 'Too many levels'
+refuses "a loop of links" 1 dir/loop "$(error_text ELOOP)"
 rm dir/loop dir/far dir/farther
 
 # A file that is read may be written.

@@ -222,6 +222,12 @@ one_line()
     return 1
 }
 
+# error_text NAME: what the program's C library calls this error, as in `error_text EIO`.
+error_text()
+{
+    "$HELPERS/error_text" "$1" || broken "no text of $1"
+}
+
 # oracle ARGUMENT...: writes the table that is expected of standard input to the file expected.
 oracle()
 {
@@ -233,15 +239,20 @@ data()
     "$HELPERS/make_data" "$@"
 }
 
-# Whether interpose.so may be preloaded: a sanitizer's own library would have to come first.
+# Whether interpose.so may be preloaded: a sanitizer's own library would have to come first, and other
+# programs than the tested one must be of the same machine and C library.
 can_interpose()
 {
     if [ "$SANITIZED" = yes ]; then
-        why_not="LD_PRELOAD does not go with sanitizers"
+        why_not="LD_PRELOAD does not go with sanitizers and emulators"
         return 1
     fi
     if [ ! -r "$HELPERS/interpose.so" ]; then
         why_not="interpose.so was not built"
+        return 1
+    fi
+    if LD_PRELOAD="$HELPERS/interpose.so" env true 2>&1 | grep -q .; then
+        why_not="interpose.so is for another C library than this system's programs have"
         return 1
     fi
 }
@@ -274,7 +285,7 @@ can_share()
 can_strace()
 {
     if [ "$SANITIZED" = yes ]; then
-        why_not="strace does not go with sanitizers"
+        why_not="strace does not go with sanitizers and emulators"
         return 1
     fi
     if ! strace -f -o strace.out true 2>/dev/null; then
