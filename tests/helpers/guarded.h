@@ -4,8 +4,9 @@
 
 #include <stddef.h>
 
-/* Memory of `size` bytes, a multiple of 4096, all zeros, with a page on each side that faults. It
- * is the caller's until the process ends; without memory the process ends with status 1. */
+/* Memory of `size` bytes, all zeros, with a page on each side that faults; where pages are larger
+ * than 4096 bytes, and size is not a multiple of one, other zeros may come before it. It is the
+ * caller's until the process ends; without memory the process ends with status 1. */
 unsigned char *guarded_memory(size_t size);
 
 #endif

@@ -126,7 +126,7 @@ static void judge(const struct scenario *scenario, int rc, const struct tally *t
                   const struct binning *binning)
 {
     struct text_expectation expected = {.samples = 0};
-    char invalid[512] = "";
+    char invalid[1024] = "";
     uint64_t bytes = 0;
     for (size_t i = 0; i < scenario->count; i++) {
         text_expect(&scenario->texts[i], binning, &expected);
