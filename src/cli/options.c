@@ -221,6 +221,14 @@ static struct draft *next_draft(struct draft *drafts, unsigned *count, struct re
     return &drafts[(*count)++];
 }
 
+/* The word that getopt has just been at, which began with argv[at]. optind may be beyond the end:
+ * musl counts an argument that is missing, too. */
+static const char *typed_word(int argc, char **argv, int at)
+{
+    const int end = optind < argc ? optind : argc;
+    return argv[end > at ? end - 1 : at];
+}
+
 int options_parse(int argc, char **argv, struct options *options, struct reason *why)
 {
     struct draft drafts[HISTOGRAMS_MAX] = {{.options = options}}, *draft = drafts;
@@ -243,7 +251,7 @@ int options_parse(int argc, char **argv, struct options *options, struct reason 
         int code = getopt_long(argc, argv, lists.letters, lists.long_options, NULL);
         if (code == -1)
             break;
-        const char *word = argv[optind > at ? optind - 1 : at];
+        const char *word = typed_word(argc, argv, at);
         const struct option_row *row = code == ':' || code == '?' ? NULL : find_row(code);
         int rc = row ? row->handle(draft, optarg, why) : refuse(code, word, why);
         if (rc != 0)
