@@ -42,6 +42,9 @@ check-local: check-TESTS
 	@$(SHELL) $(srcdir)/tests/helpers/skipped "$${SCALE:-small}" $(TEST_LOGS)
 EXTRA_DIST += tests/helpers/skipped
 
+# Other processors, C libraries and compilers; not part of `make check`.
+EXTRA_DIST += tests/machines/check tests/machines/emulated
+
 # --- what several tests share ---
 
 check_LIBRARIES = tests/helpers/libhelpers.a

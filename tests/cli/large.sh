@@ -2,7 +2,7 @@
 # More than 2^32 of one value, through a pipe: a sparse file would be read more slowly.
 . "${srcdir:-.}/tests/helpers/lib.sh"
 
-[ "$SANITIZED" = no ] || skip "takes too long with a sanitizer"
+[ "$SANITIZED" = no ] || skip "takes too long with sanitizers and emulators"
 [ -c /dev/zero ] || skip "no /dev/zero"
 
 # One thread: on the CPU all of it is then counted in one place.

@@ -3,7 +3,7 @@
 # that are decompressed side by side 256 MiB more.
 . "${srcdir:-.}/tests/helpers/lib.sh"
 
-[ "$SANITIZED" = no ] || skip "sanitizers need memory of their own"
+[ "$SANITIZED" = no ] || skip "sanitizers and emulators need memory of their own"
 
 limit=65536
 mkfifo pipe

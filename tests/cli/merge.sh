@@ -517,7 +517,7 @@ refuses "a million and one parts" 1 "gpuhisto: in: byte " "there are too many \"
 awk 'BEGIN { for (i = 0; i < 6000; i++) printf "%s[%d,%d]", i ? "," : "", 2 * i, 2 * i + 1 }' >ranges
 share 1,1 "$(file 1 "$(printf '%016000d' 0)" 12000 "$(cat ranges)")" 4 '{"files":1,"bytes":12000,"digest":"00000000000000aa"}' >in
 if [ "$SANITIZED" = yes ]; then
-    skip_part "sanitized: memory cannot be limited"
+    skip_part "memory cannot be limited with sanitizers and emulators"
 else
     (ulimit -v 60000 && "$GPUHISTO" --merge -F json --incomplete in >out 2>err)
     echo $? >status
