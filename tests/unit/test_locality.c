@@ -106,7 +106,8 @@ static void check_places(void)
     expect("two nodes, the second", "16-31,48-63", "1\n", "16-31,48-63\n", "0-63");
     expect("single processors", "1,3,5", "1\n", "1,3,5\n", "0-5");
     expect("no newline", "1", "1", "1", "0-1");
-    expect("the last that there can be", "1023", "1\n", "1023\n", "0,1023");
+    if (CPU_SETSIZE == 1024) /* musl says 128 */
+        expect("the last that there can be", "1023", "1\n", "1023\n", "0,1023");
     expect("one node", NULL, "0\n", "0-7\n", "0-7");
     expect("a node of more than is allowed", NULL, "0\n", "0-7\n", "2-3");
     expect("no node", NULL, "-1\n", "0-3\n", "0-7");
