@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # gpuhisto without CUDA: docker build -t gpuhisto . && docker run --rm -i gpuhisto --letters <FILE
 FROM debian:bookworm AS build
 RUN apt-get update && apt-get install --yes --no-install-recommends \

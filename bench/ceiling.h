@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The ceiling of what reads memory: a loop that does nothing else. */
 #ifndef GPUHISTO_BENCH_CEILING_H
 #define GPUHISTO_BENCH_CEILING_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // character_kernels [--size=MIB] [--repeats=N] [--data=KIND] [--csv=FILE]
 //
 // Measures how fast characters on the device are counted, each by itself, by category and by block,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* cpu [--size=MIB] [--rounds=N] [--data=KIND] [--csv=FILE] [--peer=NAME=LIBRARY:FUNCTION]...
  *
  * Measures every counter that this processor can run, on one core, next to a loop that only reads:

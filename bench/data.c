@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "bench/data.h"
 #include "tests/helpers/random.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Kinds of data to measure histograms on. */
 #ifndef GPUHISTO_BENCH_DATA_H
 #define GPUHISTO_BENCH_DATA_H

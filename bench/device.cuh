@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // What the benchmarks of kernels share: checked CUDA calls, how many blocks are resident, and the
 // ceiling.
 #ifndef GPUHISTO_BENCH_DEVICE_CUH

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """fields_peers.py duckdb|polars log|short|csv table|facts FILE: one column of FILE, as bench/fields makes it.
 
 table: each value with its count, in order. facts: count, least, greatest, sum, mean, deviation and four

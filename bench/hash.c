@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* hash [--rounds=N] [SIZE_MIB]...: XXH64 in every way that runs here, on one core, over memory of
  * so many MiB (1, 32 and 1024), next to libxxhash, if it is installed, and to a loop that only
  * reads. All take turns; medians are printed, in GB/s, and how many times as fast as libxxhash. */

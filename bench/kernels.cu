@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // kernels: measures every counting strategy on data that is already on the device, next to a kernel
 // that only reads it, CUB's DeviceHistogram and one CPU core.
 //

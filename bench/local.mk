@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # --- the benchmarks: `make bench` builds them, `make bench-stream` measures the whole program,
 # `make bench-fields` fields of a log and of CSV, beside awk, DuckDB and polars, `make bench-characters`
 # characters and pairs, beside Python, perl and pipelines, `make bench-scaling` how the CPU's part scales

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // number_kernels [--size=MIB] [--chunk=MIB] [--repeats=N] [--data=KIND] [--csv=FILE]
 //
 // Measures how fast decimal text on the device is parsed and counted, into bins of three

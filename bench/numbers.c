@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* numbers [--size=MIB] [--rounds=N] [--data=KIND] [--csv=FILE]
  *
  * Measures every number parser that this processor can run, on one core, next to strtod in a loop

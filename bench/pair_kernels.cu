@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // pair_kernels [--repeats=N] [--size=MIB]...
 //
 // Measures how fast pairs of bytes on the device are counted, next to a kernel that only reads

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* pairs [-u] [-n ROUNDS] [-c LABEL] COMMAND_A COMMAND_B...: runs shell commands in turn and
  * compares A with each of the others.
  *

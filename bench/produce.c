@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* produce HOW KIND BYTES: writes BYTES of a kind of data (bench/data.h) to standard output.
  *
  * HOW is write (1 MiB at a time) or vmsplice (the pages themselves, without a copy, which is the

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // What the benchmarks of zstd begin with: a file as it is.
 #ifndef GPUHISTO_BENCH_READ_FILE_CUH
 #define GPUHISTO_BENCH_READ_FILE_CUH

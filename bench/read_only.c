@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* read_only [FILE]: reads standard input (a pipe is enlarged to 1 MiB) or FILE to its end, in
  * pieces of 256 KiB, and does nothing else: no filter with one thread can be faster. */
 #include <fcntl.h>

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """scaling.py [--program=FILE] [--file=FILE] [--rounds=N] [--threads=N,N,...] [-- OPTION...]
 
 How the CPU's part of gpuhisto scales with the number of workers. FILE (default: latencies, 1 GiB, made in

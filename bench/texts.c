@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "bench/texts.h"
 #include "tests/helpers/random.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Texts with one number on each line, as programs write them. */
 #ifndef GPUHISTO_BENCH_TEXTS_H
 #define GPUHISTO_BENCH_TEXTS_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // value_kernels: measures the strategies that count values on data that is already on the device,
 // next to a kernel that only reads it and CUB's DeviceHistogram.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // zstd_nvcomp [--repeats=N] FILE
 //
 // Measures nvCOMP over the zstd frames of FILE, all of which lie in the device's memory: content by

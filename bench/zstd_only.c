@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* zstd_only [FILE]: decompresses standard input or FILE, frame after frame, in one thread by
  * libzstd alone, and does nothing else: what one core can decompress. */
 #include <fcntl.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // zstd_stages [--batch=MIB] [--in=MIB] [--lanes=N] [--repeats=N] FILE
 //
 // Measures the stages that decompress zstd, each alone, over the batches that FILE makes, of so

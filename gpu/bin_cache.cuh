@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // A block's cache of counters, in shared memory: each for the first bin that asked for its place.
 #ifndef GPUHISTO_BIN_CACHE_CUH
 #define GPUHISTO_BIN_CACHE_CUH

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Counters of a byte in shared memory, four of them in a word, that lose no carry.
 //
 // Counter i is byte i of the table. An atomic adds to the whole word, so that a counter which

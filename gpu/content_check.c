@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "content_check.h"
 #include "content_run.h"
 #include "pinned.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Verifies the checksums of zstd frames whose content is on the device: it is copied back, and
  * hashed here. A frame's checksum is the lower half of the XXH64 of its content, which is one chain
  * from its first byte to its last.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "content_run.h"
 #include "src/base/clock.h"
 

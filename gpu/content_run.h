@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Frames of one batch that one thread copies back and hashes: a run of them. */
 #ifndef GPUHISTO_CONTENT_RUN_H
 #define GPUHISTO_CONTENT_RUN_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // What the strategies share: the arguments of a kernel, what a sample maps to, and the steps that
 // are the same in several of them.
 #ifndef GPUHISTO_COUNTING_CUH

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "decompression_internal.h"
 #include "src/engine/records.h"
 

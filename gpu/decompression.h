@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A compressed FILE that the device decompresses and counts by itself, in batches of whole blocks:
  *
  *     free -> laying -> decoding -> (verdict seen) -> decoded -> counting -> (snapshot seen) ->

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What the files share that decompress on the device: decompression.c (a FILE's bytes on their way
  * in), decompression_verdicts.c (what came of them), and decompression_memory.c. */
 #ifndef GPUHISTO_DECOMPRESSION_INTERNAL_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Memory of the batches that a device decompresses, and of what goes to them and comes back. */
 #include "decompression_internal.h"
 #include "snapshot.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What the device has decoded: judged, counted, and at the end what is left. */
 #include "decompression_internal.h"
 #include "src/engine/records.h"

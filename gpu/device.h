@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The seam to CUDA: all that the GPU engine needs of a device.
  *
  * device.cu is the real one. no_device.c, in builds without CUDA, has no device. Tests put a device

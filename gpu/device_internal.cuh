@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // What the files that call CUDA share: device.cu (slots, counting) and device_zstd.cu (batches of
 // compressed blocks).
 #ifndef GPUHISTO_DEVICE_INTERNAL_CUH

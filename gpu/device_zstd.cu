@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Batches of zstd blocks on the device: their memory, and the stages.
 //
 // Batches take turns. What a batch leaves for the next one, the carry and the content right before

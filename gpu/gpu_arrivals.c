@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Sees through what the device has done with the chunks in flight.
  *
  * A snapshot of all counts stands for its own chunk and those before it that have none. Once it was

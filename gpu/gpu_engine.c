@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* How a chunk goes through, and what is known when:
  *
  *     free -> filling -> in flight -> (snapshot seen to arrive) -> free

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The engine of the GPU: pinned slots are copied to a device and counted there while the next ones
  * are filled. When the device is lost, another engine takes over. */
 #ifndef GPUHISTO_GPU_ENGINE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What the files of the GPU's engine share: gpu_engine.c (chunks), gpu_arrivals.c (what becomes of
  * them), and gpu_undecoded.c (compressed FILEs). The engine's lock is held in all functions. */
 #ifndef GPUHISTO_GPU_ENGINE_INTERNAL_H

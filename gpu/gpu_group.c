@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "gpu_group.h"
 #include "device.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* An engine of engines: chunks go to whichever of several GPUs has a free slot.
  *
  * Each GPU has an engine (gpu_engine.h) with a lock, slots, streams and snapshots of its own, so no

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Compressed FILEs that the device decompresses: decompression.h has what becomes of them. */
 #include "gpu_engine_internal.h"
 #include "src/base/clock.h"

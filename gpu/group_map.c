@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "group_map.h"
 #include "src/histogram/characters.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* In which group a character is (struct character_groups), for the GPU's kernels. */
 #ifndef GPUHISTO_GROUP_MAP_H
 #define GPUHISTO_GROUP_MAP_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The kernels of the strategies, by name and mode. The tests compile this for the host as well.
 #include "gpu/kernels/aggregated.cuh"
 #include "gpu/kernels/bitsliced.cuh"

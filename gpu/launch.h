@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 // The kernels of the strategies, and how they are launched: for the device, its emulation and the
 // benchmarks.
 #ifndef GPUHISTO_LAUNCH_H

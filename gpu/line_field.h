@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Which part of a line is the number, as the kernel `fields` is given it: struct field
  * (src/histogram/field.h) without pointers. */
 #ifndef GPUHISTO_LINE_FIELD_H

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # --- the GPU: its engine in plain C, the device, and the kernels ---
 
 # What the device needs to know of a histogram, and of the GPU that was asked for.

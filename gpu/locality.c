@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "locality.h"
 
 #include <ctype.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Locality: which processors are near a GPU, on a machine with several memory nodes.
  *
  * A copy between a GPU and memory of another node goes through the link between the nodes, which is

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The seam in a build without CUDA: there is no device, so only device_open is ever called. */
 #include "device.h"
 

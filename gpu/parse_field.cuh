@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The field of one line on the device, by the rules of src/histogram/field.h, a byte at a time.
 // Finding lines and counting their rows is done in gpu/kernels/fields.cuh.
 #ifndef GPUHISTO_PARSE_FIELD_CUH

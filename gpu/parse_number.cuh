@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // One token on the device: its value by the rules of src/histogram/number.h, to the bit. Finding
 // tokens and counting their rows is done in gpu/kernels/numbers.cuh.
 //

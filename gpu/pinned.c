@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "pinned.h"
 
 #include <stdint.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Host memory that a device reads and writes: pages of our own, pinned if the device can. */
 #ifndef GPUHISTO_PINNED_H
 #define GPUHISTO_PINNED_H

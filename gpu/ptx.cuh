@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Instructions and memory that C++ cannot express, each with a version for the host.
 #ifndef GPUHISTO_PTX_CUH
 #define GPUHISTO_PTX_CUH

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "recovery.h"
 #include "snapshot.h"
 #include "src/engine/lines.h"

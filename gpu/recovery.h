@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What happens when the device is lost: every chunk after the last good snapshot is still whole in
  * its slot, and another engine counts it again.
  *

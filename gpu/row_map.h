@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A histogram of values as the kernels are given it: plain numbers and a table, from which
  * gpu/rows.cuh finds the row of a value. The way is chosen by src/histogram/row_plan.h; what only
  * the GPU has is added here. */

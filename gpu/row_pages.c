@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "row_pages.h"
 
 static const uint64_t *page_at(const uint64_t *words, size_t place)

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Copies the pages of rows in which anything was counted side by side, for a snapshot: row_pages.h.
 //
 // A warp looks at a page, which is 2 KiB of counts. The first time that it finds a count there, the

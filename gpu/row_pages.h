@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Snapshots of a histogram most of whose rows are never used, as those of characters: the pages of
  * rows in which anything was counted, in the order in which they came up. The words of such a
  * snapshot are

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Runs of a value in the data: counted by one lane for all of a warp.
 //
 // Runs would have the lanes of a warp meet at one counter again and again. They are counted in a

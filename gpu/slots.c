@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "slots.h"
 #include "snapshot.h"
 #include "src/engine/records.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Slots: host memory in which chunks wait for the device, one chunk each, in one of three states:
  *
  *     free -> filling -> in flight -> free

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "snapshot.h"
 #include "device.h"
 #include "src/histogram/file_tallies.h"

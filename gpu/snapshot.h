@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Snapshots: copies of the device's histogram in host memory, and which of them can be believed.
  *
  * The snapshot after chunk k holds chunks 1 to k, no more and no less. Once it was seen to arrive,

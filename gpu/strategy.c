@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "gpu/line_field.h"
 #include "gpu/tuning.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The GPU counting strategies by name, in plain C: known in every build, with CUDA and without. */
 #ifndef GPUHISTO_STRATEGY_H
 #define GPUHISTO_STRATEGY_H

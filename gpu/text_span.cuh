@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Text of any alignment as vectors, the first and the last of which may lie partly outside.
 #ifndef GPUHISTO_TEXT_SPAN_CUH
 #define GPUHISTO_TEXT_SPAN_CUH

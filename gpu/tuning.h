@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What was tuned, as data: how each strategy is launched on a device of which compute capability,
  * and which of them auto takes. Each number was the best, or as good as the best, of those tried by
  * bench/kernels (--block, --coarsening, --widths) over 1 GiB of uniform bytes and of text, on an

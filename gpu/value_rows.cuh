@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The rows of values, by a kernel made for one size and one way.
 #ifndef GPUHISTO_VALUE_ROWS_CUH
 #define GPUHISTO_VALUE_ROWS_CUH

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Which GPUs CUDA gets to see. */
 #ifndef GPUHISTO_VISIBLE_H
 #define GPUHISTO_VISIBLE_H

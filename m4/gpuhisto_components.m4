@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # GPUHISTO_PKG_CONFIG(MODULE)
 # Where pkg-config knows MODULE, adds the folders that it names, for headers to CPPFLAGS and for libraries
 # to LIBS. The checks that follow decide. The user's PKG_CONFIG and PKG_CONFIG_PATH count.

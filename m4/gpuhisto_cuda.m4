@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # GPUHISTO_CUDA
 # Looks for a CUDA toolkit that can build the GPU engine.  Substitutes NVCC, CUDA_GENCODE,
 # NVCC_HOST_FLAGS, CUDA_CPPFLAGS and CUDA_LIBS, and sets the conditional HAVE_CUDA.  For the

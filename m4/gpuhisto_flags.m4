@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # GPUHISTO_ACCEPTED_FLAGS(LANGUAGE, VARIABLE, FLAGS)
 # Sets VARIABLE to those of FLAGS that the LANGUAGE's compiler takes without a complaint.
 AC_DEFUN([GPUHISTO_ACCEPTED_FLAGS], [

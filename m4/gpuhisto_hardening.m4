@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # GPUHISTO_HARDENING
 # What distributions compile programs with, so that a mistake in one of them is harder to exploit;
 # each flag is tried first.  Substitutes HARDENING_CPPFLAGS, HARDENING_CFLAGS (for C and C++ alike)

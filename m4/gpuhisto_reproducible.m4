@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # GPUHISTO_REPRODUCIBLE
 # Has `make dist` pack the same bits wherever, whenever and by whom it is run: names are sorted, and
 # owners, permissions and times are the same (release/source_date says which time).  Substitutes

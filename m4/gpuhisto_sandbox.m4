@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # GPUHISTO_SANDBOX
 # --disable-sandbox; also sets sandbox_why, why there is none. After GPUHISTO_SANITIZER: what a
 # sanitizer reads and runs to report an error is not what the sandbox allows.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # --- what a release needs beside the program ---
 EXTRA_DIST += release/source_date
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # --- the program ---
 #
 # Two archives, and the device between them: libgpuhisto.a (everything but main) asks the device to

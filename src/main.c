@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The program: options, source, workers, report, exit status. */
 
 #include "src/cli/diag.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What counting and merging have in common: how a run ends, and what it shows. */
 #ifndef GPUHISTO_RUN_H
 #define GPUHISTO_RUN_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* --diff: two tables that were made before, compared. */
 #include "run.h"
 

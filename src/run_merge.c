@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* --merge: tables that were made before, added up. */
 #include "run.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The sandbox of a run: whether there is one, and what it allows. */
 #include "run.h"
 

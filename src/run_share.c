@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "run_share.h"
 #include "src/base/show.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The share of the FILEs that a run counts, and the record of it in the table. */
 #ifndef GPUHISTO_RUN_SHARE_H
 #define GPUHISTO_RUN_SHARE_H

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # --- the tests: tests/README.md says what each folder is for ---
 #
 # `make check` is done in minutes: SCALE=small has fewer combinations and random cases, but all tests

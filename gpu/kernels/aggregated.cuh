@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // aggregated: interleaved, with runs of one bin added at once.
 //
 // A thread keeps the bin it saw last and how often, and goes to shared memory only when the bin

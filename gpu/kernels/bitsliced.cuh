@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // bitsliced: letters in registers, 32 bytes at a time, without any table.
 //
 // A thread turns 32 bytes (8 words) into 8 bit planes: plane k holds bit k of each of the 32 bytes.

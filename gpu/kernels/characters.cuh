@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // characters: characters of UTF-8, found in planes of bits, and what is not well-formed.
 //
 // A lane takes 32 bytes, and the 4 before them, as words. Their bits are transposed into planes, in

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // contiguous: each thread counts a piece of `coarsening` samples that lie side by side.
 //
 // Fewer blocks, so fewer copies to zero and merge. A warp's threads read `coarsening` bytes apart,

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // fields: decimal numbers in a field of each line, taken apart and counted by warps, a line a lane.
 //
 // Lines are found as numbers.cuh finds tokens, with newlines in the place of white space: a warp

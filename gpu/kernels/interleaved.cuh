@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // interleaved: each thread counts every n-th sample, n being the threads of the grid.
 //
 // A warp reads 32 neighbouring bytes at a time: one sector, coalesced, but only a byte a thread.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // lanes: one column of counters per lane, so that no atomic ever waits for another of its warp.
 //
 // Shared memory has 32 banks of 4 bytes, and a warp's atomics are done at once as long as they fall

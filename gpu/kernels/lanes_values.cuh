@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // lanes, for values: as many columns of counters as there is shared memory for.
 //
 // The table has a row for every bin, and in it a column for every lane: then a counter's bank is

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // matched: one histogram in global memory, with the first bins of a block kept nearer.
 //
 // For more bins than shared memory holds. A block has a cache of counters in it, each for the first

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // naive: a thread per sample, and every one of them adds to the one histogram in global memory.
 //
 // Correct, and as slow as can be: samples of the same bin wait for each other in the L2 cache.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // numbers: decimal text, taken apart and counted by warps, a token a lane. What a token is worth
 // says gpu/parse_number.cuh.
 //

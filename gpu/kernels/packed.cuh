@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // packed: a counter of a byte for each bin, in shared memory, a table a block.
 //
 // Four times as many bins fit as with counters of 32 bits, up to 215,000. What a counter cannot

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // pairs: pairs of bytes, all 65,536 of them in one table of a block.
 //
 // 65,536 counters of 32 bits are more than a block's shared memory holds, so those of the pairs

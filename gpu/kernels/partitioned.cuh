@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // partitioned: values are sorted into ranges of bins first, then counted a range at a time.
 //
 // For more bins than the multiprocessors have room for. A bin's range is that of its group of eight

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // privatized: a copy of the histogram per block, in global memory, merged when the block is done.
 //
 // Samples of one bin now wait for those of their own block alone. As published, every block but the

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // shared: a thread per sample, and the block's private copy in shared memory.
 //
 // Atomics are now some 30 times nearer. With one sample a thread, zeroing and merging a copy is

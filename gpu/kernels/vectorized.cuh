@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // vectorized: interleaved, 16 bytes a load, a shared histogram per warp.
 //
 // Neighbouring threads read neighbouring 16-byte vectors, so a warp's load is 512 bytes in one

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A batch of zstd blocks on its way through the stages that decompress it (doc/zstd.md).
  *
  * The host lays a batch: whole blocks of whole frames, but for the first frame, which may go on

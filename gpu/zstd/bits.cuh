@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Bytes and bits of a batch's compressed bytes, read by one thread.
 //
 // `in` begins at a multiple of 16 bytes. It is read in whole aligned words of 32 or 64 bits, so

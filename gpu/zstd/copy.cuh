@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Stages 8 and 9 of a batch of many frames, copy: the content of each, from its beginning to its
 // end.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Tables of finite state entropy coding (RFC 8878, section 4.1): read from their description and
 // built in shared memory, by one thread each.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Tables of Huffman codes (RFC 8878, section 4.2.1): read from their description and built in
 // shared memory.
 //

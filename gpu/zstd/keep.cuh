@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // What the next batch takes over. Tables, by an early stage of their own, so that the next batch
 // can go on with them at once; and keep, the last stage, which leaves the rest and makes the
 // verdict final.

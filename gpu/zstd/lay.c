@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "gpu/zstd/lay.h"
 
 #define MAGIC 0xfd2fb528u

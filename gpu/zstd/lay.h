@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The host's part of decompressing zstd on the GPU: it walks the headers of frames and blocks, and
  * lays batches of whole blocks. Blocks themselves are not looked into.
  *

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // literals: decodes packed literals (RFC 8878, section 3.1.1.3.1.6).
 //
 // Takes struct zstd_heading, gives a block's literals in batch.literals from its room_at on. Raw

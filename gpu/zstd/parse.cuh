@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // parse: the headers of blocks (RFC 8878, sections 3.1.1.3.1 and 3.1.1.3.2): how literals and
 // sequences are coded, where each table is described, and where bits begin.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // How the stages of several batches run side by side on a device.
 //
 // Matches are copied by all of the device, and wait for its memory; the stages before have a few

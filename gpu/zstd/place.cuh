@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Stage 7, place: where each block's content begins, what its repeat offsets are at its beginning,
 // how far it may reach back, and whether frames hold what they state. It begins the verdict.
 //

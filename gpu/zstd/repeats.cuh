@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // repeats: the tables that blocks take from blocks before them in their frame (RFC 8878, sections
 // 3.1.1.3.1.4 and 3.1.1.3.2.1).
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // How the three last offsets before some blocks become those after them, in three words, so that a
 // warp can scan over blocks. Such maps compose, in any grouping.
 #ifndef GPUHISTO_ZSTD_REPEATS_MAP_CUH

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The codes of which sequences are made (RFC 8878, section 3.1.1.3.2.1.1): a length's code gives
 // the least length, and how many more bits say how much is added to it. An offset's code c stands
 // for 2^c and c more bits. Tables are numbered by enum zstd_table.

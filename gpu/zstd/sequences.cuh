@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // sequences: what sequences stand for (RFC 8878, section 3.1.1.3.2.1), all but the values of repeat
 // offsets.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The stages that decompress zstd, in their order. The tests compile this for the host as well.
 #include "gpu/zstd/copy.cuh"
 #include "gpu/zstd/follow.cuh"

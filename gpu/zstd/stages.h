@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 // The stages that decompress a batch of zstd blocks, in their order, and how each is launched.
 #ifndef GPUHISTO_ZSTD_STAGES_H
 #define GPUHISTO_ZSTD_STAGES_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Finds the last separator of records in a batch's content, after all stages: what follows it, the
 // tail, may go on in the next batch.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // A tile, for the stages that copy matches: some bytes of content of a zstd block, each a word of
 // shared memory, by a CUDA block.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // walk: follows the states of sequences through a block's stream of bits (RFC 8878, section
 // 3.1.1.3.2), and says where each sequence's bits are and which codes it has. What they stand for
 // is left to `sequences`, which looks at all sequences side by side: every state depends on the one

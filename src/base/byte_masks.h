@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Masks of 64 bytes, a bit for each, with the instructions that every processor of this kind has.
  */
 #ifndef GPUHISTO_BYTE_MASKS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Bytes as a word. */
 #ifndef GPUHISTO_BYTE_WORD_H
 #define GPUHISTO_BYTE_WORD_H

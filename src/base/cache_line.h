@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Memory that threads write side by side, in lines of the cache that no two of them share: each
  * write would take the line away from the other's core. */
 #ifndef GPUHISTO_CACHE_LINE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Time that no one can set: seconds of the monotonic clock. */
 #ifndef GPUHISTO_CLOCK_H
 #define GPUHISTO_CLOCK_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "reason.h"
 #include "show.h"
 

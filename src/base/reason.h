@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Why something failed, as text for the user: filled where it is known, printed by main alone. */
 #ifndef GPUHISTO_REASON_H
 #define GPUHISTO_REASON_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Text of the user's, such as a file's name or a token, as messages show it. */
 #ifndef GPUHISTO_SHOW_H
 #define GPUHISTO_SHOW_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Signals that end the process, and what they must not leave in a directory.
  *
  * Any thread may take a signal, also one of a library's, so nothing here depends on which does, nor

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A list of texts, such as the words of a command line. */
 #ifndef GPUHISTO_WORDS_H
 #define GPUHISTO_WORDS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Messages for the user, on standard error. */
 #ifndef GPUHISTO_DIAG_H
 #define GPUHISTO_DIAG_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Between the files of the command line: the table of options, and what their handlers fill in.
  *
  * To add an option: a row in options.def, and its handler in the file of its topic. */

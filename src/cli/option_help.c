@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The text of --help, made from the table of options. */
 #include "option.h"
 #include "src/report/writer.h"

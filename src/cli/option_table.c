@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "option.h"
 
 #define OPTION(group, letter, name, takes, value, handler, help)                                   \

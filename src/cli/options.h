@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The command line: argv to struct options. Pure: reads and writes no file, prints nothing. */
 #ifndef GPUHISTO_OPTIONS_H
 #define GPUHISTO_OPTIONS_H

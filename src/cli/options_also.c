@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Several histograms of one input: --also. */
 #include "option.h"
 #include "src/report/format.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The bins of numbers and values: --bins, --min, --max, --edges, --log, --digits; and what to do
  * with what is not a number: --invalid. */
 #include "option.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Who counts: --device, --kernel, --chunk-size, --buffers, --threads; and in a sandbox or
  * not. */
 #include "option.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Which part of a line is the number: --field, --separator, --csv, --header-line, --after. */
 #include "option.h"
 #include "parse.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* How input is read: --decompress, --memlimit, --no-check, --skip, --length, --part. */
 #include "option.h"
 #include "parse.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What is said besides the table: --progress, --timing, --quiet, --verbose, --help, --version. */
 #include "option.h"
 #include "parse.h"

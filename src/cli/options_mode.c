@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What is counted: --bytes, --letters, --fold-case, --characters, --categories, --blocks,
  * --pairs, --numbers, --values, --channels. */
 #include "option.h"

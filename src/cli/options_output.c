@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* How the table is written: --stats, --quantiles, --format, --plot, --percent, --nonzero, --all,
  * --each, --header, --output, --interval. */
 #include "option.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Tables that were made before: --merge, --diff, --incomplete; and their own options, read again.
  */
 #include "option.h"

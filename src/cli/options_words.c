@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The words that make the same samples and bins again: JSON has them, so that tables can be merged.
  * Each has one spelling, whatever was typed, and they always come in the same order. */
 #include "option.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Numbers and words of the command line. Text has one meaning wherever it stands: numbers are
  * decimal, in the C locale, and neither hexadecimal nor infinite. */
 #ifndef GPUHISTO_PARSE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "progress.h"
 #include "diag.h"
 #include "src/base/clock.h"

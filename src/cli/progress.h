@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* How far the run has come, on standard error: twice a second if that is wanted, and once for every
  * SIGUSR1 (and SIGINFO, where it exists). */
 #ifndef GPUHISTO_PROGRESS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Pairs of bytes by one table of counters of 8 bits: 64 KiB, of which the L1 cache holds most even
  * if the data are random; wider counters, or a second table, would be in the L2 cache alone. A
  * counter that comes round adds 256 to the tally.

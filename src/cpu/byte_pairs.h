@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Counts pairs of bytes: the mode --pairs. (count_pairs.h counts single bytes by tables of pairs.)
  */
 #ifndef GPUHISTO_BYTE_PAIRS_H

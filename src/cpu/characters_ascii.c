@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "characters_ascii.h"
 
 void characters_add_ascii(const struct character_groups *groups,

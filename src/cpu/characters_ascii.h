@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What all counters of characters have in common: ASCII, which is counted as bytes. */
 #ifndef GPUHISTO_CHARACTERS_ASCII_H
 #define GPUHISTO_CHARACTERS_ASCII_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "constant.h"
 #include "field_parser.h"
 #include "src/engine/records.h"

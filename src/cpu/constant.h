@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Whether all numbers that were counted in a bin are one and the same. Bins tell values apart only
  * as far as they are narrow, so this looks at the numbers themselves, but no further than up to the
  * first two that differ. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The loops that count on the CPU: one file for each set of instructions, chosen at run time. */
 #ifndef GPUHISTO_COUNT_H
 #define GPUHISTO_COUNT_H

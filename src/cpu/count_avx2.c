@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Letters with AVX2; bytes by the same tables as the portable counter, which AVX2 adds up. */
 #include "characters_ascii.h"
 #include "count.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Letters and bytes with AVX-512: one bit a class by a lookup, counted by carry-save adders (Harley
  * and Seal), so that a popcount is due once for 16 vectors.
  *

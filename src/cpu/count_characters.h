@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Characters of UTF-8: the part of a counter's file that counts them. Before it, that file defines
  * TARGET, INLINE and OWN as for count_values.h, and
  *     OWN(find_characters)(data, rows, n, bytes)

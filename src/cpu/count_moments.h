@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The moments of a batch of numbers, for any vectors that the compiler finds a use for: a part of
  * count_values.h, which defines BATCH, union batch, TARGET and INLINE.
  *

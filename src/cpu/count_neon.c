@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Letters with NEON, which every 64-bit ARM processor has; bytes as the portable counter. */
 #include "count.h"
 

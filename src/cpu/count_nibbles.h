@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Letters by two lookups of a byte's nibbles and carry-save adders (Harley and Seal), for vectors
  * that can look up 16 entries at a time: the body of a counter's file, which has defined before
  *     TARGET          the attribute of functions that use such vectors, or nothing

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Bytes by tables of single bytes and of pairs of bytes: the body of a counter's file, which has
  * defined before
  *     TARGET          the attribute of functions that use its instructions, or nothing

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Bytes by tables, in C alone; letters are counted as bytes and mapped. */
 #include "characters_ascii.h"
 #include "count.h"

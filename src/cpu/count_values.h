@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Values and numbers, for any vectors that the compiler finds a use for: the body of a counter's
  * file. That file defines first
  *     TARGET      the attribute of functions that use its instructions, or nothing

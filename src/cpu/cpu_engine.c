@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "cpu_engine.h"
 #include "count.h"
 #include "src/base/cache_line.h"

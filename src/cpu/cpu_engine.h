@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The engine of the CPU: the thread that submits a chunk counts it at once, in its core's cache. */
 #ifndef GPUHISTO_CPU_ENGINE_H
 #define GPUHISTO_CPU_ENGINE_H

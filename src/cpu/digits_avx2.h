@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Rows of decimal digits by AVX2: a part of count_avx2.c, which defines TARGET and INLINE.
  *
  * As in digits_avx512.h, with eight decades' powers of ten in a register: of the doubles 1e0 to 1e9

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Rows of decimal digits by AVX-512: the body of count_avx512.c, which defines TARGET and INLINE.
  */
 #ifndef GPUHISTO_DIGITS_AVX512_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Fields with AVX2: a mask of 64 bytes is two vectors. */
 #include "field_parser.h"
 

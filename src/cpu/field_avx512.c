@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Fields with AVX-512. */
 #include "field_parser.h"
 

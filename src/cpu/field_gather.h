@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Gathers fields as tokens: the body of a gatherer's file, which defines what field_lines.h asks
  * for, and bytes_low(at)               a bit for each of 64 bytes that is a space or less
  *     copy_32(to, from)           copies 32 bytes

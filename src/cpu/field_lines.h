@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Finds fields by masks of 64 bytes, for field_gather.h. The file that includes that defines first
  *     TARGET                      the attribute of functions that use its instructions, or nothing
  *     INLINE                      what functions are declared with that must be inlined

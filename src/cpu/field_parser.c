@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "field_parser.h"
 
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The numbers in the fields of lines (src/histogram/field.h): fields are gathered as tokens, some
  * hundred at a time, and given to a parser of numbers while they are in the L1 cache. */
 #ifndef GPUHISTO_FIELD_PARSER_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Fields with what every processor has. */
 #include "field_parser.h"
 #include "src/base/byte_masks.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Numbers with AVX2, four tokens at a time; white space is found 64 bytes at a time.
  *
  * Each token is put into a lane of 16 bytes, its end at the lane's end; a vector has two lanes.

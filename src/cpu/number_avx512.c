@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Numbers with AVX-512: eight tokens at a time, those that end within 64 bytes.
  *
  * Each token is put into a lane of 16 bytes, its end at the lane's end. Which of its bytes are

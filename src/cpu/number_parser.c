@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The choice of a parser. */
 #include "number_parser.h"
 

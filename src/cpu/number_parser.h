@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Parsers of decimal numbers in text (number.h says what a number is): one file for each set of
  * instructions, chosen at run time. */
 #ifndef GPUHISTO_NUMBER_PARSER_H

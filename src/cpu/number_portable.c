@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Numbers in C alone: tokens of up to seven bytes in a word, without a branch that depends on what
  * is in them; others one by one. */
 #include "field_parser.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "paged_counts.h"
 
 #include <stdatomic.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Counts of very many rows, for threads that count side by side: one whole table for each would
  * take too much memory.
  *

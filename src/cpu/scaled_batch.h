@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What sums by limbs share: a batch of numbers that are multiplied by a power of two. A part of
  * count_moments.h. */
 #ifndef GPUHISTO_SCALED_BATCH_H

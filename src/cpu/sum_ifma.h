@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Exact sums of a batch of doubles, and of their squares, by the integer multiplication of AVX-512
  * IFMA: a part of count_avx512.c, which defines TARGET and INLINE.
  *

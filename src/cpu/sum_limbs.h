@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Exact sums of a batch of numbers that are not too far apart, and of their squares: a part of
  * count_moments.h.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A chunk: memory of an engine's, on loan to whoever fills it. Input knows no more of engines than
  * this. */
 #ifndef GPUHISTO_CHUNK_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* An engine counts chunks: the CPU's worker buffers, or the GPU's pinned slots.
  *
  * The life of a chunk: acquire gives memory, the caller fills it and sets len, submit counts it and

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "lines.h"
 #include "src/base/show.h"
 #include "src/histogram/field.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Finds the line of the first sample of all texts that is invalid: a token or field that is not a
  * number, or a line without that field. Engines report chunks in any order; the line is known once
  * every chunk before it was counted, and every FILE before its own. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "records.h"
 #include "src/histogram/histogram.h"
 #include "src/histogram/number_token.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Cuts a stream into chunks that hold whole records: values of a fixed size, the tokens of a text,
  * its lines, its characters, or pairs of bytes. A byte belongs to two pairs, so the last one of a
  * chunk is not cut off, but the next chunk begins with it again. */

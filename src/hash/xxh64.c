@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "xxh64.h"
 #include "xxh64_step.h"
 #include "src/base/byte_word.h"

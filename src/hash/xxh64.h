@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* XXH64, with the seed 0: the hash of zstd's content checksums, and of fingerprints. After Yann
  * Collet's description of the algorithm. A frame is one chain, and what a GPU decompresses waits
  * for the core that hashes it; this is why it is not left to xxHash's library.

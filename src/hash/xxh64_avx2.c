@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* XXH64 with AVX2. Its vectors multiply 32 bits, so a product takes three of them, and every other
  * stripe is left to the multiplier for ordinary integers, which has time for it. */
 #include "xxh64.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* XXH64 with AVX-512, whose vectors multiply eight words of 64 bits at a time. */
 #include "xxh64.h"
 #include "xxh64_step.h"

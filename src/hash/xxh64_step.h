@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What all ways to take stripes share. */
 #ifndef GPUHISTO_XXH64_STEP_H
 #define GPUHISTO_XXH64_STEP_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "binned_rows.h"
 #include "facts.h"
 #include "show_number.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What the modes have in common whose samples are numbers: rows between the edges of a binning. */
 #ifndef GPUHISTO_BINNED_ROWS_H
 #define GPUHISTO_BINNED_ROWS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "binning.h"
 #include "show_number.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Bins laid over numbers: which row of the table a value belongs to, exactly. */
 #ifndef GPUHISTO_BINNING_H
 #define GPUHISTO_BINNING_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Bins of so many significant decimal digits: 12.3 to 12.4, 0.0499 to 0.05. binning.h lays them;
  * this header has what finds rows quickly, for the CPU's loops and for the GPU's kernels.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Edges at the powers of a number. */
 #include "power.h"
 

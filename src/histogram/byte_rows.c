@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "byte_rows.h"
 
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What the modes have in common whose samples are bytes. */
 #ifndef GPUHISTO_BYTE_ROWS_H
 #define GPUHISTO_BYTE_ROWS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "characters.h"
 #include "byte_rows.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Characters of UTF-8: a row for each code point, and one for what is not well-formed. */
 #ifndef GPUHISTO_CHARACTERS_H
 #define GPUHISTO_CHARACTERS_H

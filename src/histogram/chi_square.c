@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The regularized incomplete gamma function, by its series where that converges quickly and by its
  * continued fraction elsewhere (Abramowitz and Stegun, 6.5.29 and 6.5.31, the latter evaluated as
  * Lentz does). */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The chi-square distribution. */
 #ifndef GPUHISTO_CHI_SQUARE_H
 #define GPUHISTO_CHI_SQUARE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "coarsen.h"
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A table of decimal digits made coarser, exactly: equal bins with round edges over what was seen.
  */
 #ifndef GPUHISTO_COARSEN_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "edge_text.h"
 
 #include <math.h>

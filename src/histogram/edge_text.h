@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Edges and samples as tables show them, read back. */
 #ifndef GPUHISTO_EDGE_TEXT_H
 #define GPUHISTO_EDGE_TEXT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Sums of doubles, of whole numbers and of their squares, without any rounding: the same whatever
  * the order in which they are added, and merged. A sum is rounded once, when it is read.
  *

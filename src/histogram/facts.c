@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "facts.h"
 #include "quantile.h"
 #include "show_number.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Facts about what was counted, for --stats: a name and a value each. */
 #ifndef GPUHISTO_FACTS_H
 #define GPUHISTO_FACTS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Fields of lines, a record at a time. */
 #include "field.h"
 #include "number.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Which part of a line is the number: a field, as in sort and cut, or what follows a string. The
  * functions here define it for all readers; the CPU's fast ways (src/cpu/field_*.c) find the same.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The ends of CSV records in text that is read in order. */
 #include "field.h"
 #include "src/base/byte_masks.h"

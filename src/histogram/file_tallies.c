@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "file_tallies.h"
 #include "row_blocks.h"
 

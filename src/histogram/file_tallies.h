@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Samples and counts of each FILE, for --each. Engines count one FILE after the other into a table
  * of their own, and move what a table holds to the FILE before they go on with another one.
  *

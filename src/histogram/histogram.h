@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What is counted: a mode, the bins laid for it, and the counts themselves. */
 #ifndef GPUHISTO_HISTOGRAM_H
 #define GPUHISTO_HISTOGRAM_H

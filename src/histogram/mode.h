@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A mode says what a sample is, in which row of the table it is counted, and what counts can be
  * believed. A struct mode is all that input, engines and report know of it: they ask its members
  * and functions, and compare no identifiers.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Bytes: each byte value is a bin. */
 #include "byte_rows.h"
 #include "chi_square.h"

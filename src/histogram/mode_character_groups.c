@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Groups of characters: each general category of Unicode, or each block, is a bin, and what is not
  * well-formed UTF-8 is in a row of its own. */
 #include "characters.h"

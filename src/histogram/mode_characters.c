@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Characters: each code point of Unicode is a bin, and what is not well-formed UTF-8 is in a row of
  * its own. */
 #include "characters.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Letters: ranges of ASCII letters are bins, and any other byte belongs to none. */
 #include "byte_rows.h"
 #include "facts.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Numbers: decimal numbers in text, as doubles, in bins laid over these. */
 #include "binned_rows.h"
 

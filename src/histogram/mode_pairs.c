@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Pairs of bytes: each two bytes that follow each other, or each two of which none is in another
  * pair. */
 #include "byte_rows.h"

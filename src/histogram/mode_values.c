@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Values: binary numbers of a fixed size, in bins laid over them. */
 #include "binned_rows.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "moments.h"
 
 #include <math.h>

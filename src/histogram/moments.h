@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What --stats tells of numbers beside their bins: the least and the greatest, and exact sums. */
 #ifndef GPUHISTO_MOMENTS_H
 #define GPUHISTO_MOMENTS_H

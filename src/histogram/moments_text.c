@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "moments_text.h"
 #include "binning.h"
 #include "edge_text.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Moments as text that reads back the very same, for tables that are merged. */
 #ifndef GPUHISTO_MOMENTS_TEXT_H
 #define GPUHISTO_MOMENTS_TEXT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Numbers in text: one token by all the rules, which is what parsers do with tokens that are too
  * long or too odd for them. */
 #include "number.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What a decimal number is: the rules that all parsers follow, on the CPU (src/cpu/number_*.c) and
  * on the GPU (gpu/parse_number.cuh). Numbers stand in text, separated by white space (space, \t,
  * \n, \v, \f, \r).

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The table of powers of five, from the powers themselves. */
 #include "number_nearest.h"
 

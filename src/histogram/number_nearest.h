@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The last step of a parser, from decimal to binary: the double nearest to an integer times a power
  * of ten. For CPUs and for GPUs, which have a copy of the table.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What the CPU's parsers share: one token by all the rules of number.h, and eight bytes of it in a
  * word. The GPU's parser takes the powers of ten and the white space. */
 #ifndef GPUHISTO_NUMBER_TOKEN_H

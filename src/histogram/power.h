@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Powers of a decimal number, computed so that they can be rounded without error.
  *
  * A power is kept as an interval: a long mantissa that is rounded down at each step, and a bound on

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Quantiles of numbers that were counted in bins. */
 #ifndef GPUHISTO_QUANTILE_H
 #define GPUHISTO_QUANTILE_H

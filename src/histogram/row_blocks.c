@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "row_blocks.h"
 
 #define SHIFT_LEAST 6 /* bits: 64 rows are 512 bytes of counts */

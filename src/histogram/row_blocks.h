@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Which parts of a long table of counts may have any: a bit for each block of rows, so that a walk
  * over the counts of a small FILE takes time by what it holds, and not by how long the table is. */
 #ifndef GPUHISTO_ROW_BLOCKS_H

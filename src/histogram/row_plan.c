@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "row_plan.h"
 
 /* Whether all edges, the last one too, are among the numbers of so many bits, or one beyond. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* How the rows of binary numbers are found quickly: the choice that the CPU's loops and the GPU's
  * kernels have in common. Each refines it by what it has: count_values.h, gpu/row_map.c. */
 #ifndef GPUHISTO_ROW_PLAN_H

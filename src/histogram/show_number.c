@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "show_number.h"
 #include "number.h"
 #include "number_nearest.h"

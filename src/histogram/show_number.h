@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* From binary to decimal: numbers as text, whatever the locale.
  *
  * The digits of a double are found by Raffaello Giulietti's algorithm: "The Schubfach way to render

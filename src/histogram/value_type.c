@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The table of types. */
 #include "value_type.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The types of binary numbers that --values counts. */
 #ifndef GPUHISTO_VALUE_TYPE_H
 #define GPUHISTO_VALUE_TYPE_H

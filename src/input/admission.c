@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Who may decode, and who helps: memory for decoders and descriptors are bounded, and may be short.
  */
 #include "source_internal.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "codec.h"
 #include "codec_gzip.h"
 #include "codec_zstd.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The seam to compression formats. A codec is a struct of functions and data, in a file of its own;
  * the table in codec.c lists them. Nothing else in input/ knows a format by name.
  *

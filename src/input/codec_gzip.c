@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "codec_gzip.h"
 #include "gzip_header.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "codec_zstd.h"
 
 #include <stdlib.h>

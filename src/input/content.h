@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Which bytes of a FILE's content are counted. The content is what decompression gives, or the
  * bytes of the FILE as they are. */
 #ifndef GPUHISTO_CONTENT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Compressed bytes to chunks: a reader takes a batch of units in its turn, and decodes it without.
  */
 #include "source_internal.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Batches of compressed units: a reader takes one in its turn, and has it until all is decoded. */
 #include "source_internal.h"
 #include "src/base/clock.h"

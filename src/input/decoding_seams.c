@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Records that are put together from the ends of two segments of a compressed FILE. */
 #include "source_internal.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Decodes a batch step by step: within the range that is counted, after the heading. */
 #include "source_internal.h"
 #include "src/base/clock.h"

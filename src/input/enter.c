@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "enter.h"
 #include "npy.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Where in a FILE counting begins, and where it ends. */
 #ifndef GPUHISTO_ENTER_H
 #define GPUHISTO_ENTER_H

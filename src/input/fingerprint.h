@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Short numbers by which FILEs, and lists of them, are known again: XXH64. */
 #ifndef GPUHISTO_FINGERPRINT_H
 #define GPUHISTO_FINGERPRINT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "foreign.h"
 
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Compression formats that are recognised, but not decompressed here: their bytes are counted as
  * they are, and the user is told which program to pipe them through. */
 #ifndef GPUHISTO_FOREIGN_H

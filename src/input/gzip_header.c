@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "gzip_header.h"
 
 #include <isa-l/crc.h>

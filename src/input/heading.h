@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The first bytes of a compressed FILE's content, which are looked at before they are counted: they
  * may be the header of a .npy file. */
 #ifndef GPUHISTO_HEADING_H

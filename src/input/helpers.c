@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "helpers.h"
 
 void helpers_open(struct helpers *helpers)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Readers that have nothing to read, and the chunks that others give them to count: a monitor with
  * its own lock, under which nothing waits but the readers themselves. */
 #ifndef GPUHISTO_HELPERS_H

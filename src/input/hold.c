@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* FILEs that are opened before their turn, so that they can be read when no other file can be
  * opened any more, whatever has happened to their names by then. */
 #include "source_internal.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* One FILE, or standard input: opened, its format recognised, its bytes read as they are. input.c
  * has the bytes, pieces.c the records of files that are read by several threads. */
 #ifndef GPUHISTO_INPUT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What was read of a stream, kept so that it can be read again: a queue of bytes in pieces. */
 #ifndef GPUHISTO_KEPT_H
 #define GPUHISTO_KEPT_H

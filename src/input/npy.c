@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The header is "\x93NUMPY", two bytes of version, the length of what follows in 2 bytes (version
  * 1) or 4 (2 and 3), little-endian, and so many bytes of text: a dictionary as Python writes it,
  *     {'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }

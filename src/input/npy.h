@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* numpy's .npy format: the header, which says what the values after it are. */
 #ifndef GPUHISTO_NPY_H
 #define GPUHISTO_NPY_H

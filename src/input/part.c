@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "part.h"
 #include "fingerprint.h"
 #include "input.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What of one FILE belongs to a share: from the cut of its bytes (share.h) to the records and
  * compressed units that begin there. A record belongs to the share in whose range it begins, and a
  * unit likewise. Where units have no known ends all of the FILE, or the rest of it, belongs to the

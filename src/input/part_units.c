@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "part_units.h"
 #include "input.h"
 #include "peek.h"

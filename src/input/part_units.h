@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The part of a compressed FILE that belongs to a share; for part.c. */
 #ifndef GPUHISTO_PART_UNITS_H
 #define GPUHISTO_PART_UNITS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A look at the content of a compressed regular file from a unit on, beside what is counted. */
 #ifndef GPUHISTO_PEEK_H
 #define GPUHISTO_PEEK_H

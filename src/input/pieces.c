@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The records of a regular file that is read in pieces, and whether it can be. */
 #include "input.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Bytes as they are: pieces of files side by side, streams in turn. */
 #include "source_internal.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The records that are cut where one segment of a FILE ends and the next begins. Segments are
  * decoded side by side, so each keeps what it begins and ends with, and whoever finishes the second
  * of two neighbours puts the record between them together. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* One of N shares of the FILEs: which bytes of which FILE. The FILEs, laid end to end, are cut into
  * ranges of about the same size, by arithmetic on the sizes alone, so that all processes which
  * count a share of the same FILEs make the same cuts. Where records and compressed units are cut

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The FILEs, the turn, and what happened. */
 #include "share.h"
 #include "source_internal.h"

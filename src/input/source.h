@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* All the input, as chunks: standard input and the FILEs, in order, for any number of readers. */
 #ifndef GPUHISTO_SOURCE_H
 #define GPUHISTO_SOURCE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What the files of the source share: source.c (the FILEs, the turn, failure), plain.c (bytes as
  * they are), admission.c (who may decode, and who helps), decoding*.c (compressed bytes),
  * undecoded.c and takeover.c (compressed bytes for an engine).

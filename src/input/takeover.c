@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* FILEs that an engine takes over, which a reader has begun to decode: from the beginning of a unit
  * on, of which what was counted already is skipped. The reader keeps its decoder until the engine
  * has counted something, so an engine that can do nothing with the FILE costs nothing.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Compressed FILEs that an engine decompresses by itself: a reader gives it their bytes, in order.
  *
  * What the engine leaves is read again. Of a stream the bytes are kept for that, from the frame on

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The units of a compressed regular file, one after the other, found by their links alone: nothing
  * is decompressed. */
 #ifndef GPUHISTO_UNIT_WALK_H

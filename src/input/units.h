@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The units of one compressed file, cut out of it in batches that can be decoded. */
 #ifndef GPUHISTO_UNITS_H
 #define GPUHISTO_UNITS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "wide_read.h"
 
 #include <pthread.h>

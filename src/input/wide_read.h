@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A long part of a regular file, read by several threads side by side: one thread copies some 8
  * GB/s from the page cache, which is less than a GPU decompresses.
  *

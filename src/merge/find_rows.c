@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "find_rows.h"
 
 #include "src/histogram/edge_text.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Rows of a histogram, found by the edges that a table shows. */
 #ifndef GPUHISTO_FIND_ROWS_H
 #define GPUHISTO_FIND_ROWS_H

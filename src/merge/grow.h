@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Lists that grow. */
 #ifndef GPUHISTO_GROW_H
 #define GPUHISTO_GROW_H

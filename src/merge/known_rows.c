@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "known_rows.h"
 #include "grow.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The text that this program writes for a row of a histogram in JSON, up to its count: tables that
  * were made alike have the same text there, so it need be understood only once. Only what equals it
  * byte by byte is taken; everything else is for the library that reads JSON. */

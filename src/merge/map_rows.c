@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "map_rows.h"
 
 #include "src/histogram/number.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A tally of decimal digits, counted again in wider bins that its own nest in. */
 #ifndef GPUHISTO_MAP_ROWS_H
 #define GPUHISTO_MAP_ROWS_H

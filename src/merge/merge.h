@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Tables that were made elsewhere, added up. */
 #ifndef GPUHISTO_MERGE_H
 #define GPUHISTO_MERGE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "merge_files.h"
 #include "table_file.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* FILEs of tables, added up side by side. */
 #ifndef GPUHISTO_MERGE_FILES_H
 #define GPUHISTO_MERGE_FILES_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "read_table.h"
 #include "grow.h"
 #include "share_join.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A table as it was read from a FILE: nothing is known yet but that its parts have the right form.
  */
 #ifndef GPUHISTO_READ_TABLE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "share_join.h"
 #include "grow.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Shares of a job, put together: the proof that every byte was counted once. */
 #ifndef GPUHISTO_SHARE_JOIN_H
 #define GPUHISTO_SHARE_JOIN_H

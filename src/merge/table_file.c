@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "table_file.h"
 #include "table_json.h"
 #include "table_text.h"

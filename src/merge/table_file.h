@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* FILEs of tables, read. */
 #ifndef GPUHISTO_TABLE_FILE_H
 #define GPUHISTO_TABLE_FILE_H

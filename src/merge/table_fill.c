@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "grow.h"
 #include "table_json.h"
 

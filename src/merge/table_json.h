@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Tables in JSON, read a piece of text at a time. */
 #ifndef GPUHISTO_TABLE_JSON_H
 #define GPUHISTO_TABLE_JSON_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "table_lines.h"
 #include "table_json.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Lines of a table in TSV or CSV, cut into fields. */
 #ifndef GPUHISTO_TABLE_LINES_H
 #define GPUHISTO_TABLE_LINES_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What a table in JSON has: its members, as data. */
 #ifndef GPUHISTO_TABLE_MEMBERS_H
 #define GPUHISTO_TABLE_MEMBERS_H

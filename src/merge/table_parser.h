@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What reads a table in JSON: the library's parser, and where in a table it is. For table_json.c,
  * table_events.c and table_fill.c alone. */
 #ifndef GPUHISTO_TABLE_PARSER_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "table_rows.h"
 #include "find_rows.h"
 #include "table_json.h"

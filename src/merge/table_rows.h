@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* From the rows of a table that was read to those of a histogram. */
 #ifndef GPUHISTO_TABLE_ROWS_H
 #define GPUHISTO_TABLE_ROWS_H

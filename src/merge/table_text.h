@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Tables in TSV and CSV, which say nothing but their rows: what was counted is told from these. */
 #ifndef GPUHISTO_TABLE_TEXT_H
 #define GPUHISTO_TABLE_TEXT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "cgroup.h"
 
 #include <fcntl.h>

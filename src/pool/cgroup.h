@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The limits that control groups (cgroups, versions 1 and 2) set for this process. */
 #ifndef GPUHISTO_CGROUP_H
 #define GPUHISTO_CGROUP_H

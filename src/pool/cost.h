@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What a byte costs a worker on the CPU and on the GPU, as measured in this run, and what follows
  * from it. */
 #ifndef GPUHISTO_COST_H

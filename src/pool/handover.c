@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "handover.h"
 #include "memory_limit.h"
 #include "thread.h"

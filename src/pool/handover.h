@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The hand-over: whether a GPU is worth opening, opening it, and which engine gets the next chunk.
  */
 #ifndef GPUHISTO_HANDOVER_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* How much memory this process may still use. */
 #ifndef GPUHISTO_MEMORY_LIMIT_H
 #define GPUHISTO_MEMORY_LIMIT_H

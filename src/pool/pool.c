@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "pool.h"
 #include "handover.h"
 #include "memory_limit.h"

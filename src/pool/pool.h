@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A run: workers read the source and count it on the CPU, on the GPU, or on both. */
 #ifndef GPUHISTO_POOL_H
 #define GPUHISTO_POOL_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What the command line says about workers and engines. */
 #ifndef GPUHISTO_POOL_OPTIONS_H
 #define GPUHISTO_POOL_OPTIONS_H

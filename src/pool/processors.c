@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "processors.h"
 #include "cgroup.h"
 

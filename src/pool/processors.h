@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* How many processors this process may use. */
 #ifndef GPUHISTO_PROCESSORS_H
 #define GPUHISTO_PROCESSORS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Threads of the pool. */
 #ifndef GPUHISTO_THREAD_H
 #define GPUHISTO_THREAD_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The workers: threads that read chunks from the source and submit them. */
 #ifndef GPUHISTO_WORKERS_H
 #define GPUHISTO_WORKERS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "bar.h"
 
 __extension__ typedef unsigned __int128 wide_count;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Bars of characters. */
 #ifndef GPUHISTO_BAR_H
 #define GPUHISTO_BAR_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "channels.h"
 
 void channels_write_names(struct table *table, char between)

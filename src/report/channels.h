@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What samples of several channels add to a table: a count for each of them. */
 #ifndef GPUHISTO_CHANNELS_H
 #define GPUHISTO_CHANNELS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "diff.h"
 #include "bar.h"
 #include "field_text.h"

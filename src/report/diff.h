@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Two tables of the same bins, side by side. */
 #ifndef GPUHISTO_DIFF_H
 #define GPUHISTO_DIFF_H

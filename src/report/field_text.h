@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Text as a field of TSV or CSV. */
 #ifndef GPUHISTO_FIELD_TEXT_H
 #define GPUHISTO_FIELD_TEXT_H

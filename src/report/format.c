@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "format.h"
 
 const struct format *const format_table[] = {

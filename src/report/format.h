@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* How a table is written: a format is given rows, which are chosen, in order and named already.
  *
  * To add one: a line in formats.def, and a file format_NAME.c with its struct format, in

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Fields between commas, as RFC 4180 has them but for the end of a line, which is a newline. Every
  * row has as many fields as the mode has columns. */
 #include "channels.h"

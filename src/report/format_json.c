@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* One object: totals, and lists of the bins and of quantiles. What is in no bin is in the totals
  * alone. */
 #include "channels.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A picture of pairs of bytes, in the format PGM of Netpbm: a pixel for each pair, 256 by 256. The
  * line is that of the first byte, and the column that of the second. A pixel has 16 bits and grows
  * with the logarithm of the count, as counts of pairs span many orders of magnitude. */

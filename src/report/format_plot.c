@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A picture for people: columns side by side, and a bar for each count. Columns are separated by
  * blanks and hold none, so that sort and awk see the same columns as people do: the label, the
  * count and its share; of numbers the running share, of bytes the character; and the bar. */

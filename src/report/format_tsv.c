@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Fields between tabs. A row without a note has no field for it, unless shares follow. */
 #include "channels.h"
 #include "field_text.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "json_text.h"
 
 void json_string(struct writer *out, const char *text)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Text in JSON. */
 #ifndef GPUHISTO_JSON_TEXT_H
 #define GPUHISTO_JSON_TEXT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* By the system call itself, as C libraries have a function for it only since glibc 2.28 and musl
  * 1.2.5. The headers of those define the same names as the kernel's, so none is included here. */
 #include "mount_point.h"

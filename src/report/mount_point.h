@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Files on which something is mounted. */
 #ifndef GPUHISTO_MOUNT_POINT_H
 #define GPUHISTO_MOUNT_POINT_H

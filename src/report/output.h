@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Where the table is written: standard output, or a FILE that is written completely or not at all.
  */
 #ifndef GPUHISTO_OUTPUT_H

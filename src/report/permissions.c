@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "permissions.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The permissions of a file that replaces another one. */
 #ifndef GPUHISTO_PERMISSIONS_H
 #define GPUHISTO_PERMISSIONS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A tally as text. */
 #ifndef GPUHISTO_REPORT_H
 #define GPUHISTO_REPORT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "rows.h"
 
 /* Adds what the rows [begin, end) of a channel add up to. Rows that are no bins come before all

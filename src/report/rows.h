@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The rows of a table: what a tally says, chosen, in order and named, for a format to write. */
 #ifndef GPUHISTO_ROWS_H
 #define GPUHISTO_ROWS_H

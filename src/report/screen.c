@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "screen.h"
 #include "src/histogram/characters.h"
 

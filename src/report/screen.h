@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Where a table is read that was made for people. */
 #ifndef GPUHISTO_SCREEN_H
 #define GPUHISTO_SCREEN_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Shares of a whole, in percent. */
 #ifndef GPUHISTO_SHARE_H
 #define GPUHISTO_SHARE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "share_record.h"
 #include "json_text.h"
 #include "writer.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What a table holds of all FILEs, if it is a share of them or several: plain data, which JSON
  * shows, and by which shares that are added up prove that nothing is missing or counted twice. */
 #ifndef GPUHISTO_SHARE_RECORD_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The FILE of --output before it is written. It is looked up once, and its directory is held open,
  * so that renaming anything on the path cannot redirect the table later. */
 #ifndef GPUHISTO_TARGET_H

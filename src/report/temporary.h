@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A new file that is written completely before it takes the place of another one. Where the file
  * system supports that, it has no name until then, so that it cannot be left over; otherwise
  * signals remove it (src/base/signals.h). There is one at a time. */

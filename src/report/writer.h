@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Buffered text for a descriptor. After the first error nothing more is written, so that what was
  * written is always the beginning of the whole text. For one thread at a time. */
 #ifndef GPUHISTO_WRITER_H

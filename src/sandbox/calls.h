@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The filter of system calls: which are refused, as a program for seccomp. On x86-64 and AArch64;
  * elsewhere there is none (ENOSYS). */
 #ifndef GPUHISTO_CALLS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The system calls that the sandbox refuses. Part of calls.c.
  *
  * From 424 on calls have the same numbers everywhere, and are listed by these, as the headers may

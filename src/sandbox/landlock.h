@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Landlock, by system calls: what may be opened by its path. Linux 5.13 and later have it, unless
  * they are configured or started without. */
 #ifndef GPUHISTO_LANDLOCK_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The sandbox where there is none: other systems than Linux, sanitizers, --disable-sandbox. */
 #include "sandbox.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The sandbox: what a thread can still do that hostile input has taken over, once it is known which
  * FILEs are read and what is written.
  *

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # --also: several histograms of one input. Each is what it is alone, wherever the input is cut.
 . "${srcdir:-.}/tests/helpers/lib.sh"
 

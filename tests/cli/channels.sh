@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # --channels: each has the counts that its values alone have.
 . "${srcdir:-.}/tests/helpers/lib.sh"
 

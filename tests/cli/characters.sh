@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # Characters of UTF-8, against Python's decoder: however the bytes come, and wherever they are cut.
 . "${srcdir:-.}/tests/helpers/lib.sh"
 

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # What bash, zsh and fish offer on the command line: all options, and the choices that the program's own
 # messages name. A shell that is not installed is left out.
 build=$(cd "${builddir:-.}" && pwd)

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # Several compressed FILEs, which are decompressed side by side: regular ones and FIFOs, too many to be
 # open at a time, wrong ones among right ones, and memory that is short.
 . "${srcdir:-.}/tests/helpers/lib.sh"

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # Counts are exact, whatever the length, the data, the chunks, and the way the bytes come in.
 . "${srcdir:-.}/tests/helpers/lib.sh"
 

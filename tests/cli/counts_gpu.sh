@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # counts.sh on a real GPU; lib.sh skips without one.
 ENGINE=--device=gpu
 export ENGINE

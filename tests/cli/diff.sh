@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # --diff: two tables that were made before, side by side.
 . "${srcdir:-.}/tests/helpers/lib.sh"
 

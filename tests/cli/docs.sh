@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # The documents agree with the program: every example of README.md, doc/recipes.md, doc/distributed.md and the man page's
 # EXAMPLES prints what the document says, the sources keep to the rooms of doc/design.md, and the man page is
 # clean.

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # --each: the result of each FILE is that of a run of its own, however FILEs come, in their order and
 # with the name first; and there is none at all if one of them cannot be read.
 . "${srcdir:-.}/tests/helpers/lib.sh"

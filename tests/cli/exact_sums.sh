@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # --stats of doubles that are hard to add up, by each counter of this processor, against fractions of Python:
 # the least, the greatest, the sum, the mean and the standard deviation are exact, or rounded once.
 . "${srcdir:-.}/tests/helpers/lib.sh"

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # What goes wrong outside of the program ends in a message and exit status 1, never in a wrong table
 # or half a one.
 . "${srcdir:-.}/tests/helpers/lib.sh"

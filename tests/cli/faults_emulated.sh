@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # A GPU that fails at any call, by the whole program: --device=gpu says why and prints no table.
 # (What auto makes of it, test_pool tells; the program would ask for a GPU only for an input that is
 # too long for a test.)

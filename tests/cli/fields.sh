@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # --field, --separator, --csv, --header-line, --after: fields of lines, however these come and wherever
 # they are cut, against the definition (oracle_fields), awk and cut.
 . "${srcdir:-.}/tests/helpers/lib.sh"

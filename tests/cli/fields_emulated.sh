@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # fields.sh on the emulated GPU, with the kernels that auto takes.
 . "${srcdir:-.}/tests/helpers/emulated.sh"
 ENGINE="--device=gpu --chunk-size=64K"

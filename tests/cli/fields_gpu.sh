@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # fields.sh on a real GPU; lib.sh skips without one.
 ENGINE=--device=gpu SLOW_START=yes
 export ENGINE SLOW_START

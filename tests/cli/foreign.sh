@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # Data of formats that are not decompressed here: counted as they are, and one warning says which
 # program to pipe them through.
 . "${srcdir:-.}/tests/helpers/lib.sh"

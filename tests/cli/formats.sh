@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # What the output looks like, to the letter, and where it goes: whole or not at all.
 . "${srcdir:-.}/tests/helpers/lib.sh"
 

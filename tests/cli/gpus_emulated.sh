@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # Several GPUs, emulated: every mode counts on them what the CPU counts; what is asked for must be
 # there; one that is lost is replaced; --timing, --verbose and warnings tell them apart.
 . "${srcdir:-.}/tests/helpers/emulated.sh"

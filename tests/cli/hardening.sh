@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # The program was built as distributions build theirs: with each flag that configure found, what it
 # does is in the program.
 build=$(cd "${builddir:-.}" && pwd)

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # What `make install` installs: a program that runs, completions where shells look for them, documents
 # whose links work; and `make uninstall` leaves nothing of it.
 build=$(cd "${builddir:-.}" && pwd)

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # --interval: tables of what was counted so far, each of them whole, and the last one exact.
 . "${srcdir:-.}/tests/helpers/lib.sh"
 

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # More than 2^32 of one value, through a pipe: a sparse file would be read more slowly.
 . "${srcdir:-.}/tests/helpers/lib.sh"
 

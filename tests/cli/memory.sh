@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # Memory does not grow with the input: 64 MiB at most on the CPU, for 300 MB; but for compressed data
 # that are decompressed side by side 256 MiB more.
 . "${srcdir:-.}/tests/helpers/lib.sh"

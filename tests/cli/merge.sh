@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # --merge: tables that were made before are added up, and shares are proved to be complete.
 . "${srcdir:-.}/tests/helpers/lib.sh"
 

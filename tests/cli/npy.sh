@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # Files of numpy's .npy format with --values: the header is skipped, and its type and size compared.
 . "${srcdir:-.}/tests/helpers/lib.sh"
 

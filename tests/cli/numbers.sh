@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # --numbers: decimal text, however it comes and wherever it is cut, in every kind of bins; what is no
 # number.
 . "${srcdir:-.}/tests/helpers/lib.sh"

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # --stats of numbers from 20 distributions against numpy: each interval holds the quantile, and the least,
 # the greatest, the sum and the mean are exact.
 . "${srcdir:-.}/tests/helpers/lib.sh"

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # The command line: what is allowed; for anything else one line that says what is; and the options
 # as --help and the man page have them.
 . "${srcdir:-.}/tests/helpers/lib.sh"

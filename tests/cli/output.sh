@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # How the table is written: everything in order, or up to the first error and no further; and which
 # file it is that --output replaces.
 . "${srcdir:-.}/tests/helpers/lib.sh"

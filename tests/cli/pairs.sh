@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # --pairs: the pairs of bytes of each FILE, wherever it is cut: into chunks, pieces, frames, shares and
 # reads of a pipe.
 . "${srcdir:-.}/tests/helpers/lib.sh"

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # pairs.sh on the emulated GPU.
 . "${srcdir:-.}/tests/helpers/emulated.sh"
 ENGINE="--device=gpu --chunk-size=64K"

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # Shares counted by GNU parallel over ssh on three nodes, which are network namespaces of this machine with
 # an sshd in each: the merged table is that of one process, also if a node is killed in the middle, or cut
 # off and back later; a share that is left out is refused; and the examples ```console ssh of

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # --part=K/N: the tables of all shares, added up, are the table of the whole, and the ranges in JSON
 # tile each FILE.
 . "${srcdir:-.}/tests/helpers/lib.sh"

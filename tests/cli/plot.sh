@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # Rows for people: --plot to the letter, at several widths, in UTF-8 and without; and which rows are
 # shown, and their shares, in every format.
 . "${srcdir:-.}/tests/helpers/lib.sh"

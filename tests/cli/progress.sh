@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # --progress, and SIGUSR1: how far it is, without disturbing anything.
 . "${srcdir:-.}/tests/helpers/lib.sh"
 

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # --skip and --length: the same counts as of `tail -c +N | head -c M`, wherever the bytes come from.
 . "${srcdir:-.}/tests/helpers/lib.sh"
 

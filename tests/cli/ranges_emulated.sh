@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # ranges.sh on the emulated GPU.
 . "${srcdir:-.}/tests/helpers/emulated.sh"
 ENGINE="--device=gpu --kernel=naive --chunk-size=64K" # of values, too

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # What is released is the same to the bit wherever and whenever it is made: the archive of `make dist`,
 # and, with SCALE=full, the programs that two folders with copies of the sources build from it.
 build=$(cd "${builddir:-.}" && pwd)

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # The sandbox as a user meets it: --verbose says what is in force; code that hostile input brings along
 # gets nowhere; and whatever is read and written without a sandbox is read and written in it.
 . "${srcdir:-.}/tests/helpers/lib.sh"

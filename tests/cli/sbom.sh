@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # The bill of materials is one, and names what the program is linked with.
 build=$(cd "${builddir:-.}" && pwd)
 . "${srcdir:-.}/tests/helpers/lib.sh"

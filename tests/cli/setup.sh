@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # Setting up: what configure refuses, and with which words; that it finds a compiler which suits nvcc;
 # what bootstrap says is missing. With a make-believe nvcc, apt-get and so on, so it needs neither CUDA
 # nor the network.

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # Signals that end the program leave no file that was not there before, whichever thread takes them.
 . "${srcdir:-.}/tests/helpers/lib.sh"
 

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # Shares counted by a Slurm of one machine, which has its three daemons in namespaces of their own: as an
 # array with a dependent merge, and as the tasks of srun. The merged table is that of one process, a task
 # that fails leaves a share out, which is refused, and can be run again alone; and the examples

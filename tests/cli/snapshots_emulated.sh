@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # Text on the emulated GPU with so many buffers that several chunks wait for one snapshot: the table,
 # and the line of the first token that is not a number, wherever it is. Characters, whose snapshots
 # have more and more pages.

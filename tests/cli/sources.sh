@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # Where bytes come from: files, pipes, sockets, devices; whole, in part, growing, many.
 . "${srcdir:-.}/tests/helpers/lib.sh"
 

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # A short input makes no CUDA call: neither the driver's library nor its devices are opened.
 . "${srcdir:-.}/tests/helpers/lib.sh"
 

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # --stats: facts instead of bins.
 . "${srcdir:-.}/tests/helpers/lib.sh"
 

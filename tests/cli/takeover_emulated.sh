@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # --device=auto, where the emulated GPU takes compressed FILEs over that libzstd has begun.
 . "${srcdir:-.}/tests/helpers/emulated.sh"
 ENGINE="--device=auto --chunk-size=16K"

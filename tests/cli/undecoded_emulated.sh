@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # zstd data that the emulated GPU decompresses by itself: from FILEs and pipes, however bytes arrive,
 # and when it is lost in the middle of a frame.
 . "${srcdir:-.}/tests/helpers/emulated.sh"

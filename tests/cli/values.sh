@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # --values: every type, however the bytes come and wherever chunks and frames cut them.
 . "${srcdir:-.}/tests/helpers/lib.sh"
 

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # zstd data: every shape of it is read through, and whatever is wrong with it gives no table.
 . "${srcdir:-.}/tests/helpers/lib.sh"
 

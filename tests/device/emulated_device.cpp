@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // See emulated_device.h: the functions of the seam for chunks.
 #include "tests/device/emulated_device_internal.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The seam gpu/device.h for tests: a device whose streams are a thread of this process, that runs
  * the shipped kernels on the CPU, and that fails when told to.
  *

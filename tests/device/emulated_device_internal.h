@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 // What the files of the emulated device share: emulated_plan.cpp (what is to go wrong),
 // emulated_streams.cpp (the thread that does the work), and the functions of the seam, for chunks
 // in emulated_device.cpp and for compressed blocks in emulated_zstd.cpp.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // What is to go wrong with emulated devices, and what has happened to them.
 #include "tests/device/emulated_device_internal.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The streams of an emulated device. Work is put on three queues, as on CUDA's streams, and done by
 // a thread that takes from any whose head is ready: a copy may run ahead of the kernels before it,
 // and a kernel or snapshot only after the copy of its own chunk.

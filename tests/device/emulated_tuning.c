@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The tuning of gpuhisto-emulated. The measured one opens a GPU only for inputs that take seconds
  * to count. With GPUHISTO_HAND_OVER=BYTES in the environment, --device=auto starts its workers, and
  * opens the GPU, as soon as so many bytes were read, waits until it is there, and lets it have all

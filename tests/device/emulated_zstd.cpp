@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The functions of the seam for compressed blocks, on an emulated device.
 #include "tests/device/emulated_device_internal.h"
 

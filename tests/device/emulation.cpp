@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // emulation.cpp: the fibers of emulation.h, and what they wait for.
 //
 // All that belongs to one OS thread is a `machine`. Its fibers are made when a launch first needs

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 // emulation.h: the part of CUDA that our kernels use, for a C++17 compiler without CUDA.
 //
 // The shipped kernels (gpu/kernels/*.cuh, gpu/strategies.cu) are compiled for the tests as plain

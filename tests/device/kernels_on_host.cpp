@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The shipped table of kernels, compiled for the host.
 #include "tests/device/emulation.h"
 

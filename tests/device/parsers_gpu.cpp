@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The device functions that parse numbers, as a parser of the host.
 #include "tests/device/emulation.h"
 

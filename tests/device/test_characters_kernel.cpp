@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The kernels that count characters, launched in the emulation: bytes of any length at any
 // alignment, between others that belong to no text, so that characters lie over every boundary
 // between words, lanes, warps and blocks; in caches of few places and of many. And the one that

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The strategy that counts characters, and groups of them, over texts of all scripts, hostile bytes
  * and every length that matters, against the definition. Through the seam, as test_strategies is.
  */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // test_emulation.cpp: is the emulation of CUDA that our kernels are tested on right itself?
 // Prints what fails, and exits with 1 if anything does. With the argument `speed` it prints instead
 // how long going from one thread to the next takes.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Fields of lines counted by the device against the definition, on random lines of all kinds, and
  * on lines of every length around what a warp takes at a time and around the longest. Through the
  * seam, as test_strategies.c. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The GPU engine over a device that fails: whatever happens to the device, and whenever, the counts
  * are exact, or they are refused.
  *

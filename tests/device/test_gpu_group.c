@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Several GPUs of which some cannot be opened: the others count all of it, and it is known which
  * one is missing and why. And how many of them decompress. */
 #include "gpu/gpu_group.h"

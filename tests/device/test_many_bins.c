@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The strategies for many bins, over data that try what they take for granted: counters that
  * overflow one by one and one into the next, values that are all of one range of bins, runs, and
  * data that are larger than the memory for sorting them. Values are their own bins. Through the

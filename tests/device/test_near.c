@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Slots and readers near their GPU, on a machine that seems to have two nodes: two processors, and
  * a tree that says which GPU is near which one. */
 #include "gpu/device.h"

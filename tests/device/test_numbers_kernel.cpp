@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The kernels that parse and count decimal text, launched in the emulation: texts of any length at
 // any alignment, cut and shifted over every boundary between lanes, warps and blocks, against the
 // CPU's parser and the definition of the bins.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Decimal text counted by the device against the CPU's parser, over every way to lay bins. Through
  * the seam, as test_strategies.c. */
 #include "gpu/strategy.h"

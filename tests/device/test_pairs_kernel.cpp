@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The kernels that count pairs of bytes, launched in the emulation: data of any length at any
 // alignment, by any number of blocks, in the shared memory that any GPU gives a block, in memory
 // that ends where the data do.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The strategy for pairs of bytes, over every kind of data and length, against a naive count.
  * Through the seam, as test_strategies.c. */
 #include "gpu/strategy.h"

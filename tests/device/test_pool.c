@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The workers, the hand-over and the recovery together: files and pipes, plain and zstd data (one
  * frame or many, which are then decompressed side by side), one to eight threads, over
  * a device that fails at every call in turn. Each run must end in exact counts; or, where only the

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Rows as the device finds them (gpu/rows.cuh), for bins laid at random, against binning.c: of
 // every value of 2 bytes, and of wider ones at and beside the edges, where rounding decides.
 #include "tests/device/emulation.h"

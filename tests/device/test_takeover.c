@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* FILEs that an engine takes over from readers which decode them: after every number of chunks, by
  * one reader and by several, over an emulated device that is well, or fails at any call. The
  * counts, and the line of the first sample that is invalid, are those that libzstd and the CPU

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Compressed FILEs and pipes that an engine decompresses by itself, as a reader gives them to it:
  * over an emulated device that fails at any call the counts are those of libzstd and the CPU, or
  * the run is refused, because nothing replaces the device, or too little of a pipe was kept. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Every strategy that counts values, over every type and way to lay bins, against binning.c.
  * Through the seam, as test_strategies.c. */
 #include "gpu/strategy.h"

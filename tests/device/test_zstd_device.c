@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The stages that decompress zstd, on a device: frames of all kinds, in batches of any size that
  * are in flight together, against libzstd; and frames that were damaged, of which the device must
  * take none that libzstd refuses, nor decode any otherwise. Through the seam, as test_strategies

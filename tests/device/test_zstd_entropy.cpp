@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The stages of the GPU's zstd decoder up to sequences, emulated: what they give is executed here
 // and compared with libzstd's content. Frames are of libzstd's making, assembled by hand, cut and
 // altered. Whether something is refused is compared with a decoder by the letter of RFC 8878, too,

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The stages that copy matches (place, link and follow or copy, keep), launched in the emulation:
 // fed with literals and sequences of real frames, as the naive decoder finds them, and with such as
 // no compressor writes, in batches that are cut anywhere, against the content.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "tests/device/emulation.h"
 
 #include "gpu/zstd/copy.cuh"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // zstd_files [-a] [-b BLOCKS] FILE...: decodes FILEs by all emulated stages, in batches of so many
 // blocks (64), and by libzstd; with -a also cut short at every byte, and with every byte changed to
 // every other value. What the stages take must be what libzstd gives; what they refuse and libzstd

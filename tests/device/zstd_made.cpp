@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "tests/device/zstd_made.h"
 
 extern "C" {

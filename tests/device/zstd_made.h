@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 // zstd frames assembled by hand, of all that the format allows: what libzstd's compressor never
 // writes, too. libzstd's decoder says what they hold.
 #ifndef GPUHISTO_TESTS_ZSTD_MADE_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The shipped stages that decompress zstd, compiled for the host.
 #include "tests/device/emulation.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "tests/device/emulation.h"
 
 #include "tests/device/zstd_serial.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 // zstd decoded by the emulated stages up to sequences, laid out as batches and executed by the
 // test: what is wrong in what these stages give shows as other content.
 #ifndef GPUHISTO_TESTS_ZSTD_SERIAL_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* For libFuzzer: compressed FILEs through the source, by readers that take turns, against libzstd
  * and zlib. The bytes are a plan: what the FILEs hold, where it is cut into frames or members and
  * how these are made, which bytes are then inverted, and how all is read. `make fuzz` builds it if

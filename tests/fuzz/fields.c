@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* For libFuzzer: fields of lines by every parser that this processor can run, on any text, against
  * the definition. The first bytes say which field, how many values are asked for at a time, and
  * where CSV is cut. `make fuzz` builds it. FUZZ_FIELDS=blanks, separated, csv or after in the

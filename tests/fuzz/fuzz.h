@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What the fuzzers share. A fuzzer is one file with LLVMFuzzerTestOneInput: it says at its head
  * what the bytes mean and what must hold, takes copies of them that end where their memory does,
  * and ends the process through fuzz_require, which names what did not hold. */

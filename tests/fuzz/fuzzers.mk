@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # For GNU make, called by `make fuzz` in the build directory: builds $(fuzzers), with coverage and
 # sanitizers. The program's sources, the tests' helpers and what fuzzers share, $(fuzzed), are compiled
 # once into an archive, from which each fuzzer takes what it needs.

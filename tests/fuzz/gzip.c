@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* For libFuzzer: the codec for gzip, on any bytes, fed and emptied in steps of any size, against
  * zlib. The first byte says how the rest is meant: as gzip data; or as the blocks of a member, with
  * a header before them and the right checksum and length after them, which no fuzzer would guess.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # Fuzzers, which need clang: `make fuzz` builds them, `make fuzz-seeds` makes what they begin with, and
 # `make fuzz-smoke` runs each for a minute. tests/fuzz/README.md says what each is for, and how to add
 # one: its name in `fuzzers`, its source and dictionary in EXTRA_DIST, its seeds in make_seeds.

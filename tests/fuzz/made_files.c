@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "tests/fuzz/made_files.h"
 #include "tests/helpers/compressed.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* FILEs, most of them compressed, that a fuzzer's bytes are a plan for: what the FILEs hold, where
  * it is cut into frames or members and how these are made, and which bytes are then inverted. */
 #ifndef GPUHISTO_TESTS_MADE_FILES_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* For libFuzzer: FILEs of --merge. The input is a FILE, or two with a 0xff byte between them, which
  * is in no table. Whatever they are, they are added up, or there is a reason that is one printable
  * line. A sum adds up, and reads back from JSON as the same sum; three threads come to the same

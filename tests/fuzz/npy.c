@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* For libFuzzer: the header of .npy files: whatever is cut off its end, the same is said of it, and
  * what it says of sizes can be true. Nothing past what is given is read. */
 #include "src/input/npy.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* For libFuzzer: every parser of numbers that this processor can run, on any text, against the
  * grammar and strtod, to the bit. The first byte says how many tokens are asked for at a time.
  * `make fuzz` builds it. */

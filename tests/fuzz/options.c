@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* For libFuzzer: the command line. The lines of the input are the arguments. Whatever they are,
  * options_parse takes them, or gives a reason that is one printable line. `make fuzz` builds it. */
 #include "src/cli/options.h"

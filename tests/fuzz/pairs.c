@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* For libFuzzer: pairs of bytes, overlapping and aligned, in a table and in pages, against a naive
  * count: at once, and in two parts as chunks have them, the second of which begins with the last
  * byte of the first. The first byte says how often the others come again, as only long data reach

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* For libFuzzer: shares of FILEs, most of them compressed, as --part counts them. The bytes are a
  * plan (made_files.h): what is counted, in how many shares, and the FILEs. The shares' counts add
  * up to those of all FILEs in one run; and if that is refused, so is a share. `make fuzz` builds it

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Parts of a test in processes of their own: what a part may not free, as a lost device may still
  * write there, goes with its process. */
 #ifndef GPUHISTO_APART_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #ifndef GPUHISTO_TESTS_BITS_H
 #define GPUHISTO_TESTS_BITS_H
 

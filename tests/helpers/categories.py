@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Adds up the rows of --characters on standard input by the general category that Python's database
 has for each character. Its version must be that of src/histogram/unicode_groups.c."""
 import collections

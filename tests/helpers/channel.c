@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* channel N SIZE K <data: the values of channel K, from 0, where values of SIZE bytes are those of
  * N channels in turn. */
 #include <stdio.h>

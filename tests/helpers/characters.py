@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Counts the characters of standard input by Python's decoder: a line for each, as gpuhisto prints
 the first two columns of --characters. Each maximal subpart is one U+FFFD of errors='replace'."""
 import codecs

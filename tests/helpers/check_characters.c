@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "check_characters.h"
 #include "src/cpu/count.h"
 #include "src/histogram/characters.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Compares all that counts characters of UTF-8 with the definition. */
 #ifndef GPUHISTO_TESTS_CHECK_CHARACTERS_H
 #define GPUHISTO_TESTS_CHECK_CHARACTERS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "tests/helpers/check_fields.h"
 #include "src/cpu/field_parser.h"
 #include "tests/helpers/naive_field.h"

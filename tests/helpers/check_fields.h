@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Compares all that finds fields of lines with the definition (naive_field.h). */
 #ifndef GPUHISTO_TESTS_CHECK_FIELDS_H
 #define GPUHISTO_TESTS_CHECK_FIELDS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "tests/helpers/compressed.h"
 
 #include <string.h>

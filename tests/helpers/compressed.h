@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Compressed data of any shape, written by hand and without compressing anything, so that a test
  * can have a million cases: the blocks are stored. */
 #ifndef GPUHISTO_TESTS_COMPRESSED_H

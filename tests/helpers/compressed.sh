@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # What the tests of every codec share. A script that reads it has set `codec`, has a function `made`,
 # which compresses standard input, and has read lib.sh.
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Standard input to standard output in small writes: dribble [-n BYTES] [-u MICROSECONDS]
  * BYTES (1) at a time, with a pause after each. */
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # For scripts that run on the emulated GPU, which executes the real kernels.
 GPUHISTO=${EMULATED:-./tests/device/gpuhisto-emulated}
 ENGINE="--device=gpu --kernel=vectorized --chunk-size=64K" # the fastest to emulate

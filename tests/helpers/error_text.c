@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* error_text NAME: prints what this C library calls an error. They have words of their own. */
 #include <errno.h>
 #include <stdio.h>

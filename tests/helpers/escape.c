@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Loaded before libc by LD_PRELOAD, it tries to get out of the process, as code could that hostile
  * input has brought with it: once, when input is first read. Each attempt is a line on standard
  * error, "escape: WHAT: done" or "escape: WHAT: " and why not. The last one replaces the program

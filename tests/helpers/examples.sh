@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # Examples in documents: blocks of commands and what they print, which tests run and compare.
 #
 # An example is a block ```console of a .md file, or a .Bd -literal block of the man page. Its lines

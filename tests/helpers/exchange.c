@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Exchanges two names, again and again, until it is killed: exchange NAME NAME. Prints a
  * line when it has begun. For tests of what
  * another user may do to a name while it is looked up. */

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """facts_by_fractions.py GPUHISTO: prints a line for each fact of --stats, of doubles that are hard
 to add up: "ok", or "FAILED ..." if it is not what exact fractions and math.fsum say, for every
 counter of this processor, and for several threads and orders."""

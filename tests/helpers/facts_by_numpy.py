@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """facts_by_numpy.py SCALE COMMAND...: what gpuhisto, run by COMMAND, says by --stats of numbers from
 20 distributions, against numpy, math.fsum and whole numbers of Python.
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "tests/helpers/field_texts.h"
 #include "tests/helpers/random.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Random fields, and lines of all kinds that have them. One thread. */
 #ifndef GPUHISTO_TESTS_FIELD_TEXTS_H
 #define GPUHISTO_TESTS_FIELD_TEXTS_H

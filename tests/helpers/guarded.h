@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Memory between pages that must not be touched: what reads or writes beyond either end faults. */
 #ifndef GPUHISTO_TESTS_GUARDED_H
 #define GPUHISTO_TESTS_GUARDED_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Loaded before libc by LD_PRELOAD, it makes functions of libc fail as the environment says:
  *
  *     FAULT_CALL       read, pread, write, open, openat, linkat, renameat, close, fsync, fchmod,

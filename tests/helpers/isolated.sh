@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # What a script needs to have a machine to itself: parallel_ssh.sh and slurm.sh begin with
 #     . "${srcdir:-.}/tests/helpers/lib.sh"
 #     . "$srcdir/tests/helpers/isolated.sh"

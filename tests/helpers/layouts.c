@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "tests/helpers/layouts.h"
 
 enum binning_error layout_whole(const struct whole_layout *layout, struct binning *binning)

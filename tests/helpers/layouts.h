@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Ways to lay bins, as rows of a table that a test goes through. */
 #ifndef GPUHISTO_TESTS_LAYOUTS_H
 #define GPUHISTO_TESTS_LAYOUTS_H

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # What the tests share. A script begins with
 #     . "${srcdir:-.}/tests/lib.sh"
 # and ends with `summary`. It runs in an empty directory of its own, and has

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "made_tables.h"
 
 #include "random.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Tables that are made here, as FILEs without a name on a disk. */
 #ifndef GPUHISTO_TESTS_MADE_TABLES_H
 #define GPUHISTO_TESTS_MADE_TABLES_H

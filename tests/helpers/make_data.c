@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Data that are the same in every run: make_data KIND LENGTH [SEED] > data
  *
  *     uniform  every byte value equally likely

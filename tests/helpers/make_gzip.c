@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* gzip data of shapes that gzip itself does not make: make_gzip [OPTION]... < data
  *
  *     -b SIZE    blocks of SIZE bytes (65535)

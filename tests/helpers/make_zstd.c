@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* zstd data of every shape, so that the tests need no zstd command: make_zstd [OPTION]... < data
  *
  *     -l LEVEL   of compression (3)

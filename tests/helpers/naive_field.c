@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "tests/helpers/naive_field.h"
 #include "tests/helpers/naive_number.h"
 

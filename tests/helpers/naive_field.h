@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Fields of lines by their definition, a byte at a time: what the tests and the fuzzer compare
  * with.
  */

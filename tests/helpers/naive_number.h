@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Numbers in text by the definition alone, a byte at a time and by strtod: what the tests and the
  * fuzzer compare with. */
 #ifndef GPUHISTO_TESTS_NAIVE_NUMBER_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* zstd decoded by the letter of RFC 8878, a bit at a time: what the stages of the GPU's decoder are
  * compared with, one by one. It keeps what a frame is made of: literals, sequences, content.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "tests/helpers/naive_zstd_tables.h"
 
 #include <stdbool.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The bits, the FSE tables and the Huffman tables of zstd by the letter of RFC 8878, for
  * naive_zstd.c and for tests of single tables. */
 #ifndef GPUHISTO_TESTS_NAIVE_ZSTD_TABLES_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Memory without which a test cannot go on. */
 #ifndef GPUHISTO_TESTS_NEED_H
 #define GPUHISTO_TESTS_NEED_H

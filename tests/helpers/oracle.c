@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What the program should print, counted the dullest way there is and written apart from it:
  *     oracle bytes < data
  *     oracle letters WIDTH FOLD < data        (FOLD: 0 or 1) */

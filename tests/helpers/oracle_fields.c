@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* oracle_fields [-k N] [-t C] [-c] [-a STRING] [-H] FILE...: the fields of all lines, a token a
  * line,
  * "?" for a record that is invalid; and on standard error the message about the first such record.

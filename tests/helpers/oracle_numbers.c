@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* oracle_numbers BINS FILE...: the table that --numbers must give, and the message about the first
  * token that is not a number; BINS is MIN:MAX:COUNT, digits:N or log-linear.
  * oracle_numbers -q LIST TABLE FILE...: whether the intervals in TABLE hold the quantiles of LIST.

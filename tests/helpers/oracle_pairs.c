@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The pairs of bytes that --pairs should print, counted the dullest way there is and written apart
  * from it: oracle_pairs STEP [all] < data
  * STEP is 1 for pairs that overlap, 2 for aligned ones; all: those too that do not occur. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* oracle_values TYPE MIN MAX BINS <data: what --values=TYPE with equal bins must count, a row a
  * line, by the definition and nothing else: each value is compared with one edge after the other.
  */

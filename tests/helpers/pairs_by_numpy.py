@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Counts pairs of bytes: pairs_by_numpy.py STEP < data. STEP is 1 for pairs that overlap, 2 for aligned
 ones. Prints "0x6162", the count and both bytes, as --pairs does."""
 import sys

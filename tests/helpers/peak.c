@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* peak FILE COMMAND...: runs the command, writes the most memory that it had (KiB) to FILE, and
  * ends with its exit status. */
 #include <stdio.h>

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Writes the picture that --pairs --format=pgm should give: pgm_of_pairs.py STEP [NAME] < data. STEP is 1
 for pairs that overlap, 2 for aligned ones; NAME is that of the file, with --each."""
 import math

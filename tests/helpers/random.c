@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "tests/helpers/random.h"
 
 static uint64_t state = 1;

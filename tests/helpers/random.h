@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Random numbers that are the same in every run: SplitMix64, by Sebastiano Vigna. A program has one
  * sequence, which begins with seed 1. One thread. */
 #ifndef GPUHISTO_TESTS_RANDOM_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "read_json.h"
 
 #include "src/cli/options.h"

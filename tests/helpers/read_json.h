@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Tables in JSON, read from memory: with rows that are known, or by the library alone. */
 #ifndef GPUHISTO_TESTS_READ_JSON_H
 #define GPUHISTO_TESTS_READ_JSON_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "tests/helpers/readers.h"
 #include "src/engine/engine.h"
 #include "src/input/source_internal.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Several readers of a source on one thread, which take turns at random: segments end in any order,
  * chunks are counted in any order, and what goes wrong comes back with the same seed. */
 #ifndef GPUHISTO_TESTS_READERS_H

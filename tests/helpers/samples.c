@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "tests/helpers/samples.h"
 #include "tests/helpers/random.h"
 

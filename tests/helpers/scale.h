@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #ifndef GPUHISTO_SCALE_H
 #define GPUHISTO_SCALE_H
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A device through the seam (gpu/device.h), a chunk at a time: on a GPU or on the emulated one,
  * whichever the test is linked with. */
 #ifndef GPUHISTO_TESTS_SEAM_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* terminal COLUMNS COMMAND [ARGUMENT]...: runs the command with standard output on a terminal of so
  * many columns, and copies what it shows there to its own standard output, byte for byte. Its exit
  * status is the command's. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "tests/helpers/text_rows.h"
 #include "src/cpu/number_parser.h"
 

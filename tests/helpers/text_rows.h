@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The rows that decimal text belongs in by the CPU's parser: what kernels are compared with.
  * tests/unit/test_number_parsers.c compares that parser with the definition. */
 #ifndef GPUHISTO_TESTS_TEXT_ROWS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "tests/helpers/texts.h"
 #include "tests/helpers/naive_number.h"
 #include "tests/helpers/random.h"

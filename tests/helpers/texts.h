@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Texts of numbers, and what counting them must give, by the definition alone. */
 #ifndef GPUHISTO_TESTS_TEXTS_H
 #define GPUHISTO_TESTS_TEXTS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "tests/helpers/values.h"
 #include "tests/helpers/bits.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Values of the binary types in memory, and the rows that they belong in. */
 #ifndef GPUHISTO_TESTS_VALUES_H
 #define GPUHISTO_TESTS_VALUES_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Runs a command as a shell cannot: with_stdin HOW COMMAND [ARGUMENT]...
  *
  *     nonblock  standard input's O_NONBLOCK is set: reads of an empty pipe give EAGAIN

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "tests/helpers/zstd_frames.h"
 
 #include "tests/helpers/random.h"

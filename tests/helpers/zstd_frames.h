@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* zstd frames of libzstd's own making, for tests of decoders, and what libzstd decodes them to. */
 #ifndef GPUHISTO_TESTS_ZSTD_FRAMES_H
 #define GPUHISTO_TESTS_ZSTD_FRAMES_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Binnings against their definitions: whole values by cross-multiplication, doubles by going
  * through the edges one after the other. On every edge, beside it, far away, and at random between.
  */

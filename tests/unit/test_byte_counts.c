@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Counts of bytes by every counter that this processor can run, against a naive count: what tables
  * of pairs of bytes can get wrong. Data are mostly one pair, so that narrow counters come round,
  * but for the bytes that are looked at to choose a table; lengths are around those of pieces and

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Masks of 64 bytes against a byte at a time: as this processor finds them or, if compiled with
  * BYTE_MASKS_BY_WORDS, as those without such vectors do. */
 #include "src/base/byte_masks.h"

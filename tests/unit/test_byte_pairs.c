@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Counts of pairs of bytes against a naive count: lengths around those that are treated apart,
  * pairs as often as a counter of 8 bits takes to come round, random bytes, one byte again and
  * again, and counts in pages. The data lie between pages that must not be touched. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Every counter of characters that this processor can run against table 3-7 of the Unicode
  * Standard: all code points, all sequences of two and, at full scale, three bytes, all cuts of a
  * text, random strings of bytes that are hard for a decoder, and counts in pages. */

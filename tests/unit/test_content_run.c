@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Content that is copied back and hashed, batch by batch, from a device that gives it, or is lost
  * at any copy: a frame that goes on has its checksum verified if all of it came, and in no batch
  * after the loss, whatever still arrives of these. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* When a GPU that decompresses saves time: rules of src/pool/cost.c. */
 #include "src/pool/cost.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Every counter of the CPU that this processor can run, in every mode, against a naive count: over
  * lengths around all that a vector loop is built of, and kinds of data that are hard for one or the
  * other, between pages that must not be touched. */

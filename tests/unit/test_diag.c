@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A message is one line, whatever is in it, and leaves errno alone. */
 #include "src/cli/diag.h"
 

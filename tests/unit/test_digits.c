@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Bins of significant decimal digits against their definition: an edge is what strtod, or strtof,
  * gives for its decimal, and a value's row is found by bisection among the edges. Every edge and
  * its neighbours, but of 5 digits only some at random unless all are asked for; texts of many

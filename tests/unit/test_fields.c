@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Fields of lines by every parser against the definition, on random lines of all kinds between
  * pages that fault: every alignment, the end of the text wherever it comes, records of every length
  * around the longest. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Tallies of FILEs: tables of any sparseness, moved in any order by several threads, compared with
  * plain arrays that are added up. */
 #include "src/histogram/file_tallies.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Text and values in compressed FILEs, cut into frames wherever that can be: the records that
  * frames share are put together, lines are counted, and what is wrong is refused, as if the FILE
  * were not compressed. `test_frames all` cuts a text at every pair of bytes, which takes minutes;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Rows that are known against the library's reading of them: tables of every kind, also damaged
  * ones, and texts by hand. */
 #include "src/merge/table_json.h"

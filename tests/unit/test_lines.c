@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The line of the first token that is not a number, when FILEs and their segments are read side by
  * side and chunks are added in any order: it must be the one that a naive loop finds, and be known
  * as soon as all in front of it was added, no sooner. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Which processors are near a GPU: what sysfs may say, in trees that are made here, and what of it
  * places threads. */
 #include "gpu/locality.h"

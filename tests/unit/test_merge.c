@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Tables that are added up: sums of tables made here, in any order, in two steps and on several
  * threads, against plain addition; and what is refused, which must not depend on threads. */
 #include "src/cli/options.h"

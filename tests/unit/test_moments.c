@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The least, the greatest and the exact sums of numbers, as every counter of this processor adds
  * them up, in any order and in parts: the sum and the mean must be the doubles nearest to what a
  * number of thousands of bits, to which the numbers are added one by one, says; and the standard

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The decoder that the GPU's is compared with, against libzstd: the same content from all that
  * libzstd's compressor writes, and never another where both take what was altered. */
 #include "tests/helpers/naive_zstd.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Every parser of numbers that this processor can run against the grammar and strtod, to the bit:
  * over tokens that are hard to round or hardly numbers, over random ones, and over texts that are
  * cut anywhere and end at a page that must not be touched. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Bars and shares: for counts of every size, up to 2^64 - 1, compared with what their definitions
  * say in wider arithmetic. */
 #include "src/report/bar.h"

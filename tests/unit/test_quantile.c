@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The interval of a quantile is the bin, and its error is a bound: for every log-linear bin, those
  * of decimal digits and bins at random, whatever sample of the bin it was, in exact arithmetic; and
  * also as it is printed. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The sandbox (src/sandbox): what it refuses, and what it must not. Each case is tried by a process
  * of its own, in the sandbox and without it: only what is possible without counts as refused. */
 #include "src/sandbox/sandbox.h"

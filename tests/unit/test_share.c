@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Shares of FILEs: the cuts are exact for every list of sizes, and the records of all shares
  * together are those of the FILEs, each once, whatever is compressed in frames and wherever these
  * are cut. */

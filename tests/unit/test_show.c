@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What messages show of the user's text: one printable line of bounded length, whatever the text.
  */
 #include "src/base/reason.h"

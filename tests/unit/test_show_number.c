@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Numbers as text: they read back the same, no shorter text does, and printf, which is slow, would
  * write the same digits in the same form. */
 #include "src/histogram/show_number.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Very many zstd frames of a few bytes, of kinds that take turns: what must be decoded in order,
  * and what need not be. They give what their content gives as it is, and batches are not made of a
  * few bytes each: what that would cost is not in proportion to what is read, as a batch takes a

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Numbers in text through source, workers and CPU engine, wherever chunks cut them: every chunk
  * size for a text of 1 KiB, and long tokens at boundaries; from files that several threads read,
  * pipes, small packets, and zstd frames. The counts and the line of the first token that is no

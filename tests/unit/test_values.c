@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Every counter of the CPU that this processor can run, over values of every type in bins of every
  * kind, against binning.c's own rows, one value after the other (tests/unit/test_binning.c tests
  * those). */

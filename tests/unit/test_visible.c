@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Which device CUDA is left to see, by what it was allowed to see before; and what is said of one
  * that is not there. */
 #include "gpu/visible.h"

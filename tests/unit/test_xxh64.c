@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* XXH64 in every way that runs here: against the definition taken literally, published values, and
  * the checksums that libzstd writes. */
 #include "src/hash/xxh64.h"

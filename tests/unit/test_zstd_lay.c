@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* How the host lays batches of zstd blocks for the GPU: the same blocks and frames as the naive
  * decoder finds, however the bytes arrive and however little a batch has room for; and what it
  * leaves to libzstd. */

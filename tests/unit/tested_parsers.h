@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The parsers that test_number is linked with: the CPU's, or the GPU's compiled for the host. */
 #ifndef GPUHISTO_TESTS_TESTED_PARSERS_H
 #define GPUHISTO_TESTS_TESTED_PARSERS_H

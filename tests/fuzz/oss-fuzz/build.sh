@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: MIT
 # Builds the fuzzers as OSS-Fuzz asks for it: with CC, CXX, CFLAGS, CXXFLAGS and LIB_FUZZING_ENGINE,
 # from $SRC/gpuhisto, in $WORK, to $OUT, each with its dictionary, options and seeds.
 set -eu
