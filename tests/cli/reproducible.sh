@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # What is released is the same to the bit wherever and whenever it is made: the archive of `make dist`,
-# and, with SCALE=full, the programs that two folders with copies of the sources build from it.
+# and, with SCALE=all, the programs that two folders with copies of the sources build from it.
 build=$(cd "${builddir:-.}" && pwd)
 . "${srcdir:-.}/tests/helpers/lib.sh"
 
@@ -50,8 +50,8 @@ fi
 
 # --- from what was packed, twice ---
 
-if [ "$SCALE" != full ]; then
-    skip_part "two builds of the whole program; SCALE=full does it"
+if [ "$SCALE" != all ]; then
+    skip_part "two builds of the whole program; SCALE=all does it"
     summary
 fi
 
