@@ -322,7 +322,7 @@ scripts = \
 	tests/cli/pairs.sh tests/cli/pairs_emulated.sh tests/cli/pairs_gpu.sh tests/cli/part.sh tests/cli/part_emulated.sh tests/cli/progress.sh tests/cli/ranges.sh \
 	tests/cli/sbom.sh \
 	tests/cli/reproducible.sh \
-	tests/cli/ranges_emulated.sh tests/cli/sandbox.sh tests/cli/setup.sh tests/cli/signals.sh tests/cli/slurm.sh tests/cli/snapshots_emulated.sh \
+	tests/cli/ranges_emulated.sh tests/cli/sandbox.sh tests/cli/setup.sh tests/cli/shared_emulated.sh tests/cli/signals.sh tests/cli/slurm.sh tests/cli/snapshots_emulated.sh \
 	tests/cli/sources.sh \
 	tests/cli/sources_emulated.sh tests/cli/startup.sh tests/cli/stats.sh tests/cli/values.sh tests/cli/values_emulated.sh \
 	tests/cli/takeover_emulated.sh tests/cli/undecoded_emulated.sh \

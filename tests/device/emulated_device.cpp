@@ -11,7 +11,12 @@ extern "C" {
 
 using namespace emulated;
 
-static constexpr unsigned shared_most = 227 * 1024;
+// Bytes of shared memory that a block may have.
+static unsigned shared_most()
+{
+    const char *given = std::getenv("GPUHISTO_SHARED_MEMORY");
+    return given ? static_cast<unsigned>(std::atoi(given)) : 227 * 1024;
+}
 
 int emulated::lose(struct device *device)
 {
@@ -46,11 +51,11 @@ struct device *device_open(const struct device_plan *wanted, struct reason *why)
     if (!device->counts_calls)
         device->plan.fault = FAULT_NONE;
     device->how =
-        launch_with(tuning_for(wanted->strategy, 0), histogram, shared_most, wanted->slot_size);
-    if (!launch_fits(&device->how, shared_most)) {
+        launch_with(tuning_for(wanted->strategy, 0), histogram, shared_most(), wanted->slot_size);
+    if (!launch_fits(&device->how, shared_most())) {
         reason_set(why,
                    "--kernel=%s needs %llu bytes of a block's shared memory, and the GPU has %u",
-                   strategies[wanted->strategy].name, launch_shared(&device->how), shared_most);
+                   strategies[wanted->strategy].name, launch_shared(&device->how), shared_most());
         return nullptr;
     }
     device->args.map = sample_map_of(histogram);

@@ -26,7 +26,7 @@ endif
 if HAVE_YAJL
 fuzzers += tests/fuzz/merge
 endif
-EXTRA_DIST += tests/fuzz/README.md tests/fuzz/fuzzers.mk tests/fuzz/make_seeds tests/fuzz/smoke \
+EXTRA_DIST += tests/fuzz/fuzzers.mk tests/fuzz/make_seeds tests/fuzz/smoke \
 	tests/fuzz/fuzz.c tests/fuzz/fuzz.h tests/fuzz/made_files.c tests/fuzz/made_files.h \
 	tests/fuzz/characters.c tests/fuzz/compressed.c tests/fuzz/fields.c tests/fuzz/gpu_zstd.cpp \
 	tests/fuzz/gzip.c tests/fuzz/merge.c tests/fuzz/merge.dict tests/fuzz/merge.options \

@@ -9,7 +9,7 @@ import unicodedata
 
 source = os.path.join(os.environ.get("srcdir", "."), "src/histogram/unicode_groups.c")
 with open(source) as made:
-    version = re.search(r"version ([0-9.]+)\.", made.readline()).group(1)
+    version = re.search(r"Unicode Character Database, version ([0-9.]+)\.", made.read()).group(1)
 if unicodedata.unidata_version != version:
     print("another version")
     sys.exit()

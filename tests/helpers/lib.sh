@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # What the tests share. A script begins with
-#     . "${srcdir:-.}/tests/lib.sh"
+#     . "${srcdir:-.}/tests/helpers/lib.sh"
 # and ends with `summary`. It runs in an empty directory of its own, and has
 #     srcdir, GPUHISTO, HELPERS, EMULATED   absolute
 #     ENGINE                      options before all others; --device=cpu by default
