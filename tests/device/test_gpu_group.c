@@ -11,6 +11,7 @@
 #include "tests/helpers/zstd_frames.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -164,27 +165,44 @@ static void feeding_part(const void *arg)
     engine_close(group);
 }
 
+struct feed {
+    int fd;
+    atomic_bool is_known; /* one GPU is there, and it is known that the other cannot be */
+};
+
+/* Writes until that is known, or a minute. */
 static void *feed_pipe(void *arg)
 {
-    const int fd = *(const int *)arg;
-    for (unsigned i = 0; i < 10 * CHUNKS; i++) {
-        if (write(fd, data, CHUNK) != CHUNK)
+    struct feed *feed = arg;
+    for (unsigned i = 0; i < 60000 && !atomic_load(&feed->is_known); i++) {
+        if (write(feed->fd, data, CHUNK) != CHUNK)
             break;
         pause_shortly();
     }
-    close(fd);
+    close(feed->fd);
     return NULL;
+}
+
+static void look(void *arg, const struct pool_view *view)
+{
+    struct feed *feed = arg;
+    struct reason why;
+    if (view->gpu && gpu_group_refused(view->gpu, &why))
+        atomic_store(&feed->is_known, true);
 }
 
 /* A run of two GPUs of which there is only one, which it says. The GPUs' engines outlive it. */
 static void run_part(const void *arg)
 {
+    struct feed feed = {.fd = -1};
     struct pool_options options = {.device = DEVICE_AUTO,
                                    .gpus = list_gpus(2),
                                    .strategy = strategy_find("vectorized"),
                                    .chunk_size = CHUNK,
                                    .threads = 2,
-                                   .tuning = {.deadline_ms = 200000}};
+                                   .tuning = {.deadline_ms = 200000},
+                                   .look = look,
+                                   .look_arg = &feed};
     const struct input_options input = {.record_size = 1, .decoding.memlimit = MEMORY};
     struct histogram histogram;
     uint64_t counts[256] = {0};
@@ -196,12 +214,16 @@ static void run_part(const void *arg)
     (void)arg;
     histogram_bytes(&histogram);
     struct tally tally = {.bins = histogram.bins, .counts = counts};
-    if (pipe(ends) != 0 || pthread_create(&feeder, NULL, feed_pipe, &ends[1]) != 0)
+    if (pipe(ends) != 0)
+        abort();
+    feed.fd = ends[1];
+    if (pthread_create(&feeder, NULL, feed_pipe, &feed) != 0)
         abort();
     snprintf(name, sizeof name, "/dev/fd/%d", ends[0]);
     emulated_device_plan((struct fault_plan){.devices = 1, .victim = -1});
     struct source *source = source_open(operands, 1, &input);
     check("a run", pool_run(&options, &histogram, source, &tally, &outcome, &why) == 0);
+    pthread_join(feeder, NULL);
     check("one of two GPUs", outcome.gpu_count == 1);
     check("why not the other",
           strcmp(outcome.gpu_refused.text, "GPU 1: there is no such device") == 0);
