@@ -150,7 +150,7 @@ static void run_strategy(enum strategy_id strategy, const struct histogram *hist
     struct device *device = seam_open(strategy, histogram, sizeof data, &why);
     if (!device) {
         /* Tables in shared memory, that of a warp at the most. */
-        if (!strstr(why.text, "do not fit") || histogram->bins < 3000)
+        if (!strstr(why.text, "of a block's shared memory") || histogram->bins < 3000)
             fail(strategies[strategy].name, histogram, 0, why.text);
         refused++;
         return;
