@@ -65,7 +65,7 @@ void sandbox_allow_path(struct sandbox *sandbox, const char *path)
 static void allow_folder_of(struct sandbox *sandbox, const char *path)
 {
     const char *slash = strrchr(path, '/'), *folder = slash ? path : ".";
-    const size_t len = slash > path ? (size_t)(slash - path) : 1;
+    const size_t len = slash && slash > path ? (size_t)(slash - path) : 1;
     if (len >= sizeof sandbox->folder)
         return;
     if (memcmp(folder, sandbox->folder, len) == 0 && sandbox->folder[len] == '\0')
