@@ -21,7 +21,7 @@ struct check_thread {
 };
 
 struct content_check {
-    struct device *device;
+    struct calls *calls;
     struct content_source source;
     size_t part;
 
@@ -140,27 +140,27 @@ static bool start_thread(struct content_check *check)
 {
     struct check_thread *thread = &check->threads[check->count];
     *thread = (struct check_thread){.check = check, .pinned.near = check->source.near};
-    if (pinned_open(&thread->pinned, CONTENT_PARTS * check->part, check->device) != 0)
+    if (pinned_open(&thread->pinned, CONTENT_PARTS * check->part, check->calls) != 0)
         return false;
     thread->parts =
         (struct content_parts){.memory = thread->pinned.memory,
                                .size = check->part,
                                .first_read = CONTENT_FIRST_READ + check->count * CONTENT_PARTS};
     if (pthread_create(&thread->thread, NULL, check_thread, thread) != 0) {
-        pinned_close(&thread->pinned, check->device);
+        pinned_close(&thread->pinned, check->calls);
         return false;
     }
     check->count++;
     return true;
 }
 
-struct content_check *content_check_open(struct device *device, const struct content_source *source,
+struct content_check *content_check_open(struct calls *calls, const struct content_source *source,
                                          size_t part)
 {
     struct content_check *check = calloc(1, sizeof *check);
     if (!check)
         return NULL;
-    check->device = device;
+    check->calls = calls;
     check->source = *source;
     check->part = part;
     pthread_mutex_init(&check->lock, NULL);
@@ -273,7 +273,7 @@ void content_check_close(struct content_check *check, bool is_lost)
     for (unsigned i = 0; i < check->count; i++) {
         pthread_join(check->threads[i].thread, NULL);
         if (!is_lost)
-            pinned_close(&check->threads[i].pinned, check->device);
+            pinned_close(&check->threads[i].pinned, check->calls);
     }
     content_links_close(&check->links);
     pthread_cond_destroy(&check->begun);

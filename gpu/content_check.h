@@ -8,7 +8,7 @@
 #ifndef GPUHISTO_CONTENT_CHECK_H
 #define GPUHISTO_CONTENT_CHECK_H
 
-#include "device.h"
+#include "calls.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -54,7 +54,7 @@ struct content_job {
 
 /* Opens one, with a first thread; `part` bytes are copied at a time. NULL: memory or threads are
  * short. */
-struct content_check *content_check_open(struct device *device, const struct content_source *source,
+struct content_check *content_check_open(struct calls *calls, const struct content_source *source,
                                          size_t part);
 
 /* Begins a batch whose verdict is good: *job with its slot, plan, frame_ends and goes_on set. The

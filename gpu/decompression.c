@@ -54,18 +54,21 @@ int decompression_begin(struct decompression *decompression, unsigned slots,
 
 int decompression_look_at_inputs(struct decompression *decompression)
 {
+    int freed = 0;
     for (unsigned i = 0; i < decompression->inputs; i++) {
         struct decompression_input *input = &decompression->input[i];
         int copied =
             input->state == INPUT_COPYING
-                ? device_blocks_copied(decompression->device, i, &decompression->copy_seconds)
+                ? calls_blocks_copied(decompression->calls, i, &decompression->copy_seconds)
                 : 0;
         if (copied < 0)
             return -1;
-        if (copied == 1)
+        if (copied == 1) {
             input->state = INPUT_FREE;
+            freed = 1;
+        }
     }
-    return 0;
+    return freed;
 }
 
 static struct decompression_input *free_input(struct decompression *decompression)
@@ -78,7 +81,7 @@ static struct decompression_input *free_input(struct decompression *decompressio
 
 int decompression_take(struct decompression *decompression, struct chunk **chunk)
 {
-    if (decompression_look_at_inputs(decompression) != 0)
+    if (decompression_look_at_inputs(decompression) < 0)
         return -1;
     struct decompression_input *input = free_input(decompression);
     *chunk = NULL;
@@ -124,8 +127,8 @@ static int launch(struct decompression *decompression)
     decompression->laying = NULL;
     decompression->decoding_count++;
     append(decompression, batch);
-    if (device_decode(decompression->device, batch->slot.index, &batch->plan, decompression->begins,
-                      batch->verdict, batch->frame_ends) != 0)
+    if (calls_decode(decompression->calls, batch->slot.index, &batch->plan, decompression->begins,
+                     batch->verdict, batch->frame_ends) != 0)
         return -1;
     decompression->begins = false;
     return 1;
@@ -188,9 +191,9 @@ static int lay_input(struct decompression *decompression, struct decompression_i
             return 1;
         if (*laid == ZSTD_LAID) {
             input->is_copied = true;
-            if (device_copy_blocks(decompression->device, batch->slot.index, plan->in_at,
-                                   chunk->data + done, plan->in_size - plan->in_at,
-                                   input->index) != 0)
+            if (calls_copy_blocks(decompression->calls, batch->slot.index, plan->in_at,
+                                  chunk->data + done, plan->in_size - plan->in_at,
+                                  input->index) != 0)
                 return -1;
             continue;
         }

@@ -91,7 +91,7 @@ struct decompression_fetch {
 struct decompression {
     const struct histogram *histogram;
     struct engine *engine;
-    struct device *device;
+    struct calls *calls;
     const struct locality *near;     /* where its memory is to be; it must live as long */
     struct content_source source;    /* of what is hashed */
     bool verifies;                   /* content checksums, */
@@ -165,8 +165,8 @@ int decompression_lay(struct decompression *decompression, struct chunk *chunk, 
 int decompression_look(struct decompression *decompression, struct slot **counted,
                        struct chunk **empty);
 
-/* Whether the device is to give a verdict: then it must do so in time. */
-bool decompression_is_decoding(const struct decompression *decompression);
+/* Whether the device is to copy something, or to give a verdict: then it must do so in time. */
+bool decompression_is_on_device(const struct decompression *decompression);
 
 /* Whether a slot is that of a batch. */
 bool decompression_has(const struct decompression *decompression, const struct slot *slot);

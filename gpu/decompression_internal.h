@@ -15,7 +15,7 @@
 /* Has the batch that is laid decoded, if it should be now, and can be. 1: so it was; 0 or -1. */
 int decompression_launch_due(struct decompression *decompression);
 
-/* Looks which inputs the device has copied. 0 or -1. */
+/* Looks which inputs the device has copied. 1: it has copied one since the last look; 0 or -1. */
 int decompression_look_at_inputs(struct decompression *decompression);
 
 /* The first byte of the FILE from where it could be left. Forgets earlier ones. */

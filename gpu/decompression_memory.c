@@ -124,7 +124,7 @@ static bool map_input(struct decompression *decompression)
     struct decompression_input *input = &decompression->input[decompression->inputs];
     *input = (struct decompression_input){.index = decompression->inputs,
                                           .pinned.near = decompression->near};
-    if (pinned_open(&input->pinned, decompression->input_size, decompression->device) != 0)
+    if (pinned_open(&input->pinned, decompression->input_size, decompression->calls) != 0)
         return false;
     decompression->inputs++;
     decompression->host_memory += decompression->input_size;
@@ -145,7 +145,7 @@ static bool map_memory(struct decompression *decompression)
 {
     const size_t size = batches_size(decompression);
     decompression->pinned.near = decompression->near;
-    if (pinned_open(&decompression->pinned, size, decompression->device) != 0)
+    if (pinned_open(&decompression->pinned, size, decompression->calls) != 0)
         return false;
     decompression->host_memory = size;
     while (!map_input(decompression)) {
@@ -173,7 +173,7 @@ static bool open_memory(struct decompression *decompression, unsigned slots)
     if (done)
         decompression->fetched = decompression->pinned.memory + count * memory.size;
     if (done && decompression->verifies)
-        decompression->check = content_check_open(decompression->device, &decompression->source,
+        decompression->check = content_check_open(decompression->calls, &decompression->source,
                                                   decompression->fetch_size);
     return done;
 }
@@ -187,9 +187,9 @@ static void close_memory(struct decompression *decompression, bool is_lost)
     for (unsigned i = 0; decompression->batch && i < decompression->decoding.batches; i++)
         free(decompression->batch[i].plan.frame_end);
     for (unsigned i = 0; !is_lost && i < decompression->inputs; i++)
-        pinned_close(&decompression->input[i].pinned, decompression->device);
+        pinned_close(&decompression->input[i].pinned, decompression->calls);
     if (!is_lost)
-        pinned_close(&decompression->pinned, decompression->device);
+        pinned_close(&decompression->pinned, decompression->calls);
     free(decompression->batch);
     free(decompression->tail_bytes);
     decompression->batch = NULL;
@@ -215,7 +215,7 @@ int decompression_open(struct decompression *decompression, unsigned slots, bool
                            : size == RECORD_LINES      ? SEPARATORS_NEWLINES
                            : size == RECORD_CHARACTERS ? SEPARATORS_CHARACTERS
                                                        : SEPARATORS_NONE;
-    if (device_open_decoding(decompression->device, decoding) != 0) {
+    if (calls_open_decoding(decompression->calls, decoding) != 0) {
         decoding->batches = 0;
         return -1;
     }
@@ -242,5 +242,5 @@ void decompression_close(struct decompression *decompression, bool is_lost)
 {
     close_memory(decompression, is_lost);
     if (!is_lost)
-        pinned_close(&decompression->earlier, decompression->device);
+        pinned_close(&decompression->earlier, decompression->calls);
 }

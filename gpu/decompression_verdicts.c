@@ -164,7 +164,7 @@ static int count_batch(struct decompression *decompression, struct decompression
     chunk->data = NULL;
     batch->state = DECOMPRESSION_COUNTING;
     decompression->counting++;
-    return device_count_content(decompression->device, index, batch->begin, chunk->len);
+    return calls_count_content(decompression->calls, index, batch->begin, chunk->len);
 }
 
 /* Whether a batch is to be counted: 1; 0: the FILE is left from there on; -1: the device is lost;
@@ -203,7 +203,7 @@ static struct decompression_batch *oldest_decoding(const struct decompression *d
 static int look_at_verdict(struct decompression *decompression)
 {
     struct decompression_batch *batch = oldest_decoding(decompression);
-    int arrived = batch ? device_decoded(decompression->device, batch->slot.index) : 0;
+    int arrived = batch ? calls_decoded(decompression->calls, batch->slot.index) : 0;
     if (arrived != 1)
         return arrived;
     batch->state = DECOMPRESSION_DECODED;
@@ -255,21 +255,23 @@ int decompression_look(struct decompression *decompression, struct slot **counte
     if (!decompression->is_active)
         return 0;
     bool freed = free_hashed(decompression);
-    int arrived = decompression_look_at_inputs(decompression);
-    if (arrived == 0)
-        arrived = look_at_verdict(decompression);
+    int copied = decompression_look_at_inputs(decompression);
+    int arrived = copied < 0 ? -1 : look_at_verdict(decompression);
     if (arrived < 0)
         return -1;
     int judged = look_at_oldest(decompression, counted, empty);
     if (judged < 0)
         return -1;
     int launched = decompression_launch_due(decompression);
-    return launched < 0 ? -1 : freed || arrived || judged || launched;
+    return launched < 0 ? -1 : freed || copied || arrived || judged || launched;
 }
 
-bool decompression_is_decoding(const struct decompression *decompression)
+bool decompression_is_on_device(const struct decompression *decompression)
 {
-    return decompression->decoding_count > 0;
+    bool is_there = decompression->decoding_count > 0;
+    for (unsigned i = 0; i < decompression->inputs; i++)
+        is_there |= decompression->input[i].state == INPUT_COPYING;
+    return is_there;
 }
 
 bool decompression_has(const struct decompression *decompression, const struct slot *slot)
@@ -301,7 +303,7 @@ static int fetch_content(struct decompression *decompression, const struct slot 
         *fetch = (struct decompression_fetch){
             .is_active = true, .slot = slot->index, .begin = begin, .to = to, .len = len};
     if (fetch->under_way > 0) {
-        int arrived = device_content_read(decompression->device, DECOMPRESSION_FETCH_READ);
+        int arrived = calls_content_read(decompression->calls, DECOMPRESSION_FETCH_READ);
         if (arrived != 1)
             return arrived;
         memcpy(fetch->to + fetch->done, decompression->fetched, fetch->under_way);
@@ -314,9 +316,9 @@ static int fetch_content(struct decompression *decompression, const struct slot 
     if (left == 0)
         return 1;
     fetch->under_way = left < decompression->fetch_size ? left : decompression->fetch_size;
-    return device_read_content(decompression->device, fetch->slot,
-                               fetch->begin + (int64_t)fetch->done, fetch->under_way,
-                               decompression->fetched, DECOMPRESSION_FETCH_READ);
+    return calls_read_content(decompression->calls, fetch->slot,
+                              fetch->begin + (int64_t)fetch->done, fetch->under_way,
+                              decompression->fetched, DECOMPRESSION_FETCH_READ);
 }
 
 int decompression_fetch(struct decompression *decompression, struct slot *slot, bool *moved)

@@ -8,6 +8,8 @@
  * come. Work is enqueued and done later, in this order for every slot: copy_in, count, snapshot.
  * Copies run on one stream, counting and snapshots on another, each in the order of the calls.
  *
+ * The engine calls it through a thread of its own (calls.h), as a call may never return.
+ *
  * No two threads may be inside functions of the same device at once. Functions that give an int
  * give 0, or -1 once the device is lost; device_reason then says why, and only
  * device_reason and device_name may be called after that. Not even device_close: a driver that is
@@ -116,10 +118,14 @@ enum device_separators {
                             * from the last bytes */
 };
 
+/* How many batches there may be. */
+#define DEVICE_BATCHES_MAX 8
+
 /* What there is for it. */
 struct device_decoding {
     struct zstd_capacity capacity; /* of a batch */
-    unsigned batches;              /* two at least; 0: the device decompresses nothing */
+    unsigned batches;              /* two at least, DEVICE_BATCHES_MAX at most; 0: the device
+                                    * decompresses nothing */
     uint64_t memory;               /* bytes of the device's memory that all of it takes; set */
     /* Bytes of content that are kept for the next batch, if there are so many. A record that ends
      * with a separator has at most this length. */

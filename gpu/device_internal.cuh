@@ -7,8 +7,6 @@
 #include "gpu/device.h"
 #include "gpu/launch.h"
 
-constexpr unsigned DEVICE_BATCHES_MAX = 8;
-
 struct slot {
     unsigned char *buffer;
     cudaEvent_t copied, arrived;            // the chunk is in; its snapshot is out

@@ -4,7 +4,6 @@
  * A snapshot of all counts stands for its own chunk and those before it that have none. Once it was
  * seen to arrive, and can be believed, their slots are free. */
 #include "gpu_engine_internal.h"
-#include "src/base/clock.h"
 
 /* --- times --- */
 
@@ -16,11 +15,10 @@ static double shared_time(double begin_a, double end_a, double begin_b, double e
 
 /* Adds the slot's times. A copy can only meet the kernels of chunks that went before it, and those
  * still have their times in their slots, or the copy could not have begun. */
-static int gpu_add_times(struct gpu_engine *gpu, struct slot *slot)
+static void gpu_add_times(struct gpu_engine *gpu, struct slot *slot)
 {
     struct slot_times *times = &slot->times;
-    if (device_times(gpu->device, slot->index, times) != 0)
-        return -1;
+    *times = calls_times(gpu->calls, slot->index);
     gpu->times.copy_seconds += times->copy_end - times->copy_begin;
     gpu->times.kernel_seconds += times->count_end - times->count_begin;
     for (unsigned i = 0; i < gpu->slots.count; i++) {
@@ -29,20 +27,19 @@ static int gpu_add_times(struct gpu_engine *gpu, struct slot *slot)
             gpu->times.overlap_seconds += shared_time(times->copy_begin, times->copy_end,
                                                       other->count_begin, other->count_end);
     }
-    return 0;
 }
 
 /* --- one slot --- */
 
-bool gpu_is_patient(const struct gpu_engine *gpu)
+bool gpu_is_patient(struct gpu_engine *gpu)
 {
-    return clock_seconds_since(&gpu->progress) * 1e3 < gpu->options.deadline_ms;
+    return patience_lasts(&gpu->patience, gpu->options.deadline_ms);
 }
 
 int gpu_look(struct gpu_engine *gpu, const struct slot *slot)
 {
     bool patient = gpu_is_patient(gpu);
-    int arrived = device_arrived(gpu->device, slot->index);
+    int arrived = calls_arrived(gpu->calls, slot->index);
     if (arrived < 0)
         gpu_lose_by_call(gpu);
     if (arrived != 0 || patient)
@@ -55,7 +52,7 @@ int gpu_look(struct gpu_engine *gpu, const struct slot *slot)
 static void gpu_expect(struct gpu_engine *gpu, struct slot *slot)
 {
     if (gpu->counting == 0)
-        gpu->progress = clock_now(); /* it was idle: the deadline begins here */
+        patience_renew(&gpu->patience); /* it was idle: the deadline begins here */
     slot->is_counted = false;
     gpu->counting++;
 }
@@ -73,7 +70,7 @@ void gpu_take_snapshot(struct gpu_engine *gpu, struct slot *slot, bool is_due)
     slot->words = snapshot_words(&gpu->snapshots);
     slot->has_counts = gpu->snapshots.last || (is_due && slots_lend_snapshot(&gpu->slots, slot));
     const size_t first = slot->has_counts ? 0 : snapshot_tail(gpu->histogram);
-    if (device_snapshot(gpu->device, slot->index, slot->snapshot, first, slot->words) != 0)
+    if (calls_snapshot(gpu->calls, slot->index, slot->snapshot, first, slot->words) != 0)
         gpu_lose_by_call(gpu);
 }
 
@@ -88,7 +85,7 @@ static int gpu_look_up_to_proof(struct gpu_engine *gpu, struct slot **last)
         if (!slot->is_counted) {
             slot->is_counted = true;
             gpu->counting--;
-            gpu->progress = clock_now();
+            patience_renew(&gpu->patience);
         }
         *last = slot;
         if (slot->has_counts)
@@ -117,11 +114,11 @@ static int gpu_fetch_invalid(struct gpu_engine *gpu, struct slot *slot)
         !snapshots_may_show_invalid(&gpu->snapshots, gpu_words_before(gpu, slot), slot->snapshot))
         return 1;
     if (!gpu->decompression.fetch.is_active)
-        gpu->progress = clock_now(); /* its count has just arrived */
+        patience_renew(&gpu->patience); /* its count has just arrived */
     bool patient = gpu_is_patient(gpu);
     int fetched = decompression_fetch(&gpu->decompression, slot, &moved);
     if (moved)
-        gpu->progress = clock_now();
+        patience_renew(&gpu->patience);
     if (fetched < 0)
         gpu_lose_by_call(gpu);
     else if (fetched == 1 && !slot->chunk.data)
@@ -139,10 +136,8 @@ static void gpu_judge(struct gpu_engine *gpu, struct slot *last, struct tally *s
     for (struct slot *slot = gpu->slots.oldest; slot != last->next; slot = slot->next) {
         snapshots_grow(&gpu->snapshots, &growth, &slot->chunk, before, slot->snapshot);
         before = slot->snapshot;
-        if (gpu->options.timing && gpu_add_times(gpu, slot) != 0) {
-            gpu_lose_by_call(gpu);
-            return;
-        }
+        if (gpu->options.timing)
+            gpu_add_times(gpu, slot);
     }
     if (!snapshots_believe(&gpu->snapshots, &growth, last->snapshot, seen))
         gpu_lose(gpu, "the device's counts do not add up");

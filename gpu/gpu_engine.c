@@ -25,12 +25,13 @@
 
 void gpu_lose(struct gpu_engine *gpu, const char *why)
 {
+    calls_leave(gpu->calls);
     recovery_lose(&gpu->recovery, why);
 }
 
 void gpu_lose_by_call(struct gpu_engine *gpu)
 {
-    recovery_lose(&gpu->recovery, device_reason(gpu->device));
+    gpu_lose(gpu, calls_reason(gpu->calls));
 }
 
 /* A batch is not recounted: it is decoded again. */
@@ -104,8 +105,8 @@ static void gpu_enqueue(struct gpu_engine *gpu, struct slot *slot)
     const struct chunk *chunk = &slot->chunk;
     const size_t begin = records_begin(gpu->histogram, chunk), len = chunk->len - begin;
     const bool is_due = gpu->proofs == 0 || gpu->unproved + 1 >= gpu_interval(gpu);
-    if (device_copy_in(gpu->device, slot->index, chunk->data + begin, len) != 0 ||
-        device_count(gpu->device, slot->index, len) != 0)
+    if (calls_copy_in(gpu->calls, slot->index, chunk->data + begin, len) != 0 ||
+        calls_count(gpu->calls, slot->index, len) != 0)
         gpu_lose_by_call(gpu);
     else
         gpu_take_snapshot(gpu, slot, is_due);
@@ -143,8 +144,8 @@ static void gpu_add_last_snapshot(struct gpu_engine *gpu, struct tally *tally)
 {
     struct tally seen;
     int arrived;
-    gpu->progress = clock_now();
-    if (device_snapshot(gpu->device, 0, gpu->snapshots.last, 0, snapshot_words(&gpu->snapshots)) !=
+    patience_renew(&gpu->patience);
+    if (calls_snapshot(gpu->calls, 0, gpu->snapshots.last, 0, snapshot_words(&gpu->snapshots)) !=
         0) {
         gpu_lose_by_call(gpu);
         return;
@@ -219,12 +220,11 @@ static void gpu_close(struct engine *engine)
 {
     struct gpu_engine *gpu = gpu_of(engine);
     decompression_close(&gpu->decompression, gpu->recovery.lost);
-    if (gpu->recovery.lost) {
+    if (gpu->recovery.lost)
         slots_abandon(&gpu->slots);
-    } else {
-        slots_close(&gpu->slots, gpu->device);
-        device_close(gpu->device);
-    }
+    else
+        slots_close(&gpu->slots, gpu->calls);
+    calls_close(gpu->calls);
     snapshots_close(&gpu->snapshots);
     pthread_mutex_destroy(&gpu->lock);
     free(gpu);
@@ -240,10 +240,12 @@ static const struct engine_ops gpu_ops = {
     .undecoded = &gpu_undecoded,
 };
 
-static struct device *gpu_open_device(const struct gpu_engine *gpu, struct reason *why)
+/* Has the device opened, and what calls it. As calls_open. */
+static struct calls *gpu_open_calls(const struct gpu_engine *gpu, bool *is_stuck,
+                                    struct reason *why)
 {
     const struct gpu_options *options = &gpu->options;
-    struct device_plan plan = {
+    const struct device_plan plan = {
         .ordinal = options->ordinal,
         .visible = options->visible,
         .strategy = (enum strategy_id)(options->strategy - strategies),
@@ -252,7 +254,7 @@ static struct device *gpu_open_device(const struct gpu_engine *gpu, struct reaso
         .slot_size = slots_data_size(gpu->histogram, options->chunk_size),
         .timing = options->timing,
     };
-    return device_open(&plan, why);
+    return calls_open(&plan, options->deadline_ms, is_stuck, why);
 }
 
 static void gpu_prepare_decoding(struct gpu_engine *gpu)
@@ -283,26 +285,28 @@ struct engine *gpu_engine_open(const struct histogram *histogram, const struct g
     gpu->options = *options;
     gpu->recovery.fallback = options->fallback;
     gpu->options.strategy = strategy;
-    gpu->device = gpu_open_device(gpu, why);
-    if (!gpu->device && !options->strategy && strategy_has_scratch(strategy)) {
+    bool is_stuck;
+    gpu->calls = gpu_open_calls(gpu, &is_stuck, why);
+    if (!gpu->calls && !is_stuck && !options->strategy && strategy_has_scratch(strategy)) {
         gpu->options.strategy = strategy_without_scratch(histogram);
-        gpu->device = gpu_open_device(gpu, why);
+        gpu->calls = gpu_open_calls(gpu, &is_stuck, why);
     }
-    if (!gpu->device) {
+    if (!gpu->calls) {
         free(gpu);
         return NULL;
     }
-    locality_find(&gpu->near, options->root, device_pci_address(gpu->device));
+    locality_find(&gpu->near, options->root, calls_pci_address(gpu->calls));
+    (void)calls_stay_near(gpu->calls, &gpu->near); /* a loss shows in the next call */
     pthread_mutex_init(&gpu->lock, NULL);
     if (slots_open(&gpu->slots, options->buffers, options->chunk_size, histogram, &gpu->engine,
-                   gpu->device, &gpu->near, why) != 0) {
+                   gpu->calls, &gpu->near, why) != 0) {
         gpu_close(&gpu->engine);
         return NULL;
     }
     snapshots_init(&gpu->snapshots, histogram, gpu->slots.spare);
     gpu->decompression = (struct decompression){.histogram = histogram,
                                                 .engine = &gpu->engine,
-                                                .device = gpu->device,
+                                                .calls = gpu->calls,
                                                 .source = gpu_content_source(gpu),
                                                 .near = &gpu->near,
                                                 .verifies = !options->no_check,
@@ -315,7 +319,7 @@ struct engine *gpu_engine_open(const struct histogram *histogram, const struct g
 
 const char *gpu_engine_device(struct engine *engine)
 {
-    return device_name(gpu_of(engine)->device);
+    return calls_name(gpu_of(engine)->calls);
 }
 
 const char *gpu_engine_strategy(struct engine *engine)

@@ -5,9 +5,10 @@
 #define GPUHISTO_GPU_ENGINE_INTERNAL_H
 
 #include "gpu_engine.h"
+#include "calls.h"
 #include "decompression.h"
-#include "device.h"
 #include "locality.h"
+#include "patience.h"
 #include "recovery.h"
 #include "slots.h"
 #include "snapshot.h"
@@ -19,9 +20,9 @@ struct gpu_engine {
     struct engine engine;
     const struct histogram *histogram;
     struct gpu_options options;
-    struct device *device;
+    struct calls *calls;
     struct locality near; /* the device */
-    pthread_mutex_t lock; /* guards the rest, and every call of the device */
+    pthread_mutex_t lock; /* guards the rest, and the device's calls */
     struct slots slots;
     struct snapshots snapshots;
     struct recovery recovery;
@@ -32,7 +33,7 @@ struct gpu_engine {
     unsigned counting;        /* slots in flight that were not seen to be counted */
     unsigned proofs;          /* slots in flight with a snapshot of all counts */
     unsigned unproved;        /* slots in flight after the last of these */
-    struct timespec progress; /* when the device last finished something or was idle */
+    struct patience patience; /* since the device last finished something or was idle */
     unsigned reads;           /* of content, that are under way */
     struct timespec filling;  /* when the last chunk of compressed bytes was given out */
     struct gpu_times times;
@@ -50,9 +51,8 @@ void gpu_lose(struct gpu_engine *gpu, const char *why);
 /* The device was lost: has the fallback count what was in flight. */
 void gpu_recount(struct gpu_engine *gpu);
 
-/* Whether the device may take longer. To be asked before it is looked at: while the process is
- * stopped, time may pass before a chunk arrives. */
-bool gpu_is_patient(const struct gpu_engine *gpu);
+/* Whether the device may take longer. To be asked at each look, before it. */
+bool gpu_is_patient(struct gpu_engine *gpu);
 
 /* Whether what a slot's snapshot stands for is done: 1 it is, 0 not yet, -1 lost. */
 int gpu_look(struct gpu_engine *gpu, const struct slot *slot);

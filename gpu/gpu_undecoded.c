@@ -11,7 +11,7 @@
  * comes next. */
 static bool gpu_is_at_work(const struct gpu_engine *gpu)
 {
-    return gpu->counting > 0 || gpu->reads > 0 || decompression_is_decoding(&gpu->decompression);
+    return gpu->counting > 0 || gpu->reads > 0 || decompression_is_on_device(&gpu->decompression);
 }
 
 static int gpu_read_content(void *arg, unsigned slot, int64_t begin, size_t len, unsigned char *to,
@@ -20,8 +20,8 @@ static int gpu_read_content(void *arg, unsigned slot, int64_t begin, size_t len,
     struct gpu_engine *gpu = arg;
     pthread_mutex_lock(&gpu->lock);
     if (!gpu_is_at_work(gpu))
-        gpu->progress = clock_now();
-    if (!gpu->recovery.lost && device_read_content(gpu->device, slot, begin, len, to, number) != 0)
+        patience_renew(&gpu->patience);
+    if (!gpu->recovery.lost && calls_read_content(gpu->calls, slot, begin, len, to, number) != 0)
         gpu_lose_by_call(gpu);
     gpu->reads++;
     int rc = gpu->recovery.lost ? -1 : 0;
@@ -34,13 +34,13 @@ static int gpu_content_arrived(void *arg, unsigned number)
     struct gpu_engine *gpu = arg;
     pthread_mutex_lock(&gpu->lock);
     const bool patient = gpu_is_patient(gpu);
-    int arrived = gpu->recovery.lost ? -1 : device_content_read(gpu->device, number);
+    int arrived = gpu->recovery.lost ? -1 : calls_content_read(gpu->calls, number);
     if (arrived < 0 && !gpu->recovery.lost)
         gpu_lose_by_call(gpu);
     else if (arrived == 0 && !patient)
         gpu_lose(gpu, "the device does not answer");
     if (arrived == 1) {
-        gpu->progress = clock_now();
+        patience_renew(&gpu->patience);
         gpu->reads--;
     }
     if (gpu->recovery.lost)
@@ -63,7 +63,7 @@ static int gpu_look_decompression(struct gpu_engine *gpu)
     struct slot *counted;
     struct chunk *empty;
     bool patient = gpu_is_patient(gpu), was_at_work = gpu_is_at_work(gpu);
-    bool waits = decompression_is_decoding(&gpu->decompression);
+    bool waits = decompression_is_on_device(&gpu->decompression);
     int arrived = decompression_look(&gpu->decompression, &counted, &empty);
     if (counted && arrived >= 0)
         gpu_take_snapshot(gpu, counted, true);
@@ -76,7 +76,7 @@ static int gpu_look_decompression(struct gpu_engine *gpu)
     else if (arrived == 0 && waits && !patient)
         gpu_lose(gpu, "the device does not answer");
     else if (arrived == 1 || !was_at_work)
-        gpu->progress = clock_now();
+        patience_renew(&gpu->patience);
     return gpu->recovery.lost ? -1 : arrived;
 }
 
@@ -176,7 +176,7 @@ static void gpu_lay(struct gpu_engine *gpu, struct chunk *chunk, uint64_t offset
     int laid = 0;
     while (!gpu->recovery.lost && laid == 0) {
         if (!gpu_is_at_work(gpu))
-            gpu->progress = clock_now();
+            patience_renew(&gpu->patience);
         laid = decompression_lay(&gpu->decompression, chunk, offset, next);
         if (laid < 0)
             gpu_lose_by_call(gpu);
@@ -219,7 +219,7 @@ static bool gpu_fetch_tail(struct gpu_engine *gpu)
     bool patient = gpu_is_patient(gpu), moved = false;
     int fetched = decompression_fetch_tail(&gpu->decompression, &moved);
     if (moved)
-        gpu->progress = clock_now();
+        patience_renew(&gpu->patience);
     if (fetched < 0)
         gpu_lose_by_call(gpu);
     else if (fetched == 0 && !moved && !patient)
@@ -235,7 +235,7 @@ static void gpu_see_through(struct gpu_engine *gpu)
     while (!gpu->recovery.lost && decompression_is_busy(&gpu->decompression))
         gpu_wait_decompression(gpu);
     if (!gpu_is_at_work(gpu))
-        gpu->progress = clock_now();
+        patience_renew(&gpu->patience);
     while (!gpu->recovery.lost && !gpu_fetch_tail(gpu))
         gpu_wait_decompression(gpu);
 }

@@ -10,6 +10,7 @@ gpu_plan_sources = \
 	gpu/visible.c gpu/visible.h
 
 gpu_engine_sources = \
+	gpu/calls.c gpu/calls.h \
 	gpu/content_check.c gpu/content_check.h \
 	gpu/content_run.c gpu/content_run.h \
 	gpu/device.h \
@@ -17,6 +18,7 @@ gpu_engine_sources = \
 	gpu/gpu_engine.c gpu/gpu_engine.h gpu/gpu_engine_internal.h gpu/gpu_undecoded.c \
 	gpu/gpu_group.c gpu/gpu_group.h \
 	gpu/locality.c gpu/locality.h \
+	gpu/patience.h \
 	gpu/pinned.c gpu/pinned.h \
 	gpu/recovery.c gpu/recovery.h \
 	gpu/row_pages.c gpu/row_pages.h \

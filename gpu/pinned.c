@@ -23,17 +23,17 @@ static void touch_pages(unsigned char *memory, size_t size)
 }
 
 /* Touches all pages, so that they are there, from near the device, and pins them. */
-static void pinned_fill(struct pinned *pinned, size_t size, struct device *device)
+static void pinned_fill(struct pinned *pinned, size_t size, struct calls *calls)
 {
     struct locality_stay stay;
     locality_enter(pinned->near, &stay);
     touch_pages(pinned->memory, size);
-    pinned->is_pinned = device_pin(device, pinned->memory, size) == 0;
+    pinned->is_pinned = calls_pin(calls, pinned->memory, size) == 0;
     locality_leave(&stay);
 }
 
 /* Huge pages where they can be had: pinning then takes a tenth of the time. */
-int pinned_open(struct pinned *pinned, size_t size, struct device *device)
+int pinned_open(struct pinned *pinned, size_t size, struct calls *calls)
 {
     pinned->mapping_size = size + HUGE_PAGE;
     pinned->mapping = mmap(NULL, pinned->mapping_size, PROT_READ | PROT_WRITE,
@@ -44,16 +44,15 @@ int pinned_open(struct pinned *pinned, size_t size, struct device *device)
     }
     pinned->memory = (unsigned char *)pinned_round((uintptr_t)pinned->mapping, HUGE_PAGE);
     madvise(pinned->memory, size, MADV_HUGEPAGE); /* only faster */
-    pinned_fill(pinned, size, device);
+    pinned_fill(pinned, size, calls);
     return 0;
 }
 
-void pinned_close(struct pinned *pinned, struct device *device)
+void pinned_close(struct pinned *pinned, struct calls *calls)
 {
     if (!pinned->mapping)
         return;
-    if (pinned->is_pinned)
-        device_unpin(device, pinned->memory);
-    munmap(pinned->mapping, pinned->mapping_size);
+    if (pinned->is_pinned ? calls_unpin(calls, pinned->memory) == 0 : !calls_are_lost(calls))
+        munmap(pinned->mapping, pinned->mapping_size);
     pinned->mapping = NULL;
 }

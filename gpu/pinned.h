@@ -3,7 +3,7 @@
 #ifndef GPUHISTO_PINNED_H
 #define GPUHISTO_PINNED_H
 
-#include "device.h"
+#include "calls.h"
 #include "locality.h"
 
 #include <stdbool.h>
@@ -25,10 +25,10 @@ size_t pinned_round(size_t size, size_t to);
 
 /* Maps `size` bytes, all zeros, and pins them; memory that cannot be pinned serves too. 0, or -1:
  * there is not so much. *pinned is all zeros before, but for `near`. */
-int pinned_open(struct pinned *pinned, size_t size, struct device *device);
+int pinned_open(struct pinned *pinned, size_t size, struct calls *calls);
 
 /* Unpins and unmaps it, if there is any. The device must be done with it. Memory of a lost device
  * is left to it instead: it may still write there. */
-void pinned_close(struct pinned *pinned, struct device *device);
+void pinned_close(struct pinned *pinned, struct calls *calls);
 
 #endif

@@ -24,7 +24,7 @@ size_t slots_size(const struct histogram *histogram, size_t chunk_size, unsigned
 }
 
 int slots_open(struct slots *slots, unsigned count, size_t chunk_size,
-               const struct histogram *histogram, struct engine *engine, struct device *device,
+               const struct histogram *histogram, struct engine *engine, struct calls *calls,
                const struct locality *near, struct reason *why)
 {
     size_t data = pinned_round(slots_data_size(histogram, chunk_size), PINNED_LINE);
@@ -34,7 +34,7 @@ int slots_open(struct slots *slots, unsigned count, size_t chunk_size,
     *slots = (struct slots){
         .count = count, .are_shared = snapshot_spares(histogram) > 1, .pinned.near = near};
     slots->slot = calloc(count, sizeof slots->slot[0]);
-    if (!slots->slot || pinned_open(&slots->pinned, size, device) != 0) {
+    if (!slots->slot || pinned_open(&slots->pinned, size, calls) != 0) {
         reason_set(why, "no memory for its buffers");
         return -1;
     }
@@ -67,9 +67,9 @@ void slots_take_snapshot(struct slots *slots, struct slot *slot)
     }
 }
 
-void slots_close(struct slots *slots, struct device *device)
+void slots_close(struct slots *slots, struct calls *calls)
 {
-    pinned_close(&slots->pinned, device);
+    pinned_close(&slots->pinned, calls);
     slots_abandon(slots);
 }
 

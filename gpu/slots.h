@@ -9,7 +9,7 @@
 #ifndef GPUHISTO_SLOTS_H
 #define GPUHISTO_SLOTS_H
 
-#include "device.h"
+#include "calls.h"
 #include "pinned.h"
 #include "snapshot.h"
 #include "src/base/reason.h"
@@ -54,7 +54,7 @@ size_t slots_size(const struct histogram *histogram, size_t chunk_size, unsigned
  * can, on the node that is near; memory that cannot be pinned serves too. 0, or -1 with the reason
  * set. To be closed in either case. */
 int slots_open(struct slots *slots, unsigned count, size_t chunk_size,
-               const struct histogram *histogram, struct engine *engine, struct device *device,
+               const struct histogram *histogram, struct engine *engine, struct calls *calls,
                const struct locality *near, struct reason *why);
 
 /* Gives a slot memory for a snapshot of all counts, if it has none of its own. Whether it has some:
@@ -65,7 +65,7 @@ bool slots_lend_snapshot(struct slots *slots, struct slot *slot);
 void slots_take_snapshot(struct slots *slots, struct slot *slot);
 
 /* Frees everything. The device must be done with the memory. */
-void slots_close(struct slots *slots, struct device *device);
+void slots_close(struct slots *slots, struct calls *calls);
 
 /* Frees all but the memory, which is left to a lost device on purpose: it may still write there. */
 void slots_abandon(struct slots *slots);

@@ -253,7 +253,8 @@ tests_device_test_many_bins_emulated_LDADD = $(emulated)
 tests_device_test_near_SOURCES = tests/device/test_near.c
 nodist_EXTRA_tests_device_test_near_SOURCES = cxx.cpp
 tests_device_test_near_LDADD = $(emulated)
-tests_device_test_near_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=device_pin -Wl,--wrap=device_copy_in
+tests_device_test_near_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=calls_pin -Wl,--wrap=calls_copy_in \
+	-Wl,--wrap=device_copy_in
 tests_device_test_number_parser_gpu_SOURCES = tests/unit/test_number_parsers.c \
 	tests/unit/tested_parsers.h tests/device/parsers_gpu.cpp
 tests_device_test_number_parser_gpu_LDADD = $(emulated)

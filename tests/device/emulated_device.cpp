@@ -8,6 +8,11 @@ extern "C" {
 }
 
 #include <cstdio>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <ctime>
 
 using namespace emulated;
 
@@ -20,6 +25,8 @@ static unsigned shared_most()
 
 int emulated::lose(struct device *device)
 {
+    if (device->lost)
+        return -1;
     device->lost = true;
     device->why = "emulated failure";
     devices_open--;
@@ -83,7 +90,8 @@ struct device *device_open(const struct device_plan *wanted, struct reason *why)
     }
     device->scratch_begin =
         device->scratch.take(launch_scratch(&device->how, resident_blocks, device->args.map.bins));
-    device->slots.resize(wanted->slots + batches_most); // the streams' thread holds on to them
+    device->slots.resize(wanted->slots +
+                         DEVICE_BATCHES_MAX); // the streams' thread holds on to them
     device->buffers = wanted->slots;
     device->random.seed(device->plan.seed);
     {
@@ -93,8 +101,13 @@ struct device *device_open(const struct device_plan *wanted, struct reason *why)
             return nullptr;
         }
         run_kernel(device.get(), nullptr, 0);
+        if (call.leave()) {
+            reason_set(why, "emulated failure");
+            return nullptr;
+        }
     }
     devices_open++;
+    device->is_open = true;
     std::lock_guard<std::mutex> guard(device->lock); // the thread may want to detach itself
     device->streams = std::thread(run_streams, device.get());
     return device.release();
@@ -179,26 +192,46 @@ int device_snapshot(struct device *device, unsigned index, uint64_t *counts, siz
     return 0;
 }
 
-int device_arrived(struct device *device, unsigned index)
+// Stops the process, as by SIGSTOP, and has it go on after so long.
+static void stop_process(unsigned ms)
 {
-    seam_call call(device);
-    if (call.fails)
-        return lose(device);
-    std::unique_lock<std::mutex> guard(device->lock);
-    struct slot &slot = device->slots.at(index);
+    const struct timespec pause = {ms / 1000, ms % 1000 * 1000000L};
+    const pid_t process = getpid(), child = fork();
+    if (child < 0)
+        broken("cannot fork");
+    if (child == 0) {
+        nanosleep(&pause, nullptr);
+        kill(process, SIGCONT);
+        _exit(0);
+    }
+    kill(process, SIGSTOP);
+    waitpid(child, nullptr, 0);
+}
+
+bool emulated::looks_in_vain(struct device *device, const std::function<bool()> &has_arrived,
+                             unsigned *looks)
+{
+    std::lock_guard<std::mutex> guard(device->lock);
     if (device->plan.fault == FAULT_HANG && device->dying) {
         struck = true;
-        return 0;
+        return true;
     }
-    if (device->plan.fault == FAULT_STOP && !slot.arrived && !struck.exchange(true)) {
-        guard.unlock();
-        std::this_thread::sleep_for(std::chrono::milliseconds(device->plan.at));
-        return 0; // as it was before
-    }
-    if (!slot.arrived || (device->plan.fault == FAULT_LATE && slot.looks++ < device->plan.at))
-        return 0;
-    slot.in_flight = false;
-    return 1;
+    return !has_arrived() || (device->plan.fault == FAULT_LATE && (*looks)++ < device->plan.at);
+}
+
+int device_arrived(struct device *device, unsigned index)
+{
+    struct slot &slot = device->slots.at(index);
+    const bool in_vain = looks_in_vain(
+        device, [&] { return slot.arrived; }, &slot.looks);
+    seam_call call(device, false, in_vain);
+    if (call.fails)
+        return lose(device);
+    if (in_vain && device->plan.fault == FAULT_STOP && !struck.exchange(true))
+        stop_process(device->plan.at);
+    std::lock_guard<std::mutex> guard(device->lock);
+    slot.in_flight &= in_vain;
+    return !in_vain;
 }
 
 int device_times(struct device *device, unsigned index, struct slot_times *times)
@@ -219,12 +252,17 @@ void device_close(struct device *device)
 {
     {
         seam_call call(device);
+        {
+            std::lock_guard<std::mutex> guard(device->lock);
+            for (const struct slot &slot : device->slots)
+                if (slot.in_flight || slot.reads_under_way || slot.blocks_under_way)
+                    broken("closed with work under way");
+            if (device->pinned)
+                broken("closed with memory still pinned");
+        }
+        if (call.leave() || device->lost)
+            return;
         std::lock_guard<std::mutex> guard(device->lock);
-        for (const struct slot &slot : device->slots)
-            if (slot.in_flight || slot.reads_under_way || slot.blocks_under_way)
-                broken("closed with work under way");
-        if (device->pinned)
-            broken("closed with memory still pinned");
         device->closing = true;
         device->changed.notify_one();
     }

@@ -6,9 +6,9 @@
  * its snapshot arrived, any call after the device was lost, lengths out of bounds.
  *
  * Without a plan, the environment's GPUHISTO_FAULT gives one, for tests of whole programs:
- * KIND:AT[:once], with KIND error, wrong, hang, late, stop or content, or readerror or readhang,
- * where only calls that copy content to the host count. GPUHISTO_DEVICES is how many devices
- * there are; the first one fails. */
+ * KIND:AT[:once], with KIND error, wrong, hang, late, stop, content or stuck, or readerror,
+ * readhang or readstuck, where only calls that copy content to the host count. GPUHISTO_DEVICES is
+ * how many devices there are; the first one fails. */
 #ifndef GPUHISTO_EMULATED_DEVICE_H
 #define GPUHISTO_EMULATED_DEVICE_H
 
@@ -21,12 +21,14 @@ extern "C" {
 
 enum fault {
     FAULT_NONE,
-    FAULT_ERROR, /* the at-th call of the seam fails, and every later one if for_good */
-    FAULT_WRONG, /* the at-th snapshot has too many in one bin */
-    FAULT_HANG,  /* from the at-th call on nothing ever arrives */
-    FAULT_LATE,  /* every snapshot is kept back for `at` looks; counts come right */
-    FAULT_STOP, /* the first look in vain takes `at` milliseconds, as if the process were stopped */
+    FAULT_ERROR,   /* the at-th call of the seam fails, and every later one if for_good */
+    FAULT_WRONG,   /* the at-th snapshot has too many in one bin */
+    FAULT_HANG,    /* from the at-th call on nothing ever arrives */
+    FAULT_LATE,    /* every snapshot is kept back for `at` looks; counts come right */
+    FAULT_STOP,    /* at the first look in vain the process is stopped for `at` milliseconds */
     FAULT_CONTENT, /* of the content that the at-th call copies to the host, one byte is wrong */
+    FAULT_STUCK,   /* the at-th call of the seam never returns; if `at` is odd, it has done its work
+                    */
 };
 
 struct fault_plan {
@@ -42,13 +44,17 @@ struct fault_plan {
 /* For devices opened from now on, one at a time; resets the counters below. */
 void emulated_device_plan(struct fault_plan plan);
 
-/* Calls of the seam since, of the devices that may fail, except device_name and device_reason; and
- * whether the plan's fault came to pass. */
+/* Calls of the seam since, of the devices that may fail, except device_name and device_reason, and
+ * looks that find nothing new; and whether the plan's fault came to pass. */
 unsigned emulated_device_calls(void);
 bool emulated_device_struck(void);
 
 /* How many bytes of memory devices have for decompressing, from now on; 0: any amount. */
 void emulated_device_memory(uint64_t bytes);
+
+/* Has calls that are stuck return, and waits until they have: as if a driver came back after all.
+ * Their devices are lost. */
+void emulated_device_release(void);
 
 /* Devices that were opened and neither closed nor lost. */
 unsigned emulated_devices_open(void);

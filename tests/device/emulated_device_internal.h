@@ -16,6 +16,7 @@
 #include <condition_variable>
 #include <cstdlib>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <random>
@@ -90,8 +91,6 @@ struct memory {
     }
 };
 
-constexpr unsigned batches_most = 8;
-
 } // namespace emulated
 
 struct device {
@@ -113,7 +112,7 @@ struct device {
     std::vector<struct zstd_batch> batches;
     std::vector<emulated::memory> batch_memory;
     std::string why;
-    bool lost = false;
+    bool is_open = false, lost = false;
     unsigned snapshots = 0, contents = 0; // calls
     std::atomic<bool> inside{false};
     unsigned pinned = 0;
@@ -136,18 +135,23 @@ struct device {
 namespace emulated
 {
 
-// Marks the time a thread spends inside the seam, counts the call, and lets it fail.
+// Does not return before emulated_device_release is called. The device is lost then.
+void get_stuck(struct device *device);
+
+// Marks the time a thread spends inside the seam, counts the call, and lets it fail or get stuck. A
+// look in vain does not count: an engine may look as often as it likes.
 class seam_call
 {
   public:
-    explicit seam_call(struct device *device_, bool reads = false) : device(device_)
+    explicit seam_call(struct device *device_, bool reads = false, bool in_vain = false)
+        : device(device_)
     {
         if (device->inside.exchange(true))
             broken("two threads inside at once");
         if (device->lost)
             broken("called after it was lost");
         const struct fault_plan &fault = device->plan;
-        const bool counts = device->counts_calls && (reads || !fault.reads_only);
+        const bool counts = device->counts_calls && (reads || !fault.reads_only) && !in_vain;
         unsigned number = counts ? ++calls : 0;
         fails = fault.fault == FAULT_ERROR && number > 0 &&
                 (number == fault.at || (fault.for_good && number > fault.at));
@@ -158,11 +162,28 @@ class seam_call
             device->dying = true;
             device->changed.notify_one();
         }
+        const bool is_stuck = fault.fault == FAULT_STUCK && number == fault.at;
+        sticks = is_stuck && number % 2 == 1;
+        if (is_stuck && !sticks) {
+            get_stuck(device);
+            fails = true;
+        }
     }
 
     ~seam_call()
     {
+        if (!has_left)
+            leave();
+    }
+
+    // Ends the call. Whether it was stuck, so that the device is lost.
+    bool leave()
+    {
+        has_left = true;
+        if (sticks)
+            get_stuck(device);
         device->inside = false;
+        return sticks;
     }
     seam_call(const seam_call &) = delete;
     seam_call &operator=(const seam_call &) = delete;
@@ -171,6 +192,7 @@ class seam_call
 
   private:
     struct device *device;
+    bool sticks, has_left = false;
 };
 
 // Loses the device: gives -1.
@@ -178,8 +200,10 @@ int lose(struct device *device);
 
 struct zstd_batch &batch_of(struct device *device, unsigned slot);
 
-// Whether copies that go by a number have arrived: 1 or 0. Under the lock.
-int numbered_arrived(struct device *device, struct numbered *copies);
+// Whether a look finds nothing: what is looked for has not arrived, or the device does not tell
+// yet. Takes the lock.
+bool looks_in_vain(struct device *device, const std::function<bool()> &has_arrived,
+                   unsigned *looks);
 
 // Counts len bytes into the device's histogram, at once.
 void run_kernel(struct device *device, const unsigned char *data, unsigned long long len);

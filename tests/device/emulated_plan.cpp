@@ -30,8 +30,8 @@ struct fault_plan plan_from_environment()
 {
     const char *devices = std::getenv("GPUHISTO_DEVICES");
     struct fault_plan given = {FAULT_NONE, 0, true, 1, 1, 0, false};
-    static const char *const names[] = {"none", "error", "wrong",  "hang",
-                                        "late", "stop",  "content"};
+    static const char *const names[] = {"none", "error", "wrong",   "hang",
+                                        "late", "stop",  "content", "stuck"};
     const char *text = std::getenv("GPUHISTO_FAULT");
     char name[16] = "", once[8] = "";
     if (devices)
@@ -57,9 +57,42 @@ struct fault_plan current_plan()
     return planned ? plan : plan_from_environment();
 }
 
+namespace
+{
+
+std::mutex stuck_lock;
+std::condition_variable stuck_changed;
+unsigned stuck, releases;
+
+} // namespace
+
+void get_stuck(struct device *device)
+{
+    struck = true;
+    {
+        std::unique_lock<std::mutex> guard(stuck_lock);
+        const unsigned before = releases;
+        stuck++;
+        stuck_changed.wait(guard, [=] { return releases != before; });
+    }
+    if (device->is_open)
+        lose(device);
+    std::lock_guard<std::mutex> guard(stuck_lock);
+    stuck--;
+    stuck_changed.notify_all();
+}
+
 } // namespace emulated
 
 using namespace emulated;
+
+extern "C" void emulated_device_release(void)
+{
+    std::unique_lock<std::mutex> guard(stuck_lock);
+    releases++;
+    stuck_changed.notify_all();
+    stuck_changed.wait(guard, [] { return stuck == 0; });
+}
 
 extern "C" void emulated_device_plan(struct fault_plan given)
 {

@@ -16,14 +16,15 @@ struct zstd_batch &emulated::batch_of(struct device *device, unsigned slot)
     return device->batches.at(slot - device->buffers);
 }
 
-int emulated::numbered_arrived(struct device *device, struct numbered *copies)
+// Whether copies that go by a number have arrived: 1, 0 or -1.
+static int numbered_arrived(struct device *device, struct numbered *copies, bool reads)
 {
-    if (device->plan.fault == FAULT_HANG && device->dying) {
-        struck = true;
-        return 0;
-    }
-    return copies->under_way == 0 &&
-           (device->plan.fault != FAULT_LATE || copies->looks++ >= device->plan.at);
+    const bool in_vain = looks_in_vain(
+        device, [=] { return copies->under_way == 0; }, &copies->looks);
+    seam_call call(device, reads, in_vain);
+    if (call.fails)
+        return lose(device);
+    return !in_vain;
 }
 
 // Under ThreadSanitizer a batch takes a second, so only some devices decompress.
@@ -76,7 +77,7 @@ int device_open_decoding(struct device *device, struct device_decoding *decoding
     }
     device->decoding = *decoding;
     const unsigned count = decoding->batches;
-    if (count > batches_most)
+    if (count > DEVICE_BATCHES_MAX)
         broken("too many batches");
     device->batch_memory.resize(count + 1);
     device->batches.resize(count);
@@ -129,11 +130,7 @@ int device_copy_blocks(struct device *device, unsigned index, uint32_t at,
 
 int device_blocks_copied(struct device *device, unsigned input, double *)
 {
-    seam_call call(device);
-    if (call.fails)
-        return lose(device);
-    std::lock_guard<std::mutex> guard(device->lock);
-    return numbered_arrived(device, &device->inputs[input]);
+    return numbered_arrived(device, &device->inputs[input], false);
 }
 
 int device_decode(struct device *device, unsigned index, const struct zstd_plan *laid, bool begins,
@@ -174,19 +171,15 @@ int device_decode(struct device *device, unsigned index, const struct zstd_plan 
 
 int device_decoded(struct device *device, unsigned index)
 {
-    seam_call call(device);
+    struct slot &slot = device->slots.at(index);
+    const bool in_vain = looks_in_vain(
+        device, [&] { return slot.decoded; }, &slot.looks);
+    seam_call call(device, false, in_vain);
     if (call.fails)
         return lose(device);
     std::lock_guard<std::mutex> guard(device->lock);
-    struct slot &slot = device->slots.at(index);
-    if (device->plan.fault == FAULT_HANG && device->dying) {
-        struck = true;
-        return 0;
-    }
-    if (!slot.decoded || (device->plan.fault == FAULT_LATE && slot.looks++ < device->plan.at))
-        return 0;
-    slot.in_flight = false;
-    return 1;
+    slot.in_flight &= in_vain;
+    return !in_vain;
 }
 
 int device_count_content(struct device *device, unsigned index, int64_t begin, size_t len)
@@ -234,9 +227,5 @@ int device_read_content(struct device *device, unsigned index, int64_t begin, si
 
 int device_content_read(struct device *device, unsigned read)
 {
-    seam_call call(device, true);
-    if (call.fails)
-        return lose(device);
-    std::lock_guard<std::mutex> guard(device->lock);
-    return numbered_arrived(device, &device->content_reads[read]);
+    return numbered_arrived(device, &device->content_reads[read], true);
 }

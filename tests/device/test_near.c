@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Slots and readers near their GPU, on a machine that seems to have two nodes: two processors, and
  * a tree that says which GPU is near which one. */
-#include "gpu/device.h"
+#include "gpu/calls.h"
 #include "gpu/gpu_group.h"
 #include "gpu/strategy.h"
 #include "src/cpu/count.h"
@@ -63,22 +63,37 @@ static bool runs_on(const cpu_set_t *expected)
 
 /* --- what the engines do, and where --- */
 
-int __real_device_pin(struct device *device, void *memory, size_t size);
-int __wrap_device_pin(struct device *device, void *memory, size_t size);
+int __real_calls_pin(struct calls *calls, void *memory, size_t size);
+int __wrap_calls_pin(struct calls *calls, void *memory, size_t size);
+int __real_calls_copy_in(struct calls *calls, unsigned slot, const void *from, size_t len);
+int __wrap_calls_copy_in(struct calls *calls, unsigned slot, const void *from, size_t len);
 int __real_device_copy_in(struct device *device, unsigned slot, const void *from, size_t len);
 int __wrap_device_copy_in(struct device *device, unsigned slot, const void *from, size_t len);
 
-int __wrap_device_pin(struct device *device, void *memory, size_t size)
+static bool is_near(const char *address)
 {
-    pinned++;
-    misplaced += !runs_on(&near_gpu[strcmp(device_pci_address(device), "FFFF:01:00.0") == 0]);
-    return __real_device_pin(device, memory, size);
+    return runs_on(&near_gpu[strcmp(address, "FFFF:01:00.0") == 0]);
 }
 
-int __wrap_device_copy_in(struct device *device, unsigned slot, const void *from, size_t len)
+/* Who has memory pinned has touched it before. */
+int __wrap_calls_pin(struct calls *calls, void *memory, size_t size)
+{
+    pinned++;
+    misplaced += !is_near(calls_pci_address(calls));
+    return __real_calls_pin(calls, memory, size);
+}
+
+int __wrap_calls_copy_in(struct calls *calls, unsigned slot, const void *from, size_t len)
 {
     fed++;
     misplaced += fed_from && !runs_on(fed_from);
+    return __real_calls_copy_in(calls, slot, from, len);
+}
+
+/* The thread that calls the device. */
+int __wrap_device_copy_in(struct device *device, unsigned slot, const void *from, size_t len)
+{
+    misplaced += !is_near(device_pci_address(device));
     return __real_device_copy_in(device, slot, from, len);
 }
 
