@@ -317,6 +317,15 @@ static struct source *open_source(struct tally *tally)
     return source;
 }
 
+/* Ends the process while threads may be at work. One that is stuck in the GPU's driver may hold up
+ * its end, so whoever reads its output is told now that there is no more. */
+static _Noreturn void leave(int status)
+{
+    close(STDOUT_FILENO);
+    close(STDERR_FILENO);
+    _exit(status);
+}
+
 static int count(void)
 {
     struct tally tally;
@@ -348,14 +357,14 @@ static int count(void)
     progress_end(&watch.progress);
     if (rc != 0) {
         diag("%s", why.text);
-        _exit(STATUS_FAILED); /* threads may still be at work */
+        leave(STATUS_FAILED); /* threads may still be at work */
     }
     struct reason foreign;
     source_foreign(source, &foreign);
     source_close(source);
     if (options.part.of > 0 && run_share_record(&run_share) != 0) {
         diag("out of memory");
-        _exit(STATUS_FAILED); /* threads of a GPU may still be at work */
+        leave(STATUS_FAILED); /* threads of a GPU may still be at work */
     }
     int status = check_also(&tally) == 0 ? print_report(&watch, &tally) : STATUS_FAILED;
     tally_close(&tally);
@@ -368,7 +377,7 @@ static int count(void)
         print_timing(&outcome);
     /* Leaves CUDA's tear-down out, which takes 100 ms, and longer while CUDA is still starting. */
     if (outcome.gpu_opened)
-        _exit(status);
+        leave(status);
     file_tallies_close(options.pool.files);
     run_share_close(&run_share);
     return status;

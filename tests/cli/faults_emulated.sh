@@ -61,6 +61,31 @@ for n in 1 2 3 4 5; do
     counts "snapshots come after $n looks, pipe" table
 done
 
+# A call that never returns: within the deadline the device is lost. --device=gpu says so; with a CPU to
+# take over, the counts are exact. The thread that made the call is left, and holds up no exit.
+stuck() # CALL ARGUMENT...
+{
+    plan=stuck:$1
+    shift
+    run_as env GPUHISTO_FAULT="$plan" GPUHISTO_DEVICES=2 GPUHISTO_DEADLINE=200 GPUHISTO_HAND_OVER=1 timeout 60 "$GPUHISTO" "$@"
+}
+for n in 1 2 3 4 5 6 7 8 9 10 15 20 21 30; do
+    stuck $n $ENGINE -l in
+    if [ "$(cat status)" -eq 0 ]; then
+        counts "call $n never returns, but is not made" table
+    else
+        refuses "call $n never returns" 1 "the device does not answer"
+    fi
+    stuck $n --device=auto --chunk-size=1K -ql in
+    counts "call $n never returns, auto" table
+    stuck $n --device=gpu:0,1 --chunk-size=1K -ql in
+    if [ $n -eq 1 ]; then
+        refuses "the first of two GPUs never opens" 1 "the device does not answer"
+    else
+        counts "call $n of the first of two GPUs never returns" table
+    fi
+done
+
 # A device that counts wrong is found out by what it counts; of nothing there is nothing to believe.
 run_as env GPUHISTO_FAULT=wrong:1 "$GPUHISTO" --device=gpu --values=u32 --bins=200000 --min=0 \
     --max=1000000 </dev/null

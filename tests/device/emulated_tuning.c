@@ -3,7 +3,8 @@
  * to count. With GPUHISTO_HAND_OVER=BYTES in the environment, --device=auto starts its workers, and
  * opens the GPU, as soon as so many bytes were read, waits until it is there, and lets it have all
  * that it can take. Of several GPUs it takes as many as there are FILEs for. Frames then need not
- * be large to be decoded in order.
+ * be large to be decoded in order. GPUHISTO_DEADLINE=MS is the time after which a GPU that
+ * finishes nothing is lost.
  *
  * The program is linked so that calls of options_parse come here (--wrap). */
 #include "src/cli/options.h"
@@ -18,7 +19,9 @@ int __wrap_options_parse(int argc, char **argv, struct options *options, struct 
 int __wrap_options_parse(int argc, char **argv, struct options *options, struct reason *why)
 {
     int rc = __real_options_parse(argc, argv, options, why);
-    const char *bytes = getenv("GPUHISTO_HAND_OVER");
+    const char *bytes = getenv("GPUHISTO_HAND_OVER"), *deadline = getenv("GPUHISTO_DEADLINE");
+    if (deadline)
+        options->pool.tuning.deadline_ms = (unsigned)atoi(deadline);
     if (!bytes)
         return rc;
     options->pool.tuning = (struct pool_tuning){.short_input = strtoull(bytes, NULL, 10),

@@ -57,7 +57,8 @@ struct run {
 };
 
 static unsigned runs, exact, refused, corrupt, left, struck, known_bad, wrong;
-static unsigned read_faults[3]; /* that came to pass while content was copied back */
+#define READ_FAULTS 4
+static unsigned read_faults[READ_FAULTS]; /* that came to pass while content was copied back */
 
 /* --- files --- */
 
@@ -325,15 +326,29 @@ static void check_unseen(const struct run *run, const struct undecoded_rest *res
         refused++;
 }
 
+static unsigned deadline_of(const struct fault_plan *plan)
+{
+    if (plan->fault != FAULT_HANG && plan->fault != FAULT_STUCK)
+        return DEADLINE_MS;
+    return plan->reads_only || plan->fault == FAULT_STUCK ? READ_DEADLINE_MS : HUNG_DEADLINE_MS;
+}
+
+/* Closes the engine, if there is one. A call that is stuck returns after that. */
+static void close_gpu(const struct run *run, struct engine *gpu)
+{
+    if (gpu)
+        engine_close(gpu);
+    if (run->plan.fault == FAULT_STUCK)
+        emulated_device_release();
+}
+
 static void check_run(const struct run *run)
 {
     struct reason why;
     struct engine *cpu = need(cpu_engine_open(run->histogram, NULL, 1 << 18, 2, 2, NULL));
     const struct gpu_options options = {.chunk_size = 65536,
                                         .buffers = 1,
-                                        .deadline_ms = run->plan.fault != FAULT_HANG ? DEADLINE_MS
-                                                       : run->plan.reads_only ? READ_DEADLINE_MS
-                                                                              : HUNG_DEADLINE_MS,
+                                        .deadline_ms = deadline_of(&run->plan),
                                         .memory_left = run->memory_left ? tell_memory_left : NULL,
                                         .fallback = run->fallback ? cpu : NULL};
     memory_left = run->memory_left;
@@ -343,6 +358,7 @@ static void check_run(const struct run *run)
     runs++;
     if (!gpu) {
         refused++;
+        close_gpu(run, NULL);
         engine_close(cpu);
         return;
     }
@@ -379,7 +395,7 @@ static void check_run(const struct run *run)
         check_counts(run, gpu, cpu, &rest);
     if (rc != 0 && (run->fallback || run->plan.fault == FAULT_NONE))
         fail(run, "refused for nothing");
-    engine_close(gpu);
+    close_gpu(run, gpu);
     engine_close(cpu);
 }
 
@@ -458,9 +474,10 @@ static void go_through_faults(struct run run)
     const unsigned calls = emulated_device_calls();
     const unsigned step = 1 + calls / 5; /* memory of a lost device is lost, too */
     for (unsigned at = 1 + random_below(step); at <= calls; at += step)
-        for (unsigned i = 0; i < 3; i++) {
-            static const enum fault faults[] = {FAULT_ERROR, FAULT_ERROR, FAULT_HANG};
-            if (faults[i] == FAULT_HANG && !scale_is_all() && at % 4 != 0)
+        for (unsigned i = 0; i < 4; i++) {
+            static const enum fault faults[] = {FAULT_ERROR, FAULT_ERROR, FAULT_HANG, FAULT_STUCK};
+            if ((faults[i] == FAULT_HANG && !scale_is_all() && at % 4 != 0) ||
+                (faults[i] == FAULT_STUCK && !scale_is_all() && at % 4 == 0))
                 continue; /* each takes as long as the deadline */
             run.plan =
                 (struct fault_plan){.fault = faults[i], .at = at, .for_good = true, .seed = at};
@@ -480,14 +497,14 @@ static void go_through_faults(struct run run)
 /* The device fails, or hangs, while content is copied back to be hashed, or what comes is wrong. */
 static void go_through_reads(const struct file *file, const struct histogram *histogram)
 {
-    static const enum fault faults[] = {FAULT_ERROR, FAULT_CONTENT, FAULT_HANG};
-    for (unsigned i = 0; i < 3; i++)
+    static const enum fault faults[] = {FAULT_ERROR, FAULT_CONTENT, FAULT_HANG, FAULT_STUCK};
+    for (unsigned i = 0; i < READ_FAULTS; i++)
         for (unsigned at = 1; at <= (scale_is_all() ? 40u : 7u); at += 1 + at / 3) {
             struct run run = {.file = file, .histogram = histogram, .fallback = at % 2};
             run.plan = (struct fault_plan){
                 .fault = faults[i], .at = at, .for_good = true, .seed = at, .reads_only = true};
             const unsigned before = struck;
-            if (faults[i] == FAULT_HANG && at != 1 && at != 5)
+            if ((faults[i] == FAULT_HANG || faults[i] == FAULT_STUCK) && at != 1 && at != 5)
                 continue; /* each takes as long as the deadline */
             check_run(&run);
             read_faults[i] += struck - before;
@@ -648,8 +665,10 @@ int main(void)
     printf("%u runs (in %u the fault struck, in %u something was left): %u exact, %u refused, %u "
            "corrupt, %u wrong\n",
            runs, struck, left, exact, refused, corrupt, wrong);
-    printf("while content was copied back: %u errors, %u wrong bytes, %u times it hung\n",
-           read_faults[0], read_faults[1], read_faults[2]);
-    bool is_through = read_faults[0] > 0 && read_faults[1] > 0 && read_faults[2] > 0;
+    printf("while content was copied back: %u errors, %u wrong bytes, %u times it hung, %u times a "
+           "call did not return\n",
+           read_faults[0], read_faults[1], read_faults[2], read_faults[3]);
+    bool is_through =
+        read_faults[0] > 0 && read_faults[1] > 0 && read_faults[2] > 0 && read_faults[3] > 0;
     return wrong > 0 || (!is_through && !scale_is_slow());
 }

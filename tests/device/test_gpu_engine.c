@@ -46,7 +46,7 @@ struct schedule {
 
 static unsigned char data[DATA_SIZE], text[DATA_SIZE], characters[DATA_SIZE];
 static struct totals {
-    unsigned schedules, exact, refused, struck, peeked, wrong;
+    unsigned schedules, exact, refused, struck, stuck, peeked, wrong;
 } * totals; /* shared by all parts, which are processes */
 
 /* A tally of zeros in memory of the caller's. */
@@ -259,7 +259,18 @@ static void judge(const struct schedule *schedule, struct feed *feed)
 
 static unsigned deadline_of(enum fault fault)
 {
-    return fault == FAULT_HANG ? DEADLINE_MS : fault == FAULT_STOP ? STOPPED_DEADLINE_MS : 60000;
+    return fault == FAULT_HANG || fault == FAULT_STUCK ? DEADLINE_MS
+           : fault == FAULT_STOP                       ? STOPPED_DEADLINE_MS
+                                                       : 60000;
+}
+
+/* A call that is stuck returns while the engine is still there, or only when it is closed: then it
+ * must touch nothing of what was freed. */
+static void release_now(const struct schedule *schedule, bool before_close)
+{
+    const bool is_early = schedule->plan.at / 2 % 2 == 0;
+    if (schedule->plan.fault == FAULT_STUCK && is_early == before_close)
+        emulated_device_release();
 }
 
 static void run(const struct schedule *schedule)
@@ -290,13 +301,18 @@ static void run(const struct schedule *schedule)
     if (feed.gpu) {
         run_threads(&feed);
         judge(schedule, &feed);
+        release_now(schedule, true);
         engine_close(feed.gpu);
     } else {
         totals->refused++;
-        if (!why.text[0] || schedule->plan.fault != FAULT_ERROR)
+        release_now(schedule, true);
+        if (!why.text[0] ||
+            (schedule->plan.fault != FAULT_ERROR && schedule->plan.fault != FAULT_STUCK))
             complain(schedule, "not opened, and no reason");
     }
+    release_now(schedule, false);
     totals->struck += emulated_device_struck();
+    totals->stuck += schedule->plan.fault == FAULT_STUCK && emulated_device_struck();
     bool device_knows = schedule->plan.fault != FAULT_HANG && schedule->plan.fault != FAULT_WRONG;
     if (device_knows && emulated_devices_open() != open_before)
         complain(schedule, "a device was left open");
@@ -366,6 +382,26 @@ static void misbehave_everywhere(const struct schedule *schedule)
 {
     for (unsigned fallback = 0; fallback < 2; fallback++)
         apart(misbehave_part, &(struct breaking){*schedule, fallback, false});
+}
+
+static void get_stuck_part(const void *arg)
+{
+    const struct breaking *breaking = arg;
+    struct schedule schedule = breaking->schedule;
+    schedule.fallback = breaking->fallback;
+    const unsigned last = calls_of(schedule);
+    const unsigned step = scale_is_slow() ? 19 : scale_is_small() ? 5 : 1;
+    for (unsigned at = 1; at <= last; at += at > 8 ? step : 1) {
+        schedule.plan = (struct fault_plan){.fault = FAULT_STUCK, .at = at, .seed = at};
+        run(&schedule);
+    }
+}
+
+/* Each call of the device does not return, with and without a fallback. */
+static void get_stuck_everywhere(const struct schedule *schedule)
+{
+    for (unsigned fallback = 0; fallback < 2; fallback++)
+        apart(get_stuck_part, &(struct breaking){*schedule, fallback, false});
 }
 
 /* A process that is stopped for longer than the deadline, after it asked the device: that has
@@ -447,7 +483,8 @@ static void refuse_uncounted_part(const void *arg)
     const struct histogram *values = arg;
     struct schedule schedule = {.chunk_size = 100, .buffers = 1};
     const struct gpu_options options = {.chunk_size = schedule.chunk_size,
-                                        .buffers = schedule.buffers};
+                                        .buffers = schedule.buffers,
+                                        .deadline_ms = 60000};
     struct reason why = {""};
     schedule.histogram = *values;
     histogram_split(&schedule.histogram, 2);
@@ -469,7 +506,8 @@ static void make_do_part(const void *arg)
     (void)arg;
     struct schedule schedule = {.chunk_size = 400, .buffers = 1};
     const struct gpu_options options = {.chunk_size = schedule.chunk_size,
-                                        .buffers = schedule.buffers};
+                                        .buffers = schedule.buffers,
+                                        .deadline_ms = 60000};
     struct binning binning;
     struct reason why = {""};
     const struct value_type *type = value_types;
@@ -658,20 +696,26 @@ int main(void)
                                     .timing = buffers == 2};
         fail_everywhere(&schedule);
         misbehave_everywhere(&schedule);
+        get_stuck_everywhere(&schedule);
         if (buffers == 2)
             apart(stop_part, &schedule);
     }
     apart(leave_alone_part, &numbers);
     apart(refuse_uncounted_part, &many);
     apart(make_do_part, NULL);
+    get_stuck_everywhere(&(struct schedule){
+        .histogram = many, .chunk_size = 100, .len = 450, .buffers = 2, .threads = 2});
+    get_stuck_everywhere(&(struct schedule){
+        .histogram = numbers, .chunk_size = 100, .len = 1050, .buffers = 8, .threads = 2});
     break_everywhere(&bytes);
     break_everywhere(&many);
     break_everywhere(&numbers);
     break_everywhere(&fields);
     break_pages(&of_pages);
     const struct totals *all = totals;
-    printf("%u schedules (in %u the fault struck): %u exact, %u refused, %u wrong; peeked %u "
-           "times\n",
-           all->schedules, all->struck, all->exact, all->refused, all->wrong, all->peeked);
-    return all->wrong != 0 || all->struck == 0 || all->peeked == 0;
+    printf(
+        "%u schedules (in %u the fault struck, in %u of these a call never returned): %u exact, %u "
+        "refused, %u wrong; peeked %u times\n",
+        all->schedules, all->struck, all->stuck, all->exact, all->refused, all->wrong, all->peeked);
+    return all->wrong != 0 || all->struck == 0 || all->stuck == 0 || all->peeked == 0;
 }
