@@ -312,7 +312,7 @@ scripts = \
 	tests/cli/also.sh tests/cli/channels.sh tests/cli/characters.sh tests/cli/characters_emulated.sh \
 	tests/cli/characters_gpu.sh tests/cli/completions.sh tests/cli/compressed.sh tests/cli/counts.sh tests/cli/counts_auto.sh \
 	tests/cli/counts_emulated.sh tests/cli/counts_gpu.sh tests/cli/diff.sh tests/cli/docs.sh tests/cli/each.sh \
-	tests/cli/each_emulated.sh tests/cli/each_gpu.sh tests/cli/exact_sums.sh tests/cli/faults.sh \
+	tests/cli/each_emulated.sh tests/cli/each_gpu.sh tests/cli/exact_sums.sh tests/cli/fault_table.sh tests/cli/faults.sh \
 	tests/cli/faults_emulated.sh tests/cli/fields.sh tests/cli/fields_emulated.sh \
 	tests/cli/fields_gpu.sh tests/cli/foreign.sh tests/cli/formats.sh tests/cli/gpus_emulated.sh tests/cli/gpus_gpu.sh \
 	tests/cli/gzip.sh tests/cli/gzip_emulated.sh tests/cli/hardening.sh tests/cli/large.sh \
@@ -341,5 +341,11 @@ EXTRA_DIST += tests/cli/soak
 .PHONY: soak
 soak: gpuhisto$(EXEEXT) $(check_PROGRAMS)
 	@$(AM_TESTS_ENVIRONMENT) $(srcdir)/tests/cli/soak $(SOAKFLAGS)
+
+# Every kind of fault under every kind of command: make fault-table FAULTFLAGS="--jobs=8"
+EXTRA_DIST += tests/cli/fault_table
+.PHONY: fault-table
+fault-table: gpuhisto$(EXEEXT) $(check_PROGRAMS) $(check_DATA)
+	@$(AM_TESTS_ENVIRONMENT) $(srcdir)/tests/cli/fault_table $(FAULTFLAGS)
 
 include tests/fuzz/local.mk

@@ -75,9 +75,9 @@ static int see_head(struct input *input, size_t wanted, struct reason *why)
     if (units_reserve(first, input->regular ? wanted : UNITS_SIZE_FIRST) != 0)
         return enter_failed(input, "out of memory", why);
     if (input->regular) {
-        if (input_peek(input, first->data, wanted, 0))
-            first->len = wanted;
-        return 0;
+        ssize_t got = input_read_at(input, first->data, wanted, 0, why);
+        first->len = got > 0 ? (size_t)got : 0;
+        return got < 0 ? -1 : 0;
     }
     while (first->len < wanted && !input->ended) {
         ssize_t got = input_take(input, first->data + first->len, wanted - first->len, why);

@@ -10,13 +10,19 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Whether a file that states a size of 0 has bytes, as those in /proc do. */
-static bool is_unsized(const struct input *input)
+/* Refuses a file that states a size of 0 and has bytes, as those in /proc do. 0, or -1 with the
+ * reason set. */
+static int check_sized(const struct input *input, struct reason *why)
 {
     struct stat status;
     char byte;
-    return pread(input->fd, &byte, 1, 0) > 0 && fstat(input->fd, &status) == 0 &&
-           status.st_size == 0;
+    ssize_t got = input_read_at(input, &byte, 1, 0, why);
+    if (got <= 0)
+        return (int)got;
+    if (fstat(input->fd, &status) == 0 && status.st_size > 0)
+        return 0; /* what was added after it was cut */
+    reason_of(why, input->name, "states a size of 0, but has more: it cannot be shared");
+    return -1;
 }
 
 int part_check(struct input *input, struct share_cut *cut, struct reason *why)
@@ -29,10 +35,8 @@ int part_check(struct input *input, struct share_cut *cut, struct reason *why)
         reason_of(why, input->name, "became shorter after it was cut into shares");
         return -1;
     }
-    if (cut->size == 0 && is_unsized(input)) {
-        reason_of(why, input->name, "states a size of 0, but has more: it cannot be shared");
+    if (cut->size == 0 && check_sized(input, why) != 0)
         return -1;
-    }
     input->opened_size = cut->size;
     input->is_cut = true;
     input->may_be_short = false;

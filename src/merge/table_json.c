@@ -16,23 +16,109 @@ bool table_json_is_built(void)
     return true;
 }
 
+/* --- the library's memory --- */
+
+/* Makes a block, which is in no ring, or whose neighbours still know it by its old address, a part
+ * of the ring before `next`. */
+static void *block_join(struct json_block *block, struct json_block *previous,
+                        struct json_block *next)
+{
+    block->previous = previous;
+    block->next = next;
+    previous->next = next->previous = block;
+    return block + 1;
+}
+
+static void *json_reallocate(void *arg, void *old, size_t size)
+{
+    struct table_json *json = arg;
+    struct json_block *block = old ? (struct json_block *)old - 1 : NULL, *ring = &json->blocks;
+    struct json_block *previous = block ? block->previous : ring->previous;
+    struct json_block *next = block ? block->next : ring;
+    block = size < SIZE_MAX - sizeof *block ? realloc(block, sizeof *block + size) : NULL;
+    if (!block)
+        longjmp(json->no_memory, 1);
+    return block_join(block, previous, next);
+}
+
+static void *json_allocate(void *arg, size_t size)
+{
+    return json_reallocate(arg, NULL, size);
+}
+
+static void json_release(void *arg, void *data)
+{
+    (void)arg;
+    if (!data)
+        return;
+    struct json_block *block = (struct json_block *)data - 1;
+    block->previous->next = block->next;
+    block->next->previous = block->previous;
+    free(block);
+}
+
+/* What the library has when it is done, or a call of it was left. */
+static void json_release_all(struct table_json *json)
+{
+    while (json->blocks.next != &json->blocks)
+        json_release(json, json->blocks.next + 1);
+}
+
+/* --- calls of the library --- */
+
+/* Has the library make its parser, which is NULL if memory is short. */
+static void json_begin(struct table_json *json)
+{
+    if (setjmp(json->no_memory) != 0) {
+        json->parser = NULL;
+        return;
+    }
+    json->parser = yajl_alloc(&json_callbacks, &json->memory, json);
+    if (json->parser)
+        yajl_config(json->parser, yajl_allow_multiple_values, 1);
+}
+
+/* Has the library read text, or, if it is NULL, end. If memory is short that is as if a callback
+ * had refused, and the library must not be called again. */
+static yajl_status json_parse(struct table_json *json, const char *text, size_t len)
+{
+    if (setjmp(json->no_memory) != 0) {
+        json_no_memory(json);
+        return yajl_status_client_canceled;
+    }
+    return text ? yajl_parse(json->parser, (const unsigned char *)text, len)
+                : yajl_complete_parse(json->parser);
+}
+
+/* What the library says is wrong; freed with its memory. */
+static const char *json_error(struct table_json *json)
+{
+    if (setjmp(json->no_memory) != 0)
+        return "out of memory";
+    const unsigned char *error = yajl_get_error(json->parser, 0, NULL, 0);
+    return error ? (const char *)error : "out of memory";
+}
+
+/* --- a table --- */
+
 struct table_json *table_json_open(struct read_table *table, const struct histogram *histogram,
                                    const struct known_rows *known, table_taker *take, void *arg)
 {
     struct table_json *json = calloc(1, sizeof *json);
     if (!json)
         return NULL;
+    json->memory = (yajl_alloc_funcs){json_allocate, json_reallocate, json_release, json};
+    json->blocks.previous = json->blocks.next = &json->blocks;
     json->table = table;
     json->histogram = histogram;
     json->known = known;
     json->take = take;
     json->arg = arg;
-    json->parser = yajl_alloc(&json_callbacks, NULL, json);
+    json_begin(json);
     if (json->parser)
-        yajl_config(json->parser, yajl_allow_multiple_values, 1);
-    else
-        table_json_close(json);
-    return json->parser ? json : NULL;
+        return json;
+    table_json_close(json);
+    return NULL;
 }
 
 /* Says what is wrong, and where. */
@@ -45,10 +131,8 @@ static int json_explain(struct table_json *json, yajl_status status, struct reas
             reason_set(why, "byte %" PRIu64 ": %.900s", at, json->why.text);
         return -1;
     }
-    unsigned char *error = yajl_get_error(json->parser, 0, NULL, 0);
-    const char *text = error ? (const char *)error : "out of memory";
+    const char *text = json_error(json);
     reason_set(why, "byte %" PRIu64 ": not JSON: %.*s", at, (int)strcspn(text, "\n"), text);
-    yajl_free_error(json->parser, error);
     return -1;
 }
 
@@ -84,7 +168,7 @@ static size_t json_read_slice(struct table_json *json, const char *text, size_t 
     const size_t slice = end ? (size_t)(end - text) + 1 : len;
     json->quiet = true;
     json->row = 0;
-    const yajl_status status = yajl_parse(json->parser, (const unsigned char *)text, slice);
+    const yajl_status status = json_parse(json, text, slice);
     if (!end || skip > 0)
         json->row = 0; /* of a row before the slice's end */
     json->open = json->quiet ? json->open + slice : 0;
@@ -119,13 +203,13 @@ int table_json_read(struct table_json *json, const unsigned char *text, size_t l
 int table_json_end(struct table_json *json, struct reason *why)
 {
     /* A newline ends a number, and shows that a string or a word has no end. */
-    yajl_status status = yajl_parse(json->parser, (const unsigned char *)"\n", 1);
+    yajl_status status = json_parse(json, "\n", 1);
     if (status == yajl_status_error) {
         reason_set(why, "byte %" PRIu64 ": the table is cut short", json->consumed);
         return -1;
     }
     if (status == yajl_status_ok)
-        status = yajl_complete_parse(json->parser);
+        status = json_parse(json, NULL, 0);
     if (status == yajl_status_client_canceled)
         return json_explain(json, status, why);
     if ((status != yajl_status_ok && json->last > 0) || json->depth > 0) {
@@ -141,8 +225,8 @@ int table_json_end(struct table_json *json, struct reason *why)
 
 void table_json_close(struct table_json *json)
 {
-    if (json && json->parser)
-        yajl_free(json->parser);
+    if (json)
+        json_release_all(json);
     free(json);
 }
 

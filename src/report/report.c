@@ -8,6 +8,7 @@
 #include "src/histogram/quantile.h"
 #include "src/histogram/row_blocks.h"
 
+#include <errno.h>
 #include <string.h>
 
 /* Calls visit for each row that is shown, until writing fails. */
@@ -100,10 +101,11 @@ static struct table table_begin(struct writer *out, const struct report_options 
 #define PICTURE_ROWS 40 /* that are taken in at a glance */
 
 /* Lays fewer, equal bins over those of decimal digits, for a picture of more than PICTURE_ROWS
- * rows. False, and nothing to free: it shows the rows that were counted. */
+ * rows. False, and nothing to free: it shows the rows that were counted. If memory is short that is
+ * an error of the writer, as the picture would be another one. */
 static bool coarsen_picture(const struct format *format, const struct report_options *options,
                             const struct histogram *histogram, const struct tally *tally,
-                            struct coarse_rows *rows)
+                            struct writer *out, struct coarse_rows *rows)
 {
     size_t counted = 0;
     if (!format->is_picture || options->keep_bins || !histogram->binning.digits.scales)
@@ -114,6 +116,8 @@ static bool coarsen_picture(const struct format *format, const struct report_opt
         return false;
     enum coarsen_outcome outcome =
         coarsen(histogram, tally, PICTURE_ROWS, &rows->histogram, &rows->tally);
+    if (outcome == COARSEN_NO_MEMORY && !out->error)
+        out->error = ENOMEM;
     return outcome == COARSEN_DONE || outcome == COARSEN_LIMITED;
 }
 
@@ -123,8 +127,8 @@ static void write_table(const struct format *format, struct table *table,
 {
     /* Rows may be others than those that were counted; facts are found in these. */
     struct coarse_rows picture;
-    bool is_coarsened =
-        !options->coarse && coarsen_picture(format, options, histogram, tally, &picture);
+    bool is_coarsened = !options->coarse &&
+                        coarsen_picture(format, options, histogram, tally, table->out, &picture);
     const struct coarse_rows *coarse = is_coarsened ? &picture : options->coarse;
     const struct tally *shown = coarse ? &coarse->tally : tally;
     table->histogram = coarse ? &coarse->histogram : histogram;

@@ -613,4 +613,52 @@ END
 else
     skip_part "no python3: tables that are changed at random"
 fi
+
+# --- memory that cannot be had ---
+
+# no_memory CASE ARGUMENT...: with every allocation failing in turn, from there on or alone.
+no_memory()
+{
+    what=$1
+    shift
+    "$GPUHISTO" "$@" >table
+    for faults in "" FAULT_FOR_GOOD=1; do
+        n=1
+        while [ $n -lt 300 ]; do
+            rm -f mark
+            run_as env $faults FAULT_CALL=malloc FAULT_AT=$n FAULT_ERRNO=12 FAULT_MARK="$work/mark" \
+                LD_PRELOAD="$HELPERS/interpose.so" "$GPUHISTO" "$@"
+            [ -s mark ] || break
+            if [ "$(cat status)" -eq 0 ]; then
+                counts "no memory at $n, $what, $faults" table
+            else
+                refuses "no memory at $n, $what, $faults" 1 memory
+            fi
+            n=$((n + 1))
+        done
+        counts "no memory, $what, $faults: none left to fail" table
+        check "no memory, $what, $faults: some tried" [ $n -gt 10 ]
+    done
+}
+
+if can_interpose; then
+    run -n --stats -F json part1
+    cp out one
+    run -n --stats -F json part2
+    cp out two
+    no_memory "two tables" --merge --threads=1 -F json one two
+    no_memory "two tables, compared" --diff one two
+    # The library's own message takes memory, too.
+    printf '{"total":truee' >wrong
+    n=1
+    while [ $n -lt 40 ]; do
+        run_as env FAULT_CALL=malloc FAULT_AT=$n FAULT_ERRNO=12 LD_PRELOAD="$HELPERS/interpose.so" \
+            "$GPUHISTO" --merge wrong
+        refuses "not JSON, no memory at $n" 1
+        n=$((n + 1))
+    done
+else
+    skip_part "memory that cannot be had: $why_not"
+fi
+
 summary

@@ -342,6 +342,35 @@ counts "the longest header" expected
 "$HELPERS/make_zstd" <a.npy | run --values=f32 $bins
 counts "the longest header, zstd" expected
 
+# --- reads of the header that do less than was asked for, or fail ---
+
+# faulty FAULT=...: counts a.npy by the library that fails as told.
+faulty()
+{
+    rm -f mark
+    run_as env "$@" FAULT_MARK="$work/mark" LD_PRELOAD="$HELPERS/interpose.so" \
+        "$GPUHISTO" $ENGINE --values=f32 $bins a.npy
+}
+
+if can_interpose; then
+    { npy '<f4' '(600,)' && cat values; } >a.npy
+    for most in 1 7 100; do
+        faulty FAULT_SHORT=$most FAULT_EINTR=1
+        counts "short reads of 1 to $most" expected
+    done
+    n=1
+    while [ $n -lt 20 ]; do
+        faulty FAULT_CALL=pread FAULT_AT=$n
+        [ -s mark ] || break
+        refuses "pread $n" 1 "a.npy: Input/output error, at byte "
+        n=$((n + 1))
+    done
+    counts "no pread left to fail" expected
+    check "some preads failed, of the header too" [ $n -gt 4 ]
+else
+    skip_part "reads that are short or fail: $why_not"
+fi
+
 # --- only with --values ---
 
 "$HELPERS/oracle" bytes <a.npy >expected

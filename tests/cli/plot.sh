@@ -447,4 +447,29 @@ check "sparse, --all: counts" [ "$(awk -F '\t' '{ n += $2 } END { print n }' out
 run -n -q --all -F json numbers
 check "sparse, --all, json" [ "$(grep -o '"lo":' out | wc -l)" -eq 138603 ]
 
+# --- memory for wider bins that cannot be had: the picture is not one of other bins ---
+
+if can_interpose; then
+    seq 1 500 >in
+    run -n -p in
+    mv out expected
+    n=1
+    while [ $n -lt 300 ]; do
+        rm -f mark
+        run_as env FAULT_CALL=malloc FAULT_AT=$n FAULT_ERRNO=12 FAULT_MARK="$work/mark" \
+            LD_PRELOAD="$HELPERS/interpose.so" "$GPUHISTO" $ENGINE -n -p in
+        [ -s mark ] || break
+        if [ "$(cat status)" -eq 0 ]; then
+            counts "no memory at $n" expected
+        else
+            refuses "no memory at $n" 1
+            check "no memory at $n: it says so" grep -qE 'memory|thread' err
+        fi
+        n=$((n + 1))
+    done
+    counts "no memory: none left to fail" expected
+else
+    skip_part "memory that cannot be had: $why_not"
+fi
+
 summary

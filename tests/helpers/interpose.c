@@ -18,6 +18,7 @@
  *     FAULT_EINTR      every other read, pread and write fails with EINTR
  *     FAULT_NO_TMPFILE openat with O_TMPFILE fails with EOPNOTSUPP, as where there is none
  *     FAULT_HEAP       all blocks of 64 KiB and more together take no more bytes than this
+ *     FAULT_STOP       the process stops before main, so that a tracer sees the program's own calls
  *
  * Calls that libc makes inside itself, such as printf's of write, are not seen. */
 #include <dlfcn.h>
@@ -32,6 +33,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/xattr.h>
@@ -116,6 +118,10 @@ static void begin(void)
     for_good = getenv("FAULT_FOR_GOOD") != NULL;
     if ((text = getenv("FAULT_HEAP")))
         heap_max = atol(text);
+    if (getenv("FAULT_STOP")) {
+        prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY); /* its parent's other child may trace it */
+        raise(SIGSTOP);
+    }
     call = getenv("FAULT_CALL"); /* last: from here on calls are counted */
 }
 
