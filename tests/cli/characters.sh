@@ -244,7 +244,7 @@ done
 made=$srcdir/src/histogram/unicode_groups.c
 if ! perl -MUnicode::UCD "$srcdir/src/histogram/make_unicode_groups" >got 2>/dev/null; then
     skip_part "unicode_groups.c: perl, or its Unicode::UCD, is not installed"
-elif [ "$(head -n 1 got)" != "$(head -n 1 "$made")" ]; then
+elif [ "$(sed -n 2p got)" != "$(sed -n 2p "$made")" ]; then
     skip_part "unicode_groups.c: perl's Unicode is of another version"
 else
     check "unicode_groups.c is what make_unicode_groups makes" cmp got "$made"
