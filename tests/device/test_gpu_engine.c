@@ -482,9 +482,8 @@ static void refuse_uncounted_part(const void *arg)
 {
     const struct histogram *values = arg;
     struct schedule schedule = {.chunk_size = 100, .buffers = 1};
-    const struct gpu_options options = {.chunk_size = schedule.chunk_size,
-                                        .buffers = schedule.buffers,
-                                        .deadline_ms = 60000};
+    const struct gpu_options options = {
+        .chunk_size = schedule.chunk_size, .buffers = schedule.buffers, .deadline_ms = 60000};
     struct reason why = {""};
     schedule.histogram = *values;
     histogram_split(&schedule.histogram, 2);
@@ -505,9 +504,8 @@ static void make_do_part(const void *arg)
 {
     (void)arg;
     struct schedule schedule = {.chunk_size = 400, .buffers = 1};
-    const struct gpu_options options = {.chunk_size = schedule.chunk_size,
-                                        .buffers = schedule.buffers,
-                                        .deadline_ms = 60000};
+    const struct gpu_options options = {
+        .chunk_size = schedule.chunk_size, .buffers = schedule.buffers, .deadline_ms = 60000};
     struct binning binning;
     struct reason why = {""};
     const struct value_type *type = value_types;
