@@ -77,7 +77,7 @@ while [ "$at" -le 120 ]; do
     same "lost at call $at" expected out
     check "lost at call $at: message" grep -qFx "$(cat told)" err
     if grep -q "emulated failure" err; then lost=$((lost + 1)); fi
-    at=$((at + 8))
+    at=$((at + 4))
 done
 check "GPUs were lost" [ "$lost" -gt 5 ]
 

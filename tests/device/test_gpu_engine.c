@@ -313,7 +313,8 @@ static void run(const struct schedule *schedule)
     release_now(schedule, false);
     totals->struck += emulated_device_struck();
     totals->stuck += schedule->plan.fault == FAULT_STUCK && emulated_device_struck();
-    bool device_knows = schedule->plan.fault != FAULT_HANG && schedule->plan.fault != FAULT_WRONG;
+    bool device_knows = schedule->plan.fault == FAULT_NONE || schedule->plan.fault == FAULT_ERROR ||
+                        schedule->plan.fault == FAULT_LATE || schedule->plan.fault == FAULT_STOP;
     if (device_knows && emulated_devices_open() != open_before)
         complain(schedule, "a device was left open");
     if (feed.cpu)
