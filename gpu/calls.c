@@ -254,9 +254,13 @@ static int make(struct calls *calls, const struct call *call)
         expect(calls, TRACK_READS, call->number);
         return device_read_content(device, slot, call->begin, call->len, call->to, call->number);
     default:
-        answer(calls, make_answered(calls, call));
-        return 0;
+        break;
     }
+    const int rc = make_answered(calls, call);
+    if (rc != 0 && call->kind == CALL_OPEN_DECODING)
+        return -1; /* the device is lost, which is answer enough */
+    answer(calls, rc);
+    return 0;
 }
 
 /* Makes what was taken, as long as the device is not left. 0, or -1: a call has failed. */

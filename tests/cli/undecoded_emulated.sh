@@ -116,7 +116,7 @@ refuses_nothing=$(tail -n 1 err)
 check "an open pipe: it was cut short" [ "$refuses_nothing" != "${refuses_nothing#*truncated}" ]
 
 # A device that is lost: nothing replaces it with --device=gpu.
-for call in 3 20 60; do
+for call in 3 12 25; do
     cat one.zst | run_as env GPUHISTO_FAULT=error:$call "$GPUHISTO" $ENGINE -b
     refuses "a pipe, call $call fails" 1 "GPU"
 done
