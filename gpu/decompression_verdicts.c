@@ -268,7 +268,7 @@ int decompression_look(struct decompression *decompression, struct slot **counte
 
 bool decompression_is_on_device(const struct decompression *decompression)
 {
-    bool is_there = decompression->decoding_count > 0;
+    bool is_there = decompression->decoding_count > 0 || decompression->fetch.under_way > 0;
     for (unsigned i = 0; i < decompression->inputs; i++)
         is_there |= decompression->input[i].state == INPUT_COPYING;
     return is_there;
