@@ -14,11 +14,12 @@ esac
 
 # Starting a real GPU takes a third of a second: of loops over thousands of runs it gets a few.
 SLOW_START=${SLOW_START:-}
+lines=80
 if [ "$SLOW_START" ]; then
     chunks=13 pieces=64 parts=frames.7 lengths="4097 1048577" sizes=100K counts_of_threads=3
 elif [ "$SANITIZED" = yes ] || [ "$on_gpu" ]; then # each takes several times as long
     chunks="1 13" pieces="1 8M" parts="frames.7 cut.*" lengths="4097 1048577" sizes="100 8M"
-    counts_of_threads=3
+    counts_of_threads=3 lines=40
 else
     chunks="1 2 3 5 8 13 64 100 1000" pieces="1 10 100 8M" parts="frames.* cut.*"
     lengths="4095 4096 4097 300000 1048575 1048576 1048577 3000000" sizes="100 100K 8M"
@@ -123,8 +124,8 @@ every_way()
 END
 }
 
-make_text 80 7 >in
-check "the size of the text" [ "$(wc -c <in)" -gt 1500 ]
+make_text $lines 7 >in
+check "the size of the text" [ "$(wc -c <in)" -gt $((18 * lines)) ]
 size=$(wc -c <in)
 [ "$SCALE" = small ] && step=97 || step=17
 cut=1
@@ -144,8 +145,10 @@ ways | while read -r way; do
     fields in
     shows "$case_, FILE"
     for chunk in $chunks; do
-        fields --chunk-size=$chunk in
-        shows "$case_, FILE, chunks of $chunk"
+        if [ $chunk != 1 ] || [ -z "$on_gpu" ]; then # it differs by how many read, and takes a second
+            fields --chunk-size=$chunk in
+            shows "$case_, FILE, chunks of $chunk"
+        fi
         fields --chunk-size=$chunk --threads=3 in
         shows "$case_, FILE, chunks of $chunk, 3 threads"
     done

@@ -89,7 +89,9 @@ for size in $sizes; do
     "$HELPERS/make_zstd" -f "$size" <text | run --pairs
     counts "frames of $size" expected
 done
-head -c 200 text >short
+short=200
+[ -z "${FEW_CHUNKS:-}" ] || short=40
+head -c $short text >short
 expects 1 <short
 for size in 1 2 3; do
     "$HELPERS/dribble" <short | run --pairs --chunk-size=$size

@@ -7,8 +7,12 @@
 watch_over 900
 ENGINE=$ANY_MODE # many modes: none is counted by every kernel
 
-case $ENGINE in *--device=gpu*) numbers="1 2 7 19" ;; *) numbers="1 2 3 5 8 13 64" ;; esac
-[ "$SCALE" = small ] && every=$numbers || every=$(seq 1 64)
+# Numbers of shares: of few the ranges are long, of many some are empty. How a list of FILEs is cut does not
+# depend on the engine, and a GPU takes long to start, as does a program with a sanitizer.
+numbers="1 2 7 19" lists="1 3 17" facts="2 3 5 7"
+[ "$SANITIZED" = no ] || numbers="1 2 7" facts=5
+case $ENGINE in *--device=gpu*) numbers=4 lists=3 facts=5 ;; esac
+[ "$SCALE" = small ] && every=$numbers || every="$(seq 1 20) 31 64"
 
 # shares N ARGUMENT...: runs all N shares, and leaves their tables in all.
 shares()
@@ -156,8 +160,9 @@ fi
 
 for kind in "" .zst .unsized .whole .mixed .gz; do
     all=$every
-    case $kind in
-    .whole | .gz) every="1 2 7" ;;
+    case $SCALE$kind in
+    small*) ;;
+    *.whole | *.gz) every="1 2 7" ;;
     esac
     adds_up "bytes of odd$kind" --all odd$kind
     adds_up "letters of words$kind" --letters=1 -f words$kind
@@ -195,7 +200,7 @@ for file in array.npy array.npy.zst array.npy.whole; do
     adds_up "$file" --values=u16 --min=0 --max=65535 --bins=5 $file values.zst
 done
 every=$numbers
-[ "$SCALE" = small ] && lists="1 3 17" || lists=$every
+[ "$SCALE" = small ] || lists="1 2 3 5 8 13 64"
 for n in $lists; do
     tiles "several FILEs" "$n" empty words one few empty odd.zst empty
     tiles "FILEs of one byte" "$n" one one one
@@ -324,7 +329,7 @@ for text in scripts invalid; do
     "$HELPERS/make_zstd" -n -f 1 <$text.plain >$text.ones
     "$HELPERS/make_zstd" -f 3 <$text.plain >$text.threes
     for form in plain ones threes; do
-        for n in 2 3 5 7; do
+        for n in $facts; do
             facts_of_characters $text.$form >whole
             : >all
             for k in $(seq $n); do

@@ -70,6 +70,7 @@ size=$(wc -c <small)
 packed="small.frames small.unsized small.zst"
 [ $with_gzip = no ] || packed="$packed small.gz"
 [ "$SCALE" = small ] && step=3 || step=1
+case $SCALE$SANITIZED$ENGINE in smallyes* | small*--device=gpu*) step=5 ;; esac
 skip=0
 while [ $skip -le $((size + 1)) ]; do
     length=0

@@ -32,6 +32,14 @@ check "names are sorted" env LC_ALL=C sort -c -k6 listed
 check "many files" [ "$(wc -l <listed)" -gt 300 ]
 check "owner and time are the same" [ "$(awk '{ print $2, $4, $5 }' listed | sort -u | wc -l)" = 1 ]
 check "permissions are two" [ "$(awk '/^-/ { print $1 }' listed | sort -u | wc -l)" = 2 ]
+# A clone has nothing that is not packed but what is for those who change it.
+if [ "$(git -C "$srcdir" rev-parse --show-toplevel 2>/dev/null)" = "$(cd "$srcdir" && pwd -P)" ]; then
+    sed 's|^.* packed-by-test/||' listed | sort >packed
+    git -C "$srcdir" ls-files | grep -vE '^(\.|debian/|Dockerfile|release/spdx$)' | sort | comm -23 - packed >lost
+    same "all files are packed" /dev/null lost
+else
+    skip_part "which files are packed: no git clone"
+fi
 pack "$build" three.tar.gz SOURCE_DATE_EPOCH=1000000000
 TZ=UTC0 tar --numeric-owner -tvzf three.tar.gz | awk '{ print $2, $4, $5 }' | sort -u >given
 echo "0/0 2001-09-09 01:46" >expected

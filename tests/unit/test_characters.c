@@ -49,6 +49,8 @@ static void check_sequences(unsigned char *room, bool quick)
                 const unsigned char bytes[] = {(unsigned char)first, (unsigned char)second,
                                                some[third]};
                 check(bytes, 3, 1 + third % 2);
+                if (quick && (first + second / 13 + third) % 4 != 0)
+                    continue; /* most of the time goes here */
                 memcpy(room + 60 + third % 7, bytes, 3);
                 check(room, 143, 64);
                 memset(room + 60, 'x', 12);
@@ -113,7 +115,7 @@ int main(void)
     check_points(room);
     check_sequences(room, quick);
     check_cuts(room);
-    check_random(room, quick ? 100000 : 1000000);
+    check_random(room, scale_is_slow() ? 20000 : quick ? 60000 : 1000000);
     check_pages(room);
     if (!check_characters_end()) {
         fprintf(stderr, "FAIL: counts in rows of other characters\n");

@@ -4,6 +4,7 @@
 #include "src/histogram/file_tallies.h"
 #include "src/histogram/row_blocks.h"
 #include "tests/helpers/random.h"
+#include "tests/helpers/scale.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -133,7 +134,9 @@ int main(void)
     for (unsigned i = 0; i < THREADS; i++)
         pthread_join(threads[i], NULL);
     compare(files);
-    for (size_t row = 0; row < BINS; row++) {
+    /* Each takes as long as to unpack all FILEs. The last row is one of them. */
+    const size_t step = scale_is_small_or_slow() ? 41 : 1;
+    for (size_t row = 0; row < BINS; row += step) {
         uint64_t sum = 0;
         for (size_t file = 0; file < FILES; file++)
             sum += expected[file][row];
