@@ -139,7 +139,7 @@ lost=0
 n=1
 while [ $n -lt 400 ]; do
     run_as env GPUHISTO_FAULT=error:$n "$GPUHISTO" --device=gpu:0,1 --kernel=vectorized \
-        --chunk-size=4K -l text
+        --chunk-size=1K -l text
     if grep -q '^gpuhisto: cannot use the GPU: GPU 0: ' err; then
         refuses "call $n fails: a GPU cannot be opened" 1
     else

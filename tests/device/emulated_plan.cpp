@@ -60,8 +60,9 @@ struct fault_plan current_plan()
 namespace
 {
 
-std::mutex stuck_lock;
-std::condition_variable stuck_changed;
+// Never destroyed: a call that is stuck when the process ends still waits for them.
+std::mutex &stuck_lock = *new std::mutex;
+std::condition_variable &stuck_changed = *new std::condition_variable;
 unsigned stuck, releases;
 
 } // namespace
