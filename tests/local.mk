@@ -22,6 +22,15 @@ else
 sanitized = no
 endif
 
+# A program that hangs fails, and its name is told. Scripts have a watchdog of their own (watch_over).
+if SANITIZED
+TEST_SECONDS = 1800
+else
+TEST_SECONDS = 900
+endif
+LOG_COMPILER = timeout
+AM_LOG_FLAGS = -k 10 $(TEST_SECONDS)
+
 .PHONY: check-all
 check-all:
 	@SCALE=full; export SCALE; $(MAKE) $(AM_MAKEFLAGS) check
