@@ -227,6 +227,15 @@ static void write_each(struct writer *out, struct tally *tally)
     }
 }
 
+/* Ends the process while threads may be at work. One that is stuck in the GPU's driver may hold up
+ * its end, so whoever reads its output is told now that there is no more. */
+static _Noreturn void leave(int status)
+{
+    close(STDOUT_FILENO);
+    close(STDERR_FILENO);
+    _exit(status);
+}
+
 /* Prints what was counted so far; if that fails, the run ends. */
 static void print_so_far(struct watch *watch, const struct pool_view *view)
 {
@@ -243,7 +252,7 @@ static void print_so_far(struct watch *watch, const struct pool_view *view)
     if (output_flush(&output, &why) == 0)
         return;
     diag("%s", why.text);
-    _exit(STATUS_FAILED); /* threads are at work */
+    leave(STATUS_FAILED);
 }
 
 static void watch_look(void *arg, const struct pool_view *view)
@@ -315,15 +324,6 @@ static struct source *open_source(struct tally *tally)
         tally_open(tally, &options.histogram) != 0)
         return NULL;
     return source;
-}
-
-/* Ends the process while threads may be at work. One that is stuck in the GPU's driver may hold up
- * its end, so whoever reads its output is told now that there is no more. */
-static _Noreturn void leave(int status)
-{
-    close(STDOUT_FILENO);
-    close(STDERR_FILENO);
-    _exit(status);
 }
 
 static int count(void)
