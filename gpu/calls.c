@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "calls.h"
+#include "visible.h"
 #include "src/base/clock.h"
 
 #include <pthread.h>
@@ -13,8 +14,12 @@
  * of them. */
 #define SLICE_MS 10
 
-/* CUDA takes seconds to start on a machine with many GPUs. */
+/* CUDA takes seconds to start on a machine with many GPUs, and may have to compile kernels for one
+ * that is newer than they are. */
 #define OPENING_DEADLINES 3
+
+/* Where there are no huge pages, some seconds go by while these bytes are pinned. */
+#define PINNED_A_DEADLINE ((size_t)4 << 30)
 
 enum call_kind {
     CALL_STAY_NEAR,
@@ -76,6 +81,7 @@ struct track {
 
 struct calls {
     struct device_plan plan;
+    struct visible visible; /* the plan's: a call may return after whoever gave it has freed it */
     unsigned deadline_ms;
     struct device *device; /* the thread's */
     char name[256], pci_address[32];
@@ -140,6 +146,10 @@ static struct calls *calls_allocate(const struct device_plan *plan, unsigned dea
     if (!is_there)
         return NULL;
     calls->plan = *plan;
+    if (plan->visible) {
+        calls->visible = *plan->visible;
+        calls->plan.visible = &calls->visible;
+    }
     calls->deadline_ms = deadline_ms;
     calls->owners = 1;
     pthread_mutex_init(&calls->lock, NULL);
@@ -455,14 +465,14 @@ static int append(struct calls *calls, const struct call *call)
     return 0;
 }
 
-/* Has the thread make a call, and waits for its answer. */
-static int ask(struct calls *calls, const struct call *call)
+/* Has the thread make a call, and waits for its answer, for so many deadlines. */
+static int ask(struct calls *calls, const struct call *call, uint64_t deadlines)
 {
     pthread_mutex_lock(&calls->lock);
     calls->has_answer = false;
     int rc = append(calls, call);
     if (rc == 0)
-        rc = wait_for_answer(calls, calls->deadline_ms);
+        rc = wait_for_answer(calls, deadlines * calls->deadline_ms);
     pthread_mutex_unlock(&calls->lock);
     return rc;
 }
@@ -470,23 +480,24 @@ static int ask(struct calls *calls, const struct call *call)
 int calls_stay_near(struct calls *calls, const struct locality *near)
 {
     const struct call call = {.kind = CALL_STAY_NEAR, .from = near};
-    return near->is_known ? ask(calls, &call) : 0;
+    return near->is_known ? ask(calls, &call, 1) : 0;
 }
 
 int calls_pin(struct calls *calls, void *memory, size_t size)
 {
-    return ask(calls, &(struct call){.kind = CALL_PIN, .to = memory, .len = size});
+    const struct call call = {.kind = CALL_PIN, .to = memory, .len = size};
+    return ask(calls, &call, 1 + size / PINNED_A_DEADLINE);
 }
 
 int calls_unpin(struct calls *calls, void *memory)
 {
-    return ask(calls, &(struct call){.kind = CALL_UNPIN, .to = memory});
+    return ask(calls, &(struct call){.kind = CALL_UNPIN, .to = memory}, 1);
 }
 
 int calls_open_decoding(struct calls *calls, struct device_decoding *decoding)
 {
     calls->decoding = *decoding;
-    int rc = ask(calls, &(struct call){.kind = CALL_OPEN_DECODING});
+    int rc = ask(calls, &(struct call){.kind = CALL_OPEN_DECODING}, OPENING_DEADLINES);
     if (rc == 0)
         *decoding = calls->decoding;
     return rc;
@@ -678,7 +689,7 @@ void calls_leave(struct calls *calls)
 
 void calls_close(struct calls *calls)
 {
-    if (!atomic_load(&calls->is_left) && ask(calls, &(struct call){.kind = CALL_CLOSE}) != 0)
+    if (!atomic_load(&calls->is_left) && ask(calls, &(struct call){.kind = CALL_CLOSE}, 1) != 0)
         calls_leave(calls);
     calls_disown(calls);
 }

@@ -23,7 +23,8 @@ struct calls;
 
 /* Starts the thread and has it open the device, as device_open. NULL with the reason set;
  * *is_stuck: it has not answered within a few times the deadline (milliseconds), and may do so
- * later, so what the plan points to must live as long as the process. */
+ * later, so what the plan points to must live as long as the process, but for `visible`, which is
+ * copied. */
 struct calls *calls_open(const struct device_plan *plan, unsigned deadline_ms, bool *is_stuck,
                          struct reason *why);
 
@@ -31,7 +32,7 @@ struct calls *calls_open(const struct device_plan *plan, unsigned deadline_ms, b
 const char *calls_name(const struct calls *calls);
 const char *calls_pci_address(const struct calls *calls);
 
-/* --- answered: within the deadline, or the device is lost --- */
+/* --- answered: within the deadline, or a few of them, or the device is lost --- */
 
 /* Has the thread run near the device from now on. */
 int calls_stay_near(struct calls *calls, const struct locality *near);

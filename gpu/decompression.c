@@ -2,6 +2,8 @@
 #include "decompression_internal.h"
 #include "src/engine/records.h"
 
+#include <stdlib.h>
+
 /* With so many blocks for each batch that is being decoded the next one is launched: the more there
  * is to do already, the better it is to wait for more. */
 #define BLOCKS_FOR_EACH 256
@@ -18,6 +20,14 @@ static uint32_t window_max(const struct decompression *decompression, uint64_t m
     return most < has ? most : has;
 }
 
+/* Whether there is room for a tail. The one before may have been given away. */
+static bool has_tail_room(struct decompression *decompression)
+{
+    if (!decompression->tail_bytes)
+        decompression->tail_bytes = malloc(decompression->decoding.keep_least);
+    return decompression->tail_bytes;
+}
+
 int decompression_begin(struct decompression *decompression, unsigned slots,
                         const struct undecoded_start *start)
 {
@@ -27,7 +37,7 @@ int decompression_begin(struct decompression *decompression, unsigned slots,
     if ((!decompression->is_open || (is_large && !decompression->is_large)) &&
         decompression_open(decompression, slots, is_large) != 0)
         return -1;
-    if (decompression->decoding.batches == 0)
+    if (decompression->decoding.batches == 0 || !has_tail_room(decompression))
         return 0;
     decompression->is_active = decompression->begins = true;
     decompression->is_over = decompression->is_refused = decompression->is_whole = false;

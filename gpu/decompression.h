@@ -139,7 +139,7 @@ struct decompression {
     uint64_t laid_index, counted_index; /* batches that have a position; of these counted */
     struct decompression_frame frames[DECOMPRESSION_FRAMES];
     unsigned frame_count;
-    unsigned char *tail_bytes; /* owned */
+    unsigned char *tail_bytes; /* room for a tail; NULL: one was given away */
 };
 
 /* Begins a FILE. Its memlimit is rounded down to a power of two, as libzstd does. Takes memory on

@@ -137,6 +137,22 @@ static size_t new_bytes(struct decompression *decompression, size_t own)
     return own - again;
 }
 
+/* Bytes that end with a batch that was not refused, from what was left of the one before to its
+ * tail. */
+static size_t own_bytes(const struct decompression *decompression,
+                        const struct decompression_batch *batch, uint64_t tail)
+{
+    return (size_t)decompression->tail + batch->verdict->content -
+           counted_before(decompression, batch) - tail;
+}
+
+/* Whether no record ends with a batch, so that there is nothing to count. */
+static bool is_empty(const struct decompression *decompression,
+                     const struct decompression_batch *batch, uint64_t tail)
+{
+    return own_bytes(decompression, batch, tail) == 0;
+}
+
 /* Has a batch that was not refused counted, with what was left of the one before. The last byte of
  * pairs is in two of them. 0 or -1. */
 static int count_batch(struct decompression *decompression, struct decompression_batch *batch,
@@ -145,7 +161,7 @@ static int count_batch(struct decompression *decompression, struct decompression
     struct chunk *chunk = &batch->slot.chunk;
     const uint32_t before = counted_before(decompression, batch);
     const unsigned index = batch->slot.index;
-    const size_t own = (size_t)decompression->tail + batch->verdict->content - before - tail;
+    const size_t own = own_bytes(decompression, batch, tail);
     batch->shared = has_pairs(decompression) && own > 0 ? tail : 0;
     batch->begin = (int64_t)before - (int64_t)decompression->tail;
     chunk->len = own + batch->shared;
@@ -232,6 +248,10 @@ static int look_at_oldest(struct decompression *decompression, struct slot **cou
     int judged = judge(decompression, batch, tail);
     if (judged == 2 || judged < 0)
         return judged == 2 ? 0 : -1;
+    /* What is counted before an empty batch must be known to be, as that has its position at once.
+     */
+    if (judged == 1 && decompression->counting > 0 && is_empty(decompression, batch, tail))
+        return 0;
     remove_oldest(decompression);
     if (judged == 1 && count_batch(decompression, batch, (uint32_t)tail) != 0)
         return -1;
@@ -396,6 +416,7 @@ void decompression_settle(struct decompression *decompression, bool is_lost,
     if (!rest->is_left) {
         rest->tail = decompression->tail_bytes;
         rest->tail_len = decompression->tail;
+        decompression->tail_bytes = NULL;
         if (has_pairs(decompression))
             rest->fresh += new_bytes(decompression, decompression->tail);
     }

@@ -241,12 +241,15 @@ bool device_reserve_rest(struct device *device, size_t len)
 {
     if (!device->how.is_text)
         return true;
+    if (len <= device->rest_len)
+        return true;
     void *rest = nullptr;
     if (!device_allocate(device, &rest, words_for_rest(len) * sizeof(unsigned),
                          "allocating a list"))
         return false;
     (void)cudaFree(device->args.rest); // waits for the kernels that use it
     device->args.rest = static_cast<unsigned *>(rest);
+    device->rest_len = len;
     return true;
 }
 

@@ -24,6 +24,7 @@ struct device {
     unsigned resident;           // the most blocks, for a strategy whose blocks stay
     unsigned second_resident;    // and of the second kernel
     struct count_args args;      // but for the data: the histogram, on the device, and its mapping
+    size_t rest_len;             // bytes of text for which there is args.rest
     void *table;                 // of rows or groups, or null
     struct row_pages_args pages; // of snapshots in pages; 0 pages: they are not
     bool timing;

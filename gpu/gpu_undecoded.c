@@ -206,6 +206,7 @@ static bool gpu_is_busy_undecoded(struct engine *engine)
     pthread_mutex_lock(&gpu->lock);
     if (!gpu->recovery.lost)
         gpu_reap_all(gpu);
+    gpu_ask(gpu); /* for the next time */
     if (gpu->recovery.lost)
         gpu_recount(gpu);
     bool busy = !gpu->recovery.lost && decompression_is_busy(&gpu->decompression);

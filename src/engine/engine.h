@@ -26,7 +26,8 @@ struct undecoded_rest {
     uint64_t fresh;  /* of these, those that no chunk had before; of pairs, with the tail */
     bool is_wrong;   /* content of the unit at `offset` was counted, but did not have the checksum
                       * that it should have: if the unit is not corrupt, the counts are wrong */
-    const unsigned char *tail; /* content before that, the beginning of a record that may go on */
+    unsigned char *tail; /* content before that, the beginning of a record that may go on; whoever
+                          * asked frees it */
     size_t tail_len;
 };
 
@@ -68,8 +69,8 @@ struct undecoded_ops {
     /* Whether anything of it is still being decompressed or counted. Sees that through, so
      * it should be asked now and then while there is nothing to submit. */
     bool (*is_busy)(struct engine *engine);
-    /* Waits until all of it is counted, and says what is left. The tail lives until the next call.
-     * 0, or -1 as submit of an engine. */
+    /* Waits until all of it is counted, and says what is left. The engine may then take another
+     * FILE at once, from any thread. 0, or -1 as submit of an engine. */
     int (*settle)(struct engine *engine, struct undecoded_rest *rest);
 };
 

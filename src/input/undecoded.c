@@ -7,6 +7,7 @@
 #include "wide_read.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 
 /* Bytes of a stream that are kept. */
 #define KEPT_SIZE ((uint64_t)256 << 20)
@@ -180,8 +181,11 @@ static int take_what_is_left(struct reader *reader)
     int rc = decoding->undecoder->ops->undecoded->settle(decoding->undecoder, &rest);
     wide_read_close(decoding->wide);
     decoding->wide = NULL;
-    if (decoding->is_taken_over)
-        return rc == 0 ? go_on_after(reader, &rest) : source_fail(source, &(struct reason){""});
+    if (decoding->is_taken_over) {
+        rc = rc == 0 ? go_on_after(reader, &rest) : source_fail(source, &(struct reason){""});
+        free(rest.tail);
+        return rc;
+    }
     reader->busy = false;
     open->is_left = true;
     if (rc != 0)
@@ -190,6 +194,7 @@ static int take_what_is_left(struct reader *reader)
         rc = source_fail_for_memory(source, input->name);
     else
         rc = go_back(reader, &rest);
+    free(rest.tail);
     decoding->undecoder = NULL;
     if (rc != 0) {
         source_leave(source, open);

@@ -94,6 +94,26 @@ for gpus in gpu:0,1 gpu:1,0; do
     done
 done
 
+# A device that is lost while it counts a batch, after which comes one in which no record ends: the token that
+# is refused keeps its line, and the end of the run its status.
+{ seq 1 20000; echo bad; } >before
+head -c 4000 /dev/zero | tr '\\0' 7 >within
+{ "$HELPERS/make_zstd" <before; "$HELPERS/make_zstd" -n <within; } >held.zst
+n=1
+while [ $n -lt 60 ]; do
+    {
+        "$HELPERS/make_zstd" <before
+        sleep 0.05
+        "$HELPERS/make_zstd" -n <within
+    } | run_as env GPUHISTO_FAULT=error:$n "$GPUHISTO" --device=gpu:0,1 -q --threads=1 -n --invalid=error
+    grep -q 'cannot use the GPU' err || refuses "call $n fails, the last batch is empty, a pipe" 1 \
+        "standard input: line 20001: 'bad' is not a number"
+    run_as env GPUHISTO_FAULT=error:$n "$GPUHISTO" --device=gpu:0,1 -q --no-check --threads=1 -n --invalid=error held.zst
+    grep -q 'cannot use the GPU' err || refuses "call $n fails, the last batch is empty" 1 \
+        "held.zst: line 20001: 'bad' is not a number"
+    n=$((n + 1))
+done
+
 # More bins than there are snapshots for: counts are lost with a GPU, and nothing more need be read.
 rm -f ended
 {

@@ -338,6 +338,19 @@ for threads in 1 2 4; do
     same "error, large, $threads threads" told err
 done
 
+# --- the GPU's list of tokens that are put off ---
+
+# Of long tokens it is as long as a chunk makes it, also after a small compressed FILE that it decompressed.
+if [ "$ENGINE" = --device=gpu ]; then
+    yes 0.1230000000000000000000000000000000 | head -c 140000000 >long
+    echo 1 >>long
+    seq 1 1000 | "$HELPERS/make_zstd" >small.zst
+    "$GPUHISTO" --device=cpu -n small.zst long >expected
+    run -n --chunk-size=128M --threads=1 small.zst long
+    counts "long tokens after a small compressed FILE" expected
+    rm long
+fi
+
 # --- formats ---
 
 printf '1 2\n1 x' >in

@@ -401,6 +401,7 @@ static void check_run(const struct run *run)
         check_counts(run, gpu, cpu, &rest);
     if (rc != 0 && (run->fallback || run->plan.fault == FAULT_NONE))
         fail(run, "refused for nothing");
+    free(rest.tail);
     close_gpu(run, gpu);
     engine_close(cpu);
 }
@@ -538,6 +539,42 @@ static void go_through_tails(void)
             fail(&run, "the end of the content was not copied");
     }
     free_file(&file);
+}
+
+/* The tail of one FILE stays what it is while the engine takes the next one, and is closed: another
+ * reader may have it do so. */
+static void go_through_two_files(void)
+{
+    static const char *const texts[] = {"1 23 456", "7 89 0123456789"};
+    struct file files[2];
+    struct undecoded_rest rests[2];
+    struct reason why;
+    uint64_t kept;
+    const struct gpu_options options = {
+        .chunk_size = 65536, .buffers = 1, .deadline_ms = DEADLINE_MS};
+    emulated_device_plan((struct fault_plan){.fault = FAULT_NONE});
+    struct engine *gpu = need(gpu_engine_open(&all_modes[2], &options, &why));
+    struct tally tally = new_tally(&all_modes[2]);
+    for (unsigned i = 0; i < 2; i++) {
+        const struct frame_settings settings = {.level = 3};
+        const size_t size = strlen(texts[i]);
+        files[i] = make_file((const unsigned char *)texts[i], size, size, settings);
+        runs++;
+        struct run run = {.file = &files[i], .histogram = &all_modes[2]};
+        if (give(gpu, &run, &rests[i], &kept) != 0 || rests[i].is_left)
+            fail(&run, "a small FILE is not taken");
+    }
+    if (engine_finish(gpu, &tally) != 0)
+        fail(&(struct run){.file = &files[0], .histogram = &all_modes[2]}, "counts are not there");
+    engine_close(gpu);
+    for (unsigned i = 0; i < 2; i++) {
+        const struct run run = {.file = &files[i], .histogram = &all_modes[2]};
+        if (!rests[i].is_left && !check_tail(&run, &rests[i]))
+            fail(&run, "the tail is that of another FILE");
+        free(rests[i].tail);
+        free_file(&files[i]);
+    }
+    free(tally.counts);
 }
 
 /* A FILE of several frames, of so many bytes each; the n-th has a wrong checksum. */
@@ -700,6 +737,7 @@ int main(void)
     go_through_memory();
     go_through_checksums();
     go_through_tails();
+    go_through_two_files();
     for (unsigned i = 0; i < mode_count; i++)
         go_through_files(&all_modes[i]);
     go_through_long_records();
