@@ -414,9 +414,11 @@ void decompression_settle(struct decompression *decompression, bool is_lost,
                                     .fresh = decompression->fresh,
                                     .is_wrong = decompression->is_wrong};
     if (!rest->is_left) {
-        rest->tail = decompression->tail_bytes;
         rest->tail_len = decompression->tail;
-        decompression->tail_bytes = NULL;
+        if (rest->tail_len > 0) {
+            rest->tail = decompression->tail_bytes;
+            decompression->tail_bytes = NULL;
+        }
         if (has_pairs(decompression))
             rest->fresh += new_bytes(decompression, decompression->tail);
     }

@@ -120,8 +120,8 @@ rm -f ended
     head -c 400000 plain
     sleep 1
     cat plain plain && echo >ended # far more than the GPUs' buffers take
-} 2>/dev/null | run_as env GPUHISTO_FAULT=error:9 "$GPUHISTO" --device=gpu:0,1 --chunk-size=64K --threads=2 \
-    --values=u32 --bins=100000 --min=0 --max=4294967296
+} 2>/dev/null | run_as env GPUHISTO_FAULT=error:9 "$GPUHISTO" --device=gpu:0,1 --kernel=naive --chunk-size=64K \
+    --threads=2 --values=u32 --bins=100000 --min=0 --max=4294967296
 refuses "counts are lost for good" 1 "GPU lost: emulated failure"
 refute "counts are lost for good: the input is read to its end" [ -e ended ]
 

@@ -432,6 +432,7 @@ static void count_frame(struct engine *gpu, struct chunk *chunk, const unsigned 
     chunk->origin.end = ENDS_FILE;
     gpu->ops->undecoded->submit(gpu, chunk, 0, &next);
     gpu->ops->undecoded->settle(gpu, &rest);
+    free(rest.tail);
 }
 
 /* A device that was left alone for longer than the deadline, with a snapshot that was asked for

@@ -151,6 +151,7 @@ static void feeding_part(const void *arg)
         chunk->origin.end = ENDS_FILE;
         fed->ops->undecoded->submit(fed, chunk, 0, &next);
         fed->ops->undecoded->settle(fed, &rest);
+        free(rest.tail);
         check("the FILE has ended", gpu_group_feeding(group) == 0);
     }
     engine_close(group);
