@@ -264,6 +264,14 @@ static unsigned deadline_of(enum fault fault)
                                                        : 60000;
 }
 
+/* Whether a fault may keep a device from being opened. Where one is to hang the deadline is so
+ * short that opening may outlast it on a busy machine.
+ */
+static bool may_stay_closed(enum fault fault)
+{
+    return fault == FAULT_ERROR || fault == FAULT_STUCK || fault == FAULT_HANG;
+}
+
 /* A call that is stuck returns while the engine is still there, or only when it is closed: then it
  * must touch nothing of what was freed. */
 static void release_now(const struct schedule *schedule, bool before_close)
@@ -306,8 +314,7 @@ static void run(const struct schedule *schedule)
     } else {
         totals->refused++;
         release_now(schedule, true);
-        if (!why.text[0] ||
-            (schedule->plan.fault != FAULT_ERROR && schedule->plan.fault != FAULT_STUCK))
+        if (!why.text[0] || !may_stay_closed(schedule->plan.fault))
             complain(schedule, "not opened, and no reason");
     }
     release_now(schedule, false);
