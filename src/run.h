@@ -25,8 +25,9 @@ int run_end_output(struct output *output, enum verbosity verbosity);
 int run_coarsen(struct options *options, const struct tally *tally, struct constant *constant,
                 struct reason *why);
 
-/* Says that --bins asks for narrower bins than those counted. -1. */
-int run_refuse_bins(size_t bins, unsigned digits, struct reason *why);
+/* Says that --bins asks for narrower bins than those counted, which are of so many digits. -1. */
+int run_refuse_bins(const struct options *options, size_t bins, unsigned digits,
+                    struct reason *why);
 
 /* Puts the run into a sandbox (src/sandbox/sandbox.h) once it is known what is read and written,
  * unless the user does not want that, or a GPU may be used. The source, or NULL: FILEs are tables.

@@ -5,11 +5,13 @@
 
 static struct coarse_rows coarse;
 
-int run_refuse_bins(size_t bins, unsigned digits, struct reason *why)
+int run_refuse_bins(const struct options *options, size_t bins, unsigned digits, struct reason *why)
 {
+    const bool are_tables = options->action != ACTION_COUNT;
     reason_set(why,
-               "--bins=%zu: the values are too close together for %u digits; use %s--min and --max",
-               bins, digits, digits < DIGITS_MAX ? "--digits=5, or " : "");
+               "--bins=%zu: the values are too close together for %u digit%s; %s %s--min and --max",
+               bins, digits, digits == 1 ? "" : "s", are_tables ? "count again with" : "use",
+               digits < DIGITS_MAX ? "--digits=5, or " : "");
     return -1;
 }
 
@@ -34,7 +36,7 @@ int run_coarsen(struct options *options, const struct tally *tally, struct const
             break; /* narrower bins would tell no more */
         binning_free(&coarse.histogram.binning);
         tally_close(&coarse.tally);
-        return run_refuse_bins(options->report.most_bins, digits, why);
+        return run_refuse_bins(options, options->report.most_bins, digits, why);
     case COARSEN_DONE:
         break;
     default: /* COARSEN_EMPTY */

@@ -135,7 +135,7 @@ static int coarsen_sides(struct options *options, struct merge *before, struct m
             break;
         binning_free(&coarse.binning);
         tally_close(&sums);
-        return run_refuse_bins(most, histogram->binning.digits.digits, why);
+        return run_refuse_bins(options, most, histogram->binning.digits.digits, why);
     default:
         break;
     }

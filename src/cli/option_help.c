@@ -13,7 +13,8 @@ static const char help_begin[] =
     "Count bytes, pairs, letters, characters or numbers in FILEs, exactly, on the CPU\n"
     "or the GPU.\n"
     "\n"
-    "With no FILE, or when FILE is -, read standard input. Decompress zstd data.\n";
+    "With no FILE, or when FILE is -, read standard input. Decompress zstd and\n"
+    "gzip data.\n";
 
 static const char help_end[] =
     "\n"

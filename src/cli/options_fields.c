@@ -88,7 +88,7 @@ static int check_field(const struct draft *draft, struct reason *why)
     if (draft->header_line && *draft->field && strcmp(draft->field, "0") != 0)
         return 0;
     reason_of_option(why, "--field", draft->field,
-                     "must be 1 or more, -1 for the last one, or, with --header-line, a name");
+                     "must be 1 to 1048576, -1 for the last one, or, with --header-line, a name");
     return OPTIONS_WRONG;
 }
 

@@ -32,7 +32,16 @@ static int refuse_quantile(const char *list, double quantile, struct reason *why
     return OPTIONS_WRONG;
 }
 
-/* Reads a list of quantiles, of which the last one read is wrong if it returns false. */
+/* Whether the last one is in the list before. */
+static bool is_repeated(const double *quantiles, size_t count)
+{
+    for (size_t i = 0; i + 1 < count; i++)
+        if (!(quantiles[i] < quantiles[count - 1]) && !(quantiles[i] > quantiles[count - 1]))
+            return true;
+    return false;
+}
+
+/* Reads a list of quantiles, each once, of which the last one read is wrong if it returns false. */
 static bool read_quantiles(const char *list, struct report_options *report)
 {
     const char *at = list;
@@ -41,6 +50,8 @@ static bool read_quantiles(const char *list, struct report_options *report)
         if (!parse_double(&at, quantile) || *quantile < 0 || *quantile > 1 || (*at && *at != ','))
             break;
         *quantile += 0.0; /* not -0, which would be printed */
+        if (is_repeated(report->quantiles, report->quantile_count))
+            report->quantile_count--;
         if (!*at)
             return true;
     }

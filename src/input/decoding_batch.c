@@ -143,7 +143,8 @@ static enum units_result look_on(struct source *source, struct open_input *open,
                                  struct units_ahead *ahead, struct reason *why)
 {
     const struct content_range *range = &open->input.range;
-    while (open->content < range->end || range->is_whole) {
+    /* The range is one of values, which is not known while the heading may go on. */
+    while (open->input.heading.is_sought || open->content < range->end || range->is_whole) {
         enum units_result result = units_look(&open->input, ahead, why);
         if (result == UNITS_END && open->input.heading.is_sought) {
             *ahead = (struct units_ahead){.kind = UNITS_TO_END}; /* which gives the heading out */

@@ -319,8 +319,9 @@ void reader_close(struct reader *reader)
  * the reader ends instead, and whoever waits looks again. */
 static int take_compressed(struct reader *reader, const struct source_sink *sink)
 {
-    if (undecoded_take(reader, sink))
-        return 1;
+    int rc = undecoded_take(reader, sink);
+    if (rc != 0)
+        return rc;
     if (!sink->is_surplus || !sink->is_surplus(sink->arg))
         return decoding_take(reader, sink);
     helpers_tell(&reader->source->helpers);

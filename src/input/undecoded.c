@@ -51,24 +51,27 @@ static bool is_suitable(const struct open_input *open)
 }
 
 /* Begins to keep a stream with what was not handed out, or the next bytes, which are waited for.
- * Whether there are some. */
-static bool keep_stream(struct input *input)
+ * 1; 0 if there are none, or no memory for them; or -1, as an error of a socket is told only once.
+ */
+static int keep_stream(struct source *source, struct input *input)
 {
     struct units *first = &input->units;
-    struct reason why; /* what cannot be read now is read, or refused, where it is decoded */
+    struct reason why;
     if (first->len == 0 && !input->ended && units_reserve(first, UNITS_SIZE_FIRST) == 0) {
         ssize_t got = input_take(input, first->data, first->cap, &why);
-        first->len = got > 0 ? (size_t)got : 0;
+        if (got < 0)
+            return source_fail(source, &why);
+        first->len = (size_t)got;
     }
     input->kept.begin = input->kept.end = first->offset;
     if (first->len == 0 || kept_add(&input->kept, first->data, first->len) != 0) {
         kept_free(&input->kept);
-        return false;
+        return 0;
     }
-    return true;
+    return 1;
 }
 
-bool undecoded_take(struct reader *reader, const struct source_sink *sink)
+int undecoded_take(struct reader *reader, const struct source_sink *sink)
 {
     struct source *source = reader->source;
     struct decoding *decoding = &reader->decoding;
@@ -76,10 +79,13 @@ bool undecoded_take(struct reader *reader, const struct source_sink *sink)
     struct input *input = &open->input;
     enum coding coding = input->codec->coding;
     if (coding == CODING_NONE || !is_suitable(open) || helpers_pending(&source->helpers))
-        return false;
+        return 0;
     struct engine *engine = takeover_engine(reader, sink, open);
-    if (!engine || (!input->regular && !keep_stream(input)))
-        return false;
+    if (!engine)
+        return 0;
+    int rc = input->regular ? 1 : keep_stream(source, input);
+    if (rc <= 0)
+        return rc;
     const uint64_t begin = input->regular ? input->taken : input->units.offset;
     const struct undecoded_start start = {.offset = begin,
                                           .size = input->regular ? input->opened_size - begin : 0,
@@ -87,7 +93,7 @@ bool undecoded_take(struct reader *reader, const struct source_sink *sink)
     struct chunk *chunk = engine->ops->undecoded->begin(engine, coding, &start);
     if (!chunk) {
         kept_free(&input->kept);
-        return false;
+        return 0;
     }
     input->units.len = 0;
     input->keeps = !input->regular;
@@ -102,7 +108,7 @@ bool undecoded_take(struct reader *reader, const struct source_sink *sink)
     source_set_current(source, NULL);
     admission_begin(reader);
     helpers_leave(&source->helpers, &reader->helper);
-    return true;
+    return 1;
 }
 
 /* --- what is left --- */

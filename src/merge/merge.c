@@ -36,12 +36,9 @@ int merge_refuse_options(const struct merge *merge, const struct words *options,
 /* Whether the table is of a kind that can be merged. */
 static int merge_check_kind(const struct read_table *table, struct reason *why)
 {
-    char shown[64];
-    if (strcmp(read_text(table, table->schema), "gpuhisto/1") != 0) {
-        snprintf(shown, sizeof shown, "%s", read_text(table, table->schema));
-        reason_set(why, "the schema is '%s', not 'gpuhisto/1'", shown);
+    const char *schema = read_text(table, table->schema);
+    if (read_table_check_schema(schema, strlen(schema), why) != 0)
         return -1;
-    }
     if (!(table->has & HAS_OPTIONS)) {
         reason_set(why, "has no \"options\", which say how it was counted");
         return -1;

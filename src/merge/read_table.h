@@ -4,6 +4,7 @@
 #ifndef GPUHISTO_READ_TABLE_H
 #define GPUHISTO_READ_TABLE_H
 
+#include "src/base/reason.h"
 #include "src/base/words.h"
 #include "src/histogram/histogram.h"
 #include "src/report/share_record.h"
@@ -52,6 +53,9 @@ struct read_table {
     struct share_record share;
     uint64_t has; /* a bit for each member that was there: table_json.c */
 };
+
+/* Whether text[0..len) is the schema of the tables that are read here. 0, or -1 with a reason. */
+int read_table_check_schema(const char *text, size_t len, struct reason *why);
 
 /* Why a table could not take more. */
 enum read_table_error {

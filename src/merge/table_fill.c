@@ -133,6 +133,9 @@ int json_set_member(struct table_json *json, const char *text, size_t len, bool 
             memcpy(target, &name, sizeof name);
             return name ? 1 : json_no_memory(json);
         }
+        if (strcmp(member->name, "schema") == 0 &&
+            read_table_check_schema(text, len, &json->why) != 0)
+            return 0;
         if (strcmp(member->name, "mode") == 0 && is_mode_of_characters(text, len))
             return json_refuse(json, "tables of characters cannot be added up or compared");
         return json_table_error(

@@ -231,7 +231,8 @@ static void picture_bar(const struct diff *diff, double difference)
     const size_t length = (size_t)bar_length(picture_units(difference), diff->largest, diff->room);
     const char *block = diff->utf8 ? "\u2588" : "#", *axis = diff->utf8 ? "\u2502" : "|";
     const size_t left = difference < 0 ? length : 0, right = difference < 0 ? 0 : length;
-    writer_format(diff->out, "%*s", (int)(diff->room - left), "");
+    for (size_t i = left; i < diff->room; i++)
+        writer_char(diff->out, ' ');
     for (size_t i = 0; i < left; i++)
         writer_text(diff->out, block);
     writer_text(diff->out, axis);

@@ -134,8 +134,11 @@ static const char *plot_sides(const struct mode *mode)
 /* With --each, begins a table with the name of the FILE, as head(1) does. */
 static void plot_name_file(struct table *table)
 {
-    if (table->file)
-        writer_format(table->out, "%s==> %s <==\n", table->tables > 0 ? "\n" : "", table->file);
+    if (!table->file)
+        return;
+    writer_text(table->out, table->tables > 0 ? "\n==> " : "==> ");
+    writer_text(table->out, table->file);
+    writer_text(table->out, " <==\n");
 }
 
 static void plot_begin(struct table *table)

@@ -7,7 +7,10 @@ void json_string(struct writer *out, const char *text)
     for (; *text; text++) {
         if (*text == '"' || *text == '\\')
             writer_char(out, '\\');
-        writer_char(out, *text);
+        if ((unsigned char)*text < ' ')
+            writer_format(out, "\\u%04x", (unsigned)(unsigned char)*text);
+        else
+            writer_char(out, *text);
     }
     writer_char(out, '"');
 }

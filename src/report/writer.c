@@ -70,6 +70,8 @@ void writer_format(struct writer *writer, const char *format, ...)
     va_start(args, format);
     int len = vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    if (len > 0)
-        writer_bytes(writer, text, (size_t)len < sizeof text ? (size_t)len : sizeof text - 1);
+    if (len >= 0 && (size_t)len < sizeof text)
+        writer_bytes(writer, text, (size_t)len);
+    else if (!writer->error)
+        writer->error = EOVERFLOW;
 }

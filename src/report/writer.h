@@ -43,7 +43,7 @@ static inline void writer_char(struct writer *writer, char byte)
 /* Appends an integer in decimal digits. */
 void writer_count(struct writer *writer, uint64_t count);
 
-/* Appends what printf would, up to 1000 bytes. */
+/* Appends what printf would; over 1000 bytes are the error EOVERFLOW, so that nothing is cut. */
 void writer_format(struct writer *writer, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 

@@ -115,7 +115,7 @@ diffs two.channels two.channels
 refuses "channels" 1 "gpuhisto: two.channels: --diff requires tables of one channel"
 echo 5.001 5.002 | table close -n
 diffs -B 4 close close
-refuses "-B of numbers in one bin" 1 "gpuhisto: --bins=4: the values are too close together for 3 digits; use --digits=5, or --min and --max"
+refuses "-B of numbers in one bin" 1 "gpuhisto: --bins=4: the values are too close together for 3 digits; count again with --digits=5, or --min and --max"
 diffs -p close close
 check "a picture of numbers in one bin" [ "$(cat status)" = 0 ]
 gzip -c 1.json >zipped
@@ -127,4 +127,16 @@ refuses "a share of two" 1 "gpuhisto: share1: missing: 1 of 2 shares: 2"
 head -c 100 1.json >cut
 diffs 1.json cut
 refuses "cut short" 1 "gpuhisto: cut: byte 100: the table is cut short"
+
+# Tables of differences are none to add up, whatever comes first in them.
+diffs -F json 1.json 1.json
+cp out differences
+run_as "$GPUHISTO" --merge differences
+refuses "a difference" 1 "gpuhisto: differences: " "the schema is 'gpuhisto-diff/1', not 'gpuhisto/1'"
+
+# The widest screen: the axis is in one column.
+printf 'aab' | table a -l
+printf 'bbbc' | table b -l
+COLUMNS=65535 LC_ALL=C diffs -p a b
+check "65535 columns" [ "$(awk '{ print index($0, "|") }' out | sort -u | wc -l)" = 1 ]
 summary

@@ -285,6 +285,15 @@ else
     skip_part "allocations that fail: $why_not"
 fi
 
+# --- long names ---
+
+printf '1\n2\n' >numbers
+name=$(printf './%.0s' $(seq 600))numbers
+run --each -nsp "$name"
+check "a long name: its heading" [ "$(head -n 1 out)" = "==> $name <==" ]
+run --each -n "$name"
+check "a long name: its rows" [ "$(head -n 1 out)" = "$name${tab}1${tab}1${tab}1.01" ]
+
 # --- thousands of small FILEs ---
 
 if [ "$SCALE" = full ]; then files=5000; else files=300; fi

@@ -466,7 +466,7 @@ for arguments in "-n -k 1 --after=x" "-n -t , --after=x" "-n --csv --after=x"; d
 done
 for arguments in "-n -k 0" "-n -k x" "-n -k 0 --header-line" "-n -k 1,2" "-n -k --1" "-n -k 99999999"; do
     run $arguments </dev/null
-    refuses "$arguments" 2 "--field=" "must be 1 or more, -1 for the last one, or, with --header-line, a name"
+    refuses "$arguments" 2 "--field=" "must be 1 to 1048576, -1 for the last one, or, with --header-line, a name"
 done
 for separator in "" ab "
 " '\n'; do

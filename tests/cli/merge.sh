@@ -173,6 +173,14 @@ printf 'a-z\t1\n' >whole
 merge in
 counts "members in another order" whole
 
+# A name that another program wrote with other escapes is text of JSON again.
+"$GPUHISTO" --part=1/1 -l -F json whole | sed 's/"name":"whole"/"name":"w\\n\\u0001\\"e"/' >escaped
+merge -F json escaped
+check "control characters of a name are escaped" grep -qF '"name":"w\u000a\u0001\"e"' out
+cp out escaped
+merge escaped
+check "... and read again" [ "$(cat status)" = 0 ]
+
 # --- what is refused ---
 
 for what in "s/gpuhisto.1/gpuhisto\/2/;the schema is 'gpuhisto/2'" 's/"total":1/"total":2/;do not add up' \

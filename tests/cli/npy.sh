@@ -136,6 +136,15 @@ done
 "$HELPERS/make_zstd" -f 500 <a.npy >a.zst
 "$HELPERS/dribble" -u 100 <a.zst | run --values=u32 $bins
 counts "frames, byte by byte" expected
+# A batch that ends within the header, as the rest is yet to come: --length is of values, not of it.
+head -c 50 a.npy | "$HELPERS/make_zstd" >begin.zst
+tail -c +51 a.npy | "$HELPERS/make_zstd" >rest.zst
+cat begin.zst rest.zst >a.zst
+run --values=u32 $bins --length=8 a.zst
+check "--length and frames: two values" [ "$(awk '{ n += $2 } END { print n }' out)" = 2 ]
+cp out two
+{ cat begin.zst && sleep 0.3 && cat rest.zst; } | run --values=u32 $bins --length=8
+counts "--length and a pause within the header" two
 "$HELPERS/make_zstd" -f 70 <values >values.zst
 for files in "a.npy values" "values a.npy" "a.zst values.zst" "values.zst a.npy"; do
     run --values=u32 $bins --threads=1 $files

@@ -77,7 +77,7 @@ for bad in 101 1e1000 -5 p50; do
     run -n --quantiles=$bad <in
     refute "--quantiles=$bad: no hint" grep -q 'for .* %' err
 done
-many=0$(printf ',0%.0s' $(seq 64))
+many=0$(printf ',0.%s' $(seq 101 164))
 usage "at most 64" -n --quantiles="$many"
 usage "--output: requires the name of a FILE" --output=
 usage "--output: requires the name of a FILE" -o ''

@@ -318,4 +318,28 @@ run_as env GPUHISTO_HAND_OVER=50000 GPUHISTO_FAULT=wrong:2 "$GPUHISTO" $ENGINE -
 same "many batches, a snapshot that is wrong" table out
 check "many batches, a snapshot that is wrong: one warning" [ "$(grep -c 'warning' err)" -eq 1 ]
 
+
+# A read of a stream that fails once, as of a socket whose peer has gone, is not forgotten when a GPU is offered
+# the stream. Other reads are of what the system says of its memory.
+if can_interpose; then
+    data text 3000 | zstd -c >small.zst
+    cat small.zst small.zst >twice.zst
+    "$GPUHISTO" --device=cpu -b twice.zst >table
+    failed=0
+    for n in $(seq 1 40); do
+        { cat small.zst && sleep 0.1 && cat small.zst; } 2>/dev/null |
+            run_as env FAULT_CALL=read FAULT_AT="$n" FAULT_ERRNO=104 LD_PRELOAD="$HELPERS/interpose.so" \
+                GPUHISTO_HAND_OVER=1 "$GPUHISTO" $ENGINE -b --threads=1
+        if [ "$(cat status)" = 0 ]; then
+            same "read $n fails, and is not of the stream" table out
+        else
+            refuses "read $n fails" 1 "standard input: Connection reset by peer, at byte "
+            failed=$((failed + 1))
+        fi
+    done
+    check "reads of the stream that failed: $failed" [ "$failed" -ge 3 ]
+else
+    skip_part "reads that fail: $why_not"
+fi
+
 summary
