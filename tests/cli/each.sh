@@ -289,7 +289,7 @@ fi
 
 printf '1\n2\n' >numbers
 name=$(printf './%.0s' $(seq 600))numbers
-run --each -nsp "$name"
+run --each -np "$name"
 check "a long name: its heading" [ "$(head -n 1 out)" = "==> $name <==" ]
 run --each -n "$name"
 check "a long name: its rows" [ "$(head -n 1 out)" = "$name${tab}1${tab}1${tab}1.01" ]
