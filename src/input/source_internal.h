@@ -248,7 +248,8 @@ int decoding_take_rest(struct reader *reader, struct open_input *open);
 /* --- undecoded.c --- */
 
 /* Takes the current input, which nothing has been read of, for an engine that decompresses it by
- * itself; in turn. 1; 0 if there is no such engine, or it cannot be used; or -1. */
+ * itself; in turn. Returns 1 if it was taken, 0 if there is no such engine or it cannot be used,
+ * and -1 if reading failed. */
 int undecoded_take(struct reader *reader, const struct source_sink *sink);
 
 /* Has the engine take the next bytes of that input, or what it left be decoded. 1 or -1. */

@@ -51,8 +51,8 @@ static bool is_suitable(const struct open_input *open)
 }
 
 /* Begins to keep a stream with what was not handed out, or the next bytes, which are waited for.
- * 1; 0 if there are none, or no memory for them; or -1, as an error of a socket is told only once.
- */
+ * Returns 1, 0 if there are none or no memory for them, and -1 if reading failed: a socket reports
+ * an error only once, so reading again where it is decoded would find an end instead. */
 static int keep_stream(struct source *source, struct input *input)
 {
     struct units *first = &input->units;

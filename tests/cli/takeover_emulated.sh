@@ -318,7 +318,6 @@ run_as env GPUHISTO_HAND_OVER=50000 GPUHISTO_FAULT=wrong:2 "$GPUHISTO" $ENGINE -
 same "many batches, a snapshot that is wrong" table out
 check "many batches, a snapshot that is wrong: one warning" [ "$(grep -c 'warning' err)" -eq 1 ]
 
-
 # A read of a stream that fails once, as of a socket whose peer has gone, is not forgotten when a GPU is offered
 # the stream. Other reads are of what the system says of its memory.
 if can_interpose; then
