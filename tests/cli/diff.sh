@@ -135,8 +135,8 @@ run_as "$GPUHISTO" --merge differences
 refuses "a difference" 1 "gpuhisto: differences: " "the schema is 'gpuhisto-diff/1', not 'gpuhisto/1'"
 
 # The widest screen: the axis is in one column.
-printf 'aab' | table a -l
-printf 'bbbc' | table b -l
+printf 'aab' | table a --letters=1
+printf 'bbbc' | table b --letters=1
 COLUMNS=65535 LC_ALL=C diffs -p a b
 check "65535 columns" [ "$(awk '{ print index($0, "|") }' out | sort -u | wc -l)" = 1 ]
 summary
