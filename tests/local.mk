@@ -152,6 +152,7 @@ unit_tests = \
 	tests/unit/test_values \
 	tests/unit/test_visible \
 	tests/unit/test_wide_read \
+	tests/unit/test_writer \
 	tests/unit/test_xxh64 \
 	tests/unit/test_zstd_lay \
 	tests/unit/test_zstd_links
@@ -202,6 +203,7 @@ tests_unit_test_text_cuts_LDADD = $(with_device)
 tests_unit_test_values_LDADD = $(libraries)
 tests_unit_test_visible_LDADD = $(libraries)
 tests_unit_test_wide_read_LDADD = $(libraries)
+tests_unit_test_writer_LDADD = $(libraries)
 tests_unit_test_xxh64_LDADD = $(libraries)
 tests_unit_test_wide_read_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=pread
 tests_unit_test_zstd_lay_LDADD = $(libraries)
