@@ -64,7 +64,7 @@ double facts_entropy(const uint64_t *counts, size_t count)
 
 void facts_add_quantile(struct facts *facts, double q, const struct quantile *found)
 {
-    char name[ROW_TEXT];
-    snprintf(name, sizeof name, "p%.15g", 100 * q);
+    char name[1 + SHOW_NUMBER] = "p";
+    show_percentage(q, name + 1);
     facts_add_interval(facts, name, found->lower_text, found->upper_text);
 }

@@ -34,7 +34,8 @@ void facts_add_interval(struct facts *facts, const char *name, const char *lower
 /* The entropy of what `count` counts add up to, in bits; NaN if that is 0. */
 double facts_entropy(const uint64_t *counts, size_t count);
 
-/* Adds the q-quantile, q from 0 to 1, as an interval; it is called p99 for a q of 0.99. */
+/* Adds the q-quantile, q from 0 to 1, as an interval; it is called p99 for a q of 0.99, and by as
+ * many digits as tell it from all others. */
 void facts_add_quantile(struct facts *facts, double q, const struct quantile *found);
 
 #endif

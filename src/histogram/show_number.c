@@ -132,8 +132,8 @@ size_t show_unsigned(uint64_t value, char *text)
     return len;
 }
 
-/* Digits, the first of which stands for 10^first, as a decimal fraction. There are some after the
- * point. */
+/* Digits, the first of which stands for 10^first, as a decimal fraction; or as a whole number, if
+ * none stands for less than 1. */
 static char *put_fixed(char *at, const char *digits, size_t len, int first)
 {
     if (first < 0) {
@@ -144,6 +144,11 @@ static char *put_fixed(char *at, const char *digits, size_t len, int first)
         return at + len;
     }
     size_t before = (size_t)first + 1;
+    if (before >= len) {
+        memcpy(at, digits, len);
+        memset(at + len, '0', before - len);
+        return at + before;
+    }
     memcpy(at, digits, before);
     at[before] = '.';
     memcpy(at + before + 1, digits + before, len - before);
@@ -167,17 +172,21 @@ static char *put_scientific(char *at, const char *digits, size_t len, int first)
     return at + show_unsigned(magnitude, at);
 }
 
-static char *put_positive(char *at, double value)
+static char *put_decimal(char *at, struct decimal decimal)
 {
-    if (value < WHOLE_LIMIT && (double)(uint64_t)value == value)
-        return at + show_unsigned((uint64_t)value, at);
-    struct decimal decimal = decimal_of(value);
     char digits[DIGITS_MAX], *end = digits + sizeof digits;
     char *begin = digits_before(end, decimal.digits);
     size_t len = (size_t)(end - begin);
     int first = decimal.exponent + (int)len - 1;
     return first < FIXED_MIN || first > FIXED_MAX ? put_scientific(at, begin, len, first)
                                                   : put_fixed(at, begin, len, first);
+}
+
+static char *put_positive(char *at, double value)
+{
+    if (value < WHOLE_LIMIT && (double)(uint64_t)value == value)
+        return at + show_unsigned((uint64_t)value, at);
+    return put_decimal(at, decimal_of(value));
 }
 
 size_t show_double(double value, char *text)
@@ -195,6 +204,21 @@ size_t show_double(double value, char *text)
         at += 3;
     } else {
         at = put_positive(at, fabs(value));
+    }
+    *at = '\0';
+    return (size_t)(at - text);
+}
+
+size_t show_percentage(double share, char *text)
+{
+    char *at = text;
+    number_prepare();
+    if (share > 0) {
+        struct decimal decimal = decimal_of(share);
+        decimal.exponent += 2;
+        at = put_decimal(at, decimal);
+    } else {
+        *at++ = '0';
     }
     *at = '\0';
     return (size_t)(at - text);

@@ -17,6 +17,11 @@
  * "-inf" and "nan" stand for these. Returns the length, at most 24. Any thread. */
 size_t show_double(double value, char *text);
 
+/* Writes a share from 0 to 1 in percent, terminated, in the form of show_double: the decimal that
+ * this would write, times 100. So shares that differ do so in percent, which 100 times the double
+ * may not. Returns the length, at most 24. Any thread. */
+size_t show_percentage(double share, char *text);
+
 /* Writes an integer, terminated. Returns the length, at most 20. Any thread. */
 size_t show_unsigned(uint64_t value, char *text);
 

@@ -118,6 +118,45 @@ printf '\000\000\000\000\063\063\063\077\063\063\063\077\063\063\063\077\000\000
 tail -n 1 out >quantiles
 printf 'p50\t0.699999988079071\t0.701\n' >expected
 same "f32: an edge that is below its decimal" expected quantiles
+# Names of quantiles that lie close together differ, and are no longer than it takes.
+expect <<'EOF'
+p0.0001 1
+p29 3 3.01
+p50 5 5.01
+p50.00000000000001 6 6.01
+p99.9 10
+p99.99999999999999 10
+p100 10
+EOF
+close=0.000001,0.29,0.5,0.5000000000000001,0.999,0.9999999999999999,1
+seq 10 | run -n --quantiles=$close
+tail -n 7 out >quantiles
+same "quantiles close together" expected quantiles
+seq 10 | run -n --quantiles=$close -F json -o close.json
+tr , '\n' <close.json | sed -n 's/.*"\(p[0-9.e-]*\)":.*/\1/p' >names
+cut -f 1 expected >wanted
+same "quantiles close together, json" wanted names
+seq 10 | run -n --quantiles=$close -F csv
+tail -n 7 out | cut -d , -f 1 >names
+same "quantiles close together, csv" wanted names
+seq 10 | run -np --quantiles=$close
+tail -n 7 out | awk '{ print $1 }' >names
+same "quantiles close together, plot" wanted names
+check "quantiles close together, plot: columns are aligned" \
+    [ "$(awk '{ print index($0, " " $2) }' out | sort -u | wc -l)" -eq 1 ]
+seq 10 >ten
+run -n --each --quantiles=$close ten
+sed -n '1s/\t/\n/gp' out | grep '^p[0-9.]*$' >names
+same "quantiles close together, --each" wanted names
+if can_share; then
+    run_as "$GPUHISTO" --merge --quantiles=$close close.json
+    tail -n 7 out >quantiles
+    same "quantiles close together, --merge" expected quantiles
+    run_as "$GPUHISTO" --merge --quantiles=$close -F json close.json
+    same "quantiles close together, --merge to json" close.json out
+else
+    skip_part "quantiles of --merge: $why_not"
+fi
 expect <<'EOF'
 p0 -inf
 p50 0

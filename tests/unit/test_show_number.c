@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Numbers as text: they read back the same, no shorter text does, and printf, which is slow, would
- * write the same digits in the same form. */
+ * write the same digits in the same form. Shares in percent are the same decimals, times 100. */
 #include "src/histogram/show_number.h"
 #include "tests/helpers/bits.h"
 #include "tests/helpers/random.h"
@@ -160,12 +160,79 @@ static void integers(void)
     }
 }
 
+/* --- shares --- */
+
+/* Reads a decimal, divided by 100. */
+static double read_percentage(const char *text)
+{
+    char shifted[2 * SHOW_NUMBER];
+    const char *exponent = strchr(text, 'e');
+    const int len = exponent ? (int)(exponent - text) : (int)strlen(text);
+    snprintf(shifted, sizeof shifted, "%.*se%d", len, text,
+             (exponent ? atoi(exponent + 1) : 0) - 2);
+    return strtod(shifted, NULL);
+}
+
+static void check_share(double share)
+{
+    char text[SHOW_NUMBER], digits[SHOW_NUMBER], others[SHOW_NUMBER], whole[SHOW_NUMBER];
+    memset(text, '#', sizeof text);
+    size_t length = show_percentage(share, text);
+    cases++;
+    if (length != strlen(text) || length > 24)
+        failed(share, text, "its length");
+    if (bits_of_double(read_percentage(text)) != bits_of_double(share))
+        failed(share, text, "reads back as another share");
+    show_double(share, whole);
+    int len = significant(text, digits);
+    if (significant(whole, others) != len || strcmp(digits, others) != 0)
+        failed(share, text, "has other digits than the share itself");
+    if (len > 15)
+        return;
+    snprintf(whole, sizeof whole, "%.15g", 100 * share);
+    if (strcmp(text, whole) != 0)
+        failed(share, text, whole);
+}
+
+static void expect_share(double share, const char *wanted)
+{
+    char text[SHOW_NUMBER];
+    size_t length = show_percentage(share, text);
+    cases++;
+    if (strcmp(text, wanted) != 0 || length != strlen(wanted))
+        failed(share, text, wanted);
+}
+
+static void shares(void)
+{
+    expect_share(0, "0");
+    expect_share(1, "100");
+    expect_share(0.5, "50");
+    expect_share(0.29, "29"); /* times 100 it is a little less */
+    expect_share(0.999, "99.9");
+    expect_share(1.0 / 3, "33.33333333333333");
+    expect_share(nextafter(1, 0), "99.99999999999999");
+    expect_share(0.000001, "0.0001");
+    expect_share(0.0000001, "1e-05");
+    expect_share(DBL_MIN, "2.2250738585072014e-306");
+    expect_share(DBL_TRUE_MIN, "5e-322");
+    for (unsigned i = 0; i <= 10000; i++)
+        check_share(i / 1e4);
+    for (unsigned i = 0; i < 20000; i++) {
+        double share = random_fraction();
+        check_share(share);
+        check_share(nextafter(share, 1));
+        check_share(ldexp(share, -(int)(random_word() % 1000)));
+    }
+}
+
 int main(void)
 {
     known_numbers();
     powers();
     random_numbers();
     integers();
+    shares();
     printf("%u cases, %u failed\n", cases, failures);
     return failures != 0;
 }
