@@ -44,7 +44,7 @@ EXTRA_DIST += tests/helpers/scaled
 
 # Of a list of tests, those that start threads: what ThreadSanitizer has to see. The emulated GPU takes
 # minutes there for thousands of small chunks, so scripts of that are left to the other tests of it.
-threaded_tests = tests/unit/test_frames tests/unit/test_merge tests/unit/test_paged_counts tests/unit/test_wide_read tests/unit/test_text_cuts tests/device/test_gpu_engine tests/device/test_gpu_group tests/device/test_near tests/device/test_pool tests/device/test_takeover tests/device/test_undecoded \
+threaded_tests = tests/unit/test_frames tests/unit/test_merge tests/unit/test_paged_counts tests/unit/test_wide_read tests/unit/test_text_cuts tests/device/test_gpu_engine tests/device/test_gpu_group tests/device/test_growing tests/device/test_near tests/device/test_pool tests/device/test_takeover tests/device/test_undecoded \
 	tests/cli/also.sh tests/cli/channels.sh tests/cli/characters.sh tests/cli/compressed.sh tests/cli/counts.sh tests/cli/counts_auto.sh \
 	tests/cli/each.sh tests/cli/faults.sh tests/cli/faults_emulated.sh tests/cli/fields.sh tests/cli/gpus_emulated.sh tests/cli/interval.sh \
 	tests/cli/npy.sh tests/cli/numbers.sh tests/cli/pairs.sh tests/cli/part.sh tests/cli/progress.sh \
@@ -237,7 +237,7 @@ tests_device_libemulated_a_CXXFLAGS = $(AM_CXXFLAGS) $(FIBER_CFLAGS)
 emulated = tests/helpers/libhelpers.a libgpuhisto.a tests/device/libemulated.a libhistogram.a
 
 # A C++ source that does not exist has automake link a C program with the C++ compiler.
-emulated_tests = tests/device/test_characters_kernel tests/device/test_characters_strategy_emulated tests/device/test_decompression tests/device/test_emulation tests/device/test_fields_strategy_emulated tests/device/test_gpu_engine tests/device/test_gpu_group \
+emulated_tests = tests/device/test_characters_kernel tests/device/test_characters_strategy_emulated tests/device/test_decompression tests/device/test_emulation tests/device/test_fields_strategy_emulated tests/device/test_gpu_engine tests/device/test_gpu_group tests/device/test_growing \
 	tests/device/test_many_bins_emulated tests/device/test_near tests/device/test_number_parser_gpu tests/device/test_numbers_kernel \
 	tests/device/test_numbers_strategy_emulated tests/device/test_pairs_kernel \
 	tests/device/test_pairs_strategy_emulated tests/device/test_pool tests/device/test_rows \
@@ -265,6 +265,9 @@ tests_device_test_gpu_engine_LDADD = $(emulated)
 tests_device_test_gpu_group_SOURCES = tests/device/test_gpu_group.c
 nodist_EXTRA_tests_device_test_gpu_group_SOURCES = cxx.cpp
 tests_device_test_gpu_group_LDADD = $(emulated)
+tests_device_test_growing_SOURCES = tests/device/test_growing.c
+nodist_EXTRA_tests_device_test_growing_SOURCES = cxx.cpp
+tests_device_test_growing_LDADD = $(emulated)
 tests_device_test_many_bins_emulated_SOURCES = tests/device/test_many_bins.c
 nodist_EXTRA_tests_device_test_many_bins_emulated_SOURCES = cxx.cpp
 tests_device_test_many_bins_emulated_LDADD = $(emulated)

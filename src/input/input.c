@@ -36,6 +36,12 @@ static int read_failed(const struct input *input, uint64_t offset, struct reason
     return -1;
 }
 
+static int became_shorter(const struct input *input, struct reason *why)
+{
+    reason_of(why, input->name, "became shorter while it was read");
+    return -1;
+}
+
 /* Judges a file whose end came `at` bytes after base, before the size that it had when it was
  * opened: it was truncated, as logrotate's copytruncate does. Only one that has no blocks, and
  * still claims the same size, may never have had so many bytes. 0 or -1. */
@@ -48,8 +54,7 @@ static int check_short(const struct input *input, uint64_t at, struct reason *wh
         return read_failed(input, at, why);
     if (input->may_be_short && status.st_size >= input->base + (off_t)input->opened_size)
         return 0;
-    reason_of(why, input->name, "became shorter while it was read");
-    return -1;
+    return became_shorter(input, why);
 }
 
 /* Takes again what was kept of a stream, and keeps it no longer. */
@@ -133,6 +138,16 @@ ssize_t input_read_at(const struct input *input, void *buf, size_t len, uint64_t
 bool input_peek(const struct input *input, void *buf, size_t len, uint64_t offset)
 {
     return read_patiently(input, buf, len, offset) == (ssize_t)len;
+}
+
+int input_find_end(const struct input *input, uint64_t *end, struct reason *why)
+{
+    struct stat status;
+    if (fstat(input->fd, &status) != 0)
+        return read_failed(input, input->opened_size, why);
+    const off_t size = status.st_size > input->base ? status.st_size - input->base : 0;
+    *end = (uint64_t)size < input->limit ? (uint64_t)size : input->limit;
+    return *end < input->opened_size ? became_shorter(input, why) : 0;
 }
 
 /* --- what it is --- */

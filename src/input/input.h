@@ -131,6 +131,10 @@ ssize_t input_take(struct input *input, void *buf, size_t cap, struct reason *wh
 /* Reads file bytes [offset, offset + len) of a regular file, taking none. Whether all are there. */
 bool input_peek(const struct input *input, void *buf, size_t len, uint64_t offset);
 
+/* Finds where a regular file ends by now: what was added since it was opened is read, too, unless
+ * the limit is before that, as in a share. 0; or -1 with the reason set, if it became shorter. */
+int input_find_end(const struct input *input, uint64_t *end, struct reason *why);
+
 /* Whether input_take has nothing more to give. */
 bool input_is_over(const struct input *input);
 

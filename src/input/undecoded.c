@@ -131,37 +131,29 @@ int undecoded_fail_without_engine(struct reader *reader)
     return source_fail(source, &why);
 }
 
-/* The FILE ends within something that the engine need not look at. -1. */
-static int fail_truncated(struct reader *reader, uint64_t end)
+/* Sees that the FILE has what is left. The engine goes over what it need not look at, as skippable
+ * frames, and may have come to a place after the end of the FILE, as it was when it was opened: by
+ * now it may have grown beyond that. 0 or -1. */
+static int check_left(struct reader *reader, const struct undecoded_rest *rest)
 {
     const struct input *input = &reader->decoding.open->input;
+    uint64_t end = input->regular ? input->opened_size : input->kept.end;
+    const bool has_end = input->regular || input->ended;
     struct reason why;
+    if (!rest->is_left || !has_end || rest->offset <= end)
+        return 0;
+    if (input->regular && input_find_end(input, &end, &why) != 0)
+        return source_fail(reader->source, &why);
+    if (rest->offset <= end)
+        return 0;
     reason_of(&why, input->name, "truncated %s data, at byte %" PRIu64, input->codec->name, end);
     return source_fail(reader->source, &why);
-}
-
-/* Whether what is left begins after the end. */
-static bool is_truncated(const struct input *input, const struct undecoded_rest *rest)
-{
-    const uint64_t end = input->regular ? input->opened_size : input->kept.end;
-    return rest->is_left && (input->regular || input->ended) && rest->offset > end;
-}
-
-/* The same of a FILE that was taken over. 1 or -1. */
-static int go_on_after(struct reader *reader, const struct undecoded_rest *rest)
-{
-    const struct input *input = &reader->decoding.open->input;
-    if (is_truncated(input, rest))
-        return fail_truncated(reader, input->regular ? input->opened_size : input->kept.end);
-    return takeover_end(reader, rest);
 }
 
 /* Has what is left be what the input goes on with. 0 or -1. */
 static int go_back(struct reader *reader, const struct undecoded_rest *rest)
 {
     struct input *input = &reader->decoding.open->input;
-    if (is_truncated(input, rest))
-        return fail_truncated(reader, input->regular ? input->opened_size : input->kept.end);
     if (input->regular) {
         units_seek(input, rest->is_left ? rest->offset : input->opened_size);
         takeover_note_read(reader->source, reader->decoding.open,
@@ -187,18 +179,17 @@ static int take_what_is_left(struct reader *reader)
     int rc = decoding->undecoder->ops->undecoded->settle(decoding->undecoder, &rest);
     wide_read_close(decoding->wide);
     decoding->wide = NULL;
+    rc = rc == 0 ? check_left(reader, &rest) : source_fail(source, &(struct reason){""});
     if (decoding->is_taken_over) {
-        rc = rc == 0 ? go_on_after(reader, &rest) : source_fail(source, &(struct reason){""});
+        rc = rc == 0 ? takeover_end(reader, &rest) : -1;
         free(rest.tail);
         return rc;
     }
     reader->busy = false;
     open->is_left = true;
-    if (rc != 0)
-        rc = source_fail(source, &(struct reason){""});
-    else if (records_begin_with(&input->records, rest.tail, rest.tail_len) != 0)
+    if (rc == 0 && records_begin_with(&input->records, rest.tail, rest.tail_len) != 0)
         rc = source_fail_for_memory(source, input->name);
-    else
+    if (rc == 0)
         rc = go_back(reader, &rest);
     free(rest.tail);
     decoding->undecoder = NULL;

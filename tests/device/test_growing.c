@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: MIT */
+/* Compressed FILEs that grow, or become shorter, between the moment when they are opened and the
+ * one when an engine has decompressed what they had then: the counts, or the reason why there are
+ * none, are those of the CPU alone. What the FILE had may end anywhere, within a skippable frame
+ * too, which the engine does not look at. */
+#include "gpu/gpu_engine.h"
+#include "src/cpu/cpu_engine.h"
+#include "src/engine/records.h"
+#include "src/input/share.h"
+#include "src/input/source.h"
+#include "tests/device/emulated_device.h"
+#include "tests/helpers/compressed.h"
+#include "tests/helpers/need.h"
+#include "tests/helpers/random.h"
+#include "tests/helpers/zstd_frames.h"
+
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define FRAME_SIZE ((size_t)30000) /* bytes of content */
+#define FRAMES 3                   /* before the skippable one; one more follows it */
+#define CHUNK_SIZE ((size_t)16384)
+#define SKIPPABLE_SHORT ((size_t)500)
+#define SKIPPABLE_LONG ((size_t)12 << 20) /* more than is read at a time */
+
+/* A FILE, all that it ever has: frames, a skippable frame, another frame. */
+struct stream {
+    unsigned char *bytes;
+    size_t skippable, after, len; /* where these begin, and where it ends */
+};
+
+/* How a FILE changes, and what becomes of it. */
+struct change {
+    const char *name;
+    size_t before, now;    /* bytes, when it is opened and afterwards */
+    bool is_share;         /* it is cut, as a share is, when it is opened */
+    const char *complaint; /* after the FILE's name; NULL: it is counted, */
+    size_t frames;         /* so many frames */
+};
+
+struct run {
+    const struct histogram *histogram;
+    const struct stream *stream;
+    const struct change *change;
+    unsigned after; /* chunks, the engine may begin */
+    bool is_alone;  /* there is no engine */
+};
+
+static char file_name[] = "test_growing-XXXXXX";
+static struct engine *cpu, *gpu;
+static unsigned submitted, runs, taken, wrong;
+static bool has_changed;
+
+static void complain(const struct run *run, const char *what, const char *text)
+{
+    if (wrong++ < 20)
+        fprintf(stderr, "FAILED: %s: %s, skippable of %zu bytes, after %u chunks%s: %s: '%s'\n",
+                run->change->name, run->histogram->mode->name,
+                run->stream->after - run->stream->skippable, run->after,
+                run->is_alone ? ", the CPU alone" : "", what, text);
+}
+
+/* --- the FILE --- */
+
+static void write_file(const struct stream *stream, size_t from, size_t to)
+{
+    FILE *file = need(fopen(file_name, from == 0 ? "w" : "a"));
+    if (fwrite(stream->bytes + from, 1, to - from, file) != to - from || fclose(file) != 0)
+        need(NULL);
+}
+
+/* Whoever asks for an engine has opened the FILE. */
+static void change_once(const struct run *run)
+{
+    const struct change *change = run->change;
+    if (has_changed)
+        return;
+    has_changed = true;
+    if (change->now < change->before && truncate(file_name, (off_t)change->now) != 0)
+        need(NULL);
+    if (change->now > change->before)
+        write_file(run->stream, change->before, change->now);
+}
+
+static struct stream make_stream(size_t skippable)
+{
+    const struct frame_settings settings = {.level = 1, .checksum = true};
+    const size_t bound = frame_bound(&settings, FRAME_SIZE);
+    unsigned char *content = need(malloc(FRAME_SIZE));
+    struct stream stream = {.bytes = need(malloc((FRAMES + 1) * bound + skippable + 64))};
+    for (unsigned i = 0; i <= FRAMES; i++) {
+        if (i == FRAMES) {
+            stream.skippable = stream.len;
+            stream.len += skippable_put(stream.bytes + stream.len, skippable);
+            stream.after = stream.len;
+        }
+        for (size_t at = 0; at < FRAME_SIZE; at++)
+            content[at] = (unsigned char)(random_below(7) == 0 ? ' ' : '0' + random_below(10));
+        stream.len +=
+            frame_compress(stream.bytes + stream.len, bound, &settings, content, FRAME_SIZE);
+    }
+    free(content);
+    return stream;
+}
+
+/* --- a run --- */
+
+static struct chunk *choose(void *arg, enum flow flow)
+{
+    (void)arg, (void)flow;
+    return engine_acquire(cpu, true);
+}
+
+static struct engine *undecoder(void *arg, const struct undecoded_offer *offer)
+{
+    const struct run *run = arg;
+    (void)offer;
+    change_once(run);
+    return gpu && submitted >= run->after && gpu->ops->undecoded->is_free(gpu) ? gpu : NULL;
+}
+
+static int count_source(struct run *run, struct source *source)
+{
+    const struct source_sink sink = {.arg = run, .choose = choose, .undecoder = undecoder};
+    struct reader *reader = need(reader_open(source));
+    int more = 1;
+    while (more > 0) {
+        struct chunk *chunk;
+        enum flow flow;
+        more = source_read(reader, &sink, &chunk, &flow);
+        if (chunk && engine_submit(chunk) != 0)
+            more = -1;
+        submitted += chunk != NULL;
+    }
+    reader_close(reader);
+    return more;
+}
+
+static int count_file(struct run *run, struct reason *why)
+{
+    const struct share_choice choice = {.part = 1, .of = 1};
+    char *operand = file_name;
+    struct share share;
+    struct input_options options = {.decoding.memlimit = 1 << 27,
+                                    .unit_memory = 8000, /* frames are decoded in order */
+                                    .record_size = records_size(run->histogram)};
+    submitted = 0;
+    has_changed = false;
+    write_file(run->stream, 0, run->change->before);
+    if (run->change->is_share) {
+        if (share_open(&share, &choice, &operand, 1, why) != 0)
+            need(NULL);
+        options.share = &share;
+    }
+    struct source *source = need(source_open(&operand, 1, &options));
+    int rc = count_source(run, source);
+    const char *error = source_error(source);
+    reason_set(why, "%s", error ? error : "");
+    source_close(source);
+    if (run->change->is_share)
+        share_close(&share);
+    return rc;
+}
+
+/* Counts the FILE. 0 or -1. */
+static int count(struct run *run, struct tally *tally, struct reason *why)
+{
+    cpu = need(cpu_engine_open(run->histogram, NULL, CHUNK_SIZE, 9, 1, NULL));
+    const struct gpu_options options = {
+        .chunk_size = 65536, .buffers = 1, .deadline_ms = 20000, .fallback = cpu};
+    emulated_device_plan((struct fault_plan){.fault = FAULT_NONE});
+    gpu = run->is_alone ? NULL : need(gpu_engine_open(run->histogram, &options, why));
+    int rc = count_file(run, why);
+    if (gpu && engine_finish(gpu, tally) != 0)
+        need(NULL);
+    taken += gpu && atomic_load(&gpu->undecoded_bytes) > 0;
+    engine_finish(cpu, tally);
+    if (gpu)
+        engine_close(gpu);
+    engine_close(cpu);
+    return rc;
+}
+
+static struct tally new_tally(const struct histogram *histogram)
+{
+    return (struct tally){.bins = histogram->bins,
+                          .counts = need(calloc(histogram->bins, sizeof(uint64_t)))};
+}
+
+static void check_run(struct run run, const struct tally *expected, struct tally *counted)
+{
+    const struct change *change = run.change;
+    struct reason why = {""};
+    char complaint[200] = "";
+    runs++;
+    const int rc = count(&run, counted, &why);
+    if (change->complaint)
+        snprintf(complaint, sizeof complaint, "%s: %s", file_name, change->complaint);
+    if (strcmp(why.text, complaint) != 0 || (rc != 0) != (complaint[0] != '\0'))
+        complain(&run, "what it says", why.text);
+    else if (rc == 0 && counted->bytes != change->frames * FRAME_SIZE)
+        complain(&run, "other frames were counted", "");
+    else if (rc == 0 && expected &&
+             (counted->samples != expected->samples ||
+              memcmp(counted->counts, expected->counts,
+                     counted->bins * sizeof counted->counts[0]) != 0))
+        complain(&run, "wrong counts", "");
+}
+
+/* The CPU alone, and the engine from the beginning on, or after some chunks. */
+static void check_change(const struct histogram *histogram, const struct stream *stream,
+                         const struct change *change)
+{
+    struct run run = {histogram, stream, change, 0, true};
+    struct tally expected = new_tally(histogram), counted = new_tally(histogram);
+    check_run(run, NULL, &expected);
+    run.is_alone = false;
+    for (run.after = 0; run.after <= 4; run.after += 2) {
+        check_run(run, &expected, &counted);
+        free(counted.counts);
+        counted = new_tally(histogram);
+    }
+    free(expected.counts);
+    free(counted.counts);
+}
+
+/* --- the changes --- */
+
+static void check_stream(const struct histogram *histogram, const struct stream *stream)
+{
+    const size_t skippable = stream->skippable, after = stream->after, len = stream->len;
+    const size_t within = skippable + (after - skippable) / 2;
+    char truncated[4][64];
+    const size_t ends[4] = {within, after - 1, len - 1, len - 500};
+    for (unsigned i = 0; i < 4; i++)
+        snprintf(truncated[i], sizeof truncated[i], "truncated zstd data, at byte %zu", ends[i]);
+    const struct change changes[] = {
+        {"as it was", len, len, .frames = FRAMES + 1},
+        {"within a skippable frame, as it was", within, within, .complaint = truncated[0]},
+        {"within a skippable frame, a little more", within, after - 1, .complaint = truncated[1]},
+        {"within a skippable frame, its rest", within, after, .frames = FRAMES},
+        {"within a skippable frame, all", within, len, .frames = FRAMES + 1},
+        {"within a skippable frame, not all", within, len - 1, .complaint = truncated[2]},
+        {"within a skippable frame, less", within, within - 1,
+         .complaint = "became shorter while it was read"},
+        {"after its header, all", skippable + 8, len, .frames = FRAMES + 1},
+        {"within its header, all", skippable + 5, len, .frames = FRAMES + 1},
+        {"before a skippable frame, all", skippable, len, .frames = FRAMES + 1},
+        {"after a skippable frame, all", after, len, .frames = FRAMES + 1},
+        {"within a frame, all", len - 500, len, .frames = FRAMES + 1},
+        {"within a frame, not all", len - 500, len - 1, .complaint = truncated[2]},
+        {"a share within a skippable frame, all", within, len, .is_share = true,
+         .complaint = truncated[0]},
+        {"a share before a skippable frame, all", skippable, len, .is_share = true,
+         .frames = FRAMES},
+        {"a share within a frame, all", len - 500, len, .is_share = true,
+         .complaint = truncated[3]},
+        {"a share, less", within, within - 1, .is_share = true,
+         .complaint = "became shorter while it was read"},
+    };
+    for (size_t i = 0; i < sizeof changes / sizeof changes[0]; i++)
+        check_change(histogram, stream, &changes[i]);
+}
+
+int main(void)
+{
+    static struct histogram bytes, numbers;
+    struct binning binning;
+    random_seed(20261126);
+    histogram_bytes(&bytes);
+    if (binning_digits(&binning, 1, false) != 0 || mkstemp(file_name) < 0)
+        need(NULL);
+    histogram_numbers(&numbers, &binning);
+    struct stream few = make_stream(SKIPPABLE_SHORT), many = make_stream(SKIPPABLE_LONG);
+    check_stream(&bytes, &few);
+    check_stream(&numbers, &few);
+    check_stream(&bytes, &many);
+    unlink(file_name);
+    free(few.bytes);
+    free(many.bytes);
+    printf("%u runs (in %u the engine counted), %u wrong\n", runs, taken, wrong);
+    fflush(stdout);
+    _exit(wrong != 0 || taken < runs / 2);
+}
