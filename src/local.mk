@@ -15,6 +15,7 @@ noinst_LIBRARIES += libhistogram.a libgpuhisto.a
 
 histogram_sources = \
 	src/base/byte_masks.h src/base/byte_word.h src/base/cache_line.h src/base/clock.h \
+	src/base/held.c src/base/held.h \
 	src/base/reason.c src/base/reason.h \
 	src/base/show.c src/base/show.h \
 	src/base/signals.c src/base/signals.h \
@@ -89,7 +90,7 @@ gpuhisto_sources = src/run_share.c src/run_share.h \
 	src/input/enter.c src/input/enter.h \
 	src/input/foreign.c src/input/foreign.h \
 	src/input/heading.c src/input/heading.h \
-	src/input/helpers.c src/input/helpers.h src/input/hold.c \
+	src/input/helpers.c src/input/helpers.h \
 	src/input/input.c src/input/input.h \
 	src/input/kept.c src/input/kept.h \
 	src/input/fingerprint.c src/input/fingerprint.h \

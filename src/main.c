@@ -352,7 +352,7 @@ static int count(void)
         options.pool.constant = &constant;
     options.pool.look = watch_look;
     options.pool.look_arg = &watch;
-    run_enter_sandbox(&options, &output, source);
+    run_enter_sandbox(&options, &output, source, NULL);
     rc = pool_run(&options.pool, &options.histogram, source, &tally, &outcome, &why);
     progress_end(&watch.progress);
     if (rc != 0) {

@@ -30,10 +30,10 @@ int run_refuse_bins(const struct options *options, size_t bins, unsigned digits,
                     struct reason *why);
 
 /* Puts the run into a sandbox (src/sandbox/sandbox.h) once it is known what is read and written,
- * unless the user does not want that, or a GPU may be used. The source, or NULL: FILEs are tables.
- * Before threads. */
+ * unless the user does not want that, or a GPU may be used. Of the FILEs, which are a source's or
+ * tables (otherwise NULL), those are held that could not be opened in it. Before threads. */
 void run_enter_sandbox(const struct options *options, const struct output *output,
-                       const struct source *source);
+                       struct source *source, const struct held_list *tables);
 
 /* --diff, --merge: the whole run. The exit status. */
 int run_diff(struct options *options);

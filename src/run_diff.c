@@ -40,11 +40,11 @@ static int check_side(const struct merge *side, struct reason *why)
 }
 
 /* Reads the tables of a FILE, added up. */
-static int read_side(const char *operand, struct merge *side, struct reason *why)
+static int read_side(struct held *file, struct merge *side, struct reason *why)
 {
     struct read_table table = {.text = NULL};
     struct share_record record = {.of = 0};
-    int rc = table_file_add(operand, &table, side, why);
+    int rc = table_file_add(file, &table, side, why);
     if (rc == 0 && side->shares.first && share_join_finish(&side->shares, false, &record, why) != 0)
         rc = side_refuse(side, why);
     read_table_free(&table);
@@ -166,12 +166,12 @@ static int add_sides(const struct merge *before, const struct merge *after, stru
     return 0;
 }
 
-static int diff_and_show(struct options *options, struct merge *before, struct merge *after,
-                         struct tally *both)
+static int diff_and_show(struct options *options, const struct held_list *files,
+                         struct merge *before, struct merge *after, struct tally *both)
 {
     struct reason why;
-    if (read_side(options->operands[0], before, &why) != 0 ||
-        read_side(options->operands[1], after, &why) != 0 || match_sides(before, after, &why) != 0)
+    if (read_side(&files->list[0], before, &why) != 0 ||
+        read_side(&files->list[1], after, &why) != 0 || match_sides(before, after, &why) != 0)
         return run_failed(&why);
     if (add_sides(before, after, both, &why) != 0 ||
         coarsen_sides(options, before, after, both, &why) != 0)
@@ -187,11 +187,17 @@ int run_diff(struct options *options)
 {
     struct merge before = {.lay = options_lay}, after = {.lay = options_lay};
     struct tally both = {0};
+    struct held_list files;
     struct reason why;
     if (output_prepare(&output, options->output, &why) != 0)
         return run_failed(&why);
-    run_enter_sandbox(options, &output, NULL);
-    const int status = diff_and_show(options, &before, &after, &both);
+    if (held_list_open(&files, options->operands, options->operand_count) != 0) {
+        reason_set(&why, "out of memory");
+        return run_failed(&why);
+    }
+    run_enter_sandbox(options, &output, NULL, &files);
+    const int status = diff_and_show(options, &files, &before, &after, &both);
+    held_list_close(&files);
     tally_close(&both);
     merge_free(&before);
     merge_free(&after);

@@ -16,23 +16,29 @@
 
 static struct output output;
 
-/* Adds all FILEs. 0, or -1 with a reason. */
-static int merge_operands(const struct options *options, struct merge *merge, struct reason *why)
+/* Looks at the FILEs. 0, or -1: memory is short. */
+static int open_files(const struct options *options, struct held_list *files)
 {
     static char standard_input[] = "-";
     static char *const only[] = {standard_input};
+    return options->operand_count == 0
+               ? held_list_open(files, only, 1)
+               : held_list_open(files, options->operands, options->operand_count);
+}
+
+/* Adds all FILEs. 0, or -1 with a reason. */
+static int add_files(const struct options *options, const struct held_list *files,
+                     struct merge *merge, struct reason *why)
+{
     unsigned threads = options->pool.threads;
-    if (options->operand_count == 0)
-        return merge_files(only, 1, 1, 0, merge, why);
-    if (threads > 0 || options->operand_count == 1)
-        return merge_files(options->operands, options->operand_count, threads, 0, merge, why);
+    if (threads > 0 || files->count == 1)
+        return merge_files(files, threads, 0, merge, why);
     threads = processors_allowed(sched_getaffinity);
     if (threads > 1) {
         const unsigned quota = processors_quota("");
         threads = quota < threads ? quota : threads;
     }
-    return merge_files(options->operands, options->operand_count, threads, THREAD_BYTES, merge,
-                       why);
+    return merge_files(files, threads, THREAD_BYTES, merge, why);
 }
 
 /* Whether rows alone, of TSV or CSV, tell what is asked for. */
@@ -147,10 +153,11 @@ static int merge_coarsen(struct options *options, struct merge *merge, struct re
 }
 
 /* Adds the FILEs up and shows them. The exit status. */
-static int merge_and_show(struct options *options, struct merge *merge, struct share_record *proof)
+static int merge_and_show(struct options *options, const struct held_list *files,
+                          struct merge *merge, struct share_record *proof)
 {
     struct reason why;
-    if (merge_operands(options, merge, &why) != 0 || check_shown(options, merge, &why) != 0 ||
+    if (add_files(options, files, merge, &why) != 0 || check_shown(options, merge, &why) != 0 ||
         check_shares(options, merge, proof, &why) != 0)
         return run_failed(&why);
     options->histogram = merge->histogram;
@@ -168,11 +175,17 @@ int run_merge(struct options *options)
 {
     struct merge merge = {.lay = options_lay, .has_moments = options->report.stats};
     struct share_record proof = {.of = 0};
+    struct held_list files;
     struct reason why;
     if (output_prepare(&output, options->output, &why) != 0)
         return run_failed(&why);
-    run_enter_sandbox(options, &output, NULL);
-    const int status = merge_and_show(options, &merge, &proof);
+    if (open_files(options, &files) != 0) {
+        reason_set(&why, "out of memory");
+        return run_failed(&why);
+    }
+    run_enter_sandbox(options, &output, NULL, &files);
+    const int status = merge_and_show(options, &files, &merge, &proof);
+    held_list_close(&files);
     merge_free(&merge);
     share_free(&proof);
     return status;

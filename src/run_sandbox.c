@@ -48,23 +48,27 @@ static void allow_limits(struct sandbox *sandbox, const struct options *options)
     sandbox_allow_path(sandbox, "/sys/fs/cgroup");
 }
 
-static void allow_files(struct sandbox *sandbox, const struct source *source)
+/* Allows to open a FILE in its turn. */
+static void allow_file(struct sandbox *sandbox, const struct held *file)
 {
-    const char *name;
-    bool is_regular;
-    for (size_t at = 0; (name = source_next_name(source, &at, &is_regular));) {
-        if (is_regular)
-            sandbox_allow_regular(sandbox, name);
-        else
-            sandbox_allow_name(sandbox, name);
-    }
+    if (strcmp(file->name, "-") == 0)
+        return;
+    if (file->fd >= 0 && !file->is_regular)
+        sandbox_allow(sandbox, file->fd, SANDBOX_OPEN);
+    else if (file->fd < 0 && file->is_regular)
+        sandbox_allow_regular(sandbox, file->name);
+    else if (file->fd < 0)
+        sandbox_allow_name(sandbox, file->name);
 }
 
-static void allow_tables(struct sandbox *sandbox, const struct options *options)
+static void allow_files(struct sandbox *sandbox, struct source *source,
+                        const struct held_list *tables)
 {
-    for (size_t i = 0; i < options->operand_count; i++)
-        if (strcmp(options->operands[i], "-") != 0)
-            sandbox_allow_name(sandbox, options->operands[i]);
+    const struct held *file;
+    for (size_t i = 0; source && (file = source_file(source, i)); i++)
+        allow_file(sandbox, file);
+    for (size_t i = 0; tables && i < tables->count; i++)
+        allow_file(sandbox, &tables->list[i]);
 }
 
 static void allow_output(struct sandbox *sandbox, const struct output *output)
@@ -79,7 +83,7 @@ static void allow_output(struct sandbox *sandbox, const struct output *output)
 }
 
 void run_enter_sandbox(const struct options *options, const struct output *output,
-                       const struct source *source)
+                       struct source *source, const struct held_list *tables)
 {
     const char *against = reason_against(options);
     struct sandbox sandbox;
@@ -91,10 +95,7 @@ void run_enter_sandbox(const struct options *options, const struct output *outpu
             screen_prepare();
         sandbox_begin(&sandbox);
         allow_limits(&sandbox, options);
-        if (source)
-            allow_files(&sandbox, source);
-        else
-            allow_tables(&sandbox, options);
+        allow_files(&sandbox, source, tables);
         allow_output(&sandbox, output);
         sandbox_enter(&sandbox);
         sandbox_describe(&sandbox, &text);

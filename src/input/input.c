@@ -245,11 +245,11 @@ static int look_at_file(struct input *input, struct reason *why)
     return 0;
 }
 
-int input_open(struct input *input, const char *operand, int fd,
-               const struct input_options *options, struct share_cut *cut, struct reason *why)
+int input_open(struct input *input, struct held *file, const struct input_options *options,
+               struct share_cut *cut, struct reason *why)
 {
-    bool standard = strcmp(operand, "-") == 0;
-    *input = (struct input){.name = standard ? "standard input" : operand,
+    bool standard = strcmp(file->name, "-") == 0;
+    *input = (struct input){.name = standard ? "standard input" : file->name,
                             .batch_size = options->batch_size,
                             .unit_memory =
                                 options->unit_memory > 0 ? options->unit_memory : UNITS_MEMORY_MAX,
@@ -258,9 +258,7 @@ int input_open(struct input *input, const char *operand, int fd,
                             .range = content_range_of(&options->content),
                             .records = {.size = options->record_size, .field = options->field}};
     input->has_header = options->field && options->field->has_header;
-    input->fd = standard ? STDIN_FILENO : fd;
-    if (input->fd < 0)
-        input->fd = open(operand, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    input->fd = standard ? STDIN_FILENO : held_open(file);
     if (input->fd < 0) {
         input->error = errno;
         reason_of(why, input->name, "%s", strerror(input->error));

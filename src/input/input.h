@@ -4,6 +4,7 @@
 #ifndef GPUHISTO_INPUT_H
 #define GPUHISTO_INPUT_H
 
+#include "src/base/held.h"
 #include "src/base/reason.h"
 #include "src/engine/records.h"
 #include "codec.h"
@@ -77,12 +78,12 @@ struct input {
                               * needed */
 };
 
-/* Opens operand ("-": standard input), unless `fd` is a descriptor of it, looks at its first bytes
- * if the options ask for it, and leaves out those before the range, which may wait for a pipe. A
- * pipe is enlarged to 1 MiB. With a cut, which gets the fingerprint, only what belongs to it is
- * read. 0, or -1 with the reason set and nothing left open. The name must outlive the input. */
-int input_open(struct input *input, const char *operand, int fd,
-               const struct input_options *options, struct share_cut *cut, struct reason *why);
+/* Opens a FILE, which is then held no longer, looks at its first bytes if the options ask for it,
+ * and leaves out those before the range, which may wait for a pipe. A pipe is enlarged to 1 MiB.
+ * With a cut, which gets the fingerprint, only what belongs to it is read. 0, or -1 with the reason
+ * set and nothing left open. The name must outlive the input. */
+int input_open(struct input *input, struct held *file, const struct input_options *options,
+               struct share_cut *cut, struct reason *why);
 
 /* Whether it must be known of each unit of a compressed file how many bytes of content stand before
  * it: values are cut by that, and ranges begin and end by it. */

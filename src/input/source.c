@@ -6,36 +6,27 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 /* Bytes that all readers together may reserve for decoding. */
 #define DECODING_SIZE ((size_t)256 << 20)
 
-static char dash[] = "-";
-static char *const standard_input[] = {dash};
-
-static bool is_regular(const char *operand, uint64_t *size)
+static bool is_standard(const struct operand *operand)
 {
-    struct stat status;
-    bool standard = strcmp(operand, "-") == 0;
-    int rc = standard ? fstat(STDIN_FILENO, &status) : stat(operand, &status);
-    bool regular = rc == 0 && S_ISREG(status.st_mode);
-    off_t base = regular && standard ? lseek(STDIN_FILENO, 0, SEEK_CUR) : 0;
-    *size = regular && base >= 0 && status.st_size > base ? (uint64_t)(status.st_size - base) : 0;
-    return regular;
+    return strcmp(operand->file.name, "-") == 0;
 }
 
-/* Sets the size. Whether it is a regular file: those that were cut into shares are. */
-static bool measure_operand(struct operand *operand, const struct content_range *range)
+/* A FILE that was cut into shares, and so is regular. */
+static struct operand cut_operand(struct share_cut *cut)
 {
-    if (operand->cut) {
-        operand->size = operand->cut->end - operand->cut->begin;
-        return true;
-    }
-    bool regular = is_regular(operand->name, &operand->size);
-    operand->size = content_before(range, operand->size);
-    return regular;
+    return (struct operand){.file = {.name = cut->name, .is_regular = true, .fd = -1},
+                            .cut = cut,
+                            .size = cut->end - cut->begin};
+}
+
+static struct operand whole_operand(const char *name, const struct content_range *range)
+{
+    const struct held file = held_look(name);
+    return (struct operand){.file = file, .size = content_before(range, file.size)};
 }
 
 static int compare_operands(const void *a, const void *b)
@@ -46,20 +37,19 @@ static int compare_operands(const void *a, const void *b)
     return x->number < y->number ? -1 : 1;
 }
 
-/* Looks at all operands, and puts them into the order in which they are read: regular files the
- * longest first, so that no reader is left alone with that one; but if one is not regular, as they
- * are given, because whoever writes to it may count on that. */
+/* Puts operands into the order in which they are read: regular files the longest first, so that no
+ * reader is left alone with that one; but if one is not regular, as they are given, because whoever
+ * writes to it may count on that. */
 static void order_operands(struct source *source)
 {
-    const struct content_range range = content_range_of(&source->options.content);
     bool all_regular = true;
     size_t standard = 0;
     for (size_t i = 0; i < source->count; i++)
-        standard += strcmp(source->operands[i].name, "-") == 0;
+        standard += is_standard(&source->operands[i]);
     for (size_t i = 0; i < source->count; i++) {
         struct operand *operand = &source->operands[i];
-        bool regular = operand->is_regular = measure_operand(operand, &range);
-        operand->is_alone = !regular || (standard > 1 && strcmp(operand->name, "-") == 0);
+        const bool regular = operand->file.is_regular;
+        operand->is_alone = !regular || (standard > 1 && is_standard(operand));
         all_regular &= regular;
         source->left += operand->size;
         source->compressed.unopened += operand->size;
@@ -69,18 +59,30 @@ static void order_operands(struct source *source)
         qsort(source->operands, source->count, sizeof source->operands[0], compare_operands);
 }
 
-/* Of a share, only the FILEs that it has something of. */
-static void name_operands(struct source *source, char *const *operands, size_t count)
+/* Looks at all operands; of a share, only at the FILEs that it has something of. */
+static void look_at_operands(struct source *source, char *const *operands, size_t count)
 {
+    const struct content_range range = content_range_of(&source->options.content);
     struct share *share = source->options.share;
     source->count = share ? share->count : count ? count : 1;
     for (size_t i = 0; i < source->count; i++) {
-        struct operand *operand = &source->operands[i];
-        operand->number = i;
-        operand->fd = -1;
-        operand->cut = share ? &share->cuts[i] : NULL;
-        operand->name = share ? share->cuts[i].name : count ? operands[i] : standard_input[i];
+        source->operands[i] =
+            share ? cut_operand(&share->cuts[i]) : whole_operand(count ? operands[i] : "-", &range);
+        source->operands[i].number = i;
     }
+}
+
+/* Holds the first ones that are read. */
+static void hold_operands(struct source *source)
+{
+    size_t left = held_most();
+    for (size_t i = 0; i < source->count && left > 0; i++)
+        left -= held_begin(&source->operands[i].file) == 0;
+}
+
+struct held *source_file(struct source *source, size_t i)
+{
+    return i < source->count ? &source->operands[i].file : NULL;
 }
 
 struct source *source_open(char *const *operands, size_t count, const struct input_options *options)
@@ -94,9 +96,9 @@ struct source *source_open(char *const *operands, size_t count, const struct inp
     }
     source->operands = all;
     source->options = *options;
-    name_operands(source, operands, count);
+    look_at_operands(source, operands, count);
     order_operands(source);
-    source_hold(source);
+    hold_operands(source);
     source->admission.limit = DECODING_SIZE;
     pthread_mutex_init(&source->turn, NULL);
     pthread_mutex_init(&source->lock, NULL);
@@ -201,8 +203,8 @@ static enum found open_operand(struct reader *reader, struct operand *operand)
     struct source *source = reader->source;
     struct open_input *open = calloc(1, sizeof *open);
     struct reason why;
-    bool opened = open && input_open(&open->input, operand->name, source_take_held(operand),
-                                     &source->options, operand->cut, &why) == 0;
+    bool opened =
+        open && input_open(&open->input, &operand->file, &source->options, operand->cut, &why) == 0;
     bool is_short = open && !opened && (open->input.error == EMFILE || open->input.error == ENFILE);
     if (is_short && admission_refuse_file(reader)) {
         free(open);
@@ -214,10 +216,10 @@ static enum found open_operand(struct reader *reader, struct operand *operand)
     if (has_seams && seams_open(&open->seams, is_first, edges->goes_on) != 0) {
         input_close(&open->input);
         opened = false;
-        reason_of(&why, operand->name, "out of memory");
+        reason_of(&why, operand->file.name, "out of memory");
     }
     if (!open)
-        reason_of(&why, operand->name, "out of memory");
+        reason_of(&why, operand->file.name, "out of memory");
     if (!opened) {
         free(open);
         source_fail(source, &why);
@@ -429,7 +431,8 @@ void source_close(struct source *source)
         source_leave(source, open);
     if (source->current)
         source_leave(source, source->current);
-    source_let_go(source);
+    for (size_t i = 0; i < source->count; i++)
+        held_end(&source->operands[i].file);
     helpers_close(&source->helpers);
     pthread_mutex_destroy(&source->turn);
     pthread_mutex_destroy(&source->lock);

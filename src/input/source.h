@@ -20,7 +20,7 @@ enum flow {
 #define SOURCE_GIVEN_MAX 8
 
 /* A source over `count` operands ("-": standard input), which must outlive it; none: standard
- * input. Opens none of them yet. NULL if memory is short. */
+ * input. Holds the first ones, and opens none of them yet. NULL if memory is short. */
 struct source *source_open(char *const *operands, size_t count,
                            const struct input_options *options);
 
@@ -113,10 +113,9 @@ const char *source_error(struct source *source);
  * data compressed by another program; empty if there were none. */
 void source_foreign(struct source *source, struct reason *warning);
 
-/* Goes through the names of the FILEs that will be opened by name in their turn; the others are
- * open. *at is 0 at first. Sets *is_regular to whether it is a regular file. NULL: no more. Before
- * readers. */
-const char *source_next_name(const struct source *source, size_t *at, bool *is_regular);
+/* The i-th FILE in the order in which they are read, to be held until its turn. NULL: there are no
+ * more. Before readers. */
+struct held *source_file(struct source *source, size_t i);
 
 /* Frees it; no reader may be left. */
 void source_close(struct source *source);

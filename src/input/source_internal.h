@@ -67,11 +67,9 @@ struct streamed {
 };
 
 struct operand {
-    const char *name;
+    struct held file;
     size_t number;         /* as given, from 0; of a share, among those that it has */
     struct share_cut *cut; /* what the share has of it; NULL: there are no shares */
-    bool is_regular;       /* when it was looked at */
-    int fd;                /* held until its turn; -1: it is opened by name then */
     uint64_t size;         /* of a regular file, bytes to read as far as known; otherwise 0 */
     bool is_alone; /* not opened while another input is open: a stream that is read in order, whose
                     * writer may count on that, and standard input, which may be given twice */
@@ -305,17 +303,6 @@ bool takeover_begin(struct reader *reader, const struct source_sink *sink);
 
 /* The engine takes no more: the reader goes on with what it left. 1 or -1. */
 int takeover_end(struct reader *reader, const struct undecoded_rest *rest);
-
-/* --- hold.c --- */
-
-/* Opens regular FILEs before their turn, the first ones, as far as there are descriptors to spare;
- * and closes those whose turn has not come. */
-void source_hold(struct source *source);
-void source_let_go(struct source *source);
-
-/* In turn: a descriptor of the FILE that was held, which is the caller's; -1: it is to be opened by
- * name. May wait for a FIFO's writer. */
-int source_take_held(struct operand *operand);
 
 /* --- decoding_steps.c --- */
 

@@ -5,20 +5,18 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #define ROW_BYTES 100                  /* of memory, for each row of a thread's tables */
 #define MEMORY_MAX ((size_t)256 << 20) /* of all threads, unless one alone needs more */
 
 /* What threads have in common. */
 struct merging {
-    char *const *operands;
-    size_t count;
+    const struct held_list *files;
     uint64_t *totals; /* of each FILE, up to its first table that is refused */
 
     pthread_mutex_t lock; /* guards what follows */
     size_t next;          /* the FILE that is read next */
-    size_t failed;        /* the first one that was refused; count: none */
+    size_t failed;        /* the first one that was refused; files->count: none */
     struct reason why;    /* why it was */
 };
 
@@ -61,7 +59,7 @@ static void *merging_run(void *arg)
     for (size_t file; rc == 0 && (file = merging_next(all)) != SIZE_MAX;) {
         thread->part.total = 0;
         thread->part.shares.order = (uint64_t)file << 32; /* before those of all later FILEs */
-        rc = table_file_add(all->operands[file], &table, &thread->part, &why);
+        rc = table_file_add(&all->files->list[file], &table, &thread->part, &why);
         all->totals[file] = thread->part.total;
         if (rc != 0)
             merging_fail(all, file, &why);
@@ -95,7 +93,7 @@ static void merging_check_total(struct merging *all, uint64_t total)
     for (size_t file = 1; file < all->next; file++)
         if (__builtin_add_overflow(total, all->totals[file], &total) && file <= all->failed) {
             all->failed = file;
-            reason_of(&all->why, all->operands[file], MERGE_OVERFLOW);
+            reason_of(&all->why, all->files->list[file].name, MERGE_OVERFLOW);
             return;
         }
 }
@@ -106,7 +104,7 @@ static int merging_end(struct merging *all, struct merge *merge, struct merging_
 {
     int rc = 0;
     merging_check_total(all, merge->total);
-    const bool is_good = count > 0 && all->failed == all->count;
+    const bool is_good = count > 0 && all->failed == all->files->count;
     for (unsigned i = 0; i < count; i++) {
         if (is_good && rc == 0)
             rc = merge_join(merge, &threads[i].part);
@@ -115,7 +113,7 @@ static int merging_end(struct merging *all, struct merge *merge, struct merging_
     }
     if (is_good && rc == 0)
         return 0;
-    if (all->failed < all->count)
+    if (all->failed < all->files->count)
         *why = all->why;
     else
         reason_set(why, "out of memory");
@@ -123,15 +121,14 @@ static int merging_end(struct merging *all, struct merge *merge, struct merging_
 }
 
 /* Reads all FILEs but the first. */
-static int merge_side_by_side(char *const *operands, size_t count, unsigned thread_count,
+static int merge_side_by_side(const struct held_list *files, unsigned thread_count,
                               struct merge *merge, struct reason *why)
 {
-    struct merging all = {.operands = operands,
-                          .count = count,
-                          .totals = calloc(count, sizeof *all.totals),
+    struct merging all = {.files = files,
+                          .totals = calloc(files->count, sizeof *all.totals),
                           .lock = PTHREAD_MUTEX_INITIALIZER,
                           .next = 1,
-                          .failed = count};
+                          .failed = files->count};
     struct merging_thread *threads = calloc(thread_count, sizeof *threads);
     unsigned ready = 0;
     if (all.totals && threads)
@@ -144,22 +141,16 @@ static int merge_side_by_side(char *const *operands, size_t count, unsigned thre
 
 /* --- how many threads --- */
 
-/* The bytes of FILEs 1 to count - 1. *regular says whether all of them are files, or not there:
- * a pipe may only be written when the one before it was read. */
-static uint64_t files_bytes(char *const *operands, size_t count, bool *regular)
+/* The bytes of all FILEs but the first. *regular says whether all of these are files: a pipe may
+ * only be written when the one before it was read. */
+static uint64_t files_bytes(const struct held_list *files, bool *regular)
 {
     uint64_t bytes = 0;
     *regular = true;
-    for (size_t i = 1; i < count; i++) {
-        struct stat status;
-        if (strcmp(operands[i], "-") == 0)
-            *regular = false;
-        else if (stat(operands[i], &status) != 0)
-            continue;
-        else if (S_ISREG(status.st_mode))
-            bytes += (uint64_t)status.st_size;
-        else
-            *regular = false;
+    for (size_t i = 1; i < files->count; i++) {
+        const struct held *file = &files->list[i];
+        *regular &= file->is_regular && strcmp(file->name, "-") != 0;
+        bytes += file->size;
     }
     return bytes;
 }
@@ -172,26 +163,27 @@ static unsigned threads_worth(unsigned threads, size_t files, const struct histo
     return most < threads ? (unsigned)most : threads;
 }
 
-int merge_files(char *const *operands, size_t count, unsigned threads, uint64_t thread_bytes,
+int merge_files(const struct held_list *files, unsigned threads, uint64_t thread_bytes,
                 struct merge *merge, struct reason *why)
 {
+    const size_t count = files->count;
     struct read_table table = {.text = NULL};
     bool regular;
     /* The first table tells the bins; and TSV and CSV are understood by the tables before. */
-    int rc = table_file_add(operands[0], &table, merge, why);
+    int rc = table_file_add(&files->list[0], &table, merge, why);
     if (rc == 0 && count > 1) {
-        const uint64_t bytes = files_bytes(operands, count, &regular);
+        const uint64_t bytes = files_bytes(files, &regular);
         merge_know_rows(merge, bytes);
         threads = threads_worth(threads, count - 1, &merge->histogram);
         if (thread_bytes > 0 && bytes / thread_bytes < threads)
             threads = (unsigned)(bytes / thread_bytes);
         if (threads > 1 && regular && !merge->is_text) {
             read_table_free(&table);
-            return merge_side_by_side(operands, count, threads, merge, why);
+            return merge_side_by_side(files, threads, merge, why);
         }
     }
     for (size_t i = 1; i < count && rc == 0; i++)
-        rc = table_file_add(operands[i], &table, merge, why);
+        rc = table_file_add(&files->list[i], &table, merge, why);
     read_table_free(&table);
     return rc;
 }

@@ -4,7 +4,6 @@
 #include "table_text.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
@@ -172,21 +171,21 @@ static int file_add(struct table_file *file, struct read_table *table, struct re
     return file_add_json(file, table, len, why);
 }
 
-int table_file_add(const char *operand, struct read_table *table, struct merge *merge,
+int table_file_add(struct held *held, struct read_table *table, struct merge *merge,
                    struct reason *why)
 {
-    const bool is_standard = strcmp(operand, "-") == 0;
+    const bool is_standard = strcmp(held->name, "-") == 0;
     struct table_file file = {
-        .name = is_standard ? "standard input" : operand,
-        .fd = is_standard ? STDIN_FILENO : open(operand, O_RDONLY | O_CLOEXEC),
+        .name = is_standard ? "standard input" : held->name,
+        .fd = is_standard ? STDIN_FILENO : held_open(held),
         .piece = malloc(PIECE),
         .merge = merge,
     };
     int rc = -1;
     if (file.fd < 0)
-        reason_of(why, operand, "%s", strerror(errno));
+        reason_of(why, held->name, "%s", strerror(errno));
     else if (!file.piece)
-        reason_of(why, operand, "out of memory");
+        reason_of(why, held->name, "out of memory");
     else
         rc = file_add(&file, table, why);
     if (rc != 0)

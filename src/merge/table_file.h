@@ -5,9 +5,11 @@
 
 #include "merge.h"
 
-/* Reads all tables of a FILE ("-": standard input) and adds them. `table` is one to work with.
- * 0, or -1 with a reason that names the FILE. */
-int table_file_add(const char *operand, struct read_table *table, struct merge *merge,
+#include "src/base/held.h"
+
+/* Reads all tables of a FILE, which is then held no longer, and adds them. `table` is one to work
+ * with. 0, or -1 with a reason that names the FILE. */
+int table_file_add(struct held *held, struct read_table *table, struct merge *merge,
                    struct reason *why);
 
 #endif

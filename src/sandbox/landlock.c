@@ -80,7 +80,7 @@ int landlock_allow(int rules, int version, int fd, enum sandbox_use use)
 {
     static const uint64_t rights[] = {
         [SANDBOX_READ] = RIGHT_READ_FILE,
-        [SANDBOX_LIST] = RIGHT_READ_DIR,
+        [SANDBOX_OPEN] = RIGHT_READ_FILE | RIGHT_READ_DIR,
         [SANDBOX_WRITE] = RIGHT_WRITE_FILE | RIGHT_TRUNCATE | RIGHT_IOCTL_DEV,
         /* Files are renamed within it, for which no right to move them elsewhere is needed. */
         [SANDBOX_REPLACE] =
@@ -92,6 +92,8 @@ int landlock_allow(int rules, int version, int fd, enum sandbox_use use)
         return -1;
     if (!S_ISDIR(status.st_mode))
         rule.rights &= RIGHTS_OF_FILES;
+    else if (use == SANDBOX_OPEN)
+        rule.rights &= ~(uint64_t)RIGHT_READ_FILE;
     return (int)syscall(CALL_ADD_RULE, rules, RULE_OF_PATH, &rule, 0);
 }
 

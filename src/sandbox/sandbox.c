@@ -94,7 +94,7 @@ void sandbox_allow_name(struct sandbox *sandbox, const char *name)
     if (stat(name, &status) != 0 || S_ISREG(status.st_mode))
         sandbox_allow_regular(sandbox, name);
     else /* that it is a folder is only said when it is opened */
-        (void)allow(sandbox, name, S_ISDIR(status.st_mode) ? SANDBOX_LIST : SANDBOX_READ);
+        (void)allow(sandbox, name, SANDBOX_OPEN);
 }
 
 /* Gives up what a program that is run could gain: without that, neither part may be put in force.

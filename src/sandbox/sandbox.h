@@ -31,7 +31,7 @@
 /* What may be done with a file, or with the files of a folder and of all folders in it. */
 enum sandbox_use {
     SANDBOX_READ,    /* open it for reading */
-    SANDBOX_LIST,    /* open the folder itself */
+    SANDBOX_OPEN,    /* the same of a file, but of a folder only open itself */
     SANDBOX_WRITE,   /* open it for writing, and truncate it */
     SANDBOX_REPLACE, /* of a folder: create, write, rename and remove files, open the folder */
 };

@@ -23,8 +23,19 @@
 static int add(struct merge *merge, const struct fuzz_file *file, struct reason *why)
 {
     struct read_table table = {.text = NULL};
-    int rc = table_file_add(file->name, &table, merge, why);
+    struct held held = held_look(file->name);
+    int rc = table_file_add(&held, &table, merge, why);
     read_table_free(&table);
+    return rc;
+}
+
+static int add_all(char *const *names, size_t count, unsigned threads, struct merge *merge,
+                   struct reason *why)
+{
+    struct held_list files;
+    fuzz_require(held_list_open(&files, names, count) == 0, "out of memory");
+    const int rc = merge_files(&files, threads, 0, merge, why);
+    held_list_close(&files);
     return rc;
 }
 
@@ -125,8 +136,8 @@ static void check_threads(const struct fuzz_file *files, size_t count)
         names[i] = strdup(files[i % count].name);
         fuzz_require(names[i] != NULL, "out of memory");
     }
-    const int rc = merge_files(names, 2 * count, 1, 0, &one, &why);
-    fuzz_require(merge_files(names, 2 * count, 3, 0, &three, &other_why) == rc &&
+    const int rc = add_all(names, 2 * count, 1, &one, &why);
+    fuzz_require(add_all(names, 2 * count, 3, &three, &other_why) == rc &&
                      strcmp(why.text, other_why.text) == 0,
                  "three threads refuse something else");
     fuzz_require(rc != 0 || (one.total == three.total && one.tables == three.tables &&

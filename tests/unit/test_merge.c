@@ -31,7 +31,12 @@ static int merge_named(char *const *names, size_t count, unsigned threads, struc
 {
     *merge = (struct merge){.lay = options_lay};
     *why = (struct reason){""};
-    return merge_files(names, count, threads, 0, merge, why);
+    struct held_list files;
+    if (held_list_open(&files, names, count) != 0)
+        return -1;
+    const int rc = merge_files(&files, threads, 0, merge, why);
+    held_list_close(&files);
+    return rc;
 }
 
 static void check_sum(const struct merge *merge, int rc, const struct tally *expected,

@@ -150,7 +150,8 @@ int main(void)
         return 1;
     close(fd);
     const struct input_options options = {.decompress = DECOMPRESS_NONE, .record_size = 1};
-    if (input_open(&input, name, -1, &options, NULL, &why) != 0) {
+    struct held file = held_look(name);
+    if (input_open(&input, &file, &options, NULL, &why) != 0) {
         fprintf(stderr, "%s\n", why.text);
         return 1;
     }

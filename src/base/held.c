@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: MIT */
+#include "held.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define HELD_MAX 256 /* FILEs, and a quarter of the descriptors that there may be */
+#define HELD_SHARE 4
+
+#define OPEN_FLAGS (O_RDONLY | O_CLOEXEC | O_NOCTTY)
+
+static bool is_standard(const struct held *file)
+{
+    return strcmp(file->name, "-") == 0;
+}
+
+struct held held_look(const char *name)
+{
+    struct held file = {.name = name, .fd = -1};
+    struct stat status;
+    const int rc = is_standard(&file) ? fstat(STDIN_FILENO, &status) : stat(name, &status);
+    file.is_regular = rc == 0 && S_ISREG(status.st_mode);
+    if (!file.is_regular)
+        return file;
+    const off_t base = is_standard(&file) ? lseek(STDIN_FILENO, 0, SEEK_CUR) : 0;
+    file.size = base >= 0 && status.st_size > base ? (uint64_t)(status.st_size - base) : 0;
+    return file;
+}
+
+size_t held_most(void)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur / HELD_SHARE > HELD_MAX)
+        return HELD_MAX;
+    return (size_t)(limit.rlim_cur / HELD_SHARE);
+}
+
+/* Opens a regular file, without waiting if another one has its name by now: then -1. */
+static int open_regular(const char *name)
+{
+    struct stat status;
+    const int fd = open(name, OPEN_FLAGS | O_NONBLOCK);
+    if (fd < 0 || (fstat(fd, &status) == 0 && S_ISREG(status.st_mode)))
+        return fd;
+    close(fd);
+    errno = ESTALE;
+    return -1;
+}
+
+int held_begin(struct held *file)
+{
+    if (is_standard(file)) {
+        errno = EINVAL;
+        return -1;
+    }
+    file->fd = file->is_regular ? open_regular(file->name) : open(file->name, O_PATH | O_CLOEXEC);
+    return file->fd < 0 ? -1 : 0;
+}
+
+/* Opens what was only found. Its name may be one that leads nowhere in a sandbox, so it serves only
+ * where there is no /proc. */
+static int open_found(const struct held *file)
+{
+    char path[40];
+    snprintf(path, sizeof path, "/proc/self/fd/%d", file->fd);
+    const int fd = open(path, OPEN_FLAGS);
+    return fd < 0 && errno == ENOENT ? open(file->name, OPEN_FLAGS) : fd;
+}
+
+int held_open(struct held *file)
+{
+    if (file->fd < 0)
+        return open(file->name, OPEN_FLAGS);
+    const int fd = file->is_regular ? file->fd : open_found(file);
+    if (fd < 0)
+        return -1;
+    if (!file->is_regular)
+        close(file->fd);
+    file->fd = -1;
+    return fd;
+}
+
+void held_end(struct held *file)
+{
+    if (file->fd >= 0)
+        close(file->fd);
+    file->fd = -1;
+}
+
+int held_list_open(struct held_list *files, char *const *names, size_t count)
+{
+    size_t left = held_most();
+    *files = (struct held_list){calloc(count, sizeof *files->list), count};
+    if (!files->list)
+        return -1;
+    for (size_t i = 0; i < count; i++) {
+        files->list[i] = held_look(names[i]);
+        if (left > 0)
+            left -= held_begin(&files->list[i]) == 0;
+    }
+    return 0;
+}
+
+void held_list_close(struct held_list *files)
+{
+    for (size_t i = 0; i < files->count; i++)
+        held_end(&files->list[i]);
+    free(files->list);
+    *files = (struct held_list){NULL, 0};
+}
