@@ -8,6 +8,7 @@
 #include "src/report/screen.h"
 #include "src/sandbox/sandbox.h"
 
+#include <errno.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -48,27 +49,47 @@ static void allow_limits(struct sandbox *sandbox, const struct options *options)
     sandbox_allow_path(sandbox, "/sys/fs/cgroup");
 }
 
-/* Allows to open a FILE in its turn. */
-static void allow_file(struct sandbox *sandbox, const struct held *file)
+/* Whether the name of a FILE is allowed, and leads to it in the sandbox. */
+static bool allow_name(struct sandbox *sandbox, const struct held *file)
 {
+    return file->is_regular ? sandbox_allow_regular(sandbox, file->name)
+                            : sandbox_allow_name(sandbox, file->name);
+}
+
+/* Holds a FILE that must be: `more` of them, beside those that are held already, but no more than
+ * these may be. 0, or an errno. */
+static int hold_more(struct held *file, size_t *more)
+{
+    if (*more == held_most())
+        return EMFILE;
+    ++*more;
+    return held_begin(file) == 0 ? 0 : errno;
+}
+
+/* Allows to open a FILE in its turn. One that is not held yet may have to be; if that cannot be, it
+ * is rather read without Landlock than not at all. */
+static void allow_file(struct sandbox *sandbox, struct held *file, size_t *more)
+{
+    int error = 0;
     if (strcmp(file->name, "-") == 0)
         return;
+    if (file->fd < 0 && !allow_name(sandbox, file))
+        error = hold_more(file, more);
+    if (error != 0)
+        sandbox_give_up_landlock(sandbox, error);
     if (file->fd >= 0 && !file->is_regular)
         sandbox_allow(sandbox, file->fd, SANDBOX_OPEN);
-    else if (file->fd < 0 && file->is_regular)
-        sandbox_allow_regular(sandbox, file->name);
-    else if (file->fd < 0)
-        sandbox_allow_name(sandbox, file->name);
 }
 
 static void allow_files(struct sandbox *sandbox, struct source *source,
                         const struct held_list *tables)
 {
-    const struct held *file;
+    size_t more = 0;
+    struct held *file;
     for (size_t i = 0; source && (file = source_file(source, i)); i++)
-        allow_file(sandbox, file);
+        allow_file(sandbox, file, &more);
     for (size_t i = 0; tables && i < tables->count; i++)
-        allow_file(sandbox, &tables->list[i]);
+        allow_file(sandbox, &tables->list[i], &more);
 }
 
 static void allow_output(struct sandbox *sandbox, const struct output *output)

@@ -22,16 +22,24 @@ void sandbox_allow_path(struct sandbox *sandbox, const char *path)
     (void)path;
 }
 
-void sandbox_allow_name(struct sandbox *sandbox, const char *name)
+bool sandbox_allow_name(struct sandbox *sandbox, const char *name)
 {
     (void)sandbox;
     (void)name;
+    return true;
 }
 
-void sandbox_allow_regular(struct sandbox *sandbox, const char *name)
+bool sandbox_allow_regular(struct sandbox *sandbox, const char *name)
 {
     (void)sandbox;
     (void)name;
+    return true;
+}
+
+void sandbox_give_up_landlock(struct sandbox *sandbox, int error)
+{
+    (void)sandbox;
+    (void)error;
 }
 
 void sandbox_enter(struct sandbox *sandbox)

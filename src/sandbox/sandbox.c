@@ -5,12 +5,23 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/magic.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/statfs.h>
+#include <sys/syscall.h>
 #include <unistd.h>
+
+/* openat2 is as old as Linux 5.6, and the headers may be older. */
+#define CALL_OPENAT2 437
+#define RESOLVE_WITHOUT_MAGIC_LINKS 0x02
+struct how_to_open {
+    uint64_t flags, mode, resolve;
+};
 
 void sandbox_begin(struct sandbox *sandbox)
 {
@@ -18,9 +29,10 @@ void sandbox_begin(struct sandbox *sandbox)
     sandbox->rules = landlock_begin(&sandbox->version);
 }
 
-/* Does without Landlock, as it would refuse what could not be allowed. */
-static void give_up_rules(struct sandbox *sandbox, int error)
+void sandbox_give_up_landlock(struct sandbox *sandbox, int error)
 {
+    if (sandbox->rules < 0)
+        return;
     close(sandbox->rules);
     sandbox->rules = -1;
     sandbox->version = error;
@@ -37,64 +49,96 @@ void sandbox_allow(struct sandbox *sandbox, int fd, enum sandbox_use use)
     sandbox->replaces |= use == SANDBOX_REPLACE;
     if (sandbox->rules >= 0 && landlock_allow(sandbox->rules, sandbox->version, fd, use) != 0 &&
         is_shortage(errno))
-        give_up_rules(sandbox, errno);
+        sandbox_give_up_landlock(sandbox, errno);
 }
 
-/* Whether there is something of that name. */
-static bool allow(struct sandbox *sandbox, const char *path, enum sandbox_use use)
+/* Finds what has a name, with O_PATH. -1 with errno set, which is ELOOP if a link of /proc is on
+ * the way that leads on without a name, to what a process has. */
+static int find(const char *path)
 {
-    if (sandbox->rules < 0)
-        return false;
-    const int fd = open(path, O_PATH | O_CLOEXEC);
-    if (fd < 0) {
-        if (is_shortage(errno))
-            give_up_rules(sandbox, errno);
-        return false;
+    const struct how_to_open how = {.flags = O_PATH | O_CLOEXEC,
+                                    .resolve = RESOLVE_WITHOUT_MAGIC_LINKS};
+    const int fd = (int)syscall(CALL_OPENAT2, AT_FDCWD, path, &how, sizeof how);
+    const bool is_refused = fd < 0 && (errno == ENOSYS || errno == EPERM); /* by another filter */
+    return is_refused ? open(path, (int)how.flags) : fd;
+}
+
+/* Whether what was found, or errno, says that the name will lead nowhere in the sandbox. In /proc
+ * itself, to open a file may be to look into a process. */
+static bool is_closed(int found)
+{
+    struct statfs system;
+    if (found < 0)
+        return errno == ELOOP;
+    return fstatfs(found, &system) == 0 && system.f_type == PROC_SUPER_MAGIC;
+}
+
+/* Allows something for what a name stands for now, which may be nothing. Whether the name leads on
+ * in the sandbox. */
+static bool allow(struct sandbox *sandbox, const char *name, enum sandbox_use use)
+{
+    const int found = find(name);
+    const bool leads_on = !is_closed(found);
+    if (found < 0 && is_shortage(errno))
+        sandbox_give_up_landlock(sandbox, errno);
+    if (found >= 0 && leads_on) {
+        sandbox_allow(sandbox, found, use);
+        sandbox->folders += use == SANDBOX_READ;
     }
-    sandbox_allow(sandbox, fd, use);
-    close(fd);
-    return true;
+    if (found >= 0)
+        close(found);
+    return leads_on;
 }
 
 void sandbox_allow_path(struct sandbox *sandbox, const char *path)
 {
-    (void)allow(sandbox, path, SANDBOX_READ);
+    const int fd = sandbox->rules < 0 ? -1 : open(path, O_PATH | O_CLOEXEC);
+    if (fd >= 0) {
+        sandbox_allow(sandbox, fd, SANDBOX_READ);
+        close(fd);
+    } else if (sandbox->rules >= 0 && is_shortage(errno)) {
+        sandbox_give_up_landlock(sandbox, errno);
+    }
 }
 
-/* Allows to read what is in the folder of a path, unless that was the last one. */
-static void allow_folder_of(struct sandbox *sandbox, const char *path)
+/* Allows to read what is in the folder of a path, unless that was the last one. Whether the path
+ * leads on, so far. */
+static bool allow_folder_of(struct sandbox *sandbox, const char *path)
 {
     const char *slash = strrchr(path, '/'), *folder = slash ? path : ".";
     const size_t len = slash && slash > path ? (size_t)(slash - path) : 1;
     if (len >= sizeof sandbox->folder)
-        return;
-    if (memcmp(folder, sandbox->folder, len) == 0 && sandbox->folder[len] == '\0')
-        return;
-    memcpy(sandbox->folder, folder, len);
-    sandbox->folder[len] = '\0';
-    sandbox->folders += allow(sandbox, sandbox->folder, SANDBOX_READ);
+        return true;
+    if (memcmp(folder, sandbox->folder, len) != 0 || sandbox->folder[len] != '\0') {
+        memcpy(sandbox->folder, folder, len);
+        sandbox->folder[len] = '\0';
+        sandbox->folder_leads_on = allow(sandbox, sandbox->folder, SANDBOX_READ);
+    }
+    return sandbox->folder_leads_on;
 }
 
-void sandbox_allow_regular(struct sandbox *sandbox, const char *name)
+bool sandbox_allow_regular(struct sandbox *sandbox, const char *name)
 {
     char target[PATH_MAX];
     struct stat status;
     if (sandbox->rules < 0)
-        return;
-    allow_folder_of(sandbox, name);
-    if (lstat(name, &status) == 0 && S_ISLNK(status.st_mode) && realpath(name, target))
-        allow_folder_of(sandbox, target);
+        return true;
+    if (!allow_folder_of(sandbox, name))
+        return false;
+    if (lstat(name, &status) != 0 || !S_ISLNK(status.st_mode))
+        return true;
+    return allow(sandbox, name, SANDBOX_OPEN) &&
+           (!realpath(name, target) || allow_folder_of(sandbox, target));
 }
 
-void sandbox_allow_name(struct sandbox *sandbox, const char *name)
+bool sandbox_allow_name(struct sandbox *sandbox, const char *name)
 {
     struct stat status;
     if (sandbox->rules < 0)
-        return;
+        return true;
     if (stat(name, &status) != 0 || S_ISREG(status.st_mode))
-        sandbox_allow_regular(sandbox, name);
-    else /* that it is a folder is only said when it is opened */
-        (void)allow(sandbox, name, SANDBOX_OPEN);
+        return sandbox_allow_regular(sandbox, name);
+    return allow(sandbox, name, SANDBOX_OPEN); /* of a folder it is said when it is opened */
 }
 
 /* Gives up what a program that is run could gain: without that, neither part may be put in force.
@@ -108,9 +152,9 @@ void sandbox_enter(struct sandbox *sandbox)
 {
     const int error = give_up_privileges();
     if (sandbox->rules >= 0 && error != 0)
-        give_up_rules(sandbox, error);
+        sandbox_give_up_landlock(sandbox, error);
     if (sandbox->rules >= 0 && landlock_enter(sandbox->rules) != 0)
-        give_up_rules(sandbox, errno);
+        sandbox_give_up_landlock(sandbox, errno);
     sandbox->calls_error = error != 0 ? error : calls_enter(sandbox->writes);
 }
 

@@ -43,7 +43,8 @@ struct sandbox {
     bool writes;      /* something may be opened for writing, */
     bool replaces;    /* and that is a folder */
     unsigned folders; /* of which all files may be read */
-    char folder[PATH_MAX]; /* the last of these */
+    char folder[PATH_MAX]; /* the last one that was looked at, */
+    bool folder_leads_on;  /* and whether its name leads to it in the sandbox */
 };
 
 /* Begins a sandbox, in which nothing may be opened. Nothing is in force yet. Before threads. */
@@ -58,12 +59,21 @@ void sandbox_allow(struct sandbox *sandbox, int fd, enum sandbox_use use);
 void sandbox_allow_path(struct sandbox *sandbox, const char *path);
 
 /* Allows to open a FILE by its name later, when another file may have it: a device or a pipe as it
- * is; a regular file, or none yet, as sandbox_allow_regular. */
-void sandbox_allow_name(struct sandbox *sandbox, const char *name);
+ * is; a regular file, or none yet, as sandbox_allow_regular.
+ *
+ * False: the name leads nowhere in the sandbox, whatever is allowed. It does if it goes through a
+ * link of /proc to what a process has, such as an open pipe or its directory, or to a file of /proc
+ * itself: from within a sandbox no process outside can be looked into. Such a FILE must be open
+ * before, or be found with O_PATH. */
+bool sandbox_allow_name(struct sandbox *sandbox, const char *name);
 
 /* Allows that of what is known to be a regular file: all files of its folder may be read and, if
  * the name is a link, of the folder that it leads to. */
-void sandbox_allow_regular(struct sandbox *sandbox, const char *name);
+bool sandbox_allow_regular(struct sandbox *sandbox, const char *name);
+
+/* Does without Landlock, as it would refuse what must be opened and could not be allowed. `error`
+ * says why not. */
+void sandbox_give_up_landlock(struct sandbox *sandbox, int error);
 
 /* Puts it in force for this thread, and for those that it starts, as far as the kernel can. No
  * other thread may be running. */

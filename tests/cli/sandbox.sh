@@ -134,12 +134,17 @@ refuses "an output in no directory" 1 "gpuhisto: nowhere/out: No such file or di
 cp in dir/in
 ln -s ../in dir/link
 ln -s dir/link link
+: >x1 && : >x2 && : >x3 && : >x4
+# after_others ARGUMENT...: the same after so many FILEs that no more should be held.
+after_others()
+{
+    (ulimit -n 16 && run -l /dev/null x1 x2 x3 x4 "$@")
+}
 for file in in ./in dir/in dir/../in dir/link link "$work/in" /proc/self/cwd/in; do
     run -l "$file"
     counts "FILE $file" table
-    # The last ones are not held.
-    (ulimit -n 16 && run -l /dev/null "$file" /dev/null)
-    counts "FILE $file after a device" table
+    after_others "$file" /dev/null
+    counts "FILE $file after others" table
 done
 for file in - /dev/stdin /proc/self/fd/0 /dev/fd/0; do
     run -l "$file" <in
@@ -149,15 +154,72 @@ for file in - /dev/stdin /proc/self/fd/0 /dev/fd/0; do
     run_as "$HELPERS/with_stdin" socket "$GPUHISTO" $ENGINE -l - <in
     counts "- is a socket" table
 done
-(exec 3<in && run -l "/proc/$(sh -c 'echo $PPID')/fd/3")
-counts "what another process has open" table
 mkfifo fifo
 cat in >fifo &
 run -l fifo in
 wait $!
 counts "a FIFO" twice
-"$HELPERS/dribble" <in | (run -l "/proc/$(sh -c 'echo $PPID')/fd/0")
-counts "a pipe that another process has open" table
+cat in >fifo &
+after_others fifo in
+wait $!
+counts "a FIFO after others" twice
+
+# What another process has, the shell in parentheses, by all names that lead to it.
+# by_ways COMMAND PATH: runs COMMAND with a name of PATH, which begins in /proc: the one that $way says.
+ways="direct slashes dots link folder"
+by_ways()
+{
+    rm -f way
+    case $way in
+    direct) "$1" "/proc/$2" ;;
+    slashes) "$1" "//proc//$2" ;;
+    dots) "$1" "/proc/self/../$2" ;;
+    link) ln -s "/proc/$2" way && "$1" way ;;
+    folder) ln -s "/proc/${2%/*}" way && "$1" "./way/${2##*/}" ;;
+    esac
+}
+alone()
+{
+    run -l "$1"
+}
+for others in alone after_others; do
+    for way in $ways; do
+        "$HELPERS/dribble" <in | (
+            exec 3<&0 </dev/null
+            by_ways $others "$(sh -c 'echo $PPID')/fd/3"
+        )
+        counts "a pipe that another process has open, $way, $others" table
+        (exec 3<in && by_ways $others "$(sh -c 'echo $PPID')/fd/3")
+        counts "a file that another process has open, $way, $others" table
+        (cp in gone && exec 3<gone && rm gone && by_ways $others "$(sh -c 'echo $PPID')/fd/3")
+        counts "a file that another process has open and nobody else, $way, $others" table
+        (by_ways $others "$(sh -c 'echo $PPID')/cwd/in")
+        counts "a file in the directory of another process, $way, $others" table
+        cat in >fifo &
+        (by_ways $others "$(sh -c 'echo $PPID')/cwd/fifo")
+        kill $! 2>kill.err # it waits for ever if nobody has opened it
+        wait $!
+        counts "a FIFO in the directory of another process, $way, $others" table
+    done
+done
+"$HELPERS/dribble" <in | (
+    exec 3<&0 </dev/null
+    run_as sh -c 'cd "$1" && shift && exec "$@"' sh "/proc/$(sh -c 'echo $PPID')/fd" "$GPUHISTO" $ENGINE -l 3
+)
+counts "a pipe, from within the folder of what another process has open" table
+if [ "$landlock" ] && [ "$seccomp" -eq 1 ]; then
+    sleep 100 3<in &
+    other=$!
+    set --
+    while [ $# -lt 8 ]; do # a quarter of the descriptors, and the same again
+        set -- "$@" /proc/$other/fd/3
+    done
+    says "as many of another process as can be held" "$both" \
+        sh -c 'ulimit -n 16 && exec "$@"' sh "$GPUHISTO" $ENGINE -v -l "$@"
+    says "more than that" "seccomp; no Landlock: $(error_text EMFILE)" \
+        sh -c 'ulimit -n 16 && exec "$@"' sh "$GPUHISTO" $ENGINE -v -l "$@" /proc/$other/fd/3
+    kill $other
+fi
 
 # A FILE that is replaced between the start and its turn: what counts is what was there at the start if it
 # was held, and else what is there.
@@ -175,7 +237,6 @@ rotates()
     (ulimit -n "$limit" && run -l fifo /dev/null x1 x2 x3 x4 "$@")
     wait $!
 }
-: >x1 && : >x2 && : >x3 && : >x4
 rotates 1000 later
 counts "a FILE that is rotated and held" twice
 { cat in && head -c 100 in; } | oracle letters 4 0
@@ -193,6 +254,19 @@ rm -f later
 run -l fifo later
 wait $!
 counts "a FILE that is made meanwhile" expected
+mkfifo second
+(
+    exec 3>fifo
+    mv second second.1
+    mkfifo second
+    cat in >&3
+    exec 3>&-
+    cat in >second.1
+) &
+run -l fifo second
+kill $! 2>kill.err
+wait $!
+counts "a FIFO that is replaced" twice
 
 # --- outputs ---
 
@@ -244,6 +318,41 @@ if can_share; then
     refuses "--merge of a missing FILE" 1 "gpuhisto: nowhere.json: No such file or directory"
     run --merge dir/1.json dir
     refuses "--merge of a directory" 1 "gpuhisto: dir: Is a directory"
+    merged()
+    {
+        run --merge dir/1.json "$1"
+    }
+    merged_after_others()
+    {
+        (ulimit -n 16 && run --merge $json "$1")
+    }
+    compared()
+    {
+        run --diff dir/1.json "$1"
+    }
+    : >none && run -l -F json -o dir/none.json none
+    json="dir/none.json dir/none.json dir/none.json dir/1.json"
+    run --diff dir/1.json dir/2.json
+    cp out differences
+    for way in $ways; do
+        "$HELPERS/dribble" <dir/2.json | (
+            exec 3<&0 </dev/null
+            by_ways merged "$(sh -c 'echo $PPID')/fd/3"
+        )
+        counts "--merge of a pipe that another process has open, $way" twice
+        "$HELPERS/dribble" <dir/2.json | (
+            exec 3<&0 </dev/null
+            by_ways merged_after_others "$(sh -c 'echo $PPID')/fd/3"
+        )
+        counts "--merge of a pipe that another process has open, $way, after others" twice
+        (by_ways merged_after_others "$(sh -c 'echo $PPID')/cwd/dir/2.json")
+        counts "--merge of a file in the directory of another process, $way, after others" twice
+        "$HELPERS/dribble" <dir/2.json | (
+            exec 3<&0 </dev/null
+            by_ways compared "$(sh -c 'echo $PPID')/fd/3"
+        )
+        counts "--diff of a pipe that another process has open, $way" differences
+    done
     ENGINE=--device=cpu
 else
     skip_part "--merge: $why_not"

@@ -11,6 +11,7 @@ static const struct {
     {"EDQUOT", EDQUOT},
     {"EIO", EIO},
     {"ELOOP", ELOOP},
+    {"EMFILE", EMFILE},
     {"ENAMETOOLONG", ENAMETOOLONG},
 };
 
@@ -19,6 +20,6 @@ int main(int argc, char **argv)
     for (size_t i = 0; argc == 2 && i < sizeof errors / sizeof errors[0]; i++)
         if (strcmp(errors[i].name, argv[1]) == 0)
             return puts(strerror(errors[i].number)) < 0;
-    fprintf(stderr, "usage: error_text EDQUOT|EIO|ELOOP|ENAMETOOLONG\n");
+    fprintf(stderr, "usage: error_text EDQUOT|EIO|ELOOP|EMFILE|ENAMETOOLONG\n");
     return 2;
 }

@@ -29,6 +29,8 @@ static struct sandbox sandbox; /* as it is in the child */
 static int unix_server, tcp_server;
 static unsigned short tcp_port;
 static pid_t sleeper;
+static int sleeper_pipe; /* one that it has open, */
+static int found_pipe;   /* and the same, found with O_PATH before the sandbox is entered */
 
 /* An attempt: 0, or an errno. */
 typedef int attempt(void);
@@ -245,6 +247,33 @@ static int try_signals_on_input(void)
     return result(fcntl(STDIN_FILENO, F_SETOWN, sleeper));
 }
 
+/* The path of something that the sleeper has. */
+static void name_of_sleeper(char name[64], const char *what)
+{
+    snprintf(name, 64, "/proc/%d/%s", (int)sleeper, what);
+}
+
+/* It is a file that may be read by its own name. */
+static int try_read_through_process(void)
+{
+    char name[64];
+    name_of_sleeper(name, "cwd/read/input");
+    return result(open(name, O_RDONLY));
+}
+
+static int open_sleeper_pipe(int flags)
+{
+    char name[64], what[24];
+    snprintf(what, sizeof what, "fd/%d", sleeper_pipe);
+    name_of_sleeper(name, what);
+    return open(name, flags | O_NONBLOCK);
+}
+
+static int try_pipe_of_other(void)
+{
+    return result(open_sleeper_pipe(O_RDONLY));
+}
+
 /* --- what must work --- */
 
 static void *note_run(void *arg)
@@ -294,6 +323,13 @@ static int try_read_allowed(void)
 static int try_read_beside(void)
 {
     return result(open("read/later", O_RDONLY));
+}
+
+static int try_read_found(void)
+{
+    char path[40];
+    snprintf(path, sizeof path, "/proc/self/fd/%d", found_pipe);
+    return result(open(path, O_RDONLY | O_NONBLOCK));
 }
 
 static int try_missing(void)
@@ -360,6 +396,7 @@ static int try_write_device(void)
 /* Puts the process in a sandbox. Its standard input is the file "input". */
 static void enter(bool writes)
 {
+    found_pipe = open_sleeper_pipe(O_PATH);
     sandbox_begin(&sandbox);
     sandbox_allow_name(&sandbox, "read/input");
     sandbox_allow_name(&sandbox, "listed");
@@ -463,6 +500,8 @@ static void check_files(void)
     refused("to read another file through /proc", try_read_by_proc, files);
     refused("to read another file in a thread", try_read_by_thread, files);
     refused("openat2", try_openat2, files | BY_CALLS);
+    refused("to read through another process", try_read_through_process, files);
+    refused("to read a pipe of another process", try_pipe_of_other, files);
     refused("to list the folder", try_list, files | BY_CALLS);
     refused("to write to another file", try_write_other, files);
     refused("to write to another file (calls)", try_write_other, BY_CALLS);
@@ -507,12 +546,64 @@ static void check_others(void)
     refused("to have signals sent", try_signals_on_input, calls);
 }
 
+static void leads(bool wanted, const char *name)
+{
+    const bool found = sandbox_allow_name(&sandbox, name);
+    cases++;
+    if (found == wanted)
+        return;
+    failures++;
+    printf("FAILED: '%s' %s in the sandbox\n", name, found ? "leads on" : "leads nowhere");
+}
+
+/* Which names lead nowhere, whatever is allowed. Nothing is in force yet. */
+static void check_names(void)
+{
+    char name[64];
+    lay_files();
+    sandbox_begin(&sandbox);
+    if (sandbox.rules < 0)
+        return;
+    if (symlink("read/input", "linked") != 0 || chdir("read") != 0)
+        perror("test_sandbox");
+    leads(true, "input");
+    leads(true, "../linked");
+    leads(true, "missing");
+    leads(true, "../listed");
+    leads(true, "/dev/null");
+    leads(true, "/nowhere/at/all");
+    const unsigned before = sandbox.folders;
+    leads(false, "/proc/version");
+    leads(false, "/proc/self/cwd/input");
+    for (int i = 0; i < 2; i++) { /* the folder is remembered */
+        name_of_sleeper(name, "cwd/read/input");
+        leads(false, name);
+    }
+    check("nothing is allowed for these", sandbox.folders == before, 0);
+    leads(true, "input");
+    name_of_sleeper(name, "cwd/listed");
+    leads(false, name);
+    name_of_sleeper(name, "environ");
+    leads(false, name);
+    name_of_sleeper(name, "cwd/read/missing");
+    leads(false, name);
+    if (symlink(name, "missing") != 0)
+        perror("test_sandbox");
+    leads(false, "missing");
+    sandbox_give_up_landlock(&sandbox, EMFILE);
+    leads(true, name);
+    if (chdir("..") != 0)
+        perror("test_sandbox");
+    lay_files();
+}
+
 static void check_what_works(void)
 {
     works("a thread", try_thread, false);
     works("to read what is open", try_read_held, false);
     works("to read a FILE", try_read_allowed, false);
     works("to read the file beside it, which may have its name by then", try_read_beside, false);
+    works("to read what was found before", try_read_found, false);
     works("that a FILE is missing", try_missing, false);
     works("to open a folder that is a FILE", try_folder, false);
     works("time and memory", try_time_and_memory, false);
@@ -555,6 +646,10 @@ int main(void)
         return 1;
     }
     make_servers();
+    int ends[2];
+    if (pipe(ends) != 0)
+        perror("test_sandbox");
+    sleeper_pipe = ends[0];
     if ((sleeper = fork()) == 0) {
         pause();
         _exit(0);
@@ -568,6 +663,7 @@ int main(void)
     sandbox_describe(&sandbox, &text);
     printf("test_sandbox: Landlock: %s, seccomp: %s\n", has_landlock ? "yes" : "no",
            has_calls ? "yes" : "no");
+    check_names();
     check_files();
     check_others();
     check_what_works();
