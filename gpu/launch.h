@@ -142,7 +142,7 @@ static inline struct partition_shape partition_for(unsigned bins, unsigned sampl
                                                    unsigned long long most)
 {
     struct partition_shape shape = partition_shape_for(bins);
-    shape.tile_values = PARTITION_BLOCK * (sample == 8 ? 8 : PARTITION_VALUES);
+    shape.tile_values = PARTITION_BLOCK * (sample == 8 ? PARTITION_VALUES / 2 : PARTITION_VALUES);
     shape.tile = shape.tile_values + 8 * shape.ranges; // each run is filled up to a multiple of 8
     const unsigned long long tiles = most / (1ull * shape.tile_values * sample) + 1;
     shape.tiles = tiles < PARTITION_TILES_LEAST  ? PARTITION_TILES_LEAST

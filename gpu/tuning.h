@@ -20,8 +20,8 @@
 #define PACKED_SUM_BLOCK 512
 
 /* Threads a block of the first kernel of partitioned, and values a thread, fewer of 8 bytes. */
-#define PARTITION_BLOCK 1024
-#define PARTITION_VALUES 16u
+#define PARTITION_BLOCK 512
+#define PARTITION_VALUES 32u
 
 struct tuning {
     enum strategy_id strategy;

@@ -11,9 +11,11 @@
 //               range 1: ...
 //
 // The first kernel sorts each tile by itself, and leaves it in a place of its own: there is room
-// for it, whatever the data are. A range's run is filled up to whole vectors. The second kernel
-// counts the runs of a range in a table in shared memory. A range that has more than its share of
-// the values is counted by as many blocks as it has shares, which take its tiles in turn.
+// for it, whatever the data are. A block counts how many values of the tile each range has, and
+// then gives each value the next place of its range. A range's run is filled up to whole vectors.
+// The second kernel counts the runs of a range in a table in shared memory. A range that has more
+// than its share of the values is counted by as many blocks as it has shares, which take its tiles
+// in turn.
 #ifndef GPUHISTO_PARTITIONED_CUH
 #define GPUHISTO_PARTITIONED_CUH
 
@@ -61,28 +63,37 @@ static __device__ __forceinline__ unsigned sum_before(const unsigned *numbers)
 
 // --- the first kernel ---
 
-// The place of a value, but for the tile: its range in the upper half, and which bin of that it is.
+// The place of a value, but for the tile: its range from bit 18 on, and below that which bin of the
+// range it is.
 static __device__ __forceinline__ unsigned place_of(const partition_shape &shape, unsigned row)
 {
     const unsigned group = row / 8, share = __umulhi(group, shape.reciprocal);
-    return (group - share * shape.ranges) << 16 | share * 8 | row % 8;
+    // (group - share * ranges) << 18 | share * 8 | row % 8, modulo 2^32.
+    return share * (8 - (shape.ranges << 18)) + (group << 18 | row % 8);
+}
+
+// The number that the range of a place has in a table of them.
+static __device__ __forceinline__ unsigned &number_at(unsigned *numbers, unsigned place)
+{
+    unsigned char *const bytes = reinterpret_cast<unsigned char *>(numbers);
+    return *reinterpret_cast<unsigned *>(bytes + (place >> 16)); // 4 bytes for each range
 }
 
 // How a kernel for values of Size bytes cuts the data: so many vectors a thread make a tile.
 template <unsigned Size> struct partition_tile {
     static constexpr unsigned values = 16 / Size; // of a vector
-    static constexpr unsigned vectors = Size == 8 ? 4 : PARTITION_VALUES * Size / 16;
+    static constexpr unsigned vectors =
+        (Size == 8 ? PARTITION_VALUES / 2 : PARTITION_VALUES) * Size / 16;
     static constexpr unsigned all_vectors = PARTITION_BLOCK * vectors;
 };
 
-// What a thread has of a tile: its vectors; the places of their values; and the ranks of these in
-// the tile among those of their range, two in a word. `held` has a bit for each vector that is
-// sorted.
+// What a thread has of a tile: its vectors, and then the places of their values. `held` has a bit
+// for each vector that is sorted.
 template <unsigned Size> struct partition_share {
     static constexpr unsigned vectors = partition_tile<Size>::vectors;
     static constexpr unsigned values = partition_tile<Size>::values;
     uint4 loaded[vectors];
-    unsigned places[vectors * values], ranks[vectors * values / 2];
+    unsigned places[vectors * values];
     unsigned held;
 };
 
@@ -98,24 +109,12 @@ static __device__ __forceinline__ void load_share(const vector_span &span, unsig
     }
 }
 
-// Takes ranks for the values of a vector.
-template <unsigned Number>
-static __device__ __forceinline__ void take_ranks(unsigned *lengths, const unsigned *places,
-                                                  unsigned *ranks)
-{
-    UNROLL for (unsigned i = 0; i < Number / 2; i++)
-    {
-        const unsigned one = atomicAdd(&lengths[places[2 * i] >> 16], 1u);
-        const unsigned other = atomicAdd(&lengths[places[2 * i + 1] >> 16], 1u);
-        ranks[i] = __byte_perm(one, other, 0x5410);
-    }
-}
-
-// Finds places and ranks for the thread's share; runs are counted instead.
+// Finds the places of the thread's share, and adds its values to the lengths of their ranges; runs
+// are counted instead.
 template <unsigned Size, int Way>
-static __device__ __forceinline__ void rank_share(const count_args &args, const vector_span &span,
-                                                  unsigned tile, run_cache &runs, unsigned *lengths,
-                                                  partition_share<Size> &share)
+static __device__ __forceinline__ void place_share(const count_args &args, const vector_span &span,
+                                                   unsigned tile, run_cache &runs,
+                                                   unsigned *lengths, partition_share<Size> &share)
 {
     constexpr unsigned values = partition_tile<Size>::values;
     share.held = 0;
@@ -130,22 +129,24 @@ static __device__ __forceinline__ void rank_share(const count_args &args, const 
             place_of(args.partition, rows[i]);
         if (!take_run(runs, args, rows, in) && in) {
             share.held |= 1u << k;
-            take_ranks<values>(lengths, &share.places[k * values], &share.ranks[k * values / 2]);
+            UNROLL for (unsigned i = 0; i < values; i++)
+                atomicAdd(&number_at(lengths, share.places[k * values + i]), 1u);
         }
     }
 }
 
-// Puts the values of the thread's share where they belong in the sorted tile.
+// Puts the values of the thread's share where they belong in the sorted tile: each at the next free
+// place of its range.
 template <unsigned Size>
 static __device__ __forceinline__ void sort_share(const partition_share<Size> &share,
-                                                  const unsigned *begins, unsigned short *sorted)
+                                                  unsigned *next, unsigned short *sorted)
 {
     constexpr unsigned values = partition_tile<Size>::values;
     UNROLL for (unsigned k = 0; k < share.vectors; k++) if (share.held >> k & 1)
         UNROLL for (unsigned i = k * values; i < (k + 1) * values; i++)
     {
-        const unsigned ranks = share.ranks[i / 2], rank = i % 2 ? ranks >> 16 : ranks & 0xffff;
-        sorted[begins[share.places[i] >> 16] + rank] = static_cast<unsigned short>(share.places[i]);
+        const unsigned place = share.places[i];
+        sorted[atomicAdd(&number_at(next, place), 1u)] = static_cast<unsigned short>(place);
     }
 }
 
@@ -154,7 +155,7 @@ __global__ void __launch_bounds__(PARTITION_BLOCK, 1024 / PARTITION_BLOCK)
     partition(const __grid_constant__ count_args args)
 {
     DYNAMIC_SHARED(unsigned short, sorted);
-    __shared__ unsigned lengths[PARTITION_RANGES_MAX], begins[PARTITION_RANGES_MAX];
+    __shared__ unsigned lengths[PARTITION_RANGES_MAX], next[PARTITION_RANGES_MAX];
     __shared__ run_cache runs;
     const partition_shape &shape = args.partition;
     const partition_memory memory = partition_memory_of(args);
@@ -170,13 +171,12 @@ __global__ void __launch_bounds__(PARTITION_BLOCK, 1024 / PARTITION_BLOCK)
         lengths[threadIdx.x] = 0;
     __syncthreads();
     for (unsigned tile = blockIdx.x; tile < tiles; tile += gridDim.x) {
-        rank_share<Size, Way>(args, span, tile, runs, lengths, share);
-        load_share(span, tile + gridDim.x, share); // while the others are sorted
+        place_share<Size, Way>(args, span, tile, runs, lengths, share);
         __syncthreads();
         if (has_range) {
             const unsigned length = lengths[threadIdx.x], begin = sum_before<8>(lengths);
             const unsigned vectors = (length + 7) / 8;
-            begins[threadIdx.x] = begin;
+            next[threadIdx.x] = begin;
             total += length;
             for (unsigned i = length; i < vectors * 8; i++)
                 sorted[begin + i] = static_cast<unsigned short>(shape.rows);
@@ -184,12 +184,13 @@ __global__ void __launch_bounds__(PARTITION_BLOCK, 1024 / PARTITION_BLOCK)
                 memory.runs[1ull * threadIdx.x * shape.tiles + tile] = vectors << 16 | begin / 8;
         }
         __syncthreads();
-        sort_share(share, begins, sorted);
-        // Begins only grow; the last one, of a range that does not exist, is the end.
-        const unsigned end = begins[PARTITION_RANGES_MAX - 1] / 8;
+        sort_share(share, next, sorted);
+        load_share(span, tile + gridDim.x, share); // while the sorted ones are written
         if (has_range)
             lengths[threadIdx.x] = 0;
         __syncthreads();
+        // Where the last one begins, of a range that does not exist, all others end.
+        const unsigned end = next[PARTITION_RANGES_MAX - 1] / 8;
         uint4 *const there = reinterpret_cast<uint4 *>(memory.tiles + 1ull * tile * shape.tile);
         for (unsigned i = threadIdx.x; i < end; i += PARTITION_BLOCK)
             there[i] = reinterpret_cast<const uint4 *>(sorted)[i];
@@ -249,11 +250,9 @@ static __device__ __forceinline__ void share_out(const count_args &args, const u
 }
 
 // Tables of 32-bit counters, or of bytes if these would not fit. What fills up a run is counted
-// too, in a counter after those of the range.
+// too, in a word after the counters of the range.
 struct word_table {
     unsigned *words;
-
-    static constexpr unsigned size = 4; // of a counter
 
     __device__ __forceinline__ void count(const unsigned (&indices)[8]) const
     {
@@ -268,9 +267,23 @@ struct word_table {
 };
 
 struct byte_table {
-    byte_counters counters;
+    unsigned *words;
 
-    static constexpr unsigned size = 1;
+    __device__ __forceinline__ void count(const unsigned (&indices)[8]) const
+    {
+        UNROLL for (unsigned index : indices) atomicAdd(&words[index / 4], one_at(index));
+    }
+
+    __device__ __forceinline__ uint2 pair_at(unsigned index) const
+    {
+        const unsigned pair = reinterpret_cast<const unsigned short *>(words)[index / 2];
+        return make_uint2(pair & 255, pair >> 8);
+    }
+};
+
+// The same counters, of which each says when it is full: that takes more than twice as long.
+struct carrying_table {
+    byte_counters counters;
 
     __device__ __forceinline__ void count(const unsigned (&indices)[8]) const
     {
@@ -278,12 +291,6 @@ struct byte_table {
         UNROLL for (unsigned i = 0; i < 8; i++) before.indices[i] = indices[i];
         add_to_counters<false>(counters, before);
         note_all_carries(counters, before);
-    }
-
-    __device__ __forceinline__ uint2 pair_at(unsigned index) const
-    {
-        const unsigned pair = reinterpret_cast<const unsigned short *>(counters.words)[index / 2];
-        return make_uint2(pair & 255, pair >> 8);
     }
 };
 
@@ -296,30 +303,96 @@ static __device__ __forceinline__ void count_vector(const Table &table, const ui
     table.count(indices);
 }
 
-// Counts a part of a range: every parts-th tile. Eight lanes take a run.
+// What a block counts: a part of a range, which is every parts-th tile.
+struct range_part {
+    unsigned range, part, parts;
+};
+
+// Counts of the part those tiles that are from `first` up to `end`. Eight lanes take a run. Gives
+// how many values this thread has counted, with what fills up runs.
 template <class Table>
-static __device__ __forceinline__ void count_part(const Table &table, const count_args &args,
-                                                  const partition_memory &memory, unsigned tiles,
-                                                  unsigned range, unsigned part, unsigned parts)
+static __device__ __forceinline__ unsigned count_part(const Table &table, const count_args &args,
+                                                      const range_part &of, unsigned first,
+                                                      unsigned end)
 {
-    const unsigned lane = threadIdx.x % 8, stride = blockDim.x / 8 * parts;
-    const unsigned *const runs = memory.runs + 1ull * range * args.partition.tiles;
-    unsigned tile = threadIdx.x / 8 * parts + part, next = tile < tiles ? runs[tile] : 0;
-    for (; tile < tiles; tile += stride) {
-        const unsigned run = next, end = run >> 16;
-        next = tile + stride < tiles ? runs[tile + stride] : 0;
+    const partition_memory memory = partition_memory_of(args);
+    const unsigned lane = threadIdx.x % 8, stride = blockDim.x / 8 * of.parts;
+    const unsigned *const runs = memory.runs + 1ull * of.range * args.partition.tiles;
+    unsigned tile = first + threadIdx.x / 8 * of.parts + of.part, counted = 0;
+    unsigned next = tile < end ? runs[tile] : 0;
+    for (; tile < end; tile += stride) {
+        const unsigned run = next, run_end = run >> 16;
+        next = tile + stride < end ? runs[tile + stride] : 0;
         const uint4 *const vectors =
             reinterpret_cast<const uint4 *>(memory.tiles + 1ull * tile * args.partition.tile) +
             (run & 0xffff);
         unsigned i = lane;
-        for (; i + 8 < end; i += 16) {
+        for (; i + 8 < run_end; i += 16) {
             const uint4 one = vectors[i], other = vectors[i + 8];
             count_vector(table, one);
             count_vector(table, other);
+            counted += 16;
         }
-        if (i < end)
+        if (i < run_end) {
             count_vector(table, vectors[i]);
+            counted += 8;
+        }
     }
+    return counted;
+}
+
+// The block together, with a barrier. Whether counters of a byte, and the word after them, hold as
+// much as all threads have counted: one that was full has given 1 to its neighbour for 256, or has
+// lost these. `sum` is 0 before, and afterwards if they do.
+static __device__ __forceinline__ bool adds_up(const byte_table &table, unsigned rows,
+                                               unsigned counted, unsigned &sum)
+{
+    unsigned held = threadIdx.x == 0 ? table.words[rows / 4] : 0;
+    for (unsigned i = threadIdx.x; i < rows / 4; i += blockDim.x)
+        held = __dp4a(table.words[i], 0x01010101u, held);
+    held -= counted;
+    UNROLL for (int by = 16; by > 0; by /= 2) held += __shfl_xor_sync(0xffffffffu, held, by);
+    if (threadIdx.x % 32 == 0)
+        atomicAdd(&sum, held);
+    __syncthreads();
+    return sum == 0;
+}
+
+// The block together, with a barrier at its end: counts a part in counters of a byte. Whether none
+// of them was full. An eighth of the tiles tells of most data whether one will be.
+static __device__ __forceinline__ bool count_in_bytes(const byte_table &table,
+                                                      const count_args &args, const range_part &of,
+                                                      unsigned tiles)
+{
+    __shared__ unsigned sum;
+    if (threadIdx.x == 0)
+        sum = 0;
+    unsigned counted = count_part(table, args, of, 0, tiles / 8);
+    __syncthreads();
+    if (!adds_up(table, args.partition.rows, counted, sum))
+        return false;
+    counted += count_part(table, args, of, tiles / 8, tiles);
+    __syncthreads();
+    return adds_up(table, args.partition.rows, counted, sum);
+}
+
+// The same, once more, with carries: what these amount to is added to the histogram.
+static __device__ __forceinline__ void count_with_carries(const byte_table &table,
+                                                          const count_args &args,
+                                                          const range_part &of, unsigned tiles)
+{
+    __shared__ carry_cache carries;
+    const partition_shape &shape = args.partition;
+    const table_rows rows = {of.range, shape.ranges, args.map.bins};
+    const carrying_table carrying = {{table.words, shape.rows, &carries, rows, args.counts}};
+    __syncthreads();
+    open_cache(carries);
+    zero(table.words, shape.rows / 4 + 1);
+    __syncthreads();
+    count_part(carrying, args, of, 0, tiles);
+    __syncthreads();
+    settle_all_carries(carrying.counters);
+    __syncthreads();
 }
 
 // Adds two counters of neighbouring rows to the histogram: those of a range that one block counts
@@ -362,11 +435,10 @@ __global__ void __launch_bounds__(1024, RESIDENT_OF_1024)
 {
     DYNAMIC_SHARED(unsigned, words);
     __shared__ partition_parts shared;
-    const partition_memory memory = partition_memory_of(args);
     const partition_shape &shape = args.partition;
     const unsigned values = vectors_of(args).vectors * (16 >> args.map.rows.size_log);
     const unsigned tiles = (values + shape.tile_values - 1) / shape.tile_values;
-    share_out(args, memory.totals, shared);
+    share_out(args, partition_memory_of(args).totals, shared);
     for (unsigned item = blockIdx.x; item < shared.all; item += gridDim.x) {
         if (threadIdx.x < PARTITION_RANGES_MAX &&
             item - shared.firsts[threadIdx.x] < shared.parts[threadIdx.x])
@@ -374,21 +446,15 @@ __global__ void __launch_bounds__(1024, RESIDENT_OF_1024)
         zero(words, (Bytes ? shape.rows / 4 : shape.rows) + 1);
         __syncthreads();
         const unsigned range = shared.range, parts = shared.parts[range];
-        const unsigned part = item - shared.firsts[range];
+        const range_part of = {range, item - shared.firsts[range], parts};
         if constexpr (Bytes) {
-            __shared__ carry_cache carries;
-            const byte_table table = {
-                {words, shape.rows, &carries, {range, shape.ranges, args.map.bins}, args.counts}};
-            open_cache(carries);
-            __syncthreads();
-            count_part(table, args, memory, tiles, range, part, parts);
-            __syncthreads();
-            settle_all_carries(table.counters);
-            __syncthreads();
+            const byte_table table = {words};
+            if (!count_in_bytes(table, args, of, tiles))
+                count_with_carries(table, args, of, tiles);
             merge_range(table, args, range, parts == 1);
         } else {
             const word_table table = {words};
-            count_part(table, args, memory, tiles, range, part, parts);
+            count_part(table, args, of, 0, tiles);
             __syncthreads();
             merge_range(table, args, range, parts == 1);
         }

@@ -77,12 +77,18 @@ static uint64_t sorted(size_t i, size_t len, uint64_t bins)
     return (uint64_t)i * bins / len;
 }
 
+/* Counters that are full only after most of the data. */
+static uint64_t late(size_t i, size_t len, uint64_t bins)
+{
+    return i < len / 4 * 3 ? random_word() % bins : neighbours(i, len, bins);
+}
+
 static uint64_t (*const kinds[])(size_t i, size_t len, uint64_t bins) = {
-    uniform, one_value, nearly_one, neighbours, of_each_256, one_range, runs, sorted,
+    uniform, one_value, nearly_one, neighbours, of_each_256, one_range, runs, sorted, late,
 };
 static const char *const kind_names[] = {
-    "uniform",     "one value", "nearly one", "neighbours",
-    "256 of each", "one range", "runs",       "sorted",
+    "uniform",   "one value", "nearly one", "neighbours", "256 of each",
+    "one range", "runs",      "sorted",     "late",
 };
 
 /* --- counting --- */
