@@ -209,14 +209,24 @@ void handover_restart_rate(struct handover *handover, uint64_t bytes)
 }
 
 /* Whether the rate so far tells too little: workers that were just started touch new memory first,
- * and decompress half as fast as they will. Then it is measured afresh, once. */
+ * and are half as fast as they will be. Then it is measured afresh, once. */
 static bool handover_waits_for_rate(struct handover *handover, enum flow flow, uint64_t bytes)
 {
-    if (flow != FLOW_DECODED || handover_ask_seconds(handover) <= 0 ||
-        !source_has_work(handover->source) || !atomic_exchange(&handover->workers_are_new, false))
+    const bool is_shared =
+        flow == FLOW_FILE || (flow == FLOW_DECODED && source_has_work(handover->source));
+    if (!is_shared || handover_ask_seconds(handover) <= 0 ||
+        !atomic_exchange(&handover->workers_are_new, false))
         return false;
     handover_begin_rate(handover, bytes);
     return true;
+}
+
+/* Seconds until a GPU would be ready that is asked for now. */
+static double handover_gpu_start(const struct handover *handover, unsigned workers)
+{
+    const struct pool_tuning *tuning = &handover->options->tuning;
+    const double busy = (double)workers / (double)atomic_load(&handover->threads);
+    return tuning->gpu_start + tuning->gpu_start_busy * (busy < 1 ? busy : 1);
 }
 
 /* Whether a GPU pays that decompresses what is left of a pipe, whose frame is begun anew. Where the
@@ -242,20 +252,22 @@ static bool handover_decoding_stream_pays(struct handover *handover)
 /* How many GPUs are worth their start if so many bytes of content are left of regular FILEs, each
  * of which is one GPU's. Plain bytes gain nothing from a second one: the host's memory, which they
  * pass three times on their way, is what is waited for. */
-static unsigned handover_gpus_for(const struct handover *handover, double left, double rate)
+static unsigned handover_gpus_for(const struct handover *handover, double left, double rate,
+                                  double start)
 {
     const struct pool_tuning *tuning = &handover->options->tuning;
     const size_t files = source_files(handover->source);
     const unsigned most = files < GPUS_MAX ? (unsigned)files : GPUS_MAX;
     return tuning->decoding_rate > 0
-               ? costs_decoding_gpus(left, rate, tuning->decoding_rate, tuning->gpu_start,
-                                     tuning->gpu_more, tuning->break_even, most)
+               ? costs_decoding_gpus(left, rate, tuning->decoding_rate, start, tuning->gpu_more,
+                                     tuning->break_even, most)
                : 1;
 }
 
 /* The same of regular FILEs; sets *gpus to how many. Those that are being decompressed when it is
  * ready are begun anew, so all may come again that was decompressed so far. */
-static bool handover_decoding_pays(struct handover *handover, double rate, unsigned *gpus)
+static bool handover_decoding_pays(struct handover *handover, double rate, double start,
+                                   unsigned *gpus)
 {
     const struct pool_tuning *tuning = &handover->options->tuning;
     const struct source_content content = source_content(handover->source);
@@ -263,11 +275,11 @@ static bool handover_decoding_pays(struct handover *handover, double rate, unsig
         .again = content.done, .unit_left = content.left, .left = content.left, .rate = rate};
     if (content.left <= 0)
         return false;
-    double saved = costs_decoding_saves(&offer, tuning->decoding_rate,
-                                        tuning->gpu_start + tuning->decoding_start);
+    double saved =
+        costs_decoding_saves(&offer, tuning->decoding_rate, start + tuning->decoding_start);
     if (saved < tuning->break_even)
         return false;
-    *gpus = handover_gpus_for(handover, content.left, rate);
+    *gpus = handover_gpus_for(handover, content.left, rate, start);
     return true;
 }
 
@@ -293,14 +305,16 @@ static bool handover_gpu_pays(struct handover *handover, enum flow flow, uint64_
     double rate = (double)(bytes - base) / (now - rate_begin);
     atomic_store(&handover->rate, rate);
     atomic_store(&handover->worker_rate, rate / workers);
-    wish->decodes = flow == FLOW_DECODED && (handover_decoding_pays(handover, rate, &wish->gpus) ||
-                                             handover_decoding_stream_pays(handover));
+    const double start = handover_gpu_start(handover, workers);
+    wish->decodes =
+        flow == FLOW_DECODED && (handover_decoding_pays(handover, rate, start, &wish->gpus) ||
+                                 handover_decoding_stream_pays(handover));
     if (wish->decodes)
         return true;
     if (flow != FLOW_FILE)
         return now >= tuning->stream_break_even && handover_counting_is_dear(handover);
     double saved = costs_gpu_saves(&handover->costs, (double)source_left(handover->source), rate,
-                                   workers, tuning->gpu_start);
+                                   workers, start);
     return saved >= tuning->break_even;
 }
 

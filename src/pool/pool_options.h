@@ -33,6 +33,7 @@ enum invalid_choice {
 struct pool_tuning {
     uint64_t short_input;     /* bytes that one worker counts before others are started */
     double gpu_start;         /* seconds that a GPU takes until it is ready */
+    double gpu_start_busy;    /* and so many more while all processors are busy */
     double gpu_more;          /* seconds that each further one takes */
     double break_even;        /* seconds that it must save to be worth opening */
     double stream_break_even; /* the same for pipes and zstd data: seconds they have lasted */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* When a GPU that decompresses saves time: rules of src/pool/cost.c. */
+/* When a GPU saves time: rules of src/pool/cost.c. */
 #include "src/pool/cost.h"
 
 #include <math.h>
@@ -49,6 +49,20 @@ static void check_share(const char *what, double gpu, double cpu, double expecte
     fprintf(stderr, "%s: a share of %g\n", what, share);
 }
 
+/* Plain FILEs: what a byte costs a worker to read, and to read and count, in nanoseconds; `left`
+ * and `rate` in GB. Whether a GPU saves 0.15 s. */
+static void check_plain(const char *what, double read, double cpu, double left, double rate,
+                        unsigned workers, double start, bool expected)
+{
+    const struct costs costs = {.read = read * 1e-9, .cpu = cpu * 1e-9};
+    double saved = costs_gpu_saves(&costs, left * 1e9, rate * 1e9, workers, start);
+    cases++;
+    if ((saved >= 0.15) == expected)
+        return;
+    wrong++;
+    fprintf(stderr, "%s: saves %g s\n", what, saved);
+}
+
 int main(void)
 {
     check("16 GB", frame(0, 16e9), GPU, START, true);
@@ -72,6 +86,13 @@ int main(void)
     check("a rate that was not measured", (struct undecoded_offer){.left = 1}, GPU, START, true);
     check("a GPU that takes no time", frame(1e9, 1), 0, 0, true);
     check("nothing is left", frame(1e9, 0), GPU, 0, false);
+    check_plain("32 cores that wait for memory, bytes", 0.26, 0.5, 32.5, 36, 32, 0.5, false);
+    check_plain("the same, numbers in text", 0.25, 3, 30.5, 8.6, 32, 0.5, true);
+    check_plain("the same, soon at an end", 0.25, 3, 3.5, 8.6, 32, 0.5, false);
+    check_plain("the same, letters", 0.23, 0.27, 32, 60, 32, 0.5, false);
+    check_plain("16 cores, bytes", 0.12, 0.25, 67, 64, 16, 0.5, false);
+    check_plain("4 cores, bytes", 0.12, 0.28, 67, 14, 4, 0.5, true);
+    check_plain("nothing was measured", 0, 0, 67, 14, 4, 0.5, false);
     check_gpus("4 GB", 4e9, 16, 1);
     check_gpus("30 GB", 30e9, 16, 2);
     check_gpus("30 GB in one FILE", 30e9, 1, 1);
