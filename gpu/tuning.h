@@ -19,7 +19,8 @@
 /* Threads a block of the second kernel of packed. */
 #define PACKED_SUM_BLOCK 512
 
-/* Threads a block of the first kernel of partitioned, and values a thread, fewer of 8 bytes. */
+/* Threads a block of the first kernel of partitioned, so that two fit on a multiprocessor with 64
+ * registers a thread; and values a thread, half as many of 8 bytes. */
 #define PARTITION_BLOCK 512
 #define PARTITION_VALUES 32u
 
