@@ -58,7 +58,7 @@ static __device__ __forceinline__ void settle_carries(const byte_counters &count
 
 // Notes the carries of adding one to counter `index`, where the word was `before`: one out of it,
 // and as long as the next one is full, one out of that.
-static __device__ OUT_OF_LINE void note_carries(byte_counters counters, unsigned index,
+inline __device__ OUT_OF_LINE void note_carries(byte_counters counters, unsigned index,
                                                 unsigned before)
 {
     for (; index < counters.size && (before >> index % 4 * 8 & 255) == 255; index++) {

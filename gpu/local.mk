@@ -58,7 +58,8 @@ device = libnodevice.a
 device_libs =
 endif
 
-# The kernels' objects: nvcc writes the dependencies as gcc would.
+# The kernels' objects: nvcc writes the dependencies as gcc would. The name of a temporary file is in each object; in
+# the temporary folder it would hold the number of a process, and no two builds would make the same program.
 SUFFIXES = .cu
 AM_V_NVCC = $(am__v_NVCC_@AM_V@)
 am__v_NVCC_ = $(am__v_NVCC_@AM_DEFAULT_V@)
@@ -66,11 +67,12 @@ am__v_NVCC_0 = @echo "  NVCC    " $@;
 am__v_NVCC_1 =
 .cu.o:
 	@$(MKDIR_P) $(@D)
-	$(AM_V_NVCC)$(NVCC) $(CUDA_GENCODE) -std=c++17 -O3 --threads=0 -I$(srcdir) \
+	$(AM_V_NVCC)$(NVCC) $(CUDA_GENCODE) -std=c++17 -O3 --threads=0 --objdir-as-tempdir -I$(srcdir) \
 	  $(CUDA_CPPFLAGS) -Werror all-warnings $(NVCC_HOST_FLAGS) $(NVCCFLAGS) -MMD -MP -MF $@.d -c -o $@ $<
 -include gpu/device.o.d gpu/device_zstd.o.d gpu/kernel_table.o.d gpu/zstd/stage_table.o.d
 
-MOSTLYCLEANFILES += gpu/device.o gpu/device.o.d gpu/device_zstd.o gpu/device_zstd.o.d gpu/kernel_table.o gpu/kernel_table.o.d \
-	gpu/zstd/stage_table.o gpu/zstd/stage_table.o.d
+# With what an interrupted nvcc leaves.
+MOSTLYCLEANFILES += gpu/device.o gpu/device.o.* gpu/device_zstd.o gpu/device_zstd.o.* gpu/kernel_table.o gpu/kernel_table.o.* \
+	gpu/zstd/stage_table.o gpu/zstd/stage_table.o.*
 
 EXTRA_DIST += $(cuda_sources) $(kernel_headers) gpu/no_device.c

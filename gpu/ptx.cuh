@@ -3,6 +3,8 @@
 #ifndef GPUHISTO_PTX_CUH
 #define GPUHISTO_PTX_CUH
 
+// A function that is OUT_OF_LINE is not static: nvcc would make its name of the folder of the
+// sources, and another folder another program.
 #ifdef __CUDACC__
 #define UNROLL _Pragma("unroll")
 #define UNROLL_BY(number) _Pragma(UNROLL_TEXT(unroll number))

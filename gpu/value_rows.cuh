@@ -34,7 +34,7 @@ static __device__ __forceinline__ unsigned row_by(const row_map &map, Bits bits)
 }
 
 // The row by the map, once in a kernel: for the ways that take long, or are rare.
-static __device__ OUT_OF_LINE unsigned row_by_any_way(const row_map &map, unsigned long long bits)
+inline __device__ OUT_OF_LINE unsigned row_by_any_way(const row_map &map, unsigned long long bits)
 {
     return row_of_bits(map, bits);
 }

@@ -8,7 +8,7 @@ build=$(cd "${builddir:-.}" && pwd)
 [ "$SANITIZED" = no ] || skip "a build with a sanitizer is not released"
 [ -e "$build/Makefile" ] || skip "there is no Makefile in the build directory"
 grep -q '^am__tar = .*--sort=name' "$build/Makefile" || skip "tar has no --sort: it is not GNU's"
-watch_over 900
+watch_over 1800
 # What this make was given is not for those that are started here; nor are the time zone and the like.
 unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES SOURCE_DATE_EPOCH
 
@@ -55,12 +55,24 @@ else
     skip_part "the compiler has no -ffile-prefix-map"
     summary
 fi
+# nvcc's temporary files have the number of a process, and its names of static functions a number that is
+# made of the folder of the sources.
+refute "names of temporary files in the program" grep -qaF tmpxft_ "$GPUHISTO"
+refute "names of static functions of kernels" grep -qaE '_INTERNAL_[0-9a-f]{8}_' "$GPUHISTO"
 
 # --- from what was packed, twice ---
 
 if [ "$SCALE" != all ]; then
     skip_part "two builds of the whole program; SCALE=all does it"
     summary
+fi
+
+# With CUDA if this build has it, for one architecture, as each takes a minute.
+cuda=--without-cuda
+if grep -q '^#define HAVE_CUDA 1' "$build/config.h"; then
+    cuda="--with-cuda --with-cuda-arch=90 NVCC=$(sed -n 's/^NVCC = //p' "$build/Makefile")"
+else
+    skip_part "two builds with CUDA: configure found none"
 fi
 
 # made FOLDER CONFIGURE [VARIABLE=VALUE]...: configures and builds what is in FOLDER.
@@ -70,7 +82,8 @@ made()
     configure=$2
     shift 2
     mkdir "$folder/built"
-    (cd "$folder/built" && env "$@" "$configure" --without-cuda && env "$@" make gpuhisto gpuhisto.cdx.json) >log 2>&1 ||
+    # shellcheck disable=SC2086 # several words
+    (cd "$folder/built" && env "$@" "$configure" $cuda && env "$@" make gpuhisto gpuhisto.cdx.json) >log 2>&1 ||
         broken "it does not build: $(tail -n 5 log)"
 }
 second=$work/the/second/of/them
