@@ -23,21 +23,25 @@ for file in bash-completion/completions/gpuhisto.bash zsh/site-functions/_gpuhis
     same "$file" "$build/completions/${file##*/}" "$at/share/$file"
 done
 check "the man page" [ -s "$at/share/man/man1/gpuhisto.1" ]
-check "the bill of materials" [ -s "$at/share/doc/gpuhisto/gpuhisto.cdx.json" ]
+
+# Documents are where --docdir of configure said; each Debian package has a folder of its own.
+bill=$(find root -name gpuhisto.cdx.json)
+check "the bill of materials" [ -s "$bill" ]
+doc=${bill%/*}
 
 # links DOCUMENT: what it links to in its own tree.
 links()
 {
     grep -oE '\]\([^)]*\)' "$1" | sed 's/^](//; s/)$//; s/#.*//' | grep -vE '^$|^[a-z]+:'
 }
-find "$at/share/doc" -name '*.md' | sort >documents
+find "$doc" -name '*.md' | sort >documents
 check "documents" [ "$(wc -l <documents)" -ge 8 ]
-links "$at/share/doc/gpuhisto/README.md" >all
+links "$doc/README.md" >all
 check "links of README.md" [ "$(wc -l <all)" -ge 12 ]
 while read -r document; do
     links "$document" >all
     while read -r link; do
-        check "${document#"$at"}: $link" [ -s "${document%/*}/$link" ]
+        check "${document#"$doc/"}: $link" [ -s "${document%/*}/$link" ]
     done <all
 done <documents
 find root ! -perm -004 >unreadable
