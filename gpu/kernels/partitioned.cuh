@@ -308,8 +308,9 @@ struct range_part {
     unsigned range, part, parts;
 };
 
-// Counts of the part those tiles that are from `first` up to `end`. Eight lanes take a run. Gives
-// how many values this thread has counted, with what fills up runs.
+// Counts of the part those tiles that are from `first`, a multiple of the number of parts, up to
+// `end`. Eight lanes take a run. Gives how many values this thread has counted, with what fills up
+// runs.
 template <class Table>
 static __device__ __forceinline__ unsigned count_part(const Table &table, const count_args &args,
                                                       const range_part &of, unsigned first,
@@ -365,13 +366,14 @@ static __device__ __forceinline__ bool count_in_bytes(const byte_table &table,
                                                       unsigned tiles)
 {
     __shared__ unsigned sum;
+    const unsigned eighth = tiles / 8 / of.parts * of.parts;
     if (threadIdx.x == 0)
         sum = 0;
-    unsigned counted = count_part(table, args, of, 0, tiles / 8);
+    unsigned counted = count_part(table, args, of, 0, eighth);
     __syncthreads();
     if (!adds_up(table, args.partition.rows, counted, sum))
         return false;
-    counted += count_part(table, args, of, tiles / 8, tiles);
+    counted += count_part(table, args, of, eighth, tiles);
     __syncthreads();
     return adds_up(table, args.partition.rows, counted, sum);
 }
@@ -385,7 +387,6 @@ static __device__ __forceinline__ void count_with_carries(const byte_table &tabl
     const partition_shape &shape = args.partition;
     const table_rows rows = {of.range, shape.ranges, args.map.bins};
     const carrying_table carrying = {{table.words, shape.rows, &carries, rows, args.counts}};
-    __syncthreads();
     open_cache(carries);
     zero(table.words, shape.rows / 4 + 1);
     __syncthreads();

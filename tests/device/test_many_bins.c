@@ -4,6 +4,7 @@
  * data that are larger than the memory for sorting them. Values are their own bins. Through the
  * seam, as test_strategies.c. */
 #include "gpu/strategy.h"
+#include "gpu/tuning.h"
 #include "tests/helpers/random.h"
 #include "tests/helpers/scale.h"
 #include "tests/helpers/seam.h"
@@ -13,10 +14,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define EMULATED_MAX                                                                               \
-    70001 /* values: more than fit into the sorting memory of an emulated device                   \
-           */
+/* Values; more than the sorting memory of an emulated device has room for. */
+#define EMULATED_MAX 140001
 #define DEVICE_MAX 5000001
+
+#define TILE                                                                                       \
+    ((size_t)PARTITION_BLOCK * PARTITION_VALUES) /* values that partitioned sorts at once */
 
 /* --- data: each gives value i of len, below bins --- */
 
@@ -55,10 +58,11 @@ static uint64_t of_each_256(size_t i, size_t len, uint64_t bins)
     return i / 768 * 3 % (bins - 3) + (i % 768 < 255 ? 0 : i % 768 < 511 ? 1 : 2);
 }
 
-/* One range of bins of partitioned: see partition_shape_for in gpu/launch.h. */
+/* The first range of bins of partitioned: see partition_shape_for in gpu/launch.h. */
 static uint64_t one_range(size_t i, size_t len, uint64_t bins)
 {
-    uint64_t ranges = bins / 4096 | 1;
+    uint64_t wanted = bins / PARTITION_ROWS_LEAST | 1;
+    uint64_t ranges = wanted < PARTITION_RANGES ? wanted : PARTITION_RANGES;
     (void)len;
     return random_word() % (bins / 8 / ranges) * ranges * 8 + i % 3;
 }
@@ -83,12 +87,28 @@ static uint64_t late(size_t i, size_t len, uint64_t bins)
     return i < len / 4 * 3 ? random_word() % bins : neighbours(i, len, bins);
 }
 
-static uint64_t (*const kinds[])(size_t i, size_t len, uint64_t bins) = {
-    uniform, one_value, nearly_one, neighbours, of_each_256, one_range, runs, sorted, late,
-};
-static const char *const kind_names[] = {
-    "uniform",   "one value", "nearly one", "neighbours", "256 of each",
-    "one range", "runs",      "sorted",     "late",
+/* One range, which several blocks count, of which one has a tile that fills counters. */
+static uint64_t one_tile(size_t i, size_t len, uint64_t bins)
+{
+    return i / TILE == 7 ? i % 8 : one_range(i, len, bins);
+}
+
+static const struct kind {
+    const char *name;
+    uint64_t (*value)(size_t i, size_t len, uint64_t bins);
+    bool is_long;  /* as many values as there may be, in the quick suite too */
+    bool is_large; /* for so many bins, too, that it is the only one there in the quick suite */
+} kinds[] = {
+    {"uniform", uniform, false, false},
+    {"one value", one_value, true, false},
+    {"nearly one", nearly_one, false, false},
+    {"neighbours", neighbours, false, false},
+    {"256 of each", of_each_256, true, false},
+    {"one range", one_range, false, false},
+    {"runs", runs, false, false},
+    {"sorted", sorted, false, false},
+    {"late", late, true, true},
+    {"one tile", one_tile, true, true},
 };
 
 /* --- counting --- */
@@ -103,10 +123,10 @@ static size_t values_max(void)
 }
 
 static void count_one(struct device *device, enum strategy_id strategy,
-                      const struct histogram *histogram, size_t kind, size_t len)
+                      const struct histogram *histogram, const struct kind *kind, size_t len)
 {
     for (size_t i = 0; i < len; i++) {
-        uint64_t value = kinds[kind](i, len, histogram->binning.bins);
+        uint64_t value = kind->value(i, len, histogram->binning.bins);
         value_put(&histogram->type, data, i, value);
         expected[value_row(histogram, data, i)]++;
     }
@@ -118,14 +138,14 @@ static void count_one(struct device *device, enum strategy_id strategy,
     else if (memcmp(counts, expected, histogram->bins * sizeof *counts) == 0)
         return;
     fprintf(stderr, "FAIL: %s, %s, %zu bins, %zu values (%s): %s\n", strategies[strategy].name,
-            histogram->type.name, histogram->binning.bins, len, kind_names[kind], what);
+            histogram->type.name, histogram->binning.bins, len, kind->name, what);
     exit(1);
 }
 
-/* All kinds, the largest length last; then lengths about those of a tile, on the same device. */
-static void run_strategy(enum strategy_id strategy, const struct histogram *histogram)
+/* All kinds, or some; and then lengths about those of a tile, on the same device. */
+static void run_strategy(enum strategy_id strategy, const struct histogram *histogram, bool all)
 {
-    static const size_t lens[] = {1, 7, 8191, 8192, 8193, 16383, 16384, 16385, 65535, 65537};
+    static const size_t lens[] = {1, 7, 8191, 8192, 8193, TILE - 1, TILE, TILE + 1, 65535, 65537};
     struct reason why = {""};
     struct device *device =
         seam_open(strategy, histogram, values_max() * histogram->type.size, &why);
@@ -135,15 +155,16 @@ static void run_strategy(enum strategy_id strategy, const struct histogram *hist
     }
     memset(expected, 0, histogram->bins * sizeof *expected);
     for (size_t kind = 0; kind < sizeof kinds / sizeof kinds[0]; kind++) {
-        size_t few = scale_is_small_or_slow() && kind % 3 != 1 ? 9000 : values_max();
-        count_one(device, strategy, histogram, kind, few);
+        size_t few = scale_is_small_or_slow() && !kinds[kind].is_long ? 9000 : values_max();
+        if (all || kinds[kind].is_large)
+            count_one(device, strategy, histogram, &kinds[kind], few);
     }
-    for (size_t n = 0; n < sizeof lens / sizeof lens[0]; n++)
-        count_one(device, strategy, histogram, n % 2 * 5, lens[n]);
+    for (size_t n = 0; all && n < sizeof lens / sizeof lens[0]; n++)
+        count_one(device, strategy, histogram, &kinds[n % 2 * 5], lens[n]);
     device_close(device);
 }
 
-static void run_bins(const char *type_name, size_t bins)
+static void run_bins(const char *type_name, size_t bins, bool all)
 {
     const struct value_type *type = value_types;
     while (strcmp(type->name, type_name) != 0)
@@ -154,8 +175,9 @@ static void run_bins(const char *type_name, size_t bins)
     histogram_values(&histogram, type, &binning);
     counts = calloc(histogram.bins, sizeof *counts);
     expected = calloc(histogram.bins, sizeof *expected);
-    run_strategy(STRATEGY_packed, &histogram);
-    run_strategy(STRATEGY_partitioned, &histogram);
+    if (all)
+        run_strategy(STRATEGY_packed, &histogram, true);
+    run_strategy(STRATEGY_partitioned, &histogram, all);
     free(counts);
     free(expected);
     binning_free(&binning);
@@ -168,13 +190,12 @@ int main(void)
     data = malloc(values_max() * 8);
     if (!data)
         return 1;
-    run_bins("u16", 65536);
-    run_bins("u32", 300001); /* two passes of packed, counters of words in partitioned */
-    run_bins("u32be", 70000);
-    if (!scale_is_small_or_slow()) {
-        run_bins("u64", 65537);
-        run_bins("u32", 4400000); /* counters of bytes in partitioned */
-    }
+    run_bins("u16", 65536, true);
+    run_bins("u32", 300001, true); /* two passes of packed, counters of words in partitioned */
+    run_bins("u32be", 70000, true);
+    if (!scale_is_small_or_slow())
+        run_bins("u64", 65537, true);
+    run_bins("u32", 4400000, !scale_is_small_or_slow()); /* counters of bytes in partitioned */
     free(data);
     printf("%u counts, all right\n", cases);
     return 0;
