@@ -62,21 +62,19 @@ static int hold_more(struct held *file, size_t *more)
 {
     if (*more == held_most())
         return EMFILE;
+    if (held_begin(file) != 0)
+        return errno;
     ++*more;
-    return held_begin(file) == 0 ? 0 : errno;
+    return 0;
 }
 
-/* Allows to open a FILE in its turn. One that is not held yet may have to be; if that cannot be, it
- * is rather read without Landlock than not at all. */
+/* Allows to open a FILE in its turn. One that is not held yet may have to be. */
 static void allow_file(struct sandbox *sandbox, struct held *file, size_t *more)
 {
-    int error = 0;
     if (strcmp(file->name, "-") == 0)
         return;
     if (file->fd < 0 && !allow_name(sandbox, file))
-        error = hold_more(file, more);
-    if (error != 0)
-        sandbox_give_up_landlock(sandbox, error);
+        sandbox_missed(sandbox, hold_more(file, more));
     if (file->fd >= 0 && !file->is_regular)
         sandbox_allow(sandbox, file->fd, SANDBOX_OPEN);
 }

@@ -9,7 +9,8 @@
 /* Bytes a second that the host's link to a GPU takes: PCIe 5, x16, measured. */
 #define LINK_RATE 50e9
 
-/* What of the reckoning of costs_gpu_saves was seen: 64 GB/s of 16 cores became 75, not 89. */
+/* The share of the gain that costs_gpu_saves predicts which was observed: 64 GB/s of 16 cores
+ * became 75, not 89. */
 #define GAIN_SHARE 0.5
 
 /* So many workers may feed the GPU even where that takes them longer than counting: otherwise the
@@ -84,7 +85,7 @@ unsigned costs_decoding_gpus(double left, double rate, double gpu_rate, double s
     return gpus;
 }
 
-/* Takes it that as many workers feed the GPU as fill the link, and that each reads as fast as one
+/* Assumes that as many workers feed the GPU as fill the link, and that each reads as fast as one
  * that also counts, so that it gains what it does not spend on counting. Half of that is left:
  * where many cores count, they wait for the host's memory, which a byte passes three times on its
  * way to a GPU, and once on its way to a core. */

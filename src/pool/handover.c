@@ -27,7 +27,7 @@
 
 void handover_init(struct handover *handover, const struct pool_options *options,
                    const struct histogram *histogram, struct source *source, struct engine *cpu,
-                   struct lines *lines, unsigned threads)
+                   struct lines *lines, unsigned threads, unsigned processors)
 {
     *handover = (struct handover){.options = options,
                                   .histogram = histogram,
@@ -36,6 +36,7 @@ void handover_init(struct handover *handover, const struct pool_options *options
                                   .lines = lines,
                                   .gpus = options->gpus,
                                   .begin = clock_now(),
+                                  .processors = processors,
                                   .threads = threads};
     pthread_mutex_init(&handover->lock, NULL);
     atomic_store(&handover->may_come, options->device == DEVICE_AUTO && device_may_be_there());
@@ -221,17 +222,21 @@ static bool handover_waits_for_rate(struct handover *handover, enum flow flow, u
     return true;
 }
 
-/* Seconds until a GPU would be ready that is asked for now. */
+/* Seconds until a GPU would be ready that is asked for now, while so many workers are busy. Without
+ * --threads, there are as many of them at most as processors, or as a quota leaves of these. */
 static double handover_gpu_start(const struct handover *handover, unsigned workers)
 {
     const struct pool_tuning *tuning = &handover->options->tuning;
-    const double busy = (double)workers / (double)atomic_load(&handover->threads);
+    const unsigned threads = atomic_load(&handover->threads);
+    const unsigned most = handover->options->threads ? handover->processors : threads;
+    const double busy = (double)workers / (double)most;
     return tuning->gpu_start + tuning->gpu_start_busy * (busy < 1 ? busy : 1);
 }
 
 /* Whether a GPU pays that decompresses what is left of a pipe, whose frame is begun anew. Where the
  * producer is what is waited for, nothing is saved: the rate is that of the decoder while it is at
- * work, which must be most of the time. */
+ * work, which must be most of the time. Only one processor decodes, so the GPU starts as fast as it
+ * can. */
 static bool handover_decoding_stream_pays(struct handover *handover)
 {
     const struct pool_tuning *tuning = &handover->options->tuning;

@@ -23,6 +23,7 @@ struct handover {
     struct engine *cpu;
     struct lines *lines; /* for the GPU's engine; NULL: lines are not looked for */
     struct timespec begin;
+    unsigned processors; /* that there are; a quota may leave fewer */
     atomic_uint threads; /* workers at most */
     struct costs costs;
 
@@ -47,10 +48,10 @@ struct handover {
 };
 
 /* Initializes *handover. All that is pointed to must live as long; `threads` is the most workers
- * that there may be. */
+ * that there may be, on so many processors. */
 void handover_init(struct handover *handover, const struct pool_options *options,
                    const struct histogram *histogram, struct source *source, struct engine *cpu,
-                   struct lines *lines, unsigned threads);
+                   struct lines *lines, unsigned threads, unsigned processors);
 
 /* Frees what it has, if no GPU was ever asked for. */
 void handover_destroy(struct handover *handover);

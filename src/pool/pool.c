@@ -127,7 +127,8 @@ static struct pool *pool_open(const struct pool_options *options, const struct h
                               struct source *source)
 {
     struct pool *pool = calloc(1, sizeof *pool);
-    unsigned threads = options->threads ? options->threads : processors_allowed(sched_getaffinity);
+    const unsigned processors = processors_allowed(sched_getaffinity);
+    unsigned threads = options->threads ? options->threads : processors;
     if (!pool)
         return NULL;
     pool->options = *options;
@@ -138,7 +139,7 @@ static struct pool *pool_open(const struct pool_options *options, const struct h
         return NULL;
     }
     handover_init(&pool->handover, &pool->options, histogram, source, pool->cpu, pool->lines,
-                  threads);
+                  threads, processors);
     workers_init(&pool->workers, &pool->options, source, &pool->handover, pool->lines);
     return pool;
 }

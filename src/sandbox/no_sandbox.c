@@ -36,7 +36,7 @@ bool sandbox_allow_regular(struct sandbox *sandbox, const char *name)
     return true;
 }
 
-void sandbox_give_up_landlock(struct sandbox *sandbox, int error)
+void sandbox_missed(struct sandbox *sandbox, int error)
 {
     (void)sandbox;
     (void)error;

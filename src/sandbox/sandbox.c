@@ -29,38 +29,38 @@ void sandbox_begin(struct sandbox *sandbox)
     sandbox->rules = landlock_begin(&sandbox->version);
 }
 
-void sandbox_give_up_landlock(struct sandbox *sandbox, int error)
+/* Does without Landlock. */
+static void give_up_rules(struct sandbox *sandbox, int error)
 {
-    if (sandbox->rules < 0)
-        return;
     close(sandbox->rules);
     sandbox->rules = -1;
     sandbox->version = error;
 }
 
-static bool is_shortage(int error)
+void sandbox_missed(struct sandbox *sandbox, int error)
 {
-    return error == EMFILE || error == ENFILE || error == ENOMEM;
+    const bool is_shortage = error == EMFILE || error == ENFILE || error == ENOMEM;
+    if (sandbox->rules >= 0 && is_shortage)
+        give_up_rules(sandbox, error);
 }
 
 void sandbox_allow(struct sandbox *sandbox, int fd, enum sandbox_use use)
 {
     sandbox->writes |= use == SANDBOX_WRITE || use == SANDBOX_REPLACE;
     sandbox->replaces |= use == SANDBOX_REPLACE;
-    if (sandbox->rules >= 0 && landlock_allow(sandbox->rules, sandbox->version, fd, use) != 0 &&
-        is_shortage(errno))
-        sandbox_give_up_landlock(sandbox, errno);
+    if (sandbox->rules >= 0 && landlock_allow(sandbox->rules, sandbox->version, fd, use) != 0)
+        sandbox_missed(sandbox, errno);
 }
 
 /* Finds what has a name, with O_PATH. -1 with errno set, which is ELOOP if a link of /proc is on
- * the way that leads on without a name, to what a process has. */
+ * the way that leads on without a name, to what a process has. Where that cannot be asked, as the
+ * kernel is older or another filter forbids it, such links are followed. */
 static int find(const char *path)
 {
     const struct how_to_open how = {.flags = O_PATH | O_CLOEXEC,
                                     .resolve = RESOLVE_WITHOUT_MAGIC_LINKS};
     const int fd = (int)syscall(CALL_OPENAT2, AT_FDCWD, path, &how, sizeof how);
-    const bool is_refused = fd < 0 && (errno == ENOSYS || errno == EPERM); /* by another filter */
-    return is_refused ? open(path, (int)how.flags) : fd;
+    return fd < 0 && errno != ELOOP ? open(path, (int)how.flags) : fd;
 }
 
 /* Whether what was found, or errno, says that the name will lead nowhere in the sandbox. In /proc
@@ -73,32 +73,56 @@ static bool is_closed(int found)
     return fstatfs(found, &system) == 0 && system.f_type == PROC_SUPER_MAGIC;
 }
 
-/* Allows something for what a name stands for now, which may be nothing. Whether the name leads on
- * in the sandbox. */
+/* Finds what a name stands for now, which may be nothing: *found is a descriptor of it, or -1.
+ * Whether the name leads to it in the sandbox. */
+static bool look(struct sandbox *sandbox, const char *name, int *found)
+{
+    *found = find(name);
+    if (is_closed(*found))
+        return false;
+    if (*found < 0)
+        sandbox_missed(sandbox, errno);
+    return true;
+}
+
+static void forget(int found)
+{
+    if (found >= 0)
+        close(found);
+}
+
+/* Whether a name leads to what it stands for in the sandbox. */
+static bool leads_on(struct sandbox *sandbox, const char *name)
+{
+    int found;
+    const bool leads = look(sandbox, name, &found);
+    forget(found);
+    return leads;
+}
+
+/* The same; and allows something for what it stands for. */
 static bool allow(struct sandbox *sandbox, const char *name, enum sandbox_use use)
 {
-    const int found = find(name);
-    const bool leads_on = !is_closed(found);
-    if (found < 0 && is_shortage(errno))
-        sandbox_give_up_landlock(sandbox, errno);
-    if (found >= 0 && leads_on) {
+    int found;
+    const bool leads = look(sandbox, name, &found);
+    if (found >= 0 && leads) {
         sandbox_allow(sandbox, found, use);
         sandbox->folders += use == SANDBOX_READ;
     }
-    if (found >= 0)
-        close(found);
-    return leads_on;
+    forget(found);
+    return leads;
 }
 
 void sandbox_allow_path(struct sandbox *sandbox, const char *path)
 {
-    const int fd = sandbox->rules < 0 ? -1 : open(path, O_PATH | O_CLOEXEC);
-    if (fd >= 0) {
-        sandbox_allow(sandbox, fd, SANDBOX_READ);
-        close(fd);
-    } else if (sandbox->rules >= 0 && is_shortage(errno)) {
-        sandbox_give_up_landlock(sandbox, errno);
-    }
+    if (sandbox->rules < 0)
+        return;
+    const int found = open(path, O_PATH | O_CLOEXEC);
+    if (found >= 0)
+        sandbox_allow(sandbox, found, SANDBOX_READ);
+    else
+        sandbox_missed(sandbox, errno);
+    forget(found);
 }
 
 /* Allows to read what is in the folder of a path, unless that was the last one. Whether the path
@@ -127,8 +151,7 @@ bool sandbox_allow_regular(struct sandbox *sandbox, const char *name)
         return false;
     if (lstat(name, &status) != 0 || !S_ISLNK(status.st_mode))
         return true;
-    return allow(sandbox, name, SANDBOX_OPEN) &&
-           (!realpath(name, target) || allow_folder_of(sandbox, target));
+    return leads_on(sandbox, name) && (!realpath(name, target) || allow_folder_of(sandbox, target));
 }
 
 bool sandbox_allow_name(struct sandbox *sandbox, const char *name)
@@ -152,9 +175,9 @@ void sandbox_enter(struct sandbox *sandbox)
 {
     const int error = give_up_privileges();
     if (sandbox->rules >= 0 && error != 0)
-        sandbox_give_up_landlock(sandbox, error);
+        give_up_rules(sandbox, error);
     if (sandbox->rules >= 0 && landlock_enter(sandbox->rules) != 0)
-        sandbox_give_up_landlock(sandbox, errno);
+        give_up_rules(sandbox, errno);
     sandbox->calls_error = error != 0 ? error : calls_enter(sandbox->writes);
 }
 

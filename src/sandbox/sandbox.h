@@ -71,9 +71,10 @@ bool sandbox_allow_name(struct sandbox *sandbox, const char *name);
  * the name is a link, of the folder that it leads to. */
 bool sandbox_allow_regular(struct sandbox *sandbox, const char *name);
 
-/* Does without Landlock, as it would refuse what must be opened and could not be allowed. `error`
- * says why not. */
-void sandbox_give_up_landlock(struct sandbox *sandbox, int error);
+/* Something that is to be opened could not be allowed; `error` says why not. If descriptors or
+ * memory are short, Landlock is done without, as it would refuse what could be opened without it.
+ */
+void sandbox_missed(struct sandbox *sandbox, int error);
 
 /* Puts it in force for this thread, and for those that it starts, as far as the kernel can. No
  * other thread may be running. */

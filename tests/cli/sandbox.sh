@@ -219,6 +219,27 @@ if [ "$landlock" ] && [ "$seccomp" -eq 1 ]; then
     says "more than that" "seccomp; no Landlock: $(error_text EMFILE)" \
         sh -c 'ulimit -n 16 && exec "$@"' sh "$GPUHISTO" $ENGINE -v -l "$@" /proc/$other/fd/3
     kill $other
+    # A FILE that cannot be opened by anyone takes nothing away from the others.
+    ln -s loop loop
+    for file in loop /proc/self/fd/99; do
+        run -v -l in "$file"
+        check "FILE $file is refused" [ "$(cat status)" -eq 1 ]
+        check "FILE $file: Landlock is in force" grep -qF "sandbox: $both" err
+    done
+fi
+# Where another filter forbids to ask for links of /proc, whatever it answers.
+if can_strace && strace -e trace=openat2 true 2>/dev/null; then
+    for error in ENOSYS EPERM EACCES EINVAL; do
+        (
+            ulimit -n 16
+            run_as strace -qq -f -o traced -e trace=openat2 -e inject=openat2:error=$error \
+                "$GPUHISTO" $ENGINE -l /dev/null x1 x2 x3 x4 dir/in
+        )
+        counts "openat2 fails with $error" table
+        check "openat2 fails with $error: it was asked" grep -q "$error" traced
+    done
+else
+    skip_part "openat2 that is forbidden: ${why_not:-strace does not know it}"
 fi
 
 # A FILE that is replaced between the start and its turn: what counts is what was there at the start if it

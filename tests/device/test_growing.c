@@ -12,6 +12,7 @@
 #include "tests/helpers/compressed.h"
 #include "tests/helpers/need.h"
 #include "tests/helpers/random.h"
+#include "tests/helpers/scale.h"
 #include "tests/helpers/zstd_frames.h"
 
 #include <stdatomic.h>
@@ -283,5 +284,6 @@ int main(void)
     free(many.bytes);
     printf("%u runs (in %u the engine counted), %u wrong\n", runs, taken, wrong);
     fflush(stdout);
-    _exit(wrong != 0 || taken < runs / 2);
+    /* Under ThreadSanitizer, few emulated devices decompress. */
+    _exit(wrong != 0 || taken < (scale_is_slow() ? 1 : runs / 2));
 }

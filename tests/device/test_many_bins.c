@@ -16,7 +16,7 @@
 
 /* Values; more than the sorting memory of an emulated device has room for. */
 #define EMULATED_MAX 140001
-#define DEVICE_MAX 5000001
+#define DEVICE_MAX 5100001 /* an eighth of their tiles is an odd number */
 
 #define TILE                                                                                       \
     ((size_t)PARTITION_BLOCK * PARTITION_VALUES) /* values that partitioned sorts at once */
