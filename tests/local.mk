@@ -35,22 +35,31 @@ AM_LOG_FLAGS = -k 10 $(TEST_SECONDS)
 check-all:
 	@SCALE=full; export SCALE; $(MAKE) $(AM_MAKEFLAGS) check
 
-# What `make check` has left out: all cases of the tests that try fewer there, in the tree that `make dist` packs.
+# The tests of which `make check` tries fewer cases, with all of them, in the tree that `make dist` packs.
 .PHONY: distcheck-scaled
 distcheck-scaled:
 	@SCALE=full; export SCALE; $(MAKE) $(AM_MAKEFLAGS) distcheck \
 	  TESTS="`$(SHELL) $(srcdir)/tests/helpers/scaled $(srcdir) $(TESTS)`"
 EXTRA_DIST += tests/helpers/scaled
 
-# Of a list of tests, those that start threads: what ThreadSanitizer has to see. The emulated GPU takes
-# minutes there for thousands of small chunks, so scripts of that are left to the other tests of it.
-threaded_tests = tests/unit/test_frames tests/unit/test_merge tests/unit/test_paged_counts tests/unit/test_wide_read tests/unit/test_text_cuts tests/device/test_gpu_engine tests/device/test_gpu_group tests/device/test_growing tests/device/test_near tests/device/test_pool tests/device/test_takeover tests/device/test_undecoded \
-	tests/cli/also.sh tests/cli/channels.sh tests/cli/characters.sh tests/cli/compressed.sh tests/cli/counts.sh tests/cli/counts_auto.sh \
-	tests/cli/each.sh tests/cli/faults.sh tests/cli/faults_emulated.sh tests/cli/fields.sh tests/cli/gpus_emulated.sh tests/cli/interval.sh \
-	tests/cli/npy.sh tests/cli/numbers.sh tests/cli/pairs.sh tests/cli/part.sh tests/cli/progress.sh \
-	tests/cli/ranges.sh \
-	tests/cli/sources.sh tests/cli/sources_emulated.sh tests/cli/values.sh \
-	tests/cli/zstd.sh tests/cli/gzip.sh
+# `make check` with AddressSanitizer and UndefinedBehaviorSanitizer, in the tree that `make dist` packs, without
+# the scripts of modes on the emulated GPU, which would be a quarter of it.
+.PHONY: distcheck-memory
+distcheck-memory:
+	@$(MAKE) $(AM_MAKEFLAGS) distcheck TESTS='$(checked_for_memory)' \
+	  AM_DISTCHECK_CONFIGURE_FLAGS='--without-cuda --enable-sanitizer=address,undefined'
+
+# Tests that start threads: what ThreadSanitizer has to see. Of the modes, of which each worker counts for itself in the
+# same way, it has a few; and of scripts on the emulated GPU, which takes long for thousands of small chunks.
+threaded_tests = \
+	tests/device/test_gpu_engine tests/device/test_gpu_group tests/device/test_growing tests/device/test_near \
+	tests/device/test_pool tests/device/test_takeover tests/device/test_undecoded \
+	tests/cli/faults_emulated.sh tests/cli/gpus_emulated.sh tests/cli/sources_emulated.sh \
+	tests/cli/also.sh tests/cli/channels.sh tests/cli/compressed.sh tests/cli/counts.sh tests/cli/counts_auto.sh \
+	tests/cli/each.sh tests/cli/faults.sh tests/cli/gzip.sh tests/cli/interval.sh tests/cli/npy.sh tests/cli/numbers.sh \
+	tests/cli/part.sh tests/cli/progress.sh tests/cli/sources.sh tests/cli/values.sh tests/cli/zstd.sh \
+	tests/unit/test_frames tests/unit/test_merge tests/unit/test_paged_counts tests/unit/test_text_cuts \
+	tests/unit/test_wide_read
 .PHONY: check-threads
 check-threads:
 	@$(MAKE) $(AM_MAKEFLAGS) check TESTS='$(threaded_tests)'
@@ -330,28 +339,37 @@ endif
 # --- the command line ---
 
 scripts = \
-	tests/cli/also.sh tests/cli/channels.sh tests/cli/characters.sh tests/cli/characters_emulated.sh \
-	tests/cli/characters_gpu.sh tests/cli/completions.sh tests/cli/compressed.sh tests/cli/counts.sh tests/cli/counts_auto.sh \
-	tests/cli/counts_emulated.sh tests/cli/counts_gpu.sh tests/cli/diff.sh tests/cli/docs.sh tests/cli/each.sh \
-	tests/cli/each_emulated.sh tests/cli/each_gpu.sh tests/cli/exact_sums.sh tests/cli/fault_table.sh tests/cli/faults.sh \
-	tests/cli/faults_emulated.sh tests/cli/fields.sh tests/cli/fields_emulated.sh \
-	tests/cli/fields_gpu.sh tests/cli/foreign.sh tests/cli/formats.sh tests/cli/gpus_emulated.sh tests/cli/gpus_gpu.sh \
-	tests/cli/gzip.sh tests/cli/gzip_emulated.sh tests/cli/hardening.sh tests/cli/large.sh \
-	tests/cli/installed.sh tests/cli/interval.sh tests/cli/interval_emulated.sh tests/cli/large_gpu.sh \
-	tests/cli/memory.sh tests/cli/merge.sh tests/cli/npy.sh tests/cli/numbers.sh tests/cli/numbers_emulated.sh \
-	tests/cli/numbers_gpu.sh tests/cli/numpy.sh tests/cli/options.sh tests/cli/output.sh tests/cli/parallel_ssh.sh \
-	tests/cli/plot.sh \
-	tests/cli/pairs.sh tests/cli/pairs_emulated.sh tests/cli/pairs_gpu.sh tests/cli/part.sh tests/cli/part_emulated.sh tests/cli/progress.sh tests/cli/ranges.sh \
-	tests/cli/sbom.sh \
-	tests/cli/reproducible.sh \
-	tests/cli/ranges_emulated.sh tests/cli/sandbox.sh tests/cli/setup.sh tests/cli/shared_emulated.sh tests/cli/signals.sh tests/cli/slurm.sh tests/cli/snapshots_emulated.sh \
-	tests/cli/sources.sh \
-	tests/cli/sources_emulated.sh tests/cli/startup.sh tests/cli/stats.sh tests/cli/values.sh tests/cli/values_emulated.sh \
-	tests/cli/takeover_emulated.sh tests/cli/undecoded_emulated.sh \
-	tests/cli/values_gpu.sh tests/cli/zstd.sh tests/cli/zstd_emulated.sh tests/cli/zstd_gpu.sh
+	tests/cli/also.sh tests/cli/channels.sh tests/cli/characters.sh tests/cli/completions.sh tests/cli/compressed.sh \
+	tests/cli/counts.sh tests/cli/counts_auto.sh tests/cli/diff.sh tests/cli/docs.sh tests/cli/each.sh \
+	tests/cli/exact_sums.sh tests/cli/fault_table.sh tests/cli/faults.sh tests/cli/fields.sh tests/cli/foreign.sh \
+	tests/cli/formats.sh tests/cli/gzip.sh tests/cli/hardening.sh tests/cli/installed.sh tests/cli/interval.sh \
+	tests/cli/large.sh tests/cli/memory.sh tests/cli/merge.sh tests/cli/npy.sh tests/cli/numbers.sh tests/cli/numpy.sh \
+	tests/cli/options.sh tests/cli/output.sh tests/cli/pairs.sh tests/cli/parallel_ssh.sh tests/cli/part.sh \
+	tests/cli/plot.sh tests/cli/progress.sh tests/cli/ranges.sh tests/cli/reproducible.sh tests/cli/sandbox.sh \
+	tests/cli/sbom.sh tests/cli/setup.sh tests/cli/signals.sh tests/cli/slurm.sh tests/cli/sources.sh \
+	tests/cli/startup.sh tests/cli/stats.sh tests/cli/values.sh tests/cli/zstd.sh
 
-TESTS = $(unit_tests) $(device_tests) $(emulated_tests) $(scripts)
-EXTRA_DIST += $(scripts) tests/helpers/lib.sh tests/helpers/compressed.sh tests/helpers/emulated.sh \
+# On a GPU, and skipped without one.
+gpu_scripts = \
+	tests/cli/characters_gpu.sh tests/cli/counts_gpu.sh tests/cli/each_gpu.sh tests/cli/fields_gpu.sh \
+	tests/cli/gpus_gpu.sh tests/cli/large_gpu.sh tests/cli/numbers_gpu.sh tests/cli/pairs_gpu.sh tests/cli/values_gpu.sh \
+	tests/cli/zstd_gpu.sh
+
+# On the emulated GPU.
+emulated_scripts = \
+	tests/cli/counts_emulated.sh tests/cli/faults_emulated.sh tests/cli/gpus_emulated.sh tests/cli/gzip_emulated.sh \
+	tests/cli/interval_emulated.sh tests/cli/part_emulated.sh tests/cli/shared_emulated.sh \
+	tests/cli/snapshots_emulated.sh tests/cli/sources_emulated.sh tests/cli/takeover_emulated.sh \
+	tests/cli/undecoded_emulated.sh tests/cli/zstd_emulated.sh
+# Scripts of a mode there. What tests/device has tests its kernels and the engine too.
+emulated_mode_scripts = \
+	tests/cli/characters_emulated.sh tests/cli/each_emulated.sh tests/cli/fields_emulated.sh \
+	tests/cli/numbers_emulated.sh tests/cli/pairs_emulated.sh tests/cli/ranges_emulated.sh tests/cli/values_emulated.sh
+
+# What takes long begins early, so that it is not waited for alone.
+checked_for_memory = $(emulated_tests) $(emulated_scripts) $(scripts) $(gpu_scripts) $(unit_tests) $(device_tests)
+TESTS = $(emulated_mode_scripts) $(checked_for_memory)
+EXTRA_DIST += $(scripts) $(gpu_scripts) $(emulated_scripts) $(emulated_mode_scripts) tests/helpers/lib.sh tests/helpers/compressed.sh tests/helpers/emulated.sh \
 	tests/helpers/examples.sh tests/helpers/isolated.sh \
 	tests/helpers/categories.py tests/helpers/characters.py tests/helpers/facts_by_fractions.py tests/helpers/facts_by_numpy.py tests/helpers/pairs_by_numpy.py tests/helpers/pgm_of_pairs.py tests/helpers/escape.c tests/helpers/interpose.c \
 	tests/cli/formats_bytes.csv tests/cli/formats_bytes.json tests/cli/formats_bytes.tsv \

@@ -74,8 +74,9 @@ asm(".pushsection .text\n"
     ".popsection\n");
 #endif
 
-// To ThreadSanitizer fibers are threads, and going from one to another orders nothing, so that it
-// sees the races of the kernels. It must not see ours: what works on a machine is marked with this.
+// To ThreadSanitizer fibers are threads if GPUHISTO_RACES says so, and going from one to another
+// orders nothing, so that it sees the races of the kernels. It must not see ours: what works on a
+// machine is marked with this.
 #define UNSEEN __attribute__((no_sanitize_thread))
 
 namespace
@@ -148,6 +149,9 @@ struct machine {
 std::atomic<unsigned> seed{0};
 thread_local std::unique_ptr<machine> owned; // ends with its OS thread
 __thread machine *launched;                  // `owned` during a launch, else null; quick to get
+#if WITH_TSAN
+const bool seen_as_threads = std::getenv("GPUHISTO_RACES") != nullptr;
+#endif
 
 } // namespace
 
@@ -243,7 +247,8 @@ UNSEEN void switch_to(machine &m, fiber &from, fiber &to)
     __sanitizer_start_switch_fiber(&from.fake_stack, to.stack, to.size);
 #endif
 #if WITH_TSAN
-    __tsan_switch_to_fiber(to.sanitizer_thread, __tsan_switch_to_fiber_no_sync);
+    if (seen_as_threads)
+        __tsan_switch_to_fiber(to.sanitizer_thread, __tsan_switch_to_fiber_no_sync);
 #endif
 #if QUICK_SWITCH
     emulated_switch(&from.place, to.place);
@@ -314,14 +319,16 @@ UNSEEN void run_another(machine &m)
 UNSEEN void release([[maybe_unused]] void *address)
 {
 #if WITH_TSAN
-    __tsan_release(address);
+    if (seen_as_threads)
+        __tsan_release(address);
 #endif
 }
 
 UNSEEN void acquire([[maybe_unused]] void *address)
 {
 #if WITH_TSAN
-    __tsan_acquire(address);
+    if (seen_as_threads)
+        __tsan_acquire(address);
 #endif
 }
 
@@ -451,7 +458,8 @@ void make_fiber(fiber &f)
 #endif
 #endif
 #if WITH_TSAN
-    f.sanitizer_thread = __tsan_create_fiber(0);
+    if (seen_as_threads)
+        f.sanitizer_thread = __tsan_create_fiber(0);
 #endif
 }
 
@@ -461,7 +469,8 @@ machine::~machine()
         if (!f.mapping)
             continue;
 #if WITH_TSAN
-        __tsan_destroy_fiber(f.sanitizer_thread);
+        if (seen_as_threads)
+            __tsan_destroy_fiber(f.sanitizer_thread);
 #endif
 #if WITH_ASAN
         // The fiber never returned, and the red zones of its frames are not for the next mapping.
@@ -482,7 +491,8 @@ machine &prepare(unsigned block, std::size_t dynamic_shared_bytes)
         if (!m.fibers[i].mapping)
             make_fiber(m.fibers[i]);
 #if WITH_TSAN
-    m.fibers[launcher].sanitizer_thread = __tsan_get_current_fiber();
+    if (seen_as_threads)
+        m.fibers[launcher].sanitizer_thread = __tsan_get_current_fiber();
 #endif
     // Exactly that large, so that AddressSanitizer sees who goes beyond it.
     if (m.dynamic_shared_bytes != dynamic_shared_bytes) {

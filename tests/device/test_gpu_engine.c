@@ -476,7 +476,7 @@ static void leave_alone_part(const void *arg)
         gpu, CODING_ZSTD, &(struct undecoded_start){.memlimit = 1 << 27});
     engine_peek(gpu, &tally); /* asks for one */
     nanosleep(&(struct timespec){.tv_sec = STOPPED_DEADLINE_MS / 1000 + 1}, NULL);
-    if (frame) /* under ThreadSanitizer few emulated devices decompress */
+    if (frame) /* with GPUHISTO_RACES few emulated devices decompress */
         count_frame(gpu, frame, text, DATA_SIZE);
     tally = tally_in(counts, histogram);
     if (engine_finish(gpu, &tally) != 0 || engine_loss(gpu))

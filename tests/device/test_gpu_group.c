@@ -144,7 +144,7 @@ static void feeding_part(const void *arg)
         return;
     check("none is fed", gpu_group_feeding(group) == 0);
     struct chunk *chunk = group->ops->undecoded->begin(group, CODING_ZSTD, &start);
-    if (chunk) { /* under ThreadSanitizer few emulated devices decompress */
+    if (chunk) { /* with GPUHISTO_RACES few emulated devices decompress */
         struct engine *fed = chunk->engine;
         check("one is fed", gpu_group_feeding(group) == 1);
         chunk->len = frame_compress(chunk->data, chunk->cap, &settings, data, sizeof data);

@@ -284,6 +284,6 @@ int main(void)
     free(many.bytes);
     printf("%u runs (in %u the engine counted), %u wrong\n", runs, taken, wrong);
     fflush(stdout);
-    /* Under ThreadSanitizer, few emulated devices decompress. */
+    /* With GPUHISTO_RACES, few emulated devices decompress. */
     _exit(wrong != 0 || taken < (scale_is_slow() ? 1 : runs / 2));
 }
