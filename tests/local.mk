@@ -94,6 +94,7 @@ tests_helpers_libhelpers_a_SOURCES = $(naive_number) $(naive_field) \
 	tests/helpers/samples.c tests/helpers/samples.h \
 	tests/helpers/scale.h \
 	tests/helpers/seam.c tests/helpers/seam.h \
+	tests/helpers/submit.c tests/helpers/submit.h \
 	tests/helpers/text_rows.c tests/helpers/text_rows.h \
 	tests/helpers/texts.c tests/helpers/texts.h \
 	tests/helpers/values.c tests/helpers/values.h \

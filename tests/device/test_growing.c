@@ -13,6 +13,7 @@
 #include "tests/helpers/need.h"
 #include "tests/helpers/random.h"
 #include "tests/helpers/scale.h"
+#include "tests/helpers/submit.h"
 #include "tests/helpers/zstd_frames.h"
 
 #include <stdatomic.h>
@@ -52,7 +53,8 @@ struct run {
 
 static char file_name[] = "test_growing-XXXXXX";
 static struct engine *cpu, *gpu;
-static unsigned submitted, runs, taken, wrong;
+static atomic_uint submitted;
+static unsigned runs, taken, wrong;
 static bool has_changed;
 
 static void complain(const struct run *run, const char *what, const char *text)
@@ -120,24 +122,8 @@ static struct engine *undecoder(void *arg, const struct undecoded_offer *offer)
     const struct run *run = arg;
     (void)offer;
     change_once(run);
-    return gpu && submitted >= run->after && gpu->ops->undecoded->is_free(gpu) ? gpu : NULL;
-}
-
-static int count_source(struct run *run, struct source *source)
-{
-    const struct source_sink sink = {.arg = run, .choose = choose, .undecoder = undecoder};
-    struct reader *reader = need(reader_open(source));
-    int more = 1;
-    while (more > 0) {
-        struct chunk *chunk;
-        enum flow flow;
-        more = source_read(reader, &sink, &chunk, &flow);
-        if (chunk && engine_submit(chunk) != 0)
-            more = -1;
-        submitted += chunk != NULL;
-    }
-    reader_close(reader);
-    return more;
+    const bool is_wanted = atomic_load(&submitted) >= run->after;
+    return gpu && is_wanted && gpu->ops->undecoded->is_free(gpu) ? gpu : NULL;
 }
 
 static int count_file(struct run *run, struct reason *why)
@@ -148,7 +134,7 @@ static int count_file(struct run *run, struct reason *why)
     struct input_options options = {.decoding.memlimit = 1 << 27,
                                     .unit_memory = 8000, /* frames are decoded in order */
                                     .record_size = records_size(run->histogram)};
-    submitted = 0;
+    atomic_store(&submitted, 0);
     has_changed = false;
     write_file(run->stream, 0, run->change->before);
     if (run->change->is_share) {
@@ -157,7 +143,8 @@ static int count_file(struct run *run, struct reason *why)
         options.share = &share;
     }
     struct source *source = need(source_open(&operand, 1, &options));
-    int rc = count_source(run, source);
+    const struct source_sink sink = {.arg = run, .choose = choose, .undecoder = undecoder};
+    int rc = submit_source(source, &sink, &submitted);
     const char *error = source_error(source);
     reason_set(why, "%s", error ? error : "");
     source_close(source);

@@ -12,6 +12,7 @@
 #include "tests/helpers/need.h"
 #include "tests/helpers/random.h"
 #include "tests/helpers/scale.h"
+#include "tests/helpers/submit.h"
 #include "tests/helpers/zstd_frames.h"
 
 #include <pthread.h>
@@ -109,24 +110,12 @@ struct worker {
     int rc;
 };
 
-/* Reads and submits, as a worker of the pool does. */
 static void *work(void *arg)
 {
     struct worker *worker = arg;
     const struct source_sink sink = {
         .arg = worker->run, .choose = choose, .undecoder = undecoder, .may_undecode = may_undecode};
-    struct reader *reader = need(reader_open(worker->source));
-    int more = 1;
-    while (more > 0) {
-        struct chunk *chunk;
-        enum flow flow;
-        more = source_read(reader, &sink, &chunk, &flow);
-        if (chunk && engine_submit(chunk) != 0)
-            more = -1;
-        atomic_fetch_add(&submitted, chunk != NULL);
-    }
-    reader_close(reader);
-    worker->rc = more;
+    worker->rc = submit_source(worker->source, &sink, &submitted);
     return NULL;
 }
 

@@ -10,6 +10,7 @@
 #include "tests/helpers/need.h"
 #include "tests/helpers/random.h"
 #include "tests/helpers/scale.h"
+#include "tests/helpers/submit.h"
 #include "tests/helpers/zstd_frames.h"
 
 #include <pthread.h>
@@ -129,23 +130,6 @@ static struct engine *undecoder(void *arg, const struct undecoded_offer *offer)
     return ((struct run *)arg)->is_alone ? NULL : gpu;
 }
 
-/* Reads and submits everything, as a worker does. 0 or -1. */
-static int count_source(struct run *run, struct source *source)
-{
-    const struct source_sink sink = {.arg = run, .choose = choose, .undecoder = undecoder};
-    struct reader *reader = need(reader_open(source));
-    int more = 1;
-    while (more > 0) {
-        struct chunk *chunk;
-        enum flow flow;
-        more = source_read(reader, &sink, &chunk, &flow);
-        if (chunk && engine_submit(chunk) != 0)
-            more = -1;
-    }
-    reader_close(reader);
-    return more;
-}
-
 static int count_input(struct run *run, struct reason *why)
 {
     char pipe_name[32], *operand = (char *)(uintptr_t)run->form->name;
@@ -165,7 +149,8 @@ static int count_input(struct run *run, struct reason *why)
                                           .record_size = records_size(run->histogram),
                                           .kept_most = run->kept_most};
     struct source *source = need(source_open(&operand, 1, &options));
-    int rc = count_source(run, source);
+    const struct source_sink sink = {.arg = run, .choose = choose, .undecoder = undecoder};
+    int rc = submit_source(source, &sink, NULL);
     const char *error = source_error(source);
     reason_set(why, "%s", error ? error : "");
     if (run->is_pipe) {
