@@ -66,8 +66,9 @@ ssize_t pread(int fd, void *buf, size_t len, off_t offset)
     return syscall(SYS_pread64, fd, buf, len, offset);
 }
 
-/* As programs with large files call it. */
+#ifdef __GLIBC__ /* as programs with large files call it; musl has a macro of that name */
 ssize_t pread64(int fd, void *buf, size_t len, off_t offset)
 {
     return pread(fd, buf, len, offset);
 }
+#endif
