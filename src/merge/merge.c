@@ -60,8 +60,8 @@ static int merge_begin(struct merge *merge, const struct read_table *table, cons
                         "count without --bins, and give it to --merge");
         return -1;
     }
-    if (merge->histogram.mode->has_characters) {
-        reason_set(why, "tables of characters cannot be added up or compared");
+    if (merge->histogram.mode->has_characters && merge->has_moments) {
+        reason_set(why, "--stats of characters needs their bytes, which tables do not tell");
         return -1;
     }
     merge->histogram.has_moments = merge->has_moments && merge->histogram.mode->is_binned;

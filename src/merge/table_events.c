@@ -120,6 +120,23 @@ static int json_enter(struct table_json *json, bool is_object)
     return json_make_room(json, place);
 }
 
+/* Members of a row, by their places in table_members. */
+enum { ROW_LO = 1, ROW_HI = 2, ROW_COUNT = 4, ROW_BIN = 8, ROW_COUNTS = 16 };
+
+/* Whether a row was whole: it has edges, or just the name of a group, and counts. */
+static int json_check_row(struct table_json *json)
+{
+    const uint64_t seen = json_level(json)->seen;
+    const uint64_t edges = seen & (ROW_LO | ROW_HI);
+    if (edges != (ROW_LO | ROW_HI) && (edges || !(seen & ROW_BIN))) {
+        reason_set(&json->why, "a bin has no \"%s\"", edges & ROW_LO ? "hi" : "lo");
+        return 0;
+    }
+    if (!(seen & ROW_COUNT) == !(seen & ROW_COUNTS))
+        return json_refuse(json, "a bin has no \"count\"");
+    return 1;
+}
+
 /* Whether everything that must be in the place was there. */
 static int json_check_whole(struct table_json *json)
 {
@@ -136,8 +153,8 @@ static int json_check_whole(struct table_json *json)
         }
         bit <<= 1;
     }
-    if (level->place == AT_ROW && (level->seen >> 2 & 1) + (level->seen >> 4 & 1) != 1)
-        return json_refuse(json, "a bin has no \"count\"");
+    if (level->place == AT_ROW)
+        return json_check_row(json);
     if ((level->place == AT_PART || level->place == AT_RANGE) && level->items != 2)
         return json_refuse(json, "a range has not two numbers");
     return 1;

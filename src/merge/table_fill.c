@@ -92,16 +92,6 @@ static bool json_read_digest(const char *digits, size_t len, uint64_t *digest)
     return len == 16;
 }
 
-/* Whether the text is the name of a mode whose tables hold characters, or groups of them. */
-static bool is_mode_of_characters(const char *text, size_t len)
-{
-    for (size_t i = 0; i < MODES; i++)
-        if (modes[i]->has_characters && strlen(modes[i]->name) == len &&
-            memcmp(modes[i]->name, text, len) == 0)
-            return true;
-    return false;
-}
-
 int json_set_member(struct table_json *json, const char *text, size_t len, bool is_number)
 {
     const struct member *member = json->member;
@@ -136,8 +126,6 @@ int json_set_member(struct table_json *json, const char *text, size_t len, bool 
         if (strcmp(member->name, "schema") == 0 &&
             read_table_check_schema(text, len, &json->why) != 0)
             return 0;
-        if (strcmp(member->name, "mode") == 0 && is_mode_of_characters(text, len))
-            return json_refuse(json, "tables of characters cannot be added up or compared");
         return json_table_error(
             json, read_table_add_text(json->table, text, len, (text_at *)(void *)target));
     default:

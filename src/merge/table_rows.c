@@ -3,6 +3,7 @@
 #include "find_rows.h"
 #include "table_json.h"
 
+#include "src/histogram/edge_text.h"
 #include "src/histogram/moments_text.h"
 
 #include <inttypes.h>
@@ -16,19 +17,30 @@ static int rows_refuse(struct reason *why, const char *text)
     return -1;
 }
 
-/* The row, at or after `from`, that is called as the one that was read. */
+/* Whether the row is a bin, and called as the one that was read. */
+static bool is_called(const struct read_table *table, const struct read_row *read,
+                      const struct histogram *histogram, size_t row)
+{
+    struct row_label label = {.next = 0};
+    histogram->mode->label_row(histogram, row, &label);
+    return label.kind == ROW_KIND_BIN && strcmp(label.name, read_text(table, read->bin)) == 0 &&
+           strcmp(label.lo, read_text(table, read->lo)) == 0 &&
+           strcmp(label.hi, read_text(table, read->hi)) == 0;
+}
+
+/* The row, at or after `from`, that is called as the one that was read: of bytes, pairs and
+ * characters the one whose number is its first value. */
 static size_t find_label(const struct read_table *table, const struct read_row *read,
                          const struct histogram *histogram, size_t from)
 {
-    struct row_label label = {.next = 0};
-    for (; from < histogram->bins; from++) {
-        histogram->mode->label_row(histogram, from, &label);
-        if (strcmp(label.name, read_text(table, read->bin)) == 0 &&
-            strcmp(label.lo, read_text(table, read->lo)) == 0 &&
-            strcmp(label.hi, read_text(table, read->hi)) == 0)
-            return from;
-    }
-    return SIZE_MAX;
+    whole first;
+    if (edge_read_whole(read_text(table, read->lo), &first) && first >= 0 &&
+        first < (whole)histogram->bins && (size_t)first >= from &&
+        is_called(table, read, histogram, (size_t)first))
+        return (size_t)first;
+    while (from < histogram->bins && !is_called(table, read, histogram, from))
+        from++;
+    return from < histogram->bins ? from : SIZE_MAX;
 }
 
 /* --- rows --- */
@@ -52,10 +64,13 @@ static int refuse_row(const struct read_table *table, const struct read_row *rea
     const bool is_known = read->row != READ_ROW_UNKNOWN; /* its texts were not kept */
     if (is_known)
         histogram->mode->label_row(histogram, row, &label);
-    reason_set(why, "there is no bin from %s to %s%s",
-               is_known ? label.lo : read_text(table, read->lo),
-               is_known ? label.hi : read_text(table, read->hi),
-               row == SIZE_MAX ? "" : " after the one before it");
+    const char *place = row == SIZE_MAX ? "" : " after the one before it";
+    if (!is_known && !read->lo)
+        reason_set(why, "there is no bin '%s'%s", read_text(table, read->bin), place);
+    else
+        reason_set(why, "there is no bin from %s to %s%s",
+                   is_known ? label.lo : read_text(table, read->lo),
+                   is_known ? label.hi : read_text(table, read->hi), place);
     return -1;
 }
 
@@ -72,7 +87,7 @@ static int map_row(struct read_table *table, struct row_finder *finder, size_t i
     const size_t row = read->row != READ_ROW_UNKNOWN ? read->row
                        : is_binned                   ? row_finder_find(finder, lo, hi)
                                                      : find_label(table, read, histogram, *next);
-    if (row == SIZE_MAX && is_binned && strcmp(lo, hi) == 0) {
+    if (row == SIZE_MAX && is_binned && *lo && strcmp(lo, hi) == 0) {
         for (size_t channel = 0; channel < channels; channel++)
             if (counts[channel] != 0)
                 return rows_refuse(why, "a bin that no number can be in has a count");
@@ -162,11 +177,15 @@ static int check_totals(const struct read_table *table, const struct histogram *
         reason_set(why, "\"counted\" and \"other\" do not add up to \"total\"");
         return -1;
     }
-    if (histogram->mode->is_binned && !adds_up(totals, counted))
+    const struct mode *mode = histogram->mode;
+    if (mode->is_binned && !adds_up(totals, counted))
         return rows_refuse(why,
                            "\"counted\", \"below\", \"above\" and \"invalid\" do not add up to "
                            "\"total\"");
-    if (!histogram->mode->is_binned && !histogram_adds_up(histogram, counted, totals->total))
+    if (mode->has_characters && totals->other != totals->invalid)
+        return rows_refuse(why, "\"counted\" and \"invalid\" do not add up to \"total\"");
+    if (!mode->is_binned && !mode->has_characters &&
+        !histogram_adds_up(histogram, counted, totals->total))
         return rows_refuse(why, "\"other\" is not 0, and every byte is in a bin");
     return channels > 1 ? check_channels(table, histogram, sums, why) : 0;
 }
@@ -206,7 +225,10 @@ static int check_form(const struct read_table *table, const struct histogram *hi
     const uint64_t all = HAS_TOTAL | HAS_COUNTED | HAS_OTHER | HAS_BINS;
     if ((table->has & all) != all)
         return rows_refuse(why, "lacks \"total\", \"counted\", \"other\" or \"bins\"");
-    if ((table->has & binned) != (histogram->mode->is_binned ? binned : 0))
+    const uint64_t outside = histogram->mode->is_binned        ? binned
+                             : histogram->mode->has_characters ? HAS_INVALID
+                                                               : 0;
+    if ((table->has & binned) != outside)
         return rows_refuse(why, "\"below\", \"above\" and \"invalid\" do not go with the mode");
     if (table->channel_count != (channels > 1 ? channels : 0))
         return rows_refuse(why, "\"channels\" are not as many as the options say");
@@ -248,6 +270,8 @@ void table_rows_add(const struct read_table *table, const struct histogram *hist
     for (size_t channel = 0; histogram->mode->is_binned && channel < channels; channel++)
         add_outside(channels > 1 ? &table->channels[channel] : &table->totals, &histogram->binning,
                     tally->counts + channel * rows);
+    if (histogram->mode->has_characters) /* the last row */
+        tally->counts[rows - 1] += table->totals.invalid;
     if (histogram->has_moments)
         moments_merge(tally->moments, moments);
 }

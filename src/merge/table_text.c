@@ -269,7 +269,7 @@ int table_text_read(struct read_table *table, const char *text, size_t len,
         return -1;
     const char *first = table->row_count ? read_text(table, table->rows[0].lo) : "";
     if (character_is_row_name(first)) {
-        reason_set(why, "tables of characters cannot be added up or compared");
+        reason_set(why, "tables of characters are added up in JSON alone");
         return -1;
     }
     if (strncmp(first, "0x", 2) == 0 && strlen(first) == strlen("0x0000")) {

@@ -286,17 +286,64 @@ for mode in categories blocks; do
     check "names of $mode" cmp got expected
 done
 
-# --- what is refused ---
+# --- tables are added up ---
 
+# refuses_change CASE SED-COMMAND REASON: --merge refuses whole.json if it is changed so.
+refuses_change()
+{
+    sed "$2" whole.json >changed
+    refute "$1: nothing was changed" cmp -s changed whole.json
+    run_as "$GPUHISTO" --merge changed
+    refuses "$1" 1 "$3"
+}
+
+printf '{"' | "$GPUHISTO" --merge >out 2>err
+if grep -q 'no yajl' err; then
+    skip_part "--merge: this build does not read JSON"
+    summary
+fi
+printf 'caf\303\251 \344\270\255\360\237\230\200 \377x\355\240\200\n%.0s' $(seq 999) >first
+printf '\320\226\302' >second
+"$HELPERS/make_zstd" -f 777 <first >third.zst
 for mode in --characters --categories --blocks; do
-    "$GPUHISTO" $mode in >one && "$GPUHISTO" $mode -F json in >two
-    for option in --merge --diff; do
-        for table in one two; do
-            refute "$option of $mode, $table" "$GPUHISTO" $option $table $table 2>err
-            check "$option of $mode, $table: reason" \
-                grep -q 'tables of characters cannot be added up or compared' err
-        done
+    for format in tsv csv json; do
+        run_as "$GPUHISTO" $mode -F $format first second third.zst
+        cp out whole.$format
     done
+    for file in first second third.zst; do
+        "$GPUHISTO" $mode -F json $file >$file.json
+    done
+    for format in tsv csv json; do
+        run_as "$GPUHISTO" --merge -F $format first.json second.json third.zst.json
+        counts "$mode, merged, $format" whole.$format
+    done
+    "$GPUHISTO" --merge -F json third.zst.json first.json >some.json
+    run_as "$GPUHISTO" --merge some.json second.json
+    counts "$mode, merged in two steps" whole.tsv
+    for shares in 1 2 7; do
+        for k in $(seq $shares); do
+            "$GPUHISTO" $mode --part=$k/$shares -F json first second third.zst
+        done >shares.json
+        run_as "$GPUHISTO" --merge shares.json
+        counts "$mode, $shares shares" whole.tsv
+    done
+    run_as "$GPUHISTO" --diff whole.json whole.json
+    cut -f 1-3 out | grep -v '^invalid' >rows
+    grep -v '^invalid' whole.tsv | awk -F '\t' -v OFS='\t' '{ print $1, $2, $2 }' >expected
+    same "$mode, --diff" expected rows
+    refuses_change "$mode, another count" 's/"count":[0-9]*/"count":0/' 'the bins add up to'
+    refuses_change "$mode, more that is invalid" 's/"invalid":/&1/' \
+        '"counted" and "invalid" do not add up to "total"'
+    refuses_change "$mode, nothing said of invalid" 's/,"invalid":[0-9]*//' \
+        '"below", "above" and "invalid" do not go with the mode'
+    refuses_change "$mode, an unknown row" 's/"bin":"../"bin":"##/' 'there is no bin'
+    case $mode in --characters) reason='there is no bin from' ;; *) reason='a bin has no "lo"' ;; esac
+    refuses_change "$mode, a row without a name" 's/"bin":"[^"]*",//' "$reason"
+    refuses_change "$mode, a row twice" 's/\({"bin":[^}]*}\),/\1,\1,/' 'there is no bin'
+    run_as "$GPUHISTO" --merge whole.tsv
+    refuses "$mode, TSV" 1 "tables of characters are added up in JSON alone"
+    run_as "$GPUHISTO" --merge -s whole.json
+    refuses "$mode, --stats" 1 "--stats of characters needs their bytes, which tables do not tell"
 done
 
 summary
