@@ -56,6 +56,8 @@ static int try_read_by_proc(void)
 {
     int fd = open("secret", O_PATH);
     char path[40];
+    if (fd < 0)
+        return errno;
     snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
     return result(open(path, O_RDONLY));
 }
