@@ -362,7 +362,7 @@ emulated_scripts = \
 	tests/cli/interval_emulated.sh tests/cli/part_emulated.sh tests/cli/shared_emulated.sh \
 	tests/cli/snapshots_emulated.sh tests/cli/sources_emulated.sh tests/cli/takeover_emulated.sh \
 	tests/cli/undecoded_emulated.sh tests/cli/zstd_emulated.sh
-# Scripts of a mode there. What tests/device has tests its kernels and the engine too.
+# Scripts of one mode there, whose kernels the tests in tests/device run, too.
 emulated_mode_scripts = \
 	tests/cli/characters_emulated.sh tests/cli/each_emulated.sh tests/cli/fields_emulated.sh \
 	tests/cli/numbers_emulated.sh tests/cli/pairs_emulated.sh tests/cli/ranges_emulated.sh tests/cli/values_emulated.sh

@@ -61,7 +61,8 @@ static int merge_begin(struct merge *merge, const struct read_table *table, cons
         return -1;
     }
     if (merge->histogram.mode->has_characters && merge->has_moments) {
-        reason_set(why, "--stats of characters needs their bytes, which tables do not tell");
+        reason_set(why,
+                   "--stats of characters requires the number of bytes, which tables do not have");
         return -1;
     }
     merge->histogram.has_moments = merge->has_moments && merge->histogram.mode->is_binned;

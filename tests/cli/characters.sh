@@ -343,7 +343,7 @@ for mode in --characters --categories --blocks; do
     run_as "$GPUHISTO" --merge whole.tsv
     refuses "$mode, TSV" 1 "tables of characters are added up in JSON alone"
     run_as "$GPUHISTO" --merge -s whole.json
-    refuses "$mode, --stats" 1 "--stats of characters needs their bytes, which tables do not tell"
+    refuses "$mode, --stats" 1 "--stats of characters requires the number of bytes, which tables do not have"
 done
 
 summary

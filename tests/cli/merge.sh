@@ -191,6 +191,7 @@ for what in "s/gpuhisto.1/gpuhisto\/2/;the schema is 'gpuhisto/2'" 's/"total":1/
     's/"options":[^]]*],//;has no "options"' 's/=26/=25/;there is no bin' 's/=26/=026/;are not what gpuhisto writes' \
     's/--letters=26/--help/;are not what gpuhisto writes' 's/--letters=26/--output=x/;are not what gpuhisto writes' \
     's/"mode":"letters"/"mode":"bytes"/;are not those of' 's/"lo":97/"lo":98/;there is no bin' \
+    's/"lo":97,//;has no "lo"' 's/"hi":122,//;has no "hi"' 's/"lo":97,"hi":122,//;there is no bin' \
     's/}\]}$/}]/;cut short' 's/"bins"/"bins":[],"bins"/;is there twice' 's/letters"/letters\\u0000"/;NUL byte' \
     's/{"bin"/{"bin":"a-z","lo":97,"hi":122,"count":0},{"bin"/;there is no bin' \
     's/"other"/"x":'"$(printf '%0100d' 0 | tr 0 '[')"',"other"/;nested too deeply' 's/^/x/;not a row of a table'; do
@@ -198,6 +199,9 @@ for what in "s/gpuhisto.1/gpuhisto\/2/;the schema is 'gpuhisto/2'" 's/"total":1/
     merge in
     refuses "table changed by ${what%;*}" 1 "gpuhisto: in: " "${what#*;}"
 done
+echo 1 | "$GPUHISTO" -n -F json | sed 's/"bins":\[/&{"bin":"x","count":0},/' >in
+merge in
+refuses "a bin of numbers that has a name only" 1 "gpuhisto: in: there is no bin 'x'"
 check "no --output of a table's is written" [ ! -e x ]
 table 1 '' | sed 's/=26/=13/; s/"a-z".*/"a-m","lo":97,"hi":109,"count":1}]}/' >other
 merge one other

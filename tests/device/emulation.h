@@ -21,8 +21,8 @@
 // the last block left; what CUDA leaves undefined in a result is 0xA5A5A5A5. With GPUHISTO_RACES in
 // the environment, every CUDA thread is a thread to ThreadSanitizer, and only __syncthreads*(),
 // __syncwarp() and the start and the end of a block order memory accesses, as in CUDA: a missing
-// barrier is then reported as a race. Launches take fifty times as long, so it is left out where
-// the threads of the host are what is tested.
+// barrier is then reported as a race. Launches take eight times as long and more, so it is left
+// out where the threads of the host are what is tested.
 #ifndef EMULATION_H
 #define EMULATION_H
 
