@@ -22,7 +22,6 @@
 #define PINNED_A_DEADLINE ((size_t)4 << 30)
 
 enum call_kind {
-    CALL_STAY_NEAR,
     CALL_PIN,
     CALL_UNPIN,
     CALL_OPEN_DECODING,
@@ -84,7 +83,7 @@ struct calls {
     struct visible visible; /* the plan's: a call may return after whoever gave it has freed it */
     unsigned deadline_ms;
     struct device *device; /* the thread's */
-    char name[256], pci_address[32];
+    char name[256];
     struct track track[TRACKS];
     struct call_list making; /* the thread's */
     atomic_bool is_left;     /* no other call is to be made */
@@ -208,11 +207,7 @@ static void expect(struct calls *calls, enum track_kind kind, unsigned number)
 /* Makes a call that is answered. */
 static int make_answered(struct calls *calls, const struct call *call)
 {
-    struct locality_stay stay; /* for good */
     switch (call->kind) {
-    case CALL_STAY_NEAR:
-        locality_enter(call->from, &stay);
-        return 0;
     case CALL_PIN:
         return device_pin(calls->device, call->to, call->len);
     case CALL_UNPIN:
@@ -397,8 +392,6 @@ static void *calls_thread(void *arg)
     calls->device = device_open(&calls->plan, &why);
     if (calls->device) {
         snprintf(calls->name, sizeof calls->name, "%s", device_name(calls->device));
-        snprintf(calls->pci_address, sizeof calls->pci_address, "%s",
-                 device_pci_address(calls->device));
         answer(calls, 0);
         serve(calls);
     } else {
@@ -475,12 +468,6 @@ static int ask(struct calls *calls, const struct call *call, uint64_t deadlines)
         rc = wait_for_answer(calls, deadlines * calls->deadline_ms);
     pthread_mutex_unlock(&calls->lock);
     return rc;
-}
-
-int calls_stay_near(struct calls *calls, const struct locality *near)
-{
-    const struct call call = {.kind = CALL_STAY_NEAR, .from = near};
-    return near->is_known ? ask(calls, &call, 1) : 0;
 }
 
 int calls_pin(struct calls *calls, void *memory, size_t size)
@@ -672,11 +659,6 @@ struct calls *calls_open(const struct device_plan *plan, unsigned deadline_ms, b
 const char *calls_name(const struct calls *calls)
 {
     return calls->name;
-}
-
-const char *calls_pci_address(const struct calls *calls)
-{
-    return calls->pci_address;
 }
 
 void calls_leave(struct calls *calls)

@@ -17,7 +17,6 @@
 #define GPUHISTO_CALLS_H
 
 #include "device.h"
-#include "locality.h"
 
 struct calls;
 
@@ -28,14 +27,10 @@ struct calls;
 struct calls *calls_open(const struct device_plan *plan, unsigned deadline_ms, bool *is_stuck,
                          struct reason *why);
 
-/* The device's name and PCI address. They live as long as the calls. */
+/* The device's name. Lives as long as the calls. */
 const char *calls_name(const struct calls *calls);
-const char *calls_pci_address(const struct calls *calls);
 
 /* --- answered: within the deadline, or a few of them, or the device is lost --- */
-
-/* Has the thread run near the device from now on. */
-int calls_stay_near(struct calls *calls, const struct locality *near);
 
 /* 0, or -1 if the memory cannot be pinned, or the device is lost. */
 int calls_pin(struct calls *calls, void *memory, size_t size);

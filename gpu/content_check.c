@@ -139,7 +139,7 @@ static void *check_thread(void *arg)
 static bool start_thread(struct content_check *check)
 {
     struct check_thread *thread = &check->threads[check->count];
-    *thread = (struct check_thread){.check = check, .pinned.near = check->source.near};
+    *thread = (struct check_thread){.check = check};
     if (pinned_open(&thread->pinned, CONTENT_PARTS * check->part, check->calls) != 0)
         return false;
     thread->parts =

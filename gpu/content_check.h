@@ -26,7 +26,6 @@ enum content_verdict {
 /* How content is copied. These are called by any thread, and wait for nothing but a lock. */
 struct content_source {
     void *arg;
-    const struct locality *near; /* where the memory that it is copied to is to be; or NULL */
     /* As device_read_content, and device_content_read. -1 if the device is lost, too. */
     int (*read)(void *arg, unsigned slot, int64_t begin, size_t len, unsigned char *to,
                 unsigned number);

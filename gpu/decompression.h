@@ -92,7 +92,6 @@ struct decompression {
     const struct histogram *histogram;
     struct engine *engine;
     struct calls *calls;
-    const struct locality *near;     /* where its memory is to be; it must live as long */
     struct content_source source;    /* of what is hashed */
     bool verifies;                   /* content checksums, */
     struct content_check *check;     /* by this; without it frames that have one are left */

@@ -122,8 +122,7 @@ static bool fit_host_memory(struct decompression *decompression)
 static bool map_input(struct decompression *decompression)
 {
     struct decompression_input *input = &decompression->input[decompression->inputs];
-    *input = (struct decompression_input){.index = decompression->inputs,
-                                          .pinned.near = decompression->near};
+    *input = (struct decompression_input){.index = decompression->inputs};
     if (pinned_open(&input->pinned, decompression->input_size, decompression->calls) != 0)
         return false;
     decompression->inputs++;
@@ -144,7 +143,6 @@ struct decompression_input *decompression_add_input(struct decompression *decomp
 static bool map_memory(struct decompression *decompression)
 {
     const size_t size = batches_size(decompression);
-    decompression->pinned.near = decompression->near;
     if (pinned_open(&decompression->pinned, size, decompression->calls) != 0)
         return false;
     decompression->host_memory = size;

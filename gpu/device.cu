@@ -279,12 +279,6 @@ static bool find(struct device *device, const struct visible *visible)
         visible_explain(visible ? visible : &same, "", &device->why);
         return false;
     }
-    // A device whose address is not known is as good.
-    if (cudaDeviceGetPCIBusId(device->pci_address, sizeof device->pci_address, device->ordinal) !=
-        cudaSuccess) {
-        device->pci_address[0] = '\0';
-        (void)cudaGetLastError();
-    }
     return device_enter(device, "choosing the device") &&
            device_ok(device, cudaGetDeviceProperties(&device->properties, device->ordinal),
                      "asking for its properties");
@@ -340,11 +334,6 @@ struct device *device_open(const struct device_plan *plan, struct reason *why)
 const char *device_name(const struct device *device)
 {
     return device->properties.name;
-}
-
-const char *device_pci_address(const struct device *device)
-{
-    return device->pci_address;
 }
 
 int device_pin(struct device *device, void *memory, size_t size)

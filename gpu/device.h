@@ -72,10 +72,6 @@ struct device *device_open(const struct device_plan *plan, struct reason *why);
 /* The device's name; lives as long as the device. */
 const char *device_name(const struct device *device);
 
-/* Its address on the PCI bus, such as "0000:3B:00.0"; "" if it is not known. Lives as long as the
- * device. */
-const char *device_pci_address(const struct device *device);
-
 /* Pins host memory where it is, so that copies from and to it run at full speed and alongside other
  * work. 0, or -1 if that is not possible, which does not lose the device: copies still work. */
 int device_pin(struct device *device, void *memory, size_t size);

@@ -18,7 +18,6 @@ struct decoding;
 struct device {
     struct reason why;
     cudaDeviceProp properties;
-    char pci_address[32];
     int ordinal;
     struct launch how;
     unsigned resident;           // the most blocks, for a strategy whose blocks stay

@@ -295,11 +295,9 @@ struct engine *gpu_engine_open(const struct histogram *histogram, const struct g
         free(gpu);
         return NULL;
     }
-    locality_find(&gpu->near, options->root, calls_pci_address(gpu->calls));
-    (void)calls_stay_near(gpu->calls, &gpu->near); /* a loss shows in the next call */
     pthread_mutex_init(&gpu->lock, NULL);
     if (slots_open(&gpu->slots, options->buffers, options->chunk_size, histogram, &gpu->engine,
-                   gpu->calls, &gpu->near, why) != 0) {
+                   gpu->calls, why) != 0) {
         gpu_close(&gpu->engine);
         return NULL;
     }
@@ -308,7 +306,6 @@ struct engine *gpu_engine_open(const struct histogram *histogram, const struct g
                                                 .engine = &gpu->engine,
                                                 .calls = gpu->calls,
                                                 .source = gpu_content_source(gpu),
-                                                .near = &gpu->near,
                                                 .verifies = !options->no_check,
                                                 .memory_left = options->memory_left,
                                                 .sharers = options->sharers};
@@ -325,11 +322,6 @@ const char *gpu_engine_device(struct engine *engine)
 const char *gpu_engine_strategy(struct engine *engine)
 {
     return gpu_of(engine)->options.strategy->name;
-}
-
-const struct locality *gpu_engine_near(struct engine *engine)
-{
-    return &gpu_of(engine)->near;
 }
 
 bool gpu_engine_failed(struct engine *engine)

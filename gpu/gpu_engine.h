@@ -7,7 +7,6 @@
 #include "src/engine/engine.h"
 #include "src/base/reason.h"
 
-struct locality;
 struct strategy;
 struct visible;
 
@@ -28,7 +27,6 @@ struct gpu_options {
      * amount. */
     uint64_t (*memory_left)(void);
     unsigned sharers; /* these engines; 0 is 1 */
-    const char *root; /* of the file system, as for locality_find; NULL: the machine's */
     /* Counts what a lost device did not, so that submit and finish never fail. It must have a chunk
      * free for a thread that is inside this engine. NULL: a lost device is an error. It always is
      * with more than 65,536 bins, as their counts are copied from the device only once, at the end.
@@ -54,9 +52,6 @@ struct engine *gpu_engine_open(const struct histogram *histogram, const struct g
 /* The device's name, and its strategy's. Both live as long as the engine. */
 const char *gpu_engine_device(struct engine *engine);
 const char *gpu_engine_strategy(struct engine *engine);
-
-/* The processors near it. Lives as long as the engine. */
-const struct locality *gpu_engine_near(struct engine *engine);
 
 /* Whether the device was lost, and counts with it, so that finish will return -1. Any thread, and
  * no lock is waited for. */

@@ -7,7 +7,6 @@
 #include "gpu_engine.h"
 #include "calls.h"
 #include "decompression.h"
-#include "locality.h"
 #include "patience.h"
 #include "recovery.h"
 #include "slots.h"
@@ -21,7 +20,6 @@ struct gpu_engine {
     const struct histogram *histogram;
     struct gpu_options options;
     struct calls *calls;
-    struct locality near; /* the device */
     pthread_mutex_t lock; /* guards the rest, and the device's calls */
     struct slots slots;
     struct snapshots snapshots;

@@ -17,8 +17,6 @@ struct member {
     struct reason why;
     pthread_t thread; /* opens it, if has_thread */
     bool has_thread;
-    bool has_places;      /* it is known of it, or of one before it, what is near */
-    struct locality near; /* it, or any of those before it */
 };
 
 struct gpu_group {
@@ -46,24 +44,13 @@ static struct gpu_group *group_of(const struct engine *engine)
 
 /* --- chunks --- */
 
-/* The members as they are asked: those near the processor first, and among these another one first
- * each time. Returns how many there are. */
+/* The members as they are asked, another one first each time. Returns how many there are. */
 static unsigned group_order(struct gpu_group *group, struct engine *order[GPUS_MAX])
 {
     const unsigned count = atomic_load(&group->count);
     const unsigned first = atomic_fetch_add(&group->turn, 1);
-    const int processor = group->members[count - 1].has_places ? sched_getcpu() : -1;
-    struct engine *far[GPUS_MAX];
-    unsigned near_count = 0, far_count = 0;
-    for (unsigned i = 0; i < count; i++) {
-        struct engine *member = group->members[(first + i) % count].engine;
-        if (locality_has(gpu_engine_near(member), processor))
-            order[near_count++] = member;
-        else
-            far[far_count++] = member;
-    }
-    for (unsigned i = 0; i < far_count; i++)
-        order[near_count + i] = far[i];
+    for (unsigned i = 0; i < count; i++)
+        order[i] = group->members[(first + i) % count].engine;
     return count;
 }
 
@@ -249,12 +236,6 @@ static bool group_add(struct gpu_group *group)
         group_refuse(group, member);
         return false;
     }
-    member->near = *gpu_engine_near(member->engine);
-    member->has_places = member->near.is_known;
-    if (i > 0) {
-        locality_join(&member->near, &member[-1].near);
-        member->has_places |= member[-1].has_places;
-    }
     atomic_store(&group->count, i + 1);
     return true;
 }
@@ -381,12 +362,6 @@ struct engine *gpu_group_member(const struct engine *engine, unsigned i)
 int gpu_group_number(const struct engine *engine, unsigned i)
 {
     return group_of(engine)->members[i].visible->asked;
-}
-
-const struct locality *gpu_group_near(const struct engine *engine)
-{
-    const struct gpu_group *group = group_of(engine);
-    return &group->members[atomic_load(&group->count) - 1].near;
 }
 
 unsigned gpu_group_feeding(const struct engine *engine)

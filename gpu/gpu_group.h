@@ -2,13 +2,11 @@
 /* An engine of engines: chunks go to whichever of several GPUs has a free slot.
  *
  * Each GPU has an engine (gpu_engine.h) with a lock, slots, streams and snapshots of its own, so no
- * GPU waits for another. A chunk that a GPU lends is its engine's: submit goes there directly. A
- * thread gets one of a GPU near the processor it runs on, if there is a free one. */
+ * GPU waits for another. A chunk that a GPU lends is its engine's: submit goes there directly. */
 #ifndef GPUHISTO_GPU_GROUP_H
 #define GPUHISTO_GPU_GROUP_H
 
 #include "gpu_engine.h"
-#include "locality.h"
 #include "visible.h"
 
 /* Fills a list that stands for all GPUs (count 0) with those that CUDA sees, of which there is at
@@ -38,10 +36,6 @@ int gpu_group_number(const struct engine *engine, unsigned i);
 
 /* How many of them decompress a FILE now. No lock is waited for. */
 unsigned gpu_group_feeding(const struct engine *engine);
-
-/* Where the readers that feed the group are to run: the processors that are near one of the GPUs
- * that are there. Not known unless they are known of each of these. Lives as long as the group. */
-const struct locality *gpu_group_near(const struct engine *engine);
 
 /* Whether a GPU was lost, and counts with it, so that finish will return -1. */
 bool gpu_group_failed(const struct engine *engine);

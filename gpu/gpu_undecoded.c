@@ -52,7 +52,7 @@ static int gpu_content_arrived(void *arg, unsigned number)
 struct content_source gpu_content_source(struct gpu_engine *gpu)
 {
     return (struct content_source){
-        .arg = gpu, .near = &gpu->near, .read = gpu_read_content, .arrived = gpu_content_arrived};
+        .arg = gpu, .read = gpu_read_content, .arrived = gpu_content_arrived};
 }
 
 /* --- seeing through --- */

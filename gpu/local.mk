@@ -17,7 +17,6 @@ gpu_engine_sources = \
 	gpu/gpu_arrivals.c \
 	gpu/gpu_engine.c gpu/gpu_engine.h gpu/gpu_engine_internal.h gpu/gpu_undecoded.c \
 	gpu/gpu_group.c gpu/gpu_group.h \
-	gpu/locality.c gpu/locality.h \
 	gpu/patience.h \
 	gpu/pinned.c gpu/pinned.h \
 	gpu/recovery.c gpu/recovery.h \

@@ -26,12 +26,6 @@ const char *device_name(const struct device *device)
     return "";
 }
 
-const char *device_pci_address(const struct device *device)
-{
-    (void)device;
-    return "";
-}
-
 int device_pin(struct device *device, void *memory, size_t size)
 {
     (void)device, (void)memory, (void)size;

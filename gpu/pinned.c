@@ -22,16 +22,6 @@ static void touch_pages(unsigned char *memory, size_t size)
         *(volatile unsigned char *)(memory + at) = 0;
 }
 
-/* Touches all pages, so that they are there, from near the device, and pins them. */
-static void pinned_fill(struct pinned *pinned, size_t size, struct calls *calls)
-{
-    struct locality_stay stay;
-    locality_enter(pinned->near, &stay);
-    touch_pages(pinned->memory, size);
-    pinned->is_pinned = calls_pin(calls, pinned->memory, size) == 0;
-    locality_leave(&stay);
-}
-
 /* Huge pages where they can be had: pinning then takes a tenth of the time. */
 int pinned_open(struct pinned *pinned, size_t size, struct calls *calls)
 {
@@ -44,7 +34,8 @@ int pinned_open(struct pinned *pinned, size_t size, struct calls *calls)
     }
     pinned->memory = (unsigned char *)pinned_round((uintptr_t)pinned->mapping, HUGE_PAGE);
     madvise(pinned->memory, size, MADV_HUGEPAGE); /* only faster */
-    pinned_fill(pinned, size, calls);
+    touch_pages(pinned->memory, size);
+    pinned->is_pinned = calls_pin(calls, pinned->memory, size) == 0;
     return 0;
 }
 

@@ -4,7 +4,6 @@
 #define GPUHISTO_PINNED_H
 
 #include "calls.h"
-#include "locality.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -14,7 +13,6 @@ struct pinned {
     size_t mapping_size;
     unsigned char *memory; /* the first huge page in it */
     bool is_pinned;
-    const struct locality *near; /* where its pages are to be; NULL: anywhere */
 };
 
 #define PINNED_LINE ((size_t)64) /* of a cache: what different copies write is so far apart */
@@ -24,7 +22,7 @@ struct pinned {
 size_t pinned_round(size_t size, size_t to);
 
 /* Maps `size` bytes, all zeros, and pins them; memory that cannot be pinned serves too. 0, or -1:
- * there is not so much. *pinned is all zeros before, but for `near`. */
+ * there is not so much. *pinned is all zeros before. */
 int pinned_open(struct pinned *pinned, size_t size, struct calls *calls);
 
 /* Unpins and unmaps it, if there is any. The device must be done with it. Memory of a lost device

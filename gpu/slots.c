@@ -25,14 +25,13 @@ size_t slots_size(const struct histogram *histogram, size_t chunk_size, unsigned
 
 int slots_open(struct slots *slots, unsigned count, size_t chunk_size,
                const struct histogram *histogram, struct engine *engine, struct calls *calls,
-               const struct locality *near, struct reason *why)
+               struct reason *why)
 {
     size_t data = pinned_round(slots_data_size(histogram, chunk_size), PINNED_LINE);
     size_t step = slots_slot_size(histogram, chunk_size);
     size_t spare = pinned_round(snapshot_size(histogram), PINNED_PAGE);
     size_t size = slots_size(histogram, chunk_size, count);
-    *slots = (struct slots){
-        .count = count, .are_shared = snapshot_spares(histogram) > 1, .pinned.near = near};
+    *slots = (struct slots){.count = count, .are_shared = snapshot_spares(histogram) > 1};
     slots->slot = calloc(count, sizeof slots->slot[0]);
     if (!slots->slot || pinned_open(&slots->pinned, size, calls) != 0) {
         reason_set(why, "no memory for its buffers");

@@ -51,11 +51,11 @@ size_t slots_slot_size(const struct histogram *histogram, size_t chunk_size);
 size_t slots_size(const struct histogram *histogram, size_t chunk_size, unsigned count);
 
 /* Allocates `count` slots for an engine's chunks, all free, and pins their memory if the device
- * can, on the node that is near; memory that cannot be pinned serves too. 0, or -1 with the reason
- * set. To be closed in either case. */
+ * can; memory that cannot be pinned serves too. 0, or -1 with the reason set. To be closed in
+ * either case. */
 int slots_open(struct slots *slots, unsigned count, size_t chunk_size,
                const struct histogram *histogram, struct engine *engine, struct calls *calls,
-               const struct locality *near, struct reason *why);
+               struct reason *why);
 
 /* Gives a slot memory for a snapshot of all counts, if it has none of its own. Whether it has some:
  * what slots share may be in use. */

@@ -52,7 +52,7 @@ distcheck-memory:
 # Tests that start threads: what ThreadSanitizer has to see. Of the modes, of which each worker counts for itself in the
 # same way, it has a few; and of scripts on the emulated GPU, which takes long for thousands of small chunks.
 threaded_tests = \
-	tests/device/test_gpu_engine tests/device/test_gpu_group tests/device/test_growing tests/device/test_near \
+	tests/device/test_gpu_engine tests/device/test_gpu_group tests/device/test_growing \
 	tests/device/test_pool tests/device/test_takeover tests/device/test_undecoded \
 	tests/cli/faults_emulated.sh tests/cli/gpus_emulated.sh tests/cli/sources_emulated.sh \
 	tests/cli/also.sh tests/cli/channels.sh tests/cli/compressed.sh tests/cli/counts.sh tests/cli/counts_auto.sh \
@@ -146,7 +146,6 @@ unit_tests = \
 	tests/unit/test_known_rows \
 	tests/unit/test_limits \
 	tests/unit/test_lines \
-	tests/unit/test_locality \
 	tests/unit/test_merge \
 	tests/unit/test_moments \
 	tests/unit/test_naive_zstd \
@@ -193,7 +192,6 @@ tests_unit_test_kept_LDADD = $(libraries)
 tests_unit_test_known_rows_LDADD = $(with_device)
 tests_unit_test_limits_LDADD = $(libraries)
 tests_unit_test_lines_LDADD = $(libraries)
-tests_unit_test_locality_LDADD = libgpuhisto.a
 tests_unit_test_merge_LDADD = $(with_device)
 tests_unit_test_moments_LDADD = $(libraries)
 tests_unit_test_naive_zstd_LDADD = $(libraries)
@@ -248,7 +246,7 @@ emulated = tests/helpers/libhelpers.a libgpuhisto.a tests/device/libemulated.a l
 
 # A C++ source that does not exist has automake link a C program with the C++ compiler.
 emulated_tests = tests/device/test_characters_kernel tests/device/test_characters_strategy_emulated tests/device/test_decompression tests/device/test_emulation tests/device/test_fields_strategy_emulated tests/device/test_gpu_engine tests/device/test_gpu_group tests/device/test_growing \
-	tests/device/test_many_bins_emulated tests/device/test_near tests/device/test_number_parser_gpu tests/device/test_numbers_kernel \
+	tests/device/test_many_bins_emulated tests/device/test_number_parser_gpu tests/device/test_numbers_kernel \
 	tests/device/test_numbers_strategy_emulated tests/device/test_pairs_kernel \
 	tests/device/test_pairs_strategy_emulated tests/device/test_pool tests/device/test_rows \
 	tests/device/test_strategies_emulated tests/device/test_value_strategies_emulated \
@@ -281,11 +279,6 @@ tests_device_test_growing_LDADD = $(emulated)
 tests_device_test_many_bins_emulated_SOURCES = tests/device/test_many_bins.c
 nodist_EXTRA_tests_device_test_many_bins_emulated_SOURCES = cxx.cpp
 tests_device_test_many_bins_emulated_LDADD = $(emulated)
-tests_device_test_near_SOURCES = tests/device/test_near.c
-nodist_EXTRA_tests_device_test_near_SOURCES = cxx.cpp
-tests_device_test_near_LDADD = $(emulated)
-tests_device_test_near_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=calls_pin -Wl,--wrap=calls_copy_in \
-	-Wl,--wrap=device_copy_in
 tests_device_test_number_parser_gpu_SOURCES = tests/unit/test_number_parsers.c \
 	tests/unit/tested_parsers.h tests/device/parsers_gpu.cpp
 tests_device_test_number_parser_gpu_LDADD = $(emulated)

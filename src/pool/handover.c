@@ -128,7 +128,6 @@ static struct engine *handover_open_group(struct handover *handover, unsigned sl
         .no_check = options->no_check,
         .decodes = atomic_load(&handover->gpu_for_decoding),
         .memory_left = handover_memory_left,
-        .root = options->tuning.root,
         .fallback =
             options->device == DEVICE_GPU && handover->gpus.count == 1 ? NULL : handover->cpu,
     };

@@ -43,7 +43,6 @@ struct pool_tuning {
     double decoding_start;    /* seconds that it takes to begin and end a FILE */
     unsigned deadline_ms;     /* a GPU that finishes nothing for so long has hung */
     bool opens_at_once;       /* the GPU is waited for: tests know then when it is there */
-    const char *root; /* where /sys is, to find out what is near a GPU; NULL: the machine's */
 };
 
 /* A run that has not ended yet. */

@@ -180,35 +180,18 @@ static void worker_call_for_help(struct workers *workers, enum flow flow, size_t
 struct worker {
     struct workers *workers;
     struct reader *reader;
-    enum locality_place place; /* of its thread */
 };
-
-/* Has a worker that fills a slot of a GPU run near it. It stays there until it counts by itself, as
- * moving a thread takes a system call. What it decompresses takes processor time above all, so any
- * processor will do then. */
-static void worker_move(struct worker *worker, const struct chunk *chunk, enum flow flow)
-{
-    struct handover *handover = worker->workers->handover;
-    struct engine *gpu = handover_gpu(handover);
-    bool feeds = chunk && chunk->engine != handover->cpu && flow != FLOW_DECODED;
-    if (gpu)
-        locality_place(gpu_group_near(gpu), feeds ? PLACE_NEAR : PLACE_ANYWHERE, &worker->place);
-}
 
 static struct chunk *worker_choose(void *arg, enum flow flow)
 {
     struct worker *worker = arg;
-    struct chunk *chunk = handover_choose(worker->workers->handover, flow);
-    worker_move(worker, chunk, flow);
-    return chunk;
+    return handover_choose(worker->workers->handover, flow);
 }
 
 static struct engine *worker_undecoder(void *arg, const struct undecoded_offer *offer)
 {
     struct worker *worker = arg;
     struct engine *engine = handover_undecoder(worker->workers->handover, offer);
-    if (engine) /* threads that it starts run where it does */
-        worker_move(worker, NULL, FLOW_DECODED);
     if (engine && offer)
         workers_start_for_gpus(worker->workers, handover_gpu(worker->workers->handover));
     return engine;

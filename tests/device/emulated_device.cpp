@@ -52,8 +52,6 @@ struct device *device_open(const struct device_plan *wanted, struct reason *why)
     const struct histogram *histogram = wanted->histogram;
     std::unique_ptr<struct device> device(new struct device);
     device->plan = current_plan();
-    std::snprintf(device->pci_address, sizeof device->pci_address, "FFFF:%02X:00.0",
-                  static_cast<unsigned>(wanted->ordinal) & 0xff);
     device->counts_calls = device->plan.victim < 0 || device->plan.victim == wanted->ordinal;
     if (!device->counts_calls)
         device->plan.fault = FAULT_NONE;
@@ -115,11 +113,6 @@ struct device *device_open(const struct device_plan *wanted, struct reason *why)
 const char *device_name(const struct device *)
 {
     return "emulated device";
-}
-
-const char *device_pci_address(const struct device *device)
-{
-    return device->pci_address;
 }
 
 int device_pin(struct device *device, void *, size_t)

@@ -98,8 +98,7 @@ struct memory {
 
 struct device {
     struct fault_plan plan;
-    char pci_address[32]; // in a domain that no machine has
-    bool counts_calls;    // it is one of those that may fail
+    bool counts_calls; // it is one of those that may fail
     struct launch how;
     struct count_args args;
     emulated::memory scratch;
