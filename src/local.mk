@@ -42,6 +42,7 @@ histogram_sources = \
 	src/histogram/number.c src/histogram/number.h src/histogram/number_token.h \
 	src/histogram/number_nearest.c src/histogram/number_nearest.h \
 	src/histogram/power.c src/histogram/power.h \
+	src/histogram/probability.c src/histogram/probability.h \
 	src/histogram/quantile.c src/histogram/quantile.h \
 	src/histogram/row_blocks.c src/histogram/row_blocks.h \
 	src/histogram/row_plan.c src/histogram/row_plan.h \

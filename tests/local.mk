@@ -86,6 +86,7 @@ tests_helpers_libhelpers_a_SOURCES = $(naive_number) $(naive_field) \
 	tests/helpers/guarded.c tests/helpers/guarded.h \
 	tests/helpers/layouts.c tests/helpers/layouts.h \
 	tests/helpers/made_tables.c tests/helpers/made_tables.h \
+	tests/helpers/naive_rank.c tests/helpers/naive_rank.h \
 	tests/helpers/naive_zstd.c tests/helpers/naive_zstd.h \
 	tests/helpers/naive_zstd_tables.c tests/helpers/naive_zstd_tables.h \
 	tests/helpers/need.h tests/helpers/random.c tests/helpers/random.h \

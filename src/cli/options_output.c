@@ -6,6 +6,7 @@
 #include "src/report/format.h"
 
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 #define QUANTILES_DEFAULT "0.5,0.9,0.99,0.999"
@@ -20,52 +21,56 @@ int option_format(struct draft *draft, const char *value, struct reason *why)
     return format < 0 ? OPTIONS_WRONG : 0;
 }
 
-/* Refuses a list of quantiles. One between 1 and 100 was most likely meant as a percentage. */
-static int refuse_quantile(const char *list, double quantile, struct reason *why)
+/* Refuses a list of quantiles because of what stands at `wrong`. A number between 1 and 100 was
+ * most likely meant as a percentage. */
+static int refuse_quantile(const char *list, const char *wrong, struct reason *why)
 {
     char hint[80] = "";
-    if (quantile > 1 && quantile <= 100)
-        snprintf(hint, sizeof hint, "; for %.15g %%, use %.15g", quantile, quantile / 100);
+    double number;
+    if (parse_double(&wrong, &number) && number > 1 && number <= 100)
+        snprintf(hint, sizeof hint, "; for %.15g %%, use %.15g", number, number / 100);
     reason_of_option(why, "--quantiles", list,
-                     "must be numbers from 0 to 1, at most %d, separated by commas%s",
-                     QUANTILES_MAX, hint);
+                     "must be numbers from 0 to 1, at most %d, of at most %d digits, separated by "
+                     "commas%s",
+                     QUANTILES_MAX, PROBABILITY_DIGITS, hint);
     return OPTIONS_WRONG;
 }
 
-/* Whether the last one is in the list before. */
-static bool is_repeated(const double *quantiles, size_t count)
+/* True if the last one is in the list before. */
+static bool is_repeated(const struct probability *quantiles, size_t count)
 {
+    const struct probability *last = &quantiles[count - 1];
     for (size_t i = 0; i + 1 < count; i++)
-        if (!(quantiles[i] < quantiles[count - 1]) && !(quantiles[i] > quantiles[count - 1]))
+        if (quantiles[i].exponent == last->exponent &&
+            strcmp(quantiles[i].digits, last->digits) == 0)
             return true;
     return false;
 }
 
-/* Reads a list of quantiles, each once, of which the last one read is wrong if it returns false. */
-static bool read_quantiles(const char *list, struct report_options *report)
+/* Reads a list of quantiles, each once. Returns NULL, or where it is wrong. */
+static const char *read_quantiles(const char *list, struct report_options *report)
 {
-    const char *at = list;
+    const char *at = list, *from = list;
     for (report->quantile_count = 0; report->quantile_count < QUANTILES_MAX; at++) {
-        double *quantile = &report->quantiles[report->quantile_count++];
-        if (!parse_double(&at, quantile) || *quantile < 0 || *quantile > 1 || (*at && *at != ','))
+        from = at;
+        if (!parse_probability(&at, &report->quantiles[report->quantile_count++]) ||
+            (*at && *at != ','))
             break;
-        *quantile += 0.0; /* not -0, which would be printed */
         if (is_repeated(report->quantiles, report->quantile_count))
             report->quantile_count--;
         if (!*at)
-            return true;
+            return NULL;
     }
-    return false;
+    return from;
 }
 
 int option_quantiles(struct draft *draft, const char *value, struct reason *why)
 {
     struct report_options *report = &draft->options->report;
     const char *list = value ? value : QUANTILES_DEFAULT;
+    const char *wrong = read_quantiles(list, report);
     draft->quantiles = report->stats = true;
-    if (read_quantiles(list, report))
-        return 0;
-    return refuse_quantile(list, report->quantiles[report->quantile_count - 1], why);
+    return wrong ? refuse_quantile(list, wrong, why) : 0;
 }
 
 int option_stats(struct draft *draft, const char *value, struct reason *why)

@@ -8,6 +8,7 @@
 
 #define WHOLE_MAX ((whole)1 << 64) /* no value of 64 bits lies outside, and nothing overflows */
 #define DECIMAL_LIMIT 1000000000000000000u /* 10^DECIMAL_DIGITS */
+#define LENGTH_MAX 1000000 /* of a probability, and of its exponent: an int holds both together */
 
 static bool is_digit(char c)
 {
@@ -111,6 +112,55 @@ bool parse_decimal(const char **text, struct decimal *value)
         return false;
     *text = end;
     return set_decimal(digits, exponent + pending + typed, value);
+}
+
+/* Reads the digits and the point of a number, from *at on, as a probability: zeros at both ends are
+ * left out. Moves *at past them. False if there are too many. */
+static bool take_digits(const char **at, struct probability *value)
+{
+    size_t len = 0, zeros = 0; /* that belong to the digits only if another digit follows */
+    int exponent = 0;
+    bool fraction = false;
+    for (; is_digit(**at) || **at == '.'; ++*at) {
+        const bool is_leading = len == 0 && **at == '0';
+        if (**at == '.') {
+            fraction = true;
+            continue;
+        }
+        exponent += is_leading ? -fraction : !fraction;
+        if (**at == '0') {
+            zeros += !is_leading;
+            continue;
+        }
+        if (len + zeros >= PROBABILITY_DIGITS)
+            return false;
+        memset(value->digits + len, '0', zeros);
+        len += zeros;
+        value->digits[len++] = **at;
+        zeros = 0;
+    }
+    value->digits[len] = '\0';
+    value->exponent = len > 0 ? exponent : 0;
+    return true;
+}
+
+bool parse_probability(const char **text, struct probability *value)
+{
+    const char *at = *text, *end = end_of_number(at);
+    const bool negative = *at == '-';
+    if (end == at || end - at > LENGTH_MAX)
+        return false;
+    at += *at == '-' || *at == '+';
+    if (!take_digits(&at, value))
+        return false;
+    *text = end;
+    if (value->digits[0] == '\0')
+        return true;
+    const long typed = at < end ? strtol(at + 1, NULL, 10) : 0;
+    if (negative || typed > LENGTH_MAX || typed < -LENGTH_MAX)
+        return false;
+    value->exponent += (int)typed;
+    return value->exponent < 1 || (value->exponent == 1 && strcmp(value->digits, "1") == 0);
 }
 
 bool parse_digits(const char *text, uint64_t max, uint64_t *value)

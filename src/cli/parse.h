@@ -6,6 +6,7 @@
 
 #include "src/base/reason.h"
 #include "src/histogram/binning.h"
+#include "src/histogram/probability.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -21,6 +22,10 @@ bool parse_double(const char **text, double *value);
 /* Reads a number as parse_double does, but without a minus sign, and exactly. 10^DECIMAL_DIGITS or
  * more is out of range. */
 bool parse_decimal(const char **text, struct decimal *value);
+
+/* Reads a number as parse_double does, from 0 to 1 and exactly. Returns false if it is another one,
+ * or has more than PROBABILITY_DIGITS digits, leading and trailing zeros left out. */
+bool parse_probability(const char **text, struct probability *value);
 
 /* Reads all of text as a whole number from 0 to max, of digits only. Returns false if it is none.
  */

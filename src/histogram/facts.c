@@ -62,9 +62,10 @@ double facts_entropy(const uint64_t *counts, size_t count)
     return total > 0 ? sum : NAN;
 }
 
-void facts_add_quantile(struct facts *facts, double q, const struct quantile *found)
+void facts_add_quantile(struct facts *facts, const struct probability *q,
+                        const struct quantile *found)
 {
-    char name[1 + SHOW_NUMBER] = "p";
-    show_percentage(q, name + 1);
+    char name[1 + SHOW_DECIMAL(PROBABILITY_DIGITS)] = "p";
+    show_decimal(q->digits, q->exponent + 2, name + 1);
     facts_add_interval(facts, name, found->lower_text, found->upper_text);
 }

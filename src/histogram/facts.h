@@ -7,6 +7,7 @@
 
 #define FACTS_MAX 96
 
+struct probability;
 struct quantile;
 
 struct fact {
@@ -34,8 +35,8 @@ void facts_add_interval(struct facts *facts, const char *name, const char *lower
 /* The entropy of what `count` counts add up to, in bits; NaN if that is 0. */
 double facts_entropy(const uint64_t *counts, size_t count);
 
-/* Adds the q-quantile, q from 0 to 1, as an interval; it is called p99 for a q of 0.99, and by as
- * many digits as tell it from all others. */
-void facts_add_quantile(struct facts *facts, double q, const struct quantile *found);
+/* Adds the q-quantile as an interval. It is called p99 for a q of 0.99, with all digits of q. */
+void facts_add_quantile(struct facts *facts, const struct probability *q,
+                        const struct quantile *found);
 
 #endif

@@ -10,16 +10,6 @@
 
 /* --- which sample --- */
 
-/* The rank, from 1, of the q-quantile of so many samples. */
-static uint64_t rank_of(double q, uint64_t samples)
-{
-    double wanted = q * (double)samples;
-    uint64_t rank = wanted < (double)samples ? (uint64_t)wanted : samples;
-    if (rank == 0 || (rank < samples && (double)rank < wanted))
-        rank++;
-    return rank;
-}
-
 /* The row of the sample of a rank: ROW_BELOW, a bin or ROW_ABOVE. */
 static size_t row_of_rank(const struct tally *tally, uint64_t rank)
 {
@@ -109,14 +99,15 @@ static void set_wholes(struct quantile *found, const struct binning *binning,
     show_whole(to, found->upper_text);
 }
 
-struct quantile quantile(const struct histogram *histogram, const struct tally *tally, double q)
+struct quantile quantile(const struct histogram *histogram, const struct tally *tally,
+                         const struct probability *q)
 {
     const struct binning *binning = &histogram->binning;
     const uint64_t samples = tally->samples - tally->counts[ROW_INVALID(binning)];
     struct quantile found = {NAN, NAN, 0, "nan", "nan", false};
     if (samples == 0)
         return found;
-    const uint64_t rank = rank_of(q, samples);
+    const uint64_t rank = probability_rank(q, samples);
     const size_t row = row_of_rank(tally, rank);
     const struct extremes extremes = extremes_of_rank(tally->moments, rank, samples);
     if (binning->is_whole)

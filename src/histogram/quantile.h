@@ -4,6 +4,7 @@
 #define GPUHISTO_QUANTILE_H
 
 #include "histogram.h"
+#include "probability.h"
 
 /* The interval in which the sample of a quantile lies. It is the sample's bin, but does not go
  * beyond the least and the greatest sample. Both ends are the sample itself if it is known: if it
@@ -24,10 +25,11 @@ struct estimate {
     double error; /* relative; 0: the very value, infinity: nothing is known */
 };
 
-/* The q-quantile, q from 0 to 1, of all samples that are numbers: the one of rank ceil(q * n) by
- * size, the least for q = 0, as numpy's inverted_cdf has it. All NaN if there are no samples. For a
- * mode that is_binned, and a tally with moments. */
-struct quantile quantile(const struct histogram *histogram, const struct tally *tally, double q);
+/* Finds the q-quantile of all samples that are numbers: the one of rank ceil(q * n) by size, the
+ * least for q = 0. All NaN if there are no samples. For a mode that is_binned, and a tally with
+ * moments. */
+struct quantile quantile(const struct histogram *histogram, const struct tally *tally,
+                         const struct probability *q);
 
 /* The number whose error is least, or little more, for any sample of the interval. NaN for NaN. */
 struct estimate quantile_estimate(const struct quantile *found);

@@ -172,14 +172,19 @@ static char *put_scientific(char *at, const char *digits, size_t len, int first)
     return at + show_unsigned(magnitude, at);
 }
 
+/* The same in one of these forms. */
+static char *put_digits(char *at, const char *digits, size_t len, int first)
+{
+    return first < FIXED_MIN || first > FIXED_MAX ? put_scientific(at, digits, len, first)
+                                                  : put_fixed(at, digits, len, first);
+}
+
 static char *put_decimal(char *at, struct decimal decimal)
 {
     char digits[DIGITS_MAX], *end = digits + sizeof digits;
     char *begin = digits_before(end, decimal.digits);
     size_t len = (size_t)(end - begin);
-    int first = decimal.exponent + (int)len - 1;
-    return first < FIXED_MIN || first > FIXED_MAX ? put_scientific(at, begin, len, first)
-                                                  : put_fixed(at, begin, len, first);
+    return put_digits(at, begin, len, decimal.exponent + (int)len - 1);
 }
 
 static char *put_positive(char *at, double value)
@@ -209,17 +214,10 @@ size_t show_double(double value, char *text)
     return (size_t)(at - text);
 }
 
-size_t show_percentage(double share, char *text)
+size_t show_decimal(const char *digits, int exponent, char *text)
 {
-    char *at = text;
-    number_prepare();
-    if (share > 0) {
-        struct decimal decimal = decimal_of(share);
-        decimal.exponent += 2;
-        at = put_decimal(at, decimal);
-    } else {
-        *at++ = '0';
-    }
-    *at = '\0';
-    return (size_t)(at - text);
+    const size_t len = strlen(digits);
+    char *end = len > 0 ? put_digits(text, digits, len, exponent - 1) : put_fixed(text, "0", 1, 0);
+    *end = '\0';
+    return (size_t)(end - text);
 }

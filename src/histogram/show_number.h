@@ -17,10 +17,13 @@
  * "-inf" and "nan" stand for these. Returns the length, at most 24. Any thread. */
 size_t show_double(double value, char *text);
 
-/* Writes a share from 0 to 1 in percent, terminated, in the form of show_double: the decimal that
- * this would write, times 100. So shares that differ do so in percent, which 100 times the double
- * may not. Returns the length, at most 24. Any thread. */
-size_t show_percentage(double share, char *text);
+/* Bytes that are enough for a decimal of so many digits and its end: a point, zeros before them, or
+ * an exponent of up to ten digits. */
+#define SHOW_DECIMAL(digits) ((digits) + 14)
+
+/* Writes 0.DIGITS * 10^exponent, terminated, in the form of show_double, with all of its digits,
+ * the first of which is not 0; without any, "0". Returns the length. Any thread. */
+size_t show_decimal(const char *digits, int exponent, char *text);
 
 /* Writes an integer, terminated. Returns the length, at most 20. Any thread. */
 size_t show_unsigned(uint64_t value, char *text);

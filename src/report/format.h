@@ -62,7 +62,8 @@ struct format {
     void (*begin)(struct table *table);
     void (*row)(struct table *table, const struct row *row); /* once for each row */
     void (*begin_quantiles)(struct table *table); /* of numbers; or NULL, as the next one */
-    void (*quantile)(struct table *table, double q, const struct quantile *found);
+    void (*quantile)(struct table *table, const struct probability *q,
+                     const struct quantile *found);
     void (*begin_facts)(struct table *table); /* with --stats */
     void (*fact)(struct table *table, const struct fact *fact);
     void (*end)(struct table *table);

@@ -149,12 +149,15 @@ static void json_double(struct writer *out, const char *key, double value)
     json_member(out, key, text);
 }
 
-static void json_quantile(struct table *table, double q, const struct quantile *found)
+static void json_quantile(struct table *table, const struct probability *q,
+                          const struct quantile *found)
 {
     struct writer *out = table->out;
+    char order[SHOW_DECIMAL(PROBABILITY_DIGITS)];
     const struct estimate estimate = quantile_estimate(found);
     json_next(table);
-    json_double(out, "\"q\":", q);
+    show_decimal(q->digits, q->exponent, order);
+    json_member(out, "\"q\":", order);
     json_double(out, ",\"value\":", estimate.value);
     json_double(out, ",\"error\":", estimate.error);
     json_member(out, ",\"lower\":", found->lower_text);

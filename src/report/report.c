@@ -52,8 +52,8 @@ static void write_quantiles(const struct format *format, struct table *table,
     table->written = 0;
     format->begin_quantiles(table);
     for (size_t i = 0; i < options->quantile_count; i++) {
-        struct quantile found = quantile(histogram, tally, options->quantiles[i]);
-        format->quantile(table, options->quantiles[i], &found);
+        struct quantile found = quantile(histogram, tally, &options->quantiles[i]);
+        format->quantile(table, &options->quantiles[i], &found);
     }
 }
 
@@ -64,8 +64,8 @@ static void find_facts(const struct report_options *options, const struct histog
     facts->count = 0;
     histogram->mode->add_facts(histogram, tally, facts);
     for (size_t i = 0; histogram->has_moments && i < options->quantile_count; i++) {
-        struct quantile found = quantile(histogram, tally, options->quantiles[i]);
-        facts_add_quantile(facts, options->quantiles[i], &found);
+        struct quantile found = quantile(histogram, tally, &options->quantiles[i]);
+        facts_add_quantile(facts, &options->quantiles[i], &found);
     }
 }
 

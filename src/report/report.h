@@ -9,6 +9,7 @@
 
 #include "src/base/words.h"
 #include "src/histogram/file_tallies.h"
+#include "src/histogram/probability.h"
 
 #include <stdbool.h>
 
@@ -33,7 +34,7 @@ struct report_options {
     const struct words *words;        /* the options that make the same samples and bins */
     const struct share_record *share; /* what of the FILEs this is; NULL: all there is */
     size_t quantile_count;            /* over 0 with stats */
-    double quantiles[QUANTILES_MAX];  /* each 0 to 1; among the facts of numbers */
+    struct probability quantiles[QUANTILES_MAX]; /* among the statistics of numbers */
 };
 
 /* The FILEs of --each, in order. */

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# --stats of numbers from 20 distributions against numpy: each interval holds the quantile, and the least,
+# --stats of numbers from 20 distributions of numpy: each interval holds the quantile, and the least,
 # the greatest, the sum and the mean are exact.
 . "${srcdir:-.}/tests/helpers/lib.sh"
 

@@ -66,7 +66,7 @@ unset GPUHISTO_CPU
 for bad in COUNT none ''; do
     usage "--invalid=$bad: must be one of count, skip, error" -n "--invalid=$bad"
 done
-for bad in '' ',' '0.5,' ',0.5' '0.5,,0.9' -0.1 1.1 nan inf 0x1p-1 ' 0.5' '0.5 ' x 0.5x 1e1 50%; do
+for bad in '' ',' '0.5,' ',0.5' '0.5,,0.9' -0.1 1.1 nan inf 0x1p-1 ' 0.5' '0.5 ' x 0.5x 1e1 50% 1.00000000000000000001; do
     usage "--quantiles=$bad: must be numbers from 0 to 1, at most 64" -n "--quantiles=$bad"
 done
 usage "separated by commas; for 50 %, use 0.5" -n --quantiles=50
@@ -79,6 +79,7 @@ for bad in 101 1e1000 -5 p50; do
 done
 many=0$(printf ',0.%s' $(seq 101 164))
 usage "at most 64" -n --quantiles="$many"
+usage "of at most 40 digits" -n --quantiles=0.50000000000000000000000000000000000000001
 usage "--output: requires the name of a FILE" --output=
 usage "--output: requires the name of a FILE" -o ''
 

@@ -157,6 +157,44 @@ if can_share; then
 else
     skip_part "quantiles of --merge: $why_not"
 fi
+# A quantile is the sample of the exact rank: 0.07 times 100 is 7, not a little more. Digits that no double
+# holds are told apart, and none of them makes it the greatest.
+percent=$(seq 64 | awk '{ printf "%s0.%02d", (NR > 1 ? "," : ""), $1 }')
+seq 64 | awk '{ print "p" $1 "\t" $1 - 1 }' >wanted
+seq 0 99 >hundred
+awk 'BEGIN { for (i = 0; i < 100; i++) printf "\\%03o", i }' >escapes
+# shellcheck disable=SC2059 # the escapes are what is to be printed
+printf "$(cat escapes)" >hundred.u8
+for input in "-n --bins=100 --min=0 --max=100 hundred" "--values=u8 hundred.u8"; do
+    run $input --quantiles=$percent
+    grep ^p out | cut -f 1-2 >quantiles
+    same "exact ranks, $input" wanted quantiles
+    run $input --quantiles=$percent -F json
+    sed 's/.*"quantiles"//; s/,"stats".*//' out | tr '}' '\n' |
+        sed -n 's/.*"q":\(0\.[0-9]*\),.*"lower":\([0-9]*\),.*/\1 \2/p' |
+        awk '{ printf "p%.0f\t%s\n", 100 * $1, $2 }' >quantiles
+    same "exact ranks, json, $input" wanted quantiles
+    if can_share; then
+        mv out table.json
+        run_as "$GPUHISTO" --merge --quantiles=$percent table.json
+        grep ^p out | cut -f 1-2 >quantiles
+        same "exact ranks, --merge, $input" wanted quantiles
+    fi
+done
+expect <<'EOF'
+p0 0
+p99 98
+p99.0000000000000000000001 99
+p99.99999999999999999999 99
+p100 99
+EOF
+long=0,0.99,0.990000000000000000000001,0.9999999999999999999999,1.000
+run --values=u8 --quantiles=$long hundred.u8
+tail -n 5 out >quantiles
+same "more digits than a double holds" expected quantiles
+run --values=u8 --quantiles=$long -F json hundred.u8
+check "more digits, json" grep -qF '{"q":0.990000000000000000000001,"value":99,' out
+
 expect <<'EOF'
 p0 -inf
 p50 0

@@ -49,7 +49,7 @@ static struct fuzz_file show(const struct merge *merge, bool stats,
                                      .words = &merge->options,
                                      .share = share,
                                      .quantile_count = stats,
-                                     .quantiles = {0.5}};
+                                     .quantiles = {{"5", 0}}};
     while (strcmp(format_names[options.format], "json") != 0)
         options.format++;
     writer_begin(&out, file.fd);

@@ -7,6 +7,7 @@
  * sorted. A FILE's name is what messages call it, but "standard input" is read as such. */
 #include "src/base/show.h"
 #include "tests/helpers/naive_number.h"
+#include "tests/helpers/naive_rank.h"
 
 #include <float.h>
 #include <math.h>
@@ -216,11 +217,12 @@ static int check_quantiles(const char *list, const char *name)
         int fields = sscanf(line, "p%lf %63s %63s", &percent, lower_text, upper_text);
         if (fields < 2)
             continue;
+        const size_t rank = naive_rank(at, count);
         q = strtod(at, &at);
         at += *at == ',';
         double lower = strtod(lower_text, NULL);
         double upper = fields == 3 ? strtod(upper_text, NULL) : lower;
-        double rank = ceil(q * (double)count), sample = values[rank < 1 ? 0 : (size_t)rank - 1];
+        double sample = values[rank - 1];
         if (fabs(percent - 100 * q) < 1e-9 && sample >= lower && sample <= upper &&
             lower >= values[0] && upper <= values[count - 1])
             continue;

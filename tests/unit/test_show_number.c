@@ -160,70 +160,43 @@ static void integers(void)
     }
 }
 
-/* --- shares --- */
+/* --- decimals --- */
 
-/* Reads a decimal, divided by 100. */
-static double read_percentage(const char *text)
+static void expect_decimal(const char *digits, int exponent, const char *wanted)
 {
-    char shifted[2 * SHOW_NUMBER];
-    const char *exponent = strchr(text, 'e');
-    const int len = exponent ? (int)(exponent - text) : (int)strlen(text);
-    snprintf(shifted, sizeof shifted, "%.*se%d", len, text,
-             (exponent ? atoi(exponent + 1) : 0) - 2);
-    return strtod(shifted, NULL);
-}
-
-static void check_share(double share)
-{
-    char text[SHOW_NUMBER], digits[SHOW_NUMBER], others[SHOW_NUMBER], whole[SHOW_NUMBER];
-    memset(text, '#', sizeof text);
-    size_t length = show_percentage(share, text);
-    cases++;
-    if (length != strlen(text) || length > 24)
-        failed(share, text, "its length");
-    if (bits_of_double(read_percentage(text)) != bits_of_double(share))
-        failed(share, text, "reads back as another share");
-    show_double(share, whole);
-    int len = significant(text, digits);
-    if (significant(whole, others) != len || strcmp(digits, others) != 0)
-        failed(share, text, "has other digits than the share itself");
-    if (len > 15)
-        return;
-    snprintf(whole, sizeof whole, "%.15g", 100 * share);
-    if (strcmp(text, whole) != 0)
-        failed(share, text, whole);
-}
-
-static void expect_share(double share, const char *wanted)
-{
-    char text[SHOW_NUMBER];
-    size_t length = show_percentage(share, text);
+    char text[SHOW_DECIMAL(20)];
+    size_t length = show_decimal(digits, exponent, text);
     cases++;
     if (strcmp(text, wanted) != 0 || length != strlen(wanted))
-        failed(share, text, wanted);
+        failed(exponent, text, wanted);
 }
 
-static void shares(void)
+/* The digits of a double, as show_double writes them. */
+static void check_decimal(double value)
 {
-    expect_share(0, "0");
-    expect_share(1, "100");
-    expect_share(0.5, "50");
-    expect_share(0.29, "29"); /* times 100 it is a little less */
-    expect_share(0.999, "99.9");
-    expect_share(1.0 / 3, "33.33333333333333");
-    expect_share(nextafter(1, 0), "99.99999999999999");
-    expect_share(0.000001, "0.0001");
-    expect_share(0.0000001, "1e-05");
-    expect_share(DBL_MIN, "2.2250738585072014e-306");
-    expect_share(DBL_TRUE_MIN, "5e-322");
-    for (unsigned i = 0; i <= 10000; i++)
-        check_share(i / 1e4);
-    for (unsigned i = 0; i < 20000; i++) {
-        double share = random_fraction();
-        check_share(share);
-        check_share(nextafter(share, 1));
-        check_share(ldexp(share, -(int)(random_word() % 1000)));
-    }
+    char printed[SHOW_NUMBER], digits[SHOW_NUMBER];
+    show_double(value, printed);
+    significant(printed, digits);
+    snprintf(printed, sizeof printed, "%.0e", value);
+    int exponent = atoi(strchr(printed, 'e') + 1);
+    if (printed[0] == '1' && digits[0] == '9')
+        exponent--;
+    show_double(value, printed);
+    expect_decimal(digits, exponent + 1, printed);
+}
+
+static void decimals(void)
+{
+    expect_decimal("", 0, "0");
+    expect_decimal("1", 3, "100");
+    expect_decimal("29", 2, "29");
+    expect_decimal("999", 2, "99.9");
+    expect_decimal("99999999999999999999", 2, "99.999999999999999999");
+    expect_decimal("12", -3, "0.00012");
+    expect_decimal("12", -4, "1.2e-05");
+    expect_decimal("5", -999999, "5e-1000000");
+    for (unsigned i = 0; i < 20000; i++)
+        check_decimal(ldexp(random_fraction(), -(int)(random_word() % 1000)));
 }
 
 int main(void)
@@ -232,7 +205,7 @@ int main(void)
     powers();
     random_numbers();
     integers();
-    shares();
+    decimals();
     printf("%u cases, %u failed\n", cases, failures);
     return failures != 0;
 }
