@@ -190,8 +190,7 @@ static __device__ __forceinline__ field_found find_field(const line_field &field
     if (what != FIELD_FOUND)
         return what;
     strip_spaces(found);
-    if (field.kind == FIELD_SEPARATED && found->end - found->begin >= 2 && *found->begin == '"' &&
-        found->end[-1] == '"') {
+    if (found->end - found->begin >= 2 && *found->begin == '"' && found->end[-1] == '"') {
         found->begin++;
         found->end--;
         strip_spaces(found);

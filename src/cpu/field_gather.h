@@ -38,14 +38,13 @@ static __attribute__((noinline)) void find_field_slowly(const struct field *fiel
 }
 
 /* Appends a field; the usual ones, which are short and need nothing taken off, at once. */
-TARGET INLINE void put_field(struct field_tokens *tokens, const struct field *field,
-                             const unsigned char *from, const unsigned char *to,
-                             const unsigned char *limit)
+TARGET INLINE void put_field(struct field_tokens *tokens, const unsigned char *from,
+                             const unsigned char *to, const unsigned char *limit)
 {
     const size_t len = (size_t)(to - from);
     const bool is_short = len > 0 && len <= SHORT_TOKEN && limit - from >= WINDOW;
     if (!is_short || *from == '"' || (bytes_low(from) & ((UINT64_C(1) << len) - 1))) {
-        field_tokens_put(tokens, field, from, to);
+        field_tokens_put(tokens, from, to);
         return;
     }
     unsigned char *at = tokens->bytes + tokens->len;
@@ -72,7 +71,7 @@ TARGET INLINE void gather_in_way(enum field_way way, const struct field *field,
         if ((size_t)(line.end - at) > FIELD_RECORD_MAX || line.what > FIELD_EMPTY)
             field_tokens_put_invalid(tokens);
         else if (line.what == FIELD_FOUND)
-            put_field(tokens, field, line.from, line.to, limit);
+            put_field(tokens, line.from, line.to, limit);
         at = line.end < limit ? line.end + 1 : limit;
     }
     *from = at;

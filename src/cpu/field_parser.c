@@ -10,10 +10,10 @@ void field_tokens_put_invalid(struct field_tokens *tokens)
     tokens->count++;
 }
 
-void field_tokens_put(struct field_tokens *tokens, const struct field *field,
-                      const unsigned char *from, const unsigned char *to)
+void field_tokens_put(struct field_tokens *tokens, const unsigned char *from,
+                      const unsigned char *to)
 {
-    field_strip(field, &from, &to);
+    field_strip(&from, &to);
     if (!field_is_token(from, to)) {
         field_tokens_put_invalid(tokens);
         return;

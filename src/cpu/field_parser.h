@@ -26,8 +26,8 @@ static inline bool field_tokens_have_room(const struct field_tokens *tokens)
 }
 
 /* Appends the field [from, to) of a record, whatever is in it. */
-void field_tokens_put(struct field_tokens *tokens, const struct field *field,
-                      const unsigned char *from, const unsigned char *to);
+void field_tokens_put(struct field_tokens *tokens, const unsigned char *from,
+                      const unsigned char *to);
 
 /* Appends a token for a record that is invalid. */
 void field_tokens_put_invalid(struct field_tokens *tokens);

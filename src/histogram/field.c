@@ -141,11 +141,10 @@ static void strip_spaces(const unsigned char **from, const unsigned char **to)
         --*to;
 }
 
-void field_strip(const struct field *field, const unsigned char **from, const unsigned char **to)
+void field_strip(const unsigned char **from, const unsigned char **to)
 {
     strip_spaces(from, to);
-    bool has_quotes = field->kind == FIELD_SEPARATED || field->kind == FIELD_CSV;
-    if (!has_quotes || *to - *from < 2 || **from != '"' || (*to)[-1] != '"')
+    if (*to - *from < 2 || **from != '"' || (*to)[-1] != '"')
         return;
     ++*from;
     --*to;
@@ -223,7 +222,7 @@ const unsigned char *field_number_end(const unsigned char *at, const unsigned ch
 /* Whether the field [from, to) of a header is called so. Doubled quotes of CSV stand for one. */
 static bool has_name(const struct field *field, const unsigned char *from, const unsigned char *to)
 {
-    bool is_quoted = field->kind != FIELD_BLANKS && to - from >= 2 && *from == '"' && to[-1] == '"';
+    bool is_quoted = to - from >= 2 && *from == '"' && to[-1] == '"';
     const char *name = field->name;
     from += is_quoted;
     to -= is_quoted;
@@ -266,7 +265,7 @@ bool field_find_invalid(const struct field *field, const unsigned char *text, si
     for (const unsigned char *at = text, *end; at < limit; at = end + 1) {
         end = field_record_end(field, at, limit);
         enum field_found found = field_find(field, at, end, &from, &to);
-        field_strip(field, &from, &to);
+        field_strip(&from, &to);
         if (found == FIELD_EMPTY || (found == FIELD_FOUND && field_is_token(from, to) &&
                                      !isnan(number_of_token(from, to, to))))
             continue;

@@ -20,7 +20,7 @@
 enum field_kind {
     FIELD_NONE,      /* numbers are tokens between white space, wherever lines end */
     FIELD_BLANKS,    /* fields stand between runs of spaces and tabs, as awk has them */
-    FIELD_SEPARATED, /* between single separators; quotes around a number are taken off */
+    FIELD_SEPARATED, /* between single separators */
     FIELD_CSV,       /* the same by RFC 4180: quoted fields hold separators and newlines too */
     FIELD_AFTER,     /* the longest number after the first occurrence of a string */
 };
@@ -71,8 +71,9 @@ enum field_found field_find(const struct field *field, const unsigned char *begi
                             const unsigned char *end, const unsigned char **from,
                             const unsigned char **to);
 
-/* Takes white space, and quotes around a number, off the bytes [*from, *to) of a field. */
-void field_strip(const struct field *field, const unsigned char **from, const unsigned char **to);
+/* Takes white space and a pair of quotes around a number off the bytes [*from, *to) of a field, of
+ * whatever kind. */
+void field_strip(const unsigned char **from, const unsigned char **to);
 
 /* Whether [from, to) has the form of one token: not empty, without white space, NUMBER_MAX bytes at
  * most. */

@@ -282,6 +282,10 @@ names()
     printf 'x\n' >>quoted.csv
     run -n --csv -k 2 --header-line --invalid=error quoted.csv
     refuses "the line after a header of two" 1 'gpuhisto: quoted.csv: line 5: no field 2'
+    printf '"id" "the" "ms"\n1 2 3\n' >blanks
+    printf '3' | "$GPUHISTO" --device=cpu -n >expected
+    run -n -k ms --header-line blanks
+    counts "a name in quotes between blanks" expected
     run -n -t , -k none --header-line a.csv
     refuses "a name that is missing" 1 "gpuhisto: a.csv: no column is called 'none'"
     cat b.csv | run -n -t , -k none --header-line
@@ -429,7 +433,8 @@ as()
 }
 as '1:1:2 2:1:3 invalid:0' 'a  1 \n\tb\t2\t\r\n' -k 2
 as '1:1:2 invalid:1' '"1"\n1"\n' -t , -k 1
-as '1:1:2 invalid:1' '1\n"1"\n' -k 1
+as '1:4:2 invalid:2' '1\n"1"\n\v1\f\n"\v1"\r\r\n"1\n1"\n' -k 1
+as '1:2:2 5:1:6 invalid:1' 'a "1"\nb 1\r\r\nc "\f5"\v\nd ""\n' -k -1
 as '1:2:2 invalid:0' ' " 1 " ,2\n1' -t , -k 1
 as '1:1:2 invalid:3' '1,2\n1 2,3\n,3\n"",1\n' -t , -k 1
 [ "$on_gpu" ] || as '4:1:5 invalid:2' '"a,\n",4\n"b\n",",4",5\n"c""",x\n' --csv -k 2

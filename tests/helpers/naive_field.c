@@ -169,8 +169,8 @@ static void look_for_field(const struct naive_fields *fields, const unsigned cha
         record->from = list.from[at];
         record->to = list.to[at];
         trim(text, &record->from, &record->to);
-        if (fields->way != NAIVE_BLANKS && record->to - record->from >= 2 &&
-            text[record->from] == '"' && text[record->to - 1] == '"') {
+        if (record->to - record->from >= 2 && text[record->from] == '"' &&
+            text[record->to - 1] == '"') {
             record->from++;
             record->to--;
             trim(text, &record->from, &record->to);
@@ -220,8 +220,7 @@ long naive_column(const struct naive_fields *fields, const unsigned char *text,
     for (size_t i = 0; i < list.count && column == 0; i++) {
         size_t from = list.from[i], to = list.to[i];
         trim(text, &from, &to);
-        if (fields->way != NAIVE_BLANKS && to - from >= 2 && text[from] == '"' &&
-            text[to - 1] == '"') {
+        if (to - from >= 2 && text[from] == '"' && text[to - 1] == '"') {
             from++;
             to--;
         }
