@@ -400,8 +400,8 @@ static void set_up_malloc(void)
 int main(int argc, char **argv)
 {
     struct reason why;
-    set_up_malloc();
     progress_catch_signals();
+    set_up_malloc();
     hold_standard_descriptors();
     int rc = options_parse(argc, argv, &options, &why);
     if (rc != 0) {

@@ -26,6 +26,11 @@ static void catch_signal(int signal)
     sigemptyset(&action.sa_mask);
     if (sigaction(signal, NULL, &old) == 0 && old.sa_handler != SIG_IGN)
         sigaction(signal, &action, NULL);
+    /* Whoever sends it at once may have started the program with it blocked. */
+    sigset_t one;
+    sigemptyset(&one);
+    sigaddset(&one, signal);
+    sigprocmask(SIG_UNBLOCK, &one, NULL);
 }
 
 void progress_catch_signals(void)

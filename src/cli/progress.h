@@ -26,8 +26,9 @@ struct progress {
     int width;     /* of the line that is on the terminal, in characters */
 };
 
-/* Catches the signals, which would end the process otherwise; progress_look answers them. One that
- * is ignored stays ignored. Blocking calls go on (SA_RESTART). */
+/* Catches the signals, which would end the process otherwise, and unblocks them; progress_look
+ * answers them. One that is ignored stays ignored. Blocking calls go on (SA_RESTART). Before
+ * threads, and before anything else: until then they end the process. */
 void progress_catch_signals(void);
 
 /* Starts the clock. The source must outlive the result. */

@@ -82,6 +82,19 @@ sleep 0.3
 end_run "SIGUSR1 is ignored"
 check "SIGUSR1 is ignored: silent" [ ! -s err ]
 
+# One that comes before the program can answer waits if it is blocked, as env can have it.
+if env --block-signal=USR1 true 2>/dev/null; then
+    env --block-signal=USR1 sh -c 'kill -USR1 $$ && exec "$@"' sh "$GPUHISTO" $ENGINE -l fifo >out 2>err &
+    pid=$!
+    exec 3>fifo
+    cat in >&3
+    check "a blocked SIGUSR1" eventually asked 1
+    end_run "a blocked SIGUSR1"
+    told "a blocked SIGUSR1" 1
+else
+    skip_part "a blocked SIGUSR1: env has no --block-signal"
+fi
+
 # --- now and then ---
 
 start --progress=always
