@@ -4,6 +4,7 @@
 #include "src/cli/diag.h"
 #include "gpu/strategy.h"
 #include "src/base/clock.h"
+#include "src/base/signals.h"
 #include "src/cli/options.h"
 #include "src/histogram/file_tallies.h"
 #include "src/report/output.h"
@@ -159,6 +160,7 @@ struct watch {
     struct tally so_far; /* of --interval; otherwise without counts */
     double next;         /* when the next table is due, in seconds since progress.begin */
     bool has_printed;    /* a table */
+    bool is_ending;      /* SIGINT has asked for that */
 };
 
 static int watch_begin(struct watch *watch, struct source *source)
@@ -168,6 +170,7 @@ static int watch_begin(struct watch *watch, struct source *source)
     if (options.interval == 0)
         return 0;
     options.report.in_place = isatty(STDOUT_FILENO) == 1;
+    signals_await_interrupt();
     return tally_open(&watch->so_far, &options.histogram);
 }
 
@@ -233,6 +236,8 @@ static _Noreturn void leave(int status)
 {
     close(STDOUT_FILENO);
     close(STDERR_FILENO);
+    if (signals_interrupted())
+        signals_end_interrupted();
     _exit(status);
 }
 
@@ -255,10 +260,25 @@ static void print_so_far(struct watch *watch, const struct pool_view *view)
     leave(STATUS_FAILED);
 }
 
+/* After a SIGINT: the last table. Who writes to a pipe has mostly been interrupted as well, and its
+ * end of the pipe closed, so that the run ends by itself if it gets a moment. */
+static void end_if_interrupted(struct watch *watch, const struct pool_view *view)
+{
+    if (watch->is_ending || view->has_failed) {
+        print_so_far(watch, view);
+        leave(STATUS_COUNTED);
+    }
+    watch->is_ending = true;
+}
+
 static void watch_look(void *arg, const struct pool_view *view)
 {
     struct watch *watch = arg;
     double seconds = clock_seconds_since(&watch->progress.begin);
+    if (signals_interrupted())
+        end_if_interrupted(watch, view);
+    if (view->has_failed)
+        return;
     progress_look(&watch->progress, view->bytes);
     if (options.interval == 0 || seconds < watch->next)
         return;
@@ -376,7 +396,7 @@ static int count(void)
     if (options.timing)
         print_timing(&outcome);
     /* Leaves CUDA's tear-down out, which takes 100 ms, and longer while CUDA is still starting. */
-    if (outcome.gpu_opened)
+    if (outcome.gpu_opened || signals_interrupted())
         leave(status);
     file_tallies_close(options.pool.files);
     run_share_close(&run_share);

@@ -38,7 +38,7 @@ static void remove_file(void)
         unlinkat(atomic_load(&removed_directory), name, 0);
 }
 
-static void wait_for_end(void)
+static _Noreturn void wait_for_end(void)
 {
     for (;;)
         pause();
@@ -122,5 +122,35 @@ void signals_release(void)
     if (atomic_compare_exchange_strong(&state, &expected, FREE))
         return;
     remove_and_end(expected);
+    wait_for_end();
+}
+
+/* --- SIGINT that asks for the end --- */
+
+static atomic_bool interrupted;
+
+static void note_interrupt(int number)
+{
+    (void)number;
+    atomic_store(&interrupted, true);
+}
+
+void signals_await_interrupt(void)
+{
+    struct sigaction old,
+        action = {.sa_handler = note_interrupt, .sa_flags = (int)(SA_RESTART | SA_RESETHAND)};
+    sigemptyset(&action.sa_mask);
+    if (sigaction(SIGINT, NULL, &old) == 0 && old.sa_handler == SIG_DFL)
+        sigaction(SIGINT, &action, NULL);
+}
+
+bool signals_interrupted(void)
+{
+    return atomic_load(&interrupted);
+}
+
+void signals_end_interrupted(void)
+{
+    end_by_signal(SIGINT);
     wait_for_end();
 }

@@ -7,6 +7,18 @@
 #ifndef GPUHISTO_SIGNALS_H
 #define GPUHISTO_SIGNALS_H
 
+#include <stdbool.h>
+
+/* Has the first SIGINT ask for the end of the run, which signals_interrupted tells; the second one
+ * ends the process. Before threads. */
+void signals_await_interrupt(void);
+
+/* True if that SIGINT has come. Any thread. */
+bool signals_interrupted(void);
+
+/* Ends the process as that SIGINT would have: a shell sees that it was interrupted. */
+_Noreturn void signals_end_interrupted(void);
+
 /* Has a write past the limit on a file's size fail with EFBIG rather than end the process. */
 void signals_ignore_file_size(void);
 

@@ -47,7 +47,8 @@ struct pool_tuning {
 
 /* A run that has not ended yet. */
 struct pool_view {
-    uint64_t bytes; /* that were read */
+    uint64_t bytes;  /* that were read */
+    bool has_failed; /* nothing more will be counted */
     struct engine *cpu;
     struct engine *gpu; /* NULL: not ready */
 };
@@ -69,7 +70,8 @@ struct pool_options {
     /* Gets the numbers of all chunks, before they are counted; NULL: whether they are one and the
      * same is not wanted. */
     struct constant *constant;
-    /* If not NULL: called ten times a second by the thread that waits, with look_arg. */
+    /* If not NULL: called ten times a second by the thread that waits, with look_arg; and once more
+     * if the run has failed. */
     void (*look)(void *arg, const struct pool_view *view);
     void *look_arg;
 };

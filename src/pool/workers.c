@@ -272,6 +272,16 @@ static void *worker_thread(void *arg)
 
 /* --- waiting for them --- */
 
+/* Calls look. The lock is not held. */
+static void workers_look(struct workers *workers, bool has_failed)
+{
+    const struct pool_view view = {.bytes = atomic_load(&workers->bytes),
+                                   .has_failed = has_failed,
+                                   .cpu = workers->handover->cpu,
+                                   .gpu = handover_gpu(workers->handover)};
+    workers->options->look(workers->options->look_arg, &view);
+}
+
 /* Waits for a change, and calls look if there is none for a while. The lock is held on entry and on
  * return, but not while look runs. */
 static void workers_wait_and_look(struct workers *workers)
@@ -285,10 +295,7 @@ static void workers_wait_and_look(struct workers *workers)
     if (pthread_cond_timedwait(&workers->changed, &workers->lock, &until) == 0)
         return;
     pthread_mutex_unlock(&workers->lock);
-    const struct pool_view view = {.bytes = atomic_load(&workers->bytes),
-                                   .cpu = workers->handover->cpu,
-                                   .gpu = handover_gpu(workers->handover)};
-    workers->options->look(workers->options->look_arg, &view);
+    workers_look(workers, false);
     pthread_mutex_lock(&workers->lock);
 }
 
@@ -304,5 +311,7 @@ int workers_wait(struct workers *workers, struct reason *why)
     if (rc != 0)
         *why = workers->why;
     pthread_mutex_unlock(&workers->lock);
+    if (rc != 0 && workers->options->look)
+        workers_look(workers, true);
     return rc;
 }

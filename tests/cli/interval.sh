@@ -121,6 +121,81 @@ mv out expected
 slowly a b c | run --values=u16 --threads=100 --interval=0.1
 grows "counts in pages" 65539
 
+# --- the first SIGINT ends the input ---
+
+default="$HELPERS/with_stdin default"
+# interrupted CASE ROWS: the last run ended by SIGINT, and its last table is as expected.
+interrupted()
+{
+    check "$1: status" [ "$(cat status)" -eq 130 ]
+    check "$1: nothing else: $(cat err)" [ ! -s err ]
+    check "$1: whole tables" tables "$2"
+    same "$1: the last table" expected "table.$(cat tables)"
+}
+# at_terminal FIRST LAST: these files come through a pipe; LAST, with which the pipe ends, after the
+# Ctrl-C that follows the first table.
+at_terminal()
+{
+    run_as $default "$HELPERS/terminal" -c 80 sh -c '
+        { cat "$1"; trap "cat $2; exit" INT; sleep 100; } |
+        { trap : INT; shift 2; "$@"; echo $? >ended; }' sh "$@" "$GPUHISTO" $ENGINE -l13 --interval=0.2
+    mv ended status
+}
+"$HELPERS/oracle" letters 13 0 <text >expected
+if "$HELPERS/terminal" -c 80 true 2>/dev/null; then
+    cat b c >rest
+    at_terminal a rest
+    interrupted "Ctrl-C" 2
+else
+    skip_part "Ctrl-C: no terminal can be opened here"
+fi
+mkfifo fifo
+# A writer that goes on is not waited for; so only what was counted by then is shown.
+case $ENGINE in
+*gpu*) ;; # has what fills a chunk
+*)
+    $default "$GPUHISTO" $ENGINE -l13 --interval=0.2 fifo >out 2>err &
+    pid=$!
+    exec 3>fifo
+    cat a b >&3
+    check "a writer that goes on: a table" eventually [ -s out ]
+    cat c >&3
+    kill -INT $pid
+    wait $pid
+    echo $? >status
+    exec 3>&-
+    interrupted "a writer that goes on" 2
+    # The same Ctrl-C ends who writes a frame, whose end is missing then.
+    if "$HELPERS/terminal" -c 80 true 2>/dev/null; then
+        "$HELPERS/make_zstd" <a >first.zst
+        { "$HELPERS/make_zstd" <rest && "$HELPERS/make_zstd" <text | head -c 100; } >cut.zst
+        at_terminal first.zst cut.zst
+        interrupted "Ctrl-C within a frame" 2
+    fi
+    ;;
+esac
+# A shell has commands in the background ignore it.
+"$GPUHISTO" $ENGINE -l13 --interval=0.2 fifo >out 2>err &
+pid=$!
+exec 3>fifo
+cat text >&3
+check "SIGINT is ignored: a table" eventually [ -s out ]
+kill -INT $pid
+exec 3>&-
+wait $pid
+check "SIGINT is ignored: status" [ $? -eq 0 ]
+check "SIGINT is ignored: whole tables" tables 2
+same "SIGINT is ignored: the last table" expected "table.$(cat tables)"
+$default "$GPUHISTO" $ENGINE -l13 fifo >out 2>err &
+pid=$!
+exec 3>fifo
+cat text >&3
+kill -INT $pid
+wait $pid
+check "without --interval SIGINT ends the run" [ $? -eq 130 ]
+check "without --interval there is no table then" [ ! -s out ]
+exec 3>&-
+
 # --- a short input has one table ---
 
 oracle bytes <text

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* terminal COLUMNS COMMAND [ARGUMENT]...: runs the command with standard output on a terminal of so
- * many columns, and copies what it shows there to its own standard output, byte for byte. Its exit
- * status is the command's. */
+/* terminal [-c] COLUMNS COMMAND [ARGUMENT]...: runs the command with standard output on a terminal
+ * of so many columns, and copies what it shows there to its own standard output, byte for byte. Its
+ * exit status is the command's. -c: types Ctrl-C there as soon as something is shown, which
+ * interrupts the command and all that it has started. */
 #include <fcntl.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/wait.h>
 #include <termios.h>
@@ -28,25 +31,33 @@ static int open_slave(int master, unsigned short columns)
     if (slave < 0 || tcgetattr(slave, &settings) != 0)
         return -1;
     settings.c_oflag &= ~(tcflag_t)OPOST; /* newlines stay as they are */
+    settings.c_lflag &= ~(tcflag_t)ECHO;
     if (tcsetattr(slave, TCSANOW, &settings) != 0 || ioctl(slave, TIOCSWINSZ, &size) != 0)
         return -1;
     return slave;
 }
 
 /* Copies until the last writer has closed the terminal, which is then an error to read. */
-static int copy_screen(int master)
+static int copy_screen(int master, bool interrupts)
 {
     char bytes[4096];
     ssize_t some;
-    while ((some = read(master, bytes, sizeof bytes)) > 0)
+    while ((some = read(master, bytes, sizeof bytes)) > 0) {
         if (fwrite(bytes, 1, (size_t)some, stdout) != (size_t)some)
             return -1;
+        if (interrupts && write(master, "\003", 1) != 1)
+            return -1;
+        interrupts = false;
+    }
     return fflush(stdout);
 }
 
 int main(int argc, char **argv)
 {
     int status, master = posix_openpt(O_RDWR | O_NOCTTY);
+    const bool interrupts = argc > 1 && strcmp(argv[1], "-c") == 0;
+    argc -= interrupts;
+    argv += interrupts;
     if (argc < 3)
         return 99;
     int slave = master < 0 ? -1 : open_slave(master, (unsigned short)strtoul(argv[1], NULL, 10));
@@ -56,6 +67,8 @@ int main(int argc, char **argv)
     if (child < 0)
         return terminal_broken("fork");
     if (child == 0) {
+        if (interrupts && (setsid() < 0 || ioctl(slave, TIOCSCTTY, 0) != 0))
+            _exit(terminal_broken("a terminal of its own"));
         dup2(slave, STDOUT_FILENO);
         close(slave);
         close(master);
@@ -64,7 +77,7 @@ int main(int argc, char **argv)
         _exit(99);
     }
     close(slave);
-    if (copy_screen(master) != 0)
+    if (copy_screen(master, interrupts) != 0)
         return terminal_broken("standard output");
     if (waitpid(child, &status, 0) != child)
         return terminal_broken("waitpid");
