@@ -90,12 +90,12 @@ gpuhisto_sources = src/run_share.c src/run_share.h \
 	src/input/decoding_steps.c \
 	src/input/enter.c src/input/enter.h \
 	src/input/foreign.c src/input/foreign.h \
+	src/input/header.c src/input/header.h src/input/npy.c src/input/pnm.c src/input/wav.c \
 	src/input/heading.c src/input/heading.h \
 	src/input/helpers.c src/input/helpers.h \
 	src/input/input.c src/input/input.h \
 	src/input/kept.c src/input/kept.h \
 	src/input/fingerprint.c src/input/fingerprint.h \
-	src/input/npy.c src/input/npy.h \
 	src/input/part.c src/input/part.h src/input/part_units.c src/input/part_units.h \
 	src/input/peek.c src/input/peek.h \
 	src/input/pieces.c src/input/plain.c \

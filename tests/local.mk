@@ -140,6 +140,7 @@ unit_tests = \
 	tests/unit/test_cost \
 	tests/unit/test_count \
 	tests/unit/test_diag \
+	tests/unit/test_header \
 	tests/unit/test_fields \
 	tests/unit/test_file_tallies \
 	tests/unit/test_frames \
@@ -185,6 +186,7 @@ tests_unit_test_cost_LDADD = $(libraries) -lm
 tests_unit_test_content_run_LDADD = $(libraries)
 tests_unit_test_count_LDADD = $(libraries)
 tests_unit_test_diag_LDADD = $(libraries)
+tests_unit_test_header_LDADD = $(libraries)
 tests_unit_test_fields_LDADD = $(libraries)
 tests_unit_test_file_tallies_LDADD = tests/helpers/libhelpers.a libhistogram.a -lm
 tests_unit_test_frames_LDADD = $(with_device)
@@ -337,7 +339,7 @@ scripts = \
 	tests/cli/also.sh tests/cli/channels.sh tests/cli/characters.sh tests/cli/completions.sh tests/cli/compressed.sh \
 	tests/cli/counts.sh tests/cli/counts_auto.sh tests/cli/diff.sh tests/cli/docs.sh tests/cli/each.sh \
 	tests/cli/exact_sums.sh tests/cli/fault_table.sh tests/cli/faults.sh tests/cli/fields.sh tests/cli/foreign.sh \
-	tests/cli/formats.sh tests/cli/gzip.sh tests/cli/hardening.sh tests/cli/installed.sh tests/cli/interval.sh \
+	tests/cli/formats.sh tests/cli/gzip.sh tests/cli/hardening.sh tests/cli/headers.sh tests/cli/installed.sh tests/cli/interval.sh \
 	tests/cli/large.sh tests/cli/memory.sh tests/cli/merge.sh tests/cli/npy.sh tests/cli/numbers.sh tests/cli/numpy.sh \
 	tests/cli/options.sh tests/cli/output.sh tests/cli/pairs.sh tests/cli/parallel_ssh.sh tests/cli/part.sh \
 	tests/cli/plot.sh tests/cli/progress.sh tests/cli/ranges.sh tests/cli/reproducible.sh tests/cli/sandbox.sh \

@@ -118,7 +118,7 @@ void content_settle(const struct draft *draft)
 {
     struct input_options *input = &draft->options->input;
     bool is_raw = draft->skip || input->decompress == DECOMPRESS_NONE;
-    input->content.npy_type = draft->type && !is_raw ? draft->type->name : NULL;
+    input->content.header_type = draft->type && !is_raw ? draft->type->name : NULL;
     input->content.channels = histogram_channels(&draft->options->histogram);
     for (const struct histogram *at = &draft->options->histogram; at; at = at->also)
         input->content.has_pairs |= at->mode->has_pairs;

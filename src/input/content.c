@@ -11,24 +11,25 @@ struct content_range content_range_of(const struct content_options *options)
     return range;
 }
 
-int content_follow(struct content_range *range, const struct npy_header *header,
+int content_follow(struct content_range *range, const struct header *header,
                    const struct content_options *options, struct reason *fault)
 {
-    if (!npy_fits(header, options->npy_type, options->channels, fault))
+    if (!header_fits(header, options->header_type, options->channels, fault))
         return -1;
-    uint64_t bytes = header->bytes;
-    *range = (struct content_range){.begin = header->size, .is_stated = true, .is_whole = true};
-    if (options->has_length && options->length < bytes) {
-        bytes = options->length;
-        range->is_whole = false;
-    }
-    range->end = range->begin + bytes;
+    const bool is_cut = options->has_length && options->length < header->bytes;
+    const bool is_open = header->extent == HEADER_OPEN || header->bytes == HEADER_TO_END;
+    *range = (struct content_range){
+        .begin = header->size,
+        .end = content_add(header->size, is_cut ? options->length : header->bytes),
+        .stated = is_open ? NULL : header->format,
+        .is_whole = header->extent == HEADER_EXACT && !is_cut,
+    };
     return 0;
 }
 
 static int content_differs(const struct content_range *range, const char *how, struct reason *fault)
 {
-    reason_set(fault, "the .npy header states %llu bytes of values, but %s",
+    reason_set(fault, "the %s header states %llu bytes of values, but %s", range->stated,
                (unsigned long long)(range->end - range->begin), how);
     return -1;
 }

@@ -4,7 +4,7 @@
 #ifndef GPUHISTO_CONTENT_H
 #define GPUHISTO_CONTENT_H
 
-#include "npy.h"
+#include "header.h"
 #include "src/base/reason.h"
 
 #include <stdbool.h>
@@ -16,9 +16,10 @@ struct content_options {
     uint64_t skip;   /* bytes to leave out at the beginning, CONTENT_MAX at most */
     uint64_t length; /* has_length: bytes to count after them, CONTENT_MAX at most */
     bool has_length;
-    const char *npy_type; /* the content may be a .npy file, with values of this type; or NULL */
-    unsigned channels;    /* of values: more than 1 if one of each is a record */
-    bool has_pairs;       /* values are pairs of bytes */
+    const char *header_type; /* the content may begin with a header, of values of this type; NULL:
+                              * it is not looked for */
+    unsigned channels;       /* of values: more than 1 if one of each is a record */
+    bool has_pairs;          /* values are pairs of bytes */
 };
 
 #define CONTENT_MAX ((uint64_t)INT64_MAX)
@@ -27,9 +28,10 @@ struct content_options {
 /* Bytes [begin, end) of a FILE's content. */
 struct content_range {
     uint64_t begin;
-    uint64_t end;   /* CONTENT_TO_END: up to the content's own end */
-    bool is_stated; /* by a header: that the content ends before `end` is an error, */
-    bool is_whole;  /* and that it goes on after that */
+    uint64_t end;       /* CONTENT_TO_END: up to the content's own end */
+    const char *stated; /* the format of the header that states the end: it is an error that the
+                         * content ends before that; otherwise NULL */
+    bool is_whole;      /* and that it goes on after that */
 };
 
 /* The range that the options give. */
@@ -41,9 +43,9 @@ static inline uint64_t content_add(uint64_t position, uint64_t size)
     return size > UINT64_MAX - position ? CONTENT_TO_END : position + size;
 }
 
-/* Has the range be what follows the header of a .npy file that begins the content. 0; or -1 with
+/* Sets the range to the values that follow a header at the beginning of the content. 0; or -1 with
  * the fault of values that do not fit the options. */
-int content_follow(struct content_range *range, const struct npy_header *header,
+int content_follow(struct content_range *range, const struct header *header,
                    const struct content_options *options, struct reason *fault);
 
 /* Sets the fault to the size that a header states, and what follows it: fewer bytes, or more. -1.

@@ -21,7 +21,7 @@ static int end_file(struct reader *reader, struct open_input *open)
         source_leave(reader->source, open);
         return -1;
     }
-    if (range->is_stated && open->content < range->end) {
+    if (range->stated && open->content < range->end) {
         struct reason fault, why;
         content_ends_before(range, &fault);
         reason_of(&why, open->input.name, "%s", fault.text);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "enter.h"
-#include "npy.h"
+#include "header.h"
+
+#define HEAD_SIZE ((size_t)512) /* bytes of a regular file that are read to look for a header */
 
 static int enter_failed(const struct input *input, const char *fault, struct reason *why)
 {
@@ -65,48 +67,48 @@ static int enter_stream(struct input *input, struct reason *why)
     return drop_beginning(input, why);
 }
 
-/* --- the header of a .npy file --- */
+/* --- the header --- */
 
-/* Has `units` hold the first bytes of the FILE, so many as are wanted, unless it has less. 0 or -1.
- */
+/* Reads the first bytes of the FILE into `units`, as many as are wanted, unless it has less. Of a
+ * regular file some more may be read, which takes nothing. 0 or -1. */
 static int see_head(struct input *input, size_t wanted, struct reason *why)
 {
     struct units *first = &input->units;
-    if (units_reserve(first, input->regular ? wanted : UNITS_SIZE_FIRST) != 0)
+    size_t least = input->regular ? HEAD_SIZE : UNITS_SIZE_FIRST;
+    if (units_reserve(first, wanted > least ? wanted : least) != 0)
         return enter_failed(input, "out of memory", why);
-    if (input->regular) {
-        ssize_t got = input_read_at(input, first->data, wanted, 0, why);
-        first->len = got > 0 ? (size_t)got : 0;
-        return got < 0 ? -1 : 0;
-    }
     while (first->len < wanted && !input->ended) {
-        ssize_t got = input_take(input, first->data + first->len, wanted - first->len, why);
+        unsigned char *room = first->data + first->len;
+        ssize_t got = input->regular
+                          ? input_read_at(input, room, first->cap - first->len, first->len, why)
+                          : input_take(input, room, wanted - first->len, why);
         if (got < 0)
             return -1;
         first->len += (size_t)got;
+        if (input->regular)
+            break;
     }
     return 0;
 }
 
-/* Reads the header, if there is one. NPY_NONE, NPY_HEADER, or NPY_WRONG with the reason set. */
-static enum npy_status read_header(struct input *input, struct npy_header *header,
-                                   struct reason *why)
+/* Reads the header, if there is one. HEADER_NONE, HEADER_FOUND, or HEADER_WRONG with the reason
+ * set.
+ */
+static enum header_status read_header(struct input *input, struct header *header,
+                                      struct reason *why)
 {
     struct units *first = &input->units;
-    enum npy_status status = NPY_PART;
-    size_t wanted = NPY_MAGIC_SIZE;
+    enum header_status status = HEADER_PART;
+    size_t wanted = 1;
     struct reason fault;
-    while (status == NPY_PART) {
+    while (status == HEADER_PART) {
         if (see_head(input, wanted, why) != 0)
-            return NPY_WRONG;
-        bool has_ended = first->len < wanted;
-        if (has_ended && first->len < NPY_MAGIC_SIZE)
-            return NPY_NONE;
-        status = has_ended ? NPY_WRONG : npy_look(first->data, first->len, &wanted, header, &fault);
-        if (has_ended)
-            npy_truncated(&fault);
+            return HEADER_WRONG;
+        status = first->len < wanted
+                     ? header_look_at_all(first->data, first->len, header, &fault)
+                     : header_look(first->data, first->len, &wanted, header, &fault);
     }
-    if (status == NPY_WRONG)
+    if (status == HEADER_WRONG)
         enter_failed(input, fault.text, why);
     return status;
 }
@@ -116,7 +118,7 @@ static enum npy_status read_header(struct input *input, struct npy_header *heade
 static int check_size(const struct input *input, struct reason *fault)
 {
     const struct content_range *range = &input->range;
-    if (!input->regular || input->may_be_short)
+    if (!range->stated || !input->regular || input->may_be_short)
         return 0; /* reading shows it */
     if (input->opened_size < range->end)
         return content_ends_before(range, fault);
@@ -125,17 +127,17 @@ static int check_size(const struct input *input, struct reason *fault)
     return 0;
 }
 
-/* Has the range be what follows a header. 0 or -1. */
+/* Sets the range to what follows a header. 0 or -1. */
 static int follow_header(struct input *input, const struct content_options *options,
                          struct reason *why)
 {
-    struct npy_header header;
+    struct header header;
     struct reason fault;
-    enum npy_status status = read_header(input, &header, why);
+    enum header_status status = read_header(input, &header, why);
     if (input->regular)
         units_free(&input->units);
-    if (status != NPY_HEADER)
-        return status == NPY_NONE ? 0 : -1;
+    if (status != HEADER_FOUND)
+        return status == HEADER_NONE ? 0 : -1;
     if (content_follow(&input->range, &header, options, &fault) == 0 &&
         check_size(input, &fault) == 0)
         return 0;
@@ -145,7 +147,7 @@ static int follow_header(struct input *input, const struct content_options *opti
 int enter_range(struct input *input, const struct content_options *options, struct reason *why)
 {
     const struct content_range *range = &input->range;
-    bool may_have_header = options->npy_type && range->begin < range->end;
+    bool may_have_header = options->header_type && range->begin < range->end;
     if (input->codec) {
         if (may_have_header)
             heading_seek(&input->heading);

@@ -5,7 +5,7 @@
 
 #include "input.h"
 
-/* Goes to the first byte of the FILE that is counted, after its header if it is a .npy file and the
+/* Goes to the first byte of the FILE that is counted, after its header if there is one and the
  * options ask for that, and limits what may be taken. A stream is read up to there, and what was
  * read of the range waits in `units`. In what is compressed nothing is done yet, as only decoding
  * finds these places. 0, or -1 with the reason set. */

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include "heading.h"
-#include "npy.h"
+#include "header.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 void heading_seek(struct heading *heading)
 {
-    *heading = (struct heading){.is_sought = true, .wanted = NPY_MAGIC_SIZE};
+    *heading = (struct heading){.is_sought = true, .wanted = 1};
 }
 
 unsigned char *heading_room(struct heading *heading, size_t *cap)
@@ -23,15 +23,15 @@ unsigned char *heading_room(struct heading *heading, size_t *cap)
 int heading_add(struct heading *heading, size_t len, const struct content_options *options,
                 struct content_range *range, struct reason *fault)
 {
-    struct npy_header header;
+    struct header header;
     heading->len += len;
-    switch (npy_look(heading->data, heading->len, &heading->wanted, &header, fault)) {
-    case NPY_PART:
+    switch (header_look(heading->data, heading->len, &heading->wanted, &header, fault)) {
+    case HEADER_PART:
         return 0;
-    case NPY_NONE:
+    case HEADER_NONE:
         heading->is_sought = false;
         return 0;
-    case NPY_HEADER:
+    case HEADER_FOUND: /* no more was decoded than was wanted */
         heading->is_sought = false;
         heading->given = heading->len;
         return content_follow(range, &header, options, fault);
@@ -42,8 +42,9 @@ int heading_add(struct heading *heading, size_t len, const struct content_option
 
 int heading_end(struct heading *heading, struct reason *fault)
 {
+    struct header header;
     heading->is_sought = false;
-    return heading->len < NPY_MAGIC_SIZE ? 0 : npy_truncated(fault);
+    return header_look_at_all(heading->data, heading->len, &header, fault) == HEADER_WRONG ? -1 : 0;
 }
 
 bool heading_waits(const struct heading *heading)

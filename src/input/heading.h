@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The first bytes of a compressed FILE's content, which are looked at before they are counted: they
- * may be the header of a .npy file. */
+ * may be a header. */
 #ifndef GPUHISTO_HEADING_H
 #define GPUHISTO_HEADING_H
 

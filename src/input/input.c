@@ -75,7 +75,7 @@ ssize_t input_take(struct input *input, void *buf, size_t cap, struct reason *wh
 {
     if (has_kept(input))
         return take_kept(&input->kept, buf, cap);
-    bool is_checked = input->range.is_stated && !input->codec;
+    bool is_checked = input->range.stated && !input->codec;
     uint64_t left = input->limit - input->taken;
     struct reason fault;
     if (left == 0 && !(is_checked && input->range.is_whole))

@@ -3,11 +3,16 @@
  * 1) or 4 (2 and 3), little-endian, and so many bytes of text: a dictionary as Python writes it,
  *     {'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }
  * with spaces and a newline after it. Its three keys come in any order. */
-#include "npy.h"
+#include "header.h"
 
+#include <stdio.h>
 #include <string.h>
 
-#define PREFIX_SIZE 8 /* bytes of magic and version */
+#define NPY ".npy"
+#define NPY_MAGIC_SIZE 6
+#define PREFIX_SIZE 8              /* bytes of magic and version */
+#define NPY_MAX ((size_t)64 << 10) /* bytes of the longest header that is read, in all */
+#define NPY_NAME_MAX 16            /* of a type or a key, with its end */
 
 static const unsigned char magic[NPY_MAGIC_SIZE] = {0x93, 'N', 'U', 'M', 'P', 'Y'};
 
@@ -23,9 +28,17 @@ struct npy_text {
     const char *at, *end;
 };
 
+/* What the dictionary says. */
+struct array {
+    char descr[NPY_NAME_MAX]; /* the type as numpy writes it, "<f4" */
+    bool is_fortran;          /* the first index varies fastest, and not the last one */
+    unsigned dimensions;
+    uint64_t values; /* how many there are */
+};
+
 static bool npy_wrong(struct reason *fault, const char *what)
 {
-    reason_set(fault, "invalid .npy header (%s)", what);
+    header_wrong(NPY, what, fault);
     return false;
 }
 
@@ -95,7 +108,7 @@ static bool take_number(struct npy_text *text, uint64_t *number)
 /* --- the values of its keys --- */
 
 /* Takes (), (N,), (N, N) and so on, and multiplies the numbers. */
-static bool take_shape(struct npy_text *text, struct npy_header *header, struct reason *fault)
+static bool take_shape(struct npy_text *text, struct array *array, struct reason *fault)
 {
     uint64_t number, product = 1;
     bool is_huge = false, is_empty = false, has_comma = true;
@@ -105,43 +118,43 @@ static bool take_shape(struct npy_text *text, struct npy_header *header, struct 
         if (!has_comma || !take_number(text, &number))
             return npy_wrong(fault, "its shape");
         has_comma = take_char(text, ',');
-        header->dimensions++;
+        array->dimensions++;
         is_empty |= number == 0;
         is_huge |= number > 0 && product > (uint64_t)INT64_MAX / number;
         product = is_huge ? 1 : product * number;
     }
-    if (header->dimensions == 1 && !has_comma)
+    if (array->dimensions == 1 && !has_comma)
         return npy_wrong(fault, "its shape");
     if (is_huge && !is_empty)
         return npy_wrong(fault, "its shape has too many values");
-    header->values = is_empty ? 0 : product;
+    array->values = is_empty ? 0 : product;
     return true;
 }
 
-static bool take_order(struct npy_text *text, struct npy_header *header, struct reason *fault)
+static bool take_order(struct npy_text *text, struct array *array, struct reason *fault)
 {
-    header->is_fortran = take_word(text, "True");
-    return header->is_fortran || take_word(text, "False") || npy_wrong(fault, "its order");
+    array->is_fortran = take_word(text, "True");
+    return array->is_fortran || take_word(text, "False") || npy_wrong(fault, "its order");
 }
 
-static bool take_descr(struct npy_text *text, struct npy_header *header, struct reason *fault)
+static bool take_descr(struct npy_text *text, struct array *array, struct reason *fault)
 {
     skip_blanks(text);
     if (text->at < text->end && (*text->at == '[' || *text->at == '(')) {
         reason_set(fault, "holds records of several fields, which --values does not count");
         return false;
     }
-    return take_string(text, header->descr) || npy_wrong(fault, "its type");
+    return take_string(text, array->descr) || npy_wrong(fault, "its type");
 }
 
 /* Takes a key and its value, and notes the key in *seen. */
-static bool take_item(struct npy_text *text, unsigned *seen, struct npy_header *header,
+static bool take_item(struct npy_text *text, unsigned *seen, struct array *array,
                       struct reason *fault)
 {
     static const struct {
         const char *key;
         unsigned bit;
-        bool (*take)(struct npy_text *text, struct npy_header *header, struct reason *fault);
+        bool (*take)(struct npy_text *text, struct array *array, struct reason *fault);
     } items[] = {{"descr", SEEN_DESCR, take_descr},
                  {"fortran_order", SEEN_ORDER, take_order},
                  {"shape", SEEN_SHAPE, take_shape}};
@@ -151,12 +164,12 @@ static bool take_item(struct npy_text *text, unsigned *seen, struct npy_header *
     for (size_t i = 0; i < sizeof items / sizeof items[0]; i++)
         if (strcmp(key, items[i].key) == 0 && !(*seen & items[i].bit)) {
             *seen |= items[i].bit;
-            return items[i].take(text, header, fault);
+            return items[i].take(text, array, fault);
         }
     return npy_wrong(fault, "its keys");
 }
 
-static bool read_dictionary(struct npy_text text, struct npy_header *header, struct reason *fault)
+static bool read_dictionary(struct npy_text text, struct array *array, struct reason *fault)
 {
     unsigned seen = 0;
     bool has_comma = true;
@@ -165,7 +178,7 @@ static bool read_dictionary(struct npy_text text, struct npy_header *header, str
     while (!take_char(&text, '}')) {
         if (!has_comma)
             return npy_wrong(fault, "it is not a dictionary");
-        if (!take_item(&text, &seen, header, fault))
+        if (!take_item(&text, &seen, array, fault))
             return false;
         has_comma = take_char(&text, ',');
     }
@@ -177,24 +190,20 @@ static bool read_dictionary(struct npy_text text, struct npy_header *header, str
 
 /* --- types --- */
 
-/* Bytes of a value of the type that --values has for it, which it is given; otherwise 0. */
-static unsigned find_type(struct npy_header *header)
+/* Bytes of a value of the type that --values has for it, which the header gets; otherwise 0. */
+static unsigned find_type(const char *descr, struct header *header)
 {
-    const char order = header->descr[0], kind = header->descr[1];
-    const char digit = kind ? header->descr[2] : '\0';
+    const char order = descr[0], kind = order ? descr[1] : '\0';
+    const char digit = kind ? descr[2] : '\0';
     bool is_whole = kind == 'u' || kind == 'i';
     bool is_size = (is_whole && (digit == '1' || digit == '2')) || digit == '4' || digit == '8';
-    if ((!is_whole && kind != 'f') || !is_size || header->descr[3])
+    if ((!is_whole && kind != 'f') || !is_size || descr[3])
         return 0;
     if (order != '<' && order != '>' && !(order == '|' && digit == '1'))
         return 0;
-    unsigned size = (unsigned)(digit - '0'), bits = 8 * size;
-    char *end = header->type;
-    *end++ = kind;
-    if (bits >= 10)
-        *end++ = (char)('0' + bits / 10);
-    *end++ = (char)('0' + bits % 10);
-    strcpy(end, order == '>' && size > 1 ? "be" : "");
+    unsigned size = (unsigned)(digit - '0');
+    snprintf(header->type, sizeof header->type, "%c%u%s", kind, 8 * size,
+             order == '>' && size > 1 ? "be" : "");
     return size;
 }
 
@@ -225,72 +234,54 @@ static const char *describe(const char *descr)
     }
 }
 
-bool npy_fits(const struct npy_header *header, const char *type, unsigned channels,
-              struct reason *fault)
-{
-    if (!header->type[0]) {
-        reason_set(fault, "holds %s (%s), which --values does not count", header->descr,
-                   describe(header->descr));
-        return false;
-    }
-    if (strcmp(header->type, type) != 0) {
-        reason_set(fault, "holds %s; use --values=%s", header->descr, header->type);
-        return false;
-    }
-    if (channels > 1 && header->is_fortran && header->dimensions > 1) {
-        reason_set(fault, "is in Fortran order, in which channels do not take turns");
-        return false;
-    }
-    return true;
-}
-
 /* --- the header --- */
 
-int npy_truncated(struct reason *fault)
+/* Sets what the header says from the dictionary. */
+static enum header_status describe_array(const struct array *array, struct header *header,
+                                         struct reason *fault)
 {
-    reason_set(fault, "ends within its .npy header");
-    return -1;
+    unsigned size = find_type(array->descr, header);
+    if (size > 0 && array->values > (uint64_t)INT64_MAX / size)
+        return header_wrong(NPY, "its shape has too many values", fault);
+    if (size > 0)
+        strcpy(header->holds, array->descr);
+    else
+        snprintf(header->holds, sizeof header->holds, "%s (%s)", array->descr,
+                 describe(array->descr));
+    header->bytes = array->values * size;
+    header->is_planar = array->is_fortran && array->dimensions > 1;
+    header->extent = HEADER_EXACT;
+    return HEADER_FOUND;
 }
 
-static enum npy_status need(size_t size, size_t *wanted)
-{
-    *wanted = size;
-    return NPY_PART;
-}
-
-enum npy_status npy_look(const unsigned char *data, size_t len, size_t *wanted,
-                         struct npy_header *header, struct reason *fault)
+static enum header_status npy_look(const unsigned char *data, size_t len, size_t *wanted,
+                                   struct header *header, struct reason *fault)
 {
     size_t seen = len < NPY_MAGIC_SIZE ? len : NPY_MAGIC_SIZE;
-    if (seen > 0 && memcmp(data, magic, seen) != 0)
-        return NPY_NONE;
+    if (memcmp(data, magic, seen) != 0)
+        return HEADER_NONE;
     if (len < PREFIX_SIZE)
-        return need(len < NPY_MAGIC_SIZE ? NPY_MAGIC_SIZE : PREFIX_SIZE, wanted);
+        return header_need(len < NPY_MAGIC_SIZE ? NPY_MAGIC_SIZE : PREFIX_SIZE, wanted);
     unsigned major = data[6], minor = data[7];
     if (major < 1 || major > 3 || minor != 0) {
         reason_set(fault, "version %u.%u of .npy is not supported", major, minor);
-        return NPY_WRONG;
+        return HEADER_WRONG;
     }
     size_t length_size = major == 1 ? 2 : 4, begin = PREFIX_SIZE + length_size, length = 0;
     if (len < begin)
-        return need(begin, wanted);
+        return header_need(begin, wanted);
     for (size_t i = length_size; i > 0; i--)
         length = length << 8 | data[PREFIX_SIZE + i - 1];
-    if (length > NPY_HEADER_MAX - begin) {
-        npy_wrong(fault, "it is too long");
-        return NPY_WRONG;
-    }
+    if (length > NPY_MAX - begin)
+        return header_wrong(NPY, "it is too long", fault);
     if (len < begin + length)
-        return need(begin + length, wanted);
-    *header = (struct npy_header){.size = begin + length};
+        return header_need(begin + length, wanted);
+    struct array array = {.values = 0};
     const char *text = (const char *)data + begin;
-    if (!read_dictionary((struct npy_text){text, text + length}, header, fault))
-        return NPY_WRONG;
-    unsigned size = find_type(header);
-    if (size > 0 && header->values > (uint64_t)INT64_MAX / size) {
-        npy_wrong(fault, "its shape has too many values");
-        return NPY_WRONG;
-    }
-    header->bytes = header->values * size;
-    return NPY_HEADER;
+    if (!read_dictionary((struct npy_text){text, text + length}, &array, fault))
+        return HEADER_WRONG;
+    *header = (struct header){.size = begin + length};
+    return describe_array(&array, header, fault);
 }
+
+const struct header_format header_npy = {NPY, NPY_MAGIC_SIZE, npy_look};

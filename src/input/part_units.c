@@ -182,23 +182,24 @@ static int find_column(struct input *input, const struct codec_options *options,
     return rc;
 }
 
-/* Whether the content is a .npy file, which is not cut: only its header says where values begin. If
- * not, its beginning is not looked at again. 0 or -1. */
-static int seek_npy(struct input *input, const struct codec_options *options, bool *is_npy,
-                    struct reason *why)
+/* Sets *has_header to whether the content begins with a header: then it is not cut, as only the
+ * header says where values begin. If not, its beginning is not looked at again. 0 or -1. */
+static int seek_header(struct input *input, const struct codec_options *options, bool *has_header,
+                       struct reason *why)
 {
-    unsigned char head[NPY_MAGIC_SIZE];
-    struct npy_header header;
+    unsigned char head[HEADER_MAGIC_MAX];
+    struct header header;
     struct reason fault;
     size_t wanted;
-    *is_npy = false;
+    *has_header = false;
     if (!input->heading.is_sought)
         return 0;
     ssize_t got = decode_beginning(input, options, head, sizeof head, why);
-    if (got == sizeof head)
-        *is_npy = npy_look(head, sizeof head, &wanted, &header, &fault) != NPY_NONE;
-    input->heading.is_sought = *is_npy;
-    return got < 0 ? -1 : 0;
+    if (got < 0)
+        return -1;
+    *has_header = header_look(head, (size_t)got, &wanted, &header, &fault) != HEADER_NONE;
+    input->heading.is_sought = *has_header;
+    return 0;
 }
 
 int part_enter_units(struct input *input, const struct share_cut *cut,
@@ -214,7 +215,7 @@ int part_enter_units(struct input *input, const struct share_cut *cut,
     edges->file_end = edges->next = cut->size;
     edges->is_first = true;
     if (!is_whole && (cut->begin > 0 || cut->end < cut->size)) {
-        if (seek_npy(input, options, &is_whole, why) != 0)
+        if (seek_header(input, options, &is_whole, why) != 0)
             return -1;
         if (field && field->name && find_column(input, options, why) != 0)
             return -1;

@@ -16,7 +16,7 @@ FUZZ_ZLIB = -lz
 fuzz_flags = FUZZ_CC='$(FUZZ_CC)' FUZZ_CXX='$(FUZZ_CXX)' FUZZ_CFLAGS='$(FUZZ_CFLAGS)' \
 	FUZZ_CXXFLAGS='$(FUZZ_CXXFLAGS)' FUZZ_ENGINE='$(FUZZ_ENGINE)' FUZZ_ZLIB='$(FUZZ_ZLIB)'
 
-fuzzers = tests/fuzz/characters tests/fuzz/fields tests/fuzz/gpu_zstd tests/fuzz/npy tests/fuzz/number \
+fuzzers = tests/fuzz/characters tests/fuzz/fields tests/fuzz/gpu_zstd tests/fuzz/header tests/fuzz/number \
 	tests/fuzz/options tests/fuzz/pairs
 fuzz_shared = tests/fuzz/fuzz.c
 if FUZZ_GZIP
@@ -30,7 +30,7 @@ EXTRA_DIST += tests/fuzz/fuzzers.mk tests/fuzz/make_seeds tests/fuzz/smoke \
 	tests/fuzz/fuzz.c tests/fuzz/fuzz.h tests/fuzz/made_files.c tests/fuzz/made_files.h \
 	tests/fuzz/characters.c tests/fuzz/compressed.c tests/fuzz/fields.c tests/fuzz/gpu_zstd.cpp \
 	tests/fuzz/gzip.c tests/fuzz/merge.c tests/fuzz/merge.dict tests/fuzz/merge.options \
-	tests/fuzz/npy.c tests/fuzz/npy.dict tests/fuzz/number.c tests/fuzz/number.dict \
+	tests/fuzz/header.c tests/fuzz/header.dict tests/fuzz/number.c tests/fuzz/number.dict \
 	tests/fuzz/options.c tests/fuzz/options.dict tests/fuzz/pairs.c tests/fuzz/shares.c \
 	tests/fuzz/oss-fuzz/Dockerfile tests/fuzz/oss-fuzz/build.sh tests/fuzz/oss-fuzz/project.yaml
 

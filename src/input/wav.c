@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: MIT */
+/* RIFF/WAVE: "RIFF", 4 bytes of size, "WAVE", and then chunks: 4 bytes of name, 4 of size, and so
+ * many bytes, with one more if they are odd. "fmt " says what the samples are, "data" has them;
+ * others may come before, between and after. Numbers are little-endian, and in RIFX, with all
+ * samples, big-endian. RF64 and BW64 have a chunk "ds64" with a size of 64 bits for the data. */
+#include "header.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define WAV "WAV"
+#define RIFF_SIZE 12         /* bytes before the first chunk */
+#define CHUNK_HEAD 8         /* bytes of a chunk's name and size */
+#define CHUNKS_MAX 1000      /* before the data */
+#define FMT_LEAST 16         /* bytes of the chunk */
+#define FMT_EXTENSIBLE 40    /* bytes of it that are looked at, if it has them */
+#define DS64_LEAST 16        /* bytes of the chunk up to the size of the data, with it */
+#define NOT_KNOWN 0xFFFFFFFF /* a size that a writer could not go back to set */
+
+/* Sizes that sox and arecord write to a pipe, whatever comes; they round them to whole frames. */
+#define GUESSED_LEAST (0x7FFFF000 - 0xFFFF)
+#define GUESSED_MOST 0x80000000
+
+/* Ways to code a sample. */
+enum {
+    CODED_PCM = 1,
+    CODED_FLOAT = 3,
+    CODED_EXTENSIBLE = 0xFFFE, /* the first bytes of a GUID say which */
+};
+
+struct wav {
+    const unsigned char *data;
+    bool is_big;  /* RIFX */
+    bool has_fmt; /* the fields below are set */
+    unsigned coding, channels, frame, bits;
+    bool has_size; /* of the data, in a chunk of its own: */
+    uint64_t size;
+};
+
+struct chunk_head {
+    char name[4];
+    uint64_t size;
+    size_t begin; /* of its bytes */
+};
+
+static uint64_t read_number(const struct wav *wav, size_t at, size_t len)
+{
+    uint64_t number = 0;
+    for (size_t i = 0; i < len; i++)
+        number = number << 8 | wav->data[at + (wav->is_big ? i : len - 1 - i)];
+    return number;
+}
+
+static struct chunk_head read_head(const struct wav *wav, size_t at)
+{
+    struct chunk_head head = {.size = read_number(wav, at + 4, 4), .begin = at + CHUNK_HEAD};
+    memcpy(head.name, wav->data + at, sizeof head.name);
+    return head;
+}
+
+static bool is_named(const struct chunk_head *head, const char *name)
+{
+    return memcmp(head->name, name, sizeof head->name) == 0;
+}
+
+/* --- what the samples are --- */
+
+/* The coding that the GUID of an extensible format stands for; 0: it is not known. */
+static unsigned coding_of_guid(const struct wav *wav, size_t at)
+{
+    const uint64_t coding = read_number(wav, at, 4);
+    bool is_known = coding <= UINT16_MAX && read_number(wav, at + 4, 2) == 0 &&
+                    read_number(wav, at + 6, 2) == 0x10 &&
+                    memcmp(wav->data + at + 8, "\x80\x00\x00\xaa\x00\x38\x9b\x71", 8) == 0;
+    return is_known ? (unsigned)coding : 0;
+}
+
+/* Reads the chunk "fmt ", which was seen up to what is looked at. */
+static void read_fmt(struct wav *wav, const struct chunk_head *head)
+{
+    const size_t at = head->begin;
+    wav->has_fmt = true;
+    wav->coding = (unsigned)read_number(wav, at, 2);
+    wav->channels = (unsigned)read_number(wav, at + 2, 2);
+    wav->frame = (unsigned)read_number(wav, at + 12, 2);
+    wav->bits = (unsigned)read_number(wav, at + 14, 2);
+    if (wav->coding == CODED_EXTENSIBLE)
+        wav->coding = head->size < FMT_EXTENSIBLE ? 0 : coding_of_guid(wav, at + 24);
+}
+
+/* What samples that --values does not have are. */
+static void describe_coding(unsigned coding, char holds[HEADER_HOLDS_MAX])
+{
+    static const struct {
+        unsigned coding;
+        const char *name;
+    } names[] = {{2, "ADPCM"},  {6, "A-law"}, {7, "mu-law"},
+                 {17, "ADPCM"}, {49, "GSM"},  {85, "MP3"}};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (names[i].coding == coding) {
+            snprintf(holds, HEADER_HOLDS_MAX, "%s samples", names[i].name);
+            return;
+        }
+    snprintf(holds, HEADER_HOLDS_MAX, "samples of an unknown coding (%u)", coding);
+}
+
+/* Sets what the samples are. Samples of fewer bits than their bytes have are counted as they lie
+ * there. Returns whether the format makes sense. */
+static bool find_type(const struct wav *wav, struct header *header)
+{
+    bool is_float = wav->coding == CODED_FLOAT;
+    header->channels = wav->channels;
+    if (wav->coding != CODED_PCM && !is_float) {
+        describe_coding(wav->coding, header->holds);
+        return true;
+    }
+    unsigned size = (wav->bits + 7) / 8;
+    if (size == 0 || wav->channels == 0 || wav->frame != size * wav->channels)
+        return false;
+    snprintf(header->holds, HEADER_HOLDS_MAX, "%u-bit %ssamples", wav->bits,
+             is_float ? "floating-point " : "");
+    bool is_size = size == 4 || size == 8 || (!is_float && size <= 4);
+    if (is_size)
+        snprintf(header->type, HEADER_TYPE_MAX, "%c%u%s",
+                 is_float    ? 'f'
+                 : size == 1 ? 'u'
+                             : 'i',
+                 8 * size, wav->is_big && size > 1 ? "be" : "");
+    return true;
+}
+
+/* --- how many there are --- */
+
+/* Sets the bytes of the data, which begin at `begin` and for which their chunk states `stated`. A
+ * size of 0 is one that was not set yet, unless the whole file says that it goes on after the data.
+ */
+static void find_size(const struct wav *wav, size_t begin, uint64_t stated, struct header *header)
+{
+    const uint64_t whole = read_number(wav, 4, 4);
+    bool is_set = whole != NOT_KNOWN && whole + CHUNK_HEAD > begin;
+    header->extent = HEADER_LEADING;
+    header->bytes = stated;
+    if (stated == NOT_KNOWN && wav->has_size)
+        header->bytes = wav->size;
+    else if (stated == NOT_KNOWN || (stated == 0 && !is_set))
+        header->bytes = HEADER_TO_END;
+    else if (stated >= GUESSED_LEAST && stated <= GUESSED_MOST)
+        header->extent = HEADER_OPEN;
+}
+
+/* --- the chunks --- */
+
+/* Reads a chunk that comes before the data, if its content matters. Returns what is wrong with it;
+ * NULL: nothing. If more of it must be seen, *wanted is more than len. */
+static const char *read_chunk(struct wav *wav, const struct chunk_head *head, size_t *wanted)
+{
+    const size_t len = *wanted;
+    bool is_fmt = is_named(head, "fmt "), is_size = is_named(head, "ds64");
+    size_t most = is_fmt ? FMT_EXTENSIBLE : DS64_LEAST, least = is_fmt ? FMT_LEAST : DS64_LEAST;
+    if (!is_fmt && !is_size)
+        return NULL;
+    if (head->size < least)
+        return is_fmt ? "its fmt chunk" : "its ds64 chunk";
+    size_t end = head->begin + (head->size < most ? (size_t)head->size : most);
+    if (end > len) {
+        *wanted = end;
+    } else if (is_fmt) {
+        read_fmt(wav, head);
+    } else {
+        wav->has_size = true;
+        wav->size = read_number(wav, head->begin + 8, 8);
+    }
+    return is_size && wav->size > (uint64_t)INT64_MAX ? "its ds64 chunk" : NULL;
+}
+
+static enum header_status read_data(const struct wav *wav, const struct chunk_head *head,
+                                    struct header *header, struct reason *fault)
+{
+    if (!wav->has_fmt)
+        return header_wrong(WAV, "its data come before its format", fault);
+    *header = (struct header){.size = head->begin};
+    if (!find_type(wav, header))
+        return header_wrong(WAV, "its fmt chunk", fault);
+    find_size(wav, head->begin, head->size, header);
+    return HEADER_FOUND;
+}
+
+static enum header_status read_chunks(struct wav *wav, size_t len, size_t *wanted,
+                                      struct header *header, struct reason *fault)
+{
+    size_t at = RIFF_SIZE;
+    for (unsigned chunks = 0; chunks < CHUNKS_MAX; chunks++) {
+        if (len < at + CHUNK_HEAD)
+            return header_need(at + CHUNK_HEAD, wanted);
+        const struct chunk_head head = read_head(wav, at);
+        if (is_named(&head, "data"))
+            return read_data(wav, &head, header, fault);
+        *wanted = len;
+        const char *wrong = read_chunk(wav, &head, wanted);
+        if (wrong)
+            return header_wrong(WAV, wrong, fault);
+        if (*wanted > len)
+            return HEADER_PART;
+        const uint64_t next = head.begin + head.size + (head.size & 1);
+        if (next > HEADER_MAX - FMT_EXTENSIBLE - CHUNK_HEAD)
+            return header_wrong(WAV, "more than 1 MiB comes before its data", fault);
+        at = (size_t)next;
+    }
+    return header_wrong(WAV, "too many chunks come before its data", fault);
+}
+
+static enum header_status wav_look(const unsigned char *data, size_t len, size_t *wanted,
+                                   struct header *header, struct reason *fault)
+{
+    static const char *const magics[] = {"RIFF", "RIFX", "RF64", "BW64"};
+    const size_t magic = sizeof(uint32_t), seen = len < magic ? len : magic;
+    struct wav wav = {.data = data, .is_big = len >= magic && memcmp(data, "RIFX", magic) == 0};
+    bool is_wav = false;
+    for (size_t i = 0; i < sizeof magics / sizeof magics[0]; i++)
+        is_wav |= memcmp(data, magics[i], seen) == 0;
+    if (!is_wav || (len >= RIFF_SIZE && memcmp(data + 8, "WAVE", 4) != 0))
+        return HEADER_NONE;
+    if (len < RIFF_SIZE)
+        return header_need(RIFF_SIZE, wanted);
+    return read_chunks(&wav, len, wanted, header, fault);
+}
+
+const struct header_format header_wav = {WAV, RIFF_SIZE, wav_look};
