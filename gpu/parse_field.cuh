@@ -7,6 +7,10 @@
 #include "gpu/line_field.h"
 #include "gpu/parse_number.cuh"
 
+extern "C" {
+#include "src/histogram/field_token.h"
+}
+
 // Text between two places.
 struct text_part {
     const unsigned char *begin, *end;
@@ -90,43 +94,6 @@ static __device__ __forceinline__ field_found find_word_from_back(const line_fie
 
 // --- after a string ---
 
-static __device__ __forceinline__ const unsigned char *digits_end(const unsigned char *at,
-                                                                  const unsigned char *end)
-{
-    while (at < end && *at - '0' + 0u < 10)
-        at++;
-    return at;
-}
-
-// Where the exponent at `at` ends; at, if there is none.
-static __device__ __forceinline__ const unsigned char *exponent_end(const unsigned char *at,
-                                                                    const unsigned char *end)
-{
-    if (at == end || (*at | 0x20) != 'e')
-        return at;
-    const unsigned char *digits = at + 1;
-    digits += digits < end && (*digits == '+' || *digits == '-');
-    const unsigned char *const stop = digits_end(digits, end);
-    return stop > digits ? stop : at;
-}
-
-// Where the longest number at `at` ends; at, if there is none.
-static __device__ __forceinline__ const unsigned char *number_end(const unsigned char *at,
-                                                                  const unsigned char *end)
-{
-    const unsigned char *const first = at + (at < end && (*at == '+' || *at == '-'));
-    const unsigned char *stop = digits_end(first, end);
-    if (stop < end && *stop == '.') {
-        const unsigned char *const fraction = digits_end(stop + 1, end);
-        stop = stop > first || fraction > stop + 1 ? fraction : stop;
-    }
-    if (stop > first)
-        return exponent_end(stop, end);
-    if (end - first >= 8 && is_infinity(first, first + 8))
-        return first + 8;
-    return end - first >= 3 && is_infinity(first, first + 3) ? first + 3 : at;
-}
-
 static __device__ __forceinline__ bool is_after_here(const line_field &field,
                                                      const unsigned char *at)
 {
@@ -152,7 +119,7 @@ static __device__ __forceinline__ bool find_after(const line_field &field, const
         for (at++; at < line.end && is_blank(*at);)
             at++;
     found->begin = at;
-    found->end = number_end(at, line.end);
+    found->end = field_token_end(at, line.end);
     return found->end > at;
 }
 

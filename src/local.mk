@@ -29,7 +29,7 @@ histogram_sources = \
 	src/histogram/edge_text.c src/histogram/edge_text.h \
 	src/histogram/exact_sum.c src/histogram/exact_sum.h \
 	src/histogram/facts.c src/histogram/facts.h \
-	src/histogram/field.c src/histogram/field.h src/histogram/field_csv.c \
+	src/histogram/field.c src/histogram/field.h src/histogram/field_csv.c src/histogram/field_token.h \
 	src/histogram/file_tallies.c src/histogram/file_tallies.h \
 	src/histogram/histogram.c src/histogram/histogram.h \
 	src/histogram/mode.c src/histogram/mode.h src/histogram/modes.def \

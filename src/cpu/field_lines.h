@@ -8,6 +8,7 @@
  * Where 64 bytes cannot be read, or quotes are odd, the line is left to field_find. */
 #include "field_parser.h"
 #include "src/base/byte_masks.h"
+#include "src/histogram/field_token.h"
 
 #include <string.h>
 
@@ -330,7 +331,7 @@ TARGET INLINE bool find_after_string(const struct field *field, const unsigned c
         const unsigned char *newline = window + first_bit(newlines), *from = NULL, *to = NULL;
         if (end) {
             from = field_after_gap(end, newline);
-            to = field_number_end(from, newline);
+            to = field_token_end(from, newline);
             from = to > from ? from : NULL;
         }
         return found(line, begin, from, to, newline);

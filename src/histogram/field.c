@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Fields of lines, a record at a time. */
 #include "field.h"
+#include "field_token.h"
 #include "number.h"
 #include "number_token.h"
 
@@ -110,7 +111,7 @@ static enum field_found find_after(const struct field *field, const unsigned cha
     if (!at)
         return FIELD_MISSING;
     *from = field_after_gap(at + field->after_len, end);
-    *to = field_number_end(*from, end);
+    *to = field_token_end(*from, end);
     return *to > *from ? FIELD_FOUND : FIELD_MISSING;
 }
 
@@ -168,53 +169,6 @@ const unsigned char *field_after_gap(const unsigned char *at, const unsigned cha
     while (at < limit && is_blank(*at))
         at++;
     return at;
-}
-
-static const unsigned char *digits_end(const unsigned char *at, const unsigned char *limit)
-{
-    while (at < limit && (unsigned char)(*at - '0') < 10)
-        at++;
-    return at;
-}
-
-/* Where a word in lower case ends that stands at `at` in any case; at, if it does not. */
-static const unsigned char *word_end(const unsigned char *at, const unsigned char *limit,
-                                     const char *word)
-{
-    const unsigned char *begin = at;
-    for (; at < limit && *word && (*at | 0x20) == *word; at++)
-        word++;
-    return *word ? begin : at;
-}
-
-/* Where the exponent at `at` ends; at, if there is none. */
-static const unsigned char *exponent_end(const unsigned char *at, const unsigned char *limit)
-{
-    if (at == limit || (*at | 0x20) != 'e')
-        return at;
-    const unsigned char *digits = at + 1;
-    digits += digits < limit && (*digits == '+' || *digits == '-');
-    const unsigned char *end = digits_end(digits, limit);
-    return end > digits ? end : at;
-}
-
-const unsigned char *field_number_end(const unsigned char *at, const unsigned char *limit)
-{
-    const unsigned char *first = at + (at < limit && (*at == '+' || *at == '-'));
-    const unsigned char *end = digits_end(first, limit);
-    bool has_digits = end > first;
-    if (end < limit && *end == '.') {
-        const unsigned char *fraction = digits_end(end + 1, limit);
-        if (has_digits || fraction > end + 1)
-            end = fraction;
-    }
-    if (end > first)
-        return exponent_end(end, limit);
-    end = word_end(first, limit, "inf");
-    if (end == first)
-        return at;
-    const unsigned char *longer = word_end(end, limit, "inity");
-    return longer;
 }
 
 /* --- the header --- */

@@ -22,7 +22,7 @@ enum field_kind {
     FIELD_BLANKS,    /* fields stand between runs of spaces and tabs, as awk has them */
     FIELD_SEPARATED, /* between single separators */
     FIELD_CSV,       /* the same by RFC 4180: quoted fields hold separators and newlines too */
-    FIELD_AFTER,     /* the longest number after the first occurrence of a string */
+    FIELD_AFTER,     /* the token after the first occurrence of a string (field_token.h) */
 };
 
 struct field {
@@ -81,10 +81,6 @@ bool field_is_token(const unsigned char *from, const unsigned char *to);
 
 /* Where a number may begin that follows a string at `at`: after blanks and a quote. */
 const unsigned char *field_after_gap(const unsigned char *at, const unsigned char *limit);
-
-/* Where the longest number that begins at `at` ends, as strtod takes decimal numbers and infinity;
- * `at` if there is none. */
-const unsigned char *field_number_end(const unsigned char *at, const unsigned char *limit);
 
 /* The first column of the header [begin, end) that is called field->name, from 1; 0 if there is
  * none. */

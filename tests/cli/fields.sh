@@ -439,12 +439,21 @@ as '1:2:2 invalid:0' ' " 1 " ,2\n1' -t , -k 1
 as '1:1:2 invalid:3' '1,2\n1 2,3\n,3\n"",1\n' -t , -k 1
 [ "$on_gpu" ] || as '4:1:5 invalid:2' '"a,\n",4\n"b\n",",4",5\n"c""",x\n' --csv -k 2
 [ "$on_gpu" ] || as '3:1:4 invalid:0' '"a;\n";3\n' --csv -t ';' -k 2
-as '0:1:1 1:3:2 5:1:6 invalid:1' 'rt=1.5s\nrt = 1\nart="1", rt=7\nrt=5.\nrt=.1.2\nrt= 1e0e\n' --after=rt=
-as '1:1:2 invalid:4' 'rt=\nrt=-\nrt=x1\nrt=1-2\nrt=""1\n' --after=rt=
+as '1:1:2 5:1:6 7:1:8 invalid:3' 'rt=1.5;s\nrt = 1\nart="7", rt=9\nrt=5.\nrt=.1.2\nrt= 1e0e\n' --after=rt=
+as '1:3:2 invalid:5' 'rt=\nrt=-\nrt=x1\nrt=1-2\nrt=""1\nrt=1:5\nrt=1,x\nrt=1\\n"\n' --after=rt=
 as '5:1:6 invalid:0' '{"a": "x", "latency_ms": "5.5", "b": 7}\n' '--after="latency_ms":'
-printf 'inf' | "$GPUHISTO" --device=cpu -n >expected
-printf 'rt=infinite' | run -n --after=rt=
-counts "infinity" expected
+
+# What follows a string is a number only if all of it is one: the beginning of a word is not.
+printf '5 inf 12.5 12.5 45 12.5 1' | "$GPUHISTO" --device=cpu -n -q >expected
+printf 'invalid\t8\n' >>expected && sed -i '/^invalid\t0/d' expected
+printf 'v=%s\n' info infinite 28m35s 0x1F 1,234 350ms 1.2.3 2026-11-26 5 INF '12.5,' '"12.5"}' 45% 12.5. 1, >words
+for cpu in avx512 avx2 neon portable; do
+    [ "$on_gpu" ] && [ $cpu != portable ] && continue
+    run_as env GPUHISTO_CPU=$cpu "$GPUHISTO" $ENGINE -n -q --after=v= words
+    [ "$(cat status)" -eq 2 ] || counts "words after a string, $cpu" expected
+done
+run -n --after=v= --invalid=error words
+refuses "a word after a string" 1 "gpuhisto: words: line 1: 'info' is not a number"
 
 # --- what does not go together ---
 

@@ -67,6 +67,10 @@ static void put_field(struct field_text *text, const struct field *field, unsign
         put(text, field->after);
         PUT_ONE_OF(text, "", " ", "\"", "\t \"", " \" ", "\"\"", "=");
         put_number(text);
+        if (random_below(3) == 0)
+            PUT_ONE_OF(text, ",", ",5", ", 5", "%", "%5", ".", "..", ".,", "ms", "m5s", "\"", "'",
+                       "&a", ";5", ":5", "<", ">", "|", "\\n", ")", "]", "}", "(", "-5", "/5", "_",
+                       "\303", "=");
     }
 }
 

@@ -112,20 +112,15 @@ static double value_of(const unsigned char *text, size_t from, size_t to)
     return from == to ? NAN : naive_number(text + from, to - from);
 }
 
-/* Whether text[from..to) is a number, however long. */
-static bool is_number(const unsigned char *text, size_t from, size_t to)
+/* True if a byte after a string belongs to what should be a number. */
+static bool is_part(const unsigned char *text, size_t at, size_t end)
 {
-    char *copy = malloc(to - from + 1), *end = NULL;
-    if (!copy)
-        abort();
-    memcpy(copy, text + from, to - from);
-    copy[to - from] = '\0';
-    bool is_strict =
-        strspn(copy, "0123456789+-.eEiInNfFtTyY") == to - from && !strcasestr(copy, "nan");
-    strtod(copy, &end);
-    bool all = is_strict && to > from && end == copy + (to - from);
-    free(copy);
-    return all;
+    static const char never[] = "\"'&;:<>|\\)]}", with_digits[] = ",%";
+    if (is_white(text[at]) || (text[at] && strchr(never, text[at])))
+        return false;
+    if (text[at] && strchr(with_digits, text[at]))
+        return at + 1 < end && strchr("0123456789", text[at + 1]) && text[at + 1];
+    return true;
 }
 
 static void look_after(const struct naive_fields *fields, const unsigned char *text,
@@ -142,11 +137,9 @@ static void look_after(const struct naive_fields *fields, const unsigned char *t
              at++)
             quote |= text[at] == '"';
         size_t to = at;
-        while (to < end && !is_white(text[to]) && text[to] &&
-               strchr("0123456789+-.eEiInNfFtTyY", text[to]))
+        while (to < end && is_part(text, to, end))
             to++;
-        for (; to > at && !is_number(text, at, to); to--)
-            ;
+        to -= to > at && text[to - 1] == '.';
         if (to > at) {
             record->what = NAIVE_FIELD;
             record->from = at;
