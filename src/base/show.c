@@ -22,11 +22,31 @@ static size_t character_length(const unsigned char *text, size_t len)
     return valid ? size : 0;
 }
 
-/* Whether a terminal may act on a valid character: C0 and DEL, and U+0080 to U+009F. */
+/* True if a terminal may act on a valid character: C0 and DEL, and U+0080 to U+009F. */
 static bool is_control(const unsigned char *character)
 {
     return character[0] < 0x20 || character[0] == 0x7f ||
            (character[0] == 0xc2 && character[1] < 0xa0);
+}
+
+/* True if nobody sees that a valid character is there, or that it is not the usual one: byte order
+ * marks, spaces that do not break, soft hyphens, and what joins, parts or turns other characters.
+ */
+static bool is_hidden(const unsigned char *character)
+{
+    static const struct {
+        unsigned char first, second, least, most; /* the third byte, if there is one */
+    } hidden[] = {
+        {0xc2, 0xa0, 0, 0},       {0xc2, 0xad, 0, 0},       {0xe2, 0x80, 0x87, 0x87},
+        {0xe2, 0x80, 0x8b, 0x8b}, {0xe2, 0x80, 0x8e, 0x8f}, {0xe2, 0x80, 0xa8, 0xaf},
+        {0xe2, 0x81, 0xa0, 0xaf}, {0xef, 0xbb, 0xbf, 0xbf},
+    };
+    for (size_t i = 0; i < sizeof hidden / sizeof hidden[0]; i++)
+        if (character[0] == hidden[i].first && character[1] == hidden[i].second &&
+            (hidden[i].most == 0 ||
+             (character[2] >= hidden[i].least && character[2] <= hidden[i].most)))
+            return true;
+    return false;
 }
 
 /* Writes the character at text[0..len), or its first byte's escape. Sets *used to the bytes that
@@ -35,7 +55,7 @@ static size_t show_unit(const unsigned char *text, size_t len, char unit[UNIT_MA
 {
     static const char digits[] = "0123456789abcdef";
     size_t size = character_length(text, len);
-    if (size > 0 && !is_control(text)) {
+    if (size > 0 && !is_control(text) && !(size > 1 && is_hidden(text))) {
         memcpy(unit, text, size);
         *used = size;
         return size;

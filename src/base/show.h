@@ -10,7 +10,8 @@ extern "C" {
 #endif
 
 /* Writes text[0..len) to shown[0..size), size at least 16, as one printable line: a byte that is a
- * control character, or is not part of valid UTF-8, becomes \xNN. What does not fit is left out of
+ * control character, part of a character that nobody sees, such as a byte order mark, or not part
+ * of valid UTF-8, becomes \xNN. What does not fit is left out of
  * the middle, where "..." stands for it. Always terminated. Returns the length. Any thread. */
 size_t show_text(const char *text, size_t len, char *shown, size_t size);
 

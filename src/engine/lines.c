@@ -123,8 +123,11 @@ static uint64_t newlines_in(const unsigned char *text, size_t len)
 static void describe_token(const unsigned char *token, size_t len, struct reason *what)
 {
     char shown[SHOWN_SIZE];
+    const bool has_mark = len >= 3 && memcmp(token, "\xef\xbb\xbf", 3) == 0;
     show_token(token, len, shown);
-    reason_set(what, "'%s' is not a number", shown);
+    reason_set(what, "'%s' is not a number%s", shown,
+               has_mark ? "; a byte order mark at the beginning of a file is left out by --skip=3"
+                        : "");
 }
 
 static void describe_record(const struct field *field, const unsigned char *text,

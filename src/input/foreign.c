@@ -14,19 +14,38 @@ struct signature {
 #define BYTES(bytes) bytes, bytes, sizeof(bytes) - 1
 #define RANGES(least, most) least, most, sizeof(least) - 1
 
-/* bzip2's header has a digit, and is followed by a block or the end of the data. */
+/* bzip2's header has a digit, and is followed by a block or the end of the data. That of .lzma has
+ * the properties that all writers use, the size of the dictionary, and that of the content or, if
+ * it is not known, all bits; the data begin with 0. Without a byte order mark, two characters of
+ * ASCII tell UTF-16: text has no NULs. */
 static const struct signature signatures[] = {
-    {{"xz", "xz -dc"},
+    {{"xz", "xz -dc", false},
      BYTES("\xfd"
            "7zXZ\0")},
-    {{"bzip2", "bzip2 -dc"},
+    {{"bzip2", "bzip2 -dc", false},
      RANGES("BZh1\x31\x41\x59\x26\x53\x59", "BZh9\x31\x41\x59\x26\x53\x59")},
-    {{"bzip2", "bzip2 -dc"},
+    {{"bzip2", "bzip2 -dc", false},
      RANGES("BZh1\x17\x72\x45\x38\x50\x90", "BZh9\x17\x72\x45\x38\x50\x90")},
-    {{"lz4", "lz4 -dc"}, BYTES("\x04\x22\x4d\x18")},
+    {{"lz4", "lz4 -dc", false}, BYTES("\x04\x22\x4d\x18")},
+    {{"zip", "unzip -p", false}, BYTES("PK\x03\x04")},
+    {{"zip", "unzip -p", false}, BYTES("PK\x05\x06")},
+    {{"7z", "7z e -so", false}, BYTES("7z\xbc\xaf\x27\x1c")},
+    {{".Z", "gzip -dc", false}, RANGES("\x1f\x9d\x89", "\x1f\x9d\x90")},
+    {{".Z", "gzip -dc", false}, RANGES("\x1f\x9d\x09", "\x1f\x9d\x10")},
+    {{"lzma", "xz -dc", false},
+     RANGES("\x5d\0\0\0\0\xff\xff\xff\xff\xff\xff\xff\xff\0",
+            "\x5d\0\0\xff\x10\xff\xff\xff\xff\xff\xff\xff\xff\0")},
+    {{"lzma", "xz -dc", false},
+     RANGES("\x5d\0\0\x01\0\0\0\0\0\0\0\0\0\0", "\x5d\0\0\xff\0\xff\xff\xff\xff\xff\0\0\0\0")},
+    {{"lzma", "xz -dc", false},
+     RANGES("\x5d\0\0\0\x01\0\0\0\0\0\0\0\0\0", "\x5d\0\0\0\x10\xff\xff\xff\xff\xff\0\0\0\0")},
 #if !HAVE_ISAL
-    {{"gzip", "gzip -dc"}, BYTES("\x1f\x8b\x08")},
+    {{"gzip", "gzip -dc", false}, BYTES("\x1f\x8b\x08")},
 #endif
+    {{"UTF-16", "iconv -f UTF-16 -t UTF-8", true}, BYTES("\xff\xfe")},
+    {{"UTF-16", "iconv -f UTF-16 -t UTF-8", true}, BYTES("\xfe\xff")},
+    {{"UTF-16", "iconv -f UTF-16LE -t UTF-8", true}, RANGES("\t\0\t\0", "~\0~\0")},
+    {{"UTF-16", "iconv -f UTF-16BE -t UTF-8", true}, RANGES("\0\t\0\t", "\0~\0~")},
 };
 #define SIGNATURES (sizeof signatures / sizeof signatures[0])
 
@@ -39,12 +58,13 @@ static bool signature_fits(const struct signature *signature, const unsigned cha
     return true;
 }
 
-enum codec_magic foreign_recognise(const unsigned char *head, size_t len,
+enum codec_magic foreign_recognise(const unsigned char *head, size_t len, bool is_text,
                                    const struct foreign **format)
 {
     enum codec_magic result = MAGIC_OTHER;
     for (size_t i = 0; i < SIGNATURES; i++) {
-        if (!signature_fits(&signatures[i], head, len))
+        bool matters = is_text || !signatures[i].format.is_text;
+        if (!matters || !signature_fits(&signatures[i], head, len))
             continue;
         result = MAGIC_PART;
         if (len < signatures[i].size)
@@ -58,7 +78,7 @@ enum codec_magic foreign_recognise(const unsigned char *head, size_t len,
 const struct foreign *foreign_find(const char *name)
 {
     for (size_t i = 0; i < SIGNATURES; i++)
-        if (strcmp(signatures[i].format.name, name) == 0)
+        if (!signatures[i].format.is_text && strcmp(signatures[i].format.name, name) == 0)
             return &signatures[i].format;
     return NULL;
 }
@@ -84,9 +104,9 @@ void foreign_warn(const struct foreign_seen *seen, struct reason *warning)
         return;
     char more[64] = "";
     if (seen->others > 0)
-        snprintf(more, sizeof more, "; %zu more FILE%s compressed, too", seen->others,
+        snprintf(more, sizeof more, "; %zu more file%s encoded, too", seen->others,
                  seen->others == 1 ? " looks" : "s look");
     reason_of(warning, seen->name,
-              "looks like %s data, which is counted as it is; use '%s FILE | gpuhisto'%s",
-              format->name, format->command, more);
+              "looks like %s %s, which is counted as it is; use '%s FILE | gpuhisto'%s",
+              format->name, format->is_text ? "text" : "data", format->command, more);
 }

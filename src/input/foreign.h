@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Compression formats that are recognised, but not decompressed here: their bytes are counted as
- * they are, and the user is told which program to pipe them through. */
+/* Formats of compressed data and of text that are recognised, but not decoded here: their bytes are
+ * counted as they are, and the user is told which program to pipe them through. */
 #ifndef GPUHISTO_FOREIGN_H
 #define GPUHISTO_FOREIGN_H
 
@@ -8,7 +8,8 @@
 
 struct foreign {
     const char *name;    /* as messages call it */
-    const char *command; /* decompresses a FILE to standard output */
+    const char *command; /* decodes a file to standard output */
+    bool is_text;        /* a way to code characters, which matters where text is counted */
 };
 
 /* The FILEs of a run that are in such a format; zeroed, there are none. */
@@ -19,12 +20,13 @@ struct foreign_seen {
     size_t others;                /* how many more there are */
 };
 
-/* Finds the format whose data begin with head[0..len). MAGIC_MATCH with *format set; MAGIC_PART if
- * more bytes must be seen, CODEC_MAGIC_MAX at most; or MAGIC_OTHER. */
-enum codec_magic foreign_recognise(const unsigned char *head, size_t len,
+/* Finds the format whose data begin with head[0..len); formats of text only where text is counted.
+ * MAGIC_MATCH with *format set; MAGIC_PART if more bytes must be seen, CODEC_MAGIC_MAX at most; or
+ * MAGIC_OTHER. */
+enum codec_magic foreign_recognise(const unsigned char *head, size_t len, bool is_text,
                                    const struct foreign **format);
 
-/* The format with this name, or NULL. */
+/* The format of compressed data with this name, or NULL. */
 const struct foreign *foreign_find(const char *name);
 
 /* Remembers a FILE, the number-th as they were given; a format of NULL is fine. FILEs come in any

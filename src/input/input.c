@@ -159,7 +159,9 @@ static enum codec_magic recognise_head(struct input *input, const unsigned char 
     enum codec_magic ours = codec_recognise(head, len, &input->codec);
     if (ours == MAGIC_MATCH)
         return ours;
-    enum codec_magic others = foreign_recognise(head, len, &input->foreign);
+    const size_t size = input->records.size;
+    const bool is_text = records_are_text(size) && size != RECORD_PAIRS;
+    enum codec_magic others = foreign_recognise(head, len, is_text, &input->foreign);
     return others == MAGIC_OTHER ? ours : others;
 }
 

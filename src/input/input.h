@@ -60,7 +60,7 @@ struct input {
                                  * as otherwise nothing else is handed out */
     struct heading heading;     /* compressed: what the content begins with */
     const struct codec *codec;  /* what it is compressed with; NULL: bytes as they are */
-    const struct foreign *foreign; /* what these bytes look like, if that is compressed; or NULL */
+    const struct foreign *foreign; /* what these bytes look like, if that is encoded; or NULL */
     struct units units; /* read, but not handed out yet: the first bytes of a stream, or those that
                          * follow a batch */
     struct kept kept;   /* of a stream: what was taken, while that is kept; then what of it is taken

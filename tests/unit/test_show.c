@@ -44,6 +44,21 @@ static void known_texts(void)
     EXPECT("overlong", "\xc0\xaf", 16, "\\xc0\\xaf");
     EXPECT("surrogate", "\xed\xa0\x80", 16, "\\xed\\xa0\\x80");
     EXPECT("above U+10FFFF", "\xf4\x90\x80\x80", 20, "\\xf4\\x90\\x80\\x80");
+    EXPECT("byte order mark",
+           "\xef\xbb\xbf"
+           "1",
+           16, "\\xef\\xbb\\xbf1");
+    EXPECT("spaces that do not break",
+           "1\xc2\xa0"
+           "2\xe2\x80\xaf"
+           "3",
+           32, "1\\xc2\\xa02\\xe2\\x80\\xaf3");
+    EXPECT("a turn of direction",
+           "\xe2\x80\xae"
+           "a\xe2\x81\xa6",
+           32, "\\xe2\\x80\\xaea\\xe2\\x81\\xa6");
+    EXPECT("signs beside those", "\xc2\xa1\xe2\x80\x93\xe2\x81\x9f\xef\xbb\xbe", 16,
+           "\xc2\xa1\xe2\x80\x93\xe2\x81\x9f\xef\xbb\xbe");
     EXPECT("just fits", "123456789012345", 16, "123456789012345");
     EXPECT("one too long", "1234567890123456", 16, "123456...123456");
     EXPECT("escapes are not cut", "\n\n\n\n\n\n", 16, "\\x0a...\\x0a");
