@@ -23,6 +23,7 @@ histogram_sources = \
 	src/histogram/binned_rows.c src/histogram/binned_rows.h \
 	src/histogram/binning.c src/histogram/binning.h src/histogram/binning_log.c \
 	src/histogram/binning_digits.c src/histogram/binning_digits.h \
+	src/histogram/binning_whole_digits.c src/histogram/binning_whole_digits.h \
 	src/histogram/byte_rows.c src/histogram/byte_rows.h \
 	src/histogram/chi_square.c src/histogram/chi_square.h \
 	src/histogram/coarsen.c src/histogram/coarsen.h \

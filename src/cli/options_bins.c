@@ -5,6 +5,7 @@
 #include "parse.h"
 #include "src/base/show.h"
 #include "src/histogram/show_number.h"
+#include "src/report/format.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -245,18 +246,24 @@ static int settle_parts(const struct draft *draft, struct binning *binning, stru
     return 0;
 }
 
-/* Whole values that are their own bin. */
+/* Whole values without a range: each is its own bin, or they have bins of decimal digits. Those are
+ * the default where statistics alone are wanted, so that these need no other option. */
 static int settle_own(const struct draft *draft, struct binning *binning, struct reason *why)
 {
-    if (draft->digits)
-        return option_wrong(why, "--digits: requires --numbers, --values=f32 or --values=f64; "
-                                 "for other types, use --bins, --edges or --log");
+    const struct report_options *report = &draft->options->report;
+    const bool is_statistics = report->stats && !format_table[report->format]->is_picture;
+    if (draft->digits && draft->bins)
+        return option_wrong(why, "--digits: cannot be combined with --bins for whole types");
     if (draft->bins)
         binning_own(binning, draft->bins);
+    else if (draft->digits)
+        binning_digits_whole(binning, draft->digits);
     else if (draft->type->size <= 2)
         lay_every_value(draft->type, binning);
+    else if (is_statistics)
+        binning_digits_whole(binning, DIGITS_DEFAULT);
     else
-        return option_wrong(why, "--values: requires --bins, --edges or --log");
+        return option_wrong(why, "--values: requires --bins, --digits, --edges or --log");
     return 0;
 }
 

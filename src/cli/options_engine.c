@@ -137,6 +137,9 @@ static int settle_strategy(struct options *options, struct reason *why)
     if (options->pool.device == DEVICE_GPU && !strategy_best(&options->histogram, 0)) {
         if (histogram_channels(&options->histogram) > 1)
             return option_wrong(why, "--device=gpu: does not count channels; leave it out");
+        if (options->histogram.binning.whole_digits.digits)
+            return option_wrong(why, "--device=gpu: does not count whole values in bins of "
+                                     "--digits; leave it out");
         if (options->histogram.field.kind != FIELD_NONE)
             return option_wrong(why, "--device=gpu: does not count CSV, columns by name, or what "
                                      "follows a long STRING; leave it out");

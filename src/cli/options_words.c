@@ -134,6 +134,8 @@ static int add_bins(const struct draft *draft, struct words *words)
         return add_edges(binning, words);
     if (binning->digits.scales)
         rc |= words_format(words, "--digits=%" PRIu32, binning->digits.digits);
+    if (binning->whole_digits.digits)
+        rc |= words_format(words, "--digits=%u", binning->whole_digits.digits);
     if (draft->bins)
         rc |= words_format(words, "--bins=%u", draft->bins);
     if (draft->log)

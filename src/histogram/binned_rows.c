@@ -76,5 +76,5 @@ void binned_add_facts(const struct histogram *histogram, const struct tally *tal
     }
     facts_add_number(facts, "sum", moments_sum(moments));
     facts_add_number(facts, "mean", any ? moments_mean(moments, numbers) : NAN);
-    facts_add_number(facts, "stddev", any ? moments_deviation(moments, numbers) : NAN);
+    facts_add_deviation(facts, "stddev", any ? moments_deviation(moments, numbers) : NAN);
 }

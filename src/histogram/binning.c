@@ -68,6 +68,8 @@ whole binning_whole_edge(const struct binning *binning, size_t k)
 {
     if (binning->whole_edges)
         return binning->whole_edges[k];
+    if (binning->whole_digits.digits)
+        return whole_digits_edge(&binning->whole_digits, k);
     whole bins = (whole)binning->bins;
     return binning->first + ((whole)k * binning->span + bins - 1) / bins;
 }
@@ -146,6 +148,13 @@ void binning_log_linear(struct binning *binning)
     *binning = (struct binning){.bins = LOG_LINEAR_BINS, .log_linear = true};
 }
 
+void binning_digits_whole(struct binning *binning, unsigned digits)
+{
+    const struct whole_digits layout = whole_digits_of(digits);
+    *binning = (struct binning){
+        .is_whole = true, .bins = whole_digits_bins(&layout), .whole_digits = layout};
+}
+
 /* --- looking up --- */
 
 static size_t search_whole(const struct binning *binning, whole value)
@@ -178,6 +187,8 @@ size_t binning_row_whole(const struct binning *binning, whole value)
 {
     if (binning->whole_edges)
         return search_whole(binning, value);
+    if (binning->whole_digits.digits)
+        return 1 + whole_digits_bin(&binning->whole_digits, value);
     whole offset = value - binning->first;
     if (offset < 0)
         return ROW_BELOW;

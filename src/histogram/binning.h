@@ -4,6 +4,7 @@
 #define GPUHISTO_BINNING_H
 
 #include "binning_digits.h"
+#include "binning_whole_digits.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -11,9 +12,6 @@
 #include <string.h>
 
 #define BINS_MAX ((size_t)1 << 24)
-
-/* Wide enough for any 64-bit value, with or without a sign, and for what lies between two. */
-__extension__ typedef __int128 whole;
 
 /* The edges of the bins, ascending: bin k, from 0, holds the values from edge k on that are below
  * edge k + 1. Values are either all whole, or all doubles. Never changes once it is laid, so that
@@ -38,6 +36,9 @@ struct binning {
     bool log_linear; /* the bins of binning_log_linear; nothing else is in use but `bins` */
 
     struct digits_layout digits; /* those of binning_digits, if it has scales; likewise */
+
+    struct whole_digits
+        whole_digits; /* those of binning_digits_whole, if it has digits; likewise */
 };
 
 /* A table has a row for each bin, and these: */
@@ -114,6 +115,9 @@ void binning_log_linear(struct binning *binning);
  * floats nearest to the decimals, and values are floats; otherwise the nearest doubles. The only
  * error is BINNING_NO_MEMORY. */
 enum binning_error binning_digits(struct binning *binning, unsigned digits, bool singles);
+
+/* Bins of so many digits for whole values of up to 64 bits, all of which are in one. */
+void binning_digits_whole(struct binning *binning, unsigned digits);
 
 /* Frees the edges. */
 void binning_free(struct binning *binning);

@@ -36,6 +36,12 @@ void facts_add_rounded(struct facts *facts, const char *name, double value, int 
         show_double(value, fact->value);
 }
 
+void facts_add_deviation(struct facts *facts, const char *name, double value)
+{
+    facts_add_number(facts, name, value);
+    facts->list[facts->count - 1].is_population = true;
+}
+
 void facts_add_text(struct facts *facts, const char *name, const char *number)
 {
     struct fact *fact = next_fact(facts, name);

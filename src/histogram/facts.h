@@ -13,6 +13,7 @@ struct quantile;
 struct fact {
     char name[ROW_TEXT];
     char value[ROW_TEXT]; /* a number, "inf", "-inf" or "nan" */
+    bool is_population;   /* a deviation whose variance is divided by n: JSON says so */
     bool is_interval;     /* also where its ends are the same, and upper is empty */
     char upper[ROW_TEXT]; /* of an interval, which begins with value: its end; otherwise empty */
 };
@@ -23,11 +24,13 @@ struct facts {
 };
 
 /* Each adds a fact: a count; a number, as the shortest text that reads back the same; a number with
- * so many digits after the point; a number as text; an interval of texts. Names are of this
+ * so many digits after the point; the standard deviation of all there is; a number as text; an
+ * interval of texts. Names are of this
  * program's own. */
 void facts_add_count(struct facts *facts, const char *name, uint64_t count);
 void facts_add_number(struct facts *facts, const char *name, double value);
 void facts_add_rounded(struct facts *facts, const char *name, double value, int places);
+void facts_add_deviation(struct facts *facts, const char *name, double value);
 void facts_add_text(struct facts *facts, const char *name, const char *number);
 void facts_add_interval(struct facts *facts, const char *name, const char *lower,
                         const char *upper);

@@ -31,7 +31,7 @@ size_t histogram_rows(const struct histogram *histogram)
 bool histogram_is_sparse(const struct histogram *histogram)
 {
     return histogram->mode->is_sparse || histogram->binning.log_linear ||
-           histogram->binning.digits.scales;
+           histogram->binning.digits.scales || histogram->binning.whole_digits.digits;
 }
 
 bool histogram_counts_values(const struct histogram *histogram)

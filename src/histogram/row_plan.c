@@ -23,6 +23,8 @@ static bool plan_offsets(const struct histogram *histogram, unsigned bits, struc
 static struct row_plan plan_wholes(const struct histogram *histogram)
 {
     const struct binning *binning = &histogram->binning;
+    if (binning->whole_digits.digits)
+        return (struct row_plan){.way = PLAN_WHOLE_DIGITS};
     bool has_offsets =
         !binning->whole_edges && (binning->reciprocal || (whole)binning->bins == binning->span);
     struct row_plan plan;

@@ -9,6 +9,7 @@
 enum row_plan_way {
     PLAN_OFFSETS,       /* equal bins of whole numbers: by the offset from the first edge */
     PLAN_WHOLE_EDGES,   /* whole numbers: by comparing with edges */
+    PLAN_WHOLE_DIGITS,  /* whole numbers: by dividing by a power of ten; on the CPU only */
     PLAN_EQUAL_DOUBLES, /* equal bins of doubles: by a guess that the edges beside it prove */
     PLAN_DOUBLE_EDGES,  /* doubles: by comparing with edges */
     PLAN_LOG_LINEAR,    /* doubles: by their leading bits */

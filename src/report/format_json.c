@@ -177,6 +177,8 @@ static void json_fact(struct table *table, const struct fact *fact)
     writer_format(out, "%s\"%s\":", table->written++ ? "," : "", fact->name);
     if (!fact->upper[0]) {
         json_number(out, fact->value);
+        if (fact->is_population)
+            writer_text(out, ",\"ddof\":0");
         return;
     }
     json_member(out, "[", fact->value);

@@ -158,8 +158,7 @@ usage "$digits" -n --digits=2 --log=2:32
 usage "--bins: requires --min and --max with --each" -n --each -B 5
 usage "--digits=6: must be a whole number from 1 to 5" -n --digits=6
 usage "--digits=0: must be a whole number from 1 to 5" -n --digits=0
-usage "--digits: requires --numbers, --values=f32 or --values=f64; for other types, use --bins" \
-    --values=u32 --digits=3
+usage "--digits: cannot be combined with --bins for whole types" --values=u32 --digits=3 -B 9
 usage "--log=2:31: must be 2:32 if it has parts" -n --log=2:31
 usage "--log=10:9: must be 2:32 if it has parts" --values=f64 --log=10:9
 usage "--log=2:32: requires --numbers, --values=f32 or --values=f64" --values=u16 --log=2:32

@@ -53,19 +53,19 @@ check "a quantile twice" [ "$(grep -c '^p' out)" = 2 ]
 
 # JSON keeps the bins, and has the facts beside them.
 cat >expected.json <<'EOF'
-{"schema":"gpuhisto/1","mode":"numbers","options":["--numbers","--edges=0,2,4"],"total":3,"counted":2,"other":1,"below":1,"above":0,"invalid":0,"bins":[{"lo":0,"hi":2,"count":1},{"lo":2,"hi":4,"count":1}],"quantiles":[{"q":0.5,"value":0,"error":1,"lower":0,"upper":2},{"q":0.9,"value":3,"error":0,"lower":3,"upper":3},{"q":0.99,"value":3,"error":0,"lower":3,"upper":3},{"q":0.999,"value":3,"error":0,"lower":3,"upper":3}],"stats":{"count":3,"invalid":0,"min":-1,"max":3,"sum":3,"mean":1,"stddev":1.632993161855452,"p50":[0,2],"p90":3,"p99":3,"p99.9":3},"moments":{"least":-1,"greatest":3,"lowest":0,"highest":0,"sum":"3p0","squares":"bp0","check":"82e43b5da23e8263"}}
+{"schema":"gpuhisto/1","mode":"numbers","options":["--numbers","--edges=0,2,4"],"total":3,"counted":2,"other":1,"below":1,"above":0,"invalid":0,"bins":[{"lo":0,"hi":2,"count":1},{"lo":2,"hi":4,"count":1}],"quantiles":[{"q":0.5,"value":0,"error":1,"lower":0,"upper":2},{"q":0.9,"value":3,"error":0,"lower":3,"upper":3},{"q":0.99,"value":3,"error":0,"lower":3,"upper":3},{"q":0.999,"value":3,"error":0,"lower":3,"upper":3}],"stats":{"count":3,"invalid":0,"min":-1,"max":3,"sum":3,"mean":1,"stddev":1.632993161855452,"ddof":0,"p50":[0,2],"p90":3,"p99":3,"p99.9":3},"moments":{"least":-1,"greatest":3,"lowest":0,"highest":0,"sum":"3p0","squares":"bp0","check":"82e43b5da23e8263"}}
 EOF
 for option in -s --quantiles "--quantiles=0.1 --quantiles"; do
     printf '1 -1 3\n' | run -n $option -F json --edges=0,2,4
     counts "numbers, json, $option" expected.json
 done
 cat >expected.json <<'EOF'
-{"schema":"gpuhisto/1","mode":"numbers","options":["--numbers","--digits=3"],"total":4,"counted":3,"other":1,"below":0,"above":0,"invalid":1,"bins":[{"lo":1,"hi":1.01,"count":2},{"lo":2,"hi":2.01,"count":1}],"quantiles":[{"q":0.5,"value":1.005,"error":0.005,"lower":1,"upper":1.01}],"stats":{"count":3,"invalid":1,"min":1,"max":2,"sum":4.0009,"mean":1.3336333333333332,"stddev":0.47119253201024125,"p50":[1,1.01]},"moments":{"least":1,"greatest":2,"lowest":0,"highest":0,"sum":"4003afb7e90ff9p-52","squares":"6007604940e6a42b57212412031p-104","check":"97728419fb5d0100"}}
+{"schema":"gpuhisto/1","mode":"numbers","options":["--numbers","--digits=3"],"total":4,"counted":3,"other":1,"below":0,"above":0,"invalid":1,"bins":[{"lo":1,"hi":1.01,"count":2},{"lo":2,"hi":2.01,"count":1}],"quantiles":[{"q":0.5,"value":1.005,"error":0.005,"lower":1,"upper":1.01}],"stats":{"count":3,"invalid":1,"min":1,"max":2,"sum":4.0009,"mean":1.3336333333333332,"stddev":0.47119253201024125,"ddof":0,"p50":[1,1.01]},"moments":{"least":1,"greatest":2,"lowest":0,"highest":0,"sum":"4003afb7e90ff9p-52","squares":"6007604940e6a42b57212412031p-104","check":"97728419fb5d0100"}}
 EOF
 printf '1 2 1.0009 x' | run -nq -F json --quantiles=0.5
 counts "numbers, json, one quantile" expected.json
 cat >expected.json <<'EOF'
-{"schema":"gpuhisto/1","mode":"numbers","options":["--numbers","--digits=3"],"total":2,"counted":0,"other":2,"below":0,"above":2,"invalid":0,"bins":[],"quantiles":[{"q":0.5,"value":1e+300,"error":0,"lower":1e+300,"upper":1e+300},{"q":1,"value":"inf","error":0,"lower":"inf","upper":"inf"}],"stats":{"count":2,"invalid":0,"min":1e+300,"max":"inf","sum":"inf","mean":"inf","stddev":"nan","p50":1e+300,"p100":"inf"},"moments":{"least":1e+300,"greatest":"inf","lowest":0,"highest":1,"sum":"17e43c8800759cp944","squares":"23ace5c50a5fbfd7e15f607f71p1892","check":"1559368eba15176d"}}
+{"schema":"gpuhisto/1","mode":"numbers","options":["--numbers","--digits=3"],"total":2,"counted":0,"other":2,"below":0,"above":2,"invalid":0,"bins":[],"quantiles":[{"q":0.5,"value":1e+300,"error":0,"lower":1e+300,"upper":1e+300},{"q":1,"value":"inf","error":0,"lower":"inf","upper":"inf"}],"stats":{"count":2,"invalid":0,"min":1e+300,"max":"inf","sum":"inf","mean":"inf","stddev":"nan","ddof":0,"p50":1e+300,"p100":"inf"},"moments":{"least":1e+300,"greatest":"inf","lowest":0,"highest":1,"sum":"17e43c8800759cp944","squares":"23ace5c50a5fbfd7e15f607f71p1892","check":"1559368eba15176d"}}
 EOF
 echo inf 1e300 | run -n -F json --quantiles=0.5,1
 counts "numbers, json, beyond the bins" expected.json
@@ -276,6 +276,57 @@ printf '\377\377\377\377\377\377\377\377\000\000\000\000\000\000\000\000' |
     run -s --values=u64 --bins=1 --min=0 --max=9
 sed -n '3,6p' out >facts
 same "u64" expected facts
+
+# No type needs bins for its statistics. Quantiles of the larger ones have three digits, as f32's have.
+types="u24 3 i24 3 u32 4 i32 4 u64 8 i64 8 u16be 2 i24be 3"
+# shellcheck disable=SC2086 # pairs of words
+set -- $types
+while [ $# -gt 0 ]; do
+    # 1 and 2000 where that is the byte order, and others where it is not
+    printf '\001\000\000\000\000\000\000\000\320\007\000\000\000\000\000\000' | head -c $((2 * $2)) >few.values
+    run -s --values=$1 few.values
+    check "$1: statistics without bins" [ "$(cat status) $(cut -f 1 out | tr '\n' ' ')" = \
+        "0 count invalid min max sum mean stddev p50 p90 p99 p99.9 " ]
+    shift 2
+done
+# -7, -1009, 0, 999, 1000, 12345678, 12999999
+printf '\371\377\377\377\017\374\377\377\000\000\000\000\347\003\000\000\350\003\000\000\116\141\274\000\077\135\306\000' >wholes
+expect <<'EOF'
+count 7
+invalid 0
+min -1009
+max 12999999
+sum 25346660
+mean 3620951.4285714286
+stddev 5727586.347285786
+p0 -1009
+p20 -7
+p40 0
+p50 999
+p60 1000 1009
+p80 12300000 12399999
+p100 12999999
+EOF
+run -s --values=i32 --quantiles=0,0.2,0.4,0.5,0.6,0.8,1 wholes
+counts "i32 without bins" expected
+expect <<'EOF'
+-1010 1 -1000
+-7 1 -6
+0 1 1
+999 1 1000
+1000 1 1010
+12300000 1 12400000
+12900000 1 13000000
+invalid 0
+EOF
+run --values=i32 --digits=3 wholes
+counts "i32, --digits=3" expected
+if can_share; then
+    run -s -F json --values=i32 -o wholes.json wholes
+    check "i32, json: the bins are named" grep -qF '"options":["--values=i32","--digits=3"]' wholes.json
+    run_as "$GPUHISTO" --merge -s -F json wholes.json
+    same "i32 without bins, --merge" wholes.json out
+fi
 
 # Whole numbers that doubles do not hold: the value in JSON may be off, and says so.
 printf '\001\000\000\000\000\000\000\200\003\000\000\000\000\000\000\200' |

@@ -239,8 +239,9 @@ usage "require --numbers or --values=TYPE" --bins=3
 usage "require --numbers or --values=TYPE" --min=3 --max=4
 usage "--min: requires --max" --values=u32 --bins=3 --min=1
 usage "--min, --max: require --bins or --log" --values=u32 --min=1 --max=5
-usage "--values: requires --bins, --edges or --log" --values=u32
-usage "--values: requires --bins, --edges or --log" --values=i24
+usage "--values: requires --bins, --digits, --edges or --log" --values=u32
+usage "--values: requires --bins, --digits, --edges or --log" --values=i24 -sp
+usage "--digits: cannot be combined with --bins for whole types" --values=u32 --digits=2 -B 3
 usage "--bins=0: must be a whole number from 1 to 16777216" --values=u32 --bins=0
 usage "--bins=16777217: must be" --values=u32 --bins=16777217
 usage "--edges: cannot be combined with" --values=u32 --edges=1,2 --bins=3

@@ -370,8 +370,53 @@ static void check_log_linear_bins(void)
     binning_free(&binning);
 }
 
+/* --- decimal digits of whole values --- */
+
+/* The bin by definition: all digits of the value but the first ones are 0 at its lower end, 9 at
+ * the upper one. Those below zero are counted from -1 on. */
+static void check_whole_digits(const struct binning *binning, unsigned digits, whole value)
+{
+    const size_t row = binning_row_whole(binning, value);
+    const whole magnitude = value < 0 ? -1 - value : value;
+    whole unit = 1, limit = 1;
+    for (unsigned i = 0; i < digits; i++)
+        limit *= 10;
+    for (; magnitude / unit >= limit; unit *= 10)
+        continue;
+    const whole from = magnitude / unit * unit, to = from + unit;
+    cases++;
+    if (row < 1 || row > binning->bins ||
+        binning_whole_edge(binning, row - 1) != (value < 0 ? -to : from) ||
+        binning_whole_edge(binning, row) != (value < 0 ? -from : to))
+        complain("digits of whole values", "", "", row);
+}
+
+static void check_whole_digits_bins(unsigned digits)
+{
+    struct binning binning;
+    binning_digits_whole(&binning, digits);
+    for (size_t k = 0; k <= binning.bins; k++) {
+        const whole edge = binning_whole_edge(&binning, k);
+        if (k > 0 && edge <= binning_whole_edge(&binning, k - 1))
+            complain("digits of whole values do not ascend", "", "", k);
+        for (whole value = edge - 1; value <= edge + 1; value++)
+            if (value > -top && value < top)
+                check_whole_digits(&binning, digits, value);
+    }
+    for (unsigned i = 0; i < 100000; i++) {
+        const whole value = (whole)(random_word() >> random_word() % 64);
+        check_whole_digits(&binning, digits, value);
+        check_whole_digits(&binning, digits, -value);
+    }
+    check_whole_digits(&binning, digits, top - 1);
+    check_whole_digits(&binning, digits, -(top >> 1));
+    binning_free(&binning);
+}
+
 int main(void)
 {
+    for (unsigned digits = DIGITS_MIN; digits <= 4; digits++)
+        check_whole_digits_bins(digits);
     check_log_linear_bins();
     check_whole_values();
     check_doubles();
