@@ -119,11 +119,9 @@ gpuhisto_sources = src/run_share.c src/run_share.h \
 	src/merge/table_file.c src/merge/table_file.h \
 	src/merge/table_events.c src/merge/table_fill.c \
 	src/merge/table_json.c src/merge/table_json.h \
-	src/merge/table_lines.c src/merge/table_lines.h \
 	src/merge/table_members.c src/merge/table_members.h \
 	src/merge/table_parser.h \
 	src/merge/table_rows.c src/merge/table_rows.h \
-	src/merge/table_text.c src/merge/table_text.h \
 	src/pool/cgroup.c src/pool/cgroup.h \
 	src/pool/cost.c src/pool/cost.h \
 	src/pool/handover.c src/pool/handover.h \

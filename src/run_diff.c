@@ -28,10 +28,6 @@ static int side_refuse(const struct merge *side, struct reason *why)
 /* Whether a side is of a kind that can be compared. */
 static int check_side(const struct merge *side, struct reason *why)
 {
-    if (side->is_text) {
-        reason_of(why, side->first, "--diff requires tables in JSON");
-        return -1;
-    }
     if (histogram_channels(&side->histogram) > 1) {
         reason_of(why, side->first, "--diff requires tables of one channel");
         return -1;

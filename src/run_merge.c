@@ -41,26 +41,6 @@ static int add_files(const struct options *options, const struct held_list *file
     return merge_files(files, threads, THREAD_BYTES, merge, why);
 }
 
-/* Whether rows alone, of TSV or CSV, tell what is asked for. */
-static int check_text(const struct report_options *report, const struct histogram *histogram,
-                      struct reason *why)
-{
-    const struct format *format = format_table[report->format];
-    const bool is_of_total = report->percent || report->stats || format->is_picture;
-    if (format->has_both) {
-        reason_set(why, "--format=json: tables in TSV and CSV do not say how they were counted; "
-                        "merge tables in JSON");
-        return -1;
-    }
-    /* Bytes and numbers are all in some row; other bytes than letters are in none. */
-    if (is_of_total && !histogram->mode->counts_every) {
-        reason_set(why, "--percent, --plot, --stats: tables of letters in TSV and CSV do not say "
-                        "how many other bytes there were; merge tables in JSON");
-        return -1;
-    }
-    return 0;
-}
-
 /* Whether what was merged can be shown as is asked for. */
 static int check_shown(const struct options *options, const struct merge *merge, struct reason *why)
 {
@@ -77,8 +57,6 @@ static int check_shown(const struct options *options, const struct merge *merge,
         reason_set(why, "--format=pgm: the tables are not of --pairs");
         return -1;
     }
-    if (merge->is_text && check_text(report, histogram, why) != 0)
-        return -1;
     if (report->most_bins > 0 && !histogram->binning.digits.scales) {
         reason_set(why, "--bins: the tables' bins are not those of --digits; leave --bins out");
         return -1;

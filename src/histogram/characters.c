@@ -64,17 +64,3 @@ void character_show(uint32_t character, char text[ROW_TEXT])
             *end++ = (char)bytes[i];
     *end = '\0';
 }
-
-static bool has_group(const struct character_groups *groups, const char *name)
-{
-    for (size_t i = 0; i < groups->count; i++)
-        if (strcmp(groups->names[i], name) == 0)
-            return true;
-    return false;
-}
-
-bool character_is_row_name(const char *name)
-{
-    return strncmp(name, "U+", 2) == 0 || has_group(&character_categories, name) ||
-           has_group(&character_blocks, name);
-}

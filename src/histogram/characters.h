@@ -87,7 +87,4 @@ size_t characters_head(const unsigned char *data, size_t len);
  * general category is Cc, Cf, Zl, Zp or Zs, as it could not be seen or would change its line. */
 void character_show(uint32_t character, char text[ROW_TEXT]);
 
-/* Whether rows of characters, or of groups of them, have such a name. */
-bool character_is_row_name(const char *name);
-
 #endif

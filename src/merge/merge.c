@@ -74,71 +74,6 @@ no_memory:
     return -1;
 }
 
-/* Rows that sparse bins of any kind may share: below, zero and its neighbours, above, invalid. */
-#define COMMON_ROWS 6
-
-static void common_rows(const struct binning *binning, size_t rows[COMMON_ROWS])
-{
-    rows[0] = ROW_BELOW;
-    rows[1] = binning->bins / 2;
-    rows[2] = 1 + binning->bins / 2;
-    rows[3] = 2 + binning->bins / 2;
-    rows[4] = ROW_ABOVE(binning);
-    rows[5] = ROW_INVALID(binning);
-}
-
-/* Whether two histograms show the rows by the same edges. */
-static bool rows_look_alike(const struct histogram *one, size_t row, const struct histogram *other,
-                            size_t other_row)
-{
-    struct row_label label = {.next = 0}, other_label = {.next = 0};
-    one->mode->label_row(one, row, &label);
-    other->mode->label_row(other, other_row, &other_label);
-    return strcmp(label.lo, other_label.lo) == 0 && strcmp(label.hi, other_label.hi) == 0;
-}
-
-/* A table in TSV or CSV that has only rows which all sparse bins have does not tell how many digits
- * these are of; so the bins of the first such table are only a guess. Lays those that the options
- * of a later table make, and puts what was counted there. Whether that can be done. */
-static bool merge_lay_again(struct merge *merge, const struct words *options)
-{
-    struct merge again = {.lay = merge->lay};
-    struct reason unused;
-    size_t from[COMMON_ROWS], to[COMMON_ROWS];
-    uint64_t common = 0;
-    bool is_coarse;
-    if (!merge->is_text || !merge->histogram.binning.digits.scales)
-        return false;
-    common_rows(&merge->histogram.binning, from);
-    for (size_t i = 0; i < COMMON_ROWS; i++)
-        common += merge->tally.counts[from[i]];
-    if (common != merge->tally.samples ||
-        merge->lay(options, &again.histogram, &is_coarse, &unused) != 0)
-        return false;
-    common_rows(&again.histogram.binning, to);
-    bool done = histogram_is_sparse(&again.histogram);
-    for (size_t i = 0; i < COMMON_ROWS && done; i++)
-        done = merge->tally.counts[from[i]] == 0 ||
-               rows_look_alike(&merge->histogram, from[i], &again.histogram, to[i]);
-    done = done && tally_open(&again.tally, &again.histogram) == 0;
-    for (size_t i = 0; i < options->count && done; i++)
-        done = words_format(&again.options, "%s", options->list[i]) == 0;
-    if (!done) {
-        merge_free(&again);
-        return false;
-    }
-    for (size_t i = 0; i < COMMON_ROWS; i++)
-        again.tally.counts[to[i]] = merge->tally.counts[from[i]];
-    again.tally.samples = merge->tally.samples;
-    tally_close(&merge->tally);
-    binning_free(&merge->histogram.binning);
-    words_free(&merge->options);
-    merge->tally = again.tally;
-    merge->histogram = again.histogram;
-    merge->options = again.options;
-    return true;
-}
-
 /* Whether mode and type are those of the options. */
 static int merge_check_mode(const struct merge *merge, const struct read_table *table,
                             struct reason *why)
@@ -173,12 +108,8 @@ int merge_add(struct merge *merge, struct read_table *table, const char *name, s
         return merge_refuse(name, why);
     if (!merge->first && merge_begin(merge, table, name, why) != 0)
         return merge_refuse(name, why);
-    if (!words_same(&merge->options, &table->options) && !merge_lay_again(merge, &table->options))
+    if (!words_same(&merge->options, &table->options))
         return merge_refuse_options(merge, &table->options, name, why);
-    if (merge->is_text && merge->histogram.has_moments) {
-        reason_of(why, name, "--stats and --quantiles require tables in JSON, made with --stats");
-        return -1;
-    }
     if (merge_check_mode(merge, table, why) != 0 ||
         table_rows_check(table, &merge->histogram, &moments, why) != 0)
         return merge_refuse(name, why);
@@ -195,7 +126,7 @@ int merge_add(struct merge *merge, struct read_table *table, const char *name, s
 
 void merge_know_rows(struct merge *merge, uint64_t bytes)
 {
-    if (merge->known.rows == 0 && !merge->is_text && !merge->is_part &&
+    if (merge->known.rows == 0 && !merge->is_part &&
         known_rows_pay(&merge->histogram, bytes))
         known_rows_make(&merge->known, &merge->histogram);
 }

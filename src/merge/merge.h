@@ -26,7 +26,6 @@ struct merge {
     struct words options;
     struct tally tally;
     uint64_t total;          /* of all tables: of the tally's samples */
-    bool is_text;            /* tables are in TSV or CSV, which do not tell their options */
     struct known_rows known; /* of the histogram */
     struct share_join shares;
     uint64_t tables;

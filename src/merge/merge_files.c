@@ -169,7 +169,7 @@ int merge_files(const struct held_list *files, unsigned threads, uint64_t thread
     const size_t count = files->count;
     struct read_table table = {.text = NULL};
     bool regular;
-    /* The first table tells the bins; and TSV and CSV are understood by the tables before. */
+    /* The first table tells the bins. */
     int rc = table_file_add(&files->list[0], &table, merge, why);
     if (rc == 0 && count > 1) {
         const uint64_t bytes = files_bytes(files, &regular);
@@ -177,7 +177,7 @@ int merge_files(const struct held_list *files, unsigned threads, uint64_t thread
         threads = threads_worth(threads, count - 1, &merge->histogram);
         if (thread_bytes > 0 && bytes / thread_bytes < threads)
             threads = (unsigned)(bytes / thread_bytes);
-        if (threads > 1 && regular && !merge->is_text) {
+        if (threads > 1 && regular) {
             read_table_free(&table);
             return merge_side_by_side(files, threads, merge, why);
         }

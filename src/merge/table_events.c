@@ -147,6 +147,8 @@ static int json_check_whole(struct table_json *json)
         if (table_members[i].place != level->place)
             continue;
         if (missing & bit) {
+            if (level->place == AT_TABLE)
+                return json_refuse(json, NOT_A_TABLE);
             reason_set(&json->why, "%s has no \"%s\"", table_places[level->place].name,
                        table_members[i].name);
             return 0;

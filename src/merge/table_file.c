@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "table_file.h"
 #include "table_json.h"
-#include "table_text.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -9,7 +8,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#define TEXT_MAX ((size_t)1 << 30) /* bytes of a table in TSV or CSV */
 #define PIECE ((size_t)256 << 10)
 
 /* What a FILE is read with. */
@@ -62,14 +60,17 @@ static int file_refuse(const struct table_file *file, struct reason *why)
     return -1;
 }
 
-/* What the first bytes are, if no table can begin with them. */
+/* Says what is wrong if no table can begin with these bytes; otherwise NULL. */
 static const char *foreign_bytes(const unsigned char *bytes, size_t len)
 {
+    size_t at = 0;
     if (len >= 4 && memcmp(bytes, "\x28\xb5\x2f\xfd", 4) == 0)
         return "is compressed; decompress it first, with 'zstd -d'";
     if (len >= 2 && memcmp(bytes, "\x1f\x8b", 2) == 0)
         return "is compressed; decompress it first, with 'gzip -d'";
-    return NULL;
+    while (at < len && memchr(" \t\r\n", bytes[at], 4))
+        at++;
+    return at < len && bytes[at] != '{' ? NOT_A_TABLE : NULL;
 }
 
 /* Reads JSON, of which the first `len` bytes are in the piece. */
@@ -82,7 +83,7 @@ static int file_add_json(struct table_file *file, struct read_table *table, ssiz
     if (!json) {
         reason_set(why, table_json_is_built()
                             ? "out of memory"
-                            : "JSON cannot be read: this build has no yajl; use --format=tsv");
+                            : "JSON cannot be read: this build has no yajl");
         return file_refuse(file, why);
     }
     while (rc == 0 && len > 0) {
@@ -99,59 +100,6 @@ static int file_add_json(struct table_file *file, struct read_table *table, ssiz
     return rc == 0 ? 0 : file_refuse(file, why);
 }
 
-/* Reads all of a text, of which the first `len` bytes are in the piece. NULL, with a reason. */
-static char *file_slurp(struct table_file *file, ssize_t len, size_t *size, struct reason *why)
-{
-    char *text = NULL;
-    size_t room = 0;
-    for (*size = 0; len > 0; len = file_read(file, why)) {
-        if (room - *size < (size_t)len) {
-            room = 2 * room + (size_t)len;
-            char *longer = room <= TEXT_MAX ? realloc(text, room) : NULL;
-            if (!longer) {
-                reason_of(why, file->name, "%s",
-                          room <= TEXT_MAX ? "out of memory" : "too long for a table");
-                free(text);
-                return NULL;
-            }
-            text = longer;
-        }
-        memcpy(text + *size, file->piece, (size_t)len);
-        *size += (size_t)len;
-    }
-    if (len == 0)
-        return text;
-    free(text);
-    return NULL;
-}
-
-/* Reads TSV or CSV. */
-static int file_add_text(struct table_file *file, struct read_table *table, ssize_t len,
-                         struct reason *why)
-{
-    size_t size;
-    if (merge_has_tables(file->merge) && !file->merge->is_text) {
-        reason_set(why, "is not JSON, as the tables before are");
-        return file_refuse(file, why);
-    }
-    char *text = file_slurp(file, len, &size, why);
-    if (!text)
-        return -1;
-    int rc = table_text_read(table, text, size, file->merge, why);
-    free(text);
-    file->merge->is_text = true;
-    return rc == 0 ? file_take(file, table, why) : file_refuse(file, why);
-}
-
-/* Whether the text begins as JSON does, or has nothing. */
-static bool is_json(const unsigned char *bytes, size_t len)
-{
-    size_t at = 0;
-    while (at < len && memchr(" \t\r\n", bytes[at], 4))
-        at++;
-    return at == len || bytes[at] == '{' || bytes[at] == '[';
-}
-
 static int file_add(struct table_file *file, struct read_table *table, struct reason *why)
 {
     const ssize_t len = file_read(file, why);
@@ -160,12 +108,6 @@ static int file_add(struct table_file *file, struct read_table *table, struct re
     const char *foreign = foreign_bytes(file->piece, (size_t)len);
     if (foreign) {
         reason_of(why, file->name, "%s", foreign);
-        return -1;
-    }
-    if (!is_json(file->piece, (size_t)len))
-        return file_add_text(file, table, len, why);
-    if (file->merge->is_text) {
-        reason_of(why, file->name, "is JSON, and the tables before are not");
         return -1;
     }
     return file_add_json(file, table, len, why);

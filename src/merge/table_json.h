@@ -24,6 +24,9 @@
 #define HAS_MOMENTS ((uint64_t)1 << 12)
 #define HAS_SHARE ((uint64_t)1 << 13)
 
+/* What is wrong with a FILE of something else, such as the log that was counted. */
+#define NOT_A_TABLE "not a table in JSON; make one with 'gpuhisto ... -F json'"
+
 /* Takes a table that was read, and is changed with the next one. 0, or -1 with a reason. */
 typedef int table_taker(void *arg, struct read_table *table, struct reason *why);
 

@@ -106,10 +106,10 @@ refuses "bins that do not nest" 1 "gpuhisto: log: was counted with --log=2:32, a
 diffs -B 3 log log
 refuses "-B of other bins" 1 "gpuhisto: --bins: the tables' bins are not those of --digits"
 run -n one && cp out one.tsv
-diffs one.tsv one.tsv
-refuses "tsv" 1 "gpuhisto: one.tsv: --diff requires tables in JSON"
+diffs one one
+refuses "what was counted" 1 "gpuhisto: one: not a table in JSON; make one with 'gpuhisto ... -F json'"
 diffs 1.json one.tsv
-refuses "tsv, the second one" 1 "gpuhisto: one.tsv: --diff requires tables in JSON"
+refuses "tsv, the second one" 1 "gpuhisto: one.tsv: not a table in JSON; make one with 'gpuhisto ... -F json'"
 run --values=u8 --channels=2 --length=100 --edges=0,50 -F json one && cp out two.channels
 diffs two.channels two.channels
 refuses "channels" 1 "gpuhisto: two.channels: --diff requires tables of one channel"

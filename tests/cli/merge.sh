@@ -21,7 +21,7 @@ sed -n '2901,$p' all >part3
 
 # --- the sum of parts is the whole, in every mode, and in any order ---
 
-# adds OPTION...: three parts, JSON, TSV and CSV, merged at once, in another order, and in two steps.
+# adds OPTION...: three parts, merged at once, in another order, and in two steps.
 adds()
 {
     run "$@" -F json part1 part2 part3
@@ -44,21 +44,6 @@ adds()
     cat part1.json part2.json part3.json >in
     merge $facts -F json - <in
     counts "$*: three in a row, standard input" whole
-    [ -z "$facts" ] || return 0
-    case $* in *--channels*) return 0 ;; esac # which of the columns are counts is not told
-    case $* in *'-B 10 --min=0 --max=5'*) return 0 ;; esac # its empty bins are left out, see below
-    for format in tsv csv; do
-        run "$@" -F $format part1 part2 part3
-        cp out whole
-        for part in part1 part2 part3; do
-            run "$@" -F $format $part
-            cp out $part.$format
-        done
-        merge -F $format part2.$format part1.$format part3.$format
-        counts "$*: $format" whole
-        merge -F $format part2.json part1.json part3.json
-        counts "$*: $format from JSON" whole
-    done
 }
 adds
 adds -s
@@ -144,9 +129,7 @@ for threads in 1 2 3 5 64 ''; do
     refuses "$title: 2^64 is reached after it" 1 "gpuhisto: t7: byte "
     table 49 '' >t7
     side_by_side t1 t2 whole t4 t5 t6 t7 t8 t9
-    refuses "$title: TSV" 1 "gpuhisto: whole: is not JSON, as the tables before are"
-    side_by_side whole whole whole whole
-    check "$title: TSV alone" grep -q '^a-z.1140$' out
+    refuses "$title: TSV" 1 "gpuhisto: whole: not a table in JSON; make one with 'gpuhisto ... -F json'"
 done
 
 # Rows that every table has, in more bytes than are read at a time.
@@ -194,7 +177,8 @@ for what in "s/gpuhisto.1/gpuhisto\/2/;the schema is 'gpuhisto/2'" 's/"total":1/
     's/"lo":97,//;has no "lo"' 's/"hi":122,//;has no "hi"' 's/"lo":97,"hi":122,//;there is no bin' \
     's/}\]}$/}]/;cut short' 's/"bins"/"bins":[],"bins"/;is there twice' 's/letters"/letters\\u0000"/;NUL byte' \
     's/{"bin"/{"bin":"a-z","lo":97,"hi":122,"count":0},{"bin"/;there is no bin' \
-    's/"other"/"x":'"$(printf '%0100d' 0 | tr 0 '[')"',"other"/;nested too deeply' 's/^/x/;not a row of a table'; do
+    's/"other"/"x":'"$(printf '%0100d' 0 | tr 0 '[')"',"other"/;nested too deeply' 's/^/x/;not a table in JSON' \
+    's/"schema":[^,]*,//;not a table in JSON'; do
     sed "${what%;*}" one >in
     merge in
     refuses "table changed by ${what%;*}" 1 "gpuhisto: in: " "${what#*;}"
@@ -219,27 +203,6 @@ refuses "no such FILE" 1 "gpuhisto: all.missing: No such file or directory"
 : >empty
 merge empty
 refuses "an empty FILE" 1 "gpuhisto: empty: there is no table"
-# The table of no characters has a row, that of those that are not well-formed; without it, it cannot be
-# told from a table of which all was cut off.
-run -c empty && cp out none
-merge none none
-counts "no characters" none
-run -c --nonzero empty && cp out nothing
-merge nothing
-refuses "no characters, --nonzero" 1 "gpuhisto: nothing: there is no table"
-run -l -F json part1 && cp out l.json
-run -l part1 && cp out l.tsv
-merge l.json l.tsv
-refuses "TSV after JSON" 1 "gpuhisto: l.tsv: is not JSON"
-merge l.tsv l.json
-refuses "JSON after TSV" 1 "gpuhisto: l.json: is JSON"
-merge -F json l.tsv
-refuses "JSON of TSV" 1 "do not say how they were counted"
-merge --percent l.tsv
-refuses "shares of letters in TSV" 1 "do not say how many other bytes"
-run --edges=0,5 -n --nonzero part1 && cp out in
-merge in
-refuses "rows that are not there" 1 "gpuhisto: in: the last row is not 'invalid'"
 for options in -n --each --interval=1 --device=cpu --skip=1 --min=1 --digits=2 --timing; do
     merge $options one
     refuses "$options" 2 "cannot be combined with --merge"
@@ -250,91 +213,6 @@ run --incomplete one
 refuses "--incomplete without --merge" 2 "gpuhisto: --incomplete: requires --merge"
 merge --incomplete -F json one
 refuses "--incomplete without shares" 1 "are not shares"
-
-# --- TSV and CSV: every row, and no other columns ---
-
-seq 10 | "$GPUHISTO" -n -B 3 --min=0 --max=9 >dense.tsv
-sed -n '2!p' dense.tsv >in
-sed -n '3!p' dense.tsv >in3
-merge dense.tsv in
-refuses "a row is missing, not in the first table" 1 "gpuhisto: in: rows are missing between 0 and 3"
-merge in3
-refuses "a row is missing, in the first table" 1 "gpuhisto: in3: rows are missing between 3 and 6"
-sed 1d dense.tsv >in
-merge dense.tsv in
-refuses "the first row is missing" 1 "gpuhisto: in: the rows do not go from -inf to inf"
-
-# changes WHAT SED-PROGRAM FILE MESSAGE: the table so changed is refused.
-changes()
-{
-    sed "$2" "$3" >in
-    merge in
-    refuses "$3: $1" 1 "gpuhisto: in: $4"
-}
-run --percent part1 && cp out bytes.percent
-run part1 && cp out bytes.tsv
-run -F csv part1 && cp out bytes.csv
-run -F csv --percent -n --edges=0,5 part1 && cp out numbers.csv
-run -l --percent part1 && cp out letters.percent
-merge bytes.percent bytes.tsv
-run part1 part1 && cp out whole
-merge bytes.percent bytes.tsv
-counts "tables with and without shares" whole
-merge -F csv bytes.csv
-counts "notes in quotes" bytes.csv
-merge -F csv --percent numbers.csv
-counts "CSV with shares" numbers.csv
-changes "a column more" '3s/$/\t1/' bytes.tsv 'line 3: '
-changes "a note of another byte" '/^0x41/s/A$/B/' bytes.tsv 'the row 0x41 is not of the byte that it shows'
-changes "no note" '/^0x41/s/\tA$//' bytes.tsv 'the row 0x41 is not of the byte that it shows'
-changes "a note of another byte" '/^0x2c/s/","/";"/' bytes.csv 'the row 0x2c is not of the byte that it shows'
-changes "a quote without an end" '/^0x2c/s/","/",/' bytes.csv 'line 45: '
-changes "a share less" '4s/\t[0-9.]*$//' bytes.percent 'line 4: '
-changes "a share that is none" '4s/[0-9.]*$/x/' bytes.percent 'line 4: '
-changes "no share" '4s/\t[0-9.]*\t[0-9.]*$//' bytes.percent 'line 4: '
-changes "a note of invalid" '/^invalid/s/,0,,/,0,7,/' numbers.csv 'line 4: '
-changes "a column more" '1s/$/\t0.0000/' letters.percent 'line 1: '
-changes "a column less" '1s/\t0.0000$//' letters.percent 'line 1: '
-run --values=u8 --channels=2 --edges=0,50 --length=100 part1 && cp out in
-merge in
-refuses "channels in TSV" 1 "gpuhisto: in: line 1: "
-run --values=u8 --channels=3 --edges=0,50 --length=99 -F csv part1 && cp out in
-merge in
-refuses "channels in CSV" 1 "gpuhisto: in: line 1: "
-for options in '' -l '-n --edges=0,5'; do
-    run $options -F json part1 && cp out in
-    for format in tsv csv; do
-        run_as "$GPUHISTO" --diff -F $format in in && cp out diff.$format
-        merge diff.$format
-        refuses "--diff $options in $format" 1 "gpuhisto: diff.$format: line 1: "
-    done
-done
-
-# Bins that no whole number can be in have a row, and no edge of their own.
-printf '1\n2\n3\n4\n5' >in
-run --values=u8 -B 10 --min=0 --max=4 in && cp out holes.tsv
-awk -F '\t' '$1 != $3' holes.tsv >whole
-check "there are empty bins" [ "$(wc -l <whole)" -lt "$(wc -l <holes.tsv)" ]
-merge holes.tsv
-counts "empty bins" whole
-awk -F '\t' -v OFS='\t' '{ $2 *= 2; print }' whole | sed 's/\t$//' >expected
-merge holes.tsv holes.tsv
-counts "empty bins, twice" expected
-awk -F '\t' -v OFS='\t' '$1 == $3 { $2 = 1 } { print }' holes.tsv >in
-merge in
-refuses "a count in an empty bin" 1 "gpuhisto: in: a bin that no number can be in has a count"
-
-# Rows that bins of all digits have do not tell which these are.
-printf '1e-320\n-1e-320\n0\nx\n' >tiny
-for digits in 2 3 5; do
-    echo 1.25 | "$GPUHISTO" -n --digits=$digits >rest
-    "$GPUHISTO" -nq --digits=$digits tiny >common
-    echo 1.25 | "$GPUHISTO" -nq --digits=$digits tiny - >whole
-    merge common rest
-    counts "--digits=$digits: common rows first" whole
-    merge rest common
-    counts "--digits=$digits: common rows last" whole
-done
 
 # --- options, and texts, that look alike ---
 
@@ -368,9 +246,6 @@ same "--max=-0" whole in
 # --- sums that are asked for in other ways ---
 
 run -n -s -F json part1 && cp out part1.json
-run -n part1 && cp out part1.tsv
-merge -s part1.tsv
-refuses "--stats of TSV" 1 "gpuhisto: part1.tsv: --stats and --quantiles require tables in JSON"
 echo 5 5 5 | "$GPUHISTO" -n -s -F json >five.json
 echo 5 5 5 5 5 5 | "$GPUHISTO" -n -s -B 4 -F json >whole
 merge -s -B 4 -F json five.json five.json
@@ -395,21 +270,17 @@ refuses "compressed" 1 "gpuhisto: in: is compressed; decompress it first, with '
 
 # Every beginning of a table is refused.
 run -n --edges=0,5 -s -F json part1 && cp out whole.json
-run -n --edges=0,5 part1 && cp out whole.tsv
-run -l part1 && cp out whole.letters
-for whole in whole.json whole.tsv whole.letters; do
-    size=$(wc -c <$whole)
-    step=1
-    if [ "$SCALE" = small ]; then step=7; fi
-    n=0
-    accepted=
-    while [ $n -lt $((size - 1)) ]; do
-        head -c $n $whole >in
-        if "$GPUHISTO" --merge in >out 2>err || [ "$(wc -l <err)" != 1 ]; then accepted="$accepted $n"; fi
-        n=$((n + step))
-    done
-    check "$whole: beginnings of$accepted bytes are accepted" [ -z "$accepted" ]
+size=$(wc -c <whole.json)
+step=1
+if [ "$SCALE" = small ]; then step=7; fi
+n=0
+accepted=
+while [ $n -lt $((size - 1)) ]; do
+    head -c $n whole.json >in
+    if "$GPUHISTO" --merge in >out 2>err || [ "$(wc -l <err)" != 1 ]; then accepted="$accepted $n"; fi
+    n=$((n + step))
 done
+check "beginnings of$accepted bytes are accepted" [ -z "$accepted" ]
 
 # --- shares ---
 
@@ -564,10 +435,9 @@ refuses "more rows" 1 "gpuhisto: many: was counted with --bins=60000, and few wi
 if python3 -c 'import json' 2>/dev/null; then
     run -n -s --edges=0,5,100 -F json part1 && cp out m.json
     run --values=u8 --channels=2 --length=100 --edges=0,50,60 -F json part1 && cp out c.json
-    run -n -B 3 --min=0 --max=100 part1 && cp out m.tsv
     cases_=300
     if [ "$SCALE" != small ]; then cases_=3000; fi
-    python3 - "$GPUHISTO" $cases_ m.json c.json m.tsv s1 >wrong 2>&1 <<'END'
+    python3 - "$GPUHISTO" $cases_ m.json c.json s1 >wrong 2>&1 <<'END'
 import json, random, re, subprocess, sys
 random.seed(15)
 program, count, names = sys.argv[1], int(sys.argv[2]), sys.argv[3:]
@@ -578,23 +448,22 @@ def merge(data, *options):
 
 def mutate(text):
     how = random.randrange(7)
-    line = r"|^.*\n" if text[0] != "{" else "" # two tables in JSON may follow each other
     if how == 0:   # a digit
         at = random.choice([m.start() for m in re.finditer(r"\d", text)])
         return text[:at] + random.choice("0123456789") + text[at + 1:]
     if how == 1:   # a member, or a field
-        found = list(re.finditer(r'"[a-z]+":("[^"]*"|-?[\d.e+]+),?|\t[^\t\n]*' + line, text, re.M))
+        found = list(re.finditer(r'"[a-z]+":("[^"]*"|-?[\d.e+]+),?', text))
         m = random.choice(found)
         return text[:m.start()] + text[m.end():]
     if how == 2:   # twice
-        found = list(re.finditer(r'\{"lo"[^}]*\},?|"[a-z]+":-?\d+,' + line, text, re.M))
+        found = list(re.finditer(r'\{"lo"[^}]*\},?|"[a-z]+":-?\d+,', text))
         m = random.choice(found)
         return text[:m.end()] + m.group() + text[m.end():]
     if how == 3:   # a huge number
         m = random.choice(list(re.finditer(r"\d+", text)))
         return text[:m.start()] + random.choice(["9" * 25, "18446744073709551615", "1e999", "-1"]) + text[m.end():]
     if how == 4:   # nested
-        m = random.choice(list(re.finditer(r"[\[{:\t]", text)))
+        m = random.choice(list(re.finditer(r"[\[{:]", text)))
         return text[:m.end()] + "[" * random.randrange(1, 200) + text[m.end():]
     if how == 5:   # truncated
         return text[:random.randrange(len(text))]
@@ -611,15 +480,13 @@ for name in names:
         changed = mutate(text)
         got = merge(changed.encode(), *options)
         refused = got[0] == 1 and not got[1] and got[2].count(b"\n") == 1 and got[2].startswith(b"gpuhisto: ")
-        # A list of FILEs, a name or a fingerprint may be another one; and TSV has no totals.
+        # A list of FILEs, a name or a fingerprint may be another one.
         begin = b'"total"' if name == "s1" else b""
         told = [out[out.find(begin):] for out in (got[1], right[1])]
-        if name == "m.tsv":
-            told = [re.sub(rb"(?m)^([^\t]*)\t\d+", rb"\1", out) for out in told]
         if not refused and not (got[0] == 0 and told[0] == told[1]):
             print(name, repr(changed), got)
 END
-    cases=$((cases + 4 * cases_))
+    cases=$((cases + 3 * cases_))
     : >nothing
     same "tables that were changed" nothing wrong
 else

@@ -254,11 +254,6 @@ if can_share; then
     "$GPUHISTO" --merge one.json aligned.json >out 2>err
     echo $? >status
     refuses "--merge of other pairs" 1 "aligned"
-    run --pairs one
-    mv out one.tsv
-    "$GPUHISTO" --merge one.tsv >out 2>err
-    echo $? >status
-    refuses "--merge of TSV" 1 "JSON"
     printf 'abcab' | "$GPUHISTO" --pairs -F json >four
     for what in 's/"total":4/"total":5/;do not add up' 's/"total":4/"total":3/;do not add up' \
         's/"count":2/"count":3/;the bins add up to 5' 's/"counted":4/"counted":3/;the bins add up to 4' \

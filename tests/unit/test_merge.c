@@ -219,7 +219,7 @@ static void check_reasons(void)
     static const char *const expected[] = {
         "/no/such/file: No such file or directory",
         ": the table is cut short",
-        ": is not JSON, as the tables before are",
+        ": not a table in JSON; make one with 'gpuhisto ... -F json'",
         ": the total goes beyond 2^64",
         ": the total goes beyond 2^64",
         ": is a share of 13, and ",
