@@ -117,10 +117,8 @@ gpuhisto_sources = src/run_share.c src/run_share.h \
 	src/merge/read_table.c src/merge/read_table.h \
 	src/merge/share_join.c src/merge/share_join.h src/merge/share_proof.c \
 	src/merge/table_file.c src/merge/table_file.h \
-	src/merge/table_events.c src/merge/table_fill.c \
-	src/merge/table_json.c src/merge/table_json.h \
+	src/merge/table_json.h \
 	src/merge/table_members.c src/merge/table_members.h \
-	src/merge/table_parser.h \
 	src/merge/table_rows.c src/merge/table_rows.h \
 	src/pool/cgroup.c src/pool/cgroup.h \
 	src/pool/cost.c src/pool/cost.h \
@@ -161,6 +159,12 @@ libgpuhisto_a_SOURCES += src/sandbox/no_sandbox.c
 endif
 if HAVE_ISAL
 libgpuhisto_a_SOURCES += $(gzip_sources)
+endif
+if HAVE_YAJL
+libgpuhisto_a_SOURCES += \
+	src/merge/table_events.c src/merge/table_fill.c src/merge/table_json.c src/merge/table_parser.h
+else
+libgpuhisto_a_SOURCES += src/merge/no_table_json.c
 endif
 
 # What made src/histogram/unicode_groups.c.

@@ -126,8 +126,7 @@ int merge_add(struct merge *merge, struct read_table *table, const char *name, s
 
 void merge_know_rows(struct merge *merge, uint64_t bytes)
 {
-    if (merge->known.rows == 0 && !merge->is_part &&
-        known_rows_pay(&merge->histogram, bytes))
+    if (merge->known.rows == 0 && !merge->is_part && known_rows_pay(&merge->histogram, bytes))
         known_rows_make(&merge->known, &merge->histogram);
 }
 

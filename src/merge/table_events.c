@@ -1,8 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include "table_json.h"
-
-#ifdef HAVE_YAJL
-
 #include "table_parser.h"
 
 #include <string.h>
@@ -227,5 +223,3 @@ const yajl_callbacks json_callbacks = {
     .yajl_start_array = json_start_list,
     .yajl_end_array = json_end,
 };
-
-#endif

@@ -81,9 +81,8 @@ static int file_add_json(struct table_file *file, struct read_table *table, ssiz
         table_json_open(table, &file->merge->histogram, &file->merge->known, file_take, file);
     int rc = 0;
     if (!json) {
-        reason_set(why, table_json_is_built()
-                            ? "out of memory"
-                            : "JSON cannot be read: this build has no yajl");
+        reason_set(why, table_json_is_built() ? "out of memory"
+                                              : "JSON cannot be read: this build has no yajl");
         return file_refuse(file, why);
     }
     while (rc == 0 && len > 0) {

@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 #include "grow.h"
-#include "table_json.h"
-
-#ifdef HAVE_YAJL
-
 #include "table_parser.h"
 
 #include <stdlib.h>
@@ -196,5 +192,3 @@ int json_make_room(struct table_json *json, enum place place)
         return 1;
     }
 }
-
-#endif

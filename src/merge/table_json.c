@@ -1,8 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include "table_json.h"
-
-#ifdef HAVE_YAJL
-
 #include "table_parser.h"
 
 #include <inttypes.h>
@@ -16,29 +12,15 @@ bool table_json_is_built(void)
     return true;
 }
 
-/* --- the library's memory --- */
-
-/* Makes a block, which is in no ring, or whose neighbours still know it by its old address, a part
- * of the ring before `next`. */
-static void *block_join(struct json_block *block, struct json_block *previous,
-                        struct json_block *next)
-{
-    block->previous = previous;
-    block->next = next;
-    previous->next = next->previous = block;
-    return block + 1;
-}
+/* --- the library, which uses memory without looking whether it got any --- */
 
 static void *json_reallocate(void *arg, void *old, size_t size)
 {
     struct table_json *json = arg;
-    struct json_block *block = old ? (struct json_block *)old - 1 : NULL, *ring = &json->blocks;
-    struct json_block *previous = block ? block->previous : ring->previous;
-    struct json_block *next = block ? block->next : ring;
-    block = size < SIZE_MAX - sizeof *block ? realloc(block, sizeof *block + size) : NULL;
-    if (!block)
+    void *memory = realloc(old, size);
+    if (!memory)
         longjmp(json->no_memory, 1);
-    return block_join(block, previous, next);
+    return memory;
 }
 
 static void *json_allocate(void *arg, size_t size)
@@ -46,57 +28,45 @@ static void *json_allocate(void *arg, size_t size)
     return json_reallocate(arg, NULL, size);
 }
 
-static void json_release(void *arg, void *data)
+static void json_release(void *arg, void *memory)
 {
     (void)arg;
-    if (!data)
-        return;
-    struct json_block *block = (struct json_block *)data - 1;
-    block->previous->next = block->next;
-    block->next->previous = block->previous;
-    free(block);
+    free(memory);
 }
 
-/* What the library has when it is done, or a call of it was left. */
-static void json_release_all(struct table_json *json)
+static void json_make_parser(struct table_json *json)
 {
-    while (json->blocks.next != &json->blocks)
-        json_release(json, json->blocks.next + 1);
+    yajl_alloc_funcs memory = {json_allocate, json_reallocate, json_release, json};
+    json->parser = yajl_alloc(&json_callbacks, &memory, json);
+    yajl_config(json->parser, yajl_allow_multiple_values, 1);
 }
 
-/* --- calls of the library --- */
+/* Makes the library's message the reason. */
+static void json_note_error(struct table_json *json)
+{
+    unsigned char *error = yajl_get_error(json->parser, 0, NULL, 0);
+    const char *text = (const char *)error;
+    reason_set(&json->why, "not JSON: %.*s", (int)strcspn(text, "\n"), text);
+    yajl_free_error(json->parser, error);
+}
 
-/* Has the library make its parser, which is NULL if memory is short. */
-static void json_begin(struct table_json *json)
+/* Has the library read text, or, if it is NULL, end. The reason is in json->why. Where memory is
+ * short, that is as if a callback had refused, and the run fails: what the library has then is in
+ * an unknown state, and is left to the end of the process. */
+static yajl_status json_parse(struct table_json *json, const unsigned char *text, size_t len)
 {
     if (setjmp(json->no_memory) != 0) {
         json->parser = NULL;
-        return;
-    }
-    json->parser = yajl_alloc(&json_callbacks, &json->memory, json);
-    if (json->parser)
-        yajl_config(json->parser, yajl_allow_multiple_values, 1);
-}
-
-/* Has the library read text, or, if it is NULL, end. If memory is short that is as if a callback
- * had refused, and the library must not be called again. */
-static yajl_status json_parse(struct table_json *json, const char *text, size_t len)
-{
-    if (setjmp(json->no_memory) != 0) {
         json_no_memory(json);
         return yajl_status_client_canceled;
     }
-    return text ? yajl_parse(json->parser, (const unsigned char *)text, len)
-                : yajl_complete_parse(json->parser);
-}
-
-/* What the library says is wrong; freed with its memory. */
-static const char *json_error(struct table_json *json)
-{
-    if (setjmp(json->no_memory) != 0)
-        return "out of memory";
-    const unsigned char *error = yajl_get_error(json->parser, 0, NULL, 0);
-    return error ? (const char *)error : "out of memory";
+    if (!json->parser)
+        json_make_parser(json);
+    const yajl_status status =
+        text ? yajl_parse(json->parser, text, len) : yajl_complete_parse(json->parser);
+    if (status == yajl_status_error)
+        json_note_error(json);
+    return status;
 }
 
 /* --- a table --- */
@@ -107,32 +77,22 @@ struct table_json *table_json_open(struct read_table *table, const struct histog
     struct table_json *json = calloc(1, sizeof *json);
     if (!json)
         return NULL;
-    json->memory = (yajl_alloc_funcs){json_allocate, json_reallocate, json_release, json};
-    json->blocks.previous = json->blocks.next = &json->blocks;
     json->table = table;
     json->histogram = histogram;
     json->known = known;
     json->take = take;
     json->arg = arg;
-    json_begin(json);
-    if (json->parser)
-        return json;
-    table_json_close(json);
-    return NULL;
+    return json;
 }
 
-/* Says what is wrong, and where. */
+/* Says what is wrong, and where, unless it is about a whole table. -1. */
 static int json_explain(struct table_json *json, yajl_status status, struct reason *why)
 {
-    const uint64_t at = json->consumed + yajl_get_bytes_consumed(json->parser);
-    if (status == yajl_status_client_canceled) {
+    const uint64_t at = json->consumed + (json->parser ? yajl_get_bytes_consumed(json->parser) : 0);
+    if (status == yajl_status_client_canceled && json->tables > 0 && json->depth == 0)
         *why = json->why;
-        if (json->tables == 0 || json->depth > 0)
-            reason_set(why, "byte %" PRIu64 ": %.900s", at, json->why.text);
-        return -1;
-    }
-    const char *text = json_error(json);
-    reason_set(why, "byte %" PRIu64 ": not JSON: %.*s", at, (int)strcspn(text, "\n"), text);
+    else
+        reason_set(why, "byte %" PRIu64 ": %.900s", at, json->why.text);
     return -1;
 }
 
@@ -168,7 +128,7 @@ static size_t json_read_slice(struct table_json *json, const char *text, size_t 
     const size_t slice = end ? (size_t)(end - text) + 1 : len;
     json->quiet = true;
     json->row = 0;
-    const yajl_status status = json_parse(json, text, slice);
+    const yajl_status status = json_parse(json, (const unsigned char *)text, slice);
     if (!end || skip > 0)
         json->row = 0; /* of a row before the slice's end */
     json->open = json->quiet ? json->open + slice : 0;
@@ -203,16 +163,13 @@ int table_json_read(struct table_json *json, const unsigned char *text, size_t l
 int table_json_end(struct table_json *json, struct reason *why)
 {
     /* A newline ends a number, and shows that a string or a word has no end. */
-    yajl_status status = json_parse(json, "\n", 1);
-    if (status == yajl_status_error) {
-        reason_set(why, "byte %" PRIu64 ": the table is cut short", json->consumed);
-        return -1;
-    }
+    yajl_status status = json_parse(json, (const unsigned char *)"\n", 1);
+    const bool is_open = status == yajl_status_error;
     if (status == yajl_status_ok)
         status = json_parse(json, NULL, 0);
     if (status == yajl_status_client_canceled)
         return json_explain(json, status, why);
-    if ((status != yajl_status_ok && json->last > 0) || json->depth > 0) {
+    if (is_open || (status != yajl_status_ok && json->last > 0) || json->depth > 0) {
         reason_set(why, "byte %" PRIu64 ": the table is cut short", json->consumed);
         return -1;
     }
@@ -225,41 +182,7 @@ int table_json_end(struct table_json *json, struct reason *why)
 
 void table_json_close(struct table_json *json)
 {
-    if (json)
-        json_release_all(json);
+    if (json && json->parser)
+        yajl_free(json->parser);
     free(json);
 }
-
-#else
-
-bool table_json_is_built(void)
-{
-    return false;
-}
-
-struct table_json *table_json_open(struct read_table *table, const struct histogram *histogram,
-                                   const struct known_rows *known, table_taker *take, void *arg)
-{
-    (void)table, (void)histogram, (void)known, (void)take, (void)arg;
-    return NULL;
-}
-
-int table_json_read(struct table_json *json, const unsigned char *text, size_t len,
-                    struct reason *why)
-{
-    (void)json, (void)text, (void)len, (void)why;
-    return -1;
-}
-
-int table_json_end(struct table_json *json, struct reason *why)
-{
-    (void)json, (void)why;
-    return -1;
-}
-
-void table_json_close(struct table_json *json)
-{
-    (void)json;
-}
-
-#endif

@@ -36,8 +36,14 @@
         AT_FILE, NAME(#name), kind, offsetof(struct share_file, name), 0                           \
     }
 
-/* The members of each place follow each other; bits of read_table.has are those of a table. */
+/* The members of each place follow each other; bits of read_table.has are those of a table. Rows
+ * come first, as they are looked up most often. */
 const struct member table_members[] = {
+    ROW_MEMBER(lo),
+    ROW_MEMBER(hi),
+    {AT_ROW, NAME("count"), MEMBER_COUNT, 0, 0},
+    ROW_MEMBER(bin),
+    {AT_ROW, NAME("counts"), MEMBER_LIST, 0, AT_COUNTS},
     TABLE_TEXT(schema),
     TABLE_TEXT(mode),
     TABLE_TEXT(type),
@@ -52,11 +58,6 @@ const struct member table_members[] = {
     {AT_TABLE, NAME("bins"), MEMBER_LIST, 0, AT_BINS},
     {AT_TABLE, NAME("moments"), MEMBER_OBJECT, 0, AT_MOMENTS},
     {AT_TABLE, NAME("share"), MEMBER_OBJECT, 0, AT_SHARE},
-    ROW_MEMBER(lo),
-    ROW_MEMBER(hi),
-    {AT_ROW, NAME("count"), MEMBER_COUNT, 0, 0},
-    ROW_MEMBER(bin),
-    {AT_ROW, NAME("counts"), MEMBER_LIST, 0, AT_COUNTS},
     CHANNEL_COUNT(total),
     CHANNEL_COUNT(below),
     CHANNEL_COUNT(above),

@@ -8,7 +8,6 @@
 #include "table_json.h"
 #include "table_members.h"
 
-#include <stddef.h>
 #include <setjmp.h>
 #include <yajl/yajl_parse.h>
 
@@ -20,18 +19,9 @@ struct level {
     unsigned items; /* numbers of a range, or counts of a bin, so far */
 };
 
-/* Memory of the library, which uses what it is given without a look: where there is none, the call
- * of the library is left. */
-struct json_block {
-    _Alignas(max_align_t) struct json_block *previous;
-    struct json_block *next; /* then the memory */
-};
-
 struct table_json {
-    yajl_handle parser;
-    yajl_alloc_funcs memory;
-    struct json_block blocks; /* where their ring begins and ends; has no memory itself */
-    jmp_buf no_memory;        /* where the call was made */
+    yajl_handle parser; /* NULL: not made yet */
+    jmp_buf no_memory;  /* where the library was called */
     struct read_table *table;
     const struct histogram *histogram;
     const struct known_rows *known;
