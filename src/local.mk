@@ -8,7 +8,7 @@ bin_PROGRAMS = gpuhisto
 gpuhisto_SOURCES = src/main.c $(run_sources)
 gpuhisto_LDADD = libgpuhisto.a $(device) libhistogram.a $(device_libs)
 
-run_sources = src/run.h src/run_coarsen.c src/run_diff.c src/run_merge.c src/run_output.c \
+run_sources = src/run.h src/run_diff.c src/run_merge.c src/run_output.c \
 	src/run_sandbox.c
 
 noinst_LIBRARIES += libhistogram.a libgpuhisto.a
@@ -33,6 +33,7 @@ histogram_sources = \
 	src/histogram/field.c src/histogram/field.h src/histogram/field_csv.c src/histogram/field_token.h \
 	src/histogram/file_tallies.c src/histogram/file_tallies.h \
 	src/histogram/histogram.c src/histogram/histogram.h \
+	src/histogram/map_rows.c src/histogram/map_rows.h \
 	src/histogram/mode.c src/histogram/mode.h src/histogram/modes.def \
 	src/histogram/characters.c src/histogram/characters.h src/histogram/mode_characters.c src/histogram/mode_character_groups.c \
 	src/histogram/unicode_groups.c \
@@ -52,7 +53,6 @@ histogram_sources = \
 libhistogram_a_SOURCES = $(histogram_sources) $(gpu_plan_sources) $(gpu_zstd_sources)
 
 cpu_sources = \
-	src/cpu/constant.c src/cpu/constant.h \
 	src/cpu/cpu_engine.c src/cpu/cpu_engine.h \
 	src/cpu/count.c src/cpu/count.h src/cpu/count_avx2.c src/cpu/count_avx512.c \
 	src/cpu/count_neon.c src/cpu/count_nibbles.h src/cpu/count_pairs.h src/cpu/count_portable.c \
@@ -111,7 +111,6 @@ gpuhisto_sources = src/run_share.c src/run_share.h \
 	src/merge/find_rows.c src/merge/find_rows.h \
 	src/merge/grow.c src/merge/grow.h \
 	src/merge/known_rows.c src/merge/known_rows.h \
-	src/merge/map_rows.c src/merge/map_rows.h \
 	src/merge/merge.c src/merge/merge.h \
 	src/merge/merge_files.c src/merge/merge_files.h \
 	src/merge/read_table.c src/merge/read_table.h \

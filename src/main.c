@@ -152,8 +152,6 @@ static void print_engines(const struct pool_outcome *outcome, enum verbosity ver
 
 /* --- tables --- */
 
-static struct constant constant = CONSTANT_INITIALIZER;
-
 /* What the waiting thread looks after. */
 struct watch {
     struct progress progress;
@@ -249,8 +247,6 @@ static void print_so_far(struct watch *watch, const struct pool_view *view)
     if (pool_so_far(view, &watch->so_far) != 0)
         return;
     skip_invalid(&watch->so_far);
-    if (run_coarsen(&options, &watch->so_far, &constant, &why) != 0)
-        return; /* more values may lie further apart; the last table tells */
     progress_end(&watch->progress);
     write_tables(output_open(&output, &why), watch->has_printed, &watch->so_far);
     watch->has_printed = true;
@@ -293,8 +289,6 @@ static int print_report(const struct watch *watch, struct tally *tally)
     struct reason why;
     if (!options.each)
         skip_invalid(tally);
-    if (run_coarsen(&options, tally, &constant, &why) != 0)
-        return run_failed(&why);
     struct writer *out = output_open(&output, &why);
     if (!out)
         return run_failed(&why);
@@ -302,7 +296,12 @@ static int print_report(const struct watch *watch, struct tally *tally)
         write_each(out, tally);
     else
         write_tables(out, watch->has_printed, tally);
-    return run_end_output(&output, options.verbosity);
+    const int status = run_end_output(&output, options.verbosity);
+    for (const struct options *at = &options; at && status == STATUS_COUNTED; at = at->also) {
+        run_hint_range(at, &at->histogram, tally);
+        tally = tally->also;
+    }
+    return status;
 }
 
 /* Whether a FILE that does not exist was probably meant as the value of an option; says so. */
@@ -368,8 +367,6 @@ static int count(void)
         diag("out of memory");
         return STATUS_FAILED;
     }
-    if (options.report.most_bins > 0)
-        options.pool.constant = &constant;
     options.pool.look = watch_look;
     options.pool.look_arg = &watch;
     run_enter_sandbox(&options, &output, source, NULL);

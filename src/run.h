@@ -4,7 +4,6 @@
 #define GPUHISTO_RUN_H
 
 #include "src/cli/options.h"
-#include "src/cpu/constant.h"
 #include "src/input/source.h"
 #include "src/report/output.h"
 
@@ -20,14 +19,10 @@ int run_failed(const struct reason *why);
 /* Closes the output, where a full disk or a closed descriptor shows itself. The exit status. */
 int run_end_output(struct output *output, enum verbosity verbosity);
 
-/* --bins without --min and --max: lays equal bins over what was counted, for options->report. The
- * constant, or NULL, says whether all samples were the same. 0, or -1 with a reason. */
-int run_coarsen(struct options *options, const struct tally *tally, struct constant *constant,
-                struct reason *why);
-
-/* Says that --bins asks for narrower bins than those counted, which are of so many digits. -1. */
-int run_refuse_bins(const struct options *options, size_t bins, unsigned digits,
-                    struct reason *why);
+/* Says which range --bins needs to tell apart what was counted in the same bins, if narrower ones
+ * would be few enough. */
+void run_hint_range(const struct options *options, const struct histogram *histogram,
+                    const struct tally *tally);
 
 /* Puts the run into a sandbox (src/sandbox/sandbox.h) once it is known what is read and written,
  * unless the user does not want that, or a GPU may be used. Of the FILEs, which are a source's or

@@ -4,14 +4,12 @@
 
 #include "src/cli/diag.h"
 #include "src/histogram/coarsen.h"
-#include "src/merge/map_rows.h"
+#include "src/histogram/map_rows.h"
 #include "src/merge/table_file.h"
 #include "src/report/diff.h"
 #include "src/report/format.h"
 
 #include <string.h>
-
-#define PICTURE_ROWS 40 /* as a picture of one table has at most */
 
 static struct output output;
 
@@ -99,50 +97,49 @@ static int match_sides(struct merge *before, struct merge *after, struct reason 
     return 0;
 }
 
-/* Lays fewer, equal bins over those of decimal digits, if they are asked for, or too many for a
- * picture. */
+/* Counts both sides and their sum again in wider bins, which both have from then on. */
+static int widen_sides(struct merge *before, struct merge *after, struct tally *both,
+                       struct coarse_rows *rows, struct reason *why)
+{
+    int rc = widen_side(&before->histogram, &rows->histogram, &before->tally, why);
+    if (rc == 0)
+        rc = widen_side(&before->histogram, &rows->histogram, &after->tally, why);
+    if (rc != 0) {
+        coarse_rows_free(rows);
+        return -1;
+    }
+    tally_close(both);
+    *both = rows->tally;
+    binning_free(&before->histogram.binning);
+    before->histogram = rows->histogram;
+    return 0;
+}
+
+/* Lays fewer bins over those of decimal digits, if they are asked for, or too many for a picture.
+ */
 static int coarsen_sides(struct options *options, struct merge *before, struct merge *after,
                          struct tally *both, struct reason *why)
 {
     const bool is_picture = format_table[options->report.format]->is_picture;
-    const bool is_asked = options->report.most_bins > 0;
-    struct histogram *histogram = &before->histogram, coarse;
-    struct tally sums;
-    size_t counted = 0;
-    if (!histogram->binning.digits.scales) {
-        if (!is_asked)
-            return 0;
+    const size_t most = options->report.most_bins;
+    const struct histogram *histogram = &before->histogram;
+    enum coarsen_outcome outcome = COARSEN_AS_COUNTED;
+    struct coarse_rows rows;
+    if (!histogram->binning.digits.scales && most > 0) {
         reason_set(why, "--bins: the tables' bins are not those of --digits; leave --bins out");
         return -1;
     }
-    for (size_t row = 0; (row = tally_next_counted(both, row)) < both->bins; row++)
-        counted++;
-    if (!is_asked && (!is_picture || counted <= PICTURE_ROWS))
-        return 0;
-    const size_t most = is_asked ? options->report.most_bins : PICTURE_ROWS;
-    switch (coarsen(histogram, both, most, &coarse, &sums)) {
-    case COARSEN_EMPTY:
-        return 0;
-    case COARSEN_NO_MEMORY:
+    if (most > 0) {
+        run_hint_range(options, histogram, both);
+        outcome = coarsen_equal(histogram, both, most, &rows);
+    } else if (is_picture && histogram->binning.digits.scales) {
+        outcome = coarsen_picture(histogram, both, PICTURE_ROWS, &rows);
+    }
+    if (outcome == COARSEN_NO_MEMORY) {
         reason_set(why, "out of memory");
         return -1;
-    case COARSEN_LIMITED:
-        if (!is_asked)
-            break;
-        binning_free(&coarse.binning);
-        tally_close(&sums);
-        return run_refuse_bins(options, most, histogram->binning.digits.digits, why);
-    default:
-        break;
     }
-    tally_close(both);
-    *both = sums;
-    int rc = widen_side(histogram, &coarse, &before->tally, why);
-    if (rc == 0)
-        rc = widen_side(histogram, &coarse, &after->tally, why);
-    binning_free(&histogram->binning);
-    *histogram = coarse;
-    return rc;
+    return outcome == COARSEN_DONE ? widen_sides(before, after, both, &rows, why) : 0;
 }
 
 /* The sum of both. */

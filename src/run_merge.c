@@ -104,6 +104,8 @@ static int check_shares(struct options *options, struct merge *merge, struct sha
 /* Adds --bins to the options, where counting writes it. 0, or -1 with a reason. */
 static int add_bins_word(struct words *words, size_t bins, struct reason *why)
 {
+    if (bins == 0)
+        return 0;
     if (words_format(words, "--bins=%zu", bins) != 0) {
         reason_set(why, "out of memory");
         return -1;
@@ -116,20 +118,6 @@ static int add_bins_word(struct words *words, size_t bins, struct reason *why)
     return 0;
 }
 
-/* Lays the bins of --bins over the sum. 0, or -1 with a reason. */
-static int merge_coarsen(struct options *options, struct merge *merge, struct reason *why)
-{
-    struct constant constant = CONSTANT_INITIALIZER;
-    const struct moments *moments = merge->tally.moments;
-    const bool is_constant =
-        merge->histogram.has_moments && moments->any && moments->min == moments->max;
-    if (options->report.most_bins == 0)
-        return 0;
-    if (add_bins_word(&merge->options, options->report.most_bins, why) != 0)
-        return -1;
-    return run_coarsen(options, &merge->tally, is_constant ? &constant : NULL, why);
-}
-
 /* Adds the FILEs up and shows them. The exit status. */
 static int merge_and_show(struct options *options, const struct held_list *files,
                           struct merge *merge, struct share_record *proof)
@@ -140,13 +128,16 @@ static int merge_and_show(struct options *options, const struct held_list *files
         return run_failed(&why);
     options->histogram = merge->histogram;
     options->report.words = &merge->options;
-    if (merge_coarsen(options, merge, &why) != 0)
+    if (add_bins_word(&merge->options, options->report.most_bins, &why) != 0)
         return run_failed(&why);
     struct writer *out = output_open(&output, &why);
     if (!out)
         return run_failed(&why);
     report_write(out, &options->report, &merge->histogram, &merge->tally);
-    return run_end_output(&output, options->verbosity);
+    const int status = run_end_output(&output, options->verbosity);
+    if (status == STATUS_COUNTED)
+        run_hint_range(options, &merge->histogram, &merge->tally);
+    return status;
 }
 
 int run_merge(struct options *options)

@@ -48,22 +48,13 @@ static int check_histograms(const struct options *options, struct reason *why)
     return 0;
 }
 
-static int check_others(const struct options *options, struct reason *why)
-{
-    if (format_table[options->report.format]->is_image)
-        return option_wrong(why, "--also: cannot be combined with --format=pgm");
-    for (const struct options *at = options; at; at = at->also)
-        if (at->report.most_bins > 0)
-            return option_wrong(why, "--also: --bins requires --min and --max");
-    return 0;
-}
-
 int also_settle(struct options *options, struct reason *why)
 {
     if (!options->also)
         return 0;
-    int rc = check_others(options, why);
-    return rc == 0 ? check_histograms(options, why) : rc;
+    if (format_table[options->report.format]->is_image)
+        return option_wrong(why, "--also: cannot be combined with --format=pgm");
+    return check_histograms(options, why);
 }
 
 int also_add(struct draft *draft, struct options *common, struct options *before,

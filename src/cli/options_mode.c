@@ -109,6 +109,16 @@ static int settle_channels(const struct draft *draft, struct reason *why)
     return 0;
 }
 
+/* True if --bins may have to name the range that it has seen. Text is counted by the CPU, which
+ * finds the least and the greatest number at little cost; for binary numbers the GPU would be lost,
+ * and the bins that were counted will do. */
+static bool needs_range(const struct draft *draft)
+{
+    const struct options *options = draft->options;
+    return draft_has(draft, MODE_NUMBERS) && options->report.most_bins > 0 &&
+           options->pool.device != DEVICE_GPU && !options->pool.strategy;
+}
+
 static int settle_binned(const struct draft *draft, struct reason *why)
 {
     struct histogram *histogram = &draft->options->histogram;
@@ -120,7 +130,7 @@ static int settle_binned(const struct draft *draft, struct reason *why)
         histogram_numbers(histogram, &binning);
     else
         histogram_values(histogram, draft->type, &binning);
-    histogram->has_moments = draft->options->report.stats;
+    histogram->has_moments = draft->options->report.stats || needs_range(draft);
     return settle_channels(draft, why);
 }
 

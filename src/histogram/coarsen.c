@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "coarsen.h"
+#include "map_rows.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 /* What was seen, in units of 10^power: from the first to the last edge of the bins that hold
@@ -8,9 +10,12 @@
  * edge of the bins that were counted. */
 struct seen {
     size_t first_bin, last_bin;
+    size_t bins;   /* that hold samples */
+    bool is_whole; /* all samples are whole numbers, as far as can be told */
     int power;
     int64_t first, last;
-    bool resolves; /* half a unit would make more bins than are wanted */
+    int64_t least; /* width of a bin, in units */
+    bool resolves; /* narrower bins would be more than are wanted, or tell no more */
 };
 
 /* A decimal times `by`, in units of 10^power, rounded down. */
@@ -30,22 +35,42 @@ static int64_t units_above(struct digits_decimal decimal, int64_t by, int power)
     return -units_of((struct digits_decimal){-decimal.number, decimal.power}, by, power);
 }
 
-/* Finds the first and the last bin that hold samples of any channel; false if there are none. */
+/* True if bin k begins at a whole number. Whole numbers begin all bins that are narrower than 1 and
+ * hold one. */
+static bool begins_whole(const struct binning *binning, size_t k)
+{
+    struct digits_decimal edge = digits_decimal_edge(&binning->digits, k);
+    for (; edge.power < 0 && edge.number % 10 == 0 && edge.number != 0; edge.power++)
+        edge.number /= 10;
+    return edge.power >= 0 || (edge.number == 0 && binning_is_zero_alone(binning, k));
+}
+
+/* Finds the bins that hold samples of any channel; false if there are none. */
 static bool find_bins(const struct binning *binning, const struct tally *tally, struct seen *seen)
 {
-    size_t first = binning->bins, last = 0;
-    for (size_t rows = 0; rows < tally->bins; rows += ROWS(binning)) {
-        size_t low = tally_next_counted(tally, rows + 1) - rows - 1, high = binning->bins;
-        if (low >= binning->bins)
-            continue;
-        while (tally->counts[rows + high] == 0)
-            high--;
-        first = low < first ? low : first;
-        last = high > last ? high : last;
-    }
-    seen->first_bin = first;
-    seen->last_bin = last - 1;
-    return first < last;
+    seen->is_whole = true;
+    for (size_t rows = 0; rows < tally->bins; rows += ROWS(binning))
+        for (size_t row = rows;; row++) {
+            row = tally_next_counted(tally, row + 1) - 1;
+            if (row >= rows + binning->bins)
+                break;
+            const size_t bin = row - rows;
+            seen->first_bin = seen->bins == 0 || bin < seen->first_bin ? bin : seen->first_bin;
+            seen->last_bin = bin > seen->last_bin ? bin : seen->last_bin;
+            seen->is_whole = seen->is_whole && begins_whole(binning, bin);
+            seen->bins++;
+        }
+    return seen->bins > 0;
+}
+
+/* Bins alone do not tell 5 from 5.001: the least and the greatest sample do, or else several bins
+ * that all begin at whole numbers. */
+static bool are_whole(const struct seen *seen, const struct moments *moments)
+{
+    if (!moments || !moments->any)
+        return seen->is_whole && seen->bins > 1;
+    return seen->is_whole && !(moments->min < floor(moments->min)) &&
+           !(moments->min > floor(moments->min)) && !(moments->max > floor(moments->max));
 }
 
 /* The unit is the width of the bins farthest from zero; those nearer to it are as wide as a part of
@@ -58,6 +83,7 @@ static void find_unit(const struct binning *binning, size_t most, struct seen *s
     const struct digits_decimal to = digits_decimal_edge(layout, seen->last_bin + 1);
     const struct digits_decimal below = digits_decimal_edge(layout, seen->first_bin + 1);
     const struct digits_decimal above = digits_decimal_edge(layout, seen->last_bin);
+    seen->least = 1;
     if (seen->first_bin == zero && seen->last_bin == zero) {
         seen->last = seen->resolves = true; /* nothing but zero: from 0 to 1 */
         return;
@@ -65,20 +91,34 @@ static void find_unit(const struct binning *binning, size_t most, struct seen *s
     seen->power = seen->last_bin > zero ? above.power : below.power;
     if (seen->first_bin < zero && below.power > seen->power)
         seen->power = below.power;
+    for (int power = seen->power; seen->is_whole && power < 0; power++)
+        seen->least *= 10;
     seen->first = units_of(from, 1, seen->power);
-    seen->last = units_above(to, 1, seen->power);
+    seen->last = units_above(to, 1, seen->power) + (seen->last_bin == zero); /* which has 0 */
     const int64_t halves = units_above(to, 2, seen->power) - units_of(from, 2, seen->power);
-    seen->resolves = (uint64_t)halves > most;
+    seen->resolves = (uint64_t)halves > most || (seen->is_whole && seen->power <= 0);
 }
 
-/* Widens the bins to 1, 2 or 5 times a power of ten until there are not too many. Then first and
- * last are in widths. Returns the width, in units. */
+/* Finds all of it. False: no sample is in a bin. */
+static bool seen_find(const struct histogram *histogram, const struct tally *tally, size_t most,
+                      struct seen *seen)
+{
+    *seen = (struct seen){.power = 0};
+    if (!find_bins(&histogram->binning, tally, seen))
+        return false;
+    seen->is_whole = are_whole(seen, tally->moments);
+    find_unit(&histogram->binning, most, seen);
+    return true;
+}
+
+/* Widens the bins to 1, 2 or 5 times a power of ten until they are wide enough, and not too many.
+ * Then first and last are in widths. Returns the width, in units. */
 static int64_t choose_width(struct seen *seen, size_t most)
 {
     const int64_t from = seen->first, to = seen->last;
     const int64_t wanted = from < 0 && to > 0 && most < 2 ? 2 : (int64_t)most;
     int64_t width = 1, ten = 1;
-    for (unsigned step = 0; seen->last - seen->first > wanted; step++) {
+    for (unsigned step = 0; seen->last - seen->first > wanted || width < seen->least; step++) {
         ten *= step % 3 == 2 ? 10 : 1;
         width = step % 3 == 0 ? 2 * ten : step % 3 == 1 ? 5 * ten : ten;
         seen->first = from / width - (from % width < 0);
@@ -87,73 +127,120 @@ static int64_t choose_width(struct seen *seen, size_t most)
     return width;
 }
 
-/* The edges, as doubles; NULL if memory is short. */
-static double *make_edges(const struct seen *seen, int64_t width)
+/* Lays equal bins. As the functions of binning.h. */
+static enum binning_error lay_equal(const struct seen *seen, int64_t width, struct binning *binning)
 {
     const size_t count = (size_t)(seen->last - seen->first) + 1;
     double *edges = malloc(count * sizeof *edges);
-    for (size_t i = 0; edges && i < count; i++)
+    if (!edges)
+        return BINNING_NO_MEMORY;
+    for (size_t i = 0; i < count; i++)
         edges[i] = digits_nearest(
             (struct digits_decimal){(seen->first + (int64_t)i) * width, seen->power});
-    return edges;
-}
-
-/* Adds up the bins of a channel, whose lower edges ascend as those they are compared with. */
-static void add_up_channel(const struct binning *fine, const struct tally *tally, size_t channel,
-                           const struct seen *seen, const double *edges, const struct binning *wide,
-                           struct tally *sums)
-{
-    const size_t begin = channel * ROWS(fine);
-    const uint64_t *counts = tally->counts + begin;
-    uint64_t *to = sums->counts + channel * ROWS(wide);
-    size_t row = 0; /* how many of the edges are not above the bin's */
-    for (size_t from = 1 + seen->first_bin;; from++) {
-        from = tally_next_counted(tally, begin + from) - begin;
-        if (from > 1 + seen->last_bin)
-            break;
-        const double edge = digits_shown_edge(&fine->digits, from - 1);
-        while (row <= wide->bins && edges[row] <= edge)
-            row++;
-        to[row] += counts[from];
-    }
-    to[ROW_BELOW] = counts[ROW_BELOW];
-    to[ROW_ABOVE(wide)] = counts[ROW_ABOVE(fine)];
-    to[ROW_INVALID(wide)] = counts[ROW_INVALID(fine)];
-}
-
-static void add_up(const struct histogram *histogram, const struct tally *tally,
-                   const struct seen *seen, const double *edges, const struct histogram *coarse,
-                   struct tally *sums)
-{
-    for (size_t channel = 0; channel < histogram_channels(histogram); channel++)
-        add_up_channel(&histogram->binning, tally, channel, seen, edges, &coarse->binning, sums);
-    sums->samples = tally->samples;
-    sums->bytes = tally->bytes;
-    sums->newlines = tally->newlines;
-}
-
-enum coarsen_outcome coarsen(const struct histogram *histogram, const struct tally *tally,
-                             size_t most, struct histogram *coarse, struct tally *sums)
-{
-    struct seen seen = {.power = 0};
-    if (!find_bins(&histogram->binning, tally, &seen))
-        return COARSEN_EMPTY;
-    find_unit(&histogram->binning, most, &seen);
-    double *edges = make_edges(&seen, choose_width(&seen, most));
-    *coarse = *histogram;
-    coarse->has_moments = false;
-    if (!edges ||
-        binning_edges(&coarse->binning, edges, (size_t)(seen.last - seen.first) + 1) != BINNING_OK)
-        goto no_memory;
-    coarse->bins = ROWS(&coarse->binning) * histogram_channels(histogram);
-    if (tally_open(sums, coarse) != 0) {
-        binning_free(&coarse->binning);
-        goto no_memory;
-    }
-    add_up(histogram, tally, &seen, edges, coarse, sums);
+    const enum binning_error error = binning_edges(binning, edges, count);
     free(edges);
-    return seen.resolves ? COARSEN_DONE : COARSEN_LIMITED;
-no_memory:
-    free(edges);
-    return COARSEN_NO_MEMORY;
+    return error;
+}
+
+/* Counts a tally again by a binning, which is the rows' from then on, or is freed. */
+static enum coarsen_outcome count_again(const struct histogram *histogram,
+                                        const struct tally *tally, struct binning *binning,
+                                        struct coarse_rows *rows)
+{
+    rows->histogram = *histogram;
+    rows->histogram.has_moments = false;
+    rows->histogram.also = NULL;
+    rows->histogram.binning = *binning;
+    rows->histogram.bins = ROWS(binning) * histogram_channels(histogram);
+    if (tally_open(&rows->tally, &rows->histogram) != 0) {
+        binning_free(binning);
+        return COARSEN_NO_MEMORY;
+    }
+    map_rows(histogram, tally, &rows->histogram, &rows->tally);
+    return COARSEN_DONE;
+}
+
+enum coarsen_outcome coarsen_equal(const struct histogram *histogram, const struct tally *tally,
+                                   size_t most, struct coarse_rows *rows)
+{
+    struct seen seen;
+    struct binning binning;
+    if (!seen_find(histogram, tally, most, &seen))
+        return COARSEN_AS_COUNTED;
+    const int64_t width = choose_width(&seen, most);
+    if (lay_equal(&seen, width, &binning) != BINNING_OK)
+        return COARSEN_NO_MEMORY;
+    return count_again(histogram, tally, &binning, rows);
+}
+
+enum coarsen_outcome coarsen_picture(const struct histogram *histogram, const struct tally *tally,
+                                     size_t most, struct coarse_rows *rows)
+{
+    size_t counted = 0;
+    for (size_t row = 0; (row = tally_next_counted(tally, row)) < tally->bins; row++)
+        counted++;
+    return counted <= most ? COARSEN_AS_COUNTED : coarsen_equal(histogram, tally, most, rows);
+}
+
+void coarse_rows_free(struct coarse_rows *rows)
+{
+    binning_free(&rows->histogram.binning);
+    tally_close(&rows->tally);
+}
+
+/* --- the range that narrower bins need --- */
+
+/* From the least to the greatest sample in a bin; by the edges of bins, less than the last of which
+ * all samples are, where only these are known. */
+static struct seen_range samples_range(const struct histogram *histogram, const struct tally *tally,
+                                       const struct seen *seen)
+{
+    const struct binning *binning = &histogram->binning;
+    const struct moments *moments = tally->moments;
+    struct seen_range range = {
+        digits_shown_edge(&binning->digits, seen->first_bin),
+        nextafter(digits_shown_edge(&binning->digits, seen->last_bin + 1), -HUGE_VAL)};
+    if (moments && moments->any && moments->min >= range.min)
+        range.min = moments->min;
+    if (moments && moments->any && moments->max < range.max)
+        range.max = moments->max;
+    return range;
+}
+
+/* A number in units of 10^power, rounded down. */
+static int64_t floor_units(double value, int power)
+{
+    return (int64_t)floor(power < 0 ? value * pow(10, -power) : value / pow(10, power));
+}
+
+/* The power of ten that bins of the range are whole times as wide as: about a hundredth of their
+ * width, but no finer than doubles are. */
+static int range_power(const struct seen_range *range, size_t most, bool is_whole)
+{
+    const double farthest = fmax(fabs(range->min), fabs(range->max));
+    const int of_width = (int)floor(log10((range->max - range->min) / (double)most)) - 2;
+    const int least = is_whole ? 0 : (int)floor(log10(farthest)) - 16;
+    return of_width > least ? of_width : least;
+}
+
+bool coarsen_range(const struct histogram *histogram, const struct tally *tally, size_t most,
+                   struct seen_range *range)
+{
+    struct seen seen;
+    if (!seen_find(histogram, tally, most, &seen) || seen.resolves)
+        return false;
+    const struct seen_range samples = samples_range(histogram, tally, &seen);
+    if (!(samples.min < samples.max))
+        return false;
+    const int power = range_power(&samples, most, seen.is_whole);
+    const int64_t bins = (int64_t)most, last = floor_units(samples.max, power);
+    int64_t first = floor_units(samples.min, power);
+    range->min = digits_nearest((struct digits_decimal){first, power});
+    while (range->min > samples.min) /* scaling has rounded it up */
+        range->min = digits_nearest((struct digits_decimal){--first, power});
+    for (int64_t width = (last - first) / bins + 1;; width++) {
+        range->max = digits_nearest((struct digits_decimal){first + width * bins, power});
+        if (range->max > samples.max)
+            return true;
+    }
 }

@@ -5,7 +5,6 @@
 #include "gpu/device.h"
 #include "gpu/gpu_group.h"
 #include "src/base/clock.h"
-#include "src/cpu/constant.h"
 
 #include <stdlib.h>
 
@@ -377,20 +376,12 @@ struct chunk *handover_choose(void *arg, enum flow flow)
     return chunk;
 }
 
-/* Whether the numbers so far are one and the same, which is looked for only where the CPU counts.
- */
-static bool handover_seeks_constant(const struct handover *handover)
-{
-    const struct pool_options *options = handover->options;
-    return options->device == DEVICE_AUTO && options->constant && constant_holds(options->constant);
-}
-
 struct engine *handover_undecoder(void *arg, const struct undecoded_offer *offer)
 {
     struct handover *handover = arg;
     const struct pool_tuning *tuning = &handover->options->tuning;
     struct engine *gpu = handover_gpu(handover);
-    if (!gpu || !gpu->ops->undecoded->is_free(gpu) || handover_seeks_constant(handover))
+    if (!gpu || !gpu->ops->undecoded->is_free(gpu))
         return NULL;
     if (!offer)
         return gpu;
@@ -428,8 +419,6 @@ int handover_submit(struct handover *handover, struct chunk *chunk, enum flow fl
     bool on_gpu = chunk->engine != handover->cpu, given = chunk->give;
     size_t len = chunk->origin.bytes;
     double was_read = clock_seconds_since(&handover->begin);
-    if (handover->options->constant)
-        constant_add(handover->options->constant, handover->histogram, chunk);
     int rc = engine_submit(chunk);
     double counted = clock_seconds_since(&handover->begin);
     if (on_gpu && flow == FLOW_FILE)

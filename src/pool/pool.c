@@ -6,7 +6,6 @@
 #include "workers.h"
 #include "gpu/gpu_group.h"
 #include "src/base/clock.h"
-#include "src/cpu/constant.h"
 #include "src/cpu/cpu_engine.h"
 #include "src/engine/lines.h"
 #include "src/histogram/file_tallies.h"
@@ -161,8 +160,6 @@ static int pool_gather(struct pool *pool, struct engine *gpu, struct tally *tall
     uint64_t undecoded = 0;
     for (unsigned i = 0; gpu && i < gpu_group_count(gpu); i++)
         undecoded += atomic_load(&gpu_group_member(gpu, i)->undecoded_bytes);
-    if (undecoded > 0 && pool->options.constant)
-        constant_give_up(pool->options.constant);
     if (bytes != atomic_load(&pool->workers.bytes) + undecoded) {
         reason_set(why, "internal error: the counts do not add up to what was read");
         return -1;

@@ -9,7 +9,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct constant;
 struct counter;
 struct engine;
 struct file_tallies;
@@ -67,9 +66,6 @@ struct pool_options {
     struct pool_tuning tuning;
     /* Gets the samples and counts of each FILE; NULL: they are not wanted apart. */
     struct file_tallies *files;
-    /* Gets the numbers of all chunks, before they are counted; NULL: whether they are one and the
-     * same is not wanted. */
-    struct constant *constant;
     /* If not NULL: called ten times a second by the thread that waits, with look_arg; and once more
      * if the run has failed. */
     void (*look)(void *arg, const struct pool_view *view);

@@ -18,6 +18,7 @@
 #define SHARE_DIGITS 4 /* decimals of the shares of --percent */
 
 #define PICTURE_COLUMNS 4 /* before the bar, at most */
+#define PICTURE_ROWS 40   /* that are taken in at a glance */
 
 /* What a picture is measured by. All 0 before the first row or fact is measured. */
 struct picture {

@@ -98,27 +98,22 @@ static struct table table_begin(struct writer *out, const struct report_options 
     };
 }
 
-#define PICTURE_ROWS 40 /* that are taken in at a glance */
-
-/* Lays fewer, equal bins over those of decimal digits, for a picture of more than PICTURE_ROWS
- * rows. False, and nothing to free: it shows the rows that were counted. If memory is short that is
- * an error of the writer, as the picture would be another one. */
-static bool coarsen_picture(const struct format *format, const struct report_options *options,
-                            const struct histogram *histogram, const struct tally *tally,
-                            struct writer *out, struct coarse_rows *rows)
+/* Lays the rows that are shown over those that were counted: equal bins that are asked for, or what
+ * a picture of more than PICTURE_ROWS rows has. False, and nothing to free: the rows that were
+ * counted are shown. If memory is short that is an error of the writer, as the table would be
+ * another one. */
+static bool lay_rows(const struct format *format, const struct report_options *options,
+                     const struct histogram *histogram, const struct tally *tally,
+                     struct writer *out, struct coarse_rows *rows)
 {
-    size_t counted = 0;
-    if (!format->is_picture || options->keep_bins || !histogram->binning.digits.scales)
-        return false;
-    for (size_t row = 0; (row = tally_next_counted(tally, row)) < tally->bins; row++)
-        counted++;
-    if (counted <= PICTURE_ROWS)
-        return false;
-    enum coarsen_outcome outcome =
-        coarsen(histogram, tally, PICTURE_ROWS, &rows->histogram, &rows->tally);
+    enum coarsen_outcome outcome = COARSEN_AS_COUNTED;
+    if (options->most_bins > 0)
+        outcome = coarsen_equal(histogram, tally, options->most_bins, rows);
+    else if (format->is_picture && !options->keep_bins && histogram->binning.digits.scales)
+        outcome = coarsen_picture(histogram, tally, PICTURE_ROWS, rows);
     if (outcome == COARSEN_NO_MEMORY && !out->error)
         out->error = ENOMEM;
-    return outcome == COARSEN_DONE || outcome == COARSEN_LIMITED;
+    return outcome == COARSEN_DONE;
 }
 
 static void write_table(const struct format *format, struct table *table,
@@ -126,12 +121,10 @@ static void write_table(const struct format *format, struct table *table,
                         const struct tally *tally)
 {
     /* Rows may be others than those that were counted; facts are found in these. */
-    struct coarse_rows picture;
-    bool is_coarsened = !options->coarse &&
-                        coarsen_picture(format, options, histogram, tally, table->out, &picture);
-    const struct coarse_rows *coarse = is_coarsened ? &picture : options->coarse;
-    const struct tally *shown = coarse ? &coarse->tally : tally;
-    table->histogram = coarse ? &coarse->histogram : histogram;
+    struct coarse_rows rows;
+    const bool is_laid = lay_rows(format, options, histogram, tally, table->out, &rows);
+    const struct tally *shown = is_laid ? &rows.tally : tally;
+    table->histogram = is_laid ? &rows.histogram : histogram;
     table->totals = rows_add_up(table->histogram, shown);
     if (!options->stats || format->has_both)
         write_rows(format, table, options, shown);
@@ -140,10 +133,8 @@ static void write_table(const struct format *format, struct table *table,
         write_facts(format, table, options, histogram, tally);
     }
     format->end(table);
-    if (is_coarsened) {
-        binning_free(&picture.histogram.binning);
-        tally_close(&picture.tally);
-    }
+    if (is_laid)
+        coarse_rows_free(&rows);
 }
 
 void report_write(struct writer *out, const struct report_options *options,

@@ -15,12 +15,6 @@
 
 #define QUANTILES_MAX 64
 
-/* Rows that are shown instead of those that were counted (src/histogram/coarsen.h). */
-struct coarse_rows {
-    struct histogram histogram;
-    struct tally tally;
-};
-
 struct report_options {
     unsigned format;       /* an index of format_table and format_names (format.h) */
     bool stats;            /* facts instead of rows; JSON has both */
@@ -30,7 +24,6 @@ struct report_options {
     enum empty_rows empty; /* EMPTY_DEFAULT, EMPTY_SHOWN or EMPTY_LEFT_OUT */
     bool keep_bins;        /* in a picture too, though there may be more rows than a screen has */
     unsigned most_bins;    /* equal ones to lay over what was seen; 0: bins are shown as they are */
-    const struct coarse_rows *coarse; /* those rows; NULL: there are none */
     const struct words *words;        /* the options that make the same samples and bins */
     const struct share_record *share; /* what of the FILEs this is; NULL: all there is */
     size_t quantile_count;            /* over 0 with stats */

@@ -270,8 +270,9 @@ run -b --also -l --part=1/2 --each small
 refuses "--part and --each" 2 "--part: cannot be combined with --each"
 run --pairs --also --pairs -F pgm small
 refuses "PGM" 2 "--also: cannot be combined with --format=pgm"
-run -n -B 10 --also -n lines
-refuses "bins over what was seen" 2 "--also: --bins requires --min and --max"
+seq 1 6 | run -n -B 4 --also -n -B 6
+check "bins over what was seen" [ "$(cut -f 1,2 out | tr '\t\n' ': ')" = \
+    "-inf:0 0:1 2:2 4:2 6:1 8:0 invalid:0  -inf:0 1:1 2:1 3:1 4:1 5:1 6:1 7:0 invalid:0 " ]
 run --also --also --also --also --also --also --also --also --also --also --also --also --also --also --also --also small
 refuses "17 histograms" 2 "--also: at most 16"
 ENGINE='' run --merge --also small

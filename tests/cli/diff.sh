@@ -115,7 +115,8 @@ diffs two.channels two.channels
 refuses "channels" 1 "gpuhisto: two.channels: --diff requires tables of one channel"
 echo 5.001 5.002 | table close -n
 diffs -B 4 close close
-refuses "-B of numbers in one bin" 1 "gpuhisto: --bins=4: the values are too close together for 3 digits; count again with --digits=5, or --min and --max"
+message "-B of numbers in one bin" "gpuhisto: --bins=4: for narrower bins count again with --min=5 --max=5.01"
+check "-B of numbers in one bin" grep -q "^5${tab}2${tab}2${tab}5.01${tab}" out
 diffs -p close close
 check "a picture of numbers in one bin" [ "$(cat status)" = 0 ]
 gzip -c 1.json >zipped

@@ -252,7 +252,8 @@ merge -s -B 4 -F json five.json five.json
 counts "--bins of one number, told by the moments" whole
 echo 5.001 5.002 | "$GPUHISTO" -n -s -F json >two.json
 merge -s -B 4 -F json two.json
-refuses "--bins of two numbers in one bin" 1 "gpuhisto: --bins=4: the values are too close together"
+message "--bins of two numbers in one bin" "gpuhisto: --bins=4: for narrower bins count again with --min=5.001 --max=5.002004"
+check "--bins of two numbers in one bin" grep -q '"bins":\[{"lo":5,"hi":5.01,"count":2}\]' out
 
 # --- JSON: what follows a table, and what takes memory ---
 

@@ -134,57 +134,60 @@ round 2 '0 0 0' '-inf:0:0 0:3:1 1:0:inf'
 round 3 '-1e300 0.5 0.6 1e39 inf' '-inf:1:0.5 0.5:1:0.55 0.55:0:0.6 0.6:1:0.65 0.65:2:inf'
 round 1 '1e-300' '-inf:0:0 0:1:1e-38 1e-38:0:inf'
 round 7 '1e-30 1e20' '-inf:0:0 0:1:2e+19 2e+19:0:4e+19 4e+19:0:6e+19 6e+19:0:8e+19 8e+19:0:1e+20 1e+20:1:1.2e+20 1.2e+20:0:inf'
-# One number over and over: its bin is all there is to tell, however many bins there may be.
-round 10 '7 7 7' '-inf:0:7 7:3:7.01 7.01:0:inf'
-round 2 '-123.456 -123.456' '-inf:0:-124 -124:2:-123 -123:0:inf'
-round 10 '7 7.0 +7 70e-1 1e300 7 -inf' '-inf:1:7 7:5:7.01 7.01:1:inf'
-round 5 '7' '-inf:0:7 7:1:7.01 7.01:0:inf'
-printf 'a,7,7\n\nb,7,7.001\nb,"7.0",7\n' >lines
-printf '%s\t%s\t%s\n' -inf 0 7 7 3 7.01 7.01 0 inf >expected
-echo "invalid${tab}0" >>expected
-run -n -t , -k 2 -B 10 lines
-counts "-B of one number in a field" expected
-{ echo 'x,7.002,x' && cat lines; } >headed
-run -n --header-line -t , -k 2 -B 10 headed
-counts "-B of one number after a header" expected
-sed 's/invalid.*/invalid\t1/' expected >invalid
-{ cat lines && echo a; } | run -nq -t , -k 2 -B 10
-counts "-B of one number and an invalid line" invalid
-for field in "-t , -k 3" "--after=7,"; do
-    run -nq $field -B 10 lines
-    refuses "-B of two numbers in a field, $field" 1 \
-        "gpuhisto: --bins=10: the values are too close together for 3 digits; use --digits=5, or --min and --max"
-done
-awk 'BEGIN { for (i = 0; i < 200000; i++) print i % 3 ? "7.005" : "7.0050" }' >same
-printf '%s\t%s\t%s\n' -inf 0 7 7 200000 7.01 7.01 0 inf >expected
-echo "invalid${tab}0" >>expected
-for size in 1M 5003; do
-    run -n -B 10 --chunk-size=$size same
-    counts "-B of one number, chunks of $size" expected
-    cat same | run -n -B 10 --chunk-size=$size
-    counts "-B of one number, a pipe in chunks of $size" expected
-    echo 7.006 | cat same - | run -n -B 10 --chunk-size=$size
-    refuses "-B of one number and another one, chunks of $size" 1 \
-        "gpuhisto: --bins=10: the values are too close together for 3 digits; use --digits=5, or --min and --max"
-done
-# Numbers that only a GPU sees, as it decompresses them, may differ.
-{ cat same && echo 7.006; } | "$HELPERS/make_zstd" -f 100000 >two.zst
-run -n -B 10 two.zst
-refuses "-B of one number and another one, zstd" 1 \
-    "gpuhisto: --bins=10: the values are too close together for 3 digits; use --digits=5, or --min and --max"
+round 3 '-2 -1 0' '-inf:0:-2 -2:1:-1 -1:1:0 0:1:1 1:0:inf'
+# Whole numbers have no bins narrower than 1; others have those that were counted.
+round 20 '1 2 3 4 5 6' '-inf:0:1 1:1:2 2:1:3 3:1:4 4:1:5 5:1:6 6:1:7 7:0:inf'
+round 20 '-3 0 1e0' '-inf:0:-3 -3:1:-2 -2:0:-1 -1:0:0 0:1:1 1:1:2 2:0:inf'
+round 6 '1 2 3.5' '-inf:0:1 1:1:1.5 1.5:0:2 2:1:2.5 2.5:0:3 3:0:3.5 3.5:1:4 4:0:inf'
+round 5 '0 0' '-inf:0:0 0:2:1 1:0:inf'
 printf 'invalid\t1\n' >expected
 echo x | run -n -q -B 5
 counts "-B of nothing" expected
-printf '1000.1 1000.9' | run -n -B 5
-refuses "-B beyond three digits" 1 \
-    "gpuhisto: --bins=5: the values are too close together for 3 digits; use --digits=5, or --min and --max"
-printf '%s\n' '-inf:0:1000' 1000:1:1000.2 1000.2:0:1000.4 1000.4:0:1000.6 1000.6:0:1000.8 \
-    1000.8:1:1001 1001:0:inf invalid:0 | tr : '\t' >expected
-printf '1000.1 1000.9' | run -n -B 5 --digits=5
-counts "-B of five digits" expected
-printf '1000.01 1000.02' | run -n -B 5 --digits=5
-refuses "-B beyond five digits" 1 \
-    "gpuhisto: --bins=5: the values are too close together for 5 digits; use --min and --max"
+
+# hinted BINS TEXT ROWS RANGE: the same, and the range that narrower bins need, as options. With these the
+# last bin has a sample, too.
+hinted()
+{
+    printf '%s invalid:0\n' "$3" | tr ' :' '\n\t' >expected
+    printf -- "$2" | run -n -B $1
+    same "-B $1 of '$2': rows" expected out
+    message "-B $1 of '$2'" "gpuhisto: --bins=${1%% *}: for narrower bins use $4"
+    printf -- "$2" | run -n -B "${1%% *}" ${4%% instead*}
+    check "-B $1 of '$2': narrower bins" awk -F '\t' '
+        NR == 1 || $3 == "inf" || $1 == "invalid" { bad += $2; next } { last = $2 }
+        END { exit bad || !last }' out
+}
+case $ENGINE in
+*gpu*) # does not know the least and the greatest number, but the edges of their bins
+    printf '7 7' | run -n -B 10
+    message "-B of one number" "for narrower bins use --min=7 --max=7.01"
+    ;;
+*)
+    round 10 '7 7.0 +7 70e-1 7' '-inf:0:7 7:5:8 8:0:inf'
+    round 2 '-123.456 -123.456' '-inf:0:-124 -124:2:-123 -123:0:inf'
+    round 5 '7.5 7.50 +75e-1' '-inf:0:7.5 7.5:3:7.51 7.51:0:inf'
+    hinted 40 '5.0001\n5.0002\n5.0003\n' '-inf:0:5 5:3:5.01 5.01:0:inf' '--min=5.0001 --max=5.0003004'
+    hinted 24 "$(seq -s ' ' 1700000000 60 1700086400)" '-inf:0:1700000000 1700000000:1441:1710000000 1710000000:0:inf' \
+        '--min=1700000000 --max=1700086640'
+    hinted 24 '1000 1002 1023' '-inf:0:1000 1000:2:1010 1010:0:1020 1020:1:1030 1030:0:inf' '--min=1000 --max=1024'
+    hinted '5 --digits=5' '-1000.02 -1000.01' '-inf:0:-1000.1 -1000.1:2:-1000 -1000:0:inf' \
+        '--min=-1000.02 --max=-1000.00995 instead of --digits'
+    hinted 2 '3.25e-20 3.251e-20' '-inf:0:3.25e-20 3.25e-20:2:3.26e-20 3.26e-20:0:inf' '--min=3.25e-20 --max=3.251002e-20'
+    # In fields, after a header, and where several readers count.
+    printf 'a,7,7\n\nb,7,7.001\nb,"7.0",7\n' >lines
+    for field in "-t , -k 3" "--csv --header-line -k3" "--after=7,"; do
+        run -nq $field -B 10 lines
+        refute "-B in a field, $field" [ -s err ]
+        run -n $field -B 10 --invalid=skip lines
+        check "-B in a field, $field" grep -q "use --min=7 --max=7.00[0-9]*1$" err
+    done
+    awk 'BEGIN { for (i = 0; i < 200000; i++) print i % 3 ? "7.005" : "7.0050" }' >same
+    echo 7.006 | cat same - | run -n -B 10 --chunk-size=5003
+    message "-B of one number and another one, a pipe" "use --min=7.005 --max=7.00601"
+    run -n -B 10 --chunk-size=5003 same
+    refute "-B of one number" [ -s err ]
+    ;;
+esac
 
 # The same as counting by those edges.
 for values in "$(seq -f %.0f 3 7 3000)" "$(seq -50 0.37 90)" "$(seq -9 -2)" "$(seq 0.001 0.0004 0.7)" \

@@ -259,17 +259,16 @@ ENGINE= usage "--kernel=matched: does not count in this mode" --bytes --kernel=m
 printf '%s\t%s\t%s\n' -inf 0 7 7 3 7.01 7.01 0 inf >expected
 echo "invalid${tab}0" >>expected
 printf '\000\000\340\100\000\000\340\100\000\000\340\100' >single
-run --values=f32 -B 10 single
+run -q --values=f32 -B 10 single
 counts "-B of one f32" expected
-printf '\100\340\000\000\100\340\000\000\100\340\000\000' | run --values=f32be -B 10
+printf '\100\340\000\000\100\340\000\000\100\340\000\000' | run -q --values=f32be -B 10
 counts "-B of one f32be" expected
-printf '\000\000\000\000\000\000\034\100%.0s' 1 2 3 | run --values=f64 -B 10
+printf '\000\000\000\000\000\000\034\100%.0s' 1 2 3 | run -q --values=f64 -B 10
 counts "-B of one f64" expected
 sed 's/invalid.*/invalid\t1/' expected >invalid
-{ cat single && printf '\000\000\300\177'; } | run --values=f32 -B 10
+{ cat single && printf '\000\000\300\177'; } | run -q --values=f32 -B 10
 counts "-B of one f32 and NaN" invalid
 { cat single && printf '\000\004\340\100'; } | run --values=f32 -B 10
-refuses "-B of two f32 in a bin" 1 \
-    "gpuhisto: --bins=10: the values are too close together for 3 digits; use --digits=5, or --min and --max"
+message "-B of two f32 in a bin" "gpuhisto: --bins=10: for narrower bins use --min=7 --max=7.01"
 
 summary

@@ -3,10 +3,11 @@
 #ifndef GPUHISTO_MAP_ROWS_H
 #define GPUHISTO_MAP_ROWS_H
 
-#include "src/histogram/histogram.h"
+#include "histogram.h"
 
-/* Adds each bin's count to the bin of `coarse` that has its lower edge. The fine bins are those of
- * --digits, and each of them lies in one of the coarse ones. Both have one channel. */
+/* Adds each bin's count to the bin of `coarse` that has its lower edge, and the totals. The fine
+ * bins are those of --digits, and each of them lies in one of the coarse ones. Both have the same
+ * channels. */
 void map_rows(const struct histogram *fine, const struct tally *tally,
               const struct histogram *coarse, struct tally *into);
 
