@@ -316,6 +316,18 @@ static bool is_misplaced(const struct misplaced *misplaced)
     return true;
 }
 
+/* Says what entropy is meant: of files that hold compressed data, that of the data as they are is
+ * often what was wanted. */
+static void say_content(void)
+{
+    for (const struct options *at = &options; at; at = at->also)
+        if (options.each && at->report.stats && at->histogram.mode->id == MODE_BYTES) {
+            diag("compressed files: their entropy is that of the content; use --decompress=none "
+                 "for that of the files");
+            return;
+        }
+}
+
 static struct run_share run_share;
 
 /* Cuts the FILEs, if a share of them is counted. As share_open. */
@@ -378,6 +390,7 @@ static int count(void)
     }
     struct reason foreign;
     source_foreign(source, &foreign);
+    const bool is_decoded = source_has_decoded(source);
     source_close(source);
     if (options.part.of > 0 && run_share_record(&run_share) != 0) {
         diag("out of memory");
@@ -389,6 +402,8 @@ static int count(void)
         tally_close(&watch.so_far);
     if (foreign.text[0] && options.verbosity >= NORMAL)
         diag("warning: %s", foreign.text);
+    if (is_decoded && options.verbosity >= NORMAL)
+        say_content();
     print_engines(&outcome, options.verbosity);
     if (options.timing)
         print_timing(&outcome);

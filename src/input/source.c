@@ -230,6 +230,7 @@ static enum found open_operand(struct reader *reader, struct operand *operand)
     takeover_note_opened(source, open);
     source_use(source, open);
     source_set_current(source, open);
+    source->has_decoded |= open->input.codec != NULL;
     foreign_note(&source->foreign, open->input.foreign, open->input.name, operand->number);
     return FOUND_INPUT;
 }
@@ -422,6 +423,11 @@ const char *source_error(struct source *source)
 void source_foreign(struct source *source, struct reason *warning)
 {
     foreign_warn(&source->foreign, warning);
+}
+
+bool source_has_decoded(const struct source *source)
+{
+    return source->has_decoded;
 }
 
 void source_close(struct source *source)

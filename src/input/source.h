@@ -113,6 +113,9 @@ const char *source_error(struct source *source);
  * data compressed by another program; empty if there were none. */
 void source_foreign(struct source *source, struct reason *warning);
 
+/* After the run: true if one of the FILEs was decompressed. */
+bool source_has_decoded(const struct source *source);
+
 /* The i-th FILE in the order in which they are read, to be held until its turn. NULL: there are no
  * more. Before readers. */
 struct held *source_file(struct source *source, size_t i);

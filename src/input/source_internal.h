@@ -92,6 +92,7 @@ struct source {
     size_t opened;               /* operands */
     struct open_input *current;  /* what is read in turn; NULL: another input must be found */
     struct foreign_seen foreign; /* FILEs that another program should decompress */
+    bool has_decoded;            /* one of the FILEs is decompressed */
 
     pthread_mutex_t lock;      /* what follows, and open_input.users */
     atomic_bool failed;        /* set under it */

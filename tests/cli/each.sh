@@ -242,6 +242,16 @@ run -q --each -ns -F json one two
 check "facts, json" [ "$(grep -c '^{.*"file":.*"stats":{"count":[13],.*}}$' out)" -eq 2 ]
 run -q --each -nps one two
 check "facts, plot" [ "$(grep -c '^==> .* <==$' out)" -eq 2 ]
+# Of compressed files it is said, once, what the entropy is of.
+"$HELPERS/make_zstd" <one >one.zst
+"$HELPERS/make_zstd" <two >two.zst
+run --each -s one one.zst two.zst
+message "entropy of compressed files" "their entropy is that of the content; use --decompress=none"
+check "entropy of compressed files: one line" [ "$(wc -l <err)" -eq 1 ]
+for options in "-q one.zst" "-n one.zst" "-d none one.zst" "one two"; do
+    run --each -s $options
+    check "entropy, $options" [ ! -s err ]
+done
 ENGINE=$ENGINE_
 
 # --- what fails, fails as a whole ---
