@@ -168,8 +168,9 @@ int report_settle(struct options *options, struct reason *why)
     if (!report->stats || format->has_both)
         return 0;
     if (report->percent || report->empty != EMPTY_DEFAULT)
-        return option_wrong(why, "--percent, --nonzero, --all: facts have no bins; leave out "
-                                 "--stats and --quantiles, or use --format=json for both");
+        return option_wrong(why,
+                            "--percent, --nonzero, --all: facts have no bins; leave out "
+                            "--stats and --quantiles, or use --format=json or --plot for both");
     report->most_bins = 0;
     return 0;
 }

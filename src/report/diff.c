@@ -290,7 +290,7 @@ void diff_write(struct writer *out, const struct report_options *options,
                         .after = after,
                         .both = both};
     const struct format *format = format_table[options->format];
-    if (format->has_both) {
+    if (format->is_line) {
         diff_json(&diff);
     } else if (format->is_picture) {
         diff_picture(&diff);

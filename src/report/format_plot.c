@@ -191,7 +191,7 @@ static int plot_name_width(const struct table *table)
 
 static void plot_begin_facts(struct table *table)
 {
-    plot_name_file(table);
+    writer_char(table->out, '\n');
     if (table->header)
         writer_format(table->out, "%-*s  %s\n", plot_name_width(table), "name", "value");
 }
@@ -209,6 +209,7 @@ static void plot_end(struct table *table)
 }
 
 const struct format format_plot = {
+    .has_both = true,
     .is_apart = true,
     .is_picture = true,
     .measure = plot_measure,

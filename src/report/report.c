@@ -75,6 +75,7 @@ static void write_facts(const struct format *format, struct table *table,
 {
     struct facts facts;
     find_facts(options, histogram, tally, &facts);
+    table->picture = (struct picture){.largest = 0};
     for (size_t i = 0; format->measure_fact && i < facts.count; i++)
         format->measure_fact(table, &facts.list[i]);
     table->written = 0;
