@@ -232,6 +232,7 @@ static void write_each(struct writer *out, struct tally *tally)
  * its end, so whoever reads its output is told now that there is no more. */
 static _Noreturn void leave(int status)
 {
+    signals_remove_now();
     close(STDOUT_FILENO);
     close(STDERR_FILENO);
     if (signals_interrupted())
@@ -429,17 +430,9 @@ static void set_up_malloc(void)
 #endif
 }
 
-int main(int argc, char **argv)
+/* Does what was asked for. The exit status. */
+static int act(void)
 {
-    struct reason why;
-    progress_catch_signals();
-    set_up_malloc();
-    hold_standard_descriptors();
-    int rc = options_parse(argc, argv, &options, &why);
-    if (rc != 0) {
-        diag("%s", why.text);
-        return rc == OPTIONS_FAILED ? STATUS_FAILED : STATUS_USAGE;
-    }
     switch (options.action) {
     case ACTION_HELP:
         return print_help();
@@ -454,4 +447,20 @@ int main(int argc, char **argv)
     default:
         return count();
     }
+}
+
+int main(int argc, char **argv)
+{
+    struct reason why;
+    progress_catch_signals();
+    set_up_malloc();
+    hold_standard_descriptors();
+    int rc = options_parse(argc, argv, &options, &why);
+    if (rc != 0) {
+        diag("%s", why.text);
+        return rc == OPTIONS_FAILED ? STATUS_FAILED : STATUS_USAGE;
+    }
+    rc = act();
+    signals_remove_now(); /* the output of a run that failed */
+    return rc;
 }

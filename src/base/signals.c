@@ -116,6 +116,16 @@ void signals_remove_at_death(int directory, const char *name)
     atomic_store(&removed_name, name);
 }
 
+void signals_remove_now(void)
+{
+    if (!atomic_load(&removed_name))
+        return;
+    signals_hold();
+    remove_file();
+    signals_remove_at_death(-1, NULL);
+    signals_release();
+}
+
 void signals_release(void)
 {
     int expected = HELD;

@@ -31,6 +31,10 @@ void signals_hold(void);
  * signals_release. */
 void signals_remove_at_death(int directory, const char *name);
 
+/* Removes the registered file, if there is one. Neither from signals_hold to signals_release, nor
+ * by two threads. */
+void signals_remove_now(void);
+
 /* Ends what signals_hold began. If a signal came meanwhile, the process ends here. errno is kept.
  */
 void signals_release(void);

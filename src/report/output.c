@@ -18,30 +18,60 @@ static int fail(const struct output *output, struct reason *why)
     return -1;
 }
 
+static void warn(struct output *output, const char *what)
+{
+    reason_of(&output->warning, output->name, "%s: %s", what, strerror(errno));
+}
+
+static void keep_permissions(struct output *output)
+{
+    switch (permissions_keep(output->temporary.fd, output->target.file)) {
+    case PERMISSIONS_NO_MODE:
+        warn(output, "its mode cannot be kept");
+        break;
+    case PERMISSIONS_NO_LIST:
+        reason_of(&output->warning, output->name,
+                  "its access list cannot be kept, so that only its owner may use it");
+        break;
+    case PERMISSIONS_KEPT:
+        break;
+    }
+}
+
+/* Creates the new file. One that replaces another can be used by its owner only, until it has the
+ * permissions of that. */
+static int create(struct output *output)
+{
+    const bool is_new = output->target.file < 0;
+    if (temporary_open(&output->temporary, output->target.directory, is_new ? 0666 : 0600) != 0)
+        return -1;
+    if (!is_new)
+        keep_permissions(output);
+    return 0;
+}
+
 int output_prepare(struct output *output, const char *name, struct reason *why)
 {
     signals_ignore_file_size();
     output->name = name;
     output->temporary = (struct temporary){.fd = -1};
-    return name && target_find(&output->target, name) != 0 ? fail(output, why) : 0;
-}
-
-/* A file that replaces another one can be read by its owner only, until it has the other one's
- * mode.
- */
-static int open_temporary(struct output *output)
-{
-    bool is_new = output->target.file < 0;
-    return temporary_open(&output->temporary, output->target.directory, is_new ? 0666 : 0600) == 0
-               ? output->temporary.fd
-               : -1;
+    output->warning.text[0] = '\0';
+    if (!name)
+        return 0;
+    if (target_find(&output->target, name) != 0)
+        return fail(output, why);
+    if (output->target.kind != TARGET_REPLACED || create(output) == 0)
+        return 0;
+    fail(output, why);
+    target_close(&output->target);
+    return -1;
 }
 
 static int open_file(struct output *output)
 {
     switch (output->target.kind) {
     case TARGET_REPLACED:
-        return open_temporary(output);
+        return output->temporary.fd;
     case TARGET_DIRECT:
         return output->target.fd = target_open(&output->target);
     default:
@@ -71,46 +101,23 @@ static int put_on_disk(int fd)
     return rc == 0 || errno == EINVAL || errno == ENOTSUP || errno == EROFS ? 0 : -1;
 }
 
-static void warn(const struct output *output, struct reason *warning, const char *what)
-{
-    reason_of(warning, output->name, "%s: %s", what, strerror(errno));
-}
-
-static void keep_permissions(const struct output *output, struct reason *warning)
-{
-    if (output->target.file < 0)
-        return;
-    switch (permissions_keep(output->temporary.fd, output->target.file)) {
-    case PERMISSIONS_NO_MODE:
-        warn(output, warning, "its mode cannot be kept");
-        break;
-    case PERMISSIONS_NO_LIST:
-        reason_of(warning, output->name,
-                  "its access list cannot be kept, so that only its owner may use it");
-        break;
-    case PERMISSIONS_KEPT:
-        break;
-    }
-}
-
 /* The new name is on disk when the directory is. */
-static void put_directory_on_disk(const struct output *output, struct reason *warning)
+static void put_directory_on_disk(struct output *output)
 {
     int fd = openat(output->target.directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (fd < 0)
         return; /* one that may not be read */
     if (put_on_disk(fd) != 0)
-        warn(output, warning, "written, but a crash may undo it");
+        warn(output, "written, but a crash may undo it");
     close(fd);
 }
 
-static int place(struct output *output, struct reason *warning)
+static int place(struct output *output)
 {
-    keep_permissions(output, warning);
     if (put_on_disk(output->temporary.fd) != 0 ||
         temporary_place(&output->temporary, output->target.base, output->target.file < 0) != 0)
         return -1;
-    put_directory_on_disk(output, warning);
+    put_directory_on_disk(output);
     return 0;
 }
 
@@ -127,12 +134,12 @@ static int close_direct(struct output *output)
     return rc;
 }
 
-static int finish(struct output *output, struct reason *warning)
+static int finish(struct output *output)
 {
     if (!output->name)
         return close(STDOUT_FILENO) == 0 || errno == EINTR ? 0 : -1;
     if (output->target.kind == TARGET_REPLACED)
-        return place(output, warning);
+        return place(output);
     return close_direct(output);
 }
 
@@ -147,14 +154,14 @@ int output_flush(struct output *output, struct reason *why)
 
 int output_close(struct output *output, struct reason *warning, struct reason *why)
 {
-    warning->text[0] = '\0';
     int rc = -1, error = writer_flush(&output->writer);
     if (error)
         errno = error;
     else
-        rc = finish(output, warning);
+        rc = finish(output);
     if (rc != 0)
         fail(output, why);
+    *warning = output->warning;
     temporary_discard(&output->temporary);
     if (output->name)
         target_close(&output->target);
