@@ -151,8 +151,7 @@ gzip_sources = \
 libgpuhisto_a_SOURCES = $(gpuhisto_sources) $(gpu_engine_sources) src/sandbox/sandbox.h
 if HAVE_SANDBOX
 libgpuhisto_a_SOURCES += src/sandbox/sandbox.c \
-	src/sandbox/calls.c src/sandbox/calls.h src/sandbox/calls_refused.h \
-	src/sandbox/landlock.c src/sandbox/landlock.h
+	src/sandbox/calls.c src/sandbox/calls.h
 else
 libgpuhisto_a_SOURCES += src/sandbox/no_sandbox.c
 endif

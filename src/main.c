@@ -382,7 +382,8 @@ static int count(void)
     }
     options.pool.look = watch_look;
     options.pool.look_arg = &watch;
-    run_enter_sandbox(&options, &output, source, NULL);
+    if (run_enter_sandbox(&options, &output, source, NULL) != 0)
+        return STATUS_FAILED;
     rc = pool_run(&options.pool, &options.histogram, source, &tally, &outcome, &why);
     progress_end(&watch.progress);
     if (rc != 0) {

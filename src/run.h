@@ -24,11 +24,11 @@ int run_end_output(struct output *output, enum verbosity verbosity);
 void run_hint_range(const struct options *options, const struct histogram *histogram,
                     const struct tally *tally);
 
-/* Puts the run into a sandbox (src/sandbox/sandbox.h) once it is known what is read and written,
- * unless the user does not want that, or a GPU may be used. Of the FILEs, which are a source's or
- * tables (otherwise NULL), those are held that could not be opened in it. Before threads. */
-void run_enter_sandbox(const struct options *options, const struct output *output,
-                       struct source *source, const struct held_list *tables);
+/* Puts the run into a sandbox (src/sandbox/sandbox.h) once what is read and written is open, unless
+ * the user does not want that, or a GPU may be used. The files are a source's or tables, otherwise
+ * NULL. Before threads. 0; or -1, after a message: there is none although the user requires it. */
+int run_enter_sandbox(const struct options *options, const struct output *output,
+                      struct source *source, const struct held_list *tables);
 
 /* --diff, --merge: the whole run. The exit status. */
 int run_diff(struct options *options);

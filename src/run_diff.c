@@ -188,8 +188,9 @@ int run_diff(struct options *options)
         reason_set(&why, "out of memory");
         return run_failed(&why);
     }
-    run_enter_sandbox(options, &output, NULL, &files);
-    const int status = diff_and_show(options, &files, &before, &after, &both);
+    const int status = run_enter_sandbox(options, &output, NULL, &files) != 0
+                           ? STATUS_FAILED
+                           : diff_and_show(options, &files, &before, &after, &both);
     held_list_close(&files);
     tally_close(&both);
     merge_free(&before);

@@ -152,8 +152,9 @@ int run_merge(struct options *options)
         reason_set(&why, "out of memory");
         return run_failed(&why);
     }
-    run_enter_sandbox(options, &output, NULL, &files);
-    const int status = merge_and_show(options, &files, &merge, &proof);
+    const int status = run_enter_sandbox(options, &output, NULL, &files) != 0
+                           ? STATUS_FAILED
+                           : merge_and_show(options, &files, &merge, &proof);
     held_list_close(&files);
     merge_free(&merge);
     share_free(&proof);

@@ -12,6 +12,10 @@
 #include <string.h>
 #include <unistd.h>
 
+/* Bytes of input, as stored, for which quotas are not looked up: they take longer than to count it.
+ */
+#define SMALL ((uint64_t)64 << 10)
+
 /* Whether there is a driver, whose devices CUDA may only make once it is called. */
 static bool has_driver(void)
 {
@@ -25,7 +29,7 @@ static bool has_driver(void)
 /* Why there is to be no sandbox; or NULL. */
 static const char *reason_against(const struct options *options)
 {
-    if (options->no_sandbox)
+    if (options->sandbox == SANDBOX_NONE)
         return "--no-sandbox";
     if (options->action != ACTION_COUNT || options->pool.device == DEVICE_CPU)
         return NULL;
@@ -36,58 +40,55 @@ static const char *reason_against(const struct options *options)
                : NULL;
 }
 
+/* The files of a run: a source's or tables. */
+struct run_files {
+    struct source *source;
+    const struct held_list *tables;
+};
+
+/* The file number i; NULL after the last one. */
+static const struct held *run_file(const struct run_files *files, size_t i)
+{
+    if (files->source)
+        return source_file(files->source, i);
+    return files->tables && i < files->tables->count ? &files->tables->list[i] : NULL;
+}
+
+/* True if one thread will do, unless the files decompress to much more than they are. */
+static bool are_small(const struct run_files *files)
+{
+    uint64_t size = 0;
+    const struct held *file;
+    for (size_t i = 0; (file = run_file(files, i)) && size <= SMALL; i++)
+        size += file->is_regular ? file->size : SMALL + 1;
+    return size <= SMALL;
+}
+
 /* What tells later how much memory there is, and how many threads there should be. */
-static void allow_limits(struct sandbox *sandbox, const struct options *options)
+static void allow_limits(struct sandbox *sandbox, const struct options *options,
+                         const struct run_files *files)
 {
     const bool memory =
         options->action == ACTION_COUNT && pool_looks_for_memory(&options->histogram);
     if (memory)
         sandbox_allow_path(sandbox, "/proc/meminfo");
-    if (!memory && options->pool.threads > 0)
+    if (!memory && (options->pool.threads > 0 || are_small(files)))
         return;
     sandbox_allow_path(sandbox, "/proc/self/cgroup");
     sandbox_allow_path(sandbox, "/sys/fs/cgroup");
 }
 
-/* Whether the name of a FILE is allowed, and leads to it in the sandbox. */
-static bool allow_name(struct sandbox *sandbox, const struct held *file)
+/* Allows to open a file in its turn, unless it is open. */
+static void allow_file(struct sandbox *sandbox, const struct held *file)
 {
-    return file->is_regular ? sandbox_allow_regular(sandbox, file->name)
-                            : sandbox_allow_name(sandbox, file->name);
-}
-
-/* Holds a FILE that must be: `more` of them, beside those that are held already, but no more than
- * these may be. 0, or an errno. */
-static int hold_more(struct held *file, size_t *more)
-{
-    if (*more == held_most())
-        return EMFILE;
-    if (held_begin(file) != 0)
-        return errno;
-    ++*more;
-    return 0;
-}
-
-/* Allows to open a FILE in its turn. One that is not held yet may have to be. */
-static void allow_file(struct sandbox *sandbox, struct held *file, size_t *more)
-{
-    if (strcmp(file->name, "-") == 0)
+    if (strcmp(file->name, "-") == 0 || file->error != 0)
         return;
-    if (file->fd < 0 && !allow_name(sandbox, file))
-        sandbox_missed(sandbox, hold_more(file, more));
     if (file->fd >= 0 && !file->is_regular)
-        sandbox_allow(sandbox, file->fd, SANDBOX_OPEN);
-}
-
-static void allow_files(struct sandbox *sandbox, struct source *source,
-                        const struct held_list *tables)
-{
-    size_t more = 0;
-    struct held *file;
-    for (size_t i = 0; source && (file = source_file(source, i)); i++)
-        allow_file(sandbox, file, &more);
-    for (size_t i = 0; tables && i < tables->count; i++)
-        allow_file(sandbox, &tables->list[i], &more);
+        sandbox_allow(sandbox, file->fd, SANDBOX_READ);
+    if (file->fd >= 0)
+        return;
+    sandbox_allow_path(sandbox, file->name);
+    sandbox->named++;
 }
 
 static void allow_output(struct sandbox *sandbox, const struct output *output)
@@ -101,11 +102,13 @@ static void allow_output(struct sandbox *sandbox, const struct output *output)
         sandbox_allow(sandbox, target->file, SANDBOX_WRITE);
 }
 
-void run_enter_sandbox(const struct options *options, const struct output *output,
-                       struct source *source, const struct held_list *tables)
+int run_enter_sandbox(const struct options *options, const struct output *output,
+                      struct source *source, const struct held_list *tables)
 {
     const char *against = reason_against(options);
-    struct sandbox sandbox;
+    const struct run_files files = {source, tables};
+    const struct held *file;
+    struct sandbox sandbox = {.rules = -1, .calls_error = ENOSYS};
     struct reason text;
     if (against) {
         reason_set(&text, "none: %s", against);
@@ -113,12 +116,18 @@ void run_enter_sandbox(const struct options *options, const struct output *outpu
         if (format_table[options->report.format]->is_picture)
             screen_prepare();
         sandbox_begin(&sandbox);
-        allow_limits(&sandbox, options);
-        allow_files(&sandbox, source, tables);
+        allow_limits(&sandbox, options, &files);
+        for (size_t i = 0; (file = run_file(&files, i)); i++)
+            allow_file(&sandbox, file);
         allow_output(&sandbox, output);
         sandbox_enter(&sandbox);
         sandbox_describe(&sandbox, &text);
     }
+    if (options->sandbox == SANDBOX_REQUIRED && !sandbox_is_whole(&sandbox)) {
+        diag("--sandbox=require: %s", text.text);
+        return -1;
+    }
     if (options->verbosity >= VERBOSE)
         diag("sandbox: %s", text.text);
+    return 0;
 }

@@ -10,8 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define HELD_MAX 256 /* FILEs, and a quarter of the descriptors that there may be */
-#define HELD_SHARE 4
+#define HELD_MAX 4096 /* and half of the descriptors that there may be */
 
 #define OPEN_FLAGS (O_RDONLY | O_CLOEXEC | O_NOCTTY)
 
@@ -25,6 +24,8 @@ struct held held_look(const char *name)
     struct held file = {.name = name, .fd = -1};
     struct stat status;
     const int rc = is_standard(&file) ? fstat(STDIN_FILENO, &status) : stat(name, &status);
+    if (rc != 0 || S_ISDIR(status.st_mode))
+        file.error = rc != 0 ? errno : EISDIR;
     file.is_regular = rc == 0 && S_ISREG(status.st_mode);
     if (!file.is_regular)
         return file;
@@ -33,12 +34,17 @@ struct held held_look(const char *name)
     return file;
 }
 
-size_t held_most(void)
+size_t held_most(size_t count)
 {
     struct rlimit limit;
-    if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur / HELD_SHARE > HELD_MAX)
-        return HELD_MAX;
-    return (size_t)(limit.rlim_cur / HELD_SHARE);
+    if (count > HELD_MAX)
+        count = HELD_MAX;
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur / 2 >= count)
+        return count;
+    const rlim_t before = limit.rlim_cur;
+    limit.rlim_cur = limit.rlim_max / 2 < count ? limit.rlim_max : 2 * count;
+    const rlim_t most = setrlimit(RLIMIT_NOFILE, &limit) == 0 ? limit.rlim_cur : before;
+    return most / 2 < count ? (size_t)(most / 2) : count;
 }
 
 /* Opens a regular file, without waiting if another one has its name by now: then -1. */
@@ -53,18 +59,25 @@ static int open_regular(const char *name)
     return -1;
 }
 
-int held_begin(struct held *file)
+/* True if the error says only that a file cannot be opened now. */
+static bool is_shortage(int error)
 {
-    if (is_standard(file)) {
-        errno = EINVAL;
-        return -1;
-    }
-    file->fd = file->is_regular ? open_regular(file->name) : open(file->name, O_PATH | O_CLOEXEC);
-    return file->fd < 0 ? -1 : 0;
+    return error == EMFILE || error == ENFILE || error == ENOMEM || error == EAGAIN ||
+           error == EINTR || error == ESTALE;
 }
 
-/* Opens what was only found. Its name may be one that leads nowhere in a sandbox, so it serves only
- * where there is no /proc. */
+bool held_begin(struct held *file)
+{
+    if (is_standard(file) || file->error != 0)
+        return false;
+    file->fd = file->is_regular ? open_regular(file->name) : open(file->name, O_PATH | O_CLOEXEC);
+    if (file->fd < 0 && !is_shortage(errno))
+        file->error = errno;
+    return file->fd >= 0;
+}
+
+/* Opens what was only found: its name may lead to something else by now, or nowhere in a sandbox,
+ * so it serves only where there is no /proc. */
 static int open_found(const struct held *file)
 {
     char path[40];
@@ -75,6 +88,10 @@ static int open_found(const struct held *file)
 
 int held_open(struct held *file)
 {
+    if (file->error != 0) {
+        errno = file->error;
+        return -1;
+    }
     if (file->fd < 0)
         return open(file->name, OPEN_FLAGS);
     const int fd = file->is_regular ? file->fd : open_found(file);
@@ -95,14 +112,14 @@ void held_end(struct held *file)
 
 int held_list_open(struct held_list *files, char *const *names, size_t count)
 {
-    size_t left = held_most();
+    size_t left = held_most(count);
     *files = (struct held_list){calloc(count, sizeof *files->list), count};
     if (!files->list)
         return -1;
     for (size_t i = 0; i < count; i++) {
         files->list[i] = held_look(names[i]);
         if (left > 0)
-            left -= held_begin(&files->list[i]) == 0;
+            left -= held_begin(&files->list[i]);
     }
     return 0;
 }

@@ -25,6 +25,13 @@ enum action {
     ACTION_MERGE, /* FILEs are tables */
 };
 
+/* In the order of the words. */
+enum sandbox_choice {
+    SANDBOX_IF_POSSIBLE,
+    SANDBOX_REQUIRED, /* without all of it the run fails */
+    SANDBOX_NONE,
+};
+
 enum verbosity {
     QUIET,   /* errors only */
     NORMAL,  /* and warnings */
@@ -52,7 +59,7 @@ struct options {
     double interval;    /* seconds between tables; 0: there is one, at the end */
     enum verbosity verbosity;
     bool timing;
-    bool no_sandbox;
+    enum sandbox_choice sandbox;
     enum progress_when progress;
     char *const *operands; /* FILEs: the end of argv */
     size_t operand_count;

@@ -103,11 +103,21 @@ int option_threads(struct draft *draft, const char *value, struct reason *why)
     return parse_count("--threads", value, THREADS_MAX, &draft->options->pool.threads, why);
 }
 
+int option_sandbox(struct draft *draft, const char *value, struct reason *why)
+{
+    static const char *const words[] = {"auto", "require", "never", NULL};
+    const int choice = parse_word("--sandbox", value, words, why);
+    if (choice < 0)
+        return OPTIONS_WRONG;
+    draft->options->sandbox = (enum sandbox_choice)choice;
+    return 0;
+}
+
 int option_no_sandbox(struct draft *draft, const char *value, struct reason *why)
 {
     (void)value;
     (void)why;
-    draft->options->no_sandbox = true;
+    draft->options->sandbox = SANDBOX_NONE;
     return 0;
 }
 

@@ -42,7 +42,7 @@ bool option_is_of_tables(const struct option_row *row)
         return strcmp(row->name, "progress") != 0 && strcmp(row->name, "timing") != 0;
     default:
         return strcmp(row->name, "bins") == 0 || strcmp(row->name, "threads") == 0 ||
-               strcmp(row->name, "no-sandbox") == 0;
+               strcmp(row->name, "sandbox") == 0 || strcmp(row->name, "no-sandbox") == 0;
     }
 }
 

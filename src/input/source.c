@@ -75,9 +75,9 @@ static void look_at_operands(struct source *source, char *const *operands, size_
 /* Holds the first ones that are read. */
 static void hold_operands(struct source *source)
 {
-    size_t left = held_most();
+    size_t left = held_most(source->count);
     for (size_t i = 0; i < source->count && left > 0; i++)
-        left -= held_begin(&source->operands[i].file) == 0;
+        left -= held_begin(&source->operands[i].file);
 }
 
 struct held *source_file(struct source *source, size_t i)

@@ -1,4 +1,11 @@
 /* SPDX-License-Identifier: MIT */
+/* The system calls that the sandbox refuses, and the program that does it.
+ *
+ * A list of those that are needed would have to know what every C library calls, whichever its
+ * version, perhaps only when memory is short. So the list has what lets code out of the process or
+ * does harm from within, none of which gpuhisto does itself. Calls that are newer than the list do
+ * not exist: C libraries go without them, as on an older kernel. A call that is refused fails with
+ * EPERM, so the message says what failed, and nothing is left half done. */
 #include "calls.h"
 
 #include <errno.h>
@@ -8,19 +15,100 @@
 #if (defined __x86_64__ || defined __aarch64__) && defined __LP64__ &&                             \
     __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
 
-#include "calls_refused.h"
-
 #include <fcntl.h>
 #include <linux/audit.h>
 #include <linux/filter.h>
 #include <linux/sched.h>
 #include <linux/seccomp.h>
-#include <linux/sockios.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <string.h>
 #include <sys/ioctl.h>
+#include <sys/syscall.h>
 #include <unistd.h>
+
+#define CALL_CLONE3 435
+#define CALL_OPENAT2 437
+#define CALLS_KNOWN 451 /* all from here on are unknown to the list */
+
+/* Of programs and sockets; what is open already is read and written as any file. */
+#define OF_PROGRAMS SYS_execve, SYS_execveat
+#define OF_SOCKETS                                                                                 \
+    SYS_socket, SYS_socketpair, SYS_connect, SYS_bind, SYS_listen, SYS_accept, SYS_accept4,        \
+        SYS_sendto, SYS_sendmsg, SYS_sendmmsg
+
+#define OF_PROCESSES                                                                               \
+    SYS_ptrace, SYS_process_vm_readv, SYS_process_vm_writev, SYS_kcmp, SYS_kill,                   \
+        SYS_rt_sigqueueinfo, SYS_rt_tgsigqueueinfo, SYS_setpriority, SYS_ioprio_set,               \
+        SYS_sched_setparam, SYS_sched_setscheduler, SYS_sched_setattr, SYS_sched_setaffinity,      \
+        SYS_migrate_pages, SYS_move_pages, SYS_setpgid, SYS_setsid
+
+#define OF_MESSAGES                                                                                \
+    SYS_shmget, SYS_shmat, SYS_shmctl, SYS_msgget, SYS_msgsnd, SYS_msgrcv, SYS_msgctl, SYS_semget, \
+        SYS_semop, SYS_semctl, SYS_semtimedop, SYS_mq_open, SYS_mq_unlink
+
+/* Names, and what is known of a file: by its name, and by a descriptor, as an input is one. */
+#define OF_NAMES                                                                                   \
+    SYS_mkdirat, SYS_mknodat, SYS_symlinkat, SYS_fchmodat, SYS_fchownat, SYS_utimensat,            \
+        SYS_truncate, SYS_setxattr, SYS_lsetxattr, SYS_removexattr, SYS_lremovexattr,              \
+        SYS_name_to_handle_at, SYS_open_by_handle_at, SYS_getdents64, SYS_inotify_init1,           \
+        SYS_inotify_add_watch, SYS_fanotify_init, SYS_fanotify_mark
+#define OF_FILES SYS_fchmod, SYS_fchown, SYS_fsetxattr, SYS_fremovexattr, SYS_ftruncate, SYS_flock
+
+#define OF_IDENTITIES                                                                              \
+    SYS_setuid, SYS_setgid, SYS_setreuid, SYS_setregid, SYS_setresuid, SYS_setresgid,              \
+        SYS_setgroups, SYS_setfsuid, SYS_setfsgid, SYS_capset
+#define OF_MOUNTS                                                                                  \
+    SYS_unshare, SYS_setns, SYS_chroot, SYS_pivot_root, SYS_mount, SYS_umount2, SYS_quotactl,      \
+        SYS_swapon, SYS_swapoff
+#define OF_THE_MACHINE                                                                             \
+    SYS_bpf, SYS_perf_event_open, SYS_userfaultfd, SYS_add_key, SYS_request_key, SYS_keyctl,       \
+        SYS_init_module, SYS_finit_module, SYS_delete_module, SYS_kexec_load, SYS_reboot,          \
+        SYS_syslog, SYS_acct, SYS_settimeofday, SYS_clock_settime, SYS_adjtimex,                   \
+        SYS_clock_adjtime, SYS_sethostname, SYS_setdomainname, SYS_vhangup, SYS_personality
+
+/* pidfd_send_signal, io_uring_setup, io_uring_enter, io_uring_register, open_tree, move_mount,
+ * fsopen, fsconfig, fsmount, fspick, pidfd_open; pidfd_getfd, process_madvise, mount_setattr,
+ * quotactl_fd, process_mrelease: the headers may be older than the kernel. */
+#define OF_NEW_ONES 424, 425, 426, 427, 428, 429, 430, 431, 432, 433, 434, 438, 440, 442, 443, 448
+
+/* What AArch64 does not have. */
+#ifdef __x86_64__
+#define OF_THE_PAST                                                                                \
+    , SYS_fork, SYS_vfork, SYS_mkdir, SYS_rmdir, SYS_mknod, SYS_symlink, SYS_chmod, SYS_chown,     \
+        SYS_lchown, SYS_utime, SYS_utimes, SYS_futimesat, SYS_creat, SYS_getdents,                 \
+        SYS_inotify_init, SYS_iopl, SYS_ioperm, SYS_modify_ldt, SYS_kexec_file_load
+#define OF_PAST_NAMES , SYS_link, SYS_unlink, SYS_rename
+#else
+#define OF_THE_PAST
+#define OF_PAST_NAMES
+#endif
+
+/* Others raise signals with it. */
+#ifdef __GLIBC__
+#define OF_GLIBC , SYS_tkill
+#else
+#define OF_GLIBC
+#endif
+
+static const short refused[] = {
+    OF_PROGRAMS, OF_SOCKETS,    OF_PROCESSES, OF_MESSAGES,    OF_NAMES,
+    OF_FILES,    OF_IDENTITIES, OF_MOUNTS,    OF_THE_MACHINE, OF_NEW_ONES OF_THE_PAST OF_GLIBC};
+
+/* Those that a file which takes another name needs. */
+static const short renaming[] = {SYS_linkat, SYS_unlinkat, SYS_renameat,
+                                 SYS_renameat2 OF_PAST_NAMES};
+
+/* --- the program --- */
+
+/* One bit for each call, in words that the program has as constants. What it costs is to be
+ * translated by the kernel as it is put in force, so it is short. */
+#define WORDS ((CALLS_KNOWN + 31) / 32)
+#define PROGRAM_MAX 160
+
+/* Without it some kernels before 5.16 slow down all loads after stores. */
+#ifndef SECCOMP_FILTER_FLAG_SPEC_ALLOW
+#define SECCOMP_FILTER_FLAG_SPEC_ALLOW 4u
+#endif
 
 #ifdef __x86_64__
 #define OWN_ARCHITECTURE AUDIT_ARCH_X86_64
@@ -28,242 +116,137 @@
 #define OWN_ARCHITECTURE AUDIT_ARCH_AARCH64
 #endif
 
-/* Without it some kernels before 5.16 slow down all loads after stores. */
-#ifndef SECCOMP_FILTER_FLAG_SPEC_ALLOW
-#define SECCOMP_FILTER_FLAG_SPEC_ALLOW 4u
-#endif
-
 #define FAILING(error) (SECCOMP_RET_ERRNO | (error))
+#define OFFSET(member) ((uint32_t)offsetof(struct seccomp_data, member))
 
-/* --- calls that depend on an argument --- */
-
-enum test {
-    IS,     /* refused if the argument is this value */
-    IS_NOT, /* refused if it is another one */
-    HAS,    /* refused if it has any of these bits */
-    LACKS,  /* refused if it has none of them */
+struct program {
+    struct sock_filter code[PROGRAM_MAX];
+    unsigned len;
 };
 
+static void add(struct program *program, unsigned code, uint32_t value)
+{
+    if (program->len < PROGRAM_MAX)
+        program->code[program->len++] =
+            (struct sock_filter){.code = (unsigned short)code, .k = value};
+}
+
+/* Goes on if the condition holds; otherwise leaves out the next `skipped` instructions. */
+static void add_unless(struct program *program, unsigned condition, uint32_t value,
+                       unsigned skipped)
+{
+    add(program, BPF_JMP | BPF_K | condition, value);
+    program->code[program->len - 1].jf = (unsigned char)skipped;
+}
+
+/* Returns, if the condition holds. */
+static void add_return(struct program *program, unsigned condition, uint32_t value,
+                       uint32_t returned)
+{
+    add_unless(program, condition, value, 1);
+    add(program, BPF_RET | BPF_K, returned);
+}
+
+/* A call that is refused unless one of its arguments is as it should be: equal to one of `count`
+ * values, or with one of the bits of value[0], or with none of them. All that the kernel looks at
+ * is in the lower 32 bits, which come first. */
 struct checked {
     int call;
     unsigned argument;
-    enum test test;
-    uint32_t value;  /* all that the kernel looks at is in the lower 32 bits */
-    bool is_reading; /* holds only where nothing is written */
+    enum { ONE_OF, HAS, LACKS } test;
+    unsigned count;
+    uint32_t value[8];
 };
 
-#define OPENS_TO_WRITE (O_ACCMODE | O_CREAT | O_TRUNC)
-#define OWN_PROCESS UINT32_MAX /* stands for its id */
-
-/* Rows of a call follow each other. */
-static const struct checked checked[] = {
-    /* Threads, but no processes. */
-    {SYS_clone, 0, LACKS, CLONE_THREAD, false},
-    {SYS_openat, 2, HAS, OPENS_TO_WRITE, true},
-#ifdef __x86_64__
-    {SYS_open, 1, HAS, OPENS_TO_WRITE, true},
-#endif
-    /* raise and abort. */
-    {SYS_tgkill, 0, IS_NOT, OWN_PROCESS, false},
-    {SYS_prlimit64, 0, IS_NOT, 0, false},
-    /* What others would read as typed, and signals when something can be read. */
-    {SYS_ioctl, 1, IS, TIOCSTI, false},
-    {SYS_ioctl, 1, IS, 0x541c, false}, /* TIOCLINUX */
-    {SYS_ioctl, 1, IS, FIOSETOWN, false},
-    {SYS_ioctl, 1, IS, SIOCSPGRP, false},
-    {SYS_fcntl, 1, IS, F_SETOWN, false},
-    {SYS_fcntl, 1, IS, F_SETOWN_EX, false},
-};
-
-#define CHECKED_COUNT (sizeof checked / sizeof checked[0])
-
-/* --- what to do with each call --- */
-
-enum {
-    ALLOWED,
-    REFUSED,
-    UNKNOWN,       /* as if the kernel did not have it */
-    FIRST_CHECKED, /* and the number of a row */
-};
-
-struct actions {
-    unsigned char of[CALLS_KNOWN];
-};
-
-static void refuse_all(struct actions *actions, const short *calls, size_t count)
+static void add_check(struct program *program, const struct checked *check)
 {
-    for (size_t i = 0; i < count; i++)
-        actions->of[calls[i]] = REFUSED;
+    const unsigned first = program->len;
+    add_unless(program, BPF_JEQ, (uint32_t)check->call, 0);
+    add(program, BPF_LD | BPF_W | BPF_ABS, OFFSET(args[check->argument]));
+    if (check->test == LACKS)
+        add_return(program, BPF_JSET, check->value[0], FAILING(EPERM));
+    for (unsigned i = 0; check->test != LACKS && i < check->count; i++)
+        add_return(program, check->test == HAS ? BPF_JSET : BPF_JEQ, check->value[i],
+                   SECCOMP_RET_ALLOW);
+    add(program, BPF_RET | BPF_K, check->test == LACKS ? SECCOMP_RET_ALLOW : FAILING(EPERM));
+    program->code[first].jf = (unsigned char)(program->len - first - 1);
 }
 
-static void find_actions(struct actions *actions, bool writes)
+static void add_checks(struct program *program, bool opens)
 {
-    memset(actions, ALLOWED, sizeof *actions);
-    refuse_all(actions, calls_refused, sizeof calls_refused / sizeof calls_refused[0]);
-    if (!writes)
-        refuse_all(actions, calls_of_output, sizeof calls_of_output / sizeof calls_of_output[0]);
+    const struct checked checks[] = {
+        /* Threads, but no processes; raise and abort. */
+        {SYS_clone, 0, HAS, 1, {CLONE_THREAD}},
+        {SYS_tgkill, 0, ONE_OF, 1, {(uint32_t)getpid()}},
+        {SYS_prlimit64, 0, ONE_OF, 1, {0}},
+        /* Whether it is a terminal, and how large; how much can be read. */
+        {SYS_ioctl, 1, ONE_OF, 4, {TCGETS, 0x802c542a /* TCGETS2 */, TIOCGWINSZ, FIONREAD}},
+        {SYS_fcntl,
+         1,
+         ONE_OF,
+         7,
+         {F_GETFD, F_SETFD, F_GETFL, F_SETFL, F_DUPFD_CLOEXEC, F_GETPIPE_SZ, F_SETPIPE_SZ}},
+        {SYS_openat, 2, LACKS, 1, {O_ACCMODE | O_CREAT | O_TRUNC}},
+#ifdef __x86_64__
+        {SYS_open, 1, LACKS, 1, {O_ACCMODE | O_CREAT | O_TRUNC}},
+#endif
+    };
+    for (size_t i = 0; i < sizeof checks / sizeof checks[0]; i++)
+        if (checks[i].test != LACKS || !opens)
+            add_check(program, &checks[i]);
     /* Their flags are in memory, where a filter cannot look. C libraries then take clone, openat.
      */
-    actions->of[CALL_CLONE3] = UNKNOWN;
-    actions->of[CALL_OPENAT2] = UNKNOWN;
-    for (size_t i = CHECKED_COUNT; i-- > 0;)
-        if (!writes || !checked[i].is_reading)
-            actions->of[checked[i].call] = (unsigned char)(FIRST_CHECKED + i);
+    add_return(program, BPF_JEQ, CALL_CLONE3, FAILING(ENOSYS));
+    add_return(program, BPF_JEQ, CALL_OPENAT2, FAILING(ENOSYS));
 }
 
-/* --- the program --- */
-
-/* Each instruction costs time when the program is put in force, because the kernel translates it.
- * Kernels since 5.11 also find out once which calls are allowed whatever their arguments, by
- * running the program for each. So it is a tree, has only such instructions as that knows, and ends
- * with one return for each outcome, which all jumps share. */
-#define PROGRAM_MAX 250 /* jumps reach so far */
-
-enum outcome {
-    GOES_ON, /* not yet: the next instruction */
-    ALLOWS,
-    REFUSES,
-    KNOWS_NOT,
-    OUTCOMES,
-};
-
-struct program {
-    struct sock_filter code[PROGRAM_MAX + OUTCOMES];
-    unsigned char if_true[PROGRAM_MAX], if_false[PROGRAM_MAX]; /* outcomes of jumps */
-    unsigned len;
-    bool is_too_long;
-};
-
-static void add(struct program *program, unsigned short code, uint32_t value)
+static void mark(uint32_t words[WORDS], const short *calls, size_t count)
 {
-    program->is_too_long |= program->len == PROGRAM_MAX;
-    if (program->is_too_long)
-        return;
-    program->if_true[program->len] = program->if_false[program->len] = GOES_ON;
-    program->code[program->len++] = (struct sock_filter){.code = code, .k = value};
+    for (size_t i = 0; i < count; i++)
+        words[calls[i] / 32] |= 1u << calls[i] % 32;
 }
 
-static void add_load(struct program *program, size_t offset)
+/* Looks the call's bit up. */
+static void add_list(struct program *program, bool replaces)
 {
-    add(program, BPF_LD | BPF_W | BPF_ABS, (uint32_t)offset);
-}
-
-static void add_jump(struct program *program, unsigned short condition, uint32_t value,
-                     enum outcome if_true, enum outcome if_false)
-{
-    const unsigned at = program->len;
-    add(program, BPF_JMP | BPF_K | condition, value);
-    if (program->is_too_long)
-        return;
-    program->if_true[at] = (unsigned char)if_true;
-    program->if_false[at] = (unsigned char)if_false;
-}
-
-/* Adds what rows say of a call, from the first of them on. */
-static void add_checks(struct program *program, size_t first)
-{
-    for (size_t i = first; i < CHECKED_COUNT && checked[i].call == checked[first].call; i++) {
-        const struct checked *row = &checked[i];
-        const bool is_equal = row->test == IS || row->test == IS_NOT;
-        const bool if_true = row->test == IS || row->test == HAS;
-        const uint32_t value = row->value == OWN_PROCESS ? (uint32_t)getpid() : row->value;
-        /* The lower half comes first, as both machines are little-endian. */
-        if (i == first || row->argument != checked[i - 1].argument)
-            add_load(program, offsetof(struct seccomp_data, args[row->argument]));
-        add_jump(program, is_equal ? BPF_JEQ : BPF_JSET, value, if_true ? REFUSES : GOES_ON,
-                 if_true ? GOES_ON : REFUSES);
+    uint32_t words[WORDS] = {0};
+    unsigned left = 0;
+    mark(words, refused, sizeof refused / sizeof refused[0]);
+    if (!replaces)
+        mark(words, renaming, sizeof renaming / sizeof renaming[0]);
+    for (unsigned i = 0; i < WORDS; i++)
+        left += words[i] != 0;
+    add(program, BPF_ALU | BPF_AND | BPF_K, 31);
+    add(program, BPF_MISC | BPF_TAX, 0);
+    add(program, BPF_LD | BPF_W | BPF_ABS, OFFSET(nr));
+    add(program, BPF_ALU | BPF_RSH | BPF_K, 5);
+    for (unsigned i = 0; i < WORDS; i++) {
+        if (words[i] == 0)
+            continue;
+        left--;
+        add_unless(program, BPF_JEQ, i, 2);
+        add(program, BPF_LD | BPF_IMM, words[i]);
+        add(program, BPF_JMP | BPF_JA, 3 * left + 1);
     }
+    add(program, BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
+    add(program, BPF_ALU | BPF_RSH | BPF_X, 0);
+    add_return(program, BPF_JSET, 1, FAILING(EPERM));
     add(program, BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
 }
 
-/* Calls that follow each other and are treated alike: runs, each up to the next one. */
-struct runs {
-    unsigned short first[CALLS_KNOWN];
-    unsigned char action[CALLS_KNOWN];
-    unsigned count;
-};
-
-static void find_runs(struct runs *runs, bool writes)
+int calls_enter(const struct calls_of_output *output)
 {
-    struct actions actions;
-    find_actions(&actions, writes);
-    runs->count = 0;
-    for (unsigned call = 0; call < CALLS_KNOWN; call++) {
-        if (call > 0 && actions.of[call] == actions.of[call - 1])
-            continue;
-        runs->first[runs->count] = (unsigned short)call;
-        runs->action[runs->count++] = actions.of[call];
-    }
-}
-
-/* The outcome of the runs [first, end), if they are one that needs no arguments. */
-static enum outcome outcome_of(const struct runs *runs, unsigned first, unsigned end)
-{
-    static const enum outcome outcomes[] = {
-        [ALLOWED] = ALLOWS, [REFUSED] = REFUSES, [UNKNOWN] = KNOWS_NOT};
-    const unsigned action = runs->action[first];
-    return end - first == 1 && action < FIRST_CHECKED ? outcomes[action] : GOES_ON;
-}
-
-/* Adds the tree for the runs [first, end), whose number has been loaded, and which have no common
- * outcome. */
-static void add_tree(struct program *program, const struct runs *runs, unsigned first, unsigned end)
-{
-    if (end - first == 1) {
-        add_checks(program, runs->action[first] - (size_t)FIRST_CHECKED);
-        return;
-    }
-    const unsigned middle = first + (end - first) / 2, jump = program->len;
-    const enum outcome below = outcome_of(runs, first, middle);
-    const enum outcome above = outcome_of(runs, middle, end);
-    add_jump(program, BPF_JGE, runs->first[middle], above, below);
-    if (below == GOES_ON)
-        add_tree(program, runs, first, middle);
-    if (above != GOES_ON || program->is_too_long)
-        return;
-    program->code[jump].jt = (unsigned char)(program->len - jump - 1);
-    add_tree(program, runs, middle, end);
-}
-
-/* Adds the returns, and has jumps lead to them. */
-static void add_outcomes(struct program *program)
-{
-    static const uint32_t returned[OUTCOMES] = {
-        [ALLOWS] = SECCOMP_RET_ALLOW, [REFUSES] = FAILING(EPERM), [KNOWS_NOT] = FAILING(ENOSYS)};
-    const unsigned jumps = program->len;
-    for (unsigned outcome = ALLOWS; outcome < OUTCOMES; outcome++) {
-        for (unsigned i = 0; i < jumps; i++) {
-            const unsigned char distance = (unsigned char)(program->len - i - 1);
-            if (program->if_true[i] == outcome)
-                program->code[i].jt = distance;
-            if (program->if_false[i] == outcome)
-                program->code[i].jf = distance;
-        }
-        program->code[program->len++] =
-            (struct sock_filter){.code = BPF_RET | BPF_K, .k = returned[outcome]};
-    }
-}
-
-static void make_program(struct program *program, bool writes)
-{
-    struct runs runs;
-    find_runs(&runs, writes);
-    program->len = 0;
-    program->is_too_long = false;
+    struct program program = {.len = 0};
+    add(&program, BPF_LD | BPF_W | BPF_ABS, OFFSET(arch));
     /* A process can make the calls of another machine, such as those of 32 bits. */
-    add_load(program, offsetof(struct seccomp_data, arch));
-    add_jump(program, BPF_JEQ, OWN_ARCHITECTURE, GOES_ON, REFUSES);
-    add_load(program, offsetof(struct seccomp_data, nr));
-    add_jump(program, BPF_JGE, CALLS_KNOWN, KNOWS_NOT, GOES_ON);
-    add_tree(program, &runs, 0, runs.count);
-    add_outcomes(program);
-}
-
-int calls_enter(bool writes)
-{
-    struct program program;
-    make_program(&program, writes);
-    if (program.is_too_long)
+    add_unless(&program, BPF_JEQ, OWN_ARCHITECTURE, 3);
+    add(&program, BPF_LD | BPF_W | BPF_ABS, OFFSET(nr));
+    add_unless(&program, BPF_JGE, CALLS_KNOWN, 2);
+    add(&program, BPF_RET | BPF_K, FAILING(ENOSYS));
+    add(&program, BPF_RET | BPF_K, FAILING(EPERM));
+    add_checks(&program, output->opens);
+    add_list(&program, output->replaces);
+    if (program.len == PROGRAM_MAX)
         return E2BIG;
     const struct sock_fprog filter = {(unsigned short)program.len, program.code};
     if (syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_SPEC_ALLOW, &filter) ==
@@ -275,9 +258,9 @@ int calls_enter(bool writes)
 
 #else
 
-int calls_enter(bool writes)
+int calls_enter(const struct calls_of_output *output)
 {
-    (void)writes;
+    (void)output;
     return ENOSYS;
 }
 

@@ -8,11 +8,9 @@ static const struct {
     const char *name;
     int number;
 } errors[] = {
-    {"EDQUOT", EDQUOT},
-    {"EIO", EIO},
-    {"ELOOP", ELOOP},
-    {"EMFILE", EMFILE},
-    {"ENAMETOOLONG", ENAMETOOLONG},
+    {"EACCES", EACCES}, {"EDQUOT", EDQUOT}, {"EINVAL", EINVAL},
+    {"EIO", EIO},       {"ELOOP", ELOOP},   {"ENAMETOOLONG", ENAMETOOLONG},
+    {"ENOENT", ENOENT},
 };
 
 int main(int argc, char **argv)
@@ -20,6 +18,6 @@ int main(int argc, char **argv)
     for (size_t i = 0; argc == 2 && i < sizeof errors / sizeof errors[0]; i++)
         if (strcmp(errors[i].name, argv[1]) == 0)
             return puts(strerror(errors[i].number)) < 0;
-    fprintf(stderr, "usage: error_text EDQUOT|EIO|ELOOP|EMFILE|ENAMETOOLONG\n");
+    fprintf(stderr, "usage: error_text NAME, of an error that is in its table\n");
     return 2;
 }
