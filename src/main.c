@@ -21,7 +21,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
+
+#define STACK_LEAST (256 << 10) /* bytes */
 
 /* The next file that is opened would get the number of a standard descriptor that is closed, and
  * the table could be written there. Opening it for the wrong direction keeps its use an error
@@ -431,6 +434,22 @@ static void set_up_malloc(void)
 #endif
 }
 
+/* Makes sure that there is enough of the stack, which can grow up to a limit. 0, or -1 with the
+ * reason set. */
+static int check_stack(struct reason *why)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_STACK, &limit) != 0 || limit.rlim_cur >= STACK_LEAST)
+        return 0;
+    const unsigned long kib = (unsigned long)(limit.rlim_cur >> 10);
+    limit.rlim_cur = STACK_LEAST;
+    if (limit.rlim_max >= STACK_LEAST && setrlimit(RLIMIT_STACK, &limit) == 0)
+        return 0;
+    reason_set(why, "the stack is limited to %lu KiB, and %d KiB are needed; use 'ulimit -s %d'",
+               kib, STACK_LEAST >> 10, STACK_LEAST >> 10);
+    return -1;
+}
+
 /* Does what was asked for. The exit status. */
 static int act(void)
 {
@@ -454,6 +473,8 @@ int main(int argc, char **argv)
 {
     struct reason why;
     progress_catch_signals();
+    if (check_stack(&why) != 0)
+        return run_failed(&why);
     set_up_malloc();
     hold_standard_descriptors();
     int rc = options_parse(argc, argv, &options, &why);

@@ -68,6 +68,18 @@ else
     skip_part "strace: $why_not"
 fi
 
+# A small stack is an error, not a crash; it may be raised up to the hard limit.
+if [ "$SANITIZED" = yes ]; then
+    skip_part "a small stack: a sanitizer needs more"
+else
+    (ulimit -s 32 && run -l in)
+    refuses "a small stack" 1 \
+        "the stack is limited to 32 KiB, and 256 KiB are needed; use 'ulimit -s 256'"
+    (ulimit -S -s 32 && run -l in)
+    oracle letters 4 0 <in
+    counts "a small stack that may be larger" expected
+fi
+
 # The program must start where there is no driver at all.
 if command -v readelf >/dev/null; then
     readelf -d "$GPUHISTO" >dynamic
