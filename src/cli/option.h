@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Between the files of the command line: the table of options, and what their handlers fill in.
  *
- * To add an option: a row in options.def, and its handler in the file of its topic. */
+ * To add an option: a row in options.def, which says which other options it needs and which it
+ * cannot be combined with, and its handler in the file of its topic. */
 #ifndef GPUHISTO_OPTION_H
 #define GPUHISTO_OPTION_H
 
@@ -10,11 +11,22 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#define OPTIONS_MAX 80 /* rows of options.def, at most */
+
+/* An option as it was typed the last time. */
+struct given {
+    unsigned place;    /* among all options that were typed, from 1; 0: not given */
+    char letter;       /* that was typed; '\0': it was the long name */
+    const char *word;  /* "--format=pgm", or "--form"; for a letter the word it stands in */
+    const char *value; /* or NULL */
+};
+
 /* What has been read so far. Options that only make sense together are settled at the end. */
 struct draft {
     struct options *options;
-    unsigned modes;                      /* given, each of which is a bit: draft_has */
-    bool fold, invalid, skip;            /* which of them were given */
+    struct given given[OPTIONS_MAX]; /* by the row of the option */
+    unsigned modes;                  /* given, each of which is a bit: draft_has */
+    bool fold;
     unsigned width;                      /* of --letters */
     bool aligned;                        /* of --pairs */
     unsigned channels;                   /* 0: not given */
@@ -24,10 +36,8 @@ struct draft {
     const char *field, *after;           /* likewise */
     int32_t field_number;                /* of --field; 0: it is not a number */
     unsigned char separator;             /* if has_separator */
-    bool has_separator, csv, header_line, quantiles;
-    bool merge, diff;
-    bool ends;            /* --also: what follows is another histogram's */
-    const char *counting; /* the name of the first option that only counting needs; or NULL */
+    bool has_separator, csv, header_line;
+    bool ends; /* --also: what follows is another histogram's */
 };
 
 /* Whether the option of a mode was given. */
@@ -63,8 +73,13 @@ struct option_row {
     const char *name;
     enum option_value takes;
     const char *value; /* its name in help and the man page; "" where there is none */
-    option_handler *handle;
-    const char *help; /* lines, separated by newlines, of 53 characters at most */
+    const char *help;  /* lines, separated by newlines, of 53 characters at most */
+
+    /* Terms, as options.def explains; or NULL. */
+    const char *requires;
+    const char *conflicts;
+    const char *only_with;
+    const char *replaces;
 };
 
 /* All options, in the order of help. */
@@ -72,9 +87,34 @@ extern const struct option_row option_rows[];
 extern const size_t option_count;
 
 /* Every handler is called option_NAME, and lives in the file of its topic. */
-#define OPTION(group, letter, name, takes, value, handler, help) option_handler handler;
+#define OPTION(group, letter, name, takes, value, handler, ...) option_handler handler;
 #include "options.def"
 #undef OPTION
+
+/* option_rules.c: checks the columns of options.def. 0, or OPTIONS_WRONG with a reason. */
+int rules_check(const struct draft *draft, struct reason *why);
+
+/* What the columns cannot say. A term NAME= is an option with whatever value it has. Messages have
+ * the options as they were typed, with their values if the term has one. */
+
+/* True if an option was given, and not replaced by a later one. */
+bool draft_gave(const struct draft *draft, const char *term);
+
+/* Refuses the first of `terms` that was given together with the option of `term`, if that was.
+ * `hint` ends the message. 0, or OPTIONS_WRONG with a reason. */
+int option_conflict(const struct draft *draft, const char *term, const char *terms,
+                    const char *hint, struct reason *why);
+
+/* Says what an option needs that was given. Returns OPTIONS_WRONG. */
+int option_needs(const struct draft *draft, const char *term, const char *needs,
+                 struct reason *why);
+
+/* Shows an option as it was typed; `text` has TYPED_SHOWN bytes. If it was not: its long name. */
+#define TYPED_SHOWN 128
+void option_show_typed(const struct draft *draft, const char *term, char *text);
+
+/* Sets the reason to a text of our own, and returns OPTIONS_WRONG. */
+int option_wrong(struct reason *why, const char *text);
 
 /* options_bins.c: lays the bins that the whole command line asks for, which are to be freed. The
  * draft has numbers or a type. 0; OPTIONS_WRONG or OPTIONS_FAILED with a reason. */
@@ -92,21 +132,20 @@ int mode_settle(const struct draft *draft, struct reason *why);
 void option_show_number(const struct draft *draft, const char *number, char *text);
 void option_read_base(const char *text, struct decimal *base);
 
-/* options_tables.c: whether an option says anything about tables that were made before; and settles
- * the command line if such are read. 0, or OPTIONS_WRONG with a reason. */
-bool option_is_of_tables(const struct option_row *row);
+/* options_tables.c: settles the command line of --merge and --diff. 0, or OPTIONS_WRONG with a
+ * reason. */
 int tables_settle(const struct draft *draft, struct reason *why);
 
 /* options_output.c: what is said about rows has no meaning where only facts are printed, nor in an
  * image. 0, or OPTIONS_WRONG with a reason. */
-int report_settle(struct options *options, struct reason *why);
+int report_settle(const struct draft *draft, struct reason *why);
 
 /* options_also.c: makes options after `before`, which settles the draft of another histogram; all
- * else is as in `common`. also_settle: whether all that are there go together. 0; OPTIONS_WRONG or
- * OPTIONS_FAILED with a reason. */
+ * else is as in `common`. also_settle: checks that all `count` can be counted in one pass. 0;
+ * OPTIONS_WRONG or OPTIONS_FAILED with a reason. */
 int also_add(struct draft *draft, struct options *common, struct options *before,
              struct reason *why);
-int also_settle(struct options *options, struct reason *why);
+int also_settle(const struct draft *drafts, unsigned count, struct reason *why);
 
 /* options_words.c: lists the words that make the same samples and bins (options->words). 0, or
  * OPTIONS_FAILED with a reason. */
@@ -124,9 +163,6 @@ int part_settle(const struct draft *draft, struct reason *why);
 
 /* options_engine.c: checks the strategy against mode and device, makes chunks of whole samples and
  * chooses the CPU's counter. 0, or OPTIONS_WRONG with a reason. */
-int engine_settle(struct options *options, struct reason *why);
-
-/* Sets the reason to a text of our own, and returns OPTIONS_WRONG. */
-int option_wrong(struct reason *why, const char *text);
+int engine_settle(const struct draft *draft, struct reason *why);
 
 #endif

@@ -10,17 +10,23 @@
 #define CHUNK_DEFAULT (8 * MIB)
 #define MEMLIMIT_DEFAULT (128 * MIB)
 
-#define OPTIONS_MAX 64 /* rows of the table that getopt's lists have room for */
-#define LONG_CODE 256  /* what getopt gives for row i is LONG_CODE + i, or the letter */
+#define LONG_CODE 256 /* what getopt gives for row i is LONG_CODE + i, or the letter */
 
 #define HISTOGRAMS_MAX 16 /* of one input */
 
 #define TRY_HELP "try 'gpuhisto --help'"
 
-int option_wrong(struct reason *why, const char *text)
+/* By the row of the option. */
+#define OPTION(group, letter, name, takes, value, handler, ...) handler,
+static option_handler *const handlers[] = {
+#include "options.def"
+};
+#undef OPTION
+
+static int handle(const struct option_row *row, struct draft *draft, const char *value,
+                  struct reason *why)
 {
-    reason_set(why, "%s", text);
-    return OPTIONS_WRONG;
+    return handlers[row - option_rows](draft, value, why);
 }
 
 /* The lists that getopt_long reads. */
@@ -35,7 +41,7 @@ static void make_lists(struct getopt_lists *lists)
     static const char *const colons[] = {"", ":", "::"};
     *lists = (struct getopt_lists){.letters = ":"}; /* a missing argument is told apart */
     char *letter = lists->letters + 1;
-    for (size_t i = 0; i < option_count && i < OPTIONS_MAX; i++) {
+    for (size_t i = 0; i < option_count; i++) {
         const struct option_row *row = &option_rows[i];
         lists->long_options[i] =
             (struct option){row->name, arguments[row->takes], NULL, LONG_CODE + (int)i};
@@ -140,38 +146,41 @@ static void note_misplaced(const struct draft *draft, const struct option_row *r
     struct reason unused;
     copy.options = &options;
     if (word && word[strspn(word, "0123456789.,")] == '\0' &&
-        row->handle(&copy, word, &unused) == 0)
+        handle(row, &copy, word, &unused) == 0)
         draft->options->misplaced = (struct misplaced){row->name, word};
 }
 
 /* --- all of it --- */
 
 /* The histograms after the first, which is settled; `common` is what all have. */
-static int settle_also(struct draft *drafts, unsigned count, struct options *options,
-                       struct options *common, struct reason *why)
+static int settle_also(struct draft *drafts, unsigned count, struct options *common,
+                       struct reason *why)
 {
-    struct options *before = options;
+    struct options *before = drafts->options;
     int rc = 0;
     for (unsigned i = 1; i < count && rc == 0; i++) {
         rc = also_add(&drafts[i], common, before, why);
         before = rc == 0 ? before->also : before;
     }
-    return rc == 0 ? also_settle(options, why) : rc;
+    return rc == 0 ? also_settle(drafts, count, why) : rc;
 }
 
-/* Has all histograms know what was said of the input, and the first what was said of tables. */
+/* True for an option that says what one histogram counts, false for one that all of --also have. */
+static bool is_of_one(const struct option_row *row)
+{
+    return row->group <= GROUP_NUMBERS && strcmp(row->name, "also") != 0;
+}
+
+/* Copies to each draft which options were given that all have. */
 static void share_drafts(struct draft *drafts, unsigned count)
 {
-    bool skip = false;
-    for (unsigned i = 0; i < count; i++) {
-        skip |= drafts[i].skip;
-        drafts[0].merge |= drafts[i].merge;
-        drafts[0].diff |= drafts[i].diff;
-        if (!drafts[0].counting)
-            drafts[0].counting = drafts[i].counting;
+    for (size_t row = 0; row < option_count && count > 1; row++) {
+        struct given last = {.place = 0};
+        for (unsigned i = 0; i < count; i++)
+            last = drafts[i].given[row].place > last.place ? drafts[i].given[row] : last;
+        for (unsigned i = 0; i < count && !is_of_one(&option_rows[row]); i++)
+            drafts[i].given[row] = last;
     }
-    for (unsigned i = 0; i < count; i++)
-        drafts[i].skip = skip;
 }
 
 /* What only the whole command line can tell. */
@@ -179,17 +188,20 @@ static int settle(struct draft *drafts, unsigned count, struct reason *why)
 {
     struct draft *draft = drafts;
     struct options *options = draft->options, common = *options;
+    int rc = 0;
     share_drafts(drafts, count);
-    if (draft->merge || draft->diff)
+    for (unsigned i = 0; i < count && rc == 0; i++)
+        rc = rules_check(&drafts[i], why);
+    if (rc != 0)
+        return rc;
+    if (options->action != ACTION_COUNT)
         return tables_settle(draft, why);
-    if (options->incomplete)
-        return option_wrong(why, "--incomplete: requires --merge");
-    int rc = mode_settle(draft, why);
+    rc = mode_settle(draft, why);
     if (rc == 0)
-        rc = settle_also(drafts, count, options, &common, why);
+        rc = settle_also(drafts, count, &common, why);
     if (rc == 0) {
         content_settle(draft);
-        rc = engine_settle(options, why);
+        rc = engine_settle(draft, why);
     }
     if (rc == 0)
         rc = words_settle(draft, why);
@@ -230,11 +242,60 @@ static const char *typed_word(int argc, char **argv, int at)
     return argv[end > at ? end - 1 : at];
 }
 
-int options_parse(int argc, char **argv, struct options *options, struct reason *why)
+/* Reads the option that getopt has just been at; `place` counts those that were typed. */
+static int read_option(int code, const char *word, unsigned place, struct draft *draft,
+                       struct reason *why)
 {
-    struct draft drafts[HISTOGRAMS_MAX] = {{.options = options}}, *draft = drafts;
+    const struct option_row *row = code == ':' || code == '?' ? NULL : find_row(code);
+    if (!row)
+        return refuse(code, word, why);
+    draft->given[row - option_rows] = (struct given){.place = place,
+                                                     .letter = code < LONG_CODE ? (char)code : '\0',
+                                                     .word = word,
+                                                     .value = optarg};
+    return handle(row, draft, optarg, why);
+}
+
+static int parse(int argc, char **argv, struct draft *drafts, struct reason *why)
+{
+    struct draft *draft = drafts;
+    struct options *options = draft->options;
     unsigned count = 1;
     struct getopt_lists lists;
+    make_lists(&lists);
+    optind = 0; /* has glibc start over */
+    opterr = 0;
+    for (unsigned place = 1;; place++) {
+        /* getopt names a long option only by its number; messages show what was typed. */
+        int at = optind ? optind : 1;
+        int code = getopt_long(argc, argv, lists.letters, lists.long_options, NULL);
+        if (code == -1)
+            break;
+        const char *word = typed_word(argc, argv, at);
+        if (word == optarg) /* the option is the word before its value */
+            word = argv[optind - 2];
+        int rc = read_option(code, word, place, draft, why);
+        if (rc != 0)
+            return rc;
+        if (find_row(code)->takes == VALUE_OPTIONAL && !optarg)
+            note_misplaced(draft, find_row(code), argv[optind]);
+        if (draft->ends && !(draft = next_draft(drafts, &count, why)))
+            return OPTIONS_WRONG;
+        if (options->action == ACTION_HELP || options->action == ACTION_VERSION)
+            return 0; /* whatever follows, as with other programs */
+    }
+    options->operands = argv + optind;
+    options->operand_count = (size_t)(argc - optind);
+    return options->action == ACTION_LIST_KERNELS ? 0 : settle(drafts, count, why);
+}
+
+int options_parse(int argc, char **argv, struct options *options, struct reason *why)
+{
+    struct draft *drafts = calloc(HISTOGRAMS_MAX, sizeof *drafts);
+    if (!drafts) {
+        reason_set(why, "out of memory");
+        return OPTIONS_FAILED;
+    }
     *options = (struct options){
         .input = {.decompress = DECOMPRESS_AUTO, .decoding.memlimit = MEMLIMIT_DEFAULT},
         .pool = {.device = DEVICE_AUTO,
@@ -243,30 +304,8 @@ int options_parse(int argc, char **argv, struct options *options, struct reason 
                  .tuning = pool_tuning},
         .verbosity = NORMAL,
     };
-    make_lists(&lists);
-    optind = 0; /* has glibc start over */
-    opterr = 0;
-    for (;;) {
-        /* getopt names a long option only by its number; messages show what was typed. */
-        int at = optind ? optind : 1;
-        int code = getopt_long(argc, argv, lists.letters, lists.long_options, NULL);
-        if (code == -1)
-            break;
-        const char *word = typed_word(argc, argv, at);
-        const struct option_row *row = code == ':' || code == '?' ? NULL : find_row(code);
-        int rc = row ? row->handle(draft, optarg, why) : refuse(code, word, why);
-        if (rc != 0)
-            return rc;
-        if (!draft->counting && !option_is_of_tables(row))
-            draft->counting = row->name;
-        if (row->takes == VALUE_OPTIONAL && !optarg)
-            note_misplaced(draft, row, argv[optind]);
-        if (draft->ends && !(draft = next_draft(drafts, &count, why)))
-            return OPTIONS_WRONG;
-        if (options->action == ACTION_HELP || options->action == ACTION_VERSION)
-            return 0; /* whatever follows, as with other programs */
-    }
-    options->operands = argv + optind;
-    options->operand_count = (size_t)(argc - optind);
-    return options->action == ACTION_COUNT ? settle(drafts, count, why) : 0;
+    drafts->options = options;
+    const int rc = parse(argc, argv, drafts, why);
+    free(drafts);
+    return rc;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Several histograms of one input: --also. */
 #include "option.h"
-#include "src/report/format.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -35,26 +35,30 @@ static bool go_together(const struct histogram *one, const struct histogram *oth
            have_same_records(&one->field, &other->field);
 }
 
-static int check_histograms(const struct options *options, struct reason *why)
+/* Names two histograms by their modes, as they were typed. */
+static int refuse_pass(const struct draft *one, const struct draft *other, struct reason *why)
 {
-    for (const struct histogram *one = &options->histogram; one; one = one->also)
-        for (const struct histogram *other = one->also; other; other = other->also)
-            if (!go_together(one, other)) {
-                reason_set(why, "--also: --%s and --%s cannot be counted in one pass%s",
-                           one->mode->name, other->mode->name,
-                           one->mode == other->mode ? ", as their records differ" : "");
-                return OPTIONS_WRONG;
-            }
-    return 0;
+    const struct mode *mode = one->options->histogram.mode;
+    const struct mode *other_mode = other->options->histogram.mode;
+    const char *detail = mode != other_mode ? ""
+                         : mode->is_text    ? ", as they read lines differently"
+                                            : ", as their records differ";
+    char name[32], first[TYPED_SHOWN], second[TYPED_SHOWN];
+    snprintf(name, sizeof name, "%s=", mode->name);
+    option_show_typed(one, name, first);
+    snprintf(name, sizeof name, "%s=", other_mode->name);
+    option_show_typed(other, name, second);
+    reason_set(why, "%s and %s cannot be counted in one pass%s", first, second, detail);
+    return OPTIONS_WRONG;
 }
 
-int also_settle(struct options *options, struct reason *why)
+int also_settle(const struct draft *drafts, unsigned count, struct reason *why)
 {
-    if (!options->also)
-        return 0;
-    if (format_table[options->report.format]->is_image)
-        return option_wrong(why, "--also: cannot be combined with --format=pgm");
-    return check_histograms(options, why);
+    for (unsigned i = 0; i < count; i++)
+        for (unsigned k = i + 1; k < count; k++)
+            if (!go_together(&drafts[i].options->histogram, &drafts[k].options->histogram))
+                return refuse_pass(&drafts[i], &drafts[k], why);
+    return 0;
 }
 
 int also_add(struct draft *draft, struct options *common, struct options *before,

@@ -39,9 +39,11 @@ int option_edges(struct draft *draft, const char *value, struct reason *why)
 
 int option_log(struct draft *draft, const char *value, struct reason *why)
 {
-    (void)why;
     draft->log = value ? value : "10";
-    return 0;
+    if (!strchr(draft->log, ':') || strcmp(value, "2:32") == 0)
+        return 0;
+    reason_of_option(why, "--log", value, "must be 2:32 if it has parts");
+    return OPTIONS_WRONG;
 }
 
 int option_digits(struct draft *draft, const char *value, struct reason *why)
@@ -53,7 +55,6 @@ int option_invalid(struct draft *draft, const char *value, struct reason *why)
 {
     static const char *const choices[] = {"count", "skip", "error", NULL};
     int choice = parse_word("--invalid", value, choices, why);
-    draft->invalid = true;
     draft->options->pool.invalid = (enum invalid_choice)choice;
     return choice < 0 ? OPTIONS_WRONG : 0;
 }
@@ -225,7 +226,7 @@ static int settle_digits(const struct draft *draft, struct binning *binning, str
     const bool singles = !draft_has(draft, MODE_NUMBERS) && draft->type->size == 4;
     const unsigned digits = draft->digits ? draft->digits : DIGITS_DEFAULT;
     if (draft->bins && draft->options->each)
-        return option_wrong(why, "--bins: requires --min and --max with --each");
+        return option_needs(draft, "bins", "--min and --max with --each", why);
     draft->options->report.most_bins = draft->bins;
     draft->options->report.keep_bins = draft->digits > 0;
     return binning_digits(binning, digits, singles) == BINNING_OK ? 0 : out_of_memory(why);
@@ -234,14 +235,8 @@ static int settle_digits(const struct draft *draft, struct binning *binning, str
 /* --log=BASE:PARTS: powers of two in equal parts, without a range. */
 static int settle_parts(const struct draft *draft, struct binning *binning, struct reason *why)
 {
-    if (strcmp(draft->log, "2:32") != 0) {
-        reason_of_option(why, "--log", draft->log, "must be 2:32 if it has parts");
-        return OPTIONS_WRONG;
-    }
     if (is_whole(draft))
-        return option_wrong(why, "--log=2:32: requires --numbers, --values=f32 or --values=f64");
-    if (draft->bins || draft->min || draft->max)
-        return option_wrong(why, "--log=2:32: cannot be combined with --bins, --min and --max");
+        return option_needs(draft, "log=", "--numbers, --values=f32 or --values=f64", why);
     binning_log_linear(binning);
     return 0;
 }
@@ -252,8 +247,8 @@ static int settle_own(const struct draft *draft, struct binning *binning, struct
 {
     const struct report_options *report = &draft->options->report;
     const bool is_statistics = report->stats && !format_table[report->format]->is_picture;
-    if (draft->digits && draft->bins)
-        return option_wrong(why, "--digits: cannot be combined with --bins for whole types");
+    if (draft->digits && option_conflict(draft, "digits", "bins", " for whole types", why) != 0)
+        return OPTIONS_WRONG;
     if (draft->bins)
         binning_own(binning, draft->bins);
     else if (draft->digits)
@@ -263,36 +258,12 @@ static int settle_own(const struct draft *draft, struct binning *binning, struct
     else if (is_statistics)
         binning_digits_whole(binning, DIGITS_DEFAULT);
     else
-        return option_wrong(why, "--values: requires --bins, --digits, --edges or --log");
+        return option_needs(draft, "values=", "--bins, --digits, --edges or --log", why);
     return 0;
-}
-
-/* What cannot be meant, whatever the values are; NULL if there is nothing. */
-static const char *find_conflict(const struct draft *draft)
-{
-    bool range = draft->min && draft->max, parts = draft->log && strchr(draft->log, ':');
-    if (!range && draft->min)
-        return "--min: requires --max";
-    if (!range && draft->max)
-        return "--max: requires --min";
-    if (draft->digits && (range || draft->edges || draft->log))
-        return "--digits: cannot be combined with --min, --max, --edges and --log";
-    if (draft->edges && (range || draft->bins || draft->log))
-        return "--edges: cannot be combined with --bins, --min, --max and --log";
-    if (draft->log && draft->bins && !parts)
-        return "--log: cannot be combined with --bins";
-    if (draft->log && !range && !parts)
-        return "--log: requires --min and --max, or parts: --log=2:32";
-    if (range && !draft->log && !draft->bins)
-        return "--min, --max: require --bins or --log";
-    return NULL;
 }
 
 int bins_settle(const struct draft *draft, struct binning *binning, struct reason *why)
 {
-    const char *conflict = find_conflict(draft);
-    if (conflict)
-        return option_wrong(why, conflict);
     if (draft->edges)
         return settle_edges(draft, binning, why);
     if (draft->log && strchr(draft->log, ':'))

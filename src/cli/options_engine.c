@@ -135,8 +135,9 @@ static int settle_counter(struct options *options, struct reason *why)
     return 0;
 }
 
-static int settle_strategy(struct options *options, struct reason *why)
+static int settle_strategy(const struct draft *draft, struct reason *why)
 {
+    struct options *options = draft->options;
     const struct strategy *strategy = options->pool.strategy;
     if (options->pool.device == DEVICE_GPU && options->histogram.has_moments)
         return option_wrong(why, "--device=gpu: does not sum numbers for --stats and --quantiles; "
@@ -161,15 +162,11 @@ static int settle_strategy(struct options *options, struct reason *why)
     }
     if (!strategy)
         return 0;
-    if (options->pool.device == DEVICE_CPU) {
-        reason_of_option(why, "--kernel", strategy->name, "cannot be combined with --device=cpu");
-        return OPTIONS_WRONG;
-    }
-    if (options->histogram.has_moments) {
-        reason_of_option(why, "--kernel", strategy->name,
-                         "cannot be combined with --stats and --quantiles");
-        return OPTIONS_WRONG;
-    }
+    int rc = option_conflict(draft, "kernel=", "device=cpu", "", why);
+    if (rc == 0 && options->histogram.has_moments)
+        rc = option_conflict(draft, "kernel=", "stats quantiles", "", why);
+    if (rc != 0)
+        return rc;
     if (!strategy_counts(strategy, &options->histogram)) {
         reason_of_option(why, "--kernel", strategy->name,
                          "does not count in this mode; see --kernel=help");
@@ -200,12 +197,12 @@ static int settle_interval(struct options *options, struct reason *why)
     struct pool_options *pool = &options->pool;
     if (options->interval == 0)
         return 0;
-    if (options->output || options->each)
-        return option_wrong(why, "--interval: cannot be combined with --each or --output");
     if (pool->device == DEVICE_CPU || snapshot_is_small(&options->histogram))
         return 0;
     if (pool->device == DEVICE_GPU) {
-        reason_set(why, "--interval: the GPU tells %zu bins only at the end; use --device=cpu",
+        reason_set(why,
+                   "--interval: with %zu bins the GPU reports counts only at the end of input; "
+                   "use --device=cpu",
                    options->histogram.bins);
         return OPTIONS_WRONG;
     }
@@ -223,14 +220,15 @@ static void settle_text(struct options *options)
         options->pool.device = DEVICE_CPU;
 }
 
-int engine_settle(struct options *options, struct reason *why)
+int engine_settle(const struct draft *draft, struct reason *why)
 {
+    struct options *options = draft->options;
     size_t size = records_size(&options->histogram), *chunk = &options->pool.chunk_size;
     options->input.record_size = size;
     options->input.field = records_are_text(size) ? &options->histogram.field : NULL;
     if (!records_are_text(size))
         *chunk = (*chunk + size - 1) / size * size; /* whole samples */
-    int rc = settle_strategy(options, why);
+    int rc = settle_strategy(draft, why);
     if (rc == 0)
         rc = settle_each(options, why);
     if (rc == 0)

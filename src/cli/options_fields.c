@@ -62,24 +62,6 @@ int option_after(struct draft *draft, const char *value, struct reason *why)
     return 0;
 }
 
-/* Whether options of fields are there that belong to each other. */
-static int check_together(const struct draft *draft, struct reason *why)
-{
-    if (!draft_has(draft, MODE_NUMBERS))
-        return option_wrong(why, "--field, --separator, --csv, --header-line, --after: require "
-                                 "--numbers, as in -n -k 3");
-    if (draft->after && (draft->field || draft->has_separator || draft->csv))
-        return option_wrong(
-            why, "--after: cannot be combined with --field, --separator, --csv; give one of them");
-    if (draft->after || draft->field)
-        return 0;
-    if (draft->has_separator)
-        return option_wrong(why, "--separator: requires --field, as in -t , -k 3");
-    if (draft->csv)
-        return option_wrong(why, "--csv: requires --field, as in --csv -k 3");
-    return option_wrong(why, "--header-line: requires --field, as in --header-line -k 1");
-}
-
 /* Whether the field is a number, or the name of a column where there can be one. */
 static int check_field(const struct draft *draft, struct reason *why)
 {
@@ -94,17 +76,12 @@ static int check_field(const struct draft *draft, struct reason *why)
 
 int fields_settle(const struct draft *draft, struct field *field, struct reason *why)
 {
-    bool given =
-        draft->field || draft->after || draft->has_separator || draft->csv || draft->header_line;
     *field = (struct field){.kind = FIELD_NONE};
-    if (!given)
+    if (!draft->field && !draft->after)
         return 0;
-    int rc = check_together(draft, why);
-    if (rc == 0)
-        rc = check_field(draft, why);
-    if (rc == 0 && draft->csv && draft->has_separator && draft->separator == '"')
-        rc = option_wrong(why, "--separator='\"': cannot be combined with --csv, where fields "
-                               "are quoted by it; leave out --csv");
+    int rc = check_field(draft, why);
+    if (rc == 0 && draft->has_separator && draft->separator == '"')
+        rc = option_conflict(draft, "separator=", "csv", ", as fields are quoted by it", why);
     if (rc != 0)
         return rc;
     field->kind = draft->after           ? FIELD_AFTER

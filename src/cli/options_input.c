@@ -57,7 +57,6 @@ static int parse_content_size(const char *option, const char *value, uint64_t *s
 
 int option_skip(struct draft *draft, const char *value, struct reason *why)
 {
-    draft->skip = true;
     return parse_content_size("--skip", value, &draft->options->input.content.skip, why);
 }
 
@@ -102,8 +101,6 @@ int part_settle(const struct draft *draft, struct reason *why)
     struct options *options = draft->options;
     if (options->part.of == 0)
         return 0;
-    if (options->each || options->interval > 0)
-        return option_wrong(why, "--part: cannot be combined with --each or --interval");
     if (options->report.most_bins > 0)
         return option_wrong(why, "--part: bins that follow from what is seen would differ in each "
                                  "share; use --min and --max with --bins, or --digits");
@@ -117,7 +114,7 @@ int part_settle(const struct draft *draft, struct reason *why)
 void content_settle(const struct draft *draft)
 {
     struct input_options *input = &draft->options->input;
-    bool is_raw = draft->skip || input->decompress == DECOMPRESS_NONE;
+    bool is_raw = draft_gave(draft, "skip") || input->decompress == DECOMPRESS_NONE;
     input->content.header_type = draft->type && !is_raw ? draft->type->name : NULL;
     input->content.channels = histogram_channels(&draft->options->histogram);
     for (const struct histogram *at = &draft->options->histogram; at; at = at->also)

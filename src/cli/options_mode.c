@@ -5,7 +5,6 @@
 #include "parse.h"
 #include "src/report/format.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #define WIDTH_DEFAULT 4
@@ -134,59 +133,23 @@ static int settle_binned(const struct draft *draft, struct reason *why)
     return settle_channels(draft, why);
 }
 
-/* Names those that were given if they are more than one. */
-static int check_one_mode(const struct draft *draft, struct reason *why)
-{
-    char names[128] = "";
-    unsigned given = 0;
-    bool is_binned = false;
-    for (unsigned mode = 0; mode < MODES; mode++)
-        if (draft_has(draft, mode)) {
-            size_t len = strlen(names);
-            is_binned |= modes[mode]->is_binned;
-            snprintf(names + len, sizeof names - len, "%s--%s", given++ ? ", " : "",
-                     modes[mode]->name);
-        }
-    if (given < 2)
-        return 0;
-    reason_set(why, "%s: cannot be combined%s", names,
-               is_binned ? "" : "; put --also between them");
-    return OPTIONS_WRONG;
-}
-
 int mode_settle(const struct draft *draft, struct reason *why)
 {
     struct histogram *histogram = &draft->options->histogram;
-    struct field field;
+    struct field field = {.kind = FIELD_NONE};
     bool binned = draft_has(draft, MODE_VALUES) || draft_has(draft, MODE_NUMBERS);
-    if (check_one_mode(draft, why) != 0)
-        return OPTIONS_WRONG;
-    if (draft->fold && !draft_has(draft, MODE_LETTERS))
-        return option_wrong(why, "--fold-case: requires --letters");
-    if (!binned &&
-        (draft->bins || draft->min || draft->max || draft->edges || draft->log || draft->digits))
-        return option_wrong(why, "--bins, --min, --max, --edges, --log, --digits: require "
-                                 "--numbers or --values=TYPE");
-    const struct report_options *report = &draft->options->report;
-    if (format_table[report->format]->is_image && !draft_has(draft, MODE_PAIRS))
-        return option_wrong(why, "--format=pgm: requires --pairs");
-    if (draft_has(draft, MODE_CHARACTERS) && report->empty == EMPTY_SHOWN)
-        return option_wrong(why, "--all: cannot be combined with --characters");
-    if (draft->invalid && !draft_has(draft, MODE_NUMBERS))
-        return option_wrong(why, "--invalid: requires --numbers");
-    if (draft->quantiles && !binned)
-        return option_wrong(why, "--quantiles: requires --numbers or --values=TYPE");
-    if (draft->channels && !draft_has(draft, MODE_VALUES))
-        return option_wrong(why, "--channels: requires --values=TYPE");
-    bool is_of_one = report->stats || report->percent || format_table[report->format]->is_picture;
-    if (draft->channels > 1 && is_of_one)
-        return option_wrong(why, "--channels: cannot be combined with --stats, --quantiles, "
-                                 "--percent or --plot");
-    int rc = fields_settle(draft, &field, why);
+    int rc = 0;
+    if (format_table[draft->options->report.format]->is_image && !draft_has(draft, MODE_PAIRS))
+        return option_needs(draft, "format=", "--pairs", why);
+    if (draft->channels > 1)
+        rc =
+            option_conflict(draft, "channels", "stats quantiles percent plot format=plot", "", why);
+    if (rc == 0)
+        rc = fields_settle(draft, &field, why);
     if (rc == 0 && binned)
         rc = settle_binned(draft, why);
     if (rc == 0)
-        rc = report_settle(draft->options, why);
+        rc = report_settle(draft, why);
     histogram->field = field;
     if (rc != 0 || binned)
         return rc;

@@ -69,7 +69,7 @@ int option_quantiles(struct draft *draft, const char *value, struct reason *why)
     struct report_options *report = &draft->options->report;
     const char *list = value ? value : QUANTILES_DEFAULT;
     const char *wrong = read_quantiles(list, report);
-    draft->quantiles = report->stats = true;
+    report->stats = true;
     return wrong ? refuse_quantile(list, wrong, why) : 0;
 }
 
@@ -148,29 +148,19 @@ int option_interval(struct draft *draft, const char *value, struct reason *why)
     return OPTIONS_WRONG;
 }
 
-static int image_settle(const struct options *options, struct reason *why)
+int report_settle(const struct draft *draft, struct reason *why)
 {
-    const struct report_options *report = &options->report;
-    if (report->stats || report->percent || report->header || report->empty != EMPTY_DEFAULT)
-        return option_wrong(why, "--format=pgm: cannot be combined with --stats, --quantiles, "
-                                 "--percent, --nonzero, --all and --header");
-    if (!options->output && isatty(STDOUT_FILENO))
-        return option_wrong(why, "--format=pgm: standard output is a terminal; use --output");
-    return 0;
-}
-
-int report_settle(struct options *options, struct reason *why)
-{
-    struct report_options *report = &options->report;
+    static const char *const of_rows[] = {"percent", "nonzero", "all"};
+    struct report_options *report = &draft->options->report;
     const struct format *format = format_table[report->format];
-    if (format->is_image)
-        return image_settle(options, why);
+    if (format->is_image && !draft->options->output && isatty(STDOUT_FILENO))
+        return option_wrong(why, "--format=pgm: standard output is a terminal; use --output");
     if (!report->stats || format->has_both)
         return 0;
-    if (report->percent || report->empty != EMPTY_DEFAULT)
-        return option_wrong(why,
-                            "--percent, --nonzero, --all: facts have no bins; leave out "
-                            "--stats and --quantiles, or use --format=json or --plot for both");
+    for (size_t i = 0; i < sizeof of_rows / sizeof of_rows[0]; i++)
+        if (option_conflict(draft, of_rows[i], "stats quantiles",
+                            "; --format=json and --plot have both", why) != 0)
+            return OPTIONS_WRONG;
     report->most_bins = 0;
     return 0;
 }

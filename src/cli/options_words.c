@@ -178,7 +178,7 @@ static int add_input(const struct draft *draft, struct words *words)
     int rc = 0;
     if (input->decompress == DECOMPRESS_NONE)
         rc |= words_format(words, "--decompress=none");
-    if (draft->skip)
+    if (draft_gave(draft, "skip"))
         rc |= words_format(words, "--skip=%" PRIu64, input->content.skip);
     if (input->content.has_length)
         rc |= words_format(words, "--length=%" PRIu64, input->content.length);

@@ -257,26 +257,28 @@ refuses "--invalid=error in the second" 1 "histogram 2: 1 sample is not a number
 # --- what does not go together ---
 
 run -b --also -n small
-refuses "bytes and numbers" 2 "--also: --bytes and --numbers cannot be counted in one pass"
+refuses "bytes and numbers" 2 "gpuhisto: -b and -n cannot be counted in one pass"
 run -c --also --pairs small
-refuses "characters and pairs" 2 "--also: --characters and --pairs cannot"
+refuses "characters and pairs" 2 "gpuhisto: -c and --pairs cannot"
 run -n --also -n -k1 lines
-refuses "tokens and lines" 2 "--also: --numbers and --numbers cannot be counted in one pass, as their records differ"
+refuses "tokens and lines" 2 "gpuhisto: -n and -n cannot be counted in one pass, as they read lines differently"
 run -n --csv -k1 --also -n -k1 lines
-refuses "CSV and lines" 2 "records differ"
+refuses "CSV and lines" 2 "read lines differently"
 run --values=u16 --also --values=i16 bytes
-refuses "other types" 2 "--also: --values and --values cannot"
+refuses "other types" 2 "gpuhisto: --values=u16 and --values=i16 cannot"
+run --pairs --also --pairs=aligned small
+refuses "pairs and aligned ones" 2 "gpuhisto: --pairs and --pairs=aligned cannot be counted in one pass"
 run -b --also -l --part=1/2 --each small
-refuses "--part and --each" 2 "--part: cannot be combined with --each"
+refuses "--part and --each" 2 "--part and --each cannot be combined"
 run --pairs --also --pairs -F pgm small
-refuses "PGM" 2 "--also: cannot be combined with --format=pgm"
+refuses "PGM" 2 "--also and -F pgm cannot be combined"
 seq 1 6 | run -n -B 4 --also -n -B 6
 check "bins over what was seen" [ "$(cut -f 1,2 out | tr '\t\n' ': ')" = \
     "-inf:0 0:1 2:2 4:2 6:1 8:0 invalid:0  -inf:0 1:1 2:1 3:1 4:1 5:1 6:1 7:0 invalid:0 " ]
 run --also --also --also --also --also --also --also --also --also --also --also --also --also --also --also --also small
 refuses "17 histograms" 2 "--also: at most 16"
 ENGINE='' run --merge --also small
-refuses "--merge" 2 "--also: cannot be combined with --merge"
+refuses "--merge" 2 "--merge and --also cannot be combined"
 run -b --also --pairs=aligned one
 refuses "an odd byte" 1 "one: ends within a pair: the number of bytes is odd"
 ENGINE='' run -b --also -l --device=gpu small

@@ -184,11 +184,11 @@ for value in 0 65 x ''; do
 done
 for mode in -b -l -n; do
     run $mode --channels=2 in
-    refuses "usage: $mode" 2 "--channels: requires --values=TYPE"
+    refuses "usage: $mode" 2 "--channels needs --values=TYPE"
 done
 for option in --stats --quantiles --percent --plot; do
     run --values=u8 --channels=2 $option in
-    refuses "usage: $option" 2 "--channels: cannot be combined with --stats, --quantiles, --percent or --plot"
+    refuses "usage: $option" 2 "gpuhisto: --channels and $option cannot be combined"
 done
 run --values=u32 --bins=16777216 --channels=3 in
 refuses "too many bins" 2 "--channels=3: more than 33554432 bins in all; use fewer --bins"

@@ -91,12 +91,14 @@ check "a picture has at most 40 bins" [ "$(wc -l <out)" -le 42 ]
 
 for options in -n --each --stats --percent --merge --incomplete --threads=2 '--quantiles=0.5'; do
     diffs $options 1.json 2.json
-    refuses "$options" 2 "cannot be combined with --"
+    refuses "$options" 2 "--diff" "cannot be combined"
 done
-for files in '' 1.json '1.json 2.json 1.json'; do
+diffs 1.json
+refuses "one file" 2 "gpuhisto: --diff: the second file, AFTER, is missing"
+for files in '' '1.json 2.json 1.json'; do
     # shellcheck disable=SC2086 # words
     diffs $files
-    refuses "FILEs: $files" 2 "gpuhisto: --diff: requires two FILEs of tables, BEFORE and AFTER"
+    refuses "FILEs: $files" 2 "gpuhisto: --diff needs two files, BEFORE and AFTER"
 done
 diffs 1.json before
 refuses "other modes" 1 "gpuhisto: before: was counted with --bytes, and 1.json with --numbers"

@@ -461,7 +461,7 @@ while read -r arguments; do
     set -f
     run $arguments </dev/null
     set +f
-    refuses "$arguments" 2 "as in"
+    refuses "$arguments" 2 " needs --"
 done <<'END'
 -k 3
 -t ,
@@ -476,7 +476,7 @@ done <<'END'
 END
 for arguments in "-n -k 1 --after=x" "-n -t , --after=x" "-n --csv --after=x"; do
     run $arguments </dev/null
-    refuses "$arguments" 2 "--after: cannot be combined"
+    refuses "$arguments" 2 "and --after cannot be combined"
 done
 for arguments in "-n -k 0" "-n -k x" "-n -k 0 --header-line" "-n -k 1,2" "-n -k --1" "-n -k 99999999"; do
     run $arguments </dev/null
@@ -488,7 +488,7 @@ for separator in "" ab "
     refuses "-t '$separator'" 2 "--separator=" "must be one byte"
 done
 run -n -k 1 --csv -t '"' </dev/null
-refuses "-t '\"'" 2 "leave out --csv"
+refuses "-t '\"'" 2 "cannot be combined, as fields are quoted by it"
 for string in "" "a
 b"; do
     run -n --after="$string" </dev/null

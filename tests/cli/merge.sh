@@ -205,12 +205,12 @@ merge empty
 refuses "an empty FILE" 1 "gpuhisto: empty: there is no table"
 for options in -n --each --interval=1 --device=cpu --skip=1 --min=1 --digits=2 --timing; do
     merge $options one
-    refuses "$options" 2 "cannot be combined with --merge"
+    refuses "$options" 2 "--merge" "cannot be combined"
 done
 merge --incomplete one
-refuses "--incomplete without JSON" 2 "gpuhisto: --incomplete: requires --format=json"
+refuses "--incomplete without JSON" 2 "gpuhisto: --incomplete needs --format=json"
 run --incomplete one
-refuses "--incomplete without --merge" 2 "gpuhisto: --incomplete: requires --merge"
+refuses "--incomplete without --merge" 2 "gpuhisto: --incomplete needs --merge"
 merge --incomplete -F json one
 refuses "--incomplete without shares" 1 "are not shares"
 

@@ -138,51 +138,83 @@ rm 4
 
 # --- what does not go together ---
 
-usage "--bytes, --letters: cannot be combined; put --also between them" --bytes --letters
-usage "--bytes, --letters: cannot be combined; put --also between them" -l2 -b
-usage "--bytes, --numbers: cannot be combined" -n -b
-usage "--letters, --numbers: cannot be combined" -nl
-usage "--bytes, --characters: cannot be combined; put --also between them" -cb
-usage "--categories, --blocks: cannot be combined; put --also between them" --blocks --categories
-usage "--characters, --pairs: cannot be combined; put --also between them" --pairs -c
+# clash 'ONE' 'OTHER' ARGUMENT...: these two are named, as they were typed.
+clash()
+{
+    text="gpuhisto: $1 and $2 cannot be combined"
+    shift 2
+    usage "$text" "$@"
+}
+# needs 'ONE' 'WHAT' ARGUMENT...
+needs()
+{
+    text="gpuhisto: $1 needs $2"
+    shift 2
+    usage "$text" "$@"
+}
+
+usage "gpuhisto: --bytes and --letters cannot be combined; put --also between them" --bytes --letters
+usage "gpuhisto: -l and -b cannot be combined; put --also between them" -l2 -b
+clash -n -b -nb
+usage "gpuhisto: --cat and --blo cannot be combined; put --also between them" --cat --blo
+clash --values --numbers --values=f64 -B 2 --min=0 --max=1 --numbers
 usage "--pairs=all: must be aligned, or left out" --pairs=all
 usage "--pairs=: must be aligned, or left out" --pairs=
-usage "--all: cannot be combined with --characters" --characters --all
+clash --characters --all --characters --all
+run -c --all --nonzero <in
+check "the last of --all and --nonzero" [ "$(cat status)" -eq 0 ]
 ENGINE='' usage "--kernel=lanes: does not count in this mode" -c --kernel=lanes
 ENGINE='' usage "--each: the GPU does not tell FILEs apart with 1114113 bins" -c --each --device=gpu
-usage "--values, --numbers: cannot be combined" --numbers --values=f64 -B 2 --min=0 --max=1
-digits="--digits: cannot be combined with --min, --max, --edges and --log"
-usage "$digits" -n --digits=2 --bins=3 --min=1 --max=2
-usage "$digits" -n --digits=2 --edges=1,2
-usage "$digits" -n --digits=2 --log=2:32
-usage "--bins: requires --min and --max with --each" -n --each -B 5
+clash --digits --min -n --digits=2 --min=1 --max=2 --bins=3
+clash --digits --edges -n --digits=2 --edges=1,2
+clash --digits --log -n --digits=2 --log=2:32
 usage "--digits=6: must be a whole number from 1 to 5" -n --digits=6
 usage "--digits=0: must be a whole number from 1 to 5" -n --digits=0
-usage "--digits: cannot be combined with --bins for whole types" --values=u32 --digits=3 -B 9
+usage "gpuhisto: --digits and -B cannot be combined for whole types" --values=u32 --digits=3 -B 9
 usage "--log=2:31: must be 2:32 if it has parts" -n --log=2:31
 usage "--log=10:9: must be 2:32 if it has parts" --values=f64 --log=10:9
-usage "--log=2:32: requires --numbers, --values=f32 or --values=f64" --values=u16 --log=2:32
-usage "--log=2:32: cannot be combined with --bins, --min and --max" -n --log=2:32 --min=1 --max=2
-usage "--log=2:32: cannot be combined with --bins, --min and --max" -n --log=2:32 -B 5
-usage "--min: requires --max" -n --bins=3 --min=1
-usage "--max: requires --min" -n --bins=3 --max=1
-usage "--min, --max: require --bins or --log" -n --min=1 --max=2
-alone="--edges: cannot be combined with --bins, --min, --max and --log"
-usage "$alone" -n --edges=1,2 --bins=3
-usage "$alone" -n --edges=1,2 --log
-usage "$alone" -n --edges=1,2 --min=1 --max=2
-usage "--log: requires --min and --max, or parts: --log=2:32" -n --log
-usage "--log: cannot be combined with --bins" -n --log --bins=3 --min=1 --max=2
-usage "--quantiles: requires --numbers or --values=TYPE" --quantiles
-usage "--quantiles: requires --numbers or --values=TYPE" -l --quantiles=0.5
-usage "--invalid: requires --numbers" -l --invalid=count
-usage "--invalid: requires --numbers" --stats --values=u8 --invalid=count
+needs --log=2:32 "--numbers, --values=f32 or --values=f64" --values=u16 --log=2:32
+clash --log=2:32 --max -n --log=2:32 --max=2
+clash --log -B -n --log=2:32 -B 5
+needs --min --max=Y -n --bins=3 --min=1
+needs --max --min=X -n --bins=3 --max=1
+needs --min "--bins=BINS or --log" -n --min=1 --max=2
+needs --min "--numbers or --values=TYPE" --min=1 --max=2
+clash --edges --bins -n --edges=1,2 --bins=3
+clash --edges --log -n --edges=1,2 --log
+clash --min --edges -n --min=1 --edges=1,2 --max=2
+clash --log --bins -n --log --bins=3 --min=1 --max=2
+needs --quantiles "--numbers, --values=TYPE or --merge" -l --quantiles=0.5
+needs --invalid --numbers --stats --values=u8 --invalid=count
+needs -f --letters -f
+needs --fold --letters --bytes --fold
+needs --csv --field=N -n --csv
+needs -t --field=N -n -t,
+needs --header-line "--field=N or --after=STRING" -n --header-line
+clash --csv '-t "' -n --csv -t '"' -k1
+usage "gpuhisto: --percent and -s cannot be combined; --format=json and --plot have both" -b --percent -s
+clash "-F pgm" --header --pairs -F pgm --header
+clash --format=pgm --quantiles --pairs --format pgm --quantiles
+needs "-F pgm" --pairs -Fpgm
+clash -o --interval -o new --interval=1
+ENGINE='' clash --bytes --merge --bytes --merge
+ENGINE='' clash --dif --threads --dif --threads=2
 ENGINE='' usage "--kernel=lanes: does not count in this mode" -n --kernel=lanes
 ENGINE='' usage "--kernel=numbers: does not count in this mode" --bytes --kernel=numbers
-usage "--fold-case: requires --letters" --fold-case
-usage "--fold-case: requires --letters" -b -f
-usage "--kernel=vectorized: cannot be combined with --device=cpu" --kernel=vectorized --device=cpu
-usage "--kernel=vectorized: cannot be combined with --device=cpu" --device=cpu --kernel=vectorized
+clash --kernel=vectorized --device=cpu --kernel=vectorized --device=cpu
+clash --device=cpu --kernel=vectorized --device=cpu --kernel=vectorized
+
+# The terms of the table's columns are names of options.
+awk '
+    /^ *\.[a-z_]+ = "/ { inside = 1 }
+    inside { text = $0; sub(/^[^"]*"/, "", text); sub(/".*/, "", text); print text }
+    /[,)]$/ { inside = 0 }' "$srcdir/src/cli/options.def" | tr ' |' '\n\n' | sed 's/=.*//' |
+    grep . | sort -u >terms
+sed -n 's/^OPTION([^"]*"\([^"]*\)".*/\1/p' "$srcdir/src/cli/options.def" | sort >names
+check "terms of options.def" [ "$(wc -l <terms)" -ge 30 ]
+comm -23 terms names >strangers
+: >nothing
+same "terms of options.def that are no options" nothing strangers
 
 # --- numbers: decimal, wherever they stand; with --numbers the same as for whole types ---
 
@@ -481,7 +513,7 @@ awk '{ print $1 }' out >names
 while read -r kernel; do
     [ "$kernel" = auto ] && continue
     run --kernel=$kernel --device=cpu <in
-    refuses "kernel $kernel is known" 2 "--kernel=$kernel: cannot be combined with --device=cpu"
+    refuses "kernel $kernel is known" 2 "--kernel=$kernel and --device=cpu cannot be combined"
 done <names
 
 summary

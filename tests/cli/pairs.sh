@@ -371,13 +371,13 @@ refuses "another word" 2 --pairs=other aligned
 run --pairs --bytes abc
 refuses "two modes" 2 --pairs --bytes
 run --pairs -B 3 abc
-refuses "bins" 2 --bins
+refuses "bins" 2 "-B needs --numbers"
 run -F pgm abc
-refuses "a picture of bytes" 2 --format=pgm --pairs
+refuses "a picture of bytes" 2 "-F pgm needs --pairs"
 run -F pgm --pairs --stats abc
-refuses "a picture of facts" 2 --format=pgm --stats
+refuses "a picture of statistics" 2 "-F pgm and --stats"
 run -F pgm --pairs --all abc
-refuses "a picture of some" 2 --format=pgm --all
+refuses "a picture of some" 2 "-F pgm and --all"
 if can_share; then
     "$GPUHISTO" $ENGINE -F json abc >bytes.json
     "$GPUHISTO" --merge -F pgm bytes.json >out 2>err
@@ -385,6 +385,6 @@ if can_share; then
     refuses "a picture of bytes that were counted before" 1 --format=pgm --pairs
     "$GPUHISTO" --diff -F pgm bytes.json bytes.json >out 2>err
     echo $? >status
-    refuses "a picture of a comparison" 2 --format=pgm --diff
+    refuses "a picture of a comparison" 2 "--diff and -F pgm"
 fi
 summary

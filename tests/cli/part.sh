@@ -256,9 +256,9 @@ for value in '' / 1 1/ /1 0/1 2/1 1/0 1/1000001 -1/2 1/-2 +1/2 1/2/3 1/x x/2 ' 1
     refuses "usage: --part=$value" 2 "--part=$value: must be K/N, such as 1/4"
 done
 run --part=1/2 --each words
-refuses "with --each" 2 "--part: cannot be combined with --each"
+refuses "with --each" 2 "--part and --each cannot be combined"
 run --part=1/2 --interval=1 words
-refuses "with --interval" 2 "--part: cannot be combined with --each or --interval"
+refuses "with --interval" 2 "--part and --interval cannot be combined"
 run --part=1/2 -n --bins=7 words
 refuses "bins that follow from what is seen" 2 "--part: "
 run --part=1000000/1000000 one

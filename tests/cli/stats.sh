@@ -392,13 +392,13 @@ refuses "sums on a GPU" 2 "--device=gpu: does not sum numbers for --stats and --
 run -n --quantiles --device=gpu numbers
 refuses "quantiles on a GPU" 2 "--device=gpu: does not sum numbers for --stats and --quantiles; leave it out"
 run_as "$GPUHISTO" -ns --kernel=numbers numbers
-refuses "sums by a kernel" 2 "--kernel=numbers: cannot be combined with --stats and --quantiles"
+refuses "sums by a kernel" 2 "--kernel=numbers" "-s" "cannot be combined"
 run --quantiles numbers
-refuses "quantiles of bytes" 2 "--quantiles: requires --numbers or --values=TYPE"
+refuses "quantiles of bytes" 2 "--quantiles needs --numbers, --values=TYPE or --merge"
 for option in --percent --nonzero --all; do
     for stats in -s -ns "-n --quantiles"; do
         run $stats $option numbers
-        refuses "$stats $option" 2 "--percent, --nonzero, --all: facts have no bins; leave out --stats and --quantiles, or use --format=json or --plot for both"
+        refuses "$stats $option" 2 "$option cannot be combined; --format=json and --plot have both"
     done
     run -nqs $option -F json numbers
     check "json, $option" [ "$(cat status)" -eq 0 ]

@@ -235,19 +235,13 @@ usage()
 usage "--values=u7: must be u8, u16" --values=u7
 usage "cannot be combined" --values=u8 --bytes
 usage "cannot be combined" --values=u8 --letters
-usage "require --numbers or --values=TYPE" --bins=3
-usage "require --numbers or --values=TYPE" --min=3 --max=4
-usage "--min: requires --max" --values=u32 --bins=3 --min=1
-usage "--min, --max: require --bins or --log" --values=u32 --min=1 --max=5
-usage "--values: requires --bins, --digits, --edges or --log" --values=u32
-usage "--values: requires --bins, --digits, --edges or --log" --values=i24 -sp
-usage "--digits: cannot be combined with --bins for whole types" --values=u32 --digits=2 -B 3
+usage "--bins needs --numbers, --values=TYPE" --bins=3
+usage "--values=u32 needs --bins, --digits, --edges or --log" --values=u32
+usage "--values=i24 needs --bins, --digits, --edges or --log" --values=i24 -sp
 usage "--bins=0: must be a whole number from 1 to 16777216" --values=u32 --bins=0
 usage "--bins=16777217: must be" --values=u32 --bins=16777217
-usage "--edges: cannot be combined with" --values=u32 --edges=1,2 --bins=3
 usage "--edges=2,1: must be in ascending order" --values=u32 --edges=2,1
-usage "--log: requires --min and --max" --values=u32 --log
-usage "--log: cannot be combined with --bins" --values=u32 --log --bins=3 --min=1 --max=5
+usage "--log needs --min=X or --log=2:32" --values=u32 --log
 usage "--max=5: must be greater than --min=5" --values=f32 --bins=3 --min=5 --max=5
 ENGINE= usage "--device=gpu: does not count values of u24" --values=u24 -B 3 --device=gpu
 ENGINE= usage "--kernel=lanes: does not count" --values=i24be -B 3 --kernel=lanes
