@@ -22,31 +22,31 @@ else
 sanitized = no
 endif
 
-# A program that hangs fails, and its name is told. Scripts have a watchdog of their own (watch_over).
+# A test that hangs fails, and its name is told. Most scripts have a watchdog of their own (watch_over).
 if SANITIZED
 TEST_SECONDS = 1800
 else
 TEST_SECONDS = 900
 endif
-LOG_COMPILER = timeout
-AM_LOG_FLAGS = -k 10 $(TEST_SECONDS)
+LOG_COMPILER = $(SHELL) $(srcdir)/tests/helpers/run_test
+AM_LOG_FLAGS = $(TEST_SECONDS)
+EXTRA_DIST += tests/helpers/run_test
 
 .PHONY: check-all
 check-all:
-	@SCALE=full; export SCALE; $(MAKE) $(AM_MAKEFLAGS) check
+	@SCALE=full; export SCALE; $(MAKE) $(AM_MAKEFLAGS) check TESTS='$(on_emulated) $(TESTS)'
 
 # The tests of which `make check` tries fewer cases, with all of them, in the tree that `make dist` packs.
 .PHONY: distcheck-scaled
 distcheck-scaled:
 	@SCALE=full; export SCALE; $(MAKE) $(AM_MAKEFLAGS) distcheck \
-	  TESTS="`$(SHELL) $(srcdir)/tests/helpers/scaled $(srcdir) $(TESTS)`"
+	  TESTS="$(on_emulated) `$(SHELL) $(srcdir)/tests/helpers/scaled $(srcdir) $(TESTS)`"
 EXTRA_DIST += tests/helpers/scaled
 
-# `make check` with AddressSanitizer and UndefinedBehaviorSanitizer, in the tree that `make dist` packs, without
-# the scripts of modes on the emulated GPU, which would be a quarter of it.
+# `make check` with AddressSanitizer and UndefinedBehaviorSanitizer, in the tree that `make dist` packs.
 .PHONY: distcheck-memory
 distcheck-memory:
-	@$(MAKE) $(AM_MAKEFLAGS) distcheck TESTS='$(checked_for_memory)' \
+	@$(MAKE) $(AM_MAKEFLAGS) distcheck \
 	  AM_DISTCHECK_CONFIGURE_FLAGS='--without-cuda --enable-sanitizer=address,undefined'
 
 # Tests that start threads: what ThreadSanitizer has to see. Of the modes, of which each worker counts for itself in the
@@ -65,8 +65,8 @@ check-threads:
 	@$(MAKE) $(AM_MAKEFLAGS) check TESTS='$(threaded_tests)'
 
 check-local: check-TESTS
-	@$(SHELL) $(srcdir)/tests/helpers/skipped "$${SCALE:-small}" $(TEST_LOGS)
-EXTRA_DIST += tests/helpers/skipped
+	@$(SHELL) $(srcdir)/tests/helpers/digest "$${SCALE:-small}" $(TEST_LOGS)
+EXTRA_DIST += tests/helpers/digest
 
 # Other processors, C libraries and compilers; not part of `make check`.
 EXTRA_DIST += tests/machines/check tests/machines/emulated
@@ -346,27 +346,34 @@ scripts = \
 	tests/cli/sbom.sh tests/cli/setup.sh tests/cli/signals.sh tests/cli/slurm.sh tests/cli/sources.sh \
 	tests/cli/startup.sh tests/cli/stats.sh tests/cli/values.sh tests/cli/zstd.sh
 
-# On a GPU, and skipped without one.
-gpu_scripts = \
-	tests/cli/characters_gpu.sh tests/cli/counts_gpu.sh tests/cli/each_gpu.sh tests/cli/fields_gpu.sh \
-	tests/cli/gpus_gpu.sh tests/cli/large_gpu.sh tests/cli/numbers_gpu.sh tests/cli/pairs_gpu.sh tests/cli/values_gpu.sh \
-	tests/cli/zstd_gpu.sh
-
-# On the emulated GPU.
+# With a GPU that is emulated.
 emulated_scripts = \
-	tests/cli/counts_emulated.sh tests/cli/faults_emulated.sh tests/cli/gpus_emulated.sh tests/cli/gzip_emulated.sh \
-	tests/cli/interval_emulated.sh tests/cli/part_emulated.sh tests/cli/shared_emulated.sh \
-	tests/cli/snapshots_emulated.sh tests/cli/sources_emulated.sh tests/cli/takeover_emulated.sh \
-	tests/cli/undecoded_emulated.sh tests/cli/zstd_emulated.sh
-# Scripts of one mode there, whose kernels the tests in tests/device run, too.
-emulated_mode_scripts = \
-	tests/cli/characters_emulated.sh tests/cli/each_emulated.sh tests/cli/fields_emulated.sh \
-	tests/cli/numbers_emulated.sh tests/cli/pairs_emulated.sh tests/cli/ranges_emulated.sh tests/cli/values_emulated.sh
+	tests/cli/faults_emulated.sh tests/cli/gpus_emulated.sh tests/cli/modes_emulated.sh tests/cli/shared_emulated.sh \
+	tests/cli/snapshots_emulated.sh tests/cli/takeover_emulated.sh tests/cli/undecoded_emulated.sh
+
+# Scripts once more on another engine: SCRIPT_ENGINE.on is a file without content that has tests/helpers/on run
+# SCRIPT.sh with ENGINE. On a GPU they are skipped where there is none. What the emulated ones prove is the sum of what
+# others do (modes_emulated.sh, the scripts on the CPU, tests/device), so only check-all multiplies it out.
+TEST_EXTENSIONS = .on
+ON_LOG_COMPILER = $(LOG_COMPILER)
+AM_ON_LOG_FLAGS = $(AM_LOG_FLAGS)
+on_gpu = \
+	tests/cli/characters_gpu.on tests/cli/counts_gpu.on tests/cli/counts_gpus.on tests/cli/each_gpu.on \
+	tests/cli/fields_gpu.on tests/cli/large_gpu.on tests/cli/numbers_gpu.on tests/cli/pairs_gpu.on \
+	tests/cli/values_gpu.on tests/cli/zstd_gpu.on
+on_emulated = \
+	tests/cli/characters_emulated.on tests/cli/counts_emulated.on tests/cli/each_emulated.on \
+	tests/cli/fields_emulated.on tests/cli/gzip_emulated.on tests/cli/interval_emulated.on \
+	tests/cli/numbers_emulated.on tests/cli/pairs_emulated.on tests/cli/part_emulated.on tests/cli/ranges_emulated.on \
+	tests/cli/sources_emulated.on tests/cli/values_emulated.on tests/cli/zstd_emulated.on
+$(on_gpu) $(on_emulated):
+	@$(MKDIR_P) tests/cli && touch $@
+MOSTLYCLEANFILES += $(on_gpu) $(on_emulated)
+EXTRA_DIST += tests/helpers/on
 
 # What takes long begins early, so that it is not waited for alone.
-checked_for_memory = $(emulated_tests) $(emulated_scripts) $(scripts) $(gpu_scripts) $(unit_tests) $(device_tests)
-TESTS = $(emulated_mode_scripts) $(checked_for_memory)
-EXTRA_DIST += $(scripts) $(gpu_scripts) $(emulated_scripts) $(emulated_mode_scripts) tests/helpers/lib.sh tests/helpers/compressed.sh tests/helpers/emulated.sh \
+TESTS = $(emulated_tests) $(emulated_scripts) $(scripts) $(on_gpu) $(unit_tests) $(device_tests)
+EXTRA_DIST += $(scripts) $(emulated_scripts) tests/helpers/lib.sh tests/helpers/compressed.sh tests/helpers/emulated.sh \
 	tests/helpers/examples.sh tests/helpers/isolated.sh \
 	tests/helpers/categories.py tests/helpers/characters.py tests/helpers/facts_by_fractions.py tests/helpers/facts_by_numpy.py tests/helpers/pairs_by_numpy.py tests/helpers/pgm_of_pairs.py tests/helpers/escape.c tests/helpers/interpose.c \
 	tests/cli/formats_bytes.csv tests/cli/formats_bytes.json tests/cli/formats_bytes.tsv \

@@ -1,6 +1,0 @@
-#!/bin/sh
-# SPDX-License-Identifier: MIT
-# counts.sh on a real GPU; lib.sh skips without one.
-ENGINE=--device=gpu
-export ENGINE
-exec "${srcdir:-.}/tests/cli/counts.sh"
