@@ -24,6 +24,10 @@ else
     chunks="1 2 3 5 8 13 64 100 1000" pieces="1 10 100 8M" parts="frames.* cut.*"
     lengths="4095 4096 4097 300000 1048575 1048576 1048577 3000000" sizes="100 100K 8M"
     counts_of_threads="1 2 4"
+    if [ "$SCALE" = small ]; then
+        chunks="1 3 13 100" pieces="1 100" parts="frames.7 cut.*" lengths="4096 1048577" sizes="100 8M"
+        counts_of_threads="1 4"
+    fi
 fi
 
 # as_program OPTION...: sets options to what the program calls the oracle's options.

@@ -32,7 +32,7 @@ alike()
     what=$1
     shift
     "$GPUHISTO" --device=cpu "$@" >expected
-    for gpus in gpu:0,1 gpu:2,0,1 gpu:1; do
+    for gpus in $(few 2 gpu:0,1 gpu:2,0,1 gpu:1); do
         run_as "$GPUHISTO" --device=$gpus --chunk-size=4K "$@"
         counts "$what, $gpus" expected
     done
@@ -55,7 +55,7 @@ same "a pipe" expected out
 
 # FILEs that GPUs decompress: each GPU has a worker, if so many are allowed.
 "$GPUHISTO" --device=cpu -n numbers.zst numbers.zst numbers.zst numbers.zst >expected
-for allowed in 1 2 3 4; do
+for allowed in $(few 2 1 2 3 4); do
     run_as "$GPUHISTO" --device=gpu:0,1,2 --threads=$allowed --timing -n numbers.zst numbers.zst numbers.zst numbers.zst
     tells "FILEs decompressed by three GPUs, $allowed threads"
     [ $allowed -lt 3 ] && workers=$allowed || workers=3
@@ -75,7 +75,7 @@ data text 5000000 >plain
 data text 200000 | "$HELPERS/make_zstd" -f 50000 >a.zst
 data text 150000 | "$HELPERS/make_zstd" >b.zst
 "$GPUHISTO" --device=cpu -l plain a.zst b.zst a.zst b.zst b.zst a.zst >expected
-for round in 1 2 3; do
+for round in $(few 3 1 2 3); do
     for gpus in gpu:0,1 gpu:0,1,2; do
         run_as "$GPUHISTO" --device=$gpus --kernel=vectorized --threads=4 -l plain a.zst b.zst a.zst b.zst b.zst a.zst
         counts "compressed FILEs side by side, $gpus, $round" expected
@@ -99,8 +99,7 @@ done
 { seq 1 20000; echo bad; } >before
 head -c 4000 /dev/zero | tr '\\0' 7 >within
 { "$HELPERS/make_zstd" <before; "$HELPERS/make_zstd" -n <within; } >held.zst
-n=1
-while [ $n -lt 60 ]; do
+for n in $(few 7 $(seq 1 59)); do
     {
         "$HELPERS/make_zstd" <before
         sleep 0.05
@@ -111,7 +110,6 @@ while [ $n -lt 60 ]; do
     run_as env GPUHISTO_FAULT=error:$n "$GPUHISTO" --device=gpu:0,1 -q --no-check --threads=1 -n --invalid=error held.zst
     grep -q 'cannot use the GPU' err || refuses "call $n fails, the last batch is empty" 1 \
         "held.zst: line 20001: 'bad' is not a number"
-    n=$((n + 1))
 done
 
 # More bins than there are snapshots for: counts are lost with a GPU, and nothing more need be read.
@@ -156,8 +154,7 @@ check "--timing: the bytes of all GPUs are those of the input" \
 
 # One is lost, at any call: the others and the CPU count the rest, with one warning.
 lost=0
-n=1
-while [ $n -lt 400 ]; do
+for n in $(few 4 $(seq 1 7 400)); do
     run_as env GPUHISTO_FAULT=error:$n "$GPUHISTO" --device=gpu:0,1 --kernel=vectorized \
         --chunk-size=1K -l text
     if grep -q '^gpuhisto: cannot use the GPU: GPU 0: ' err; then
@@ -166,7 +163,6 @@ while [ $n -lt 400 ]; do
         tells "call $n fails"
     fi
     lost=$((lost + $(grep -c 'warning: GPU 0 was lost (emulated failure); the others and the CPU counted the rest' err)))
-    n=$((n + 7))
 done
 check "GPUs that were lost: $lost" [ $lost -ge 3 ]
 

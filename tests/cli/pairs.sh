@@ -11,7 +11,7 @@ lengths="0 1 2 3 15 16 17 4095 4096 4097 65537 262143 262144 262145 1000000"
 pieces=4K
 large=3000000
 numbers="1 2 3 7 9 64"
-[ "$SCALE" = small ] || numbers="1 2 3 4 5 6 7 8 9 64 1000"
+[ "$SCALE" = small ] && numbers="2 9" || numbers="1 2 3 4 5 6 7 8 9 64 1000"
 sizes=$(seq 1 1026)
 [ "$SCALE" != small ] || sizes="1 2 3 5 7 16 63 64 65 511 512 513 1023 1024 1025"
 if [ -n "${FEW_CHUNKS:-}" ]; then
@@ -41,8 +41,12 @@ expects()
 
 # --- sizes, and contents that are hard to count ---
 
+kinds="uniform text same" # with few cases, each size has the next one of them
 for size in $lengths; do
-    for kind in uniform text same; do
+    kinds="${kinds#* } ${kinds%% *}"
+    some=$kinds
+    [ "$SCALE" != small ] || some=${kinds%% *}
+    for kind in $some; do
         data $kind $size 7 >file
         expects 1 <file
         run --pairs file

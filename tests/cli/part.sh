@@ -10,6 +10,7 @@ ENGINE=$ANY_MODE # many modes: none is counted by every kernel
 # Numbers of shares: of few the ranges are long, of many some are empty. How a list of FILEs is cut does not
 # depend on the engine, and a GPU takes long to start, as does a program with a sanitizer.
 numbers="1 2 7 19" lists="1 3 17" facts="2 3 5 7"
+[ "$SCALE" != small ] || numbers="2 7" lists="1 17" facts=5
 [ "$SANITIZED" = no ] || numbers="1 2 7" facts=5
 case $ENGINE in *--device=gpu*) numbers=4 lists=3 facts=5 ;; esac
 [ "$SCALE" = small ] && every=$numbers || every="$(seq 1 20) 31 64"

@@ -12,8 +12,7 @@ watch_over 600
 awk 'BEGIN { for (i = 1; i <= 12000; i++) printf "%d%s", i * 7919 % 100003, i * i % 7 ? " " : "\n" }' >plain
 lines=$(wc -l <plain)
 
-some="2 8 16 21"
-[ "$SANITIZED" = no ] || some="2 21"
+some=$(few 3 2 8 16 21)
 
 # agree CASE OPTION... FILE...: as the CPU has it, table and message.
 agree()
@@ -31,10 +30,10 @@ agree()
     done
 }
 
-for chunk in 1K 4K 16K; do
+for chunk in $(few 2 1K 4K 16K); do
     ENGINE="--device=gpu --chunk-size=$chunk"
     agree "numbers, $chunk" -n plain
-    for line in 1 2 $((lines / 3)) $((lines - 1)) "$lines"; do
+    for line in $(few 2 1 2 $((lines / 3)) $((lines - 1)) "$lines"); do
         sed "${line}s/\$/ odd/" plain >odd
         agree "line $line, $chunk" -n odd
         agree "line $line of the second FILE, $chunk" -n plain odd
@@ -58,21 +57,18 @@ agree "characters" -c points plain points
 agree "blocks" --blocks points plain points
 "$GPUHISTO" --device=cpu -c points plain >expected
 lost=0
-at=5
-while [ "$at" -le 100 ]; do
+for at in $(few 3 $(seq 5 9 100)); do
     run_as env GPUHISTO_DEVICES=2 GPUHISTO_FAULT=error:$at "$GPUHISTO" --device=gpu:0,1 --chunk-size=2K -c points plain
     same "characters, lost at call $at" expected out
     if grep -q "emulated failure" err; then lost=$((lost + 1)); fi
-    at=$((at + 9))
 done
-check "GPUs that counted characters were lost" [ "$lost" -gt 5 ]
+check "GPUs that counted characters were lost" [ "$lost" -ge 2 ]
 
 # Of two GPUs one is lost, and the chunks that had no snapshot of their own are counted again.
 ENGINE="--device=gpu:0,1 --chunk-size=4K"
 "$GPUHISTO" --device=cpu -n both >expected 2>told
 lost=0
-at=8
-while [ "$at" -le 120 ]; do
+for at in $(few 4 $(seq 8 4 120)); do
     GPUHISTO_DEVICES=2 GPUHISTO_FAULT=error:$at
     export GPUHISTO_DEVICES GPUHISTO_FAULT
     run --buffers=16 -n both
@@ -80,8 +76,7 @@ while [ "$at" -le 120 ]; do
     same "lost at call $at" expected out
     check "lost at call $at: message" grep -qFx "$(cat told)" err
     if grep -q "emulated failure" err; then lost=$((lost + 1)); fi
-    at=$((at + 4))
 done
-check "GPUs were lost" [ "$lost" -gt 5 ]
+check "GPUs were lost" [ "$lost" -ge 2 ]
 
 summary

@@ -33,7 +33,7 @@ zstd -c <in >one.zst
 zstd -f 3000 -c <in >many.zst
 "$GPUHISTO" --device=cpu -b in >table
 for file in one.zst many.zst; do
-    for after in 1 20000 100000 200000; do
+    for after in $(few 2 1 20000 100000 200000); do
         taken $after -b --threads=1 --timing $file
         by_both "$file, after $after bytes"
     done
@@ -54,7 +54,7 @@ zstd -c <in.utf8 >utf8.zst
 zstd -f 3001 -c <in.utf8 >frames.zst
 for mode in -c --categories; do
     "$GPUHISTO" --device=cpu $mode in.utf8 >table
-    for after in 1 5000 20000; do
+    for after in $(few 2 1 5000 20000); do
         taken $after $mode --threads=1 --timing utf8.zst
         by_both "$mode, after $after bytes"
         taken $after $mode --threads=2 --timing frames.zst
@@ -62,7 +62,7 @@ for mode in -c --categories; do
         cat utf8.zst | taken $after $mode --threads=1 --timing
         by_both "$mode, a pipe, after $after bytes"
     done
-    for call in 5 10 14 18 22 26 30 40; do
+    for call in $(few 3 5 10 14 18 22 26 30 40); do
         run_as env GPUHISTO_FAULT=error:$call GPUHISTO_HAND_OVER=5000 "$GPUHISTO" $ENGINE $mode -q --threads=1 utf8.zst
         counts "$mode, failing from call $call on" table
     done
@@ -78,7 +78,7 @@ printf '\120\052\115\030\005\000\000\000hello' >skippable
 cat skippable one.zst >skipping.zst
 "$GPUHISTO" --device=cpu -b in >table
 for file in one.zst unsized.zst skipping.zst; do
-    for after in 1 20000 100000 200000; do
+    for after in $(few 2 1 20000 100000 200000); do
         cat $file | taken $after -b --threads=1 --timing
         by_both "a pipe, $file, after $after bytes"
     done
@@ -89,7 +89,7 @@ cat one.zst | taken 20000 -b
 counts "a pipe, several workers" table
 cat unsized.zst skippable unsized.zst skipping.zst skippable >several.zst
 cat in in in | "$GPUHISTO" --device=cpu -b >table
-for after in 1 200000 500000 800000; do
+for after in $(few 2 1 200000 500000 800000); do
     cat several.zst | taken $after -b --threads=1 --timing
     by_both "a pipe of several frames, after $after bytes"
 done
@@ -97,13 +97,13 @@ done
 # The device fails at a call, and at all later ones: while it is opened, or after it has begun the frame.
 "$GPUHISTO" --device=cpu -b in >table
 losses=0
-for call in 1 2 3 5 8 10 12 14 16 18 20 22 24 26 28 30 33 36 40 45 50 60 80; do
+for call in $(few 3 1 2 3 5 8 10 12 14 16 18 20 22 24 26 28 30 33 36 40 45 50 60 80); do
     cat unsized.zst | run_as env GPUHISTO_FAULT=error:$call GPUHISTO_HAND_OVER=20000 "$GPUHISTO" $ENGINE -b --threads=1
     same "a pipe, failing from call $call on" table out
     check "a pipe, failing from call $call on: status" [ "$(cat status)" -eq 0 ]
     losses=$((losses + $(grep -c 'GPU was lost' err)))
 done
-check "pipes: devices lost after they had begun ($losses)" [ "$losses" -ge 5 ]
+check "pipes: devices lost after they had begun ($losses)" [ "$losses" -ge 2 ]
 
 # A frame that ends where a buffer does, 128 KiB, and the GPU is lost when all of the pipe was read.
 data uniform 60000 >rough
@@ -112,7 +112,7 @@ zstd -n <rough >rough.zst
 { cat rough.zst && zstd -K $((131072 - $(wc -c <rough.zst) - 8)) && zstd <smooth; } >aligned.zst
 check "a skippable frame up to a buffer's end" [ "$(($(wc -c <aligned.zst) - $(zstd <smooth | wc -c)))" -eq 131072 ]
 cat rough smooth | "$GPUHISTO" --device=cpu -b >table
-for call in 4 6 8 9 10 11 12 15 17 20 21 22 25 28 32 33 35 38 39 45; do
+for call in $(few 4 4 6 8 9 10 11 12 15 17 20 21 22 25 28 32 33 35 38 39 45); do
     cat aligned.zst | run_as env GPUHISTO_FAULT=error:$call GPUHISTO_HAND_OVER=1 "$GPUHISTO" $ENGINE -b -q --threads=1
     counts "a frame up to a buffer's end, failing from call $call on" table
 done
@@ -122,7 +122,7 @@ zstd -c <rough >summed.zst
 data uniform 400000 >more
 zstd <more >more.zst
 cat rough more | "$GPUHISTO" --device=cpu -b >table
-for call in 20 25 30 35 36 37 38 39 40 41 42 43 44 45 46 47 48 50 52 54 56 60; do
+for call in $(few 4 20 25 30 35 36 37 38 39 40 41 42 43 44 45 46 47 48 50 52 54 56 60); do
     {
         head -c $(($(wc -c <summed.zst) - 2)) summed.zst && sleep 0.1
         tail -c 2 summed.zst && cat more.zst
@@ -149,7 +149,7 @@ data text 248010 >first
 data text 930529 >second
 { zstd <first && zstd <second; } >two.zst
 cat first second | "$GPUHISTO" --device=cpu -b >table
-for fault in wrong:13 wrong:16 wrong:17 wrong:20 error:90 error:120; do
+for fault in $(few 2 wrong:13 wrong:16 wrong:17 wrong:20 error:90 error:120); do
     cat two.zst | run_as env GPUHISTO_FAULT=$fault GPUHISTO_HAND_OVER=20000 "$GPUHISTO" $ENGINE -b -q --threads=1
     counts "a pipe of two frames, $fault" table
 done
@@ -158,7 +158,7 @@ done
 seq 1 50000 | head -c 279998 >cut
 zstd -n <cut >cut.zst
 "$GPUHISTO" --device=cpu -n cut >table
-for after in 1 40000 200000; do
+for after in $(few 2 1 40000 200000); do
     run_as env GPUHISTO_FAULT=readerror:1 GPUHISTO_HAND_OVER=$after "$GPUHISTO" $ENGINE -n --threads=1 cut.zst
     same "the GPU is lost at the end, after $after bytes" table out
     check "the GPU is lost at the end, after $after bytes: one warning" [ "$(grep -c 'GPU was lost' err)" = 1 ]
@@ -171,7 +171,7 @@ sed '35000s/.*/many/' numbers >tokens
 for frame in "-n" "-f 3000"; do
     zstd $frame -c <tokens >tokens.zst
     "$GPUHISTO" --device=cpu -n tokens >table 2>/dev/null
-    for after in 1 50000 150000; do
+    for after in $(few 2 1 50000 150000); do
         taken $after -n --threads=1 tokens.zst
         same "numbers, zstd $frame, after $after bytes" table out
         check "numbers, zstd $frame, after $after bytes: the line" \
@@ -261,7 +261,7 @@ for gpu in 0 1 2; do
     check "three GPUs: $gpu" grep -q "gpu:$gpu: decompressing takes" err
 done
 check "three GPUs: of eight workers those that feed them are left, and one" grep -q 'workers: [234]$' err
-for call in 40 100 200; do
+for call in $(few 2 40 100 200); do
     # shellcheck disable=SC2086
     later env GPUHISTO_FAULT=error:$call "$GPUHISTO" $ENGINE --threads=8
     same "three GPUs, call $call fails" table out
@@ -275,7 +275,7 @@ refute "two FILEs: no third GPU" grep -q "gpu:2: " err
 # --- what is wrong with the data is found ---
 
 size=$(wc -c <one.zst)
-for cut in 1 4 5 1000; do
+for cut in $(few 2 1 4 5 1000); do
     head -c -$cut one.zst >bad.zst
     taken 20000 -b --threads=1 bad.zst
     refuses "$cut bytes are missing" 1 "bad.zst: truncated zstd data, at byte $((size - cut))"
@@ -295,7 +295,7 @@ data text 300000 >in
 zstd -c <in >one.zst
 zstd -f 3000 -c <in >many.zst
 "$GPUHISTO" --device=cpu -b in >table
-for call in 1 3 5 8 12 20; do
+for call in $(few 2 1 3 5 8 12 20); do
     for file in one.zst many.zst; do
         run_as env GPUHISTO_HAND_OVER=50000 GPUHISTO_FAULT=error:$call "$GPUHISTO" $ENGINE -b --threads=1 $file
         same "$file, call $call fails" table out
@@ -308,7 +308,7 @@ data text 1000000 >in
 zstd -c <in >one.zst
 "$GPUHISTO" --device=cpu -b in >table
 lost=0
-for call in 10 20 30 40 50 60 70 80; do
+for call in $(few 3 10 20 30 40 50 60 70 80); do
     run_as env GPUHISTO_HAND_OVER=50000 GPUHISTO_FAULT=error:$call "$GPUHISTO" $ENGINE -b --threads=1 one.zst
     same "many batches, call $call fails" table out
     lost=$((lost + $(grep -c 'warning' err)))
@@ -325,7 +325,7 @@ if can_interpose; then
     cat small.zst small.zst >twice.zst
     "$GPUHISTO" --device=cpu -b twice.zst >table
     failed=0
-    for n in $(seq 1 40); do
+    for n in $(few 2 $(seq 1 40)); do
         { cat small.zst && sleep 0.1 && cat small.zst; } 2>/dev/null |
             run_as env FAULT_CALL=read FAULT_AT="$n" FAULT_ERRNO=104 LD_PRELOAD="$HELPERS/interpose.so" \
                 GPUHISTO_HAND_OVER=1 "$GPUHISTO" $ENGINE -b --threads=1
@@ -336,7 +336,7 @@ if can_interpose; then
             failed=$((failed + 1))
         fi
     done
-    check "reads of the stream that failed: $failed" [ "$failed" -ge 3 ]
+    check "reads of the stream that failed: $failed" [ "$failed" -ge 2 ]
 else
     skip_part "reads that fail: $why_not"
 fi

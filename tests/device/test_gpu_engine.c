@@ -351,7 +351,7 @@ static void fail_part(const void *arg)
     if (last > 150)
         last = 150;
     unsigned step = scale_is_slow() ? 19 : scale_is_small() ? 7 : 1;
-    for (unsigned at = 1; at <= last; at += at > 40 ? step : 1) {
+    for (unsigned at = 1; at <= last; at += at > (scale_is_small() ? 8 : 40) ? step : 1) {
         schedule.plan = (struct fault_plan){
             .fault = FAULT_ERROR, .at = at, .for_good = breaking->for_good, .seed = at};
         run(&schedule);

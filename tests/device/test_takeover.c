@@ -278,7 +278,7 @@ static void check_run(struct run run)
 /* The engine begins after each number of chunks, also before the first and after the last. */
 static void take_over_everywhere(struct run run)
 {
-    const unsigned step = scale_is_slow() ? 9 : scale_is_small() ? 6 : scale_is_all() ? 1 : 3;
+    const unsigned step = scale_is_small_or_slow() ? 9 : scale_is_all() ? 1 : 3;
     const unsigned before = shared;
     for (run.after = 0; run.after <= CHUNKS; run.after += step)
         check_run(run);
@@ -291,7 +291,8 @@ static void fail_everywhere(struct run run, unsigned most)
 {
     check_run(run);
     const unsigned calls = last_calls;
-    const unsigned step = 1 + calls / (scale_is_slow() ? 2 : scale_is_all() ? most : most / 2);
+    const unsigned tried = scale_is_slow() ? 2 : scale_of(most / 3, most / 2, most);
+    const unsigned step = 1 + calls / tried;
     for (unsigned at = 2 + random_below(step); at <= calls; at += step) { /* 1 opens it */
         run.plan =
             (struct fault_plan){.fault = FAULT_ERROR, .at = at, .for_good = true, .seed = at};
@@ -403,16 +404,16 @@ int main(void)
     for (unsigned i = 0; i < FORMS; i++)
         for (unsigned kind = 0; kind < KINDS; kind++)
             make_file(&forms[i], kind);
-    /* Where few are asked for, every other form goes with a mode, and the rest with the next. */
+    /* Where few are asked for, every other form goes with a mode, and the others with the next. */
     const bool is_few = scale_is_small_or_slow();
     for (unsigned i = 0; i < FORMS; i++)
         for (unsigned mode = 0; mode < MODES_HERE; mode++)
             for (unsigned threads = 1; threads <= THREADS_MAX; threads++) {
                 const bool is_half = (i + mode) % 2;
-                if (scale_is_slow() && is_half)
+                if (is_few && is_half)
                     continue;
                 if ((scale_is_all() && !scale_is_slow()) || (i + mode) % 3 + 1 == threads)
-                    go_through(&counted_modes[mode], &forms[i], threads, !is_few || !is_half);
+                    go_through(&counted_modes[mode], &forms[i], threads, !is_few || mode % 2);
             }
     for (unsigned mode = 0; mode < MODES_HERE; mode++)
         for (unsigned i = 0; i < 4; i++)

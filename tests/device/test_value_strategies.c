@@ -180,10 +180,10 @@ static void run_layout(const struct value_type *type, size_t layout)
     binning_free(&binning);
 }
 
-/* Emulated, a launch takes long, and under a sanitizer longer still: then every fifth is enough. */
+/* Emulated, a launch takes long, and under a sanitizer longer still: then a few are enough. */
 static size_t step(void)
 {
-    return scale_is_small_or_slow() ? 5 : 1;
+    return !scale_is_small_or_slow() ? 1 : seam_is_emulated() ? 9 : 5;
 }
 
 int main(void)

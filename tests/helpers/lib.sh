@@ -8,6 +8,7 @@
 #     THREADS                     workers, where a test does not set them; the program's default otherwise
 #     script                      the script itself, absolute
 #     SCALE                       full, or small: fewer cases, but every boundary
+#     ASKED                       on the emulated GPU, where SCALE is small: what the caller asked for
 # and the functions below.
 
 set -u
@@ -84,6 +85,19 @@ case $ENGINE in
         skip "$(cat no-gpu)"
     ;;
 esac
+
+# few N WORD...: prints the words; where few cases are asked for, every Nth of them, from the first on.
+few()
+{
+    nth_=$1
+    shift
+    [ "${ASKED:-$SCALE}" = small ] || nth_=1
+    at_=0
+    for word_; do
+        [ $((at_ % nth_)) -ne 0 ] || printf '%s ' "$word_"
+        at_=$((at_ + 1))
+    done
+}
 
 passed()
 {
