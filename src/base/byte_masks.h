@@ -139,6 +139,18 @@ static inline unsigned mask_count(uint64_t bits)
 #endif
 }
 
+/* How many of data[0..len) are this byte. */
+static inline uint64_t byte_count(const unsigned char *data, size_t len, unsigned char byte)
+{
+    uint64_t count = 0;
+    size_t at = 0;
+    for (; len - at >= 64; at += 64)
+        count += mask_count(byte_mask_equal(data + at, byte));
+    for (; at < len; at++)
+        count += data[at] == byte;
+    return count;
+}
+
 /* The highest bit that is set, by itself; of none, the lowest bit. */
 static inline uint64_t mask_highest(uint64_t bits)
 {

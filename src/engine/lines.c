@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "lines.h"
+#include "src/base/byte_masks.h"
 #include "src/base/show.h"
 #include "src/histogram/field.h"
 #include "src/histogram/number.h"
@@ -112,14 +113,6 @@ static void show_token(const unsigned char *token, size_t len, char shown[SHOWN_
         memcpy(shown + length, "...", sizeof "...");
 }
 
-static uint64_t newlines_in(const unsigned char *text, size_t len)
-{
-    uint64_t newlines = 0;
-    for (size_t i = 0; i < len; i++)
-        newlines += text[i] == '\n';
-    return newlines;
-}
-
 static void describe_token(const unsigned char *token, size_t len, struct reason *what)
 {
     char shown[SHOWN_SIZE];
@@ -180,7 +173,7 @@ static void keep_invalid(struct lines *lines, const struct chunk *chunk)
     lines->at = chunk->origin.at;
     lines->name = chunk->origin.name;
     lines->counted_from = chunk->origin.counted_from;
-    lines->newlines = newlines_in(chunk->data + chunk->begin, at - chunk->begin);
+    lines->newlines = byte_count(chunk->data + chunk->begin, at - chunk->begin, '\n');
     while (lines->count > 0 &&
            compare_positions(&lines->runs[lines->count - 1].begin, &lines->at) > 0)
         lines->count--;
@@ -249,7 +242,7 @@ void lines_add_unseen(struct lines *lines, const struct chunk *chunk)
     size_t at;
     if (!lines || !chunk->origin.name)
         return;
-    lines_add(lines, chunk, newlines_in(chunk->data + chunk->begin, chunk->len - chunk->begin),
+    lines_add(lines, chunk, byte_count(chunk->data + chunk->begin, chunk->len - chunk->begin, '\n'),
               find_invalid(lines->field, chunk, &at, &unused));
 }
 

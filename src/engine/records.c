@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "records.h"
+#include "src/base/byte_masks.h"
 #include "src/histogram/histogram.h"
 #include "src/histogram/number_token.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -132,6 +135,57 @@ static size_t tail_of(struct records *records, const unsigned char *data, size_t
     return tail == len - waited ? len : tail;
 }
 
+/* Looks again at records of CSV, of which all newlines were counted. Sets records->unclosed if one
+ * is in a quoted field after FIELD_RECORD_MAX bytes, and otherwise records->csv.opened. */
+static void look_at_quotes(struct records *records, const unsigned char *data, size_t len)
+{
+    const unsigned char separator = records->field->separator;
+    struct csv_scan scan = {.newlines = records->csv.newlines - byte_count(data, len, '\n')};
+    for (size_t at = 0; at < len; at++) {
+        const size_t left = len - at;
+        size_t end = left < FIELD_RECORD_MAX + 1 ? left : FIELD_RECORD_MAX + 1;
+        end = field_end_csv(separator, data + at, end, &scan);
+        if (end > FIELD_RECORD_MAX && scan.state == CSV_QUOTED) {
+            records->unclosed = (struct unclosed_quote){scan.opened + 1, true};
+            return;
+        }
+        at += end + field_end_csv(separator, data + at + end, left - end, &scan);
+        if (at < len)
+            scan = (struct csv_scan){.newlines = scan.newlines + 1};
+    }
+    records->csv = scan;
+}
+
+/* Sees whether a quoted field of CSV is not closed: one in data[0..len), which end with `tail`
+ * bytes of a record, or one in the rest of a record that is dropped. Nearly always records are so
+ * short that nothing has to be looked at. */
+static void check_quotes(struct records *records, const unsigned char *data, size_t len,
+                         size_t tail, bool at_end)
+{
+    const bool is_open = at_end && records->csv.state == CSV_QUOTED;
+    if (len > FIELD_RECORD_MAX)
+        look_at_quotes(records, data, len);
+    else if (is_open && !records->too_long)
+        look_at_quotes(records, data + len - tail, tail);
+    if (is_open && records->unclosed.line == 0)
+        records->unclosed = (struct unclosed_quote){records->csv.opened + 1, false};
+}
+
+int records_check(const struct records *records, const char *name, struct reason *why)
+{
+    const struct unclosed_quote *quote = &records->unclosed;
+    char fault[64] = "never closed";
+    if (quote->line == 0)
+        return 0;
+    if (quote->is_long)
+        snprintf(fault, sizeof fault, "longer than %zu bytes", FIELD_RECORD_MAX);
+    reason_of(why, name,
+              "a quoted field opened in line %" PRIu64
+              " is %s; where quotes have no meaning, use --separator instead of --csv",
+              quote->line, fault);
+    return -1;
+}
+
 /* Keeps data[0..len). 0, or -1: out of memory. */
 static int keep_cut(struct records *records, const unsigned char *data, size_t len)
 {
@@ -160,11 +214,16 @@ int records_cut(struct records *records, struct chunk *chunk, size_t waited, boo
 {
     if (records->too_long)
         drop_rest(records, chunk);
-    if (at_end && records_are_text(records->size))
+    bool is_whole = at_end && records_are_text(records->size);
+    if (is_whole && !is_csv(records))
         return 0;
     size_t begin = chunk->begin, known = waited > begin ? waited - begin : 0;
     const unsigned char *data = chunk->data + begin;
     size_t tail = tail_of(records, data, known, chunk->len - begin);
+    if (is_csv(records))
+        check_quotes(records, data, chunk->len - begin, tail, at_end);
+    if (is_whole)
+        return 0;
     if (records_are_text(records->size) && tail > records_most(records->size)) {
         records->too_long = true;
         tail = 0;

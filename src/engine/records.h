@@ -53,6 +53,12 @@ static inline size_t records_room(size_t size)
     return records_are_text(size) ? records_most(size) + 2 : 0;
 }
 
+/* A quoted field of CSV that goes on where it may not. */
+struct unclosed_quote {
+    uint64_t line; /* in which it opened, from 1; 0: there is none */
+    bool is_long; /* beyond FIELD_RECORD_MAX bytes of its record; otherwise where the stream ends */
+};
+
 /* How far a stream was cut that is read in order. All zeros but for its first two members to begin
  * with. */
 struct records {
@@ -62,7 +68,8 @@ struct records {
                                 * records_most and was given out without it: the rest is dropped */
     size_t cut_len, cut_cap;   /* bytes in cut: the beginning of a record that waits for its end */
     unsigned char *cut;        /* owned; NULL until something is cut */
-    enum csv_state csv;        /* of CSV: after cut */
+    struct csv_scan csv;       /* of CSV: after cut */
+    struct unclosed_quote unclosed; /* of CSV */
 };
 
 /* Frees the memory, and forgets the stream. */
@@ -81,8 +88,15 @@ int records_begin_with(struct records *records, const unsigned char *data, size_
 
 /* Cuts a chunk after its last whole record; the rest waits for records_resume. data[begin..waited)
  * is what records_resume gave. At the end of a stream the last token or line is whole. What goes on
- * from a record that was too long is dropped from the beginning. 0, or -1: out of memory. */
+ * from a record that was too long is dropped from the beginning. 0, or -1: out of memory.
+ *
+ * A quoted field of CSV that goes on at the end of the stream, or beyond FIELD_RECORD_MAX bytes of
+ * its record, sets records->unclosed, and the chunk is of no use: which newlines end records is not
+ * known any more (records_check). */
 int records_cut(struct records *records, struct chunk *chunk, size_t waited, bool at_end);
+
+/* 0; or -1 with the reason that a quoted field is not closed, of which `name` is the subject. */
+int records_check(const struct records *records, const char *name, struct reason *why);
 
 /* Returns how many bytes at the end of data[0..len) belong to a record that may not be whole yet;
  * all of them, if no record ends there. Not for CSV. */

@@ -51,15 +51,23 @@ enum csv_state {
     CSV_QUOTE, /* after a quote in a quoted field: the field's end, or half of a doubled quote */
 };
 
+/* How far a text of CSV was scanned; zeroed, it begins. */
+struct csv_scan {
+    enum csv_state state;
+    uint64_t newlines; /* that were passed */
+    uint64_t opened; /* of these, before the quote that opened the field: in a quoted field to which
+                      * field_end_csv came */
+};
+
 /* Scans data[from..len) of CSV for newlines that end a record. Returns where the byte after the
- * last one is, or 0 if there is none. *state is moved on to len. */
+ * last one is, or 0 if there is none. *scan is moved on to len, without `opened`. */
 size_t field_scan_csv(unsigned char separator, const unsigned char *data, size_t from, size_t len,
-                      enum csv_state *state);
+                      struct csv_scan *scan);
 
 /* Looks in data[0..len) for the newline that ends the record that CSV is in. Returns where it is,
- * or len if it is not there. *state is moved on to that. */
+ * or len if it is not there. *scan is moved on to that. Slow. */
 size_t field_end_csv(unsigned char separator, const unsigned char *data, size_t len,
-                     enum csv_state *state);
+                     struct csv_scan *scan);
 
 /* Where the record that begins at `at` ends: at its newline, or at limit. */
 const unsigned char *field_record_end(const struct field *field, const unsigned char *at,

@@ -63,60 +63,65 @@ static size_t scan_fields(unsigned char separator, const unsigned char *data, si
 /* As field_scan_csv, of the BLOCK bytes at `from`, by the parity of quotes. False, and nothing is
  * set, if there is a quote where none should be. */
 static bool scan_block(unsigned char separator, const unsigned char *data, size_t from,
-                       enum csv_state *state, size_t *newline)
+                       struct csv_scan *scan, size_t *newline)
 {
     const unsigned char *at = data + from, last = at[BLOCK - 1];
-    const uint64_t quotes = byte_mask_equal(at, '"');
-    const bool begins_inside = *state == CSV_QUOTED, may_open = *state != CSV_PLAIN;
-    if (quotes == 0 && begins_inside)
-        return true;
-    const uint64_t newlines = byte_mask_equal(at, '\n');
-    uint64_t inside = 0;
+    const uint64_t quotes = byte_mask_equal(at, '"'), newlines = byte_mask_equal(at, '\n');
+    const bool begins_inside = scan->state == CSV_QUOTED, may_open = scan->state != CSV_PLAIN;
+    uint64_t inside = begins_inside ? UINT64_MAX : 0;
     if (quotes) {
         const uint64_t starts = quotes | newlines | byte_mask_equal(at, separator);
-        inside = mask_parity(quotes) ^ (begins_inside ? UINT64_MAX : 0);
+        inside ^= mask_parity(quotes);
         if (quotes & inside & ~(starts << 1 | may_open))
             return false;
     }
+    if (newlines)
+        scan->newlines += mask_count(newlines);
     if (newlines & ~inside)
         *newline = from + BLOCK - (size_t)__builtin_clzll(newlines & ~inside);
-    *state = inside >> 63                        ? CSV_QUOTED
-             : last == '"'                       ? CSV_QUOTE
-             : last == '\n' || last == separator ? CSV_FIELD_START
-                                                 : CSV_PLAIN;
+    scan->state = inside >> 63                        ? CSV_QUOTED
+                  : last == '"'                       ? CSV_QUOTE
+                  : last == '\n' || last == separator ? CSV_FIELD_START
+                                                      : CSV_PLAIN;
     return true;
 }
 
+/* The same a field at a time, up to len. */
+static void scan_rest(unsigned char separator, const unsigned char *data, size_t from, size_t len,
+                      struct csv_scan *scan, size_t *newline)
+{
+    size_t last = scan_fields(separator, data, from, len, &scan->state);
+    scan->newlines += byte_count(data + from, len - from, '\n');
+    *newline = last ? last : *newline;
+}
+
 size_t field_scan_csv(unsigned char separator, const unsigned char *data, size_t from, size_t len,
-                      enum csv_state *state)
+                      struct csv_scan *scan)
 {
     size_t newline = 0, at = from;
-    for (; len - at >= BLOCK; at += BLOCK) {
-        if (scan_block(separator, data, at, state, &newline))
-            continue;
-        size_t last = scan_fields(separator, data, at, at + BLOCK, state);
-        newline = last ? last : newline;
-    }
-    size_t last = scan_fields(separator, data, at, len, state);
-    return last ? last : newline;
+    for (; len - at >= BLOCK; at += BLOCK)
+        if (!scan_block(separator, data, at, scan, &newline))
+            scan_rest(separator, data, at, at + BLOCK, scan, &newline);
+    scan_rest(separator, data, at, len, scan, &newline);
+    return newline;
 }
 
 size_t field_end_csv(unsigned char separator, const unsigned char *data, size_t len,
-                     enum csv_state *state)
+                     struct csv_scan *scan)
 {
-    size_t at = 0;
-    while (at < len) {
-        if (*state == CSV_QUOTED) {
-            at = (size_t)(csv_find_byte(data + at, data + len, '"') - data) + 1;
-            *state = at <= len ? CSV_QUOTE : CSV_QUOTED;
+    for (size_t at = 0; at < len; at++) {
+        const unsigned char byte = data[at];
+        if (scan->state == CSV_QUOTED) {
+            scan->state = byte == '"' ? CSV_QUOTE : CSV_QUOTED;
+            scan->newlines += byte == '\n';
             continue;
         }
-        unsigned char byte = data[at];
         if (byte == '\n')
             return at;
-        bool opens = byte == '"' && *state != CSV_PLAIN; /* or is the other half of a doubled one */
-        *state = opens ? CSV_QUOTED : byte == separator ? CSV_FIELD_START : CSV_PLAIN;
-        at++;
+        if (byte == '"' && scan->state == CSV_FIELD_START)
+            scan->opened = scan->newlines;
+        bool opens = byte == '"' && scan->state != CSV_PLAIN; /* or it is half of a doubled one */
+        scan->state = opens ? CSV_QUOTED : byte == separator ? CSV_FIELD_START : CSV_PLAIN;
     }
     return len;
 }

@@ -23,14 +23,16 @@ static int cut_records(struct reader *reader, struct chunk *chunk, size_t waited
 {
     struct decoding *decoding = &reader->decoding;
     struct input *input = &decoding->open->input;
-    struct records *records = decoding->in_stream ? &input->records : &decoding->records;
+    struct records *records = &decoding->records;
     struct reason why;
+    if (decoding->in_stream)
+        return input_cut(input, chunk, waited, at_end, &why) == 0
+                   ? 0
+                   : source_fail(reader->source, &why);
     if ((decoding->span && span_take_head(decoding->span, records, chunk) != 0) ||
-        records_cut(records, chunk, waited, at_end) != 0)
+        records_cut(records, chunk, waited, false) != 0)
         return source_fail_for_memory(reader->source, input->name);
     chunk->origin.bytes = chunk->len - records_repeated(records, waited);
-    if (decoding->in_stream && input_take_header(input, chunk, &why) != 0)
-        return source_fail(reader->source, &why);
     return 0;
 }
 

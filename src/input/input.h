@@ -117,9 +117,11 @@ ssize_t input_read_piece(const struct input *input, struct chunk *chunk, size_t 
  * known which newlines of CSV are in quotes, and a column's name is known only after the header. */
 bool input_is_serial(const struct input *input);
 
-/* Marks the chunk if its first record is the FILE's header, and finds the column that is named. 0,
- * or -1 with the reason set. One thread at a time. */
-int input_take_header(struct input *input, struct chunk *chunk, struct reason *why);
+/* Cuts a chunk of an input that is read in order, as records_cut. Sets how many bytes it accounts
+ * for, marks it if its first record is the FILE's header, and finds the column that is named. 0, or
+ * -1 with the reason set. One thread at a time. */
+int input_cut(struct input *input, struct chunk *chunk, size_t waited, bool at_end,
+              struct reason *why);
 
 /* Reads on, from `taken` up to `limit`, into buf[0..cap), cap > 0: what one read gives. EINTR and
  * EAGAIN are waited out. The bytes read, 0 at the end, or -1 with the reason set. One thread at a

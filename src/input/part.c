@@ -97,7 +97,7 @@ static int enter_plain(struct input *input, const struct share_cut *cut, struct 
         input->taken = begin;
         input->end = end;
     }
-    if (input->has_header && input->size > 0 && input_find_column(input, why) != 0)
+    if (input->has_header && input_find_column(input, why) != 0)
         return -1;
     input->has_header &= input->taken == 0;
     input->counted_from = input->taken > 0 ? input->skipped + input->taken : 0;

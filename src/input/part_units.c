@@ -175,7 +175,7 @@ static int find_column(struct input *input, const struct codec_options *options,
     }
     ssize_t got = decode_beginning(input, options, text, cap, why);
     int rc = got < 0 ? -1 : 0;
-    if (got > 0)
+    if (got >= 0)
         rc = records_find_column(input->records.field, text, (size_t)got, input->name,
                                  &input->column, why);
     free(text);

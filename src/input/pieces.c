@@ -36,7 +36,7 @@ static int64_t tail_of_text(const struct input *input, struct reason *why)
 int input_find_column(struct input *input, struct reason *why)
 {
     int32_t column = 0;
-    if (!input->has_header || !input->records.field->name || input->size == 0)
+    if (!input->has_header || !input->records.field->name)
         return 0;
     for (size_t len = TAIL_FIRST;; len *= 4) {
         size_t most = input->size < len ? (size_t)input->size : len;
@@ -81,7 +81,7 @@ int input_trim(struct input *input, struct reason *why)
     else
         input->size -= (uint64_t)tail;
     input->end = input->size;
-    return input_find_column(input, why);
+    return input->size > 0 ? input_find_column(input, why) : 0;
 }
 
 /* --- pieces --- */
@@ -158,17 +158,34 @@ bool input_is_serial(const struct input *input)
     return field->name && input->codec && input->column == 0;
 }
 
-int input_take_header(struct input *input, struct chunk *chunk, struct reason *why)
+/* Marks the chunk if its first record is the FILE's header, and finds the column that is named. 0,
+ * or -1 with the reason set. */
+static int take_header(struct input *input, struct chunk *chunk, bool at_end, struct reason *why)
 {
     const struct field *field = input->records.field;
-    if (!input->has_header || chunk->begin == chunk->len)
+    bool is_empty = chunk->begin == chunk->len, is_named = field && field->name;
+    if (!input->has_header || (is_empty && !(at_end && is_named)))
         return 0;
     input->has_header = false;
     chunk->origin.has_header = true;
-    if (field->name && input->column == 0 &&
+    if (is_named && input->column == 0 &&
         records_find_column(field, chunk->data + chunk->begin, chunk->len - chunk->begin,
                             input->name, &input->column, why) != 0)
         return -1;
     chunk->origin.column = input->column;
     return 0;
+}
+
+int input_cut(struct input *input, struct chunk *chunk, size_t waited, bool at_end,
+              struct reason *why)
+{
+    struct records *records = &input->records;
+    if (records_cut(records, chunk, waited, at_end) != 0) {
+        reason_of(why, input->name, "out of memory");
+        return -1;
+    }
+    chunk->origin.bytes = chunk->len - records_repeated(records, waited);
+    if (records_check(records, input->name, why) != 0)
+        return -1;
+    return take_header(input, chunk, at_end, why);
 }

@@ -42,10 +42,7 @@ static int read_serial(struct source *source, struct chunk *chunk)
         chunk->len += (size_t)got;
         atomic_fetch_add(&source->read, (size_t)got);
     } while (got > 0 && chunk->fill && chunk->len < limit);
-    if (records_cut(&input->records, chunk, waited, got == 0) != 0)
-        return source_fail_for_memory(source, input->name);
-    chunk->origin.bytes = chunk->len - records_repeated(&input->records, waited);
-    if (input_take_header(input, chunk, &why) != 0)
+    if (input_cut(input, chunk, waited, got == 0, &why) != 0)
         return source_fail(source, &why);
     if (got > 0)
         return 1;

@@ -261,7 +261,7 @@ names()
     printf 'ms\r\n' >only.csv
     printf '3 7 30 70' | "$GPUHISTO" --device=cpu -n >expected
     for how in "" --chunk-size=1 --threads=3 --csv; do
-        run -n -t , -k ms --header-line $how a.csv b.csv empty.csv only.csv
+        run -n -t , -k ms --header-line $how a.csv b.csv only.csv
         counts "a column's name in each FILE, $how" expected
     done
     "$HELPERS/make_zstd" -f 3 <a.csv >a.csv.zst
@@ -298,8 +298,20 @@ names()
     refuses "a name that is missing in zstd" 1 "gpuhisto: a.csv.zst: no column is called 'none'"
     printf 'ms' >short.csv
     printf 'invalid\t0\n' >expected
-    run -n -k ms --header-line short.csv empty.csv
+    run -n -k ms --header-line short.csv
     counts "nothing but a header" expected
+    run -n -k 1 --header-line empty.csv
+    counts "an empty FILE" expected
+    "$HELPERS/make_zstd" <empty.csv >empty.zst
+    for file in empty.csv /dev/null empty.zst; do
+        for how in "-t ," --csv "--csv --invalid=skip -F json --part=1/1"; do
+            run -n $how -k ms --header-line a.csv $file
+            case $how in
+            *--part*) [ "$(cat status)" -ne 2 ] || continue ;; # a device, or a build without it
+            esac
+            refuses "an empty FILE, $how" 1 "gpuhisto: $file: no column is called 'ms'"
+        done
+    done
     run -n -t , -k ms --header-line -F json b.csv
     check "the total" grep -q '"total":2,' out
 }
@@ -390,14 +402,80 @@ shows "a line of several chunks"
 sed 's/: long:/: standard input:/' told >kept && mv kept told
 cat long | fields --chunk-size=10K
 shows "a line of several chunks, pipe"
-csv_of_chunks()
+
+# --- quotes that are never closed ---
+
+# open_in LINE CASE ARGUMENT...: the run is refused, as a quote that was opened there is not closed.
+open_in()
 {
-    { printf '"'; cat long; printf '"\n'; printf 'z "7,8"\n9\n'; } >long.csv
-    expect long.csv -c -k 1
-    fields long.csv
-    shows "a record of several chunks"
+    line_of_quote=$1 case_=$2
+    shift 2
+    run -n "$@"
+    refuses "$case_" 1 ": a quoted field opened in line $line_of_quote is never closed"
 }
-[ "$on_gpu" ] || csv_of_chunks
+never_closed()
+{
+    seq 10000 | sed '1,4999s/$/,a,"b ""c"""/; 5000s/$/,"oops/' >rows
+    head -n 5000 rows >short
+    printf '"id,ms\n1,2\n3,4\n' >header
+    printf '1,2,"x\n3,4,y\n5,6,z\n' >first
+    printf 'id,ms\n1,"a\nb ""c"" d","e ""f\ng\n' >doubled
+    printf 'x,"\n",5\n1,"' >last
+    for file in rows short; do
+        "$HELPERS/make_zstd" -f 1000 <$file >$file.zst
+        gzip -c $file >$file.gz
+        for more in "" --chunk-size=1000 "--invalid=skip --each" --invalid=error "-s --also -n --csv -k2 -B9 --min=0 --max=9"; do
+            open_in 5000 "$file, $more" --csv -k1 $more $file
+        done
+        open_in 5000 "$file, zstd" --csv -k1 $file.zst
+        "$HELPERS/dribble" -n 1000 <$file.zst | open_in 5000 "$file, zstd in a pipe" --csv -k1 -B2
+        open_in 5000 "$file, in a pipe" --csv -k1 <$file
+        cat $file | open_in 5000 "$file, --interval" --csv -k1 --interval=60
+        if "$GPUHISTO" $ENGINE -d gzip $file.gz >gzip.out 2>&1; then
+            open_in 5000 "$file, gzip" --csv -k1 first.2 $file.gz
+        fi
+        if can_share; then
+            open_in 5000 "$file, a share" --csv -k1 -F json --part=1/2 $file
+        fi
+    done
+    open_in 1 "a header" --csv -k2 --header-line header
+    open_in 1 "a header by name" --csv -k ms --header-line header
+    open_in 1 "the first row" --csv -k2 --invalid=error first
+    open_in 3 "after doubled quotes" --csv -k2 doubled
+    open_in 3 "the last byte" --csv -k3 last
+    for size in 1 2 3 4 5; do
+        open_in 3 "after doubled quotes, chunks of $size" --csv -k2 --chunk-size=$size doubled
+    done
+    open_in 2 "after bytes that are left out" --csv -k1 --skip=6 doubled
+    run -n -q --csv -k2 --length=5 doubled
+    printf 'invalid\t1\n' >expected
+    check "a range that ends before a quote" cmp -s expected out
+
+    # Records that are too long: of 1048576 bytes and more, in quotes up to there or not.
+    for more in "" --chunk-size=1000 --chunk-size=8M; do
+        for bytes in 1048576 1048577; do
+            { printf '1,"\n"\n"'; line $((bytes - 2)); printf '"\n7\n'; } >long
+            run -n --csv -k1 $more long
+            what="aaa...' is not a number"
+            [ $bytes = 1048576 ] || what="longer than 1048576 bytes"
+            message "a record in quotes of $bytes bytes, $more" "line 3: " "$what"
+            check "a record in quotes of $bytes bytes, $more" grep -qx 'invalid.1' out
+        done
+        { printf '1,"\n"\n"'; line 1048577; printf '"\n7\n'; } >long
+        run -n --csv -k1 --invalid=skip $more long
+        refuses "a long field, $more" 1 "gpuhisto: long: a quoted field opened in line 3 is longer than 1048576 bytes"
+        "$HELPERS/make_zstd" -f 100000 <long >long.zst
+        run -n --csv -k1 $more long.zst
+        refuses "a long field in zstd, $more" 1 ": a quoted field opened in line 3 is longer than 1048576 bytes"
+        { printf '1\n'; line 1048577; printf ',"x\n'; line 300000; printf '\n5\n'; } >long
+        open_in 2 "a quote in the rest of a record that is too long, $more" --csv -k1 $more long
+        printf '"\n7\n' >>long
+        run -n --csv -k1 -q $more long
+        check "a record that is too long, $more" grep -qx 'invalid.1' out
+    done
+}
+printf '1\n' >first.2
+[ "$on_gpu" ] || never_closed
 
 # --- what is invalid ---
 

@@ -100,17 +100,61 @@ static size_t end_after(const struct field *field, const unsigned char *text, si
     return len;
 }
 
+/* Newlines before `end`; and, in *opened, before the quote that opens the quoted field that the
+ * text up to there ends in. Whether it ends in one. */
+static bool is_quoted_at(const struct field *field, const unsigned char *text, size_t end,
+                         uint64_t *newlines, uint64_t *opened)
+{
+    bool at_start = true, inside = false, after_quote = false;
+    *newlines = 0;
+    for (size_t at = 0; at < end; at++) {
+        const unsigned char c = text[at];
+        if (after_quote && c == '"') {
+            inside = true;
+        } else if (at_start && c == '"') {
+            inside = true;
+            *opened = *newlines;
+        } else if (inside && c == '"') {
+            inside = false;
+            after_quote = true;
+            at_start = false;
+            continue;
+        }
+        after_quote = false;
+        at_start = !inside && (c == '\n' || c == field->separator);
+        *newlines += c == '\n';
+    }
+    return inside;
+}
+
+/* The record that `cut` is in, from its beginning on, by field_end_csv: in the same state as after
+ * the scan, and it knows where the quote is. */
+static bool check_quote(const struct field *field, const unsigned char *text, size_t begin,
+                        size_t cut, const struct csv_scan *scan)
+{
+    uint64_t newlines, opened = 0, unused;
+    struct csv_scan again = {CSV_FIELD_START, 0, 0};
+    is_quoted_at(field, text, begin, &again.newlines, &unused);
+    bool inside = is_quoted_at(field, text, cut, &newlines, &opened);
+    field_end_csv(field->separator, text + begin, cut - begin, &again);
+    return inside == (scan->state == CSV_QUOTED) && scan->newlines == newlines &&
+           again.state == scan->state && again.newlines == newlines &&
+           (!inside || again.opened == opened);
+}
+
 static bool check_scan(const struct field *field, const unsigned char *text, size_t len, size_t cut)
 {
-    enum csv_state state = CSV_FIELD_START;
-    size_t first = field_scan_csv(field->separator, text, 0, cut, &state);
-    enum csv_state at_cut = state;
+    struct csv_scan scan = {CSV_FIELD_START, 0, 0};
+    size_t first = field_scan_csv(field->separator, text, 0, cut, &scan);
+    if (first != last_end(field, text, cut))
+        return complain(field, "scan", cut, "another end of a record");
+    if (!check_quote(field, text, first, cut, &scan))
+        return complain(field, "scan", cut, "another quote, or number of newlines");
+    struct csv_scan at_cut = scan;
     if (cut + field_end_csv(field->separator, text + cut, len - cut, &at_cut) !=
         end_after(field, text, len, cut))
         return complain(field, "scan", cut, "another end of the record at a cut");
-    size_t second = field_scan_csv(field->separator, text, cut, len, &state);
-    if (first != last_end(field, text, cut))
-        return complain(field, "scan", cut, "another end of a record");
+    size_t second = field_scan_csv(field->separator, text, cut, len, &scan);
     if ((second ? second : first) != last_end(field, text, len))
         return complain(field, "scan", len, "another end of a record after a cut");
     return true;
