@@ -90,6 +90,7 @@ gpuhisto_sources = src/run_share.c src/run_share.h \
 	src/input/decoding.c src/input/decoding_batch.c src/input/decoding_seams.c \
 	src/input/decoding_steps.c \
 	src/input/enter.c src/input/enter.h \
+	src/input/first_header.c \
 	src/input/foreign.c src/input/foreign.h \
 	src/input/header.c src/input/header.h src/input/npy.c src/input/pnm.c src/input/wav.c \
 	src/input/heading.c src/input/heading.h \

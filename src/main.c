@@ -164,15 +164,14 @@ struct watch {
     bool is_ending;      /* SIGINT has asked for that */
 };
 
-static int watch_begin(struct watch *watch, struct source *source)
+static void watch_begin(struct watch *watch, struct source *source)
 {
     *watch = (struct watch){.progress = progress_begin(options.progress, source),
                             .next = options.interval};
     if (options.interval == 0)
-        return 0;
+        return;
     options.report.in_place = isatty(STDOUT_FILENO) == 1;
     signals_await_interrupt();
-    return tally_open(&watch->so_far, &options.histogram);
 }
 
 /* Forgets tokens that are not numbers, if they are to be left out. */
@@ -346,19 +345,36 @@ static int open_share(struct reason *why)
                       why);
 }
 
-/* Opens what is counted, and what the counts go to. NULL: memory is short. */
-static struct source *open_source(struct tally *tally)
+/* Opens what the counts go to. 0, or -1: memory is short. */
+static int open_tallies(const struct source *source, struct tally *tally, struct watch *watch)
 {
-    struct source *source = source_open(options.operands, options.operand_count, &options.input);
     unsigned histograms = 0;
     for (const struct options *at = &options; at; at = at->also)
         histograms++;
-    if (source && options.each)
-        options.pool.files = file_tallies_open(source_files(source), histograms);
-    if (!source || (options.each && !options.pool.files) ||
-        tally_open(tally, &options.histogram) != 0)
-        return NULL;
-    return source;
+    if (options.each && !(options.pool.files = file_tallies_open(source_files(source), histograms)))
+        return -1;
+    if (options.interval > 0 && tally_open(&watch->so_far, &options.histogram) != 0)
+        return -1;
+    return tally_open(tally, &options.histogram);
+}
+
+/* Settles the options that wait for the type of values, which the first file's header says. Returns
+ * the exit status if that fails. */
+static int settle_type(struct source *source)
+{
+    struct header header;
+    struct reason why;
+    if (!options.pending)
+        return STATUS_COUNTED;
+    if (source_find_header(source, &header, &why) != 0)
+        return run_failed(&why);
+    int rc = options_settle_type(&options, header.type, &why);
+    if (rc != 0) {
+        diag("%s", why.text);
+        return rc == OPTIONS_FAILED ? STATUS_FAILED : STATUS_USAGE;
+    }
+    source_set_options(source, &options.input);
+    return STATUS_COUNTED;
 }
 
 static int count(void)
@@ -378,15 +394,22 @@ static int count(void)
         diag("%s", why.text);
         return rc == SHARE_REFUSED ? STATUS_USAGE : STATUS_FAILED;
     }
-    struct source *source = open_source(&tally);
-    if (!source || watch_begin(&watch, source) != 0) {
+    struct source *source = source_open(options.operands, options.operand_count, &options.input);
+    if (!source) {
+        diag("out of memory");
+        return STATUS_FAILED;
+    }
+    watch_begin(&watch, source);
+    if (run_enter_sandbox(&options, &output, source, NULL) != 0)
+        return STATUS_FAILED;
+    if ((rc = settle_type(source)) != STATUS_COUNTED)
+        return rc;
+    if (open_tallies(source, &tally, &watch) != 0) {
         diag("out of memory");
         return STATUS_FAILED;
     }
     options.pool.look = watch_look;
     options.pool.look_arg = &watch;
-    if (run_enter_sandbox(&options, &output, source, NULL) != 0)
-        return STATUS_FAILED;
     rc = pool_run(&options.pool, &options.histogram, source, &tally, &outcome, &why);
     progress_end(&watch.progress);
     if (rc != 0) {

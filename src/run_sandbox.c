@@ -68,8 +68,8 @@ static bool are_small(const struct run_files *files)
 static void allow_limits(struct sandbox *sandbox, const struct options *options,
                          const struct run_files *files)
 {
-    const bool memory =
-        options->action == ACTION_COUNT && pool_looks_for_memory(&options->histogram);
+    const bool memory = options->action == ACTION_COUNT &&
+                        (options->pending || pool_looks_for_memory(&options->histogram));
     if (memory)
         sandbox_allow_path(sandbox, "/proc/meminfo");
     if (!memory && (options->pool.threads > 0 || are_small(files)))

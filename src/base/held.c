@@ -94,10 +94,11 @@ int held_open(struct held *file)
     }
     if (file->fd < 0)
         return open(file->name, OPEN_FLAGS);
-    const int fd = file->is_regular ? file->fd : open_found(file);
+    const bool is_open = file->is_regular || file->is_open;
+    const int fd = is_open ? file->fd : open_found(file);
     if (fd < 0)
         return -1;
-    if (!file->is_regular)
+    if (!is_open)
         close(file->fd);
     file->fd = -1;
     return fd;
@@ -108,6 +109,8 @@ void held_end(struct held *file)
     if (file->fd >= 0)
         close(file->fd);
     file->fd = -1;
+    free(file->head);
+    file->head = NULL;
 }
 
 int held_list_open(struct held_list *files, char *const *names, size_t count)

@@ -10,11 +10,14 @@
 #include <stdint.h>
 
 struct held {
-    const char *name; /* "-": standard input, which is open anyway; it must outlive this */
-    bool is_regular;  /* when it was looked at, */
-    uint64_t size;    /* with so many bytes to read; otherwise 0 */
-    int error;        /* why it could not be opened; or 0 */
-    int fd;           /* -1 without an error: it will be opened by its name */
+    const char *name;    /* "-": standard input, which is open anyway; it must outlive this */
+    bool is_regular;     /* when it was looked at, */
+    uint64_t size;       /* with so many bytes to read; otherwise 0 */
+    int error;           /* why it could not be opened; or 0 */
+    int fd;              /* -1 without an error: it will be opened by its name */
+    bool is_open;        /* fd is open for reading, whatever kind of file it is */
+    unsigned char *head; /* of a stream: what was read of it already, owned; or NULL */
+    size_t head_len;
 };
 
 /* Looks at a file. It is not held yet. */
@@ -32,7 +35,7 @@ bool held_begin(struct held *file);
  * descriptor; or -1 with errno set, and nothing has changed. */
 int held_open(struct held *file);
 
-/* Lets go of it. */
+/* Lets go of it, and forgets what was read of it. */
 void held_end(struct held *file);
 
 struct held_list {

@@ -31,6 +31,7 @@ struct draft {
     bool aligned;                        /* of --pairs */
     unsigned channels;                   /* 0: not given */
     const struct value_type *type;       /* of --values; NULL: not given */
+    bool type_is_found;                  /* it was not typed: a header says it */
     unsigned bins, digits;               /* 0: not given */
     const char *min, *max, *edges, *log; /* as typed; NULL: not given */
     const char *field, *after;           /* likewise */

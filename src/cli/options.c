@@ -136,8 +136,14 @@ static int refuse(int code, const char *word, struct reason *why)
 
 /* --- a value that was typed as a FILE --- */
 
-/* Notes the word after an option without its optional value, if it is a number, or a list of some,
- * that the option would have taken. The handler tries it on copies. */
+/* True if a word is a number, a list of some, or a type, and so hardly the name of a file. */
+static bool is_value(const char *word)
+{
+    return word[strspn(word, "0123456789.,")] == '\0' || value_type_find(word);
+}
+
+/* Notes the word after an option without its optional value, if the option would have taken it. The
+ * handler tries it on copies. */
 static void note_misplaced(const struct draft *draft, const struct option_row *row,
                            const char *word)
 {
@@ -145,8 +151,7 @@ static void note_misplaced(const struct draft *draft, const struct option_row *r
     struct draft copy = *draft;
     struct reason unused;
     copy.options = &options;
-    if (word && word[strspn(word, "0123456789.,")] == '\0' &&
-        handle(row, &copy, word, &unused) == 0)
+    if (word && is_value(word) && handle(row, &copy, word, &unused) == 0)
         draft->options->misplaced = (struct misplaced){row->name, word};
 }
 
@@ -183,6 +188,37 @@ static void share_drafts(struct draft *drafts, unsigned count)
     }
 }
 
+/* --- what waits for the type of values --- */
+
+struct pending {
+    struct draft drafts[HISTOGRAMS_MAX];
+    unsigned count;
+};
+
+static bool lacks_type(const struct draft *draft)
+{
+    return draft_has(draft, MODE_VALUES) && !draft->type;
+}
+
+/* Keeps the drafts until a header has said the type. */
+static int put_off(const struct draft *drafts, unsigned count, struct reason *why)
+{
+    struct options *options = drafts[0].options;
+    if (draft_gave(drafts, "skip") || options->input.decompress == DECOMPRESS_NONE)
+        return option_wrong(why, "--values: requires a TYPE, such as --values=i16, with --skip or "
+                                 "--decompress=none, as no header is looked for");
+    if (options->part.of > 0)
+        return option_wrong(why, "--values: requires a TYPE, such as --values=i16, with --part");
+    options->pending = malloc(sizeof *options->pending);
+    if (!options->pending) {
+        reason_set(why, "out of memory");
+        return OPTIONS_FAILED;
+    }
+    options->pending->count = count;
+    memcpy(options->pending->drafts, drafts, count * sizeof *drafts);
+    return 0;
+}
+
 /* What only the whole command line can tell. */
 static int settle(struct draft *drafts, unsigned count, struct reason *why)
 {
@@ -196,6 +232,9 @@ static int settle(struct draft *drafts, unsigned count, struct reason *why)
         return rc;
     if (options->action != ACTION_COUNT)
         return tables_settle(draft, why);
+    for (unsigned i = 0; i < count; i++)
+        if (lacks_type(&drafts[i]))
+            return put_off(drafts, count, why);
     rc = mode_settle(draft, why);
     if (rc == 0)
         rc = settle_also(drafts, count, &common, why);
@@ -212,8 +251,24 @@ static int settle(struct draft *drafts, unsigned count, struct reason *why)
     return rc;
 }
 
+int options_settle_type(struct options *options, const char *type, struct reason *why)
+{
+    struct pending *pending = options->pending;
+    options->pending = NULL;
+    for (unsigned i = 0; i < pending->count; i++)
+        if (lacks_type(&pending->drafts[i])) {
+            pending->drafts[i].type = value_type_find(type);
+            pending->drafts[0].type_is_found = true;
+        }
+    int rc = settle(pending->drafts, pending->count, why);
+    free(pending);
+    return rc;
+}
+
 void options_free(struct options *options)
 {
+    free(options->pending);
+    options->pending = NULL;
     if (options->also)
         options_free(options->also);
     free(options->also);

@@ -14,6 +14,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+struct pending;
 struct writer;
 
 enum action {
@@ -64,6 +65,8 @@ struct options {
     char *const *operands; /* FILEs: the end of argv */
     size_t operand_count;
     struct misplaced misplaced;
+    struct pending *pending; /* what is settled once a header has said the TYPE of --values; owned;
+                              * NULL: all is settled */
     struct options *also; /* those of another histogram of the same input, of which mode, bins and
                            * words are its own and all else is as here; owned; or NULL */
 };
@@ -73,9 +76,13 @@ struct options {
 #define OPTIONS_FAILED (-2) /* out of memory */
 
 /* Reads argv, which getopt may permute, and GPUHISTO_CPU in the environment. 0; or one of the
- * errors with a reason, which names the option and says what is allowed, and nothing to free. Not
+ * errors with a reason, which names the option and says what is allowed, and nothing to free. If
+ * something is pending, no more is known than what options say by themselves. Not
  * for two threads at once: getopt keeps its state in globals. */
 int options_parse(int argc, char **argv, struct options *options, struct reason *why);
+
+/* Settles what is pending, with the type that the first file's header says. As options_parse. */
+int options_settle_type(struct options *options, const char *type, struct reason *why);
 
 /* Lays the histogram that the "options" of a table make. *is_coarse: its bins were laid over what
  * was seen. 0; or -1 with a reason if they are not what options_parse makes of them, in its own

@@ -116,6 +116,7 @@ void content_settle(const struct draft *draft)
     struct input_options *input = &draft->options->input;
     bool is_raw = draft_gave(draft, "skip") || input->decompress == DECOMPRESS_NONE;
     input->content.header_type = draft->type && !is_raw ? draft->type->name : NULL;
+    input->content.needs_header = draft->type_is_found;
     input->content.channels = histogram_channels(&draft->options->histogram);
     for (const struct histogram *at = &draft->options->histogram; at; at = at->also)
         input->content.has_pairs |= at->mode->has_pairs;

@@ -79,8 +79,8 @@ int option_numbers(struct draft *draft, const char *value, struct reason *why)
 int option_values(struct draft *draft, const char *value, struct reason *why)
 {
     char types[128];
-    draft->type = value_type_find(value);
-    if (draft->type)
+    draft->type = value ? value_type_find(value) : NULL;
+    if (draft->type || !value)
         return give(draft, MODE_VALUES);
     value_types_show(types, sizeof types);
     reason_of_option(why, "--values", value, "must be %s; append be for big-endian", types);

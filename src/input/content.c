@@ -14,7 +14,13 @@ struct content_range content_range_of(const struct content_options *options)
 int content_follow(struct content_range *range, const struct header *header,
                    const struct content_options *options, struct reason *fault)
 {
-    if (!header_fits(header, options->header_type, options->channels, fault))
+    const char *type = options->header_type;
+    if (options->needs_header && header->type[0] && strcmp(header->type, type) != 0) {
+        reason_set(fault, "holds %s, but another file holds values of %s; count them apart",
+                   header->holds, type);
+        return -1;
+    }
+    if (!header_fits(header, type, options->channels, fault))
         return -1;
     const bool is_cut = options->has_length && options->length < header->bytes;
     const bool is_open = header->extent == HEADER_OPEN || header->bytes == HEADER_TO_END;
@@ -25,6 +31,14 @@ int content_follow(struct content_range *range, const struct header *header,
         .is_whole = header->extent == HEADER_EXACT && !is_cut,
     };
     return 0;
+}
+
+int content_without_header(const struct content_options *options, struct reason *fault)
+{
+    if (!options->needs_header)
+        return 0;
+    reason_set(fault, "has no .npy, WAV or PNM header; use --values=TYPE");
+    return -1;
 }
 
 static int content_differs(const struct content_range *range, const char *how, struct reason *fault)

@@ -18,6 +18,7 @@ struct content_options {
     bool has_length;
     const char *header_type; /* the content may begin with a header, of values of this type; NULL:
                               * it is not looked for */
+    bool needs_header;       /* nobody has typed that type: each file must have a header of it */
     unsigned channels;       /* of values: more than 1 if one of each is a record */
     bool has_pairs;          /* values are pairs of bytes */
 };
@@ -47,6 +48,9 @@ static inline uint64_t content_add(uint64_t position, uint64_t size)
  * the fault of values that do not fit the options. */
 int content_follow(struct content_range *range, const struct header *header,
                    const struct content_options *options, struct reason *fault);
+
+/* Judges a content without a header. 0; or -1 with the fault that it needs one. */
+int content_without_header(const struct content_options *options, struct reason *fault);
 
 /* Sets the fault to the size that a header states, and what follows it: fewer bytes, or more. -1.
  */

@@ -147,7 +147,8 @@ static enum decoded step_in_range(struct reader *reader, struct chunk *chunk, si
 static enum decoded end_heading(struct reader *reader)
 {
     struct reason fault;
-    int rc = heading_end(&reader->decoding.open->input.heading, &fault);
+    const struct content_options *options = &reader->source->options.content;
+    int rc = heading_end(&reader->decoding.open->input.heading, options, &fault);
     return rc == 0 ? DECODED_SOME : fail_of(reader, fault.text);
 }
 

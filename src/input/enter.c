@@ -91,11 +91,7 @@ static int see_head(struct input *input, size_t wanted, struct reason *why)
     return 0;
 }
 
-/* Reads the header, if there is one. HEADER_NONE, HEADER_FOUND, or HEADER_WRONG with the reason
- * set.
- */
-static enum header_status read_header(struct input *input, struct header *header,
-                                      struct reason *why)
+enum header_status enter_read_header(struct input *input, struct header *header, struct reason *why)
 {
     struct units *first = &input->units;
     enum header_status status = HEADER_PART;
@@ -133,11 +129,14 @@ static int follow_header(struct input *input, const struct content_options *opti
 {
     struct header header;
     struct reason fault;
-    enum header_status status = read_header(input, &header, why);
+    enum header_status status = enter_read_header(input, &header, why);
     if (input->regular)
         units_free(&input->units);
-    if (status != HEADER_FOUND)
-        return status == HEADER_NONE ? 0 : -1;
+    if (status == HEADER_WRONG)
+        return -1;
+    if (status == HEADER_NONE)
+        return content_without_header(options, &fault) == 0 ? 0
+                                                            : enter_failed(input, fault.text, why);
     if (content_follow(&input->range, &header, options, &fault) == 0 &&
         check_size(input, &fault) == 0)
         return 0;

@@ -11,4 +11,9 @@
  * finds these places. 0, or -1 with the reason set. */
 int enter_range(struct input *input, const struct content_options *options, struct reason *why);
 
+/* Reads the header of a FILE that is not compressed. What was read waits in `units`; of a regular
+ * file, nothing was taken. HEADER_NONE, HEADER_FOUND, or HEADER_WRONG with the reason set. */
+enum header_status enter_read_header(struct input *input, struct header *header,
+                                     struct reason *why);
+
 #endif

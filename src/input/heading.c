@@ -30,7 +30,7 @@ int heading_add(struct heading *heading, size_t len, const struct content_option
         return 0;
     case HEADER_NONE:
         heading->is_sought = false;
-        return 0;
+        return content_without_header(options, fault);
     case HEADER_FOUND: /* no more was decoded than was wanted */
         heading->is_sought = false;
         heading->given = heading->len;
@@ -40,11 +40,14 @@ int heading_add(struct heading *heading, size_t len, const struct content_option
     }
 }
 
-int heading_end(struct heading *heading, struct reason *fault)
+int heading_end(struct heading *heading, const struct content_options *options,
+                struct reason *fault)
 {
     struct header header;
     heading->is_sought = false;
-    return header_look_at_all(heading->data, heading->len, &header, fault) == HEADER_WRONG ? -1 : 0;
+    if (header_look_at_all(heading->data, heading->len, &header, fault) == HEADER_WRONG)
+        return -1;
+    return content_without_header(options, fault);
 }
 
 bool heading_waits(const struct heading *heading)

@@ -26,8 +26,9 @@ unsigned char *heading_room(struct heading *heading, size_t *cap);
 int heading_add(struct heading *heading, size_t len, const struct content_options *options,
                 struct content_range *range, struct reason *fault);
 
-/* The content has ended. 0; or -1 with the fault that a header is not whole. */
-int heading_end(struct heading *heading, struct reason *fault);
+/* The content has ended. 0; or -1 with the fault that a header is not whole, or missing. */
+int heading_end(struct heading *heading, const struct content_options *options,
+                struct reason *fault);
 
 /* Whether bytes wait to be given out, as they turned out not to be a header. */
 bool heading_waits(const struct heading *heading);

@@ -200,6 +200,8 @@ static int recognise_stream(struct input *input, struct reason *why)
         reason_of(why, input->name, "out of memory");
         return -1;
     }
+    if (first->len > 0)
+        magic = recognise_head(input, first->data, first->len);
     while (magic == MAGIC_PART && !input->ended) {
         ssize_t got = input_take(input, first->data + first->len, recognising_size(input), why);
         if (got < 0)
@@ -247,8 +249,18 @@ static int look_at_file(struct input *input, struct reason *why)
     return 0;
 }
 
-int input_open(struct input *input, struct held *file, const struct input_options *options,
-               struct share_cut *cut, struct reason *why)
+/* Takes over what was read of a stream before. */
+static void take_head(struct input *input, struct held *file)
+{
+    if (!file->head)
+        return;
+    input->units = (struct units){.data = file->head, .len = file->head_len, .cap = file->head_len};
+    input->taken = file->head_len;
+    file->head = NULL;
+}
+
+int input_recognise(struct input *input, struct held *file, const struct input_options *options,
+                    struct share_cut *cut, struct reason *why)
 {
     bool standard = strcmp(file->name, "-") == 0;
     *input = (struct input){.name = standard ? "standard input" : file->name,
@@ -266,14 +278,24 @@ int input_open(struct input *input, struct held *file, const struct input_option
         reason_of(why, input->name, "%s", strerror(input->error));
         return -1;
     }
+    take_head(input, file);
     bool is_nothing = input->range.begin == input->range.end; /* whatever the format */
     int rc = look_at_file(input, why);
     if (rc == 0 && cut)
         rc = part_check(input, cut, why);
     if (rc == 0 && !is_nothing)
         rc = recognise(input, options, why);
-    if (rc == 0)
-        rc = enter_range(input, &options->content, why);
+    if (rc != 0)
+        input_close(input);
+    return rc;
+}
+
+int input_open(struct input *input, struct held *file, const struct input_options *options,
+               struct share_cut *cut, struct reason *why)
+{
+    if (input_recognise(input, file, options, cut, why) != 0)
+        return -1;
+    int rc = enter_range(input, &options->content, why);
     if (rc == 0)
         rc = cut ? part_enter(input, cut, &options->decoding, why) : input_trim(input, why);
     if (rc != 0)

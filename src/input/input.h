@@ -85,6 +85,11 @@ struct input {
 int input_open(struct input *input, struct held *file, const struct input_options *options,
                struct share_cut *cut, struct reason *why);
 
+/* The first part of input_open: opens a FILE and finds its format. Nothing of it is left out yet,
+ * and what was taken of a stream waits in `units`. */
+int input_recognise(struct input *input, struct held *file, const struct input_options *options,
+                    struct share_cut *cut, struct reason *why);
+
 /* Whether it must be known of each unit of a compressed file how many bytes of content stand before
  * it: values are cut by that, and ranges begin and end by it. */
 bool input_needs_positions(const struct input *input);

@@ -27,6 +27,13 @@ struct source *source_open(char *const *operands, size_t count,
 /* How many FILEs there are, at least one. */
 size_t source_files(const struct source *source);
 
+/* Before readers: reads the header that the first file begins with, as files were given. What was
+ * read of a stream is read again. 0; or -1 with the reason set, if it says no type of values. */
+int source_find_header(struct source *source, struct header *header, struct reason *why);
+
+/* Before readers: replaces the options, with others of the same range. */
+void source_set_options(struct source *source, const struct input_options *options);
+
 /* A new reader of the source, for one thread. NULL if memory is short. */
 struct reader *reader_open(struct source *source);
 

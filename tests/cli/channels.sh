@@ -184,7 +184,7 @@ for value in 0 65 x ''; do
 done
 for mode in -b -l -n; do
     run $mode --channels=2 in
-    refuses "usage: $mode" 2 "--channels needs --values=TYPE"
+    refuses "usage: $mode" 2 "--channels needs --values"
 done
 for option in --stats --quantiles --percent --plot; do
     run --values=u8 --channels=2 $option in

@@ -95,7 +95,7 @@ usage "-y: no such option; $hint" -by
 usage "-4: no such option; $hint" -4
 usage "--nonesuch: no such option" --format json --nonesuch
 usage "--nonesuch: no such option" in --nonesuch
-for option in --values=TYPE --bins=BINS --min=X --max=Y --edges=A,B,... --invalid=HOW \
+for option in --bins=BINS --min=X --max=Y --edges=A,B,... --invalid=HOW \
     --decompress=HOW --memlimit=SIZE --format=FORMAT --output=FILE --device=DEVICE --kernel=NAME \
     --chunk-size=SIZE --buffers=N --threads=N; do
     usage "${option%%=*}: requires an argument, as in $option" ${option%%=*}
@@ -179,12 +179,12 @@ clash --log -B -n --log=2:32 -B 5
 needs --min --max=Y -n --bins=3 --min=1
 needs --max --min=X -n --bins=3 --max=1
 needs --min "--bins=BINS or --log" -n --min=1 --max=2
-needs --min "--numbers or --values=TYPE" --min=1 --max=2
+needs --min "--numbers or --values" --min=1 --max=2
 clash --edges --bins -n --edges=1,2 --bins=3
 clash --edges --log -n --edges=1,2 --log
 clash --min --edges -n --min=1 --edges=1,2 --max=2
 clash --log --bins -n --log --bins=3 --min=1 --max=2
-needs --quantiles "--numbers, --values=TYPE or --merge" -l --quantiles=0.5
+needs --quantiles "--numbers, --values or --merge" -l --quantiles=0.5
 needs --invalid --numbers --stats --values=u8 --invalid=count
 needs -f --letters -f
 needs --fold --letters --bytes --fold

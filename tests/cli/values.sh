@@ -235,7 +235,7 @@ usage()
 usage "--values=u7: must be u8, u16" --values=u7
 usage "cannot be combined" --values=u8 --bytes
 usage "cannot be combined" --values=u8 --letters
-usage "--bins needs --numbers, --values=TYPE" --bins=3
+usage "--bins needs --numbers, --values" --bins=3
 usage "--values=u32 needs --bins, --digits, --edges or --log" --values=u32
 usage "--values=i24 needs --bins, --digits, --edges or --log" --values=i24 -sp
 usage "--bins=0: must be a whole number from 1 to 16777216" --values=u32 --bins=0
