@@ -2,13 +2,12 @@
 #include "visible.h"
 #include "src/base/show.h"
 
-#include <ctype.h>
-#include <dirent.h>
 #include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define VARIABLE "CUDA_VISIBLE_DEVICES"
 
@@ -44,21 +43,14 @@ static char *visible_append(char *only, const char *list, int asked)
     return longer;
 }
 
-/* Counts the GPUs' files, root/dev/nvidia0 and so on. */
+/* Counts the GPUs' files, root/dev/nvidia0 and so on, of which a container may have any. */
 static int visible_count_files(const char *root)
 {
-    char folder[PATH_MAX];
+    char name[PATH_MAX];
     int count = 0;
-    DIR *dir = snprintf(folder, sizeof folder, "%s/dev", root) < (int)sizeof folder
-                   ? opendir(folder)
-                   : NULL;
-    for (const struct dirent *file; dir && (file = readdir(dir));) {
-        const char *name = file->d_name;
-        bool gpu = strncmp(name, "nvidia", 6) == 0 && isdigit((unsigned char)name[6]);
-        count += gpu && name[6 + strspn(name + 6, "0123456789")] == '\0';
-    }
-    if (dir)
-        closedir(dir);
+    for (unsigned i = 0; i < 2 * GPUS_MAX; i++)
+        count += snprintf(name, sizeof name, "%s/dev/nvidia%u", root, i) < (int)sizeof name &&
+                 access(name, F_OK) == 0;
     return count;
 }
 

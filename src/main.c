@@ -2,6 +2,7 @@
 /* The program: options, source, workers, report, exit status. */
 
 #include "src/cli/diag.h"
+#include "gpu/device.h"
 #include "gpu/strategy.h"
 #include "src/base/clock.h"
 #include "src/base/signals.h"
@@ -25,6 +26,8 @@
 #include <unistd.h>
 
 #define STACK_LEAST (256 << 10) /* bytes */
+
+#define INTERRUPTED_SECONDS 0.5 /* for what writes to a pipe to close it */
 
 /* The next file that is opened would get the number of a standard descriptor that is closed, and
  * the table could be written there. Opening it for the wrong direction keeps its use an error
@@ -161,7 +164,7 @@ struct watch {
     struct tally so_far; /* of --interval; otherwise without counts */
     double next;         /* when the next table is due, in seconds since progress.begin */
     bool has_printed;    /* a table */
-    bool is_ending;      /* SIGINT has asked for that */
+    double ends;         /* when the last one is, in the same seconds; 0: SIGINT has not come */
 };
 
 static void watch_begin(struct watch *watch, struct source *source)
@@ -261,13 +264,14 @@ static void print_so_far(struct watch *watch, const struct pool_view *view)
 
 /* After a SIGINT: the last table. Who writes to a pipe has mostly been interrupted as well, and its
  * end of the pipe closed, so that the run ends by itself if it gets a moment. */
-static void end_if_interrupted(struct watch *watch, const struct pool_view *view)
+static void end_interrupted(struct watch *watch, const struct pool_view *view, double seconds)
 {
-    if (watch->is_ending || view->has_failed) {
-        print_so_far(watch, view);
-        leave(STATUS_COUNTED);
-    }
-    watch->is_ending = true;
+    if (watch->ends == 0)
+        watch->ends = seconds + INTERRUPTED_SECONDS;
+    if (seconds < watch->ends && !view->has_failed)
+        return;
+    print_so_far(watch, view);
+    leave(STATUS_COUNTED);
 }
 
 static void watch_look(void *arg, const struct pool_view *view)
@@ -275,7 +279,7 @@ static void watch_look(void *arg, const struct pool_view *view)
     struct watch *watch = arg;
     double seconds = clock_seconds_since(&watch->progress.begin);
     if (signals_interrupted())
-        end_if_interrupted(watch, view);
+        end_interrupted(watch, view, seconds);
     if (view->has_failed)
         return;
     progress_look(&watch->progress, view->bytes);
@@ -388,7 +392,8 @@ static int count(void)
         return STATUS_FAILED;
     if (output_prepare(&output, options.output, &why) != 0)
         return run_failed(&why);
-    if (options.pool.device != DEVICE_CPU)
+    if (options.pool.device == DEVICE_GPU ||
+        (options.pool.device == DEVICE_AUTO && device_may_be_there()))
         visible_only(&options.pool.gpus, "");
     if ((rc = open_share(&why)) != 0) {
         diag("%s", why.text);
@@ -408,6 +413,7 @@ static int count(void)
         diag("out of memory");
         return STATUS_FAILED;
     }
+    options.pool.begins_here = options.pool.device != DEVICE_GPU && source_is_regular(source);
     options.pool.look = watch_look;
     options.pool.look_arg = &watch;
     rc = pool_run(&options.pool, &options.histogram, source, &tally, &outcome, &why);

@@ -391,6 +391,11 @@ size_t source_files(const struct source *source)
     return source->count ? source->count : 1;
 }
 
+bool source_is_regular(const struct source *source)
+{
+    return source->size > 0;
+}
+
 bool source_has_work(struct source *source)
 {
     pthread_mutex_lock(&source->lock);

@@ -34,6 +34,9 @@ int source_find_header(struct source *source, struct header *header, struct reas
 /* Before readers: replaces the options, with others of the same range. */
 void source_set_options(struct source *source, const struct input_options *options);
 
+/* True if all files are regular, and one of them has something to read. */
+bool source_is_regular(const struct source *source);
+
 /* A new reader of the source, for one thread. NULL if memory is short. */
 struct reader *reader_open(struct source *source);
 

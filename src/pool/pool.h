@@ -36,10 +36,10 @@ struct pool_outcome {
 };
 
 /* Counts all of the source and adds it to the tally; with options->files, the counts are there, and
- * the tally gets bytes and newlines only. The calling thread only waits. Returns 0, or
- * -1 with the reason set: the tally then holds nothing of use, and threads may still be running
- * (one may be blocked in a pipe forever), so nothing may be freed and the process should exit. The
- * histogram must live as long as the process if outcome->gpu_opened. */
+ * the tally gets bytes and newlines only. The calling thread only waits, but for begins_here.
+ * Returns 0, or -1 with the reason set: the tally then holds nothing of use, and threads may still
+ * be running (one may be blocked in a pipe forever), so nothing may be freed and the process should
+ * exit. The histogram must live as long as the process if outcome->gpu_opened. */
 int pool_run(const struct pool_options *options, const struct histogram *histogram,
              struct source *source, struct tally *tally, struct pool_outcome *outcome,
              struct reason *why);

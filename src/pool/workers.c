@@ -5,6 +5,11 @@
 #include "gpu/gpu_group.h"
 #include "src/base/clock.h"
 
+#include <stdlib.h>
+
+/* Chunks that the thread which is to wait counts at most. */
+#define SHORT_STEPS 64
+
 /* Between calls of options->look. */
 #define LOOK_NS 100000000
 
@@ -141,17 +146,6 @@ static void workers_start_for_gpus(struct workers *workers, const struct engine 
     workers_start(workers, wanted < most ? wanted : most);
 }
 
-int workers_begin(struct workers *workers, struct reason *why)
-{
-    pthread_mutex_lock(&workers->lock);
-    int rc = thread_start(worker_thread, workers, WORKER_STACK);
-    workers->started = workers->running = rc == 0;
-    pthread_mutex_unlock(&workers->lock);
-    if (rc != 0)
-        reason_set(why, "cannot start a thread");
-    return rc;
-}
-
 /* --- what one does --- */
 
 /* Ends a run with --invalid=error once the first token that is not a number is known. Whether it
@@ -254,20 +248,83 @@ static bool worker_step(struct worker *worker)
     return more > 0;
 }
 
-static void *worker_thread(void *arg)
+static void worker_open(struct worker *worker, struct workers *workers)
 {
-    struct workers *workers = arg;
-    struct worker worker = {.workers = workers, .reader = reader_open(workers->source)};
-    if (!worker.reader)
+    *worker = (struct worker){.workers = workers, .reader = reader_open(workers->source)};
+    if (!worker->reader)
         workers_fail(workers, "out of memory");
-    while (worker.reader && worker_step(&worker))
-        ;
-    reader_close(worker.reader);
+}
+
+static void worker_close(struct worker *worker)
+{
+    struct workers *workers = worker->workers;
+    reader_close(worker->reader);
     pthread_mutex_lock(&workers->lock);
     workers->running--;
     pthread_cond_signal(&workers->changed);
     pthread_mutex_unlock(&workers->lock);
+}
+
+static void worker_run(struct worker *worker)
+{
+    while (worker->reader && worker_step(worker))
+        ;
+    worker_close(worker);
+}
+
+static void *worker_thread(void *arg)
+{
+    struct worker worker;
+    worker_open(&worker, arg);
+    worker_run(&worker);
     return NULL;
+}
+
+/* --- the first one --- */
+
+/* Goes on with what the waiting thread has begun. */
+static void *worker_thread_from(void *arg)
+{
+    struct worker worker = *(struct worker *)arg;
+    free(arg);
+    worker_run(&worker);
+    return NULL;
+}
+
+/* Reads and counts what a short input has, by the thread that is to wait. True if that was all. */
+static bool worker_run_short(struct worker *worker)
+{
+    bool more = worker->reader != NULL;
+    for (unsigned steps = 0; more && steps < SHORT_STEPS; steps++) {
+        more = worker_step(worker);
+        if (atomic_load(&worker->workers->bytes) >= worker->workers->options->tuning.short_input)
+            break;
+    }
+    return !more;
+}
+
+int workers_begin(struct workers *workers, struct reason *why)
+{
+    struct worker *worker = malloc(sizeof *worker);
+    if (!worker) {
+        reason_set(why, "out of memory");
+        return -1;
+    }
+    worker_open(worker, workers);
+    workers->started = workers->running = 1;
+    if (workers->options->begins_here && worker_run_short(worker)) {
+        worker_close(worker);
+        free(worker);
+        return 0;
+    }
+    if (thread_start(worker_thread_from, worker, WORKER_STACK) == 0)
+        return 0;
+    if (!workers->options->begins_here) {
+        reason_set(why, "cannot start a thread");
+        return -1;
+    }
+    (void)worker_thread_from(worker);
+    return 0;
 }
 
 /* --- waiting for them --- */

@@ -111,7 +111,9 @@ for threads in 1 2 8; do
             rm vanishing
             cat large.zst >&3
         ) &
-        (ulimit -n $descriptors && numbers --threads=$threads one few.zst few.zst few.zst vanishing)
+        more=few.zst
+        [ $descriptors -gt 15 ] || more="few.zst few.zst few.zst few.zst few.zst"
+        (ulimit -n $descriptors && numbers --threads=$threads one few.zst few.zst $more vanishing)
         wait $!
         case $descriptors in
         15) refuses "a FILE that vanishes, $threads threads" 1 "vanishing: No such file or directory" ;;

@@ -326,11 +326,14 @@ failing_calls()
     done
 
     # Threads that cannot be had.
-    with FAULT_CALL=pthread_create FAULT_AT=1 FAULT_ERRNO=11 -- -l in
-    check "no thread: struck" [ -s mark ]
-    refuses "no thread" 1 thread
+    cat in | with FAULT_CALL=pthread_create FAULT_AT=1 FAULT_ERRNO=11 -- -l
+    check "no thread for a pipe: struck" [ -s mark ]
+    refuses "no thread for a pipe" 1 thread
     data text 6000000 >large
     oracle letters 4 0 <large
+    with FAULT_CALL=pthread_create FAULT_AT=1 FAULT_FOR_GOOD=1 FAULT_ERRNO=11 -- -l large
+    check "no thread for a file: struck" [ -s mark ]
+    counts "no thread for a file" expected
     with FAULT_CALL=pthread_create FAULT_AT=2 FAULT_ERRNO=11 -- -l --threads=3 large
     check "no second thread: struck" [ -s mark ]
     counts "no second thread" expected
