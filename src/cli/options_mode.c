@@ -141,9 +141,8 @@ int mode_settle(const struct draft *draft, struct reason *why)
     int rc = 0;
     if (format_table[draft->options->report.format]->is_image && !draft_has(draft, MODE_PAIRS))
         return option_needs(draft, "format=", "--pairs", why);
-    if (draft->channels > 1)
-        rc =
-            option_conflict(draft, "channels", "stats quantiles percent plot format=plot", "", why);
+    if (draft->channels > 1 && !format_table[draft->options->report.format]->is_picture)
+        rc = option_conflict(draft, "channels", "percent", "; use --plot", why);
     if (rc == 0)
         rc = fields_settle(draft, &field, why);
     if (rc == 0 && binned)

@@ -37,19 +37,27 @@ static const struct number_parser *choose_parser(const struct counter *counter)
 
 /* --- a function for each mode --- */
 
-/* Values of one byte: as bytes, whose totals are then put where the values belong. */
+/* Puts the totals of bytes where the values belong: into the rows of a channel, and its moments
+ * unless they are NULL. */
+static void add_byte_values(const struct histogram *histogram, const uint64_t bytes[256],
+                            uint64_t *counts, struct moments *moments)
+{
+    bool is_signed = histogram->type.kind == 'i';
+    for (int byte = 0; byte < 256; byte++) {
+        whole value = is_signed && byte >= 128 ? byte - 256 : byte;
+        counts[binning_row_whole(&histogram->binning, value)] += bytes[byte];
+        if (moments)
+            moments_add_times(moments, value, bytes[byte]);
+    }
+}
+
+/* Values of one byte: as bytes. */
 static void count_byte_values(const struct count_plan *plan, const unsigned char *data, size_t len,
                               struct tally *tally)
 {
     uint64_t bytes[256] = {0};
-    bool is_signed = plan->histogram->type.kind == 'i';
     plan->counter->count_bytes(data, len, bytes);
-    for (int byte = 0; byte < 256; byte++) {
-        whole value = is_signed && byte >= 128 ? byte - 256 : byte;
-        tally->counts[binning_row_whole(&plan->histogram->binning, value)] += bytes[byte];
-        if (tally->moments)
-            moments_add_times(tally->moments, value, bytes[byte]);
-    }
+    add_byte_values(plan->histogram, bytes, tally->counts, tally->moments);
     tally->samples += len;
 }
 
@@ -57,16 +65,21 @@ static void count_byte_values(const struct count_plan *plan, const unsigned char
 static void count_byte_channels(const struct histogram *histogram, const unsigned char *data,
                                 size_t len, struct tally *tally)
 {
-    size_t channels = histogram->channels, rows = histogram_rows(histogram);
-    bool is_signed = histogram->type.kind == 'i';
-    uint32_t row_of[256];
-    for (int byte = 0; byte < 256; byte++) {
-        whole value = is_signed && byte >= 128 ? byte - 256 : byte;
-        row_of[byte] = (uint32_t)binning_row_whole(&histogram->binning, value);
+    const size_t channels = histogram->channels, rows = histogram_rows(histogram);
+    for (size_t channel = 0; channel < channels; channel++) {
+        uint64_t bytes[2][256] = {{0}}; /* which take turns, as neighbours are often alike */
+        size_t at = channel;
+        for (; at + channels < len; at += 2 * channels) {
+            bytes[0][data[at]]++;
+            bytes[1][data[at + channels]]++;
+        }
+        if (at < len)
+            bytes[0][data[at]]++;
+        for (unsigned byte = 0; byte < 256; byte++)
+            bytes[0][byte] += bytes[1][byte];
+        add_byte_values(histogram, bytes[0], tally->counts + channel * rows,
+                        tally->moments ? &tally->moments[channel] : NULL);
     }
-    for (const unsigned char *end = data + len; data < end; data += channels)
-        for (size_t channel = 0; channel < channels; channel++)
-            tally->counts[channel * rows + row_of[data[channel]]]++;
     tally->samples += len;
 }
 

@@ -421,7 +421,7 @@ TARGET static void count_few_bins(const struct count_plan *plan, const unsigned 
     end_turns(&turns, tally->counts, plan->histogram->bins, 0);
 }
 
-/* Channels take turns, and a batch begins with the first one. */
+/* Channels take turns, and a batch begins with the first one. Without moments. */
 static void count_channels(const struct count_plan *plan, const unsigned char *data, size_t values,
                            struct tally *tally, struct paged_counts *paged)
 {
@@ -446,6 +446,60 @@ static void count_channels(const struct count_plan *plan, const unsigned char *d
         tally->samples += now;
         data += now * histogram->type.size;
         values -= now;
+    }
+}
+
+/* Copies n values of so many bytes, of which one stands every `step` bytes; the size is a constant.
+ */
+TARGET INLINE void gather_size(const unsigned char *data, size_t step, size_t n,
+                               unsigned char *restrict values, size_t size)
+{
+    for (size_t i = 0; i < n; i++)
+        memcpy(values + i * size, data + i * step, size);
+}
+
+/* Copies n values of a channel. */
+TARGET static void gather_channel(const struct histogram *histogram, const unsigned char *data,
+                                  size_t n, unsigned char *values)
+{
+    const size_t size = histogram->type.size, step = histogram->channels * size;
+    if (size == 2)
+        gather_size(data, step, n, values, 2);
+    else if (size == 3)
+        gather_size(data, step, n, values, 3);
+    else if (size == 4)
+        gather_size(data, step, n, values, 4);
+    else
+        gather_size(data, step, n, values, 8);
+}
+
+/* The same with moments, which take a batch of each channel. */
+static void count_channels_apart(const struct count_plan *plan, const unsigned char *data,
+                                 size_t values, struct tally *tally, struct paged_counts *paged)
+{
+    const struct histogram *histogram = plan->histogram;
+    const size_t channels = histogram->channels, size = histogram->type.size;
+    const uint32_t each = (uint32_t)histogram_rows(histogram);
+    unsigned char gathered[BATCH * 8];
+    union batch batch;
+    struct batch_moments moments;
+    ALIGNED uint32_t rows[BATCH];
+    tally->samples += values;
+    for (size_t left = values / channels, now; left > 0; left -= now) {
+        now = left < BATCH ? left : BATCH;
+        for (size_t channel = 0; channel < channels; channel++) {
+            gather_channel(histogram, data + channel * size, now, gathered);
+            batch_moments_open(&moments, &tally->moments[channel]);
+            find_rows(plan, gathered, now, &batch, rows, &moments);
+            batch_moments_end_all(&moments);
+            for (size_t i = 0; i < now; i++)
+                rows[i] += (uint32_t)channel * each;
+            if (paged)
+                paged_count(paged, rows, now);
+            for (size_t i = 0; !paged && i < now; i++)
+                tally->counts[rows[i]]++;
+        }
+        data += now * channels * size;
     }
 }
 
@@ -485,7 +539,10 @@ static void OWN(count_values)(const struct count_plan *plan, const unsigned char
     size_t size = histogram->type.size, values = len / size;
     bool few = histogram->bins <= FEW_BINS + 3;
     if (histogram->channels > 1) {
-        count_channels(plan, data, values, tally, paged);
+        if (tally->moments)
+            count_channels_apart(plan, data, values, tally, paged);
+        else
+            count_channels(plan, data, values, tally, paged);
         return;
     }
     if (paged) {

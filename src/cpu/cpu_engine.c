@@ -305,13 +305,16 @@ static int open_tables(struct cpu_engine *cpu, unsigned chunks, unsigned threads
     bool paged = fit < chunks && !cpu->engine.files && count_can_page(histogram);
     cpu->table_count = paged ? threads : fit < 1 ? 1 : fit < chunks ? fit : chunks;
     cpu->tables = cache_lines_open(cpu->table_count * sizeof *cpu->tables);
+    const unsigned channels = histogram_channels(histogram);
     if (histogram->has_moments)
-        cpu->moments = calloc(cpu->table_count, sizeof *cpu->moments);
+        cpu->moments = calloc(cpu->table_count * channels, sizeof *cpu->moments);
     if (!cpu->tables || (histogram->has_moments && !cpu->moments))
         return -1;
     for (size_t i = 0; i < cpu->table_count; i++)
         cpu->tables[i].tally =
-            (struct tally){.bins = bins, .moments = cpu->moments ? &cpu->moments[i] : NULL};
+            (struct tally){.bins = bins,
+                           .moments = cpu->moments ? &cpu->moments[i * channels] : NULL,
+                           .channels = channels};
     return paged ? open_pages(cpu, bins) : open_counts(cpu, step);
 }
 

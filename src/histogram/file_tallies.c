@@ -14,7 +14,7 @@
 struct file_tally {
     uint64_t samples;
     uint64_t bytes;          /* of input; 0 if the engine does not tell them */
-    struct moments *moments; /* NULL: none were moved */
+    struct moments *moments; /* for each channel; NULL: none were moved */
     unsigned char *packed;   /* counts that are not 0, in the order of rows; NULL: all are 0 */
     size_t len;              /* bytes */
 };
@@ -201,16 +201,24 @@ static void find_blocks(struct file_tallies *files, struct tally *tally, struct 
 
 /* --- tallies --- */
 
-/* Moves moments, and leaves zeros. Whether there was memory. */
-static bool move_moments(struct file_tally *own, struct moments *moments)
+static bool any_moments(const struct tally *tally)
 {
-    if (!moments || !moments->any)
+    bool any = false;
+    for (unsigned i = 0; tally->moments && i < tally->channels; i++)
+        any |= tally->moments[i].any;
+    return any;
+}
+
+/* Moves moments, and leaves zeros. Whether there was memory. */
+static bool move_moments(struct file_tally *own, struct tally *tally)
+{
+    if (!any_moments(tally))
         return true;
     if (!own->moments)
-        own->moments = calloc(1, sizeof *own->moments);
-    if (own->moments)
-        moments_merge(own->moments, moments);
-    memset(moments, 0, sizeof *moments);
+        own->moments = calloc(tally->channels, sizeof *own->moments);
+    for (unsigned i = 0; own->moments && i < tally->channels; i++)
+        moments_merge(&own->moments[i], &tally->moments[i]);
+    memset(tally->moments, 0, tally->channels * sizeof *tally->moments);
     return own->moments != NULL;
 }
 
@@ -228,7 +236,7 @@ void file_tallies_move(struct file_tallies *files, size_t file, struct tally *ta
     struct packing packing = pack_counts(tally);
     own->packed = packing.bytes;
     own->len = packing.len;
-    bool has_moments = move_moments(own, tally->moments);
+    bool has_moments = move_moments(own, tally);
     pthread_mutex_unlock(lock);
     tally->blocks = NULL;
     tally->samples = tally->bytes = 0;
@@ -244,8 +252,8 @@ void file_tallies_load(const struct file_tallies *files, size_t file, struct tal
     row_blocks_clear(tally->blocks, tally->bins);
     tally->samples = own->samples;
     tally->bytes = own->bytes;
-    if (tally->moments)
-        *tally->moments = own->moments ? *own->moments : (struct moments){0};
+    for (unsigned i = 0; tally->moments && i < tally->channels; i++)
+        tally->moments[i] = own->moments ? own->moments[i] : (struct moments){0};
     add_packed(own, tally);
 }
 

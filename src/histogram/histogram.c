@@ -28,6 +28,14 @@ size_t histogram_rows(const struct histogram *histogram)
     return histogram->bins / histogram_channels(histogram);
 }
 
+struct histogram histogram_of_channel(const struct histogram *histogram)
+{
+    struct histogram channel = *histogram;
+    channel.bins = histogram_rows(histogram);
+    channel.channels = 1;
+    return channel;
+}
+
 bool histogram_is_sparse(const struct histogram *histogram)
 {
     return histogram->mode->is_sparse || histogram->binning.log_linear ||
@@ -57,10 +65,10 @@ void histogram_map(const struct histogram *histogram, const uint64_t bytes[256],
 int tally_open(struct tally *tally, const struct histogram *histogram)
 {
     const struct histogram *also = histogram->also;
-    *tally = (struct tally){.bins = histogram->bins};
+    *tally = (struct tally){.bins = histogram->bins, .channels = histogram_channels(histogram)};
     tally->counts = calloc(tally->bins, sizeof tally->counts[0]);
     if (histogram->has_moments)
-        tally->moments = calloc(1, sizeof *tally->moments);
+        tally->moments = calloc(tally->channels, sizeof *tally->moments);
     if (also)
         tally->also = calloc(1, sizeof *tally->also);
     if (tally->counts && (tally->moments || !histogram->has_moments) &&
@@ -68,6 +76,18 @@ int tally_open(struct tally *tally, const struct histogram *histogram)
         return 0;
     tally_close(tally);
     return -1;
+}
+
+struct tally tally_of_channel(const struct tally *tally, unsigned channel)
+{
+    const size_t rows = tally->bins / tally->channels;
+    return (struct tally){
+        .bins = rows,
+        .samples = tally->samples / tally->channels,
+        .counts = tally->counts + channel * rows,
+        .moments = tally->moments ? &tally->moments[channel] : NULL,
+        .channels = 1,
+    };
 }
 
 void tally_close(struct tally *tally)
@@ -85,7 +105,7 @@ void tally_clear(struct tally *tally)
     tally->samples = tally->bytes = tally->newlines = 0;
     memset(tally->counts, 0, tally->bins * sizeof tally->counts[0]);
     if (tally->moments)
-        memset(tally->moments, 0, sizeof *tally->moments);
+        memset(tally->moments, 0, tally->channels * sizeof *tally->moments);
     if (tally->also)
         tally_clear(tally->also);
 }
@@ -97,8 +117,8 @@ void tally_add(struct tally *into, const struct tally *from)
     into->newlines += from->newlines;
     for (size_t bin = 0; bin < into->bins; bin++)
         into->counts[bin] += from->counts[bin];
-    if (from->moments)
-        moments_merge(into->moments, from->moments);
+    for (unsigned i = 0; from->moments && i < from->channels; i++)
+        moments_merge(&into->moments[i], &from->moments[i]);
     if (from->also)
         tally_add(into->also, from->also);
 }

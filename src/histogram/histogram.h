@@ -66,6 +66,9 @@ void histogram_split(struct histogram *histogram, unsigned channels);
 unsigned histogram_channels(const struct histogram *histogram);
 size_t histogram_rows(const struct histogram *histogram);
 
+/* Returns the histogram of a channel alone, which shares what the histogram has. */
+struct histogram histogram_of_channel(const struct histogram *histogram);
+
 /* Counts numbers in text by a binning of doubles, which is the histogram's from then on. They are
  * tokens between white space, unless `field` is set afterwards. */
 void histogram_numbers(struct histogram *histogram, const struct binning *binning);
@@ -94,13 +97,14 @@ struct row_blocks;
 
 struct tally {
     size_t bins;
-    uint64_t samples;  /* all that were looked at, in a bin or not */
-    uint64_t bytes;    /* of input, that the samples came in */
-    uint64_t newlines; /* of text; 0 otherwise */
-    uint64_t *counts;  /* one for each bin */
-    struct moments
-        *moments;       /* of the samples that are numbers; NULL unless histogram.has_moments */
-    struct tally *also; /* of histogram.also; NULL: there is none */
+    uint64_t samples;          /* all that were looked at, in a bin or not */
+    uint64_t bytes;            /* of input, that the samples came in */
+    uint64_t newlines;         /* of text; 0 otherwise */
+    uint64_t *counts;          /* one for each bin */
+    struct moments *moments;   /* of the samples that are numbers, for each channel; NULL unless
+                                * histogram.has_moments */
+    unsigned channels;         /* of the histogram; 0 is one, too */
+    struct tally *also;        /* of histogram.also; NULL: there is none */
     struct row_blocks *blocks; /* all rows of blocks that are not marked are known to be 0; NULL:
                                 * none is. Whoever counts without marking leaves it NULL. */
 };
@@ -109,6 +113,10 @@ struct tally {
  * functions do what they say to their tallies too, but for those about rows. 0; or -1 if memory is
  * short, and nothing to free. */
 int tally_open(struct tally *tally, const struct histogram *histogram);
+
+/* Returns the tally of one channel, from 0, of a histogram that has several: its samples, rows and
+ * moments, which stay the tally's. */
+struct tally tally_of_channel(const struct tally *tally, unsigned channel);
 
 /* Frees what tally_open made. */
 void tally_close(struct tally *tally);

@@ -15,6 +15,16 @@ void channels_write_names(struct table *table, char between)
     }
 }
 
+void channels_write_keys(struct table *table, char between)
+{
+    if (table->file)
+        writer_text(table->out, "file");
+    if (table->file && table->channel)
+        writer_char(table->out, between);
+    if (table->channel)
+        writer_text(table->out, "channel");
+}
+
 void channels_write_counts(struct table *table, const struct row *row, char between)
 {
     const size_t step = histogram_rows(table->histogram);

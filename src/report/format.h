@@ -32,6 +32,7 @@ struct picture {
 struct table {
     struct writer *out;
     const char *file; /* whose rows these are, as printable text; NULL: of all FILEs together */
+    unsigned channel; /* likewise, from 1; 0: of all of them */
     const struct histogram *histogram; /* the mode's name and columns, the type of values */
     const struct words *words;         /* the options that make the same samples and bins */
     const struct tally *tally;         /* for the counts of each channel */
@@ -67,11 +68,14 @@ struct format {
                      const struct quantile *found);
     void (*begin_facts)(struct table *table); /* with --stats */
     void (*fact)(struct table *table, const struct fact *fact);
+    /* Of formats that have_both and are no picture, with --stats and several channels: before the
+     * quantiles and facts of each, and after them. */
+    void (*begin_channel)(struct table *table);
+    void (*end_channel)(struct table *table);
     void (*end)(struct table *table);
 
-    /* Unless the format is_apart: all facts of a FILE as one row, and the names of the columns,
-     * with
-     * --each and --stats. An interval has two columns. */
+    /* Unless the format is_apart: all facts of a FILE or a channel as one row, and the names of the
+     * columns, with --stats and --each or several channels. An interval has two columns. */
     void (*facts_heading)(struct table *table, const struct facts *facts);
     void (*facts_row)(struct table *table, const struct facts *facts);
 };

@@ -70,7 +70,7 @@ static void csv_fact(struct table *table, const struct fact *fact)
 
 static void csv_facts_heading(struct table *table, const struct facts *facts)
 {
-    writer_text(table->out, "file");
+    channels_write_keys(table, ',');
     for (size_t i = 0; i < facts->count; i++) {
         const char *name = facts->list[i].name;
         writer_format(table->out, ",%s", name);
@@ -82,7 +82,10 @@ static void csv_facts_heading(struct table *table, const struct facts *facts)
 
 static void csv_facts_row(struct table *table, const struct facts *facts)
 {
-    csv_field(table->out, table->file);
+    if (table->file)
+        csv_field(table->out, table->file);
+    if (table->channel)
+        writer_format(table->out, "%s%u", table->file ? "," : "", table->channel);
     for (size_t i = 0; i < facts->count; i++) {
         const struct fact *fact = &facts->list[i];
         writer_format(table->out, ",%s", fact->value);

@@ -138,7 +138,7 @@ static void json_row(struct table *table, const struct row *row)
 
 static void json_begin_quantiles(struct table *table)
 {
-    writer_text(table->out, "],\"quantiles\":[");
+    writer_text(table->out, table->channel ? "\"quantiles\":[" : "],\"quantiles\":[");
 }
 
 /* Writes `key`, which ends with the colon, and a double. */
@@ -205,10 +205,23 @@ static void json_moments(struct table *table)
     writer_char(out, '}');
 }
 
+static void json_begin_channel(struct table *table)
+{
+    writer_text(table->out, table->channel == 1 ? "],\"channel_stats\":[{" : ",{");
+}
+
+static void json_end_channel(struct table *table)
+{
+    writer_char(table->out, '}');
+    json_moments(table);
+    writer_char(table->out, '}');
+}
+
 static void json_end(struct table *table)
 {
-    writer_char(table->out, table->has_facts ? '}' : ']');
-    if (table->moments)
+    const bool is_of_all = table->channel == 0;
+    writer_char(table->out, table->has_facts && is_of_all ? '}' : ']');
+    if (table->moments && is_of_all)
         json_moments(table);
     writer_text(table->out, "}\n");
 }
@@ -223,5 +236,7 @@ const struct format format_json = {
     .quantile = json_quantile,
     .begin_facts = json_begin_facts,
     .fact = json_fact,
+    .begin_channel = json_begin_channel,
+    .end_channel = json_end_channel,
     .end = json_end,
 };

@@ -131,13 +131,17 @@ static const char *plot_sides(const struct mode *mode)
     return mode->is_binned ? "rrrr" : "lrrl";
 }
 
-/* With --each, begins a table with the name of the FILE, as head(1) does. */
-static void plot_name_file(struct table *table)
+/* Begins a table with the name of the file, as head(1) does, and the channel, where there are
+ * several. */
+static void plot_name_table(struct table *table)
 {
-    if (!table->file)
+    if (!table->file && table->channel == 0)
         return;
     writer_text(table->out, table->tables > 0 ? "\n==> " : "==> ");
-    writer_text(table->out, table->file);
+    if (table->file)
+        writer_text(table->out, table->file);
+    if (table->channel)
+        writer_format(table->out, "%schannel %u", table->file ? ", " : "", table->channel);
     writer_text(table->out, " <==\n");
 }
 
@@ -148,7 +152,7 @@ static void plot_begin(struct table *table)
     struct plot_cells header = plot_header(mode);
     if (table->header)
         plot_widen(picture->widths, &header);
-    plot_name_file(table);
+    plot_name_table(table);
     picture->screen = screen_of(table->out->fd);
     size_t used = 0;
     for (size_t i = 0; i < header.count; i++)

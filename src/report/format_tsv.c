@@ -73,7 +73,7 @@ static void tsv_fact(struct table *table, const struct fact *fact)
 
 static void tsv_facts_heading(struct table *table, const struct facts *facts)
 {
-    writer_text(table->out, "file");
+    channels_write_keys(table, '\t');
     for (size_t i = 0; i < facts->count; i++) {
         const char *name = facts->list[i].name;
         writer_format(table->out, "\t%s", name);
@@ -85,7 +85,10 @@ static void tsv_facts_heading(struct table *table, const struct facts *facts)
 
 static void tsv_facts_row(struct table *table, const struct facts *facts)
 {
-    tsv_field(table->out, table->file);
+    if (table->file)
+        tsv_field(table->out, table->file);
+    if (table->channel)
+        writer_format(table->out, "%s%u", table->file ? "\t" : "", table->channel);
     for (size_t i = 0; i < facts->count; i++) {
         const struct fact *fact = &facts->list[i];
         writer_format(table->out, "\t%s", fact->value);

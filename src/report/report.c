@@ -30,11 +30,14 @@ static enum empty_rows empty_rows_of(const struct format *format,
     return format->is_picture && by_default ? EMPTY_IN_PICTURE : options->empty;
 }
 
+/* Writes the rows of the table's histogram. */
 static void write_rows(const struct format *format, struct table *table,
                        const struct report_options *options, const struct tally *tally)
 {
     enum empty_rows empty = empty_rows_of(format, options);
     table->tally = tally;
+    table->totals = rows_add_up(table->histogram, tally);
+    table->picture = (struct picture){.largest = 0};
     if (format->measure)
         for_each_row(table, tally, empty, format->measure);
     format->begin(table);
@@ -117,23 +120,82 @@ static bool lay_rows(const struct format *format, const struct report_options *o
     return outcome == COARSEN_DONE;
 }
 
+/* Writes the facts of each channel: a row each under a heading if `heading`, or of formats that
+ * have both, an object. Without channels, those of all samples. */
+static void write_facts_of_channels(const struct format *format, struct table *table,
+                                    const struct report_options *options, const struct tally *tally,
+                                    bool heading)
+{
+    const struct histogram *all = table->histogram, histogram = histogram_of_channel(all);
+    const unsigned channels = histogram_channels(all);
+    struct facts facts;
+    for (unsigned channel = 0; channel < channels && !table->out->error; channel++) {
+        const struct tally own = channels > 1 ? tally_of_channel(tally, channel) : *tally;
+        table->channel = channels > 1 ? channel + 1 : 0;
+        if (format->begin_channel) {
+            format->begin_channel(table);
+            write_quantiles(format, table, options, &histogram, &own);
+            write_facts(format, table, options, &histogram, &own);
+            format->end_channel(table);
+            continue;
+        }
+        find_facts(options, &histogram, &own, &facts);
+        if (heading && channel == 0)
+            format->facts_heading(table, &facts);
+        format->facts_row(table, &facts);
+    }
+}
+
+/* What is written: rows that are shown, and those that were counted, in which facts are found. */
+struct content {
+    const struct histogram *histogram, *counted_histogram;
+    const struct tally *tally, *counted;
+};
+
+static void write_content(const struct format *format, struct table *table,
+                          const struct report_options *options, const struct content *content)
+{
+    table->histogram = content->histogram;
+    if (!options->stats || format->has_both)
+        write_rows(format, table, options, content->tally);
+    table->histogram = content->counted_histogram;
+    if (options->stats && histogram_channels(table->histogram) > 1) {
+        write_facts_of_channels(format, table, options, content->counted, true);
+    } else if (options->stats) {
+        write_quantiles(format, table, options, table->histogram, content->counted);
+        write_facts(format, table, options, table->histogram, content->counted);
+    }
+    format->end(table);
+}
+
+/* Writes a picture of each channel. */
+static void write_pictures(const struct format *format, struct table *table,
+                           const struct report_options *options, const struct content *all)
+{
+    const struct histogram histogram = histogram_of_channel(all->histogram);
+    const struct histogram counted_histogram = histogram_of_channel(all->counted_histogram);
+    for (unsigned channel = 0; channel < histogram_channels(all->histogram); channel++) {
+        const struct tally tally = tally_of_channel(all->tally, channel);
+        const struct tally counted = tally_of_channel(all->counted, channel);
+        const struct content content = {&histogram, &counted_histogram, &tally, &counted};
+        table->channel = channel + 1;
+        write_content(format, table, options, &content);
+        table->tables++;
+    }
+}
+
 static void write_table(const struct format *format, struct table *table,
                         const struct report_options *options, const struct histogram *histogram,
                         const struct tally *tally)
 {
-    /* Rows may be others than those that were counted; facts are found in these. */
     struct coarse_rows rows;
     const bool is_laid = lay_rows(format, options, histogram, tally, table->out, &rows);
-    const struct tally *shown = is_laid ? &rows.tally : tally;
-    table->histogram = is_laid ? &rows.histogram : histogram;
-    table->totals = rows_add_up(table->histogram, shown);
-    if (!options->stats || format->has_both)
-        write_rows(format, table, options, shown);
-    if (options->stats) {
-        write_quantiles(format, table, options, histogram, tally);
-        write_facts(format, table, options, histogram, tally);
-    }
-    format->end(table);
+    const struct content content = {is_laid ? &rows.histogram : histogram, histogram,
+                                    is_laid ? &rows.tally : tally, tally};
+    if (format->is_picture && histogram_channels(histogram) > 1)
+        write_pictures(format, table, options, &content);
+    else
+        write_content(format, table, options, &content);
     if (is_laid)
         coarse_rows_free(&rows);
 }
@@ -190,13 +252,9 @@ static void write_facts_together(struct file_report *report, struct writer *out)
     const struct format *format = report->format;
     size_t count = file_tallies_count(report->files->tallies);
     struct table table = table_begin(out, report->options, report->histogram);
-    struct facts facts;
     for (size_t file = 0; file < count && !out->error; file++) {
         load_file(report, &table, file);
-        find_facts(report->options, report->histogram, report->tally, &facts);
-        if (file == 0)
-            format->facts_heading(&table, &facts);
-        format->facts_row(&table, &facts);
+        write_facts_of_channels(format, &table, report->options, report->tally, file == 0);
     }
 }
 

@@ -151,6 +151,70 @@ printf 'in\t0\t2\t0\t1\nin\t1\t0\t1\t2\nin\t3\t0\t2\t4\nin\t4\t1\t0\tinf\ntwo\t0
 run --values=u8 -B 4 --channels=2 --nonzero --each in two
 counts "--each" expected
 
+# --- statistics and pictures ---
+
+# facts_of FILE ARGUMENT...: those of one channel, as a row.
+facts_of()
+{
+    "$GPUHISTO" --device=cpu -s -q "$@" | awk -F '\t' '
+    {
+        row = row "\t" $2
+        if ($1 ~ /^p[0-9]/) row = row "\t" ($3 == "" ? $2 : $3)
+    }
+    END { print row }'
+}
+
+# More than a batch of each channel, and a part of one.
+data uniform 75600 8 >in
+head -c 37800 in >half
+"$HELPERS/make_zstd" -f 1001 <in >in.zst
+for pair in u8:3 i8:2 i16:2 u24be:4 f32:3 f64be:5 i64:3 u64be:9; do
+    type=${pair%:*}
+    channels=${pair#*:}
+    bits=${type#?}
+    for bins in --edges=0,100,1000000 --digits=1; do
+        channel=0
+        : >expected
+        : >pictures
+        while [ $channel -lt "$channels" ]; do
+            "$HELPERS/channel" "$channels" $((${bits%be} / 8)) $channel <in >one
+            channel=$((channel + 1))
+            echo "$channel$(facts_of --values=$type $bins one)" >>expected
+            [ $channel = 1 ] || echo >>pictures
+            echo "==> channel $channel <==" >>pictures
+            "$GPUHISTO" --device=cpu -ps --values=$type $bins one >>pictures
+        done
+        for threads in 1 3; do
+            run -s --values=$type --channels="$channels" $bins --threads=$threads --chunk-size=4K in.zst
+            sed -i 1d out
+            counts "$pair, statistics, $bins, $threads threads" expected
+        done
+        run -ps --values=$type --channels="$channels" $bins in
+        counts "$pair, pictures, $bins" pictures
+    done
+done
+for cpu in portable avx2 neon avx512; do
+    GPUHISTO_CPU=$cpu run -s --values=u64be --channels=9 --digits=1 in
+    [ "$(cat status)" -eq 0 ] || continue
+    sed -i 1d out
+    counts "$cpu, statistics" expected
+done
+run -s --values=u64be --channels=9 --digits=1 -F csv --each in half
+check "statistics, --each: rows" [ "$(cut -d , -f 1-2 out | sed -n '1p;2p;10p;11p;19p' | tr '\n' ' ')" = \
+    "file,channel in,1 in,9 half,1 half,9 " ]
+printf '\0\1\0\3\377\3' >in
+printf '%s\n' '{"schema":"gpuhisto/1","mode":"values","type":"u8","options":["--values=u8","--channels=2","--bins=4"],"total":6,"counted":5,"other":1,"below":0,"above":1,"invalid":0,"channels":[{"total":3,"below":0,"above":1,"invalid":0},{"total":3,"below":0,"above":0,"invalid":0}],"bins":[{"lo":0,"hi":1,"counts":[2,0]},{"lo":1,"hi":2,"counts":[0,1]},{"lo":2,"hi":3,"counts":[0,0]},{"lo":3,"hi":4,"counts":[0,2]}],"channel_stats":[{"quantiles":[{"q":1,"value":255,"error":0,"lower":255,"upper":255}],"stats":{"count":3,"invalid":0,"min":0,"max":255,"sum":255,"mean":85,"stddev":120.20815280171308,"ddof":0,"p100":255},"moments":{"least":0,"greatest":255,"lowest":0,"highest":0,"sum":"ffp0","squares":"fe01p0","check":"CHECK"}},{"quantiles":[{"q":1,"value":3,"error":0,"lower":3,"upper":3}],"stats":{"count":3,"invalid":0,"min":1,"max":3,"sum":7,"mean":2.3333333333333335,"stddev":0.9428090415820634,"ddof":0,"p100":3},"moments":{"least":1,"greatest":3,"lowest":0,"highest":0,"sum":"7p0","squares":"13p0","check":"CHECK"}}]}' >expected
+run --values=u8 -B 4 --channels=2 -F json --quantiles=1 in
+cp out with.json
+sed -i 's/"check":"[0-9a-f]*"/"check":"CHECK"/g' out
+counts "statistics, json" expected
+if can_share; then
+    run --values=u8 -B 4 --channels=2 in
+    mv out expected
+    run_as "$GPUHISTO" --merge with.json
+    counts "statistics, json: --merge" expected
+fi
+
 # --- bins over what was seen ---
 
 data uniform 24000 3 >in
@@ -186,10 +250,8 @@ for mode in -b -l -n; do
     run $mode --channels=2 in
     refuses "usage: $mode" 2 "--channels needs --values"
 done
-for option in --stats --quantiles --percent --plot; do
-    run --values=u8 --channels=2 $option in
-    refuses "usage: $option" 2 "gpuhisto: --channels and $option cannot be combined"
-done
+run --values=u8 --channels=2 --percent in
+refuses "usage: --percent" 2 "gpuhisto: --channels and --percent cannot be combined; use --plot"
 run --values=u32 --bins=16777216 --channels=3 in
 refuses "too many bins" 2 "--channels=3: more than 33554432 bins in all; use fewer --bins"
 ENGINE= run --values=u32 --bins=3 --channels=2 --device=gpu in
