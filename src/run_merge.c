@@ -72,7 +72,7 @@ static void diag_shares(const struct merge *merge, const struct share_record *pr
         snprintf(shares, sizeof shares, "the only share");
     else
         snprintf(shares, sizeof shares, "all %" PRIu64 " shares", proof->of);
-    diag("%" PRIu64 " table%s: %s of %" PRIu64 " FILE%s, %" PRIu64 " bytes", merge->tables,
+    diag("%" PRIu64 " table%s: %s of %" PRIu64 " file%s, %" PRIu64 " bytes", merge->tables,
          merge->tables == 1 ? "" : "s", shares, proof->list_files,
          proof->list_files == 1 ? "" : "s", proof->list_bytes);
 }

@@ -54,7 +54,7 @@ struct options {
     struct share_choice part; /* of the FILEs */
     struct pool_options pool;
     struct report_options report;
-    bool incomplete;    /* --merge takes shares that are not all there */
+    bool incomplete;    /* --merge accepts missing shares */
     bool each;          /* a result for each FILE */
     const char *output; /* a FILE, or NULL: standard output */
     double interval;    /* seconds between tables; 0: there is one, at the end */

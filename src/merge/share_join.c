@@ -39,14 +39,14 @@ static int share_check(const struct share_record *share, const char *holder, str
         const struct share_file *file = &share->files[i];
         if (file->index < 1 || file->index > share->list_files || file->range_count == 0 ||
             file->size > share->list_bytes)
-            return share_refuse(why, holder, "\"share\" has a FILE that is not in its list");
+            return share_refuse(why, holder, "\"share\" has a file that is not in its list");
         if (i > 0 && file->index <= file[-1].index)
-            return share_refuse(why, holder, "\"share\" has FILEs that do not ascend");
+            return share_refuse(why, holder, "\"share\" has files that do not ascend");
         for (size_t k = 0; k < file->range_count; k++) {
             const struct share_range range = file->ranges[k];
             const bool is_empty = file->size == 0 && range.begin == 0 && range.end == 0;
             if (range.end > file->size || !(range.begin < range.end || is_empty))
-                return share_refuse(why, holder, "\"share\" has a range that its FILE has not");
+                return share_refuse(why, holder, "\"share\" has a range that its file has not");
             if (k > 0 && range.begin < file->ranges[k - 1].end)
                 return share_refuse(why, holder, not_ascending);
         }
@@ -71,7 +71,7 @@ static int share_compare(const struct share_join *join, const struct share_recor
         share->list_digest == join->list_digest)
         return 0;
     reason_of(why, holder,
-              "is a share of other FILEs than %s: %" PRIu64 " of %" PRIu64
+              "is a share of other files than %s: %" PRIu64 " of %" PRIu64
               " bytes in all, not %" PRIu64 " of %" PRIu64 ", digest %016" PRIx64
               ", not %016" PRIx64,
               first, share->list_files, share->list_bytes, join->list_files, join->list_bytes,

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SHARES_LISTED 8 /* of those that are missing */
+#define SHARES_LISTED 8 /* runs of those that are missing */
 
 static int compare_numbers(uint64_t one, uint64_t other)
 {
@@ -56,7 +56,7 @@ static int check_pair(const struct held_file *before, const struct held_file *he
         return 0;
     if (strcmp(one->name, other->name) != 0 || one->size != other->size) {
         reason_of(why, held->held.holder,
-                  "FILE %" PRIu64 " is %.200s of %" PRIu64 " bytes, and in %.*s %.200s of %" PRIu64,
+                  "file %" PRIu64 " is %.200s of %" PRIu64 " bytes, and in %.*s %.200s of %" PRIu64,
                   other->index, other->name, other->size, len, subject.text, one->name, one->size);
         return -1;
     }
@@ -74,7 +74,7 @@ static int check_pair(const struct held_file *before, const struct held_file *he
     return -1;
 }
 
-/* Appends to a text of `size` bytes what fits. */
+/* Appends the shares from `first` to `last` to a text of `size` bytes, which has room. */
 static void append_missing(char *text, size_t size, uint64_t first, uint64_t last)
 {
     const size_t len = strlen(text);
@@ -88,23 +88,27 @@ static void append_missing(char *text, size_t size, uint64_t first, uint64_t las
 /* Whether all shares are there. Parts are sorted. */
 static int check_missing(const struct share_join *join, struct reason *why)
 {
-    char list[SHARES_LISTED * 48] = "";
-    uint64_t next = 1, missing = 0;
-    size_t listed = 0;
+    char list[SHARES_LISTED * 48] = "", others[48] = "";
+    uint64_t next = 1, missing = 0, listed = 0;
+    size_t runs = 0;
     for (size_t i = 0; i <= join->part_count; i++) {
         const uint64_t begin = i < join->part_count ? join->parts[i].range.begin : join->of + 1;
         if (begin > next) {
             missing += begin - next;
-            if (listed++ < SHARES_LISTED)
+            if (runs++ < SHARES_LISTED) {
                 append_missing(list, sizeof list, next, begin - 1);
+                listed = missing;
+            }
         }
         if (i < join->part_count)
             next = join->parts[i].range.end + 1;
     }
     if (missing == 0)
         return 0;
-    reason_set(why, "missing: %" PRIu64 " of %" PRIu64 " shares: %s%s", missing, join->of, list,
-               listed > SHARES_LISTED ? ", ..." : "");
+    if (missing > listed)
+        snprintf(others, sizeof others, " and %" PRIu64 " others", missing - listed);
+    reason_set(why, "share%s %s%s of %" PRIu64 " %s missing", missing == 1 ? "" : "s", list, others,
+               join->of, missing == 1 ? "is" : "are");
     return -1;
 }
 
@@ -159,7 +163,7 @@ static int check_bytes(const struct share_join *join, struct reason *why)
         return 0;
     show_shares(join, shares, sizeof shares);
     reason_set(
-        why, "%s, but only %" PRIu64 " of %" PRIu64 " FILEs, and %" PRIu64 " of %" PRIu64 " bytes",
+        why, "%s, but only %" PRIu64 " of %" PRIu64 " files, and %" PRIu64 " of %" PRIu64 " bytes",
         shares, files, join->list_files, bytes, join->list_bytes);
     return -1;
 }

@@ -114,7 +114,7 @@ int json_set_member(struct table_json *json, const char *text, size_t len, bool 
     case MEMBER_TEXT:
         if (member->place == AT_FILE) {
             if (len > SHARE_NAME_MAX)
-                return json_refuse(json, "the name of a FILE is too long");
+                return json_refuse(json, "the name of a file is too long");
             name = strndup(text, len);
             memcpy(target, &name, sizeof name);
             return name ? 1 : json_no_memory(json);

@@ -100,7 +100,7 @@ const struct place_form table_places[PLACES] = {
     [AT_PART] = {"a range of shares", false, 0, false, false, 0},
     [AT_LIST] = {"\"list\"", true, 7, false, false, 0},
     [AT_FILES] = {"\"files\"", false, 0, true, false, AT_FILE},
-    [AT_FILE] = {"a FILE of \"share\"", true, 31, false, false, 0},
+    [AT_FILE] = {"a file of \"share\"", true, 31, false, false, 0},
     [AT_RANGES] = {"\"ranges\"", false, 0, false, true, AT_RANGE},
     [AT_RANGE] = {"a range of bytes", false, 0, false, false, 0},
 };

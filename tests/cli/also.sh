@@ -218,7 +218,7 @@ else
     sed -n 'p;n' parts | ENGINE='' run --merge
     cp out sum
     ENGINE='' run --verbose --merge letters
-    check "the proof" grep -q "3 tables: all 3 shares of 2 FILEs" err
+    check "the proof" grep -q "3 tables: all 3 shares of 2 files" err
     {
         cat sum
         echo

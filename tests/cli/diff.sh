@@ -126,7 +126,7 @@ diffs 1.json zipped
 refuses "compressed" 1 "gpuhisto: zipped: is compressed; decompress it first, with 'gzip -d'"
 printf '%s\n' '{"schema":"gpuhisto/1","mode":"letters","options":["--letters=26"],"share":{"of":2,"parts":[[1,1]],"list":{"files":1,"bytes":9,"digest":"00000000000000aa"},"files":[{"index":1,"name":"x","size":9,"fingerprint":"0000000000000007","ranges":[[0,4]]}]},"total":1,"counted":1,"other":0,"bins":[{"bin":"a-z","lo":97,"hi":122,"count":1}]}' >share1
 diffs share1 share1
-refuses "a share of two" 1 "gpuhisto: share1: missing: 1 of 2 shares: 2"
+refuses "a share of two" 1 "gpuhisto: share1: share 2 of 2 is missing"
 head -c 100 1.json >cut
 diffs 1.json cut
 refuses "cut short" 1 "gpuhisto: cut: byte 100: the table is cut short"

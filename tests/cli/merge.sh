@@ -316,9 +316,11 @@ cp out m2
 merge -F json m2 m1
 counts "a merge of merges" whole.json
 merge -v whole.json
-check "all shares" grep -q 'all 4 shares of 3 FILEs, 30 bytes' err
+check "all shares" grep -q 'all 4 shares of 3 files, 30 bytes' err
 merge s1 s3
-refuses "two are missing" 1 "gpuhisto: missing: 2 of 4 shares: 2, 4"
+refuses "two are missing" 1 "gpuhisto: shares 2, 4 of 4 are missing"
+merge s1 s3 s4
+refuses "one is missing" 1 "gpuhisto: share 2 of 4 is missing"
 merge s1 s2 s3 s4 s2
 refuses "one is there twice" 1 "gpuhisto: s2: share 2/4 is in s2, too"
 merge m1 s2 s1 s3
@@ -334,16 +336,16 @@ merge s1 s2 s3 in
 refuses "the last byte is missing" 1 "gpuhisto: y: all 4 shares are there, but not bytes 9 to 10"
 share 1,1 "$(file 1 x 20 '[0,8]')" >in
 merge in s2 s3 s4
-refuses "an empty FILE is missing" 1 "but only 2 of 3 FILEs"
+refuses "an empty FILE is missing" 1 "but only 2 of 3 files"
 share 4,4 "$(file 3 y 10 '[3,10]' 8)" >in
 merge s1 s2 s3 in
 refuses "another fingerprint" 1 "gpuhisto: in: y has the fingerprint 0000000000000008, and in s3 0000000000000007"
 share 4,4 "$(file 3 z 10 '[3,10]')" >in
 merge s1 s2 s3 in
-refuses "another name" 1 "gpuhisto: in: FILE 3 is z of 10 bytes, and in s3 y of 10"
+refuses "another name" 1 "gpuhisto: in: file 3 is z of 10 bytes, and in s3 y of 10"
 share 4,4 "$(file 3 y 11 '[3,11]')" >in
 merge s1 s2 s3 in
-refuses "another size" 1 "gpuhisto: in: FILE 3 is y of 11 bytes"
+refuses "another size" 1 "gpuhisto: in: file 3 is y of 11 bytes"
 share 4,4 "$(file 3 y 10 '[3,10]')" 5 >in
 merge s1 s2 s3 in
 refuses "another N" 1 "gpuhisto: in: is a share of 5, and s1 one of 4"
@@ -351,7 +353,7 @@ for list in '{"files":3,"bytes":30,"digest":"00000000000000ab"}' '{"files":4,"by
     '{"files":3,"bytes":31,"digest":"00000000000000aa"}'; do
     share 4,4 "$(file 3 y 10 '[3,10]')" 4 "$list" >in
     merge s1 s2 s3 in
-    refuses "another list: $list" 1 "gpuhisto: in: is a share of other FILEs than s1"
+    refuses "another list: $list" 1 "gpuhisto: in: is a share of other files than s1"
 done
 merge s1 one
 refuses "a table that is no share" 1 "gpuhisto: one: is not a share (--part), and s1 is one"
@@ -380,16 +382,16 @@ merge in
 refuses "bytes beyond 2^64" 1 "more than 2^64 bytes"
 share 1,1 "$(file 1 x 8 '[0,8]')" 1 >in
 merge in
-refuses "one share" 1 "gpuhisto: the share is there, but only 1 of 3 FILEs"
+refuses "one share" 1 "gpuhisto: the share is there, but only 1 of 3 files"
 share 1,1 "$(file 3 y 10 '[0,3]')" 1 >in
 merge in
 refuses "one share, with a gap" 1 "gpuhisto: y: the share is there, but not bytes 3 to 10"
 share 1,1 "$(file 1 x 30 '[0,30]')" 1 '{"files":1,"bytes":30,"digest":"00000000000000aa"}' >in
 merge -v in
-check "all of one" grep -q '1 table: the only share of 1 FILE, 30 bytes' err
+check "all of one" grep -q '1 table: the only share of 1 file, 30 bytes' err
 share 1,1 "$(file 1 "$(printf '%020000d' 0)" 20 '[0,8]')" >in
 merge in
-refuses "a name of 20000 bytes" 1 "gpuhisto: in: byte " "the name of a FILE is too long"
+refuses "a name of 20000 bytes" 1 "gpuhisto: in: byte " "the name of a file is too long"
 run --values=u8 --channels=2 --length=100 --edges=0,50 -F json part1
 sed 's/"counts":\[/&'"$(printf '%0100d' 0 | sed 's/0/1,/g')"'/' out >in
 merge in

@@ -155,7 +155,7 @@ merged "three nodes"
 mkdir away
 mv share.4.json away
 run_as "$GPUHISTO" --merge share.*.json
-refuses "a share left out" 1 "missing: 1 of $shares shares: 4"
+refuses "a share left out" 1 "share 4 of $shares is missing"
 cp share.3.json again.json
 run_as "$GPUHISTO" --merge share.*.json again.json away/share.4.json
 refuses "a share twice" 1 "again.json: share 3/$shares is in share.3.json, too"

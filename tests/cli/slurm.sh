@@ -110,7 +110,7 @@ sbatch --parsable --dependency=afterany:"$job" merge.sh >/dev/null
 check "a task fails: the merge ends" eventually [ -s merge.status ]
 check "a task fails: status of the merge" [ "$(cat merge.status)" = 1 ]
 check "a task fails: no table" [ ! -e merged ]
-check "a task fails: message: $(cat merge.log)" grep -qx "gpuhisto: missing: 1 of $shares shares: 4" merge.log
+check "a task fails: message: $(cat merge.log)" grep -qx "gpuhisto: share 4 of $shares is missing" merge.log
 rm merge.status
 job=$(sbatch --parsable --array=4 count.sh)
 sbatch --parsable --dependency=afterok:"$job" merge.sh >/dev/null
