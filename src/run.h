@@ -30,6 +30,10 @@ void run_hint_range(const struct options *options, const struct histogram *histo
 int run_enter_sandbox(const struct options *options, const struct output *output,
                       struct source *source, const struct held_list *tables);
 
+/* Warns of tables whose samples came from elsewhere than those of the first one. */
+struct merge;
+void run_warn_of_others(const struct merge *merge);
+
 /* --diff, --merge: the whole run. The exit status. */
 int run_diff(struct options *options);
 int run_merge(struct options *options);

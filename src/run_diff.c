@@ -47,14 +47,14 @@ static int read_side(struct held *file, struct merge *side, struct reason *why)
 }
 
 /* Whether only the number of decimal digits differs. */
-static bool may_nest(const struct merge *one, const struct merge *other)
+static bool may_nest(const struct words *one, const struct words *other)
 {
-    const struct words *a = &one->options, *b = &other->options;
-    if (a->count != b->count)
+    if (one->count != other->count)
         return false;
-    for (size_t i = 0; i < a->count; i++)
-        if (strcmp(a->list[i], b->list[i]) != 0 &&
-            !(strncmp(a->list[i], "--digits=", 9) == 0 && strncmp(b->list[i], "--digits=", 9) == 0))
+    for (size_t i = 0; i < one->count; i++)
+        if (strcmp(one->list[i], other->list[i]) != 0 &&
+            !(strncmp(one->list[i], "--digits=", 9) == 0 &&
+              strncmp(other->list[i], "--digits=", 9) == 0))
             return false;
     return true;
 }
@@ -77,11 +77,11 @@ static int widen_side(const struct histogram *fine, const struct histogram *coar
 /* Gives both sides the same bins: the wider ones, where they nest. */
 static int match_sides(struct merge *before, struct merge *after, struct reason *why)
 {
-    if (words_same(&before->options, &after->options))
+    const struct words *bins = &before->sorted.bins, *other_bins = &after->sorted.bins;
+    if (words_same(bins, other_bins))
         return 0;
-    if (!may_nest(before, after) || !before->histogram.binning.digits.scales) {
-        merge_refuse_options(before, &after->options, after->first, why);
-        reason_make_printable(why);
+    if (!may_nest(bins, other_bins) || !before->histogram.binning.digits.scales) {
+        merge_tell_options(why, after->first, other_bins, before->first, bins);
         return -1;
     }
     const bool is_before_fine =
@@ -159,6 +159,19 @@ static int add_sides(const struct merge *before, const struct merge *after, stru
     return 0;
 }
 
+/* Warns of samples that came from elsewhere: bins alone say which tables can be compared. */
+static void warn_of_sources(struct merge *before, struct merge *after)
+{
+    struct reason how;
+    run_warn_of_others(before);
+    run_warn_of_others(after);
+    if (words_same(&before->sorted.sources, &after->sorted.sources))
+        return;
+    merge_tell_options(&how, after->first, &after->sorted.sources, before->first,
+                       &before->sorted.sources);
+    diag("warning: %s", how.text);
+}
+
 static int diff_and_show(struct options *options, const struct held_list *files,
                          struct merge *before, struct merge *after, struct tally *both)
 {
@@ -169,6 +182,8 @@ static int diff_and_show(struct options *options, const struct held_list *files,
     if (add_sides(before, after, both, &why) != 0 ||
         coarsen_sides(options, before, after, both, &why) != 0)
         return run_failed(&why);
+    if (options->verbosity >= NORMAL)
+        warn_of_sources(before, after);
     struct writer *out = output_open(&output, &why);
     if (!out)
         return run_failed(&why);
@@ -178,7 +193,8 @@ static int diff_and_show(struct options *options, const struct held_list *files,
 
 int run_diff(struct options *options)
 {
-    struct merge before = {.lay = options_lay}, after = {.lay = options_lay};
+    struct merge before = {.lay = options_lay, .sort = options_sort},
+                 after = {.lay = options_lay, .sort = options_sort};
     struct tally both = {0};
     struct held_list files;
     struct reason why;

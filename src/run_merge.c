@@ -118,6 +118,18 @@ static int add_bins_word(struct words *words, size_t bins, struct reason *why)
     return 0;
 }
 
+void run_warn_of_others(const struct merge *merge)
+{
+    const uint64_t more = merge->others.tables - 1;
+    if (merge->others.tables == 0)
+        return;
+    if (more > 0)
+        diag("warning: %s; %" PRIu64 " more table%s differ%s, too", merge->others.how.text, more,
+             more == 1 ? "" : "s", more == 1 ? "s" : "");
+    else
+        diag("warning: %s", merge->others.how.text);
+}
+
 /* Adds the FILEs up and shows them. The exit status. */
 static int merge_and_show(struct options *options, const struct held_list *files,
                           struct merge *merge, struct share_record *proof)
@@ -127,8 +139,10 @@ static int merge_and_show(struct options *options, const struct held_list *files
         check_shares(options, merge, proof, &why) != 0)
         return run_failed(&why);
     options->histogram = merge->histogram;
-    options->report.words = &merge->options;
-    if (add_bins_word(&merge->options, options->report.most_bins, &why) != 0)
+    options->report.words = merge_options(merge);
+    if (options->verbosity >= NORMAL)
+        run_warn_of_others(merge);
+    if (add_bins_word(merge_options(merge), options->report.most_bins, &why) != 0)
         return run_failed(&why);
     struct writer *out = output_open(&output, &why);
     if (!out)
@@ -142,7 +156,8 @@ static int merge_and_show(struct options *options, const struct held_list *files
 
 int run_merge(struct options *options)
 {
-    struct merge merge = {.lay = options_lay, .has_moments = options->report.stats};
+    struct merge merge = {
+        .lay = options_lay, .sort = options_sort, .has_moments = options->report.stats};
     struct share_record proof = {.of = 0};
     struct held_list files;
     struct reason why;

@@ -145,7 +145,6 @@ unit_tests = \
 	tests/unit/test_file_tallies \
 	tests/unit/test_frames \
 	tests/unit/test_kept \
-	tests/unit/test_known_rows \
 	tests/unit/test_limits \
 	tests/unit/test_lines \
 	tests/unit/test_merge \
@@ -192,7 +191,6 @@ tests_unit_test_file_tallies_LDADD = tests/helpers/libhelpers.a libhistogram.a -
 tests_unit_test_frames_LDADD = $(with_device)
 tests_unit_test_frames_LDFLAGS = $(reading_by_turns)
 tests_unit_test_kept_LDADD = $(libraries)
-tests_unit_test_known_rows_LDADD = $(with_device)
 tests_unit_test_limits_LDADD = $(libraries)
 tests_unit_test_lines_LDADD = $(libraries)
 tests_unit_test_merge_LDADD = $(with_device)

@@ -66,3 +66,9 @@ void words_free(struct words *words)
     free(words->list);
     *words = (struct words){0};
 }
+
+void table_words_free(struct table_words *words)
+{
+    words_free(&words->bins);
+    words_free(&words->sources);
+}

@@ -12,6 +12,12 @@ struct words {
     size_t count, room;
 };
 
+/* The options that a table was made with: those that say which mode and bins it has, and those that
+ * say where the samples came from. */
+struct table_words {
+    struct words bins, sources;
+};
+
 /* Appends a copy of text[0..len), terminated. 0, or -1 if memory is short. */
 int words_add(struct words *words, const char *text, size_t len);
 
@@ -24,5 +30,6 @@ bool words_same(const struct words *one, const struct words *other);
 
 /* Makes it an empty list. */
 void words_free(struct words *words);
+void table_words_free(struct table_words *words);
 
 #endif

@@ -84,11 +84,13 @@ int options_parse(int argc, char **argv, struct options *options, struct reason 
 /* Settles what is pending, with the type that the first file's header says. As options_parse. */
 int options_settle_type(struct options *options, const char *type, struct reason *why);
 
-/* Lays the histogram that the "options" of a table make. *is_coarse: its bins were laid over what
- * was seen. 0; or -1 with a reason if they are not what options_parse makes of them, in its own
- * spelling, and nothing to free. */
-int options_lay(const struct words *words, struct histogram *histogram, bool *is_coarse,
-                struct reason *why);
+/* Lays the histogram that the "options" of a table make; free its bins. 0; or -1 with a reason if
+ * they are none, not in their only spelling, or laid bins over what was seen. */
+int options_lay(const struct words *words, struct histogram *histogram, struct reason *why);
+
+/* Sorts the "options" of a table; free them. Any thread may. 0; or -1 with a reason if one of them
+ * is none. */
+int options_sort(const struct words *words, struct table_words *sorted, struct reason *why);
 
 /* Frees the bins and the words, and what --also has. */
 void options_free(struct options *options);

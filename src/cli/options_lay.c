@@ -5,43 +5,90 @@
 #include <stdlib.h>
 #include <string.h>
 
-int options_lay(const struct words *words, struct histogram *histogram, bool *is_coarse,
-                struct reason *why)
+static const char not_written[] = "\"options\" are not what gpuhisto writes";
+
+/* The list that an option of a table belongs to; NULL: no table has such an option. */
+static struct words *list_of(struct table_words *sorted, const char *word)
+{
+    const size_t len = strcspn(word, "=");
+    for (size_t i = 0; i < option_count; i++) {
+        const struct option_row *row = &option_rows[i];
+        if (strlen(row->name) + 2 != len || strncmp(row->name, word + 2, len - 2) != 0)
+            continue;
+        switch (row->group) {
+        case GROUP_MODE:
+        case GROUP_BINS:
+            return &sorted->bins;
+        case GROUP_NUMBERS:
+        case GROUP_INPUT:
+            return &sorted->sources;
+        default:
+            return NULL;
+        }
+    }
+    return NULL;
+}
+
+int options_sort(const struct words *words, struct table_words *sorted, struct reason *why)
+{
+    *sorted = (struct table_words){.bins.list = NULL};
+    for (size_t i = 0; i < words->count; i++) {
+        struct words *list = list_of(sorted, words->list[i]);
+        if (list && words_add(list, words->list[i], strlen(words->list[i])) == 0)
+            continue;
+        reason_set(why, "%s", list ? "out of memory" : not_written);
+        table_words_free(sorted);
+        return -1;
+    }
+    return 0;
+}
+
+/* Parses words as a command line, which refers to *typed. 0, or -1 with a reason and all freed. */
+static int parse_words(const struct words *words, struct words *typed, struct options *options,
+                       struct reason *why)
 {
     static char name[] = "gpuhisto", end[] = "--";
     char **argv = calloc(words->count + 3, sizeof *argv);
-    struct words typed = {.list = NULL};
-    struct options options;
     int rc = argv ? 0 : -1;
     for (size_t i = 0; i < words->count && rc == 0; i++) {
-        rc = words_add(&typed, words->list[i], strlen(words->list[i]));
+        rc = words_add(typed, words->list[i], strlen(words->list[i]));
         if (rc == 0)
-            words_unescape(argv[1 + i] = typed.list[i]);
+            words_unescape(argv[1 + i] = typed->list[i]);
     }
     if (rc != 0) {
         reason_set(why, "out of memory");
     } else {
         argv[0] = name;
         argv[1 + words->count] = end;
-        rc = options_parse((int)words->count + 2, argv, &options, why);
+        rc = options_parse((int)words->count + 2, argv, options, why);
     }
     free(argv);
-    if (rc != 0) {
-        words_free(&typed);
+    if (rc != 0)
+        words_free(typed);
+    return rc == 0 ? 0 : -1;
+}
+
+int options_lay(const struct words *words, struct histogram *histogram, struct reason *why)
+{
+    struct words typed = {.list = NULL};
+    struct options options;
+    if (parse_words(words, &typed, &options, why) != 0)
         return -1;
-    }
-    const bool is_same = options.action == ACTION_COUNT && words_same(words, &options.words);
+    const bool counts = options.action == ACTION_COUNT;
+    const bool is_written = counts && words_same(words, &options.words);
     words_free(&typed); /* which the options refer to */
-    if (!is_same) {
-        reason_set(why, "\"options\" are not what gpuhisto writes");
-        if (options.action == ACTION_COUNT)
-            options_free(&options);
-        return -1;
+    if (is_written && options.report.most_bins == 0) {
+        *histogram = options.histogram;
+        /* What these refer to goes away, and counting alone needs it. */
+        histogram->field = (struct field){.kind = FIELD_NONE};
+        words_free(&options.words);
+        return 0;
     }
-    *histogram = options.histogram;
-    /* What these refer to goes away, and counting alone needs it. */
-    histogram->field = (struct field){.kind = FIELD_NONE};
-    *is_coarse = options.report.most_bins > 0;
-    words_free(&options.words);
-    return 0;
+    reason_set(why, "%s",
+               is_written ? "its bins were laid over what was seen (--bins without --min and "
+                            "--max); count without --bins, and give it to --merge"
+                          : not_written);
+    if (counts)
+        options_free(&options);
+    return -1;
 }

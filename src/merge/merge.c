@@ -14,23 +14,35 @@ static int merge_refuse(const char *name, struct reason *why)
     return -1;
 }
 
-int merge_refuse_options(const struct merge *merge, const struct words *options, const char *name,
-                         struct reason *why)
+/* The first word that the other list has not, or NULL. */
+static const char *word_of_one(const struct words *words, const struct words *other)
 {
-    const struct words *first = &merge->options;
-    struct reason of_first;
-    size_t i = 0;
-    while (i < first->count && i < options->count && strcmp(first->list[i], options->list[i]) == 0)
-        i++;
-    const char *here = i < options->count ? options->list[i] : "";
-    const char *there = i < first->count ? first->list[i] : "";
-    reason_of(&of_first, merge->first, "%s", "");
-    const bool is_same_file = strcmp(name, merge->first) == 0; /* as --also prints them */
-    reason_of(why, name, "was counted with%s%.200s, and %.*s with%s%.200s%s", *here ? " " : "out ",
-              *here ? here : there, (int)strlen(of_first.text) - 2, of_first.text,
-              *there ? " " : "out ", *there ? there : here,
-              is_same_file ? "; merge the tables of one histogram at a time" : "");
-    return -1;
+    for (size_t i = 0; i < words->count; i++) {
+        size_t k = 0;
+        while (k < other->count && strcmp(words->list[i], other->list[k]) != 0)
+            k++;
+        if (k == other->count)
+            return words->list[i];
+    }
+    return NULL;
+}
+
+void merge_tell_options(struct reason *why, const char *name, const struct words *options,
+                        const char *first, const struct words *first_options)
+{
+    const char *here = word_of_one(options, first_options);
+    const char *there = word_of_one(first_options, options);
+    struct reason subject;
+    reason_of(&subject, first, "%s", "");
+    reason_of(why, name, "was counted with%s %.200s, and %.*s with%s %.200s", here ? "" : "out",
+              here ? here : there, (int)strlen(subject.text) - 2, subject.text, there ? "" : "out",
+              there ? there : here);
+    reason_make_printable(why);
+}
+
+struct words *merge_options(struct merge *merge)
+{
+    return merge->others.tables > 0 ? &merge->sorted.bins : &merge->options;
 }
 
 /* Whether the table is of a kind that can be merged. */
@@ -49,17 +61,13 @@ static int merge_check_kind(const struct read_table *table, struct reason *why)
 static int merge_begin(struct merge *merge, const struct read_table *table, const char *name,
                        struct reason *why)
 {
-    bool is_coarse;
-    for (size_t i = 0; i < table->options.count; i++)
-        if (words_add(&merge->options, table->options.list[i], strlen(table->options.list[i])) != 0)
+    const struct words *options = &table->options;
+    for (size_t i = 0; i < options->count; i++)
+        if (words_add(&merge->options, options->list[i], strlen(options->list[i])) != 0)
             goto no_memory;
-    if (merge->lay(&table->options, &merge->histogram, &is_coarse, why) != 0)
+    if (merge->lay(options, &merge->histogram, why) != 0 ||
+        merge->sort(options, &merge->sorted, why) != 0)
         return -1;
-    if (is_coarse) {
-        reason_set(why, "its bins were laid over what was seen (--bins without --min and --max); "
-                        "count without --bins, and give it to --merge");
-        return -1;
-    }
     if (merge->histogram.mode->has_characters && merge->has_moments) {
         reason_set(why,
                    "--stats of characters requires the number of bytes, which tables do not have");
@@ -72,6 +80,50 @@ static int merge_begin(struct merge *merge, const struct read_table *table, cons
 no_memory:
     reason_set(why, "out of memory");
     return -1;
+}
+
+/* Whether a table of other options than the first one has its bins; notes what differs. */
+static int merge_check_bins(struct merge *merge, const struct read_table *table, const char *name,
+                            struct reason *why)
+{
+    const struct table_words *first = &merge->sorted;
+    struct table_words sorted;
+    if (merge->sort(&table->options, &sorted, why) != 0)
+        return merge_refuse(name, why);
+    const bool are_same = words_same(&first->bins, &sorted.bins);
+    const bool is_share = table->has & HAS_SHARE; /* of a job, which has one command line */
+    if (!are_same)
+        merge_tell_options(why, name, &sorted.bins, merge->first, &first->bins);
+    else if (is_share)
+        merge_tell_options(why, name, &sorted.sources, merge->first, &first->sources);
+    else if (merge->others.tables == 0)
+        merge_tell_options(&merge->others.how, name, &sorted.sources, merge->first,
+                           &first->sources);
+    table_words_free(&sorted);
+    return are_same && !is_share ? 0 : -1;
+}
+
+/* Whether the table can be added by its options: those that say where samples came from may differ
+ * from FILE to FILE. Tables in one FILE, which may be of one input, are made alike. */
+static int merge_check_options(struct merge *merge, const struct read_table *table,
+                               const char *name, struct reason *why)
+{
+    const struct words *options = &table->options;
+    const bool is_as_last = merge->last && words_same(&merge->last_options, options);
+    if (merge->last == name && !is_as_last) {
+        merge_tell_options(why, name, options, name, &merge->last_options);
+        struct reason what = *why;
+        reason_set(why, "%s; merge the tables of one histogram at a time", what.text);
+        return -1;
+    }
+    if (words_same(&merge->options, options))
+        return 0;
+    /* Whether a table is refused must not depend on which ones the thread has read before. */
+    if ((!is_as_last || table->has & HAS_SHARE) && merge_check_bins(merge, table, name, why) != 0)
+        return -1;
+    if (merge->others.tables++ == 0)
+        merge->others.file = merge->file;
+    return 0;
 }
 
 /* Whether mode and type are those of the options. */
@@ -108,8 +160,8 @@ int merge_add(struct merge *merge, struct read_table *table, const char *name, s
         return merge_refuse(name, why);
     if (!merge->first && merge_begin(merge, table, name, why) != 0)
         return merge_refuse(name, why);
-    if (!words_same(&merge->options, &table->options))
-        return merge_refuse_options(merge, &table->options, name, why);
+    if (merge_check_options(merge, table, name, why) != 0)
+        return -1;
     if (merge_check_mode(merge, table, why) != 0 ||
         table_rows_check(table, &merge->histogram, &moments, why) != 0)
         return merge_refuse(name, why);
@@ -121,6 +173,10 @@ int merge_add(struct merge *merge, struct read_table *table, const char *name, s
     if (merge_add_share(merge, table, name, why) != 0)
         return -1;
     merge->tables++;
+    merge->last = name;
+    const struct words last = merge->last_options;
+    merge->last_options = table->options;
+    table->options = last; /* which is freed with the table */
     return 0;
 }
 
@@ -140,6 +196,9 @@ int merge_fork(const struct merge *merge, struct merge *part)
     *part = *merge;
     part->is_part = true;
     part->total = part->tables = 0;
+    part->last = NULL;
+    part->last_options = (struct words){.list = NULL};
+    part->others = (struct merge_others){.tables = 0};
     share_join_fork(&merge->shares, &part->shares);
     return tally_open(&part->tally, &part->histogram);
 }
@@ -150,6 +209,11 @@ int merge_join(struct merge *merge, struct merge *part)
     tally_add(&merge->tally, &part->tally);
     merge->total = merge->tally.samples;
     merge->tables += part->tables;
+    const uint64_t others = merge->others.tables + part->others.tables;
+    if (part->others.tables > 0 &&
+        (merge->others.tables == 0 || part->others.file < merge->others.file))
+        merge->others = part->others;
+    merge->others.tables = others;
     merge_free_part(part);
     return rc;
 }
@@ -157,6 +221,7 @@ int merge_join(struct merge *merge, struct merge *part)
 void merge_free_part(struct merge *part)
 {
     tally_close(&part->tally);
+    words_free(&part->last_options);
     share_join_free(&part->shares);
 }
 
@@ -165,6 +230,8 @@ void merge_free(struct merge *merge)
     tally_close(&merge->tally);
     binning_free(&merge->histogram.binning);
     words_free(&merge->options);
+    table_words_free(&merge->sorted);
+    words_free(&merge->last_options);
     share_join_free(&merge->shares);
     known_rows_free(&merge->known);
     merge->first = NULL;

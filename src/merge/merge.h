@@ -11,25 +11,44 @@
 
 #include <stdbool.h>
 
-/* Lays the histogram that a table's options make, and says whether its bins were laid over what was
- * seen. 0; or -1 with a reason if they are none, or not in their only spelling. */
-typedef int merge_layer(const struct words *options, struct histogram *histogram, bool *is_coarse,
+/* Lays the histogram that a table's options make; free its bins. 0; or -1 with a reason if no table
+ * that can be added up has such options. Not for two threads at once. */
+typedef int merge_layer(const struct words *options, struct histogram *histogram,
                         struct reason *why);
 
-/* What was added so far. Set `lay` and has_moments, which --stats needs; otherwise all zeros. */
+/* Sorts a table's options; free them. 0, or -1 with a reason. */
+typedef int merge_sorter(const struct words *options, struct table_words *sorted,
+                         struct reason *why);
+
+/* Tables whose samples came from elsewhere than those of the first one. */
+struct merge_others {
+    uint64_t tables;
+    size_t file;       /* of the first of them */
+    struct reason how; /* it differs */
+};
+
+/* What was added so far. Set `lay`, `sort` and has_moments, which --stats needs; otherwise all
+ * zeros. */
 struct merge {
     merge_layer *lay;
+    merge_sorter *sort;
     bool has_moments;
 
     const char *first; /* the FILE of the first table; NULL: there was none */
     struct histogram histogram;
-    struct words options;
+    struct words options;      /* of the first table */
+    struct table_words sorted; /* the same */
     struct tally tally;
     uint64_t total;          /* of all tables: of the tally's samples */
     struct known_rows known; /* of the histogram */
     struct share_join shares;
     uint64_t tables;
     bool is_part; /* another one had the first table: see merge_fork */
+
+    size_t file;               /* which one is read; set it, for `others` */
+    const char *last;          /* the FILE of the last table; NULL: there was none */
+    struct words last_options; /* of the last table */
+    struct merge_others others;
 };
 
 #define MERGE_OVERFLOW "the total goes beyond 2^64"
@@ -38,9 +57,13 @@ struct merge {
  * if it cannot be added, and nothing to be done but merge_free. */
 int merge_add(struct merge *merge, struct read_table *table, const char *name, struct reason *why);
 
-/* Says how options differ from those of the tables before. -1. */
-int merge_refuse_options(const struct merge *merge, const struct words *options, const char *name,
-                         struct reason *why);
+/* Makes the reason how the options of a table differ from those of `first`, both names of FILEs. */
+void merge_tell_options(struct reason *why, const char *name, const struct words *options,
+                        const char *first, const struct words *first_options);
+
+/* The options that all tables were made with: without those that say where samples came from, if
+ * these differ. */
+struct words *merge_options(struct merge *merge);
 
 /* Makes the histogram's rows known, if that pays when about so many bytes of tables are still to be
  * read, and it was not done before. There was a table. */

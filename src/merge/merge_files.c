@@ -58,6 +58,7 @@ static void *merging_run(void *arg)
     int rc = 0;
     for (size_t file; rc == 0 && (file = merging_next(all)) != SIZE_MAX;) {
         thread->part.total = 0;
+        thread->part.file = file;
         thread->part.shares.order = (uint64_t)file << 32; /* before those of all later FILEs */
         rc = table_file_add(&all->files->list[file], &table, &thread->part, &why);
         all->totals[file] = thread->part.total;

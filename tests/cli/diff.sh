@@ -87,6 +87,19 @@ done
 diffs -p 1.json 2.json
 check "a picture has at most 40 bins" [ "$(wc -l <out)" -le 42 ]
 
+# Bins are compared, not where numbers came from.
+sed 's/^/rt=/' two | "$GPUHISTO" -n --after=rt= -F json >after.json
+diffs 1.json 2.json
+cp out expected
+diffs 1.json after.json
+same "numbers from another place" expected out
+message "a warning" "gpuhisto: warning: after.json: was counted with --after=rt=, and 1.json without --after=rt="
+sed 's/^/rt=/' two | "$GPUHISTO" -n --after=rt= --digits=2 -F json >wide.json
+diffs wide.json 1.json
+message "a warning of bins that nest" "gpuhisto: warning: 1.json: was counted without --after=rt=, and wide.json with --after=rt="
+diffs -q 1.json after.json
+counts "no warning" expected
+
 # --- what is refused ---
 
 for options in -n --each --stats --percent --merge --incomplete --threads=2 '--quantiles=0.5'; do

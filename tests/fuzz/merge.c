@@ -40,13 +40,12 @@ static int add_all(char *const *names, size_t count, unsigned threads, struct me
 }
 
 /* Shows a sum in JSON, as a FILE. */
-static struct fuzz_file show(const struct merge *merge, bool stats,
-                             const struct share_record *share)
+static struct fuzz_file show(struct merge *merge, bool stats, const struct share_record *share)
 {
     static struct writer out;
     struct fuzz_file file = fuzz_file_make("", 0);
     struct report_options options = {.stats = stats,
-                                     .words = &merge->options,
+                                     .words = merge_options(merge),
                                      .share = share,
                                      .quantile_count = stats,
                                      .quantiles = {{"5", 0}}};
@@ -76,8 +75,8 @@ static bool same_files(const struct fuzz_file *one, const struct fuzz_file *othe
 /* Adds the FILEs up and checks the sum. */
 static void merge_and_check(const struct fuzz_file *files, size_t count, bool stats)
 {
-    struct merge merge = {.lay = options_lay, .has_moments = stats};
-    struct merge again = {.lay = options_lay, .has_moments = stats};
+    struct merge merge = {.lay = options_lay, .sort = options_sort, .has_moments = stats};
+    struct merge again = {.lay = options_lay, .sort = options_sort, .has_moments = stats};
     struct share_record share = {.of = 0}, share_again = {.of = 0};
     struct reason why = {""};
     int rc = 0;
@@ -111,22 +110,23 @@ static void merge_and_check(const struct fuzz_file *files, size_t count, bool st
 static void check_known(const uint8_t *data, size_t size)
 {
     char *text = malloc(2 * size + 1);
-    bool right;
-    size_t known;
+    struct read_json reading = {.knows = BINS_KNOWN,
+                                .piece = size > 0 ? data[size - 1] % 64 * 8 : 0};
     fuzz_require(text != NULL, "out of memory");
     memcpy(text, data, size);
     text[size] = '\n';
     memcpy(text + size + 1, data, size);
-    const size_t piece = size > 0 ? data[size - 1] % 64 * 8 : 0;
-    fuzz_require(read_json_agrees(text, 2 * size + 1, piece, BINS_KNOWN, &right, &known),
+    fuzz_require(read_json_agrees(&reading, text, 2 * size + 1),
                  "with rows that are known JSON is read otherwise");
+    merge_free(&reading.sum);
     free(text);
 }
 
 /* Adds FILEs up, each of them twice, on one thread and on three. */
 static void check_threads(const struct fuzz_file *files, size_t count)
 {
-    struct merge one = {.lay = options_lay}, three = {.lay = options_lay};
+    struct merge one = {.lay = options_lay, .sort = options_sort},
+                 three = {.lay = options_lay, .sort = options_sort};
     struct reason why = {""}, other_why = {""};
     char *names[4];
     for (size_t i = 0; i < 2 * count; i++) {
@@ -137,6 +137,9 @@ static void check_threads(const struct fuzz_file *files, size_t count)
     fuzz_require(add_all(names, 2 * count, 3, &three, &other_why) == rc &&
                      strcmp(why.text, other_why.text) == 0,
                  "three threads refuse something else");
+    fuzz_require(rc != 0 || (one.others.tables == three.others.tables &&
+                             strcmp(one.others.how.text, three.others.how.text) == 0),
+                 "three threads warn of something else");
     fuzz_require(rc != 0 || (one.total == three.total && one.tables == three.tables &&
                              one.shares.part_count == three.shares.part_count &&
                              memcmp(one.tally.counts, three.tally.counts,

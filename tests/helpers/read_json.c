@@ -10,24 +10,28 @@
 static int take_table(void *arg, struct read_table *table, struct reason *why)
 {
     struct read_json *reading = arg;
+    struct merge *sum = &reading->sum;
     for (size_t i = 0; i < table->row_count; i++)
         reading->rows_known += table->rows[i].row != READ_ROW_UNKNOWN && table->rows[i].lo == 0 &&
                                table->rows[i].hi == 0;
-    if (merge_add(&reading->merge, table, "text", why) != 0)
+    if (merge_add(sum, table, "text", why) != 0)
         return -1;
-    struct merge *merge = &reading->merge;
-    if (merge->histogram.binning.bins <= reading->knows && merge->known.rows == 0 &&
-        known_rows_pay(&merge->histogram, UINT64_MAX))
-        known_rows_make(&merge->known, &merge->histogram);
+    if (sum->histogram.binning.bins <= reading->knows && sum->known.rows == 0 &&
+        known_rows_pay(&sum->histogram, UINT64_MAX))
+        known_rows_make(&sum->known, &sum->histogram);
     return 0;
 }
 
-int read_json(struct read_json *reading, const char *text, size_t len, struct reason *why)
+void read_json(struct read_json *reading, const char *text, size_t len)
 {
     struct read_table table = {.text = NULL};
-    struct merge *merge = &reading->merge;
+    struct merge *sum = &reading->sum;
+    struct reason *why = &reading->why;
+    *sum = (struct merge){.lay = options_lay, .sort = options_sort};
+    *why = (struct reason){""};
+    reading->rows_known = 0;
     struct table_json *json =
-        table_json_open(&table, &merge->histogram, &merge->known, take_table, reading);
+        table_json_open(&table, &sum->histogram, &sum->known, take_table, reading);
     int rc = json ? 0 : -1;
     for (size_t at = 0; at < len && rc == 0;) {
         const char *newline = reading->piece ? NULL : memchr(text + at, '\n', len - at);
@@ -38,10 +42,9 @@ int read_json(struct read_json *reading, const char *text, size_t len, struct re
         at += piece;
     }
     if (rc == 0)
-        rc = table_json_end(json, why);
+        table_json_end(json, why);
     table_json_close(json);
     read_table_free(&table);
-    return rc;
 }
 
 static bool same_moments(const struct moments *one, const struct moments *other)
@@ -77,20 +80,16 @@ static bool same_reasons(const char *one, const char *other)
     return strcmp(one, other) == 0;
 }
 
-bool read_json_agrees(const char *text, size_t len, size_t piece, size_t bins, bool *right,
-                      size_t *rows_known)
+bool read_json_agrees(struct read_json *reading, const char *text, size_t len)
 {
-    struct read_json plain = {.merge = {.lay = options_lay}};
-    struct read_json known = {.merge = {.lay = options_lay}, .knows = bins, .piece = piece};
-    struct reason why = {""}, known_why = {""};
-    *right = read_json(&plain, text, len, &why) == 0;
-    const bool known_right = read_json(&known, text, len, &known_why) == 0;
-    *rows_known = known.rows_known;
-    const bool agrees = *right == known_right && (*right ? same_sums(&plain.merge, &known.merge)
-                                                         : same_reasons(why.text, known_why.text));
-    merge_free(&plain.merge);
-    merge_free(&known.merge);
+    struct read_json plain = {.knows = 0};
+    read_json(reading, text, len);
+    read_json(&plain, text, len);
+    const char *why = reading->why.text, *plain_why = plain.why.text;
+    const bool agrees = !*why == !*plain_why && (*why ? same_reasons(plain_why, why)
+                                                      : same_sums(&plain.sum, &reading->sum));
     if (!agrees)
-        printf("library: %s\nknown: %s\n", why.text, known_why.text);
+        printf("library: %s\nknown: %s\n", plain_why, why);
+    merge_free(&plain.sum);
     return agrees;
 }

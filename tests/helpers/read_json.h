@@ -6,19 +6,18 @@
 #include "src/merge/merge.h"
 
 struct read_json {
-    struct merge merge; /* the sum; merge_free it */
-    size_t knows;       /* after the first table its rows are known, if there are no more bins */
-    size_t piece;       /* the text is read so many bytes at a time; 0: a line, as tables are */
-    size_t rows_known;  /* set: rows that were taken from the text without the library */
+    size_t knows;      /* after the first table its rows are known, if there are no more bins */
+    size_t piece;      /* the text is read so many bytes at a time; 0: a line, as tables are */
+    struct merge sum;  /* set, also if the text is refused: merge_free it */
+    struct reason why; /* it is refused; empty: it is not */
+    size_t rows_known; /* that were taken from the text without the library */
 };
 
-/* Adds all tables of a text. 0, or -1 with a reason. */
-int read_json(struct read_json *reading, const char *text, size_t len, struct reason *why);
+/* Adds all tables of a text. */
+void read_json(struct read_json *reading, const char *text, size_t len);
 
-/* Reads a text by the library alone, and in pieces with known rows, if there are no more than
- * `bins` of them. Whether both agree: on the verdict, the reason, and the sum. *right is set to
- * whether it was taken, and *rows_known to how many rows were. */
-bool read_json_agrees(const char *text, size_t len, size_t piece, size_t bins, bool *right,
-                      size_t *rows_known);
+/* The same, and again by the library alone; false if the verdicts, the reasons or the sums differ.
+ */
+bool read_json_agrees(struct read_json *reading, const char *text, size_t len);
 
 #endif

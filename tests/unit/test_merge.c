@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Tables that are added up: sums of tables made here, in any order, in two steps and on several
- * threads, against plain addition; and what is refused, which must not depend on threads. */
+ * threads, against plain addition; what is refused, which must not depend on threads; and rows that
+ * are known against the library's reading of them, damaged tables among them. */
 #include "src/cli/options.h"
 #include "src/merge/merge_files.h"
 #include "src/merge/table_json.h"
 #include "tests/helpers/made_tables.h"
 #include "tests/helpers/random.h"
+#include "tests/helpers/read_json.h"
 #include "tests/helpers/scale.h"
 
 #include <stdio.h>
@@ -29,7 +31,7 @@ static void check_that(bool holds, const char *what, const char *detail)
 static int merge_named(char *const *names, size_t count, unsigned threads, struct merge *merge,
                        struct reason *why)
 {
-    *merge = (struct merge){.lay = options_lay};
+    *merge = (struct merge){.lay = options_lay, .sort = options_sort};
     *why = (struct reason){""};
     struct held_list files;
     if (held_list_open(&files, names, count) != 0)
@@ -88,10 +90,11 @@ static void check_layout(const char *const *words)
     if (tally_open(&tally, &histogram) != 0 || tally_open(&expected, &histogram) != 0)
         abort();
     for (size_t i = 0; i < FILES; i++) {
+        const bool is_long = histogram.bins > 10000 && i > 1 && scale_is_small();
         made_file_open(&files[i]);
         names[i] = files[i].name;
         for (unsigned tables = 1 + random_below(2); tables > 0; tables--) {
-            made_fill_tally(&tally, &histogram, sparsities[random_below(5)]);
+            made_fill_tally(&tally, &histogram, is_long ? 300 : sparsities[random_below(5)]);
             made_write_table(&files[i], &histogram, &options, &tally);
             tally_add(&expected, &tally);
         }
@@ -118,14 +121,26 @@ static void check_layout(const char *const *words)
 /* --- what is refused --- */
 
 static const char table_form[] =
-    "{\"schema\":\"gpuhisto/1\",\"mode\":\"letters\",\"options\":[\"--letters=26\"],%s"
+    "{\"schema\":\"gpuhisto/1\",\"mode\":\"letters\",\"options\":[%s],%s"
     "\"total\":%llu,\"counted\":%llu,\"other\":0,"
     "\"bins\":[{\"bin\":\"a-z\",\"lo\":97,\"hi\":122,\"count\":%llu}]}\n";
+
+#define ALL_LETTERS "\"--letters=26\""
 
 static void write_letters(struct memory_file *file, unsigned long long count, const char *share)
 {
     char text[1000];
-    const int len = snprintf(text, sizeof text, table_form, share, count, count, count);
+    const int len =
+        snprintf(text, sizeof text, table_form, ALL_LETTERS, share, count, count, count);
+    made_file_add_text(file, text, (size_t)len);
+}
+
+/* A table of which the samples are a part of each FILE. */
+static void write_others(struct memory_file *file, unsigned length, const char *share)
+{
+    char text[1000], options[100];
+    snprintf(options, sizeof options, ALL_LETTERS ",\"--length=%u\"", length);
+    const int len = snprintf(text, sizeof text, table_form, options, share, 1ULL, 1ULL, 1ULL);
     made_file_add_text(file, text, (size_t)len);
 }
 
@@ -137,6 +152,8 @@ static void share_text(char *text, size_t size, unsigned part, unsigned of, unsi
              "\"fingerprint\":\"0000000000000007\",\"ranges\":[[%u,%u]]}]},",
              of, part, part, begin, begin + 10);
 }
+
+#define KINDS 12
 
 /* Makes a FILE, one of them all, that may be refused for a reason of its own. */
 static void write_any(struct memory_file *file, size_t index, bool shares, unsigned kind)
@@ -177,6 +194,14 @@ static void write_any(struct memory_file *file, size_t index, bool shares, unsig
     case 8:
         made_file_add_text(file, "\x1f\x8b", 2);
         break;
+    case 9:
+    case 10:
+        write_others(file, kind == 9 ? 1 : 2, share);
+        break;
+    case 11: /* of which the second is of other samples than the first */
+        write_letters(file, 1, share);
+        write_others(file, 1, share);
+        break;
     default:
         write_letters(file, index, share);
         break;
@@ -189,12 +214,13 @@ static void check_refusals(unsigned round)
     static const unsigned threads[] = {1, 2, 5, 5, 5};
     struct memory_file files[FILES];
     char *names[FILES];
-    struct reason reasons[5];
+    struct reason reasons[5], first_how;
     int verdicts[5];
     const bool shares = round % 2;
     for (size_t i = 0; i < FILES; i++) {
         made_file_open(&files[i]);
-        write_any(&files[i], i, shares, i > 0 && random_below(3) == 0 ? random_below(10) : 9);
+        write_any(&files[i], i, shares,
+                  i > 0 && random_below(3) == 0 ? random_below(KINDS) : KINDS);
         names[i] = files[i].name;
     }
     for (size_t i = 0; i < 5; i++) {
@@ -206,6 +232,10 @@ static void check_refusals(unsigned round)
         check_that((verdicts[i] == 0) == !reasons[i].text[0], "a verdict", reasons[i].text);
         check_that(verdicts[i] == verdicts[0] && strcmp(reasons[i].text, reasons[0].text) == 0,
                    reasons[0].text, reasons[i].text);
+        if (i == 0)
+            first_how = merge.others.how;
+        check_that(verdicts[i] != 0 || strcmp(merge.others.how.text, first_how.text) == 0,
+                   first_how.text, merge.others.how.text);
         share_free(&record);
         merge_free(&merge);
     }
@@ -226,6 +256,9 @@ static void check_reasons(void)
         ": bytes from ",
         " is in ",
         ": is compressed; decompress it first, with 'gzip -d'",
+        ": was counted with --length=1, and ",
+        ": was counted with --length=2, and ",
+        "; merge the tables of one histogram at a time",
     };
     for (unsigned kind = 0; kind < sizeof expected / sizeof expected[0]; kind++)
         for (unsigned threads = 1; threads <= 5; threads += 2) {
@@ -237,7 +270,7 @@ static void check_reasons(void)
             for (size_t i = 0; i < FILES; i++) {
                 made_file_open(&files[i]);
                 write_any(&files[i], i, true,
-                          i == 7 || (kind == 3 && i == 4) ? kind : 9); /* 2^63 twice */
+                          i == 7 || (kind == 3 && i == 4) ? kind : KINDS); /* 2^63 twice */
                 names[i] = files[i].name;
             }
             int rc = merge_named(names, FILES, threads, &merge, &why);
@@ -252,15 +285,250 @@ static void check_reasons(void)
         }
 }
 
+/* --- what was damaged, with rows that are known and by the library alone --- */
+
+#define NUMBERS "0123456789"
+
+/* Makes a change in text[from..*len), which has room for 300 bytes more. */
+static void damage(char *text, size_t from, size_t *len)
+{
+    static const char likely[] = NUMBERS "{}[],:\" \\-lohicount";
+    static const char *const inserted[] = {"18446744073709551615", "9999999999999999999999999",
+                                           "1e999", "-1"};
+    const size_t at = from + random_word() % (*len - from);
+    char *begin = text + at, *tail = begin;
+    size_t span = 0;
+    char more[256] = "";
+    switch (random_below(8)) {
+    case 0: /* cut short */
+        *len = at;
+        return;
+    case 1: /* a member or a row is missing */
+    case 2: /* or is there twice */
+        begin = memchr(begin, random_below(2) ? ',' : '{', *len - at);
+        tail = begin ? memchr(begin + 1, *begin == '{' ? '}' : ',', *len - at - 1) : NULL;
+        if (!tail || tail >= text + *len || (size_t)(tail - begin) >= sizeof more - 2)
+            break;
+        span = (size_t)(tail - begin) + (*begin == '{');
+        if (random_below(2)) {
+            memcpy(more, begin, span);
+            memcpy(more + span, *begin == '{' ? "," : "", 2);
+            span = 0;
+        }
+        break;
+    case 3: /* another number */
+        span = strspn(begin, NUMBERS);
+        if (span > 0)
+            strcpy(more, inserted[random_below(4)]);
+        break;
+    case 4: /* nested */
+        memset(more, '[', 1 + random_below(200));
+        break;
+    default:
+        *begin = likely[random_below(sizeof likely - 1)];
+        return;
+    }
+    const size_t more_len = strlen(more);
+    if (!begin || begin + span > text + *len)
+        return;
+    memmove(begin + more_len, begin + span, *len - (size_t)(begin - text) - span);
+    memcpy(begin, more, more_len);
+    *len += more_len - span;
+    text[*len] = '\0';
+}
+
+/* A table that may be damaged, after one whose rows are known. */
+static void check_damages(const char *const *words)
+{
+    struct memory_file file;
+    struct words options;
+    struct histogram histogram;
+    struct tally tally, both;
+    struct read_json reading = {.knows = BINS_MAX};
+    size_t len, second = 0;
+    made_lay(words, &options, &histogram);
+    if (tally_open(&tally, &histogram) != 0 || tally_open(&both, &histogram) != 0)
+        abort();
+    const bool is_large = histogram.bins > 10000;
+    made_file_open(&file);
+    for (unsigned i = 0; i < 2; i++) {
+        second = (size_t)lseek(file.fd, 0, SEEK_END);
+        made_fill_tally(&tally, &histogram, i == 0 && is_large ? 300 : 1);
+        made_write_table(&file, &histogram, &options, &tally);
+        tally_add(&both, &tally);
+    }
+    char *text = made_file_text(&file, &len), *copy = malloc(len + 1000);
+    const size_t bins = known_rows_pay(&histogram, UINT64_MAX) ? histogram.binning.bins : 0;
+    const unsigned few = scale_is_slow() ? 50 : 300;
+    for (unsigned i = 0;
+         i < 2 + (is_large ? scale_of(1, 50, 50) : scale_of(few, 20000, 20000)) && copy; i++) {
+        const unsigned changes = i < 2 ? 0 : 1 + random_below(2);
+        size_t copy_len = len;
+        memcpy(copy, text, len + 1);
+        for (unsigned change = 0; change < changes && copy_len > second + 1; change++)
+            damage(copy, second + 1, &copy_len);
+        reading.piece = i % 2 ? 1 + random_below(700) : 0;
+        check_that(read_json_agrees(&reading, copy, copy_len), words[0], "known rows differ");
+        const bool is_right = reading.why.text[0] == '\0';
+        check_that(changes > 0 || is_right, words[0], reading.why.text);
+        if (is_right && changes < 2)
+            check_sum(&reading.sum, 0, &both, words[0], &reading.why);
+        if (i == 0)
+            check_that(bins < 20 ? reading.rows_known <= bins : reading.rows_known >= bins / 10 * 9,
+                       words[0], "rows are not known");
+        merge_free(&reading.sum);
+    }
+    free(copy);
+    free(text);
+    close(file.fd);
+    tally_close(&tally);
+    tally_close(&both);
+    binning_free(&histogram.binning);
+    words_free(&options);
+}
+
+/* Texts by hand, after a table of --edges=0,1,2 whose rows are known. */
+static void check_known_texts(void)
+{
+    static const char begin[] = "{\"schema\":\"gpuhisto/1\",\"mode\":\"numbers\",\"options\":["
+                                "\"--numbers\",\"--edges=0,1,2\"],\"total\":";
+    static const char *const texts[] = {
+        "3,\"counted\":3,%s{\"lo\":0,\"hi\":1,\"count\":1},{\"lo\":1,\"hi\":2,\"count\":2}]}",
+        "3,\"counted\":3,%s{\"lo\":0,\"hi\":1,\"count\":1},{\"lo\":1,\"hi\":2,\"count\":02}]}",
+        "3,\"counted\":3,%s{\"lo\":0,\"hi\":1,\"count\":1},{\"lo\":1,\"hi\":2,\"count\":2} ]}",
+        "3,\"counted\":3,%s{\"lo\":0,\"hi\":1,\"count\":1},{\"lo\":1,\"hi\":2,\"count\":2.0}]}",
+        "3,\"counted\":3,%s{\"lo\":0,\"hi\":1,\"count\":1},{\"lo\":1,\"hi\":2,\"count\":}]}",
+        "1,\"counted\":1,%s{\"lo\":0,\"hi\":1,\"count\":1},{\"lo\":1,\"hi\":2,\"count\":0}]}",
+        "1,\"counted\":1,%s{\"lo\":0,\"hi\":1,\"count\":1},{\"lo\":1,\"hi\":2,\"count\":00}]}",
+        "9,\"counted\":9,%s{\"lo\":0,\"hi\":1,\"count\":1},"
+        "{\"lo\":1,\"hi\":2,\"count\":18446744073709551615}]}",
+        "9,\"counted\":9,%s{\"lo\":0,\"hi\":1,\"count\":1},"
+        "{\"lo\":1,\"hi\":2,\"count\":18446744073709551624}]}",
+        "3,\"counted\":3,%s{\"lo\":1,\"hi\":2,\"count\":1},{\"lo\":0,\"hi\":1,\"count\":2}]}",
+        "3,\"counted\":3,%s{\"lo\":1,\"hi\":2,\"count\":1},{\"lo\":1,\"hi\":2,\"count\":2}]}",
+        "3,\"counted\":3,%s{\"lo\":0,\"hi\":1,\"count\":1},,{\"lo\":1,\"hi\":2,\"count\":2}]}",
+        "3,\"counted\":3,%s{\"lo\":0,\"hi\":1,\"count\":1},{\"lo\":1,\"hi\":2,\"count\":2},]}",
+        "3,\"counted\":3,%s{\"lo\":0,\"hi\":1,\"count\":1},{\"lo\":1,\"hi\":2,\"count\":2}}",
+        "1,\"counted\":1,%s{\"lo\":0,\"hi\":1,\"count\":1}],\"x\":["
+        "{\"lo\":0,\"hi\":1,\"count\":1},{\"lo\":1,\"hi\":2,\"count\":2}]}",
+        "1,\"counted\":1,%s{\"lo\":0,\"hi\":1,\"count\":1,\"x\":{}},{\"x\":\"},"
+        "{\"lo\":1,\"hi\":2,\"count\":2}\"}]}",
+        "1,\"counted\":1,%s{\"lo\":0,\"hi\":1,\"count\":1,\"x\":[{},{}"
+        ",{\"lo\":1,\"hi\":2,\"count\":2}]}]}",
+    };
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
+        for (size_t piece = 0; piece < 60; piece++) {
+            char text[2000], rest[500];
+            struct read_json reading = {.knows = BINS_MAX, .piece = piece};
+            snprintf(rest, sizeof rest, texts[0],
+                     "\"other\":0,\"below\":0,\"above\":0,\"invalid\":0,\"bins\":[");
+            int len = snprintf(text, sizeof text, "%s%s\n%s", begin, rest, begin);
+            snprintf(rest, sizeof rest, texts[i],
+                     "\"other\":0,\"below\":0,\"above\":0,\"invalid\":0,\"bins\":[");
+            len += snprintf(text + len, sizeof text - (size_t)len, "%s", rest);
+            check_that(read_json_agrees(&reading, text, (size_t)len), texts[i],
+                       "known rows and the library differ");
+            if (i == 0 && piece == 0)
+                check_that(!reading.why.text[0] && reading.rows_known == 1, texts[i], "not known");
+            merge_free(&reading.sum);
+        }
+}
+
+/* A string of braces is read once, and not again for each of them. */
+static void check_braces(void)
+{
+    const size_t braces = 1000000;
+    char *text = malloc(braces + 2000);
+    struct read_json reading = {.knows = BINS_MAX, .piece = 1 << 18};
+    if (!text)
+        abort();
+    static const char table[] =
+        "\"schema\":\"gpuhisto/1\",\"mode\":\"numbers\",\"options\":[\"--numbers\","
+        "\"--edges=0,1,2\"],\"total\":1,\"counted\":1,\"other\":0,\"below\":0,\"above\":0,"
+        "\"invalid\":0,\"bins\":[{\"lo\":0,\"hi\":1,\"count\":1}]}\n";
+    const int len = sprintf(text, "{%s{\"note\":\"", table);
+    memset(text + len, '}', braces);
+    sprintf(text + len + braces, "\",%s", table);
+    read_json(&reading, text, strlen(text));
+    check_that(!reading.why.text[0] && reading.sum.total == 2, "braces", reading.why.text);
+    merge_free(&reading.sum);
+    free(text);
+}
+
+/* One table in which a text is another one; the reason has a part that is given. */
+static void check_changes(void)
+{
+    static const char *const changes[][3] = {
+        {"gpuhisto/1", "gpuhisto/2", "the schema is 'gpuhisto/2', not 'gpuhisto/1'"},
+        {"\"schema\":\"gpuhisto/1\",", "", "not a table in JSON; make one with"},
+        {"{\"schema\"", "x{\"schema\"", "not JSON: "},
+        {"\"total\":1", "\"total\":2", "do not add up"},
+        {"\"counted\":1", "\"counted\":2", "the bins add up to 1"},
+        {"\"count\":1", "\"count\":2", "the bins add up to 2"},
+        {"\"count\":1", "\"count\":1,\"count\":1", "is there twice"},
+        {"\"count\":1", "\"count\":-1", "is not a whole number"},
+        {"\"count\":1", "\"count\":1e0", "is not a whole number"},
+        {"\"count\":1", "\"count\":\"1\"", "is not a whole number"},
+        {"\"count\":1", "\"count\":18446744073709551616", "is not a whole number"},
+        {"\"count\":1", "\"count\":[1]", "cannot be a list"},
+        {",\"count\":1", "", "has no \"count\""},
+        {"\"total\":1,", "", "lacks \"total\""},
+        {"\"options\":[\"--letters=26\"],", "", "has no \"options\""},
+        {"=26", "=25", "there is no bin"},
+        {"=26", "=026", "are not what gpuhisto writes"},
+        {"--letters=26", "--help", "are not what gpuhisto writes"},
+        {"--letters=26", "--output=x", "are not what gpuhisto writes"},
+        {"--letters=26", "--numbers\",\"--digits=3\",\"--bins=5",
+         "its bins were laid over what was seen"},
+        {"letters\",\"options", "bytes\",\"options", "are not those of"},
+        {"\"lo\":97", "\"lo\":98", "there is no bin"},
+        {"\"lo\":97,", "", "has no \"lo\""},
+        {"\"hi\":122,", "", "has no \"hi\""},
+        {"\"lo\":97,\"hi\":122,", "", "there is no bin 'a-z'"},
+        {"}]}", "}]", "cut short"},
+        {"\"bins\"", "\"bins\":[],\"bins\"", "is there twice"},
+        {"letters\"", "letters\\u0000\"", "NUL byte"},
+        {"{\"bin\"", "{\"bin\":\"a-z\",\"lo\":97,\"hi\":122,\"count\":0},{\"bin\"",
+         "there is no bin"},
+        {"}]}\n", "}]}\"abc", "cut short"},
+        {"}]}\n", "}]}tr", "cut short"},
+        {"}]}\n", "}]}{", "cut short"},
+        {"}]}\n", "}]}[", "a list in the text"},
+        {"}]}\n", "}]}nul", "cut short"},
+        {"=26\"", "=26\",\"--also\"", "are not what gpuhisto writes"},
+        /* Members in another order, others, and white space. */
+        {"{\"schema\":\"gpuhisto/1\",",
+         "{ \"new\": [ {\"a\" : null}, [true]], \"schema\"  : \"gpuhisto/1\"\n, ", ""},
+    };
+    for (size_t i = 0; i < sizeof changes / sizeof changes[0]; i++) {
+        char table[1000], text[2000];
+        struct read_json reading = {.knows = 0};
+        snprintf(table, sizeof table, table_form, ALL_LETTERS, "", 1ULL, 1ULL, 1ULL);
+        const char *at = strstr(table, changes[i][0]);
+        snprintf(text, sizeof text, "%.*s%s%s", (int)(at - table), table, changes[i][1],
+                 at + strlen(changes[i][0]));
+        read_json(&reading, text, strlen(text));
+        check_that(changes[i][2][0] ? strstr(reading.why.text, changes[i][2]) != NULL
+                                    : !reading.why.text[0],
+                   changes[i][1], reading.why.text);
+        merge_free(&reading.sum);
+    }
+}
+
 int main(void)
 {
     if (!table_json_is_built()) {
         puts("skipped: this build does not read JSON");
         return 77;
     }
-    const unsigned rounds = scale_is_slow() ? 50 : scale_of(200, 2000, 2000);
-    for (size_t i = 0; i < MADE_LAYOUTS; i++)
+    const unsigned rounds = scale_is_slow() ? 50 : scale_of(100, 2000, 2000);
+    check_changes();
+    check_known_texts();
+    check_braces();
+    for (size_t i = 0; i < MADE_LAYOUTS; i++) {
         check_layout(made_layouts[i]);
+        check_damages(made_layouts[i]);
+    }
     for (unsigned round = 0; round < rounds; round++)
         check_refusals(round);
     check_reasons();
