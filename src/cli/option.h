@@ -81,6 +81,7 @@ struct option_row {
     const char *conflicts;
     const char *only_with;
     const char *replaces;
+    const char *implies;
 };
 
 /* All options, in the order of help. */

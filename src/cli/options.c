@@ -188,6 +188,23 @@ static void share_drafts(struct draft *drafts, unsigned count)
     }
 }
 
+/* Gives the mode that an option implies, unless one was given. In messages it has the name of that
+ * option. 0, or OPTIONS_WRONG with a reason. */
+static int imply_mode(struct draft *draft, struct reason *why)
+{
+    for (size_t i = 0; i < option_count && draft->modes == 0; i++) {
+        const struct option_row *row = &option_rows[i];
+        if (!row->implies || !draft_gave(draft, row->name))
+            continue;
+        for (size_t mode = 0; mode < option_count; mode++)
+            if (strcmp(option_rows[mode].name, row->implies) == 0) {
+                draft->given[mode] = draft->given[i];
+                return handle(&option_rows[mode], draft, NULL, why);
+            }
+    }
+    return 0;
+}
+
 /* --- what waits for the type of values --- */
 
 struct pending {
@@ -226,8 +243,10 @@ static int settle(struct draft *drafts, unsigned count, struct reason *why)
     struct options *options = draft->options, common = *options;
     int rc = 0;
     share_drafts(drafts, count);
-    for (unsigned i = 0; i < count && rc == 0; i++)
-        rc = rules_check(&drafts[i], why);
+    for (unsigned i = 0; i < count && rc == 0; i++) {
+        rc = imply_mode(&drafts[i], why);
+        rc = rc == 0 ? rules_check(&drafts[i], why) : rc;
+    }
     if (rc != 0)
         return rc;
     if (options->action != ACTION_COUNT)
@@ -297,6 +316,28 @@ static const char *typed_word(int argc, char **argv, int at)
     return argv[end > at ? end - 1 : at];
 }
 
+/* True if a value that follows the letter of its option in the same word, as in "-lf", has letters
+ * of other options alone, which were meant to come first. */
+static bool is_misordered(const char *value)
+{
+    for (; *value; value++) {
+        const struct option_row *row = find_row(*value);
+        if (!row || row->takes != VALUE_NONE)
+            return false;
+    }
+    return true;
+}
+
+/* Says how the word was meant. */
+static int refuse_order(const struct option_row *row, const char *word, const char *value,
+                        struct reason *why)
+{
+    const int before = (int)(strlen(word) - strlen(value)) - 1;
+    reason_of(why, word, "'%s' is not a %s of -%c; did you mean %.*s%s%c?", value, row->value,
+              row->letter, before, word, value, row->letter);
+    return OPTIONS_WRONG;
+}
+
 /* Reads the option that getopt has just been at; `place` counts those that were typed. */
 static int read_option(int code, const char *word, unsigned place, struct draft *draft,
                        struct reason *why)
@@ -308,7 +349,11 @@ static int read_option(int code, const char *word, unsigned place, struct draft 
                                                      .letter = code < LONG_CODE ? (char)code : '\0',
                                                      .word = word,
                                                      .value = optarg};
-    return handle(row, draft, optarg, why);
+    const int rc = handle(row, draft, optarg, why);
+    const bool is_optional = row->takes == VALUE_OPTIONAL && optarg;
+    if (rc != 0 && is_optional && code < LONG_CODE && is_misordered(optarg))
+        return refuse_order(row, word, optarg, why);
+    return rc;
 }
 
 static int parse(int argc, char **argv, struct draft *drafts, struct reason *why)

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define NAME_SHOWN 64 /* bytes of a name that a hint has, at most */
+
 int option_field(struct draft *draft, const char *value, struct reason *why)
 {
     bool from_back = *value == '-';
@@ -62,15 +64,29 @@ int option_after(struct draft *draft, const char *value, struct reason *why)
     return 0;
 }
 
+/* True if a text is probably the name of a member of JSON: letters, digits, '_', '.' and '-'. */
+static bool is_like_name(const char *text)
+{
+    static const char most[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-";
+    const size_t len = strlen(text);
+    return isalpha((unsigned char)*text) && len <= NAME_SHOWN && strspn(text, most) == len;
+}
+
 /* Whether the field is a number, or the name of a column where there can be one. */
 static int check_field(const struct draft *draft, struct reason *why)
 {
-    if (!draft->field || draft->field_number != 0)
+    static const char allowed[] =
+        "must be 1 to 1048576, -1 for the last one, or, with --header-line, a name";
+    const char *field = draft->field;
+    if (!field || draft->field_number != 0)
         return 0;
-    if (draft->header_line && *draft->field && strcmp(draft->field, "0") != 0)
+    if (draft->header_line && *field && strcmp(field, "0") != 0)
         return 0;
-    reason_of_option(why, "--field", draft->field,
-                     "must be 1 to 1048576, -1 for the last one, or, with --header-line, a name");
+    if (is_like_name(field))
+        reason_of_option(why, "--field", field, "%s; of JSON lines, use --after='\"%s\":'", allowed,
+                         field);
+    else
+        reason_of_option(why, "--field", field, "%s", allowed);
     return OPTIONS_WRONG;
 }
 

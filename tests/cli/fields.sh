@@ -545,12 +545,11 @@ while read -r arguments; do
     set +f
     refuses "$arguments" 2 " needs --"
 done <<'END'
--k 3
 -t ,
 --csv
 --header-line
---after=x
 -b -k 3
+-c --after=x
 --values=u8 -k 1
 -n -t ,
 -n --csv
@@ -564,6 +563,8 @@ for arguments in "-n -k 0" "-n -k x" "-n -k 0 --header-line" "-n -k 1,2" "-n -k 
     run $arguments </dev/null
     refuses "$arguments" 2 "--field=" "must be 1 to 1048576, -1 for the last one, or, with --header-line, a name"
 done
+run -k latency_ms </dev/null
+refuses "a name without a header" 2 "--field=latency_ms: must be " "a name; of JSON lines, use --after='\"latency_ms\":'"
 for separator in "" ab "
 " '\n'; do
     run -n -k 1 -t "$separator" </dev/null

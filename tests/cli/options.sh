@@ -27,7 +27,7 @@ fine()
 for bad in 0 27 -1 +4 x 4x 1.5 ' 4' '4 ' 0x4 99999999999999999999 ''; do
     usage "--letters=$bad: must be a whole number from 1 to 26" "--letters=$bad"
 done
-for bad in 0 27 f; do
+for bad in 0 27 B; do
     usage "--letters=$bad: must be a whole number from 1 to 26" "-l$bad"
 done
 for bad in 0 -1 +1 x 1x 1.5 65 99999999999999999999 ''; do
@@ -109,6 +109,27 @@ for option in --bytes --fold-case --numbers --header --timing --quiet --verbose 
     usage "$option=yes: $option takes no argument" $option=yes
 done
 usage "--vers=1: --version takes no argument" --vers=1
+
+# Letters in the wrong order: what follows -l is its value.
+usage "-lf: 'f' is not a WIDTH of -l; did you mean -fl?" -lf
+usage "-qlf: 'f' is not a WIDTH of -l; did you mean -qfl?" -qlf
+
+# --- a mode that another option implies ---
+
+seq 1 9 | sed 's/$/,&7/' >lines.csv
+for options in "-k1 -t," "-k1 --csv" "--csv -k1" "--after=,"; do
+    "$GPUHISTO" $ENGINE -n $options lines.csv >expected
+    run $options lines.csv
+    counts "$options" expected
+    for more in "-B2 --min=0 --max=100" "-F json"; do
+        "$GPUHISTO" $ENGINE -n $options $more lines.csv >expected
+        run $more $options lines.csv
+        counts "$options $more" expected
+    done
+done
+"$GPUHISTO" --device=cpu -nt, -k1 --also -nt, -k2 lines.csv >expected
+run_as "$GPUHISTO" --device=cpu -t, -k1 --also -t, -k2 lines.csv
+counts "--also" expected
 
 # --- a value that was typed as a FILE ---
 
