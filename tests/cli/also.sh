@@ -135,7 +135,7 @@ for size in 0 1 2 100 5000; do
     done
 done
 for histograms in "-b|-l" "--pairs|-b|-l26 -f" "-c|-b|--categories" "--values=u8 -B 7 --min=10 --max=90|--values=u8 -B 3 --min=0 --max=99"; do
-    for options in "--threads=1" "--threads=3" "--threads=2 --chunk-size=7" "--nonzero --percent" "-F json" "-s" "-p"; do
+    for options in "--threads=1" "--threads=3" "--threads=2 --chunk-size=7" "--nonzero --percent" "-F json" "-q -s" "-p"; do
         # shellcheck disable=SC2086
         alone $options --each "$@" text.zst dir/5000.1
         case $options in

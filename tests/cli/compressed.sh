@@ -112,7 +112,7 @@ for threads in 1 2 8; do
             cat large.zst >&3
         ) &
         more=few.zst
-        [ $descriptors -gt 15 ] || more="few.zst few.zst few.zst few.zst few.zst"
+        [ $descriptors -gt 15 ] || more=$(printf 'few.zst %.0s' 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16)
         (ulimit -n $descriptors && numbers --threads=$threads one few.zst few.zst $more vanishing)
         wait $!
         case $descriptors in
