@@ -1,0 +1,377 @@
+# SPDX-License-Identifier: MIT
+# recipes.py RECIPES: runs every command of a document that counts, on data as ugly as real ones, in the
+# current directory, and compares what it prints with the definition. Prints a line for each: "ok COMMAND"
+# or "wrong COMMAND: WHY"; "left out COMMAND: WHY" where a tool is missing. A command without a check here
+# is wrong: a new recipe is to be tried on data that are not made for it.
+import collections, json, math, random, re, shutil, struct, subprocess, sys
+
+random.seed(7)
+
+# --- data ---
+
+# Bounds of buckets are common, as clocks tick; a few samples are thousands of times the median.
+def a_time():
+    draw = random.random()
+    if draw < 0.25:
+        return random.choice(["0.000", "0.050", "0.100", "0.250", "0.500", "1.000"])
+    if draw < 0.98:
+        return "%.3f" % min(random.lognormvariate(-3.5, 1), 4)
+    return random.choice(["59.998", "60.001", "181.204", "5.123", "502.250"])
+
+class Request:
+    pass
+
+def make_requests(count):
+    requests = []
+    for i in range(count):
+        request = Request()
+        request.time = a_time() if random.random() < 0.99 else "-"
+        request.status, request.text = random.choice([(200, "GET /item/%d HTTP/1.1" % i)] * 20 + [
+            (500 + i % 5, "POST /a HTTP/1.1"), (404, "GET /a b c HTTP/1.1"), (400, ""), (408, "-"),
+            (400, r"\x16\x03\x01\x02\x00\x01"), (400, r"GET /\x22 5 x"), (301, "GET /?t=22/Nov/2026:10:01 HTTP/1.1"),
+            (400, r"t3 12.2.1\x5C 7 7 7")])
+        request.hour, request.minute = random.choice([9, 10, 10, 10, 11]), random.randrange(60)
+        host = random.choice(["10.0.0.%d" % (i % 9), "2001:db8:10:7::%x" % i, "fe80:10:44::1"])
+        user = random.choice(["-"] * 9 + ["mary ann"])
+        agent = random.choice(["curl/8", "Mozilla/5.0 (X11; Linux x86_64) Safari/537.36", r"a \x22quoted\x22 5 one", "-"])
+        request.line = '%s - %s [22/Nov/2026:%02d:%02d:07 +0000] "%s" %d %d "-" "%s" %s' % (
+            host, user, request.hour, request.minute, request.text, request.status, i % 3000, agent, request.time)
+        requests.append(request)
+    return requests
+
+def write(name, data):
+    with open(name, "wb") as file:
+        file.write(data if isinstance(data, bytes) else data.encode())
+
+def chunk(name, data):
+    return name + struct.pack("<I", len(data)) + data + b"\0" * (len(data) % 2)
+
+requests = make_requests(5000)
+write("access.log", "\n".join(request.line for request in requests)) # the last line is being written
+older, newer = requests[:1500], requests[-500:]
+rotated = newer + older
+
+latencies = [random.choice(["12.5", "8", "130", "9.25", "12500", "0.5"]) for _ in range(400)]
+json_lines, latency_values, latency_faults = [], [], 0
+for latency in latencies:
+    line = random.choice(['{"x_latency_ms":7,"latency_ms": %s}', '{"latency_ms":%s,"ok":true}', '{"latency_ms": "%s"}',
+                          '{"latency_ms":null}', '{"path":"/"}', '{"latency_ms":"%s ms"}', '{"latency_ms":\t%s }'])
+    json_lines.append(line % latency if "%s" in line else line)
+    is_number = "%s" in line # quoted or not, and up to a blank
+    latency_values += [float(latency)] if is_number else []
+    latency_faults += not is_number
+write("log.json", "\n".join(json_lines) + "\n")
+write("log.fmt", "".join("start=%d level=info rt=%s restart=9\n" % (i, t) for i, t in enumerate(
+    ["0.25", "0.5", "", "250.5", "1e-3", "-", "0.25"] * 30)))
+rt_values = [0.25, 0.5, 250.5, 1e-3, 0.25] * 30
+
+prices = ["12.5", "9.75", "", "n/a", "1,234.50", "12500"] * 20
+write("sales.csv", b"\xef\xbb\xbfname,price,city\r\n" + "".join(
+    '"Miller, ""A.""\r\n%d",%s,"New\nYork, NY"\r\n' % (i, '"%s"' % p if i % 2 or "," in p else p)
+    for i, p in enumerate(prices)).encode())
+price_values = [12.5, 9.75, 12500.0] * 20
+
+days = {}
+for day in ("01", "02", "03"):
+    days[day] = [request.time for request in make_requests(1000)]
+    write("web.%s.log" % day, "".join("10.0.0.1 /a b/%d 200 %s\n" % (i, t) for i, t in enumerate(days[day])))
+releases = [[request.time for request in make_requests(count)] for count in (2000, 700)]
+for number, times in enumerate(releases):
+    write("release%d.log" % (number + 1), "".join("GET /a b %s\n" % t for t in times))
+
+text = b"seven\0\xff\r\n" * 400 + bytes(range(256))
+write("numbers.txt", text)
+write("numbers.gz", b"\x1f\x8b\x08\x00" + bytes(random.randrange(256) for _ in range(3000)))
+
+pixels = bytes(random.choice([0, 31, 32, 64, 200, 255]) for _ in range(3000))
+write("grey.pgm", b"P5\n# CREATOR: GIMP PNM Filter Version 1.1\n60 50\n255\n" + pixels)
+write("rgb.ppm", b"P6 50\t20 # wide and high\n255\n" + pixels)
+samples = [random.choice([-32768, 32767, 0, 1, -1, 5]) for _ in range(400)]
+sound = struct.pack("<400h", *samples)
+guid = b"\x00\x00\x00\x00\x10\x00\x80\x00\x00\xaa\x00\x38\x9b\x71"
+form = struct.pack("<HHIIHHHHIH", 0xFFFE, 2, 48000, 192000, 4, 16, 22, 16, 3, 1) + guid
+wave = chunk(b"LIST", b"INFOISFT\x0d\0\0\0Lavf58.76.100\0") + chunk(b"fmt ", form) + chunk(b"fact", b"\xc8\0\0\0")
+wave = b"WAVE" + wave + chunk(b"data", sound) + chunk(b"id3 ", b"\xff" * 77)
+write("take.wav", b"RIFF" + struct.pack("<I", len(wave)) + wave)
+array = [random.choice([0.5, 1, 2, 1e6]) for _ in range(60)]
+header = b"{'shape': (6, 10), 'fortran_order': True, 'descr': '<f4'}\n"
+write("array.npy", b"\x93NUMPY\x02\x00" + struct.pack("<I", len(header)) + header + struct.pack("<60f", *array))
+genome = "".join(random.choice("ACGTacgtNnRyKM*-") for _ in range(3000))
+write("genome.fa", ">chr1 ACGT\r\n%s\r\n>chr2 >nnn\r\n%s\r\n" % (genome[:2000], genome[2000:]))
+qualities = ["II5!", "@@@~", "+III", "FFFF"]
+write("reads.fq", "".join("@r\nACGT\n+\n%s\n" % q for q in qualities))
+
+# --- what is due ---
+
+def times_of(list_of):
+    return [float(t) for t in (r if isinstance(r, str) else r.time for r in list_of) if t != "-"]
+
+def faults_of(list_of):
+    return sum((r if isinstance(r, str) else r.time) == "-" for r in list_of)
+
+def number_of(label):
+    return float(label.rstrip("≥<"))
+
+# Counts of rows by their lower ends, whatever bins they are: each holds what lies up to the next row,
+# which only rows without samples may part.
+def check_rows(rows, values, invalid=None):
+    seen = 0
+    stated = [row for row in rows if row[0] == "invalid"]
+    rows = [row for row in rows if row[0] != "invalid"]
+    edges = [number_of(row[0]) for row in rows] + [math.inf]
+    for i, row in enumerate(rows):
+        end = number_of(row[2]) if len(row) == 3 else edges[i + 1]
+        due = sum(edges[i] <= value < end for value in values)
+        if int(row[1]) != due:
+            return "%s in %s instead of %d" % (row[1], row[0], due)
+        seen += due
+    if seen != len(values):
+        return "%d samples instead of %d" % (seen, len(values))
+    if invalid is not None and [int(row[1]) for row in stated] != [invalid]:
+        return "%s invalid instead of %d" % (stated, invalid)
+
+def table(values, invalid):
+    return lambda out: check_rows([line.split("\t") for line in out.splitlines()], values, invalid)
+
+# Bars: a lower end, a count, two shares and the bar.
+def plot(values):
+    def check(out):
+        rows = [line.split()[:2] for line in out.splitlines()]
+        return check_rows([row for row in rows if row[0] != "invalid"], values)
+    return check
+
+def same(lines):
+    def check(out):
+        due = "".join("%s\n" % line for line in lines)
+        if out != due:
+            return "%r instead of %r" % (out[:300], due[:300])
+    return check
+
+def near(text, value):
+    return abs(float(text) - value) <= 1e-12 * max(abs(value), 1e-3)
+
+def stats(values, invalid, only=None):
+    values = sorted(values)
+    mean = math.fsum(values) / len(values)
+    deviation = math.sqrt(math.fsum((value - mean) ** 2 for value in values) / len(values))
+    due = {"count": len(values), "invalid": invalid, "min": values[0], "max": values[-1], "sum": math.fsum(values),
+           "mean": mean, "stddev": deviation}
+    def check(out):
+        rows = [line.split("\t") for line in out.splitlines()]
+        if not rows or (only is None and {row[0] for row in rows} < set(due)):
+            return "not all statistics: %r" % out
+        for name, first, *last in rows:
+            if name in due and abs(float(first) - due[name]) > 1e-9 * max(1e-3, abs(due[name])):
+                return "%s is %s instead of %r" % (name, first, due[name])
+            if name not in due:
+                sample = values[max(math.ceil(round(float(name[1:]) * len(values) / 100, 9)), 1) - 1]
+                if not float(first) <= sample <= float(last[0] if last else first):
+                    return "%s is %s, %s instead of %r" % (name, first, last, sample)
+        if only and {row[0] for row in rows} != set(only):
+            return "rows %r" % rows
+    return check
+
+def buckets(bounds):
+    counts = [sum(value <= float(bound) for value in times_of(requests)) for bound in bounds]
+    return same(['request_seconds_bucket{le="%s"} %d' % pair for pair in zip(bounds, counts)])
+
+def statuses(out):
+    counts = collections.Counter(request.status for request in requests)
+    return same(["%d\t%d" % pair for pair in sorted(counts.items())] + ["invalid\t0"])(out)
+
+def minutes(rows):
+    def check(out):
+        counts = collections.Counter(request.minute for request in requests if request.hour == 10)
+        return same("%d\t%d" % (minute, counts[minute]) for minute in range(rows))(re.sub(r"(?m)\t[^\t\n]*$", "", out))
+    return check
+
+def each(out):
+    due = {"access.log.1": times_of(newer), "access.log.2": times_of(older)}
+    for name, count, most, mean in (line.split("\t") for line in out.splitlines()[1:]):
+        values = due.pop(name)
+        if (int(count), float(most)) != (len(values), max(values)) or not near(mean, math.fsum(values) / len(values)):
+            return "%s: %s, %s, %s" % (name, count, most, mean)
+    return "not all files" if due else None
+
+failures = times_of(request for request in requests if 500 <= request.status <= 599)
+
+# Rows: lower end, counts and percents of both, the difference in points.
+def worse(out):
+    parts = [100 * sum(value >= 0.6 for value in times_of(times)) / len(times) for times in releases]
+    said = out.split("\n")[0]
+    if not abs(float(said) - (parts[1] - parts[0])) < 0.01:
+        return "%s instead of %r" % (said, parts[1] - parts[0])
+
+def diff_plot(out):
+    rows = [line.split()[:3] for line in out.splitlines()]
+    rows = [row for row in rows if row[0] != "invalid"]
+    edges = [number_of(row[0]) for row in rows] + [math.inf]
+    for i, row in enumerate(rows):
+        for percent, times in zip(row[1:], releases):
+            due = 100 * sum(edges[i] <= value < edges[i + 1] for value in times_of(times)) / len(times)
+            if abs(float(percent) - due) > 0.02:
+                return "%s: %s %% instead of %.4f" % (row[0], percent, due)
+
+def entropy_of(data):
+    return -sum(n / len(data) * math.log2(n / len(data)) for n in collections.Counter(data).values())
+
+def byte_facts(out):
+    facts = dict(line.split("\t") for line in out.splitlines())
+    due = {"bytes": len(text), "entropy": entropy_of(text), "distinct": 256}
+    for name, value in due.items():
+        if name in facts and abs(float(facts[name]) - value) > 1e-6:
+            return "%s is %s instead of %r" % (name, facts[name], value)
+    return None if "entropy" in facts else "no entropy"
+
+def gz_entropy(out):
+    with open("numbers.gz", "rb") as file:
+        return same(["%.1f" % entropy_of(file.read())])(out)
+
+def top_bytes(out):
+    counts = sorted(collections.Counter(text).values(), reverse=True)[:3]
+    said = [int(line.split()[1]) for line in out.splitlines()]
+    return None if said == counts else "%r instead of %r" % (said, counts)
+
+def columns(counts_of, names):
+    def check(out):
+        for line in out.splitlines():
+            row = line.split("\t")
+            if row[0] in ("lo", "invalid"):
+                continue
+            due = [sum(float(row[0]) <= value < float(row[-1]) for value in counts_of[i::names]) for i in range(names)]
+            if [int(count) for count in row[1:-1]] != due:
+                return "%s instead of %r" % (line, due)
+    return check
+
+def loudness(out):
+    for i, line in enumerate(out.splitlines()[1:]):
+        values = samples[i::2]
+        mean = sum(values) / len(values)
+        due = (i + 1, min(values), max(values), math.sqrt(math.fsum((value - mean) ** 2 for value in values) / len(values)))
+        if not all(near(said, value) for said, value in zip(line.split("\t"), due)):
+            return "%s instead of %r" % (line, due)
+    return None if out.count("\n") == 3 else "not all channels"
+
+def letters(out):
+    counts = collections.Counter(letter for letter in genome.lower() if letter.isalpha())
+    return same("%s\t%d" % pair for pair in sorted(counts.items()))(out)
+
+def bytes_of_qualities(out):
+    counts = collections.Counter("".join(q + "\n" for q in qualities).encode())
+    said = {int(line.split("\t")[0], 16): int(line.split("\t")[1]) for line in out.splitlines()}
+    return None if said == dict(counts) else "%r instead of %r" % (said, counts)
+
+def csv_rows(out):
+    return check_rows([line.split(",") for line in out.splitlines() if line != "lo,count,hi"], times_of(requests))
+
+def json_row(out):
+    row = json.loads(out)
+    due = sum(row["lo"] <= value < row["hi"] for value in times_of(requests))
+    return None if row["count"] == due else "%r instead of %d" % (row, due)
+
+def pandas_rows(out):
+    rows = [line.split()[1:] for line in out.splitlines()[1:]]
+    return check_rows(rows, times_of(requests))
+
+def nothing(out):
+    return "printed %r" % out if out else None
+
+all_times, faults = times_of(requests), faults_of(requests)
+month, month_faults = times_of(days["01"] + days["02"] + days["03"]), faults_of(days["01"] + days["02"] + days["03"])
+bounds = ("0.05", "0.1", "0.25", "0.5", "1", "+Inf")
+# A pattern of commands, and the check of what they print.
+checks = [
+    (r"gpuhisto -np -k-1( -B10)? access\.log\.\*", plot(times_of(rotated))),
+    (r"gpuhisto (-ns -k-1|-nsk-1) access\.log\.\*", stats(times_of(rotated), faults_of(rotated))),
+    (r"gpuhisto -ns -k-1 --each access\.log\.\* \| cut .*", each),
+    (r"gpuhisto -ns -k-1 access\.log\.1 old\.gz \| grep mean", stats(times_of(rotated), 0, ["mean"])),
+    (r"gpuhisto -n \S+( ')? access\.log \| cut -f 1,2", statuses),
+    (r"gpuhisto -n --after=\S* access\.log \| head -n 3", minutes(3)),
+    (r"gpuhisto -n --after=\S* access\.log \| head -n 2", minutes(2)),
+    (r"grep .* access\.log \| gpuhisto -np -k-1 -B5", plot(failures)),
+    (r"grep .* access\.log \| gpuhisto -nk-1 -B5 --nonzero", table(failures, None)),
+    (r"gpuhisto -np --after='\"latency_ms\":' log\.json", plot(latency_values)),
+    (r"gpuhisto -ns --after='\"latency_ms\":' log\.json", stats(latency_values, latency_faults)),
+    (r"gpuhisto -n --after=.* log\.fmt", table(rt_values, 60)),
+    (r"gpuhisto -n --csv --header-line -k price sales\.csv", table(price_values, 60)),
+    (r"printf .* \| gpuhisto -n -t, -k2", table([10, 20, 20], 0)),
+    (r"for day in .*; do gpuhisto -ns -k-1 -F json -o .*; done", nothing),
+    (r"gpuhisto --merge -s web\.\?\?\.json", stats(month, month_faults)),
+    (r"gpuhisto --merge -p -B6 web\.\?\?\.json", plot(month)),
+    (r"gpuhisto --merge -s -F json -o month\.json web\.\?\?\.json", nothing),
+    (r"gpuhisto --merge -s month\.json \| grep p90", stats(month, 0, ["p90"])),
+    (r"gpuhisto --merge web\.01\.json cut\.json", nothing),
+    (r"sed .* web\.03\.log \| gpuhisto -ns --after=\S* -F json -o other\.json", nothing),
+    (r"gpuhisto --merge -s web\.01\.json web\.02\.json other\.json \| grep p90", stats(month, 0, ["p90"])),
+    (r"gpuhisto -n -k-1 -F json -o release\d\.json release\d\.log", nothing),
+    (r"gpuhisto --diff -p -B8 release1\.json release2\.json", diff_plot),
+    (r"gpuhisto --diff release1\.json release2\.json >diff && awk .*", worse),
+    (r"gpuhisto -s numbers\.txt( \| grep entropy)?", byte_facts),
+    (r"gpuhisto -s -d none numbers\.gz \| awk .*", gz_entropy),
+    (r"gpuhisto -p numbers\.txt \| sort -k2nr \| head -n 3", top_bytes),
+    (r"gpuhisto -p --values.* --min=0 --max=256 -B8 grey\.pgm", plot(list(pixels))),
+    (r"gpuhisto --values.* --min=0 --max=256 -B8 --nonzero grey\.pgm", table(list(pixels), None)),
+    (r"gpuhisto --values.* --channels=3 .*--header rgb\.ppm", columns(list(pixels), 3)),
+    (r"gpuhisto --values.* --channels=2 .*-B4 take\.wav", columns(samples, 2)),
+    (r"gpuhisto --values.* --channels=2 --stats take\.wav \| cut .*", loudness),
+    (r"gpuhisto -s --values.* take\.wav", stats(samples, 0)),
+    (r"gpuhisto --values\S* array\.npy", table(array, 0)),
+    (r"grep -v '\^>' genome\.fa \| gpuhisto (--letters=1 -f|-fl1) --nonzero", letters),
+    (r"awk 'NR ?% ?4 ?== ?0' reads\.fq \| gpuhisto --nonzero", bytes_of_qualities),
+    (r"(LC_ALL=C )?COLUMNS=\d+ gpuhisto -np -k-1 -B5 access\.log", plot(all_times)),
+    (r"timeout .* \| gpuhisto -npk-1 -B5 --interval=9", plot(all_times)),
+    (r"gpuhisto -n -k-1 --edges=.* access\.log \|\s*awk .*", buckets(bounds)),
+    (r"gpuhisto -nk-1 --edges=.* access\.log \| awk .*", buckets(("0.1", "0.5", "1", "+Inf"))),
+    (r"gpuhisto -n -k-1 -B4 -F csv --header access\.log", csv_rows),
+    (r"gpuhisto -nk-1 -B5 -Fcsv --header --nonzero access\.log", csv_rows),
+    (r"gpuhisto -n -k-1 -B4 -F json access\.log \| jq '\.bins\[0\]'", json_row),
+    (r"gpuhisto .* \| python3 -c 'import pandas.*", pandas_rows),
+    (r"gpuhisto .* \| gnuplot .*", nothing),
+]
+
+# --- the document ---
+
+# The commands of its examples, each with its following lines.
+def commands_of(document):
+    commands, is_on = [], False
+    for line in document.splitlines():
+        is_on = line == "```console" or (is_on and line != "```")
+        if is_on and line.startswith("$ "):
+            commands.append(line[2:])
+        elif is_on and line.startswith("> "):
+            commands[-1] += "\n" + line[2:]
+    return commands
+
+def run(command):
+    return subprocess.run(["sh", "-c", command], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+
+# Why a command cannot be run here; or None.
+def lacking(command):
+    for tool in ("gnuplot", "jq", "gzip"):
+        if re.search(r"\b%s " % tool, command) and not shutil.which(tool):
+            return "no " + tool
+    if "import pandas" in command and run("python3 -c 'import pandas'").returncode != 0:
+        return "no pandas"
+
+def try_command(command):
+    reason = lacking(command)
+    if reason:
+        return "left out", reason
+    check = next((check for pattern, check in checks if re.fullmatch(pattern, command, re.DOTALL)), None)
+    if not check:
+        return "wrong", "has no check in tests/helpers/recipes.py"
+    done = run(command)
+    try:
+        why = check(done.stdout.decode())
+    except (ValueError, KeyError, IndexError, TypeError) as error:
+        why = "%r: %r" % (error, done.stdout[:200])
+    return ("wrong", why + "; " + done.stderr.decode()) if why else ("ok", "")
+
+with open(sys.argv[1], encoding="utf-8") as file:
+    document = file.read()
+for command in commands_of(document):
+    if "gpuhisto" in command:
+        result, why = try_command(command)
+        print("%s %s%s%s" % (result, command.split("\n")[0][:100], ": " if why else "", why.replace("\n", " ")))
+    elif re.match(r"gzip|head ", command): # what follows from the data; all other makers made them above
+        run(command)
