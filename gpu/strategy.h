@@ -31,7 +31,7 @@ extern const unsigned strategy_count;
 const struct strategy *strategy_find(const char *name);
 
 /* Whether it counts samples of that kind. None counts values that take three bytes, because vectors
- * of 16 bytes hold none of these whole, or samples of several channels. Numbers
+ * of 16 bytes hold none of these whole, samples of several channels, or numbers with units. Numbers
  * in fields of lines are counted by `fields` alone, if gpu/line_field.h says so. */
 bool strategy_counts(const struct strategy *strategy, const struct histogram *histogram);
 

@@ -43,6 +43,7 @@ histogram_sources = \
 	src/histogram/moments_text.c src/histogram/moments_text.h \
 	src/histogram/number.c src/histogram/number.h src/histogram/number_token.h \
 	src/histogram/number_nearest.c src/histogram/number_nearest.h \
+	src/histogram/number_units.c src/histogram/number_units.h \
 	src/histogram/power.c src/histogram/power.h \
 	src/histogram/probability.c src/histogram/probability.h \
 	src/histogram/quantile.c src/histogram/quantile.h \

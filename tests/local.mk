@@ -159,6 +159,7 @@ unit_tests = \
 	tests/unit/test_show_number \
 	tests/unit/test_small_units \
 	tests/unit/test_text_cuts \
+	tests/unit/test_units \
 	tests/unit/test_values \
 	tests/unit/test_visible \
 	tests/unit/test_wide_read \
@@ -209,6 +210,7 @@ tests_unit_test_show_number_LDADD = $(libraries) -lm
 tests_unit_test_small_units_LDADD = $(libraries)
 tests_unit_test_small_units_LDFLAGS = $(reading_by_turns) -Wl,--wrap=units_take
 tests_unit_test_text_cuts_LDADD = $(with_device)
+tests_unit_test_units_LDADD = $(libraries) -lm
 tests_unit_test_values_LDADD = $(libraries)
 tests_unit_test_visible_LDADD = $(libraries)
 tests_unit_test_wide_read_LDADD = $(libraries)
@@ -342,7 +344,7 @@ scripts = \
 	tests/cli/options.sh tests/cli/output.sh tests/cli/pairs.sh tests/cli/parallel_ssh.sh tests/cli/part.sh \
 	tests/cli/plot.sh tests/cli/progress.sh tests/cli/ranges.sh tests/cli/recipes.sh tests/cli/reproducible.sh tests/cli/sandbox.sh \
 	tests/cli/sbom.sh tests/cli/setup.sh tests/cli/signals.sh tests/cli/slurm.sh tests/cli/sources.sh \
-	tests/cli/startup.sh tests/cli/stats.sh tests/cli/values.sh tests/cli/zstd.sh
+	tests/cli/startup.sh tests/cli/stats.sh tests/cli/units.sh tests/cli/values.sh tests/cli/zstd.sh
 
 # With a GPU that is emulated.
 emulated_scripts = \

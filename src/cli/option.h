@@ -37,7 +37,7 @@ struct draft {
     const char *field, *after;           /* likewise */
     int32_t field_number;                /* of --field; 0: it is not a number */
     unsigned char separator;             /* if has_separator */
-    bool has_separator, csv, header_line;
+    bool has_separator, csv, header_line, units;
     bool ends; /* --also: what follows is another histogram's */
 };
 

@@ -151,6 +151,8 @@ static int settle_strategy(const struct draft *draft, struct reason *why)
         if (options->histogram.binning.whole_digits.digits)
             return option_wrong(why, "--device=gpu: does not count whole values in bins of "
                                      "--digits; leave it out");
+        if (options->histogram.field.has_units)
+            return option_wrong(why, "--device=gpu: does not read units (--units); leave it out");
         if (options->histogram.field.kind != FIELD_NONE)
             return option_wrong(why, "--device=gpu: does not count CSV, columns by name, or what "
                                      "follows a long STRING; leave it out");

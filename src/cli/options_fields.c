@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Which part of a line is the number: --field, --separator, --csv, --header-line, --after. */
+/* Which part of a line is the number, and how it is written: --field, --separator, --csv,
+ * --header-line, --after, --units. */
 #include "option.h"
 #include "parse.h"
 
@@ -64,6 +65,14 @@ int option_after(struct draft *draft, const char *value, struct reason *why)
     return 0;
 }
 
+int option_units(struct draft *draft, const char *value, struct reason *why)
+{
+    (void)value;
+    (void)why;
+    draft->units = true;
+    return 0;
+}
+
 /* True if a text is probably the name of a member of JSON: letters, digits, '_', '.' and '-'. */
 static bool is_like_name(const char *text)
 {
@@ -92,7 +101,7 @@ static int check_field(const struct draft *draft, struct reason *why)
 
 int fields_settle(const struct draft *draft, struct field *field, struct reason *why)
 {
-    *field = (struct field){.kind = FIELD_NONE};
+    *field = (struct field){.kind = FIELD_NONE, .has_units = draft->units};
     if (!draft->field && !draft->after)
         return 0;
     int rc = check_field(draft, why);

@@ -82,6 +82,8 @@ static int add_field(const struct draft *draft, struct words *words)
         rc |= words_format(words, "--header-line");
     if (draft->after)
         rc |= add_text(words, "--after=", draft->after);
+    if (draft->units)
+        rc |= words_format(words, "--units");
     if (draft->options->pool.invalid == INVALID_SKIP)
         rc |= words_format(words, "--invalid=skip");
     return rc;

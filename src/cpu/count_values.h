@@ -632,9 +632,7 @@ TARGET static size_t find_rows_of_numbers(const struct count_plan *plan, const u
                                           size_t *used, struct batch_moments *moments)
 {
     size_t numbers =
-        plan->field.kind == FIELD_NONE
-            ? plan->parser->parse(text, len, batch->doubles, BATCH, used)
-            : fields_parse(plan->parser, &plan->field, text, len, batch->doubles, BATCH, used);
+        fields_parse(plan->parser, &plan->field, text, len, batch->doubles, BATCH, used);
     if (moments->moments && numbers > 0)
         batch_moments_add(moments, batch->doubles, numbers);
     memset(batch->doubles + numbers, 0, (BATCH - numbers) * sizeof batch->doubles[0]);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "field_parser.h"
+#include "src/histogram/number_units.h"
 
 #include <string.h>
 
@@ -25,18 +26,32 @@ void field_tokens_put(struct field_tokens *tokens, const unsigned char *from,
     tokens->count++;
 }
 
+/* Parses tokens; those that the parser does not know are read again, with their units. */
+static size_t parse_tokens(const struct number_parser *parser, const struct field *field,
+                           const unsigned char *text, size_t len, double *values, size_t cap,
+                           size_t *used)
+{
+    const size_t count = parser->parse(text, len, values, cap, used);
+    if (field->has_units)
+        numbers_add_units(text, text + len, values, count);
+    return count;
+}
+
 size_t fields_parse(const struct number_parser *parser, const struct field *field,
                     const unsigned char *text, size_t len, double *values, size_t cap, size_t *used)
 {
     struct field_tokens tokens;
     const unsigned char *at = text, *limit = text + len;
     size_t count = 0, unused;
+    if (field->kind == FIELD_NONE)
+        return parse_tokens(parser, field, text, len, values, cap, used);
     while (count < cap && at < limit) {
         tokens.count = tokens.len = 0;
         parser->gather(field, text, &at, limit, &tokens, cap - count);
         /* White space at the end lets vectors take the last tokens too. */
         memset(tokens.bytes + tokens.len, ' ', FIELD_SLACK);
-        parser->parse(tokens.bytes, tokens.len + FIELD_SLACK, values + count, cap - count, &unused);
+        parse_tokens(parser, field, tokens.bytes, tokens.len + FIELD_SLACK, values + count,
+                     cap - count, &unused);
         count += tokens.count;
     }
     *used = (size_t)(at - text);

@@ -33,7 +33,8 @@ void field_tokens_put(struct field_tokens *tokens, const unsigned char *from,
 void field_tokens_put_invalid(struct field_tokens *tokens);
 
 /* Parses the fields of the records of text[0..len) as numbers_parse parses tokens: a value for each
- * record that counts, NaN if it is invalid. */
+ * record that counts, NaN if it is invalid. With FIELD_NONE, parses tokens. Reads units if the
+ * field has some. */
 size_t fields_parse(const struct number_parser *parser, const struct field *field,
                     const unsigned char *text, size_t len, double *values, size_t cap,
                     size_t *used);

@@ -4,8 +4,10 @@
 #include "src/base/show.h"
 #include "src/histogram/field.h"
 #include "src/histogram/number.h"
+#include "src/histogram/number_units.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -113,14 +115,27 @@ static void show_token(const unsigned char *token, size_t len, char shown[SHOWN_
         memcpy(shown + length, "...", sizeof "...");
 }
 
-static void describe_token(const unsigned char *token, size_t len, struct reason *what)
+/* What to write or to type instead of a token that is not a number. */
+static const char *advice(const struct field *field, const unsigned char *token, size_t len)
+{
+    if (len >= 3 && memcmp(token, "\xef\xbb\xbf", 3) == 0)
+        return "; a byte order mark at the beginning of a file is left out by --skip=3";
+    if (len == 0 || len > NUMBER_MAX)
+        return "";
+    if (!field->has_units && !isnan(number_with_units(token, token + len)))
+        return "; units are read with --units";
+    len -= token[len - 1] == 'B';
+    const bool has_k =
+        len > 1 && token[len - 1] == 'K' && (unsigned char)(token[len - 2] - '0') < 10;
+    return field->has_units && has_k ? "; write k for 1000 or Ki for 1024" : "";
+}
+
+static void describe_token(const struct field *field, const unsigned char *token, size_t len,
+                           struct reason *what)
 {
     char shown[SHOWN_SIZE];
-    const bool has_mark = len >= 3 && memcmp(token, "\xef\xbb\xbf", 3) == 0;
     show_token(token, len, shown);
-    reason_set(what, "'%s' is not a number%s", shown,
-               has_mark ? "; a byte order mark at the beginning of a file is left out by --skip=3"
-                        : "");
+    reason_set(what, "'%s' is not a number%s", shown, advice(field, token, len));
 }
 
 static void describe_record(const struct field *field, const unsigned char *text,
@@ -128,7 +143,7 @@ static void describe_record(const struct field *field, const unsigned char *text
 {
     char shown[SHOWN_SIZE];
     if (fault->what == FIELD_FOUND) {
-        describe_token(text + fault->from, fault->len, what);
+        describe_token(field, text + fault->from, fault->len, what);
     } else if (fault->what == FIELD_TOO_LONG) {
         reason_set(what, "longer than %zu bytes", FIELD_RECORD_MAX);
     } else if (field->kind == FIELD_AFTER) {
@@ -147,9 +162,9 @@ static bool find_invalid(const struct field *of_run, const struct chunk *chunk, 
     struct field_fault fault;
     size_t len, begin = chunk->begin;
     if (field.kind == FIELD_NONE) {
-        if (!numbers_find_invalid(chunk->data, chunk->len, at, &len))
+        if (!numbers_find_invalid(chunk->data, chunk->len, field.has_units, at, &len))
             return false;
-        describe_token(chunk->data + *at, len, what);
+        describe_token(&field, chunk->data + *at, len, what);
         return true;
     }
     if (chunk->origin.column)

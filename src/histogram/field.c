@@ -4,6 +4,7 @@
 #include "field_token.h"
 #include "number.h"
 #include "number_token.h"
+#include "number_units.h"
 
 #include <math.h>
 #include <string.h>
@@ -211,6 +212,12 @@ size_t field_header_len(const struct field *field, const unsigned char *text, si
 
 /* --- invalid records --- */
 
+static bool is_number(const struct field *field, const unsigned char *from, const unsigned char *to)
+{
+    return !isnan(number_of_token(from, to, to)) ||
+           (field->has_units && !isnan(number_with_units(from, to)));
+}
+
 bool field_find_invalid(const struct field *field, const unsigned char *text, size_t len,
                         struct field_fault *fault)
 {
@@ -220,8 +227,8 @@ bool field_find_invalid(const struct field *field, const unsigned char *text, si
         end = field_record_end(field, at, limit);
         enum field_found found = field_find(field, at, end, &from, &to);
         field_strip(&from, &to);
-        if (found == FIELD_EMPTY || (found == FIELD_FOUND && field_is_token(from, to) &&
-                                     !isnan(number_of_token(from, to, to))))
+        if (found == FIELD_EMPTY ||
+            (found == FIELD_FOUND && field_is_token(from, to) && is_number(field, from, to)))
             continue;
         bool has_text = found == FIELD_FOUND;
         *fault = (struct field_fault){.at = (size_t)(at - text),

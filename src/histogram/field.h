@@ -33,6 +33,7 @@ struct field {
     const char *name;        /* or NULL */
     const char *after;       /* AFTER: the string, of after_len bytes, without a newline */
     size_t after_len;
+    bool has_units; /* numbers may have units (number_units.h) */
 };
 
 /* What a record holds. */

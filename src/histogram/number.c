@@ -4,6 +4,7 @@
 #include "number.h"
 #include "number_nearest.h"
 #include "number_token.h"
+#include "number_units.h"
 
 #include <float.h>
 #include <math.h>
@@ -113,25 +114,31 @@ static double by_strtod(const unsigned char *begin, const unsigned char *end)
     return strtod(text, NULL);
 }
 
+bool number_nearest_to(uint64_t mantissa, int64_t power, double *value)
+{
+    if (power == 0) {
+        *value = (double)mantissa;
+        return true;
+    }
+    /* One operation on two numbers that are exact is rounded once (Clinger, "How to Read Floating
+     * Point Numbers Accurately", 1990). */
+    if (FLT_EVAL_METHOD == 0 && mantissa <= UINT64_C(1) << DBL_MANT_DIG && power >= -TEN_TO_MAX &&
+        power <= TEN_TO_MAX) {
+        const double exact = (double)(int64_t)mantissa;
+        *value = power < 0 ? exact / ten_to[-power] : exact * ten_to[power];
+        return true;
+    }
+    return number_nearest(number_powers(), mantissa, power, value);
+}
+
 /* The value of [begin, end), a number without a sign of which the decimal is known. */
 static double rounded(const struct decimal *decimal, const unsigned char *begin,
                       const unsigned char *end)
 {
-    if (decimal->power == 0 && !decimal->more)
-        return (double)decimal->mantissa;
-    /* One operation on two numbers that are exact is rounded once (Clinger, "How to Read Floating
-     * Point Numbers Accurately", 1990). */
-    if (FLT_EVAL_METHOD == 0 && decimal->mantissa <= UINT64_C(1) << DBL_MANT_DIG &&
-        !decimal->more && decimal->power >= -TEN_TO_MAX && decimal->power <= TEN_TO_MAX) {
-        double mantissa = (double)(int64_t)decimal->mantissa;
-        return decimal->power < 0 ? mantissa / ten_to[-decimal->power]
-                                  : mantissa * ten_to[decimal->power];
-    }
-    const struct power *powers = number_powers();
     double value, next;
-    if (number_nearest(powers, decimal->mantissa, decimal->power, &value) &&
+    if (number_nearest_to(decimal->mantissa, decimal->power, &value) &&
         (!decimal->more ||
-         (number_nearest(powers, decimal->mantissa + 1, decimal->power, &next) && value == next)))
+         (number_nearest_to(decimal->mantissa + 1, decimal->power, &next) && value == next)))
         return value;
     return by_strtod(begin, end);
 }
@@ -216,7 +223,8 @@ void number_prepare(void)
     pthread_once(&once, number_nearest_prepare);
 }
 
-bool numbers_find_invalid(const unsigned char *text, size_t len, size_t *at, size_t *token_len)
+bool numbers_find_invalid(const unsigned char *text, size_t len, bool has_units, size_t *at,
+                          size_t *token_len)
 {
     const unsigned char *token = text, *limit = text + len, *end;
     number_prepare();
@@ -226,7 +234,8 @@ bool numbers_find_invalid(const unsigned char *text, size_t len, size_t *at, siz
         if (token == limit)
             return false;
         end = number_token_end(token, limit);
-        if (isnan(number_of_token(token, end, limit)))
+        if (isnan(number_of_token(token, end, limit)) &&
+            !(has_units && !isnan(number_with_units(token, end))))
             break;
     }
     *at = (size_t)(token - text);

@@ -16,8 +16,10 @@
 #define NUMBER_MAX 4096
 
 /* Finds the first token of text[0..len) that is not a number, for a message:
- * text[*at..*at+*token_len). False if all of them are numbers. Slow. Any thread. */
-bool numbers_find_invalid(const unsigned char *text, size_t len, size_t *at, size_t *token_len);
+ * text[*at..*at+*token_len). False if all of them are numbers, or, if has_units, numbers with units
+ * (number_units.h). Slow. Any thread. */
+bool numbers_find_invalid(const unsigned char *text, size_t len, bool has_units, size_t *at,
+                          size_t *token_len);
 
 /* Makes the tables that parsers need, if it has not been done. Any thread. */
 void number_prepare(void);

@@ -31,6 +31,10 @@
 double number_of_token(const unsigned char *begin, const unsigned char *end,
                        const unsigned char *limit);
 
+/* Sets *value to the double nearest to mantissa * 10^power. False, and nothing is set, if that
+ * would take more than 128 bits. After number_prepare. */
+bool number_nearest_to(uint64_t mantissa, int64_t power, double *value);
+
 /* Parses the rest of a text, from *at on, a token at a time; *at is moved to where it stopped:
  * after token cap, or at limit. Returns how many values were written. */
 size_t numbers_by_token(const unsigned char **at, const unsigned char *limit, double *values,

@@ -40,7 +40,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (size < HEAD)
         return 0;
     struct field field = {.kind = only_kind ? only_kind : (enum field_kind)(1 + data[0] % 4),
-                          .separator = data[1]};
+                          .separator = data[1],
+                          .has_units = data[0] >= 128};
     field.number = (int8_t)data[2] ? (int8_t)data[2] : 1;
     if (field.separator == '\n' || (field.kind == FIELD_CSV && field.separator == '"'))
         field.separator = ',';

@@ -14,7 +14,8 @@ static struct naive_fields naive_of(const struct field *field)
                                           [FIELD_SEPARATED] = NAIVE_SEPARATED,
                                           [FIELD_CSV] = NAIVE_CSV,
                                           [FIELD_AFTER] = NAIVE_AFTER};
-    return (struct naive_fields){ways[field->kind], field->number, field->separator, field->after};
+    return (struct naive_fields){ways[field->kind], field->number, field->separator, field->after,
+                                 field->has_units};
 }
 
 static bool complain(const struct field *field, const char *who, size_t at, const char *what)

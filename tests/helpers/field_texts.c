@@ -49,6 +49,8 @@ static void put_number(struct field_text *text)
         break;
     }
     put(text, number);
+    if (random_below(8) == 0)
+        PUT_ONE_OF(text, "s", "ms", "m5s", "h2m0.5s", "\302\265s", "k", "KiB", "B", "K", "x");
 }
 
 static void put_field(struct field_text *text, const struct field *field, unsigned oddity)
@@ -111,4 +113,5 @@ void field_draw(struct field *field)
         field->after = strings[random_below(sizeof strings / sizeof strings[0])];
         field->after_len = strlen(field->after);
     }
+    field->has_units = random_below(4) == 0;
 }

@@ -104,12 +104,16 @@ static void trim(const unsigned char *text, size_t *from, size_t *to)
 }
 
 /* The value of what should be a number. */
-static double value_of(const unsigned char *text, size_t from, size_t to)
+static double value_of(const struct naive_fields *fields, const unsigned char *text, size_t from,
+                       size_t to)
 {
     for (size_t at = from; at < to; at++)
         if (is_white(text[at]))
             return NAN;
-    return from == to ? NAN : naive_number(text + from, to - from);
+    if (from == to)
+        return NAN;
+    return fields->has_units ? naive_number_with_units(text + from, to - from)
+                             : naive_number(text + from, to - from);
 }
 
 /* True if a byte after a string belongs to what should be a number. */
@@ -198,7 +202,7 @@ bool naive_record(const struct naive_fields *fields, const unsigned char *text, 
     else
         look_for_field(fields, text, record, end);
     if (record->what == NAIVE_FIELD && record->to - record->from <= TOKEN_MAX)
-        record->value = value_of(text, record->from, record->to);
+        record->value = value_of(fields, text, record->from, record->to);
     return true;
 }
 

@@ -3,6 +3,7 @@
 #include "src/histogram/number.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -46,6 +47,163 @@ double naive_number(const unsigned char *token, size_t len)
     text[len] = '\0';
     return is_number(text) ? strtod(text, NULL) : NAN;
 }
+
+/* --- with units --- */
+
+/* A unit is multiplier * multiplier * ... (`times` of them), with `zeros` more digits; the greater
+ * of two times has the lower order. */
+static const struct naive_unit {
+    const char *name;
+    unsigned multiplier, times;
+    int zeros, order;
+} naive_units[] = {
+    {"d", 24 * 3600, 1, 0, 1}, {"h", 3600, 1, 0, 2},   {"m", 60, 1, 0, 3},
+    {"s", 1, 1, 0, 4},         {"ms", 1, 1, -3, 5},    {"us", 1, 1, -6, 6},
+    {"µs", 1, 1, -6, 6},       {"μs", 1, 1, -6, 6},    {"ns", 1, 1, -9, 7},
+    {"B", 1, 1, 0, 0},         {"k", 1, 1, 3, 0},      {"kB", 1, 1, 3, 0},
+    {"M", 1, 1, 6, 0},         {"MB", 1, 1, 6, 0},     {"G", 1, 1, 9, 0},
+    {"GB", 1, 1, 9, 0},        {"T", 1, 1, 12, 0},     {"TB", 1, 1, 12, 0},
+    {"P", 1, 1, 15, 0},        {"PB", 1, 1, 15, 0},    {"Ki", 1024, 1, 0, 0},
+    {"KiB", 1024, 1, 0, 0},    {"Mi", 1024, 2, 0, 0},  {"MiB", 1024, 2, 0, 0},
+    {"Gi", 1024, 3, 0, 0},     {"GiB", 1024, 3, 0, 0}, {"Ti", 1024, 4, 0, 0},
+    {"TiB", 1024, 4, 0, 0},    {"Pi", 1024, 5, 0, 0},  {"PiB", 1024, 5, 0, 0},
+};
+
+#define DIGITS_MAX (2 * NUMBER_MAX + 64)
+
+/* digits * 10^power, the first digit first. */
+struct digits {
+    char text[DIGITS_MAX + 1];
+    int power;
+};
+
+static void multiply(struct digits *digits, unsigned by)
+{
+    size_t len = strlen(digits->text);
+    unsigned carry = 0;
+    memmove(digits->text + 8, digits->text, len + 1);
+    memset(digits->text, '0', 8);
+    for (size_t i = len + 8; i-- > 0; carry /= 10) {
+        carry += (unsigned)(digits->text[i] - '0') * by;
+        digits->text[i] = (char)('0' + carry % 10);
+    }
+    for (len = strspn(digits->text, "0"); len > 0 && digits->text[len] == '\0';)
+        len--;
+    memmove(digits->text, digits->text + len, strlen(digits->text + len) + 1);
+}
+
+/* Adds one that has the same power. */
+static void add(struct digits *sum, const struct digits *other)
+{
+    size_t len = strlen(sum->text), more = strlen(other->text);
+    const size_t width = (len > more ? len : more) + 1;
+    unsigned carry = 0;
+    memmove(sum->text + width - len, sum->text, len + 1);
+    memset(sum->text, '0', width - len);
+    for (size_t i = 1; i <= width; i++, carry /= 10) {
+        carry += (unsigned)(sum->text[width - i] - '0');
+        carry += i <= more ? (unsigned)(other->text[more - i] - '0') : 0;
+        sum->text[width - i] = (char)('0' + carry % 10);
+    }
+}
+
+static void lower_power(struct digits *digits, int power)
+{
+    for (; digits->power > power; digits->power--)
+        strcat(digits->text, "0");
+}
+
+/* Reads a decimal of digits, a point and an exponent that is_number has seen. */
+static void read_digits(const char *text, struct digits *digits)
+{
+    size_t len = 0;
+    bool fraction = false;
+    digits->power = 0;
+    for (; *text && (*text | 0x20) != 'e'; text++) {
+        if (*text == '.') {
+            fraction = true;
+            continue;
+        }
+        digits->text[len++] = *text;
+        digits->power -= fraction;
+    }
+    digits->text[len] = '\0';
+    long exponent = *text ? strtol(text + 1, NULL, 10) : 0; /* LONG_MAX if it is longer */
+    digits->power += (int)(exponent > 99999 ? 99999 : exponent < -99999 ? -99999 : exponent);
+}
+
+/* Reads the decimal and the unit at *text, and moves *text past them. NULL: there are none. */
+static const struct naive_unit *read_part(const char **text, char decimal[NUMBER_MAX + 1],
+                                          struct digits *digits)
+{
+    const char *name = *text + strspn(*text, "0123456789.eE+-");
+    const size_t len = strcspn(name, "0123456789.");
+    memcpy(decimal, *text, (size_t)(name - *text));
+    decimal[name - *text] = '\0';
+    if (**text == '+' || **text == '-' || !is_number(decimal))
+        return NULL;
+    *text = name + len;
+    read_digits(decimal, digits);
+    for (size_t i = 0; i < sizeof naive_units / sizeof naive_units[0]; i++) {
+        const struct naive_unit *unit = &naive_units[i];
+        if (strlen(unit->name) != len || strncmp(unit->name, name, len) != 0)
+            continue;
+        for (unsigned time = 0; time < unit->times; time++)
+            multiply(digits, unit->multiplier);
+        digits->power += unit->zeros;
+        return unit;
+    }
+    return NULL;
+}
+
+/* The sum of several parts in units of 10^-9, which takes a fraction of the last one only. */
+static double value_of_parts(const char *text)
+{
+    static _Thread_local struct digits sum, part;
+    static _Thread_local char decimal[NUMBER_MAX + 1], result[DIGITS_MAX + 32];
+    const struct naive_unit *unit, *before = NULL;
+    bool is_first_whole = false;
+    for (; *text; before = unit) {
+        unit = read_part(&text, decimal, &part);
+        const bool is_whole = decimal[strspn(decimal, "0123456789")] == '\0';
+        if (!unit)
+            return NAN;
+        if (!before) {
+            sum = part;
+            is_first_whole = is_whole;
+            continue;
+        }
+        if (!is_first_whole || before->order == 0 || unit->order <= before->order ||
+            strpbrk(decimal, "eE") || (!is_whole && *text))
+            return NAN;
+        lower_power(&sum, part.power);
+        lower_power(&part, sum.power);
+        add(&sum, &part);
+    }
+    snprintf(result, sizeof result, "%se%d", sum.text, sum.power);
+    return strtod(result, NULL);
+}
+
+double naive_number_with_units(const unsigned char *token, size_t len)
+{
+    char text[NUMBER_MAX + 1];
+    const double value = naive_number(token, len);
+    if (!isnan(value) || len > NUMBER_MAX || len == 0 || memchr(token, '\0', len))
+        return value;
+    memcpy(text, token, len);
+    text[len] = '\0';
+    const bool has_sign = *text == '+' || *text == '-';
+    if (!text[has_sign])
+        return NAN;
+    return copysign(value_of_parts(text + has_sign), *text == '-' ? -1 : 1);
+}
+
+const char *naive_advice(const unsigned char *token, size_t len)
+{
+    return isnan(naive_number_with_units(token, len)) ? "" : "; units are read with --units";
+}
+
+/* --- tokens --- */
 
 static bool is_space(unsigned char c)
 {

@@ -6,6 +6,7 @@
  * messages call it, but "standard input" is read as such. */
 #include "src/base/show.h"
 #include "tests/helpers/naive_field.h"
+#include "tests/helpers/naive_number.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -59,7 +60,8 @@ static void tell(const char *path, const unsigned char *text, const struct naive
             for (head = SHOWN; head > SHOWN - 3 && (text[record->from + head] & 0xc0) == 0x80;)
                 head--;
         show_text((const char *)text + record->from, head, shown, sizeof shown);
-        fprintf(stderr, "'%s%s' is not a number\n", shown, len > SHOWN ? "..." : "");
+        fprintf(stderr, "'%s%s' is not a number%s\n", shown, len > SHOWN ? "..." : "",
+                naive_advice(text + record->from, len));
     }
 }
 

@@ -39,8 +39,8 @@ static void tell(const char *name, size_t line, const unsigned char *token, size
         for (head = 40; head > 37 && (token[head] & 0xc0) == 0x80;)
             head--;
     show_text((const char *)token, head, shown, sizeof shown);
-    fprintf(stderr, "gpuhisto: %s: line %zu: '%s%s' is not a number\n", name, line, shown,
-            len > 40 ? "..." : "");
+    fprintf(stderr, "gpuhisto: %s: line %zu: '%s%s' is not a number%s\n", name, line, shown,
+            len > 40 ? "..." : "", naive_advice(token, len));
 }
 
 static void read_tokens(const char *name)

@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: MIT */
+#include "number_units.h"
+#include "number.h"
+#include "number_token.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NAME_MAX 3 /* bytes of a unit's name */
+
+/* A name and its length as a number, which is quick to compare. */
+#define NAME(a, b, c)                                                                              \
+    (((c)   ? 3U                                                                                   \
+      : (b) ? 2U                                                                                   \
+      : (a) ? 1U                                                                                   \
+            : 0U)                                                                                  \
+         << 24 |                                                                                   \
+     (uint32_t)(c) << 16 | (uint32_t)(b) << 8 | (uint32_t)(a))
+
+/* factor * 10^power, of seconds or bytes */
+struct unit {
+    uint32_t name;
+    unsigned rank; /* of times: the greater the unit is; of sizes 0 */
+    uint64_t factor;
+    int power;
+};
+
+static const struct unit units[] = {
+    {NAME('s', 0, 0), 4, 1, 0},
+    {NAME('m', 's', 0), 3, 1, -3},
+    {NAME('u', 's', 0), 2, 1, -6},
+    {NAME(0xc2, 0xb5, 's'), 2, 1, -6}, /* with the micro sign */
+    {NAME(0xce, 0xbc, 's'), 2, 1, -6}, /* with the Greek letter */
+    {NAME('n', 's', 0), 1, 1, -9},
+    {NAME('m', 0, 0), 5, 6, 1},
+    {NAME('h', 0, 0), 6, 36, 2},
+    {NAME('d', 0, 0), 7, 864, 2},
+    {NAME('k', 0, 0), 0, 1, 3},
+    {NAME('M', 0, 0), 0, 1, 6},
+    {NAME('G', 0, 0), 0, 1, 9},
+    {NAME('T', 0, 0), 0, 1, 12},
+    {NAME('P', 0, 0), 0, 1, 15},
+    {NAME('K', 'i', 0), 0, UINT64_C(1) << 10, 0},
+    {NAME('M', 'i', 0), 0, UINT64_C(1) << 20, 0},
+    {NAME('G', 'i', 0), 0, UINT64_C(1) << 30, 0},
+    {NAME('T', 'i', 0), 0, UINT64_C(1) << 40, 0},
+    {NAME('P', 'i', 0), 0, UINT64_C(1) << 50, 0},
+    {NAME(0, 0, 0), 0, 1, 0}, /* before a B */
+};
+
+#define UNIT_COUNT (sizeof units / sizeof units[0])
+
+/* A decimal and its unit. */
+struct part {
+    const unsigned char *digits, *digits_end; /* with a point perhaps */
+    size_t places;                            /* digits after the point */
+    uint64_t mantissa;                        /* these digits, if there are few */
+    bool is_short, has_point, has_exponent;
+    int64_t exponent;
+    const struct unit *unit;
+};
+
+static bool is_digit(unsigned char c)
+{
+    return (unsigned char)(c - '0') < 10;
+}
+
+static const struct unit *find_unit(const unsigned char *name, size_t len)
+{
+    const bool has_byte = len > 0 && name[len - 1] == 'B';
+    uint32_t wanted;
+    len -= has_byte;
+    if (len > NAME_MAX || len + has_byte == 0)
+        return NULL;
+    wanted = (uint32_t)len << 24;
+    for (size_t i = 0; i < len; i++)
+        wanted |= (uint32_t)name[i] << 8 * i;
+    for (size_t i = 0; i < UNIT_COUNT; i++)
+        if (units[i].name == wanted)
+            return has_byte && units[i].rank > 0 ? NULL : &units[i];
+    return NULL;
+}
+
+#define SHORT 19 /* digits that fit in 64 bits, whatever they are */
+
+/* Reads digits and a point at *at, and moves *at past them. False if there are no digits. */
+static bool take_digits(const unsigned char **at, const unsigned char *end, struct part *part)
+{
+    const unsigned char *here = *at, *point = NULL;
+    uint64_t mantissa = 0;
+    for (; here < end; here++) {
+        if (is_digit(*here))
+            mantissa = mantissa * 10 + (uint64_t)(*here - '0');
+        else if (*here == '.' && !point)
+            point = here;
+        else
+            break;
+    }
+    part->digits = *at;
+    part->digits_end = *at = here;
+    part->places = point ? (size_t)(here - point - 1) : 0;
+    part->has_point = point != NULL;
+    part->mantissa = mantissa;
+    part->is_short = here - part->digits <= SHORT + part->has_point;
+    return here - part->digits > part->has_point;
+}
+
+/* Reads the exponent at *at, and moves *at past it; it stops to grow far beyond what digits make up
+ * for. If there is none, *at stays. */
+static void take_exponent(const unsigned char **at, const unsigned char *end, struct part *part)
+{
+    const unsigned char *here = *at;
+    int64_t exponent = 0;
+    here += here < end && (*here | 0x20) == 'e';
+    const bool has_letter = here > *at, negative = has_letter && here < end && *here == '-';
+    here += negative || (has_letter && here < end && *here == '+');
+    part->has_exponent = has_letter && here < end && is_digit(*here);
+    for (; part->has_exponent && here < end && is_digit(*here); here++)
+        if (exponent < 100000)
+            exponent = exponent * 10 + (*here - '0');
+    part->exponent = negative ? -exponent : exponent;
+    *at = part->has_exponent ? here : *at;
+}
+
+/* Reads the part at *at, and moves *at past it. */
+static bool take_part(const unsigned char **at, const unsigned char *end, struct part *part)
+{
+    if (!take_digits(at, end, part))
+        return false;
+    take_exponent(at, end, part);
+    const unsigned char *name = *at;
+    while (*at < end && !is_digit(**at) && **at != '.')
+        ++*at;
+    part->unit = find_unit(name, (size_t)(*at - name));
+    return part->unit != NULL;
+}
+
+#define PARTS_MAX 7 /* d h m s ms us ns */
+
+/* Splits a token without its sign. Returns how many parts it has; 0 if it is something else. */
+static size_t take_parts(const unsigned char *at, const unsigned char *end,
+                         struct part parts[PARTS_MAX])
+{
+    size_t count = 0;
+    while (at < end) {
+        struct part *part = &parts[count];
+        const struct part *before = count > 0 ? part - 1 : NULL;
+        if (count == PARTS_MAX || !take_part(&at, end, part))
+            return 0;
+        if (before && (part->unit->rank == 0 || part->unit->rank >= before->unit->rank ||
+                       before->has_point || before->has_exponent || part->has_exponent))
+            return 0;
+        count++;
+    }
+    return count;
+}
+
+/* --- few digits --- */
+
+/* Adds a part to mantissa * 10^power, whose power is not less, as units descend. False if that
+ * takes more than 64 bits. */
+static bool add_part(const struct part *part, uint64_t *mantissa, int64_t *power)
+{
+    const int64_t own_power = part->unit->power - (int64_t)part->places;
+    uint64_t own = 0;
+    bool over = !part->is_short || __builtin_mul_overflow(part->mantissa, part->unit->factor, &own);
+    if (*mantissa == 0)
+        *power = own_power;
+    for (; *power > own_power && !over; --*power)
+        over = __builtin_mul_overflow(*mantissa, 10, mantissa);
+    return !__builtin_add_overflow(*mantissa, own, mantissa) && !over;
+}
+
+/* --- many digits --- */
+
+#define PLACES (NUMBER_MAX + 16)          /* after the point: digits of a token, and 10^-9 */
+#define DIGITS (PLACES + NUMBER_MAX + 32) /* and before it, times 2^50 */
+
+/* Adds a part, without its exponent, to a sum of decimal digits, the last one first. */
+static void add_digits(const struct part *part, unsigned char sum[DIGITS])
+{
+    size_t place = (size_t)(PLACES + part->unit->power) - part->places;
+    uint64_t carry = 0;
+    for (const unsigned char *at = part->digits_end; at-- > part->digits;) {
+        if (*at == '.')
+            continue;
+        carry += sum[place] + (uint64_t)(*at - '0') * part->unit->factor;
+        sum[place++] = (unsigned char)(carry % 10);
+        carry /= 10;
+    }
+    for (; carry > 0; carry /= 10) {
+        carry += sum[place];
+        sum[place++] = (unsigned char)(carry % 10);
+    }
+}
+
+/* The value of parts whose sum takes more than 64 bits. */
+static double by_digits(const struct part *parts, size_t count)
+{
+    unsigned char sum[DIGITS] = {0};
+    char text[DIGITS + 32];
+    for (size_t i = 0; i < count; i++)
+        add_digits(&parts[i], sum);
+    for (size_t i = 0; i < DIGITS; i++)
+        text[i] = (char)('0' + sum[DIGITS - 1 - i]);
+    snprintf(text + DIGITS, sizeof text - DIGITS, "e%lld",
+             (long long)(parts[count - 1].exponent - PLACES));
+    return strtod(text, NULL);
+}
+
+/* --- tokens --- */
+
+double number_with_units(const unsigned char *begin, const unsigned char *end)
+{
+    struct part parts[PARTS_MAX];
+    if (end - begin > NUMBER_MAX)
+        return NAN;
+    const bool negative = *begin == '-';
+    begin += negative || *begin == '+';
+    const size_t count = take_parts(begin, end, parts);
+    if (count == 0)
+        return NAN;
+    uint64_t mantissa = 0;
+    int64_t power = 0;
+    double value = 0;
+    bool fits = true;
+    for (size_t i = 0; i < count && fits; i++)
+        fits = add_part(&parts[i], &mantissa, &power);
+    if (!fits || !number_nearest_to(mantissa, power + parts[count - 1].exponent, &value))
+        value = by_digits(parts, count);
+    return negative ? -value : value;
+}
+
+void numbers_add_units(const unsigned char *text, const unsigned char *limit, double *values,
+                       size_t count)
+{
+    const unsigned char *at = text;
+    bool all = true;
+    for (size_t i = 0; i < count; i++)
+        all &= values[i] == values[i];
+    for (size_t i = 0; i < count && !all; i++) {
+        while (number_is_space(*at))
+            at++;
+        const unsigned char *end = number_token_end(at, limit);
+        if (isnan(values[i]))
+            values[i] = number_with_units(at, end);
+        at = end;
+    }
+}
