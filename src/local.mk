@@ -22,6 +22,7 @@ histogram_sources = \
 	src/base/words.c src/base/words.h \
 	src/histogram/binned_rows.c src/histogram/binned_rows.h \
 	src/histogram/binning.c src/histogram/binning.h src/histogram/binning_log.c \
+	src/histogram/binning_decades.c \
 	src/histogram/binning_digits.c src/histogram/binning_digits.h \
 	src/histogram/binning_whole_digits.c src/histogram/binning_whole_digits.h \
 	src/histogram/byte_rows.c src/histogram/byte_rows.h \
@@ -139,6 +140,7 @@ gpuhisto_sources = src/run_share.c src/run_share.h \
 	src/report/json_text.c src/report/json_text.h \
 	src/report/mount_point.c src/report/mount_point.h \
 	src/report/output.c src/report/output.h src/report/permissions.c src/report/permissions.h \
+	src/report/picture_label.c src/report/picture_label.h \
 	src/report/report.c src/report/report.h \
 	src/report/rows.c src/report/rows.h \
 	src/report/screen.c src/report/screen.h \

@@ -34,6 +34,7 @@ struct draft {
     bool type_is_found;                  /* it was not typed: a header says it */
     unsigned bins, digits;               /* 0: not given */
     const char *min, *max, *edges, *log; /* as typed; NULL: not given */
+    bool log_alone;                      /* --log without a base */
     const char *field, *after;           /* likewise */
     int32_t field_number;                /* of --field; 0: it is not a number */
     unsigned char separator;             /* if has_separator */

@@ -40,6 +40,7 @@ int option_edges(struct draft *draft, const char *value, struct reason *why)
 int option_log(struct draft *draft, const char *value, struct reason *why)
 {
     draft->log = value ? value : "10";
+    draft->log_alone = !value;
     if (!strchr(draft->log, ':') || strcmp(value, "2:32") == 0)
         return 0;
     reason_of_option(why, "--log", value, "must be 2:32 if it has parts");
@@ -241,6 +242,29 @@ static int settle_parts(const struct draft *draft, struct binning *binning, stru
     return 0;
 }
 
+/* --log without a range: of whole types, bins of all that they can be. For others decades are laid
+ * over bins of decimal digits once the values have been counted, so that quantiles are as good as
+ * without. */
+static int settle_decades(const struct draft *draft, struct binning *binning, struct reason *why)
+{
+    struct decimal base = {0, 0};
+    const unsigned parts = draft->log_alone ? DECADE_PARTS : 1;
+    option_read_base(draft->log, &base);
+    if (base.digits != 10 || base.places != 0)
+        return option_needs(draft, "log=",
+                            "--min and --max; without these, use --log for edges at 1, 2 and 5 "
+                            "times powers of ten, or --log=10",
+                            why);
+    if (!is_whole(draft)) {
+        draft->options->report.log_parts = parts;
+        return settle_digits(draft, binning, why);
+    }
+    const unsigned bits = 8 * (unsigned)draft->type->size;
+    return binning_decades_whole(binning, parts, bits, draft->type->kind == 'i') == BINNING_OK
+               ? 0
+               : out_of_memory(why);
+}
+
 /* Whole values without a range: each is its own bin, or they have bins of decimal digits. Those are
  * the default where statistics alone are wanted, so that these need no other option. */
 static int settle_own(const struct draft *draft, struct binning *binning, struct reason *why)
@@ -270,5 +294,7 @@ int bins_settle(const struct draft *draft, struct binning *binning, struct reaso
         return settle_parts(draft, binning, why);
     if (draft->min)
         return settle_range(draft, binning, why);
+    if (draft->log)
+        return settle_decades(draft, binning, why);
     return is_whole(draft) ? settle_own(draft, binning, why) : settle_digits(draft, binning, why);
 }

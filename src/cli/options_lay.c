@@ -68,6 +68,23 @@ static int parse_words(const struct words *words, struct words *typed, struct op
     return rc == 0 ? 0 : -1;
 }
 
+/* Gives a histogram the bins that its tables show where these are others than are counted. 0, or -1
+ * with a reason and nothing to free. */
+static int lay_shown(struct histogram *histogram, const struct report_options *report,
+                     struct reason *why)
+{
+    const unsigned channels = histogram_channels(histogram);
+    if (report->log_parts == 0)
+        return 0;
+    binning_free(&histogram->binning);
+    if (binning_decades(&histogram->binning, report->log_parts) != BINNING_OK) {
+        reason_set(why, "out of memory");
+        return -1;
+    }
+    histogram->bins = ROWS(&histogram->binning) * channels;
+    return 0;
+}
+
 int options_lay(const struct words *words, struct histogram *histogram, struct reason *why)
 {
     struct words typed = {.list = NULL};
@@ -82,7 +99,7 @@ int options_lay(const struct words *words, struct histogram *histogram, struct r
         /* What these refer to goes away, and counting alone needs it. */
         histogram->field = (struct field){.kind = FIELD_NONE};
         words_free(&options.words);
-        return 0;
+        return lay_shown(histogram, &options.report, why);
     }
     reason_set(why, "%s",
                is_written ? "its bins were laid over what was seen (--bins without --min and "

@@ -161,6 +161,6 @@ int report_settle(const struct draft *draft, struct reason *why)
         if (option_conflict(draft, of_rows[i], "stats quantiles",
                             "; --format=json and --plot have both", why) != 0)
             return OPTIONS_WRONG;
-    report->most_bins = 0;
+    report->most_bins = report->log_parts = 0;
     return 0;
 }

@@ -134,6 +134,10 @@ static int add_bins(const struct draft *draft, struct words *words)
     int rc = 0;
     if (draft->edges)
         return add_edges(binning, words);
+    if (draft->log && !draft->min && draft->log_alone)
+        return words_format(words, "--log");
+    if (draft->log && !draft->min)
+        return add_base(words, draft->log);
     if (binning->digits.scales)
         rc |= words_format(words, "--digits=%" PRIu32, binning->digits.digits);
     if (binning->whole_digits.digits)

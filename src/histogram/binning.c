@@ -108,7 +108,8 @@ double binning_edge(const struct binning *binning, size_t k)
 bool binning_is_zero_alone(const struct binning *binning, size_t bin)
 {
     const size_t sides = binning->bins / 2;
-    return (binning->log_linear || binning->digits.scales) && bin == sides;
+    const bool is_decades = binning->decade_bins > 0 && !binning->is_whole;
+    return (binning->log_linear || binning->digits.scales || is_decades) && bin == sides;
 }
 
 /* --- edges one by one --- */

@@ -33,6 +33,11 @@ struct binning {
     double min, max, step;
     double per_step; /* about 1 / step, for a guess */
 
+    bool powers_of_two; /* edges are given one by one, and are those of --log=2 */
+
+    size_t decade_bins; /* of binning_decades, whose edges are given one by one: bins of powers over
+                         * zero; 0: other bins */
+
     bool log_linear; /* the bins of binning_log_linear; nothing else is in use but `bins` */
 
     struct digits_layout digits; /* those of binning_digits, if it has scales; likewise */
@@ -118,6 +123,15 @@ enum binning_error binning_digits(struct binning *binning, unsigned digits, bool
 
 /* Bins of so many digits for whole values of up to 64 bits, all of which are in one. */
 void binning_digits_whole(struct binning *binning, unsigned digits);
+
+/* Bins of a decade in `parts`: 1, or DECADE_PARTS with edges at 1, 2 and 5 times the power of ten,
+ * on both sides of zero. Doubles: from -1e39 to 1e39 as those of binning_digits, in which these
+ * nest, with the same three around zero. Whole values: all of so many bits, 8 to 64; zero is a bin.
+ * The only error is BINNING_NO_MEMORY. */
+#define DECADE_PARTS 3
+enum binning_error binning_decades(struct binning *binning, unsigned parts);
+enum binning_error binning_decades_whole(struct binning *binning, unsigned parts, unsigned bits,
+                                         bool is_signed);
 
 /* Frees the edges. */
 void binning_free(struct binning *binning);

@@ -171,6 +171,7 @@ static enum binning_error lay_powers(struct binning *binning, struct edge_list *
     }
     *binning = (struct binning){.is_whole = list->is_whole,
                                 .bins = list->count - 1,
+                                .powers_of_two = scaled == 2 * scale * SCALE,
                                 .whole_edges = list->whole_edges,
                                 .edges = list->edges};
     return BINNING_OK;

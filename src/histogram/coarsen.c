@@ -173,19 +173,95 @@ enum coarsen_outcome coarsen_equal(const struct histogram *histogram, const stru
     return count_again(histogram, tally, &binning, rows);
 }
 
-enum coarsen_outcome coarsen_picture(const struct histogram *histogram, const struct tally *tally,
-                                     size_t most, struct coarse_rows *rows)
+enum coarsen_outcome coarsen_decades(const struct histogram *histogram, const struct tally *tally,
+                                     unsigned parts, struct coarse_rows *rows)
 {
-    size_t counted = 0;
-    for (size_t row = 0; (row = tally_next_counted(tally, row)) < tally->bins; row++)
-        counted++;
-    return counted <= most ? COARSEN_AS_COUNTED : coarsen_equal(histogram, tally, most, rows);
+    struct binning binning;
+    if (binning_decades(&binning, parts) != BINNING_OK)
+        return COARSEN_NO_MEMORY;
+    return count_again(histogram, tally, &binning, rows);
 }
 
 void coarse_rows_free(struct coarse_rows *rows)
 {
     binning_free(&rows->histogram.binning);
     tally_close(&rows->tally);
+}
+
+/* --- pictures --- */
+
+/* How the samples in bins are spread. */
+struct spread {
+    uint64_t samples, largest; /* in all bins, and in the bin that has most */
+    size_t bins;               /* that have any */
+};
+
+/* Channels are taken together. */
+static struct spread spread_of(const struct histogram *histogram, const struct tally *tally)
+{
+    struct spread spread = {.bins = 0};
+    const size_t rows = histogram_rows(histogram);
+    for (size_t row = 0; (row = tally_next_counted(tally, row)) < tally->bins; row++) {
+        if (histogram->mode->row_kind(histogram, row % rows) != ROW_KIND_BIN)
+            continue;
+        const uint64_t count = tally->counts[row];
+        spread.samples += count;
+        spread.largest = count > spread.largest ? count : spread.largest;
+        spread.bins++;
+    }
+    return spread;
+}
+
+/* How many rows of decades are shown. */
+static size_t decades_shown(const struct coarse_rows *rows, size_t bins)
+{
+    struct row_range seen[2];
+    size_t shown = bins;
+    tally_seen_decades(&rows->tally, &rows->histogram, seen);
+    for (unsigned side = 0; side < 2; side++)
+        for (size_t row = seen[side].begin; row < seen[side].end; row++)
+            shown += rows->tally.counts[row] == 0;
+    return shown;
+}
+
+/* Puts decades in the place of equal bins if there are few enough and their samples are spread
+ * more. */
+static enum coarsen_outcome try_decades(const struct histogram *histogram,
+                                        const struct tally *tally, size_t most,
+                                        struct coarse_rows *rows)
+{
+    const uint64_t largest = spread_of(&rows->histogram, &rows->tally).largest;
+    for (unsigned parts = DECADE_PARTS; parts > 0; parts -= 2) {
+        struct coarse_rows decades;
+        const enum coarsen_outcome outcome = coarsen_decades(histogram, tally, parts, &decades);
+        if (outcome != COARSEN_DONE) {
+            coarse_rows_free(rows);
+            return outcome;
+        }
+        const struct spread spread = spread_of(&decades.histogram, &decades.tally);
+        if (decades_shown(&decades, spread.bins) <= most && spread.largest < largest) {
+            coarse_rows_free(rows);
+            *rows = decades;
+            return COARSEN_DONE;
+        }
+        coarse_rows_free(&decades);
+    }
+    return COARSEN_DONE;
+}
+
+enum coarsen_outcome coarsen_picture(const struct histogram *histogram, const struct tally *tally,
+                                     size_t most, struct coarse_rows *rows)
+{
+    const struct spread counted = spread_of(histogram, tally);
+    if (counted.bins <= most)
+        return COARSEN_AS_COUNTED;
+    const enum coarsen_outcome outcome = coarsen_equal(histogram, tally, most, rows);
+    if (outcome != COARSEN_DONE)
+        return outcome;
+    const uint64_t largest = spread_of(&rows->histogram, &rows->tally).largest;
+    if (counted.samples - largest >= counted.samples / 10)
+        return COARSEN_DONE;
+    return try_decades(histogram, tally, most, rows);
 }
 
 /* --- the range that narrower bins need --- */

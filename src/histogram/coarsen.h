@@ -28,8 +28,13 @@ struct coarse_rows {
 enum coarsen_outcome coarsen_equal(const struct histogram *histogram, const struct tally *tally,
                                    size_t most, struct coarse_rows *rows);
 
-/* For a picture of at most `most` rows: the rows that were counted if they are few enough,
- * otherwise equal bins. */
+/* The bins of binning_decades. */
+enum coarsen_outcome coarsen_decades(const struct histogram *histogram, const struct tally *tally,
+                                     unsigned parts, struct coarse_rows *rows);
+
+/* For a picture of at most `most` rows: the rows that were counted if they are few enough;
+ * otherwise equal bins, or decades, in as many parts as there is room for, where one of the equal
+ * bins would have more than nine tenths of the samples and decades spread them. */
 enum coarsen_outcome coarsen_picture(const struct histogram *histogram, const struct tally *tally,
                                      size_t most, struct coarse_rows *rows);
 

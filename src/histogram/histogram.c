@@ -38,8 +38,9 @@ struct histogram histogram_of_channel(const struct histogram *histogram)
 
 bool histogram_is_sparse(const struct histogram *histogram)
 {
-    return histogram->mode->is_sparse || histogram->binning.log_linear ||
-           histogram->binning.digits.scales || histogram->binning.whole_digits.digits;
+    return histogram->mode->is_sparse || histogram->binning.decade_bins > 0 ||
+           histogram->binning.log_linear || histogram->binning.digits.scales ||
+           histogram->binning.whole_digits.digits;
 }
 
 bool histogram_counts_values(const struct histogram *histogram)
@@ -168,6 +169,25 @@ uint64_t tally_sum(const struct tally *tally, size_t from, size_t to)
             sum += tally->counts[row];
     }
     return sum;
+}
+
+void tally_seen_decades(const struct tally *tally, const struct histogram *histogram,
+                        struct row_range seen[2])
+{
+    const struct binning *binning = &histogram->binning;
+    const size_t others = binning->is_whole ? 1 : 3;           /* zero, and what is next to it */
+    const size_t above = binning->bins - binning->decade_bins; /* bins up to these */
+    seen[0] = seen[1] = (struct row_range){0, 0};
+    if (binning->decade_bins == 0)
+        return;
+    for (size_t at = 0; (at = tally_next_counted(tally, at)) < tally->bins; at++) {
+        const size_t row = at % ROWS(binning);
+        struct row_range *range = &seen[row > above];
+        if (row < 1 || row > binning->bins || (row > above - others && row <= above))
+            continue;
+        range->begin = range->end == 0 || row < range->begin ? row : range->begin;
+        range->end = row + 1 > range->end ? row + 1 : range->end;
+    }
 }
 
 uint64_t tally_counted(const struct tally *tally)

@@ -139,6 +139,15 @@ size_t tally_next_part(const struct tally *tally, size_t row, size_t *end);
 /* The sum of the counts of rows [from, to). */
 uint64_t tally_sum(const struct tally *tally, size_t from, size_t to);
 
+/* The rows of a channel's decades (binning_decades) on either side of zero, below and above: from
+ * the first to the last that has samples of any channel. Both are empty if there are none, or if
+ * the bins are others. */
+struct row_range {
+    size_t begin, end; /* without `end` */
+};
+void tally_seen_decades(const struct tally *tally, const struct histogram *histogram,
+                        struct row_range seen[2]);
+
 /* The samples that were counted in a row: the sum of the counts. */
 uint64_t tally_counted(const struct tally *tally);
 

@@ -4,6 +4,7 @@
 #include "field_text.h"
 #include "format.h"
 #include "json_text.h"
+#include "picture_label.h"
 #include "screen.h"
 #include "share.h"
 
@@ -183,20 +184,15 @@ static void diff_json(struct diff *diff)
 #define PICTURE_CELLS 5 /* label, both shares, points, ratio */
 
 struct diff_cells {
-    char label[ROW_TEXT + 2];
+    char label[PICTURE_LABEL];
     struct diff_row row;
     const char *text[PICTURE_CELLS];
 };
 
 static void picture_cells(const struct diff *diff, const struct row *row, struct diff_cells *cells)
 {
-    const struct row_label *label = &row->label;
     cells->row = diff_make_row(diff, row);
-    snprintf(cells->label, sizeof cells->label, "%s%s",
-             label->kind == ROW_KIND_BELOW   ? "<"
-             : label->kind == ROW_KIND_ABOVE ? ">="
-                                             : "",
-             label->kind == ROW_KIND_BELOW ? label->hi : label->name);
+    picture_label(diff->histogram, row, cells->label);
     cells->text[0] = cells->label;
     cells->text[1] = cells->row.before_share;
     cells->text[2] = cells->row.after_share;

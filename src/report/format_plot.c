@@ -4,17 +4,16 @@
  * count and its share; of numbers the running share, of bytes the character; and the bar. */
 #include "bar.h"
 #include "format.h"
+#include "picture_label.h"
 #include "share.h"
 
 #include "src/histogram/show_number.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 
 #define PLOT_GAP 2    /* blanks between columns */
 #define PLOT_NAME 11  /* the longest name of a fact that is not a quantile */
 #define PLOT_DIGITS 2 /* decimals of a share */
-#define PLOT_EDGE 12  /* digits of an edge */
 
 /* The columns before the bar, as text. */
 struct plot_cells {
@@ -22,54 +21,17 @@ struct plot_cells {
     size_t count;
 };
 
-/* Rounds an edge that is a fraction to PLOT_EDGE digits, and copies any other one. */
-static void plot_round(const char *edge, char text[ROW_TEXT])
-{
-    if (strchr(edge, '.'))
-        snprintf(text, ROW_TEXT, "%.*g", PLOT_EDGE, strtod(edge, NULL));
-    else
-        snprintf(text, ROW_TEXT, "%s", edge);
-}
-
-/* Equal bins of 0.05 have an edge at 0.15000000000000002, which people call 0.15. An edge keeps its
- * digits where the other one of the bin would look the same. */
-static void plot_edge(const char *edge, const char *other, char text[ROW_TEXT])
-{
-    char rounded_other[ROW_TEXT];
-    plot_round(edge, text);
-    plot_round(other, rounded_other);
-    if (strcmp(text, rounded_other) == 0)
-        snprintf(text, ROW_TEXT, "%s", edge);
-}
-
-/* Numbers are called by the lower edge, what lies below and above all bins by the edge there. */
-static void plot_label(const struct mode *mode, const struct row *row, char text[ROW_TEXT + 2])
-{
-    const struct row_label *label = &row->label;
-    bool has_edges = mode->is_binned && label->kind != ROW_KIND_INVALID;
-    char edge[ROW_TEXT];
-    if (!has_edges || strcmp(label->lo, label->hi) == 0) {
-        snprintf(text, ROW_TEXT + 2, "%s", label->name);
-    } else if (label->kind == ROW_KIND_BELOW) {
-        plot_edge(label->hi, label->lo, edge);
-        snprintf(text, ROW_TEXT + 2, "<%s", edge);
-    } else {
-        plot_edge(label->lo, label->hi, edge);
-        snprintf(text, ROW_TEXT + 2, "%s%s", label->kind == ROW_KIND_ABOVE ? ">=" : "", edge);
-    }
-}
-
 /* Texts of a row, and room for those that it does not have itself. */
 struct plot_row {
     struct plot_cells cells;
-    char label[ROW_TEXT + 2], digits[SHOW_NUMBER], share[SHARE_TEXT], running[SHARE_TEXT];
+    char label[PICTURE_LABEL], digits[SHOW_NUMBER], share[SHARE_TEXT], running[SHARE_TEXT];
 };
 
 static void plot_make_row(const struct table *table, const struct row *row, struct plot_row *texts)
 {
     const struct mode *mode = table->histogram->mode;
     const uint64_t samples = table->totals.samples;
-    plot_label(mode, row, texts->label);
+    picture_label(table->histogram, row, texts->label);
     show_unsigned(row->count, texts->digits);
     share_show(row->count, samples, PLOT_DIGITS, texts->share);
     texts->cells = (struct plot_cells){{texts->label, texts->digits, texts->share}, 3};

@@ -102,8 +102,8 @@ static struct table table_begin(struct writer *out, const struct report_options 
     };
 }
 
-/* Lays the rows that are shown over those that were counted: equal bins that are asked for, or what
- * a picture of more than PICTURE_ROWS rows has. False, and nothing to free: the rows that were
+/* Lays the rows that are shown over those that were counted: bins that are asked for, or what a
+ * picture of more than PICTURE_ROWS rows has. False, and nothing to free: the rows that were
  * counted are shown. If memory is short that is an error of the writer, as the table would be
  * another one. */
 static bool lay_rows(const struct format *format, const struct report_options *options,
@@ -113,6 +113,8 @@ static bool lay_rows(const struct format *format, const struct report_options *o
     enum coarsen_outcome outcome = COARSEN_AS_COUNTED;
     if (options->most_bins > 0)
         outcome = coarsen_equal(histogram, tally, options->most_bins, rows);
+    else if (options->log_parts > 0)
+        outcome = coarsen_decades(histogram, tally, options->log_parts, rows);
     else if (format->is_picture && !options->keep_bins && histogram->binning.digits.scales)
         outcome = coarsen_picture(histogram, tally, PICTURE_ROWS, rows);
     if (outcome == COARSEN_NO_MEMORY && !out->error)
@@ -258,6 +260,20 @@ static void write_facts_together(struct file_report *report, struct writer *out)
     }
 }
 
+static void write_file_rows(struct file_report *report, struct table *table)
+{
+    const struct format *format = report->format;
+    struct coarse_rows rows;
+    const bool is_laid =
+        lay_rows(format, report->options, report->histogram, report->tally, table->out, &rows);
+    table->histogram = is_laid ? &rows.histogram : report->histogram;
+    table->tally = is_laid ? &rows.tally : report->tally;
+    table->totals = rows_add_up(table->histogram, table->tally);
+    for_each_row(table, table->tally, empty_rows_of(format, report->options), format->row);
+    if (is_laid)
+        coarse_rows_free(&rows);
+}
+
 static void write_files_together(struct file_report *report, struct writer *out)
 {
     const struct format *format = report->format;
@@ -267,8 +283,7 @@ static void write_files_together(struct file_report *report, struct writer *out)
     format->begin(&table);
     for (size_t file = 0; file < count && !out->error; file++) {
         load_file(report, &table, file);
-        table.totals = rows_add_up(report->histogram, report->tally);
-        for_each_row(&table, report->tally, empty_rows_of(format, report->options), format->row);
+        write_file_rows(report, &table);
     }
     format->end(&table);
 }

@@ -46,6 +46,8 @@ static void choose_empty_rows(struct rows *rows, enum empty_rows empty)
     rows->empty_others = empty == EMPTY_SHOWN || (empty == EMPTY_DEFAULT && !is_sparse);
     rows->empty_invalid = empty == EMPTY_SHOWN || empty == EMPTY_DEFAULT;
     rows->empty_bins = rows->empty_others;
+    if (empty == EMPTY_DEFAULT || empty == EMPTY_IN_PICTURE)
+        tally_seen_decades(rows->tally, histogram, rows->within);
     if (empty == EMPTY_IN_PICTURE)
         rows->empty_bins = !is_sparse && !histogram_counts_values(histogram);
 }
@@ -67,12 +69,18 @@ static uint64_t row_count(const struct rows *rows, size_t row)
     return sum;
 }
 
+static bool is_within(const struct rows *rows, size_t row)
+{
+    const struct row_range *below = &rows->within[0], *above = &rows->within[1];
+    return (row >= below->begin && row < below->end) || (row >= above->begin && row < above->end);
+}
+
 static bool is_shown(const struct rows *rows, size_t row)
 {
     if (row_count(rows, row) > 0)
         return true;
     if (row >= rows->bins_begin && row < rows->bins_end)
-        return rows->empty_bins;
+        return rows->empty_bins || is_within(rows, row);
     return row == rows->invalid ? rows->empty_invalid : rows->empty_others;
 }
 
@@ -80,7 +88,9 @@ static bool is_shown(const struct rows *rows, size_t row)
 static size_t pass_over(const struct rows *rows, size_t row)
 {
     bool has_channels = histogram_channels(rows->histogram) > 1;
-    if (rows->empty_bins || has_channels || row < rows->bins_begin || row >= rows->bins_end)
+    bool has_decades = rows->histogram->binning.decade_bins > 0;
+    if (rows->empty_bins || has_channels || has_decades || row < rows->bins_begin ||
+        row >= rows->bins_end)
         return row;
     row = tally_next_counted(rows->tally, row);
     return row < rows->bins_end ? row : rows->bins_end;

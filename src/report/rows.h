@@ -32,6 +32,7 @@ struct rows {
     const struct tally *tally;
     size_t bins_begin, bins_end, invalid; /* which rows are bins, and which one INVALID, if any */
     bool empty_bins, empty_invalid, empty_others; /* rows that are shown without a count */
+    struct row_range within[2];                   /* bins that are, too: between others */
     size_t step;                                  /* rows of a channel */
     size_t next;
     struct row row; /* the one that was given last */

@@ -86,6 +86,14 @@ for bins in 1 2 5 13 40; do
 done
 diffs -p 1.json 2.json
 check "a picture has at most 40 bins" [ "$(wc -l <out)" -le 42 ]
+# Of latencies with a tail it has decades; equal bins would have all but a few in one.
+awk 'BEGIN { for (i = 1; i < 500; i++) print i * 0.7; print 1e6 }' | table tail.json -n
+diffs -p 1.json tail.json
+check "a picture of a tail" [ "$(awk '{ printf "%s ", $1 }' out)" = \
+    "0.5 1 2 5 10 20 50 100 200 500 1000 2000 5000 10000 20000 50000 100000 200000 500000 1000000 " ]
+table log.json -n --log <one
+diffs --nonzero log.json log.json
+check "--log" [ "$(cut -f 1-4 out | tail -n 1)" = "200${tab}214${tab}214${tab}500" ]
 
 # Bins are compared, not where numbers came from.
 sed 's/^/rt=/' two | "$GPUHISTO" -n --after=rt= -F json >after.json

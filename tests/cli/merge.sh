@@ -46,10 +46,11 @@ adds()
 }
 adds -s -b --also -l --also -l1 --also -l5 --fold-case
 adds '' -b --also --pairs
+adds '' -n --log --also -n --log=10
 adds -s -n --also -n --digits=1 --also -n --digits=5 --also -n --log=2:32 --also -n --log=1.5 --min=1 --max=500 \
     --also -n --edges=-100,0,1.5,200 --also -n -B 20 --min=-100 --max=900
 adds -s --values=i8 -B 9 --also --values=i8 -B 10 --min=0 --max=5 --also --values=i8 --edges=0,40,50,99 \
-    --also --values=i8 --log=2 --min=1 --max=1000 --also --values=i8
+    --also --values=i8 --log=2 --min=1 --max=1000 --also --values=i8 --log --also --values=i8
 adds '' --values=u16be --length=300 -B 9 --also --values=u16be --edges=0,40,50,99
 adds '' --values=u64 -B 7 --min=0 --max=18446744073709551616 --length=400
 adds '' --values=f32 --length=400
@@ -74,6 +75,14 @@ echo 5 5 5 | "$GPUHISTO" -n -s -F json >five.json
 echo 5 5 5 5 5 5 | "$GPUHISTO" -n -s -B 4 -F json >whole
 merge -s -B 4 -F json five.json five.json
 counts "--bins of one number, told by the moments" whole
+# Quantiles are those of the rows that tables have; all else is as in one run.
+bare='s/"quantiles.*"stats"//; s/,"p50":.*},//'
+run -n -s --log -F json part1 part2 && sed "$bare" out >whole
+run -n -s --log -F json part1 && cp out one.json
+run -n -s --log -F json part2 && cp out two.json
+merge -s -F json one.json two.json
+sed "$bare" out >in
+same "--stats of --log" whole in
 echo 5.001 5.002 | "$GPUHISTO" -n -s -F json >two.json
 merge -s -B 4 -F json two.json
 message "--bins of two numbers in one bin" "gpuhisto: --bins=4: for narrower bins count again with --min=5.001 --max=5.002004"

@@ -189,6 +189,30 @@ case $ENGINE in
     ;;
 esac
 
+# --log without a range: 1, 2 and 5 times powers of ten, from the first to the last that was seen on either
+# side of zero, which has a row of its own.
+logged()
+{
+    printf '%s invalid:0\n' "$3" | tr ' :' '\n\t' >expected
+    printf -- "$2" | run -n "$1"
+    counts "$1 of '$2'" expected
+}
+logged --log '1 2 3 4 5 6' '1:1:2 2:3:5 5:2:10'
+logged --log '0 40 300 -2 -0.2' '-2:1:-1 -1:0:-0.5 -0.5:0:-0.2 -0.2:1:-0.1 0:1:0 20:1:50 50:0:100 100:0:200 200:1:500'
+logged --log '1e40 999 -inf 9e-39 -4e-39' '-inf:1:-1e+39 -1e-38:1:0 5e-324:1:1e-38 500:1:1000 1e+39:1:inf'
+logged --log=10 '0.099999 0.1 12 -1e3 -999' '-1000:2:-100 0.01:1:0.1 0.1:1:1 1:0:10 10:1:100'
+printf 'invalid\t1\n' >expected
+echo x | run -n -q --log
+counts "--log of nothing" expected
+seq 1 999 | run -n --log --nonzero
+mv out expected
+seq 1 999 | run -n -q --edges=1,2,5,10,20,50,100,200,500,1000 --nonzero
+counts "--log, by edges" expected
+seq 0 3 | run -n --log --all
+check "--log --all: 3 rows of a decade" [ "$(wc -l <out)" -eq $((2 * 77 * 3 + 6)) ]
+seq 5 | run -n --log -F json --also -n --log=10
+check "--log, json" [ "$(tr '\n' ' ' <out)" = '{"schema":"gpuhisto/1","mode":"numbers","options":["--numbers","--log"],"total":5,"counted":5,"other":0,"below":0,"above":0,"invalid":0,"bins":[{"lo":1,"hi":2,"count":1},{"lo":2,"hi":5,"count":3},{"lo":5,"hi":10,"count":1}]} {"schema":"gpuhisto/1","mode":"numbers","options":["--numbers","--log=10"],"total":5,"counted":5,"other":0,"below":0,"above":0,"invalid":0,"bins":[{"lo":1,"hi":10,"count":5}]} ' ]
+
 # The same as counting by those edges.
 for values in "$(seq -f %.0f 3 7 3000)" "$(seq -50 0.37 90)" "$(seq -9 -2)" "$(seq 0.001 0.0004 0.7)" \
     "$(seq 1e-9 3e-8 1e-5; seq -900 13 -100; echo inf -1e40 0 -0 x 4e-39 -4e-39)"; do

@@ -241,12 +241,29 @@ usage "--values=i24 needs --bins, --digits, --edges or --log" --values=i24 -sp
 usage "--bins=0: must be a whole number from 1 to 16777216" --values=u32 --bins=0
 usage "--bins=16777217: must be" --values=u32 --bins=16777217
 usage "--edges=2,1: must be in ascending order" --values=u32 --edges=2,1
-usage "--log needs --min=X or --log=2:32" --values=u32 --log
+usage "--log=2 needs --min and --max; without these, use --log for edges at 1, 2 and 5 times powers of ten" --values=u32 --log=2
 usage "--max=5: must be greater than --min=5" --values=f32 --bins=3 --min=5 --max=5
 ENGINE= usage "--device=gpu: does not count values of u24" --values=u24 -B 3 --device=gpu
 ENGINE= usage "--kernel=lanes: does not count" --values=i24be -B 3 --kernel=lanes
 ENGINE= usage "--kernel=bitsliced: does not count in this mode" --values=u32 -B 3 --kernel=bitsliced
 ENGINE= usage "--kernel=matched: does not count in this mode" --bytes --kernel=matched
+
+# --- decades over what was seen ---
+
+printf '\377\377\001\000\000\000\200\000\000\200' >samples
+decades()
+{
+    run -q "$@" samples
+    cut -f 1,2 out | tr '\t\n' ': '
+}
+check "--log: u16" [ "$(decades --values=u16 --log)" = \
+    "0:1 1:1 2:0 5:0 10:0 20:0 50:0 100:1 200:0 500:0 1000:0 2000:0 5000:0 10000:0 20000:1 50000:1 invalid:0 " ]
+check "--log=10: i16" [ "$(decades --values=i16 --log=10)" = \
+    "-100000:1 -10000:0 -1000:0 -100:0 -10:0 -1:1 0:1 1:1 10:0 100:1 invalid:0 " ]
+check "--log: i8" [ "$(decades --values=i8 --log --nonzero)" = "-200:2 -1:2 0:5 1:1 " ]
+check "--log=10: u64" [ "$(decades --values=u64be --log=10 --length=8)" = "10000000000000000000:1 invalid:0 " ]
+check "--log: channels" [ "$(decades --values=u8 --log=10 --channels=5 --nonzero)" = "0:1 1:0 100:1 " ]
+check "--log: f32" [ "$(decades --values=f32 --log --length=8)" = "5e-324:1 1e-38:1 invalid:0 " ]
 
 # --- one value over and over, in bins over what was seen ---
 

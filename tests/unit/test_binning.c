@@ -413,8 +413,70 @@ static void check_whole_digits_bins(unsigned digits)
     binning_free(&binning);
 }
 
+/* --- decades --- */
+
+static double shown_number(const struct binning *binning, size_t k)
+{
+    char text[48];
+    binning_show_edge(binning, k, text);
+    return strtod(text, NULL);
+}
+
+/* Edges ascend, are those of bins of decimal digits, and have zero alone in the middle. */
+static void check_decades(unsigned parts)
+{
+    struct binning binning, digits;
+    if (binning_decades(&binning, parts) != BINNING_OK ||
+        binning_digits(&digits, 1, false) != BINNING_OK) {
+        complain("decades", "no memory", "", parts);
+        return;
+    }
+    const size_t zero = binning.bins / 2;
+    if (binning.bins != 2 * binning.decade_bins + 3 || binning.decade_bins != 77 * parts ||
+        !binning_is_zero_alone(&binning, zero) || binning_row(&binning, -0.0) != zero + 1 ||
+        binning_row(&binning, DBL_TRUE_MIN) != zero + 2 || binning_edge(&binning, 0) != -1e39)
+        complain("decades", "around zero", "", parts);
+    for (size_t k = 0; k <= binning.bins; k++) {
+        const double edge = binning_edge(&binning, k);
+        const size_t row = binning_row(&digits, edge);
+        cases++;
+        if (row == 0 || digits_edge(&digits.digits, row - 1) != edge ||
+            shown_number(&binning, k) != edge || binning_row(&binning, edge) != k + 1 ||
+            (k > 0 && edge <= binning_edge(&binning, k - 1)))
+            complain("decades", "edge", "", k);
+    }
+    binning_free(&binning);
+    binning_free(&digits);
+}
+
+static void check_whole_decades(void)
+{
+    struct binning b;
+    check_shown(&b, binning_decades_whole(&b, 3, 8, false), "0 1 2 5 10 20 50 100 200 500");
+    check_shown(&b, binning_decades_whole(&b, 1, 8, true), "-1000 -100 -10 -1 0 1 10 100 1000");
+    check_shown(&b, binning_decades_whole(&b, 3, 8, true),
+                "-200 -100 -50 -20 -10 -5 -2 -1 0 1 2 5 10 20 50 100 200");
+    for (unsigned bits = 8; bits <= 64; bits += 8)
+        for (unsigned parts = 1; parts <= 3; parts += 2) {
+            const whole end = (whole)1 << bits;
+            cases++;
+            if (binning_decades_whole(&b, parts, bits, false) != BINNING_OK ||
+                binning_row_whole(&b, end - 1) != b.bins || binning_row_whole(&b, 0) != 1)
+                complain("decades", "whole", "", bits);
+            binning_free(&b);
+            if (binning_decades_whole(&b, parts, bits, true) != BINNING_OK ||
+                binning_row_whole(&b, end / 2 - 1) != b.bins ||
+                binning_row_whole(&b, -end / 2) != 1)
+                complain("decades", "whole with a sign", "", bits);
+            binning_free(&b);
+        }
+}
+
 int main(void)
 {
+    check_decades(1);
+    check_decades(3);
+    check_whole_decades();
     for (unsigned digits = DIGITS_MIN; digits <= 4; digits++)
         check_whole_digits_bins(digits);
     check_log_linear_bins();
