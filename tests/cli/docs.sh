@@ -27,11 +27,17 @@ man_examples()
          examples && /^\.Bd -literal/ { on = 1; file = "example." ++n }' "$page"
 }
 
+# uses TOOL BLOCK: whether a command begins with it, or it is what another one runs.
+uses()
+{
+    grep -qE "^[\$>] (.*([|;&(]|do|then|xargs|time|timeout [0-9.]+) *)?$1 " "$2"
+}
+
 # lacks BLOCK: whether something that its commands need is missing here; leaves it in `missing`.
 lacks()
 {
     for tool in gnuplot gzip jq mpirun parallel python3 zstd; do
-        if grep -q "^[\$>] .*\\<$tool " "$1" && ! command -v "$tool" >/dev/null; then
+        if uses "$tool" "$1" && ! command -v "$tool" >/dev/null; then
             missing="$tool is not installed"
             return
         fi
@@ -39,7 +45,9 @@ lacks()
     missing="this build has no --part, --merge or --diff"
     if grep -q '^[$>] .*\(--part\|--merge\|--diff\|share\.\)' "$1" && [ -z "$with_shares" ]; then return; fi
     missing="parallel is not GNU parallel" # moreutils has another one
-    if grep -q '^[\$>] .*\<parallel ' "$1" && ! parallel --version 2>/dev/null | grep -q '^GNU'; then return; fi
+    if uses parallel "$1" && ! parallel --version 2>/dev/null | grep -q '^GNU'; then return; fi
+    missing="there is no /sys, by which parallel counts processors"
+    if uses parallel "$1" && [ ! -e /sys/devices/system/cpu ]; then return; fi
     for module in numpy pandas; do
         if grep -q "^[\$>] .*\\<import $module" "$1" && ! python3 -c "import $module" 2>/dev/null; then
             missing="python3 has no $module"
