@@ -13,6 +13,8 @@ FROM debian:bookworm-slim
 RUN apt-get update && apt-get install --yes --no-install-recommends libisal2 libyajl2 libzstd1 && \
     rm -rf /var/lib/apt/lists/*
 COPY --from=build /installed /
+# Bars are drawn with characters of UTF-8.
+ENV LANG=C.UTF-8
 USER nobody
 WORKDIR /data
 ENTRYPOINT ["gpuhisto"]

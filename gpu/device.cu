@@ -169,9 +169,11 @@ static void explain_driver(struct reason *why)
                    CUDART_VERSION % 1000 / 10);
 }
 
-bool device_may_be_there(void)
+const char *device_missing(void)
 {
-    return access("/dev/nvidiactl", F_OK) == 0 || access("/dev/dxg", F_OK) == 0; // as WSL has it
+    const bool is_there =
+        access("/dev/nvidiactl", F_OK) == 0 || access("/dev/dxg", F_OK) == 0; // WSL's
+    return is_there ? nullptr : "no NVIDIA driver is loaded: there is no /dev/nvidiactl";
 }
 
 int device_count_all(struct reason *why)

@@ -60,9 +60,9 @@ struct slot_times {
  * long as CUDA takes to start. Any thread. */
 int device_count_all(struct reason *why);
 
-/* Whether there may be a device at all, as far as can be told without CUDA: what serves only one
- * may be left undone otherwise. At once. Any thread. */
-bool device_may_be_there(void);
+/* Why there can be no device, as far as can be told without CUDA; NULL: there may be one. What only
+ * serves one may be left undone otherwise. At once. Any thread. */
+const char *device_missing(void);
 
 /* Opens the device, with its slots and a 64-bit histogram of zeros, and runs an empty count so that
  * what cannot run here fails now. NULL with the reason set; then there is nothing to close. Takes a

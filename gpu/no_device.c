@@ -8,9 +8,9 @@ int device_count_all(struct reason *why)
     return -1;
 }
 
-bool device_may_be_there(void)
+const char *device_missing(void)
 {
-    return false;
+    return "built without CUDA";
 }
 
 struct device *device_open(const struct device_plan *plan, struct reason *why)

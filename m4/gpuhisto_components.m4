@@ -1,4 +1,11 @@
 # SPDX-License-Identifier: MIT
+# GPUHISTO_YES_OR_NO(LIBRARY)
+# Refuses any other value of --with-LIBRARY; pkg-config, CPPFLAGS and LDFLAGS say where a library is.
+AC_DEFUN([GPUHISTO_YES_OR_NO], [
+    AS_CASE([$with_$1], [yes|no], [],
+        [AC_MSG_ERROR([--with-$1=$with_$1: takes no folder; use PKG_CONFIG_PATH, or CPPFLAGS and LDFLAGS])])
+])
+
 # GPUHISTO_PKG_CONFIG(MODULE)
 # Where pkg-config knows MODULE, adds the folders that it names, for headers to CPPFLAGS and for libraries
 # to LIBS. The checks that follow decide. The user's PKG_CONFIG and PKG_CONFIG_PATH count.

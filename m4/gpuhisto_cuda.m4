@@ -29,7 +29,9 @@ AC_DEFUN([GPUHISTO_CUDA], [
 
     AS_IF([test -z "$cuda_why"], [have_cuda=yes],
         [have_cuda=no
-         AS_CASE([$with_cuda], [auto|no], [], [AC_MSG_ERROR([--with-cuda: $cuda_why])])])
+         AS_CASE([$with_cuda], [auto|no], [], [AC_MSG_ERROR([--with-cuda: $cuda_why])])
+         AS_CASE([$with_cuda_arch], [default], [],
+             [AC_MSG_ERROR([--with-cuda-arch needs CUDA: $cuda_why])])])
     AC_SUBST([CUDA_GENCODE])
     AC_SUBST([CUDA_LIBS])
     AC_SUBST([NVCC_HOST_FLAGS])
@@ -72,11 +74,12 @@ AC_DEFUN([_GPUHISTO_CUDA_NVCC], [
              [cuda_why="$NVCC is $cuda_version, not 12 or newer; ./bootstrap --cuda gets one"])])
 ])
 
-# Chooses cuda_archs, those of the list that NVCC knows, and CUDA_GENCODE.
+# Chooses cuda_archs, those of the list that NVCC knows, and CUDA_GENCODE. Without --with-cuda-arch the
+# list is gpuhisto_archs, which bootstrap gives, or all.
 AC_DEFUN([_GPUHISTO_CUDA_ARCHS], [
     AC_MSG_CHECKING([for GPU architectures])
     AS_IF([test "x$with_cuda_arch" = xdefault],
-        [cuda_list="75 80 86 89 90 100 120"],
+        [cuda_list=${gpuhisto_archs-75 80 86 89 90 100 120}],
         [cuda_list=`AS_ECHO(["$with_cuda_arch"]) | tr ',;' '  '`])
     cuda_known=" "`$NVCC --list-gpu-code 2>&AS_MESSAGE_LOG_FD | sed -n 's/^sm_\(@<:@0-9@:>@*\)$/\1/p' | tr '\n' ' '`
     cuda_archs=

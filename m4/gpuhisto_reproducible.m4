@@ -13,10 +13,11 @@ AC_DEFUN([GPUHISTO_REPRODUCIBLE], [
         [AC_MSG_RESULT([no: times and owners in it will differ])])
 
     # A source has the same name whether configure was called by a relative name or an absolute one. Of
-    # the folders that fit the last one holds, and the build's is often within that of the sources.
+    # the folders that fit the last one holds, and the build's is often within that of the sources. The
+    # absolute names may have spaces.
     PREFIX_MAP_FLAGS=
     GPUHISTO_ACCEPTED_FLAGS([C], [gpuhisto_prefix_map], [-ffile-prefix-map=unused=.])
     AS_IF([test -n "$gpuhisto_prefix_map"],
-        [PREFIX_MAP_FLAGS='-ffile-prefix-map=$(srcdir)/= -ffile-prefix-map=$(abs_srcdir)/= -ffile-prefix-map=$(abs_builddir)=.'])
+        [PREFIX_MAP_FLAGS='-ffile-prefix-map=$(srcdir)/= "-ffile-prefix-map=$(abs_srcdir)/=" "-ffile-prefix-map=$(abs_builddir)=."'])
     AC_SUBST([PREFIX_MAP_FLAGS])
 ])

@@ -62,7 +62,10 @@ static int list_kernels(void)
 
 static int print_version(void)
 {
-    writer_format(begin_text(), "%s %s\n", PACKAGE_NAME, PACKAGE_VERSION);
+    struct writer *out = begin_text();
+    writer_format(out, "%s %s\nbuilt with %s\n", PACKAGE_NAME, PACKAGE_VERSION, BUILT_WITH);
+    if (*BUILT_WITHOUT)
+        writer_format(out, "built without %s\n", BUILT_WITHOUT);
     return run_end_output(&output, options.verbosity);
 }
 
@@ -133,6 +136,14 @@ static void print_losses(const struct pool_outcome *outcome)
     }
 }
 
+static const char *why_no_gpu(const struct pool_outcome *outcome)
+{
+    if (device_missing())
+        return device_missing();
+    return outcome->gpu_opened ? "the input ended before it had started"
+                               : "not asked for, or not worth its start";
+}
+
 /* Prints warnings, and what --verbose adds. */
 static void print_engines(const struct pool_outcome *outcome, enum verbosity verbosity)
 {
@@ -152,8 +163,7 @@ static void print_engines(const struct pool_outcome *outcome, enum verbosity ver
     if (outcome->gpu_refused.text[0])
         diag("gpu: not used: %s", outcome->gpu_refused.text);
     else if (outcome->gpu_count == 0)
-        diag("gpu: not used: %s", outcome->gpu_opened ? "the input ended before it had started"
-                                                      : "not asked for, or not worth its start");
+        diag("gpu: not used: %s", why_no_gpu(outcome));
 }
 
 /* --- tables --- */
@@ -393,7 +403,7 @@ static int count(void)
     if (output_prepare(&output, options.output, &why) != 0)
         return run_failed(&why);
     if (options.pool.device == DEVICE_GPU ||
-        (options.pool.device == DEVICE_AUTO && device_may_be_there()))
+        (options.pool.device == DEVICE_AUTO && !device_missing()))
         visible_only(&options.pool.gpus, "");
     if ((rc = open_share(&why)) != 0) {
         diag("%s", why.text);

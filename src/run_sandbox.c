@@ -35,7 +35,7 @@ static const char *reason_against(const struct options *options)
         return NULL;
     if (options->pool.device == DEVICE_GPU)
         return "a GPU is used, and CUDA needs what it would refuse";
-    return device_may_be_there() || has_driver()
+    return !device_missing() || has_driver()
                ? "a GPU may be used, and CUDA needs what it would refuse; see --device=cpu"
                : NULL;
 }

@@ -38,7 +38,7 @@ void handover_init(struct handover *handover, const struct pool_options *options
                                   .processors = processors,
                                   .threads = threads};
     pthread_mutex_init(&handover->lock, NULL);
-    atomic_store(&handover->may_come, options->device == DEVICE_AUTO && device_may_be_there());
+    atomic_store(&handover->may_come, options->device == DEVICE_AUTO && !device_missing());
 }
 
 void handover_destroy(struct handover *handover)

@@ -51,5 +51,6 @@ installs uninstall
 find root ! -type d >left
 
 same "what uninstall leaves" nothing left
+refute "uninstall leaves the folder of documents" [ -e "$doc" ]
 
 summary

@@ -420,6 +420,13 @@ prints "-h" -h
 prints "--help among other options" -l3 --help --nonesuch missing
 prints "--version" --version
 check "--version: form" grep -qE '^gpuhisto [0-9]+(\.[0-9]+)*[^ ]*$' printed
+check "--version: libraries" grep -q '^built with zstd [0-9]' printed
+cp printed version
+if run_as "$GPUHISTO" --device=gpu <in && grep -q 'built without CUDA' err; then
+    check "--version: no CUDA" grep -q '^built without .*CUDA$' version
+    run_as "$GPUHISTO" -v <in
+    check "-v: no CUDA" grep -q 'gpu: not used: built without CUDA$' err
+fi
 prints "-V" -V
 prints "--kernel=help" --kernel=help
 check "--kernel=help: auto" grep -q '^auto ' printed

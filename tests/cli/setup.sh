@@ -1,11 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Setting up: what configure refuses, and with which words; that it finds a compiler which suits nvcc;
-# what bootstrap says is missing. With a make-believe nvcc, apt-get and so on, so it needs neither CUDA
+# Setting up: what bootstrap says is missing; what configure refuses, and with which words; that it finds a
+# compiler which suits nvcc. With a make-believe nvcc, apt-get and so on, so it needs neither CUDA
 # nor the network.
 . "${srcdir:-.}/tests/helpers/lib.sh"
 
-[ "$SCALE" = full ] || skip "configure runs several times; SCALE=full does it"
 [ "$SANITIZED" = no ] || skip "nothing of it is built with a sanitizer"
 if [ ! -x "$srcdir/configure" ] || [ ! -x "$srcdir/bootstrap" ]; then
     skip "no configure or bootstrap in the source directory"
@@ -13,13 +12,114 @@ fi
 
 watch_over 300
 
+# --- bootstrap ---
+
+# bootstrapped ARGUMENT...: as an ordinary user of a bare machine without sudo.
+mkdir bare
+for tool in sh dirname cat sed grep env nproc tr sort find rm mkdir mv; do
+    ln -s "$(command -v $tool)" bare/$tool
+done
+printf '#!/bin/sh\necho 1000\n' >bare/id
+printf '#!/bin/sh\nexit 1\n' >bare/apt-get
+chmod +x bare/id bare/apt-get
+bootstrapped()
+{
+    run_as env -i PATH="$work/bare" "$(command -v sh)" "$srcdir/bootstrap" "$@"
+}
+one_line_says()
+{
+    check "$1: status" [ "$(cat status)" -eq "$2" ]
+    check "$1: one line" [ "$(wc -l <err)" -eq 1 ]
+    check "$1: '$3'" grep -qF -e "$3" err
+}
+bootstrapped
+one_line_says "bare" 1 "as root: apt-get update && apt-get install --no-install-recommends autoconf automake make gcc libc6-dev g++ libzstd-dev libisal-dev libyajl-dev"
+if [ -x /usr/local/cuda/bin/nvcc ]; then
+    skip_part "what --cuda lacks on a bare machine: there is an nvcc in /usr/local/cuda"
+else
+    bootstrapped --cuda
+    one_line_says "bare, --cuda" 1 "libzstd-dev python3 python3-pip libisal-dev libyajl-dev"
+fi
+printf '#!/bin/sh\necho "sudo: you are not in the sudoers file" >&2\nexit 1\n' >bare/sudo
+chmod +x bare/sudo
+bootstrapped
+check "sudo refuses: status" [ "$(cat status)" -eq 1 ]
+check "sudo refuses: what root types" grep -q '; as root: apt-get update && apt-get install .* libyajl-dev$' err
+run_as env -i PATH="$work/bare" "$(command -v sh)" "$srcdir/release/make_deb" "$srcdir" archive folder
+one_line_says "no dpkg-dev" 1 "make_deb: dpkg-parsechangelog is missing; as root: apt-get install dpkg-dev && apt-get build-dep ./"
+rm bare/apt-get bare/sudo
+bootstrapped check
+one_line_says "no apt-get" 1 "missing (by their Debian names): autoconf"
+bootstrapped foo
+one_line_says "foo" 2 "bootstrap: foo: unknown argument"
+bootstrapped --cuda chek
+one_line_says "chek" 2 "bootstrap: chek: unknown argument"
+
+# made [ARGUMENT]...: in a tree whose configure and make are make-believe. The libraries that are installed are those
+# in `installed`; configure finds them, and what it was called with is in configured.log.
+mkdir -p tree/doc believed
+cp "$srcdir/bootstrap" tree
+: >tree/README.md && : >tree/doc/some.md && : >tree/Makefile.in && : >installed && : >tree/configured.log
+cat >tree/configure <<'END'
+#!/bin/sh
+echo "configure $*" >>../configured.log
+for library in isal yajl; do
+    grep $library "$INSTALLED" | sed 's/.*/#define HAVE_\U& 1/'
+done >config.h
+: >Makefile
+printf '%s\n' '#!/bin/sh' 'case $* in *recheck) exec ../configure again ;; esac; exit' 'S["HAVE_CUDA_TRUE"]="#"' >config.status
+chmod +x config.status
+END
+printf '#!/bin/sh\nmkdir -p gpu\nprintf "#!/bin/sh\\n" >gpuhisto && chmod +x gpuhisto\n' >believed/make
+cat >believed/cc <<'END'
+#!/bin/sh
+case $(cat) in
+*isa-l*) grep -q isal "$INSTALLED" ;;
+*yajl*) grep -q yajl "$INSTALLED" ;;
+esac
+END
+printf '#!/bin/sh\nexit 1\n' >believed/sudo
+cp believed/make believed/autoconf && cp believed/make believed/automake
+printf '#!/bin/sh\necho 1000\n' >believed/id
+chmod +x tree/configure believed/*
+made()
+{
+    run_as env INSTALLED="$work/installed" PATH="$work/believed:$PATH" CC="$work/believed/cc" CXX="$work/believed/cc" \
+        sh tree/bootstrap "$@"
+    check "bootstrap $*: status" [ "$(cat status)" -eq 0 ]
+}
+made
+check "what is lacking is said at the end" [ "$(tail -n 3 err | head -n 2 | cut -d : -f 2)" = " built without gzip
+ built without --merge and --diff" ]
+check "and what root types" sh -c "tail -n 1 err | grep -q 'apt-get install .* libisal-dev libyajl-dev; then run this again'"
+echo isal >installed
+made
+check "a library has appeared" [ "$(grep -c 'configure again' tree/configured.log)" = 1 ]
+refute "gzip is not lacking" grep -q 'built without gzip' err
+made
+check "nothing has appeared" [ "$(grep -c 'configure again' tree/configured.log)" = 1 ]
+echo yajl >>installed
+made -- --without-yajl
+made
+check "what was not wanted does not appear" [ "$(grep -c 'configure again' tree/configured.log)" = 1 ]
+refute "nothing is lacking" grep -q 'built without --' err
+: >tree/config.status
+run_as sh tree/bootstrap
+check "configured in place: status" [ "$(cat status)" -eq 1 ]
+check "configured in place: what to do" grep -q "'make distclean', then run this again" err
+
+[ "$SCALE" = full ] || {
+    skip_part "what configure refuses, which runs it ten times; SCALE=full does it"
+    summary
+}
+
 mkdir bin
 # configured ARGUMENT...: leaves out, err and status.
 configured()
 {
-    rm -rf built && mkdir built
-    (cd built && run_as "$srcdir/configure" "$@")
-    cp built/out built/err built/status .
+    rm -rf 'built here' && mkdir 'built here'
+    (cd 'built here' && run_as "$srcdir/configure" "$@")
+    cp 'built here/out' 'built here/err' 'built here/status' .
 }
 # refused CASE TEXT ARGUMENT...
 refused()
@@ -50,19 +150,25 @@ configured --without-cuda CXX="$work/bin/no-c++"
 check "no C++ compiler: status" [ "$(cat status)" -eq 0 ]
 check "no C++ compiler: said so" grep -q 'C++ tests: *no$' out
 
-# --- a build directory of its own, and what make is given ---
+# --- a build directory of its own, with a space in its name, and what make is given ---
 
 configured --without-cuda
 check "--without-cuda: status" [ "$(cat status)" -eq 0 ]
-refute "CFLAGS of make" make -s -C built src/base/show.o CFLAGS="-O2 -ffast-math" AUTOCONF=: ACLOCAL=: \
+refute "CFLAGS of make" make -s -C 'built here' src/base/show.o CFLAGS="-O2 -ffast-math" AUTOCONF=: ACLOCAL=: \
     >out 2>err
 check "CFLAGS of make: reason" grep -q 'ffast-math, -Ofast and the like give wrong counts' err
 
 # --- where bugs are to be reported ---
 
 configured --without-cuda --with-bugurl=https://example.org/bugs
-check "--with-bugurl: compiles" make -s -C built src/cli/option_help.o AUTOCONF=: ACLOCAL=: >out 2>err
-check "--with-bugurl" grep -qF "Report bugs to https://example.org/bugs." built/src/cli/option_help.o
+check "--with-bugurl: compiles" make -s -C 'built here' src/cli/option_help.o AUTOCONF=: ACLOCAL=: >out 2>err
+check "--with-bugurl" grep -qF "Report bugs to https://example.org/bugs." 'built here/src/cli/option_help.o'
+
+# --- options that are refused ---
+
+refused "--with-isal=DIR" "--with-isal=/usr: takes no folder" --with-isal=/usr
+refused "--with-cuda-arch without CUDA" "--with-cuda-arch needs CUDA: --without-cuda was given" \
+    --without-cuda --with-cuda-arch=90
 
 # --- nvcc that takes only older compilers ---
 
@@ -87,47 +193,11 @@ HOST=g++-12
 export HOST
 PATH=$work/bin:$PATH configured --with-cuda="$work/toolkit"
 check "an older g++: status" [ "$(cat status)" -eq 0 ]
-[ "$(cat status)" -eq 0 ] || tail -n 60 built/config.log err # the log of the test then says why
+[ "$(cat status)" -eq 0 ] || tail -n 60 'built here/config.log' err # the log of the test then says why
 check "an older g++: used" grep -q 'yes, with -ccbin=g++-12' out
 HOST=g++-nonesuch
 refused "no older g++" "cannot use this C++ compiler (unsupported GNU version" --with-cuda="$work/toolkit"
 refused "fast math in NVCCFLAGS" "fast math gives wrong counts" --with-cuda="$work/toolkit" \
     NVCCFLAGS=--use_fast_math
-
-# --- bootstrap ---
-
-# bootstrapped ARGUMENT...: as an ordinary user of a bare machine without sudo.
-mkdir bare
-for tool in sh dirname cat sed grep env nproc tr sort find rm mkdir mv; do
-    ln -s "$(command -v $tool)" bare/$tool
-done
-printf '#!/bin/sh\necho 1000\n' >bare/id
-printf '#!/bin/sh\nexit 1\n' >bare/apt-get
-chmod +x bare/id bare/apt-get
-bootstrapped()
-{
-    run_as env -i PATH="$work/bare" "$(command -v sh)" "$srcdir/bootstrap" "$@"
-}
-one_line_says()
-{
-    check "$1: status" [ "$(cat status)" -eq "$2" ]
-    check "$1: one line" [ "$(wc -l <err)" -eq 1 ]
-    check "$1: '$3'" grep -qF -e "$3" err
-}
-bootstrapped
-one_line_says "bare" 1 "as root: apt-get update && apt-get install --no-install-recommends autoconf automake make gcc libc6-dev g++ libzstd-dev"
-if [ -x /usr/local/cuda/bin/nvcc ]; then
-    skip_part "what --cuda lacks on a bare machine: there is an nvcc in /usr/local/cuda"
-else
-    bootstrapped --cuda
-    one_line_says "bare, --cuda" 1 "libzstd-dev python3 python3-pip"
-fi
-rm bare/apt-get
-bootstrapped check
-one_line_says "no apt-get" 1 "missing (by their Debian names): autoconf"
-bootstrapped foo
-one_line_says "foo" 2 "bootstrap: foo: unknown argument"
-bootstrapped --cuda chek
-one_line_says "chek" 2 "bootstrap: chek: unknown argument"
 
 summary

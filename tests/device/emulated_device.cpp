@@ -42,9 +42,9 @@ int device_count_all(struct reason *)
     return devices ? static_cast<int>(devices) : 1;
 }
 
-bool device_may_be_there()
+const char *device_missing()
 {
-    return true;
+    return nullptr;
 }
 
 struct device *device_open(const struct device_plan *wanted, struct reason *why)
