@@ -103,7 +103,7 @@ struct tally {
     uint64_t *counts;          /* one for each bin */
     struct moments *moments;   /* of the samples that are numbers, for each channel; NULL unless
                                 * histogram.has_moments */
-    unsigned channels;         /* of the histogram; 0 is one, too */
+    unsigned channels;         /* of the histogram, at least one; 0: there are no moments */
     struct tally *also;        /* of histogram.also; NULL: there is none */
     struct row_blocks *blocks; /* all rows of blocks that are not marked are known to be 0; NULL:
                                 * none is. Whoever counts without marking leaves it NULL. */

@@ -67,7 +67,8 @@ static void *move_tables(void *arg)
 {
     static __thread uint64_t counts[BINS];
     static __thread struct moments moments;
-    struct tally tally = {.bins = BINS, .newlines = 9, .counts = counts, .moments = &moments};
+    struct tally tally = {
+        .bins = BINS, .newlines = 9, .counts = counts, .moments = &moments, .channels = 1};
     for (unsigned i = 0; i < MOVES; i++) {
         pthread_mutex_lock(&lock);
         size_t file = make_table(&tally);
@@ -106,7 +107,8 @@ static void compare(const struct file_tallies *files)
     static uint64_t counts[BINS];
     struct moments moments = {0};
     struct row_blocks blocks;
-    struct tally tally = {.bins = BINS, .counts = counts, .moments = &moments, .blocks = &blocks};
+    struct tally tally = {
+        .bins = BINS, .counts = counts, .moments = &moments, .channels = 1, .blocks = &blocks};
     row_blocks_clear(&blocks, BINS);
     for (unsigned i = 0; i < 2 * FILES; i++) {
         size_t file = i < FILES ? i : 2 * FILES - 1 - i;
