@@ -7,6 +7,8 @@
 bin_PROGRAMS = gpuhisto
 gpuhisto_SOURCES = src/main.c $(run_sources)
 gpuhisto_LDADD = libgpuhisto.a $(device) libhistogram.a $(device_libs)
+# Not with libraries that are loaded when they are needed.
+gpuhisto_LDFLAGS = $(AM_LDFLAGS) $(LOADED_LDFLAGS)
 
 run_sources = src/run.h src/run_diff.c src/run_merge.c src/run_output.c \
 	src/run_sandbox.c
@@ -15,7 +17,7 @@ noinst_LIBRARIES += libhistogram.a libgpuhisto.a
 
 histogram_sources = \
 	src/base/byte_masks.h src/base/byte_word.h src/base/cache_line.h src/base/clock.h \
-	src/base/held.c src/base/held.h \
+	src/base/held.c src/base/held.h src/base/library.c src/base/library.h \
 	src/base/reason.c src/base/reason.h \
 	src/base/show.c src/base/show.h \
 	src/base/signals.c src/base/signals.h \

@@ -4,6 +4,7 @@
 
 #include "gpu/device.h"
 #include "src/cli/diag.h"
+#include "src/merge/table_json.h"
 #include "src/report/format.h"
 #include "src/report/screen.h"
 #include "src/sandbox/sandbox.h"
@@ -78,6 +79,16 @@ static void allow_limits(struct sandbox *sandbox, const struct options *options,
     sandbox_allow_path(sandbox, "/sys/fs/cgroup");
 }
 
+/* Loads what the files will need, which takes files of its own. */
+static void load_libraries(const struct run_files *files)
+{
+    struct reason unused;
+    if (files->source)
+        source_load_codecs(files->source);
+    if (files->tables)
+        (void)table_json_load(&unused);
+}
+
 /* Allows to open a file in its turn, unless it is open. */
 static void allow_file(struct sandbox *sandbox, const struct held *file)
 {
@@ -115,6 +126,7 @@ int run_enter_sandbox(const struct options *options, const struct output *output
     } else {
         if (format_table[options->report.format]->is_picture)
             screen_prepare();
+        load_libraries(&files);
         sandbox_begin(&sandbox);
         allow_limits(&sandbox, options, &files);
         for (size_t i = 0; (file = run_file(&files, i)); i++)

@@ -77,6 +77,10 @@ struct codec {
      * less than magic_size. */
     enum codec_magic (*magic)(const unsigned char *head, size_t len);
 
+    /* Loads the library that decodes it (src/base/library.h). open does so itself, but cannot say
+     * why that fails. 0, or -1 with the reason set. */
+    int (*load)(struct reason *why);
+
     /* Looks at the unit that begins at in[0..len), and sets *unit to what can be seen of it. A
      * format that does not tell where units end always gives UNIT_UNKNOWN. */
     enum unit_extent (*look)(const unsigned char *in, size_t len, struct codec_unit *unit);

@@ -1,12 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 #include "codec_gzip.h"
 #include "gzip_header.h"
+#include "src/base/library.h"
 
 #include <isa-l/igzip_lib.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define WINDOW_SIZE (32 << 10)
+
+#define CALLS(CALL) CALL(isal_inflate) CALL(isal_inflate_init)
+
+LIBRARY(libisal, LIBISAL_FILE, CALLS)
 
 /* What comes next in the data. */
 enum gzip_state {
@@ -46,7 +51,8 @@ static enum unit_extent gzip_look(const unsigned char *in, size_t len, struct co
 static struct decoder *gzip_open(const struct codec_options *options)
 {
     (void)options;
-    struct gzip_decoder *gzip = calloc(1, sizeof *gzip);
+    struct reason unused;
+    struct gzip_decoder *gzip = libisal_load(&unused) == 0 ? calloc(1, sizeof *gzip) : NULL;
     if (!gzip)
         return NULL;
     gzip->decoder.codec = &codec_gzip;
@@ -88,7 +94,7 @@ static enum decode_status take_header(struct gzip_decoder *gzip, struct decode_s
         return gzip_fault(why, fault);
     if (gzip->header.field != GZIP_HEADER_ENDED)
         return DECODE_OK;
-    isal_inflate_init(&gzip->inflate);
+    libisal.isal_inflate_init(&gzip->inflate);
     gzip->inflate.crc_flag = ISAL_GZIP_NO_HDR_VER; /* verifies what follows the blocks */
     gzip->state = GZIP_BODY;
     return DECODE_OK;
@@ -119,7 +125,7 @@ static enum decode_status take_body(struct gzip_decoder *gzip, struct decode_ste
     inflate->avail_in = in_len;
     inflate->next_out = step->out;
     inflate->avail_out = cap;
-    int error = isal_inflate(inflate);
+    int error = libisal.isal_inflate(inflate);
     if (error != ISAL_DECOMP_OK)
         return gzip_fault(why, inflate_fault(error));
     step->used += in_len - inflate->avail_in;
@@ -165,6 +171,7 @@ const struct codec codec_gzip = {
     .name = "gzip",
     .magic_size = GZIP_MAGIC_SIZE,
     .magic = gzip_match,
+    .load = libisal_load,
     .look = gzip_look,
     .open = gzip_open,
     .reserve = gzip_reserve,

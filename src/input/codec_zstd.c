@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "codec_zstd.h"
+#include "src/base/library.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +14,19 @@
 #define HEADER_MAX 18      /* bytes of a frame's header; ZSTD_FRAMEHEADERSIZE_MAX is not stable */
 
 static const unsigned char frame_magic[MAGIC_SIZE] = {0x28, 0xb5, 0x2f, 0xfd};
+
+/* --- libzstd --- */
+
+#define CALLS(CALL)                                                                                \
+    CALL(ZSTD_DCtx_setParameter)                                                                   \
+    CALL(ZSTD_DCtx_reset)                                                                          \
+    CALL(ZSTD_createDCtx) CALL(ZSTD_decompressStream) CALL(ZSTD_findFrameCompressedSize)           \
+        CALL(ZSTD_freeDCtx) CALL(ZSTD_getErrorCode) CALL(ZSTD_getErrorName)                        \
+            CALL(ZSTD_getFrameContentSize) CALL(ZSTD_isError)
+
+LIBRARY(libzstd, LIBZSTD_FILE, CALLS)
+
+/* --- the codec --- */
 
 struct zstd_decoder {
     struct decoder decoder;
@@ -51,7 +65,7 @@ static uint64_t skippable_size(const unsigned char *in, size_t len)
  * none, or is not all there. 0 for a skippable frame. */
 static uint64_t frame_content(const unsigned char *in, size_t len)
 {
-    unsigned long long size = ZSTD_getFrameContentSize(in, len);
+    unsigned long long size = libzstd.ZSTD_getFrameContentSize(in, len);
     return size < ZSTD_CONTENTSIZE_ERROR ? size : UNIT_UNSIZED;
 }
 
@@ -99,18 +113,19 @@ static enum unit_extent zstd_follow(const unsigned char *link, struct codec_unit
 
 static enum unit_extent zstd_look(const unsigned char *in, size_t len, struct codec_unit *unit)
 {
+    struct reason unused;
     *unit = (struct codec_unit){.content = UNIT_UNSIZED};
-    if (zstd_magic(in, len) == MAGIC_OTHER)
+    if (zstd_magic(in, len) == MAGIC_OTHER || libzstd_load(&unused) != 0)
         return UNIT_UNKNOWN;
     uint64_t window = frame_window(in, len);
     unit->content = frame_content(in, len);
     unit->memory = unit->content < window ? unit->content : window; /* as libzstd allocates */
-    size_t size = ZSTD_findFrameCompressedSize(in, len);
-    if (!ZSTD_isError(size)) {
+    size_t size = libzstd.ZSTD_findFrameCompressedSize(in, len);
+    if (!libzstd.ZSTD_isError(size)) {
         unit->size = size;
         return UNIT_WHOLE;
     }
-    if (ZSTD_getErrorCode(size) != ZSTD_error_srcSize_wrong)
+    if (libzstd.ZSTD_getErrorCode(size) != ZSTD_error_srcSize_wrong)
         return UNIT_UNKNOWN;
     unit->size = skippable_size(in, len);
     unit->is_stated = unit->size > 0;
@@ -132,13 +147,14 @@ static int log2_floor(uint64_t value)
 static void zstd_close(struct decoder *decoder)
 {
     struct zstd_decoder *zstd = (struct zstd_decoder *)decoder;
-    ZSTD_freeDCtx(zstd->context);
+    libzstd.ZSTD_freeDCtx(zstd->context);
     free(zstd);
 }
 
 static struct decoder *zstd_open(const struct codec_options *options)
 {
-    struct zstd_decoder *zstd = calloc(1, sizeof *zstd);
+    struct reason unused;
+    struct zstd_decoder *zstd = libzstd_load(&unused) == 0 ? calloc(1, sizeof *zstd) : NULL;
     if (!zstd)
         return NULL;
     zstd->decoder.codec = &codec_zstd;
@@ -151,7 +167,7 @@ static struct decoder *zstd_open(const struct codec_options *options)
 /* Frees all memory that libzstd has. */
 static void drop_context(struct zstd_decoder *zstd)
 {
-    ZSTD_freeDCtx(zstd->context);
+    libzstd.ZSTD_freeDCtx(zstd->context);
     zstd->context = NULL;
 }
 
@@ -162,7 +178,7 @@ static size_t feed_context(struct zstd_decoder *zstd, const unsigned char *in, s
     char none;
     ZSTD_inBuffer from = {in, len, 0};
     ZSTD_outBuffer nothing = {&none, 0, 0};
-    return ZSTD_decompressStream(zstd->context, &nothing, &from);
+    return libzstd.ZSTD_decompressStream(zstd->context, &nothing, &from);
 }
 
 /* Has libzstd leave content checksums out. The parameter's own name, ZSTD_d_forceIgnoreChecksum, is
@@ -170,7 +186,7 @@ static size_t feed_context(struct zstd_decoder *zstd, const unsigned char *in, s
 static void ignore_checksums(ZSTD_DCtx *context)
 {
 #if HAVE_DECL_ZSTD_D_EXPERIMENTALPARAM3
-    (void)ZSTD_DCtx_setParameter(context, ZSTD_d_experimentalParam3, 1);
+    (void)libzstd.ZSTD_DCtx_setParameter(context, ZSTD_d_experimentalParam3, 1);
 #else
     (void)context;
 #endif
@@ -178,13 +194,14 @@ static void ignore_checksums(ZSTD_DCtx *context)
 
 static int make_context(struct zstd_decoder *zstd)
 {
-    zstd->context = ZSTD_createDCtx();
+    zstd->context = libzstd.ZSTD_createDCtx();
     if (!zstd->context)
         return -1;
     if (zstd->no_check)
         ignore_checksums(zstd->context);
-    size_t rc = ZSTD_DCtx_setParameter(zstd->context, ZSTD_d_windowLogMax, zstd->window_log_max);
-    if (!ZSTD_isError(rc))
+    size_t rc =
+        libzstd.ZSTD_DCtx_setParameter(zstd->context, ZSTD_d_windowLogMax, zstd->window_log_max);
+    if (!libzstd.ZSTD_isError(rc))
         return 0;
     drop_context(zstd);
     return -1;
@@ -196,11 +213,12 @@ static int zstd_reserve(struct decoder *decoder, const unsigned char *in, size_t
     if (!zstd->context && make_context(zstd) != 0)
         return -1;
     size_t rc = feed_context(zstd, in, len < HEADER_MAX ? len : HEADER_MAX);
-    if (ZSTD_getErrorCode(rc) == ZSTD_error_memory_allocation) {
+    if (libzstd.ZSTD_getErrorCode(rc) == ZSTD_error_memory_allocation) {
         drop_context(zstd);
         return -1;
     }
-    ZSTD_DCtx_reset(zstd->context, ZSTD_reset_session_only); /* another fault shows in decode */
+    libzstd.ZSTD_DCtx_reset(zstd->context,
+                            ZSTD_reset_session_only); /* another fault shows in decode */
     zstd->in_frame = false; /* the last frame may not have been decoded to its end */
     return 0;
 }
@@ -239,7 +257,7 @@ static enum decode_status window_too_large(struct reason *why)
 
 static enum decode_status decode_failed(size_t error, struct reason *why)
 {
-    switch (ZSTD_getErrorCode(error)) {
+    switch (libzstd.ZSTD_getErrorCode(error)) {
     case ZSTD_error_memory_allocation:
         return DECODE_NO_MEMORY;
     case ZSTD_error_frameParameter_windowTooLarge:
@@ -249,7 +267,7 @@ static enum decode_status decode_failed(size_t error, struct reason *why)
                    "needs a dictionary, which is not supported (use 'zstd -dc -D DICTIONARY')");
         return DECODE_FAULT;
     default:
-        reason_set(why, "corrupt zstd data (%s)", ZSTD_getErrorName(error));
+        reason_set(why, "corrupt zstd data (%s)", libzstd.ZSTD_getErrorName(error));
         return DECODE_FAULT;
     }
 }
@@ -285,8 +303,8 @@ static enum decode_status zstd_decode(struct decoder *decoder, struct decode_ste
         return window_too_large(why);
     if (!zstd->context && make_context(zstd) != 0)
         return DECODE_NO_MEMORY;
-    size_t hint = ZSTD_decompressStream(zstd->context, &to, &from);
-    if (ZSTD_isError(hint))
+    size_t hint = libzstd.ZSTD_decompressStream(zstd->context, &to, &from);
+    if (libzstd.ZSTD_isError(hint))
         return decode_failed(hint, why);
     step->used = from.pos;
     step->made = to.pos;
@@ -303,6 +321,7 @@ const struct codec codec_zstd = {
     .coding = CODING_ZSTD,
     .magic_size = MAGIC_SIZE,
     .magic = zstd_magic,
+    .load = libzstd_load,
     .look = zstd_look,
     .follow = zstd_follow,
     .link_size = LINK_SIZE,

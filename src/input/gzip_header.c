@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "gzip_header.h"
 
-#include <isa-l/crc.h>
-
 #define FIXED_SIZE 10
 #define FLAGS_UNKNOWN 0xe0u
 
@@ -47,12 +45,21 @@ static unsigned add_byte(unsigned number, unsigned char byte, size_t at)
     return number | (unsigned)byte << 8 * at;
 }
 
+/* CRC-32 of one byte more. */
+static uint32_t add_to_crc(uint32_t crc, unsigned char byte)
+{
+    crc = ~crc ^ byte;
+    for (int bit = 0; bit < 8; bit++)
+        crc = crc & 1 ? crc >> 1 ^ 0xedb88320 : crc >> 1;
+    return ~crc;
+}
+
 static const char *take_byte(struct gzip_header *header, unsigned char byte)
 {
     const char *fault = NULL;
     bool last = false;
     if (header->field != GZIP_CHECKSUM)
-        header->crc = crc32_gzip_refl(header->crc, &byte, 1);
+        header->crc = add_to_crc(header->crc, byte);
     switch (header->field) {
     case GZIP_FIXED:
         fault = take_fixed(header, byte);

@@ -216,13 +216,16 @@ static int recognise(struct input *input, const struct input_options *options, s
 {
     switch (options->decompress) {
     case DECOMPRESS_AUTO:
-        return input->regular ? recognise_file(input, why) : recognise_stream(input, why);
+        if ((input->regular ? recognise_file(input, why) : recognise_stream(input, why)) != 0)
+            return -1;
+        break;
     case DECOMPRESS_CODEC:
         input->codec = options->codec;
-        return 0;
+        break;
     default:
-        return 0;
+        break;
     }
+    return input->codec ? input->codec->load(why) : 0;
 }
 
 /* Finds what kind of file it is, and what follows from that. 0 or -1. */

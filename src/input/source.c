@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* Bytes that all readers together may reserve for decoding. */
 #define DECODING_SIZE ((size_t)256 << 20)
@@ -389,6 +390,40 @@ int source_read(struct reader *reader, const struct source_sink *sink, struct ch
 size_t source_files(const struct source *source)
 {
     return source->count ? source->count : 1;
+}
+
+/* Loads the library for what a file that is open begins with. */
+static void load_codec_of(const struct held *file)
+{
+    unsigned char head[CODEC_MAGIC_MAX];
+    const struct codec *codec = NULL;
+    struct reason unused;
+    const bool is_input = strcmp(file->name, "-") == 0;
+    const int fd = is_input ? STDIN_FILENO : file->fd;
+    const off_t begin = is_input ? lseek(fd, 0, SEEK_CUR) : 0;
+    const ssize_t len = pread(fd, head, sizeof head, begin);
+    if (len > 0 && codec_recognise(head, (size_t)len, &codec) == MAGIC_MATCH)
+        (void)codec->load(&unused);
+}
+
+void source_load_codecs(struct source *source)
+{
+    struct reason unused;
+    bool any = false; /* whichever there is */
+    if (source->options.decompress == DECOMPRESS_CODEC)
+        (void)source->options.codec->load(&unused);
+    if (source->options.decompress != DECOMPRESS_AUTO)
+        return;
+    for (size_t i = 0; i < source->count && !any; i++) {
+        const struct held *file = &source->operands[i].file;
+        const bool is_open = file->fd >= 0 || strcmp(file->name, "-") == 0;
+        if (file->is_regular && is_open)
+            load_codec_of(file);
+        else
+            any = file->error == 0;
+    }
+    for (size_t i = 0; any && codecs[i]; i++)
+        (void)codecs[i]->load(&unused);
 }
 
 bool source_is_regular(const struct source *source)

@@ -34,6 +34,11 @@ int source_find_header(struct source *source, struct header *header, struct reas
 /* Before readers: replaces the options, with others of the same range. */
 void source_set_options(struct source *source, const struct input_options *options);
 
+/* Before readers: loads the libraries that files will be decompressed with, as far as that can be
+ * known: what is not a regular file may be compressed in any way. One that cannot be loaded is an
+ * error when it is needed. */
+void source_load_codecs(struct source *source);
+
 /* True if all files are regular, and one of them has something to read. */
 bool source_is_regular(const struct source *source);
 

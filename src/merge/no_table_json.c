@@ -7,6 +7,12 @@ bool table_json_is_built(void)
     return false;
 }
 
+int table_json_load(struct reason *why)
+{
+    reason_set(why, "JSON cannot be read: this build has no yajl");
+    return -1;
+}
+
 struct table_json *table_json_open(struct read_table *table, const struct histogram *histogram,
                                    const struct known_rows *known, table_taker *take, void *arg)
 {

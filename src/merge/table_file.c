@@ -77,12 +77,13 @@ static const char *foreign_bytes(const unsigned char *bytes, size_t len)
 static int file_add_json(struct table_file *file, struct read_table *table, ssize_t len,
                          struct reason *why)
 {
+    int rc = 0;
+    if (table_json_load(why) != 0)
+        return file_refuse(file, why);
     struct table_json *json =
         table_json_open(table, &file->merge->histogram, &file->merge->known, file_take, file);
-    int rc = 0;
     if (!json) {
-        reason_set(why, table_json_is_built() ? "out of memory"
-                                              : "JSON cannot be read: this build has no yajl");
+        reason_set(why, "out of memory");
         return file_refuse(file, why);
     }
     while (rc == 0 && len > 0) {

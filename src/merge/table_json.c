@@ -1,11 +1,25 @@
 /* SPDX-License-Identifier: MIT */
 #include "table_parser.h"
+#include "src/base/library.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define QUIET_MAX ((uint64_t)4 << 20) /* bytes without any value: no table has so many */
+
+#define CALLS(CALL)                                                                                \
+    CALL(yajl_alloc)                                                                               \
+    CALL(yajl_complete_parse)                                                                      \
+    CALL(yajl_config) CALL(yajl_free) CALL(yajl_free_error) CALL(yajl_get_bytes_consumed)          \
+        CALL(yajl_get_error) CALL(yajl_parse)
+
+LIBRARY(libyajl, LIBYAJL_FILE, CALLS)
+
+int table_json_load(struct reason *why)
+{
+    return libyajl_load(why);
+}
 
 bool table_json_is_built(void)
 {
@@ -37,17 +51,17 @@ static void json_release(void *arg, void *memory)
 static void json_make_parser(struct table_json *json)
 {
     yajl_alloc_funcs memory = {json_allocate, json_reallocate, json_release, json};
-    json->parser = yajl_alloc(&json_callbacks, &memory, json);
-    yajl_config(json->parser, yajl_allow_multiple_values, 1);
+    json->parser = libyajl.yajl_alloc(&json_callbacks, &memory, json);
+    libyajl.yajl_config(json->parser, yajl_allow_multiple_values, 1);
 }
 
 /* Makes the library's message the reason. */
 static void json_note_error(struct table_json *json)
 {
-    unsigned char *error = yajl_get_error(json->parser, 0, NULL, 0);
+    unsigned char *error = libyajl.yajl_get_error(json->parser, 0, NULL, 0);
     const char *text = (const char *)error;
     reason_set(&json->why, "not JSON: %.*s", (int)strcspn(text, "\n"), text);
-    yajl_free_error(json->parser, error);
+    libyajl.yajl_free_error(json->parser, error);
 }
 
 /* Has the library read text, or, if it is NULL, end. The reason is in json->why. Where memory is
@@ -62,8 +76,8 @@ static yajl_status json_parse(struct table_json *json, const unsigned char *text
     }
     if (!json->parser)
         json_make_parser(json);
-    const yajl_status status =
-        text ? yajl_parse(json->parser, text, len) : yajl_complete_parse(json->parser);
+    const yajl_status status = text ? libyajl.yajl_parse(json->parser, text, len)
+                                    : libyajl.yajl_complete_parse(json->parser);
     if (status == yajl_status_error)
         json_note_error(json);
     return status;
@@ -88,7 +102,8 @@ struct table_json *table_json_open(struct read_table *table, const struct histog
 /* Says what is wrong, and where, unless it is about a whole table. -1. */
 static int json_explain(struct table_json *json, yajl_status status, struct reason *why)
 {
-    const uint64_t at = json->consumed + (json->parser ? yajl_get_bytes_consumed(json->parser) : 0);
+    const uint64_t at =
+        json->consumed + (json->parser ? libyajl.yajl_get_bytes_consumed(json->parser) : 0);
     if (status == yajl_status_client_canceled && json->tables > 0 && json->depth == 0)
         *why = json->why;
     else
@@ -183,6 +198,6 @@ int table_json_end(struct table_json *json, struct reason *why)
 void table_json_close(struct table_json *json)
 {
     if (json && json->parser)
-        yajl_free(json->parser);
+        libyajl.yajl_free(json->parser);
     free(json);
 }

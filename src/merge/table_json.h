@@ -47,6 +47,9 @@ int table_json_end(struct table_json *json, struct reason *why);
 
 void table_json_close(struct table_json *json);
 
+/* Loads the library that reads JSON (src/base/library.h). 0, or -1 with the reason set. */
+int table_json_load(struct reason *why);
+
 /* Whether this build can read JSON. */
 bool table_json_is_built(void);
 

@@ -39,7 +39,11 @@ END
 if command -v readelf >/dev/null && [ "$SANITIZED" = no ]; then
     readelf -d "$GPUHISTO" | sed -n 's/.*NEEDED.*\[\(lib[a-z]*\|ld-[a-z]*\).*/\1/p' | sed '
         s/^libzstd$/zstd/; s/^libisal$/isa-l/; s/^libyajl$/yajl/
-        s/^\(libc\|libm\|libpthread\|libdl\|librt\|ld-linux\|ld-\)$/glibc/' | sort -u >needed
+        s/^\(libc\|libm\|libpthread\|libdl\|librt\|ld-linux\|ld-\)$/glibc/' >linked
+    # Those that only some runs need have their names in the program.
+    grep -aoE 'lib(zstd|isal|yajl)\.so' "$GPUHISTO" |
+        sed 's/^libzstd.*/zstd/; s/^libisal.*/isa-l/; s/^libyajl.*/yajl/' >loaded
+    sort -u linked loaded >needed
     grep -vx cuda components >linked # it is in the program itself
     same "components (-) and needed libraries (+)" linked needed
 else

@@ -49,6 +49,33 @@ if grep -q 'libc\.so' log; then
     untouched_driver "loader, --kernel=help" log
     file_log -l --device=cpu in
     untouched_driver "loader, --device=cpu" log
+    # loads CASE LIBRARIES ARGUMENT...: of the libraries that only some runs need, a run loads these.
+    loads()
+    {
+        case_=$1
+        printf '%s' "$2" >expected
+        shift 2
+        file_log "$@"
+        grep 'calling init' log | grep -oE 'lib(zstd|isal|yajl)' | sort -u | tr '\n' ' ' >libraries
+        same "$case_: libraries" expected libraries
+    }
+    if [ -z "$(readelf -d "$GPUHISTO" 2>/dev/null | grep -E 'NEEDED.*lib(zstd|isal|yajl)')" ]; then
+        "$HELPERS/make_zstd" <in >in.zst
+        ENGINE=--device=cpu
+        loads "a plain file" "" -l in
+        loads "a plain file, --help" "" --help
+        loads "zstd" "libzstd " -l in in.zst
+        loads "a file that is not there" "" -l missing
+        loads "no decompression" "" -l --decompress=none in.zst
+        if can_share; then
+            run -l -F json -o table.json in
+            ENGINE=
+            loads "a table" "libyajl " --merge table.json
+        fi
+        ENGINE=--device=auto
+    else
+        skip_part "libraries that only some runs need: the program is linked with them"
+    fi
 else
     skip_part "what the dynamic loader loads: it has no LD_DEBUG, or the program is static"
 fi

@@ -60,9 +60,13 @@ ssize_t read(int fd, void *buf, size_t len)
     return syscall(SYS_read, fd, buf, len);
 }
 
+/* The first bytes of a file tell how it is compressed, and are only compared. */
+#define HEAD_MAX 16
+
 ssize_t pread(int fd, void *buf, size_t len, off_t offset)
 {
-    escape();
+    if (len > HEAD_MAX)
+        escape();
     return syscall(SYS_pread64, fd, buf, len, offset);
 }
 
