@@ -4,13 +4,12 @@
 # characters and pairs, beside Python, perl and pipelines, `make bench-scaling` how the CPU's part scales
 # with the number of workers, `make bench-startup` a small file beside `wc -c` ---
 
-EXTRA_PROGRAMS = bench/cpu bench/hash bench/numbers bench/pairs bench/produce bench/read_only bench/zstd_only
+benchmarks += bench/cpu bench/hash bench/numbers bench/pairs bench/produce bench/read_only bench/zstd_only
 bench_cpu_LDADD = libgpuhisto.a libhistogram.a bench/libdata.a -ldl
 bench_hash_LDADD = libgpuhisto.a libhistogram.a -ldl
 bench_numbers_SOURCES = bench/numbers.c tests/helpers/naive_number.c tests/helpers/naive_number.h
 bench_numbers_LDADD = libgpuhisto.a libhistogram.a bench/libdata.a
 bench_produce_LDADD = bench/libdata.a
-EXTRA_LIBRARIES = bench/libdata.a
 bench_libdata_a_SOURCES = bench/data.c bench/data.h bench/texts.c bench/texts.h \
 	tests/helpers/random.c tests/helpers/random.h
 EXTRA_DIST += bench/ceiling.h bench/character_kernels.cu bench/device.cuh bench/read_file.cuh bench/kernels.cu bench/number_kernels.cu bench/pair_kernels.cu bench/value_kernels.cu \
@@ -45,7 +44,7 @@ bench/zstd_nvcomp: bench/zstd_nvcomp.cu bench/device.cuh bench/read_file.cuh
 	  -Xlinker -rpath,$(NVCOMP)/lib64 $(LIBS)
 
 .PHONY: bench bench-characters bench-fields bench-scaling bench-startup bench-stream
-bench: $(EXTRA_PROGRAMS) $(cuda_benchmarks)
+bench: $(benchmarks) $(cuda_benchmarks)
 bench-stream: bench gpuhisto$(EXEEXT) tests/helpers/make_zstd$(EXEEXT) tests/helpers/make_data$(EXEEXT)
 	@GPUHISTO=./gpuhisto$(EXEEXT) HELPERS=bench $(srcdir)/bench/stream $(STREAMFLAGS)
 bench-characters: bench/pairs gpuhisto$(EXEEXT)
@@ -56,4 +55,4 @@ bench-startup: gpuhisto$(EXEEXT)
 	@python3 $(srcdir)/bench/startup.py $(STARTUPFLAGS)
 bench-fields: bench/pairs gpuhisto$(EXEEXT)
 	@GPUHISTO=./gpuhisto$(EXEEXT) HELPERS=bench $(srcdir)/bench/fields $(FIELDSFLAGS)
-CLEANFILES += $(EXTRA_PROGRAMS) $(EXTRA_LIBRARIES) $(cuda_benchmarks) bench/zstd_nvcomp
+CLEANFILES += $(cuda_benchmarks) bench/zstd_nvcomp

@@ -73,7 +73,7 @@ EXTRA_DIST += tests/machines/check tests/machines/emulated
 
 # --- what several tests share ---
 
-check_LIBRARIES = tests/helpers/libhelpers.a
+test_libraries += tests/helpers/libhelpers.a
 naive_number = tests/helpers/naive_number.c tests/helpers/naive_number.h
 naive_field = tests/helpers/check_fields.c tests/helpers/check_fields.h \
 	tests/helpers/naive_field.c tests/helpers/naive_field.h
@@ -103,19 +103,20 @@ tests_helpers_libhelpers_a_SOURCES = $(naive_number) $(naive_field) \
 
 # --- what the scripts need ---
 
-check_PROGRAMS += tests/helpers/channel tests/helpers/dribble tests/helpers/make_data tests/helpers/make_gzip \
+script_programs = tests/helpers/channel tests/helpers/dribble tests/helpers/make_data tests/helpers/make_gzip \
 	tests/helpers/make_zstd \
 	tests/helpers/error_text tests/helpers/exchange tests/helpers/oracle tests/helpers/oracle_fields \
 	tests/helpers/oracle_numbers tests/helpers/oracle_pairs \
 	tests/helpers/oracle_values tests/helpers/peak tests/helpers/terminal \
 	tests/helpers/with_stdin
+test_programs += $(script_programs)
 tests_helpers_make_data_LDADD = tests/helpers/libhelpers.a
 tests_helpers_oracle_fields_LDADD = tests/helpers/libhelpers.a libgpuhisto.a libhistogram.a -lm
 tests_helpers_oracle_numbers_LDADD = tests/helpers/libhelpers.a libhistogram.a -lm
 
 # A library that gets in between the program and libc; sanitizers want that place for themselves.
 if !SANITIZED
-check_DATA += tests/helpers/interpose.so tests/helpers/escape.so
+script_libraries = tests/helpers/interpose.so tests/helpers/escape.so
 endif
 tests/helpers/interpose.so: tests/helpers/interpose.c
 tests/helpers/escape.so: tests/helpers/escape.c
@@ -167,7 +168,7 @@ unit_tests = \
 	tests/unit/test_xxh64 \
 	tests/unit/test_zstd_lay \
 	tests/unit/test_zstd_links
-check_PROGRAMS += $(unit_tests)
+test_programs += $(unit_tests)
 libraries = tests/helpers/libhelpers.a libgpuhisto.a libhistogram.a
 reading_by_turns = $(AM_LDFLAGS) -Wl,--wrap=helpers_wait # tests/helpers/readers.c
 with_device = tests/helpers/libhelpers.a libgpuhisto.a $(device) libhistogram.a $(device_libs)
@@ -225,7 +226,7 @@ tests_unit_test_zstd_links_LDADD = $(libraries)
 device_tests = tests/device/test_characters_strategy tests/device/test_fields_strategy tests/device/test_many_bins \
 	tests/device/test_numbers_strategy tests/device/test_pairs_strategy tests/device/test_strategies \
 	tests/device/test_value_strategies tests/device/test_zstd_device
-check_PROGRAMS += $(device_tests)
+test_programs += $(device_tests)
 tests_device_test_characters_strategy_LDADD = $(with_device)
 tests_device_test_fields_strategy_LDADD = $(with_device)
 tests_device_test_many_bins_LDADD = $(with_device)
@@ -237,7 +238,7 @@ tests_device_test_zstd_device_LDADD = $(with_device)
 
 # The kernels on a device that is emulated in C++, and all that can go wrong with a device.
 if HAVE_CXX
-check_LIBRARIES += tests/device/libemulated.a
+test_libraries += tests/device/libemulated.a
 tests_device_libemulated_a_SOURCES = \
 	tests/device/emulated_device.cpp tests/device/emulated_device.h \
 	tests/device/emulated_device_internal.h tests/device/emulated_plan.cpp \
@@ -264,7 +265,8 @@ tests_device_test_characters_strategy_emulated_LDADD = $(emulated)
 tests_device_test_decompression_SOURCES = tests/device/test_decompression.c
 nodist_EXTRA_tests_device_test_decompression_SOURCES = cxx.cpp
 tests_device_test_decompression_LDADD = $(emulated)
-check_PROGRAMS += $(emulated_tests) tests/device/gpuhisto-emulated tests/device/zstd_files
+emulated_program = tests/device/gpuhisto-emulated
+test_programs += $(emulated_tests) $(emulated_program) tests/device/zstd_files
 tests_device_test_emulation_SOURCES = tests/device/test_emulation.cpp
 tests_device_test_emulation_LDADD = $(emulated)
 tests_device_test_fields_strategy_emulated_SOURCES = tests/device/test_fields_strategy.c
@@ -371,6 +373,16 @@ $(on_gpu) $(on_emulated):
 MOSTLYCLEANFILES += $(on_gpu) $(on_emulated)
 EXTRA_DIST += tests/helpers/on
 
+# What a script needs is built before it is run. A C test is built for its own log, by automake's rule.
+script_logs = $(scripts:=.log) $(on_gpu:.on=.log)
+emulated_logs = $(emulated_scripts:=.log) $(on_emulated:.on=.log)
+$(script_logs) $(emulated_logs): gpuhisto$(EXEEXT) $(script_programs) $(script_libraries)
+$(emulated_logs): $(emulated_program)
+tests/cli/fault_table.sh.log tests/cli/hardening.sh.log tests/cli/sandbox.sh.log \
+tests/cli/signals.sh.log: $(emulated_program)
+.PHONY: test-programs
+test-programs: $(test_programs) $(script_libraries)
+
 # What takes long begins early, so that it is not waited for alone.
 TESTS = $(emulated_tests) $(emulated_scripts) $(scripts) $(on_gpu) $(unit_tests) $(device_tests)
 EXTRA_DIST += $(scripts) $(emulated_scripts) tests/helpers/lib.sh tests/helpers/compressed.sh tests/helpers/emulated.sh \
@@ -382,13 +394,13 @@ EXTRA_DIST += $(scripts) $(emulated_scripts) tests/helpers/lib.sh tests/helpers/
 # Cases drawn at random, for as long as one likes: make soak SOAKFLAGS="--seconds=600"
 EXTRA_DIST += tests/cli/soak
 .PHONY: soak
-soak: gpuhisto$(EXEEXT) $(check_PROGRAMS)
+soak: gpuhisto$(EXEEXT) $(script_programs) $(emulated_program)
 	@$(AM_TESTS_ENVIRONMENT) $(srcdir)/tests/cli/soak $(SOAKFLAGS)
 
 # Every kind of fault under every kind of command: make fault-table FAULTFLAGS="--jobs=8"
 EXTRA_DIST += tests/cli/fault_table
 .PHONY: fault-table
-fault-table: gpuhisto$(EXEEXT) $(check_PROGRAMS) $(check_DATA)
+fault-table: gpuhisto$(EXEEXT) $(script_programs) $(script_libraries) $(emulated_program)
 	@$(AM_TESTS_ENVIRONMENT) $(srcdir)/tests/cli/fault_table $(FAULTFLAGS)
 
 include tests/fuzz/local.mk
