@@ -415,6 +415,9 @@ static void check_known_texts(void)
         "{\"lo\":1,\"hi\":2,\"count\":2}\"}]}",
         "1,\"counted\":1,%s{\"lo\":0,\"hi\":1,\"count\":1,\"x\":[{},{}"
         ",{\"lo\":1,\"hi\":2,\"count\":2}]}]}",
+        /* After a string of braces, slices are long enough for the end of a row and a string. */
+        "3,\"counted\":3,%s{\"lo\":0,\"hi\":1,\"count\":1,\"x\":\"}}}}}}}}\"},{\"x\":\"},"
+        "{\"lo\":1,\"hi\":2,\"count\":2}\"}]}",
     };
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
         for (size_t piece = 0; piece < 60; piece++) {
