@@ -2,11 +2,6 @@
 /* Builds without yajl read no tables. */
 #include "table_json.h"
 
-bool table_json_is_built(void)
-{
-    return false;
-}
-
 int table_json_load(struct reason *why)
 {
     reason_set(why, "JSON cannot be read: this build has no yajl");

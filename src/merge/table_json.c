@@ -11,19 +11,15 @@
 #define CALLS(CALL)                                                                                \
     CALL(yajl_alloc)                                                                               \
     CALL(yajl_complete_parse)                                                                      \
-    CALL(yajl_config) CALL(yajl_free) CALL(yajl_free_error) CALL(yajl_get_bytes_consumed)          \
-        CALL(yajl_get_error) CALL(yajl_parse)
+    CALL(yajl_config)                                                                              \
+    CALL(yajl_free) CALL(yajl_free_error) CALL(yajl_get_bytes_consumed) CALL(yajl_get_error)       \
+        CALL(yajl_parse)
 
 LIBRARY(libyajl, LIBYAJL_FILE, CALLS)
 
 int table_json_load(struct reason *why)
 {
     return libyajl_load(why);
-}
-
-bool table_json_is_built(void)
-{
-    return true;
 }
 
 /* --- the library, which uses memory without looking whether it got any --- */

@@ -32,9 +32,9 @@ typedef int table_taker(void *arg, struct read_table *table, struct reason *why)
 
 struct table_json;
 
-/* Begins the text of one FILE. NULL: memory is short, or this build cannot read JSON. `take` is
- * called for each table, as soon as it ends. Rows that `known` has, while it has any, are those of
- * `histogram`; all that take may change of both is to make them known. */
+/* Begins the text of one file. NULL: memory is short. `take` is called for each table, as soon as it
+ * ends. Rows that `known` has, while it has any, are those of `histogram`; all that take may change
+ * of both is to make them known. */
 struct table_json *table_json_open(struct read_table *table, const struct histogram *histogram,
                                    const struct known_rows *known, table_taker *take, void *arg);
 
@@ -47,10 +47,8 @@ int table_json_end(struct table_json *json, struct reason *why);
 
 void table_json_close(struct table_json *json);
 
-/* Loads the library that reads JSON (src/base/library.h). 0, or -1 with the reason set. */
+/* Loads the library that reads JSON (src/base/library.h); before all else here. 0, or -1 with the
+ * reason set: it is not there, or this build has none. */
 int table_json_load(struct reason *why);
-
-/* Whether this build can read JSON. */
-bool table_json_is_built(void);
 
 #endif

@@ -5,6 +5,7 @@
 #include "src/merge/table_json.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static int take_table(void *arg, struct read_table *table, struct reason *why)
@@ -30,9 +31,11 @@ void read_json(struct read_json *reading, const char *text, size_t len)
     *sum = (struct merge){.lay = options_lay, .sort = options_sort};
     *why = (struct reason){""};
     reading->rows_known = 0;
-    struct table_json *json =
-        table_json_open(&table, &sum->histogram, &sum->known, take_table, reading);
-    int rc = json ? 0 : -1;
+    struct table_json *json = NULL;
+    int rc = table_json_load(why);
+    if (rc == 0 &&
+        !(json = table_json_open(&table, &sum->histogram, &sum->known, take_table, reading)))
+        abort();
     for (size_t at = 0; at < len && rc == 0;) {
         const char *newline = reading->piece ? NULL : memchr(text + at, '\n', len - at);
         size_t piece = newline ? (size_t)(newline - text) + 1 - at : len - at;
