@@ -12,6 +12,7 @@
 #include "src/pool/pool.h"
 #include "src/run_share.h"
 #include "src/report/report.h"
+#include "src/report/screen.h"
 #include "src/input/source.h"
 #include "src/run.h"
 
@@ -255,8 +256,22 @@ static _Noreturn void leave(int status)
     _exit(status);
 }
 
+/* Has all tables together fit on the terminal, the size of which may have changed. Between two is
+ * an empty line, and the cursor needs one below the last. */
+static void fit_terminal(bool is_replaced)
+{
+    const unsigned lines = options.report.in_place ? screen_of(STDOUT_FILENO).rows : 0;
+    unsigned tables = 0;
+    for (const struct options *at = &options; at; at = at->also)
+        tables++;
+    for (struct options *at = &options; at; at = at->also) {
+        at->report.lines = lines > 2 * tables ? (lines - tables) / tables : lines > 0;
+        at->report.is_replaced = is_replaced;
+    }
+}
+
 /* Prints what was counted so far; if that fails, the run ends. */
-static void print_so_far(struct watch *watch, const struct pool_view *view)
+static void print_so_far(struct watch *watch, const struct pool_view *view, bool is_last)
 {
     struct reason why;
     tally_clear(&watch->so_far);
@@ -264,6 +279,7 @@ static void print_so_far(struct watch *watch, const struct pool_view *view)
         return;
     skip_invalid(&watch->so_far);
     progress_end(&watch->progress);
+    fit_terminal(!is_last);
     write_tables(output_open(&output, &why), watch->has_printed, &watch->so_far);
     watch->has_printed = true;
     if (output_flush(&output, &why) == 0)
@@ -280,7 +296,7 @@ static void end_interrupted(struct watch *watch, const struct pool_view *view, d
         watch->ends = seconds + INTERRUPTED_SECONDS;
     if (seconds < watch->ends && !view->has_failed)
         return;
-    print_so_far(watch, view);
+    print_so_far(watch, view, true);
     leave(STATUS_COUNTED);
 }
 
@@ -295,7 +311,7 @@ static void watch_look(void *arg, const struct pool_view *view)
     progress_look(&watch->progress, view->bytes);
     if (options.interval == 0 || seconds < watch->next)
         return;
-    print_so_far(watch, view);
+    print_so_far(watch, view, false);
     while (watch->next <= seconds)
         watch->next += options.interval;
 }
@@ -306,6 +322,7 @@ static int print_report(const struct watch *watch, struct tally *tally)
     struct reason why;
     if (!options.each)
         skip_invalid(tally);
+    fit_terminal(false);
     struct writer *out = output_open(&output, &why);
     if (!out)
         return run_failed(&why);

@@ -44,6 +44,8 @@ struct table {
     bool percent;   /* shares are wanted, as the last columns; pictures have them anyway */
     size_t written; /* 0 when a list begins: how much of it is written is the format's to count */
     size_t tables;  /* that came before this one */
+    size_t most;    /* rows that are shown; 0: all of them */
+    size_t cut;     /* and how many are left out for that */
     struct picture picture; /* for the format's own use, if it measures rows */
 };
 

@@ -18,6 +18,7 @@ static void for_each_row(struct table *table, const struct tally *tally, enum em
     struct rows rows;
     const struct row *row;
     rows_begin(&rows, table->histogram, tally, empty);
+    table->cut = table->most > 0 ? rows_cut(&rows, table->most) : 0;
     while ((row = rows_next(&rows)) && !table->out->error)
         visit(table, row);
 }
@@ -43,6 +44,8 @@ static void write_rows(const struct format *format, struct table *table,
     format->begin(table);
     table->written = 0;
     for_each_row(table, tally, empty, format->row);
+    if (table->cut > 0)
+        writer_format(table->out, "(%zu more rows)\n", table->cut);
 }
 
 /* Writes the quantiles, if the format has a list of them. */
@@ -102,23 +105,60 @@ static struct table table_begin(struct writer *out, const struct report_options 
     };
 }
 
-/* Lays the rows that are shown over those that were counted: bins that are asked for, or what a
- * picture of more than PICTURE_ROWS rows has. False, and nothing to free: the rows that were
- * counted are shown. If memory is short that is an error of the writer, as the table would be
- * another one. */
-static bool lay_rows(const struct format *format, const struct report_options *options,
-                     const struct histogram *histogram, const struct tally *tally,
-                     struct writer *out, struct coarse_rows *rows)
+/* How many rows of a picture fit on the screen, below which the cursor needs a line, beside all
+ * else that is shown of each channel; at least two. 0: any number. */
+static size_t rows_that_fit(const struct format *format, const struct report_options *options,
+                            const struct histogram *histogram, const struct tally *tally)
 {
+    const unsigned channels = histogram_channels(histogram);
+    const size_t lines = options->lines / channels;
+    const size_t heading = options->header ? 1 : 0;
+    size_t others = heading + (channels > 1 ? 2 : 0);
+    struct facts facts;
+    if (!format->is_picture || options->lines == 0)
+        return 0;
+    if (options->stats) {
+        const struct histogram one = histogram_of_channel(histogram);
+        const struct tally own = channels > 1 ? tally_of_channel(tally, 0) : *tally;
+        find_facts(options, &one, &own, &facts);
+        others += facts.count + 1 + heading;
+    }
+    return lines > others + 2 ? lines - others : 2;
+}
+
+/* How many bins a picture may have: fewer where there are rows below, above and invalid, and no
+ * more than `fits` rows, unless that is 0. */
+static size_t bins_that_fit(size_t fits, const struct histogram *histogram,
+                            const struct tally *tally)
+{
+    const struct totals totals = rows_add_up(histogram, tally);
+    size_t others = 0;
+    for (unsigned kind = 0; kind < ROW_KINDS; kind++)
+        others += kind != ROW_KIND_BIN && totals.of[kind] > 0;
+    if (fits == 0 || fits >= PICTURE_ROWS + others)
+        return PICTURE_ROWS;
+    return fits > others ? fits - others : 1;
+}
+
+/* Lays the rows that are shown over those that were counted: bins that are asked for, or what a
+ * picture of more than PICTURE_ROWS rows has, or of more than `fits`. False, and nothing to free:
+ * the rows that were counted are shown. If memory is short that is an error of the writer, as the
+ * table would be another one. */
+static bool lay_rows(const struct table *table, const struct report_options *options, size_t fits,
+                     struct coarse_rows *rows)
+{
+    const struct histogram *histogram = table->histogram;
+    const bool is_picture = format_table[options->format]->is_picture;
     enum coarsen_outcome outcome = COARSEN_AS_COUNTED;
     if (options->most_bins > 0)
-        outcome = coarsen_equal(histogram, tally, options->most_bins, rows);
+        outcome = coarsen_equal(histogram, table->tally, options->most_bins, rows);
     else if (options->log_parts > 0)
-        outcome = coarsen_decades(histogram, tally, options->log_parts, rows);
-    else if (format->is_picture && !options->keep_bins && histogram->binning.digits.scales)
-        outcome = coarsen_picture(histogram, tally, PICTURE_ROWS, rows);
-    if (outcome == COARSEN_NO_MEMORY && !out->error)
-        out->error = ENOMEM;
+        outcome = coarsen_decades(histogram, table->tally, options->log_parts, rows);
+    else if (is_picture && !options->keep_bins && histogram->binning.digits.scales)
+        outcome = coarsen_picture(histogram, table->tally,
+                                  bins_that_fit(fits, histogram, table->tally), rows);
+    if (outcome == COARSEN_NO_MEMORY && !table->out->error)
+        table->out->error = ENOMEM;
     return outcome == COARSEN_DONE;
 }
 
@@ -190,8 +230,11 @@ static void write_table(const struct format *format, struct table *table,
                         const struct report_options *options, const struct histogram *histogram,
                         const struct tally *tally)
 {
+    const size_t fits = rows_that_fit(format, options, histogram, tally);
     struct coarse_rows rows;
-    const bool is_laid = lay_rows(format, options, histogram, tally, table->out, &rows);
+    table->tally = tally;
+    const bool is_laid = lay_rows(table, options, fits, &rows);
+    table->most = options->is_replaced ? fits : 0;
     const struct content content = {is_laid ? &rows.histogram : histogram, histogram,
                                     is_laid ? &rows.tally : tally, tally};
     if (format->is_picture && histogram_channels(histogram) > 1)
@@ -264,10 +307,12 @@ static void write_file_rows(struct file_report *report, struct table *table)
 {
     const struct format *format = report->format;
     struct coarse_rows rows;
-    const bool is_laid =
-        lay_rows(format, report->options, report->histogram, report->tally, table->out, &rows);
-    table->histogram = is_laid ? &rows.histogram : report->histogram;
-    table->tally = is_laid ? &rows.tally : report->tally;
+    table->histogram = report->histogram;
+    const bool is_laid = lay_rows(table, report->options, 0, &rows);
+    if (is_laid) {
+        table->histogram = &rows.histogram;
+        table->tally = &rows.tally;
+    }
     table->totals = rows_add_up(table->histogram, table->tally);
     for_each_row(table, table->tally, empty_rows_of(format, report->options), format->row);
     if (is_laid)
@@ -317,7 +362,7 @@ void report_write_each(struct writer *out, const struct report_options *options,
 void report_write_gap(struct writer *out, const struct report_options *options, bool follows)
 {
     const struct format *format = format_table[options->format];
-    if (options->in_place && format->is_picture)
+    if (options->in_place && (format->is_picture || options->stats) && !format->is_line)
         writer_text(out, TERMINAL_CLEAR);
     else if (follows && !format->is_line && !format->is_image)
         writer_char(out, '\n');

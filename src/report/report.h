@@ -19,7 +19,9 @@ struct report_options {
     unsigned format;       /* an index of format_table and format_names (format.h) */
     bool stats;            /* facts instead of rows; JSON has both */
     bool header;           /* a first row with the columns' names; JSON has none */
-    bool in_place;         /* on a terminal, pictures take each other's place */
+    bool in_place;         /* on a terminal, pictures and statistics take each other's place */
+    size_t lines;          /* of the screen that a picture should fit on; 0: any number */
+    bool is_replaced;      /* by the next picture: rows that do not fit are left out */
     bool percent;          /* the share and the running share of each row */
     enum empty_rows empty; /* EMPTY_DEFAULT, EMPTY_SHOWN or EMPTY_LEFT_OUT */
     bool keep_bins;        /* in a picture too, though there may be more rows than a screen has */

@@ -55,8 +55,10 @@ static void choose_empty_rows(struct rows *rows, enum empty_rows empty)
 void rows_begin(struct rows *rows, const struct histogram *histogram, const struct tally *tally,
                 enum empty_rows empty)
 {
-    *rows =
-        (struct rows){.histogram = histogram, .tally = tally, .step = histogram_rows(histogram)};
+    *rows = (struct rows){.histogram = histogram,
+                          .tally = tally,
+                          .step = histogram_rows(histogram),
+                          .at_least = UINT64_MAX};
     choose_empty_rows(rows, empty);
 }
 
@@ -96,20 +98,61 @@ static size_t pass_over(const struct rows *rows, size_t row)
     return row < rows->bins_end ? row : rows->bins_end;
 }
 
+/* True if a row that would be shown was left out by rows_cut. */
+static bool is_cut(struct rows *rows, uint64_t count)
+{
+    if (count != rows->least)
+        return count < rows->least;
+    if (rows->at_least == 0)
+        return true;
+    rows->at_least--;
+    return false;
+}
+
 const struct row *rows_next(struct rows *rows)
 {
     const struct histogram *histogram = rows->histogram;
     const size_t end = rows->step;
-    size_t row = pass_over(rows, rows->next);
-    while (row < end && !is_shown(rows, row))
-        row = pass_over(rows, row + 1);
-    rows->next = row;
-    if (row == end)
-        return NULL;
-    histogram->mode->label_row(histogram, row, &rows->row.label);
-    rows->row.index = row;
-    rows->row.count = row_count(rows, row);
-    rows->row.running += rows->row.count;
-    rows->next = row + 1;
-    return &rows->row;
+    for (size_t row = rows->next; (row = pass_over(rows, row)) < end; row++) {
+        if (!is_shown(rows, row))
+            continue;
+        rows->row.count = row_count(rows, row);
+        rows->row.running += rows->row.count;
+        if (is_cut(rows, rows->row.count))
+            continue;
+        histogram->mode->label_row(histogram, row, &rows->row.label);
+        rows->row.index = row;
+        rows->next = row + 1;
+        return &rows->row;
+    }
+    rows->next = end;
+    return NULL;
+}
+
+/* Puts a count into a list of the largest ones, in descending order, that has room for `most`. */
+static void keep_largest(uint64_t *largest, size_t *kept, size_t most, uint64_t count)
+{
+    if (*kept == most && count <= largest[most - 1])
+        return;
+    size_t at = *kept < most ? (*kept)++ : most - 1;
+    for (; at > 0 && largest[at - 1] < count; at--)
+        largest[at] = largest[at - 1];
+    largest[at] = count;
+}
+
+size_t rows_cut(struct rows *rows, size_t most)
+{
+    struct rows walk = *rows;
+    const struct row *row;
+    uint64_t largest[ROWS_CUT_MAX];
+    size_t shown = 0, kept = 0;
+    most = most < ROWS_CUT_MAX ? most : ROWS_CUT_MAX;
+    for (; (row = rows_next(&walk)); shown++)
+        keep_largest(largest, &kept, most, row->count);
+    if (shown <= most)
+        return 0;
+    rows->least = largest[most - 2];
+    for (rows->at_least = 0, kept = most - 1; kept > 0 && largest[kept - 1] == rows->least; kept--)
+        rows->at_least++;
+    return shown - (most - 1);
 }

@@ -5,6 +5,8 @@
 
 #include "src/histogram/histogram.h"
 
+#define ROWS_CUT_MAX 512 /* of rows_cut: more are as many as this */
+
 /* What all rows add up to, shown or not. */
 struct totals {
     uint64_t samples;       /* all that were looked at */
@@ -35,7 +37,9 @@ struct rows {
     struct row_range within[2];                   /* bins that are, too: between others */
     size_t step;                                  /* rows of a channel */
     size_t next;
-    struct row row; /* the one that was given last */
+    uint64_t least, at_least; /* rows_cut: rows with fewer samples are left out, and all but so many
+                               * with just as many */
+    struct row row;           /* the one that was given last */
 };
 
 /* Adds up a tally. */
@@ -44,6 +48,11 @@ struct totals rows_add_up(const struct histogram *histogram, const struct tally 
 /* Begins a walk. Histogram and tally must outlive it. */
 void rows_begin(struct rows *rows, const struct histogram *histogram, const struct tally *tally,
                 enum empty_rows empty);
+
+/* Leaves out rows if there are more than `most`, at least 2: those with the least counts, the last
+ * ones of those with the same, until there is a line left to say so. Returns how many are left out.
+ * Before the walk. */
+size_t rows_cut(struct rows *rows, size_t most);
 
 /* The next row that is shown: with a count, or as enum empty_rows says. It is the walk's own and
  * good until the next call. NULL after the last one. */

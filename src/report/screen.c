@@ -74,6 +74,7 @@ struct screen screen_of(int fd)
     bool is_terminal = ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
     return (struct screen){
         .columns = is_terminal ? size.ws_col : columns_of_environment(),
+        .rows = is_terminal ? size.ws_row : 0,
         .utf8 = locale_of_utf8() != (locale_t)0,
     };
 }

@@ -8,6 +8,7 @@
 
 struct screen {
     unsigned columns; /* characters of a line, 1 to 65535 */
+    unsigned rows;    /* lines; 0: any number, as it is no terminal */
     bool utf8;        /* the user's locale has UTF-8 */
 };
 

@@ -106,6 +106,17 @@ if "$HELPERS/terminal" 80 true 2>/dev/null; then
     tail -n "$(wc -l <expected)" out | sed "s/^.*\[J//" >last
     same "a terminal: the last picture" expected last
     refute "a terminal: no empty lines" grep -q '^$' out
+    # They fit on its 24 lines, where the cursor needs one: bins are laid for that, or rows left out, but for those
+    # of the last one.
+    seq 100 299 >some
+    slowly some some some | run_as "$HELPERS/terminal" 80 "$GPUHISTO" --device=cpu -nsp --interval=0.1
+    sed "s/^.*\[J/=/" out | awk '/^=/ { if (lines > most) most = lines; lines = 0 } { lines++ } END { print most, lines }' >lines
+    check "a terminal: it is high enough" [ "$(cat lines)" = "22 22" ]
+    slowly some some some |
+        run_as "$HELPERS/terminal" 80 "$GPUHISTO" --device=cpu -np --digits=3 --also -n --header --interval=0.1
+    sed "s/^.*\[J/=/" out | awk '/^=/ { if (lines > most) most = lines; lines = 0; tables++ } { lines++ }
+        /^.191 more rows.$/ { left++ } END { print most, lines, tables - left }' >lines
+    check "a terminal: rows are left out" [ "$(cat lines)" = "$((11 + 1 + 11)) $((201 + 1 + 11)) 1" ]
     slowly a b c | run_as "$HELPERS/terminal" 80 "$GPUHISTO" $ENGINE -l13 --interval=0.1
     refute "a terminal: tables are not pictures" grep -q -F "$clear" out
 else
