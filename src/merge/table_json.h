@@ -32,9 +32,9 @@ typedef int table_taker(void *arg, struct read_table *table, struct reason *why)
 
 struct table_json;
 
-/* Begins the text of one file. NULL: memory is short. `take` is called for each table, as soon as it
- * ends. Rows that `known` has, while it has any, are those of `histogram`; all that take may change
- * of both is to make them known. */
+/* Begins the text of one file. NULL: memory is short. `take` is called for each table, as soon as
+ * it ends. Rows that `known` has, while it has any, are those of `histogram`; all that take may
+ * change of both is to make them known. */
 struct table_json *table_json_open(struct read_table *table, const struct histogram *histogram,
                                    const struct known_rows *known, table_taker *take, void *arg);
 
