@@ -33,7 +33,8 @@ histogram_sources = \
 	src/histogram/edge_text.c src/histogram/edge_text.h \
 	src/histogram/exact_sum.c src/histogram/exact_sum.h \
 	src/histogram/facts.c src/histogram/facts.h \
-	src/histogram/field.c src/histogram/field.h src/histogram/field_csv.c src/histogram/field_token.h \
+	src/histogram/field.c src/histogram/field.h src/histogram/field_csv.c src/histogram/field_hint.c \
+	src/histogram/field_hint.h src/histogram/field_token.h \
 	src/histogram/file_tallies.c src/histogram/file_tallies.h \
 	src/histogram/histogram.c src/histogram/histogram.h \
 	src/histogram/map_rows.c src/histogram/map_rows.h \

@@ -362,6 +362,44 @@ static void say_content(void)
         }
 }
 
+/* What is said of the input after the tables. */
+struct notes {
+    struct reason foreign, one_line;
+    bool is_decoded;      /* one of the files was */
+    uint64_t all_invalid; /* tokens or lines there are, if none of them is a number; otherwise 0 */
+};
+
+/* Takes notes before the source is closed and the tables are written. */
+static void take_notes(struct source *source, const struct tally *tally, struct notes *notes)
+{
+    const struct histogram *histogram = &options.histogram;
+    *notes = (struct notes){.is_decoded = source_has_decoded(source)};
+    source_foreign(source, &notes->foreign);
+    source_one_line(source, &notes->one_line);
+    if (!histogram->mode->is_text)
+        return;
+    const size_t row = ROW_INVALID(&histogram->binning);
+    if (options.pool.files)
+        notes->all_invalid = file_tallies_all_in(options.pool.files, row);
+    else if (tally->counts[row] == tally->samples)
+        notes->all_invalid = tally->samples;
+}
+
+static void print_notes(const struct notes *notes)
+{
+    if (options.verbosity < NORMAL)
+        return;
+    if (notes->one_line.text[0])
+        diag("warning: %s", notes->one_line.text);
+    if (notes->foreign.text[0]) /* which explains that all is invalid */
+        diag("warning: %s", notes->foreign.text);
+    else if (notes->all_invalid > 1)
+        diag("warning: all %" PRIu64 " %s are invalid, so no number was counted",
+             notes->all_invalid, options.histogram.field.kind == FIELD_NONE ? "tokens" : "lines");
+    if (notes->is_decoded)
+        say_content();
+}
+
 static struct run_share run_share;
 
 /* Cuts the FILEs, if a share of them is counted. As share_open. */
@@ -449,9 +487,8 @@ static int count(void)
         diag("%s", why.text);
         leave(STATUS_FAILED); /* threads may still be at work */
     }
-    struct reason foreign;
-    source_foreign(source, &foreign);
-    const bool is_decoded = source_has_decoded(source);
+    struct notes notes;
+    take_notes(source, &tally, &notes);
     source_close(source);
     if (options.part.of > 0 && run_share_record(&run_share) != 0) {
         diag("out of memory");
@@ -461,11 +498,8 @@ static int count(void)
     tally_close(&tally);
     if (options.interval > 0)
         tally_close(&watch.so_far);
-    if (foreign.text[0] && options.verbosity >= NORMAL)
-        diag("warning: %s", foreign.text);
-    if (is_decoded && options.verbosity >= NORMAL)
-        say_content();
     print_engines(&outcome, options.verbosity);
+    print_notes(&notes);
     if (options.timing)
         print_timing(&outcome);
     /* Leaves CUDA's tear-down out, which takes 100 ms, and longer while CUDA is still starting. */

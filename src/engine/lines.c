@@ -3,6 +3,7 @@
 #include "src/base/byte_masks.h"
 #include "src/base/show.h"
 #include "src/histogram/field.h"
+#include "src/histogram/field_hint.h"
 #include "src/histogram/number.h"
 #include "src/histogram/number_units.h"
 
@@ -10,6 +11,7 @@
 #include <math.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -154,6 +156,21 @@ static void describe_record(const struct field *field, const unsigned char *text
     }
 }
 
+/* Adds to what is wrong with the record at the beginning of text[0..len) how a string that is in it
+ * was probably meant. */
+static void add_hint(const struct field *field, const unsigned char *text, size_t len,
+                     struct reason *what)
+{
+    char hint[FIELD_HINT_SIZE];
+    if (field->kind != FIELD_AFTER)
+        return;
+    field_hint_after(text, field_record_end(field, text, text + len), field->after,
+                     field->after_len, hint);
+    const size_t used = strlen(what->text);
+    if (*hint)
+        snprintf(what->text + used, sizeof what->text - used, "; did you mean --after='%s'?", hint);
+}
+
 /* Finds the first invalid sample of a chunk: *at is where it, or its line, begins. */
 static bool find_invalid(const struct field *of_run, const struct chunk *chunk, size_t *at,
                          struct reason *what)
@@ -175,6 +192,7 @@ static bool find_invalid(const struct field *of_run, const struct chunk *chunk, 
         return false;
     *at = begin + fault.at;
     describe_record(&field, chunk->data + begin, &fault, what);
+    add_hint(&field, chunk->data + *at, chunk->len - *at, what);
     return true;
 }
 

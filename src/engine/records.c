@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "records.h"
 #include "src/base/byte_masks.h"
+#include "src/histogram/field_hint.h"
 #include "src/histogram/histogram.h"
 #include "src/histogram/number_token.h"
 
@@ -261,9 +262,21 @@ void records_of_piece(size_t size, struct chunk *chunk, size_t piece, size_t len
 int records_find_column(const struct field *field, const unsigned char *text, size_t len,
                         const char *name, int32_t *column, struct reason *why)
 {
-    *column = field_column(field, text, field_record_end(field, text, text + len));
+    const unsigned char *end = field_record_end(field, text, text + len);
+    char hint[FIELD_HINT_SIZE];
+    *column = field_column(field, text, end);
     if (*column > 0)
         return 0;
-    reason_of(why, name, "no column is called '%s'", field->name);
+    field_hint_after(text, end, field->name, strlen(field->name), hint);
+    if (*hint)
+        reason_of(why, name, "no column is called '%s'; did you mean --after='%s'?", field->name,
+                  hint);
+    else
+        reason_of(why, name, "no column is called '%s'", field->name);
     return -1;
+}
+
+bool records_are_one_line(const unsigned char *data, size_t len)
+{
+    return len > 1 && memchr(data, '\r', len - 1) && !memchr(data, '\n', len);
 }

@@ -129,4 +129,7 @@ void records_of_piece(size_t size, struct chunk *chunk, size_t piece, size_t len
 int records_find_column(const struct field *field, const unsigned char *text, size_t len,
                         const char *name, int32_t *column, struct reason *why);
 
+/* True if lines in data[0..len) end with carriage returns alone, so that all of it is one line. */
+bool records_are_one_line(const unsigned char *data, size_t len);
+
 #endif

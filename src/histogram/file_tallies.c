@@ -284,6 +284,20 @@ uint64_t file_tallies_count_of(const struct file_tallies *files, size_t row)
     return sum;
 }
 
+uint64_t file_tallies_all_in(const struct file_tallies *files, size_t row)
+{
+    uint64_t sum = 0;
+    for (size_t file = 0; file < files->count; file++) {
+        const unsigned char *at = files->of[file].packed;
+        if (files->of[file].samples == 0)
+            continue;
+        if (!at || get_integer(&at) != row || get_integer(&at) != files->of[file].samples)
+            return 0;
+        sum += files->of[file].samples;
+    }
+    return sum;
+}
+
 size_t file_tallies_count(const struct file_tallies *files)
 {
     return files->count;

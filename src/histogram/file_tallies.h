@@ -45,6 +45,10 @@ bool file_tallies_complete(const struct file_tallies *files);
 /* The counts of a row, of all FILEs together. Not while others are moved. */
 uint64_t file_tallies_count_of(const struct file_tallies *files, size_t row);
 
+/* How many samples there are of all FILEs together, if all are in one row; 0 if others have some.
+ * Not while others are moved. */
+uint64_t file_tallies_all_in(const struct file_tallies *files, size_t row);
+
 /* How many FILEs there are. */
 size_t file_tallies_count(const struct file_tallies *files);
 

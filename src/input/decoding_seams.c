@@ -63,6 +63,9 @@ int decoding_give_seam(struct reader *reader, const struct source_sink *sink, st
         (*chunk)->origin.end = seam->is_end ? ENDS_FILE : ENDS_NOTHING;
         (*chunk)->origin.has_header = seam->is_first && field && field->has_header;
     }
+    if (size == RECORD_LINES && seam->is_first && seam->is_end &&
+        records_are_one_line(record->data, record->len))
+        source_note_one_line(source, reader->seams_origin.name, reader->seams_origin.at.file);
     reader->seams = seam->next;
     span_close(seam);
     return 1;

@@ -72,6 +72,8 @@ struct input {
     const struct content_options *content;
     struct records records;  /* where what is read in order was cut */
     bool has_header;         /* the first record, a header, was not handed out yet */
+    bool is_begun;           /* the first record was handed out by input_cut; */
+    bool is_one_line;        /* it ends with the file, and has carriage returns in it */
     struct part_edges edges; /* compressed: of the share, if there are shares */
     uint64_t counted_from;   /* bytes of the FILE, as stored, before those of the share */
     int32_t column;          /* of lines: what the name of a column stands for; 0: not known, or not

@@ -187,5 +187,10 @@ int input_cut(struct input *input, struct chunk *chunk, size_t waited, bool at_e
     chunk->origin.bytes = chunk->len - records_repeated(records, waited);
     if (records_check(records, input->name, why) != 0)
         return -1;
+    if (!input->is_begun && records->size == RECORD_LINES && chunk->begin < chunk->len) {
+        input->is_begun = true;
+        input->is_one_line =
+            records_are_one_line(chunk->data + chunk->begin, chunk->len - chunk->begin);
+    }
     return take_header(input, chunk, at_end, why);
 }

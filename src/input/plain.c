@@ -11,6 +11,15 @@ static size_t bytes_of_piece(const struct input *input, const struct chunk *chun
     return got > 0 ? (size_t)got : 0;
 }
 
+/* True if a file is one line with carriage returns in it, of which the first piece was read. */
+static bool is_one_line(const struct input *input, const struct chunk *chunk, uint64_t offset)
+{
+    const size_t len = chunk->len - chunk->begin;
+    return offset == 0 && input->records.size == RECORD_LINES &&
+           (len == input->size || len > FIELD_RECORD_MAX) &&
+           records_are_one_line(chunk->data + chunk->begin, len);
+}
+
 /* Reads a piece of a regular file that was taken by this reader. */
 static int read_piece(struct source *source, struct open_input *open, struct chunk *chunk,
                       size_t len, uint64_t offset)
@@ -21,6 +30,8 @@ static int read_piece(struct source *source, struct open_input *open, struct chu
         chunk->len = chunk->begin = 0;
         source_fail(source, &why);
     }
+    if (is_one_line(&open->input, chunk, offset))
+        source_note_one_line(source, open->input.name, chunk->origin.at.file);
     chunk->origin.bytes = bytes_of_piece(&open->input, chunk, got);
     source_leave(source, open);
     return got < 0 ? -1 : 1;

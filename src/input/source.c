@@ -4,6 +4,7 @@
 #include "source_internal.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -159,9 +160,22 @@ void source_leave(struct source *source, struct open_input *open)
     admission_close(source);
 }
 
+void source_note_one_line(struct source *source, const char *name, size_t number)
+{
+    struct one_line *seen = &source->one_line;
+    pthread_mutex_lock(&source->lock);
+    if (seen->count++ == 0 || number < seen->number) {
+        seen->name = name;
+        seen->number = number;
+    }
+    pthread_mutex_unlock(&source->lock);
+}
+
 int source_retire(struct source *source, struct open_input *open)
 {
     struct reason why;
+    if (open->input.is_one_line)
+        source_note_one_line(source, open->input.name, open->at.file);
     int rc = input_check_end(&open->input, &why);
     if (rc != 0)
         source_fail(source, &why);
@@ -463,6 +477,22 @@ const char *source_error(struct source *source)
 void source_foreign(struct source *source, struct reason *warning)
 {
     foreign_warn(&source->foreign, warning);
+}
+
+void source_one_line(const struct source *source, struct reason *warning)
+{
+    const struct one_line *seen = &source->one_line;
+    char more[64] = "";
+    warning->text[0] = '\0';
+    if (seen->count == 0)
+        return;
+    if (seen->count > 1)
+        snprintf(more, sizeof more, "; so %s %zu more file%s", seen->count == 2 ? "is" : "are",
+                 seen->count - 1, seen->count == 2 ? "" : "s");
+    reason_of(warning, seen->name,
+              "has carriage returns instead of newlines, so all of it is one line; use "
+              "tr '\\r' '\\n' <FILE | gpuhisto%s",
+              more);
 }
 
 bool source_has_decoded(const struct source *source)

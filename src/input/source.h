@@ -128,6 +128,10 @@ const char *source_error(struct source *source);
  * data compressed by another program; empty if there were none. */
 void source_foreign(struct source *source, struct reason *warning);
 
+/* After the run: sets *warning to what to say of FILEs of lines that end with carriage returns
+ * alone, and so are one line; empty if there were none. */
+void source_one_line(const struct source *source, struct reason *warning);
+
 /* After the run: true if one of the FILEs was decompressed. */
 bool source_has_decoded(const struct source *source);
 

@@ -75,6 +75,13 @@ struct operand {
                     * writer may count on that, and standard input, which may be given twice */
 };
 
+/* FILEs of which all lines end with carriage returns alone; zeroed, there are none. */
+struct one_line {
+    const char *name; /* of the first one */
+    size_t number;    /* where it stands among the FILEs */
+    size_t count;     /* how many there are */
+};
+
 struct source {
     struct operand *operands; /* `count`, in the order in which they are read */
     size_t count;
@@ -97,6 +104,7 @@ struct source {
     pthread_mutex_t lock;      /* what follows, and open_input.users */
     atomic_bool failed;        /* set under it */
     struct reason why;         /* if failed; empty: choose gave no memory */
+    struct one_line one_line;  /* FILEs that are one line */
     uint64_t changes;          /* of `current` */
     struct open_input *parked; /* were decoded in order for a while; may be `current` again */
     struct admission admission;
@@ -174,6 +182,10 @@ void source_set_current(struct source *source, struct open_input *open);
 /* Holds an input open, and lets go of it. */
 void source_use(struct source *source, struct open_input *open);
 void source_leave(struct source *source, struct open_input *open);
+
+/* The first line of a FILE, the number-th as they were given, ends with the FILE and has carriage
+ * returns in it. */
+void source_note_one_line(struct source *source, const char *name, size_t number);
 
 /* The input was read to its end by whoever has it to itself, or the turn: lets go of it. 0 or -1.
  */

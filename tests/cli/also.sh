@@ -109,8 +109,8 @@ for histograms in "-n|-n --bins=10 --min=0 --max=1000" "-n -k1|-n -k2|-n -k-1 --
         counts "$histograms: $file" expected
         "$HELPERS/dribble" -n 77 <$file | together -q
         counts "$histograms: $file, a pipe" expected
-        alone --invalid=skip $file
-        together --invalid=skip $file
+        alone -q --invalid=skip $file
+        together -q --invalid=skip $file
         counts "$histograms: $file, --invalid=skip" expected
     done
     alone -q -s lines

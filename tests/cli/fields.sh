@@ -502,6 +502,74 @@ for threads in 1 2; do
     refuses "endless, $threads threads" 1 "line 1: 'x' is not a number"
 done
 
+# lines_are LINE...: standard error of the last run, which was successful.
+lines_are()
+{
+    printf 'gpuhisto: %s\n' "$@" >told
+    same "standard error" told err
+    check "exit status" [ "$(cat status)" -eq 0 ]
+}
+
+# Nothing but invalid lines.
+none=", so no number was counted"
+printf '{"latency_ms":5,"a":"latency_ms"}\n{"latency_ms":6}\n' >json
+for more in "" --each "--stats --invalid=count"; do
+    [ "$on_gpu" ] && [ "$more" ] && continue
+    run -n --after=latency_ms $more json
+    lines_are "json: line 1: no number after 'latency_ms'; did you mean --after='\"latency_ms\":'?" \
+        "warning: all 2 lines are invalid$none"
+done
+run -n --after=latency_ms --invalid=skip json
+lines_are "warning: all 2 lines are invalid$none"
+printf 'a rt 1\nb rt=0.5\nrt\n' | run -n --after=rt
+check "a hint at the second line" grep -q "line 2: '=0.5' is not a number; did you mean --after='rt='?" err
+printf 'x rt y rt = -.5\n"rt = 1"\n' | run -n --after=rt
+lines_are "standard input: line 1: 'y' is not a number; did you mean --after='rt ='?" \
+    "warning: all 2 lines are invalid$none"
+printf 'a\nb c\n' >words
+run -n words
+lines_are "words: line 1: 'a' is not a number" "warning: all 3 tokens are invalid$none"
+run -n -q --after=x words
+check "-q" [ ! -s err ]
+printf 'x' | run -n
+lines_are "standard input: line 1: 'x' is not a number"
+hint_at_json()
+{
+    run --header-line -k latency_ms json
+    refuses "a name of JSON" 1 "json: no column is called 'latency_ms'; did you mean --after='\"latency_ms\":'?"
+    "$HELPERS/make_zstd" <json | run --csv --header-line -k latency_ms
+    refuses "a name of JSON in zstd" 1 "called 'latency_ms'; did you mean --after='\"latency_ms\":'?"
+}
+[ "$on_gpu" ] || hint_at_json
+
+# Carriage returns alone end no line.
+returns="has carriage returns instead of newlines, so all of it is one line; use tr '\\r' '\\n' <FILE | gpuhisto"
+printf 'id,ms\r1,5\r2,6\r' >mac
+{ printf 'id,ms\r'; awk 'BEGIN { for (i = 0; i < 300000; i++) printf "%d,5\r", i }'; } >mac.large
+printf 'id,ms\r\n1,5\r\n2,6' >dos
+one_lines()
+{
+    for way in "-t ," --csv "-t , --csv --chunk-size=1" "-t , --chunk-size=1"; do
+        for file in mac mac.large mac.zst; do
+            case $file$way in *large*chunk*) continue ;; esac
+            "$HELPERS/make_zstd" -f 7 <mac >mac.zst
+            run $way -k2 --header-line $file
+            lines_are "warning: $file: $returns"
+        done
+        run $way -k2 --header-line - <mac
+        lines_are "warning: standard input: $returns"
+        run $way -k2 --header-line dos
+        check "lines of DOS, $way" [ ! -s err ]
+    done
+    run -t , -k2 --header-line --each dos mac mac.large mac.zst --threads=3
+    lines_are "warning: mac: $returns; so are 2 more files"
+    if can_share; then
+        run -t , -k2 --header-line -F json --part=1/1 mac
+        lines_are "warning: mac: $returns"
+    fi
+}
+[ "$on_gpu" ] || one_lines
+
 # as TABLE-ROWS TEXT OPTION...: rows separated by blanks, columns by colons.
 as()
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* oracle_fields [-k N] [-t C] [-c] [-a STRING] [-H] FILE...: the fields of all lines, a token a
  * line,
- * "?" for a record that is invalid; and on standard error the message about the first such record.
+ * "?" for a record that is invalid; and on standard error the message about the first such record,
+ * and the warning if all are.
  * -c: CSV. -H: the first record is a header; then -k may be a column's name. A FILE's name is what
  * messages call it, but "standard input" is read as such. */
 #include "src/base/show.h"
@@ -18,7 +19,8 @@
 
 static struct naive_fields fields = {.separator = ','};
 static const char *name; /* of a column */
-static bool has_header, told;
+static bool has_header, told, has_number;
+static unsigned long records;
 
 static unsigned char *read_all(const char *path, size_t *len)
 {
@@ -78,6 +80,8 @@ static void list(const char *path)
     while (naive_record(&fields, text, len, &at, &record)) {
         if (record.what == NAIVE_EMPTY)
             continue;
+        records++;
+        has_number |= !isnan(record.value);
         if (isnan(record.value)) {
             tell(path, text, &record);
             puts("?");
@@ -117,5 +121,8 @@ int main(int argc, char **argv)
     }
     for (; optind < argc; optind++)
         list(argv[optind]);
+    if (records > 1 && !has_number)
+        fprintf(stderr, "gpuhisto: warning: all %lu lines are invalid, so no number was counted\n",
+                records);
     return fflush(stdout) != 0;
 }
