@@ -472,8 +472,10 @@ static int count(void)
     watch_begin(&watch, source);
     if (run_enter_sandbox(&options, &output, source, NULL) != 0)
         return STATUS_FAILED;
-    if ((rc = settle_type(source)) != STATUS_COUNTED)
+    if ((rc = settle_type(source)) != STATUS_COUNTED) {
+        source_close(source);
         return rc;
+    }
     if (open_tallies(source, &tally, &watch) != 0) {
         diag("out of memory");
         return STATUS_FAILED;
