@@ -65,6 +65,10 @@ write("log.fmt", "".join("start=%d level=info rt=%s restart=9\n" % (i, t) for i,
     ["0.25", "0.5", "", "250.5", "1e-3", "-", "0.25"] * 30)))
 rt_values = [0.25, 0.5, 250.5, 1e-3, 0.25] * 30
 
+durations = {"350ms": 0.35, "1m2.5s": 62.5, "480µs": 480e-6, "100ns": 100e-9, "0s": 0, "2h0m0.001s": 7200.001, "": None, "-": None}
+write("durations.log", "".join("msg=x mistook=5s took=%s path=/\n" % text for text in durations) * 20)
+seconds = [value for value in durations.values() if value is not None] * 20
+
 prices = ["12.5", "9.75", "", "n/a", "1,234.50", "12500"] * 20
 write("sales.csv", b"\xef\xbb\xbfname,price,city\r\n" + "".join(
     '"Miller, ""A.""\r\n%d",%s,"New\nYork, NY"\r\n' % (i, '"%s"' % p if i % 2 or "," in p else p)
@@ -121,7 +125,7 @@ def check_rows(rows, values, invalid=None):
     edges = [number_of(row[0]) for row in rows] + [math.inf]
     for i, row in enumerate(rows):
         end = number_of(row[2]) if len(row) == 3 else edges[i + 1]
-        due = sum(edges[i] <= value < end for value in values)
+        due = sum(edges[i] <= value < end or value == edges[i] for value in values) # 0 has a row to itself
         if int(row[1]) != due:
             return "%s in %s instead of %d" % (row[1], row[0], due)
         seen += due
@@ -293,6 +297,8 @@ checks = [
     (r"gpuhisto -np --after='\"latency_ms\":' log\.json", plot(latency_values)),
     (r"gpuhisto -ns --after='\"latency_ms\":' log\.json", stats(latency_values, latency_faults)),
     (r"gpuhisto -n --after=.* log\.fmt", table(rt_values, 60)),
+    (r"gpuhisto -n --units --after=.* durations\.log", table(seconds, 40)),
+    (r"printf .* \| sed .* \| gpuhisto -n --units -k1", table([4096, 12288, 1572864, 1572864], 0)),
     (r"gpuhisto -n --csv --header-line -k price sales\.csv", table(price_values, 60)),
     (r"printf .* \| gpuhisto -n -t, -k2", table([10, 20, 20], 0)),
     (r"for day in .*; do gpuhisto -ns -k-1 -F json -o .*; done", nothing),
