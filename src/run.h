@@ -19,8 +19,8 @@ int run_failed(const struct reason *why);
 /* Closes the output, where a full disk or a closed descriptor shows itself. The exit status. */
 int run_end_output(struct output *output, enum verbosity verbosity);
 
-/* Says which range --bins needs to tell apart what was counted in the same bins, if narrower ones
- * would be few enough. */
+/* Says which range --bins needs: to tell apart what was counted in the same bins, if narrower ones
+ * would be few enough; and where most whole values are outside of them. */
 void run_hint_range(const struct options *options, const struct histogram *histogram,
                     const struct tally *tally);
 

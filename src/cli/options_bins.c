@@ -273,6 +273,7 @@ static int settle_own(const struct draft *draft, struct binning *binning, struct
     const bool is_statistics = report->stats && !format_table[report->format]->is_picture;
     if (draft->digits && option_conflict(draft, "digits", "bins", " for whole types", why) != 0)
         return OPTIONS_WRONG;
+    draft->options->report.own_bins = draft->bins;
     if (draft->bins)
         binning_own(binning, draft->bins);
     else if (draft->digits)

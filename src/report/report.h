@@ -26,6 +26,7 @@ struct report_options {
     enum empty_rows empty; /* EMPTY_DEFAULT, EMPTY_SHOWN or EMPTY_LEFT_OUT */
     bool keep_bins;        /* in a picture too, though there may be more rows than a screen has */
     unsigned most_bins;    /* equal ones to lay over what was seen; 0: bins are shown as they are */
+    unsigned own_bins;     /* of whole values below this, as no range was given; 0: other bins */
     unsigned log_parts;    /* of the decades to lay over it instead; 0: none */
     const struct words *words;        /* the options that make the same samples and bins */
     const struct share_record *share; /* what of the FILEs this is; NULL: all there is */

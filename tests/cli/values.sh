@@ -248,6 +248,23 @@ ENGINE= usage "--kernel=lanes: does not count" --values=i24be -B 3 --kernel=lane
 ENGINE= usage "--kernel=bitsliced: does not count in this mode" --values=u32 -B 3 --kernel=bitsliced
 ENGINE= usage "--kernel=matched: does not count in this mode" --bytes --kernel=matched
 
+# --- whole values below --bins, which most are not ---
+
+data text 2000 >samples
+for type in 'u8:--min=0 --max=256' 'i8:--min=-128 --max=128' 'u16be:--min=0 --max=65536' \
+    'i16:--min=-32768 --max=32768'; do
+    run --values="${type%%:*}" -B 8 samples
+    message "${type%%:*} above --bins" "gpuhisto: warning: --bins=8: " " values are not from 0 to 7; for bins over all of them use ${type##*:}"
+    run --values="${type%%:*}" -B 8 ${type##*:} samples
+    check "${type%%:*} above --bins: what to use" awk -F '\t' 'NR == 1 || $3 == "inf" { n += $2 } END { exit n > 0 }' out
+done
+run --values=u32 -B 8 samples
+message "u32 above --bins" "values are not from 0 to 7; use --min and --max, for which --stats tells the range"
+for bins in '-B 116' '-B 8 --min=0 --max=8'; do
+    run --values=u8 $bins samples
+    refute "u8, $bins" [ -s err ]
+done
+
 # --- decades over what was seen ---
 
 printf '\377\377\001\000\000\000\200\000\000\200' >samples
