@@ -182,7 +182,7 @@ check "node2 dead, no retries: status" [ $? -gt 0 ]
 lost=$(awk -v n=$shares 'NR > 1 && $7 == 0 { done[$0 ~ /--part=/ ? substr($0, index($0, "--part=") + 7) + 0 : 0] }
     END { for (i = 1; i <= n; i++) if (!(i in done)) print i }' log | head -n 1)
 run_as "$GPUHISTO" --merge share.*.json
-refuses "node2 dead, no retries" 1 "of $shares shares: ${lost:-none}"
+refuses "node2 dead, no retries" 1 "share" " ${lost:-none}" " of $shares " " missing"
 ls -i share.*.json >before
 parallel --sshlogin 1/node1,1/node3 --workdir "$work" --joblog log --resume-failed \
     "gpuhisto $ENGINE -n --part={}/$shares -F json -o share.{}.json numbers.txt" \

@@ -272,7 +272,7 @@ if [ -r /proc/version ] && [ "$(stat -c %s /proc/version)" -eq 0 ]; then
     run --part=1/1 /proc/version
     refuses "a file that claims to be empty" 1 "/proc/version: states a size of 0"
     if can_interpose; then
-        run_as env FAULT_CALL=pread FAULT_AT=1 LD_PRELOAD="$HELPERS/interpose.so" \
+        run_as env FAULT_CALL=pread FAULT_AT=1 FAULT_FOR_GOOD=1 LD_PRELOAD="$HELPERS/interpose.so" \
             "$GPUHISTO" $ENGINE --part=1/1 /proc/version
         refuses "a file that claims to be empty, and cannot be read" 1 \
             "/proc/version: Input/output error, at byte 0"
