@@ -2,7 +2,7 @@
 # --- the tests: tests/README.md says what each folder is for ---
 #
 # `make check` is done in minutes: SCALE=small has fewer combinations and random cases, but all tests
-# and every boundary. `make check-all` leaves nothing out. Both end with what was skipped, and why.
+# and every boundary. `make check-all` tries more, and SCALE=all everything. All end with what was skipped, and why.
 #
 # Environment of a test: GPUHISTO is the program, HELPERS where the helper programs are, EMULATED
 # the program with a GPU that is emulated.

@@ -139,8 +139,8 @@ void option_read_base(const char *text, struct decimal *base);
  * reason. */
 int tables_settle(const struct draft *draft, struct reason *why);
 
-/* options_output.c: what is said about rows has no meaning where only facts are printed, nor in an
- * image. 0, or OPTIONS_WRONG with a reason. */
+/* options_output.c: refuses options about rows where only statistics are printed, and an image on a
+ * terminal. 0, or OPTIONS_WRONG with a reason. */
 int report_settle(const struct draft *draft, struct reason *why);
 
 /* options_also.c: makes options after `before`, which settles the draft of another histogram; all

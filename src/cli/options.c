@@ -222,10 +222,12 @@ static int put_off(const struct draft *drafts, unsigned count, struct reason *wh
 {
     struct options *options = drafts[0].options;
     if (draft_gave(drafts, "skip") || options->input.decompress == DECOMPRESS_NONE)
-        return option_wrong(why, "--values: requires a TYPE, such as --values=i16, with --skip or "
-                                 "--decompress=none, as no header is looked for");
+        return option_needs(drafts, "values",
+                            "a TYPE, such as --values=i16, with --skip or --decompress=none, as no "
+                            "header is looked for",
+                            why);
     if (options->part.of > 0)
-        return option_wrong(why, "--values: requires a TYPE, such as --values=i16, with --part");
+        return option_needs(drafts, "values", "a TYPE, such as --values=i16, with --part", why);
     options->pending = malloc(sizeof *options->pending);
     if (!options->pending) {
         reason_set(why, "out of memory");

@@ -133,7 +133,7 @@ int option_header(struct draft *draft, const char *value, struct reason *why)
 int option_output(struct draft *draft, const char *value, struct reason *why)
 {
     draft->options->output = value;
-    return *value ? 0 : option_wrong(why, "--output: requires the name of a FILE");
+    return *value ? 0 : option_needs(draft, "output", "the name of a file", why);
 }
 
 int option_interval(struct draft *draft, const char *value, struct reason *why)

@@ -264,7 +264,7 @@ run --values a.npz
 refuses "no type, .npz" 1 "a.npz: looks like zip data; use 'unzip -p FILE | gpuhisto'"
 for option in --skip=0 --decompress=none --part=1/2; do
     run --values $option a.wav
-    refuses "no type, $option" 2 "--values: requires a TYPE, such as --values=i16, with --"
+    refuses "no type, $option" 2 "--values needs a TYPE, such as --values=i16, with --"
 done
 run --values --numbers a.wav
 refuses "no type, and numbers" 2 "--values and --numbers cannot be combined"

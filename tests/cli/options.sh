@@ -80,8 +80,8 @@ done
 many=0$(printf ',0.%s' $(seq 101 164))
 usage "at most 64" -n --quantiles="$many"
 usage "of at most 40 digits" -n --quantiles=0.50000000000000000000000000000000000000001
-usage "--output: requires the name of a FILE" --output=
-usage "--output: requires the name of a FILE" -o ''
+usage "--output needs the name of a file" --output=
+usage "gpuhisto: -o needs the name of a file" -o ''
 
 # --- what there is not ---
 
