@@ -406,18 +406,34 @@ size_t source_files(const struct source *source)
     return source->count ? source->count : 1;
 }
 
-/* Loads the library for what a file that is open begins with. */
-static void load_codec_of(const struct held *file)
+/* The first bytes of a file that is open; how many could be read. */
+static size_t read_head(const struct held *file, unsigned char head[CODEC_MAGIC_MAX])
+{
+    const bool is_input = strcmp(file->name, "-") == 0;
+    const int fd = is_input ? STDIN_FILENO : file->fd;
+    const off_t begin = is_input ? lseek(fd, 0, SEEK_CUR) : 0;
+    size_t len = 0;
+    ssize_t got;
+    do {
+        got = pread(fd, head + len, CODEC_MAGIC_MAX - len, begin + (off_t)len);
+        len += got > 0 ? (size_t)got : 0;
+    } while (len < CODEC_MAGIC_MAX && (got > 0 || (got < 0 && errno == EINTR)));
+    return len;
+}
+
+/* Loads the library for what a regular file begins with. False if it may begin with anything: it is
+ * not open, or so short that it may still be written. */
+static bool load_codec_of(const struct held *file)
 {
     unsigned char head[CODEC_MAGIC_MAX];
     const struct codec *codec = NULL;
     struct reason unused;
-    const bool is_input = strcmp(file->name, "-") == 0;
-    const int fd = is_input ? STDIN_FILENO : file->fd;
-    const off_t begin = is_input ? lseek(fd, 0, SEEK_CUR) : 0;
-    const ssize_t len = pread(fd, head, sizeof head, begin);
-    if (len > 0 && codec_recognise(head, (size_t)len, &codec) == MAGIC_MATCH)
+    if (!file->is_regular || (file->fd < 0 && strcmp(file->name, "-") != 0))
+        return false;
+    const enum codec_magic magic = codec_recognise(head, read_head(file, head), &codec);
+    if (magic == MAGIC_MATCH)
         (void)codec->load(&unused);
+    return magic != MAGIC_PART;
 }
 
 void source_load_codecs(struct source *source)
@@ -430,11 +446,7 @@ void source_load_codecs(struct source *source)
         return;
     for (size_t i = 0; i < source->count && !any; i++) {
         const struct held *file = &source->operands[i].file;
-        const bool is_open = file->fd >= 0 || strcmp(file->name, "-") == 0;
-        if (file->is_regular && is_open)
-            load_codec_of(file);
-        else
-            any = file->error == 0;
+        any = file->error == 0 && !load_codec_of(file);
     }
     for (size_t i = 0; any && codecs[i]; i++)
         (void)codecs[i]->load(&unused);

@@ -61,11 +61,16 @@ if grep -q 'libc\.so' log; then
     }
     if [ -z "$(readelf -d "$GPUHISTO" 2>/dev/null | grep -E 'NEEDED.*lib(zstd|isal|yajl)')" ]; then
         "$HELPERS/make_zstd" <in >in.zst
+        cp expected one
         ENGINE=--device=cpu
         loads "a plain file" "" -l in
         loads "a plain file, --help" "" --help
         loads "zstd" "libzstd " -l in in.zst
         loads "a file that is not there" "" -l missing
+        if can_interpose; then
+            run_as env FAULT_SHORT=3 LD_PRELOAD="$HELPERS/interpose.so" "$GPUHISTO" $ENGINE -l in.zst
+            counts "reads of a byte each" one
+        fi
         loads "no decompression" "" -l --decompress=none in.zst
         if can_share; then
             run -l -F json -o table.json in
