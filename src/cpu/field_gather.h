@@ -23,8 +23,10 @@ TARGET INLINE bool find_field(enum field_way way, const struct field *field,
         return find_from_back_of_csv(field, begin, limit, line);
     case FROM_BACK_BLANKS:
         return find_from_back_of_words(field, text, begin, limit, line);
-    default:
+    case AFTER_STRING:
         return find_after_string(field, begin, limit, line);
+    default:
+        return false;
     }
 }
 
@@ -82,7 +84,9 @@ TARGET INLINE void gather_fields(const struct field *field, const unsigned char 
                                  struct field_tokens *tokens, size_t cap)
 {
     const bool back = field->number < 0;
-    if (field->kind == FIELD_AFTER)
+    if (field->kind == FIELD_AFTER && field->has_units)
+        gather_in_way(BY_DEFINITION, field, text, at, limit, tokens, cap);
+    else if (field->kind == FIELD_AFTER)
         gather_in_way(AFTER_STRING, field, text, at, limit, tokens, cap);
     else if (field->kind == FIELD_BLANKS && back)
         gather_in_way(FROM_BACK_BLANKS, field, text, at, limit, tokens, cap);

@@ -23,6 +23,7 @@ enum field_way {
     FROM_BACK_BLANKS,
     FROM_BACK_CSV,
     AFTER_STRING,
+    BY_DEFINITION, /* by field_find alone */
 };
 
 struct found_line {

@@ -15,12 +15,11 @@ void field_tokens_put(struct field_tokens *tokens, const unsigned char *from,
                       const unsigned char *to)
 {
     field_strip(&from, &to);
-    if (!field_is_token(from, to)) {
+    const size_t len = field_copy_token(tokens->has_units, from, to, tokens->bytes + tokens->len);
+    if (len == 0) {
         field_tokens_put_invalid(tokens);
         return;
     }
-    size_t len = (size_t)(to - from);
-    memcpy(tokens->bytes + tokens->len, from, len);
     tokens->len += len;
     tokens->bytes[tokens->len++] = ' ';
     tokens->count++;
@@ -45,6 +44,7 @@ size_t fields_parse(const struct number_parser *parser, const struct field *fiel
     size_t count = 0, unused;
     if (field->kind == FIELD_NONE)
         return parse_tokens(parser, field, text, len, values, cap, used);
+    tokens.has_units = field->has_units;
     while (count < cap && at < limit) {
         tokens.count = tokens.len = 0;
         parser->gather(field, text, &at, limit, &tokens, cap - count);

@@ -15,6 +15,7 @@
 /* Tokens, each with a space after it. One stands for every record that counts; if that is invalid,
  * the token is not a number. */
 struct field_tokens {
+    bool has_units;
     size_t count, len;
     unsigned char bytes[FIELD_TOKENS_SIZE + FIELD_SLACK];
 };

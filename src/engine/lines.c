@@ -122,9 +122,11 @@ static const char *advice(const struct field *field, const unsigned char *token,
 {
     if (len >= 3 && memcmp(token, "\xef\xbb\xbf", 3) == 0)
         return "; a byte order mark at the beginning of a file is left out by --skip=3";
-    if (len == 0 || len > NUMBER_MAX)
+    unsigned char joined[NUMBER_MAX]; /* without a space before the unit */
+    const size_t joined_len = field_copy_token(true, token, token + len, joined);
+    if (joined_len == 0)
         return "";
-    if (!field->has_units && !isnan(number_with_units(token, token + len)))
+    if (!field->has_units && !isnan(number_with_units(joined, joined + joined_len)))
         return "; units are read with --units";
     len -= token[len - 1] == 'B';
     const bool has_k =

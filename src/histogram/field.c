@@ -113,6 +113,8 @@ static enum field_found find_after(const struct field *field, const unsigned cha
         return FIELD_MISSING;
     *from = field_after_gap(at + field->after_len, end);
     *to = field_token_end(*from, end);
+    if (field->has_units)
+        *to = field_unit_end(*from, *to, end);
     return *to > *from ? FIELD_FOUND : FIELD_MISSING;
 }
 
@@ -153,9 +155,27 @@ void field_strip(const unsigned char **from, const unsigned char **to)
     strip_spaces(from, to);
 }
 
-bool field_is_token(const unsigned char *from, const unsigned char *to)
+/* True if a number that ends at `end` may go on with a space and a unit. */
+static bool has_space(const unsigned char *end, const unsigned char *limit)
 {
-    return from < to && to - from <= NUMBER_MAX && number_token_end(from, to) == to;
+    return limit - end > 1 && *end == ' ' && (field_is_digit(end[-1]) || end[-1] == '.');
+}
+
+size_t field_copy_token(bool has_units, const unsigned char *from, const unsigned char *to,
+                        unsigned char *token)
+{
+    const unsigned char *end = number_token_end(from, to), *rest = to;
+    const size_t len = (size_t)(end - from);
+    if (len == 0 || to - from > NUMBER_MAX)
+        return 0;
+    if (end < to) {
+        if (!has_units || !has_space(end, to) || !number_is_unit(end + 1, to))
+            return 0;
+        rest = end + 1;
+    }
+    memcpy(token, from, len);
+    memcpy(token + len, rest, (size_t)(to - rest));
+    return len + (size_t)(to - rest);
 }
 
 /* --- the number after a string --- */
@@ -170,6 +190,15 @@ const unsigned char *field_after_gap(const unsigned char *at, const unsigned cha
     while (at < limit && is_blank(*at))
         at++;
     return at;
+}
+
+const unsigned char *field_unit_end(const unsigned char *at, const unsigned char *end,
+                                    const unsigned char *limit)
+{
+    if (end == at || !has_space(end, limit))
+        return end;
+    const unsigned char *const unit_end = field_token_end(end + 1, limit);
+    return number_is_unit(end + 1, unit_end) ? unit_end : end;
 }
 
 /* --- the header --- */
@@ -214,8 +243,10 @@ size_t field_header_len(const struct field *field, const unsigned char *text, si
 
 static bool is_number(const struct field *field, const unsigned char *from, const unsigned char *to)
 {
-    return !isnan(number_of_token(from, to, to)) ||
-           (field->has_units && !isnan(number_with_units(from, to)));
+    unsigned char token[NUMBER_MAX];
+    const unsigned char *const end = token + field_copy_token(field->has_units, from, to, token);
+    return end > token && (!isnan(number_of_token(token, end, end)) ||
+                           (field->has_units && !isnan(number_with_units(token, end))));
 }
 
 bool field_find_invalid(const struct field *field, const unsigned char *text, size_t len,
@@ -227,8 +258,7 @@ bool field_find_invalid(const struct field *field, const unsigned char *text, si
         end = field_record_end(field, at, limit);
         enum field_found found = field_find(field, at, end, &from, &to);
         field_strip(&from, &to);
-        if (found == FIELD_EMPTY ||
-            (found == FIELD_FOUND && field_is_token(from, to) && is_number(field, from, to)))
+        if (found == FIELD_EMPTY || (found == FIELD_FOUND && is_number(field, from, to)))
             continue;
         bool has_text = found == FIELD_FOUND;
         *fault = (struct field_fault){.at = (size_t)(at - text),

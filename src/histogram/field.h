@@ -84,12 +84,18 @@ enum field_found field_find(const struct field *field, const unsigned char *begi
  * whatever kind. */
 void field_strip(const unsigned char **from, const unsigned char **to);
 
-/* Whether [from, to) has the form of one token: not empty, without white space, NUMBER_MAX bytes at
- * most. */
-bool field_is_token(const unsigned char *from, const unsigned char *to);
+/* Copies the bytes [from, to) of a field, which field_strip has seen, as one token: not empty,
+ * without white space, NUMBER_MAX bytes at most. A space before a unit is left out. Returns its
+ * length; 0 if it is not one. */
+size_t field_copy_token(bool has_units, const unsigned char *from, const unsigned char *to,
+                        unsigned char *token);
 
 /* Where a number may begin that follows a string at `at`: after blanks and a quote. */
 const unsigned char *field_after_gap(const unsigned char *at, const unsigned char *limit);
+
+/* Where the token [at, end) ends that follows a string, if a space and a unit may be part of it. */
+const unsigned char *field_unit_end(const unsigned char *at, const unsigned char *end,
+                                    const unsigned char *limit);
 
 /* The first column of the header [begin, end) that is called field->name, from 1; 0 if there is
  * none. */

@@ -83,6 +83,11 @@ static const struct unit *find_unit(const unsigned char *name, size_t len)
     return NULL;
 }
 
+bool number_is_unit(const unsigned char *begin, const unsigned char *end)
+{
+    return find_unit(begin, (size_t)(end - begin)) != NULL;
+}
+
 #define SHORT 19 /* digits that fit in 64 bits, whatever they are */
 
 /* Reads digits and a point at *at, and moves *at past them. False if there are no digits. */

@@ -20,6 +20,9 @@
  * units, as are numbers without. After number_prepare. Any thread. */
 double number_with_units(const unsigned char *begin, const unsigned char *end);
 
+/* True if [begin, end) is a unit, as it may stand after a number and a space in a field. */
+bool number_is_unit(const unsigned char *begin, const unsigned char *end);
+
 /* Reads the tokens of [text, limit) again whose value is NaN: they may have units. There are values
  * for the first `count` tokens. After number_prepare. Any thread. */
 void numbers_add_units(const unsigned char *text, const unsigned char *limit, double *values,

@@ -50,6 +50,13 @@ done
 run -sq --units tokens
 counts "--stats" facts
 
+# A space before a unit, in a field and after a string; a word is no unit.
+printf '%s\n' 0.0123 1500000000 7 7 x | "$GPUHISTO" --device=cpu -n -q >spaced
+printf 'time=%s\n' '12.3 ms' '1.5 GB, 5 s' '7 seconds' '7s s' 'x s' | run -q --units --after=time=
+counts "a space after a string" spaced
+printf '%s,1\n' '12.3 ms' '"1.5 GB"' '7 s' 7s '7  s' | run -q --units -t, -k1
+counts "a space in a field" spaced
+
 # --- the ways that they come ---
 
 "$HELPERS/make_zstd" -f 1000 <tokens >tokens.zst
@@ -78,6 +85,8 @@ run -n -k 1 --invalid=error some
 refuses "without --units" 1 "gpuhisto: some: line 1: '5ms' is not a number; units are read with --units"
 printf 'rt=28m35.01s' | run -n --after=rt= --invalid=error
 refuses "after a string" 1 "standard input: line 1: '28m35.01s' is not a number; units are read with --units"
+printf 'a,5 ms' | run -t, -k2 --invalid=error
+refuses "a space" 1 "standard input: line 1: '5 ms' is not a number; units are read with --units"
 printf '5 5x' | run -n --invalid=error
 refuses "no unit" 1 "gpuhisto: standard input: line 1: '5x' is not a number"
 refute "no advice" grep -q units err

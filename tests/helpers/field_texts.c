@@ -50,15 +50,16 @@ static void put_number(struct field_text *text)
     }
     put(text, number);
     if (random_below(8) == 0)
-        PUT_ONE_OF(text, "s", "ms", "m5s", "h2m0.5s", "\302\265s", "k", "KiB", "B", "K", "x");
+        PUT_ONE_OF(text, "s", "ms", "m5s", "h2m0.5s", "\302\265s", "k", "KiB", "B", "K", "x", " s",
+                   " ms.", " MB", "  s", ". s", " m5s", " h 5");
 }
 
 static void put_field(struct field_text *text, const struct field *field, unsigned oddity)
 {
     if (random_below(oddity) == 0)
         PUT_ONE_OF(text, "\"", "\"\"", " ", "\t", "a\"b", "\"a\nb\"", "\"1,2\"", "\" 5 \"",
-                   "\"\"\"\"", "\"5\"6", "\"5\"\"6\"", "5 6", "\"1\n\n2,\"", "\r", "\n", "", " 7 ",
-                   "\"8\"");
+                   "\"\"\"\"", "\"5\"6", "\"5\"\"6\"", "5 6", "5 ms", "\"5 MB\"", "\"1\n\n2,\"",
+                   "\r", "\n", "", " 7 ", "\"8\"");
     else if (random_below(3) == 0)
         PUT_ONE_OF(text, "GET", "/index.html", "2026-11-22T08:00:00", "a somewhat longer text",
                    "a-text-that-fills-more-than-a-window-of-sixty-four-bytes-by-itself-alone", "-",
@@ -72,7 +73,7 @@ static void put_field(struct field_text *text, const struct field *field, unsign
         if (random_below(3) == 0)
             PUT_ONE_OF(text, ",", ",5", ", 5", "%", "%5", ".", "..", ".,", "ms", "m5s", "\"", "'",
                        "&a", ";5", ":5", "<", ">", "|", "\\n", ")", "]", "}", "(", "-5", "/5", "_",
-                       "\303", "=");
+                       " s", "s s", "\303", "=");
     }
 }
 

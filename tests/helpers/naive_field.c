@@ -103,17 +103,32 @@ static void trim(const unsigned char *text, size_t *from, size_t *to)
         ;
 }
 
+/* True if a decimal that ends before text[at] may be followed by a space and a unit. */
+static bool may_take_unit(const struct naive_fields *fields, const unsigned char *text, size_t at)
+{
+    return fields->has_units && at > 0 && text[at - 1] && strchr("0123456789.", text[at - 1]) &&
+           text[at] == ' ';
+}
+
 /* The value of what should be a number. */
 static double value_of(const struct naive_fields *fields, const unsigned char *text, size_t from,
                        size_t to)
 {
-    for (size_t at = from; at < to; at++)
+    unsigned char token[TOKEN_MAX];
+    size_t len = 0;
+    if (to - from > TOKEN_MAX)
+        return NAN;
+    for (size_t at = from; at < to; at++) {
+        if (at > from && may_take_unit(fields, text, at) &&
+            naive_is_unit(text + at + 1, to - at - 1))
+            continue;
         if (is_white(text[at]))
             return NAN;
-    if (from == to)
+        token[len++] = text[at];
+    }
+    if (len == 0)
         return NAN;
-    return fields->has_units ? naive_number_with_units(text + from, to - from)
-                             : naive_number(text + from, to - from);
+    return fields->has_units ? naive_number_with_units(token, len) : naive_number(token, len);
 }
 
 /* True if a byte after a string belongs to what should be a number. */
@@ -144,6 +159,13 @@ static void look_after(const struct naive_fields *fields, const unsigned char *t
         while (to < end && is_part(text, to, end))
             to++;
         to -= to > at && text[to - 1] == '.';
+        size_t unit_end = to + 1;
+        while (to > at && to < end && unit_end < end && is_part(text, unit_end, end))
+            unit_end++;
+        unit_end -= to > at && to < end && unit_end > to + 1 && text[unit_end - 1] == '.';
+        if (to > at && to < end && may_take_unit(fields, text, to) &&
+            naive_is_unit(text + to + 1, unit_end - to - 1))
+            to = unit_end;
         if (to > at) {
             record->what = NAIVE_FIELD;
             record->from = at;

@@ -198,6 +198,14 @@ double naive_number_with_units(const unsigned char *token, size_t len)
     return copysign(value_of_parts(text + has_sign), *text == '-' ? -1 : 1);
 }
 
+bool naive_is_unit(const unsigned char *text, size_t len)
+{
+    for (size_t i = 0; i < sizeof naive_units / sizeof naive_units[0]; i++)
+        if (strlen(naive_units[i].name) == len && memcmp(naive_units[i].name, text, len) == 0)
+            return true;
+    return false;
+}
+
 const char *naive_advice(const unsigned char *token, size_t len)
 {
     return isnan(naive_number_with_units(token, len)) ? "" : "; units are read with --units";
