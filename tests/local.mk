@@ -78,6 +78,9 @@ EXTRA_DIST += tests/helpers/digest
 # Other processors, C libraries and compilers; not part of `make check`.
 EXTRA_DIST += tests/machines/check tests/machines/emulated
 
+# Whether `make check` finds planted faults; not part of it.
+EXTRA_DIST += tests/mutants
+
 # --- what several tests share ---
 
 test_libraries += tests/helpers/libhelpers.a
