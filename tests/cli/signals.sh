@@ -123,6 +123,11 @@ after_creation()
 
 if can_interpose; then
     while_writing
+    # The file that is to become the output exists from the beginning.
+    cp old dir/new
+    run_as env FAULT_NO_TMPFILE=1 LD_PRELOAD="$HELPERS/interpose.so" "$GPUHISTO" $ENGINE -l -o dir/new in missing
+    refuses "a run that fails" 1 "missing: No such file or directory"
+    untouched "a run that fails"
     after_creation "$GPUHISTO" $ENGINE
     if [ -x "$EMULATED" ]; then
         after_creation "$EMULATED" --device=gpu --kernel=vectorized --chunk-size=64K
