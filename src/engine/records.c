@@ -136,8 +136,8 @@ static size_t tail_of(struct records *records, const unsigned char *data, size_t
     return tail == len - waited ? len : tail;
 }
 
-/* Looks again at records of CSV, of which all newlines were counted. Sets records->unclosed if one
- * is in a quoted field after FIELD_RECORD_MAX bytes, and otherwise records->csv.opened. */
+/* Looks again at records of CSV, of which all newlines were counted: sets records->missing if a
+ * quote is missing, and otherwise records->csv to all that is known. */
 static void look_at_quotes(struct records *records, const unsigned char *data, size_t len)
 {
     const unsigned char separator = records->field->separator;
@@ -147,43 +147,51 @@ static void look_at_quotes(struct records *records, const unsigned char *data, s
         size_t end = left < FIELD_RECORD_MAX + 1 ? left : FIELD_RECORD_MAX + 1;
         end = field_end_csv(separator, data + at, end, &scan);
         if (end > FIELD_RECORD_MAX && scan.state == CSV_QUOTED) {
-            records->unclosed = (struct unclosed_quote){scan.opened + 1, true};
+            records->missing = (struct missing_quote){QUOTE_TOO_FAR, scan.opened + 1, 0};
             return;
         }
         at += end + field_end_csv(separator, data + at + end, left - end, &scan);
+        if (scan.matched > 0) {
+            records->missing =
+                (struct missing_quote){QUOTE_BEFORE_TEXT, scan.unmatched + 1, scan.matched + 1};
+            return;
+        }
         if (at < len)
             scan = (struct csv_scan){.newlines = scan.newlines + 1};
     }
     records->csv = scan;
 }
 
-/* Sees whether a quoted field of CSV is not closed: one in data[0..len), which end with `tail`
- * bytes of a record, or one in the rest of a record that is dropped. Nearly always records are so
- * short that nothing has to be looked at. */
+/* Looks for a quote of CSV that is missing: in data[0..len), which end with `tail` bytes of a
+ * record, or in the rest of a record that is dropped. Nearly always records are so short, and their
+ * quotes so regular, that nothing has to be looked at. */
 static void check_quotes(struct records *records, const unsigned char *data, size_t len,
                          size_t tail, bool at_end)
 {
     const bool is_open = at_end && records->csv.state == CSV_QUOTED;
-    if (len > FIELD_RECORD_MAX)
+    if (len > FIELD_RECORD_MAX || records->csv.is_odd)
         look_at_quotes(records, data, len);
     else if (is_open && !records->too_long)
         look_at_quotes(records, data + len - tail, tail);
-    if (is_open && records->unclosed.line == 0)
-        records->unclosed = (struct unclosed_quote){records->csv.opened + 1, false};
+    if (is_open && records->missing.where == QUOTE_NONE_MISSING)
+        records->missing = (struct missing_quote){QUOTE_AT_END, records->csv.opened + 1, 0};
 }
 
 int records_check(const struct records *records, const char *name, struct reason *why)
 {
-    const struct unclosed_quote *quote = &records->unclosed;
-    char fault[64] = "never closed";
-    if (quote->line == 0)
+    const struct missing_quote *missing = &records->missing;
+    char fault[96] = "never closed";
+    if (missing->where == QUOTE_NONE_MISSING)
         return 0;
-    if (quote->is_long)
+    if (missing->where == QUOTE_TOO_FAR)
         snprintf(fault, sizeof fault, "longer than %zu bytes", FIELD_RECORD_MAX);
+    else if (missing->where == QUOTE_BEFORE_TEXT)
+        snprintf(fault, sizeof fault, "followed by text in line %" PRIu64 ", so a quote is missing",
+                 missing->end);
     reason_of(why, name,
               "a quoted field opened in line %" PRIu64
               " is %s; where quotes have no meaning, use --separator instead of --csv",
-              quote->line, fault);
+              missing->line, fault);
     return -1;
 }
 

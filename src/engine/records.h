@@ -53,10 +53,15 @@ static inline size_t records_room(size_t size)
     return records_are_text(size) ? records_most(size) + 2 : 0;
 }
 
-/* A quoted field of CSV that goes on where it may not. */
-struct unclosed_quote {
-    uint64_t line; /* in which it opened, from 1; 0: there is none */
-    bool is_long; /* beyond FIELD_RECORD_MAX bytes of its record; otherwise where the stream ends */
+/* A quote of CSV that is missing. */
+struct missing_quote {
+    enum {
+        QUOTE_NONE_MISSING,
+        QUOTE_AT_END,      /* a quoted field goes on at the end of the stream, */
+        QUOTE_TOO_FAR,     /* or beyond FIELD_RECORD_MAX bytes of its record, */
+        QUOTE_BEFORE_TEXT, /* or ends in another line, where text follows its quote */
+    } where;
+    uint64_t line, end; /* from 1: in which the field opened, and that other one */
 };
 
 /* How far a stream was cut that is read in order. All zeros but for its first two members to begin
@@ -69,7 +74,7 @@ struct records {
     size_t cut_len, cut_cap;   /* bytes in cut: the beginning of a record that waits for its end */
     unsigned char *cut;        /* owned; NULL until something is cut */
     struct csv_scan csv;       /* of CSV: after cut */
-    struct unclosed_quote unclosed; /* of CSV */
+    struct missing_quote missing; /* of CSV */
 };
 
 /* Frees the memory, and forgets the stream. */
@@ -90,12 +95,11 @@ int records_begin_with(struct records *records, const unsigned char *data, size_
  * is what records_resume gave. At the end of a stream the last token or line is whole. What goes on
  * from a record that was too long is dropped from the beginning. 0, or -1: out of memory.
  *
- * A quoted field of CSV that goes on at the end of the stream, or beyond FIELD_RECORD_MAX bytes of
- * its record, sets records->unclosed, and the chunk is of no use: which newlines end records is not
- * known any more (records_check). */
+ * A quote of CSV that is missing sets records->missing, and the chunk is of no use: which newlines
+ * end records is not known any more (records_check). */
 int records_cut(struct records *records, struct chunk *chunk, size_t waited, bool at_end);
 
-/* 0; or -1 with the reason that a quoted field is not closed, of which `name` is the subject. */
+/* 0; or -1 with the reason that a quote is missing, of which `name` is the subject. */
 int records_check(const struct records *records, const char *name, struct reason *why);
 
 /* Returns how many bytes at the end of data[0..len) belong to a record that may not be whole yet;

@@ -55,13 +55,18 @@ enum csv_state {
 /* How far a text of CSV was scanned; zeroed, it begins. */
 struct csv_scan {
     enum csv_state state;
+    bool is_odd;       /* text followed the closing quote of a field: found by field_scan_csv */
     uint64_t newlines; /* that were passed */
-    uint64_t opened; /* of these, before the quote that opened the field: in a quoted field to which
-                      * field_end_csv came */
+
+    /* Found by field_end_csv: */
+    uint64_t opened;    /* newlines before the quote that opened the quoted field it is in */
+    uint64_t unmatched; /* and before that of the first field which has newlines and is followed by
+                         * text, so that its closing quote probably opens another one: */
+    uint64_t matched;   /* newlines before that closing quote; 0: there is none */
 };
 
 /* Scans data[from..len) of CSV for newlines that end a record. Returns where the byte after the
- * last one is, or 0 if there is none. *scan is moved on to len, without `opened`. */
+ * last one is, or 0 if there is none. *scan is moved on to len. */
 size_t field_scan_csv(unsigned char separator, const unsigned char *data, size_t from, size_t len,
                       struct csv_scan *scan);
 

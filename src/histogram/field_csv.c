@@ -38,21 +38,28 @@ static size_t scan_plain(unsigned char separator, const unsigned char *data, siz
     return at;
 }
 
+/* True if a byte is not what may follow the closing quote of a field. */
+static bool is_text_after_quote(unsigned char separator, unsigned char byte)
+{
+    return byte != separator && byte != '\n' && byte != '\r';
+}
+
 /* As field_scan_csv, a field at a time. */
 static size_t scan_fields(unsigned char separator, const unsigned char *data, size_t from,
-                          size_t len, enum csv_state *state)
+                          size_t len, struct csv_scan *scan)
 {
     size_t newline = 0;
     for (size_t at = from; at < len;) {
-        if (*state == CSV_QUOTED) {
+        if (scan->state == CSV_QUOTED) {
             at = (size_t)(csv_find_byte(data + at, data + len, '"') - data) + 1;
-            *state = at <= len ? CSV_QUOTE : CSV_QUOTED;
-        } else if (*state == CSV_QUOTE) {
+            scan->state = at <= len ? CSV_QUOTE : CSV_QUOTED;
+        } else if (scan->state == CSV_QUOTE) {
             bool doubled = data[at] == '"';
-            *state = doubled ? CSV_QUOTED : CSV_PLAIN;
+            scan->is_odd |= !doubled && is_text_after_quote(separator, data[at]);
+            scan->state = doubled ? CSV_QUOTED : CSV_PLAIN;
             at += doubled;
         } else {
-            at = scan_plain(separator, data, at, len, state, &newline);
+            at = scan_plain(separator, data, at, len, &scan->state, &newline);
         }
     }
     return newline;
@@ -74,7 +81,12 @@ static bool scan_block(unsigned char separator, const unsigned char *data, size_
         inside ^= mask_parity(quotes);
         if (quotes & inside & ~(starts << 1 | may_open))
             return false;
+        const uint64_t after = (quotes & ~inside) << 1 & ~starts;
+        if (after)
+            scan->is_odd |= (after & ~byte_mask_equal(at, '\r')) != 0;
     }
+    if (scan->state == CSV_QUOTE && *at != '"')
+        scan->is_odd |= is_text_after_quote(separator, *at);
     if (newlines)
         scan->newlines += mask_count(newlines);
     if (newlines & ~inside)
@@ -90,7 +102,7 @@ static bool scan_block(unsigned char separator, const unsigned char *data, size_
 static void scan_rest(unsigned char separator, const unsigned char *data, size_t from, size_t len,
                       struct csv_scan *scan, size_t *newline)
 {
-    size_t last = scan_fields(separator, data, from, len, &scan->state);
+    size_t last = scan_fields(separator, data, from, len, scan);
     scan->newlines += byte_count(data + from, len - from, '\n');
     *newline = last ? last : *newline;
 }
@@ -106,6 +118,16 @@ size_t field_scan_csv(unsigned char separator, const unsigned char *data, size_t
     return newline;
 }
 
+/* Notes a field with newlines whose closing quote is followed by text other than blanks. */
+static void check_text_after(unsigned char separator, unsigned char byte, struct csv_scan *scan)
+{
+    bool is_text = is_text_after_quote(separator, byte) && byte != ' ' && byte != '\t';
+    if (!is_text || scan->newlines == scan->opened || scan->matched > 0)
+        return;
+    scan->unmatched = scan->opened;
+    scan->matched = scan->newlines;
+}
+
 size_t field_end_csv(unsigned char separator, const unsigned char *data, size_t len,
                      struct csv_scan *scan)
 {
@@ -118,9 +140,11 @@ size_t field_end_csv(unsigned char separator, const unsigned char *data, size_t 
         }
         if (byte == '\n')
             return at;
-        if (byte == '"' && scan->state == CSV_FIELD_START)
-            scan->opened = scan->newlines;
         bool opens = byte == '"' && scan->state != CSV_PLAIN; /* or it is half of a doubled one */
+        if (opens && scan->state == CSV_FIELD_START)
+            scan->opened = scan->newlines;
+        if (!opens && scan->state == CSV_QUOTE)
+            check_text_after(separator, byte, scan);
         scan->state = opens ? CSV_QUOTED : byte == separator ? CSV_FIELD_START : CSV_PLAIN;
     }
     return len;

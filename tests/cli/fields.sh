@@ -217,7 +217,7 @@ make_text 2000 13 >whole
 "$HELPERS/make_zstd" -f 3000 <whole >whole.zst
 for way in "-k 2" "-t , -k -1" "-c -k 2" "-c -k 2 -H"; do
     case $on_gpu$way in yes-c*) continue ;; esac
-    for range in 0:100 1:5000 777:20001 12345:1000000; do
+    for range in 0:100 1:5000 777:20001 12346:1000000; do
         tail -c +$((${range%:*} + 1)) whole | head -c "${range#*:}" >part
         expect part $way
         for file in whole whole.zst; do
@@ -450,6 +450,31 @@ never_closed()
     run -n -q --csv -k2 --length=5 doubled
     printf 'invalid\t1\n' >expected
     check "a range that ends before a quote" cmp -s expected out
+
+    # Where later lines have quotes, too, the next one closes the field, and text follows.
+    seq 10000 | sed 's/$/,a,"b ""c"""/; 5000s/,.*/,"oops/' >rows
+    "$HELPERS/make_zstd" -f 1000 <rows >rows.zst
+    printf 'x\n1,"a\nb"c,"d"\n' >four
+    printf 'b",c\nd,"e"\n' >range
+    what="is followed by text in line"
+    for file in rows rows.zst; do
+        for more in "" --chunk-size=1000 "--invalid=skip --threads=1"; do
+            run -n --csv -k1 $more $file
+            refuses "$file, $more" 1 "$file: a quoted field opened in line 5000 $what 5001, so a quote is missing;"
+        done
+    done
+    for size in 1 2 3 4 5 8; do
+        cat four | run -n --csv -k1 -q --chunk-size=$size
+        refuses "text after a quote, chunks of $size" 1 "standard input: a quoted field opened in line 2 $what 3"
+    done
+    run -n --csv -k1 --skip=1 range
+    refuses "a range that begins in quotes" 1 "a quoted field opened in line 1 $what 2"
+    printf '1,"a\nb"\r\n2,"a\nb" ,c\n3,"a"b\n4,"a""\n"\n5,"a\n""b"\t\n6,"\n"' >lenient
+    printf '1 2 3 4 5 6' | "$GPUHISTO" --device=cpu -n >expected
+    for size in 1 2 3 64 100; do
+        run -n --csv -k1 --chunk-size=$size lenient
+        counts "what is no missing quote, chunks of $size" expected
+    done
 
     # Records that are too long: of 1048576 bytes and more, in quotes up to there or not.
     for more in "" --chunk-size=1000 --chunk-size=8M; do

@@ -101,31 +101,30 @@ static size_t end_after(const struct field *field, const unsigned char *text, si
     return len;
 }
 
-/* Newlines before `end`; and, in *opened, before the quote that opens the quoted field that the
- * text up to there ends in. Whether it ends in one. */
-static bool is_quoted_at(const struct field *field, const unsigned char *text, size_t end,
-                         uint64_t *newlines, uint64_t *opened)
+/* What a text of CSV up to some place has, a byte at a time. */
+struct naive_quotes {
+    bool inside;               /* it ends in a quoted field */
+    bool is_odd;               /* a quoted field was followed by text */
+    uint64_t newlines, opened; /* in it, and before the quote of the last quoted field */
+};
+
+static struct naive_quotes naive_quotes_of(const struct field *field, const unsigned char *text,
+                                           size_t end)
 {
-    bool at_start = true, inside = false, after_quote = false;
-    *newlines = 0;
+    struct naive_quotes quotes = {.inside = false};
+    bool at_start = true, after_quote = false;
     for (size_t at = 0; at < end; at++) {
         const unsigned char c = text[at];
-        if (after_quote && c == '"') {
-            inside = true;
-        } else if (at_start && c == '"') {
-            inside = true;
-            *opened = *newlines;
-        } else if (inside && c == '"') {
-            inside = false;
-            after_quote = true;
-            at_start = false;
-            continue;
-        }
-        after_quote = false;
-        at_start = !inside && (c == '\n' || c == field->separator);
-        *newlines += c == '\n';
+        const bool was_inside = quotes.inside, was_after = after_quote;
+        after_quote = was_inside && c == '"';
+        quotes.inside = was_inside ? c != '"' : c == '"' && (at_start || was_after);
+        if (c == '"' && at_start)
+            quotes.opened = quotes.newlines;
+        quotes.is_odd |= was_after && c != '"' && c != '\n' && c != '\r' && c != field->separator;
+        at_start = !was_inside && (c == '\n' || c == field->separator);
+        quotes.newlines += c == '\n';
     }
-    return inside;
+    return quotes;
 }
 
 /* The record that `cut` is in, from its beginning on, by field_end_csv: in the same state as after
@@ -133,19 +132,18 @@ static bool is_quoted_at(const struct field *field, const unsigned char *text, s
 static bool check_quote(const struct field *field, const unsigned char *text, size_t begin,
                         size_t cut, const struct csv_scan *scan)
 {
-    uint64_t newlines, opened = 0, unused;
-    struct csv_scan again = {CSV_FIELD_START, 0, 0};
-    is_quoted_at(field, text, begin, &again.newlines, &unused);
-    bool inside = is_quoted_at(field, text, cut, &newlines, &opened);
+    const struct naive_quotes before = naive_quotes_of(field, text, begin),
+                              quotes = naive_quotes_of(field, text, cut);
+    struct csv_scan again = {.newlines = before.newlines};
     field_end_csv(field->separator, text + begin, cut - begin, &again);
-    return inside == (scan->state == CSV_QUOTED) && scan->newlines == newlines &&
-           again.state == scan->state && again.newlines == newlines &&
-           (!inside || again.opened == opened);
+    return quotes.inside == (scan->state == CSV_QUOTED) && quotes.is_odd == scan->is_odd &&
+           quotes.newlines == scan->newlines && quotes.newlines == again.newlines &&
+           again.state == scan->state && (!quotes.inside || again.opened == quotes.opened);
 }
 
 static bool check_scan(const struct field *field, const unsigned char *text, size_t len, size_t cut)
 {
-    struct csv_scan scan = {CSV_FIELD_START, 0, 0};
+    struct csv_scan scan = {.state = CSV_FIELD_START};
     size_t first = field_scan_csv(field->separator, text, 0, cut, &scan);
     if (first != last_end(field, text, cut))
         return complain(field, "scan", cut, "another end of a record");
