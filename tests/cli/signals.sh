@@ -146,7 +146,7 @@ died=0
 while [ $try -lt 20 ]; do
     try=$((try + 1))
     cp old dir/new
-    $default "$GPUHISTO" $ENGINE --values=u32 --bins=500000 -o dir/new in >out 2>err &
+    $default "$GPUHISTO" $ENGINE -q --values=u32 --bins=500000 -o dir/new in >out 2>err &
     pid=$!
     sleep 0.$(printf %02d $((try * 3)))
     for signal_name in ALRM USR2 TERM; do
