@@ -68,6 +68,7 @@ cpu_sources = \
 	src/cpu/field_lines.h \
 	src/cpu/field_parser.c src/cpu/field_parser.h src/cpu/field_portable.c \
 	src/cpu/digits_avx2.h src/cpu/digits_avx512.h \
+	src/cpu/large_numbers.c src/cpu/large_numbers.h \
 	src/cpu/number_parser.c src/cpu/number_parser.h src/cpu/number_avx2.c \
 	src/cpu/number_avx512.c src/cpu/number_portable.c \
 	src/cpu/paged_counts.c src/cpu/paged_counts.h src/cpu/pair_sums.h src/cpu/sum_ifma.h \

@@ -246,6 +246,18 @@ TARGET static void batch_moments_add(struct batch_moments *batch, const double *
         add_moments(batch->moments, values, n);
 }
 
+/* True if one of the numbers that were added, or begun with, is so large that a whole number may
+ * have been rounded to it. */
+TARGET static bool batch_moments_has_large(const struct batch_moments *batch, const double *values,
+                                           size_t n)
+{
+    bool is_large =
+        batch->values && (batch->parts.max >= MOMENTS_LARGE || batch->parts.min <= -MOMENTS_LARGE);
+    for (size_t i = 0; !batch->values && i < n; i++)
+        is_large |= fabs(values[i]) >= MOMENTS_LARGE;
+    return is_large;
+}
+
 /* Adds the block from i on, if a batch is being added up. */
 TARGET INLINE void batch_moments_block(struct batch_moments *batch, size_t i)
 {

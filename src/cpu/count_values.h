@@ -10,6 +10,7 @@
  * are then counted one by one. Which loop it is says the plan of src/histogram/row_plan.h. */
 #include "count.h"
 #include "field_parser.h"
+#include "large_numbers.h"
 
 #include <string.h>
 
@@ -633,8 +634,11 @@ TARGET static size_t find_rows_of_numbers(const struct count_plan *plan, const u
 {
     size_t numbers =
         fields_parse(plan->parser, &plan->field, text, len, batch->doubles, BATCH, used);
-    if (moments->moments && numbers > 0)
+    if (moments->moments && numbers > 0) {
         batch_moments_add(moments, batch->doubles, numbers);
+        if (batch_moments_has_large(moments, batch->doubles, numbers))
+            large_numbers_read(plan->parser, &plan->field, text, *used, moments->moments);
+    }
     memset(batch->doubles + numbers, 0, (BATCH - numbers) * sizeof batch->doubles[0]);
     rows_of_tokens(plan, batch, rows);
     return numbers;

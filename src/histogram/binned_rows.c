@@ -45,17 +45,27 @@ void binned_label_row(const struct histogram *histogram, size_t row, struct row_
     memcpy(label->note, label->hi, sizeof label->note);
 }
 
-/* Adds the least or the greatest sample. */
-static void add_extreme(struct facts *facts, const struct histogram *histogram, const char *name,
-                        whole number, double value)
+/* Adds a whole number if it is one, otherwise a double. */
+static void add_number(struct facts *facts, const char *name, bool is_whole, whole number,
+                       double value)
 {
     char text[ROW_TEXT];
-    if (!histogram->binning.is_whole) {
+    if (!is_whole) {
         facts_add_number(facts, name, value);
         return;
     }
     show_whole(number, text);
     facts_add_text(facts, name, text);
+}
+
+/* Adds the least and the greatest sample. */
+static void add_extremes(struct facts *facts, bool is_whole, const struct moments *moments)
+{
+    whole least = moments->least, greatest = moments->greatest;
+    const bool is_least = is_whole || moments_least_large(moments, &least);
+    const bool is_greatest = is_whole || moments_greatest_large(moments, &greatest);
+    add_number(facts, "min", is_least, least, moments->min);
+    add_number(facts, "max", is_greatest, greatest, moments->max);
 }
 
 void binned_add_facts(const struct histogram *histogram, const struct tally *tally,
@@ -68,13 +78,14 @@ void binned_add_facts(const struct histogram *histogram, const struct tally *tal
     facts_add_count(facts, "count", numbers);
     facts_add_count(facts, "invalid", invalid);
     if (any) {
-        add_extreme(facts, histogram, "min", moments->least, moments->min);
-        add_extreme(facts, histogram, "max", moments->greatest, moments->max);
+        add_extremes(facts, histogram->binning.is_whole, moments);
     } else {
         facts_add_number(facts, "min", NAN);
         facts_add_number(facts, "max", NAN);
     }
-    facts_add_number(facts, "sum", moments_sum(moments));
+    whole sum;
+    const bool is_large = moments_sum_large(moments, &sum);
+    add_number(facts, "sum", is_large, sum, moments_sum(moments));
     facts_add_number(facts, "mean", any ? moments_mean(moments, numbers) : NAN);
     facts_add_deviation(facts, "stddev", any ? moments_deviation(moments, numbers) : NAN);
 }

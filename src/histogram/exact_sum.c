@@ -89,6 +89,19 @@ bool exact_sum_make_positive(struct exact_sum *sum)
     return negative;
 }
 
+bool exact_sum_is_whole(const struct exact_sum *sum, whole *number)
+{
+    const int one = -EXACT_LOWEST / DIGIT_BITS; /* the digit that counts 1 */
+    struct exact_sum carried = *sum;
+    const bool negative = exact_sum_make_positive(&carried);
+    for (int i = 0; i < EXACT_DIGITS; i++)
+        if (i != one && i != one + 1 && carried.digits[i] != 0)
+            return false;
+    *number = (whole)carried.digits[one] + ((whole)carried.digits[one + 1] << DIGIT_BITS);
+    *number = negative ? -*number : *number;
+    return true;
+}
+
 /* --- reading it: whole numbers of any length, the lowest digit first --- */
 
 /* For n * squares, and for the square of a sum whose digits below the least double are left out. */

@@ -37,6 +37,9 @@ void exact_sum_merge(struct exact_sum *into, const struct exact_sum *from);
  */
 bool exact_sum_make_positive(struct exact_sum *sum);
 
+/* True if the sum is a whole number of at most 64 bits, with a sign beside them: sets *number. */
+bool exact_sum_is_whole(const struct exact_sum *sum, whole *number);
+
 /* The double nearest to sum / n, n > 0; half way the even one; infinity for what is too large. */
 double exact_sum_quotient(const struct exact_sum *sum, uint64_t n);
 

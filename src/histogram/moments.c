@@ -56,6 +56,49 @@ void moments_add_times(struct moments *moments, whole value, uint64_t times)
     add_times(&moments->squares, (uint64_t)(square >> 64), times, 64, false);
 }
 
+/* Widens the range of large numbers. */
+static void widen_large(struct moments *moments, whole least, whole greatest)
+{
+    if (!moments->any_large || least < moments->least)
+        moments->least = least;
+    if (!moments->any_large || greatest > moments->greatest)
+        moments->greatest = greatest;
+    moments->any_large = true;
+}
+
+void moments_add_large(struct moments *moments, const struct large_numbers *large)
+{
+    if (!large->any)
+        return;
+    widen_large(moments, large->least, large->greatest);
+    exact_sum_add_whole(&moments->sum, large->rests, 0);
+    exact_sum_add_whole(&moments->squares, large->squares, 0);
+}
+
+/* True if `number` was rounded to the double `nearest`, which is not the number itself. */
+static bool is_rounded(whole number, double nearest)
+{
+    return (double)number == nearest && number != (whole)nearest;
+}
+
+bool moments_least_large(const struct moments *moments, whole *least)
+{
+    *least = moments->least;
+    return moments->any_large && is_rounded(moments->least, moments->min);
+}
+
+bool moments_greatest_large(const struct moments *moments, whole *greatest)
+{
+    *greatest = moments->greatest;
+    return moments->any_large && is_rounded(moments->greatest, moments->max);
+}
+
+bool moments_sum_large(const struct moments *moments, whole *sum)
+{
+    return moments->lowest == 0 && moments->highest == 0 &&
+           exact_sum_is_whole(&moments->sum, sum) && is_rounded(*sum, moments_sum(moments));
+}
+
 void moments_merge(struct moments *into, const struct moments *from)
 {
     if (!from->any)
@@ -63,7 +106,11 @@ void moments_merge(struct moments *into, const struct moments *from)
     bool any = into->any;
     moments_widen(into, from->min, from->max);
     into->any = any;
-    moments_widen_whole(into, from->least, from->greatest);
+    if (from->any_large)
+        widen_large(into, from->least, from->greatest);
+    else if (!into->any_large)
+        moments_widen_whole(into, from->least, from->greatest);
+    into->any = true;
     into->lowest += from->lowest;
     into->highest += from->highest;
     exact_sum_merge(&into->sum, &from->sum);

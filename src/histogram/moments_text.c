@@ -90,8 +90,13 @@ void moments_show(const struct moments *moments, bool is_whole, struct moments_t
         show_whole(moments->least, text->least);
         show_whole(moments->greatest, text->greatest);
     } else if (moments->any) {
+        whole number;
         show_double(moments->min + 0.0, text->least);
         show_double(moments->max + 0.0, text->greatest);
+        if (moments_least_large(moments, &number))
+            show_whole(number, text->least);
+        if (moments_greatest_large(moments, &number))
+            show_whole(number, text->greatest);
     }
     exact_sum_show(&moments->sum, text->sum);
     exact_sum_show(&moments->squares, text->squares);
@@ -104,6 +109,17 @@ static bool read_extreme(const char *text, bool is_whole, whole *number, double 
     return is_whole ? edge_read_whole(text, number) : edge_read(text, value);
 }
 
+/* Adds the least or the greatest, if it is large. */
+static void read_large(const char *text, double value, struct large_numbers *large)
+{
+    whole number;
+    if (!(fabs(value) <= MOMENTS_LARGE_END))
+        return;
+    if (!edge_read_whole(text, &number))
+        number = (whole)value;
+    large_numbers_add(large, value, number);
+}
+
 bool moments_read(const struct moments_text *text, bool is_whole, struct moments *moments)
 {
     struct moments_text again;
@@ -114,8 +130,15 @@ bool moments_read(const struct moments_text *text, bool is_whole, struct moments
         return false;
     if (!moments->any && strcmp(text->greatest, "nan") != 0)
         return false;
-    if (moments->least > moments->greatest || moments->min > moments->max ||
-        !exact_sum_read(text->sum, &moments->sum) ||
+    if (moments->least > moments->greatest || moments->min > moments->max)
+        return false;
+    if (moments->any && !is_whole) {
+        struct large_numbers large = {.any = false};
+        read_large(text->least, moments->min, &large);
+        read_large(text->greatest, moments->max, &large);
+        moments_add_large(moments, &large); /* the sums are set to those of the text below */
+    }
+    if (!exact_sum_read(text->sum, &moments->sum) ||
         !exact_sum_read(text->squares, &moments->squares))
         return false;
     moments_show(moments, is_whole, &again);

@@ -30,20 +30,25 @@ static size_t row_of_rank(const struct tally *tally, uint64_t rank)
 /* The least and the greatest sample that can be meant. */
 struct extremes {
     double min, max;
-    whole least, greatest;
+    whole least, greatest; /* of whole values, and of doubles that are rounded whole numbers: */
+    bool is_least, is_greatest;
 };
 
 /* The first and the last sample by rank are known. */
 static struct extremes extremes_of_rank(const struct moments *moments, uint64_t rank,
                                         uint64_t samples)
 {
-    struct extremes extremes = {moments->min, moments->max, moments->least, moments->greatest};
+    struct extremes extremes = {.min = moments->min, .max = moments->max};
+    extremes.is_least = moments_least_large(moments, &extremes.least);
+    extremes.is_greatest = moments_greatest_large(moments, &extremes.greatest);
     if (rank == 1) {
         extremes.max = extremes.min;
         extremes.greatest = extremes.least;
+        extremes.is_greatest = extremes.is_least;
     } else if (rank == samples) {
         extremes.min = extremes.max;
         extremes.least = extremes.greatest;
+        extremes.is_least = extremes.is_greatest;
     }
     return extremes;
 }
@@ -54,12 +59,23 @@ static void set_end(double value, double *end, char text[ROW_TEXT])
     show_double(*end, text);
 }
 
+/* Sets the interval to that from the least to the greatest. */
+static void set_extremes(struct quantile *found, const struct extremes *extremes)
+{
+    set_end(extremes->min, &found->lower, found->lower_text);
+    set_end(extremes->max, &found->upper, found->upper_text);
+    if (extremes->is_least)
+        show_whole(extremes->least, found->lower_text);
+    if (extremes->is_greatest)
+        show_whole(extremes->greatest, found->upper_text);
+    found->slack = extremes->is_least || extremes->is_greatest ? DBL_EPSILON : 0;
+}
+
 /* Sets the interval to the row, as far as it lies between the least and the greatest. */
 static void set_doubles(struct quantile *found, const struct binning *binning,
                         const struct extremes *extremes, size_t row)
 {
-    set_end(extremes->min, &found->lower, found->lower_text);
-    set_end(extremes->max, &found->upper, found->upper_text);
+    set_extremes(found, extremes);
     if (row != ROW_BELOW && row != ROW_ABOVE(binning) && binning_is_zero_alone(binning, row - 1)) {
         set_end(0, &found->lower, found->lower_text);
         set_end(0, &found->upper, found->upper_text);
@@ -74,8 +90,10 @@ static void set_doubles(struct quantile *found, const struct binning *binning,
     }
     if (row == ROW_ABOVE(binning) || binning_edge(binning, row) > found->upper)
         return;
-    /* The row excludes this edge: there may be no other double in it than the lower end. */
-    if (nextafter(binning_edge(binning, row), -HUGE_VAL) <= found->lower) {
+    /* The row excludes this edge: there may be no other double in it than the lower end. That may
+     * stand for several whole numbers if it is large. */
+    if (fabs(found->lower) < MOMENTS_LARGE &&
+        nextafter(binning_edge(binning, row), -HUGE_VAL) <= found->lower) {
         set_end(found->lower, &found->upper, found->upper_text);
         return;
     }

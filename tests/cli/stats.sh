@@ -252,6 +252,32 @@ EOF
 printf '%s\n' 1 -inf 2 | run -ns --edges=1,1.5,2 --quantiles=0.5
 counts "an infinite number" expected
 
+# Whole numbers of up to 64 bits are exact, whatever doubles can hold; a sum of more bits is rounded.
+expect <<'EOF'
+min -9007199254740993
+max 18446744073709551615
+sum 1.8446744073709552e+19
+p0 -9007199254740993
+p100 18446744073709551615
+EOF
+printf '%s\n' 9007199254740993 -9007199254740993 >ids
+printf '%s\n' 18446744073709551615 2 >more.ids
+run -n --quantiles=0,1 ids more.ids
+grep -e '^m[ia]' -e '^sum' -e '^p' out >facts
+same "64 bits in text" expected facts
+printf '1\n9007199254740992\n' | run -ns
+check "a sum that no double holds" grep -qx "sum${tab}9007199254740993" out
+run -n --each --quantiles=0,1 ids more.ids
+check "64 bits in text, --each" [ "$(cut -f 4-6 out | tail -n 2 | tr '\t\n' '  ')" = \
+    "-9007199254740993 9007199254740993 0 2 18446744073709551615 1.8446744073709552e+19 " ]
+if can_share; then
+    for file in ids more.ids; do run -ns -F json -o $file.json $file; done
+    run -ns -F json ids more.ids
+    mv out expected
+    run_as "$GPUHISTO" --merge -s -F json ids.json more.ids.json
+    counts "64 bits in text, --merge" expected
+fi
+
 # --- values ---
 
 expect <<'EOF'
@@ -271,7 +297,7 @@ counts "i16" expected
 expect <<'EOF'
 min 0
 max 18446744073709551615
-sum 1.8446744073709552e+19
+sum 18446744073709551615
 mean 9.223372036854776e+18
 EOF
 printf '\377\377\377\377\377\377\377\377\000\000\000\000\000\000\000\000' |

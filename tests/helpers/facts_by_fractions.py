@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """facts_by_fractions.py GPUHISTO: prints a line for each fact of --stats, of doubles that are hard
-to add up: "ok", or "FAILED ..." if it is not what exact fractions and math.fsum say, for every
+to add up, and of whole numbers in text that doubles do not hold: "ok", or "FAILED ..." if it is not what exact fractions and math.fsum say, for every
 counter of this processor, and for several threads and orders."""
 import math
 import os
@@ -95,6 +95,71 @@ def check(name, values, counter, threads):
         expect(where + "stddev", float(facts["stddev"]), math.sqrt(rounded(variance)))
 
 
+def near(power, bits):
+    """Whole numbers on both sides of a power of two, and others of so many bits."""
+    return [(1 << power) + source.randrange(-5, 6) for _ in range(20)] + [
+        source.getrandbits(bits) for _ in range(20)]
+
+
+IDS = {
+    "64 bits": lambda: [source.getrandbits(64) for _ in range(2 * BATCH + 9)],
+    "one after the other": lambda: [(1 << 62) + 1 + i for i in range(BATCH + 9)],
+    "with signs": lambda: [signed(source.getrandbits(63)) for _ in range(BATCH)],
+    "cancelling": lambda: [signed(n) for n in near(53, 54) + near(63, 64)] + [2**53 + 1, -(2**53)],
+    "near 2^53": lambda: near(53, 53) + [5],
+    "near 2^64": lambda: near(64, 64) + [2**64 - 1, -(2**64 - 1), 2**64, 2**64 + 1],
+    "one of many": lambda: [7] * BATCH + [2**53 + 1] + [1] * BATCH,
+    "the least alone": lambda: [-(2**53) - 1] + [3] * 9,
+}
+
+
+def texts_of(numbers):
+    """Some are not whole as they are written: those are the nearest doubles."""
+    texts = [b"%d" % number for number in numbers]
+    return texts + [b"1.5", b"9007199254740993.0", b"1e16", b"0000000000000000000000012", b"+9007199254740997"]
+
+
+def value_of(text):
+    """A number of digits and at most 64 bits is itself; any other one is a double."""
+    if text.strip(b"+-").isdigit() and abs(int(text)) < 2**64:
+        return Fraction(int(text))
+    return Fraction(float(text))
+
+
+def shown(text):
+    return Fraction(int(text)) if text.strip("-").isdigit() else Fraction(float(text))
+
+
+LINES = {
+    "alone": (b"%s\n", []),
+    "a field": (b"x %s y\n", ["-k2"]),
+    "CSV": (b'a,"%s",b\n', ["--csv", "-k2"]),
+    "after": (b"id=%s, z\n", ["--after=id="]),
+}
+
+
+def check_ids(name, counter, threads):
+    texts = texts_of(IDS[name]())
+    values = [value_of(text) for text in texts]
+    count, total = len(values), sum(values)
+    variance = (count * sum(value * value for value in values) - total * total) / count**2
+    for kind, (line, options) in LINES.items():
+        with open("ids", "wb") as file:
+            file.writelines(line % text for text in texts)
+        command = [program, "--device=cpu", "-n", "--stats", "--threads=%d" % threads, *options]
+        output = subprocess.run(command + ["--chunk-size=4K", "ids"], env=dict(os.environ, GPUHISTO_CPU=counter),
+                                check=True, stdout=subprocess.PIPE).stdout.decode()
+        facts = dict(line.split("\t")[:2] for line in output.splitlines())
+        where = "%s, %s, %s, %d threads: " % (name, kind, counter, threads)
+        expect(where + "invalid", facts["invalid"], "0")
+        expect(where + "min", shown(facts["min"]), min(values))
+        expect(where + "max", shown(facts["max"]), max(values))
+        is_exact = total.denominator == 1 and abs(total) < 2**64
+        expect(where + "sum", shown(facts["sum"]), total if is_exact else Fraction(rounded(total)))
+        expect(where + "mean", float(facts["mean"]), rounded(total / count))
+        expect(where + "stddev", float(facts["stddev"]), math.sqrt(rounded(variance)))
+
+
 for counter in ("avx512", "avx2", "neon", "portable"):
     try:
         facts_of([1.0], counter, 1)
@@ -104,3 +169,5 @@ for counter in ("avx512", "avx2", "neon", "portable"):
         check(name, values, counter, 1)
         source.shuffle(values)
         check(name, values, counter, 3)
+    for name in IDS:
+        check_ids(name, counter, 1 + source.randrange(3))

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: MIT */
+#include "large_numbers.h"
+#include "field_parser.h"
+#include "src/histogram/number_token.h"
+
+#include <math.h>
+
+/* Reads up to eight digits from at on, before end. Returns how many there are, fewer than that if
+ * another character follows. */
+static size_t read_digits(const unsigned char *at, const unsigned char *end, uint64_t *number)
+{
+    size_t count = 0;
+    if (end - at >= 8) {
+        const uint64_t word = byte_word(at) ^ EACH_BYTE('0');
+        /* The highest bit of each byte that is not a digit. */
+        if (((((word & EACH_BYTE(0x7f)) + EACH_BYTE(0x76)) | word) & EACH_BYTE(0x80)) == 0) {
+            *number = number_of_digits(word);
+            return 8;
+        }
+    }
+    for (*number = 0; count < 8 && at < end && (unsigned char)(*at - '0') <= 9; count++, at++)
+        *number = *number * 10 + (unsigned char)(*at - '0');
+    return count;
+}
+
+/* Sets *number to the token [begin, end) if that is digits, with a sign or without, and at most 64
+ * bits. */
+static bool read_whole(const unsigned char *begin, const unsigned char *end, whole *number)
+{
+    static const uint64_t ten_to[] = {1,      10,      100,      1000,     10000,
+                                      100000, 1000000, 10000000, 100000000};
+    const unsigned char *at = begin + (*begin == '-' || *begin == '+');
+    uint64_t magnitude = 0, digits;
+    if (at == end)
+        return false;
+    while (at < end) {
+        const size_t count = read_digits(at, end, &digits);
+        if (count == 0 || __builtin_mul_overflow(magnitude, ten_to[count], &magnitude) ||
+            __builtin_add_overflow(magnitude, digits, &magnitude))
+            return false;
+        at += count;
+    }
+    *number = *begin == '-' ? -(whole)magnitude : (whole)magnitude;
+    return true;
+}
+
+/* Adds a token. One with a point or an exponent is the whole number that its double is. */
+static void add_token(const unsigned char *begin, const unsigned char *end,
+                      struct large_numbers *large)
+{
+    whole number;
+    if (read_whole(begin, end, &number)) {
+        large_numbers_add(large, (double)number, number);
+        return;
+    }
+    const double value = number_of_token(begin, end, end);
+    if (fabs(value) <= MOMENTS_LARGE_END)
+        large_numbers_add(large, value, (whole)value);
+}
+
+static void add_tokens(const unsigned char *text, size_t len, struct large_numbers *large)
+{
+    const unsigned char *limit = text + len;
+    for (const unsigned char *at = text, *end; at < limit; at = end) {
+        end = at + 1;
+        if (number_is_space(*at))
+            continue;
+        end = number_token_end(at, limit);
+        add_token(at, end, large);
+    }
+}
+
+void large_numbers_read(const struct number_parser *parser, const struct field *field,
+                        const unsigned char *text, size_t len, struct moments *moments)
+{
+    const unsigned char *at = text, *limit = text + len;
+    struct field_tokens tokens;
+    struct large_numbers large = {.any = false};
+    if (field->kind == FIELD_NONE)
+        add_tokens(text, len, &large);
+    while (field->kind != FIELD_NONE && at < limit) {
+        tokens.count = tokens.len = 0;
+        parser->gather(field, text, &at, limit, &tokens, SIZE_MAX);
+        add_tokens(tokens.bytes, tokens.len, &large);
+    }
+    moments_add_large(moments, &large);
+}
