@@ -46,11 +46,10 @@ static int check_shown(const struct options *options, const struct merge *merge,
 {
     const struct histogram *histogram = &merge->histogram;
     const struct report_options *report = &options->report;
-    const bool is_of_one =
-        report->stats || report->percent || format_table[report->format]->is_picture;
-    if (histogram_channels(histogram) > 1 && is_of_one) {
-        reason_set(why, "--merge: tables of several channels have no --stats, --quantiles, "
-                        "--percent or --plot");
+    const bool is_picture = format_table[report->format]->is_picture;
+    if (histogram_channels(histogram) > 1 && report->percent && !is_picture) {
+        reason_set(why, "--percent: cannot be combined with tables of several channels; use "
+                        "--plot");
         return -1;
     }
     if (format_table[report->format]->is_image && !histogram->mode->has_pairs) {

@@ -4,6 +4,7 @@
 #include "table_rows.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Begins the reason with the FILE. */
@@ -153,23 +154,39 @@ static int merge_add_share(struct merge *merge, const struct read_table *table, 
     return is_share ? share_join_add(&merge->shares, &table->share, name, why) : 0;
 }
 
+/* Adds the rows and the moments, which are proved before. */
+static int merge_add_rows(struct merge *merge, struct read_table *table, const char *name,
+                          struct reason *why)
+{
+    const struct histogram *histogram = &merge->histogram;
+    struct moments *moments = calloc(histogram_channels(histogram), sizeof *moments);
+    int rc = -1;
+    if (!moments)
+        reason_set(why, "out of memory");
+    else if (table_rows_check(table, histogram, moments, why) != 0)
+        merge_refuse(name, why);
+    else if (__builtin_add_overflow(merge->total, table->totals.total, &merge->total))
+        reason_of(why, name, MERGE_OVERFLOW);
+    else
+        rc = 0;
+    if (rc == 0)
+        table_rows_add(table, histogram, moments, &merge->tally);
+    free(moments);
+    return rc;
+}
+
 int merge_add(struct merge *merge, struct read_table *table, const char *name, struct reason *why)
 {
-    struct moments moments;
     if (merge_check_kind(table, why) != 0)
         return merge_refuse(name, why);
     if (!merge->first && merge_begin(merge, table, name, why) != 0)
         return merge_refuse(name, why);
     if (merge_check_options(merge, table, name, why) != 0)
         return -1;
-    if (merge_check_mode(merge, table, why) != 0 ||
-        table_rows_check(table, &merge->histogram, &moments, why) != 0)
+    if (merge_check_mode(merge, table, why) != 0)
         return merge_refuse(name, why);
-    if (__builtin_add_overflow(merge->total, table->totals.total, &merge->total)) {
-        reason_of(why, name, MERGE_OVERFLOW);
+    if (merge_add_rows(merge, table, name, why) != 0)
         return -1;
-    }
-    table_rows_add(table, &merge->histogram, &moments, &merge->tally);
     if (merge_add_share(merge, table, name, why) != 0)
         return -1;
     merge->tables++;

@@ -49,7 +49,8 @@ struct read_table {
     uint64_t *counts; /* of the first row, one for each channel, then of the second one ... */
     size_t count_count, count_room;
 
-    struct read_moments moments;
+    struct read_moments moments[CHANNELS_MAX]; /* of each channel */
+    size_t moment_count;
     struct share_record share;
     uint64_t has; /* a bit for each member that was there: table_json.c */
 };

@@ -30,7 +30,7 @@ static void *json_target(struct table_json *json, enum place place)
     case AT_CHANNEL:
         return &table->channels[table->channel_count - 1];
     case AT_MOMENTS:
-        return &table->moments;
+        return &table->moments[table->moment_count - 1];
     case AT_SHARE:
     case AT_LIST:
         return &table->share;
@@ -179,6 +179,11 @@ int json_make_room(struct table_json *json, enum place place)
         if (table->channel_count == CHANNELS_MAX)
             return json_refuse(json, "there are too many \"channels\"");
         table->channel_count++;
+        return 1;
+    case AT_MOMENTS:
+        if (table->moment_count == CHANNELS_MAX)
+            return json_refuse(json, "there are too many \"moments\"");
+        table->moment_count++;
         return 1;
     case AT_FILE:
         return json_add_file(json);

@@ -21,7 +21,6 @@
 #define HAS_INVALID ((uint64_t)1 << 9)
 #define HAS_CHANNELS ((uint64_t)1 << 10)
 #define HAS_BINS ((uint64_t)1 << 11)
-#define HAS_MOMENTS ((uint64_t)1 << 12)
 #define HAS_SHARE ((uint64_t)1 << 13)
 
 /* What is wrong with a FILE of something else, such as the log that was counted. */

@@ -17,6 +17,8 @@ enum place {
     AT_COUNTS,
     AT_CHANNELS,
     AT_CHANNEL,
+    AT_CHANNEL_STATS,
+    AT_STATS_OF_CHANNEL,
     AT_MOMENTS,
     AT_SHARE,
     AT_PARTS,

@@ -192,26 +192,38 @@ static int check_totals(const struct read_table *table, const struct histogram *
 
 /* --- moments --- */
 
-static int read_all_moments(const struct read_table *table, const struct histogram *histogram,
-                            struct moments *moments, struct reason *why)
+/* Reads the moments of a channel that has so many numbers. */
+static int read_moments_of(const struct read_table *table, size_t channel, uint64_t numbers,
+                           bool is_whole, struct moments *moments)
 {
-    const struct read_moments *read = &table->moments;
-    const uint64_t numbers = table->totals.total - table->totals.invalid;
+    const struct read_moments *read = &table->moments[channel];
     struct moments_text text = {.least = ""};
     *moments = (struct moments){.lowest = read->lowest, .highest = read->highest};
-    if (!(table->has & HAS_MOMENTS))
-        return rows_refuse(why, "has no \"moments\", which --stats and --quantiles need; count "
-                                "with --stats");
     snprintf(text.least, sizeof text.least, "%s", read_text(table, read->least));
     snprintf(text.greatest, sizeof text.greatest, "%s", read_text(table, read->greatest));
     snprintf(text.sum, sizeof text.sum, "%s", read_text(table, read->sum));
     snprintf(text.squares, sizeof text.squares, "%s", read_text(table, read->squares));
     snprintf(text.check, sizeof text.check, "%s", read_text(table, read->check));
     uint64_t infinite = moments->lowest;
-    if (!moments_read(&text, histogram->binning.is_whole, moments) ||
-        moments->any != (numbers > 0) || !add_count(&infinite, moments->highest) ||
-        infinite > numbers)
-        return rows_refuse(why, "\"moments\" are damaged");
+    const bool is_right = moments_read(&text, is_whole, moments) && moments->any == (numbers > 0) &&
+                          add_count(&infinite, moments->highest) && infinite <= numbers;
+    return is_right ? 0 : -1;
+}
+
+static int read_all_moments(const struct read_table *table, const struct histogram *histogram,
+                            struct moments *moments, struct reason *why)
+{
+    const size_t channels = histogram_channels(histogram);
+    if (table->moment_count != channels)
+        return rows_refuse(why, "has no \"moments\", which --stats and --quantiles need; count "
+                                "with --stats");
+    for (size_t channel = 0; channel < channels; channel++) {
+        const struct read_totals *totals =
+            channels > 1 ? &table->channels[channel] : &table->totals;
+        if (read_moments_of(table, channel, totals->total - totals->invalid,
+                            histogram->binning.is_whole, &moments[channel]) != 0)
+            return rows_refuse(why, "\"moments\" are damaged");
+    }
     return 0;
 }
 
@@ -272,6 +284,6 @@ void table_rows_add(const struct read_table *table, const struct histogram *hist
                     tally->counts + channel * rows);
     if (histogram->mode->has_characters) /* the last row */
         tally->counts[rows - 1] += table->totals.invalid;
-    if (histogram->has_moments)
-        moments_merge(tally->moments, moments);
+    for (size_t channel = 0; histogram->has_moments && channel < channels; channel++)
+        moments_merge(&tally->moments[channel], &moments[channel]);
 }

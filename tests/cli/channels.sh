@@ -213,6 +213,23 @@ if can_share; then
     mv out expected
     run_as "$GPUHISTO" --merge with.json
     counts "statistics, json: --merge" expected
+    data uniform 75600 8 >in
+    tail -c +37801 in >rest
+    options="--values=f64be --channels=5 --edges=0,100,1000000"
+    run -s -F json $options in
+    mv out expected
+    for part in half rest; do run -s -F json -o $part.json $options $part; done
+    run_as "$GPUHISTO" --merge -s -F json half.json rest.json
+    same "--merge, statistics" expected out
+    run -ps $options in
+    mv out expected
+    run_as "$GPUHISTO" --merge -ps half.json rest.json
+    counts "--merge, pictures" expected
+    sed 's/"check":"../&0/' half.json >damaged.json
+    run_as "$GPUHISTO" --merge -s damaged.json
+    refuses "--merge, damaged moments" 1 '"moments" are damaged'
+    run_as "$GPUHISTO" --merge --percent half.json
+    refuses "--merge, --percent" 1 "--percent: cannot be combined with tables of several channels"
 fi
 
 # --- bins over what was seen ---
