@@ -10,10 +10,10 @@ data text 5000 >in
 run -l <in
 cp out table
 rows=100000
-run --values=u32 --bins=$rows <in
+run -q --values=u32 --bins=$rows <in
 cp out large.table
 check "a large table" [ "$(wc -c <large.table)" -gt 1000000 ]
-large="--values=u32 --bins=$rows"
+large="-q --values=u32 --bins=$rows"
 mkdir dir
 echo old >old
 
