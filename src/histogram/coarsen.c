@@ -295,8 +295,9 @@ static int range_power(const struct seen_range *range, size_t most, bool is_whol
 {
     const double farthest = fmax(fabs(range->min), fabs(range->max));
     const int of_width = (int)floor(log10((range->max - range->min) / (double)most)) - 2;
-    const int least = is_whole ? 0 : (int)floor(log10(farthest)) - 16;
-    return of_width > least ? of_width : least;
+    const int least = (int)floor(log10(farthest)) - 16;
+    const int power = of_width > least ? of_width : least;
+    return is_whole && power < 0 ? 0 : power;
 }
 
 bool coarsen_range(const struct histogram *histogram, const struct tally *tally, size_t most,
