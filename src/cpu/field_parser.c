@@ -36,14 +36,15 @@ static size_t parse_tokens(const struct number_parser *parser, const struct fiel
     return count;
 }
 
-size_t fields_parse(const struct number_parser *parser, const struct field *field,
-                    const unsigned char *text, size_t len, double *values, size_t cap, size_t *used)
+/* Apart from fields_parse, as the tokens take some pages of the stack. */
+static __attribute__((noinline)) size_t parse_records(const struct number_parser *parser,
+                                                      const struct field *field,
+                                                      const unsigned char *text, size_t len,
+                                                      double *values, size_t cap, size_t *used)
 {
     struct field_tokens tokens;
     const unsigned char *at = text, *limit = text + len;
     size_t count = 0, unused;
-    if (field->kind == FIELD_NONE)
-        return parse_tokens(parser, field, text, len, values, cap, used);
     tokens.has_units = field->has_units;
     while (count < cap && at < limit) {
         tokens.count = tokens.len = 0;
@@ -56,4 +57,11 @@ size_t fields_parse(const struct number_parser *parser, const struct field *fiel
     }
     *used = (size_t)(at - text);
     return count;
+}
+
+size_t fields_parse(const struct number_parser *parser, const struct field *field,
+                    const unsigned char *text, size_t len, double *values, size_t cap, size_t *used)
+{
+    return field->kind == FIELD_NONE ? parse_tokens(parser, field, text, len, values, cap, used)
+                                     : parse_records(parser, field, text, len, values, cap, used);
 }

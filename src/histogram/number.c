@@ -114,7 +114,8 @@ static double by_strtod(const unsigned char *begin, const unsigned char *end)
     return strtod(text, NULL);
 }
 
-bool number_nearest_to(uint64_t mantissa, int64_t power, double *value)
+/* As number_nearest_to. */
+static inline bool nearest_to(uint64_t mantissa, int64_t power, double *value)
 {
     if (power == 0) {
         *value = (double)mantissa;
@@ -131,12 +132,17 @@ bool number_nearest_to(uint64_t mantissa, int64_t power, double *value)
     return number_nearest(number_powers(), mantissa, power, value);
 }
 
+bool number_nearest_to(uint64_t mantissa, int64_t power, double *value)
+{
+    return nearest_to(mantissa, power, value);
+}
+
 /* The value of [begin, end), a number without a sign of which the decimal is known. */
 static double rounded(const struct decimal *decimal, const unsigned char *begin,
                       const unsigned char *end)
 {
     double value, next;
-    if (number_nearest_to(decimal->mantissa, decimal->power, &value) &&
+    if (nearest_to(decimal->mantissa, decimal->power, &value) &&
         (!decimal->more ||
          (number_nearest_to(decimal->mantissa + 1, decimal->power, &next) && value == next)))
         return value;
