@@ -20,9 +20,10 @@ static const unsigned char frame_magic[MAGIC_SIZE] = {0x28, 0xb5, 0x2f, 0xfd};
 #define CALLS(CALL)                                                                                \
     CALL(ZSTD_DCtx_setParameter)                                                                   \
     CALL(ZSTD_DCtx_reset)                                                                          \
-    CALL(ZSTD_createDCtx) CALL(ZSTD_decompressStream) CALL(ZSTD_findFrameCompressedSize)           \
-        CALL(ZSTD_freeDCtx) CALL(ZSTD_getErrorCode) CALL(ZSTD_getErrorName)                        \
-            CALL(ZSTD_getFrameContentSize) CALL(ZSTD_isError)
+    CALL(ZSTD_createDCtx)                                                                          \
+    CALL(ZSTD_decompressStream) CALL(ZSTD_findFrameCompressedSize) CALL(ZSTD_freeDCtx)             \
+        CALL(ZSTD_getErrorCode) CALL(ZSTD_getErrorName) CALL(ZSTD_getFrameContentSize)             \
+            CALL(ZSTD_isError)
 
 LIBRARY(libzstd, LIBZSTD_FILE, CALLS)
 

@@ -12,8 +12,8 @@
     CALL(yajl_alloc)                                                                               \
     CALL(yajl_complete_parse)                                                                      \
     CALL(yajl_config)                                                                              \
-    CALL(yajl_free) CALL(yajl_free_error) CALL(yajl_get_bytes_consumed) CALL(yajl_get_error)       \
-        CALL(yajl_parse)
+    CALL(yajl_free)                                                                                \
+    CALL(yajl_free_error) CALL(yajl_get_bytes_consumed) CALL(yajl_get_error) CALL(yajl_parse)
 
 LIBRARY(libyajl, LIBYAJL_FILE, CALLS)
 

@@ -7,7 +7,7 @@
 command -v python3 >/dev/null || skip "python3 is not installed"
 
 case $SCALE in
-small) seconds=10 ;;
+small) seconds=6 ;;
 full) seconds=120 ;;
 *) seconds=300 ;;
 esac

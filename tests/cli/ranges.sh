@@ -69,8 +69,8 @@ size=$(wc -c <small)
 "$HELPERS/make_gzip" -m 9 <small >small.gz
 packed="small.frames small.unsized small.zst"
 [ $with_gzip = no ] || packed="$packed small.gz"
-[ "$SCALE" = small ] && step=3 || step=1
-case $SCALE$SANITIZED$ENGINE in smallyes* | small*--device=gpu*) step=5 ;; esac
+[ "$SCALE" = small ] && step=5 || step=1
+case $SCALE$SANITIZED$ENGINE in smallyes* | small*--device=gpu*) step=8 ;; esac
 skip=0
 while [ $skip -le $((size + 1)) ]; do
     length=0

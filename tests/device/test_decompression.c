@@ -635,7 +635,8 @@ static void go_through_files(const struct histogram *histogram)
         if (scale_is_small_or_slow() && (i + mode) % 2)
             continue;
         struct frame_settings settings = {.level = 1 + (int)i, .checksum = i % 2 == 0};
-        size_t size = (i == 0 ? sizeof content : sizeof content / 3) - 8 * random_below(1000);
+        const size_t most = scale_is_small_or_slow() ? sizeof content / 7 * 4 : sizeof content;
+        size_t size = (i == 0 ? most : most / 3) - 8 * random_below(1000);
         if (is_text)
             make_text(content, size);
         else

@@ -278,7 +278,7 @@ static void check_run(struct run run)
 /* The engine begins after each number of chunks, also before the first and after the last. */
 static void take_over_everywhere(struct run run)
 {
-    const unsigned step = scale_is_small_or_slow() ? 9 : scale_is_all() ? 1 : 3;
+    const unsigned step = scale_is_small_or_slow() ? 13 : scale_is_all() ? 1 : 3;
     const unsigned before = shared;
     for (run.after = 0; run.after <= CHUNKS; run.after += step)
         check_run(run);
