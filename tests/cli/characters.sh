@@ -57,7 +57,7 @@ sizes="1 2 3 4 5 63 64"
 threads_of_frames="1 2 4"
 long=3000000
 cuts=1024
-[ "$SCALE" = full ] || cuts=12 long=300000 framed=60 sizes="1 3 64" threads_of_frames="1 4"
+[ "$SCALE" = full ] || cuts=12 long=300000 framed=24 sizes="1 3 64" threads_of_frames="1 4"
 lengths='0 1 3 64 4097 262145'
 [ "$SCALE" = small ] ||
     lengths="$lengths 2 4 5 63 65 66 127 128 129 4095 4096 262143 262144 1000003"

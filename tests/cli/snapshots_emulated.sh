@@ -33,7 +33,7 @@ agree()
 for chunk in $(few 2 1K 4K 16K); do
     ENGINE="--device=gpu --chunk-size=$chunk"
     agree "numbers, $chunk" -n plain
-    for line in $(few 2 1 2 $((lines / 3)) $((lines - 1)) "$lines"); do
+    for line in $(few 4 1 2 $((lines / 3)) $((lines - 1)) "$lines"); do
         sed "${line}s/\$/ odd/" plain >odd
         agree "line $line, $chunk" -n odd
         agree "line $line of the second FILE, $chunk" -n plain odd

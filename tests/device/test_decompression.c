@@ -468,7 +468,7 @@ static void go_through_starts(const struct file *file, const struct histogram *h
                              131081, 400000, file->size / 2, file->size - 9, file->size};
     const size_t count = sizeof places / sizeof places[0];
     const bool is_few = scale_is_small_or_slow();
-    for (size_t i = is_few ? random_below(2) : 0; i < count; i += is_few ? 2 : 1) {
+    for (size_t i = is_few ? random_below(3) : 0; i < count; i += is_few ? 3 : 1) {
         begin_within(&run, frame, places[i] < file->size ? places[i] : file->size);
         run.is_stream = is_few ? random_below(2) : i % 2;
         check_run(&run);
@@ -508,7 +508,8 @@ static void go_through_reads(const struct file *file, const struct histogram *hi
 {
     static const enum fault faults[] = {FAULT_ERROR, FAULT_CONTENT, FAULT_HANG, FAULT_STUCK};
     for (unsigned i = 0; i < READ_FAULTS; i++)
-        for (unsigned at = 1; at <= (scale_is_all() ? 40u : 7u); at += 1 + at / 3) {
+        for (unsigned at = 1; at <= (scale_is_all() ? 40u : 7u);
+             at += scale_is_small() ? 4 : 1 + at / 3) {
             struct run run = {.file = file, .histogram = histogram, .fallback = at % 2};
             run.plan = (struct fault_plan){
                 .fault = faults[i], .at = at, .for_good = true, .seed = at, .reads_only = true};
@@ -665,7 +666,7 @@ static void go_through_files(const struct histogram *histogram)
 static void go_through_long_records(void)
 {
     static unsigned char content[900000];
-    for (unsigned i = 0; i < 6; i++) {
+    for (unsigned i = 0; i < 6; i += scale_is_small() && i < 4 ? 2 : 1) {
         make_text(content, sizeof content);
         size_t at = 100000 + random_below(500000),
                len = (size_t[]){4000, 4095, 4096, 4097, 9000, 290000}[i];

@@ -380,7 +380,7 @@ static void misbehave_part(const void *arg)
         schedule.plan = (struct fault_plan){.fault = FAULT_LATE, .at = at, .seed = at};
         run(&schedule);
     }
-    for (unsigned at = 2; at <= 20; at += 3) {
+    for (unsigned at = 2; at <= 20; at += scale_is_small() ? 6 : 3) {
         schedule.plan = (struct fault_plan){.fault = FAULT_HANG, .at = at, .seed = at};
         run(&schedule);
     }
@@ -694,7 +694,7 @@ int main(void)
     apart(healthy_part, &many);
     apart(healthy_part, &numbers);
     apart(healthy_part, &fields);
-    for (unsigned buffers = 1; buffers <= 4; buffers++) {
+    for (unsigned buffers = 1; buffers <= 4; buffers += scale_is_small() && buffers == 2 ? 2 : 1) {
         struct schedule schedule = {.histogram = buffers % 2 ? bytes : letters,
                                     .chunk_size = 100,
                                     .len = 650,

@@ -168,7 +168,7 @@ def main():
         for size in sizes:
             for place, (form, (_, convert, _)) in enumerate(FORMS.items()):
                 # A small scale has each distribution and each form with each size, but not all pairs.
-                if scale == "small" and (number + place + size) % (len(FORMS) // 2):
+                if scale == "small" and (number + place + size) % (len(FORMS) - 1):
                     continue
                 values = convert(draw(size))
                 drawn = sorted({*random.random(6), 0.0, 1.0, 1 / size, random.integers(0, size) / size})

@@ -312,7 +312,7 @@ static void damage(char *text, size_t from, size_t *len)
         span = (size_t)(tail - begin) + (*begin == '{');
         if (random_below(2)) {
             memcpy(more, begin, span);
-            memcpy(more + span, *begin == '{' ? "," : "", 2);
+            strcpy(more + span, *begin == '{' ? "," : "");
             span = 0;
         }
         break;
