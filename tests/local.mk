@@ -169,6 +169,7 @@ unit_tests = \
 	tests/unit/test_show \
 	tests/unit/test_show_number \
 	tests/unit/test_small_units \
+	tests/unit/test_snapshot \
 	tests/unit/test_text_cuts \
 	tests/unit/test_units \
 	tests/unit/test_values \
@@ -220,6 +221,7 @@ tests_unit_test_show_LDADD = $(libraries)
 tests_unit_test_show_number_LDADD = $(libraries) -lm
 tests_unit_test_small_units_LDADD = $(libraries)
 tests_unit_test_small_units_LDFLAGS = $(reading_by_turns) -Wl,--wrap=units_take
+tests_unit_test_snapshot_LDADD = $(libraries)
 tests_unit_test_text_cuts_LDADD = $(with_device)
 tests_unit_test_units_LDADD = $(libraries) -lm
 tests_unit_test_values_LDADD = $(libraries)

@@ -17,13 +17,20 @@ static const unsigned char frame_magic[MAGIC_SIZE] = {0x28, 0xb5, 0x2f, 0xfd};
 
 /* --- libzstd --- */
 
-#define CALLS(CALL)                                                                                \
-    CALL(ZSTD_DCtx_setParameter)                                                                   \
-    CALL(ZSTD_DCtx_reset)                                                                          \
-    CALL(ZSTD_createDCtx)                                                                          \
-    CALL(ZSTD_decompressStream) CALL(ZSTD_findFrameCompressedSize) CALL(ZSTD_freeDCtx)             \
-        CALL(ZSTD_getErrorCode) CALL(ZSTD_getErrorName) CALL(ZSTD_getFrameContentSize)             \
-            CALL(ZSTD_isError)
+/* Left out, as clang-format breaks the list otherwise each time that it is run. */
+/* clang-format off */
+#define CALLS(CALL) \
+    CALL(ZSTD_DCtx_setParameter) \
+    CALL(ZSTD_DCtx_reset) \
+    CALL(ZSTD_createDCtx) \
+    CALL(ZSTD_decompressStream) \
+    CALL(ZSTD_findFrameCompressedSize) \
+    CALL(ZSTD_freeDCtx) \
+    CALL(ZSTD_getErrorCode) \
+    CALL(ZSTD_getErrorName) \
+    CALL(ZSTD_getFrameContentSize) \
+    CALL(ZSTD_isError)
+/* clang-format on */
 
 LIBRARY(libzstd, LIBZSTD_FILE, CALLS)
 

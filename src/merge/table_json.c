@@ -8,12 +8,18 @@
 
 #define QUIET_MAX ((uint64_t)4 << 20) /* bytes without any value: no table has so many */
 
-#define CALLS(CALL)                                                                                \
-    CALL(yajl_alloc)                                                                               \
-    CALL(yajl_complete_parse)                                                                      \
-    CALL(yajl_config)                                                                              \
-    CALL(yajl_free)                                                                                \
-    CALL(yajl_free_error) CALL(yajl_get_bytes_consumed) CALL(yajl_get_error) CALL(yajl_parse)
+/* Left out, as clang-format breaks the list otherwise each time that it is run. */
+/* clang-format off */
+#define CALLS(CALL) \
+    CALL(yajl_alloc) \
+    CALL(yajl_complete_parse) \
+    CALL(yajl_config) \
+    CALL(yajl_free) \
+    CALL(yajl_free_error) \
+    CALL(yajl_get_bytes_consumed) \
+    CALL(yajl_get_error) \
+    CALL(yajl_parse)
+/* clang-format on */
 
 LIBRARY(libyajl, LIBYAJL_FILE, CALLS)
 
