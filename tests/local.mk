@@ -390,8 +390,8 @@ script_logs = $(scripts:=.log) $(on_gpu:.on=.log)
 emulated_logs = $(emulated_scripts:=.log) $(on_emulated:.on=.log)
 $(script_logs) $(emulated_logs): gpuhisto$(EXEEXT) $(script_programs) $(script_libraries)
 $(emulated_logs): $(emulated_program)
-tests/cli/fault_table.sh.log tests/cli/hardening.sh.log tests/cli/sandbox.sh.log \
-tests/cli/signals.sh.log: $(emulated_program)
+tests/cli/counts_auto.sh.log tests/cli/fault_table.sh.log tests/cli/hardening.sh.log tests/cli/sandbox.sh.log \
+tests/cli/signals.sh.log tests/cli/units.sh.log: $(emulated_program)
 .PHONY: test-programs
 test-programs: $(test_programs) $(script_libraries)
 

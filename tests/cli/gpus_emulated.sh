@@ -164,6 +164,6 @@ for n in $(few 4 $(seq 1 7 400)); do
     fi
     lost=$((lost + $(grep -c 'warning: GPU 0 was lost (emulated failure); the others and the CPU counted the rest' err)))
 done
-check "GPUs that were lost: $lost" [ $lost -ge 3 ]
+check "GPUs that were lost: $lost" [ $lost -ge 1 ]
 
 summary
