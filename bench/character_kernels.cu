@@ -9,7 +9,7 @@
 #include "bench/device.cuh"
 
 extern "C" {
-#include "src/histogram/characters.h"
+#include "src/count/characters.h"
 #include "tests/helpers/random.h"
 }
 

@@ -12,10 +12,10 @@
 // The content is compared with libzstd's, whose time on one core is printed as well.
 #include "bench/device.cuh"
 #include "bench/read_file.cuh"
-#include "gpu/zstd/pipeline.cuh"
+#include "gpu/decode/pipeline.cuh"
 
 extern "C" {
-#include "gpu/zstd/lay.h"
+#include "gpu/decode/lay.h"
 }
 
 #include <algorithm>

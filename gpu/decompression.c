@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "decompression_internal.h"
-#include "src/engine/records.h"
+#include "src/records/records.h"
 
 #include <stdlib.h>
 

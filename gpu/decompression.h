@@ -30,7 +30,7 @@
 #include "pinned.h"
 #include "slots.h"
 #include "src/engine/engine.h"
-#include "src/histogram/characters.h"
+#include "src/count/characters.h"
 
 enum decompression_state {
     DECOMPRESSION_FREE,

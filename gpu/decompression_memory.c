@@ -2,7 +2,7 @@
 /* Memory of the batches that a device decompresses, and of what goes to them and comes back. */
 #include "decompression_internal.h"
 #include "snapshot.h"
-#include "src/engine/records.h"
+#include "src/records/records.h"
 
 #include <stdlib.h>
 

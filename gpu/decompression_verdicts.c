@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What the device has decoded: judged, counted, and at the end what is left. */
 #include "decompression_internal.h"
-#include "src/engine/records.h"
+#include "src/records/records.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -4,8 +4,8 @@
 #include "gpu/visible.h"
 
 extern "C" {
-#include "src/histogram/number.h"
-#include "src/histogram/number_nearest.h"
+#include "src/count/number.h"
+#include "src/count/number_nearest.h"
 }
 
 #include <cstdlib>

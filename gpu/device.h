@@ -23,8 +23,8 @@ extern "C" {
 
 #include "gpu/row_pages.h"
 #include "gpu/strategy.h"
-#include "gpu/zstd/lay.h"
-#include "src/histogram/histogram.h"
+#include "gpu/decode/lay.h"
+#include "src/count/histogram.h"
 #include "src/base/reason.h"
 
 struct device;

@@ -5,7 +5,7 @@
 // the next one's, is written to that one's memory by its own stages, so streams may be ahead of the
 // host.
 #include "gpu/device_internal.cuh"
-#include "gpu/zstd/pipeline.cuh"
+#include "gpu/decode/pipeline.cuh"
 
 #include <cstdlib>
 

@@ -15,7 +15,7 @@
 #include "gpu_engine_internal.h"
 #include "strategy.h"
 #include "src/base/clock.h"
-#include "src/engine/records.h"
+#include "src/records/records.h"
 
 #include <stdlib.h>
 

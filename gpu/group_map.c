@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "group_map.h"
-#include "src/histogram/characters.h"
+#include "src/count/characters.h"
 
 #include <stdlib.h>
 #include <string.h>

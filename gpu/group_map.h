@@ -3,7 +3,7 @@
 #ifndef GPUHISTO_GROUP_MAP_H
 #define GPUHISTO_GROUP_MAP_H
 
-#include "src/histogram/histogram.h"
+#include "src/count/histogram.h"
 
 #include <stddef.h>
 

@@ -9,7 +9,7 @@
 extern "C" {
 #include "gpu/row_pages.h"
 #include "gpu/tuning.h"
-#include "src/histogram/characters.h"
+#include "src/count/characters.h"
 }
 
 using counting_kernel = void (*)(count_args args);

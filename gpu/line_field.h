@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Which part of a line is the number, as the kernel `fields` is given it: struct field
- * (src/histogram/field.h) without pointers. */
+ * (src/count/field.h) without pointers. */
 #ifndef GPUHISTO_LINE_FIELD_H
 #define GPUHISTO_LINE_FIELD_H
 
-#include "src/histogram/field.h"
+#include "src/count/field.h"
 
 /* Bytes of the string of --after, at most; a longer one is left to the CPU. */
 #define LINE_FIELD_AFTER_MAX 128

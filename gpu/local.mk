@@ -28,27 +28,27 @@ gpu_engine_sources = \
 
 # zstd decompressed on the device: what the host lays, and the stages.
 gpu_zstd_sources = \
-	gpu/zstd/batch.h \
-	gpu/zstd/lay.c gpu/zstd/lay.h
+	gpu/decode/batch.h \
+	gpu/decode/lay.c gpu/decode/lay.h
 
-cuda_sources = gpu/device.cu gpu/device_zstd.cu gpu/kernel_table.cu gpu/zstd/stage_table.cu
+cuda_sources = gpu/device.cu gpu/device_zstd.cu gpu/kernel_table.cu gpu/decode/stage_table.cu
 kernel_headers = gpu/device_internal.cuh gpu/launch.h gpu/tuning.h gpu/bin_cache.cuh gpu/byte_counters.cuh gpu/counting.cuh \
 	gpu/parse_field.cuh gpu/parse_number.cuh gpu/ptx.cuh gpu/row_pages.cuh gpu/rows.cuh gpu/runs.cuh \
-	gpu/text_span.cuh gpu/value_rows.cuh gpu/kernels/aggregated.cuh \
-	gpu/kernels/bitsliced.cuh gpu/kernels/characters.cuh gpu/kernels/contiguous.cuh gpu/kernels/fields.cuh \
-	gpu/kernels/interleaved.cuh \
-	gpu/kernels/lanes.cuh gpu/kernels/lanes_values.cuh gpu/kernels/matched.cuh \
-	gpu/kernels/naive.cuh gpu/kernels/numbers.cuh gpu/kernels/packed.cuh gpu/kernels/pairs.cuh \
-	gpu/kernels/partitioned.cuh gpu/kernels/privatized.cuh \
-	gpu/kernels/shared.cuh gpu/kernels/vectorized.cuh \
-	gpu/zstd/bits.cuh gpu/zstd/copy.cuh gpu/zstd/follow.cuh gpu/zstd/fse.cuh gpu/zstd/huffman.cuh \
-	gpu/zstd/keep.cuh gpu/zstd/link.cuh gpu/zstd/literals.cuh gpu/zstd/parse.cuh \
-	gpu/zstd/pipeline.cuh gpu/zstd/place.cuh gpu/zstd/repeats.cuh gpu/zstd/repeats_map.cuh \
-	gpu/zstd/sequence_codes.cuh gpu/zstd/sequences.cuh gpu/zstd/stages.h gpu/zstd/tail.cuh \
-	gpu/zstd/tile.cuh gpu/zstd/walk.cuh
+	gpu/text_span.cuh gpu/value_rows.cuh gpu/count/aggregated.cuh \
+	gpu/count/bitsliced.cuh gpu/count/characters.cuh gpu/count/contiguous.cuh gpu/count/fields.cuh \
+	gpu/count/interleaved.cuh \
+	gpu/count/lanes.cuh gpu/count/lanes_values.cuh gpu/count/matched.cuh \
+	gpu/count/naive.cuh gpu/count/numbers.cuh gpu/count/packed.cuh gpu/count/pairs.cuh \
+	gpu/count/partitioned.cuh gpu/count/privatized.cuh \
+	gpu/count/shared.cuh gpu/count/vectorized.cuh \
+	gpu/decode/bits.cuh gpu/decode/copy.cuh gpu/decode/follow.cuh gpu/decode/fse.cuh gpu/decode/huffman.cuh \
+	gpu/decode/keep.cuh gpu/decode/link.cuh gpu/decode/literals.cuh gpu/decode/parse.cuh \
+	gpu/decode/pipeline.cuh gpu/decode/place.cuh gpu/decode/repeats.cuh gpu/decode/repeats_map.cuh \
+	gpu/decode/sequence_codes.cuh gpu/decode/sequences.cuh gpu/decode/stages.h gpu/decode/tail.cuh \
+	gpu/decode/tile.cuh gpu/decode/walk.cuh
 
 if HAVE_CUDA
-device = gpu/device.o gpu/device_zstd.o gpu/kernel_table.o gpu/zstd/stage_table.o
+device = gpu/device.o gpu/device_zstd.o gpu/kernel_table.o gpu/decode/stage_table.o
 device_libs = $(CUDA_LIBS)
 else
 noinst_LIBRARIES += libnodevice.a
@@ -68,10 +68,10 @@ am__v_NVCC_1 =
 	@$(MKDIR_P) $(@D)
 	$(AM_V_NVCC)$(NVCC) $(CUDA_GENCODE) -std=c++17 -O3 --threads=0 --objdir-as-tempdir -I$(srcdir) \
 	  $(CUDA_CPPFLAGS) -Werror all-warnings $(NVCC_HOST_FLAGS) $(NVCCFLAGS) -MMD -MP -MF $@.d -c -o $@ $<
--include gpu/device.o.d gpu/device_zstd.o.d gpu/kernel_table.o.d gpu/zstd/stage_table.o.d
+-include gpu/device.o.d gpu/device_zstd.o.d gpu/kernel_table.o.d gpu/decode/stage_table.o.d
 
 # With what an interrupted nvcc leaves.
 MOSTLYCLEANFILES += gpu/device.o gpu/device.o.* gpu/device_zstd.o gpu/device_zstd.o.* gpu/kernel_table.o gpu/kernel_table.o.* \
-	gpu/zstd/stage_table.o gpu/zstd/stage_table.o.*
+	gpu/decode/stage_table.o gpu/decode/stage_table.o.*
 
 EXTRA_DIST += $(cuda_sources) $(kernel_headers) gpu/no_device.c

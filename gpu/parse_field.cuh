@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The field of one line on the device, by the rules of src/histogram/field.h, a byte at a time.
-// Finding lines and counting their rows is done in gpu/kernels/fields.cuh.
+// The field of one line on the device, by the rules of src/count/field.h, a byte at a time.
+// Finding lines and counting their rows is done in gpu/count/fields.cuh.
 #ifndef GPUHISTO_PARSE_FIELD_CUH
 #define GPUHISTO_PARSE_FIELD_CUH
 
@@ -8,7 +8,7 @@
 #include "gpu/parse_number.cuh"
 
 extern "C" {
-#include "src/histogram/field_token.h"
+#include "src/count/field_token.h"
 }
 
 // Text between two places.

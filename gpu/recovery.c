@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "recovery.h"
 #include "snapshot.h"
-#include "src/engine/lines.h"
-#include "src/engine/records.h"
+#include "src/records/lines.h"
+#include "src/records/records.h"
 
 #include <string.h>
 

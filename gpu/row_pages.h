@@ -10,7 +10,7 @@
 #ifndef GPUHISTO_ROW_PAGES_H
 #define GPUHISTO_ROW_PAGES_H
 
-#include "src/histogram/histogram.h"
+#include "src/count/histogram.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "slots.h"
 #include "snapshot.h"
-#include "src/engine/records.h"
+#include "src/records/records.h"
 
 #include <stdlib.h>
 

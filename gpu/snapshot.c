@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "snapshot.h"
 #include "device.h"
-#include "src/histogram/file_tallies.h"
-#include "src/histogram/number.h"
+#include "src/count/file_tallies.h"
+#include "src/count/number.h"
 
 #include <stdlib.h>
 #include <string.h>

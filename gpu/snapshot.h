@@ -16,8 +16,8 @@
 #define GPUHISTO_SNAPSHOT_H
 
 #include "src/engine/chunk.h"
-#include "src/engine/lines.h"
-#include "src/histogram/histogram.h"
+#include "src/records/lines.h"
+#include "src/count/histogram.h"
 
 struct file_tallies;
 

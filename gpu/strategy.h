@@ -3,7 +3,7 @@
 #ifndef GPUHISTO_STRATEGY_H
 #define GPUHISTO_STRATEGY_H
 
-#include "src/histogram/histogram.h"
+#include "src/count/histogram.h"
 
 #include <stddef.h>
 

@@ -22,39 +22,39 @@ histogram_sources = \
 	src/base/show.c src/base/show.h \
 	src/base/signals.c src/base/signals.h \
 	src/base/words.c src/base/words.h \
-	src/histogram/binned_rows.c src/histogram/binned_rows.h \
-	src/histogram/binning.c src/histogram/binning.h src/histogram/binning_log.c \
-	src/histogram/binning_decades.c \
-	src/histogram/binning_digits.c src/histogram/binning_digits.h \
-	src/histogram/binning_whole_digits.c src/histogram/binning_whole_digits.h \
-	src/histogram/byte_rows.c src/histogram/byte_rows.h \
-	src/histogram/chi_square.c src/histogram/chi_square.h \
-	src/histogram/coarsen.c src/histogram/coarsen.h \
-	src/histogram/edge_text.c src/histogram/edge_text.h \
-	src/histogram/exact_sum.c src/histogram/exact_sum.h \
-	src/histogram/facts.c src/histogram/facts.h \
-	src/histogram/field.c src/histogram/field.h src/histogram/field_csv.c src/histogram/field_hint.c \
-	src/histogram/field_hint.h src/histogram/field_token.h \
-	src/histogram/file_tallies.c src/histogram/file_tallies.h \
-	src/histogram/histogram.c src/histogram/histogram.h \
-	src/histogram/map_rows.c src/histogram/map_rows.h \
-	src/histogram/mode.c src/histogram/mode.h src/histogram/modes.def \
-	src/histogram/characters.c src/histogram/characters.h src/histogram/mode_characters.c src/histogram/mode_character_groups.c \
-	src/histogram/unicode_groups.c \
-	src/histogram/mode_bytes.c src/histogram/mode_letters.c \
-	src/histogram/mode_numbers.c src/histogram/mode_pairs.c src/histogram/mode_values.c \
-	src/histogram/moments.c src/histogram/moments.h \
-	src/histogram/moments_text.c src/histogram/moments_text.h \
-	src/histogram/number.c src/histogram/number.h src/histogram/number_token.h \
-	src/histogram/number_nearest.c src/histogram/number_nearest.h \
-	src/histogram/number_units.c src/histogram/number_units.h \
-	src/histogram/power.c src/histogram/power.h \
-	src/histogram/probability.c src/histogram/probability.h \
-	src/histogram/quantile.c src/histogram/quantile.h \
-	src/histogram/row_blocks.c src/histogram/row_blocks.h \
-	src/histogram/row_plan.c src/histogram/row_plan.h \
-	src/histogram/show_number.c src/histogram/show_number.h \
-	src/histogram/value_type.c src/histogram/value_type.h
+	src/count/binned_rows.c src/count/binned_rows.h \
+	src/count/binning.c src/count/binning.h src/count/binning_log.c \
+	src/count/binning_decades.c \
+	src/count/binning_digits.c src/count/binning_digits.h \
+	src/count/binning_whole_digits.c src/count/binning_whole_digits.h \
+	src/count/byte_rows.c src/count/byte_rows.h \
+	src/count/chi_square.c src/count/chi_square.h \
+	src/count/coarsen.c src/count/coarsen.h \
+	src/count/edge_text.c src/count/edge_text.h \
+	src/count/exact_sum.c src/count/exact_sum.h \
+	src/count/facts.c src/count/facts.h \
+	src/count/field.c src/count/field.h src/count/field_csv.c src/count/field_hint.c \
+	src/count/field_hint.h src/count/field_token.h \
+	src/count/file_tallies.c src/count/file_tallies.h \
+	src/count/histogram.c src/count/histogram.h \
+	src/count/map_rows.c src/count/map_rows.h \
+	src/count/mode.c src/count/mode.h src/count/modes.def \
+	src/count/characters.c src/count/characters.h src/count/mode_characters.c src/count/mode_character_groups.c \
+	src/count/unicode_groups.c \
+	src/count/mode_bytes.c src/count/mode_letters.c \
+	src/count/mode_numbers.c src/count/mode_pairs.c src/count/mode_values.c \
+	src/count/moments.c src/count/moments.h \
+	src/count/moments_text.c src/count/moments_text.h \
+	src/count/number.c src/count/number.h src/count/number_token.h \
+	src/count/number_nearest.c src/count/number_nearest.h \
+	src/count/number_units.c src/count/number_units.h \
+	src/count/power.c src/count/power.h \
+	src/count/probability.c src/count/probability.h \
+	src/count/quantile.c src/count/quantile.h \
+	src/count/row_blocks.c src/count/row_blocks.h \
+	src/count/row_plan.c src/count/row_plan.h \
+	src/count/show_number.c src/count/show_number.h \
+	src/count/value_type.c src/count/value_type.h
 libhistogram_a_SOURCES = $(histogram_sources) $(gpu_plan_sources) $(gpu_zstd_sources)
 
 cpu_sources = \
@@ -87,34 +87,34 @@ gpuhisto_sources = src/run_share.c src/run_share.h \
 	src/engine/chunk.h src/engine/engine.h \
 	src/hash/xxh64.c src/hash/xxh64.h src/hash/xxh64_step.h \
 	src/hash/xxh64_avx2.c src/hash/xxh64_avx512.c \
-	src/engine/lines.c src/engine/lines.h \
-	src/engine/records.c src/engine/records.h \
-	src/input/admission.c \
-	src/input/codec.c src/input/codec.h \
-	src/input/codec_zstd.c src/input/codec_zstd.h \
-	src/input/content.c src/input/content.h \
-	src/input/decoding.c src/input/decoding_batch.c src/input/decoding_seams.c \
-	src/input/decoding_steps.c \
-	src/input/enter.c src/input/enter.h \
-	src/input/first_header.c \
-	src/input/foreign.c src/input/foreign.h \
-	src/input/header.c src/input/header.h src/input/npy.c src/input/pnm.c src/input/wav.c \
-	src/input/heading.c src/input/heading.h \
-	src/input/helpers.c src/input/helpers.h \
-	src/input/input.c src/input/input.h \
-	src/input/kept.c src/input/kept.h \
-	src/input/fingerprint.c src/input/fingerprint.h \
-	src/input/part.c src/input/part.h src/input/part_units.c src/input/part_units.h \
-	src/input/peek.c src/input/peek.h \
-	src/input/pieces.c src/input/plain.c \
-	src/input/share.c src/input/share.h \
-	src/input/source.c src/input/source.h src/input/source_internal.h \
-	src/input/seams.c src/input/seams.h \
-	src/input/takeover.c \
-	src/input/undecoded.c \
-	src/input/unit_walk.c src/input/unit_walk.h \
-	src/input/units.c src/input/units.h \
-	src/input/wide_read.c src/input/wide_read.h \
+	src/records/lines.c src/records/lines.h \
+	src/records/records.c src/records/records.h \
+	src/work/admission.c \
+	src/frames/codec.c src/frames/codec.h \
+	src/frames/codec_zstd.c src/frames/codec_zstd.h \
+	src/open/content.c src/open/content.h \
+	src/run/decoding.c src/run/decoding_batch.c src/run/decoding_seams.c \
+	src/run/decoding_steps.c \
+	src/bytes/enter.c src/bytes/enter.h \
+	src/open/first_header.c \
+	src/open/foreign.c src/open/foreign.h \
+	src/open/header.c src/open/header.h src/open/npy.c src/open/pnm.c src/open/wav.c \
+	src/open/heading.c src/open/heading.h \
+	src/work/helpers.c src/work/helpers.h \
+	src/bytes/input.c src/bytes/input.h \
+	src/bytes/kept.c src/bytes/kept.h \
+	src/bytes/fingerprint.c src/bytes/fingerprint.h \
+	src/open/part.c src/open/part.h src/open/part_units.c src/open/part_units.h \
+	src/frames/peek.c src/frames/peek.h \
+	src/bytes/pieces.c src/run/plain.c \
+	src/open/share.c src/open/share.h \
+	src/work/source.c src/work/source.h src/work/source_internal.h \
+	src/records/seams.c src/records/seams.h \
+	src/run/takeover.c \
+	src/run/undecoded.c \
+	src/frames/unit_walk.c src/frames/unit_walk.h \
+	src/frames/units.c src/frames/units.h \
+	src/bytes/wide_read.c src/bytes/wide_read.h \
 	src/merge/find_rows.c src/merge/find_rows.h \
 	src/merge/grow.c src/merge/grow.h \
 	src/merge/known_rows.c src/merge/known_rows.h \
@@ -126,14 +126,14 @@ gpuhisto_sources = src/run_share.c src/run_share.h \
 	src/merge/table_json.h \
 	src/merge/table_members.c src/merge/table_members.h \
 	src/merge/table_rows.c src/merge/table_rows.h \
-	src/pool/cgroup.c src/pool/cgroup.h \
-	src/pool/cost.c src/pool/cost.h \
-	src/pool/handover.c src/pool/handover.h \
-	src/pool/memory_limit.c src/pool/memory_limit.h \
-	src/pool/pool.c src/pool/pool.h src/pool/pool_options.h \
-	src/pool/processors.c src/pool/processors.h \
-	src/pool/thread.c src/pool/thread.h \
-	src/pool/workers.c src/pool/workers.h \
+	src/policy/cgroup.c src/policy/cgroup.h \
+	src/policy/cost.c src/policy/cost.h \
+	src/policy/handover.c src/policy/handover.h \
+	src/policy/memory_limit.c src/policy/memory_limit.h \
+	src/work/pool.c src/work/pool.h src/work/pool_options.h \
+	src/policy/processors.c src/policy/processors.h \
+	src/work/thread.c src/work/thread.h \
+	src/work/workers.c src/work/workers.h \
 	src/report/bar.c src/report/bar.h \
 	src/report/channels.c src/report/channels.h \
 	src/report/diff.c src/report/diff.h \
@@ -154,8 +154,8 @@ gpuhisto_sources = src/run_share.c src/run_share.h \
 	src/report/temporary.c src/report/temporary.h \
 	src/report/writer.c src/report/writer.h
 gzip_sources = \
-	src/input/codec_gzip.c src/input/codec_gzip.h \
-	src/input/gzip_header.c src/input/gzip_header.h
+	src/frames/codec_gzip.c src/frames/codec_gzip.h \
+	src/frames/gzip_header.c src/frames/gzip_header.h
 libgpuhisto_a_SOURCES = $(gpuhisto_sources) $(gpu_engine_sources) src/sandbox/sandbox.h
 if HAVE_SANDBOX
 libgpuhisto_a_SOURCES += src/sandbox/sandbox.c \
@@ -173,5 +173,5 @@ else
 libgpuhisto_a_SOURCES += src/merge/no_table_json.c
 endif
 
-# What made src/histogram/unicode_groups.c.
-EXTRA_DIST += src/histogram/make_unicode_groups
+# What made src/count/unicode_groups.c.
+EXTRA_DIST += src/count/make_unicode_groups

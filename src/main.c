@@ -7,13 +7,13 @@
 #include "src/base/clock.h"
 #include "src/base/signals.h"
 #include "src/cli/options.h"
-#include "src/histogram/file_tallies.h"
+#include "src/count/file_tallies.h"
 #include "src/report/output.h"
-#include "src/pool/pool.h"
+#include "src/work/pool.h"
 #include "src/run_share.h"
 #include "src/report/report.h"
 #include "src/report/screen.h"
-#include "src/input/source.h"
+#include "src/work/source.h"
 #include "src/run.h"
 
 #include <errno.h>

@@ -4,7 +4,7 @@
 #define GPUHISTO_RUN_H
 
 #include "src/cli/options.h"
-#include "src/input/source.h"
+#include "src/work/source.h"
 #include "src/report/output.h"
 
 enum {

@@ -3,8 +3,8 @@
 #include "run.h"
 
 #include "src/cli/diag.h"
-#include "src/histogram/coarsen.h"
-#include "src/histogram/map_rows.h"
+#include "src/count/coarsen.h"
+#include "src/count/map_rows.h"
 #include "src/merge/table_file.h"
 #include "src/report/diff.h"
 #include "src/report/format.h"

@@ -4,7 +4,7 @@
 
 #include "src/cli/diag.h"
 #include "src/merge/merge_files.h"
-#include "src/pool/processors.h"
+#include "src/policy/processors.h"
 #include "src/report/format.h"
 #include "src/report/report.h"
 

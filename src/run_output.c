@@ -2,8 +2,8 @@
 #include "run.h"
 
 #include "src/cli/diag.h"
-#include "src/histogram/coarsen.h"
-#include "src/histogram/show_number.h"
+#include "src/count/coarsen.h"
+#include "src/count/show_number.h"
 
 #include <inttypes.h>
 

@@ -4,7 +4,7 @@
 #define GPUHISTO_RUN_SHARE_H
 
 #include "src/base/reason.h"
-#include "src/input/share.h"
+#include "src/open/share.h"
 #include "src/report/share_record.h"
 
 /* All of it is freed by run_share_close. */

@@ -3,7 +3,7 @@
  * here, and messages name options as they were typed. */
 #include "option.h"
 #include "src/base/show.h"
-#include "src/histogram/mode.h"
+#include "src/count/mode.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -4,10 +4,10 @@
 #define GPUHISTO_OPTIONS_H
 
 #include "src/base/words.h"
-#include "src/histogram/histogram.h"
-#include "src/input/input.h"
-#include "src/input/share.h"
-#include "src/pool/pool.h"
+#include "src/count/histogram.h"
+#include "src/bytes/input.h"
+#include "src/open/share.h"
+#include "src/work/pool.h"
 #include "progress.h"
 #include "src/report/report.h"
 

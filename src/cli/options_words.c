@@ -3,7 +3,7 @@
  * Each has one spelling, whatever was typed, and they always come in the same order. */
 #include "option.h"
 #include "src/base/show.h"
-#include "src/histogram/show_number.h"
+#include "src/count/show_number.h"
 
 #include <inttypes.h>
 #include <stdio.h>

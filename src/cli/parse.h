@@ -5,8 +5,8 @@
 #define GPUHISTO_PARSE_H
 
 #include "src/base/reason.h"
-#include "src/histogram/binning.h"
-#include "src/histogram/probability.h"
+#include "src/count/binning.h"
+#include "src/count/probability.h"
 
 #include <stdbool.h>
 #include <stdint.h>

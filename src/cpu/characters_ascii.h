@@ -4,8 +4,8 @@
 #define GPUHISTO_CHARACTERS_ASCII_H
 
 #include "paged_counts.h"
-#include "src/histogram/characters.h"
-#include "src/histogram/histogram.h"
+#include "src/count/characters.h"
+#include "src/count/histogram.h"
 
 #include <stdbool.h>
 #include <stdint.h>

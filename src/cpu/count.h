@@ -4,7 +4,7 @@
 #define GPUHISTO_COUNT_H
 
 #include "src/engine/chunk.h"
-#include "src/histogram/row_plan.h"
+#include "src/count/row_plan.h"
 #include "number_parser.h"
 #include "paged_counts.h"
 

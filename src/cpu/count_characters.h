@@ -13,7 +13,7 @@
  * again and again. Runs of it are gathered too, or taken where they are if they are long. */
 #include "characters_ascii.h"
 #include "count.h"
-#include "src/histogram/characters.h"
+#include "src/count/characters.h"
 
 #include <string.h>
 

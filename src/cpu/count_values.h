@@ -7,7 +7,7 @@
  * and gets OWN(count_values) and OWN(count_numbers) for its struct counter.
  *
  * A batch of values becomes a batch of rows in loops without a branch, one for each type; the rows
- * are then counted one by one. Which loop it is says the plan of src/histogram/row_plan.h. */
+ * are then counted one by one. Which loop it is says the plan of src/count/row_plan.h. */
 #include "count.h"
 #include "field_parser.h"
 #include "large_numbers.h"

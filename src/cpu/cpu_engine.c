@@ -2,9 +2,9 @@
 #include "cpu_engine.h"
 #include "count.h"
 #include "src/base/cache_line.h"
-#include "src/engine/lines.h"
-#include "src/engine/records.h"
-#include "src/histogram/file_tallies.h"
+#include "src/records/lines.h"
+#include "src/records/records.h"
+#include "src/count/file_tallies.h"
 
 #include <pthread.h>
 #include <stdlib.h>

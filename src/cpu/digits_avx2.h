@@ -6,7 +6,7 @@
 #ifndef GPUHISTO_DIGITS_AVX2_H
 #define GPUHISTO_DIGITS_AVX2_H
 
-#include "src/histogram/binning_digits.h"
+#include "src/count/binning_digits.h"
 
 #include <immintrin.h>
 #include <string.h>

@@ -4,7 +4,7 @@
 #ifndef GPUHISTO_DIGITS_AVX512_H
 #define GPUHISTO_DIGITS_AVX512_H
 
-#include "src/histogram/binning_digits.h"
+#include "src/count/binning_digits.h"
 
 #include <immintrin.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "field_parser.h"
-#include "src/histogram/number_units.h"
+#include "src/count/number_units.h"
 
 #include <string.h>
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* The numbers in the fields of lines (src/histogram/field.h): fields are gathered as tokens, some
+/* The numbers in the fields of lines (src/count/field.h): fields are gathered as tokens, some
  * hundred at a time, and given to a parser of numbers while they are in the L1 cache. */
 #ifndef GPUHISTO_FIELD_PARSER_H
 #define GPUHISTO_FIELD_PARSER_H
 
 #include "number_parser.h"
-#include "src/histogram/field.h"
+#include "src/count/field.h"
 
 /* A vector may write so many bytes beyond what it is to write. */
 #define FIELD_SLACK 64

@@ -6,8 +6,8 @@
 #define GPUHISTO_LARGE_NUMBERS_H
 
 #include "number_parser.h"
-#include "src/histogram/field.h"
-#include "src/histogram/moments.h"
+#include "src/count/field.h"
+#include "src/count/moments.h"
 
 /* Reads the numbers of text[0..len), whole records of a batch, once more, in the fields of lines if
  * there is a field, and adds them by moments_add_large. */

@@ -13,8 +13,8 @@
  * other tokens are then done one by one, those of up to 32 bytes, not counting an exponent, with
  * all their digits in one vector. */
 #include "field_parser.h"
-#include "src/histogram/number_nearest.h"
-#include "src/histogram/number_token.h"
+#include "src/count/number_nearest.h"
+#include "src/count/number_token.h"
 
 #if defined __x86_64__ && defined __GNUC__
 

@@ -4,7 +4,7 @@
 #ifndef GPUHISTO_NUMBER_PARSER_H
 #define GPUHISTO_NUMBER_PARSER_H
 
-#include "src/histogram/number.h"
+#include "src/count/number.h"
 
 struct field;
 struct field_tokens;

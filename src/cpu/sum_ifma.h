@@ -12,7 +12,7 @@
 #ifndef GPUHISTO_SUM_IFMA_H
 #define GPUHISTO_SUM_IFMA_H
 
-#include "src/histogram/moments.h"
+#include "src/count/moments.h"
 
 #include <immintrin.h>
 #include <stdbool.h>

@@ -11,7 +11,7 @@
 #ifndef GPUHISTO_SUM_LIMBS_H
 #define GPUHISTO_SUM_LIMBS_H
 
-#include "src/histogram/moments.h"
+#include "src/count/moments.h"
 
 #include <math.h>
 #include <stdbool.h>

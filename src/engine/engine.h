@@ -7,7 +7,7 @@
 #define GPUHISTO_ENGINE_H
 
 #include "chunk.h"
-#include "src/histogram/histogram.h"
+#include "src/count/histogram.h"
 
 #include <stdbool.h>
 #include <stddef.h>

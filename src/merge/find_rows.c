@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "find_rows.h"
 
-#include "src/histogram/edge_text.h"
-#include "src/histogram/number.h"
+#include "src/count/edge_text.h"
+#include "src/count/number.h"
 
 #include <string.h>
 

@@ -3,7 +3,7 @@
 #ifndef GPUHISTO_FIND_ROWS_H
 #define GPUHISTO_FIND_ROWS_H
 
-#include "src/histogram/histogram.h"
+#include "src/count/histogram.h"
 
 /* Of one walk over the rows of a table, which mostly follow each other. */
 struct row_finder {

@@ -5,7 +5,7 @@
 #ifndef GPUHISTO_KNOWN_ROWS_H
 #define GPUHISTO_KNOWN_ROWS_H
 
-#include "src/histogram/histogram.h"
+#include "src/count/histogram.h"
 
 /* All zeros: no rows are known. Once made it never changes, so any number of threads may read. */
 struct known_rows {

@@ -6,7 +6,7 @@
 
 #include "src/base/reason.h"
 #include "src/base/words.h"
-#include "src/histogram/histogram.h"
+#include "src/count/histogram.h"
 #include "src/report/share_record.h"
 
 #include <stdbool.h>

@@ -3,8 +3,8 @@
 #include "find_rows.h"
 #include "table_json.h"
 
-#include "src/histogram/edge_text.h"
-#include "src/histogram/moments_text.h"
+#include "src/count/edge_text.h"
+#include "src/count/moments_text.h"
 
 #include <inttypes.h>
 #include <math.h>

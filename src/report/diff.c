@@ -8,7 +8,7 @@
 #include "screen.h"
 #include "share.h"
 
-#include "src/histogram/show_number.h"
+#include "src/count/show_number.h"
 
 #include <math.h>
 #include <stdio.h>

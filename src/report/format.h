@@ -12,8 +12,8 @@
 #include "writer.h"
 
 #include "src/base/words.h"
-#include "src/histogram/facts.h"
-#include "src/histogram/quantile.h"
+#include "src/count/facts.h"
+#include "src/count/quantile.h"
 
 #define SHARE_DIGITS 4 /* decimals of the shares of --percent */
 

@@ -6,8 +6,8 @@
 #include "json_text.h"
 #include "share.h"
 
-#include "src/histogram/moments_text.h"
-#include "src/histogram/show_number.h"
+#include "src/count/moments_text.h"
+#include "src/count/show_number.h"
 
 /* Writes a member's value. JSON knows no infinity and no NaN: they are strings. */
 static void json_number(struct writer *out, const char *text)

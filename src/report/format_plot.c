@@ -7,7 +7,7 @@
 #include "picture_label.h"
 #include "share.h"
 
-#include "src/histogram/show_number.h"
+#include "src/count/show_number.h"
 
 #include <stdio.h>
 

@@ -3,10 +3,10 @@
 #include "format.h"
 
 #include "src/base/show.h"
-#include "src/histogram/coarsen.h"
-#include "src/histogram/facts.h"
-#include "src/histogram/quantile.h"
-#include "src/histogram/row_blocks.h"
+#include "src/count/coarsen.h"
+#include "src/count/facts.h"
+#include "src/count/quantile.h"
+#include "src/count/row_blocks.h"
 
 #include <errno.h>
 #include <string.h>

@@ -8,8 +8,8 @@
 #include "writer.h"
 
 #include "src/base/words.h"
-#include "src/histogram/file_tallies.h"
-#include "src/histogram/probability.h"
+#include "src/count/file_tallies.h"
+#include "src/count/probability.h"
 
 #include <stdbool.h>
 

@@ -3,7 +3,7 @@
 #ifndef GPUHISTO_ROWS_H
 #define GPUHISTO_ROWS_H
 
-#include "src/histogram/histogram.h"
+#include "src/count/histogram.h"
 
 #define ROWS_CUT_MAX 512 /* of rows_cut: more are as many as this */
 

@@ -3,8 +3,8 @@
 #include "tests/device/emulated_device_internal.h"
 
 extern "C" {
-#include "src/histogram/number.h"
-#include "src/histogram/number_nearest.h"
+#include "src/count/number.h"
+#include "src/count/number_nearest.h"
 }
 
 #include <cstdio>

@@ -4,10 +4,10 @@
 // and a kernel or snapshot only after the copy of its own chunk.
 #include "tests/device/emulated_device_internal.h"
 
-#include "gpu/zstd/stages.h"
+#include "gpu/decode/stages.h"
 
 extern "C" {
-#include "src/histogram/number_nearest.h"
+#include "src/count/number_nearest.h"
 }
 
 #include <algorithm>

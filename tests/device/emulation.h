@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 // emulation.h: the part of CUDA that our kernels use, for a C++17 compiler without CUDA.
 //
-// The shipped kernels (gpu/kernels/*.cuh, gpu/strategies.cu) are compiled for the tests as plain
+// The shipped kernels (gpu/count/*.cuh, gpu/strategies.cu) are compiled for the tests as plain
 // C++ with `-x c++ -include tests/emulation.h`, linked with emulation.cpp, and started through
 // emulate_launch(). nvcc must never see this file.
 //

@@ -5,7 +5,7 @@
 // gathers pages of rows.
 #include "tests/device/emulation.h"
 
-#include "gpu/kernels/characters.cuh"
+#include "gpu/count/characters.cuh"
 #include "gpu/row_pages.cuh"
 
 extern "C" {

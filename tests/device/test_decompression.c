@@ -6,7 +6,7 @@
  * libzstd is the oracle of what the content is, and the CPU's engine that of the counts. */
 #include "gpu/gpu_engine.h"
 #include "src/cpu/cpu_engine.h"
-#include "src/engine/records.h"
+#include "src/records/records.h"
 #include "tests/device/emulated_device.h"
 #include "tests/helpers/need.h"
 #include "tests/helpers/random.h"

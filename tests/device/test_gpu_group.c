@@ -3,8 +3,8 @@
  * one is missing and why. And how many of them decompress. */
 #include "gpu/gpu_group.h"
 #include "gpu/strategy.h"
-#include "src/input/codec.h"
-#include "src/pool/pool.h"
+#include "src/frames/codec.h"
+#include "src/work/pool.h"
 #include "tests/device/emulated_device.h"
 #include "tests/helpers/apart.h"
 #include "tests/helpers/samples.h"

@@ -5,9 +5,9 @@
  * too, which the engine does not look at. */
 #include "gpu/gpu_engine.h"
 #include "src/cpu/cpu_engine.h"
-#include "src/engine/records.h"
-#include "src/input/share.h"
-#include "src/input/source.h"
+#include "src/records/records.h"
+#include "src/open/share.h"
+#include "src/work/source.h"
 #include "tests/device/emulated_device.h"
 #include "tests/helpers/compressed.h"
 #include "tests/helpers/need.h"

@@ -4,7 +4,7 @@
 // CPU's parser and the definition of the bins.
 #include "tests/device/emulation.h"
 
-#include "gpu/kernels/numbers.cuh"
+#include "gpu/count/numbers.cuh"
 
 extern "C" {
 #include "gpu/row_map.h"

@@ -4,7 +4,7 @@
 // that ends where the data do.
 #include "tests/device/emulation.h"
 
-#include "gpu/kernels/pairs.cuh"
+#include "gpu/count/pairs.cuh"
 #include "gpu/launch.h"
 
 extern "C" {

@@ -12,7 +12,7 @@
 #include <string.h>
 
 /* What a warp and a block take at a time, and what a block counts before it looks at its counters:
- * gpu/kernels/pairs.cuh. */
+ * gpu/count/pairs.cuh. */
 #define TILE ((size_t)1024)
 #define TILES_OF_BLOCK (32 * TILE)
 #define ROUND (16 * TILES_OF_BLOCK)

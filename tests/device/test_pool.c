@@ -6,9 +6,9 @@
  *
  * The tuning lets the GPU be opened at once, so that short inputs are handed over. */
 #include "gpu/strategy.h"
-#include "src/histogram/file_tallies.h"
-#include "src/histogram/row_blocks.h"
-#include "src/pool/pool.h"
+#include "src/count/file_tallies.h"
+#include "src/count/row_blocks.h"
+#include "src/work/pool.h"
 #include "tests/device/emulated_device.h"
 #include "tests/helpers/apart.h"
 #include "tests/helpers/samples.h"

@@ -5,9 +5,9 @@
  * give. */
 #include "gpu/gpu_engine.h"
 #include "src/cpu/cpu_engine.h"
-#include "src/engine/lines.h"
-#include "src/engine/records.h"
-#include "src/input/source.h"
+#include "src/records/lines.h"
+#include "src/records/records.h"
+#include "src/work/source.h"
 #include "tests/device/emulated_device.h"
 #include "tests/helpers/need.h"
 #include "tests/helpers/random.h"

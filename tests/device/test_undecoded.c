@@ -4,8 +4,8 @@
  * the run is refused, because nothing replaces the device, or too little of a pipe was kept. */
 #include "gpu/gpu_engine.h"
 #include "src/cpu/cpu_engine.h"
-#include "src/engine/records.h"
-#include "src/input/source_internal.h"
+#include "src/records/records.h"
+#include "src/work/source_internal.h"
 #include "tests/device/emulated_device.h"
 #include "tests/helpers/need.h"
 #include "tests/helpers/random.h"

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "tests/device/emulation.h"
 
-#include "gpu/zstd/copy.cuh"
-#include "gpu/zstd/lay.h"
-#include "gpu/zstd/link.cuh"
-#include "gpu/zstd/stages.h"
+#include "gpu/decode/copy.cuh"
+#include "gpu/decode/lay.h"
+#include "gpu/decode/link.cuh"
+#include "gpu/decode/stages.h"
 
 #include "tests/device/zstd_batches.h"
 

@@ -2,4 +2,4 @@
 // The shipped stages that decompress zstd, compiled for the host.
 #include "tests/device/emulation.h"
 
-#include "gpu/zstd/stage_table.cu"
+#include "gpu/decode/stage_table.cu"

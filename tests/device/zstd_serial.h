@@ -4,7 +4,7 @@
 #ifndef GPUHISTO_TESTS_ZSTD_SERIAL_H
 #define GPUHISTO_TESTS_ZSTD_SERIAL_H
 
-#include "gpu/zstd/stages.h"
+#include "gpu/decode/stages.h"
 
 #include <cstddef>
 #include <vector>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "check_characters.h"
 #include "src/cpu/count.h"
-#include "src/histogram/characters.h"
+#include "src/count/characters.h"
 #include "tests/helpers/random.h"
 
 #include <stdio.h>

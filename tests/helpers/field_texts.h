@@ -3,7 +3,7 @@
 #ifndef GPUHISTO_TESTS_FIELD_TEXTS_H
 #define GPUHISTO_TESTS_FIELD_TEXTS_H
 
-#include "src/histogram/field.h"
+#include "src/count/field.h"
 
 #include <stddef.h>
 

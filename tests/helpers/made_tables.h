@@ -4,7 +4,7 @@
 #define GPUHISTO_TESTS_MADE_TABLES_H
 
 #include "src/base/words.h"
-#include "src/histogram/histogram.h"
+#include "src/count/histogram.h"
 
 #define MADE_LAYOUTS 13
 #define MADE_WORDS 4

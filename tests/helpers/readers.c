@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "tests/helpers/readers.h"
 #include "src/engine/engine.h"
-#include "src/input/source_internal.h"
+#include "src/work/source_internal.h"
 #include "tests/helpers/random.h"
 
 #include <setjmp.h>

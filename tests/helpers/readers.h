@@ -5,8 +5,8 @@
 #define GPUHISTO_TESTS_READERS_H
 
 #include "src/cpu/count.h"
-#include "src/engine/lines.h"
-#include "src/input/source.h"
+#include "src/records/lines.h"
+#include "src/work/source.h"
 
 #define READERS_MAX 4
 

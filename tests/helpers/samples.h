@@ -4,7 +4,7 @@
 #ifndef GPUHISTO_TESTS_SAMPLES_H
 #define GPUHISTO_TESTS_SAMPLES_H
 
-#include "src/histogram/histogram.h"
+#include "src/count/histogram.h"
 
 enum samples {
     SAMPLES_UNIFORM,    /* all byte values alike */

@@ -3,7 +3,7 @@
 #ifndef GPUHISTO_TESTS_SUBMIT_H
 #define GPUHISTO_TESTS_SUBMIT_H
 
-#include "src/input/source.h"
+#include "src/work/source.h"
 
 #include <stdatomic.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* When a GPU saves time: rules of src/pool/cost.c. */
-#include "src/pool/cost.h"
+/* When a GPU saves time: rules of src/policy/cost.c. */
+#include "src/policy/cost.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Tallies of FILEs: tables of any sparseness, moved in any order by several threads, compared with
  * plain arrays that are added up. */
-#include "src/histogram/file_tallies.h"
-#include "src/histogram/row_blocks.h"
+#include "src/count/file_tallies.h"
+#include "src/count/row_blocks.h"
 #include "tests/helpers/random.h"
 #include "tests/helpers/scale.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* What this process may use, as the kernel and control groups say: processors and memory. The files
  * they say it in are a test's own, in a folder that takes the place of the root. */
-#include "src/pool/memory_limit.h"
-#include "src/pool/processors.h"
+#include "src/policy/memory_limit.h"
+#include "src/policy/processors.h"
 
 #include <errno.h>
 #include <limits.h>

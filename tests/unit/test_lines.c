@@ -2,8 +2,8 @@
 /* The line of the first token that is not a number, when FILEs and their segments are read side by
  * side and chunks are added in any order: it must be the one that a naive loop finds, and be known
  * as soon as all in front of it was added, no sooner. */
-#include "src/engine/lines.h"
-#include "src/histogram/field.h"
+#include "src/records/lines.h"
+#include "src/count/field.h"
 #include "tests/helpers/random.h"
 
 #include <stdio.h>

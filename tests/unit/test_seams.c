@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The seams of characters: a text in segments of few bytes, which are decoded in any order, has the
  * characters that it has as one; and no more is kept than a character needs. */
-#include "src/histogram/characters.h"
-#include "src/input/seams.h"
+#include "src/count/characters.h"
+#include "src/records/seams.h"
 #include "tests/helpers/random.h"
 
 #include <stdio.h>

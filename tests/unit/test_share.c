@@ -2,10 +2,10 @@
 /* Shares of FILEs: the cuts are exact for every list of sizes, and the records of all shares
  * together are those of the FILEs, each once, whatever is compressed in frames and wherever these
  * are cut. */
-#include "src/input/share.h"
+#include "src/open/share.h"
 #include "src/report/share_record.h"
-#include "src/engine/records.h"
-#include "src/input/source.h"
+#include "src/records/records.h"
+#include "src/work/source.h"
 #include "tests/helpers/random.h"
 #include "tests/helpers/readers.h"
 #include "tests/helpers/scale.h"

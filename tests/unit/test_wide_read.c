@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Parts of a file that several threads read side by side, against what one thread reads: the same
  * bytes, and where some cannot be read, or the file becomes shorter, the same message. */
-#include "src/input/wide_read.h"
+#include "src/bytes/wide_read.h"
 #include "tests/helpers/random.h"
 
 #include <errno.h>

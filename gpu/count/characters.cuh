@@ -1,0 +1,348 @@
+// SPDX-License-Identifier: MIT
+// characters: characters of UTF-8, found in planes of bits, and what is not well-formed.
+//
+// A lane takes 32 bytes, and the 4 before them, as words. Their bits are transposed into planes, in
+// which a byte is a bit: what begins a character, and which bytes continue one, are formulas over
+// planes, for all bytes at once. A character is counted where it ends, so no lane has to know what
+// comes after its bytes.
+//
+//     bytes     d0 b4 | 20 | e4 b8 ad | b8 | f0 9f                 -> planes of bits 7 ... 0
+//     begins     x      x    x           x    x                    1 sample each, if not ASCII
+//     ends          x               x                              1 character each
+//
+// What begins, but never ends, is invalid: a maximal subpart, as WHATWG substitutes U+FFFD. Its
+// number is the difference of both, which is taken over all of the launch.
+//
+// ASCII is counted in columns, as `lanes` counts bytes. Other characters are taken in turn, an end
+// a lane: from a copy of the words in shared memory, the four bytes up to the end. They are counted
+// in a cache of the block's, of whose counters each is for the first character that asked for its
+// place. Those that find no place are taken once more, by the warp together: lanes with the same
+// one add to the histogram at once. With groups there is a counter for each of these instead.
+#ifndef GPUHISTO_CHARACTERS_CUH
+#define GPUHISTO_CHARACTERS_CUH
+
+#include "gpu/bin_cache.cuh"
+#include "lanes.cuh"
+#include "gpu/text_span.cuh"
+
+extern "C" {
+#include "src/count/characters.h"
+}
+
+constexpr unsigned ascii_rows = 128;
+constexpr unsigned lane_bytes = 32;
+constexpr unsigned lane_words = lane_bytes / 4 + 1;    // with the word before these
+constexpr unsigned plane_words = 5;                    // whose bits are planes: half of the bytes
+constexpr unsigned characters_bytes = 32 * lane_bytes; // that a warp takes at a time
+
+// What a block has in shared memory; after it the cache, of as many places as there is room for:
+// their owners, and their counts; or a count for each group.
+struct character_table {
+    unsigned ascii[ascii_rows * lanes_columns];
+    unsigned words[CHARACTERS_BLOCK / 32][lane_words * 32]; // of a warp: a column for each lane
+};
+
+static_assert(sizeof(character_table) == CHARACTERS_SHARED, "tuning.h says how much it takes");
+
+// --- planes ---
+
+// Bit k of a plane 8 * b + w is that of byte b of word w.
+struct byte_planes {
+    unsigned bit[8];
+};
+
+// Exchanges the bits of `a` that `mask` leaves out with those of `b` that are Shift below them.
+template <unsigned Shift, unsigned Mask>
+static __device__ __forceinline__ void exchange_bits(unsigned &a, unsigned &b)
+{
+    const unsigned low = (a & Mask) | (b << Shift & ~Mask),
+                   high = (a >> Shift & Mask) | (b & ~Mask);
+    a = low;
+    b = high;
+}
+
+static __device__ __forceinline__ byte_planes planes_of(const unsigned *words)
+{
+    byte_planes planes = {};
+    unsigned(&p)[8] = planes.bit;
+    UNROLL for (unsigned i = 0; i < plane_words; i++) p[i] = words[i];
+    UNROLL for (unsigned i = 0; i < 4; i++) exchange_bits<4, 0x0f0f0f0fu>(p[i], p[i + 4]);
+    UNROLL for (unsigned i = 0; i < 8; i += 4)
+    {
+        exchange_bits<2, 0x33333333u>(p[i], p[i + 2]);
+        exchange_bits<2, 0x33333333u>(p[i + 1], p[i + 3]);
+    }
+    UNROLL for (unsigned i = 0; i < 8; i += 2) exchange_bits<1, 0x55555555u>(p[i], p[i + 1]);
+    return planes;
+}
+
+// All but the bytes of the first word.
+constexpr unsigned own_bytes = 0x1e1e1e1e;
+
+// Moves a plane's bits to the bytes that come so many bytes later: from byte 3 of a word to byte 0
+// of the next one. Words 5 to 7 have no bits.
+template <unsigned Bytes> static __device__ __forceinline__ unsigned later(unsigned plane)
+{
+    return plane << 8 * Bytes | plane >> (31 - 8 * Bytes);
+}
+
+// Which bytes begin a character, or a part of one, that is not ASCII; and which end characters of
+// several bytes.
+struct character_bounds {
+    unsigned begins, ends;
+};
+
+// As table 3-7 of the Unicode Standard has it: which bytes a character begins with, and how the
+// second byte is restricted after some of these.
+static __device__ __forceinline__ character_bounds bounds_of(const byte_planes &planes)
+{
+    const unsigned(&p)[8] = planes.bit;
+    const unsigned continues = p[7] & ~p[6], high = p[7] & p[6];
+    const unsigned of_3 = high & p[5] & ~p[4], of_f = high & p[5] & p[4];
+    const unsigned none = ~(p[3] | p[2] | p[1]); // of bits 3 to 1
+    const unsigned of_2 = high & ~p[5] & (p[4] | ~none);
+    const unsigned of_4 = of_f & ~p[3] & ~(p[2] & (p[1] | p[0]));
+
+    const unsigned e0 = of_3 & none & ~p[0], ed = of_3 & p[3] & p[2] & ~p[1] & p[0];
+    const unsigned f0 = of_f & none & ~p[0], f4 = of_4 & p[2];
+    const unsigned from_90 = p[5] | p[4];
+    const unsigned wrong = (later<1>(e0) & ~p[5]) | (later<1>(ed) & p[5]) |
+                           (later<1>(f0) & ~from_90) | (later<1>(f4) & from_90);
+
+    const unsigned second = continues & ~wrong & later<1>(of_2 | of_3 | of_4);
+    const unsigned third = continues & later<1>(second) & later<2>(of_3 | of_4);
+    const unsigned fourth = continues & later<1>(third) & later<3>(of_4);
+    const unsigned ends = (second & later<1>(of_2)) | (third & later<2>(of_3)) | fourth;
+    const unsigned begins = p[7] & ~(second | third | fourth);
+    return {begins & own_bytes, ends & own_bytes};
+}
+
+// Of all the lane's bytes: word 1 becomes word 0, and so on.
+static __device__ __forceinline__ character_bounds bounds_of(const unsigned (&words)[lane_words])
+{
+    const character_bounds a = bounds_of(planes_of(words));
+    const character_bounds b = bounds_of(planes_of(words + plane_words - 1));
+    return {a.begins >> 1 | b.begins << 3, a.ends >> 1 | b.ends << 3};
+}
+
+// --- characters ---
+
+// The code point of the valid character of two to four bytes that four bytes end with, the last one
+// lowest. Each byte has six bits, and the first one's marks are cut off.
+static __device__ __forceinline__ unsigned character_of(unsigned bytes)
+{
+    const unsigned six = bytes & 0x3f3f3f3fu;
+    const unsigned bits = __dp4a(six, 0x40010000u, 0u) << 12 | __dp4a(six, 0x00004001u, 0u);
+    return bits & (bytes & 0x4000u ? 0x7ffu : bytes & 0x400000u ? 0xffffu : 0x1fffffu);
+}
+
+// The same of the one that ends with byte `end` of planes, from a lane's column of words.
+static __device__ __forceinline__ unsigned character_up_to(const unsigned *column, unsigned end)
+{
+    const unsigned *const word = column + end % 8 * 32;
+    return character_of(__byte_perm(word[0], word[32], 0x1234 + end / 8 * 0x1111));
+}
+
+static __device__ __forceinline__ unsigned group_of(const struct group_map &map, unsigned character)
+{
+    const unsigned unit = character >> map.shift, mask = (1u << map.bits) - 1;
+    const unsigned page = __ldg(&map.table[unit >> map.bits]);
+    return __ldg(&map.table[map.units_at + (page << map.bits | (unit & mask))]);
+}
+
+// --- counting ---
+
+// Where characters that are not ASCII are counted, a row each.
+struct character_rows {
+    unsigned *owners, *counts;
+    unsigned places; // a power of two
+
+    __device__ __forceinline__ character_rows(unsigned *memory, const count_args &args)
+        : owners(memory), counts(memory + args.shape.bins), places(args.shape.bins)
+    {
+    }
+
+    static __device__ __forceinline__ unsigned bin_of(unsigned character, const sample_map &)
+    {
+        return character;
+    }
+
+    __device__ __forceinline__ void open() const
+    {
+        for (unsigned place = threadIdx.x; place < places; place += blockDim.x) {
+            owners[place] = no_bin;
+            counts[place] = 0;
+        }
+    }
+
+    __device__ __forceinline__ bool count_at_place(unsigned place, unsigned row) const
+    {
+        const unsigned at = place & (places - 1); // which the compiler does not make of %
+        return count_if_own(&owners[at], &counts[at], row);
+    }
+
+    // Whether the row is counted: it has two places, which others may have taken.
+    __device__ __forceinline__ bool count(unsigned row) const
+    {
+        return count_at_place(row, row) || count_at_place(row + places / 2, row);
+    }
+
+    __device__ __forceinline__ void add_ascii(const count_args &args, unsigned row,
+                                              unsigned sum) const
+    {
+        add_to_counts(args, row, sum);
+    }
+
+    __device__ __forceinline__ void merge(const count_args &args) const
+    {
+        for (unsigned place = threadIdx.x; place < places; place += blockDim.x)
+            add_to_counts(args, owners[place], counts[place]); // a free place has no count
+    }
+};
+
+// The same, of groups.
+struct character_group_rows {
+    unsigned *counts;
+
+    __device__ __forceinline__ character_group_rows(unsigned *memory, const count_args &)
+        : counts(memory)
+    {
+    }
+
+    static __device__ __forceinline__ unsigned bin_of(unsigned character, const sample_map &map)
+    {
+        return group_of(map.groups, character);
+    }
+
+    __device__ __forceinline__ void open() const
+    {
+        zero(counts, CHARACTER_GROUPS_MAX);
+    }
+
+    __device__ __forceinline__ bool count(unsigned group) const
+    {
+        atomicAdd(&counts[group], 1u);
+        return true;
+    }
+
+    __device__ __forceinline__ void add_ascii(const count_args &, unsigned group,
+                                              unsigned sum) const
+    {
+        atomicAdd(&counts[group], sum);
+    }
+
+    __device__ __forceinline__ void merge(const count_args &args) const
+    {
+        __syncthreads();
+        ::merge(args, counts);
+    }
+};
+
+// Counts the bytes of a word that are ASCII; column is this thread's offset in a row. Others add 0
+// somewhere: that takes less than to branch.
+static __device__ __forceinline__ void count_ascii(unsigned char *table, unsigned word,
+                                                   unsigned column)
+{
+    const unsigned ones = ~word >> 7 & 0x01010101u, rows = word & 0x7f7f7f7fu;
+    UNROLL for (unsigned byte = 0; byte < 4; byte++)
+    {
+        const unsigned offset = __byte_perm(rows, column, 0x5504 | byte << 4);
+        atomicAdd(reinterpret_cast<unsigned *>(table + offset),
+                  __byte_perm(ones, 0, 0x4440 | byte));
+    }
+}
+
+static __device__ __forceinline__ unsigned not_ascii(const uint4 &vector)
+{
+    return (vector.x | vector.y | vector.z | vector.w) & 0x80808080u;
+}
+
+// The highest bit of a word that is not 0.
+static __device__ __forceinline__ unsigned highest_bit(unsigned word)
+{
+    return 31 - static_cast<unsigned>(__clz(static_cast<int>(word)));
+}
+
+// The warp together: counts the characters that end in the bytes of each lane, some of which are
+// not ASCII, and of which the lane has a copy in its column. Returns how many are invalid, to be
+// added over all lanes.
+template <class Rows>
+static __device__ __forceinline__ unsigned
+count_characters(const count_args &args, const Rows &rows, const unsigned *column,
+                 const character_bounds &bounds)
+{
+    unsigned left = 0; // ends of those that found no place
+    for (unsigned ends = bounds.ends; ends;) {
+        const unsigned end = highest_bit(ends);
+        ends ^= 1u << end;
+        if (!rows.count(Rows::bin_of(character_up_to(column, end), args.map)))
+            left |= 1u << end;
+    }
+    while (__any_sync(0xffffffffu, left != 0)) {
+        unsigned bin = no_bin;
+        if (left) {
+            const unsigned end = highest_bit(left);
+            left ^= 1u << end;
+            bin = Rows::bin_of(character_up_to(column, end), args.map);
+        }
+        add_alike(args, bin);
+    }
+    return static_cast<unsigned>(__popc(bounds.begins) - __popc(bounds.ends));
+}
+
+// Adds what is invalid, and takes off the zeros that stood for bytes outside the data.
+template <class Rows>
+static __device__ __forceinline__ void add_invalid(const count_args &args, const text_span &span,
+                                                   unsigned invalid)
+{
+    for (unsigned by = 16; by > 0; by /= 2)
+        invalid += __shfl_xor_sync(0xffffffffu, invalid, static_cast<int>(by));
+    const long long sum = static_cast<int>(invalid); // what ends here may have begun elsewhere
+    if (threadIdx.x % 32 == 0)
+        add_to_counts(args, args.map.bins - 1, static_cast<unsigned long long>(sum));
+    const unsigned long long texts = (span.end + characters_bytes - 1) / characters_bytes;
+    if (grid_thread() == 0)
+        add_to_counts(args, Rows::bin_of(0, args.map), args.len - texts * characters_bytes);
+}
+
+template <class Rows>
+static __global__ void __launch_bounds__(CHARACTERS_BLOCK, 1) characters(count_args args)
+{
+    DYNAMIC_SHARED(character_table, table);
+    const Rows rows(reinterpret_cast<unsigned *>(table + 1), args);
+    zero(table->ascii, ascii_rows * lanes_columns);
+    rows.open();
+    __syncthreads();
+
+    const unsigned lane = threadIdx.x % 32, all = 0xffffffffu;
+    unsigned char *const ascii = reinterpret_cast<unsigned char *>(table->ascii);
+    unsigned *const own = table->words[threadIdx.x / 32] + lane;
+    const unsigned column = threadIdx.x % lanes_columns * 4;
+    const text_span span = span_of(args);
+    unsigned invalid = 0;
+    for (unsigned long long text = grid_thread() / 32 * characters_bytes; text < span.end;
+         text += grid_threads() / 32 * characters_bytes) {
+        const uint4 a = vector_at(span, text + lane * lane_bytes, 0);
+        const uint4 b = vector_at(span, text + lane * lane_bytes + 16, 0);
+        if (!__any_sync(all, (not_ascii(a) | not_ascii(b)) != 0)) {
+            count_words(ascii, a, column);
+            count_words(ascii, b, column);
+            continue;
+        }
+        unsigned before = __shfl_up_sync(all, b.w, 1);
+        if (lane == 0)
+            before = text > 0 ? reinterpret_cast<const unsigned *>(span.vectors)[text / 4 - 1] : 0;
+        const unsigned words[lane_words] = {before, a.x, a.y, a.z, a.w, b.x, b.y, b.z, b.w};
+        UNROLL for (unsigned i = 0; i < lane_words; i++) own[32 * i] = words[i];
+        UNROLL for (unsigned i = 1; i < lane_words; i++) count_ascii(ascii, words[i], column);
+        invalid += count_characters(args, rows, own, bounds_of(words));
+    }
+    add_invalid<Rows>(args, span, invalid);
+    __syncthreads();
+    sum_rows<ascii_rows>(
+        table->ascii, [&](unsigned value) { return Rows::bin_of(value, args.map); },
+        [&](unsigned bin, unsigned sum) { rows.add_ascii(args, bin, sum); });
+    rows.merge(args);
+}
+
+#endif

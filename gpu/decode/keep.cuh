@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: MIT
+// What the next batch takes over. Tables, by an early stage of their own, so that the next batch
+// can go on with them at once; and keep, the last stage, which leaves the rest and makes the
+// verdict final.
+//
+// Takes what the stages before give; gives the carry at the beginning of batch.next, and the last
+// bytes of content right before batch.next_out: those that the window of a frame that goes on
+// reaches back to, and batch.keep_least where there are so many.
+//
+// Tables: a warp for each looks for the nearest block, from the last one backwards, that has one.
+// Keep: the first CUDA block writes the carry, and all copy the window, by words. No shared memory.
+#ifndef GPUHISTO_ZSTD_KEEP_CUH
+#define GPUHISTO_ZSTD_KEEP_CUH
+
+#include "repeats_map.cuh"
+
+#include <cstddef>
+
+constexpr unsigned ZSTD_KEEP_THREADS = 256;
+constexpr unsigned ZSTD_KEEP_TABLES_THREADS = 32 * ZSTD_TABLES;
+static_assert(sizeof(zstd_carry) <= ZSTD_CARRY, "the carry has room");
+
+// A few CUDA blocks for a small batch; those that stay for a large one.
+static inline unsigned keep_grid(const struct zstd_batch *batch, unsigned resident)
+{
+    const unsigned most = batch->room / (ZSTD_KEEP_THREADS * 16) + 1;
+    return most < resident ? most : resident;
+}
+
+// The table that the next block of the frame would repeat, by all lanes of a warp.
+static __device__ inline zstd_source keep_table(const zstd_batch &batch, const zstd_frame &frame,
+                                                unsigned table)
+{
+    for (unsigned end = frame.first + frame.blocks; end > frame.first;) {
+        const unsigned lane = threadIdx.x % 32, left = end - frame.first;
+        const bool has =
+            lane < left && batch.heading[end - 1 - lane].tables[table].mode != ZSTD_ABSENT;
+        const unsigned found = __ballot_sync(0xffffffffu, has);
+        if (found)
+            return batch.heading[end - static_cast<unsigned>(__ffs(static_cast<int>(found)))]
+                .tables[table];
+        end -= min(left, 32u);
+    }
+    if (!frame.begins)
+        return reinterpret_cast<const zstd_carry *>(batch.in)->tables[table];
+    return {ZSTD_ABSENT, 0, 0};
+}
+
+// Writes the table and its description to the next carry, by all lanes of a warp.
+static __device__ inline void keep_described(const zstd_batch &batch, const zstd_frame &frame,
+                                             unsigned table)
+{
+    zstd_carry *const next = reinterpret_cast<zstd_carry *>(batch.next);
+    const zstd_source source = keep_table(batch, frame, table);
+    const unsigned size = source.mode == ZSTD_CODED || source.mode == ZSTD_ONE_SYMBOL
+                              ? min(source.size, static_cast<unsigned>(sizeof next->described[0]))
+                              : 0;
+    for (unsigned i = threadIdx.x % 32; i < size; i += 32)
+        next->described[table][i] = batch.in[source.at + i];
+    if (threadIdx.x % 32 == 0)
+        next->tables[table] = {source.mode,
+                               static_cast<unsigned>(offsetof(zstd_carry, described) +
+                                                     table * sizeof next->described[0]),
+                               size};
+}
+
+static inline unsigned keep_tables_grid(const struct zstd_batch *, unsigned)
+{
+    return 1;
+}
+
+static __global__ void __launch_bounds__(ZSTD_KEEP_TABLES_THREADS)
+    zstd_keep_tables(zstd_batch batch)
+{
+    const zstd_frame &frame = batch.frame[batch.frames - 1];
+    if (!frame.ends)
+        keep_described(batch, frame, threadIdx.x / 32);
+}
+
+// By one thread.
+static __device__ inline void keep_carry(const zstd_batch &batch, const zstd_frame &frame)
+{
+    zstd_carry *const next = reinterpret_cast<zstd_carry *>(batch.next);
+    const zstd_outcome &last = batch.outcome[batch.blocks - 1];
+    next->before = batch.verdict->content - batch.outcome[frame.first].content_at;
+    if (!frame.begins)
+        next->before += reinterpret_cast<const zstd_carry *>(batch.in)->before;
+    next->repeats =
+        repeats_of_map(repeats_map_then(repeats_map_of(last.before), repeats_map_of(last.after)));
+}
+
+// Says where the content of each frame ends, by all threads of a CUDA block.
+static __device__ inline void keep_frame_ends(const zstd_batch &batch)
+{
+    for (unsigned i = threadIdx.x; i < batch.frames; i += blockDim.x) {
+        const zstd_outcome &last = batch.outcome[batch.frame[i].first + batch.frame[i].blocks - 1];
+        batch.frame_ends[i] = last.content_at + last.content;
+    }
+}
+
+// Four bytes from anywhere in the content.
+static __device__ inline unsigned keep_load(const unsigned char *from)
+{
+    const std::size_t address = reinterpret_cast<std::size_t>(from);
+    const unsigned *const words = reinterpret_cast<const unsigned *>(address & ~std::size_t{3});
+    const unsigned shift = 8 * static_cast<unsigned>(address & 3);
+    return shift ? __funnelshift_r(words[0], words[1], shift) : words[0];
+}
+
+// Copies from[0..size) to to[0..size), memory that ends at a multiple of 4 bytes: by whole words,
+// but the first four bytes or more, and the last four, one by one, because nothing may have been
+// written before and after what is copied.
+static __device__ inline void keep_window(unsigned char *to, const unsigned char *from,
+                                          unsigned size)
+{
+    const unsigned head = min(size, size % 4 + 4), words = (size - head) / 4;
+    const unsigned thread = blockIdx.x * blockDim.x + threadIdx.x, stride = gridDim.x * blockDim.x;
+    unsigned *const aligned = reinterpret_cast<unsigned *>(to + head);
+    for (unsigned i = thread; i + 1 < words; i += stride)
+        aligned[i] = keep_load(from + head + 4 * static_cast<std::size_t>(i));
+    if (thread < head)
+        to[thread] = from[thread];
+    if (words > 0 && thread < 4)
+        to[size - 4 + thread] = from[size - 4 + thread];
+}
+
+__global__ void __launch_bounds__(ZSTD_KEEP_THREADS) zstd_keep(zstd_batch batch)
+{
+    const unsigned refused = batch.verdict->refused;
+    const zstd_frame frame = batch.frame[batch.frames - 1];
+    if (refused < batch.blocks) {
+        if (blockIdx.x == 0 && threadIdx.x == 0)
+            batch.verdict->refusal = batch.outcome[refused].refusal;
+        return;
+    }
+    if (blockIdx.x == 0 && threadIdx.x == 0 && !frame.ends)
+        keep_carry(batch, frame);
+    if (blockIdx.x == 0)
+        keep_frame_ends(batch);
+    if (blockIdx.x == 0 && threadIdx.x == 0)
+        batch.verdict->before = frame.ends ? 0 : reinterpret_cast<zstd_carry *>(batch.next)->before;
+    const zstd_outcome &last = batch.outcome[batch.blocks - 1];
+    const unsigned window = frame.ends ? 0 : min(frame.window, last.reach + last.content);
+    const unsigned there = reinterpret_cast<const zstd_carry *>(batch.in)->kept;
+    const unsigned size = max(window, min(batch.keep_least, there + batch.verdict->content));
+    if (blockIdx.x == 0 && threadIdx.x == 0)
+        reinterpret_cast<zstd_carry *>(batch.next)->kept = size;
+    keep_window(batch.next_out - size, batch.out + batch.verdict->content - size, size);
+}
+
+#endif

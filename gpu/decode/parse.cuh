@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: MIT
+// parse: the headers of blocks (RFC 8878, sections 3.1.1.3.1 and 3.1.1.3.2): how literals and
+// sequences are coded, where each table is described, and where bits begin.
+//
+// Takes struct zstd_block, gives struct zstd_heading, and an outcome with the refusal alone: every
+// later stage may rely on the bounds that it checks. Tables of sequences are described one after
+// the other, so a description is gone through to find its end. A Huffman table's description says
+// how long it is, and is read by `literals`.
+//
+// What libzstd 1.5.4 accepts and this refuses: reserved bits of the modes that are set, a
+// compressed block of less than 2 bytes (libzstd does too, if it sees the whole frame), and, as
+// libzstd does not hold a block to its window, blocks of more content than `room`. Not all versions
+// of libzstd take a count of 0 sequences in two bytes; this does not.
+//
+// A thread takes a block. No shared memory.
+#ifndef GPUHISTO_ZSTD_PARSE_CUH
+#define GPUHISTO_ZSTD_PARSE_CUH
+
+#include "huffman.cuh"
+#include "sequence_codes.cuh"
+#include "stages.h"
+
+constexpr unsigned parse_threads = 128; // of a CUDA block
+
+constexpr uint32_t parse_packed_least = 5;       // bytes of a block with packed literals
+constexpr uint32_t parse_four_streams_least = 6; // literals in four streams
+constexpr uint32_t parse_four_sizes = 6;         // bytes of the sizes of the first three of them
+constexpr uint32_t parse_long_sequences = 0x7f00;
+
+// A block's literals as its header has them.
+enum parse_literals { PARSE_RAW, PARSE_RLE, PARSE_PACKED, PARSE_TREELESS };
+
+// Where a thread has come in its block, up to `end`.
+struct parse_cursor {
+    const unsigned char *in;
+    uint32_t at, end;
+};
+
+static __device__ __forceinline__ uint32_t parse_left(const parse_cursor &cursor)
+{
+    return cursor.end - cursor.at;
+}
+
+static __device__ __forceinline__ struct zstd_source parse_source(uint32_t mode, uint32_t at,
+                                                                  uint32_t size)
+{
+    return {mode, at, size};
+}
+
+// Raw and RLE literals: sets how many, and where they are.
+static __device__ zstd_refusal parse_plain_literals(parse_cursor &cursor, zstd_heading &heading,
+                                                    bool raw)
+{
+    const uint32_t header = bytes_at(cursor.in, cursor.at), format = header >> 2 & 3;
+    const uint32_t size = format == 1 ? 2 : format == 3 ? 3 : 1;
+    heading.literals_type = raw ? ZSTD_LITERALS_RAW : ZSTD_LITERALS_RLE;
+    heading.literals = size == 1   ? header >> 3 & 0x1f
+                       : size == 2 ? header >> 4 & 0xfff
+                                   : header >> 4 & 0xfffff;
+    const uint32_t bytes = raw ? heading.literals : 1;
+    if (size > parse_left(cursor) || bytes > parse_left(cursor) - size)
+        return ZSTD_BAD_LITERALS;
+    heading.literals_at = cursor.at + size;
+    cursor.at += size + bytes;
+    return ZSTD_TAKEN;
+}
+
+// What follows the header of packed literals, `size` bytes of it: the tree, if there is one, and
+// the streams.
+static __device__ zstd_refusal parse_tree(parse_cursor &cursor, zstd_heading &heading,
+                                          uint32_t size, bool treeless)
+{
+    uint32_t tree = 0;
+    if (!treeless) {
+        const uint32_t first = size > 0 ? byte_at(cursor.in, cursor.at) : 0;
+        tree = 1 + (first < huffman_direct ? first : (first - huffman_direct + 2) / 2);
+        if (tree > size)
+            return ZSTD_BAD_HUFFMAN;
+        heading.tables[ZSTD_HUFFMAN] = parse_source(ZSTD_CODED, cursor.at, tree);
+        heading.defines |= 1u << ZSTD_HUFFMAN;
+    } else
+        heading.tables[ZSTD_HUFFMAN] = parse_source(ZSTD_REPEATED, 0, 0);
+    heading.literals_at = cursor.at + tree;
+    heading.literals_size = size - tree;
+    cursor.at += size;
+    // Every stream has a byte at least.
+    const uint32_t least = heading.streams == 1 ? 1 : parse_four_sizes + 4;
+    return heading.literals_size >= least ? ZSTD_TAKEN : ZSTD_BAD_STREAM;
+}
+
+static __device__ zstd_refusal parse_packed_literals(parse_cursor &cursor, zstd_heading &heading,
+                                                     bool treeless)
+{
+    if (parse_left(cursor) < parse_packed_least)
+        return ZSTD_BAD_LITERALS;
+    const uint64_t header = static_cast<uint64_t>(byte_at(cursor.in, cursor.at + 4)) << 32 |
+                            bytes_at(cursor.in, cursor.at);
+    const uint32_t format = header >> 2 & 3;
+    const uint32_t bits = format == 3 ? 18 : format == 2 ? 14 : 10, mask = (1u << bits) - 1;
+    const uint32_t size = static_cast<uint32_t>(header >> 4 >> bits) & mask;
+    heading.literals_type = ZSTD_LITERALS_PACKED;
+    heading.literals = static_cast<uint32_t>(header >> 4) & mask;
+    heading.streams = format == 0 ? 1 : 4;
+    cursor.at += format == 3 ? 5 : format == 2 ? 4 : 3;
+    if (size > parse_left(cursor) ||
+        (heading.streams == 4 && heading.literals < parse_four_streams_least))
+        return ZSTD_BAD_LITERALS;
+    return parse_tree(cursor, heading, size, treeless);
+}
+
+static __device__ zstd_refusal parse_literals_section(parse_cursor &cursor, zstd_heading &heading,
+                                                      uint32_t room)
+{
+    const uint32_t type = byte_at(cursor.in, cursor.at) & 3;
+    const zstd_refusal refusal =
+        type == PARSE_RAW || type == PARSE_RLE
+            ? parse_plain_literals(cursor, heading, type == PARSE_RAW)
+            : parse_packed_literals(cursor, heading, type == PARSE_TREELESS);
+    return refusal == ZSTD_TAKEN && heading.literals > room ? ZSTD_BAD_LITERALS : refusal;
+}
+
+// How many sequences there are; false if the bytes end before.
+static __device__ bool parse_sequence_count(parse_cursor &cursor, uint32_t *count)
+{
+    const uint32_t left = parse_left(cursor);
+    const uint32_t bytes = bytes_at(cursor.in, cursor.at), first = bytes & 0xff;
+    const uint32_t size = first < 0x80 ? 1 : first < 0xff ? 2 : 3;
+    if (left < size)
+        return false;
+    *count = size == 1   ? first
+             : size == 2 ? (first - 0x80) << 8 | (bytes >> 8 & 0xff)
+                         : (bytes >> 8 & 0xffff) + parse_long_sequences;
+    cursor.at += size;
+    return size == 1 || *count > 0;
+}
+
+// Where the table of one kind is described; goes on to what follows.
+static __device__ bool parse_table(parse_cursor &cursor, zstd_heading &heading, uint32_t table,
+                                   uint32_t mode)
+{
+    const byte_span left = {cursor.at, parse_left(cursor)};
+    uint32_t size = 0;
+    if (mode == ZSTD_ONE_SYMBOL) {
+        if (left.size == 0 || byte_at(cursor.in, left.at) > sequence_code_most(table))
+            return false;
+        size = 1;
+    } else if (mode == ZSTD_CODED) {
+        size = fse_read(cursor.in, left, sequence_code_most(table), sequence_log_most(table),
+                        [](uint32_t, fse_count) {})
+                   .used;
+        if (size == 0)
+            return false;
+    }
+    if (mode != ZSTD_REPEATED)
+        heading.defines |= 1u << table;
+    heading.tables[table] = parse_source(mode, size > 0 ? cursor.at : 0, size);
+    cursor.at += size;
+    return true;
+}
+
+static __device__ zstd_refusal parse_sequences_section(parse_cursor &cursor, zstd_heading &heading,
+                                                       uint32_t room)
+{
+    if (!parse_sequence_count(cursor, &heading.sequences))
+        return ZSTD_BAD_SEQUENCES;
+    heading.bits_at = cursor.end;
+    if (heading.sequences == 0)
+        return cursor.at == cursor.end ? ZSTD_TAKEN : ZSTD_BAD_SEQUENCES;
+    if (parse_left(cursor) == 0)
+        return ZSTD_BAD_SEQUENCES;
+    const uint32_t modes = byte_at(cursor.in, cursor.at++);
+    if ((modes & 3) != 0)
+        return ZSTD_BAD_SEQUENCES;
+    for (uint32_t table = ZSTD_LITERAL_LENGTHS; table <= ZSTD_MATCH_LENGTHS; table++)
+        if (!parse_table(cursor, heading, table, modes >> (6 - 2 * table) & 3))
+            return ZSTD_BAD_SEQUENCES;
+    heading.bits_at = cursor.at;
+    return heading.sequences <= room / ZSTD_MATCH_MIN ? ZSTD_TAKEN : ZSTD_BAD_LENGTHS;
+}
+
+static __device__ zstd_refusal parse_compressed(const zstd_batch &batch, const zstd_block &block,
+                                                zstd_heading &heading)
+{
+    parse_cursor cursor = {batch.in, block.at, block.at + block.size};
+    if (block.size < 2 || block.size > ZSTD_BLOCK_CONTENT)
+        return ZSTD_BAD_BLOCK;
+    const zstd_refusal refusal = parse_literals_section(cursor, heading, block.room);
+    return refusal != ZSTD_TAKEN ? refusal : parse_sequences_section(cursor, heading, block.room);
+}
+
+// What a block is made of; why it is refused.
+static __device__ zstd_refusal parse_block(const zstd_batch &batch, const zstd_block &block,
+                                           zstd_heading &heading)
+{
+    if (block.room > ZSTD_BLOCK_CONTENT || block.at > batch.in_size ||
+        block.size > batch.in_size - block.at)
+        return ZSTD_BAD_BLOCK;
+    if (block.type == ZSTD_COMPRESSED)
+        return parse_compressed(batch, block, heading);
+    const bool raw = block.type == ZSTD_RAW;
+    heading.literals_type = raw ? ZSTD_LITERALS_RAW : ZSTD_LITERALS_RLE;
+    heading.literals = block.room;
+    heading.literals_at = block.at;
+    heading.bits_at = block.at + block.size;
+    return (raw || block.type == ZSTD_RLE) && block.size == (raw ? block.room : 1) ? ZSTD_TAKEN
+                                                                                   : ZSTD_BAD_BLOCK;
+}
+
+static __device__ void parse_clear(zstd_heading &heading)
+{
+    heading = {};
+    UNROLL for (zstd_source &table : heading.tables) table.mode = ZSTD_ABSENT;
+}
+
+static __global__ void __launch_bounds__(parse_threads) zstd_parse(zstd_batch batch)
+{
+    const unsigned index = blockIdx.x * parse_threads + threadIdx.x;
+    if (index >= batch.blocks)
+        return;
+    const zstd_block block = batch.block[index];
+    zstd_heading heading;
+    zstd_outcome outcome = {};
+    parse_clear(heading);
+    outcome.refusal = parse_block(batch, block, heading);
+    if (outcome.refusal != ZSTD_TAKEN)
+        parse_clear(heading); // so that it defines nothing
+    batch.heading[index] = heading;
+    batch.outcome[index] = outcome;
+}
+
+static inline unsigned parse_grid(const struct zstd_batch *batch, unsigned)
+{
+    return zstd_grid_of_blocks(batch, parse_threads);
+}
+
+#endif

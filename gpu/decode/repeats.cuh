@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: MIT
+// repeats: the tables that blocks take from blocks before them in their frame (RFC 8878, sections
+// 3.1.1.3.1.4 and 3.1.1.3.2.1).
+//
+// Takes struct zstd_heading with its tables REPEATED, gives it with the source of the nearest block
+// before that defines such a table, or of the carry if the frame goes on from the batch before; a
+// block for which there is none is refused.
+//
+// A thread takes a block, a CUDA block a tile of as many. A scan over the tile finds the nearest
+// block before in it. Only blocks of the frame with which the tile begins may need an earlier one:
+// for these the CUDA block looks through the tiles before, one at a time, which for real data ends
+// with the first. No thread reads what another writes: `defines` stays as it is, and a table that a
+// block defines does too.
+//
+// Shared memory: 0.3 KiB.
+#ifndef GPUHISTO_ZSTD_REPEATS_CUH
+#define GPUHISTO_ZSTD_REPEATS_CUH
+
+#include "bits.cuh"
+#include "stages.h"
+
+#include <cstddef>
+
+constexpr unsigned repeats_threads = 256; // of a CUDA block; blocks of a tile
+
+// Of each table, what several blocks of a tile share. A block is given by its index plus 1, and 0
+// is none.
+struct repeats_work {
+    uint32_t of_warp[ZSTD_TABLES][repeats_threads / 32]; // the last that defines it in a warp
+    uint32_t before[ZSTD_TABLES];                        // the last before the tile
+};
+
+// The last block up to this lane's that defines a table, if `mine` is this lane's block or 0.
+static __device__ __forceinline__ uint32_t repeats_scan(uint32_t mine)
+{
+    const unsigned lane = threadIdx.x % 32;
+    for (unsigned by = 1; by < 32; by *= 2) {
+        const uint32_t other = __shfl_up_sync(0xffffffffu, mine, by);
+        mine = lane >= by ? max(mine, other) : mine;
+    }
+    return mine;
+}
+
+// By the CUDA block together: finds the last block before a tile that defines each table, back to
+// the first block of the frame.
+static __device__ void repeats_look_back(const zstd_batch &batch, repeats_work *work, uint32_t tile,
+                                         uint32_t first)
+{
+    for (uint32_t end = tile; end > first;) {
+        const uint32_t begin = end - first > repeats_threads ? end - repeats_threads : first;
+        const uint32_t index = begin + threadIdx.x;
+        const uint32_t defines = index < end ? batch.heading[index].defines : 0;
+        bool found = true;
+        __syncthreads();
+        for (uint32_t table = 0; table < ZSTD_TABLES; table++)
+            if (defines >> table & 1)
+                atomicMax(&work->before[table], index + 1);
+        __syncthreads();
+        for (uint32_t table = 0; table < ZSTD_TABLES; table++)
+            found = found && work->before[table] > 0;
+        if (found)
+            return;
+        end = begin;
+    }
+}
+
+// The source of a table that the batch's first frame brings along.
+static __device__ zstd_source repeats_carried(const zstd_batch &batch, uint32_t table)
+{
+    const zstd_carry *const carry = reinterpret_cast<const zstd_carry *>(batch.in);
+    return carry->tables[table];
+}
+
+// Finds a table for a block. `last` is the last block before it that defines one, if any. False
+// if there is none.
+static __device__ bool repeats_find(const zstd_batch &batch, const zstd_frame &frame,
+                                    uint32_t index, uint32_t table, uint32_t last)
+{
+    zstd_source source = {ZSTD_ABSENT, 0, 0};
+    if (last > frame.first)
+        source = batch.heading[last - 1].tables[table];
+    else if (!frame.begins)
+        source = repeats_carried(batch, table);
+    batch.heading[index].tables[table] = source;
+    return source.mode < ZSTD_REPEATED;
+}
+
+static __device__ void repeats_of_block(const zstd_batch &batch, uint32_t index,
+                                        const uint32_t last[ZSTD_TABLES])
+{
+    const zstd_frame frame = batch.frame[batch.block[index].frame];
+    for (uint32_t table = 0; table < ZSTD_TABLES; table++)
+        if (batch.heading[index].tables[table].mode == ZSTD_REPEATED &&
+            !repeats_find(batch, frame, index, table, last[table]))
+            batch.outcome[index].refusal =
+                table == ZSTD_HUFFMAN ? ZSTD_BAD_HUFFMAN : ZSTD_BAD_SEQUENCES;
+}
+
+static __global__ void __launch_bounds__(repeats_threads) zstd_repeat_tables(zstd_batch batch)
+{
+    __shared__ repeats_work work;
+    const uint32_t tile = blockIdx.x * repeats_threads, index = tile + threadIdx.x;
+    const unsigned warp = threadIdx.x / 32;
+    const uint32_t defines = index < batch.blocks ? batch.heading[index].defines : 0;
+    uint32_t last[ZSTD_TABLES]; // before this thread's block
+    if (threadIdx.x < ZSTD_TABLES)
+        work.before[threadIdx.x] = 0;
+    for (uint32_t table = 0; table < ZSTD_TABLES; table++) {
+        const uint32_t scan = repeats_scan(defines >> table & 1 ? index + 1 : 0);
+        const uint32_t before = __shfl_up_sync(0xffffffffu, scan, 1);
+        last[table] = threadIdx.x % 32 ? before : 0;
+        if (threadIdx.x % 32 == 31)
+            work.of_warp[table][warp] = scan;
+    }
+    repeats_look_back(batch, &work, tile, batch.frame[batch.block[tile].frame].first);
+    __syncthreads();
+    for (uint32_t table = 0; table < ZSTD_TABLES; table++) {
+        last[table] = max(last[table], work.before[table]);
+        for (unsigned i = 0; i < warp; i++)
+            last[table] = max(last[table], work.of_warp[table][i]);
+    }
+    if (index < batch.blocks && batch.outcome[index].refusal == ZSTD_TAKEN)
+        repeats_of_block(batch, index, last);
+}
+
+static inline unsigned repeats_grid(const struct zstd_batch *batch, unsigned)
+{
+    return zstd_grid_of_blocks(batch, repeats_threads);
+}
+
+#endif

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: MIT
+// How the three last offsets before some blocks become those after them, in three words, so that a
+// warp can scan over blocks. Such maps compose, in any grouping.
+#ifndef GPUHISTO_ZSTD_REPEATS_MAP_CUH
+#define GPUHISTO_ZSTD_REPEATS_MAP_CUH
+
+extern "C" {
+#include "batch.h"
+}
+
+// One of the three: the upper two bits are `which`, the others the value, of struct zstd_repeats.
+constexpr unsigned repeats_which_shift = 30;
+constexpr unsigned repeats_value_mask = (1u << repeats_which_shift) - 1;
+
+struct repeats_map {
+    unsigned place[3];
+};
+
+static __device__ inline repeats_map repeats_map_of(const zstd_repeats &repeats)
+{
+    repeats_map map;
+    for (unsigned i = 0; i < 3; i++)
+        map.place[i] = (repeats.which[i] & 3) << repeats_which_shift |
+                       min(repeats.value[i], ZSTD_WINDOW_MOST + 1);
+    return map;
+}
+
+// A place that is `value`, whatever was before.
+static __device__ inline unsigned repeats_map_constant(unsigned value)
+{
+    return ZSTD_CONSTANT << repeats_which_shift | value;
+}
+
+// The map that leaves everything as it is, and the one of the three offsets that a frame begins
+// with, whatever was before.
+static __device__ inline repeats_map repeats_map_same()
+{
+    return {{0u << repeats_which_shift, 1u << repeats_which_shift, 2u << repeats_which_shift}};
+}
+
+static __device__ inline repeats_map repeats_map_begin()
+{
+    return {{repeats_map_constant(1), repeats_map_constant(4), repeats_map_constant(8)}};
+}
+
+static __device__ inline zstd_repeats repeats_of_map(const repeats_map &map)
+{
+    zstd_repeats repeats;
+    for (unsigned i = 0; i < 3; i++) {
+        repeats.which[i] = map.place[i] >> repeats_which_shift;
+        repeats.value[i] = map.place[i] & repeats_value_mask;
+    }
+    return repeats;
+}
+
+// The map of `first` and then `second`. What is taken off an offset is at most all of it, and what
+// is taken off by several blocks at most more than any offset: a sequence refers to each offset
+// that comes about, so an offset of 0 and one beyond the window are refused there.
+static __device__ inline repeats_map repeats_map_then(const repeats_map &first,
+                                                      const repeats_map &second)
+{
+    repeats_map both;
+    for (unsigned i = 0; i < 3; i++) {
+        const unsigned which = second.place[i] >> repeats_which_shift;
+        const unsigned less = second.place[i] & repeats_value_mask;
+        const unsigned from = which == 0   ? first.place[0]
+                              : which == 1 ? first.place[1]
+                                           : first.place[2];
+        const unsigned value = from & repeats_value_mask;
+        const bool is_constant = from >> repeats_which_shift == ZSTD_CONSTANT;
+        const unsigned combined =
+            is_constant ? value - min(value, less) : min(value + less, ZSTD_WINDOW_MOST + 1);
+        both.place[i] =
+            which == ZSTD_CONSTANT ? second.place[i] : (from & ~repeats_value_mask) | combined;
+    }
+    return both;
+}
+
+#endif

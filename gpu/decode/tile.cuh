@@ -1,0 +1,355 @@
+// SPDX-License-Identifier: MIT
+// A tile, for the stages that copy matches: some bytes of content of a zstd block, each a word of
+// shared memory, by a CUDA block.
+//
+// The beginnings of sequences are marked in a bitmap, and the bits before a byte say which sequence
+// it is of, so that the lanes of a warp have a byte each, however short the sequences are. A byte
+// of a match links to the byte that it is a copy of; where the match overlaps itself, to the one
+// before its own beginning, modulo the offset. Links that end in the same tile are then replaced by
+// those found there (pointer jumping), until each is a value or leads to before the tile.
+//
+// That goes strip by strip: each thread has so many bytes of a strip, whose links are in its
+// registers, and in shared memory for others to see. Links to strips that are done take one step,
+// so only chains within a strip take several rounds, in which all threads read before any writes.
+//
+// Shared memory: four bytes for each byte of the tile, one for every four, and eight for each
+// sequence. Where it comes from: list ranking by pointer jumping (Wyllie, 1979).
+#ifndef GPUHISTO_ZSTD_TILE_CUH
+#define GPUHISTO_ZSTD_TILE_CUH
+
+#include "gpu/ptx.cuh"
+
+extern "C" {
+#include "batch.h"
+}
+
+// The most sequences that so many bytes of content are of.
+ZSTD_ON_BOTH constexpr unsigned zstd_tile_sequences(unsigned tile)
+{
+    return tile / ZSTD_MATCH_MIN + 2;
+}
+
+// Dynamic shared memory for tiles of that size.
+ZSTD_ON_BOTH constexpr unsigned zstd_tile_shared(unsigned tile)
+{
+    return 8 * zstd_tile_sequences(tile) + 4 * (tile + 2 * (tile / 32));
+}
+
+// In links: a value in the lowest byte, rather than a position of content.
+constexpr unsigned ZSTD_VALUE = 1u << 31;
+
+// Whether a link leads to a byte of the tile that begins at `base`, or to one after it.
+static __device__ __forceinline__ bool tile_has(unsigned link, unsigned base)
+{
+    return !(link & ZSTD_VALUE) && link >= base;
+}
+
+// A sequence as its bytes need it. From the lowest bit:
+//
+// - 18 bits: where its match begins in the content of the zstd block, or PIECE_LITERALS: nowhere;
+// - 18 bits: how far its literals are from there: a byte's place less that of its literal;
+// - 28 bits: its offset, which was checked.
+using zstd_piece = unsigned long long;
+
+constexpr unsigned PIECE_LITERALS = (1u << 18) - 1;
+
+static __device__ __forceinline__ unsigned piece_match(zstd_piece piece)
+{
+    return static_cast<unsigned>(piece) & PIECE_LITERALS;
+}
+
+static __device__ __forceinline__ unsigned piece_distance(zstd_piece piece)
+{
+    return static_cast<unsigned>(piece >> 18) & PIECE_LITERALS;
+}
+
+static __device__ __forceinline__ unsigned piece_offset(zstd_piece piece)
+{
+    return static_cast<unsigned>(piece >> 36);
+}
+
+// What all bytes of a tile have in common.
+struct zstd_tile {
+    const zstd_sequence *sequences;
+    unsigned sequence_count;
+    unsigned first;      // the sequence that its first byte is of
+    unsigned begin, end; // in the content of the zstd block
+    unsigned content_at; // of the zstd block in the batch
+    unsigned reach;      // bytes of the frame before the zstd block
+    unsigned window;
+    unsigned repeats[3]; // the last offsets before the zstd block
+
+    const unsigned char *literals;
+    unsigned literals_mask; // 0 if all are the first one
+
+    // Shared memory: sequences from `first` on; links of all bytes; bits where sequences begin; the
+    // bits before each word; the sequence that the first byte after the tile is of.
+    zstd_piece *pieces;
+    unsigned *links, *marks, *ranks, *next;
+};
+
+static __device__ inline unsigned sequence_begin(zstd_sequence sequence)
+{
+    return static_cast<unsigned>(sequence) & ((1u << ZSTD_LITERALS_SHIFT) - 1);
+}
+
+static __device__ inline unsigned sequence_literals(zstd_sequence sequence)
+{
+    return static_cast<unsigned>(sequence >> ZSTD_LITERALS_SHIFT) &
+           ((1u << (ZSTD_OFFSET_SHIFT - ZSTD_LITERALS_SHIFT)) - 1);
+}
+
+// 0 if it comes to less than 1.
+static __device__ inline unsigned tile_offset(const zstd_tile &tile, zstd_sequence sequence)
+{
+    const unsigned code = static_cast<unsigned>(sequence >> ZSTD_OFFSET_SHIFT);
+    if (!(code & ZSTD_REPEATS))
+        return code;
+    const unsigned which = code >> ZSTD_REPEATS_WHICH & 3;
+    const unsigned offset = which == 0   ? tile.repeats[0]
+                            : which == 1 ? tile.repeats[1]
+                                         : tile.repeats[2];
+    return offset - min(offset, code & ZSTD_REPEATS_LESS);
+}
+
+// The last sequence that begins at `begin` or before: each round, the lanes of a warp look at the
+// ends of 32 equal parts.
+static __device__ inline unsigned tile_find(const zstd_sequence *sequences, unsigned count,
+                                            unsigned begin)
+{
+    unsigned low = 0, size = count; // it is low, or one of the size - 1 after it
+    while (size > 1) {
+        const unsigned part = (size + 31) / 32, probe = low + threadIdx.x % 32 * part;
+        const bool is_before = probe < low + size && sequence_begin(sequences[probe]) <= begin;
+        // Lane 0 always is.
+        const unsigned before =
+            static_cast<unsigned>(__popc(__ballot_sync(0xffffffffu, is_before)));
+        const unsigned end = low + size;
+        low += (before - 1) * part;
+        size = min(part, end - low);
+    }
+    return low;
+}
+
+// The piece of a sequence, `next` being the one after it; `bad` if its offset is refused.
+static __device__ inline zstd_piece tile_piece(const zstd_tile &tile, zstd_sequence sequence,
+                                               zstd_sequence next, bool &bad)
+{
+    const unsigned begin = sequence_begin(sequence), literals = sequence_literals(sequence);
+    const unsigned match = begin + sequence_literals(next) - literals;
+    const unsigned offset = tile_offset(tile, sequence);
+    bad |= offset - 1 >= min(tile.window, tile.reach + match);
+    return match | static_cast<zstd_piece>(begin - literals) << 18 |
+           static_cast<zstd_piece>(offset) << 36;
+}
+
+// The piece of the literals after all matches.
+static __device__ inline zstd_piece tile_last_piece(zstd_sequence sequence)
+{
+    return PIECE_LITERALS |
+           static_cast<zstd_piece>(sequence_begin(sequence) - sequence_literals(sequence)) << 18;
+}
+
+// Makes the pieces of the tile, and marks where they begin, the first excepted. Says whether an
+// offset is refused.
+static __device__ inline bool tile_cut(const zstd_tile &tile)
+{
+    bool bad = false;
+    for (unsigned i = tile.first + threadIdx.x; i <= tile.sequence_count; i += blockDim.x) {
+        const zstd_sequence sequence = tile.sequence_count > 0 ? tile.sequences[i] : 0;
+        const unsigned begin = sequence_begin(sequence);
+        if (begin >= tile.end)
+            break;
+        if (i > tile.first)
+            atomicOr(&tile.marks[(begin - tile.begin) / 32], 1u << (begin - tile.begin) % 32);
+        if (i == tile.sequence_count) {
+            tile.pieces[i - tile.first] = tile_last_piece(sequence);
+            *tile.next = i;
+            break;
+        }
+        const zstd_sequence next = tile.sequences[i + 1];
+        tile.pieces[i - tile.first] = tile_piece(tile, sequence, next, bad);
+        if (sequence_begin(next) >= tile.end)
+            *tile.next = sequence_begin(next) == tile.end ? i + 1 : i;
+    }
+    return bad;
+}
+
+// Counts the marks before each word, by the lanes of a warp.
+template <unsigned Words> static __device__ inline void tile_rank(const zstd_tile &tile)
+{
+    static_assert(Words % 32 == 0, "lanes have equal parts");
+    constexpr unsigned each = Words / 32; // of a lane, in a row
+    const unsigned lane = threadIdx.x % 32;
+    unsigned before[each], sum = 0;
+    UNROLL for (unsigned i = 0; i < each; i++)
+    {
+        before[i] = sum;
+        sum += static_cast<unsigned>(__popc(tile.marks[lane * each + i]));
+    }
+    const unsigned own = sum;
+    UNROLL for (unsigned by = 1; by < 32; by *= 2)
+    {
+        const unsigned other = __shfl_up_sync(0xffffffffu, sum, by);
+        sum += lane >= by ? other : 0;
+    }
+    UNROLL for (unsigned i = 0; i < each; i++) tile.ranks[lane * each + i] = sum - own + before[i];
+}
+
+// Makes the tile's pieces, and the bitmap that says where they are. Says to all threads whether an
+// offset is refused.
+template <unsigned Tile> static __device__ inline bool tile_prepare(const zstd_tile &tile)
+{
+    for (unsigned i = threadIdx.x; i < Tile / 32; i += blockDim.x)
+        tile.marks[i] = 0;
+    __syncthreads();
+    if (__syncthreads_or(tile_cut(tile)))
+        return true;
+    if (threadIdx.x < 32)
+        tile_rank<Tile / 32>(tile);
+    __syncthreads();
+    return false;
+}
+
+// The piece that byte i of the tile is of.
+static __device__ __forceinline__ zstd_piece tile_piece_at(const zstd_tile &tile, unsigned i)
+{
+    const unsigned up_to = tile.marks[i / 32] & (0xffffffffu >> (31 - i % 32));
+    return tile.pieces[tile.ranks[i / 32] + static_cast<unsigned>(__popc(up_to))];
+}
+
+// Byte i of the tile: its link, and where in memory it is, or null. `out` is where the batch's
+// content begins, of which that before `known` is there.
+static __device__ __forceinline__ const unsigned char *
+tile_source(const zstd_tile &tile, unsigned i, const unsigned char *out, int known, unsigned &link)
+{
+    const zstd_piece piece = tile_piece_at(tile, i);
+    const unsigned at = tile.begin + i, match = piece_match(piece), offset = piece_offset(piece);
+    const bool is_literal = at < match;
+    const unsigned char *const literal =
+        tile.literals + ((at - piece_distance(piece)) & tile.literals_mask);
+    unsigned copied = at;
+    if (!is_literal && at - match >= offset)
+        copied = match + (at - match) % offset;
+    link = tile.content_at + copied - offset; // before the batch if below 0
+    const int source = static_cast<int>(link);
+    return is_literal ? literal : source < known ? out + source : nullptr;
+}
+
+// Fills the links of this thread's bytes of a strip, `first` being its first one: `Together` at a
+// time, so that as many loads are on their way.
+template <unsigned Each, unsigned Together>
+static __device__ inline void tile_fill(const zstd_tile &tile, unsigned first,
+                                        const unsigned char *out, int known,
+                                        unsigned (&links)[Each])
+{
+    const unsigned last = tile.end - tile.begin - 1;
+    UNROLL for (unsigned group = 0; group < Each; group += Together)
+    {
+        const unsigned char *from[Together];
+        UNROLL for (unsigned k = 0; k < Together; k++)
+        {
+            const unsigned i = min(first + (group + k) * blockDim.x, last);
+            from[k] = tile_source(tile, i, out, known, links[group + k]);
+        }
+        UNROLL for (unsigned k = 0; k < Together; k++)
+        {
+            if (from[k])
+                links[group + k] = ZSTD_VALUE | *from[k];
+        }
+    }
+}
+
+// Which of a thread's bytes, in registers.
+template <unsigned Each> struct tile_set {
+    unsigned words[(Each + 31) / 32] = {};
+
+    __device__ __forceinline__ bool has(unsigned k) const
+    {
+        return words[k / 32] >> k % 32 & 1;
+    }
+
+    __device__ __forceinline__ void set(unsigned k, bool is_in)
+    {
+        words[k / 32] = (words[k / 32] & ~(1u << k % 32)) | (is_in ? 1u : 0u) << k % 32;
+    }
+
+    __device__ __forceinline__ bool any() const
+    {
+        unsigned all = 0;
+        for (unsigned word : words)
+            all |= word;
+        return all != 0;
+    }
+};
+
+// Replaces links of these bytes that end in the tile by those found there, until none does: no link
+// of a strip before ends in the tile. All threads, of which each sees those of others after the
+// next barrier.
+template <unsigned Each>
+static __device__ inline void tile_jump(const zstd_tile &tile, unsigned first,
+                                        unsigned (&links)[Each])
+{
+    const unsigned size = tile.end - tile.begin, base = tile.content_at + tile.begin;
+    tile_set<Each> left;
+    UNROLL for (unsigned k = 0; k < Each; k++)
+    {
+        const unsigned i = first + k * blockDim.x;
+        if (i < size)
+            tile.links[i] = links[k];
+        left.set(k, i < size && tile_has(links[k], base));
+    }
+    while (__syncthreads_or(left.any())) {
+        const tile_set<Each> changed = left;
+        if (changed.any()) {
+            UNROLL for (unsigned k = 0; k < Each; k++) if (changed.has(k))
+            {
+                links[k] = tile.links[links[k] - base];
+                left.set(k, tile_has(links[k], base));
+            }
+        }
+        __syncthreads();
+        if (changed.any()) {
+            UNROLL for (unsigned k = 0; k < Each; k++) if (changed.has(k))
+                tile.links[first + k * blockDim.x] = links[k];
+        }
+    }
+}
+
+// The tile of `size` bytes, or as many as there are, from `begin` on in the index-th zstd block.
+static __device__ inline zstd_tile tile_of(const zstd_batch &batch, unsigned index, unsigned begin,
+                                           unsigned size, zstd_piece *shared, unsigned *next)
+{
+    const zstd_heading &heading = batch.heading[index];
+    const zstd_outcome &outcome = batch.outcome[index];
+    const zstd_block &block = batch.block[index];
+    zstd_tile tile;
+    tile.sequences = batch.sequences + zstd_sequences_at(&block, index);
+    tile.sequence_count = heading.sequences;
+    tile.begin = begin;
+    tile.end = min(begin + size, outcome.content);
+    tile.content_at = outcome.content_at;
+    tile.reach = outcome.reach;
+    tile.window = batch.frame[block.frame].window;
+    for (unsigned i = 0; i < 3; i++)
+        tile.repeats[i] = outcome.before.value[i];
+    tile.literals = heading.literals_type == ZSTD_LITERALS_PACKED ? batch.literals + block.room_at
+                                                                  : batch.in + heading.literals_at;
+    tile.literals_mask = heading.literals_type == ZSTD_LITERALS_RLE ? 0 : 0xffffffffu;
+    tile.pieces = shared;
+    tile.links = reinterpret_cast<unsigned *>(shared + zstd_tile_sequences(size));
+    tile.marks = tile.links + size;
+    tile.ranks = tile.marks + size / 32;
+    tile.next = next;
+    tile.first = 0;
+    return tile;
+}
+
+// Refuses a zstd block, of which an offset is bad. One thread.
+static __device__ inline void tile_refuse(const zstd_batch &batch, unsigned index)
+{
+    store_relaxed(&batch.outcome[index].refusal, ZSTD_BAD_OFFSET);
+    atomicMin(&batch.verdict->refused, index);
+}
+
+#endif

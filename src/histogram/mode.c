@@ -1,9 +1,0 @@
-/* SPDX-License-Identifier: MIT */
-/* The table of modes. */
-#include "mode.h"
-
-const struct mode *const modes[MODES] = {
-#define MODE(identifier, descriptor) [MODE_##identifier] = &mode_##descriptor,
-#include "src/histogram/modes.def"
-#undef MODE
-};

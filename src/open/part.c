@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: MIT */
+#include "part.h"
+#include "src/bytes/fingerprint.h"
+#include "src/bytes/input.h"
+#include "part_units.h"
+#include "share.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Refuses a file that states a size of 0 and has bytes, as those in /proc do. 0, or -1 with the
+ * reason set. */
+static int check_sized(const struct input *input, struct reason *why)
+{
+    struct stat status;
+    char byte;
+    ssize_t got = input_read_at(input, &byte, 1, 0, why);
+    if (got <= 0)
+        return (int)got;
+    if (fstat(input->fd, &status) == 0 && status.st_size > 0)
+        return 0; /* what was added after it was cut */
+    reason_of(why, input->name, "states a size of 0, but has more: it cannot be shared");
+    return -1;
+}
+
+int part_check(struct input *input, struct share_cut *cut, struct reason *why)
+{
+    if (!input->regular) {
+        reason_of(why, input->name, "is not a regular file any more");
+        return -1;
+    }
+    if (input->opened_size < cut->size) {
+        reason_of(why, input->name, "became shorter after it was cut into shares");
+        return -1;
+    }
+    if (cut->size == 0 && check_sized(input, why) != 0)
+        return -1;
+    input->opened_size = cut->size;
+    input->is_cut = true;
+    input->may_be_short = false;
+    if (!cut->wants_fingerprint)
+        return 0;
+    int rc = fingerprint_file(input->fd, cut->size, &cut->fingerprint);
+    if (rc > 0)
+        reason_of(why, input->name, "became shorter while it was read");
+    else if (rc < 0)
+        reason_of(why, input->name, "%s", strerror(errno));
+    return rc == 0 ? 0 : -1;
+}
+
+/* --- bytes as they are --- */
+
+/* Where in the range of the content that is counted a byte of the FILE lies, or the nearest end. */
+static uint64_t place_in_range(const struct input *input, uint64_t offset)
+{
+    uint64_t place = offset > input->skipped ? offset - input->skipped : 0;
+    return place < input->opened_size ? place : input->opened_size;
+}
+
+static uint64_t round_up(uint64_t place, size_t size)
+{
+    return (place + size - 1) / size * size;
+}
+
+/* Pieces are those values that begin in the share. The FILE may end within one. 0, or -1 with the
+ * reason set. */
+static int enter_values(struct input *input, uint64_t begin, uint64_t end, struct reason *why)
+{
+    size_t size = input->records.size, left = (size_t)(input->opened_size % size);
+    uint64_t whole = input->opened_size - left;
+    if (left > 0 && begin <= whole && whole < end)
+        return input_cut_off(input->name, input->content, left, size, why);
+    begin = round_up(begin, size);
+    end = round_up(end, size);
+    input->taken = begin < whole ? begin : whole;
+    input->end = end < whole ? end : whole;
+    input->size = whole;
+    return 0;
+}
+
+/* Pieces of text are read up to the ends of their last records, wherever the share ends. */
+static int enter_plain(struct input *input, const struct share_cut *cut, struct reason *why)
+{
+    uint64_t begin = place_in_range(input, cut->begin), end = place_in_range(input, cut->end);
+    input->limit = input->opened_size;
+    if (input_is_serial(input)) {
+        input->size = input->end = 0;
+        return 0;
+    }
+    if (!records_are_text(input->records.size)) {
+        if (enter_values(input, begin, end, why) != 0)
+            return -1;
+    } else {
+        input->size = input->opened_size;
+        input->taken = begin;
+        input->end = end;
+    }
+    if (input->has_header && input_find_column(input, why) != 0)
+        return -1;
+    input->has_header &= input->taken == 0;
+    input->counted_from = input->taken > 0 ? input->skipped + input->taken : 0;
+    input->ended = true; /* nothing is read in order */
+    return 0;
+}
+
+int part_enter(struct input *input, const struct share_cut *cut,
+               const struct codec_options *options, struct reason *why)
+{
+    return input->codec ? part_enter_units(input, cut, options, why) : enter_plain(input, cut, why);
+}

@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: MIT */
+#include "part_units.h"
+#include "src/bytes/input.h"
+#include "src/frames/peek.h"
+#include "src/records/seams.h"
+#include "share.h"
+#include "src/frames/unit_walk.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* --- which units --- */
+
+/* What is known of the units before those of the cut. */
+struct units_before {
+    bool has_content;    /* one of them may have content: */
+    uint64_t content_at; /* the last such, and */
+    uint64_t sized_at;   /* the last that says that it has; or the first unit of all */
+};
+
+static void note_unit_before(struct units_before *before, const struct unit_walk *walk)
+{
+    if (walk->unit.content == 0)
+        return;
+    before->has_content = true;
+    before->content_at = walk->offset;
+    if (walk->unit.content != UNIT_UNSIZED)
+        before->sized_at = walk->offset;
+}
+
+/* Whether a unit, and all that follows it, cannot be cut off from what comes before: its end is not
+ * known, or it does not say how much it holds, and the values after it depend on that. */
+static bool ends_cuts(const struct unit_walk *walk, enum walk_step step)
+{
+    return step == WALK_BROKEN || (step == WALK_UNIT && walk->unit.content == UNIT_UNSIZED &&
+                                   input_needs_positions(walk->input));
+}
+
+/* Finds the units that begin in the cut: bytes [first, next) of the FILE. 0 or -1. */
+static int find_units(struct input *input, const struct share_cut *cut, struct units_before *before,
+                      struct reason *why)
+{
+    struct part_edges *edges = &input->edges;
+    struct unit_walk walk;
+    bool has_first = cut->begin == 0;
+    edges->first = has_first ? 0 : cut->size;
+    edges->next = cut->size;
+    if (has_first && cut->end == cut->size)
+        return 0;
+    if (unit_walk_begin(&walk, input, cut->size, why) != 0)
+        return -1;
+    enum walk_step step;
+    while ((step = unit_walk_next(&walk, why)) == WALK_UNIT && !ends_cuts(&walk, step)) {
+        if (!has_first && walk.offset >= cut->begin) {
+            edges->first = walk.offset;
+            has_first = true;
+        }
+        if (walk.offset >= cut->end) {
+            edges->next = walk.offset;
+            break;
+        }
+        if (has_first && cut->end == cut->size)
+            break;
+        if (!has_first)
+            note_unit_before(before, &walk);
+        if (!has_first && input_needs_positions(input))
+            edges->content = content_add(edges->content, walk.unit.content);
+    }
+    if (ends_cuts(&walk, step) && !has_first && walk.offset >= cut->begin)
+        edges->first = walk.offset;
+    if (ends_cuts(&walk, step) && walk.offset >= cut->end)
+        edges->next = walk.offset;
+    unit_walk_end(&walk);
+    return step == WALK_FAILED ? -1 : 0;
+}
+
+/* --- what comes before them --- */
+
+/* Decodes units [begin, end). 0 with *last set to their last byte, 1 if they have no content, or -1
+ * with the reason set. */
+static int decode_last(const struct input *input, const struct codec_options *options,
+                       uint64_t begin, uint64_t end, unsigned char *last, struct reason *why)
+{
+    struct peek peek;
+    ssize_t got = 0;
+    int found = 1;
+    if (peek_begin(&peek, input, options, begin, end, why) != 0)
+        return -1;
+    unsigned char *out = malloc(PEEK_SIZE);
+    if (!out)
+        reason_of(why, input->name, "out of memory");
+    while (out && (got = peek_read(&peek, out, PEEK_SIZE, why)) > 0) {
+        *last = out[got - 1];
+        found = 0;
+    }
+    found = !out || got < 0 ? -1 : found;
+    free(out);
+    peek_end(&peek);
+    return found;
+}
+
+/* Finds the last byte of content before the unit at `first`. As decode_last. Units that do not say
+ * how much they hold may be empty: then all since the last one that says so are decoded. */
+static int find_last_before(const struct input *input, const struct codec_options *options,
+                            uint64_t first, const struct units_before *before, unsigned char *last,
+                            struct reason *why)
+{
+    int rc = 1;
+    if (before->has_content)
+        rc = decode_last(input, options, before->content_at, first, last, why);
+    if (rc == 1 && before->has_content && before->sized_at < before->content_at)
+        rc = decode_last(input, options, before->sized_at, first, last, why);
+    return rc;
+}
+
+static bool ends_record(size_t size, unsigned char byte)
+{
+    return records_head(size, &byte, 1) == 0;
+}
+
+/* Finds out whether a record goes on from before, and whether anything comes before at all. 0 or
+ * -1. */
+static int find_edge(struct input *input, const struct codec_options *options,
+                     const struct units_before *before, struct reason *why)
+{
+    struct part_edges *edges = &input->edges;
+    const uint64_t first = edges->first;
+    size_t size = input->records.size;
+    unsigned char last = 0;
+    edges->is_first = first == 0;
+    if (size == 1 || size == RECORD_PAIRS || first == 0 || first == edges->next)
+        return 0; /* no byte of the share is to be dropped */
+    if (!records_are_text(size)) {
+        edges->goes_on = edges->content % size != 0;
+        return 0;
+    }
+    int rc = find_last_before(input, options, first, before, &last, why);
+    edges->is_first = rc > 0;
+    edges->goes_on = rc == 0 && !ends_record(size, last);
+    return rc < 0 ? -1 : 0;
+}
+
+/* --- what all shares must know of the beginning --- */
+
+/* Decodes up to `cap` bytes of what the FILE begins with, for text no more than a line. How many,
+ * or -1. */
+static ssize_t decode_beginning(const struct input *input, const struct codec_options *options,
+                                unsigned char *data, size_t cap, struct reason *why)
+{
+    struct peek peek;
+    size_t len = 0;
+    ssize_t got = 1;
+    bool is_text = records_are_text(input->records.size);
+    if (peek_begin(&peek, input, options, 0, input->edges.file_end, why) != 0)
+        return -1;
+    while (got > 0 && len < cap) {
+        size_t room = cap - len < PEEK_SIZE ? cap - len : PEEK_SIZE;
+        got = peek_read(&peek, data + len, room, why);
+        len += got > 0 ? (size_t)got : 0;
+        if (got > 0 && is_text && memchr(data + len - got, '\n', (size_t)got))
+            break;
+    }
+    peek_end(&peek);
+    return got < 0 ? -1 : (ssize_t)len;
+}
+
+/* Finds the column that is named, so that the FILE need not be decoded in order. 0 or -1. */
+static int find_column(struct input *input, const struct codec_options *options, struct reason *why)
+{
+    size_t cap = FIELD_RECORD_MAX + 1;
+    unsigned char *text = malloc(cap);
+    if (!text) {
+        reason_of(why, input->name, "out of memory");
+        return -1;
+    }
+    ssize_t got = decode_beginning(input, options, text, cap, why);
+    int rc = got < 0 ? -1 : 0;
+    if (got >= 0)
+        rc = records_find_column(input->records.field, text, (size_t)got, input->name,
+                                 &input->column, why);
+    free(text);
+    return rc;
+}
+
+/* Sets *has_header to whether the content begins with a header: then it is not cut, as only the
+ * header says where values begin. If not, its beginning is not looked at again. 0 or -1. */
+static int seek_header(struct input *input, const struct codec_options *options, bool *has_header,
+                       struct reason *why)
+{
+    unsigned char head[HEADER_MAGIC_MAX];
+    struct header header;
+    struct reason fault;
+    size_t wanted;
+    *has_header = false;
+    if (!input->heading.is_sought)
+        return 0;
+    ssize_t got = decode_beginning(input, options, head, sizeof head, why);
+    if (got < 0)
+        return -1;
+    *has_header = header_look(head, (size_t)got, &wanted, &header, &fault) != HEADER_NONE;
+    input->heading.is_sought = *has_header;
+    return 0;
+}
+
+int part_enter_units(struct input *input, const struct share_cut *cut,
+                     const struct codec_options *options, struct reason *why)
+{
+    struct part_edges *edges = &input->edges;
+    const struct field *field = input->records.field;
+    bool is_csv = field && field->kind == FIELD_CSV;
+    /* What a character needs of the frames before is more than the last byte. */
+    bool is_whole =
+        is_csv || input->records.size == RECORD_CHARACTERS || content_is_partial(&input->range);
+    struct units_before before = {false, 0, 0};
+    edges->file_end = edges->next = cut->size;
+    edges->is_first = true;
+    if (!is_whole && (cut->begin > 0 || cut->end < cut->size)) {
+        if (seek_header(input, options, &is_whole, why) != 0)
+            return -1;
+        if (field && field->name && find_column(input, options, why) != 0)
+            return -1;
+    }
+    if (is_whole)
+        edges->first = cut->begin == 0 ? 0 : cut->size;
+    else if (find_units(input, cut, &before, why) != 0 ||
+             find_edge(input, options, &before, why) != 0)
+        return -1;
+    units_seek(input, edges->first);
+    input->counted_from = edges->is_first ? 0 : edges->first;
+    input->opened_size = input->limit = edges->next;
+    return 0;
+}
+
+/* --- what comes after them --- */
+
+/* Adds bytes to the record in the seam, as many as belong to it. 0, 1 if it may go on, or -1: out
+ * of memory. */
+static int extend(struct span *seam, size_t size, const unsigned char *data, size_t len)
+{
+    if (records_are_text(size)) {
+        size_t end = records_head(size, data, len);
+        /* A pair is whole with its second byte. */
+        bool is_open = size != RECORD_PAIRS && end == len && seam->head.len + end < seam->most;
+        return span_extend(seam, data, end) == 0 ? is_open : -1;
+    }
+    size_t missing = size - seam->head.len % size;
+    size_t taken = len < missing ? len : missing;
+    seam->head.bytes += taken;
+    return span_extend(seam, data, taken) == 0 ? taken < missing : -1;
+}
+
+int part_complete(const struct input *input, const struct codec_options *options, struct span *seam,
+                  struct reason *why)
+{
+    const struct part_edges *edges = &input->edges;
+    size_t size = input->records.size;
+    struct peek peek;
+    ssize_t got = 0;
+    int more = 1;
+    bool is_whole = !records_are_text(size) && seam->head.len % size == 0;
+    if (edges->next == edges->file_end || seam->head.len == 0 || seam->head.given || is_whole)
+        return 0;
+    if (peek_begin(&peek, input, options, edges->next, edges->file_end, why) != 0)
+        return -1;
+    unsigned char *out = malloc(PEEK_SIZE);
+    while (out && more > 0 && (got = peek_read(&peek, out, PEEK_SIZE, why)) > 0)
+        more = extend(seam, size, out, (size_t)got);
+    if (!out || more < 0)
+        reason_of(why, input->name, "out of memory");
+    free(out);
+    peek_end(&peek);
+    return !out || more < 0 || got < 0 ? -1 : 0;
+}

@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: MIT */
+#include "lines.h"
+#include "src/base/byte_masks.h"
+#include "src/base/show.h"
+#include "src/count/field.h"
+#include "src/count/field_hint.h"
+#include "src/count/number.h"
+#include "src/count/number_units.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SHOWN 40 /* bytes of a token, at most */
+
+/* Bytes of these as show_text writes them, "...", and the NUL. */
+#define SHOWN_SIZE (4 * SHOWN + 4)
+
+/* Where a FILE ends: no chunk stands there. */
+#define END_OF_FILE UINT64_MAX
+
+/* Chunks [begin, end) of one FILE, all of which were added. */
+struct run {
+    struct position begin, end;
+    uint64_t newlines; /* in these chunks */
+};
+
+struct lines {
+    const struct field *field;
+    atomic_bool found;       /* an invalid sample */
+    pthread_mutex_t lock;    /* the rest */
+    struct position at;      /* the first chunk known to have an invalid sample, if found */
+    const char *name;        /* its FILE, */
+    uint64_t counted_from;   /* of which so many bytes are not counted here */
+    uint64_t newlines;       /* in it, before the sample */
+    struct reason what;      /* is wrong with the line */
+    bool *added;             /* of each FILE: whether all of it was added */
+    size_t files, first_out; /* FILEs, and the first of them of which that is not so */
+    size_t count;
+    struct run runs[]; /* of these others, ascending; what is still out are the gaps between them */
+};
+
+struct lines *lines_open(const struct field *field, size_t files, size_t chunks, size_t readers)
+{
+    /* In each gap is a chunk that is out, or the end of what was read of a segment. A FILE has one
+     * run more than gaps, if it has one; and a run is added before it is joined. */
+    size_t most = 2 * (chunks + 2 * readers) + 1;
+    struct lines *lines = calloc(1, sizeof *lines + most * sizeof lines->runs[0]);
+    bool *added = calloc(files, sizeof *added);
+    if (!lines || !added) {
+        free(lines);
+        free(added);
+        return NULL;
+    }
+    lines->field = field;
+    lines->added = added;
+    lines->files = files;
+    pthread_mutex_init(&lines->lock, NULL);
+    return lines;
+}
+
+void lines_close(struct lines *lines)
+{
+    if (!lines)
+        return;
+    pthread_mutex_destroy(&lines->lock);
+    free(lines->added);
+    free(lines);
+}
+
+/* --- positions --- */
+
+static int compare_positions(const struct position *a, const struct position *b)
+{
+    if (a->file != b->file)
+        return a->file < b->file ? -1 : 1;
+    if (a->segment != b->segment)
+        return a->segment < b->segment ? -1 : 1;
+    return a->index == b->index ? 0 : a->index < b->index ? -1 : 1;
+}
+
+static bool is_start(const struct position *at)
+{
+    return at->segment == 0 && at->index == 0;
+}
+
+/* Where the chunk after this one stands. */
+static struct position position_after(const struct origin *origin)
+{
+    struct position at = origin->at;
+    switch (origin->end) {
+    case ENDS_FILE:
+        return (struct position){at.file, END_OF_FILE, 0};
+    case ENDS_SEGMENT:
+        return (struct position){at.file, at.segment + 1, 0};
+    default:
+        return (struct position){at.file, at.segment, at.index + 1};
+    }
+}
+
+/* --- the first invalid sample --- */
+
+/* Writes the beginning of a token. Its end is not shown: where that of a very long token is depends
+ * on how the text was cut into chunks. */
+static void show_token(const unsigned char *token, size_t len, char shown[SHOWN_SIZE])
+{
+    size_t head = len;
+    if (len > SHOWN)
+        for (head = SHOWN; head > SHOWN - 3 && (token[head] & 0xc0) == 0x80;)
+            head--; /* a character of UTF-8 stays whole */
+    size_t length = show_text((const char *)token, head, shown, SHOWN_SIZE);
+    if (head < len)
+        memcpy(shown + length, "...", sizeof "...");
+}
+
+/* What to write or to type instead of a token that is not a number. */
+static const char *advice(const struct field *field, const unsigned char *token, size_t len)
+{
+    if (len >= 3 && memcmp(token, "\xef\xbb\xbf", 3) == 0)
+        return "; a byte order mark at the beginning of a file is left out by --skip=3";
+    unsigned char joined[NUMBER_MAX]; /* without a space before the unit */
+    const size_t joined_len = field_copy_token(true, token, token + len, joined);
+    if (joined_len == 0)
+        return "";
+    if (!field->has_units && !isnan(number_with_units(joined, joined + joined_len)))
+        return "; units are read with --units";
+    len -= token[len - 1] == 'B';
+    const bool has_k =
+        len > 1 && token[len - 1] == 'K' && (unsigned char)(token[len - 2] - '0') < 10;
+    return field->has_units && has_k ? "; write k for 1000 or Ki for 1024" : "";
+}
+
+static void describe_token(const struct field *field, const unsigned char *token, size_t len,
+                           struct reason *what)
+{
+    char shown[SHOWN_SIZE];
+    show_token(token, len, shown);
+    reason_set(what, "'%s' is not a number%s", shown, advice(field, token, len));
+}
+
+static void describe_record(const struct field *field, const unsigned char *text,
+                            const struct field_fault *fault, struct reason *what)
+{
+    char shown[SHOWN_SIZE];
+    if (fault->what == FIELD_FOUND) {
+        describe_token(field, text + fault->from, fault->len, what);
+    } else if (fault->what == FIELD_TOO_LONG) {
+        reason_set(what, "longer than %zu bytes", FIELD_RECORD_MAX);
+    } else if (field->kind == FIELD_AFTER) {
+        show_token((const unsigned char *)field->after, field->after_len, shown);
+        reason_set(what, "no number after '%s'", shown);
+    } else {
+        reason_set(what, "no field %d", (int)field->number);
+    }
+}
+
+/* Adds to what is wrong with the record at the beginning of text[0..len) how a string that is in it
+ * was probably meant. */
+static void add_hint(const struct field *field, const unsigned char *text, size_t len,
+                     struct reason *what)
+{
+    char hint[FIELD_HINT_SIZE];
+    if (field->kind != FIELD_AFTER)
+        return;
+    field_hint_after(text, field_record_end(field, text, text + len), field->after,
+                     field->after_len, hint);
+    const size_t used = strlen(what->text);
+    if (*hint)
+        snprintf(what->text + used, sizeof what->text - used, "; did you mean --after='%s'?", hint);
+}
+
+/* Finds the first invalid sample of a chunk: *at is where it, or its line, begins. */
+static bool find_invalid(const struct field *of_run, const struct chunk *chunk, size_t *at,
+                         struct reason *what)
+{
+    struct field field = *of_run;
+    struct field_fault fault;
+    size_t len, begin = chunk->begin;
+    if (field.kind == FIELD_NONE) {
+        if (!numbers_find_invalid(chunk->data, chunk->len, field.has_units, at, &len))
+            return false;
+        describe_token(&field, chunk->data + *at, len, what);
+        return true;
+    }
+    if (chunk->origin.column)
+        field.number = chunk->origin.column;
+    if (chunk->origin.has_header)
+        begin += field_header_len(&field, chunk->data + begin, chunk->len - begin);
+    if (!field_find_invalid(&field, chunk->data + begin, chunk->len - begin, &fault))
+        return false;
+    *at = begin + fault.at;
+    describe_record(&field, chunk->data + begin, &fault, what);
+    add_hint(&field, chunk->data + *at, chunk->len - *at, what);
+    return true;
+}
+
+/* Keeps the first invalid sample of the chunk, which comes before every one known so far. */
+static void keep_invalid(struct lines *lines, const struct chunk *chunk)
+{
+    size_t at;
+    if (!find_invalid(lines->field, chunk, &at, &lines->what))
+        return;
+    atomic_store(&lines->found, true);
+    lines->at = chunk->origin.at;
+    lines->name = chunk->origin.name;
+    lines->counted_from = chunk->origin.counted_from;
+    lines->newlines = byte_count(chunk->data + chunk->begin, at - chunk->begin, '\n');
+    while (lines->count > 0 &&
+           compare_positions(&lines->runs[lines->count - 1].begin, &lines->at) > 0)
+        lines->count--;
+}
+
+/* --- what was added --- */
+
+static void remove_run(struct lines *lines, size_t i)
+{
+    lines->count--;
+    memmove(&lines->runs[i], &lines->runs[i + 1], (lines->count - i) * sizeof lines->runs[0]);
+}
+
+/* Joins run i with the next one if no chunk is missing between the two. Whether it did. */
+static bool join_runs(struct lines *lines, size_t i)
+{
+    struct run *run = &lines->runs[i], *next = run + 1;
+    if (i + 1 >= lines->count || compare_positions(&run->end, &next->begin) != 0)
+        return false;
+    run->newlines += next->newlines;
+    run->end = next->end;
+    remove_run(lines, i + 1);
+    return true;
+}
+
+/* Takes run i away if it is all of its FILE. */
+static void finish_file(struct lines *lines, size_t i)
+{
+    const struct run *run = &lines->runs[i];
+    if (!is_start(&run->begin) || run->end.segment != END_OF_FILE)
+        return;
+    lines->added[run->begin.file] = true;
+    remove_run(lines, i);
+    while (lines->first_out < lines->files && lines->added[lines->first_out])
+        lines->first_out++;
+}
+
+static void add_run(struct lines *lines, const struct run *added)
+{
+    size_t at = lines->count;
+    while (at > 0 && compare_positions(&lines->runs[at - 1].begin, &added->begin) > 0)
+        at--;
+    memmove(&lines->runs[at + 1], &lines->runs[at], (lines->count - at) * sizeof *added);
+    lines->runs[at] = *added;
+    lines->count++;
+    join_runs(lines, at);
+    finish_file(lines, at > 0 && join_runs(lines, at - 1) ? at - 1 : at);
+}
+
+void lines_add(struct lines *lines, const struct chunk *chunk, uint64_t newlines, bool invalid)
+{
+    const struct origin *origin = &chunk->origin;
+    pthread_mutex_lock(&lines->lock);
+    if (!lines->found || compare_positions(&origin->at, &lines->at) < 0) {
+        if (invalid)
+            keep_invalid(lines, chunk);
+        else
+            add_run(lines, &(struct run){origin->at, position_after(origin), newlines});
+    }
+    pthread_mutex_unlock(&lines->lock);
+}
+
+void lines_add_unseen(struct lines *lines, const struct chunk *chunk)
+{
+    struct reason unused;
+    size_t at;
+    if (!lines || !chunk->origin.name)
+        return;
+    lines_add(lines, chunk, byte_count(chunk->data + chunk->begin, chunk->len - chunk->begin, '\n'),
+              find_invalid(lines->field, chunk, &at, &unused));
+}
+
+bool lines_first(struct lines *lines, struct reason *what)
+{
+    if (!atomic_load(&lines->found))
+        return false;
+    pthread_mutex_lock(&lines->lock);
+    const struct run *front = &lines->runs[0];
+    bool at_start = is_start(&lines->at);
+    bool reaches = lines->count > 0 && is_start(&front->begin) &&
+                   compare_positions(&front->end, &lines->at) == 0;
+    bool known = lines->first_out == lines->at.file && (at_start || reaches);
+    uint64_t line = 1 + lines->newlines + (known && !at_start ? front->newlines : 0);
+    if (known && lines->counted_from > 0)
+        reason_of(what, lines->name, "line %" PRIu64 " after byte %" PRIu64 ": %s", line,
+                  lines->counted_from, lines->what.text);
+    else if (known)
+        reason_of(what, lines->name, "line %" PRIu64 ": %s", line, lines->what.text);
+    pthread_mutex_unlock(&lines->lock);
+    return known;
+}

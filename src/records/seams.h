@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: MIT */
+/* The records that are cut where one segment of a FILE ends and the next begins. Segments are
+ * decoded side by side, so each keeps what it begins and ends with, and whoever finishes the second
+ * of two neighbours puts the record between them together. */
+#ifndef GPUHISTO_SEAMS_H
+#define GPUHISTO_SEAMS_H
+
+#include "records.h"
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* A part of a record. Of a token or line no more is kept than shows that it is too long. */
+struct fragment {
+    size_t len, cap;     /* bytes in data: in use, and in all */
+    size_t bytes;        /* of input that no chunk has accounted for */
+    bool given;          /* it was given out already, too long: what goes on is dropped */
+    unsigned char *data; /* owned; NULL while there are none */
+};
+
+/* Neighbouring segments [begin, end) that were decoded, as seen from outside. */
+struct span {
+    struct span *next;
+    uint64_t begin, end;
+    size_t wanted;        /* of values: the bytes of head; of text not used */
+    size_t most;          /* bytes of a fragment */
+    bool is_characters;   /* at most three bytes of head, and of tail, are kept */
+    bool has_boundary;    /* a record begins or ends in it; otherwise all of it is in head */
+    bool is_end;          /* the end of the FILE, or of the share; not a segment */
+    bool to_end;          /* its first boundary is that end */
+    bool is_first;        /* the record in tail, and then in head, is the FILE's first */
+    struct fragment head; /* up to the first boundary */
+    struct fragment tail; /* from the last one */
+};
+
+struct seams {
+    pthread_mutex_t lock;
+    struct span *spans; /* ascending; between them are segments that are not decoded yet */
+};
+
+/* Initializes the seams of a FILE: segment 0 is the first of it, or a record that began before goes
+ * on in it and is dropped, or neither. 0, or -1: out of memory. */
+int seams_open(struct seams *seams, bool is_first, bool goes_on);
+
+/* Frees what is left. */
+void seams_close(struct seams *seams);
+
+/* A span for one segment of records of a size (as in struct records). Of values, `phase` bytes of
+ * the FILE's content stand before it, at least modulo the size; or of the end of the FILE,
+ * `is_end`. NULL: out of memory. The caller's, until seams_add. */
+struct span *span_open(uint64_t segment, size_t size, uint64_t phase, bool is_end);
+
+/* Frees a span; does nothing with NULL. */
+void span_close(struct span *span);
+
+/* Takes what of a chunk, the next bytes of the segment, stands before its first boundary, as long
+ * as there was none. A part of a token or line is dropped (records_drop); that of a value is taken
+ * out. 0, or -1: out of memory. */
+int span_take_head(struct span *span, const struct records *records, struct chunk *chunk);
+
+/* The segment has ended as records were cut. 0, or -1: out of memory. */
+int span_take_tail(struct span *span, const struct records *records);
+
+/* Appends bytes to the head of a span. 0, or -1: out of memory. */
+int span_extend(struct span *span, const unsigned char *data, size_t len);
+
+/* Adds a span, which belongs to the seams then. Sets *done to the seams that this completes, the
+ * caller's, which it closes one by one; NULL if there is none. In each, `head` is the record
+ * between the segments begin - 1 and begin, which may be empty, is_end tells that the FILE ends
+ * with it, and to_end that it goes up to that end. 0, or -1: out of memory. Any thread. */
+int seams_add(struct seams *seams, struct span *span, struct span **done);
+
+#endif

@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: MIT */
+#include "pool.h"
+#include "src/policy/handover.h"
+#include "src/policy/memory_limit.h"
+#include "src/policy/processors.h"
+#include "workers.h"
+#include "gpu/gpu_group.h"
+#include "src/base/clock.h"
+#include "src/cpu/cpu_engine.h"
+#include "src/records/lines.h"
+#include "src/count/file_tallies.h"
+
+#include <inttypes.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define MIB ((uint64_t)1 << 20)
+
+const struct pool_tuning pool_tuning = {
+    /* Starting a thread takes as long as a core counts 100 KB, and a short input has ended before
+     * the thread runs. */
+    .short_input = 4 * MIB,
+    /* Even the slowest strategy counts the largest chunk, 1 GiB, in a second. */
+    .deadline_ms = 20000,
+    /* Measured on an H200: CUDA needs 0.20 to 0.30 s to be ready, and 0.08 to 0.10 s to be torn
+     * down, which the waiting shell pays even after _exit. */
+    .gpu_start = 0.25,
+    /* 0.33 s became 0.52 with two H100s and 32 busy cores, 0.25 s became 0.67 on an H200 with 16.
+     */
+    .gpu_start_busy = 0.25,
+    /* Measured with two: CUDA needs 0.10 s more for every GPU that it sees, 0.11 to 0.15 s more are
+     * gone when the second is ready, and 0.05 s more at the end. */
+    .gpu_more = 0.3,
+    .break_even = 0.15,
+    /* A pipe gives its 4 GB/s to either engine. There the GPU only spares the CPU its work, and
+     * tearing it down should take no more than 5 % of the whole, however soon the pipe ends. */
+    .stream_break_even = 2.0,
+    /* Counting elsewhere has its price: a pipe's second reader costs wake-ups, and decompressed
+     * bytes that go to another core a tenth of decompressing them. A GPU took 8.4 CPU seconds
+     * instead of 7.2 for 16 GiB of letters, whose share is 5 %, but 9.7 instead of 10.2 for bytes.
+     */
+    .stream_share = 0.1,
+    /* Below it a pipe's producer is the slower one, and a GPU would wait for it, too. */
+    .stream_busy = 0.5,
+    /* Measured on an H200 (doc/zstd.md). It is less than the stages reach alone: content is counted
+     * too, and a core hashes what has a checksum. The first batch of a FILE is decoded before the
+     * second one is there, and the last one is waited for. */
+    .decoding_rate = 15e9,
+    .decoding_start = 0.01,
+};
+
+/* Bytes of counts that are taken to fit. */
+#define COUNTS_UNCHECKED (32 * MIB)
+
+/* Freed only after a run in which all threads have ended: those that have not still use it. */
+struct pool {
+    struct pool_options options;
+    struct engine *cpu;
+    struct lines *lines; /* NULL: lines are not looked for */
+    struct handover handover;
+    struct workers workers;
+};
+
+/* --- opening and closing --- */
+
+/* Bytes of the tally, and of one table of the CPU's engine. */
+static uint64_t pool_counts_size(const struct histogram *histogram)
+{
+    size_t bins = 0;
+    for (; histogram; histogram = histogram->also)
+        bins += histogram->bins;
+    return 2 * (uint64_t)bins * sizeof(uint64_t);
+}
+
+bool pool_looks_for_memory(const struct histogram *histogram)
+{
+    return pool_counts_size(histogram) > COUNTS_UNCHECKED;
+}
+
+/* Whether there is memory for the counts: the tally, and at least one table of the CPU's engine.
+ * Nothing else takes much, and neither do few bins: these are not checked, as that takes time. 0,
+ * or -1 with the reason set. */
+static int pool_check_memory(const struct histogram *histogram, struct reason *why)
+{
+    uint64_t wanted = pool_counts_size(histogram), available;
+    if (!pool_looks_for_memory(histogram) || wanted <= (available = memory_available("")))
+        return 0;
+    reason_set(why, "out of memory: %" PRIu64 " bins need %.0f MiB, but %.0f MiB are available",
+               wanted / (2 * sizeof(uint64_t)), (double)wanted / (double)MIB,
+               (double)available / (double)MIB);
+    return -1;
+}
+
+/* How many GPUs there may be at most. */
+static unsigned gpus_most(const struct gpu_list *gpus)
+{
+    if (gpus->count == 0)
+        return GPUS_MAX;
+    return gpus->most > gpus->count ? gpus->most : gpus->count;
+}
+
+/* 0, or -1: memory is short. */
+static int pool_open_lines(struct pool *pool, const struct histogram *histogram,
+                           const struct source *source, unsigned threads)
+{
+    if (!histogram->mode->is_text || pool->options.invalid == INVALID_SKIP)
+        return 0;
+    size_t gpus = gpus_most(&pool->options.gpus);
+    size_t on_gpu = gpus * (pool->options.buffers + 2 * (size_t)threads + GPU_ENGINE_UNDECODED_MAX);
+    pool->lines = lines_open(&histogram->field, source_files(source),
+                             threads + SOURCE_GIVEN_MAX + on_gpu, threads);
+    pool->cpu->lines = pool->lines;
+    return pool->lines ? 0 : -1;
+}
+
+static void pool_close(struct pool *pool)
+{
+    if (pool->cpu)
+        engine_close(pool->cpu);
+    lines_close(pool->lines);
+    free(pool);
+}
+
+static struct pool *pool_open(const struct pool_options *options, const struct histogram *histogram,
+                              struct source *source)
+{
+    struct pool *pool = calloc(1, sizeof *pool);
+    const unsigned processors = processors_allowed(sched_getaffinity);
+    unsigned threads = options->threads ? options->threads : processors;
+    if (!pool)
+        return NULL;
+    pool->options = *options;
+    pool->cpu = cpu_engine_open(histogram, options->counter, options->chunk_size,
+                                threads + SOURCE_GIVEN_MAX, threads, options->files);
+    if (!pool->cpu || pool_open_lines(pool, histogram, source, threads) != 0) {
+        pool_close(pool);
+        return NULL;
+    }
+    handover_init(&pool->handover, &pool->options, histogram, source, pool->cpu, pool->lines,
+                  threads, processors);
+    workers_init(&pool->workers, &pool->options, source, &pool->handover, pool->lines);
+    return pool;
+}
+
+/* --- the result --- */
+
+/* Adds up what each engine counted. The GPU comes first: what it lost goes to the CPU. */
+static int pool_gather(struct pool *pool, struct engine *gpu, struct tally *tally,
+                       struct pool_outcome *outcome, struct reason *why)
+{
+    uint64_t before = tally->bytes;
+    if (gpu && engine_finish(gpu, tally) != 0) {
+        reason_set(why, "GPU lost: %s", engine_loss(gpu));
+        return -1;
+    }
+    outcome->gpu_bytes = tally->bytes - before;
+    engine_finish(pool->cpu, tally);
+    uint64_t bytes = tally->bytes - before;
+    uint64_t undecoded = 0;
+    for (unsigned i = 0; gpu && i < gpu_group_count(gpu); i++)
+        undecoded += atomic_load(&gpu_group_member(gpu, i)->undecoded_bytes);
+    if (bytes != atomic_load(&pool->workers.bytes) + undecoded) {
+        reason_set(why, "internal error: the counts do not add up to what was read");
+        return -1;
+    }
+    outcome->cpu_bytes = bytes - outcome->gpu_bytes;
+    if (pool->options.files && !file_tallies_complete(pool->options.files)) {
+        reason_set(why, "out of memory");
+        return -1;
+    }
+    return 0;
+}
+
+static void pool_describe_gpu(struct engine *engine, int number, struct pool_gpu *gpu)
+{
+    const char *loss = engine_loss(engine);
+    *gpu = (struct pool_gpu){.number = number, .times = gpu_engine_times(engine)};
+    snprintf(gpu->name, sizeof gpu->name, "%s, %s", gpu_engine_device(engine),
+             gpu_engine_strategy(engine));
+    if (loss)
+        reason_set(&gpu->lost, "%s", loss);
+}
+
+static void pool_describe_gpus(struct pool *pool, const struct engine *group,
+                               struct pool_outcome *outcome)
+{
+    outcome->gpu_ready = pool->handover.gpu_ready;
+    outcome->gpu_count = gpu_group_count(group);
+    (void)gpu_group_refused(group, &outcome->gpu_refused);
+    for (unsigned i = 0; i < outcome->gpu_count; i++)
+        pool_describe_gpu(gpu_group_member(group, i), gpu_group_number(group, i),
+                          &outcome->gpus[i]);
+}
+
+/* --- the run --- */
+
+/* With --device=gpu nothing is read before the GPU is there. */
+static int pool_begin_on_gpu(struct pool *pool, struct reason *why)
+{
+    struct reason refused;
+    workers_limit(&pool->workers); /* the number of slots follows from it */
+    if (handover_open_now(&pool->handover) == 0)
+        return 0;
+    handover_refused(&pool->handover, &refused);
+    reason_set(why, "cannot use the GPU: %s", refused.text);
+    return -1;
+}
+
+static int pool_count(struct pool *pool, struct tally *tally, struct pool_outcome *outcome,
+                      struct reason *why)
+{
+    if (pool->options.device == DEVICE_GPU && pool_begin_on_gpu(pool, why) != 0)
+        return -1;
+    if (workers_begin(&pool->workers, why) != 0 || workers_wait(&pool->workers, why) != 0)
+        return -1;
+    struct engine *gpu =
+        handover_gpu(&pool->handover); /* one that is ready only later is too late */
+    int rc = pool_gather(pool, gpu, tally, outcome, why);
+    if (rc == 0 && pool->lines && lines_first(pool->lines, &outcome->invalid) &&
+        pool->options.invalid == INVALID_ERROR) {
+        *why = outcome->invalid;
+        rc = -1;
+    }
+    if (gpu)
+        pool_describe_gpus(pool, gpu, outcome);
+    return rc;
+}
+
+int pool_run(const struct pool_options *options, const struct histogram *histogram,
+             struct source *source, struct tally *tally, struct pool_outcome *outcome,
+             struct reason *why)
+{
+    *outcome = (struct pool_outcome){0};
+    if (pool_check_memory(histogram, why) != 0)
+        return -1;
+    struct pool *pool = pool_open(options, histogram, source);
+    if (!pool) {
+        reason_set(why, "out of memory");
+        return -1;
+    }
+    int rc = pool_count(pool, tally, outcome, why);
+    outcome->seconds = clock_seconds_since(&pool->handover.begin);
+    outcome->workers = atomic_load(&pool->workers.started);
+    outcome->cpu_name = cpu_engine_counter(pool->cpu);
+    outcome->gpu_opened = atomic_load(&pool->handover.opening);
+    if (outcome->gpu_count == 0)
+        handover_refused(&pool->handover, &outcome->gpu_refused);
+    /* No other thread is left if all workers have ended and a GPU was never asked for. */
+    if (rc == 0 && !outcome->gpu_opened) {
+        workers_destroy(&pool->workers);
+        handover_destroy(&pool->handover);
+        pool_close(pool);
+    }
+    return rc;
+}
+
+int pool_so_far(const struct pool_view *view, struct tally *tally)
+{
+    engine_peek(view->cpu, tally);
+    return view->gpu ? engine_peek(view->gpu, tally) : 0;
+}
