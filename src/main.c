@@ -72,7 +72,10 @@ static int print_version(void)
 
 static int print_help(void)
 {
-    options_write_help(begin_text());
+    if (options.action == ACTION_HELP)
+        options_write_help(begin_text());
+    else
+        options_write_brief_help(begin_text());
     return run_end_output(&output, options.verbosity);
 }
 
@@ -546,6 +549,7 @@ static int check_stack(struct reason *why)
 static int act(void)
 {
     switch (options.action) {
+    case ACTION_BRIEF_HELP:
     case ACTION_HELP:
         return print_help();
     case ACTION_VERSION:

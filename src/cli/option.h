@@ -76,6 +76,7 @@ struct option_row {
     enum option_value takes;
     const char *value; /* its name in help and the man page; "" where there is none */
     const char *help;  /* lines, separated by newlines, of 53 characters at most */
+    const char *brief; /* one such line for -h; NULL: only --help has this option */
 
     /* Terms, as options.def explains; or NULL. */
     const char *requires;
@@ -107,6 +108,9 @@ bool draft_gave(const struct draft *draft, const char *term);
  * `hint` ends the message. 0, or OPTIONS_WRONG with a reason. */
 int option_conflict(const struct draft *draft, const char *term, const char *terms,
                     const char *hint, struct reason *why);
+
+/* True if an option was given by its letter, as in -h. */
+bool option_by_letter(const struct draft *draft, const char *term);
 
 /* Says what an option needs that was given. Returns OPTIONS_WRONG. */
 int option_needs(const struct draft *draft, const char *term, const char *needs,

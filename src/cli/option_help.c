@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The text of --help, made from the table of options. */
+/* The texts of --help and -h, made from the table of options. */
 #include "option.h"
 #include "src/report/writer.h"
 
@@ -10,11 +10,14 @@
 
 static const char help_begin[] =
     "Usage: gpuhisto [OPTION]... [FILE]...\n"
-    "Count bytes, pairs, letters, characters or numbers in FILEs, exactly, on the CPU\n"
-    "or the GPU.\n"
+    "Count how often each byte, letter, character or number occurs in files or\n"
+    "standard input. Files compressed by zstd or gzip are decompressed.\n";
+
+static const char brief_end[] =
     "\n"
-    "With no FILE, or when FILE is -, read standard input. Decompress zstd and\n"
-    "gzip data.\n";
+    "Latencies, the last field of rotated logs:\n"
+    "  gpuhisto -nsk-1 access.log access.log.*.gz\n"
+    "'gpuhisto --help' lists all options; 'man gpuhisto' explains them.\n";
 
 static const char help_end[] =
     "\n"
@@ -26,31 +29,26 @@ static const char help_end[] =
     ;
 
 static const char *const headings[] = {
-    [GROUP_MODE] = "Mode, what to count:",
-    [GROUP_BINS] = "Bins, with --numbers or --values:",
-    [GROUP_NUMBERS] = "With --numbers:",
-    [GROUP_INPUT] = "Input:",
-    [GROUP_OUTPUT] = "Output:",
-    [GROUP_TABLES] = "Tables made before:",
-    [GROUP_ENGINE] = "Engine:",
-    [GROUP_MESSAGES] = "Messages:",
+    [GROUP_MODE] = "What to count:",      [GROUP_BINS] = "Bins, with --numbers or --values:",
+    [GROUP_NUMBERS] = "Numbers in text:", [GROUP_INPUT] = "Input:",
+    [GROUP_OUTPUT] = "Output:",           [GROUP_TABLES] = "Saved tables:",
+    [GROUP_ENGINE] = "CPU and GPU:",      [GROUP_MESSAGES] = "Messages:",
 };
 
-static void write_option(struct writer *out, const struct option_row *row)
+static void write_option(struct writer *out, const struct option_row *row, const char *help)
 {
     static const char *const before[] = {"", "=", "[="};
     static const char *const after[] = {"", "", "]"};
-    const char *line = row->help;
     const char letter[] = {'-', row->letter ? row->letter : '-', ',', ' ', '\0'};
     char names[80];
     snprintf(names, sizeof names, "  %s--%s%s%s%s", row->letter ? letter : "    ", row->name,
              before[row->takes], row->value, after[row->takes]);
     do {
-        int len = (int)strcspn(line, "\n");
-        writer_format(out, "%-*s%.*s\n", HELP_COLUMN, names, len, line);
-        line += len;
+        int len = (int)strcspn(help, "\n");
+        writer_format(out, "%-*s%.*s\n", HELP_COLUMN, names, len, help);
+        help += len;
         names[0] = '\0';
-    } while (*line++);
+    } while (*help++);
 }
 
 void options_write_help(struct writer *out)
@@ -60,7 +58,16 @@ void options_write_help(struct writer *out)
         const struct option_row *row = &option_rows[i];
         if (i == 0 || row->group != row[-1].group)
             writer_format(out, "\n%s\n", headings[row->group]);
-        write_option(out, row);
+        write_option(out, row, row->help);
     }
     writer_text(out, help_end);
+}
+
+void options_write_brief_help(struct writer *out)
+{
+    writer_format(out, "%s\n", help_begin);
+    for (size_t i = 0; i < option_count; i++)
+        if (option_rows[i].brief)
+            write_option(out, &option_rows[i], option_rows[i].brief);
+    writer_text(out, brief_end);
 }

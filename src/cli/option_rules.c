@@ -78,6 +78,12 @@ bool draft_gave(const struct draft *draft, const char *text)
     return is_given(draft, &term);
 }
 
+bool option_by_letter(const struct draft *draft, const char *text)
+{
+    const struct term term = read_term(text);
+    return find_given(draft, term.row)->letter != '\0';
+}
+
 static void show_typed(const struct draft *draft, const struct term *term, char *text)
 {
     const struct given *given = find_given(draft, term->row);

@@ -383,7 +383,8 @@ static int parse(int argc, char **argv, struct draft *drafts, struct reason *why
             note_misplaced(draft, find_row(code), argv[optind]);
         if (draft->ends && !(draft = next_draft(drafts, &count, why)))
             return OPTIONS_WRONG;
-        if (options->action == ACTION_HELP || options->action == ACTION_VERSION)
+        if (options->action == ACTION_HELP || options->action == ACTION_BRIEF_HELP ||
+            options->action == ACTION_VERSION)
             return 0; /* whatever follows, as with other programs */
     }
     options->operands = argv + optind;

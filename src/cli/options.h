@@ -19,6 +19,7 @@ struct writer;
 
 enum action {
     ACTION_COUNT,
+    ACTION_BRIEF_HELP, /* -h */
     ACTION_HELP,
     ACTION_VERSION,
     ACTION_LIST_KERNELS,
@@ -95,7 +96,8 @@ int options_sort(const struct words *words, struct table_words *sorted, struct r
 /* Frees the bins and the words, and what --also has. */
 void options_free(struct options *options);
 
-/* Writes the text of --help. Errors stay with the writer. */
+/* Write the text of --help, and the one screen of -h. Errors stay with the writer. */
 void options_write_help(struct writer *out);
+void options_write_brief_help(struct writer *out);
 
 #endif

@@ -39,7 +39,7 @@ int option_help(struct draft *draft, const char *value, struct reason *why)
 {
     (void)value;
     (void)why;
-    draft->options->action = ACTION_HELP;
+    draft->options->action = option_by_letter(draft, "help") ? ACTION_BRIEF_HELP : ACTION_HELP;
     return 0;
 }
 

@@ -227,6 +227,7 @@ clash --device=cpu --kernel=vectorized --device=cpu --kernel=vectorized
 
 # The terms of the table's columns are names of options.
 awk '
+    /^ *\.brief = / { next }
     /^ *\.[a-z_]+ = "/ { inside = 1 }
     inside { text = $0; sub(/^[^"]*"/, "", text); sub(/".*/, "", text); print text }
     /[,)]$/ { inside = 0 }' "$srcdir/src/cli/options.def" | tr ' |' '\n\n' | sed 's/=.*//' |
@@ -417,6 +418,10 @@ prints()
 prints "--help" --help
 check "--help: usage" grep -q '^Usage: gpuhisto' printed
 prints "-h" -h
+check "-h: one screen, not $(wc -l <printed) lines" [ "$(wc -l <printed)" -le 24 ]
+check "-h: 80 columns" [ "$(awk 'length > 80' printed | wc -l)" -eq 0 ]
+check "-h: a dozen options or so" [ "$(grep -c -- ' --[a-z]' printed)" -ge 12 ]
+check "-h: where the rest is" grep -q -- '--help' printed
 prints "--help among other options" -l3 --help --nonesuch missing
 prints "--version" --version
 check "--version: form" grep -qE '^gpuhisto [0-9]+(\.[0-9]+)*[^ ]*$' printed
