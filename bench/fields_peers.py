@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""fields_peers.py duckdb|polars log|short|csv table|facts FILE: one column of FILE, as bench/fields makes it.
+"""fields_peers.py duckdb|polars log|short|csv table|statistics FILE: one column of FILE, as bench/fields makes it.
 
-table: each value with its count, in order. facts: count, least, greatest, sum, mean, deviation and four
+table: each value with its count, in order. statistics: count, least, greatest, sum, mean, deviation and four
 quantiles. Only that column is converted, and all processors are used."""
 
 import sys

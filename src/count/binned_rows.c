@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "binned_rows.h"
-#include "facts.h"
+#include "statistics.h"
 #include "show_number.h"
 
 #include <math.h>
@@ -46,46 +46,47 @@ void binned_label_row(const struct histogram *histogram, size_t row, struct row_
 }
 
 /* Adds a whole number if it is one, otherwise a double. */
-static void add_number(struct facts *facts, const char *name, bool is_whole, whole number,
+static void add_number(struct statistics *statistics, const char *name, bool is_whole, whole number,
                        double value)
 {
     char text[ROW_TEXT];
     if (!is_whole) {
-        facts_add_number(facts, name, value);
+        statistics_add_number(statistics, name, value);
         return;
     }
     show_whole(number, text);
-    facts_add_text(facts, name, text);
+    statistics_add_text(statistics, name, text);
 }
 
 /* Adds the least and the greatest sample. */
-static void add_extremes(struct facts *facts, bool is_whole, const struct moments *moments)
+static void add_extremes(struct statistics *statistics, bool is_whole,
+                         const struct moments *moments)
 {
     whole least = moments->least, greatest = moments->greatest;
     const bool is_least = is_whole || moments_least_large(moments, &least);
     const bool is_greatest = is_whole || moments_greatest_large(moments, &greatest);
-    add_number(facts, "min", is_least, least, moments->min);
-    add_number(facts, "max", is_greatest, greatest, moments->max);
+    add_number(statistics, "min", is_least, least, moments->min);
+    add_number(statistics, "max", is_greatest, greatest, moments->max);
 }
 
-void binned_add_facts(const struct histogram *histogram, const struct tally *tally,
-                      struct facts *facts)
+void binned_add_statistics(const struct histogram *histogram, const struct tally *tally,
+                           struct statistics *statistics)
 {
     const struct moments *moments = tally->moments;
     uint64_t invalid = tally->counts[ROW_INVALID(&histogram->binning)];
     uint64_t numbers = tally->samples - invalid;
     bool any = numbers > 0;
-    facts_add_count(facts, "count", numbers);
-    facts_add_count(facts, "invalid", invalid);
+    statistics_add_count(statistics, "count", numbers);
+    statistics_add_count(statistics, "invalid", invalid);
     if (any) {
-        add_extremes(facts, histogram->binning.is_whole, moments);
+        add_extremes(statistics, histogram->binning.is_whole, moments);
     } else {
-        facts_add_number(facts, "min", NAN);
-        facts_add_number(facts, "max", NAN);
+        statistics_add_number(statistics, "min", NAN);
+        statistics_add_number(statistics, "max", NAN);
     }
     whole sum;
     const bool is_large = moments_sum_large(moments, &sum);
-    add_number(facts, "sum", is_large, sum, moments_sum(moments));
-    facts_add_number(facts, "mean", any ? moments_mean(moments, numbers) : NAN);
-    facts_add_deviation(facts, "stddev", any ? moments_deviation(moments, numbers) : NAN);
+    add_number(statistics, "sum", is_large, sum, moments_sum(moments));
+    statistics_add_number(statistics, "mean", any ? moments_mean(moments, numbers) : NAN);
+    statistics_add_deviation(statistics, "stddev", any ? moments_deviation(moments, numbers) : NAN);
 }

@@ -8,8 +8,8 @@
 /* As in struct mode. */
 enum row_kind binned_row_kind(const struct histogram *histogram, size_t row);
 void binned_label_row(const struct histogram *histogram, size_t row, struct row_label *label);
-void binned_add_facts(const struct histogram *histogram, const struct tally *tally,
-                      struct facts *facts);
+void binned_add_statistics(const struct histogram *histogram, const struct tally *tally,
+                           struct statistics *statistics);
 
 #define BINNED_COLUMNS                                                                             \
     {                                                                                              \

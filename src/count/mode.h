@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct facts;
+struct statistics;
 struct histogram;
 struct tally;
 
@@ -85,10 +85,10 @@ struct mode {
      */
     void (*label_row)(const struct histogram *histogram, size_t row, struct row_label *label);
 
-    /* Adds the facts that --stats tells of the mode's samples, but for quantiles. The tally of a
-     * mode that is_binned has moments. */
-    void (*add_facts)(const struct histogram *histogram, const struct tally *tally,
-                      struct facts *facts);
+    /* Adds the statistics that --stats prints of the mode's samples, but for quantiles. The tally of
+     * a mode that is_binned has moments. */
+    void (*add_statistics)(const struct histogram *histogram, const struct tally *tally,
+                           struct statistics *statistics);
 };
 
 /* All of them, by enum mode_id. */

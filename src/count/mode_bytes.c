@@ -2,7 +2,7 @@
 /* Bytes: each byte value is a bin. */
 #include "byte_rows.h"
 #include "chi_square.h"
-#include "facts.h"
+#include "statistics.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -16,7 +16,7 @@ static void bytes_label_row(const struct histogram *histogram, size_t row, struc
     byte_show(byte, label->note);
 }
 
-/* --- facts --- */
+/* --- statistics --- */
 
 #define BYTE_VALUES 256
 
@@ -47,8 +47,8 @@ static bool byte_is_printable(unsigned byte)
     return (byte >= ' ' && byte < 0x7f) || (byte >= '\t' && byte <= '\r');
 }
 
-static void bytes_add_facts(const struct histogram *histogram, const struct tally *tally,
-                            struct facts *facts)
+static void bytes_add_statistics(const struct histogram *histogram, const struct tally *tally,
+                                 struct statistics *statistics)
 {
     (void)histogram;
     const uint64_t *counts = tally->counts;
@@ -61,15 +61,15 @@ static void bytes_add_facts(const struct histogram *histogram, const struct tall
     }
     bool any = tally->samples > 0;
     double samples = (double)tally->samples, chi_square = bytes_chi_square(counts, samples);
-    facts_add_count(facts, "bytes", tally->samples);
-    facts_add_count(facts, "distinct", distinct);
-    facts_add_rounded(facts, "entropy", facts_entropy(counts, BYTE_VALUES), 6);
-    facts_add_rounded(facts, "chi-square", any ? chi_square : NAN, 2);
-    facts_add_rounded(facts, "probability",
-                      any ? chi_square_probability(chi_square, BYTE_VALUES - 1) : NAN, 6);
-    facts_add_number(facts, "mean", any ? moments_mean(&moments, tally->samples) : NAN);
-    facts_add_rounded(facts, "printable", (double)printable / samples, 6);
-    facts_add_rounded(facts, "coincidence", bytes_coincidence(counts, samples), 6);
+    statistics_add_count(statistics, "bytes", tally->samples);
+    statistics_add_count(statistics, "distinct", distinct);
+    statistics_add_rounded(statistics, "entropy", statistics_entropy(counts, BYTE_VALUES), 6);
+    statistics_add_rounded(statistics, "chi-square", any ? chi_square : NAN, 2);
+    statistics_add_rounded(statistics, "probability",
+                           any ? chi_square_probability(chi_square, BYTE_VALUES - 1) : NAN, 6);
+    statistics_add_number(statistics, "mean", any ? moments_mean(&moments, tally->samples) : NAN);
+    statistics_add_rounded(statistics, "printable", (double)printable / samples, 6);
+    statistics_add_rounded(statistics, "coincidence", bytes_coincidence(counts, samples), 6);
 }
 
 const struct mode mode_bytes = {
@@ -81,7 +81,7 @@ const struct mode mode_bytes = {
     .samples_most = byte_samples_most,
     .row_kind = byte_row_kind,
     .label_row = bytes_label_row,
-    .add_facts = bytes_add_facts,
+    .add_statistics = bytes_add_statistics,
 };
 
 void histogram_bytes(struct histogram *histogram)

@@ -2,7 +2,7 @@
 /* Groups of characters: each general category of Unicode, or each block, is a bin, and what is not
  * well-formed UTF-8 is in a row of its own. */
 #include "characters.h"
-#include "facts.h"
+#include "statistics.h"
 #include "histogram.h"
 
 #include <stdio.h>
@@ -38,19 +38,19 @@ static void groups_label_row(const struct histogram *histogram, size_t row, stru
     snprintf(label->note, sizeof label->note, "%s", groups->notes[row]);
 }
 
-static void groups_add_facts(const struct histogram *histogram, const struct tally *tally,
-                             struct facts *facts)
+static void groups_add_statistics(const struct histogram *histogram, const struct tally *tally,
+                                  struct statistics *statistics)
 {
     const size_t groups = histogram->groups->count;
     const uint64_t invalid = tally->counts[groups];
     uint64_t distinct = 0;
     for (size_t row = 0; (row = tally_next_counted(tally, row)) < groups; row++)
         distinct++;
-    facts_add_count(facts, "bytes", tally->bytes);
-    facts_add_count(facts, "characters", tally->samples - invalid);
-    facts_add_count(facts, "distinct", distinct);
-    facts_add_count(facts, "invalid", invalid);
-    facts_add_rounded(facts, "entropy", facts_entropy(tally->counts, groups), 6);
+    statistics_add_count(statistics, "bytes", tally->bytes);
+    statistics_add_count(statistics, "characters", tally->samples - invalid);
+    statistics_add_count(statistics, "distinct", distinct);
+    statistics_add_count(statistics, "invalid", invalid);
+    statistics_add_rounded(statistics, "entropy", statistics_entropy(tally->counts, groups), 6);
 }
 
 const struct mode mode_categories = {
@@ -64,7 +64,7 @@ const struct mode mode_categories = {
     .samples_most = groups_most,
     .row_kind = group_row_kind,
     .label_row = groups_label_row,
-    .add_facts = groups_add_facts,
+    .add_statistics = groups_add_statistics,
 };
 
 const struct mode mode_blocks = {
@@ -78,7 +78,7 @@ const struct mode mode_blocks = {
     .samples_most = groups_most,
     .row_kind = group_row_kind,
     .label_row = groups_label_row,
-    .add_facts = groups_add_facts,
+    .add_statistics = groups_add_statistics,
 };
 
 static void lay(struct histogram *histogram, const struct mode *mode,

@@ -2,7 +2,7 @@
 /* Characters: each code point of Unicode is a bin, and what is not well-formed UTF-8 is in a row of
  * its own. */
 #include "characters.h"
-#include "facts.h"
+#include "statistics.h"
 #include "histogram.h"
 
 #include <stdio.h>
@@ -43,8 +43,8 @@ static void characters_label_row(const struct histogram *histogram, size_t row,
     character_show(character, label->note);
 }
 
-static void characters_add_facts(const struct histogram *histogram, const struct tally *tally,
-                                 struct facts *facts)
+static void characters_add_statistics(const struct histogram *histogram, const struct tally *tally,
+                                      struct statistics *statistics)
 {
     (void)histogram;
     const uint64_t invalid = tally->counts[CHARACTER_INVALID];
@@ -56,13 +56,14 @@ static void characters_add_facts(const struct histogram *histogram, const struct
         valid_bytes += count * character_size((uint32_t)row);
     }
     const uint64_t characters = tally->samples - invalid;
-    facts_add_count(facts, "bytes", tally->bytes);
-    facts_add_count(facts, "characters", characters);
-    facts_add_count(facts, "distinct", distinct);
-    facts_add_count(facts, "invalid", invalid);
-    facts_add_count(facts, "invalid-bytes", tally->bytes - valid_bytes);
-    facts_add_rounded(facts, "entropy", facts_entropy(tally->counts, CHARACTER_INVALID), 6);
-    facts_add_rounded(facts, "ascii", (double)ascii / (double)characters, 6);
+    statistics_add_count(statistics, "bytes", tally->bytes);
+    statistics_add_count(statistics, "characters", characters);
+    statistics_add_count(statistics, "distinct", distinct);
+    statistics_add_count(statistics, "invalid", invalid);
+    statistics_add_count(statistics, "invalid-bytes", tally->bytes - valid_bytes);
+    statistics_add_rounded(statistics, "entropy",
+                           statistics_entropy(tally->counts, CHARACTER_INVALID), 6);
+    statistics_add_rounded(statistics, "ascii", (double)ascii / (double)characters, 6);
 }
 
 const struct mode mode_characters = {
@@ -76,7 +77,7 @@ const struct mode mode_characters = {
     .samples_most = characters_most,
     .row_kind = character_row_kind,
     .label_row = characters_label_row,
-    .add_facts = characters_add_facts,
+    .add_statistics = characters_add_statistics,
 };
 
 void histogram_characters(struct histogram *histogram)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Letters: ranges of ASCII letters are bins, and any other byte belongs to none. */
 #include "byte_rows.h"
-#include "facts.h"
+#include "statistics.h"
 
 #include <stdio.h>
 
@@ -17,14 +17,15 @@ static void letters_label_row(const struct histogram *histogram, size_t row,
         snprintf(label->name, sizeof label->name, "%c-%c", (int)lo, (int)hi);
 }
 
-static void letters_add_facts(const struct histogram *histogram, const struct tally *tally,
-                              struct facts *facts)
+static void letters_add_statistics(const struct histogram *histogram, const struct tally *tally,
+                                   struct statistics *statistics)
 {
     uint64_t letters = tally_counted(tally);
-    facts_add_count(facts, "bytes", tally->samples);
-    facts_add_count(facts, "letters", letters);
-    facts_add_rounded(facts, "share", (double)letters / (double)tally->samples, 6);
-    facts_add_rounded(facts, "entropy", facts_entropy(tally->counts, histogram->bins), 6);
+    statistics_add_count(statistics, "bytes", tally->samples);
+    statistics_add_count(statistics, "letters", letters);
+    statistics_add_rounded(statistics, "share", (double)letters / (double)tally->samples, 6);
+    statistics_add_rounded(statistics, "entropy",
+                           statistics_entropy(tally->counts, histogram->bins), 6);
 }
 
 const struct mode mode_letters = {
@@ -35,7 +36,7 @@ const struct mode mode_letters = {
     .samples_most = byte_samples_most,
     .row_kind = byte_row_kind,
     .label_row = letters_label_row,
-    .add_facts = letters_add_facts,
+    .add_statistics = letters_add_statistics,
 };
 
 void histogram_letters(struct histogram *histogram, unsigned width, bool fold)

@@ -27,7 +27,7 @@ const struct mode mode_numbers = {
     .samples_most = tokens_most,
     .row_kind = binned_row_kind,
     .label_row = binned_label_row,
-    .add_facts = binned_add_facts,
+    .add_statistics = binned_add_statistics,
 };
 
 void histogram_numbers(struct histogram *histogram, const struct binning *binning)

@@ -2,7 +2,7 @@
 /* Pairs of bytes: each two bytes that follow each other, or each two of which none is in another
  * pair. */
 #include "byte_rows.h"
-#include "facts.h"
+#include "statistics.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -47,22 +47,23 @@ static double conditional_entropy(const uint64_t *counts)
     uint64_t firsts[BYTE_VALUES] = {0};
     for (size_t row = 0; row < PAIR_ROWS; row++)
         firsts[row / BYTE_VALUES] += counts[row];
-    const double rest = facts_entropy(counts, PAIR_ROWS) - facts_entropy(firsts, BYTE_VALUES);
+    const double rest =
+        statistics_entropy(counts, PAIR_ROWS) - statistics_entropy(firsts, BYTE_VALUES);
     return rest < 0 ? 0 : rest; /* but for rounding it is not; NaN stays what it is */
 }
 
-static void pairs_add_facts(const struct histogram *histogram, const struct tally *tally,
-                            struct facts *facts)
+static void pairs_add_statistics(const struct histogram *histogram, const struct tally *tally,
+                                 struct statistics *statistics)
 {
     (void)histogram;
     const uint64_t *counts = tally->counts;
     uint64_t distinct = 0;
     for (size_t row = 0; row < PAIR_ROWS; row++)
         distinct += counts[row] > 0;
-    facts_add_count(facts, "pairs", tally->samples);
-    facts_add_count(facts, "distinct", distinct);
-    facts_add_rounded(facts, "entropy", facts_entropy(counts, PAIR_ROWS), 6);
-    facts_add_rounded(facts, "conditional-entropy", conditional_entropy(counts), 6);
+    statistics_add_count(statistics, "pairs", tally->samples);
+    statistics_add_count(statistics, "distinct", distinct);
+    statistics_add_rounded(statistics, "entropy", statistics_entropy(counts, PAIR_ROWS), 6);
+    statistics_add_rounded(statistics, "conditional-entropy", conditional_entropy(counts), 6);
 }
 
 const struct mode mode_pairs = {
@@ -76,7 +77,7 @@ const struct mode mode_pairs = {
     .samples_most = pair_samples_most,
     .row_kind = byte_row_kind,
     .label_row = pairs_label_row,
-    .add_facts = pairs_add_facts,
+    .add_statistics = pairs_add_statistics,
 };
 
 void histogram_pairs(struct histogram *histogram, bool is_aligned)

@@ -23,7 +23,7 @@ const struct mode mode_values = {
     .samples_most = values_most,
     .row_kind = binned_row_kind,
     .label_row = binned_label_row,
-    .add_facts = binned_add_facts,
+    .add_statistics = binned_add_statistics,
 };
 
 void histogram_values(struct histogram *histogram, const struct value_type *type,

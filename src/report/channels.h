@@ -11,7 +11,8 @@
 /* Writes the names of these columns, with `between` between them. */
 void channels_write_names(struct table *table, char between);
 
-/* Writes the names of the columns that say whose facts a row has: of which file, and channel. */
+/* Writes the names of the columns that say whose statistics a row has: of which file, and channel.
+ */
 void channels_write_keys(struct table *table, char between);
 
 /* Writes the counts of a row in these columns. */

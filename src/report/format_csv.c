@@ -57,40 +57,41 @@ static void csv_row(struct table *table, const struct row *row)
     writer_char(out, '\n');
 }
 
-static void csv_begin_facts(struct table *table)
+static void csv_begin_statistics(struct table *table)
 {
     if (table->header)
         writer_text(table->out, "name,value,upper\n");
 }
 
-static void csv_fact(struct table *table, const struct fact *fact)
+static void csv_statistic(struct table *table, const struct statistic *statistic)
 {
-    writer_format(table->out, "%s,%s,%s\n", fact->name, fact->value, fact->upper);
+    writer_format(table->out, "%s,%s,%s\n", statistic->name, statistic->value, statistic->upper);
 }
 
-static void csv_facts_heading(struct table *table, const struct facts *facts)
+static void csv_statistics_heading(struct table *table, const struct statistics *statistics)
 {
     channels_write_keys(table, ',');
-    for (size_t i = 0; i < facts->count; i++) {
-        const char *name = facts->list[i].name;
+    for (size_t i = 0; i < statistics->count; i++) {
+        const char *name = statistics->list[i].name;
         writer_format(table->out, ",%s", name);
-        if (facts->list[i].is_interval)
+        if (statistics->list[i].is_interval)
             writer_format(table->out, ",%s_upper", name);
     }
     writer_char(table->out, '\n');
 }
 
-static void csv_facts_row(struct table *table, const struct facts *facts)
+static void csv_statistics_row(struct table *table, const struct statistics *statistics)
 {
     if (table->file)
         csv_field(table->out, table->file);
     if (table->channel)
         writer_format(table->out, "%s%u", table->file ? "," : "", table->channel);
-    for (size_t i = 0; i < facts->count; i++) {
-        const struct fact *fact = &facts->list[i];
-        writer_format(table->out, ",%s", fact->value);
-        if (fact->is_interval)
-            writer_format(table->out, ",%s", fact->upper[0] ? fact->upper : fact->value);
+    for (size_t i = 0; i < statistics->count; i++) {
+        const struct statistic *statistic = &statistics->list[i];
+        writer_format(table->out, ",%s", statistic->value);
+        if (statistic->is_interval)
+            writer_format(table->out, ",%s",
+                          statistic->upper[0] ? statistic->upper : statistic->value);
     }
     writer_char(table->out, '\n');
 }
@@ -103,9 +104,9 @@ static void csv_end(struct table *table)
 const struct format format_csv = {
     .begin = csv_begin,
     .row = csv_row,
-    .begin_facts = csv_begin_facts,
-    .fact = csv_fact,
+    .begin_statistics = csv_begin_statistics,
+    .statistic = csv_statistic,
     .end = csv_end,
-    .facts_heading = csv_facts_heading,
-    .facts_row = csv_facts_row,
+    .statistics_heading = csv_statistics_heading,
+    .statistics_row = csv_statistics_row,
 };

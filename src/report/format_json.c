@@ -165,28 +165,28 @@ static void json_quantile(struct table *table, const struct probability *q,
     writer_char(out, '}');
 }
 
-static void json_begin_facts(struct table *table)
+static void json_begin_statistics(struct table *table)
 {
     writer_text(table->out, "],\"stats\":{");
-    table->has_facts = true;
+    table->has_statistics = true;
 }
 
-static void json_fact(struct table *table, const struct fact *fact)
+static void json_statistic(struct table *table, const struct statistic *statistic)
 {
     struct writer *out = table->out;
-    writer_format(out, "%s\"%s\":", table->written++ ? "," : "", fact->name);
-    if (!fact->upper[0]) {
-        json_number(out, fact->value);
-        if (fact->is_population)
+    writer_format(out, "%s\"%s\":", table->written++ ? "," : "", statistic->name);
+    if (!statistic->upper[0]) {
+        json_number(out, statistic->value);
+        if (statistic->is_population)
             writer_text(out, ",\"ddof\":0");
         return;
     }
-    json_member(out, "[", fact->value);
-    json_member(out, ",", fact->upper);
+    json_member(out, "[", statistic->value);
+    json_member(out, ",", statistic->upper);
     writer_char(out, ']');
 }
 
-/* What an exact merge of facts needs. */
+/* What an exact merge of statistics needs. */
 static void json_moments(struct table *table)
 {
     struct writer *out = table->out;
@@ -220,7 +220,7 @@ static void json_end_channel(struct table *table)
 static void json_end(struct table *table)
 {
     const bool is_of_all = table->channel == 0;
-    writer_char(table->out, table->has_facts && is_of_all ? '}' : ']');
+    writer_char(table->out, table->has_statistics && is_of_all ? '}' : ']');
     if (table->moments && is_of_all)
         json_moments(table);
     writer_text(table->out, "}\n");
@@ -234,8 +234,8 @@ const struct format format_json = {
     .row = json_row,
     .begin_quantiles = json_begin_quantiles,
     .quantile = json_quantile,
-    .begin_facts = json_begin_facts,
-    .fact = json_fact,
+    .begin_statistics = json_begin_statistics,
+    .statistic = json_statistic,
     .begin_channel = json_begin_channel,
     .end_channel = json_end_channel,
     .end = json_end,

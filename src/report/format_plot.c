@@ -12,7 +12,7 @@
 #include <stdio.h>
 
 #define PLOT_GAP 2    /* blanks between columns */
-#define PLOT_NAME 11  /* the longest name of a fact that is not a quantile */
+#define PLOT_NAME 11  /* the longest name of a statistic that is not a quantile */
 #define PLOT_DIGITS 2 /* decimals of a share */
 
 /* The columns before the bar, as text. */
@@ -142,31 +142,31 @@ static void plot_row(struct table *table, const struct row *row)
     writer_char(table->out, '\n');
 }
 
-static void plot_measure_fact(struct table *table, const struct fact *fact)
+static void plot_measure_statistic(struct table *table, const struct statistic *statistic)
 {
-    const struct plot_cells name = {{fact->name}, 1};
+    const struct plot_cells name = {{statistic->name}, 1};
     plot_widen(table->picture.widths, &name);
 }
 
-/* The names of facts have a column of at least PLOT_NAME characters. */
+/* The names of statistics have a column of at least PLOT_NAME characters. */
 static int plot_name_width(const struct table *table)
 {
     const size_t widest = table->picture.widths[0];
     return (int)(widest > PLOT_NAME ? widest : PLOT_NAME);
 }
 
-static void plot_begin_facts(struct table *table)
+static void plot_begin_statistics(struct table *table)
 {
     writer_char(table->out, '\n');
     if (table->header)
         writer_format(table->out, "%-*s  %s\n", plot_name_width(table), "name", "value");
 }
 
-/* An interval is one column of two numbers, so that every fact has two columns. */
-static void plot_fact(struct table *table, const struct fact *fact)
+/* An interval is one column of two numbers, so that every statistic has two columns. */
+static void plot_statistic(struct table *table, const struct statistic *statistic)
 {
-    writer_format(table->out, "%-*s  %s%s%s\n", plot_name_width(table), fact->name, fact->value,
-                  fact->upper[0] ? ".." : "", fact->upper);
+    writer_format(table->out, "%-*s  %s%s%s\n", plot_name_width(table), statistic->name,
+                  statistic->value, statistic->upper[0] ? ".." : "", statistic->upper);
 }
 
 static void plot_end(struct table *table)
@@ -179,10 +179,10 @@ const struct format format_plot = {
     .is_apart = true,
     .is_picture = true,
     .measure = plot_measure,
-    .measure_fact = plot_measure_fact,
+    .measure_statistic = plot_measure_statistic,
     .begin = plot_begin,
     .row = plot_row,
-    .begin_facts = plot_begin_facts,
-    .fact = plot_fact,
+    .begin_statistics = plot_begin_statistics,
+    .statistic = plot_statistic,
     .end = plot_end,
 };

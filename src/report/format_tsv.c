@@ -57,43 +57,44 @@ static void tsv_row(struct table *table, const struct row *row)
     writer_char(out, '\n');
 }
 
-static void tsv_begin_facts(struct table *table)
+static void tsv_begin_statistics(struct table *table)
 {
     if (table->header)
         writer_text(table->out, "name\tvalue\tupper\n");
 }
 
-static void tsv_fact(struct table *table, const struct fact *fact)
+static void tsv_statistic(struct table *table, const struct statistic *statistic)
 {
-    writer_format(table->out, "%s\t%s", fact->name, fact->value);
-    if (fact->upper[0])
-        writer_format(table->out, "\t%s", fact->upper);
+    writer_format(table->out, "%s\t%s", statistic->name, statistic->value);
+    if (statistic->upper[0])
+        writer_format(table->out, "\t%s", statistic->upper);
     writer_char(table->out, '\n');
 }
 
-static void tsv_facts_heading(struct table *table, const struct facts *facts)
+static void tsv_statistics_heading(struct table *table, const struct statistics *statistics)
 {
     channels_write_keys(table, '\t');
-    for (size_t i = 0; i < facts->count; i++) {
-        const char *name = facts->list[i].name;
+    for (size_t i = 0; i < statistics->count; i++) {
+        const char *name = statistics->list[i].name;
         writer_format(table->out, "\t%s", name);
-        if (facts->list[i].is_interval)
+        if (statistics->list[i].is_interval)
             writer_format(table->out, "\t%s_upper", name);
     }
     writer_char(table->out, '\n');
 }
 
-static void tsv_facts_row(struct table *table, const struct facts *facts)
+static void tsv_statistics_row(struct table *table, const struct statistics *statistics)
 {
     if (table->file)
         tsv_field(table->out, table->file);
     if (table->channel)
         writer_format(table->out, "%s%u", table->file ? "\t" : "", table->channel);
-    for (size_t i = 0; i < facts->count; i++) {
-        const struct fact *fact = &facts->list[i];
-        writer_format(table->out, "\t%s", fact->value);
-        if (fact->is_interval)
-            writer_format(table->out, "\t%s", fact->upper[0] ? fact->upper : fact->value);
+    for (size_t i = 0; i < statistics->count; i++) {
+        const struct statistic *statistic = &statistics->list[i];
+        writer_format(table->out, "\t%s", statistic->value);
+        if (statistic->is_interval)
+            writer_format(table->out, "\t%s",
+                          statistic->upper[0] ? statistic->upper : statistic->value);
     }
     writer_char(table->out, '\n');
 }
@@ -106,9 +107,9 @@ static void tsv_end(struct table *table)
 const struct format format_tsv = {
     .begin = tsv_begin,
     .row = tsv_row,
-    .begin_facts = tsv_begin_facts,
-    .fact = tsv_fact,
+    .begin_statistics = tsv_begin_statistics,
+    .statistic = tsv_statistic,
     .end = tsv_end,
-    .facts_heading = tsv_facts_heading,
-    .facts_row = tsv_facts_row,
+    .statistics_heading = tsv_statistics_heading,
+    .statistics_row = tsv_statistics_row,
 };

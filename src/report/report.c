@@ -4,7 +4,7 @@
 
 #include "src/base/show.h"
 #include "src/count/coarsen.h"
-#include "src/count/facts.h"
+#include "src/count/statistics.h"
 #include "src/count/quantile.h"
 #include "src/count/row_blocks.h"
 
@@ -63,32 +63,32 @@ static void write_quantiles(const struct format *format, struct table *table,
     }
 }
 
-/* Finds the facts of the mode, and for numbers the quantiles. */
-static void find_facts(const struct report_options *options, const struct histogram *histogram,
-                       const struct tally *tally, struct facts *facts)
+/* Finds the statistics of the mode, and for numbers the quantiles. */
+static void find_statistics(const struct report_options *options, const struct histogram *histogram,
+                            const struct tally *tally, struct statistics *statistics)
 {
-    facts->count = 0;
-    histogram->mode->add_facts(histogram, tally, facts);
+    statistics->count = 0;
+    histogram->mode->add_statistics(histogram, tally, statistics);
     for (size_t i = 0; histogram->has_moments && i < options->quantile_count; i++) {
         struct quantile found = quantile(histogram, tally, &options->quantiles[i]);
-        facts_add_quantile(facts, &options->quantiles[i], &found);
+        statistics_add_quantile(statistics, &options->quantiles[i], &found);
     }
 }
 
-static void write_facts(const struct format *format, struct table *table,
-                        const struct report_options *options, const struct histogram *histogram,
-                        const struct tally *tally)
+static void write_statistics(const struct format *format, struct table *table,
+                             const struct report_options *options,
+                             const struct histogram *histogram, const struct tally *tally)
 {
-    struct facts facts;
-    find_facts(options, histogram, tally, &facts);
+    struct statistics statistics;
+    find_statistics(options, histogram, tally, &statistics);
     table->picture = (struct picture){.largest = 0};
-    for (size_t i = 0; format->measure_fact && i < facts.count; i++)
-        format->measure_fact(table, &facts.list[i]);
+    for (size_t i = 0; format->measure_statistic && i < statistics.count; i++)
+        format->measure_statistic(table, &statistics.list[i]);
     table->written = 0;
     table->moments = tally->moments;
-    format->begin_facts(table);
-    for (size_t i = 0; i < facts.count; i++)
-        format->fact(table, &facts.list[i]);
+    format->begin_statistics(table);
+    for (size_t i = 0; i < statistics.count; i++)
+        format->statistic(table, &statistics.list[i]);
 }
 
 /* A table without rows so far. */
@@ -114,14 +114,14 @@ static size_t rows_that_fit(const struct format *format, const struct report_opt
     const size_t lines = options->lines / channels;
     const size_t heading = options->header ? 1 : 0;
     size_t others = heading + (channels > 1 ? 2 : 0);
-    struct facts facts;
+    struct statistics statistics;
     if (!format->is_picture || options->lines == 0)
         return 0;
     if (options->stats) {
         const struct histogram one = histogram_of_channel(histogram);
         const struct tally own = channels > 1 ? tally_of_channel(tally, 0) : *tally;
-        find_facts(options, &one, &own, &facts);
-        others += facts.count + 1 + heading;
+        find_statistics(options, &one, &own, &statistics);
+        others += statistics.count + 1 + heading;
     }
     return lines > others + 2 ? lines - others : 2;
 }
@@ -162,33 +162,34 @@ static bool lay_rows(const struct table *table, const struct report_options *opt
     return outcome == COARSEN_DONE;
 }
 
-/* Writes the facts of each channel: a row each under a heading if `heading`, or of formats that
- * have both, an object. Without channels, those of all samples. */
-static void write_facts_of_channels(const struct format *format, struct table *table,
-                                    const struct report_options *options, const struct tally *tally,
-                                    bool heading)
+/* Writes the statistics of each channel: a row each under a heading if `heading`, or of formats
+ * that have both, an object. Without channels, those of all samples. */
+static void write_statistics_of_channels(const struct format *format, struct table *table,
+                                         const struct report_options *options,
+                                         const struct tally *tally, bool heading)
 {
     const struct histogram *all = table->histogram, histogram = histogram_of_channel(all);
     const unsigned channels = histogram_channels(all);
-    struct facts facts;
+    struct statistics statistics;
     for (unsigned channel = 0; channel < channels && !table->out->error; channel++) {
         const struct tally own = channels > 1 ? tally_of_channel(tally, channel) : *tally;
         table->channel = channels > 1 ? channel + 1 : 0;
         if (format->begin_channel) {
             format->begin_channel(table);
             write_quantiles(format, table, options, &histogram, &own);
-            write_facts(format, table, options, &histogram, &own);
+            write_statistics(format, table, options, &histogram, &own);
             format->end_channel(table);
             continue;
         }
-        find_facts(options, &histogram, &own, &facts);
+        find_statistics(options, &histogram, &own, &statistics);
         if (heading && channel == 0)
-            format->facts_heading(table, &facts);
-        format->facts_row(table, &facts);
+            format->statistics_heading(table, &statistics);
+        format->statistics_row(table, &statistics);
     }
 }
 
-/* What is written: rows that are shown, and those that were counted, in which facts are found. */
+/* What is written: rows that are shown, and those that were counted, in which statistics are found.
+ */
 struct content {
     const struct histogram *histogram, *counted_histogram;
     const struct tally *tally, *counted;
@@ -202,10 +203,10 @@ static void write_content(const struct format *format, struct table *table,
         write_rows(format, table, options, content->tally);
     table->histogram = content->counted_histogram;
     if (options->stats && histogram_channels(table->histogram) > 1) {
-        write_facts_of_channels(format, table, options, content->counted, true);
+        write_statistics_of_channels(format, table, options, content->counted, true);
     } else if (options->stats) {
         write_quantiles(format, table, options, table->histogram, content->counted);
-        write_facts(format, table, options, table->histogram, content->counted);
+        write_statistics(format, table, options, table->histogram, content->counted);
     }
     format->end(table);
 }
@@ -291,15 +292,15 @@ static void write_files_apart(struct file_report *report, struct writer *out)
     }
 }
 
-/* Writes the facts of each FILE as one row, under a heading. */
-static void write_facts_together(struct file_report *report, struct writer *out)
+/* Writes the statistics of each FILE as one row, under a heading. */
+static void write_statistics_together(struct file_report *report, struct writer *out)
 {
     const struct format *format = report->format;
     size_t count = file_tallies_count(report->files->tallies);
     struct table table = table_begin(out, report->options, report->histogram);
     for (size_t file = 0; file < count && !out->error; file++) {
         load_file(report, &table, file);
-        write_facts_of_channels(format, &table, report->options, report->tally, file == 0);
+        write_statistics_of_channels(format, &table, report->options, report->tally, file == 0);
     }
 }
 
@@ -351,7 +352,7 @@ void report_write_each(struct writer *out, const struct report_options *options,
     if (report.format->is_apart)
         write_files_apart(&report, out);
     else if (options->stats)
-        write_facts_together(&report, out);
+        write_statistics_together(&report, out);
     else
         write_files_together(&report, out);
     tally->blocks = NULL;

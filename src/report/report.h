@@ -17,7 +17,7 @@
 
 struct report_options {
     unsigned format;       /* an index of format_table and format_names (format.h) */
-    bool stats;            /* facts instead of rows; JSON has both */
+    bool stats;            /* statistics instead of rows; JSON has both */
     bool header;           /* a first row with the columns' names; JSON has none */
     bool in_place;         /* on a terminal, pictures and statistics take each other's place */
     size_t lines;          /* of the screen that a picture should fit on; 0: any number */
@@ -41,7 +41,7 @@ struct report_files {
     bool skip_invalid;  /* what is not a number is left out, also of the total */
 };
 
-/* Writes the table, or facts. Errors stay with the writer until it is
+/* Writes the table, or statistics. Errors stay with the writer until it is
  * flushed. */
 void report_write(struct writer *out, const struct report_options *options,
                   const struct histogram *histogram, const struct tally *tally);

@@ -153,8 +153,8 @@ counts "--each" expected
 
 # --- statistics and pictures ---
 
-# facts_of FILE ARGUMENT...: those of one channel, as a row.
-facts_of()
+# statistics_of FILE ARGUMENT...: those of one channel, as a row.
+statistics_of()
 {
     "$GPUHISTO" --device=cpu -s -q "$@" | awk -F '\t' '
     {
@@ -179,7 +179,7 @@ for pair in u8:3 i8:2 i16:2 u24be:4 f32:3 f64be:5 i64:3 u64be:9; do
         while [ $channel -lt "$channels" ]; do
             "$HELPERS/channel" "$channels" $((${bits%be} / 8)) $channel <in >one
             channel=$((channel + 1))
-            echo "$channel$(facts_of --values=$type $bins one)" >>expected
+            echo "$channel$(statistics_of --values=$type $bins one)" >>expected
             [ $channel = 1 ] || echo >>pictures
             echo "==> channel $channel <==" >>pictures
             "$GPUHISTO" --device=cpu -ps --values=$type $bins one >>pictures

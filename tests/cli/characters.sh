@@ -171,7 +171,7 @@ else
     skip_part "gzip: built without ISA-L"
 fi
 
-# --- each, tables, facts ---
+# --- each, tables, statistics ---
 
 make broken 5000 1 >one
 make characters 7000 2 >two
@@ -196,14 +196,14 @@ printf '%s\n' '\xc2\x80' '\xc2\x9f' '\xc2\xa0' "$(printf '\302\241')" '\xc2\xad'
     '\xe2\x80\xa8' '\xe2\x80\xa9' '\xe2\x80\xae' '\xe2\x80\xaf' '\xe3\x80\x80' '\xef\xbb\xbf' \
     '\xf3\xa0\x81\x81' >wanted
 check "controls, formats, separators and spaces are not" cmp got wanted
-"$GPUHISTO" -c -s in >facts
+"$GPUHISTO" -c -s in >statistics
 printf 'bytes\t17\ncharacters\t7\ndistinct\t7\ninvalid\t2\ninvalid-bytes\t3\n' >wanted
-head -n 5 facts >got
-check "facts" cmp got wanted
-"$GPUHISTO" -c -s --each in one >facts
-awk -F '\t' '$1 == "in" { print $2, $3, $4, $5, $6 }' facts >got
+head -n 5 statistics >got
+check "statistics" cmp got wanted
+"$GPUHISTO" -c -s --each in one >statistics
+awk -F '\t' '$1 == "in" { print $2, $3, $4, $5, $6 }' statistics >got
 echo '17 7 7 2 3' >wanted
-check "facts of each FILE" cmp got wanted
+check "statistics of each FILE" cmp got wanted
 
 # --- shares ---
 

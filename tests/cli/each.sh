@@ -184,10 +184,10 @@ EOF_
 run -n --each --header --edges=0,2,4 one two
 counts "numbers" expected
 
-# --- facts: those of a run for each FILE, in one row ---
+# --- statistics: those of a run for each FILE, in one row ---
 
-# facts_of FILE ARGUMENT...: the row of facts, made of the column of a run of its own.
-facts_of()
+# statistics_of FILE ARGUMENT...: the row of statistics, made of the column of a run of its own.
+statistics_of()
 {
     file_=$1
     shift
@@ -226,22 +226,22 @@ for options in -b -l "-n --quantiles=0,0.5,1" "-n -B 5 --min=0 --max=9999" --val
     *) ENGINE=--device=cpu ;;
     esac
     for threads in 1 3; do
-        for file in "$@"; do facts_of $file $options; done >expected
+        for file in "$@"; do statistics_of $file $options; done >expected
         run -q --each --stats $options --threads=$threads "$@"
         sed 1d out >rows
-        same "facts, $options, $threads threads" expected rows
+        same "statistics, $options, $threads threads" expected rows
         tr '\t' , <out >expected
         run -q --each --stats $options -F csv "$@"
-        same "facts, $options, csv" expected out
+        same "statistics, $options, csv" expected out
     done
 done
 run -q --each -ns one two
-check "facts: the first row" [ "$(sed -n 1p out | cut -f 1-4,9-10)" = \
+check "statistics: the first row" [ "$(sed -n 1p out | cut -f 1-4,9-10)" = \
     "file${tab}count${tab}invalid${tab}min${tab}p50${tab}p50_upper" ]
 run -q --each -ns -F json one two
-check "facts, json" [ "$(grep -c '^{.*"file":.*"stats":{"count":[13],.*}}$' out)" -eq 2 ]
+check "statistics, json" [ "$(grep -c '^{.*"file":.*"stats":{"count":[13],.*}}$' out)" -eq 2 ]
 run -q --each -nps one two
-check "facts, plot" [ "$(grep -c '^==> .* <==$' out)" -eq 2 ]
+check "statistics, plot" [ "$(grep -c '^==> .* <==$' out)" -eq 2 ]
 # Of compressed files it is said, once, what the entropy is of.
 "$HELPERS/make_zstd" <one >one.zst
 "$HELPERS/make_zstd" <two >two.zst

@@ -7,8 +7,8 @@
 command -v python3 >/dev/null || skip "python3 is not installed"
 watch_over 300
 
-python3 "$srcdir/tests/helpers/facts_by_fractions.py" "$GPUHISTO" >cases ||
-    broken "facts_by_fractions.py failed"
+python3 "$srcdir/tests/helpers/statistics_by_fractions.py" "$GPUHISTO" >cases ||
+    broken "statistics_by_fractions.py failed"
 while IFS= read -r line; do
     case $line in
     ok) passed ;;

@@ -22,24 +22,24 @@ sed -n '2901,$p' all >part3
 
 # --- the sum of parts is the whole, in every mode ---
 
-# adds FACTS OPTION...: each of the histograms of one run, of three parts: two of them are merged to one
+# adds STATISTICS OPTION...: each of the histograms of one run, of three parts: two of them are merged to one
 # table, and that with the third. A run prints a line of JSON for each.
 adds()
 {
-    facts=$1
+    statistics=$1
     shift
     for part in part1 part2 part3; do
-        run "$@" $facts -F json $part
+        run "$@" $statistics -F json $part
         check "$*: $part" [ "$(cat status)" = 0 ]
         mv out $part.json
     done
-    run "$@" $facts -F json part1 part2 part3
+    run "$@" $statistics -F json part1 part2 part3
     mv out whole.json
     awk '{ print >(FILENAME "." FNR); close(FILENAME "." FNR) }' part1.json part2.json part3.json whole.json
     i=0
     while i=$((i + 1)) && [ -e whole.json.$i ]; do
-        "$GPUHISTO" --merge $facts -F json part3.json.$i part2.json.$i >late.json
-        merge $facts -F json part1.json.$i - <late.json
+        "$GPUHISTO" --merge $statistics -F json part3.json.$i part2.json.$i >late.json
+        merge $statistics -F json part1.json.$i - <late.json
         counts "$*: histogram $i" whole.json.$i
     done
     rm -f ./*.json.*

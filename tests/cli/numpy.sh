@@ -8,8 +8,8 @@ find_numpy || skip "$why_not"
 watch_over 600
 
 # shellcheck disable=SC2086 # ENGINE is a list of options
-"$python" "$srcdir/tests/helpers/facts_by_numpy.py" "$SCALE" "$GPUHISTO" $ENGINE >cases ||
-    broken "facts_by_numpy.py failed"
+"$python" "$srcdir/tests/helpers/statistics_by_numpy.py" "$SCALE" "$GPUHISTO" $ENGINE >cases ||
+    broken "statistics_by_numpy.py failed"
 while IFS= read -r line; do
     case $line in
     ok) passed ;;

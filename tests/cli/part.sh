@@ -9,10 +9,10 @@ ENGINE=$ANY_MODE # many modes: none is counted by every kernel
 
 # Numbers of shares: of few the ranges are long, of many some are empty. How a list of FILEs is cut does not
 # depend on the engine, and a GPU takes long to start, as does a program with a sanitizer.
-numbers="1 2 7 19" lists="1 3 17" facts="2 3 5 7"
-[ "$SCALE" != small ] || numbers="2 7" lists="1 17" facts=5
-[ "$SANITIZED" = no ] || numbers="1 2 7" facts=5
-case $ENGINE in *--device=gpu*) numbers=4 lists=3 facts=5 ;; esac
+numbers="1 2 7 19" lists="1 3 17" statistics="2 3 5 7"
+[ "$SCALE" != small ] || numbers="2 7" lists="1 17" statistics=5
+[ "$SANITIZED" = no ] || numbers="1 2 7" statistics=5
+case $ENGINE in *--device=gpu*) numbers=4 lists=3 statistics=5 ;; esac
 [ "$SCALE" = small ] && every=$numbers || every="$(seq 1 20) 31 64"
 
 # shares N ARGUMENT...: runs all N shares, and leaves their tables in all.
@@ -322,22 +322,22 @@ run_as timeout 20 "$GPUHISTO" --device=cpu -n --nonzero --part=2/2 hollow.zst
 "$GPUHISTO" --device=cpu -n --nonzero hollow.zst >expected
 counts "twenty thousand empty frames" expected
 
-# A character belongs to the share that it begins in, with all its bytes: facts of shares add up too.
-facts_of_characters() { "$GPUHISTO" $ANY_MODE -c --stats "$@" | grep -E '^(bytes|characters|invalid|invalid-bytes)[[:space:]]'; }
+# A character belongs to the share that it begins in, with all its bytes: statistics of shares add up too.
+statistics_of_characters() { "$GPUHISTO" $ANY_MODE -c --stats "$@" | grep -E '^(bytes|characters|invalid|invalid-bytes)[[:space:]]'; }
 printf 'a\342\202\254\360\220\215\210\303\251b\360\237\230\200\200\200\303x' >scripts.plain
 printf 'a\360\200\200\200\200\200\200\200\200b\360\237\342\202\200\200\200\200\200' >invalid.plain
 for text in scripts invalid; do
     "$HELPERS/make_zstd" -n -f 1 <$text.plain >$text.ones
     "$HELPERS/make_zstd" -f 3 <$text.plain >$text.threes
     for form in plain ones threes; do
-        for n in $facts; do
-            facts_of_characters $text.$form >whole
+        for n in $statistics; do
+            statistics_of_characters $text.$form >whole
             : >all
             for k in $(seq $n); do
-                facts_of_characters --part=$k/$n $text.$form >>all
+                statistics_of_characters --part=$k/$n $text.$form >>all
             done
             add_up whole >sum
-            same "facts of characters, $text.$form, $n shares" whole sum
+            same "statistics of characters, $text.$form, $n shares" whole sum
         done
     done
 done

@@ -100,19 +100,19 @@ counts "bytes" expected
 run -p <in
 counts "bytes, standard input" expected
 
-# Facts follow the bars, and have two columns.
+# Statistics follow the bars, and have two columns.
 run -p in
 mv out bars
 run -ps in
 sed '/^$/,$d' out >rows
-same "facts and bars: the bars" bars rows
-check "facts of bytes" grep -qx 'bytes        10' out
+same "statistics and bars: the bars" bars rows
+check "statistics of bytes" grep -qx 'bytes        10' out
 printf '1 2 3 4 5' | run -nps --header
 sed -i '1,/^$/d' out
-check "facts: columns" [ "$(awk '{ print NF }' out | sort -u)" -eq 2 ]
-check "facts: a header" grep -qx 'name         value' out
-check "facts: aligned" grep -qx 'mean         3' out
-check "facts: an interval is one column" awk '/^p/ && $2 !~ /^[0-9.]+$/ { exit 1 }' out
+check "statistics: columns" [ "$(awk '{ print NF }' out | sort -u)" -eq 2 ]
+check "statistics: a header" grep -qx 'name         value' out
+check "statistics: aligned" grep -qx 'mean         3' out
+check "statistics: an interval is one column" awk '/^p/ && $2 !~ /^[0-9.]+$/ { exit 1 }' out
 
 # Edges are rounded, unless both of a bin would then look the same.
 cat >expected <<'EOF_'

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# --stats: facts instead of bins.
+# --stats: statistics instead of bins.
 . "${srcdir:-.}/tests/helpers/lib.sh"
 
 watch_over 300
@@ -51,7 +51,7 @@ counts "numbers, --invalid=skip" skipped
 run -qn --quantiles=0.5,1,0.50 numbers
 check "a quantile twice" [ "$(grep -c '^p' out)" = 2 ]
 
-# JSON keeps the bins, and has the facts beside them.
+# JSON keeps the bins, and has the statistics beside them.
 cat >expected.json <<'EOF'
 {"schema":"gpuhisto/1","mode":"numbers","options":["--numbers","--edges=0,2,4"],"total":3,"counted":2,"other":1,"below":1,"above":0,"invalid":0,"bins":[{"lo":0,"hi":2,"count":1},{"lo":2,"hi":4,"count":1}],"quantiles":[{"q":0.5,"value":0,"error":1,"lower":0,"upper":2},{"q":0.9,"value":3,"error":0,"lower":3,"upper":3},{"q":0.99,"value":3,"error":0,"lower":3,"upper":3},{"q":0.999,"value":3,"error":0,"lower":3,"upper":3}],"stats":{"count":3,"invalid":0,"min":-1,"max":3,"sum":3,"mean":1,"stddev":1.632993161855452,"ddof":0,"p50":[0,2],"p90":3,"p99":3,"p99.9":3},"moments":{"least":-1,"greatest":3,"lowest":0,"highest":0,"sum":"3p0","squares":"bp0","check":"82e43b5da23e8263"}}
 EOF
@@ -214,8 +214,8 @@ sum 3
 mean 0.5
 EOF
 echo 1e308 1e308 -1e308 -1e308 1e-300 3 | run -ns
-grep -e ^sum -e ^mean out >facts
-same "a sum that overflows on the way" expected facts
+grep -e ^sum -e ^mean out >statistics
+same "a sum that overflows on the way" expected statistics
 awk 'BEGIN { for (i = 0; i < 40000; i++) print (i % 7) * 10 ^ (i % 30 - 15) }' >long
 run -ns long
 mv out in_order
@@ -263,8 +263,8 @@ EOF
 printf '%s\n' 9007199254740993 -9007199254740993 >ids
 printf '%s\n' 18446744073709551615 2 >more.ids
 run -n --quantiles=0,1 ids more.ids
-grep -e '^m[ia]' -e '^sum' -e '^p' out >facts
-same "64 bits in text" expected facts
+grep -e '^m[ia]' -e '^sum' -e '^p' out >statistics
+same "64 bits in text" expected statistics
 printf '1\n9007199254740992\n' | run -ns
 check "a sum that no double holds" grep -qx "sum${tab}9007199254740993" out
 run -n --each --quantiles=0,1 ids more.ids
@@ -302,8 +302,8 @@ mean 9.223372036854776e+18
 EOF
 printf '\377\377\377\377\377\377\377\377\000\000\000\000\000\000\000\000' |
     run -s --values=u64 --bins=1 --min=0 --max=9
-sed -n '3,6p' out >facts
-same "u64" expected facts
+sed -n '3,6p' out >statistics
+same "u64" expected statistics
 
 # No type needs bins for its statistics. Quantiles of the larger ones have three digits, as f32's have.
 types="u24 3 i24 3 u32 4 i32 4 u64 8 i64 8 u16be 2 i24be 3"

@@ -36,8 +36,8 @@ cut -d ' ' -f 2 many >decimals
 awk '{ printf "a rt=%s, \"%s\" x,%s\r\n", $1, $1, $1 }' many >lines
 awk '{ printf "\"a,\n\",\"%s\"\n", $1 }' many >many.csv
 run -n -q decimals && cp out expected
-run -ns -q decimals && cp out facts
-sed -i 's/^invalid.*/invalid\t181/' expected facts
+run -ns -q decimals && cp out statistics
+sed -i 's/^invalid.*/invalid\t181/' expected statistics
 
 # --- the ways to find numbers, by every parser ---
 
@@ -48,7 +48,7 @@ for cpu in avx512 avx2 neon portable; do
     done
 done
 run -sq --units tokens
-counts "--stats" facts
+counts "--stats" statistics
 
 # A space before a unit, in a field and after a string; a word is no unit.
 printf '%s\n' 0.0123 1500000000 7 7 x | "$GPUHISTO" --device=cpu -n -q >spaced

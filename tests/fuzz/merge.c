@@ -88,14 +88,14 @@ static void merge_and_check(const struct fuzz_file *files, size_t count, bool st
         fuzz_require_reason(&why);
     } else if (merge.histogram.bins <= BINS_SHOWN) {
         fuzz_require(tally_adds_up(&merge.tally, &merge.histogram), "a sum does not add up");
-        const bool facts = stats && histogram_channels(&merge.histogram) == 1;
-        struct fuzz_file shown = show(&merge, facts, share.of ? &share : NULL);
-        again.has_moments = facts;
+        const bool statistics = stats && histogram_channels(&merge.histogram) == 1;
+        struct fuzz_file shown = show(&merge, statistics, share.of ? &share : NULL);
+        again.has_moments = statistics;
         fuzz_require(add(&again, &shown, &why) == 0, "a sum cannot be read");
         fuzz_require(!again.shares.first ||
                          share_join_finish(&again.shares, true, &share_again, &why) == 0,
                      "a sum's shares are refused");
-        struct fuzz_file second = show(&again, facts, share_again.of ? &share_again : NULL);
+        struct fuzz_file second = show(&again, statistics, share_again.of ? &share_again : NULL);
         fuzz_require(same_files(&shown, &second), "a sum that was read differs");
         fuzz_file_close(&second);
         fuzz_file_close(&shown);

@@ -219,13 +219,13 @@ def diff_plot(out):
 def entropy_of(data):
     return -sum(n / len(data) * math.log2(n / len(data)) for n in collections.Counter(data).values())
 
-def byte_facts(out):
-    facts = dict(line.split("\t") for line in out.splitlines())
+def byte_statistics(out):
+    statistics = dict(line.split("\t") for line in out.splitlines())
     due = {"bytes": len(text), "entropy": entropy_of(text), "distinct": 256}
     for name, value in due.items():
-        if name in facts and abs(float(facts[name]) - value) > 1e-6:
-            return "%s is %s instead of %r" % (name, facts[name], value)
-    return None if "entropy" in facts else "no entropy"
+        if name in statistics and abs(float(statistics[name]) - value) > 1e-6:
+            return "%s is %s instead of %r" % (name, statistics[name], value)
+    return None if "entropy" in statistics else "no entropy"
 
 def gz_entropy(out):
     with open("numbers.gz", "rb") as file:
@@ -312,7 +312,7 @@ checks = [
     (r"gpuhisto -n -k-1 -F json -o release\d\.json release\d\.log", nothing),
     (r"gpuhisto --diff -p -B8 release1\.json release2\.json", diff_plot),
     (r"gpuhisto --diff release1\.json release2\.json >diff && awk .*", worse),
-    (r"gpuhisto -s numbers\.txt( \| grep entropy)?", byte_facts),
+    (r"gpuhisto -s numbers\.txt( \| grep entropy)?", byte_statistics),
     (r"gpuhisto -s -d none numbers\.gz \| awk .*", gz_entropy),
     (r"gpuhisto -p numbers\.txt \| sort -k2nr \| head -n 3", top_bytes),
     (r"gpuhisto -p --values.* --min=0 --max=256 -B8 grey\.pgm", plot(list(pixels))),

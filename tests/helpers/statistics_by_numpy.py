@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""facts_by_numpy.py SCALE COMMAND...: what gpuhisto, run by COMMAND, says by --stats of numbers from
+"""statistics_by_numpy.py SCALE COMMAND...: what gpuhisto, run by COMMAND, says by --stats of numbers from
 20 distributions of numpy, against math.fsum, fractions and whole numbers of Python. Quantiles of numpy
 would not do: it multiplies doubles, and 0.07 times 100 gives it 7.000000000000001.
 
@@ -115,7 +115,7 @@ def wide(lower, upper, form):
 
 
 def differences(form, values, probabilities, stats):
-    """What is wrong with the facts of the values; nothing if all is well."""
+    """What is wrong with the statistics of the values; nothing if all is well."""
     wrong = []
 
     def expect(name, said, wanted):

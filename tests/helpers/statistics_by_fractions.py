@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""facts_by_fractions.py GPUHISTO: prints a line for each fact of --stats, of doubles that are hard
+"""statistics_by_fractions.py GPUHISTO: prints a line for each statistic of --stats, of doubles that are hard
 to add up, and of whole numbers in text that doubles do not hold: "ok", or "FAILED ..." if it is not what exact fractions and math.fsum say, for every
 counter of this processor, and for several threads and orders."""
 import math
@@ -58,7 +58,7 @@ DATA = {
 }
 
 
-def facts_of(values, counter, threads):
+def statistics_of(values, counter, threads):
     raw = struct.pack("=%dd" % len(values), *values)
     with open("doubles", "wb") as file:
         file.write(raw)
@@ -81,18 +81,18 @@ def rounded(fraction):
 
 
 def check(name, values, counter, threads):
-    facts = facts_of(values, counter, threads)
+    statistics = statistics_of(values, counter, threads)
     exact = [Fraction(value) for value in values]
     count, total = len(values), sum(exact)
     variance = (count * sum(value * value for value in exact) - total * total) / count**2
     where = "%s, %s, %d threads: " % (name, counter, threads)
-    expect(where + "min", float(facts["min"]), min(values))
-    expect(where + "max", float(facts["max"]), max(values))
-    expect(where + "sum", float(facts["sum"]), rounded(total))
-    expect(where + "sum by fsum", float(facts["sum"]), math.fsum(values))
-    expect(where + "mean", float(facts["mean"]), rounded(total / count))
+    expect(where + "min", float(statistics["min"]), min(values))
+    expect(where + "max", float(statistics["max"]), max(values))
+    expect(where + "sum", float(statistics["sum"]), rounded(total))
+    expect(where + "sum by fsum", float(statistics["sum"]), math.fsum(values))
+    expect(where + "mean", float(statistics["mean"]), rounded(total / count))
     if Fraction(1, 10**290) < variance < 10**290:
-        expect(where + "stddev", float(facts["stddev"]), math.sqrt(rounded(variance)))
+        expect(where + "stddev", float(statistics["stddev"]), math.sqrt(rounded(variance)))
 
 
 def near(power, bits):
@@ -149,20 +149,20 @@ def check_ids(name, counter, threads):
         command = [program, "--device=cpu", "-n", "--stats", "--threads=%d" % threads, *options]
         output = subprocess.run(command + ["--chunk-size=4K", "ids"], env=dict(os.environ, GPUHISTO_CPU=counter),
                                 check=True, stdout=subprocess.PIPE).stdout.decode()
-        facts = dict(line.split("\t")[:2] for line in output.splitlines())
+        statistics = dict(line.split("\t")[:2] for line in output.splitlines())
         where = "%s, %s, %s, %d threads: " % (name, kind, counter, threads)
-        expect(where + "invalid", facts["invalid"], "0")
-        expect(where + "min", shown(facts["min"]), min(values))
-        expect(where + "max", shown(facts["max"]), max(values))
+        expect(where + "invalid", statistics["invalid"], "0")
+        expect(where + "min", shown(statistics["min"]), min(values))
+        expect(where + "max", shown(statistics["max"]), max(values))
         is_exact = total.denominator == 1 and abs(total) < 2**64
-        expect(where + "sum", shown(facts["sum"]), total if is_exact else Fraction(rounded(total)))
-        expect(where + "mean", float(facts["mean"]), rounded(total / count))
-        expect(where + "stddev", float(facts["stddev"]), math.sqrt(rounded(variance)))
+        expect(where + "sum", shown(statistics["sum"]), total if is_exact else Fraction(rounded(total)))
+        expect(where + "mean", float(statistics["mean"]), rounded(total / count))
+        expect(where + "stddev", float(statistics["stddev"]), math.sqrt(rounded(variance)))
 
 
 for counter in ("avx512", "avx2", "neon", "portable"):
     try:
-        facts_of([1.0], counter, 1)
+        statistics_of([1.0], counter, 1)
     except subprocess.CalledProcessError:
         continue  # not on this processor
     for name, values in DATA.items():

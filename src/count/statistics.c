@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: MIT */
+#include "statistics.h"
+#include "quantile.h"
+#include "show_number.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static struct statistic *next_statistic(struct statistics *statistics, const char *name)
+{
+    struct statistic *statistic = &statistics->list[statistics->count++];
+    *statistic = (struct statistic){.name = ""};
+    snprintf(statistic->name, sizeof statistic->name, "%s", name);
+    return statistic;
+}
+
+void statistics_add_count(struct statistics *statistics, const char *name, uint64_t count)
+{
+    struct statistic *statistic = next_statistic(statistics, name);
+    snprintf(statistic->value, sizeof statistic->value, "%" PRIu64, count);
+}
+
+void statistics_add_number(struct statistics *statistics, const char *name, double value)
+{
+    show_double(value + 0.0, next_statistic(statistics, name)->value); /* not -0 */
+}
+
+void statistics_add_rounded(struct statistics *statistics, const char *name, double value,
+                            int places)
+{
+    struct statistic *statistic = next_statistic(statistics, name);
+    if (isfinite(value))
+        snprintf(statistic->value, sizeof statistic->value, "%.*f", places, value);
+    else
+        show_double(value, statistic->value);
+}
+
+void statistics_add_deviation(struct statistics *statistics, const char *name, double value)
+{
+    statistics_add_number(statistics, name, value);
+    statistics->list[statistics->count - 1].is_population = true;
+}
+
+void statistics_add_text(struct statistics *statistics, const char *name, const char *number)
+{
+    struct statistic *statistic = next_statistic(statistics, name);
+    snprintf(statistic->value, sizeof statistic->value, "%s", number);
+}
+
+void statistics_add_interval(struct statistics *statistics, const char *name, const char *lower,
+                             const char *upper)
+{
+    struct statistic *statistic = next_statistic(statistics, name);
+    statistic->is_interval = true;
+    snprintf(statistic->value, sizeof statistic->value, "%s", lower);
+    if (strcmp(lower, upper) != 0)
+        snprintf(statistic->upper, sizeof statistic->upper, "%s", upper);
+}
+
+double statistics_entropy(const uint64_t *counts, size_t count)
+{
+    double total = 0, sum = 0;
+    for (size_t i = 0; i < count; i++)
+        total += (double)counts[i];
+    for (size_t i = 0; i < count; i++)
+        if (counts[i] > 0)
+            sum += (double)counts[i] / total * log2(total / (double)counts[i]);
+    return total > 0 ? sum : NAN;
+}
+
+void statistics_add_quantile(struct statistics *statistics, const struct probability *q,
+                             const struct quantile *found)
+{
+    char name[1 + SHOW_DECIMAL(PROBABILITY_DIGITS)] = "p";
+    show_decimal(q->digits, q->exponent + 2, name + 1);
+    statistics_add_interval(statistics, name, found->lower_text, found->upper_text);
+}
