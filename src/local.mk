@@ -130,10 +130,10 @@ gpuhisto_sources = src/run_share.c src/run_share.h \
 	src/policy/cost.c src/policy/cost.h \
 	src/policy/handover.c src/policy/handover.h \
 	src/policy/memory_limit.c src/policy/memory_limit.h \
-	src/work/pool.c src/work/pool.h src/work/pool_options.h \
+	src/pool/pool.c src/pool/pool.h src/pool/pool_options.h \
 	src/policy/processors.c src/policy/processors.h \
-	src/work/thread.c src/work/thread.h \
-	src/work/workers.c src/work/workers.h \
+	src/pool/thread.c src/pool/thread.h \
+	src/pool/workers.c src/pool/workers.h \
 	src/report/bar.c src/report/bar.h \
 	src/report/channels.c src/report/channels.h \
 	src/report/diff.c src/report/diff.h \

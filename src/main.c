@@ -9,7 +9,7 @@
 #include "src/cli/options.h"
 #include "src/count/file_tallies.h"
 #include "src/report/output.h"
-#include "src/work/pool.h"
+#include "src/pool/pool.h"
 #include "src/run_share.h"
 #include "src/report/report.h"
 #include "src/report/screen.h"

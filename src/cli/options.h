@@ -7,7 +7,7 @@
 #include "src/count/histogram.h"
 #include "src/bytes/input.h"
 #include "src/open/share.h"
-#include "src/work/pool.h"
+#include "src/pool/pool.h"
 #include "progress.h"
 #include "src/report/report.h"
 

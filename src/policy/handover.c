@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "handover.h"
 #include "memory_limit.h"
-#include "src/work/thread.h"
+#include "src/pool/thread.h"
 #include "gpu/device.h"
 #include "gpu/gpu_group.h"
 #include "src/base/clock.h"

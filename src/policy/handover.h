@@ -5,7 +5,7 @@
 #define GPUHISTO_HANDOVER_H
 
 #include "cost.h"
-#include "src/work/pool_options.h"
+#include "src/pool/pool_options.h"
 #include "src/base/reason.h"
 #include "src/engine/engine.h"
 #include "src/work/source.h"

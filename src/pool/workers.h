@@ -7,7 +7,7 @@
 #include "pool_options.h"
 #include "src/base/reason.h"
 #include "src/records/lines.h"
-#include "source.h"
+#include "src/work/source.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
