@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* hash [--rounds=N] [SIZE_MIB]...: XXH64 in every way that runs here, on one core, over memory of
- * so many MiB (1, 32 and 1024), next to libxxhash, if it is installed, and to a loop that only
- * reads. All take turns; medians are printed, in GB/s, and how many times as fast as libxxhash. */
+/* hash [--rounds=N] [SIZE_MIB]...: measures every variant of XXH64 that runs here on one core, over
+ * blocks of 1, 32 and 1024 MiB by default, beside libxxhash, if installed, and a loop that only
+ * reads. Prints the median in GB/s and the ratio to libxxhash. */
 #include "bench/ceiling.h"
 #include "src/hash/xxh64.h"
 
@@ -16,13 +16,13 @@
 #define CONTENDERS_MAX 8
 #define SIZES_MAX 8
 #define MIB_MOST ((size_t)1 << 20)
-#define BYTES ((size_t)1 << 30) /* hashed in a round, or a few more */
+#define BYTES ((size_t)1 << 30) /* hashed in a round, at least */
 
 typedef uint64_t library_function(const void *data, size_t len, uint64_t seed);
 
 struct contender {
     const char *name;
-    const struct xxh64_stripes *way; /* NULL: the library, or only reading */
+    const struct xxh64_variant *variant; /* NULL: the library, or only reading */
     library_function *function;
     double rates[ROUNDS_MAX];
 };
@@ -39,9 +39,9 @@ static uint64_t run(const struct contender *contender, const unsigned char *data
     struct xxh64 hash;
     if (contender->function)
         return contender->function(data, len, 0);
-    if (!contender->way)
+    if (!contender->variant)
         return only_read(data, len);
-    xxh64_begin_by(&hash, contender->way);
+    xxh64_begin_with(&hash, contender->variant);
     xxh64_add(&hash, data, len);
     return xxh64_value(&hash);
 }
@@ -61,9 +61,9 @@ static double median(struct contender *contender, int rounds)
 static unsigned find_contenders(struct contender *contenders)
 {
     unsigned count = 0;
-    for (const struct xxh64_stripes *const *way = xxh64_ways; *way; way++)
-        if ((*way)->runs_here())
-            contenders[count++] = (struct contender){.name = (*way)->name, .way = *way};
+    for (const struct xxh64_variant *const *variant = xxh64_variants; *variant; variant++)
+        if ((*variant)->runs_here())
+            contenders[count++] = (struct contender){.name = (*variant)->name, .variant = *variant};
     void *handle = dlopen("libxxhash.so.0", RTLD_NOW), *symbol;
     if (handle && (symbol = dlsym(handle, "XXH64"))) {
         contenders[count].name = "libxxhash";

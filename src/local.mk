@@ -85,8 +85,8 @@ gpuhisto_sources = src/run_share.c src/run_share.h \
 	src/cli/progress.c src/cli/progress.h \
 	$(cpu_sources) \
 	src/engine/chunk.h src/engine/engine.h \
-	src/hash/xxh64.c src/hash/xxh64.h src/hash/xxh64_step.h \
-	src/hash/xxh64_avx2.c src/hash/xxh64_avx512.c \
+	src/hash/xxh64.c src/hash/xxh64.h src/hash/xxh64_variant.h \
+	src/hash/xxh64_portable.c src/hash/xxh64_avx2.c src/hash/xxh64_avx512.c \
 	src/records/lines.c src/records/lines.h \
 	src/records/records.c src/records/records.h \
 	src/work/admission.c \

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
+/* The choice of a variant, and everything around whole stripes. */
 #include "xxh64.h"
-#include "xxh64_step.h"
 #include "src/base/byte_word.h"
 
 #include <string.h>
@@ -9,30 +9,7 @@
 #define PRIME_4 UINT64_C(0x85ebca77c2b2ae63)
 #define PRIME_5 UINT64_C(0x27d4eb2f165667c5)
 
-/* --- stripes --- */
-
-static bool portable_runs_here(void)
-{
-    return true;
-}
-
-static void portable_add(uint64_t lanes[XXH64_LANES], const unsigned char *data, size_t count)
-{
-    uint64_t a = lanes[0], b = lanes[1], c = lanes[2], d = lanes[3];
-    for (const unsigned char *end = data + count * XXH64_STRIPE; data < end; data += XXH64_STRIPE) {
-        __builtin_prefetch(data + XXH64_AHEAD);
-        a = xxh64_step(a, byte_word(data) * XXH64_PRIME_2);
-        b = xxh64_step(b, byte_word(data + 8) * XXH64_PRIME_2);
-        c = xxh64_step(c, byte_word(data + 16) * XXH64_PRIME_2);
-        d = xxh64_step(d, byte_word(data + 24) * XXH64_PRIME_2);
-        XXH64_KEEP_APART(a, b, c, d);
-    }
-    lanes[0] = a, lanes[1] = b, lanes[2] = c, lanes[3] = d;
-}
-
-const struct xxh64_stripes xxh64_portable = {"portable", portable_runs_here, portable_add};
-
-const struct xxh64_stripes *const xxh64_ways[] = {
+const struct xxh64_variant *const xxh64_variants[] = {
 #if defined __x86_64__ && defined __GNUC__
     &xxh64_avx512,
     &xxh64_avx2,
@@ -41,21 +18,19 @@ const struct xxh64_stripes *const xxh64_ways[] = {
     NULL,
 };
 
-/* --- a hash --- */
-
-void xxh64_begin_by(struct xxh64 *hash, const struct xxh64_stripes *stripes)
+void xxh64_begin_with(struct xxh64 *hash, const struct xxh64_variant *variant)
 {
     *hash = (struct xxh64){
-        .stripes = stripes,
+        .variant = variant,
         .lanes = {XXH64_PRIME_1 + XXH64_PRIME_2, XXH64_PRIME_2, 0, 0 - XXH64_PRIME_1}};
 }
 
 void xxh64_begin(struct xxh64 *hash)
 {
-    const struct xxh64_stripes *const *way = xxh64_ways;
-    while (!(*way)->runs_here())
-        way++;
-    xxh64_begin_by(hash, *way);
+    const struct xxh64_variant *const *variant = xxh64_variants;
+    while (!(*variant)->runs_here())
+        variant++;
+    xxh64_begin_with(hash, *variant);
 }
 
 void xxh64_add(struct xxh64 *hash, const void *data, size_t len)
@@ -70,15 +45,13 @@ void xxh64_add(struct xxh64 *hash, const void *data, size_t len)
         memcpy(hash->rest + held, at, some);
         if (some < wanted)
             return;
-        hash->stripes->add(hash->lanes, hash->rest, 1);
+        hash->variant->add(hash->lanes, hash->rest, 1);
         at += some;
         len -= some;
     }
-    hash->stripes->add(hash->lanes, at, len / XXH64_STRIPE);
+    hash->variant->add(hash->lanes, at, len / XXH64_STRIPE);
     memcpy(hash->rest, at + len / XXH64_STRIPE * XXH64_STRIPE, len % XXH64_STRIPE);
 }
-
-/* --- its value --- */
 
 static uint64_t value_of_lanes(const struct xxh64 *hash)
 {
@@ -93,7 +66,7 @@ static uint64_t value_of_lanes(const struct xxh64 *hash)
     return value;
 }
 
-/* With what is left after the last stripe: words, half a word, and bytes. */
+/* Adds the bytes after the last whole stripe: words, half a word, and bytes. */
 static uint64_t add_rest(uint64_t value, const unsigned char *at, size_t len)
 {
     for (; len >= 8; at += 8, len -= 8) {

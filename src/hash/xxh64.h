@@ -1,51 +1,31 @@
 /* SPDX-License-Identifier: MIT */
-/* XXH64, with the seed 0: the hash of zstd's content checksums, and of fingerprints. After Yann
- * Collet's description of the algorithm. A frame is one chain, and what a GPU decompresses waits
- * for the core that hashes it; this is why it is not left to xxHash's library.
- *
- * Input is taken in stripes of 32 bytes, eight for each of four lanes. A lane's word is multiplied
- * and added, and the lane is rotated and multiplied again. Only the latter depends on the stripe
- * before, and takes five cycles. A core has one multiplier for ordinary integers, though, so that
- * both multiplications take eight for the four lanes. Where there are vectors, they do the first
- * one, and the multiplier is left to the second. */
+/* XXH64 with seed 0, after Yann Collet's description: zstd's content checksum, and fingerprints.
+ * It is not left to libxxhash because a frame is one serial chain: what a GPU decompresses waits
+ * for the core that hashes it. */
 #ifndef GPUHISTO_XXH64_H
 #define GPUHISTO_XXH64_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "xxh64_variant.h"
 
-#define XXH64_LANES 4
-#define XXH64_STRIPE 32 /* bytes */
+/* All variants, fastest first; ends with NULL. The last one runs anywhere. */
+extern const struct xxh64_variant *const xxh64_variants[];
 
-/* One way to take stripes. */
-struct xxh64_stripes {
-    const char *name;        /* as that of a counter for the same instructions */
-    bool (*runs_here)(void); /* whether this processor can */
-    /* Goes on with `count` stripes from data on, which need not be aligned. */
-    void (*add)(uint64_t lanes[XXH64_LANES], const unsigned char *data, size_t count);
-};
-
-/* All of them, the fastest first; NULL ends it. The last one runs anywhere. */
-extern const struct xxh64_stripes *const xxh64_ways[];
-extern const struct xxh64_stripes xxh64_avx512, xxh64_avx2, xxh64_portable;
-
-/* A hash under way: to be copied at will, and continued by any thread. */
+/* The state of a hash. It may be copied, and continued by any thread. */
 struct xxh64 {
-    const struct xxh64_stripes *stripes;
+    const struct xxh64_variant *variant;
     uint64_t lanes[XXH64_LANES];
-    uint64_t len;                     /* bytes so far; those after the last stripe are here: */
-    unsigned char rest[XXH64_STRIPE]; /* len % XXH64_STRIPE of them */
+    uint64_t len;                     /* bytes added */
+    unsigned char rest[XXH64_STRIPE]; /* the len % XXH64_STRIPE bytes after the last whole stripe */
 };
 
-/* Begins one, the fastest way that runs here, or in the way given. */
+/* Begins a hash with the fastest variant that runs here, or with the given one. */
 void xxh64_begin(struct xxh64 *hash);
-void xxh64_begin_by(struct xxh64 *hash, const struct xxh64_stripes *stripes);
+void xxh64_begin_with(struct xxh64 *hash, const struct xxh64_variant *variant);
 
-/* Goes on with data[0..len). */
+/* Adds data[0..len). */
 void xxh64_add(struct xxh64 *hash, const void *data, size_t len);
 
-/* The hash of all that was added; more can be added still. */
+/* Returns the hash of all bytes added so far. More may be added afterwards. */
 uint64_t xxh64_value(const struct xxh64 *hash);
 
 #endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* XXH64 with AVX2. Its vectors multiply 32 bits, so a product takes three of them, and every other
- * stripe is left to the multiplier for ordinary integers, which has time for it. */
-#include "xxh64.h"
-#include "xxh64_step.h"
+/* XXH64 with AVX2. A 64-bit product takes three 32-bit vector multiplications, so every other
+ * stripe is left to the scalar multiplier, which has time for it. */
+#include "xxh64_variant.h"
 #include "src/base/byte_word.h"
 
 #if defined __x86_64__ && defined __GNUC__
@@ -17,8 +16,8 @@ static bool avx2_runs_here(void)
     return __builtin_cpu_supports("avx2");
 }
 
-/* The lower 64 bits of a stripe's words times the second prime: of the upper halves, only what is
- * multiplied by the other's lower half counts. */
+/* Stores the low 64 bits of a stripe's words times the second prime. The product of both upper
+ * halves is above these bits. */
 AVX2 INLINE void avx2_multiply(const unsigned char *data, uint64_t *products)
 {
     const __m256i low = _mm256_set1_epi64x((long long)(XXH64_PRIME_2 & UINT32_MAX)),
@@ -54,6 +53,6 @@ AVX2 static void avx2_add(uint64_t lanes[XXH64_LANES], const unsigned char *data
     xxh64_portable.add(lanes, data, count % 2);
 }
 
-const struct xxh64_stripes xxh64_avx2 = {"avx2", avx2_runs_here, avx2_add};
+const struct xxh64_variant xxh64_avx2 = {"avx2", avx2_runs_here, avx2_add};
 
 #endif

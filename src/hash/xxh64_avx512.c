@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* XXH64 with AVX-512, whose vectors multiply eight words of 64 bits at a time. */
-#include "xxh64.h"
-#include "xxh64_step.h"
+/* XXH64 with AVX-512, which multiplies eight 64-bit words at once. */
+#include "xxh64_variant.h"
 
 #if defined __x86_64__ && defined __GNUC__
 
@@ -10,7 +9,7 @@
 #define AVX512 __attribute__((target("avx512f,avx512dq")))
 #define INLINE static inline __attribute__((always_inline))
 
-/* Stripes whose products are made while those before are taken. */
+/* Stripes whose products are computed while those of the round before are added. */
 #define ROUND 4
 #define ROUND_BYTES ((size_t)ROUND * XXH64_STRIPE)
 #define VECTORS (ROUND_BYTES / 64)
@@ -54,6 +53,6 @@ AVX512 static void avx512_add(uint64_t lanes[XXH64_LANES], const unsigned char *
     xxh64_portable.add(lanes, data, count % ROUND);
 }
 
-const struct xxh64_stripes xxh64_avx512 = {"avx512", avx512_runs_here, avx512_add};
+const struct xxh64_variant xxh64_avx512 = {"avx512", avx512_runs_here, avx512_add};
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* XXH64 in every way that runs here: against the definition taken literally, published values, and
- * the checksums that libzstd writes. */
+/* XXH64 in every variant that runs here: against the definition taken literally, published values,
+ * and the checksums that libzstd writes. */
 #include "src/hash/xxh64.h"
 #include "tests/helpers/guarded.h"
 #include "tests/helpers/random.h"
@@ -82,32 +82,32 @@ static uint64_t by_definition(const unsigned char *data, size_t len)
 
 /* --- the cases --- */
 
-static uint64_t whole(const struct xxh64_stripes *way, const void *data, size_t len)
+static uint64_t whole(const struct xxh64_variant *variant, const void *data, size_t len)
 {
     struct xxh64 hash;
-    xxh64_begin_by(&hash, way);
+    xxh64_begin_with(&hash, variant);
     xxh64_add(&hash, data, len);
     return xxh64_value(&hash);
 }
 
 /* Nothing is read beyond the end, wherever the data lie. */
-static void all_lengths(const struct xxh64_stripes *way, unsigned char *memory, size_t most)
+static void all_lengths(const struct xxh64_variant *variant, unsigned char *memory, size_t most)
 {
     for (size_t len = 0; len <= most; len++) {
         unsigned char *data = memory + GUARDED - len;
         for (size_t i = 0; i < len; i++)
             data[i] = (unsigned char)random_word();
-        expect(way->name, len, whole(way, data, len), by_definition(data, len));
+        expect(variant->name, len, whole(variant, data, len), by_definition(data, len));
     }
 }
 
 /* Added in pieces of any length, with looks at the value between; and copied in between. */
-static void all_cuts(const struct xxh64_stripes *way, const unsigned char *data, int times)
+static void all_cuts(const struct xxh64_variant *variant, const unsigned char *data, int times)
 {
     for (int i = 0; i < times; i++) {
         const size_t most = (size_t)1 << random_word() % 10, len = random_word() % (most * 64);
         struct xxh64 hash, copy;
-        xxh64_begin_by(&hash, way);
+        xxh64_begin_with(&hash, variant);
         for (size_t at = 0, some; at < len; at += some) {
             some = random_word() % (most + 1);
             some = some < len - at ? some : len - at;
@@ -122,7 +122,7 @@ static void all_cuts(const struct xxh64_stripes *way, const unsigned char *data,
 }
 
 /* As printed in descriptions of the algorithm. */
-static void published(const struct xxh64_stripes *way)
+static void published(const struct xxh64_variant *variant)
 {
     static const struct {
         const char *text;
@@ -130,11 +130,11 @@ static void published(const struct xxh64_stripes *way)
     } known[] = {{"", 0xef46db3751d8e999}, {"a", 0xd24ec4f1a98c6e5b}, {"abc", 0x44bc2cf5ad770999}};
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         expect(known[i].text, strlen(known[i].text),
-               whole(way, known[i].text, strlen(known[i].text)), known[i].value);
+               whole(variant, known[i].text, strlen(known[i].text)), known[i].value);
 }
 
 /* The lower half ends a frame with a checksum. */
-static void by_libzstd(const struct xxh64_stripes *way, const unsigned char *data, size_t len)
+static void by_libzstd(const struct xxh64_variant *variant, const unsigned char *data, size_t len)
 {
     static unsigned char frame[2 * SIZE];
     ZSTD_CCtx *context = ZSTD_createCCtx();
@@ -145,7 +145,7 @@ static void by_libzstd(const struct xxh64_stripes *way, const unsigned char *dat
         printf("broken test: %s\n", ZSTD_getErrorName(size));
         exit(99);
     }
-    expect("libzstd", len, (uint32_t)whole(way, data, len), number_of(frame + size - 4, 4));
+    expect("libzstd", len, (uint32_t)whole(variant, data, len), number_of(frame + size - 4, 4));
 }
 
 int main(void)
@@ -155,16 +155,16 @@ int main(void)
     unsigned char *memory = guarded_memory(GUARDED);
     for (size_t i = 0; i < SIZE; i++)
         data[i] = (unsigned char)random_word();
-    for (const struct xxh64_stripes *const *way = xxh64_ways; *way; way++) {
-        if (!(*way)->runs_here()) {
-            printf("%s: left out: this processor cannot\n", (*way)->name);
+    for (const struct xxh64_variant *const *variant = xxh64_variants; *variant; variant++) {
+        if (!(*variant)->runs_here()) {
+            printf("%s: left out: this processor cannot\n", (*variant)->name);
             continue;
         }
-        published(*way);
-        all_lengths(*way, memory, is_small ? 600 : 2000);
-        all_cuts(*way, data, is_small ? 50 : 500);
+        published(*variant);
+        all_lengths(*variant, memory, is_small ? 600 : 2000);
+        all_cuts(*variant, data, is_small ? 50 : 500);
         for (size_t len = 0; len < SIZE; len += len / 3 + 1)
-            by_libzstd(*way, data, len);
+            by_libzstd(*variant, data, len);
     }
     struct xxh64 hash;
     xxh64_begin(&hash);
