@@ -98,7 +98,7 @@ gpuhisto_sources = src/run_share.c src/run_share.h \
 	src/bytes/enter.c src/bytes/enter.h \
 	src/open/first_header.c \
 	src/open/foreign.c src/open/foreign.h \
-	src/open/header.c src/open/header.h src/open/npy.c src/open/pnm.c src/open/wav.c \
+	src/open/header.c src/open/header.h src/open/header_format.h src/open/npy.c src/open/pnm.c src/open/wav.c \
 	src/open/heading.c src/open/heading.h \
 	src/work/helpers.c src/work/helpers.h \
 	src/bytes/input.c src/bytes/input.h \

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The header that a FILE's content may begin with, which says what the values after it are. Each
- * format is one file, and a row of the table in header.c. */
+/* The header that a file's content may begin with (.npy, WAV, PNM). It says what the values after
+ * it are. */
 #ifndef GPUHISTO_HEADER_H
 #define GPUHISTO_HEADER_H
 
@@ -10,67 +10,50 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define HEADER_MAX ((size_t)1 << 20) /* bytes of the longest one that is read */
-#define HEADER_MAGIC_MAX 12          /* bytes that tell whether there is one, at most */
-#define HEADER_TYPE_MAX 16           /* of a type's name, with its end */
-#define HEADER_HOLDS_MAX 80          /* of what the values are, with its end */
-#define HEADER_TO_END UINT64_MAX     /* bytes of values: up to the end of the content */
+#define HEADER_MAX ((size_t)1 << 20) /* bytes of the longest header that is read */
+#define HEADER_MAGIC_MAX 12          /* bytes that tell at most whether there is a header */
+#define HEADER_TYPE_MAX 16           /* size of a type's name with its NUL */
+#define HEADER_HOLDS_MAX 80          /* size of the description of the values with its NUL */
+#define HEADER_TO_END UINT64_MAX     /* the values reach to the end of the content */
 
-/* What may come of the values after the header. */
+/* What may follow the header. */
 enum header_extent {
-    HEADER_EXACT,   /* all bytes that it states, and nothing else after them */
-    HEADER_LEADING, /* all bytes that it states; what follows is something else */
-    HEADER_OPEN,    /* no more than it states: whoever wrote it did not know how many would come */
+    HEADER_EXACT,   /* all bytes that it states and nothing else */
+    HEADER_LEADING, /* all bytes that it states, then something else */
+    HEADER_OPEN,    /* at most the bytes that it states: the writer did not know the length */
 };
 
 struct header {
-    const char *format;           /* as messages call it */
-    size_t size;                  /* bytes of the header: the values begin there */
-    char holds[HEADER_HOLDS_MAX]; /* what the values are, as the format calls it: "<f4" */
-    char type[HEADER_TYPE_MAX];   /* the same as --values=TYPE has it, "f32"; empty: it has none */
-    unsigned channels;            /* whose values take turns; 0: the header does not say */
-    bool is_planar;               /* values of one channel follow each other */
+    const char *format;           /* name for messages */
+    size_t size;                  /* bytes of the header; the values begin there */
+    char holds[HEADER_HOLDS_MAX]; /* the values as the format describes them: "<f4" */
+    char type[HEADER_TYPE_MAX];   /* the TYPE of --values: "f32"; empty if there is none */
+    unsigned channels;            /* interleaved channels; 0 if the header does not say */
+    bool is_planar;               /* channels are stored one after the other */
     uint64_t bytes;               /* of all values, at most INT64_MAX; or HEADER_TO_END */
     enum header_extent extent;
 };
 
 enum header_status {
-    HEADER_NONE,  /* the content begins with no header */
-    HEADER_PART,  /* so far it could be one: more bytes must be seen */
+    HEADER_NONE,  /* there is no header */
+    HEADER_PART,  /* undecided: more bytes are needed */
     HEADER_FOUND, /* *header is set */
-    HEADER_WRONG, /* it is one, but cannot be read: *fault says why */
+    HEADER_WRONG, /* there is a header that cannot be read: *fault says why */
 };
 
-/* A format. Its first byte is that of no other. */
-struct header_format {
-    const char *name;
-    size_t magic_size; /* bytes after which only a header of this format is HEADER_PART */
-    /* As header_look, with len > 0. */
-    enum header_status (*look)(const unsigned char *data, size_t len, size_t *wanted,
-                               struct header *header, struct reason *fault);
-};
-
-extern const struct header_format header_npy, header_wav, header_pnm;
-
-/* Looks at the first bytes of a FILE's content, data[0..len). HEADER_PART sets *wanted, which is
- * more than len, to how many must be seen before anything else can be said, HEADER_MAX at most. The
- * fault names no FILE. Any thread. */
+/* Reads the header from the first bytes of a file's content, data[0..len). HEADER_PART sets *wanted
+ * to the number of bytes that are needed, more than len and at most HEADER_MAX. The fault does not
+ * name the file. Any thread. */
 enum header_status header_look(const unsigned char *data, size_t len, size_t *wanted,
                                struct header *header, struct reason *fault);
 
-/* The same of a content that has no more bytes than these; never HEADER_PART. */
+/* As header_look, for content that has no more bytes. Never returns HEADER_PART. */
 enum header_status header_look_at_all(const unsigned char *data, size_t len, struct header *header,
                                       struct reason *fault);
 
-/* True if what the header says can be counted as values of that type, in so many channels.
- * Otherwise the fault says what to type, or that there is no such type. */
+/* True if the values can be counted as this type in this many channels. Otherwise sets the fault to
+ * what to type instead, or that --values has no such type. */
 bool header_fits(const struct header *header, const char *type, unsigned channels,
                  struct reason *fault);
-
-/* For formats: says that so many bytes must be seen. HEADER_PART. */
-enum header_status header_need(size_t size, size_t *wanted);
-
-/* For formats: sets the fault to what is wrong in a header of this name. HEADER_WRONG. */
-enum header_status header_wrong(const char *format, const char *what, struct reason *fault);
 
 #endif

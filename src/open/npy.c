@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* The header is "\x93NUMPY", two bytes of version, the length of what follows in 2 bytes (version
- * 1) or 4 (2 and 3), little-endian, and so many bytes of text: a dictionary as Python writes it,
- *     {'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }
- * with spaces and a newline after it. Its three keys come in any order. */
-#include "header.h"
+/* NumPy's .npy: "\x93NUMPY", two bytes of version, a little-endian length of 2 bytes (version 1) or
+ * 4 (versions 2 and 3), and that many bytes of text. The text is a Python dictionary, whose three
+ * keys may come in any order, then spaces and a newline:
+ *     {'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), } */
+#include "header_format.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -11,8 +11,8 @@
 #define NPY ".npy"
 #define NPY_MAGIC_SIZE 6
 #define PREFIX_SIZE 8              /* bytes of magic and version */
-#define NPY_MAX ((size_t)64 << 10) /* bytes of the longest header that is read, in all */
-#define NPY_NAME_MAX 16            /* of a type or a key, with its end */
+#define NPY_MAX ((size_t)64 << 10) /* bytes of the longest header that is read */
+#define NPY_NAME_MAX 16            /* size of a type or a key with its NUL */
 
 static const unsigned char magic[NPY_MAGIC_SIZE] = {0x93, 'N', 'U', 'M', 'P', 'Y'};
 
@@ -23,17 +23,17 @@ enum {
     SEEN_ALL = 7,
 };
 
-/* What is left of the text. */
+/* The rest of the text. */
 struct npy_text {
     const char *at, *end;
 };
 
-/* What the dictionary says. */
+/* The content of the dictionary. */
 struct array {
-    char descr[NPY_NAME_MAX]; /* the type as numpy writes it, "<f4" */
-    bool is_fortran;          /* the first index varies fastest, and not the last one */
+    char descr[NPY_NAME_MAX]; /* type, as "<f4" */
+    bool is_fortran;          /* the first index varies fastest */
     unsigned dimensions;
-    uint64_t values; /* how many there are */
+    uint64_t values;
 };
 
 static bool npy_wrong(struct reason *fault, const char *what)
@@ -42,7 +42,7 @@ static bool npy_wrong(struct reason *fault, const char *what)
     return false;
 }
 
-/* --- the pieces of the text --- */
+/* --- tokens --- */
 
 static void skip_blanks(struct npy_text *text)
 {
@@ -50,8 +50,8 @@ static void skip_blanks(struct npy_text *text)
         text->at++;
 }
 
-/* Takes a character, after blanks, if it is the next. */
-static bool take_char(struct npy_text *text, char c)
+/* Skips blanks and reads c, if that is next. */
+static bool read_char(struct npy_text *text, char c)
 {
     skip_blanks(text);
     if (text->at == text->end || *text->at != c)
@@ -60,7 +60,7 @@ static bool take_char(struct npy_text *text, char c)
     return true;
 }
 
-static bool take_word(struct npy_text *text, const char *word)
+static bool read_word(struct npy_text *text, const char *word)
 {
     size_t len = strlen(word);
     skip_blanks(text);
@@ -70,11 +70,11 @@ static bool take_word(struct npy_text *text, const char *word)
     return true;
 }
 
-/* Takes a string in quotes, without escapes, of less than NPY_NAME_MAX printable characters. */
-static bool take_string(struct npy_text *text, char string[NPY_NAME_MAX])
+/* Reads a quoted string of less than NPY_NAME_MAX printable characters, without escapes. */
+static bool read_string(struct npy_text *text, char string[NPY_NAME_MAX])
 {
     size_t len = 0;
-    char quote = take_char(text, '\'') ? '\'' : take_char(text, '"') ? '"' : '\0';
+    char quote = read_char(text, '\'') ? '\'' : read_char(text, '"') ? '"' : '\0';
     if (!quote)
         return false;
     for (; text->at < text->end && *text->at != quote; text->at++) {
@@ -83,11 +83,11 @@ static bool take_string(struct npy_text *text, char string[NPY_NAME_MAX])
         string[len++] = *text->at;
     }
     string[len] = '\0';
-    return take_char(text, quote);
+    return read_char(text, quote);
 }
 
-/* Takes a whole number. Python 2 wrote an L after some. */
-static bool take_number(struct npy_text *text, uint64_t *number)
+/* Reads a whole number. Python 2 appended an L to some. */
+static bool read_number(struct npy_text *text, uint64_t *number)
 {
     const char *begin;
     skip_blanks(text);
@@ -105,19 +105,19 @@ static bool take_number(struct npy_text *text, uint64_t *number)
     return true;
 }
 
-/* --- the values of its keys --- */
+/* --- the dictionary --- */
 
-/* Takes (), (N,), (N, N) and so on, and multiplies the numbers. */
-static bool take_shape(struct npy_text *text, struct array *array, struct reason *fault)
+/* Reads (), (N,), (N, N) and so on, and multiplies the numbers. */
+static bool read_shape(struct npy_text *text, struct array *array, struct reason *fault)
 {
     uint64_t number, product = 1;
     bool is_huge = false, is_empty = false, has_comma = true;
-    if (!take_char(text, '('))
+    if (!read_char(text, '('))
         return npy_wrong(fault, "its shape");
-    while (!take_char(text, ')')) {
-        if (!has_comma || !take_number(text, &number))
+    while (!read_char(text, ')')) {
+        if (!has_comma || !read_number(text, &number))
             return npy_wrong(fault, "its shape");
-        has_comma = take_char(text, ',');
+        has_comma = read_char(text, ',');
         array->dimensions++;
         is_empty |= number == 0;
         is_huge |= number > 0 && product > (uint64_t)INT64_MAX / number;
@@ -131,40 +131,40 @@ static bool take_shape(struct npy_text *text, struct array *array, struct reason
     return true;
 }
 
-static bool take_order(struct npy_text *text, struct array *array, struct reason *fault)
+static bool read_order(struct npy_text *text, struct array *array, struct reason *fault)
 {
-    array->is_fortran = take_word(text, "True");
-    return array->is_fortran || take_word(text, "False") || npy_wrong(fault, "its order");
+    array->is_fortran = read_word(text, "True");
+    return array->is_fortran || read_word(text, "False") || npy_wrong(fault, "its order");
 }
 
-static bool take_descr(struct npy_text *text, struct array *array, struct reason *fault)
+static bool read_descr(struct npy_text *text, struct array *array, struct reason *fault)
 {
     skip_blanks(text);
     if (text->at < text->end && (*text->at == '[' || *text->at == '(')) {
         reason_set(fault, "holds records of several fields, which --values does not count");
         return false;
     }
-    return take_string(text, array->descr) || npy_wrong(fault, "its type");
+    return read_string(text, array->descr) || npy_wrong(fault, "its type");
 }
 
-/* Takes a key and its value, and notes the key in *seen. */
-static bool take_item(struct npy_text *text, unsigned *seen, struct array *array,
+/* Reads a key and its value, and records the key in *seen. */
+static bool read_item(struct npy_text *text, unsigned *seen, struct array *array,
                       struct reason *fault)
 {
     static const struct {
         const char *key;
         unsigned bit;
-        bool (*take)(struct npy_text *text, struct array *array, struct reason *fault);
-    } items[] = {{"descr", SEEN_DESCR, take_descr},
-                 {"fortran_order", SEEN_ORDER, take_order},
-                 {"shape", SEEN_SHAPE, take_shape}};
+        bool (*read)(struct npy_text *text, struct array *array, struct reason *fault);
+    } items[] = {{"descr", SEEN_DESCR, read_descr},
+                 {"fortran_order", SEEN_ORDER, read_order},
+                 {"shape", SEEN_SHAPE, read_shape}};
     char key[NPY_NAME_MAX];
-    if (!take_string(text, key) || !take_char(text, ':'))
+    if (!read_string(text, key) || !read_char(text, ':'))
         return npy_wrong(fault, "its keys");
     for (size_t i = 0; i < sizeof items / sizeof items[0]; i++)
         if (strcmp(key, items[i].key) == 0 && !(*seen & items[i].bit)) {
             *seen |= items[i].bit;
-            return items[i].take(text, array, fault);
+            return items[i].read(text, array, fault);
         }
     return npy_wrong(fault, "its keys");
 }
@@ -173,14 +173,14 @@ static bool read_dictionary(struct npy_text text, struct array *array, struct re
 {
     unsigned seen = 0;
     bool has_comma = true;
-    if (!take_char(&text, '{'))
+    if (!read_char(&text, '{'))
         return npy_wrong(fault, "it is not a dictionary");
-    while (!take_char(&text, '}')) {
+    while (!read_char(&text, '}')) {
         if (!has_comma)
             return npy_wrong(fault, "it is not a dictionary");
-        if (!take_item(&text, &seen, array, fault))
+        if (!read_item(&text, &seen, array, fault))
             return false;
-        has_comma = take_char(&text, ',');
+        has_comma = read_char(&text, ',');
     }
     skip_blanks(&text);
     if (text.at < text.end)
@@ -190,7 +190,7 @@ static bool read_dictionary(struct npy_text text, struct array *array, struct re
 
 /* --- types --- */
 
-/* Bytes of a value of the type that --values has for it, which the header gets; otherwise 0. */
+/* Sets the header's type to the TYPE of --values. Returns its size in bytes; 0 if there is none. */
 static unsigned find_type(const char *descr, struct header *header)
 {
     const char order = descr[0], kind = order ? descr[1] : '\0';
@@ -207,7 +207,7 @@ static unsigned find_type(const char *descr, struct header *header)
     return size;
 }
 
-/* What a type that --values does not have is. */
+/* Describes a type that --values does not count. */
 static const char *describe(const char *descr)
 {
     switch (descr[0] ? descr[1] : '\0') {
@@ -236,7 +236,7 @@ static const char *describe(const char *descr)
 
 /* --- the header --- */
 
-/* Sets what the header says from the dictionary. */
+/* Fills the header from the dictionary. */
 static enum header_status describe_array(const struct array *array, struct header *header,
                                          struct reason *fault)
 {

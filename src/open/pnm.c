@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Binary PNM images, PGM ("P5") and PPM ("P6"): that, and the width, the height and the largest
- * sample in decimal, each after white space, which may have comments in it: from # up to the end of
- * the line. One more character of white space, and the samples follow, of one byte or, if the
- * largest is above 255, of two, big-endian. */
-#include "header.h"
+/* Binary PNM images: "P5" (PGM) or "P6" (PPM), then width, height and largest sample in decimal.
+ * White space comes before each of them; a # in it begins a comment up to the end of the line.
+ * After one more character of white space come the samples: one byte each, or two, big-endian, if
+ * the largest sample is above 255. */
+#include "header_format.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -11,13 +11,13 @@
 #define PNM "PNM"
 #define PNM_MAGIC_SIZE 3           /* with the white space after it */
 #define PNM_MAX ((size_t)16 << 10) /* bytes of the longest header that is read */
-#define SIDE_MAX INT32_MAX         /* of an image */
+#define SIDE_MAX INT32_MAX         /* largest width or height */
 #define SAMPLE_MAX 65535
 
 static const char *const numbers[] = {"its width", "its height", "its largest sample"};
 #define NUMBERS (sizeof numbers / sizeof numbers[0])
 
-/* What was seen of the text. */
+/* The text so far. */
 struct pnm_text {
     const unsigned char *at, *end;
 };
@@ -27,19 +27,19 @@ static bool is_blank(unsigned char byte)
     return byte == ' ' || (byte >= '\t' && byte <= '\r');
 }
 
-/* Takes a comment up to its newline. False if its end was not seen. */
-static bool take_comment(struct pnm_text *text)
+/* Skips a comment up to its newline. False if that has not come yet. */
+static bool skip_comment(struct pnm_text *text)
 {
     const unsigned char *newline = memchr(text->at, '\n', (size_t)(text->end - text->at));
     text->at = newline ? newline : text->end;
     return newline != NULL;
 }
 
-/* Takes white space and comments. False if their end was not seen. */
-static bool take_blanks(struct pnm_text *text)
+/* Skips white space and comments. False if their end has not come yet. */
+static bool skip_blanks(struct pnm_text *text)
 {
     for (; text->at < text->end; text->at++) {
-        if (*text->at == '#' && !take_comment(text))
+        if (*text->at == '#' && !skip_comment(text))
             return false;
         else if (!is_blank(*text->at))
             return true;
@@ -47,20 +47,20 @@ static bool take_blanks(struct pnm_text *text)
     return false;
 }
 
-/* Takes one character of white space, as which a comment counts, too. */
-static enum header_status take_blank(struct pnm_text *text)
+/* Skips one character of white space; a comment and its newline count as one. */
+static enum header_status skip_blank(struct pnm_text *text)
 {
     if (text->at == text->end)
         return HEADER_PART;
-    if (*text->at == '#' && !take_comment(text))
+    if (*text->at == '#' && !skip_comment(text))
         return HEADER_PART;
     return is_blank(*text->at++) ? HEADER_FOUND : HEADER_WRONG;
 }
 
-/* Takes a number from 1 to `most`, and the white space before it. */
-static enum header_status take_number(struct pnm_text *text, uint64_t most, uint64_t *number)
+/* Reads a number from 1 to `most` and the white space before it. */
+static enum header_status read_number(struct pnm_text *text, uint64_t most, uint64_t *number)
 {
-    if (!take_blanks(text))
+    if (!skip_blanks(text))
         return HEADER_PART;
     for (*number = 0; text->at < text->end && *text->at >= '0' && *text->at <= '9'; text->at++) {
         *number = *number * 10 + (uint64_t)(*text->at - '0');
@@ -72,7 +72,7 @@ static enum header_status take_number(struct pnm_text *text, uint64_t most, uint
     return *number > 0 && (is_blank(*text->at) || *text->at == '#') ? HEADER_FOUND : HEADER_WRONG;
 }
 
-/* Sets what the header says. */
+/* Fills the header. */
 static enum header_status describe_image(const uint64_t number[NUMBERS], unsigned channels,
                                          struct header *header, struct reason *fault)
 {
@@ -101,9 +101,9 @@ static enum header_status pnm_look(const unsigned char *data, size_t len, size_t
     enum header_status status = HEADER_FOUND;
     size_t i = 0;
     for (; i < NUMBERS && status == HEADER_FOUND; i++)
-        status = take_number(&text, i < 2 ? SIDE_MAX : SAMPLE_MAX, &number[i]);
+        status = read_number(&text, i < 2 ? SIDE_MAX : SAMPLE_MAX, &number[i]);
     if (status == HEADER_FOUND)
-        status = take_blank(&text);
+        status = skip_blank(&text);
     if (status == HEADER_PART && len >= PNM_MAX)
         return header_wrong(PNM, "it is too long", fault);
     if (status == HEADER_PART)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* RIFF/WAVE: "RIFF", 4 bytes of size, "WAVE", and then chunks: 4 bytes of name, 4 of size, and so
- * many bytes, with one more if they are odd. "fmt " says what the samples are, "data" has them;
- * others may come before, between and after. Numbers are little-endian, and in RIFX, with all
- * samples, big-endian. RF64 and BW64 have a chunk "ds64" with a size of 64 bits for the data. */
-#include "header.h"
+/* RIFF/WAVE: "RIFF", 4 bytes of size, "WAVE", then chunks. A chunk is 4 bytes of name, 4 of size
+ * and that many bytes, padded to an even number. "fmt " describes the samples and "data" holds
+ * them; other chunks may come anywhere. Numbers are little-endian; in RIFX numbers and samples are
+ * big-endian. RF64 and BW64 have a chunk "ds64" with the size of the data in 64 bits. */
+#include "header_format.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -11,21 +11,21 @@
 #define WAV "WAV"
 #define RIFF_SIZE 12         /* bytes before the first chunk */
 #define CHUNK_HEAD 8         /* bytes of a chunk's name and size */
-#define CHUNKS_MAX 1000      /* before the data */
-#define FMT_LEAST 16         /* bytes of the chunk */
-#define FMT_EXTENSIBLE 40    /* bytes of it that are looked at, if it has them */
-#define DS64_LEAST 16        /* bytes of the chunk up to the size of the data, with it */
-#define NOT_KNOWN 0xFFFFFFFF /* a size that a writer could not go back to set */
+#define CHUNKS_MAX 1000      /* read before the data */
+#define FMT_LEAST 16         /* bytes of a fmt chunk, at least */
+#define FMT_EXTENSIBLE 40    /* bytes of it that are read, if it has them */
+#define DS64_LEAST 16        /* bytes of a ds64 chunk up to and with the size of the data */
+#define NOT_KNOWN 0xFFFFFFFF /* the size, if the writer could not seek back to set it */
 
-/* Sizes that sox and arecord write to a pipe, whatever comes; they round them to whole frames. */
+/* sox and arecord write sizes in this range to a pipe, whatever comes. */
 #define GUESSED_LEAST (0x7FFFF000 - 0xFFFF)
 #define GUESSED_MOST 0x80000000
 
-/* Ways to code a sample. */
+/* Encodings of a sample. */
 enum {
     CODED_PCM = 1,
     CODED_FLOAT = 3,
-    CODED_EXTENSIBLE = 0xFFFE, /* the first bytes of a GUID say which */
+    CODED_EXTENSIBLE = 0xFFFE, /* the first bytes of a GUID are the encoding */
 };
 
 struct wav {
@@ -33,14 +33,14 @@ struct wav {
     bool is_big;  /* RIFX */
     bool has_fmt; /* the fields below are set */
     unsigned coding, channels, frame, bits;
-    bool has_size; /* of the data, in a chunk of its own: */
-    uint64_t size;
+    bool has_size; /* a ds64 chunk has set the next field */
+    uint64_t size; /* of the data */
 };
 
 struct chunk_head {
     char name[4];
     uint64_t size;
-    size_t begin; /* of its bytes */
+    size_t begin; /* offset of its content */
 };
 
 static uint64_t read_number(const struct wav *wav, size_t at, size_t len)
@@ -63,9 +63,9 @@ static bool is_named(const struct chunk_head *head, const char *name)
     return memcmp(head->name, name, sizeof head->name) == 0;
 }
 
-/* --- what the samples are --- */
+/* --- the samples --- */
 
-/* The coding that the GUID of an extensible format stands for; 0: it is not known. */
+/* Returns the encoding that the GUID of an extensible format stands for; 0 if it is unknown. */
 static unsigned coding_of_guid(const struct wav *wav, size_t at)
 {
     const uint64_t coding = read_number(wav, at, 4);
@@ -75,7 +75,7 @@ static unsigned coding_of_guid(const struct wav *wav, size_t at)
     return is_known ? (unsigned)coding : 0;
 }
 
-/* Reads the chunk "fmt ", which was seen up to what is looked at. */
+/* Reads the fmt chunk. Its bytes up to FMT_EXTENSIBLE are there. */
 static void read_fmt(struct wav *wav, const struct chunk_head *head)
 {
     const size_t at = head->begin;
@@ -88,7 +88,7 @@ static void read_fmt(struct wav *wav, const struct chunk_head *head)
         wav->coding = head->size < FMT_EXTENSIBLE ? 0 : coding_of_guid(wav, at + 24);
 }
 
-/* What samples that --values does not have are. */
+/* Describes samples that --values does not count. */
 static void describe_coding(unsigned coding, char holds[HEADER_HOLDS_MAX])
 {
     static const struct {
@@ -104,8 +104,8 @@ static void describe_coding(unsigned coding, char holds[HEADER_HOLDS_MAX])
     snprintf(holds, HEADER_HOLDS_MAX, "samples of an unknown coding (%u)", coding);
 }
 
-/* Sets what the samples are. Samples of fewer bits than their bytes have are counted as they lie
- * there. Returns whether the format makes sense. */
+/* Fills in what the samples are. A sample with fewer bits than its bytes have is counted as it is
+ * stored. False if the format makes no sense. */
 static bool find_type(const struct wav *wav, struct header *header)
 {
     bool is_float = wav->coding == CODED_FLOAT;
@@ -129,11 +129,8 @@ static bool find_type(const struct wav *wav, struct header *header)
     return true;
 }
 
-/* --- how many there are --- */
-
-/* Sets the bytes of the data, which begin at `begin` and for which their chunk states `stated`. A
- * size of 0 is one that was not set yet, unless the whole file says that it goes on after the data.
- */
+/* Sets the number of bytes of the data, which begin at `begin`; their chunk states `stated`. A size
+ * of 0 was not set yet, unless the size of the file shows that chunks follow. */
 static void find_size(const struct wav *wav, size_t begin, uint64_t stated, struct header *header)
 {
     const uint64_t whole = read_number(wav, 4, 4);
@@ -150,8 +147,8 @@ static void find_size(const struct wav *wav, size_t begin, uint64_t stated, stru
 
 /* --- the chunks --- */
 
-/* Reads a chunk that comes before the data, if its content matters. Returns what is wrong with it;
- * NULL: nothing. If more of it must be seen, *wanted is more than len. */
+/* Reads a chunk before the data, of a file of which *wanted bytes are there. Raises *wanted if more
+ * of the chunk is needed. Returns what is wrong with it, or NULL. */
 static const char *read_chunk(struct wav *wav, const struct chunk_head *head, size_t *wanted)
 {
     const size_t len = *wanted;
