@@ -155,7 +155,7 @@ gpuhisto_sources = src/run_share.c src/run_share.h \
 	src/report/writer.c src/report/writer.h
 gzip_sources = \
 	src/frames/codec_gzip.c src/frames/codec_gzip.h \
-	src/frames/gzip_header.c src/frames/gzip_header.h
+	src/frames/gzip_format.c src/frames/gzip_format.h
 libgpuhisto_a_SOURCES = $(gpuhisto_sources) $(gpu_engine_sources) src/sandbox/sandbox.h
 if HAVE_SANDBOX
 libgpuhisto_a_SOURCES += src/sandbox/sandbox.c \

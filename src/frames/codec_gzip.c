@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "codec_gzip.h"
-#include "gzip_header.h"
+#include "gzip_format.h"
 #include "src/base/library.h"
 
 #include <isa-l/igzip_lib.h>

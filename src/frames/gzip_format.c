@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "gzip_header.h"
+#include "gzip_format.h"
 
 #define FIXED_SIZE 10
 #define FLAGS_UNKNOWN 0xe0u

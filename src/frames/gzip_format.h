@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The header of a gzip member (RFC 1952), which may come in any number of parts. Its extra field,
  * name and comment are skipped; its checksum, if it has one, is verified. */
-#ifndef GPUHISTO_GZIP_HEADER_H
-#define GPUHISTO_GZIP_HEADER_H
+#ifndef GPUHISTO_GZIP_FORMAT_H
+#define GPUHISTO_GZIP_FORMAT_H
 
 #include <stdbool.h>
 #include <stddef.h>
