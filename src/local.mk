@@ -54,7 +54,8 @@ histogram_sources = \
 	src/count/row_blocks.c src/count/row_blocks.h \
 	src/count/row_plan.c src/count/row_plan.h \
 	src/count/show_number.c src/count/show_number.h \
-	src/count/value_type.c src/count/value_type.h
+	src/count/value_type.c src/count/value_type.h \
+	src/frames/zstd_format.c src/frames/zstd_format.h
 libhistogram_a_SOURCES = $(histogram_sources) $(gpu_plan_sources) $(gpu_zstd_sources)
 
 cpu_sources = \

@@ -1,19 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 #include "codec_zstd.h"
 #include "src/base/library.h"
+#include "zstd_format.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <zstd.h>
 #include <zstd_errors.h>
 
-#define MAGIC_SIZE 4
-#define LINK_SIZE 3        /* a block's header */
-#define SKIPPABLE_HEADER 8 /* bytes of a magic number and a size */
-#define CHECKSUM_SIZE 4    /* of the content, at a frame's end */
-#define HEADER_MAX 18      /* bytes of a frame's header; ZSTD_FRAMEHEADERSIZE_MAX is not stable */
-
-static const unsigned char frame_magic[MAGIC_SIZE] = {0x28, 0xb5, 0x2f, 0xfd};
+_Static_assert(UNIT_UNSIZED == ZSTD_SIZE_UNKNOWN, "a header's content is taken as it is");
 
 /* --- libzstd --- */
 
@@ -24,11 +19,9 @@ static const unsigned char frame_magic[MAGIC_SIZE] = {0x28, 0xb5, 0x2f, 0xfd};
     CALL(ZSTD_DCtx_reset) \
     CALL(ZSTD_createDCtx) \
     CALL(ZSTD_decompressStream) \
-    CALL(ZSTD_findFrameCompressedSize) \
     CALL(ZSTD_freeDCtx) \
     CALL(ZSTD_getErrorCode) \
     CALL(ZSTD_getErrorName) \
-    CALL(ZSTD_getFrameContentSize) \
     CALL(ZSTD_isError)
 /* clang-format on */
 
@@ -40,108 +33,50 @@ struct zstd_decoder {
     struct decoder decoder;
     ZSTD_DCtx *context; /* made when first needed; NULL: there was no memory */
     int window_log_max;
-    bool no_check;                    /* leave content checksums out */
-    bool in_frame;                    /* bytes of a frame were taken, but not its end */
-    unsigned char header[HEADER_MAX]; /* the frame's first bytes, */
-    size_t header_len;                /* as many as were taken */
-    uint64_t content;                 /* bytes that the frame has given */
+    bool no_check;                               /* leave content checksums out */
+    bool in_frame;                               /* bytes of a frame were taken, but not its end */
+    unsigned char header[ZSTD_FRAME_HEADER_MAX]; /* the frame's first bytes, */
+    size_t header_len;                           /* as many as were taken */
+    uint64_t content;                            /* bytes that the frame has given */
 };
 
 static enum codec_magic zstd_magic(const unsigned char *head, size_t len)
 {
-    static const unsigned char skippable[MAGIC_SIZE] = {0x50, 0x2a, 0x4d, 0x18}; /* 0x50 to 0x5f */
-    size_t seen = len < MAGIC_SIZE ? len : MAGIC_SIZE;
-    bool is_frame = memcmp(head, frame_magic, seen) == 0;
-    bool is_skippable = seen == 0 || ((head[0] & 0xf0) == skippable[0] &&
-                                      memcmp(head + 1, skippable + 1, seen - 1) == 0);
-    if (!is_frame && !is_skippable)
+    struct zstd_frame_header header;
+    size_t seen = len < ZSTD_MAGIC_SIZE ? len : ZSTD_MAGIC_SIZE;
+    if (zstd_parse_frame(head, seen, &header) == ZSTD_WRONG)
         return MAGIC_OTHER;
-    return seen == MAGIC_SIZE ? MAGIC_MATCH : MAGIC_PART;
+    return seen == ZSTD_MAGIC_SIZE ? MAGIC_MATCH : MAGIC_PART;
 }
 
-/* Bytes of the skippable frame at in[0..len) (RFC 8878, section 3.1.2); 0 if it is none, or too few
- * are there to tell. */
-static uint64_t skippable_size(const unsigned char *in, size_t len)
-{
-    if (len < SKIPPABLE_HEADER || memcmp(in, frame_magic, sizeof frame_magic) == 0)
-        return 0;
-    uint32_t size = in[4] | (uint32_t)in[5] << 8 | (uint32_t)in[6] << 16 | (uint32_t)in[7] << 24;
-    return SKIPPABLE_HEADER + (uint64_t)size;
-}
-
-/* The content size that the header of the frame at in[0..len) states; UNIT_UNSIZED if it states
- * none, or is not all there. 0 for a skippable frame. */
-static uint64_t frame_content(const unsigned char *in, size_t len)
-{
-    unsigned long long size = libzstd.ZSTD_getFrameContentSize(in, len);
-    return size < ZSTD_CONTENTSIZE_ERROR ? size : UNIT_UNSIZED;
-}
-
-/* The window of the frame at in[0..len), in bytes; 0 if that cannot be seen. libzstd's own function
- * for it is not stable. */
-static uint64_t frame_window(const unsigned char *in, size_t len)
-{
-    if (len < 6 || memcmp(in, frame_magic, sizeof frame_magic) != 0)
-        return 0;
-    if (in[4] & 0x20) { /* a single segment: the window is as large as the content */
-        uint64_t size = frame_content(in, len);
-        return size == UNIT_UNSIZED ? 0 : size;
-    }
-    uint64_t power = (uint64_t)1 << (10 + (in[5] >> 3));
-    return power + power / 8 * (in[5] & 7);
-}
-
-/* Bytes of the header of the frame at in[0..len) (RFC 8878, section 3.1.1.1); 0 if it is not all
- * there, or no frame's. libzstd's own function for it is not stable. */
-static size_t frame_header_size(const unsigned char *in, size_t len)
-{
-    static const size_t dictionary_sizes[4] = {0, 1, 2, 4}, content_sizes[4] = {0, 2, 4, 8};
-    if (len < 5 || memcmp(in, frame_magic, sizeof frame_magic) != 0)
-        return 0;
-    unsigned char descriptor = in[4];
-    bool single_segment = descriptor & 0x20;
-    size_t size = 5 + dictionary_sizes[descriptor & 3] + content_sizes[descriptor >> 6];
-    if (!single_segment || content_sizes[descriptor >> 6] == 0)
-        size++; /* the window; or the content, which a single segment always states */
-    return size <= len ? size : 0;
-}
-
-/* A block's header is the link to the next one (RFC 8878, section 3.1.1.2). */
+/* A block's header is the link to the next one. */
 static enum unit_extent zstd_follow(const unsigned char *link, struct codec_unit *unit)
 {
-    enum { TYPE_RLE = 1, TYPE_RESERVED = 3 };
-    uint32_t header = link[0] | (uint32_t)link[1] << 8 | (uint32_t)link[2] << 16;
-    uint32_t type = header >> 1 & 3, size = header >> 3;
-    bool is_last = header & 1;
-    if (type == TYPE_RESERVED)
+    const struct zstd_block_header block = zstd_parse_block(link);
+    if (block.type == ZSTD_STORED_RESERVED)
         return UNIT_UNKNOWN;
-    unit->size += LINK_SIZE + (type == TYPE_RLE ? 1 : size) + (is_last ? unit->trailer : 0);
-    return is_last ? UNIT_WHOLE : UNIT_PART;
+    unit->size += ZSTD_BLOCK_HEADER_SIZE + block.stored + (block.is_last ? unit->trailer : 0);
+    return block.is_last ? UNIT_WHOLE : UNIT_PART;
 }
 
 static enum unit_extent zstd_look(const unsigned char *in, size_t len, struct codec_unit *unit)
 {
-    struct reason unused;
+    struct zstd_frame_header header;
+    const enum zstd_parsed parsed = zstd_parse_frame(in, len, &header);
     *unit = (struct codec_unit){.content = UNIT_UNSIZED};
-    if (zstd_magic(in, len) == MAGIC_OTHER || libzstd_load(&unused) != 0)
+    if (parsed == ZSTD_WRONG)
         return UNIT_UNKNOWN;
-    uint64_t window = frame_window(in, len);
-    unit->content = frame_content(in, len);
-    unit->memory = unit->content < window ? unit->content : window; /* as libzstd allocates */
-    size_t size = libzstd.ZSTD_findFrameCompressedSize(in, len);
-    if (!libzstd.ZSTD_isError(size)) {
-        unit->size = size;
-        return UNIT_WHOLE;
-    }
-    if (libzstd.ZSTD_getErrorCode(size) != ZSTD_error_srcSize_wrong)
-        return UNIT_UNKNOWN;
-    unit->size = skippable_size(in, len);
-    unit->is_stated = unit->size > 0;
-    if (unit->is_stated)
+    unit->content = header.content;
+    unit->memory = header.content < header.window ? header.content : header.window;
+    if (parsed == ZSTD_SHORT)
         return UNIT_PART;
-    unit->size = frame_header_size(in, len);
-    unit->trailer = unit->size > 0 && in[4] & 4 ? CHECKSUM_SIZE : 0;
-    return UNIT_PART;
+    unit->size = header.size + header.skipped;
+    unit->trailer = header.has_checksum ? ZSTD_CHECKSUM_SIZE : 0;
+    enum unit_extent extent = header.is_skippable ? UNIT_WHOLE : UNIT_PART;
+    while (extent == UNIT_PART && unit->size <= len && len - unit->size >= ZSTD_BLOCK_HEADER_SIZE)
+        extent = zstd_follow(in + unit->size, unit);
+    unit->is_stated = extent == UNIT_WHOLE && unit->size > len;
+    return unit->is_stated ? UNIT_PART : extent;
 }
 
 static int log2_floor(uint64_t value)
@@ -220,7 +155,7 @@ static int zstd_reserve(struct decoder *decoder, const unsigned char *in, size_t
     struct zstd_decoder *zstd = (struct zstd_decoder *)decoder;
     if (!zstd->context && make_context(zstd) != 0)
         return -1;
-    size_t rc = feed_context(zstd, in, len < HEADER_MAX ? len : HEADER_MAX);
+    size_t rc = feed_context(zstd, in, len < ZSTD_FRAME_HEADER_MAX ? len : ZSTD_FRAME_HEADER_MAX);
     if (libzstd.ZSTD_getErrorCode(rc) == ZSTD_error_memory_allocation) {
         drop_context(zstd);
         return -1;
@@ -257,6 +192,13 @@ static bool begins_a_frame(struct zstd_decoder *zstd, const struct decode_step *
     return magic != MAGIC_OTHER;
 }
 
+/* The window of the frame at in[0..len), in bytes; 0 if that cannot be seen. */
+static uint64_t window_of(const unsigned char *in, size_t len)
+{
+    struct zstd_frame_header header;
+    return zstd_parse_frame(in, len, &header) == ZSTD_WRONG ? 0 : header.window;
+}
+
 static enum decode_status window_too_large(struct reason *why)
 {
     reason_set(why, "the zstd window exceeds the limit (raise it with --memlimit=SIZE)");
@@ -284,8 +226,10 @@ static enum decode_status decode_failed(size_t error, struct reason *why)
  * block is empty. */
 static enum decode_status check_content(const struct zstd_decoder *zstd, struct reason *why)
 {
-    uint64_t stated = frame_content(zstd->header, zstd->header_len);
-    if (stated == UNIT_UNSIZED || stated == zstd->content)
+    struct zstd_frame_header header;
+    (void)zstd_parse_frame(zstd->header, zstd->header_len, &header);
+    const uint64_t stated = header.content;
+    if (stated == ZSTD_SIZE_UNKNOWN || stated == zstd->content)
         return DECODE_OK;
     reason_set(why, "corrupt zstd data (a frame of %llu bytes states a size of %llu)",
                (unsigned long long)zstd->content, (unsigned long long)stated);
@@ -301,13 +245,12 @@ static enum decode_status zstd_decode(struct decoder *decoder, struct decode_ste
     step->used = step->made = 0;
     if (!zstd->in_frame)
         zstd->content = zstd->header_len = 0;
-    if (zstd->header_len < MAGIC_SIZE && !begins_a_frame(zstd, step)) {
+    if (zstd->header_len < ZSTD_MAGIC_SIZE && !begins_a_frame(zstd, step)) {
         reason_set(why, "not zstd data (no frame begins here)");
         return DECODE_FAULT;
     }
     /* libzstd would not look where the output has room for the whole frame, and so not always. */
-    if (!zstd->in_frame && frame_window(step->in, step->in_len) > (uint64_t)1
-                                                                      << zstd->window_log_max)
+    if (!zstd->in_frame && window_of(step->in, step->in_len) > (uint64_t)1 << zstd->window_log_max)
         return window_too_large(why);
     if (!zstd->context && make_context(zstd) != 0)
         return DECODE_NO_MEMORY;
@@ -327,12 +270,12 @@ static enum decode_status zstd_decode(struct decoder *decoder, struct decode_ste
 const struct codec codec_zstd = {
     .name = "zstd",
     .coding = CODING_ZSTD,
-    .magic_size = MAGIC_SIZE,
+    .magic_size = ZSTD_MAGIC_SIZE,
     .magic = zstd_magic,
     .load = libzstd_load,
     .look = zstd_look,
     .follow = zstd_follow,
-    .link_size = LINK_SIZE,
+    .link_size = ZSTD_BLOCK_HEADER_SIZE,
     .open = zstd_open,
     .reserve = zstd_reserve,
     .decode = zstd_decode,

@@ -111,8 +111,10 @@ static uint64_t measure_unit(const struct input *input, const struct units *unit
     unsigned char link[CODEC_LINK_MAX];
     struct codec_unit unit;
     enum unit_extent extent = codec->look(units->data, units->len, &unit);
-    if (extent != UNIT_PART || unit.size == 0 || unit.is_stated || !codec->follow)
+    if (extent != UNIT_PART || unit.size == 0 || !codec->follow)
         return 0;
+    if (unit.is_stated)
+        return unit.size;
     for (int links = 0; links < LINKS_MAX; links++) {
         bool is_there = unit.size <= units->len && codec->link_size <= units->len - unit.size;
         if (!is_there && !input_peek(input, link, codec->link_size, units->offset + unit.size))
