@@ -8,7 +8,8 @@
  * Without a plan, the environment's GPUHISTO_FAULT gives one, for tests of whole programs:
  * KIND:AT[:once], with KIND error, wrong, hang, late, stop, content or stuck, or readerror,
  * readhang or readstuck, where only calls that copy content to the host count. GPUHISTO_DEVICES is
- * how many devices there are; the first one fails. */
+ * how many devices there are; the first one fails. GPUHISTO_SHARED_MEMORY is how many bytes of
+ * shared memory a block may have. */
 #ifndef GPUHISTO_EMULATED_DEVICE_H
 #define GPUHISTO_EMULATED_DEVICE_H
 

@@ -2,9 +2,9 @@
 #ifndef GPUHISTO_SCALE_H
 #define GPUHISTO_SCALE_H
 
-/* How much a test goes through, by its environment (tests/README.md): with SCALE=small fewer
- * combinations and random cases, but still every boundary; otherwise everything that takes no
- * more than a minute or two; with SCALE=all what takes longer, too. */
+/* How much a test tries, by SCALE in its environment. `small` has fewer combinations and random
+ * cases, but every boundary; make check sets it. `full`, the default of a test run by hand, is
+ * everything that takes no more than a minute or two. `all` adds what takes longer. */
 #ifdef __cplusplus
 #include <cstdlib>
 #include <cstring>
