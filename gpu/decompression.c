@@ -29,7 +29,7 @@ static bool has_tail_room(struct decompression *decompression)
 }
 
 int decompression_begin(struct decompression *decompression, unsigned slots,
-                        const struct undecoded_start *start)
+                        const struct compressed_start *start)
 {
     const bool is_large = start->size == 0 || start->size > DECOMPRESSION_SMALL;
     if (decompression->is_active)
@@ -227,7 +227,7 @@ static void note_end(struct decompression *decompression, const struct decompres
 }
 
 int decompression_lay(struct decompression *decompression, struct chunk *chunk, uint64_t offset,
-                      struct undecoded_next *next)
+                      struct compressed_next *next)
 {
     struct decompression_input *input = (struct decompression_input *)(void *)chunk;
     enum zstd_laid laid;
@@ -240,7 +240,7 @@ int decompression_lay(struct decompression *decompression, struct chunk *chunk, 
     input->state = input->is_copied ? INPUT_COPYING : INPUT_FREE;
     if (decompression_launch_due(decompression) < 0)
         return -1;
-    *next = (struct undecoded_next){
+    *next = (struct compressed_next){
         .is_wanted = !decompression->is_over && !decompression->is_whole,
         .at = offset + input->laid,
         .need = decompression->need,

@@ -26,6 +26,7 @@
 #define GPUHISTO_DECOMPRESSION_H
 
 #include "content_check.h"
+#include "decoder.h"
 #include "device.h"
 #include "pinned.h"
 #include "slots.h"
@@ -146,16 +147,16 @@ struct decompression {
  * for batches whose slots are numbered from `slots` on. 1; 0: it cannot be taken, as another one is
  * active, or the device does not decompress; -1: the device is lost. */
 int decompression_begin(struct decompression *decompression, unsigned slots,
-                        const struct undecoded_start *start);
+                        const struct compressed_start *start);
 
 /* A chunk for the next compressed bytes: 1; 0: all inputs are in use; -1: the device is lost. */
 int decompression_take(struct decompression *decompression, struct chunk **chunk);
 
 /* Lays what it can of a chunk of the FILE from byte `offset` on, and has it copied, and decoded
- * when it is due. Sets *next as submit of struct undecoded_ops does. 1; 0: no batch is free, so it
+ * when it is due. Sets *next as gpu_decoder_submit does. 1; 0: no batch is free, so it
  * must be called again, after decompression_look; -1: the device is lost. */
 int decompression_lay(struct decompression *decompression, struct chunk *chunk, uint64_t offset,
-                      struct undecoded_next *next);
+                      struct compressed_next *next);
 
 /* Looks whether the verdict of a batch has arrived, whether the oldest one can be counted, and
  * whether another one is due to be decoded. *counted is the slot of a batch that was sent to be
@@ -189,7 +190,7 @@ int decompression_fetch_tail(struct decompression *decompression, bool *moved);
 
 /* When it is there, or the device is lost: sets *rest to what is left of the FILE, and ends it. */
 void decompression_settle(struct decompression *decompression, bool is_lost,
-                          struct undecoded_rest *rest);
+                          struct compressed_rest *rest);
 
 /* --- decompression_memory.c --- */
 

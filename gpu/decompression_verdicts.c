@@ -400,19 +400,19 @@ int decompression_fetch_tail(struct decompression *decompression, bool *moved)
 }
 
 void decompression_settle(struct decompression *decompression, bool is_lost,
-                          struct undecoded_rest *rest)
+                          struct compressed_rest *rest)
 {
     const struct decompression_frame *frame =
         &decompression->frames[decompression->frame_count - 1];
     while (frame->content > decompression->counted)
         frame--; /* the first one is not after what was counted */
-    *rest = (struct undecoded_rest){.is_left = !is_done(decompression, is_lost),
-                                    .offset = frame->at,
-                                    .skip = decompression->counted - frame->content,
-                                    .index = decompression->counted_index,
-                                    .bytes = decompression->counted - decompression->skip,
-                                    .fresh = decompression->fresh,
-                                    .is_wrong = decompression->is_wrong};
+    *rest = (struct compressed_rest){.is_left = !is_done(decompression, is_lost),
+                                     .offset = frame->at,
+                                     .skip = decompression->counted - frame->content,
+                                     .index = decompression->counted_index,
+                                     .bytes = decompression->counted - decompression->skip,
+                                     .fresh = decompression->fresh,
+                                     .is_wrong = decompression->is_wrong};
     if (!rest->is_left) {
         rest->tail_len = decompression->tail;
         if (rest->tail_len > 0) {

@@ -113,10 +113,10 @@ static int gpu_fetch_invalid(struct gpu_engine *gpu, struct slot *slot)
     if (!gpu->engine.lines ||
         !snapshots_may_show_invalid(&gpu->snapshots, gpu_words_before(gpu, slot), slot->snapshot))
         return 1;
-    if (!gpu->decompression.fetch.is_active)
+    if (!gpu->decoder.decompression.fetch.is_active)
         patience_renew(&gpu->patience); /* its count has just arrived */
     bool patient = gpu_is_patient(gpu);
-    int fetched = decompression_fetch(&gpu->decompression, slot, &moved);
+    int fetched = decompression_fetch(&gpu->decoder.decompression, slot, &moved);
     if (moved)
         patience_renew(&gpu->patience);
     if (fetched < 0)
@@ -151,8 +151,8 @@ static void gpu_free_up_to(struct gpu_engine *gpu, struct slot *last)
         slot = slots_arrive(&gpu->slots);
         gpu->times.chunks++;
         gpu->times.bytes += slot->chunk.origin.bytes;
-        if (decompression_has(&gpu->decompression, slot))
-            decompression_count(&gpu->decompression, slot);
+        if (decompression_has(&gpu->decoder.decompression, slot))
+            decompression_count(&gpu->decoder.decompression, slot);
         else
             slots_give_back(&gpu->slots, slot);
     }
@@ -176,7 +176,8 @@ static int gpu_prove(struct gpu_engine *gpu, struct slot *last)
         gpu_drop_snapshot(gpu, last);
         return 0;
     }
-    int fetched = decompression_has(&gpu->decompression, last) ? gpu_fetch_invalid(gpu, last) : 1;
+    int fetched =
+        decompression_has(&gpu->decoder.decompression, last) ? gpu_fetch_invalid(gpu, last) : 1;
     if (fetched != 1)
         return fetched;
     gpu_judge(gpu, last, &seen);

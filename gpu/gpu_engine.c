@@ -44,9 +44,9 @@ static void gpu_drop_content(struct slot *slot)
 void gpu_recount(struct gpu_engine *gpu)
 {
     for (struct slot *slot = gpu->slots.oldest; slot; slot = slot->next)
-        if (decompression_has(&gpu->decompression, slot))
+        if (decompression_has(&gpu->decoder.decompression, slot))
             gpu_drop_content(slot); /* which may have been copied in part */
-    gpu->decompression.fetch.is_active = false;
+    gpu->decoder.decompression.fetch.is_active = false;
     recovery_recount(&gpu->recovery, &gpu->slots, gpu->histogram, gpu->engine.lines);
 }
 
@@ -219,7 +219,7 @@ size_t gpu_engine_size(const struct histogram *histogram, size_t chunk_size, uns
 static void gpu_close(struct engine *engine)
 {
     struct gpu_engine *gpu = gpu_of(engine);
-    decompression_close(&gpu->decompression, gpu->recovery.lost);
+    decompression_close(&gpu->decoder.decompression, gpu->recovery.lost);
     if (gpu->recovery.lost)
         slots_abandon(&gpu->slots);
     else
@@ -237,7 +237,6 @@ static const struct engine_ops gpu_ops = {
     .peek = gpu_peek,
     .loss = gpu_loss,
     .close = gpu_close,
-    .undecoded = &gpu_undecoded,
 };
 
 /* Has the device opened, and what calls it. As calls_open. */
@@ -259,7 +258,7 @@ static struct calls *gpu_open_calls(const struct gpu_engine *gpu, bool *is_stuck
 
 static void gpu_prepare_decoding(struct gpu_engine *gpu)
 {
-    if (decompression_open(&gpu->decompression, gpu->slots.count, true) == 0)
+    if (decompression_open(&gpu->decoder.decompression, gpu->slots.count, true) == 0)
         return;
     gpu_lose_by_call(gpu);
     gpu_recount(gpu);
@@ -281,6 +280,7 @@ struct engine *gpu_engine_open(const struct histogram *histogram, const struct g
     gpu->engine.ops = &gpu_ops;
     gpu->engine.lines = options->lines;
     gpu->engine.files = options->files;
+    gpu->decoder.gpu = gpu;
     gpu->histogram = histogram;
     gpu->options = *options;
     gpu->recovery.fallback = options->fallback;
@@ -302,13 +302,13 @@ struct engine *gpu_engine_open(const struct histogram *histogram, const struct g
         return NULL;
     }
     snapshots_init(&gpu->snapshots, histogram, gpu->slots.spare);
-    gpu->decompression = (struct decompression){.histogram = histogram,
-                                                .engine = &gpu->engine,
-                                                .calls = gpu->calls,
-                                                .source = gpu_content_source(gpu),
-                                                .verifies = !options->no_check,
-                                                .memory_left = options->memory_left,
-                                                .sharers = options->sharers};
+    gpu->decoder.decompression = (struct decompression){.histogram = histogram,
+                                                        .engine = &gpu->engine,
+                                                        .calls = gpu->calls,
+                                                        .source = gpu_content_source(gpu),
+                                                        .verifies = !options->no_check,
+                                                        .memory_left = options->memory_left,
+                                                        .sharers = options->sharers};
     if (options->decodes)
         gpu_prepare_decoding(gpu);
     return &gpu->engine;
@@ -332,7 +332,7 @@ bool gpu_engine_failed(struct engine *engine)
 bool gpu_engine_is_feeding(struct engine *engine)
 {
     struct gpu_engine *gpu = gpu_of(engine);
-    return atomic_load(&gpu->is_feeding) && !atomic_load(&gpu->recovery.lost);
+    return atomic_load(&gpu->decoder.is_feeding) && !atomic_load(&gpu->recovery.lost);
 }
 
 struct gpu_times gpu_engine_times(struct engine *engine)
@@ -340,7 +340,7 @@ struct gpu_times gpu_engine_times(struct engine *engine)
     struct gpu_engine *gpu = gpu_of(engine);
     pthread_mutex_lock(&gpu->lock);
     struct gpu_times times = gpu->times;
-    const struct decompression *decompression = &gpu->decompression;
+    const struct decompression *decompression = &gpu->decoder.decompression;
     if (decompression->decoding.batches > 0)
         times.decoding = (struct gpu_memory){decompression->decoding.memory,
                                              decompression_host_memory(decompression),

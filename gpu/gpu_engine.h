@@ -7,6 +7,8 @@
 #include "src/engine/engine.h"
 #include "src/base/reason.h"
 
+struct compressed_start;
+struct gpu_decoder;
 struct strategy;
 struct visible;
 
@@ -57,8 +59,13 @@ const char *gpu_engine_strategy(struct engine *engine);
  * no lock is waited for. */
 bool gpu_engine_failed(struct engine *engine);
 
-/* Whether a compressed FILE is being sent to the device, to be decompressed there; or the memory
- * for that is being taken. Likewise. */
+/* As gpu_decoder_is_idle, gpu_decoder_begin and gpu_decoder_bytes of this engine alone. */
+bool gpu_engine_is_idle(struct engine *engine);
+struct gpu_decoder *gpu_engine_begin(struct engine *engine, const struct compressed_start *start);
+uint64_t gpu_engine_decompressed(struct engine *engine);
+
+/* True while a compressed file is being sent to the device, to be decompressed there; or the memory
+ * for that is being taken. As gpu_engine_failed. */
 bool gpu_engine_is_feeding(struct engine *engine);
 
 /* What decompressing takes, bytes; all 0 if nothing was decompressed. */

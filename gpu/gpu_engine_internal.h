@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* What the files of the GPU's engine share: gpu_engine.c (chunks), gpu_arrivals.c (what becomes of
- * them), and gpu_undecoded.c (compressed FILEs). The engine's lock is held in all functions. */
+ * them), and decoder.c (compressed files). The engine's lock is held in all functions. */
 #ifndef GPUHISTO_GPU_ENGINE_INTERNAL_H
 #define GPUHISTO_GPU_ENGINE_INTERNAL_H
 
 #include "gpu_engine.h"
 #include "calls.h"
+#include "decoder.h"
 #include "decompression.h"
 #include "patience.h"
 #include "recovery.h"
@@ -14,6 +15,16 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
+
+/* What decompresses. */
+struct gpu_decoder {
+    struct gpu_engine *gpu; /* whose it is */
+    struct decompression decompression;
+    atomic_bool
+        is_taken; /* a file is being decompressed, or none ever can be; not under the lock */
+    atomic_bool is_feeding; /* one is on its way; not under the lock */
+    _Atomic uint64_t bytes; /* of content that was decompressed and counted */
+};
 
 struct gpu_engine {
     struct engine engine;
@@ -24,10 +35,7 @@ struct gpu_engine {
     struct slots slots;
     struct snapshots snapshots;
     struct recovery recovery;
-    struct decompression decompression;
-    atomic_bool
-        is_taken; /* a FILE is being decompressed, or none ever can be; not under the lock */
-    atomic_bool is_feeding;   /* one is on its way; not under the lock */
+    struct gpu_decoder decoder;
     unsigned counting;        /* slots in flight that were not seen to be counted */
     unsigned proofs;          /* slots in flight with a snapshot of all counts */
     unsigned unproved;        /* slots in flight after the last of these */
@@ -70,13 +78,10 @@ int gpu_reap(struct gpu_engine *gpu);
  * otherwise no slot would become free unless further chunks came. */
 void gpu_ask(struct gpu_engine *gpu);
 
-/* How content is copied for whoever hashes it: takes the lock itself. */
+/* In decoder.c. How content is copied for whoever hashes it: takes the lock itself. */
 struct content_source gpu_content_source(struct gpu_engine *gpu);
 
 /* Lets time pass without the lock. */
 void gpu_pause_unlocked(struct gpu_engine *gpu);
-
-/* In gpu_undecoded.c. */
-extern const struct undecoded_ops gpu_undecoded;
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "gpu_group.h"
+#include "decoder.h"
 #include "device.h"
 
 #include <pthread.h>
@@ -37,6 +38,8 @@ struct gpu_group {
     struct reason refused;  /* why, of the first such one; written before that */
 };
 
+static const struct engine_ops group_ops;
+
 static struct gpu_group *group_of(const struct engine *engine)
 {
     return (struct gpu_group *)engine;
@@ -44,27 +47,33 @@ static struct gpu_group *group_of(const struct engine *engine)
 
 /* --- chunks --- */
 
-/* The members as they are asked, another one first each time. Returns how many there are. */
-static unsigned group_order(struct gpu_group *group, struct engine *order[GPUS_MAX])
+/* The engines of a group's GPUs, or the one that is given. With `in_turn` another one is the first
+ * each time. Returns how many there are. */
+static unsigned engines_of(const struct engine *gpu, bool in_turn, struct engine *engines[GPUS_MAX])
 {
+    struct gpu_group *group = group_of(gpu);
+    if (gpu->ops != &group_ops) {
+        engines[0] = (struct engine *)gpu;
+        return 1;
+    }
     const unsigned count = atomic_load(&group->count);
-    const unsigned first = atomic_fetch_add(&group->turn, 1);
+    const unsigned first = in_turn ? atomic_fetch_add(&group->turn, 1) : 0;
     for (unsigned i = 0; i < count; i++)
-        order[i] = group->members[(first + i) % count].engine;
+        engines[i] = group->members[(first + i) % count].engine;
     return count;
 }
 
 /* A chunk of the first GPU that has a free one. Sets *alive to how many may have one later. */
 static struct chunk *group_look(struct gpu_group *group, unsigned *alive)
 {
-    struct engine *order[GPUS_MAX];
-    const unsigned count = group_order(group, order);
+    struct engine *engines[GPUS_MAX];
+    const unsigned count = engines_of(&group->engine, true, engines);
     *alive = 0;
     for (unsigned i = 0; i < count; i++) {
-        struct chunk *chunk = engine_acquire(order[i], false);
+        struct chunk *chunk = engine_acquire(engines[i], false);
         if (chunk)
             return chunk;
-        *alive += engine_loss(order[i]) == NULL;
+        *alive += engine_loss(engines[i]) == NULL;
     }
     return NULL;
 }
@@ -141,41 +150,6 @@ static void group_close(struct engine *engine)
     free(group);
 }
 
-/* --- compressed FILEs: each GPU takes one at a time --- */
-
-static bool group_is_free(struct engine *engine)
-{
-    struct gpu_group *group = group_of(engine);
-    const unsigned count = atomic_load(&group->count);
-    bool is_free = false;
-    for (unsigned i = 0; i < count && !is_free; i++) {
-        struct engine *member = group->members[i].engine;
-        is_free = member->ops->undecoded->is_free(member);
-    }
-    return is_free;
-}
-
-static struct chunk *group_begin_undecoded(struct engine *engine, enum coding coding,
-                                           const struct undecoded_start *start)
-{
-    struct gpu_group *group = group_of(engine);
-    struct engine *order[GPUS_MAX];
-    struct chunk *chunk = NULL;
-    const unsigned count = group_order(group, order);
-    for (unsigned i = 0; i < count && !chunk; i++) {
-        struct engine *member = order[i];
-        if (member->ops->undecoded->is_free(member) && !gpu_group_failed(engine))
-            chunk = member->ops->undecoded->begin(member, coding, start);
-    }
-    return chunk;
-}
-
-/* A FILE that was begun is the member's. */
-static const struct undecoded_ops group_undecoded = {
-    .is_free = group_is_free,
-    .begin = group_begin_undecoded,
-};
-
 static const struct engine_ops group_ops = {
     .acquire = group_acquire,
     .submit = group_submit,
@@ -183,8 +157,39 @@ static const struct engine_ops group_ops = {
     .peek = group_peek,
     .loss = group_loss,
     .close = group_close,
-    .undecoded = &group_undecoded,
 };
+
+/* --- compressed files: each GPU takes one at a time --- */
+
+bool gpu_decoder_is_idle(struct engine *gpu)
+{
+    struct engine *engines[GPUS_MAX];
+    const unsigned count = engines_of(gpu, false, engines);
+    bool is_idle = false;
+    for (unsigned i = 0; i < count && !is_idle; i++)
+        is_idle = gpu_engine_is_idle(engines[i]);
+    return is_idle;
+}
+
+struct gpu_decoder *gpu_decoder_begin(struct engine *gpu, const struct compressed_start *start)
+{
+    struct engine *engines[GPUS_MAX];
+    struct gpu_decoder *decoder = NULL;
+    const unsigned count = engines_of(gpu, true, engines);
+    for (unsigned i = 0; i < count && !decoder && !gpu_group_failed(gpu); i++)
+        decoder = gpu_engine_begin(engines[i], start);
+    return decoder;
+}
+
+uint64_t gpu_decoder_bytes(struct engine *gpu)
+{
+    struct engine *engines[GPUS_MAX];
+    const unsigned count = engines_of(gpu, false, engines);
+    uint64_t bytes = 0;
+    for (unsigned i = 0; i < count; i++)
+        bytes += gpu_engine_decompressed(engines[i]);
+    return bytes;
+}
 
 /* --- opening --- */
 
@@ -376,10 +381,10 @@ unsigned gpu_group_feeding(const struct engine *engine)
 
 bool gpu_group_failed(const struct engine *engine)
 {
-    const struct gpu_group *group = group_of(engine);
-    const unsigned count = atomic_load(&group->count);
+    struct engine *engines[GPUS_MAX];
+    const unsigned count = engines_of(engine, false, engines);
     bool failed = false;
     for (unsigned i = 0; i < count; i++)
-        failed |= gpu_engine_failed(group->members[i].engine);
+        failed |= gpu_engine_failed(engines[i]);
     return failed;
 }

@@ -13,9 +13,10 @@ gpu_engine_sources = \
 	gpu/calls.c gpu/calls.h \
 	gpu/content_check.c gpu/content_check.h \
 	gpu/content_run.c gpu/content_run.h \
+	gpu/decoder.c gpu/decoder.h \
 	gpu/device.h \
 	gpu/gpu_arrivals.c \
-	gpu/gpu_engine.c gpu/gpu_engine.h gpu/gpu_engine_internal.h gpu/gpu_undecoded.c \
+	gpu/gpu_engine.c gpu/gpu_engine.h gpu/gpu_engine_internal.h \
 	gpu/gpu_group.c gpu/gpu_group.h \
 	gpu/patience.h \
 	gpu/pinned.c gpu/pinned.h \

@@ -37,12 +37,6 @@ struct origin {
     bool has_header; /* the first record is the FILE's header, which is not counted */
 };
 
-/* What the bytes of a chunk are. */
-enum coding {
-    CODING_NONE, /* samples */
-    CODING_ZSTD, /* frames: an engine decompresses them by itself */
-};
-
 struct chunk {
     struct engine *engine; /* whose it is */
     unsigned char *data;   /* cap bytes, the engine's own; of text records_room more */

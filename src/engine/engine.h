@@ -16,64 +16,6 @@
 struct file_tallies;
 struct lines;
 
-/* What of a compressed FILE an engine did not count, when it was asked to settle. */
-struct undecoded_rest {
-    bool is_left;    /* the FILE is to be decoded from `offset` on; otherwise it ends there */
-    uint64_t offset; /* where a unit begins, bytes into the FILE; */
-    uint64_t skip;   /* bytes of content after that which were counted, here or before */
-    uint64_t index;  /* of the chunk that comes next, as in struct position */
-    uint64_t bytes;  /* of content that the engine counted; */
-    uint64_t fresh;  /* of these, those that no chunk had before; of pairs, with the tail */
-    bool is_wrong;   /* content of the unit at `offset` was counted, but did not have the checksum
-                      * that it should have: if the unit is not corrupt, the counts are wrong */
-    unsigned char *tail; /* content before that, the beginning of a record that may go on; whoever
-                          * asked frees it */
-    size_t tail_len;
-};
-
-/* Where in a compressed FILE an engine begins. */
-struct undecoded_start {
-    uint64_t offset;   /* where a unit begins, bytes into the FILE */
-    uint64_t skip;     /* bytes of content after that which were counted; a record follows them */
-    size_t repeated;   /* of pairs: bytes after these that were in a chunk before, too */
-    uint64_t index;    /* of the first chunk, as in struct position */
-    uint64_t size;     /* bytes from there to the end of the FILE; 0: nobody knows */
-    uint64_t memlimit; /* units that must keep more bytes of content at hand are left */
-};
-
-/* What an engine wants next of a compressed FILE. */
-struct undecoded_next {
-    bool is_wanted; /* otherwise nothing: settle */
-    uint64_t at;    /* where in the FILE the next chunk begins; it may be after its end */
-    uint64_t need;  /* bytes from there on without which it can do nothing, unless the FILE ends */
-    uint64_t kept;  /* nothing before this byte of the FILE will be left to be decoded */
-};
-
-/* A compressed FILE whose bytes an engine takes as they are, decompresses and counts; one at a
- * time, by one thread, in order. */
-struct undecoded_ops {
-    /* Whether begin could take a FILE now, as far as that is known without waiting. */
-    bool (*is_free)(struct engine *engine);
-    /* Begins a FILE. Memory for its bytes from start->offset on, of the engine that all further
-     * calls go to (chunk->engine): this one, or a member of it; NULL: the engine cannot take it
-     * now. */
-    struct chunk *(*begin)(struct engine *engine, enum coding coding,
-                           const struct undecoded_start *start);
-    /* Memory for further bytes. NULL: the engine can take no more of the FILE: settle. */
-    struct chunk *(*acquire)(struct engine *engine);
-    /* Takes a chunk, which begins where a unit does, or a link of one that the last chunk has
-     * begun, and is the engine's again at once. Its end is ENDS_FILE if the FILE ends with it.
-     * What it ends with need not be whole. Sets *next, with next->at not before the offset. */
-    void (*submit)(struct engine *engine, struct chunk *chunk, uint64_t offset,
-                   struct undecoded_next *next);
-    /* Whether anything of it is still being decompressed or counted. Sees that through, so
-     * it should be asked now and then while there is nothing to submit. */
-    bool (*is_busy)(struct engine *engine);
-    /* Waits until all of it is counted, and says what is left. The engine may then take another
-     * FILE at once, from any thread. 0, or -1 as submit of an engine. */
-    int (*settle)(struct engine *engine, struct undecoded_rest *rest);
-};
-
 struct engine_ops {
     /* An empty chunk; NULL if none is free and !wait, or once the device is lost. */
     struct chunk *(*acquire)(struct engine *engine, bool wait);
@@ -92,15 +34,12 @@ struct engine_ops {
     const char *(*loss)(struct engine *engine);
     /* Frees the engine. No other call may be running. */
     void (*close)(struct engine *engine);
-    /* NULL: it decompresses nothing. */
-    const struct undecoded_ops *undecoded;
 };
 
 /* The first member of every engine. */
 struct engine {
     const struct engine_ops *ops;
-    struct lines *lines;              /* gets what chunks of text hold (lines_add); or NULL */
-    _Atomic uint64_t undecoded_bytes; /* of content that it decompressed by itself and counted */
+    struct lines *lines;        /* gets what chunks of text hold (lines_add); or NULL */
     struct file_tallies *files; /* gets the samples and counts of each FILE, all of them by the end
                                  * of finish; or NULL */
 };

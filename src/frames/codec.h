@@ -69,9 +69,9 @@ struct decoder {
 };
 
 struct codec {
-    const char *name;   /* as --decompress and messages call it */
-    enum coding coding; /* as an engine that decompresses by itself knows it, or CODING_NONE */
-    size_t magic_size;  /* bytes that magic wants to see */
+    const char *name;  /* as --decompress and messages call it */
+    bool on_gpu;       /* the GPU decompresses it, too (gpu/decoder.h) */
+    size_t magic_size; /* bytes that magic wants to see */
 
     /* Whether a file that begins with head[0..len) is of this format. MAGIC_PART only where len is
      * less than magic_size. */

@@ -269,8 +269,8 @@ static enum decode_status zstd_decode(struct decoder *decoder, struct decode_ste
 
 const struct codec codec_zstd = {
     .name = "zstd",
-    .coding = CODING_ZSTD,
     .magic_size = ZSTD_MAGIC_SIZE,
+    .on_gpu = true,
     .magic = zstd_magic,
     .load = libzstd_load,
     .look = zstd_look,

@@ -2,6 +2,7 @@
 #include "handover.h"
 #include "memory_limit.h"
 #include "src/pool/thread.h"
+#include "gpu/decoder.h"
 #include "gpu/device.h"
 #include "gpu/gpu_group.h"
 #include "src/base/clock.h"
@@ -381,7 +382,7 @@ struct engine *handover_undecoder(void *arg, const struct undecoded_offer *offer
     struct handover *handover = arg;
     const struct pool_tuning *tuning = &handover->options->tuning;
     struct engine *gpu = handover_gpu(handover);
-    if (!gpu || !gpu->ops->undecoded->is_free(gpu))
+    if (!gpu || !gpu_decoder_is_idle(gpu))
         return NULL;
     if (!offer)
         return gpu;
@@ -397,7 +398,7 @@ bool handover_may_undecode(void *arg)
     struct handover *handover = arg;
     struct engine *gpu = handover_gpu(handover);
     if (gpu)
-        return !gpu_group_failed(gpu) && gpu->ops->undecoded->is_free(gpu);
+        return !gpu_group_failed(gpu) && gpu_decoder_is_idle(gpu);
     return atomic_load(&handover->may_come);
 }
 

@@ -4,6 +4,7 @@
 #include "src/policy/memory_limit.h"
 #include "src/policy/processors.h"
 #include "workers.h"
+#include "gpu/decoder.h"
 #include "gpu/gpu_group.h"
 #include "src/base/clock.h"
 #include "src/cpu/cpu_engine.h"
@@ -157,10 +158,8 @@ static int pool_gather(struct pool *pool, struct engine *gpu, struct tally *tall
     outcome->gpu_bytes = tally->bytes - before;
     engine_finish(pool->cpu, tally);
     uint64_t bytes = tally->bytes - before;
-    uint64_t undecoded = 0;
-    for (unsigned i = 0; gpu && i < gpu_group_count(gpu); i++)
-        undecoded += atomic_load(&gpu_group_member(gpu, i)->undecoded_bytes);
-    if (bytes != atomic_load(&pool->workers.bytes) + undecoded) {
+    uint64_t decompressed = gpu ? gpu_decoder_bytes(gpu) : 0;
+    if (bytes != atomic_load(&pool->workers.bytes) + decompressed) {
         reason_set(why, "internal error: the counts do not add up to what was read");
         return -1;
     }

@@ -26,9 +26,8 @@
 
 bool takeover_suits(const struct input *input)
 {
-    return input->codec && input->codec->coding != CODING_NONE && input->regular &&
-           !input->may_be_short && !input_is_serial(input) && !content_is_partial(&input->range) &&
-           !input->has_header;
+    return input->codec && input->codec->on_gpu && input->regular && !input->may_be_short &&
+           !input_is_serial(input) && !content_is_partial(&input->range) && !input->has_header;
 }
 
 void takeover_note_opened(struct source *source, struct open_input *open)
@@ -86,8 +85,8 @@ struct source_content source_content(struct source *source)
 /* Whether nothing but its bytes need be known of a pipe, either. */
 static bool suits_stream(const struct input *input)
 {
-    return input->codec && input->codec->coding != CODING_NONE && !input->regular &&
-           !input_is_serial(input) && !content_is_partial(&input->range) && !input->has_header;
+    return input->codec && input->codec->on_gpu && !input->regular && !input_is_serial(input) &&
+           !content_is_partial(&input->range) && !input->has_header;
 }
 
 /* Where the next unit begins, or the one that was begun. */
@@ -329,25 +328,22 @@ static bool begin_at(struct reader *reader, const struct source_sink *sink,
     const struct undecoded_offer offer = offer_at(reader, place);
     const bool is_file = open->input.regular;
     struct engine *engine = sink->undecoder(sink->arg, &offer);
-    const struct undecoded_start start = {
+    const struct compressed_start start = {
         .offset = place->offset,
         .skip = place->skip,
         .repeated = records_repeated(&decoding->records, decoding->records.cut_len),
         .index = decoding->at.index,
         .size = is_file ? open->input.opened_size - place->offset : 0,
         .memlimit = source->options.decoding.memlimit};
-    struct chunk *chunk = NULL;
-    if (engine)
-        chunk = engine->ops->undecoded->begin(engine, open->input.codec->coding, &start);
-    if (!chunk)
+    struct gpu_decoder *decoder = engine ? gpu_decoder_begin(engine, &start) : NULL;
+    if (!decoder)
         return false;
-    decoding->undecoder = chunk->engine;
-    decoding->undecoded = chunk;
+    decoding->undecoder = decoder;
     decoding->wide = is_file ? wide_read_open() : NULL;
     open->input.keeps_freely = false; /* the engine relies on it */
     takeover_keep_no_more(reader);
     decoding->undecoded_next =
-        (struct undecoded_next){.is_wanted = true, .at = place->offset, .need = 1};
+        (struct compressed_next){.is_wanted = true, .at = place->offset, .need = 1};
     decoding->is_taken_over = true;
     decoding->waits = 0;
     decoding->counted = decoding->content - decoding->records.cut_len;
@@ -396,13 +392,13 @@ static int read_kept_again(struct reader *reader, uint64_t at)
 }
 
 /* Whether the engine has counted nothing, so that what was cut still waits for what follows it. */
-static bool is_as_before(const struct undecoded_rest *rest)
+static bool is_as_before(const struct compressed_rest *rest)
 {
     return rest->is_left && rest->bytes == 0;
 }
 
 /* Has the decoder begin anew with what the engine left of the FILE. 0 or -1. */
-static int decode_rest(struct reader *reader, const struct undecoded_rest *rest)
+static int decode_rest(struct reader *reader, const struct compressed_rest *rest)
 {
     struct decoding *decoding = &reader->decoding;
     struct input *input = &decoding->open->input;
@@ -429,7 +425,7 @@ static int decode_rest(struct reader *reader, const struct undecoded_rest *rest)
     return 0;
 }
 
-int takeover_end(struct reader *reader, const struct undecoded_rest *rest)
+int takeover_end(struct reader *reader, const struct compressed_rest *rest)
 {
     struct decoding *decoding = &reader->decoding;
     struct open_input *open = decoding->open;

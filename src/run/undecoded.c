@@ -77,8 +77,7 @@ int undecoded_take(struct reader *reader, const struct source_sink *sink)
     struct decoding *decoding = &reader->decoding;
     struct open_input *open = source->current;
     struct input *input = &open->input;
-    enum coding coding = input->codec->coding;
-    if (coding == CODING_NONE || !is_suitable(open) || helpers_pending(&source->helpers))
+    if (!input->codec->on_gpu || !is_suitable(open) || helpers_pending(&source->helpers))
         return 0;
     struct engine *engine = takeover_engine(reader, sink, open);
     if (!engine)
@@ -87,11 +86,11 @@ int undecoded_take(struct reader *reader, const struct source_sink *sink)
     if (rc <= 0)
         return rc;
     const uint64_t begin = input->regular ? input->taken : input->units.offset;
-    const struct undecoded_start start = {.offset = begin,
-                                          .size = input->regular ? input->opened_size - begin : 0,
-                                          .memlimit = source->options.decoding.memlimit};
-    struct chunk *chunk = engine->ops->undecoded->begin(engine, coding, &start);
-    if (!chunk) {
+    const struct compressed_start start = {.offset = begin,
+                                           .size = input->regular ? input->opened_size - begin : 0,
+                                           .memlimit = source->options.decoding.memlimit};
+    struct gpu_decoder *decoder = gpu_decoder_begin(engine, &start);
+    if (!decoder) {
         kept_free(&input->kept);
         return 0;
     }
@@ -99,9 +98,8 @@ int undecoded_take(struct reader *reader, const struct source_sink *sink)
     input->keeps = !input->regular;
     decoding->wide = input->regular ? wide_read_open() : NULL;
     decoding->open = open;
-    decoding->undecoder = chunk->engine; /* of several, the one that took the FILE */
-    decoding->undecoded = chunk;
-    decoding->undecoded_next = (struct undecoded_next){.is_wanted = true, .at = begin, .need = 1};
+    decoding->undecoder = decoder;
+    decoding->undecoded_next = (struct compressed_next){.is_wanted = true, .at = begin, .need = 1};
     decoding->is_taken_over = false;
     decoding->at = open->at;
     decoding->noted = begin;
@@ -122,7 +120,7 @@ int undecoded_fail_without_engine(struct reader *reader)
 {
     struct source *source = reader->source;
     const char *name = reader->decoding.open->input.name;
-    const char *loss = engine_loss(reader->decoding.undecoder);
+    const char *loss = gpu_decoder_loss(reader->decoding.undecoder);
     struct reason why;
     reason_of(&why, name,
               "the GPU cannot go on (%s), and nothing else can, as more than %.0f MiB of a frame "
@@ -134,7 +132,7 @@ int undecoded_fail_without_engine(struct reader *reader)
 /* Sees that the FILE has what is left. The engine goes over what it need not look at, as skippable
  * frames, and may have come to a place after the end of the FILE, as it was when it was opened: by
  * now it may have grown beyond that. 0 or -1. */
-static int check_left(struct reader *reader, const struct undecoded_rest *rest)
+static int check_left(struct reader *reader, const struct compressed_rest *rest)
 {
     const struct input *input = &reader->decoding.open->input;
     uint64_t end = input->regular ? input->opened_size : input->kept.end;
@@ -151,7 +149,7 @@ static int check_left(struct reader *reader, const struct undecoded_rest *rest)
 }
 
 /* Has what is left be what the input goes on with. 0 or -1. */
-static int go_back(struct reader *reader, const struct undecoded_rest *rest)
+static int go_back(struct reader *reader, const struct compressed_rest *rest)
 {
     struct input *input = &reader->decoding.open->input;
     if (input->regular) {
@@ -175,8 +173,8 @@ static int take_what_is_left(struct reader *reader)
     struct decoding *decoding = &reader->decoding;
     struct open_input *open = decoding->open;
     struct input *input = &open->input;
-    struct undecoded_rest rest;
-    int rc = decoding->undecoder->ops->undecoded->settle(decoding->undecoder, &rest);
+    struct compressed_rest rest;
+    int rc = gpu_decoder_finish(decoding->undecoder, &rest);
     wide_read_close(decoding->wide);
     decoding->wide = NULL;
     rc = rc == 0 ? check_left(reader, &rest) : source_fail(source, &(struct reason){""});
@@ -226,10 +224,10 @@ static int fill_from_file(struct reader *reader, struct chunk *chunk, uint64_t a
 static bool is_read_on(const struct reader *reader, bool is_enough)
 {
     const struct input *input = &reader->decoding.open->input;
-    struct engine *engine = reader->decoding.undecoder;
+    struct gpu_decoder *decoder = reader->decoding.undecoder;
     while (!input_ready(input, 0)) {
-        if (!engine->ops->undecoded->is_busy(engine))
-            return !is_enough && !engine_loss(engine);
+        if (!gpu_decoder_poll(decoder))
+            return !is_enough && !gpu_decoder_loss(decoder);
         if (input_ready(input, LOOK_MS))
             break;
     }
@@ -250,7 +248,7 @@ static int read_stream(struct reader *reader, unsigned char *out, size_t cap, si
  */
 static int fill_from_stream(struct reader *reader, struct chunk *chunk, uint64_t at)
 {
-    const struct undecoded_next *next = &reader->decoding.undecoded_next;
+    const struct compressed_next *next = &reader->decoding.undecoded_next;
     struct input *input = &reader->decoding.open->input;
     struct kept *kept = &input->kept;
     size_t len;
@@ -277,7 +275,7 @@ static int fill_from_stream(struct reader *reader, struct chunk *chunk, uint64_t
  * or cannot. */
 static bool is_cut_short(struct reader *reader)
 {
-    const struct undecoded_next *next = &reader->decoding.undecoded_next;
+    const struct compressed_next *next = &reader->decoding.undecoded_next;
     struct input *input = &reader->decoding.open->input;
     if (input->regular)
         return next->at > input->opened_size;
@@ -290,18 +288,16 @@ static bool is_cut_short(struct reader *reader)
 int undecoded_read(struct reader *reader)
 {
     struct decoding *decoding = &reader->decoding;
-    struct engine *engine = decoding->undecoder;
-    const struct undecoded_ops *ops = engine->ops->undecoded;
-    struct undecoded_next *next = &decoding->undecoded_next;
-    struct chunk *chunk = decoding->undecoded;
+    struct gpu_decoder *decoder = decoding->undecoder;
+    struct compressed_next *next = &decoding->undecoded_next;
+    struct chunk *chunk = gpu_decoder_acquire(decoder);
     const uint64_t at = next->at;
-    decoding->undecoded = NULL;
-    if (!chunk && !(chunk = ops->acquire(engine)))
+    if (!chunk)
         return take_what_is_left(reader);
     source_begin_chunk(decoding->open, &decoding->at, chunk);
     int rc = decoding->open->input.regular ? fill_from_file(reader, chunk, at)
                                            : fill_from_stream(reader, chunk, at);
-    ops->submit(engine, chunk, at, next);
+    gpu_decoder_submit(decoder, chunk, at, next);
     if (rc != 0)
         return rc;
     if (!next->is_wanted || is_cut_short(reader))

@@ -63,7 +63,7 @@ struct source_sink {
     void *arg;
     /* Chooses the memory for the next chunk, or waits for it. NULL: there will be none. */
     struct chunk *(*choose)(void *arg, enum flow flow);
-    /* An engine that decompresses by itself (its ops have `undecoded`), is free, and should have
+    /* A GPU that decompresses (gpu/decoder.h), is idle, and should have
      * what is offered; NULL: there is none now. Without an offer: whether one is free. May be NULL
      * itself: there never is one. */
     struct engine *(*undecoder)(void *arg, const struct undecoded_offer *offer);

@@ -16,6 +16,7 @@
 #include "src/records/seams.h"
 #include "source.h"
 #include "src/engine/engine.h"
+#include "gpu/decoder.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -114,19 +115,18 @@ struct source {
 
 /* A batch of compressed bytes, and its decoder. */
 struct decoding {
-    struct units units;       /* from one FILE */
-    struct open_input *open;  /* that FILE; NULL: no batch */
-    struct decoder *decoder;  /* opened when first needed, and kept */
-    struct position at;       /* of the next chunk */
-    struct records records;   /* where the chunk before was cut, unless the FILE is one stream */
-    struct span *span;        /* what the batch begins and ends with; NULL: nothing can be cut */
-    struct engine *undecoder; /* decompresses the FILE by itself; NULL: this decoding does */
-    struct chunk *undecoded;  /* its first chunk, still to be filled; or NULL */
-    struct undecoded_next undecoded_next; /* what it wants next of the FILE */
-    struct wide_read *wide;               /* reads that, if it is a regular file; or NULL */
-    uint64_t noted;                       /* compressed bytes of the FILE that source.read has */
-    bool is_taken_over;                   /* by the undecoder, within the batch; then, */
-    uint64_t counted;                     /* bytes of the segment that were counted before */
+    struct units units;      /* from one FILE */
+    struct open_input *open; /* that FILE; NULL: no batch */
+    struct decoder *decoder; /* opened when first needed, and kept */
+    struct position at;      /* of the next chunk */
+    struct records records;  /* where the chunk before was cut, unless the FILE is one stream */
+    struct span *span;       /* what the batch begins and ends with; NULL: nothing can be cut */
+    struct gpu_decoder *undecoder; /* decompresses the FILE by itself; NULL: this decoding does */
+    struct compressed_next undecoded_next; /* what it wants next of the FILE */
+    struct wide_read *wide;                /* reads that, if it is a regular file; or NULL */
+    uint64_t noted;                        /* compressed bytes of the FILE that source.read has */
+    bool is_taken_over;                    /* by the undecoder, within the batch; then, */
+    uint64_t counted;                      /* bytes of the segment that were counted before */
     unsigned waits;        /* chunks that the batch goes on to be taken over, whatever units follow;
                             * 0: it does not */
     uint64_t skip;         /* bytes of content that come again, and were counted */
@@ -315,7 +315,7 @@ void takeover_keep_no_more(struct reader *reader);
 bool takeover_begin(struct reader *reader, const struct source_sink *sink);
 
 /* The engine takes no more: the reader goes on with what it left. 1 or -1. */
-int takeover_end(struct reader *reader, const struct undecoded_rest *rest);
+int takeover_end(struct reader *reader, const struct compressed_rest *rest);
 
 /* --- decoding_steps.c --- */
 

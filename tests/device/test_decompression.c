@@ -4,6 +4,7 @@
  * the records, the damage to the data, and whenever the device fails.
  *
  * libzstd is the oracle of what the content is, and the CPU's engine that of the counts. */
+#include "gpu/decoder.h"
 #include "gpu/gpu_engine.h"
 #include "src/cpu/cpu_engine.h"
 #include "src/records/records.h"
@@ -43,8 +44,8 @@ struct file {
 
 struct run {
     const struct file *file;
-    struct undecoded_start start; /* where the engine begins; all zeros: with the FILE */
-    size_t before;                /* bytes of content that were counted before */
+    struct compressed_start start; /* where the engine begins; all zeros: with the FILE */
+    size_t before;                 /* bytes of content that were counted before */
     const struct histogram *histogram;
     bool is_stream;            /* its bytes arrive in pieces */
     bool fallback;             /* the CPU replaces a lost device */
@@ -157,7 +158,7 @@ static struct tally new_tally(const struct histogram *histogram)
 
 /* How many bytes have arrived of a FILE that is a stream, of which the engine wants `need` from
  * `at` on. */
-static size_t arrive(const struct run *run, const struct undecoded_next *next, size_t arrived)
+static size_t arrive(const struct run *run, const struct compressed_next *next, size_t arrived)
 {
     size_t size = run->file->len, at = next->at < size ? (size_t)next->at : size;
     if (!run->is_stream || size - at <= next->need)
@@ -170,24 +171,26 @@ static size_t arrive(const struct run *run, const struct undecoded_next *next, s
 
 /* Gives the FILE to the engine, as a reader does. *kept: nothing before that byte will be left. 0
  * or -1. */
-static int give(struct engine *gpu, const struct run *run, struct undecoded_rest *rest,
+static int give(struct engine *gpu, const struct run *run, struct compressed_rest *rest,
                 uint64_t *kept)
 {
-    const struct undecoded_ops *ops = gpu->ops->undecoded;
     const struct file *file = run->file;
-    struct undecoded_start start = run->start;
+    struct compressed_start start = run->start;
     start.memlimit = UINT64_MAX;
     start.size = run->is_stream ? 0 : file->len - start.offset;
-    struct chunk *chunk = ops->begin(gpu, CODING_ZSTD, &start);
-    struct undecoded_next next = {.is_wanted = true, .at = start.offset, .need = 1};
+    struct gpu_decoder *decoder = gpu_decoder_begin(gpu, &start);
+    struct compressed_next next = {.is_wanted = true, .at = start.offset, .need = 1};
     uint64_t index = 0;
     size_t arrived = 0;
-    *rest = (struct undecoded_rest){
+    *rest = (struct compressed_rest){
         .is_left = true, .offset = start.offset, .skip = start.skip, .index = start.index};
     *kept = 0;
-    if (!chunk)
+    if (!decoder)
         return engine_loss(gpu) && gpu_engine_failed(gpu) ? -1 : 0;
     while (next.is_wanted && next.at <= file->len) {
+        struct chunk *chunk = gpu_decoder_acquire(decoder);
+        if (!chunk)
+            break;
         arrived = arrive(run, &next, arrived);
         size_t waiting = arrived - (size_t)next.at;
         size_t len = waiting < chunk->cap ? waiting : chunk->cap;
@@ -196,20 +199,18 @@ static int give(struct engine *gpu, const struct run *run, struct undecoded_rest
         chunk->len = len;
         chunk->origin = (struct origin){.at.index = index++,
                                         .end = at + len == file->len ? ENDS_FILE : ENDS_NOTHING};
-        ops->submit(gpu, chunk, at, &next);
+        gpu_decoder_submit(decoder, chunk, at, &next);
         if (next.is_wanted && run->is_stream && random_below(2))
-            (void)ops->is_busy(gpu);
+            (void)gpu_decoder_poll(decoder);
         if (next.is_wanted)
             *kept = next.kept;
-        if (next.is_wanted && !(chunk = ops->acquire(gpu)))
-            break;
     }
-    return ops->settle(gpu, rest);
+    return gpu_decoder_finish(decoder, rest);
 }
 
 /* Whether what the engine left begins where it says: decoded from there on, it is the content after
  * what was counted. */
-static bool check_rest(const struct run *run, const struct undecoded_rest *rest)
+static bool check_rest(const struct run *run, const struct compressed_rest *rest)
 {
     const struct file *file = run->file;
     const size_t counted = run->before + rest->bytes;
@@ -225,7 +226,7 @@ static bool check_rest(const struct run *run, const struct undecoded_rest *rest)
     return same;
 }
 
-static bool check_tail(const struct run *run, const struct undecoded_rest *rest)
+static bool check_tail(const struct run *run, const struct compressed_rest *rest)
 {
     const struct file *file = run->file;
     const size_t counted = run->before + rest->bytes;
@@ -251,7 +252,7 @@ static void fail(const struct run *run, const char *what)
 
 /* What of the content the engine did not count is counted here; then all must be right. */
 static void check_counts(const struct run *run, struct engine *gpu, struct engine *cpu,
-                         const struct undecoded_rest *rest)
+                         const struct compressed_rest *rest)
 {
     const struct file *file = run->file;
     const struct histogram *histogram = run->histogram;
@@ -302,7 +303,7 @@ static void check_memory(const struct run *run, struct engine *gpu)
 }
 
 /* A frame has a wrong checksum: what was counted ends before it, or is said to be wrong. */
-static void check_bad(const struct run *run, const struct undecoded_rest *rest)
+static void check_bad(const struct run *run, const struct compressed_rest *rest)
 {
     if (!rest->is_left)
         fail(run, "a wrong checksum was not seen");
@@ -318,7 +319,7 @@ static void check_bad(const struct run *run, const struct undecoded_rest *rest)
 
 /* A wrong byte of content that was copied to the host was not seen. Only the tail's may be: it is
  * copied once more, by itself, and that copy is not hashed. */
-static void check_unseen(const struct run *run, const struct undecoded_rest *rest)
+static void check_unseen(const struct run *run, const struct compressed_rest *rest)
 {
     if (check_tail(run, rest))
         fail(run, "wrong content was taken");
@@ -360,7 +361,7 @@ static void check_run(const struct run *run)
     memory_left = run->memory_left;
     emulated_device_plan(run->plan);
     struct engine *gpu = gpu_engine_open(run->histogram, &options, &why);
-    struct undecoded_rest rest;
+    struct compressed_rest rest;
     runs++;
     if (!gpu) {
         refused++;
@@ -452,10 +453,10 @@ static void begin_within(struct run *run, size_t frame, size_t at)
         number--;
     for (size_t i = 0; i < number; i++)
         offset += ZSTD_findFrameCompressedSize(file->bytes + offset, file->len - offset);
-    run->start = (struct undecoded_start){.offset = offset,
-                                          .skip = run->before - number * frame,
-                                          .repeated = has_pairs && at > 0,
-                                          .index = 1 + random_below(9)};
+    run->start = (struct compressed_start){.offset = offset,
+                                           .skip = run->before - number * frame,
+                                           .repeated = has_pairs && at > 0,
+                                           .index = 1 + random_below(9)};
 }
 
 /* Where another decoder has left off: at the beginning, in the first block and batch, in the
@@ -548,7 +549,7 @@ static void go_through_two_files(void)
 {
     static const char *const texts[] = {"1 23 456", "7 89 0123456789"};
     struct file files[2];
-    struct undecoded_rest rests[2];
+    struct compressed_rest rests[2];
     struct reason why;
     uint64_t kept;
     const struct gpu_options options = {

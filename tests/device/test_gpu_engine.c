@@ -5,6 +5,7 @@
  * Every schedule is one life of an engine: open, chunks from one or several threads, finish, close.
  * It must end with counts equal to a naive count of the same data, or, where nothing replaces a
  * lost device, with -1 and no counts. */
+#include "gpu/decoder.h"
 #include "gpu/gpu_engine.h"
 #include "gpu/row_pages.h"
 #include "gpu/snapshot.h"
@@ -433,16 +434,16 @@ static void stop_part(const void *arg)
 #define BUFFERS_THAT_SHARE_MORE 12
 
 /* Has the device decompress a frame of text, in a chunk of compressed bytes that it gave. */
-static void count_frame(struct engine *gpu, struct chunk *chunk, const unsigned char *from,
+static void count_frame(struct gpu_decoder *decoder, struct chunk *chunk, const unsigned char *from,
                         size_t len)
 {
     const struct frame_settings settings = {.level = 3};
-    struct undecoded_next next;
-    struct undecoded_rest rest;
+    struct compressed_next next;
+    struct compressed_rest rest;
     chunk->len = frame_compress(chunk->data, chunk->cap, &settings, from, len);
     chunk->origin.end = ENDS_FILE;
-    gpu->ops->undecoded->submit(gpu, chunk, 0, &next);
-    gpu->ops->undecoded->settle(gpu, &rest);
+    gpu_decoder_submit(decoder, chunk, 0, &next);
+    gpu_decoder_finish(decoder, &rest);
     free(rest.tail);
 }
 
@@ -476,16 +477,17 @@ static void leave_alone_part(const void *arg)
         engine_submit(chunks[i]);
     }
     nanosleep(&(struct timespec){.tv_nsec = 500000000}, NULL);
-    struct chunk *frame = gpu->ops->undecoded->begin(
-        gpu, CODING_ZSTD, &(struct undecoded_start){.memlimit = 1 << 27});
+    struct gpu_decoder *decoder =
+        gpu_decoder_begin(gpu, &(struct compressed_start){.memlimit = 1 << 27});
+    struct chunk *frame = decoder ? gpu_decoder_acquire(decoder) : NULL;
     engine_peek(gpu, &tally); /* asks for one */
     nanosleep(&(struct timespec){.tv_sec = STOPPED_DEADLINE_MS / 1000 + 1}, NULL);
     if (frame) /* with GPUHISTO_RACES few emulated devices decompress */
-        count_frame(gpu, frame, text, DATA_SIZE);
+        count_frame(decoder, frame, text, DATA_SIZE);
     tally = tally_in(counts, histogram);
     if (engine_finish(gpu, &tally) != 0 || engine_loss(gpu))
         complain(&schedule, "lost, because it was left alone");
-    else if (tally.samples != (200 + atomic_load(&gpu->undecoded_bytes)) / TOKEN)
+    else if (tally.samples != (200 + gpu_decoder_bytes(gpu)) / TOKEN)
         complain(&schedule, "wrong counts after it was left alone");
     engine_close(gpu);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Several GPUs of which some cannot be opened: the others count all of it, and it is known which
  * one is missing and why. And how many of them decompress. */
+#include "gpu/decoder.h"
 #include "gpu/gpu_group.h"
 #include "gpu/strategy.h"
 #include "src/frames/codec.h"
@@ -129,11 +130,11 @@ static void none_part(const void *arg)
 /* A FILE that is decompressed by one of them, and one for which there is no memory. */
 static void feeding_part(const void *arg)
 {
-    const struct undecoded_start start = {.memlimit = MEMORY};
+    const struct compressed_start start = {.memlimit = MEMORY};
     const struct frame_settings settings = {.level = 3};
     struct histogram histogram;
-    struct undecoded_next next;
-    struct undecoded_rest rest;
+    struct compressed_next next;
+    struct compressed_rest rest;
     struct reason why;
     (void)arg;
     histogram_bytes(&histogram);
@@ -143,14 +144,14 @@ static void feeding_part(const void *arg)
     if (!group)
         return;
     check("none is fed", gpu_group_feeding(group) == 0);
-    struct chunk *chunk = group->ops->undecoded->begin(group, CODING_ZSTD, &start);
+    struct gpu_decoder *decoder = gpu_decoder_begin(group, &start);
+    struct chunk *chunk = decoder ? gpu_decoder_acquire(decoder) : NULL;
     if (chunk) { /* with GPUHISTO_RACES few emulated devices decompress */
-        struct engine *fed = chunk->engine;
         check("one is fed", gpu_group_feeding(group) == 1);
         chunk->len = frame_compress(chunk->data, chunk->cap, &settings, data, sizeof data);
         chunk->origin.end = ENDS_FILE;
-        fed->ops->undecoded->submit(fed, chunk, 0, &next);
-        fed->ops->undecoded->settle(fed, &rest);
+        gpu_decoder_submit(decoder, chunk, 0, &next);
+        gpu_decoder_finish(decoder, &rest);
         free(rest.tail);
         check("the FILE has ended", gpu_group_feeding(group) == 0);
     }
@@ -161,7 +162,7 @@ static void feeding_part(const void *arg)
     check("opened without memory", group != NULL);
     if (!group)
         return;
-    check("no memory", !group->ops->undecoded->begin(group, CODING_ZSTD, &start));
+    check("no memory", !gpu_decoder_begin(group, &start));
     check("no memory: none is fed", gpu_group_feeding(group) == 0);
     engine_close(group);
 }

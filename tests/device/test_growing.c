@@ -3,6 +3,7 @@
  * one when an engine has decompressed what they had then: the counts, or the reason why there are
  * none, are those of the CPU alone. What the FILE had may end anywhere, within a skippable frame
  * too, which the engine does not look at. */
+#include "gpu/decoder.h"
 #include "gpu/gpu_engine.h"
 #include "src/cpu/cpu_engine.h"
 #include "src/records/records.h"
@@ -123,7 +124,7 @@ static struct engine *undecoder(void *arg, const struct undecoded_offer *offer)
     (void)offer;
     change_once(run);
     const bool is_wanted = atomic_load(&submitted) >= run->after;
-    return gpu && is_wanted && gpu->ops->undecoded->is_free(gpu) ? gpu : NULL;
+    return gpu && is_wanted && gpu_decoder_is_idle(gpu) ? gpu : NULL;
 }
 
 static int count_file(struct run *run, struct reason *why)
@@ -164,7 +165,7 @@ static int count(struct run *run, struct tally *tally, struct reason *why)
     int rc = count_file(run, why);
     if (gpu && engine_finish(gpu, tally) != 0)
         need(NULL);
-    taken += gpu && atomic_load(&gpu->undecoded_bytes) > 0;
+    taken += gpu && gpu_decoder_bytes(gpu) > 0;
     engine_finish(cpu, tally);
     if (gpu)
         engine_close(gpu);

@@ -3,6 +3,7 @@
  * one reader and by several, over an emulated device that is well, or fails at any call. The
  * counts, and the line of the first sample that is invalid, are those that libzstd and the CPU
  * give. */
+#include "gpu/decoder.h"
 #include "gpu/gpu_engine.h"
 #include "src/cpu/cpu_engine.h"
 #include "src/records/lines.h"
@@ -94,7 +95,7 @@ static struct engine *undecoder(void *arg, const struct undecoded_offer *offer)
     const struct run *run = arg;
     bool is_there = gpu && atomic_load(&submitted) >= run->after;
     (void)offer;
-    return is_there && gpu->ops->undecoded->is_free(gpu) ? gpu : NULL;
+    return is_there && gpu_decoder_is_idle(gpu) ? gpu : NULL;
 }
 
 static bool may_undecode(void *arg)
@@ -218,7 +219,7 @@ static int count(struct run *run, struct outcome *outcome, struct reason *why)
     int rc = gpu || run->is_alone ? count_file(run, why) : -1;
     if (gpu && rc == 0)
         rc = engine_finish(gpu, &outcome->tally);
-    const uint64_t by_gpu = gpu ? atomic_load(&gpu->undecoded_bytes) : 0;
+    const uint64_t by_gpu = gpu ? gpu_decoder_bytes(gpu) : 0;
     taken += by_gpu > 0;
     shared += by_gpu > 0 && by_gpu < CONTENT_SIZE;
     if (rc == 0)

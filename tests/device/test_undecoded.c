@@ -2,6 +2,7 @@
 /* Compressed FILEs and pipes that an engine decompresses by itself, as a reader gives them to it:
  * over an emulated device that fails at any call the counts are those of libzstd and the CPU, or
  * the run is refused, because nothing replaces the device, or too little of a pipe was kept. */
+#include "gpu/decoder.h"
 #include "gpu/gpu_engine.h"
 #include "src/cpu/cpu_engine.h"
 #include "src/records/records.h"
@@ -183,7 +184,7 @@ static int count(struct run *run, struct tally *tally, struct reason *why)
     if (gpu && rc == 0)
         rc = engine_finish(gpu, tally);
     if (gpu && rc == 0)
-        decompressed += atomic_load(&gpu->undecoded_bytes) > 0;
+        decompressed += gpu_decoder_bytes(gpu) > 0;
     if (rc == 0)
         engine_finish(cpu, tally);
     if (gpu && rc == 0)

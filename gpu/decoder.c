@@ -11,7 +11,8 @@
  * comes next. */
 static bool gpu_is_at_work(const struct gpu_engine *gpu)
 {
-    return gpu->counting > 0 || gpu->reads > 0 || decompression_is_on_device(&gpu->decompression);
+    return gpu->counting > 0 || gpu->reads > 0 ||
+           decompression_is_on_device(&gpu->decoder.decompression);
 }
 
 static int gpu_read_content(void *arg, unsigned slot, int64_t begin, size_t len, unsigned char *to,
@@ -63,8 +64,8 @@ static int gpu_look_decompression(struct gpu_engine *gpu)
     struct slot *counted;
     struct chunk *empty;
     bool patient = gpu_is_patient(gpu), was_at_work = gpu_is_at_work(gpu);
-    bool waits = decompression_is_on_device(&gpu->decompression);
-    int arrived = decompression_look(&gpu->decompression, &counted, &empty);
+    bool waits = decompression_is_on_device(&gpu->decoder.decompression);
+    int arrived = decompression_look(&gpu->decoder.decompression, &counted, &empty);
     if (counted && arrived >= 0)
         gpu_take_snapshot(gpu, counted, true);
     if (counted)
@@ -96,8 +97,8 @@ static void gpu_reap_all(struct gpu_engine *gpu)
 static void gpu_wait_decompression(struct gpu_engine *gpu)
 {
     struct gpu_feeding *feeding = &gpu->times.feeding;
-    double *waited =
-        decompression_is_hashing(&gpu->decompression) ? &feeding->checking : &feeding->device;
+    double *waited = decompression_is_hashing(&gpu->decoder.decompression) ? &feeding->checking
+                                                                           : &feeding->device;
     const struct timespec begin = clock_now();
     gpu_ask(gpu);
     gpu_pause_unlocked(gpu);
@@ -115,7 +116,7 @@ static struct chunk *gpu_take_input(struct gpu_engine *gpu)
     if (!gpu->recovery.lost)
         gpu_reap_all(gpu);
     while (!gpu->recovery.lost && !chunk) {
-        int taken = decompression_take(&gpu->decompression, &chunk);
+        int taken = decompression_take(&gpu->decoder.decompression, &chunk);
         if (taken < 0)
             gpu_lose_by_call(gpu);
         else if (taken == 0)
@@ -129,9 +130,9 @@ static struct chunk *gpu_take_input(struct gpu_engine *gpu)
     return chunk;
 }
 
-static struct chunk *gpu_acquire_undecoded(struct engine *engine)
+struct chunk *gpu_decoder_acquire(struct gpu_decoder *decoder)
 {
-    struct gpu_engine *gpu = gpu_of(engine);
+    struct gpu_engine *gpu = decoder->gpu;
     pthread_mutex_lock(&gpu->lock);
     struct chunk *chunk = gpu_take_input(gpu);
     pthread_mutex_unlock(&gpu->lock);
@@ -139,45 +140,44 @@ static struct chunk *gpu_acquire_undecoded(struct engine *engine)
 }
 
 /* This is asked often, and does not wait for the lock. */
-static bool gpu_is_free(struct engine *engine)
+bool gpu_engine_is_idle(struct engine *engine)
 {
-    return !atomic_load(&gpu_of(engine)->is_taken);
+    return !atomic_load(&gpu_of(engine)->decoder.is_taken);
 }
 
-static struct chunk *gpu_begin_undecoded(struct engine *engine, enum coding coding,
-                                         const struct undecoded_start *start)
+struct gpu_decoder *gpu_engine_begin(struct engine *engine, const struct compressed_start *start)
 {
     struct gpu_engine *gpu = gpu_of(engine);
-    struct chunk *chunk = NULL;
+    struct gpu_decoder *decoder = &gpu->decoder;
     const struct timespec begin = clock_now();
-    if (coding != CODING_ZSTD || atomic_exchange(&gpu->is_taken, true))
+    if (atomic_exchange(&decoder->is_taken, true))
         return NULL;
-    atomic_store(&gpu->is_feeding, true);
+    atomic_store(&decoder->is_feeding, true);
     pthread_mutex_lock(&gpu->lock);
     int began = 0;
     if (!gpu->recovery.lost)
-        began = decompression_begin(&gpu->decompression, gpu->slots.count, start);
-    if (began < 0)
+        began = decompression_begin(&decoder->decompression, gpu->slots.count, start);
+    if (began < 0) {
         gpu_lose_by_call(gpu);
+        gpu_recount(gpu);
+    }
     if (began == 1)
         gpu->times.feeding.opening += clock_seconds_since(&begin);
-    if (began != 0)
-        chunk = gpu_take_input(gpu);
-    if (!chunk)
-        atomic_store(&gpu->is_feeding, false);
+    else
+        atomic_store(&decoder->is_feeding, false);
     pthread_mutex_unlock(&gpu->lock);
-    return chunk;
+    return began == 1 ? decoder : NULL;
 }
 
 /* Has a chunk laid, for which batches may be waited for. */
 static void gpu_lay(struct gpu_engine *gpu, struct chunk *chunk, uint64_t offset,
-                    struct undecoded_next *next)
+                    struct compressed_next *next)
 {
     int laid = 0;
     while (!gpu->recovery.lost && laid == 0) {
         if (!gpu_is_at_work(gpu))
             patience_renew(&gpu->patience);
-        laid = decompression_lay(&gpu->decompression, chunk, offset, next);
+        laid = decompression_lay(&gpu->decoder.decompression, chunk, offset, next);
         if (laid < 0)
             gpu_lose_by_call(gpu);
         else if (laid == 0)
@@ -185,11 +185,11 @@ static void gpu_lay(struct gpu_engine *gpu, struct chunk *chunk, uint64_t offset
     }
 }
 
-static void gpu_submit_undecoded(struct engine *engine, struct chunk *chunk, uint64_t offset,
-                                 struct undecoded_next *next)
+void gpu_decoder_submit(struct gpu_decoder *decoder, struct chunk *chunk, uint64_t offset,
+                        struct compressed_next *next)
 {
-    struct gpu_engine *gpu = gpu_of(engine);
-    *next = (struct undecoded_next){.is_wanted = false};
+    struct gpu_engine *gpu = decoder->gpu;
+    *next = (struct compressed_next){.is_wanted = false};
     pthread_mutex_lock(&gpu->lock);
     gpu->times.feeding.reading += clock_seconds_since(&gpu->filling);
     gpu_lay(gpu, chunk, offset, next);
@@ -200,16 +200,16 @@ static void gpu_submit_undecoded(struct engine *engine, struct chunk *chunk, uin
     pthread_mutex_unlock(&gpu->lock);
 }
 
-static bool gpu_is_busy_undecoded(struct engine *engine)
+bool gpu_decoder_poll(struct gpu_decoder *decoder)
 {
-    struct gpu_engine *gpu = gpu_of(engine);
+    struct gpu_engine *gpu = decoder->gpu;
     pthread_mutex_lock(&gpu->lock);
     if (!gpu->recovery.lost)
         gpu_reap_all(gpu);
     gpu_ask(gpu); /* for the next time */
     if (gpu->recovery.lost)
         gpu_recount(gpu);
-    bool busy = !gpu->recovery.lost && decompression_is_busy(&gpu->decompression);
+    bool busy = !gpu->recovery.lost && decompression_is_busy(&gpu->decoder.decompression);
     pthread_mutex_unlock(&gpu->lock);
     return busy;
 }
@@ -218,7 +218,7 @@ static bool gpu_is_busy_undecoded(struct engine *engine)
 static bool gpu_fetch_tail(struct gpu_engine *gpu)
 {
     bool patient = gpu_is_patient(gpu), moved = false;
-    int fetched = decompression_fetch_tail(&gpu->decompression, &moved);
+    int fetched = decompression_fetch_tail(&gpu->decoder.decompression, &moved);
     if (moved)
         patience_renew(&gpu->patience);
     if (fetched < 0)
@@ -233,7 +233,7 @@ static void gpu_see_through(struct gpu_engine *gpu)
 {
     if (!gpu->recovery.lost)
         gpu_reap_all(gpu);
-    while (!gpu->recovery.lost && decompression_is_busy(&gpu->decompression))
+    while (!gpu->recovery.lost && decompression_is_busy(&gpu->decoder.decompression))
         gpu_wait_decompression(gpu);
     if (!gpu_is_at_work(gpu))
         patience_renew(&gpu->patience);
@@ -241,31 +241,32 @@ static void gpu_see_through(struct gpu_engine *gpu)
         gpu_wait_decompression(gpu);
 }
 
-static int gpu_settle(struct engine *engine, struct undecoded_rest *rest)
+int gpu_decoder_finish(struct gpu_decoder *decoder, struct compressed_rest *rest)
 {
-    struct gpu_engine *gpu = gpu_of(engine);
+    struct gpu_engine *gpu = decoder->gpu;
     pthread_mutex_lock(&gpu->lock);
     gpu_see_through(gpu);
     if (gpu->recovery.lost)
         gpu_recount(gpu);
-    decompression_settle(&gpu->decompression, gpu->recovery.lost, rest);
-    atomic_store(&gpu->is_feeding, false);
+    decompression_settle(&decoder->decompression, gpu->recovery.lost, rest);
+    atomic_store(&decoder->is_feeding, false);
     if (!gpu->recovery.lost)
-        atomic_store(&gpu->is_taken, false);
+        atomic_store(&decoder->is_taken, false);
     int rc = gpu->recovery.failed ? -1 : 0;
     if (rc == 0) {
-        atomic_fetch_add(&engine->undecoded_bytes, rest->fresh);
-        snapshots_add_bytes(&gpu->snapshots, rest->fresh - gpu->decompression.fresh);
+        atomic_fetch_add(&decoder->bytes, rest->fresh);
+        snapshots_add_bytes(&gpu->snapshots, rest->fresh - decoder->decompression.fresh);
     }
     pthread_mutex_unlock(&gpu->lock);
     return rc;
 }
 
-const struct undecoded_ops gpu_undecoded = {
-    .is_free = gpu_is_free,
-    .begin = gpu_begin_undecoded,
-    .acquire = gpu_acquire_undecoded,
-    .submit = gpu_submit_undecoded,
-    .is_busy = gpu_is_busy_undecoded,
-    .settle = gpu_settle,
-};
+const char *gpu_decoder_loss(struct gpu_decoder *decoder)
+{
+    return recovery_reason(&decoder->gpu->recovery);
+}
+
+uint64_t gpu_engine_decompressed(struct engine *engine)
+{
+    return atomic_load(&gpu_of(engine)->decoder.bytes);
+}
