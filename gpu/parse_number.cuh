@@ -12,7 +12,6 @@
 extern "C" {
 #include "src/count/number.h"
 #include "src/count/number_nearest.h"
-#include "src/count/number_token.h"
 }
 
 // The least number of 19 digits: with so many, a mantissa takes no more.

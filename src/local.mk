@@ -45,7 +45,7 @@ histogram_sources = \
 	src/count/mode_numbers.c src/count/mode_pairs.c src/count/mode_values.c \
 	src/count/moments.c src/count/moments.h \
 	src/count/moments_text.c src/count/moments_text.h \
-	src/count/number.c src/count/number.h src/count/number_token.h \
+	src/count/number.c src/count/number.h \
 	src/count/number_nearest.c src/count/number_nearest.h \
 	src/count/number_units.c src/count/number_units.h \
 	src/count/power.c src/count/power.h \

@@ -9,30 +9,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* floor(log2(10^power)), for the powers that are needed here. */
-static int digits_binary_exponent(int power)
-{
-    return (power * 1741647) >> 19;
-}
-
-/* 5^power, scaled to 128 bits and rounded up. Some of the table are that, or exact. */
-static struct power digits_power_above(int power)
-{
-    struct power bits = number_powers()[power - POWER_MIN];
-    if ((power < NUMBER_EXACT_MIN || power > POWER_EXACT_MAX) && ++bits.low == 0)
-        bits.high++;
-    return bits;
-}
-
 /* What takes doubles of a binary exponent to numbers of a decade: the power of ten, and the power
  * of two that puts numbers above `shift` bits of the product's upper 64. */
 static struct digits_scale digits_scale_of(const struct digits_layout *layout, int exponent,
                                            int decade)
 {
     const int power = (int)layout->digits - 1 - decade;
-    const struct power bits = digits_power_above(power);
+    const struct power bits = number_power_above(power);
     __extension__ unsigned __int128 scale = bits.high;
-    const int drop = 62 - (int)layout->shift - exponent - digits_binary_exponent(power);
+    const int drop = 62 - (int)layout->shift - exponent - number_exponent(power);
     scale = scale << 64 | bits.low;
     if (drop > 0)
         scale = ((scale - 1) >> drop) + 1;

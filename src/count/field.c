@@ -3,10 +3,8 @@
 #include "field.h"
 #include "field_token.h"
 #include "number.h"
-#include "number_token.h"
 #include "number_units.h"
 
-#include <math.h>
 #include <string.h>
 
 /* Finds a byte in [at, end); end if it is not there. */
@@ -158,7 +156,7 @@ void field_strip(const unsigned char **from, const unsigned char **to)
 /* True if a number that ends at `end` may go on with a space and a unit. */
 static bool has_space(const unsigned char *end, const unsigned char *limit)
 {
-    return limit - end > 1 && *end == ' ' && (field_is_digit(end[-1]) || end[-1] == '.');
+    return limit - end > 1 && *end == ' ' && (number_is_digit(end[-1]) || end[-1] == '.');
 }
 
 size_t field_copy_token(bool has_units, const unsigned char *from, const unsigned char *to,
@@ -245,8 +243,7 @@ static bool is_number(const struct field *field, const unsigned char *from, cons
 {
     unsigned char token[NUMBER_MAX];
     const unsigned char *const end = token + field_copy_token(field->has_units, from, to, token);
-    return end > token && (!isnan(number_of_token(token, end, end)) ||
-                           (field->has_units && !isnan(number_with_units(token, end))));
+    return end > token && number_is_valid(token, end, field->has_units);
 }
 
 bool field_find_invalid(const struct field *field, const unsigned char *text, size_t len,

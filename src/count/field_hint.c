@@ -11,7 +11,7 @@ static bool begins_number(const unsigned char *at, const unsigned char *end)
 {
     at += at < end && (*at == '-' || *at == '+');
     at += at < end && *at == '.';
-    return at < end && field_is_digit(*at);
+    return at < end && number_is_digit(*at);
 }
 
 /* Sets the hint to [from, to), if the shell would take that in single quotes as it is. */

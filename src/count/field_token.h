@@ -3,12 +3,7 @@
 #ifndef GPUHISTO_FIELD_TOKEN_H
 #define GPUHISTO_FIELD_TOKEN_H
 
-#include "number_token.h"
-
-static inline ON_BOTH bool field_is_digit(unsigned char c)
-{
-    return (unsigned char)(c - '0') < 10;
-}
+#include "number.h"
 
 /* True if a token ends before c, whatever comes next. */
 static inline ON_BOTH bool field_ends_token(unsigned char c)
@@ -30,11 +25,11 @@ static inline ON_BOTH const unsigned char *field_token_end(const unsigned char *
     const unsigned char *end = at;
     for (; end < limit; end++) {
         const unsigned char c = *end;
-        if (field_is_digit(c))
+        if (number_is_digit(c))
             continue;
         if (field_ends_token(c))
             break;
-        if ((c == ',' || c == '%') && !(limit - end > 1 && field_is_digit(end[1])))
+        if ((c == ',' || c == '%') && !(limit - end > 1 && number_is_digit(end[1])))
             break;
     }
     return end > at && end[-1] == '.' ? end - 1 : end; /* the end of a sentence */

@@ -1,37 +1,28 @@
 /* SPDX-License-Identifier: MIT */
-/* Numbers in text: one token by all the rules, which is what parsers do with tokens that are too
- * long or too odd for them. */
+/* One token by all the rules: parsers call this for tokens that their fast ways do not take. */
 #include "number.h"
 #include "number_nearest.h"
-#include "number_token.h"
-#include "number_units.h"
 
 #include <float.h>
 #include <math.h>
 #include <pthread.h>
 #include <stdlib.h>
 
-/* Digits that fit in a mantissa of 64 bits, whatever they are. */
-#define DIGITS_MAX 19
+#define DIGITS_MAX 19 /* that fit in 64 bits, whatever they are */
 
-/* Exponents stop to grow here, far beyond what the digits of a token can make up for. */
+/* Exponents stop growing here, far beyond what the digits of a token can make up for. */
 #define EXPONENT_FAR 100000
 
 /* mantissa * 10^power */
 struct decimal {
     uint64_t mantissa;
     int64_t power;
-    bool more; /* it is larger than that, but smaller than with the next mantissa */
+    bool more; /* the number lies between that and the next mantissa */
 };
 
 static const double ten_to[] = TEN_TO;
 
-static bool is_digit(unsigned char c)
-{
-    return (unsigned char)(c - '0') < 10;
-}
-
-/* As byte_word, with zeros for what is beyond limit. */
+/* byte_word with zeros beyond limit. */
 static inline uint64_t word_before(const unsigned char *at, const unsigned char *limit)
 {
     if (limit - at >= 8)
@@ -42,8 +33,8 @@ static inline uint64_t word_before(const unsigned char *at, const unsigned char 
     return word;
 }
 
-/* Appends the digits from `at` on to the mantissa, which may overflow; returns where they end. */
-static inline const unsigned char *take_digits(const unsigned char *at, const unsigned char *limit,
+/* Appends the digits from `at` on to the mantissa, which may overflow. Returns where they end. */
+static inline const unsigned char *read_digits(const unsigned char *at, const unsigned char *limit,
                                                uint64_t *mantissa)
 {
     static const uint32_t shift[] = {1, 10, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000};
@@ -65,8 +56,8 @@ static inline const unsigned char *take_digits(const unsigned char *at, const un
     }
 }
 
-/* Adds the exponent [at, end) to *power; false if it is not one. */
-static bool take_exponent(const unsigned char *at, const unsigned char *end, int64_t *power)
+/* Adds the exponent [at, end) to *power. False if it is not one. */
+static bool read_exponent(const unsigned char *at, const unsigned char *end, int64_t *power)
 {
     if (*at != 'e' && *at != 'E')
         return false;
@@ -76,21 +67,21 @@ static bool take_exponent(const unsigned char *at, const unsigned char *end, int
     int64_t exponent = 0;
     if (at == end)
         return false;
-    for (; at < end && is_digit(*at); at++)
+    for (; at < end && number_is_digit(*at); at++)
         if (exponent < EXPONENT_FAR)
             exponent = exponent * 10 + (*at - '0');
     *power += negative ? -exponent : exponent;
     return at == end;
 }
 
-/* The decimal of more digits than a mantissa holds: the first that matter. */
-static struct decimal first_digits(const unsigned char *at, const unsigned char *end,
-                                   int64_t exponent)
+/* Reads more digits than a mantissa holds: the first DIGITS_MAX that matter. */
+static struct decimal read_first_digits(const unsigned char *at, const unsigned char *end,
+                                        int64_t exponent)
 {
-    const uint64_t full = UINT64_C(1000000000000000000); /* DIGITS_MAX of them */
+    const uint64_t full = UINT64_C(1000000000000000000); /* DIGITS_MAX digits */
     struct decimal decimal = {0, exponent, false};
     bool fraction = false;
-    for (; at < end && (is_digit(*at) || *at == '.'); at++) {
+    for (; at < end && (number_is_digit(*at) || *at == '.'); at++) {
         if (*at == '.') {
             fraction = true;
         } else if (decimal.mantissa < full) {
@@ -104,7 +95,7 @@ static struct decimal first_digits(const unsigned char *at, const unsigned char 
     return decimal;
 }
 
-/* Decides what takes more than 128 bits: one token in thousands, or in millions. */
+/* Reads what takes more than 128 bits: one token in thousands, or in millions. */
 static double by_strtod(const unsigned char *begin, const unsigned char *end)
 {
     char text[NUMBER_MAX + 1];
@@ -114,15 +105,15 @@ static double by_strtod(const unsigned char *begin, const unsigned char *end)
     return strtod(text, NULL);
 }
 
-/* As number_nearest_to. */
+/* number_nearest_to, inline. */
 static inline bool nearest_to(uint64_t mantissa, int64_t power, double *value)
 {
     if (power == 0) {
         *value = (double)mantissa;
         return true;
     }
-    /* One operation on two numbers that are exact is rounded once (Clinger, "How to Read Floating
-     * Point Numbers Accurately", 1990). */
+    /* One operation on two exact numbers is rounded once (Clinger, "How to Read Floating Point
+     * Numbers Accurately", 1990). */
     if (FLT_EVAL_METHOD == 0 && mantissa <= UINT64_C(1) << DBL_MANT_DIG && power >= -TEN_TO_MAX &&
         power <= TEN_TO_MAX) {
         const double exact = (double)(int64_t)mantissa;
@@ -137,7 +128,7 @@ bool number_nearest_to(uint64_t mantissa, int64_t power, double *value)
     return nearest_to(mantissa, power, value);
 }
 
-/* The value of [begin, end), a number without a sign of which the decimal is known. */
+/* Rounds the decimal of [begin, end), a number without its sign. */
 static double rounded(const struct decimal *decimal, const unsigned char *begin,
                       const unsigned char *end)
 {
@@ -149,7 +140,7 @@ static double rounded(const struct decimal *decimal, const unsigned char *begin,
     return by_strtod(begin, end);
 }
 
-/* Whether [at, end) is a word, given in lower case, in any case. */
+/* True if [at, end) is a word, which is given in lower case. */
 static bool is_word(const unsigned char *at, const unsigned char *end, const char *word)
 {
     for (; at < end && *word && (*at | 0x20) == *word; at++, word++)
@@ -166,11 +157,11 @@ double number_of_token(const unsigned char *begin, const unsigned char *end,
     begin += negative || *begin == '+';
 
     struct decimal decimal = {0, 0, false};
-    const unsigned char *at = take_digits(begin, limit, &decimal.mantissa);
+    const unsigned char *at = read_digits(begin, limit, &decimal.mantissa);
     size_t digits = (size_t)(at - begin);
     if (at < end && *at == '.') {
         const unsigned char *fraction = ++at;
-        at = take_digits(at, limit, &decimal.mantissa);
+        at = read_digits(at, limit, &decimal.mantissa);
         decimal.power = fraction - at;
         digits += (size_t)(at - fraction);
     }
@@ -179,11 +170,11 @@ double number_of_token(const unsigned char *begin, const unsigned char *end,
         return !infinite ? NAN : negative ? -HUGE_VAL : HUGE_VAL;
     }
     int64_t exponent = 0;
-    if (at < end && !take_exponent(at, end, &exponent))
+    if (at < end && !read_exponent(at, end, &exponent))
         return NAN;
     decimal.power += exponent;
     if (digits > DIGITS_MAX)
-        decimal = first_digits(begin, end, exponent);
+        decimal = read_first_digits(begin, end, exponent);
     return copysign(rounded(&decimal, begin, end), negative ? -1 : 1);
 }
 
@@ -191,14 +182,14 @@ const unsigned char *number_token_end(const unsigned char *at, const unsigned ch
 {
     for (; limit - at >= 8; at += 8) {
         uint64_t word = byte_word(at);
-        /* The lowest bit tells the first byte up to a space; there may be borrow beyond it. */
+        /* The lowest bit tells the first byte up to a space. Higher bits may be borrowed. */
         uint64_t low = (word - EACH_BYTE(' ' + 1)) & ~word & EACH_BYTE(0x80);
         if (low == 0)
             continue;
         at += __builtin_ctzll(low) / 8;
         if (number_is_space(*at))
             return at;
-        at -= 7; /* another control character: go on after it */
+        at -= 7; /* past another control character */
     }
     while (at < limit && !number_is_space(*at))
         at++;
@@ -227,24 +218,4 @@ void number_prepare(void)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, number_nearest_prepare);
-}
-
-bool numbers_find_invalid(const unsigned char *text, size_t len, bool has_units, size_t *at,
-                          size_t *token_len)
-{
-    const unsigned char *token = text, *limit = text + len, *end;
-    number_prepare();
-    for (;; token = end) {
-        while (token < limit && number_is_space(*token))
-            token++;
-        if (token == limit)
-            return false;
-        end = number_token_end(token, limit);
-        if (isnan(number_of_token(token, end, limit)) &&
-            !(has_units && !isnan(number_with_units(token, end))))
-            break;
-    }
-    *at = (size_t)(token - text);
-    *token_len = (size_t)(end - token);
-    return true;
 }

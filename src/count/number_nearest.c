@@ -4,10 +4,9 @@
 
 static struct power powers[POWER_SHOWN_MAX - POWER_MIN + 1];
 
-/* An integer large enough for 5^324 (753 bits), and for 2^BIG_BITS / 5^342 (795 bits less) to have
- * 128 bits left. The lowest limb is first. */
+/* An integer large enough for 5^324 (753 bits), and for 2^1023 / 5^342 (795 bits less) to have 128
+ * bits left. The lowest limb is first. */
 #define BIG_LIMBS 32
-#define BIG_BITS (32 * BIG_LIMBS - 1)
 
 struct big {
     uint32_t limbs[BIG_LIMBS];
@@ -23,8 +22,7 @@ static void times_five(struct big *big)
     }
 }
 
-/* Rounds down. That is exact even if done again and again, as floor(floor(x / 5) / 5) is
- * floor(x / 25). */
+/* Rounds down. Repeating that is exact, as floor(floor(x / 5) / 5) is floor(x / 25). */
 static void divide_by_five(struct big *big)
 {
     uint64_t rest = 0;
@@ -35,7 +33,7 @@ static void divide_by_five(struct big *big)
     }
 }
 
-/* The first 128 bits, the rest is dropped; zeros are added if there are fewer. */
+/* Returns the first 128 bits, with zeros after them if there are fewer. */
 static struct power first_bits(const struct big *big)
 {
     unsigned top = BIG_LIMBS;
@@ -50,6 +48,12 @@ static struct power first_bits(const struct big *big)
     return (struct power){(uint64_t)limbs[0] << 32 | limbs[1], (uint64_t)limbs[2] << 32 | limbs[3]};
 }
 
+static void increment(struct power *bits)
+{
+    if (++bits->low == 0)
+        bits->high++;
+}
+
 void number_nearest_prepare(void)
 {
     struct big big = {{1}};
@@ -62,8 +66,8 @@ void number_nearest_prepare(void)
     for (int power = -1; power >= POWER_MIN; power--) {
         divide_by_five(&big);
         struct power bits = first_bits(&big);
-        if (power >= NUMBER_EXACT_MIN && ++bits.low == 0)
-            bits.high++;
+        if (power >= NUMBER_EXACT_MIN)
+            increment(&bits);
         powers[power - POWER_MIN] = bits;
     }
 }
@@ -71,4 +75,12 @@ void number_nearest_prepare(void)
 const struct power *number_powers(void)
 {
     return powers;
+}
+
+struct power number_power_above(int power)
+{
+    struct power bits = powers[power - POWER_MIN];
+    if (power < NUMBER_EXACT_MIN || power > POWER_EXACT_MAX)
+        increment(&bits);
+    return bits;
 }

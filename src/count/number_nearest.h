@@ -1,37 +1,32 @@
 /* SPDX-License-Identifier: MIT */
-/* The last step of a parser, from decimal to binary: the double nearest to an integer times a power
- * of ten. For CPUs and for GPUs, which have a copy of the table.
+/* The last step of a parser: the double nearest to an integer times a power of ten. For CPUs and
+ * for GPUs, which have a copy of the table.
  *
  * The algorithm of Eisel and Lemire: Daniel Lemire, "Number Parsing at a Gigabyte per Second",
  * Software: Practice and Experience 51 (8), 2021, sections 5 to 9. The mantissa is multiplied by
- * the first 128 bits of the power of five; the powers of two only count in the exponent. */
+ * the first 128 bits of the power of five; powers of two only count in the exponent. */
 #ifndef GPUHISTO_NUMBER_NEAREST_H
 #define GPUHISTO_NUMBER_NEAREST_H
 
-#include "number_token.h"
-
-#include <stdbool.h>
-#include <stdint.h>
-#include <string.h>
+#include "number.h"
 
 /* A mantissa of 64 bits times a smaller power is less than half of the least double, times a
  * greater one more than the largest. */
 #define POWER_MIN (-342)
 #define POWER_MAX 308
 
-/* The table goes on to this one for show_number.c, which needs what turns the least double into an
- * integer. */
+/* The last power of the table. show_number.c needs it to turn the least double into an integer. */
 #define POWER_SHOWN_MAX 324
 
-/* Down to this one, the quotient of a mantissa and a power of five can be an integer. Such powers
- * are rounded up, so that the product does not come out just below. */
+/* The last power by which a mantissa can be divided without a remainder. Powers from here to -1 are
+ * rounded up, so that the product does not come out just below. */
 #define NUMBER_EXACT_MIN (-27)
 
-/* Up to this one, 128 bits hold a power exactly. */
+/* The last power that 128 bits hold exactly. */
 #define POWER_EXACT_MAX 55
 
-/* Bits of a double's mantissa that are stored, and those of the product that are looked at: these,
- * the one that is not stored, one to round by, one more as the product's first bit may be 0. */
+/* Bits of a double's mantissa that are stored, and bits of the product that are used: these, the
+ * one that is not stored, one to round by, and one more as the product's first bit may be 0. */
 #define NUMBER_STORED 52
 #define NUMBER_WANTED (NUMBER_STORED + 3)
 
@@ -43,14 +38,17 @@ struct power {
     uint64_t high, low;
 };
 
-/* Makes the table of powers. To be called once, before its first use (number_prepare does). */
+/* Makes the table of powers. Only number_prepare calls it. */
 void number_nearest_prepare(void);
 
-/* The table, by the power from POWER_MIN to POWER_SHOWN_MAX. Reading text takes POWER_MIN to
+/* Returns the table, of the powers from POWER_MIN to POWER_SHOWN_MAX. Parsers use it up to
  * POWER_MAX. */
 const struct power *number_powers(void);
 
-/* The high word of the product; *low is the other one. */
+/* Returns a power of the table rounded up, where 128 bits do not hold it. */
+struct power number_power_above(int power);
+
+/* Returns the high word of a product, and sets *low to the other one. */
 static inline ON_BOTH uint64_t number_product(uint64_t a, uint64_t b, uint64_t *low)
 {
 #ifdef __SIZEOF_INT128__
@@ -65,13 +63,13 @@ static inline ON_BOTH uint64_t number_product(uint64_t a, uint64_t b, uint64_t *
 #endif
 }
 
-/* floor(log2(10^power)) */
+/* floor(log2(10^power)), exact for all powers of the table. */
 static inline ON_BOTH int number_exponent(int power)
 {
     return 217706 * power >> 16;
 }
 
-/* A mantissa with one bit to round by, whatever is below having been dropped: to the nearest. */
+/* Rounds a mantissa to all bits but the last. */
 static inline ON_BOTH uint64_t number_halved(uint64_t mantissa)
 {
     return (mantissa + (mantissa & 1)) >> 1;
@@ -85,7 +83,7 @@ static inline ON_BOTH double number_from_bits(uint64_t exponent, uint64_t mantis
     return value;
 }
 
-/* Below the least normal double all that is lacking in the exponent is cut from the mantissa; such
+/* Makes a double below the least normal one: what the exponent lacks is cut from the mantissa. Such
  * powers of ten are never half way between two doubles. */
 static inline ON_BOTH double number_subnormal(int exponent, uint64_t mantissa)
 {
@@ -96,8 +94,8 @@ static inline ON_BOTH double number_subnormal(int exponent, uint64_t mantissa)
 }
 
 /* Sets *value to the double nearest to mantissa * 10^power, half way the even one, infinity if it
- * is too large. False, and nothing is set, if that would take more bits than are looked at.
- * `powers` is a copy of number_powers(). */
+ * is too large. False, and nothing is set, if that would take more than 128 bits. `powers` is
+ * number_powers() or a copy of it. */
 static inline ON_BOTH bool number_nearest(const struct power *powers, uint64_t mantissa,
                                           int64_t power, double *value)
 {
@@ -114,7 +112,7 @@ static inline ON_BOTH bool number_nearest(const struct power *powers, uint64_t m
     const uint64_t below = UINT64_MAX >> NUMBER_WANTED;
     uint64_t low, high = number_product(mantissa << zeros, five->high, &low);
     if ((high & below) == below) {
-        /* What the other half of the power adds may be carried up to the bits that are wanted. */
+        /* What the other half of the power adds may carry up to the bits that are wanted. */
         uint64_t unused, more = number_product(mantissa << zeros, five->low, &unused);
         low += more;
         high += low < more;
@@ -129,8 +127,8 @@ static inline ON_BOTH bool number_nearest(const struct power *powers, uint64_t m
         *value = number_subnormal(exponent, bits);
         return true;
     }
-    /* Half way, to be rounded down to an even one: only where nothing was dropped. With other
-     * powers what is half way has more than 64 bits. */
+    /* Half way, and rounded down to an even one, only where nothing was dropped. With other powers
+     * what is half way has more than 64 bits. */
     if (low == 0 && power >= -4 && power <= 23 && (bits & 3) == 1 && bits << shift == high)
         bits--;
     bits = number_halved(bits);

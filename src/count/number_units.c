@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "number_units.h"
 #include "number.h"
-#include "number_token.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -10,19 +9,13 @@
 
 #define NAME_MAX 3 /* bytes of a unit's name */
 
-/* A name and its length as a number, which is quick to compare. */
-#define NAME(a, b, c)                                                                              \
-    (((c)   ? 3U                                                                                   \
-      : (b) ? 2U                                                                                   \
-      : (a) ? 1U                                                                                   \
-            : 0U)                                                                                  \
-         << 24 |                                                                                   \
-     (uint32_t)(c) << 16 | (uint32_t)(b) << 8 | (uint32_t)(a))
+/* A name as a number, which is quick to compare. */
+#define NAME(a, b, c) ((uint32_t)(c) << 16 | (uint32_t)(b) << 8 | (uint32_t)(a))
 
 /* factor * 10^power, of seconds or bytes */
 struct unit {
     uint32_t name;
-    unsigned rank; /* of times: the greater the unit is; of sizes 0 */
+    unsigned rank; /* of times: ascends with the unit; of sizes 0 */
     uint64_t factor;
     int power;
 };
@@ -53,7 +46,7 @@ static const struct unit units[] = {
 #define UNIT_COUNT (sizeof units / sizeof units[0])
 
 /* A decimal and its unit. */
-struct part {
+struct term {
     const unsigned char *digits, *digits_end; /* with a point perhaps */
     size_t places;                            /* digits after the point */
     uint64_t mantissa;                        /* these digits, if there are few */
@@ -62,21 +55,17 @@ struct part {
     const struct unit *unit;
 };
 
-static bool is_digit(unsigned char c)
-{
-    return (unsigned char)(c - '0') < 10;
-}
-
 static const struct unit *find_unit(const unsigned char *name, size_t len)
 {
     const bool has_byte = len > 0 && name[len - 1] == 'B';
-    uint32_t wanted;
+    uint32_t wanted = 0;
     len -= has_byte;
     if (len > NAME_MAX || len + has_byte == 0)
         return NULL;
-    wanted = (uint32_t)len << 24;
     for (size_t i = 0; i < len; i++)
         wanted |= (uint32_t)name[i] << 8 * i;
+    if (len > 0 && name[len - 1] == '\0')
+        return NULL;
     for (size_t i = 0; i < UNIT_COUNT; i++)
         if (units[i].name == wanted)
             return has_byte && units[i].rank > 0 ? NULL : &units[i];
@@ -90,72 +79,72 @@ bool number_is_unit(const unsigned char *begin, const unsigned char *end)
 
 #define SHORT 19 /* digits that fit in 64 bits, whatever they are */
 
-/* Reads digits and a point at *at, and moves *at past them. False if there are no digits. */
-static bool take_digits(const unsigned char **at, const unsigned char *end, struct part *part)
+/* Each of these reads what is at *at, and moves *at past it. */
+
+/* Reads digits and a point. False if there are no digits. */
+static bool read_digits(const unsigned char **at, const unsigned char *end, struct term *term)
 {
     const unsigned char *here = *at, *point = NULL;
     uint64_t mantissa = 0;
     for (; here < end; here++) {
-        if (is_digit(*here))
+        if (number_is_digit(*here))
             mantissa = mantissa * 10 + (uint64_t)(*here - '0');
         else if (*here == '.' && !point)
             point = here;
         else
             break;
     }
-    part->digits = *at;
-    part->digits_end = *at = here;
-    part->places = point ? (size_t)(here - point - 1) : 0;
-    part->has_point = point != NULL;
-    part->mantissa = mantissa;
-    part->is_short = here - part->digits <= SHORT + part->has_point;
-    return here - part->digits > part->has_point;
+    term->digits = *at;
+    term->digits_end = *at = here;
+    term->places = point ? (size_t)(here - point - 1) : 0;
+    term->has_point = point != NULL;
+    term->mantissa = mantissa;
+    term->is_short = here - term->digits <= SHORT + term->has_point;
+    return here - term->digits > term->has_point;
 }
 
-/* Reads the exponent at *at, and moves *at past it; it stops to grow far beyond what digits make up
- * for. If there is none, *at stays. */
-static void take_exponent(const unsigned char **at, const unsigned char *end, struct part *part)
+/* Reads an exponent, if there is one. It stops growing far beyond what digits make up for. */
+static void read_exponent(const unsigned char **at, const unsigned char *end, struct term *term)
 {
     const unsigned char *here = *at;
     int64_t exponent = 0;
     here += here < end && (*here | 0x20) == 'e';
     const bool has_letter = here > *at, negative = has_letter && here < end && *here == '-';
     here += negative || (has_letter && here < end && *here == '+');
-    part->has_exponent = has_letter && here < end && is_digit(*here);
-    for (; part->has_exponent && here < end && is_digit(*here); here++)
+    term->has_exponent = has_letter && here < end && number_is_digit(*here);
+    for (; term->has_exponent && here < end && number_is_digit(*here); here++)
         if (exponent < 100000)
             exponent = exponent * 10 + (*here - '0');
-    part->exponent = negative ? -exponent : exponent;
-    *at = part->has_exponent ? here : *at;
+    term->exponent = negative ? -exponent : exponent;
+    *at = term->has_exponent ? here : *at;
 }
 
-/* Reads the part at *at, and moves *at past it. */
-static bool take_part(const unsigned char **at, const unsigned char *end, struct part *part)
+static bool read_term(const unsigned char **at, const unsigned char *end, struct term *term)
 {
-    if (!take_digits(at, end, part))
+    if (!read_digits(at, end, term))
         return false;
-    take_exponent(at, end, part);
+    read_exponent(at, end, term);
     const unsigned char *name = *at;
-    while (*at < end && !is_digit(**at) && **at != '.')
+    while (*at < end && !number_is_digit(**at) && **at != '.')
         ++*at;
-    part->unit = find_unit(name, (size_t)(*at - name));
-    return part->unit != NULL;
+    term->unit = find_unit(name, (size_t)(*at - name));
+    return term->unit != NULL;
 }
 
-#define PARTS_MAX 7 /* d h m s ms us ns */
+#define TERMS_MAX 7 /* d h m s ms us ns */
 
-/* Splits a token without its sign. Returns how many parts it has; 0 if it is something else. */
-static size_t take_parts(const unsigned char *at, const unsigned char *end,
-                         struct part parts[PARTS_MAX])
+/* Splits a token without its sign. Returns how many terms it has; 0 if it is not a number. */
+static size_t read_terms(const unsigned char *at, const unsigned char *end,
+                         struct term terms[TERMS_MAX])
 {
     size_t count = 0;
     while (at < end) {
-        struct part *part = &parts[count];
-        const struct part *before = count > 0 ? part - 1 : NULL;
-        if (count == PARTS_MAX || !take_part(&at, end, part))
+        struct term *term = &terms[count];
+        const struct term *before = count > 0 ? term - 1 : NULL;
+        if (count == TERMS_MAX || !read_term(&at, end, term))
             return 0;
-        if (before && (part->unit->rank == 0 || part->unit->rank >= before->unit->rank ||
-                       before->has_point || before->has_exponent || part->has_exponent))
+        if (before && (term->unit->rank == 0 || term->unit->rank >= before->unit->rank ||
+                       before->has_point || before->has_exponent || term->has_exponent))
             return 0;
         count++;
     }
@@ -164,13 +153,13 @@ static size_t take_parts(const unsigned char *at, const unsigned char *end,
 
 /* --- few digits --- */
 
-/* Adds a part to mantissa * 10^power, whose power is not less, as units descend. False if that
+/* Adds a term to mantissa * 10^power, whose power is not less, as units descend. False if the sum
  * takes more than 64 bits. */
-static bool add_part(const struct part *part, uint64_t *mantissa, int64_t *power)
+static bool add_term(const struct term *term, uint64_t *mantissa, int64_t *power)
 {
-    const int64_t own_power = part->unit->power - (int64_t)part->places;
+    const int64_t own_power = term->unit->power - (int64_t)term->places;
     uint64_t own = 0;
-    bool over = !part->is_short || __builtin_mul_overflow(part->mantissa, part->unit->factor, &own);
+    bool over = !term->is_short || __builtin_mul_overflow(term->mantissa, term->unit->factor, &own);
     if (*mantissa == 0)
         *power = own_power;
     for (; *power > own_power && !over; --*power)
@@ -180,18 +169,18 @@ static bool add_part(const struct part *part, uint64_t *mantissa, int64_t *power
 
 /* --- many digits --- */
 
-#define PLACES (NUMBER_MAX + 16)          /* after the point: digits of a token, and 10^-9 */
-#define DIGITS (PLACES + NUMBER_MAX + 32) /* and before it, times 2^50 */
+#define PLACES (NUMBER_MAX + 16)          /* after the point: digits of a token times 10^-9 */
+#define DIGITS (PLACES + NUMBER_MAX + 32) /* and before it: times 2^50 */
 
-/* Adds a part, without its exponent, to a sum of decimal digits, the last one first. */
-static void add_digits(const struct part *part, unsigned char sum[DIGITS])
+/* Adds a term without its exponent to a sum of decimal digits, the last one first. */
+static void add_digits(const struct term *term, unsigned char sum[DIGITS])
 {
-    size_t place = (size_t)(PLACES + part->unit->power) - part->places;
+    size_t place = (size_t)(PLACES + term->unit->power) - term->places;
     uint64_t carry = 0;
-    for (const unsigned char *at = part->digits_end; at-- > part->digits;) {
+    for (const unsigned char *at = term->digits_end; at-- > term->digits;) {
         if (*at == '.')
             continue;
-        carry += sum[place] + (uint64_t)(*at - '0') * part->unit->factor;
+        carry += sum[place] + (uint64_t)(*at - '0') * term->unit->factor;
         sum[place++] = (unsigned char)(carry % 10);
         carry /= 10;
     }
@@ -201,17 +190,17 @@ static void add_digits(const struct part *part, unsigned char sum[DIGITS])
     }
 }
 
-/* The value of parts whose sum takes more than 64 bits. */
-static double by_digits(const struct part *parts, size_t count)
+/* Returns the value of terms whose sum takes more than 64 bits. */
+static double by_digits(const struct term *terms, size_t count)
 {
     unsigned char sum[DIGITS] = {0};
     char text[DIGITS + 32];
     for (size_t i = 0; i < count; i++)
-        add_digits(&parts[i], sum);
+        add_digits(&terms[i], sum);
     for (size_t i = 0; i < DIGITS; i++)
         text[i] = (char)('0' + sum[DIGITS - 1 - i]);
     snprintf(text + DIGITS, sizeof text - DIGITS, "e%lld",
-             (long long)(parts[count - 1].exponent - PLACES));
+             (long long)(terms[count - 1].exponent - PLACES));
     return strtod(text, NULL);
 }
 
@@ -219,12 +208,12 @@ static double by_digits(const struct part *parts, size_t count)
 
 double number_with_units(const unsigned char *begin, const unsigned char *end)
 {
-    struct part parts[PARTS_MAX];
+    struct term terms[TERMS_MAX];
     if (end - begin > NUMBER_MAX)
         return NAN;
     const bool negative = *begin == '-';
     begin += negative || *begin == '+';
-    const size_t count = take_parts(begin, end, parts);
+    const size_t count = read_terms(begin, end, terms);
     if (count == 0)
         return NAN;
     uint64_t mantissa = 0;
@@ -232,9 +221,9 @@ double number_with_units(const unsigned char *begin, const unsigned char *end)
     double value = 0;
     bool fits = true;
     for (size_t i = 0; i < count && fits; i++)
-        fits = add_part(&parts[i], &mantissa, &power);
-    if (!fits || !number_nearest_to(mantissa, power + parts[count - 1].exponent, &value))
-        value = by_digits(parts, count);
+        fits = add_term(&terms[i], &mantissa, &power);
+    if (!fits || !number_nearest_to(mantissa, power + terms[count - 1].exponent, &value))
+        value = by_digits(terms, count);
     return negative ? -value : value;
 }
 
@@ -253,4 +242,29 @@ void numbers_add_units(const unsigned char *text, const unsigned char *limit, do
             values[i] = number_with_units(at, end);
         at = end;
     }
+}
+
+bool number_is_valid(const unsigned char *begin, const unsigned char *end, bool has_units)
+{
+    return !isnan(number_of_token(begin, end, end)) ||
+           (has_units && !isnan(number_with_units(begin, end)));
+}
+
+bool numbers_find_invalid(const unsigned char *text, size_t len, bool has_units, size_t *at,
+                          size_t *token_len)
+{
+    const unsigned char *token = text, *limit = text + len, *end;
+    number_prepare();
+    for (;; token = end) {
+        while (token < limit && number_is_space(*token))
+            token++;
+        if (token == limit)
+            return false;
+        end = number_token_end(token, limit);
+        if (!number_is_valid(token, end, has_units))
+            break;
+    }
+    *at = (size_t)(token - text);
+    *token_len = (size_t)(end - token);
+    return true;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Numbers with units (--units): times in seconds, sizes in bytes.
+/* Numbers with units (--units): times in seconds, sizes in bytes. A layer over number.h.
  *
  *     [+-]? (decimal unit)+
  *
@@ -17,15 +17,24 @@
 #include <stddef.h>
 
 /* Returns the value of the token [begin, end), which is not empty; NaN if it is not a number with
- * units, as are numbers without. After number_prepare. Any thread. */
+ * units. After number_prepare. Any thread. */
 double number_with_units(const unsigned char *begin, const unsigned char *end);
 
-/* True if [begin, end) is a unit, as it may stand after a number and a space in a field. */
+/* True if [begin, end) is a unit. In a field it may follow a number and a space. */
 bool number_is_unit(const unsigned char *begin, const unsigned char *end);
 
-/* Reads the tokens of [text, limit) again whose value is NaN: they may have units. There are values
- * for the first `count` tokens. After number_prepare. Any thread. */
+/* Reads tokens of [text, limit) whose value is NaN again, as they may have units. `values` has
+ * those of the first `count` tokens. After number_prepare. Any thread. */
 void numbers_add_units(const unsigned char *text, const unsigned char *limit, double *values,
                        size_t count);
+
+/* True if the token [begin, end) is a number, or has_units and it is a number with units. After
+ * number_prepare. Any thread. */
+bool number_is_valid(const unsigned char *begin, const unsigned char *end, bool has_units);
+
+/* Finds the first token of text[0..len) that is not valid: text[*at..*at+*token_len). False if
+ * there is none. Slow. Any thread. */
+bool numbers_find_invalid(const unsigned char *text, size_t len, bool has_units, size_t *at,
+                          size_t *token_len);
 
 #endif

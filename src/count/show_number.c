@@ -26,22 +26,6 @@ static int decimal_exponent(int exponent, bool three_quarters)
     return (exponent * 1262611 - (three_quarters ? 524031 : 0)) >> 22;
 }
 
-/* floor(log2(10^exponent)); number_exponent is not exact so far out. */
-static int binary_exponent(int exponent)
-{
-    return (exponent * 1741647) >> 19;
-}
-
-/* 10^power, scaled to 128 bits and rounded up. In the table some are exact, or rounded up already.
- */
-static struct power power_above(int power)
-{
-    struct power bits = number_powers()[power - POWER_MIN];
-    if ((power < NUMBER_EXACT_MIN || power > POWER_EXACT_MAX) && ++bits.low == 0)
-        bits.high++;
-    return bits;
-}
-
 /* The upper 64 of the product's 192 bits; the last one is set if anything was dropped, so that
  * comparisons still come out right. */
 static uint64_t scaled(struct power power, uint64_t factor)
@@ -59,8 +43,8 @@ static uint64_t scaled(struct power power, uint64_t factor)
 static struct decimal shortest(uint64_t mantissa, int exponent, bool uneven)
 {
     const int power = decimal_exponent(exponent, uneven);
-    const int shift = exponent + binary_exponent(-power) + 1;
-    const struct power scale = power_above(-power);
+    const int shift = exponent + number_exponent(-power) + 1;
+    const struct power scale = number_power_above(-power);
     const uint64_t odd = mantissa & 1;
     /* Four times the value, and the interval around it. */
     const uint64_t value = scaled(scale, 4 * mantissa << shift);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "large_numbers.h"
 #include "field_parser.h"
-#include "src/count/number_token.h"
+#include "src/count/number.h"
 
 #include <math.h>
 

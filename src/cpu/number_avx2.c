@@ -9,7 +9,7 @@
  * double holds. Tokens that are longer than a lane or not plain numbers are then done one by one;
  * but not words, dates and the like, which are known by a byte that no number has. */
 #include "field_parser.h"
-#include "src/count/number_token.h"
+#include "src/count/number.h"
 
 #if defined __x86_64__ && defined __GNUC__
 

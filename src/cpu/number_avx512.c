@@ -14,7 +14,7 @@
  * all their digits in one vector. */
 #include "field_parser.h"
 #include "src/count/number_nearest.h"
-#include "src/count/number_token.h"
+#include "src/count/number.h"
 
 #if defined __x86_64__ && defined __GNUC__
 

@@ -2,7 +2,7 @@
 /* Numbers in C alone: tokens of up to seven bytes in a word, without a branch that depends on what
  * is in them; others one by one. */
 #include "field_parser.h"
-#include "src/count/number_token.h"
+#include "src/count/number.h"
 
 #include <float.h>
 

@@ -3,7 +3,7 @@
 #include "src/base/byte_masks.h"
 #include "src/count/field_hint.h"
 #include "src/count/histogram.h"
-#include "src/count/number_token.h"
+#include "src/count/number.h"
 
 #include <inttypes.h>
 #include <stdio.h>
