@@ -10,8 +10,8 @@ gpuhisto_LDADD = libgpuhisto.a $(device) libhistogram.a $(device_libs)
 # Not with libraries that are loaded when they are needed.
 gpuhisto_LDFLAGS = $(AM_LDFLAGS) $(LOADED_LDFLAGS)
 
-run_sources = src/run.h src/run_diff.c src/run_merge.c src/run_output.c \
-	src/run_sandbox.c
+run_sources = src/run.h src/run_diff.c src/run_engines.c src/run_hints.c src/run_merge.c \
+	src/run_output.c src/run_sandbox.c src/run_tables.c src/run_tables.h
 
 noinst_LIBRARIES += libhistogram.a libgpuhisto.a
 
@@ -75,7 +75,7 @@ cpu_sources = \
 	src/cpu/paged_counts.c src/cpu/paged_counts.h src/cpu/pair_sums.h src/cpu/sum_ifma.h \
 	src/cpu/scaled_batch.h src/cpu/sum_limbs.h
 
-gpuhisto_sources = src/run_share.c src/run_share.h \
+gpuhisto_sources = src/run_shard.c src/run_shard.h \
 	src/cli/diag.c src/cli/diag.h \
 	src/cli/option.h src/cli/option_help.c src/cli/option_rules.c src/cli/option_table.c \
 	src/cli/options.c src/cli/options.def src/cli/options.h src/cli/options_also.c \
@@ -122,7 +122,7 @@ gpuhisto_sources = src/run_share.c src/run_share.h \
 	src/merge/merge.c src/merge/merge.h \
 	src/merge/merge_files.c src/merge/merge_files.h \
 	src/merge/read_table.c src/merge/read_table.h \
-	src/merge/share_join.c src/merge/share_join.h src/merge/share_proof.c \
+	src/merge/shard_join.c src/merge/shard_join.h src/merge/shard_proof.c \
 	src/merge/table_file.c src/merge/table_file.h \
 	src/merge/table_json.h \
 	src/merge/table_members.c src/merge/table_members.h \
@@ -149,8 +149,8 @@ gpuhisto_sources = src/run_share.c src/run_share.h \
 	src/report/report.c src/report/report.h \
 	src/report/rows.c src/report/rows.h \
 	src/report/screen.c src/report/screen.h \
-	src/report/share.c src/report/share.h \
-	src/report/share_record.c src/report/share_record.h \
+	src/report/percent.c src/report/percent.h \
+	src/report/shard_record.c src/report/shard_record.h \
 	src/report/target.c src/report/target.h \
 	src/report/temporary.c src/report/temporary.h \
 	src/report/writer.c src/report/writer.h

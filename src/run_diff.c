@@ -13,13 +13,13 @@
 
 static struct output output;
 
-/* Begins the reason with the FILE, unless it does. */
+/* Begins the reason with the file, unless it does. */
 static int side_refuse(const struct merge *side, struct reason *why)
 {
-    struct reason subject, what = *why;
-    reason_of(&subject, side->first, "%s", "");
-    if (strncmp(what.text, subject.text, strlen(subject.text)) != 0)
-        reason_of(why, side->first, "%s", what.text);
+    char shown[REASON_SUBJECT_MAX];
+    reason_show_subject(side->first, shown);
+    if (strncmp(why->text, shown, strlen(shown)) != 0)
+        reason_begin(why, side->first);
     return -1;
 }
 
@@ -37,12 +37,12 @@ static int check_side(const struct merge *side, struct reason *why)
 static int read_side(struct held *file, struct merge *side, struct reason *why)
 {
     struct read_table table = {.text = NULL};
-    struct share_record record = {.of = 0};
+    struct shard_record record = {.shard_count = 0};
     int rc = table_file_add(file, &table, side, why);
-    if (rc == 0 && side->shares.first && share_join_finish(&side->shares, false, &record, why) != 0)
+    if (rc == 0 && side->shards.first && shard_join_finish(&side->shards, false, &record, why) != 0)
         rc = side_refuse(side, why);
     read_table_free(&table);
-    share_free(&record);
+    shard_record_free(&record);
     return rc == 0 ? check_side(side, why) : -1;
 }
 
@@ -81,7 +81,8 @@ static int match_sides(struct merge *before, struct merge *after, struct reason 
     if (words_same(bins, other_bins))
         return 0;
     if (!may_nest(bins, other_bins) || !before->histogram.binning.digits.scales) {
-        merge_tell_options(why, after->first, other_bins, before->first, bins);
+        merge_show_difference(why, other_bins, before->first, bins);
+        reason_begin(why, after->first);
         return -1;
     }
     const bool is_before_fine =
@@ -167,8 +168,8 @@ static void warn_of_sources(struct merge *before, struct merge *after)
     run_warn_of_others(after);
     if (words_same(&before->sorted.sources, &after->sorted.sources))
         return;
-    merge_tell_options(&how, after->first, &after->sorted.sources, before->first,
-                       &before->sorted.sources);
+    merge_show_difference(&how, &after->sorted.sources, before->first, &before->sorted.sources);
+    reason_begin(&how, after->first);
     diag("warning: %s", how.text);
 }
 

@@ -64,23 +64,23 @@ static int check_shown(const struct options *options, const struct merge *merge,
 }
 
 /* Says that nothing is missing. */
-static void diag_shares(const struct merge *merge, const struct share_record *proof)
+static void diag_shards(const struct merge *merge, const struct shard_record *proof)
 {
     char shares[64];
-    if (proof->of == 1)
+    if (proof->job.of == 1)
         snprintf(shares, sizeof shares, "the only share");
     else
-        snprintf(shares, sizeof shares, "all %" PRIu64 " shares", proof->of);
+        snprintf(shares, sizeof shares, "all %" PRIu64 " shares", proof->job.of);
     diag("%" PRIu64 " table%s: %s of %" PRIu64 " file%s, %" PRIu64 " bytes", merge->tables,
-         merge->tables == 1 ? "" : "s", shares, proof->list_files,
-         proof->list_files == 1 ? "" : "s", proof->list_bytes);
+         merge->tables == 1 ? "" : "s", shares, proof->job.files, proof->job.files == 1 ? "" : "s",
+         proof->job.bytes);
 }
 
 /* Proves that shares are complete. 0, or -1 with a reason. */
-static int check_shares(struct options *options, struct merge *merge, struct share_record *proof,
+static int check_shards(struct options *options, struct merge *merge, struct shard_record *proof,
                         struct reason *why)
 {
-    if (!merge->shares.first) {
+    if (!merge->shards.first) {
         if (options->incomplete) {
             reason_set(why, "--incomplete: the tables are not shares (--part)");
             return -1;
@@ -91,12 +91,12 @@ static int check_shares(struct options *options, struct merge *merge, struct sha
                  merge->tables, merge->tables == 1 ? "" : "s");
         return 0;
     }
-    if (share_join_finish(&merge->shares, options->incomplete, proof, why) != 0)
+    if (shard_join_finish(&merge->shards, options->incomplete, proof, why) != 0)
         return -1;
-    options->report.share = proof;
-    if (options->verbosity >= VERBOSE && proof->part_count == 1 && proof->parts[0].begin == 1 &&
-        proof->parts[0].end == proof->of)
-        diag_shares(merge, proof);
+    options->report.shard = proof;
+    if (options->verbosity >= VERBOSE && proof->shard_count == 1 && proof->shards[0].begin == 1 &&
+        proof->shards[0].end == proof->job.of)
+        diag_shards(merge, proof);
     return 0;
 }
 
@@ -131,11 +131,11 @@ void run_warn_of_others(const struct merge *merge)
 
 /* Adds the FILEs up and shows them. The exit status. */
 static int merge_and_show(struct options *options, const struct held_list *files,
-                          struct merge *merge, struct share_record *proof)
+                          struct merge *merge, struct shard_record *proof)
 {
     struct reason why;
     if (add_files(options, files, merge, &why) != 0 || check_shown(options, merge, &why) != 0 ||
-        check_shares(options, merge, proof, &why) != 0)
+        check_shards(options, merge, proof, &why) != 0)
         return run_failed(&why);
     options->histogram = merge->histogram;
     options->report.words = merge_options(merge);
@@ -157,7 +157,7 @@ int run_merge(struct options *options)
 {
     struct merge merge = {
         .lay = options_lay, .sort = options_sort, .has_moments = options->report.stats};
-    struct share_record proof = {.of = 0};
+    struct shard_record proof = {.shard_count = 0};
     struct held_list files;
     struct reason why;
     if (output_prepare(&output, options->output, &why) != 0)
@@ -171,6 +171,6 @@ int run_merge(struct options *options)
                            : merge_and_show(options, &files, &merge, &proof);
     held_list_close(&files);
     merge_free(&merge);
-    share_free(&proof);
+    shard_record_free(&proof);
     return status;
 }

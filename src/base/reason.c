@@ -26,7 +26,7 @@ static void append(struct reason *why, size_t len, const char *format, va_list a
 void reason_of(struct reason *why, const char *subject, const char *format, ...)
 {
     char shown[REASON_SUBJECT_MAX];
-    show_text(subject, strlen(subject), shown, sizeof shown);
+    reason_show_subject(subject, shown);
     int len = snprintf(why->text, sizeof why->text, "%s: ", shown);
     va_list args;
     va_start(args, format);
@@ -38,12 +38,23 @@ void reason_of_option(struct reason *why, const char *option, const char *value,
                       ...)
 {
     char shown[REASON_SUBJECT_MAX];
-    show_text(value, strlen(value), shown, sizeof shown);
+    reason_show_subject(value, shown);
     int len = snprintf(why->text, sizeof why->text, "%s=%s: ", option, shown);
     va_list args;
     va_start(args, format);
     append(why, (size_t)len, format, args);
     va_end(args);
+}
+
+void reason_begin(struct reason *why, const char *subject)
+{
+    const struct reason what = *why;
+    reason_of(why, subject, "%s", what.text);
+}
+
+void reason_show_subject(const char *subject, char shown[REASON_SUBJECT_MAX])
+{
+    show_text(subject, strlen(subject), shown, REASON_SUBJECT_MAX);
 }
 
 void reason_make_printable(struct reason *why)

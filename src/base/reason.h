@@ -26,6 +26,12 @@ void reason_of(struct reason *why, const char *subject, const char *format, ...)
 void reason_of_option(struct reason *why, const char *option, const char *value, const char *format,
                       ...) __attribute__((format(printf, 4, 5)));
 
+/* Begins a reason with "SUBJECT: ". */
+void reason_begin(struct reason *why, const char *subject);
+
+/* Writes a subject as reason_of shows it. */
+void reason_show_subject(const char *subject, char shown[REASON_SUBJECT_MAX]);
+
 /* Makes a reason printable that text of the user's was put into as it is: shown as show_text does.
  */
 void reason_make_printable(struct reason *why);

@@ -3,7 +3,7 @@
 #include "option.h"
 #include "parse.h"
 #include "src/report/format.h"
-#include "src/report/share_record.h"
+#include "src/report/shard_record.h"
 
 #include <string.h>
 
@@ -78,7 +78,7 @@ static uint64_t parse_part(const char *value, const char **of)
     memcpy(digits, value, len);
     digits[len] = '\0';
     *of = slash + 1;
-    return parse_digits(digits, SHARES_MAX, &part) ? part : 0;
+    return parse_digits(digits, SHARDS_MAX, &part) ? part : 0;
 }
 
 int option_part(struct draft *draft, const char *value, struct reason *why)
@@ -86,12 +86,12 @@ int option_part(struct draft *draft, const char *value, struct reason *why)
     struct share_choice *choice = &draft->options->part;
     const char *of;
     choice->part = parse_part(value, &of);
-    if (choice->part > 0 && parse_digits(of, SHARES_MAX, &choice->of) && choice->part <= choice->of)
+    if (choice->part > 0 && parse_digits(of, SHARDS_MAX, &choice->of) && choice->part <= choice->of)
         return 0;
     reason_of_option(why, "--part", value,
                      "must be K/N, such as 1/4, with K from 1 to N, and N up "
                      "to %d",
-                     SHARES_MAX);
+                     SHARDS_MAX);
     return OPTIONS_WRONG;
 }
 

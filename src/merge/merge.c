@@ -7,14 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Begins the reason with the FILE. */
-static int merge_refuse(const char *name, struct reason *why)
-{
-    struct reason what = *why;
-    reason_of(why, name, "%s", what.text);
-    return -1;
-}
-
 /* The first word that the other list has not, or NULL. */
 static const char *word_of_one(const struct words *words, const struct words *other)
 {
@@ -28,16 +20,15 @@ static const char *word_of_one(const struct words *words, const struct words *ot
     return NULL;
 }
 
-void merge_tell_options(struct reason *why, const char *name, const struct words *options,
-                        const char *first, const struct words *first_options)
+void merge_show_difference(struct reason *why, const struct words *options, const char *first,
+                           const struct words *first_options)
 {
     const char *here = word_of_one(options, first_options);
     const char *there = word_of_one(first_options, options);
-    struct reason subject;
-    reason_of(&subject, first, "%s", "");
-    reason_of(why, name, "was counted with%s %.200s, and %.*s with%s %.200s", here ? "" : "out",
-              here ? here : there, (int)strlen(subject.text) - 2, subject.text, there ? "" : "out",
-              there ? there : here);
+    char shown[REASON_SUBJECT_MAX];
+    reason_show_subject(first, shown);
+    reason_set(why, "was counted with%s %.200s, and %s with%s %.200s", here ? "" : "out",
+               here ? here : there, shown, there ? "" : "out", there ? there : here);
     reason_make_printable(why);
 }
 
@@ -46,8 +37,8 @@ struct words *merge_options(struct merge *merge)
     return merge->others.tables > 0 ? &merge->sorted.bins : &merge->options;
 }
 
-/* Whether the table is of a kind that can be merged. */
-static int merge_check_kind(const struct read_table *table, struct reason *why)
+/* Checks that the table is of a kind that can be merged. 0, or -1 with a reason. */
+static int check_kind(const struct read_table *table, struct reason *why)
 {
     const char *schema = read_text(table, table->schema);
     if (read_table_check_schema(schema, strlen(schema), why) != 0)
@@ -59,8 +50,9 @@ static int merge_check_kind(const struct read_table *table, struct reason *why)
     return 0;
 }
 
-static int merge_begin(struct merge *merge, const struct read_table *table, const char *name,
-                       struct reason *why)
+/* Makes the sum one of the first table's bins. 0, or -1 with a reason. */
+static int begin(struct merge *merge, const struct read_table *table, const char *name,
+                 struct reason *why)
 {
     const struct words *options = &table->options;
     for (size_t i = 0; i < options->count; i++)
@@ -83,53 +75,47 @@ no_memory:
     return -1;
 }
 
-/* Whether a table of other options than the first one has its bins; notes what differs. */
-static int merge_check_bins(struct merge *merge, const struct read_table *table, const char *name,
-                            struct reason *why)
+/* Accepts a table whose options are not those of the first one, if its bins are the same. Shards
+ * are of one job, which has one command line. 0, or -1 with a reason. */
+static int accept_other(struct merge *merge, const struct read_table *table, const char *name,
+                        struct reason *why)
 {
     const struct table_words *first = &merge->sorted;
+    const bool is_shard = table->has & HAS_SHARE;
+    struct merge_others *others = &merge->others;
     struct table_words sorted;
     if (merge->sort(&table->options, &sorted, why) != 0)
-        return merge_refuse(name, why);
+        return -1;
     const bool are_same = words_same(&first->bins, &sorted.bins);
-    const bool is_share = table->has & HAS_SHARE; /* of a job, which has one command line */
-    if (!are_same)
-        merge_tell_options(why, name, &sorted.bins, merge->first, &first->bins);
-    else if (is_share)
-        merge_tell_options(why, name, &sorted.sources, merge->first, &first->sources);
-    else if (merge->others.tables == 0)
-        merge_tell_options(&merge->others.how, name, &sorted.sources, merge->first,
-                           &first->sources);
+    if (!are_same || is_shard) {
+        merge_show_difference(why, are_same ? &sorted.sources : &sorted.bins, merge->first,
+                              are_same ? &first->sources : &first->bins);
+    } else if (others->tables++ == 0) {
+        others->file = merge->file;
+        merge_show_difference(&others->how, &sorted.sources, merge->first, &first->sources);
+        reason_begin(&others->how, name);
+    }
     table_words_free(&sorted);
-    return are_same && !is_share ? 0 : -1;
+    return are_same && !is_shard ? 0 : -1;
 }
 
-/* Whether the table can be added by its options: those that say where samples came from may differ
- * from FILE to FILE. Tables in one FILE, which may be of one input, are made alike. */
-static int merge_check_options(struct merge *merge, const struct read_table *table,
-                               const char *name, struct reason *why)
+/* Checks a table's options: those that say where samples came from may differ from file to file.
+ * Tables in one file, which may be of one input, have the same. 0, or -1 with a reason. */
+static int check_options(struct merge *merge, const struct read_table *table, const char *name,
+                         struct reason *why)
 {
     const struct words *options = &table->options;
-    const bool is_as_last = merge->last && words_same(&merge->last_options, options);
-    if (merge->last == name && !is_as_last) {
-        merge_tell_options(why, name, options, name, &merge->last_options);
-        struct reason what = *why;
-        reason_set(why, "%s; merge the tables of one histogram at a time", what.text);
+    if (merge->last == name && !words_same(&merge->last_options, options)) {
+        struct reason how;
+        merge_show_difference(&how, options, name, &merge->last_options);
+        reason_set(why, "%s; merge the tables of one histogram at a time", how.text);
         return -1;
     }
-    if (words_same(&merge->options, options))
-        return 0;
-    /* Whether a table is refused must not depend on which ones the thread has read before. */
-    if ((!is_as_last || table->has & HAS_SHARE) && merge_check_bins(merge, table, name, why) != 0)
-        return -1;
-    if (merge->others.tables++ == 0)
-        merge->others.file = merge->file;
-    return 0;
+    return words_same(&merge->options, options) ? 0 : accept_other(merge, table, name, why);
 }
 
-/* Whether mode and type are those of the options. */
-static int merge_check_mode(const struct merge *merge, const struct read_table *table,
-                            struct reason *why)
+/* Checks that mode and type are those of the options. 0, or -1 with a reason. */
+static int check_mode(const struct merge *merge, const struct read_table *table, struct reason *why)
 {
     const struct histogram *histogram = &merge->histogram;
     const char *type = histogram->mode->has_types ? histogram->type.name : "";
@@ -140,54 +126,45 @@ static int merge_check_mode(const struct merge *merge, const struct read_table *
     return -1;
 }
 
-static int merge_add_share(struct merge *merge, const struct read_table *table, const char *name,
-                           struct reason *why)
+static int add_shard(struct merge *merge, struct read_table *table, const char *name,
+                     struct reason *why)
 {
-    const bool is_share = table->has & HAS_SHARE;
-    struct reason first;
-    if (merge_has_tables(merge) && is_share != (merge->shares.first != NULL)) {
-        reason_of(&first, merge->first, "%s", "");
-        reason_of(why, name, "is %s share (--part), and %.*s is %s", is_share ? "a" : "not a",
-                  (int)strlen(first.text) - 2, first.text, is_share ? "not" : "one");
+    const bool is_shard = table->has & HAS_SHARE;
+    char first[REASON_SUBJECT_MAX];
+    if (merge_has_tables(merge) && is_shard != (merge->shards.first != NULL)) {
+        reason_show_subject(merge->first, first);
+        reason_set(why, "is %s share (--part), and %s is %s", is_shard ? "a" : "not a", first,
+                   is_shard ? "not" : "one");
         return -1;
     }
-    return is_share ? share_join_add(&merge->shares, &table->share, name, why) : 0;
+    return is_shard ? shard_join_add(&merge->shards, &table->shard, name, why) : 0;
 }
 
-/* Adds the rows and the moments, which are proved before. */
-static int merge_add_rows(struct merge *merge, struct read_table *table, const char *name,
-                          struct reason *why)
+/* Checks rows and moments, and adds them. 0, or -1 with a reason. */
+static int add_rows(struct merge *merge, struct read_table *table, struct reason *why)
 {
     const struct histogram *histogram = &merge->histogram;
     struct moments *moments = calloc(histogram_channels(histogram), sizeof *moments);
     int rc = -1;
-    if (!moments)
+    if (!moments) {
         reason_set(why, "out of memory");
-    else if (table_rows_check(table, histogram, moments, why) != 0)
-        merge_refuse(name, why);
-    else if (__builtin_add_overflow(merge->total, table->totals.total, &merge->total))
-        reason_of(why, name, MERGE_OVERFLOW);
-    else
-        rc = 0;
-    if (rc == 0)
-        table_rows_add(table, histogram, moments, &merge->tally);
+    } else if (table_rows_check(table, histogram, moments, why) == 0) {
+        if (__builtin_add_overflow(merge->total, table->totals.total, &merge->total)) {
+            reason_set(why, MERGE_OVERFLOW);
+        } else {
+            table_rows_add(table, histogram, moments, &merge->tally);
+            rc = 0;
+        }
+    }
     free(moments);
     return rc;
 }
 
 int merge_add(struct merge *merge, struct read_table *table, const char *name, struct reason *why)
 {
-    if (merge_check_kind(table, why) != 0)
-        return merge_refuse(name, why);
-    if (!merge->first && merge_begin(merge, table, name, why) != 0)
-        return merge_refuse(name, why);
-    if (merge_check_options(merge, table, name, why) != 0)
-        return -1;
-    if (merge_check_mode(merge, table, why) != 0)
-        return merge_refuse(name, why);
-    if (merge_add_rows(merge, table, name, why) != 0)
-        return -1;
-    if (merge_add_share(merge, table, name, why) != 0)
+    if (check_kind(table, why) != 0 || (!merge->first && begin(merge, table, name, why) != 0) ||
+        check_options(merge, table, name, why) != 0 || check_mode(merge, table, why) != 0 ||
+        add_rows(merge, table, why) != 0 || add_shard(merge, table, name, why) != 0)
         return -1;
     merge->tables++;
     merge->last = name;
@@ -199,47 +176,47 @@ int merge_add(struct merge *merge, struct read_table *table, const char *name, s
 
 void merge_know_rows(struct merge *merge, uint64_t bytes)
 {
-    if (merge->known.rows == 0 && !merge->is_part && known_rows_pay(&merge->histogram, bytes))
+    if (merge->known.rows == 0 && !merge->is_fork && known_rows_pay(&merge->histogram, bytes))
         known_rows_make(&merge->known, &merge->histogram);
 }
 
 bool merge_has_tables(const struct merge *merge)
 {
-    return merge->tables > 0 || merge->is_part;
+    return merge->tables > 0 || merge->is_fork;
 }
 
-int merge_fork(const struct merge *merge, struct merge *part)
+int merge_fork(const struct merge *merge, struct merge *fork)
 {
-    *part = *merge;
-    part->is_part = true;
-    part->total = part->tables = 0;
-    part->last = NULL;
-    part->last_options = (struct words){.list = NULL};
-    part->others = (struct merge_others){.tables = 0};
-    share_join_fork(&merge->shares, &part->shares);
-    return tally_open(&part->tally, &part->histogram);
+    *fork = *merge;
+    fork->is_fork = true;
+    fork->total = fork->tables = 0;
+    fork->last = NULL;
+    fork->last_options = (struct words){.list = NULL};
+    fork->others = (struct merge_others){.tables = 0};
+    shard_join_fork(&merge->shards, &fork->shards);
+    return tally_open(&fork->tally, &fork->histogram);
 }
 
-int merge_join(struct merge *merge, struct merge *part)
+int merge_join(struct merge *merge, struct merge *fork)
 {
-    const int rc = share_join_move(&merge->shares, &part->shares);
-    tally_add(&merge->tally, &part->tally);
+    const int rc = shard_join_move(&merge->shards, &fork->shards);
+    tally_add(&merge->tally, &fork->tally);
     merge->total = merge->tally.samples;
-    merge->tables += part->tables;
-    const uint64_t others = merge->others.tables + part->others.tables;
-    if (part->others.tables > 0 &&
-        (merge->others.tables == 0 || part->others.file < merge->others.file))
-        merge->others = part->others;
+    merge->tables += fork->tables;
+    const uint64_t others = merge->others.tables + fork->others.tables;
+    if (fork->others.tables > 0 &&
+        (merge->others.tables == 0 || fork->others.file < merge->others.file))
+        merge->others = fork->others;
     merge->others.tables = others;
-    merge_free_part(part);
+    merge_free_fork(fork);
     return rc;
 }
 
-void merge_free_part(struct merge *part)
+void merge_free_fork(struct merge *fork)
 {
-    tally_close(&part->tally);
-    words_free(&part->last_options);
-    share_join_free(&part->shares);
+    tally_close(&fork->tally);
+    words_free(&fork->last_options);
+    shard_join_free(&fork->shards);
 }
 
 void merge_free(struct merge *merge)
@@ -249,7 +226,7 @@ void merge_free(struct merge *merge)
     words_free(&merge->options);
     table_words_free(&merge->sorted);
     words_free(&merge->last_options);
-    share_join_free(&merge->shares);
+    shard_join_free(&merge->shards);
     known_rows_free(&merge->known);
     merge->first = NULL;
 }

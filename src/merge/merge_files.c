@@ -23,7 +23,7 @@ struct merging {
 struct merging_thread {
     pthread_t id;
     struct merging *all;
-    struct merge part;
+    struct merge fork;
 };
 
 /* --- a thread --- */
@@ -48,7 +48,7 @@ static void merging_fail(struct merging *all, size_t file, const struct reason *
     pthread_mutex_unlock(&all->lock);
 }
 
-/* Adds FILEs to the thread's part, until there are no more or one is refused. */
+/* Adds FILEs to the sum of a thread, until there are no more or one is refused. */
 static void *merging_run(void *arg)
 {
     struct merging_thread *thread = arg;
@@ -57,11 +57,11 @@ static void *merging_run(void *arg)
     struct reason why;
     int rc = 0;
     for (size_t file; rc == 0 && (file = merging_next(all)) != SIZE_MAX;) {
-        thread->part.total = 0;
-        thread->part.file = file;
-        thread->part.shares.order = (uint64_t)file << 32; /* before those of all later FILEs */
-        rc = table_file_add(&all->files->list[file], &table, &thread->part, &why);
-        all->totals[file] = thread->part.total;
+        thread->fork.total = 0;
+        thread->fork.file = file;
+        thread->fork.shards.order = (uint64_t)file << 32; /* before those of all later FILEs */
+        rc = table_file_add(&all->files->list[file], &table, &thread->fork, &why);
+        all->totals[file] = thread->fork.total;
         if (rc != 0)
             merging_fail(all, file, &why);
     }
@@ -76,7 +76,7 @@ static unsigned merging_run_all(struct merging *all, const struct merge *merge,
                                 struct merging_thread *threads, unsigned count)
 {
     unsigned ready = 0, started = 0;
-    for (; ready < count && merge_fork(merge, &threads[ready].part) == 0; ready++)
+    for (; ready < count && merge_fork(merge, &threads[ready].fork) == 0; ready++)
         threads[ready].all = all;
     for (unsigned i = 1; i < ready; i++, started++)
         if (pthread_create(&threads[i].id, NULL, merging_run, &threads[i]) != 0)
@@ -108,9 +108,9 @@ static int merging_end(struct merging *all, struct merge *merge, struct merging_
     const bool is_good = count > 0 && all->failed == all->files->count;
     for (unsigned i = 0; i < count; i++) {
         if (is_good && rc == 0)
-            rc = merge_join(merge, &threads[i].part);
+            rc = merge_join(merge, &threads[i].fork);
         else
-            merge_free_part(&threads[i].part);
+            merge_free_fork(&threads[i].fork);
     }
     if (is_good && rc == 0)
         return 0;

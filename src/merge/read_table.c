@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "read_table.h"
 #include "grow.h"
-#include "share_join.h"
+#include "shard_join.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -96,7 +96,7 @@ void read_table_clear(struct read_table *table)
         .count_room = table->count_room,
     };
     words_free(&table->options);
-    share_free(&table->share);
+    shard_record_free(&table->shard);
     *table = empty;
 }
 

@@ -7,7 +7,7 @@
 #include "src/base/reason.h"
 #include "src/base/words.h"
 #include "src/count/histogram.h"
-#include "src/report/share_record.h"
+#include "src/report/shard_record.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -51,7 +51,7 @@ struct read_table {
 
     struct read_moments moments[CHANNELS_MAX]; /* of each channel */
     size_t moment_count;
-    struct share_record share;
+    struct shard_record shard;
     uint64_t has; /* a bit for each member that was there: table_json.c */
 };
 

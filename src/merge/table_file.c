@@ -17,7 +17,6 @@ struct table_file {
     unsigned char *piece;
     struct merge *merge;
     uint64_t bytes; /* that were read */
-    bool is_named;  /* the reason begins with the FILE already */
 };
 
 /* Reads on, as long as there is anything: bytes, 0 at the end, or -1 with a reason. */
@@ -33,7 +32,7 @@ static ssize_t file_read(struct table_file *file, struct reason *why)
         if (errno == EAGAIN || errno == EWOULDBLOCK) {
             poll(&ready, 1, -1);
         } else if (errno != EINTR) {
-            reason_of(why, file->name, "%s", strerror(errno));
+            reason_set(why, "%s", strerror(errno));
             return -1;
         }
     }
@@ -42,22 +41,11 @@ static ssize_t file_read(struct table_file *file, struct reason *why)
 static int file_take(void *arg, struct read_table *table, struct reason *why)
 {
     struct table_file *file = arg;
-    if (merge_add(file->merge, table, file->name, why) != 0) {
-        file->is_named = true;
+    if (merge_add(file->merge, table, file->name, why) != 0)
         return -1;
-    }
     /* As much may follow as there was. */
     merge_know_rows(file->merge, file->bytes);
     return 0;
-}
-
-/* Begins the reason with the FILE, unless it does. */
-static int file_refuse(const struct table_file *file, struct reason *why)
-{
-    struct reason what = *why;
-    if (!file->is_named)
-        reason_of(why, file->name, "%s", what.text);
-    return -1;
 }
 
 /* Says what is wrong if no table can begin with these bytes; otherwise NULL. */
@@ -79,25 +67,24 @@ static int file_add_json(struct table_file *file, struct read_table *table, ssiz
 {
     int rc = 0;
     if (table_json_load(why) != 0)
-        return file_refuse(file, why);
+        return -1;
     struct table_json *json =
         table_json_open(table, &file->merge->histogram, &file->merge->known, file_take, file);
     if (!json) {
         reason_set(why, "out of memory");
-        return file_refuse(file, why);
+        return -1;
     }
     while (rc == 0 && len > 0) {
         rc = table_json_read(json, file->piece, (size_t)len, why);
         if (rc != 0)
             break;
         len = file_read(file, why);
-        file->is_named |= len < 0;
         rc = len < 0 ? -1 : 0;
     }
     if (rc == 0)
         rc = table_json_end(json, why);
     table_json_close(json);
-    return rc == 0 ? 0 : file_refuse(file, why);
+    return rc;
 }
 
 static int file_add(struct table_file *file, struct read_table *table, struct reason *why)
@@ -107,7 +94,7 @@ static int file_add(struct table_file *file, struct read_table *table, struct re
         return -1;
     const char *foreign = foreign_bytes(file->piece, (size_t)len);
     if (foreign) {
-        reason_of(why, file->name, "%s", foreign);
+        reason_set(why, "%s", foreign);
         return -1;
     }
     return file_add_json(file, table, len, why);
@@ -125,13 +112,15 @@ int table_file_add(struct held *held, struct read_table *table, struct merge *me
     };
     int rc = -1;
     if (file.fd < 0)
-        reason_of(why, held->name, "%s", strerror(errno));
+        reason_set(why, "%s", strerror(errno));
     else if (!file.piece)
-        reason_of(why, held->name, "out of memory");
+        reason_set(why, "out of memory");
     else
         rc = file_add(&file, table, why);
-    if (rc != 0)
+    if (rc != 0) {
+        reason_begin(why, file.name);
         reason_make_printable(why);
+    }
     free(file.piece);
     if (!is_standard && file.fd >= 0)
         close(file.fd);

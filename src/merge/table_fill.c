@@ -33,9 +33,9 @@ static void *json_target(struct table_json *json, enum place place)
         return &table->moments[table->moment_count - 1];
     case AT_SHARE:
     case AT_LIST:
-        return &table->share;
+        return &table->shard;
     case AT_FILE:
-        return &table->share.files[table->share.file_count - 1];
+        return &table->shard.files[table->shard.file_count - 1];
     default:
         return table;
     }
@@ -113,7 +113,7 @@ int json_set_member(struct table_json *json, const char *text, size_t len, bool 
         return 1;
     case MEMBER_TEXT:
         if (member->place == AT_FILE) {
-            if (len > SHARE_NAME_MAX)
+            if (len > SHARD_NAME_MAX)
                 return json_refuse(json, "the name of a file is too long");
             name = strndup(text, len);
             memcpy(target, &name, sizeof name);
@@ -130,41 +130,41 @@ int json_set_member(struct table_json *json, const char *text, size_t len, bool 
 }
 
 /* Appends to a list of ranges. */
-static int json_add_range(struct table_json *json, struct share_range **ranges, size_t *count)
+static int json_add_range(struct table_json *json, struct shard_range **ranges, size_t *count)
 {
-    struct share_range *longer = grow_by_one(*ranges, *count, sizeof *longer);
+    struct shard_range *longer = grow_by_one(*ranges, *count, sizeof *longer);
     if (!longer)
         return json_no_memory(json);
     *ranges = longer;
-    (*ranges)[(*count)++] = (struct share_range){0, 0};
+    (*ranges)[(*count)++] = (struct shard_range){0, 0};
     return 1;
 }
 
 static int json_add_file(struct table_json *json)
 {
-    struct share_record *share = &json->table->share;
-    struct share_file *longer = grow_by_one(share->files, share->file_count, sizeof *longer);
+    struct shard_record *shard = &json->table->shard;
+    struct shard_file *longer = grow_by_one(shard->files, shard->file_count, sizeof *longer);
     if (!longer)
         return json_no_memory(json);
-    share->files = longer;
-    share->files[share->file_count++] = (struct share_file){0};
+    shard->files = longer;
+    shard->files[shard->file_count++] = (struct shard_file){0};
     return 1;
 }
 
-struct share_range *json_range(struct table_json *json)
+struct shard_range *json_range(struct table_json *json)
 {
-    struct share_record *share = &json->table->share;
+    struct shard_record *shard = &json->table->shard;
     if (json_level(json)->place == AT_PART)
-        return &share->parts[share->part_count - 1];
-    struct share_file *file = &share->files[share->file_count - 1];
+        return &shard->shards[shard->shard_count - 1];
+    struct shard_file *file = &shard->files[shard->file_count - 1];
     return &file->ranges[file->range_count - 1];
 }
 
 int json_make_room(struct table_json *json, enum place place)
 {
     struct read_table *table = json->table;
-    struct share_record *share = &table->share;
-    struct share_file *file = share->file_count ? &share->files[share->file_count - 1] : NULL;
+    struct shard_record *shard = &table->shard;
+    struct shard_file *file = shard->file_count ? &shard->files[shard->file_count - 1] : NULL;
     switch (place) {
     case AT_TABLE:
         read_table_clear(table);
@@ -188,9 +188,9 @@ int json_make_room(struct table_json *json, enum place place)
     case AT_FILE:
         return json_add_file(json);
     case AT_PART:
-        if (share->part_count == SHARES_MAX)
+        if (shard->shard_count == SHARDS_MAX)
             return json_refuse(json, "there are too many \"parts\"");
-        return json_add_range(json, &share->parts, &share->part_count);
+        return json_add_range(json, &shard->shards, &shard->shard_count);
     case AT_RANGE:
         return json_add_range(json, &file->ranges, &file->range_count);
     default:

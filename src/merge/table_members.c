@@ -29,11 +29,11 @@
     }
 #define LIST_MEMBER(name, kind)                                                                    \
     {                                                                                              \
-        AT_LIST, NAME(#name), kind, offsetof(struct share_record, list_##name), 0                  \
+        AT_LIST, NAME(#name), kind, offsetof(struct shard_record, job.name), 0                     \
     }
 #define FILE_MEMBER(name, kind)                                                                    \
     {                                                                                              \
-        AT_FILE, NAME(#name), kind, offsetof(struct share_file, name), 0                           \
+        AT_FILE, NAME(#name), kind, offsetof(struct shard_file, name), 0                           \
     }
 
 /* The members of each place follow each other; bits of read_table.has are those of a table. Rows
@@ -71,7 +71,7 @@ const struct member table_members[] = {
     MOMENT(sum, MEMBER_TEXT),
     MOMENT(squares, MEMBER_TEXT),
     MOMENT(check, MEMBER_TEXT),
-    {AT_SHARE, NAME("of"), MEMBER_COUNT, offsetof(struct share_record, of), 0},
+    {AT_SHARE, NAME("of"), MEMBER_COUNT, offsetof(struct shard_record, job.of), 0},
     {AT_SHARE, NAME("parts"), MEMBER_LIST, 0, AT_PARTS},
     {AT_SHARE, NAME("list"), MEMBER_OBJECT, 0, AT_LIST},
     {AT_SHARE, NAME("files"), MEMBER_LIST, 0, AT_FILES},
@@ -79,7 +79,7 @@ const struct member table_members[] = {
     LIST_MEMBER(bytes, MEMBER_COUNT),
     LIST_MEMBER(digest, MEMBER_DIGEST),
     FILE_MEMBER(index, MEMBER_COUNT),
-    {AT_FILE, NAME("name"), MEMBER_TEXT, offsetof(struct share_file, name), 0},
+    {AT_FILE, NAME("name"), MEMBER_TEXT, offsetof(struct shard_file, name), 0},
     FILE_MEMBER(size, MEMBER_COUNT),
     FILE_MEMBER(fingerprint, MEMBER_DIGEST),
     {AT_FILE, NAME("ranges"), MEMBER_LIST, 0, AT_RANGES},

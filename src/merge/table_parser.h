@@ -72,6 +72,6 @@ int json_set_member(struct table_json *json, const char *text, size_t len, bool 
 int json_make_room(struct table_json *json, enum place place);
 
 /* The range that is being read. */
-struct share_range *json_range(struct table_json *json);
+struct shard_range *json_range(struct table_json *json);
 
 #endif

@@ -6,7 +6,7 @@
 #include "json_text.h"
 #include "picture_label.h"
 #include "screen.h"
-#include "share.h"
+#include "percent.h"
 
 #include "src/count/show_number.h"
 
@@ -32,12 +32,12 @@ struct diff {
 /* A row, as text. */
 struct diff_row {
     char before[SHOW_NUMBER], after[SHOW_NUMBER];
-    char before_share[SHARE_TEXT], after_share[SHARE_TEXT];
+    char before_percent[PERCENT_TEXT], after_percent[PERCENT_TEXT];
     char points[SHOW_NUMBER], ratio[SHOW_NUMBER];
     double difference;
 };
 
-static double share_of(uint64_t count, const struct tally *tally)
+static double percent_of(uint64_t count, const struct tally *tally)
 {
     return tally->samples ? 100.0 * ((double)count / (double)tally->samples) : 0;
 }
@@ -47,15 +47,15 @@ static struct diff_row diff_make_row(const struct diff *diff, const struct row *
     struct diff_row texts;
     const uint64_t before = diff->before->counts[row->index];
     const uint64_t after = diff->after->counts[row->index];
-    const double was = share_of(before, diff->before), is = share_of(after, diff->after);
+    const double was = percent_of(before, diff->before), is = percent_of(after, diff->after);
     show_unsigned(before, texts.before);
     show_unsigned(after, texts.after);
-    share_show(before, diff->before->samples, SHARE_DIGITS, texts.before_share);
-    share_show(after, diff->after->samples, SHARE_DIGITS, texts.after_share);
+    percent_show(before, diff->before->samples, PERCENT_DIGITS, texts.before_percent);
+    percent_show(after, diff->after->samples, PERCENT_DIGITS, texts.after_percent);
     texts.difference = is - was;
-    snprintf(texts.points, sizeof texts.points, "%.*f", SHARE_DIGITS, texts.difference);
+    snprintf(texts.points, sizeof texts.points, "%.*f", PERCENT_DIGITS, texts.difference);
     if (strspn(texts.points, "-0.") == strlen(texts.points)) /* not -0.0000 */
-        snprintf(texts.points, sizeof texts.points, "%.*f", SHARE_DIGITS, 0.0);
+        snprintf(texts.points, sizeof texts.points, "%.*f", PERCENT_DIGITS, 0.0);
     if (was > 0)
         snprintf(texts.ratio, sizeof texts.ratio, "%.6g", is / was);
     else
@@ -108,8 +108,8 @@ static void diff_line(struct diff *diff, const struct row *row)
         else
             tsv_field(diff->out, row->label.note);
     }
-    writer_format(diff->out, "%c%s%c%s%c%s%c%s\n", between, texts.before_share, between,
-                  texts.after_share, between, texts.points, between, texts.ratio);
+    writer_format(diff->out, "%c%s%c%s%c%s%c%s\n", between, texts.before_percent, between,
+                  texts.after_percent, between, texts.points, between, texts.ratio);
 }
 
 /* --- JSON --- */
@@ -159,7 +159,7 @@ static void json_row(struct diff *diff, const struct row *row)
     json_value(out, "\"lo\":", row->label.lo);
     json_value(out, ",\"hi\":", row->label.hi);
     writer_format(out, ",\"before\":%s,\"after\":%s,\"before_share\":%s,\"after_share\":%s",
-                  texts.before, texts.after, texts.before_share, texts.after_share);
+                  texts.before, texts.after, texts.before_percent, texts.after_percent);
     writer_format(out, ",\"points\":%s", texts.points);
     json_value(out, ",\"ratio\":", texts.ratio);
     writer_char(out, '}');
@@ -194,8 +194,8 @@ static void picture_cells(const struct diff *diff, const struct row *row, struct
     cells->row = diff_make_row(diff, row);
     picture_label(diff->histogram, row, cells->label);
     cells->text[0] = cells->label;
-    cells->text[1] = cells->row.before_share;
-    cells->text[2] = cells->row.after_share;
+    cells->text[1] = cells->row.before_percent;
+    cells->text[2] = cells->row.after_percent;
     cells->text[3] = cells->row.points;
     cells->text[4] = cells->row.ratio;
 }

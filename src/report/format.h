@@ -8,14 +8,14 @@
 
 #include "rows.h"
 #include "screen.h"
-#include "share_record.h"
+#include "shard_record.h"
 #include "writer.h"
 
 #include "src/base/words.h"
 #include "src/count/statistics.h"
 #include "src/count/quantile.h"
 
-#define SHARE_DIGITS 4 /* decimals of the shares of --percent */
+#define PERCENT_DIGITS 4 /* decimals of the shares of --percent */
 
 #define PICTURE_COLUMNS 4 /* before the bar, at most */
 #define PICTURE_ROWS 40   /* that are taken in at a glance */
@@ -37,7 +37,7 @@ struct table {
     const struct words *words;         /* the options that make the same samples and bins */
     const struct tally *tally;         /* for the counts of each channel */
     const struct moments *moments;     /* of --stats; NULL: there are none */
-    const struct share_record *share;  /* what of the FILEs this is; NULL: all there is */
+    const struct shard_record *shard;  /* what of the FILEs this is; NULL: all there is */
     struct totals totals;
     bool header; /* a first row with the columns' names is wanted; for formats that can */
     bool

@@ -4,7 +4,7 @@
 #include "channels.h"
 #include "field_text.h"
 #include "format.h"
-#include "share.h"
+#include "percent.h"
 
 /* Begins a row, with the FILE if there is one. */
 static void csv_begin_row(struct table *table)
@@ -33,12 +33,12 @@ static void csv_begin(struct table *table)
     writer_text(table->out, table->percent ? ",share,running\n" : "\n");
 }
 
-static void csv_shares(struct table *table, const struct row *row)
+static void csv_percents(struct table *table, const struct row *row)
 {
-    char share[SHARE_TEXT], running[SHARE_TEXT];
-    share_show(row->count, table->totals.samples, SHARE_DIGITS, share);
-    share_show(row->running, table->totals.samples, SHARE_DIGITS, running);
-    writer_format(table->out, ",%s,%s", share, running);
+    char percent[PERCENT_TEXT], running[PERCENT_TEXT];
+    percent_show(row->count, table->totals.samples, PERCENT_DIGITS, percent);
+    percent_show(row->running, table->totals.samples, PERCENT_DIGITS, running);
+    writer_format(table->out, ",%s,%s", percent, running);
 }
 
 static void csv_row(struct table *table, const struct row *row)
@@ -53,7 +53,7 @@ static void csv_row(struct table *table, const struct row *row)
         csv_field(out, row->label.note);
     }
     if (table->percent)
-        csv_shares(table, row);
+        csv_percents(table, row);
     writer_char(out, '\n');
 }
 

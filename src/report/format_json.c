@@ -4,7 +4,7 @@
 #include "channels.h"
 #include "format.h"
 #include "json_text.h"
-#include "share.h"
+#include "percent.h"
 
 #include "src/count/moments_text.h"
 #include "src/count/show_number.h"
@@ -85,9 +85,9 @@ static void json_begin(struct table *table)
     if (mode->has_types)
         writer_format(out, ",\"type\":\"%s\"", table->histogram->type.name);
     json_options(table);
-    if (table->share) {
+    if (table->shard) {
         writer_text(out, ",\"share\":");
-        share_record_write(out, table->share);
+        shard_record_write(out, table->shard);
     }
     json_count(out, ",\"total\":", totals->samples);
     json_count(out, ",\"counted\":", totals->of[ROW_KIND_BIN]);
@@ -109,12 +109,12 @@ static void json_next(struct table *table)
     writer_text(table->out, table->written++ ? ",{" : "{");
 }
 
-static void json_shares(struct table *table, const struct row *row)
+static void json_percents(struct table *table, const struct row *row)
 {
-    char share[SHARE_TEXT], running[SHARE_TEXT];
-    share_show(row->count, table->totals.samples, SHARE_DIGITS, share);
-    share_show(row->running, table->totals.samples, SHARE_DIGITS, running);
-    writer_format(table->out, ",\"share\":%s,\"running\":%s", share, running);
+    char percent[PERCENT_TEXT], running[PERCENT_TEXT];
+    percent_show(row->count, table->totals.samples, PERCENT_DIGITS, percent);
+    percent_show(row->running, table->totals.samples, PERCENT_DIGITS, running);
+    writer_format(table->out, ",\"share\":%s,\"running\":%s", percent, running);
 }
 
 static void json_row(struct table *table, const struct row *row)
@@ -132,7 +132,7 @@ static void json_row(struct table *table, const struct row *row)
     }
     json_counts(table, row);
     if (table->percent)
-        json_shares(table, row);
+        json_percents(table, row);
     writer_char(out, '}');
 }
 

@@ -5,7 +5,7 @@
 #include "bar.h"
 #include "format.h"
 #include "picture_label.h"
-#include "share.h"
+#include "percent.h"
 
 #include "src/count/show_number.h"
 
@@ -24,7 +24,7 @@ struct plot_cells {
 /* Texts of a row, and room for those that it does not have itself. */
 struct plot_row {
     struct plot_cells cells;
-    char label[PICTURE_LABEL], digits[SHOW_NUMBER], share[SHARE_TEXT], running[SHARE_TEXT];
+    char label[PICTURE_LABEL], digits[SHOW_NUMBER], percent[PERCENT_TEXT], running[PERCENT_TEXT];
 };
 
 static void plot_make_row(const struct table *table, const struct row *row, struct plot_row *texts)
@@ -33,10 +33,10 @@ static void plot_make_row(const struct table *table, const struct row *row, stru
     const uint64_t samples = table->totals.samples;
     picture_label(table->histogram, row, texts->label);
     show_unsigned(row->count, texts->digits);
-    share_show(row->count, samples, PLOT_DIGITS, texts->share);
-    texts->cells = (struct plot_cells){{texts->label, texts->digits, texts->share}, 3};
+    percent_show(row->count, samples, PLOT_DIGITS, texts->percent);
+    texts->cells = (struct plot_cells){{texts->label, texts->digits, texts->percent}, 3};
     if (mode->is_binned) {
-        share_show(row->running, samples, PLOT_DIGITS, texts->running);
+        percent_show(row->running, samples, PLOT_DIGITS, texts->running);
         texts->cells.text[texts->cells.count++] = texts->running;
     } else if (mode->columns[MODE_COLUMNS - 1]) {
         /* A space is shown between quotes elsewhere. */

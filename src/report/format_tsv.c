@@ -3,7 +3,7 @@
 #include "channels.h"
 #include "field_text.h"
 #include "format.h"
-#include "share.h"
+#include "percent.h"
 
 /* Begins a row, with the FILE if there is one. */
 static void tsv_begin_row(struct table *table)
@@ -32,12 +32,12 @@ static void tsv_begin(struct table *table)
     writer_text(table->out, table->percent ? "\tshare\trunning\n" : "\n");
 }
 
-static void tsv_shares(struct table *table, const struct row *row)
+static void tsv_percents(struct table *table, const struct row *row)
 {
-    char share[SHARE_TEXT], running[SHARE_TEXT];
-    share_show(row->count, table->totals.samples, SHARE_DIGITS, share);
-    share_show(row->running, table->totals.samples, SHARE_DIGITS, running);
-    writer_format(table->out, "\t%s\t%s", share, running);
+    char percent[PERCENT_TEXT], running[PERCENT_TEXT];
+    percent_show(row->count, table->totals.samples, PERCENT_DIGITS, percent);
+    percent_show(row->running, table->totals.samples, PERCENT_DIGITS, running);
+    writer_format(table->out, "\t%s\t%s", percent, running);
 }
 
 static void tsv_row(struct table *table, const struct row *row)
@@ -53,7 +53,7 @@ static void tsv_row(struct table *table, const struct row *row)
         tsv_field(out, row->label.note);
     }
     if (table->percent)
-        tsv_shares(table, row);
+        tsv_percents(table, row);
     writer_char(out, '\n');
 }
 

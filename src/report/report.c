@@ -99,7 +99,7 @@ static struct table table_begin(struct writer *out, const struct report_options 
         .out = out,
         .histogram = histogram,
         .words = options->words,
-        .share = options->share,
+        .shard = options->shard,
         .header = options->header,
         .percent = options->percent,
     };

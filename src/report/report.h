@@ -4,7 +4,7 @@
 #define GPUHISTO_REPORT_H
 
 #include "rows.h"
-#include "share_record.h"
+#include "shard_record.h"
 #include "writer.h"
 
 #include "src/base/words.h"
@@ -29,7 +29,7 @@ struct report_options {
     unsigned own_bins;     /* of whole values below this, as no range was given; 0: other bins */
     unsigned log_parts;    /* of the decades to lay over it instead; 0: none */
     const struct words *words;        /* the options that make the same samples and bins */
-    const struct share_record *share; /* what of the FILEs this is; NULL: all there is */
+    const struct shard_record *shard; /* what of the FILEs this is; NULL: all there is */
     size_t quantile_count;            /* over 0 with stats */
     struct probability quantiles[QUANTILES_MAX]; /* among the statistics of numbers */
 };

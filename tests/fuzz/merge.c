@@ -40,13 +40,13 @@ static int add_all(char *const *names, size_t count, unsigned threads, struct me
 }
 
 /* Shows a sum in JSON, as a FILE. */
-static struct fuzz_file show(struct merge *merge, bool stats, const struct share_record *share)
+static struct fuzz_file show(struct merge *merge, bool stats, const struct shard_record *share)
 {
     static struct writer out;
     struct fuzz_file file = fuzz_file_make("", 0);
     struct report_options options = {.stats = stats,
                                      .words = merge_options(merge),
-                                     .share = share,
+                                     .shard = share,
                                      .quantile_count = stats,
                                      .quantiles = {{"5", 0}}};
     while (strcmp(format_names[options.format], "json") != 0)
@@ -77,31 +77,32 @@ static void merge_and_check(const struct fuzz_file *files, size_t count, bool st
 {
     struct merge merge = {.lay = options_lay, .sort = options_sort, .has_moments = stats};
     struct merge again = {.lay = options_lay, .sort = options_sort, .has_moments = stats};
-    struct share_record share = {.of = 0}, share_again = {.of = 0};
+    struct shard_record share = {.job.of = 0}, share_again = {.job.of = 0};
     struct reason why = {""};
     int rc = 0;
     for (size_t i = 0; i < count && rc == 0; i++)
         rc = add(&merge, &files[i], &why);
-    if (rc == 0 && merge.shares.first)
-        rc = share_join_finish(&merge.shares, true, &share, &why);
+    if (rc == 0 && merge.shards.first)
+        rc = shard_join_finish(&merge.shards, true, &share, &why);
     if (rc != 0) {
         fuzz_require_reason(&why);
     } else if (merge.histogram.bins <= BINS_SHOWN) {
         fuzz_require(tally_adds_up(&merge.tally, &merge.histogram), "a sum does not add up");
         const bool statistics = stats && histogram_channels(&merge.histogram) == 1;
-        struct fuzz_file shown = show(&merge, statistics, share.of ? &share : NULL);
+        struct fuzz_file shown = show(&merge, statistics, share.job.of ? &share : NULL);
         again.has_moments = statistics;
         fuzz_require(add(&again, &shown, &why) == 0, "a sum cannot be read");
-        fuzz_require(!again.shares.first ||
-                         share_join_finish(&again.shares, true, &share_again, &why) == 0,
+        fuzz_require(!again.shards.first ||
+                         shard_join_finish(&again.shards, true, &share_again, &why) == 0,
                      "a sum's shares are refused");
-        struct fuzz_file second = show(&again, statistics, share_again.of ? &share_again : NULL);
+        struct fuzz_file second =
+            show(&again, statistics, share_again.job.of ? &share_again : NULL);
         fuzz_require(same_files(&shown, &second), "a sum that was read differs");
         fuzz_file_close(&second);
         fuzz_file_close(&shown);
     }
-    share_free(&share);
-    share_free(&share_again);
+    shard_record_free(&share);
+    shard_record_free(&share_again);
     merge_free(&merge);
     merge_free(&again);
 }

@@ -65,8 +65,7 @@ static bool same_sums(const struct merge *one, const struct merge *other)
     const struct tally *a = &one->tally, *b = &other->tally;
     if (a->bins != b->bins || a->samples != b->samples || one->tables != other->tables ||
         one->total != other->total || !words_same(&one->options, &other->options) ||
-        one->shares.part_count != other->shares.part_count ||
-        one->shares.file_count != other->shares.file_count)
+        one->shards.count != other->shards.count)
         return false;
     return memcmp(a->counts, b->counts, a->bins * sizeof a->counts[0]) == 0 &&
            same_moments(a->moments, b->moments);

@@ -224,11 +224,11 @@ static void check_refusals(unsigned round)
         names[i] = files[i].name;
     }
     for (size_t i = 0; i < 5; i++) {
-        struct share_record record = {.of = 0};
+        struct shard_record record = {.shard_count = 0};
         struct merge merge;
         verdicts[i] = merge_named(names, FILES, threads[i], &merge, &reasons[i]);
-        if (verdicts[i] == 0 && merge.shares.first)
-            verdicts[i] = share_join_finish(&merge.shares, false, &record, &reasons[i]);
+        if (verdicts[i] == 0 && merge.shards.first)
+            verdicts[i] = shard_join_finish(&merge.shards, false, &record, &reasons[i]);
         check_that((verdicts[i] == 0) == !reasons[i].text[0], "a verdict", reasons[i].text);
         check_that(verdicts[i] == verdicts[0] && strcmp(reasons[i].text, reasons[0].text) == 0,
                    reasons[0].text, reasons[i].text);
@@ -236,7 +236,7 @@ static void check_refusals(unsigned round)
             first_how = merge.others.how;
         check_that(verdicts[i] != 0 || strcmp(merge.others.how.text, first_how.text) == 0,
                    first_how.text, merge.others.how.text);
-        share_free(&record);
+        shard_record_free(&record);
         merge_free(&merge);
     }
     for (size_t i = 0; i < FILES; i++)
@@ -264,7 +264,7 @@ static void check_reasons(void)
         for (unsigned threads = 1; threads <= 5; threads += 2) {
             struct memory_file files[FILES];
             char *names[FILES];
-            struct share_record record = {.of = 0};
+            struct shard_record record = {.shard_count = 0};
             struct merge merge;
             struct reason why;
             for (size_t i = 0; i < FILES; i++) {
@@ -275,10 +275,10 @@ static void check_reasons(void)
             }
             int rc = merge_named(names, FILES, threads, &merge, &why);
             if (rc == 0)
-                rc = share_join_finish(&merge.shares, false, &record, &why);
+                rc = shard_join_finish(&merge.shards, false, &record, &why);
             check_that(rc != 0 && strstr(why.text, expected[kind]), expected[kind], why.text);
             check_that(strncmp(why.text, names[7], strlen(names[7])) == 0, names[7], why.text);
-            share_free(&record);
+            shard_record_free(&record);
             merge_free(&merge);
             for (size_t i = 0; i < FILES; i++)
                 close(files[i].fd);

@@ -2,7 +2,7 @@
 /* Bars and shares: for counts of every size, up to 2^64 - 1, compared with what their definitions
  * say in wider arithmetic. */
 #include "src/report/bar.h"
-#include "src/report/share.h"
+#include "src/report/percent.h"
 #include "tests/helpers/random.h"
 
 #include <inttypes.h>
@@ -27,8 +27,8 @@ static void check_that(bool holds, const char *what, uint64_t a, uint64_t b, con
 
 static void check_text(uint64_t part, uint64_t whole, unsigned digits, const char *expected)
 {
-    char text[SHARE_TEXT];
-    share_show(part, whole, digits, text);
+    char text[PERCENT_TEXT];
+    percent_show(part, whole, digits, text);
     check_that(strcmp(text, expected) == 0, "share", part, whole, text);
 }
 
@@ -36,8 +36,8 @@ static void check_text(uint64_t part, uint64_t whole, unsigned digits, const cha
  * whole. If that holds for two, the greater one is right. */
 static void check_share(uint64_t part, uint64_t whole)
 {
-    char text[SHARE_TEXT], *end;
-    share_show(part, whole, 4, text);
+    char text[PERCENT_TEXT], *end;
+    percent_show(part, whole, 4, text);
     uint64_t units = strtoull(text, &end, 10) * 10000;
     bool has_form = *end == '.' && strlen(end) == 5;
     units += strtoull(end + 1, &end, 10);
@@ -59,8 +59,8 @@ static void check_shares(void)
     check_text(1, 20001, 2, "0.00");       /* just below */
     check_text(19999, 20000, 2, "100.00"); /* half way below 100 */
     check_text(9999, 10000, 4, "99.9900");
-    check_text(1, 1, SHARE_DIGITS_MAX, "100.000000");
-    check_text(UINT64_MAX, UINT64_MAX, SHARE_DIGITS_MAX, "100.000000");
+    check_text(1, 1, PERCENT_DIGITS_MAX, "100.000000");
+    check_text(UINT64_MAX, UINT64_MAX, PERCENT_DIGITS_MAX, "100.000000");
     check_text(UINT64_C(1) << 63, UINT64_MAX, 4, "50.0000");
     check_text(1, UINT64_MAX, 4, "0.0000");
 }

@@ -3,7 +3,7 @@
  * together are those of the FILEs, each once, whatever is compressed in frames and wherever these
  * are cut. */
 #include "src/open/share.h"
-#include "src/report/share_record.h"
+#include "src/report/shard_record.h"
 #include "src/records/records.h"
 #include "src/work/source.h"
 #include "tests/helpers/random.h"
@@ -118,10 +118,10 @@ static void cut_lists(unsigned lists)
         for (uint64_t bytes = 998; bytes <= 1002; bytes++, cases++)
             if (!is_even(bytes, 1000, part))
                 complain("cuts", "are not even");
-    static const uint64_t large[] = {SHARES_MAX, UINT64_MAX / 2, UINT64_MAX - 1, UINT64_MAX};
+    static const uint64_t large[] = {SHARDS_MAX, UINT64_MAX / 2, UINT64_MAX - 1, UINT64_MAX};
     for (unsigned i = 0; i < sizeof large / sizeof large[0]; i++)
-        for (uint64_t part = 1; part <= SHARES_MAX; part += 1 + random_below(5000), cases++)
-            if (!is_even(large[i], SHARES_MAX, part) || !is_even(large[i], SHARES_MAX, SHARES_MAX))
+        for (uint64_t part = 1; part <= SHARDS_MAX; part += 1 + random_below(5000), cases++)
+            if (!is_even(large[i], SHARDS_MAX, part) || !is_even(large[i], SHARDS_MAX, SHARDS_MAX))
                 complain("cuts", "of many bytes are not even");
 }
 

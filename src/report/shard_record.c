@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-#include "share_record.h"
+#include "shard_record.h"
 #include "json_text.h"
 #include "writer.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 
 /* Writes `key`, which ends with the colon, and a list of pairs. */
-static void write_ranges(struct writer *out, const char *key, const struct share_range *ranges,
+static void write_ranges(struct writer *out, const char *key, const struct shard_range *ranges,
                          size_t count)
 {
     writer_text(out, key);
@@ -16,7 +17,7 @@ static void write_ranges(struct writer *out, const char *key, const struct share
     writer_text(out, count ? "]" : "[]");
 }
 
-static void write_file(struct writer *out, const struct share_file *file)
+static void write_file(struct writer *out, const struct shard_file *file)
 {
     writer_format(out, "{\"index\":%" PRIu64 ",\"name\":", file->index);
     json_string(out, file->name);
@@ -26,17 +27,29 @@ static void write_file(struct writer *out, const struct share_file *file)
     writer_char(out, '}');
 }
 
-void share_record_write(struct writer *out, const struct share_record *record)
+void shard_record_write(struct writer *out, const struct shard_record *record)
 {
-    writer_format(out, "{\"of\":%" PRIu64, record->of);
-    write_ranges(out, ",\"parts\":", record->parts, record->part_count);
+    const struct shard_job *job = &record->job;
+    writer_format(out, "{\"of\":%" PRIu64, job->of);
+    write_ranges(out, ",\"parts\":", record->shards, record->shard_count);
     writer_format(out,
                   ",\"list\":{\"files\":%" PRIu64 ",\"bytes\":%" PRIu64 ",\"digest\":\"%016" PRIx64
                   "\"},\"files\":[",
-                  record->list_files, record->list_bytes, record->list_digest);
+                  job->files, job->bytes, job->digest);
     for (size_t i = 0; i < record->file_count; i++) {
         writer_text(out, i ? "," : "");
         write_file(out, &record->files[i]);
     }
     writer_text(out, "]}");
+}
+
+void shard_record_free(struct shard_record *record)
+{
+    for (size_t i = 0; i < record->file_count; i++) {
+        free(record->files[i].name);
+        free(record->files[i].ranges);
+    }
+    free(record->files);
+    free(record->shards);
+    *record = (struct shard_record){0};
 }

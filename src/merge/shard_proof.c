@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: MIT */
+#include "shard_join.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define GAPS_LISTED 8 /* of missing shards */
+
+/* A range that a table counted: of shards, or of a file's bytes. */
+struct piece {
+    struct shard_range range;
+    const struct shard_file *file; /* NULL: the range is of shards */
+    const struct joined_shard *from;
+};
+
+/* Sorted: all ranges of shards, and all ranges of bytes by file. */
+struct proof {
+    const struct shard_join *join;
+    struct piece *shards, *bytes;
+    size_t shard_count, byte_count;
+};
+
+static int compare_numbers(uint64_t one, uint64_t other)
+{
+    return (one > other) - (one < other);
+}
+
+/* By file, then by where they begin, then in the order of the tables. */
+static int compare_pieces(const void *one, const void *other)
+{
+    const struct piece *a = one, *b = other;
+    int order = a->file ? compare_numbers(a->file->index, b->file->index) : 0;
+    if (order == 0)
+        order = compare_numbers(a->range.begin, b->range.begin);
+    return order != 0 ? order : compare_numbers(a->from->order, b->from->order);
+}
+
+/* Lists the ranges of all tables. 0, or -1: memory is short. */
+static int list_pieces(struct proof *proof)
+{
+    const struct shard_join *join = proof->join;
+    size_t shards = 0, bytes = 0;
+    for (size_t i = 0; i < join->count; i++) {
+        const struct shard_record *record = &join->shards[i].record;
+        shards += record->shard_count;
+        for (size_t k = 0; k < record->file_count; k++)
+            bytes += record->files[k].range_count;
+    }
+    proof->shards = calloc(shards + 1, sizeof *proof->shards);
+    proof->bytes = calloc(bytes + 1, sizeof *proof->bytes);
+    if (!proof->shards || !proof->bytes)
+        return -1;
+    for (size_t i = 0; i < join->count; i++) {
+        const struct joined_shard *from = &join->shards[i];
+        const struct shard_record *record = &from->record;
+        for (size_t k = 0; k < record->shard_count; k++)
+            proof->shards[proof->shard_count++] = (struct piece){record->shards[k], NULL, from};
+        for (size_t k = 0; k < record->file_count; k++)
+            for (size_t r = 0; r < record->files[k].range_count; r++)
+                proof->bytes[proof->byte_count++] =
+                    (struct piece){record->files[k].ranges[r], &record->files[k], from};
+    }
+    qsort(proof->shards, proof->shard_count, sizeof *proof->shards, compare_pieces);
+    qsort(proof->bytes, proof->byte_count, sizeof *proof->bytes, compare_pieces);
+    return 0;
+}
+
+/* --- no piece is there twice --- */
+
+static int check_shards(const struct proof *proof, struct reason *why)
+{
+    char other[REASON_SUBJECT_MAX];
+    for (size_t i = 1; i < proof->shard_count; i++) {
+        const struct piece *before = &proof->shards[i - 1], *piece = &proof->shards[i];
+        if (piece->range.begin > before->range.end)
+            continue;
+        reason_show_subject(before->from->table, other);
+        reason_of(why, piece->from->table, "share %" PRIu64 "/%" PRIu64 " is in %s, too",
+                  piece->range.begin, proof->join->job.of, other);
+        return -1;
+    }
+    return 0;
+}
+
+/* Checks that two tables mean the same file, and that no byte of it is in both. */
+static int check_pair(const struct piece *before, const struct piece *piece, struct reason *why)
+{
+    const struct shard_file *one = before->file, *other = piece->file;
+    const char *table = piece->from->table;
+    char shown[REASON_SUBJECT_MAX];
+    if (one->index != other->index)
+        return 0;
+    reason_show_subject(before->from->table, shown);
+    if (strcmp(one->name, other->name) != 0 || one->size != other->size) {
+        reason_of(why, table,
+                  "file %" PRIu64 " is %.200s of %" PRIu64 " bytes, and in %s %.200s of %" PRIu64,
+                  other->index, other->name, other->size, shown, one->name, one->size);
+        return -1;
+    }
+    if (one->fingerprint != other->fingerprint) {
+        reason_of(why, table,
+                  "%.200s has the fingerprint %016" PRIx64 ", and in %s %016" PRIx64
+                  ": it was changed, or there are two of that name",
+                  other->name, other->fingerprint, shown, one->fingerprint);
+        return -1;
+    }
+    if (piece->range.begin >= before->range.end && one->size > 0)
+        return 0;
+    reason_of(why, table, "bytes from %" PRIu64 " of %.200s are in %s, too", piece->range.begin,
+              other->name, shown);
+    return -1;
+}
+
+static int check_overlaps(const struct proof *proof, struct reason *why)
+{
+    if (check_shards(proof, why) != 0)
+        return -1;
+    for (size_t i = 1; i < proof->byte_count; i++)
+        if (check_pair(&proof->bytes[i - 1], &proof->bytes[i], why) != 0)
+            return -1;
+    return 0;
+}
+
+/* --- none is missing --- */
+
+/* Appends the shards from `first` to `last` to a text of `size` bytes, which has room. */
+static void append_missing(char *text, size_t size, uint64_t first, uint64_t last)
+{
+    const size_t len = strlen(text);
+    const char *before = len ? ", " : "";
+    if (first == last)
+        snprintf(text + len, size - len, "%s%" PRIu64, before, first);
+    else
+        snprintf(text + len, size - len, "%s%" PRIu64 "-%" PRIu64, before, first, last);
+}
+
+static int check_missing_shards(const struct proof *proof, struct reason *why)
+{
+    const uint64_t of = proof->join->job.of;
+    char list[GAPS_LISTED * 48] = "", others[48] = "";
+    uint64_t next = 1, missing = 0, listed = 0;
+    size_t gaps = 0;
+    for (size_t i = 0; i <= proof->shard_count; i++) {
+        const bool is_end = i == proof->shard_count;
+        const uint64_t begin = is_end ? of + 1 : proof->shards[i].range.begin;
+        if (begin > next) {
+            missing += begin - next;
+            if (gaps++ < GAPS_LISTED) {
+                append_missing(list, sizeof list, next, begin - 1);
+                listed = missing;
+            }
+        }
+        next = is_end ? next : proof->shards[i].range.end + 1;
+    }
+    if (missing == 0)
+        return 0;
+    if (missing > listed)
+        snprintf(others, sizeof others, " and %" PRIu64 " others", missing - listed);
+    reason_set(why, "share%s %s%s of %" PRIu64 " %s missing", missing == 1 ? "" : "s", list, others,
+               of, missing == 1 ? "is" : "are");
+    return -1;
+}
+
+/* Writes that no shard is missing. */
+static void show_complete(const struct proof *proof, char *text, size_t size)
+{
+    if (proof->join->job.of == 1)
+        snprintf(text, size, "the share is there");
+    else
+        snprintf(text, size, "all %" PRIu64 " shares are there", proof->join->job.of);
+}
+
+/* Names the first bytes that are missing of a file that is there. True if there are any. */
+static bool find_gap(const struct proof *proof, struct reason *why)
+{
+    char shards[64];
+    uint64_t end = 0;
+    for (size_t i = 0; i < proof->byte_count; i++) {
+        const struct piece *piece = &proof->bytes[i];
+        const bool is_last =
+            i + 1 == proof->byte_count || piece[1].file->index != piece->file->index;
+        const uint64_t begin = piece->range.begin;
+        const uint64_t missing = begin > end ? begin : is_last ? piece->file->size : 0;
+        end = begin > end ? end : piece->range.end;
+        if (missing > end) {
+            show_complete(proof, shards, sizeof shards);
+            reason_of(why, piece->file->name, "%s, but not bytes %" PRIu64 " to %" PRIu64, shards,
+                      end, missing);
+            return true;
+        }
+        end = is_last ? 0 : end;
+    }
+    return false;
+}
+
+static int check_missing_bytes(const struct proof *proof, struct reason *why)
+{
+    const struct shard_job *job = &proof->join->job;
+    uint64_t bytes = 0, files = 0;
+    char shards[64];
+    for (size_t i = 0; i < proof->byte_count; i++) {
+        const struct piece *piece = &proof->bytes[i];
+        if (__builtin_add_overflow(bytes, piece->range.end - piece->range.begin, &bytes)) {
+            reason_set(why, "the shares are of more than 2^64 bytes");
+            return -1;
+        }
+        files += i == 0 || piece->file->index != piece[-1].file->index;
+    }
+    if (find_gap(proof, why))
+        return -1;
+    if (bytes == job->bytes && files == job->files)
+        return 0;
+    show_complete(proof, shards, sizeof shards);
+    reason_set(
+        why, "%s, but only %" PRIu64 " of %" PRIu64 " files, and %" PRIu64 " of %" PRIu64 " bytes",
+        shards, files, job->files, bytes, job->bytes);
+    return -1;
+}
+
+/* --- the record of all --- */
+
+/* Appends a range to a list that has room, or extends its last range if it is `gap` away. */
+static void append_range(struct shard_range *ranges, size_t *count, struct shard_range range,
+                         uint64_t gap)
+{
+    if (*count > 0 && ranges[*count - 1].end + gap == range.begin)
+        ranges[*count - 1].end = range.end;
+    else
+        ranges[(*count)++] = range;
+}
+
+/* Makes the record of one file, of which there are `count` pieces. 0, or -1: memory is short. */
+static int make_file(const struct piece *pieces, size_t count, struct shard_file *file)
+{
+    *file = *pieces->file;
+    file->range_count = 0;
+    file->ranges = calloc(count, sizeof file->ranges[0]);
+    file->name = file->ranges ? strdup(file->name) : NULL;
+    if (!file->name) {
+        free(file->ranges);
+        return -1;
+    }
+    for (size_t i = 0; i < count; i++)
+        append_range(file->ranges, &file->range_count, pieces[i].range, 0);
+    return 0;
+}
+
+static int make_record(const struct proof *proof, struct shard_record *record)
+{
+    *record = (struct shard_record){
+        .job = proof->join->job,
+        .shards = calloc(proof->shard_count + 1, sizeof record->shards[0]),
+        .files = calloc(proof->byte_count + 1, sizeof record->files[0]),
+    };
+    bool failed = !record->shards || !record->files;
+    for (size_t i = 0; !failed && i < proof->shard_count; i++)
+        append_range(record->shards, &record->shard_count, proof->shards[i].range, 1);
+    for (size_t i = 0, next; !failed && i < proof->byte_count; i = next) {
+        const struct piece *pieces = &proof->bytes[i];
+        for (next = i + 1; next < proof->byte_count; next++)
+            if (proof->bytes[next].file->index != pieces->file->index)
+                break;
+        failed = make_file(pieces, next - i, &record->files[record->file_count]) != 0;
+        record->file_count += !failed;
+    }
+    if (failed)
+        shard_record_free(record);
+    return failed ? -1 : 0;
+}
+
+/* As shard_join_finish, but names of files in the reason are not printable yet. */
+static int prove(struct proof *proof, bool may_be_incomplete, struct shard_record *record,
+                 struct reason *why)
+{
+    if (list_pieces(proof) != 0)
+        goto no_memory;
+    if (check_overlaps(proof, why) != 0)
+        return -1;
+    const bool is_missing = check_missing_shards(proof, why) != 0;
+    if (is_missing ? !may_be_incomplete : check_missing_bytes(proof, why) != 0)
+        return -1;
+    if (make_record(proof, record) == 0)
+        return 0;
+no_memory:
+    reason_of(why, proof->join->first, "out of memory");
+    return -1;
+}
+
+int shard_join_finish(const struct shard_join *join, bool may_be_incomplete,
+                      struct shard_record *record, struct reason *why)
+{
+    struct proof proof = {.join = join};
+    const int rc = prove(&proof, may_be_incomplete, record, why);
+    if (rc != 0)
+        reason_make_printable(why);
+    free(proof.shards);
+    free(proof.bytes);
+    return rc;
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT */
+/* Shares of a whole, in percent. */
+#ifndef GPUHISTO_PERCENT_H
+#define GPUHISTO_PERCENT_H
+
+#include <stdint.h>
+
+#define PERCENT_DIGITS_MAX 6
+#define PERCENT_TEXT 32 /* bytes that are enough for any share, with the end */
+
+/* Writes how many percent of `whole` are `part`, terminated, with `digits` (1 to
+ * PERCENT_DIGITS_MAX) decimals. It is the exact quotient rounded once, to the nearest decimal and
+ * upwards if it is half way: "33.33", "100.00". Of nothing every share is 0. */
+void percent_show(uint64_t part, uint64_t whole, unsigned digits, char text[PERCENT_TEXT]);
+
+#endif
