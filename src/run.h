@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* What counting and merging have in common: how a run ends, and what it shows. */
+/* What the files of a run (src/main.c, src/run_*.c) call from each other. */
 #ifndef GPUHISTO_RUN_H
 #define GPUHISTO_RUN_H
 
 #include "src/cli/options.h"
-#include "src/work/source.h"
 #include "src/report/output.h"
+#include "src/work/source.h"
 
 enum {
     STATUS_COUNTED = 0,
@@ -13,29 +13,65 @@ enum {
     STATUS_USAGE = 2,
 };
 
-/* Prints the reason. STATUS_FAILED. */
-int run_failed(const struct reason *why);
+/* --- run_output.c: how a run ends --- */
 
-/* Closes the output, where a full disk or a closed descriptor shows itself. The exit status. */
+/* Prints why the run failed. STATUS_FAILED. */
+int run_failed(const struct reason *why);
+int run_no_memory(void);
+
+/* Closes the output, which reports a full disk or a closed descriptor. The exit status. */
 int run_end_output(struct output *output, enum verbosity verbosity);
 
-/* Says which range --bins needs: to tell apart what was counted in the same bins, if narrower ones
- * would be few enough; and where most whole values are outside of them. */
+/* Prints --help, --version or --kernel=help, and closes the output. The exit status. */
+int run_print_text(const struct options *options, struct output *output);
+
+/* Ends the process while threads may be at work. */
+_Noreturn void run_leave(int status);
+
+/* --- run_hints.c: what a run says about its input besides the table --- */
+
+/* What can be known only before the source is closed, and is said after the tables. */
+struct run_remarks {
+    struct reason foreign, one_line; /* warnings of the source; or empty */
+    bool is_decoded;                 /* a file was decompressed */
+    uint64_t all_invalid;            /* tokens or lines, if none of them is a number; otherwise 0 */
+};
+
+void run_remark(const struct options *options, struct source *source, const struct tally *tally,
+                struct run_remarks *remarks);
+void run_print_remarks(const struct options *options, const struct run_remarks *remarks);
+
+/* True, after a message, if a file does not exist and was probably meant as an option's value. */
+bool run_is_misplaced(const struct misplaced *misplaced);
+
+/* Hints at a better range for --bins: where narrower bins would be few enough, and where most whole
+ * values are outside of them. */
 void run_hint_range(const struct options *options, const struct histogram *histogram,
                     const struct tally *tally);
 
-/* Puts the run into a sandbox (src/sandbox/sandbox.h) once what is read and written is open, unless
- * the user does not want that, or a GPU may be used. The files are a source's or tables, otherwise
- * NULL. Before threads. 0; or -1, after a message: there is none although the user requires it. */
+/* --- run_engines.c: what a run says about its engines --- */
+
+/* Warns of GPUs that were lost and of invalid tokens, and prints what --verbose adds. */
+void run_print_engines(const struct pool_outcome *outcome, enum verbosity verbosity);
+
+void run_print_timing(const struct pool_outcome *outcome);
+
+/* --- run_sandbox.c --- */
+
+/* Puts the run into a sandbox (src/sandbox/sandbox.h), unless the user does not want that or a GPU
+ * may be used. Input, tables and output are open, and no thread was started. `source` or `tables`
+ * is NULL. 0; or -1, after a message, if the user requires a sandbox and there is none. */
 int run_enter_sandbox(const struct options *options, const struct output *output,
                       struct source *source, const struct held_list *tables);
+
+/* --- run_merge.c, run_diff.c: whole runs --- */
+
+/* --merge, --diff. The exit status. */
+int run_merge(struct options *options);
+int run_diff(struct options *options);
 
 /* Warns of tables whose samples came from elsewhere than those of the first one. */
 struct merge;
 void run_warn_of_others(const struct merge *merge);
-
-/* --diff, --merge: the whole run. The exit status. */
-int run_diff(struct options *options);
-int run_merge(struct options *options);
 
 #endif

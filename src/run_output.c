@@ -1,15 +1,22 @@
 /* SPDX-License-Identifier: MIT */
+/* How a run ends, and its texts that are no table. */
 #include "run.h"
 
+#include "gpu/strategy.h"
+#include "src/base/signals.h"
 #include "src/cli/diag.h"
-#include "src/count/coarsen.h"
-#include "src/count/show_number.h"
 
-#include <inttypes.h>
+#include <unistd.h>
 
 int run_failed(const struct reason *why)
 {
     diag("%s", why->text);
+    return STATUS_FAILED;
+}
+
+int run_no_memory(void)
+{
+    diag("out of memory");
     return STATUS_FAILED;
 }
 
@@ -23,51 +30,44 @@ int run_end_output(struct output *output, enum verbosity verbosity)
     return STATUS_COUNTED;
 }
 
-/* Bins that tell apart what is in the same one. */
-static void hint_narrower(const struct options *options, const struct histogram *histogram,
-                          const struct tally *tally)
+static void write_kernels(struct writer *out)
 {
-    const struct report_options *report = &options->report;
-    const char *how = options->action != ACTION_COUNT ? "count again with " : "use ";
-    struct seen_range range;
-    char min[SHOW_NUMBER], max[SHOW_NUMBER];
-    if (!coarsen_range(histogram, tally, report->most_bins, &range))
-        return;
-    show_double(range.min, min);
-    show_double(range.max, max);
-    diag("--bins=%u: for narrower bins %s--min=%s --max=%s%s", report->most_bins, how, min, max,
-         report->keep_bins ? " instead of --digits" : "");
+    writer_format(out, "%-12s the fastest for the mode (the default)\n", "auto");
+    for (unsigned i = 0; i < strategy_count; i++)
+        writer_format(out, "%-12s %s\n", strategies[i].name, strategies[i].about);
 }
 
-/* Bins of whole values below a number, which more than nine tenths are not. */
-static void warn_of_own_bins(unsigned bins, const struct histogram *histogram,
-                             const struct tally *tally)
+static void write_version(struct writer *out)
 {
-    const struct totals totals = rows_add_up(histogram, tally);
-    const uint64_t outside = totals.samples - totals.of[ROW_KIND_BIN];
-    const unsigned bits = 8 * (unsigned)histogram->type.size;
-    const bool is_signed = histogram->type.kind == 'i';
-    if (outside <= totals.samples - totals.samples / 10)
-        return;
-    if (bits > 16)
-        diag("warning: --bins=%u: %" PRIu64 " of %" PRIu64
-             " values are not from 0 to %u; use --min "
-             "and --max, for which --stats tells the range",
-             bins, outside, totals.samples, bins - 1);
+    writer_format(out, "%s %s\nbuilt with %s\n", PACKAGE_NAME, PACKAGE_VERSION, BUILT_WITH);
+    if (*BUILT_WITHOUT)
+        writer_format(out, "built without %s\n", BUILT_WITHOUT);
+}
+
+int run_print_text(const struct options *options, struct output *output)
+{
+    struct reason unused; /* standard output is always there */
+    output_prepare(output, NULL, &unused);
+    struct writer *out = output_open(output, &unused);
+    if (options->action == ACTION_HELP)
+        options_write_help(out);
+    else if (options->action == ACTION_BRIEF_HELP)
+        options_write_brief_help(out);
+    else if (options->action == ACTION_VERSION)
+        write_version(out);
     else
-        diag("warning: --bins=%u: %" PRIu64 " of %" PRIu64 " values are not from 0 to %u; for bins "
-             "over all of them use --min=%ld --max=%ld",
-             bins, outside, totals.samples, bins - 1, is_signed ? -(1L << (bits - 1)) : 0,
-             1L << (is_signed ? bits - 1 : bits));
+        write_kernels(out);
+    return run_end_output(output, options->verbosity);
 }
 
-void run_hint_range(const struct options *options, const struct histogram *histogram,
-                    const struct tally *tally)
+/* A thread that is stuck in the GPU's driver may hold up the end of the process, so the descriptors
+ * are closed first: whoever reads the output learns that there is no more. */
+_Noreturn void run_leave(int status)
 {
-    if (options->verbosity < NORMAL)
-        return;
-    if (options->report.most_bins > 0)
-        hint_narrower(options, histogram, tally);
-    if (options->report.own_bins > 0)
-        warn_of_own_bins(options->report.own_bins, histogram, tally);
+    signals_remove_now();
+    close(STDOUT_FILENO);
+    close(STDERR_FILENO);
+    if (signals_interrupted())
+        signals_end_interrupted();
+    _exit(status);
 }

@@ -76,7 +76,7 @@ static void rewrite_line(struct progress *progress, const char *line)
     progress->width = width;
 }
 
-void progress_look(struct progress *progress, uint64_t bytes)
+void progress_tick(struct progress *progress, uint64_t bytes)
 {
     double seconds = clock_seconds_since(&progress->begin);
     bool due = progress->shown && seconds >= progress->next;

@@ -26,7 +26,7 @@ struct progress {
     int width;     /* of the line that is on the terminal, in characters */
 };
 
-/* Catches the signals, which would end the process otherwise, and unblocks them; progress_look
+/* Catches the signals, which would end the process otherwise, and unblocks them; progress_tick
  * answers them. One that is ignored stays ignored. Blocking calls go on (SA_RESTART). Before
  * threads, and before anything else: until then they end the process. */
 void progress_catch_signals(void);
@@ -36,7 +36,7 @@ struct progress progress_begin(enum progress_when when, struct source *source);
 
 /* Prints what is due. To be called often, with the bytes counted so far; by one thread at a time.
  */
-void progress_look(struct progress *progress, uint64_t bytes);
+void progress_tick(struct progress *progress, uint64_t bytes);
 
 /* Clears the line on the terminal, so that messages may follow. */
 void progress_end(struct progress *progress);

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: MIT */
+/* What a run says about its input besides the table: hints and warnings. */
+#include "run.h"
+
+#include "src/cli/diag.h"
+#include "src/count/coarsen.h"
+#include "src/count/file_tallies.h"
+#include "src/count/show_number.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+#include <unistd.h>
+
+bool run_is_misplaced(const struct misplaced *misplaced)
+{
+    struct reason why;
+    if (!misplaced->option || access(misplaced->word, F_OK) == 0)
+        return false;
+    reason_of(&why, misplaced->word, "%s; did you mean --%s=%s?", strerror(errno),
+              misplaced->option, misplaced->word);
+    diag("%s", why.text);
+    return true;
+}
+
+/* --- remarks --- */
+
+void run_remark(const struct options *options, struct source *source, const struct tally *tally,
+                struct run_remarks *remarks)
+{
+    const struct histogram *histogram = &options->histogram;
+    *remarks = (struct run_remarks){.is_decoded = source_has_decoded(source)};
+    source_foreign(source, &remarks->foreign);
+    source_one_line(source, &remarks->one_line);
+    if (!histogram->mode->is_text)
+        return;
+    const size_t row = ROW_INVALID(&histogram->binning);
+    if (options->pool.files)
+        remarks->all_invalid = file_tallies_all_in(options->pool.files, row);
+    else if (tally->counts[row] == tally->samples)
+        remarks->all_invalid = tally->samples;
+}
+
+/* Says that entropy is that of the content: of compressed files, that of the files themselves is
+ * often what was wanted. */
+static void say_content(const struct options *options)
+{
+    for (const struct options *at = options; at; at = at->also)
+        if (options->each && at->report.stats && at->histogram.mode->id == MODE_BYTES) {
+            diag("compressed files: their entropy is that of the content; use --decompress=none "
+                 "for that of the files");
+            return;
+        }
+}
+
+void run_print_remarks(const struct options *options, const struct run_remarks *remarks)
+{
+    if (options->verbosity < NORMAL)
+        return;
+    if (remarks->one_line.text[0])
+        diag("warning: %s", remarks->one_line.text);
+    if (remarks->foreign.text[0]) /* which explains that all is invalid */
+        diag("warning: %s", remarks->foreign.text);
+    else if (remarks->all_invalid > 1)
+        diag("warning: all %" PRIu64 " %s are invalid, so no number was counted",
+             remarks->all_invalid,
+             options->histogram.field.kind == FIELD_NONE ? "tokens" : "lines");
+    if (remarks->is_decoded)
+        say_content(options);
+}
+
+/* --- ranges --- */
+
+/* Names a range that separates values which were counted in the same bin. */
+static void hint_narrower(const struct options *options, const struct histogram *histogram,
+                          const struct tally *tally)
+{
+    const struct report_options *report = &options->report;
+    const char *how = options->action != ACTION_COUNT ? "count again with " : "use ";
+    struct seen_range range;
+    char min[SHOW_NUMBER], max[SHOW_NUMBER];
+    if (!coarsen_range(histogram, tally, report->most_bins, &range))
+        return;
+    show_double(range.min, min);
+    show_double(range.max, max);
+    diag("--bins=%u: for narrower bins %s--min=%s --max=%s%s", report->most_bins, how, min, max,
+         report->keep_bins ? " instead of --digits" : "");
+}
+
+/* Warns if more than nine tenths of whole values are outside of bins that begin with 0. */
+static void warn_of_own_bins(unsigned bins, const struct histogram *histogram,
+                             const struct tally *tally)
+{
+    const struct totals totals = rows_add_up(histogram, tally);
+    const uint64_t outside = totals.samples - totals.of[ROW_KIND_BIN];
+    const unsigned bits = 8 * (unsigned)histogram->type.size;
+    const bool is_signed = histogram->type.kind == 'i';
+    if (outside <= totals.samples - totals.samples / 10)
+        return;
+    if (bits > 16)
+        diag("warning: --bins=%u: %" PRIu64 " of %" PRIu64
+             " values are not from 0 to %u; use --min "
+             "and --max, for which --stats tells the range",
+             bins, outside, totals.samples, bins - 1);
+    else
+        diag("warning: --bins=%u: %" PRIu64 " of %" PRIu64 " values are not from 0 to %u; for bins "
+             "over all of them use --min=%ld --max=%ld",
+             bins, outside, totals.samples, bins - 1, is_signed ? -(1L << (bits - 1)) : 0,
+             1L << (is_signed ? bits - 1 : bits));
+}
+
+void run_hint_range(const struct options *options, const struct histogram *histogram,
+                    const struct tally *tally)
+{
+    if (options->verbosity < NORMAL)
+        return;
+    if (options->report.most_bins > 0)
+        hint_narrower(options, histogram, tally);
+    if (options->report.own_bins > 0)
+        warn_of_own_bins(options->report.own_bins, histogram, tally);
+}

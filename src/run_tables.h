@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/* The tables and the progress of a run that counts: one table at the end, or one for each file;
+ * with --interval, others before. */
+#ifndef GPUHISTO_RUN_TABLES_H
+#define GPUHISTO_RUN_TABLES_H
+
+#include "run.h"
+
+struct run_tables {
+    struct options *options; /* of which the report's change with the terminal */
+    struct output *output;
+    struct progress progress;
+    struct tally so_far; /* of --interval; otherwise without counts */
+    bool has_printed;    /* a table so far */
+    double next;         /* when the next one is due, in seconds since progress.begin */
+    double last;         /* the same of the last one, once SIGINT has come; otherwise 0 */
+};
+
+/* Starts the clock. All arguments must outlive the tables. */
+void run_tables_begin(struct run_tables *tables, struct options *options, struct output *output,
+                      struct source *source);
+
+/* Opens what the pool counts into: the tally, and with --each the tallies of the files. 0, or -1:
+ * out of memory. */
+int run_tables_open(struct run_tables *tables, const struct source *source, struct tally *tally);
+
+/* Prints progress and tables that are due. For pool_options.look; `arg` is the struct. Ends the
+ * process after the last table of a run that was interrupted. */
+void run_tables_tick(void *arg, const struct pool_view *view);
+
+/* Prints the result, which the output ends with. The exit status. */
+int run_tables_print(struct run_tables *tables, struct tally *tally);
+
+/* Frees what run_tables_open has opened. */
+void run_tables_close(struct run_tables *tables, struct tally *tally);
+
+#endif
