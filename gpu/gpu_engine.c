@@ -269,7 +269,7 @@ struct engine *gpu_engine_open(const struct histogram *histogram, const struct g
 {
     const struct strategy *strategy = options->strategy;
     if (!strategy && !(strategy = strategy_best(histogram, options->chunk_size))) {
-        reason_set(why, "no kernel counts what is asked for");
+        reason_set(why, "no GPU kernel can count this");
         return NULL;
     }
     struct gpu_engine *gpu = calloc(1, sizeof *gpu);

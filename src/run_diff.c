@@ -27,7 +27,7 @@ static int side_refuse(const struct merge *side, struct reason *why)
 static int check_side(const struct merge *side, struct reason *why)
 {
     if (histogram_channels(&side->histogram) > 1) {
-        reason_of(why, side->first, "--diff requires tables of one channel");
+        reason_of(why, side->first, "has several channels, which --diff cannot compare");
         return -1;
     }
     return 0;
@@ -127,7 +127,7 @@ static int coarsen_sides(struct options *options, struct merge *before, struct m
     enum coarsen_outcome outcome = COARSEN_AS_COUNTED;
     struct coarse_rows rows;
     if (!histogram->binning.digits.scales && most > 0) {
-        reason_set(why, "--bins: the tables' bins are not those of --digits; leave --bins out");
+        reason_set(why, "--bins: these tables were not counted with --digits; leave out --bins");
         return -1;
     }
     if (most > 0) {
@@ -152,7 +152,7 @@ static int add_sides(const struct merge *before, const struct merge *after, stru
         return -1;
     }
     if (after->tally.samples > UINT64_MAX - before->tally.samples) {
-        reason_set(why, "--diff: more than 2^64 samples in both tables");
+        reason_set(why, "--diff: the two tables have more than 2^64 samples");
         return -1;
     }
     tally_add(both, &before->tally);

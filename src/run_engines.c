@@ -38,7 +38,8 @@ static void print_gpu_timing(const struct pool_outcome *outcome, const struct po
          "MiB of content at a time",
          name, (double)times->decoding.device / 0x1p20, (double)times->decoding.host / 0x1p20,
          (double)times->decoding.batch / 0x1p20);
-    diag("%s: its memory was there after %.3f s; reading %.3f s, waiting for the device %.3f s and "
+    diag("%s: its memory was allocated after %.3f s; reading %.3f s, waiting for the device %.3f s "
+         "and "
          "for "
          "checksums %.3f s, hashing %.3f s",
          name, feeding->opening, feeding->reading, feeding->device, feeding->checking,
@@ -76,8 +77,8 @@ static const char *why_no_gpu(const struct pool_outcome *outcome)
 {
     if (device_missing())
         return device_missing();
-    return outcome->gpu_opened ? "the input ended before it had started"
-                               : "not asked for, or not worth its start";
+    return outcome->gpu_opened ? "the input ended before it was ready"
+                               : "not requested, or not worth starting";
 }
 
 void run_print_engines(const struct pool_outcome *outcome, enum verbosity verbosity)

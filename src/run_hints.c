@@ -99,12 +99,11 @@ static void warn_of_own_bins(unsigned bins, const struct histogram *histogram,
         return;
     if (bits > 16)
         diag("warning: --bins=%u: %" PRIu64 " of %" PRIu64
-             " values are not from 0 to %u; use --min "
-             "and --max, for which --stats tells the range",
+             " values are not from 0 to %u; use --min and --max (--stats prints the range)",
              bins, outside, totals.samples, bins - 1);
     else
-        diag("warning: --bins=%u: %" PRIu64 " of %" PRIu64 " values are not from 0 to %u; for bins "
-             "over all of them use --min=%ld --max=%ld",
+        diag("warning: --bins=%u: %" PRIu64 " of %" PRIu64
+             " values are not from 0 to %u; to cover all of them, use --min=%ld --max=%ld",
              bins, outside, totals.samples, bins - 1, is_signed ? -(1L << (bits - 1)) : 0,
              1L << (is_signed ? bits - 1 : bits));
 }

@@ -57,7 +57,7 @@ static int check_shown(const struct options *options, const struct merge *merge,
         return -1;
     }
     if (report->most_bins > 0 && !histogram->binning.digits.scales) {
-        reason_set(why, "--bins: the tables' bins are not those of --digits; leave --bins out");
+        reason_set(why, "--bins: these tables were not counted with --digits; leave out --bins");
         return -1;
     }
     return 0;
@@ -86,8 +86,8 @@ static int check_shards(struct options *options, struct merge *merge, struct sha
             return -1;
         }
         if (options->verbosity >= VERBOSE)
-            diag("%" PRIu64 " table%s, which are not shares (--part): nothing proves that all are "
-                 "there",
+            diag("%" PRIu64
+                 " table%s, which are not shares (--part): nothing proves that none is missing",
                  merge->tables, merge->tables == 1 ? "" : "s");
         return 0;
     }

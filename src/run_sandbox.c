@@ -35,9 +35,9 @@ static const char *reason_against(const struct options *options)
     if (options->action != ACTION_COUNT || options->pool.device == DEVICE_CPU)
         return NULL;
     if (options->pool.device == DEVICE_GPU)
-        return "a GPU is used, and CUDA needs what it would refuse";
+        return "a GPU is used, and CUDA needs what a sandbox forbids";
     return !device_missing() || has_driver()
-               ? "a GPU may be used, and CUDA needs what it would refuse; see --device=cpu"
+               ? "a GPU may be used, and CUDA needs what a sandbox forbids; see --device=cpu"
                : NULL;
 }
 

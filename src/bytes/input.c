@@ -38,7 +38,7 @@ static int read_failed(const struct input *input, uint64_t offset, struct reason
 
 static int became_shorter(const struct input *input, struct reason *why)
 {
-    reason_of(why, input->name, "became shorter while it was read");
+    reason_of(why, input->name, "was truncated while it was read");
     return -1;
 }
 
@@ -335,12 +335,12 @@ int input_cut_off(const char *name, const struct content_options *options, size_
                   struct reason *why)
 {
     if (options->channels > 1)
-        reason_of(why, name, "ends within a record of %u channels, %zu of its %zu bytes are there",
+        reason_of(why, name, "ends inside a record of %u channels, after %zu of its %zu bytes",
                   options->channels, len, size);
     else if (options->has_pairs)
-        reason_of(why, name, "ends within a pair: the number of bytes is odd");
+        reason_of(why, name, "ends inside a pair: its number of bytes is odd");
     else
-        reason_of(why, name, "ends within a value, %zu of its %zu bytes are there", len, size);
+        reason_of(why, name, "ends inside a value, after %zu of its %zu bytes", len, size);
     return -1;
 }
 

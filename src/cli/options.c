@@ -223,8 +223,8 @@ static int put_off(const struct draft *drafts, unsigned count, struct reason *wh
     struct options *options = drafts[0].options;
     if (draft_gave(drafts, "skip") || options->input.decompress == DECOMPRESS_NONE)
         return option_needs(drafts, "values",
-                            "a TYPE, such as --values=i16, with --skip or --decompress=none, as no "
-                            "header is looked for",
+                            "a TYPE, such as --values=i16, with --skip or --decompress=none, "
+                            "because no header is read then",
                             why);
     if (options->part.of > 0)
         return option_needs(drafts, "values", "a TYPE, such as --values=i16, with --part", why);

@@ -43,7 +43,7 @@ int option_log(struct draft *draft, const char *value, struct reason *why)
     draft->log_alone = !value;
     if (!strchr(draft->log, ':') || strcmp(value, "2:32") == 0)
         return 0;
-    reason_of_option(why, "--log", value, "must be 2:32 if it has parts");
+    reason_of_option(why, "--log", value, "must be 2:32 or a single number");
     return OPTIONS_WRONG;
 }
 

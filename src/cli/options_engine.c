@@ -140,24 +140,27 @@ static int settle_strategy(const struct draft *draft, struct reason *why)
     struct options *options = draft->options;
     const struct strategy *strategy = options->pool.strategy;
     if (options->pool.device == DEVICE_GPU && options->histogram.has_moments)
-        return option_wrong(why, "--device=gpu: does not sum numbers for --stats and --quantiles; "
-                                 "leave it out");
+        return option_wrong(why, "--device=gpu: the GPU cannot sum numbers for --stats and "
+                                 "--quantiles; leave out --device");
     if (options->pool.device == DEVICE_GPU && options->also)
-        return option_wrong(why, "--device=gpu: does not count several histograms in one pass; "
-                                 "leave it out");
+        return option_wrong(why, "--device=gpu: the GPU cannot count several histograms in one "
+                                 "pass; leave out --device");
     if (options->pool.device == DEVICE_GPU && !strategy_best(&options->histogram, 0)) {
         if (histogram_channels(&options->histogram) > 1)
-            return option_wrong(why, "--device=gpu: does not count channels; leave it out");
+            return option_wrong(why,
+                                "--device=gpu: the GPU cannot count channels; leave out --device");
         if (options->histogram.binning.whole_digits.digits)
-            return option_wrong(why, "--device=gpu: does not count whole values in bins of "
-                                     "--digits; leave it out");
+            return option_wrong(
+                why,
+                "--device=gpu: the GPU cannot count whole types with --digits; leave out --device");
         if (options->histogram.field.has_units)
-            return option_wrong(why, "--device=gpu: does not read units (--units); leave it out");
+            return option_wrong(why,
+                                "--device=gpu: the GPU cannot read --units; leave out --device");
         if (options->histogram.field.kind != FIELD_NONE)
-            return option_wrong(why, "--device=gpu: does not count CSV, columns by name, or what "
-                                     "follows a long STRING; leave it out");
+            return option_wrong(why, "--device=gpu: the GPU cannot count CSV, named columns or "
+                                     "what follows a long STRING; leave out --device");
         const struct mode *mode = options->histogram.mode;
-        reason_set(why, "--device=gpu: does not count %s%s; leave it out",
+        reason_set(why, "--device=gpu: the GPU cannot count %s%s; leave out --device",
                    mode->is_binned ? "values of " : mode->name,
                    mode->is_binned ? options->histogram.type.name : "");
         return OPTIONS_WRONG;
@@ -171,7 +174,7 @@ static int settle_strategy(const struct draft *draft, struct reason *why)
         return rc;
     if (!strategy_counts(strategy, &options->histogram)) {
         reason_of_option(why, "--kernel", strategy->name,
-                         "does not count in this mode; see --kernel=help");
+                         "cannot count in this mode; see --kernel=help");
         return OPTIONS_WRONG;
     }
     options->pool.device = DEVICE_GPU;
@@ -185,7 +188,8 @@ static int settle_each(struct options *options, struct reason *why)
     if (!options->each || pool->device == DEVICE_CPU || snapshot_is_of_chunk(&options->histogram))
         return 0;
     if (pool->device == DEVICE_GPU) {
-        reason_set(why, "--each: the GPU does not tell FILEs apart with %zu bins; use --device=cpu",
+        reason_set(why,
+                   "--each: the GPU cannot count files separately with %zu bins; use --device=cpu",
                    options->histogram.bins);
         return OPTIONS_WRONG;
     }

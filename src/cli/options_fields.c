@@ -58,7 +58,7 @@ int option_header_line(struct draft *draft, const char *value, struct reason *wh
 int option_after(struct draft *draft, const char *value, struct reason *why)
 {
     if (!*value || strchr(value, '\n')) {
-        reason_of_option(why, "--after", value, "must be text in a line, as in --after=rt=");
+        reason_of_option(why, "--after", value, "must be text within a line, as in --after=rt=");
         return OPTIONS_WRONG;
     }
     draft->after = value;
@@ -85,7 +85,7 @@ static bool is_like_name(const char *text)
 static int check_field(const struct draft *draft, struct reason *why)
 {
     static const char allowed[] =
-        "must be 1 to 1048576, -1 for the last one, or, with --header-line, a name";
+        "must be 1 to 1048576, -1 for the last field or, with --header-line, a name";
     const char *field = draft->field;
     if (!field || draft->field_number != 0)
         return 0;
@@ -106,7 +106,7 @@ int fields_settle(const struct draft *draft, struct field *field, struct reason 
         return 0;
     int rc = check_field(draft, why);
     if (rc == 0 && draft->has_separator && draft->separator == '"')
-        rc = option_conflict(draft, "separator=", "csv", ", as fields are quoted by it", why);
+        rc = option_conflict(draft, "separator=", "csv", ", as CSV quotes fields with it", why);
     if (rc != 0)
         return rc;
     field->kind = draft->after           ? FIELD_AFTER

@@ -102,8 +102,8 @@ int part_settle(const struct draft *draft, struct reason *why)
     if (options->part.of == 0)
         return 0;
     if (options->report.most_bins > 0)
-        return option_wrong(why, "--part: bins that follow from what is seen would differ in each "
-                                 "share; use --min and --max with --bins, or --digits");
+        return option_wrong(why, "--part: each share would get different bins; use --min and --max "
+                                 "with --bins, or --digits");
     options->part.wants_fingerprints = strcmp(format_names[options->report.format], "json") == 0;
     options->part.is_whole = options->histogram.field.kind == FIELD_CSV;
     return 0;

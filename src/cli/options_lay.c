@@ -102,9 +102,10 @@ int options_lay(const struct words *words, struct histogram *histogram, struct r
         return lay_shown(histogram, &options.report, why);
     }
     reason_set(why, "%s",
-               is_written ? "its bins were laid over what was seen (--bins without --min and "
-                            "--max); count without --bins, and give it to --merge"
-                          : not_written);
+               is_written
+                   ? "was counted with --bins but without --min and --max, so its bins fit only "
+                     "its own numbers; count without --bins, and give --bins to --merge"
+                   : not_written);
     if (counts)
         options_free(&options);
     return -1;

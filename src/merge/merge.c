@@ -27,7 +27,7 @@ void merge_show_difference(struct reason *why, const struct words *options, cons
     const char *there = word_of_one(first_options, options);
     char shown[REASON_SUBJECT_MAX];
     reason_show_subject(first, shown);
-    reason_set(why, "was counted with%s %.200s, and %s with%s %.200s", here ? "" : "out",
+    reason_set(why, "was counted with%s %.200s, but %s with%s %.200s", here ? "" : "out",
                here ? here : there, shown, there ? "" : "out", there ? there : here);
     reason_make_printable(why);
 }
@@ -63,7 +63,7 @@ static int begin(struct merge *merge, const struct read_table *table, const char
         return -1;
     if (merge->histogram.mode->has_characters && merge->has_moments) {
         reason_set(why,
-                   "--stats of characters requires the number of bytes, which tables do not have");
+                   "--stats of characters needs the number of bytes, which tables do not hold");
         return -1;
     }
     merge->histogram.has_moments = merge->has_moments && merge->histogram.mode->is_binned;
@@ -122,7 +122,7 @@ static int check_mode(const struct merge *merge, const struct read_table *table,
     if (strcmp(read_text(table, table->mode), histogram->mode->name) == 0 &&
         strcmp(read_text(table, table->type), type) == 0)
         return 0;
-    reason_set(why, "\"mode\" and \"type\" are not those of \"options\"");
+    reason_set(why, "\"mode\" and \"type\" do not match \"options\"");
     return -1;
 }
 
@@ -133,7 +133,7 @@ static int add_shard(struct merge *merge, struct read_table *table, const char *
     char first[REASON_SUBJECT_MAX];
     if (merge_has_tables(merge) && is_shard != (merge->shards.first != NULL)) {
         reason_show_subject(merge->first, first);
-        reason_set(why, "is %s share (--part), and %s is %s", is_shard ? "a" : "not a", first,
+        reason_set(why, "is %s share (--part), but %s is %s", is_shard ? "a" : "not a", first,
                    is_shard ? "not" : "one");
         return -1;
     }

@@ -18,9 +18,9 @@ static int check_ranges(const struct shard_file *file, struct reason *why)
         const struct shard_range range = file->ranges[i];
         const bool is_empty = file->size == 0 && range.begin == 0 && range.end == 0;
         if (range.end > file->size || !(range.begin < range.end || is_empty))
-            return refuse(why, "has a range that its file has not");
+            return refuse(why, "has a range outside its file");
         if (i > 0 && range.begin < file->ranges[i - 1].end)
-            return refuse(why, "has ranges that do not ascend");
+            return refuse(why, "has ranges that are out of order");
     }
     return 0;
 }
@@ -30,17 +30,17 @@ static int check_record(const struct shard_record *record, struct reason *why)
 {
     const struct shard_job *job = &record->job;
     if (job->of == 0 || record->shard_count == 0)
-        return refuse(why, "has no share");
+        return refuse(why, "names no share");
     if (job->of > SHARDS_MAX) {
-        reason_set(why, "\"share\" is of more than %d", SHARDS_MAX);
+        reason_set(why, "\"share\" names more than %d shares", SHARDS_MAX);
         return -1;
     }
     for (size_t i = 0; i < record->shard_count; i++) {
         const struct shard_range shards = record->shards[i];
         if (shards.begin < 1 || shards.begin > shards.end || shards.end > job->of)
-            return refuse(why, "has parts that are none");
+            return refuse(why, "names a share that cannot exist");
         if (i > 0 && shards.begin <= record->shards[i - 1].end)
-            return refuse(why, "has ranges that do not ascend");
+            return refuse(why, "has ranges that are out of order");
     }
     for (size_t i = 0; i < record->file_count; i++) {
         const struct shard_file *file = &record->files[i];
@@ -48,7 +48,7 @@ static int check_record(const struct shard_record *record, struct reason *why)
             file->size > job->bytes)
             return refuse(why, "has a file that is not in its list");
         if (i > 0 && file->index <= file[-1].index)
-            return refuse(why, "has files that do not ascend");
+            return refuse(why, "has files that are out of order");
         if (check_ranges(file, why) != 0)
             return -1;
     }
@@ -61,16 +61,15 @@ static int check_job(const struct shard_join *join, const struct shard_job *job,
     char first[REASON_SUBJECT_MAX];
     reason_show_subject(join->first, first);
     if (job->of != join->job.of) {
-        reason_set(why, "is a share of %" PRIu64 ", and %s one of %" PRIu64, job->of, first,
+        reason_set(why, "is one of %" PRIu64 " shares, but %s is one of %" PRIu64, job->of, first,
                    join->job.of);
         return -1;
     }
     if (memcmp(job, &join->job, sizeof *job) == 0)
         return 0;
     reason_set(why,
-               "is a share of other files than %s: %" PRIu64 " of %" PRIu64
-               " bytes in all, not %" PRIu64 " of %" PRIu64 ", digest %016" PRIx64
-               ", not %016" PRIx64,
+               "is a share of different files than %s: %" PRIu64 " with %" PRIu64
+               " bytes, not %" PRIu64 " with %" PRIu64 ", digest %016" PRIx64 ", not %016" PRIx64,
                first, job->files, job->bytes, join->job.files, join->job.bytes, job->digest,
                join->job.digest);
     return -1;

@@ -77,7 +77,7 @@ static int check_shards(const struct proof *proof, struct reason *why)
         if (piece->range.begin > before->range.end)
             continue;
         reason_show_subject(before->from->table, other);
-        reason_of(why, piece->from->table, "share %" PRIu64 "/%" PRIu64 " is in %s, too",
+        reason_of(why, piece->from->table, "share %" PRIu64 "/%" PRIu64 " is also in %s",
                   piece->range.begin, proof->join->job.of, other);
         return -1;
     }
@@ -95,20 +95,20 @@ static int check_pair(const struct piece *before, const struct piece *piece, str
     reason_show_subject(before->from->table, shown);
     if (strcmp(one->name, other->name) != 0 || one->size != other->size) {
         reason_of(why, table,
-                  "file %" PRIu64 " is %.200s of %" PRIu64 " bytes, and in %s %.200s of %" PRIu64,
+                  "file %" PRIu64 " is %.200s of %" PRIu64 " bytes, but in %s %.200s of %" PRIu64,
                   other->index, other->name, other->size, shown, one->name, one->size);
         return -1;
     }
     if (one->fingerprint != other->fingerprint) {
         reason_of(why, table,
-                  "%.200s has the fingerprint %016" PRIx64 ", and in %s %016" PRIx64
-                  ": it was changed, or there are two of that name",
+                  "%.200s has the fingerprint %016" PRIx64 ", but in %s %016" PRIx64
+                  ": it was changed, or two files have that name",
                   other->name, other->fingerprint, shown, one->fingerprint);
         return -1;
     }
     if (piece->range.begin >= before->range.end && one->size > 0)
         return 0;
-    reason_of(why, table, "bytes from %" PRIu64 " of %.200s are in %s, too", piece->range.begin,
+    reason_of(why, table, "bytes from %" PRIu64 " of %.200s are also in %s", piece->range.begin,
               other->name, shown);
     return -1;
 }
@@ -167,9 +167,9 @@ static int check_missing_shards(const struct proof *proof, struct reason *why)
 static void show_complete(const struct proof *proof, char *text, size_t size)
 {
     if (proof->join->job.of == 1)
-        snprintf(text, size, "the share is there");
+        snprintf(text, size, "the share is present");
     else
-        snprintf(text, size, "all %" PRIu64 " shares are there", proof->join->job.of);
+        snprintf(text, size, "all %" PRIu64 " shares are present", proof->join->job.of);
 }
 
 /* Names the first bytes that are missing of a file that is there. True if there are any. */
@@ -186,8 +186,8 @@ static bool find_gap(const struct proof *proof, struct reason *why)
         end = begin > end ? end : piece->range.end;
         if (missing > end) {
             show_complete(proof, shards, sizeof shards);
-            reason_of(why, piece->file->name, "%s, but not bytes %" PRIu64 " to %" PRIu64, shards,
-                      end, missing);
+            reason_of(why, piece->file->name,
+                      "%s, but bytes %" PRIu64 " to %" PRIu64 " are missing", shards, end, missing);
             return true;
         }
         end = is_last ? 0 : end;

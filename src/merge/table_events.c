@@ -83,7 +83,7 @@ static int json_key(void *arg, const unsigned char *name, size_t len)
         return 1;
     const uint64_t bit = (uint64_t)1 << index;
     if (level->seen & bit) {
-        reason_set(&json->why, "\"%s\" is there twice in %s", json->member->name,
+        reason_set(&json->why, "\"%s\" occurs twice in %s", json->member->name,
                    table_places[level->place].name);
         return 0;
     }

@@ -187,7 +187,7 @@ int table_json_end(struct table_json *json, struct reason *why)
     if (status == yajl_status_client_canceled)
         return json_explain(json, status, why);
     if (is_open || (status != yajl_status_ok && json->last > 0) || json->depth > 0) {
-        reason_set(why, "byte %" PRIu64 ": the table is cut short", json->consumed);
+        reason_set(why, "byte %" PRIu64 ": the table is truncated", json->consumed);
         return -1;
     }
     if (json->tables == 0) {

@@ -16,7 +16,7 @@ int content_follow(struct content_range *range, const struct header *header,
 {
     const char *type = options->header_type;
     if (options->needs_header && header->type[0] && strcmp(header->type, type) != 0) {
-        reason_set(fault, "holds %s, but another file holds values of %s; count them apart",
+        reason_set(fault, "holds %s, but another file holds values of %s; count them separately",
                    header->holds, type);
         return -1;
     }

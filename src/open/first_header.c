@@ -145,7 +145,7 @@ static int refuse(const struct input *input, enum header_status status, const st
 {
     const struct foreign *foreign = input->foreign;
     if (status == HEADER_FOUND)
-        reason_of(why, input->name, "holds %s, which --values does not count", header->holds);
+        reason_of(why, input->name, "holds %s, which --values cannot count", header->holds);
     else if (status == HEADER_NONE && foreign && !foreign->is_text)
         reason_of(why, input->name, "looks like %s data; use '%s FILE | gpuhisto'", foreign->name,
                   foreign->command);

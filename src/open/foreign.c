@@ -107,6 +107,6 @@ void foreign_warn(const struct foreign_seen *seen, struct reason *warning)
         snprintf(more, sizeof more, "; %zu more file%s encoded, too", seen->others,
                  seen->others == 1 ? " looks" : "s look");
     reason_of(warning, seen->name,
-              "looks like %s %s, which is counted as it is; use '%s FILE | gpuhisto'%s",
-              format->name, format->is_text ? "text" : "data", format->command, more);
+              "looks like %s %s and was counted as it is; use '%s FILE | gpuhisto'%s", format->name,
+              format->is_text ? "text" : "data", format->command, more);
 }

@@ -29,7 +29,7 @@ enum header_status header_look_at_all(const unsigned char *data, size_t len, str
     for (size_t i = 0; i < FORMATS; i++)
         if (len >= formats[i]->magic_size &&
             formats[i]->look(data, len, &wanted, header, fault) == HEADER_PART) {
-            reason_set(fault, "ends within its %s header", formats[i]->name);
+            reason_set(fault, "ends inside its %s header", formats[i]->name);
             return HEADER_WRONG;
         }
     return HEADER_NONE;
@@ -39,11 +39,11 @@ bool header_fits(const struct header *header, const char *type, unsigned channel
                  struct reason *fault)
 {
     if (!header->type[0])
-        reason_set(fault, "holds %s, which --values does not count", header->holds);
+        reason_set(fault, "holds %s, which --values cannot count", header->holds);
     else if (strcmp(header->type, type) != 0)
         reason_set(fault, "holds %s; use --values=%s", header->holds, header->type);
     else if (channels > 1 && header->is_planar)
-        reason_set(fault, "is in Fortran order, in which channels do not take turns");
+        reason_set(fault, "is in Fortran order, so its channels are not interleaved");
     else if (channels > 1 && header->channels == 1)
         reason_set(fault, "has one channel; leave out --channels");
     else if (channels > 1 && header->channels > 0 && header->channels != channels)

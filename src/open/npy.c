@@ -141,7 +141,7 @@ static bool read_descr(struct npy_text *text, struct array *array, struct reason
 {
     skip_blanks(text);
     if (text->at < text->end && (*text->at == '[' || *text->at == '(')) {
-        reason_set(fault, "holds records of several fields, which --values does not count");
+        reason_set(fault, "holds records of several fields, which --values cannot count");
         return false;
     }
     return read_string(text, array->descr) || npy_wrong(fault, "its type");

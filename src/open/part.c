@@ -21,18 +21,18 @@ static int check_sized(const struct input *input, struct reason *why)
         return (int)got;
     if (fstat(input->fd, &status) == 0 && status.st_size > 0)
         return 0; /* what was added after it was cut */
-    reason_of(why, input->name, "states a size of 0, but has more: it cannot be shared");
+    reason_of(why, input->name, "has a size of 0 but is not empty, so it cannot be divided");
     return -1;
 }
 
 int part_check(struct input *input, struct share_cut *cut, struct reason *why)
 {
     if (!input->regular) {
-        reason_of(why, input->name, "is not a regular file any more");
+        reason_of(why, input->name, "is no longer a regular file");
         return -1;
     }
     if (input->opened_size < cut->size) {
-        reason_of(why, input->name, "became shorter after it was cut into shares");
+        reason_of(why, input->name, "was truncated after it was divided into shares");
         return -1;
     }
     if (cut->size == 0 && check_sized(input, why) != 0)
@@ -44,7 +44,7 @@ int part_check(struct input *input, struct share_cut *cut, struct reason *why)
         return 0;
     int rc = fingerprint_file(input->fd, cut->size, &cut->fingerprint);
     if (rc > 0)
-        reason_of(why, input->name, "became shorter while it was read");
+        reason_of(why, input->name, "was truncated while it was read");
     else if (rc < 0)
         reason_of(why, input->name, "%s", strerror(errno));
     return rc == 0 ? 0 : -1;

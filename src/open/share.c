@@ -40,7 +40,7 @@ static int measure(const char *name, uint64_t *size, struct reason *why)
 {
     struct stat status;
     if (strcmp(name, "-") == 0) {
-        reason_set(why, "--part: standard input cannot be shared; use FILEs");
+        reason_set(why, "--part: cannot divide standard input; name files instead");
         return SHARE_REFUSED;
     }
     if (stat(name, &status) != 0) {
@@ -48,7 +48,7 @@ static int measure(const char *name, uint64_t *size, struct reason *why)
         return SHARE_FAILED;
     }
     if (!S_ISREG(status.st_mode)) {
-        reason_of(why, name, "%s cannot be shared; --part requires regular files",
+        reason_of(why, name, "%s cannot be divided; --part needs regular files",
                   S_ISDIR(status.st_mode)    ? "a directory"
                   : S_ISFIFO(status.st_mode) ? "a pipe"
                                              : "a device");
@@ -67,7 +67,7 @@ static int measure_all(struct share *share, char *const *names, uint64_t *sizes,
         if (rc != 0)
             return rc;
         if (sizes[i] > UINT64_MAX - share->bytes) {
-            reason_of(why, names[i], "the FILEs are too large to be shared");
+            reason_of(why, names[i], "the files are too large for --part");
             return SHARE_FAILED;
         }
         share->bytes += sizes[i];
@@ -97,7 +97,7 @@ int share_open(struct share *share, const struct share_choice *choice, char *con
 {
     *share = (struct share){.choice = *choice};
     if (count == 0) {
-        reason_set(why, "--part: standard input cannot be shared; use FILEs");
+        reason_set(why, "--part: cannot divide standard input; name files instead");
         return SHARE_REFUSED;
     }
     uint64_t *sizes = calloc(count, sizeof sizes[0]);

@@ -27,11 +27,11 @@ static void keep_permissions(struct output *output)
 {
     switch (permissions_keep(output->temporary.fd, output->target.file)) {
     case PERMISSIONS_NO_MODE:
-        warn(output, "its mode cannot be kept");
+        warn(output, "cannot keep its mode");
         break;
     case PERMISSIONS_NO_LIST:
         reason_of(&output->warning, output->name,
-                  "its access list cannot be kept, so that only its owner may use it");
+                  "cannot keep its access list, so only its owner can use it");
         break;
     case PERMISSIONS_KEPT:
         break;

@@ -16,7 +16,7 @@ static int end_file(struct reader *reader, struct open_input *open)
     bool is_short = open->is_left && open->in_stream && open->content < range->begin;
     if (open->is_wrong || is_short) {
         struct reason why;
-        reason_of(&why, open->input.name, "decompressed wrongly by the GPU; use --device=cpu");
+        reason_of(&why, open->input.name, "the GPU decompressed it incorrectly; use --device=cpu");
         source_fail(reader->source, &why);
         source_leave(reader->source, open);
         return -1;

@@ -55,7 +55,7 @@ static enum decoded feed(struct reader *reader, bool patient)
         return DECODED_FAILED;
     }
     if (decoding->skip > 0 && is_complete(decoding))
-        return fail_of(reader, "decompressed wrongly by the GPU; use --device=cpu");
+        return fail_of(reader, "the GPU decompressed it incorrectly; use --device=cpu");
     bool at_end = decoding->units.kind == UNITS_TO_END && is_complete(decoding);
     return at_end ? DECODED_ALL : fail_truncated(reader);
 }

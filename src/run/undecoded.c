@@ -123,7 +123,7 @@ int undecoded_fail_without_engine(struct reader *reader)
     const char *loss = gpu_decoder_loss(reader->decoding.undecoder);
     struct reason why;
     reason_of(&why, name,
-              "the GPU cannot go on (%s), and nothing else can, as more than %.0f MiB of a frame "
+              "the GPU failed (%s), and the CPU cannot start again: more than %.0f MiB of a frame "
               "came through a pipe; use --device=cpu",
               loss ? loss : "it refuses the data", (double)undecoded_kept_most(source) / 0x1p20);
     return source_fail(source, &why);

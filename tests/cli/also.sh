@@ -213,7 +213,7 @@ else
     done >parts
     alone small text.zst
     ENGINE='' run --merge parts
-    refuses "two histograms" 1 "parts: was counted with --letters=3, and parts with --bytes; merge the tables of one histogram at a time"
+    refuses "two histograms" 1 "parts: was counted with --letters=3, but parts with --bytes; merge the tables of one histogram at a time"
     sed -n 'n;p' parts >letters
     sed -n 'p;n' parts | ENGINE='' run --merge
     cp out sum
@@ -284,7 +284,7 @@ refuses "17 histograms" 2 "--also: at most 16"
 ENGINE='' run --merge --also small
 refuses "--merge" 2 "--merge and --also cannot be combined"
 run -b --also --pairs=aligned one
-refuses "an odd byte" 1 "one: ends within a pair: the number of bytes is odd"
+refuses "an odd byte" 1 "one: ends inside a pair: its number of bytes is odd"
 ENGINE='' run -b --also -l --device=gpu small
 refuses "the GPU" 2 "--device=gpu"
 summary

@@ -115,9 +115,9 @@ for size in 24001 24002 24005; do
     "$HELPERS/make_zstd" -f 1001 <cut >cut.zst
     for file in cut cut.zst; do
         run --values=u16 --bins=9 --channels=3 $file
-        refuses "$file of $size bytes" 1 "$file: ends within a record of 3 channels, $((size - 24000)) of its 6 bytes are there"
+        refuses "$file of $size bytes" 1 "$file: ends inside a record of 3 channels, after $((size - 24000)) of its 6 bytes"
         cat $file | run --values=u16 --bins=9 --channels=3
-        refuses "$file of $size bytes, pipe" 1 "standard input: ends within a record of 3 channels"
+        refuses "$file of $size bytes, pipe" 1 "standard input: ends inside a record of 3 channels"
     done
 done
 
@@ -272,8 +272,8 @@ refuses "usage: --percent" 2 "gpuhisto: --channels and --percent cannot be combi
 run --values=u32 --bins=16777216 --channels=3 in
 refuses "too many bins" 2 "--channels=3: more than 33554432 bins in all; use fewer --bins"
 ENGINE= run --values=u32 --bins=3 --channels=2 --device=gpu in
-refuses "on the GPU" 2 "--device=gpu: does not count channels; leave it out"
+refuses "on the GPU" 2 "--device=gpu: the GPU cannot count channels; leave out --device"
 ENGINE= run --values=u32 --bins=3 --channels=2 --kernel=lanes in
-refuses "a kernel" 2 "--kernel=lanes: does not count"
+refuses "a kernel" 2 "--kernel=lanes: cannot count"
 
 summary

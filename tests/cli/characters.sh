@@ -341,7 +341,7 @@ for mode in --characters --categories --blocks; do
     refuses_change "$mode, a row without a name" 's/"bin":"[^"]*",//' "$reason"
     refuses_change "$mode, a row twice" 's/\({"bin":[^}]*}\),/\1,\1,/' 'there is no bin'
     run_as "$GPUHISTO" --merge -s whole.json
-    refuses "$mode, --stats" 1 "--stats of characters requires the number of bytes, which tables do not have"
+    refuses "$mode, --stats" 1 "--stats of characters needs the number of bytes, which tables do not hold"
 done
 
 summary

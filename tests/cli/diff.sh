@@ -101,10 +101,10 @@ diffs 1.json 2.json
 cp out expected
 diffs 1.json after.json
 same "numbers from another place" expected out
-message "a warning" "gpuhisto: warning: after.json: was counted with --after=rt=, and 1.json without --after=rt="
+message "a warning" "gpuhisto: warning: after.json: was counted with --after=rt=, but 1.json without --after=rt="
 sed 's/^/rt=/' two | "$GPUHISTO" -n --after=rt= --digits=2 -F json >wide.json
 diffs wide.json 1.json
-message "a warning of bins that nest" "gpuhisto: warning: 1.json: was counted without --after=rt=, and wide.json with --after=rt="
+message "a warning of bins that nest" "gpuhisto: warning: 1.json: was counted without --after=rt=, but wide.json with --after=rt="
 diffs -q 1.json after.json
 counts "no warning" expected
 
@@ -122,12 +122,12 @@ for files in '' '1.json 2.json 1.json'; do
     refuses "FILEs: $files" 2 "gpuhisto: --diff needs two files, BEFORE and AFTER"
 done
 diffs 1.json before
-refuses "other modes" 1 "gpuhisto: before: was counted with --bytes, and 1.json with --numbers"
+refuses "other modes" 1 "gpuhisto: before: was counted with --bytes, but 1.json with --numbers"
 table log -n --log=2:32 <one
 diffs 1.json log
-refuses "bins that do not nest" 1 "gpuhisto: log: was counted with --log=2:32, and 1.json with --digits=3"
+refuses "bins that do not nest" 1 "gpuhisto: log: was counted with --log=2:32, but 1.json with --digits=3"
 diffs -B 3 log log
-refuses "-B of other bins" 1 "gpuhisto: --bins: the tables' bins are not those of --digits"
+refuses "-B of other bins" 1 "gpuhisto: --bins: these tables were not counted with --digits"
 run -n one && cp out one.tsv
 diffs one one
 refuses "what was counted" 1 "gpuhisto: one: not a table in JSON; make one with 'gpuhisto ... -F json'"
@@ -135,7 +135,7 @@ diffs 1.json one.tsv
 refuses "tsv, the second one" 1 "gpuhisto: one.tsv: not a table in JSON; make one with 'gpuhisto ... -F json'"
 run --values=u8 --channels=2 --length=100 --edges=0,50 -F json one && cp out two.channels
 diffs two.channels two.channels
-refuses "channels" 1 "gpuhisto: two.channels: --diff requires tables of one channel"
+refuses "channels" 1 "gpuhisto: two.channels: has several channels, which --diff cannot compare"
 echo 5.001 5.002 | table close -n
 diffs -B 4 close close
 message "-B of numbers in one bin" "gpuhisto: --bins=4: for narrower bins count again with --min=5 --max=5.01"
@@ -150,7 +150,7 @@ diffs share1 share1
 refuses "a share of two" 1 "gpuhisto: share1: share 2 of 2 is missing"
 head -c 100 1.json >cut
 diffs 1.json cut
-refuses "cut short" 1 "gpuhisto: cut: byte 100: the table is cut short"
+refuses "cut short" 1 "gpuhisto: cut: byte 100: the table is truncated"
 
 # Tables of differences are none to add up, whatever comes first in them.
 diffs -F json 1.json 1.json

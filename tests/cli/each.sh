@@ -262,7 +262,7 @@ head -c 2000 dir/many.zst | head -c 1500 >dir/bad.zst
 run --each -l a dir/bad.zst 'b "c'
 refuses "a FILE that is truncated" 1 "dir/bad.zst: "
 ENGINE='' run --each --values=u32 --bins=70000 --device=gpu a
-refuses "too many bins for a GPU" 2 "--each: the GPU does not tell FILEs apart with 70003 bins"
+refuses "too many bins for a GPU" 2 "--each: the GPU cannot count files separately with 70003 bins"
 printf '\1\0\0\0' >number
 printf 'number\t-inf\t0\t0\nnumber\t0\t0\t1\nnumber\t1\t1\t2\n' >expected
 ENGINE='' run_as "$GPUHISTO" --each --values=u32 --bins=70000 number

@@ -317,7 +317,7 @@ failing_calls()
         check "fchmod, $way: struck" [ -s mark ]
         check "fchmod, $way: status" [ "$(cat status)" -eq 0 ]
         same "fchmod, $way: table" table dir/new
-        message "fchmod, $way" "warning: dir/new: its mode cannot be kept: Operation not permitted"
+        message "fchmod, $way" "warning: dir/new: cannot keep its mode: Operation not permitted"
         cp old dir/new
         with $way FAULT_CALL=fsync FAULT_AT=2 -- -l -o dir/new in
         check "fsync of the directory, $way: status" [ "$(cat status)" -eq 0 ]

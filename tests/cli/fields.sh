@@ -654,7 +654,7 @@ for arguments in "-n -k 1 --after=x" "-n -t , --after=x" "-n --csv --after=x"; d
 done
 for arguments in "-n -k 0" "-n -k x" "-n -k 0 --header-line" "-n -k 1,2" "-n -k --1" "-n -k 99999999"; do
     run $arguments </dev/null
-    refuses "$arguments" 2 "--field=" "must be 1 to 1048576, -1 for the last one, or, with --header-line, a name"
+    refuses "$arguments" 2 "--field=" "must be 1 to 1048576, -1 for the last field or, with --header-line, a name"
 done
 run -k latency_ms </dev/null
 refuses "a name without a header" 2 "--field=latency_ms: must be " "a name; of JSON lines, use --after='\"latency_ms\":'"
@@ -664,20 +664,20 @@ for separator in "" ab "
     refuses "-t '$separator'" 2 "--separator=" "must be one byte"
 done
 run -n -k 1 --csv -t '"' </dev/null
-refuses "-t '\"'" 2 "cannot be combined, as fields are quoted by it"
+refuses "-t '\"'" 2 "cannot be combined, as CSV quotes fields with it"
 for string in "" "a
 b"; do
     run -n --after="$string" </dev/null
-    refuses "--after='$string'" 2 "--after=" "must be text in a line"
+    refuses "--after='$string'" 2 "--after=" "must be text within a line"
 done
 after=$(printf '%0129d' 0)
 for arguments in "--csv -k 1" "-k x --header-line" "--after=$after"; do
     run_as "$GPUHISTO" --device=gpu -n $arguments </dev/null
-    refuses "--device=gpu $arguments" 2 "--device=gpu: does not count CSV, columns by name, or what follows a long STRING; leave it out"
+    refuses "--device=gpu $arguments" 2 "--device=gpu: the GPU cannot count CSV, named columns or what follows a long STRING; leave out --device"
 done
 run_as "$GPUHISTO" --kernel=numbers -n -k 1 </dev/null
-refuses "--kernel=numbers" 2 "--kernel=numbers: does not count in this mode"
+refuses "--kernel=numbers" 2 "--kernel=numbers: cannot count in this mode"
 run_as "$GPUHISTO" --kernel=fields -n </dev/null
-refuses "--kernel=fields" 2 "--kernel=fields: does not count in this mode"
+refuses "--kernel=fields" 2 "--kernel=fields: cannot count in this mode"
 
 summary

@@ -19,7 +19,7 @@ warns()
 foreign()
 {
     program=${3:-$1 -dc}
-    what="looks like $1 data, which is counted as it is; use '$program FILE | gpuhisto'"
+    what="looks like $1 data and was counted as it is; use '$program FILE | gpuhisto'"
     { printf "$2" && data text 100; } >"a.$1"
     oracle bytes <"a.$1"
     run "a.$1"
@@ -122,7 +122,7 @@ for kind in 'UTF-16 \377\3761\0\n\0' 'UTF-16 \376\377\0001\000\n' 'UTF-16LE 1\00
         mv out expected
         run $mode wide
         [ $mode = -c ] || sed -i '/is not a number/d' err
-        warns "$kind, $mode" expected "wide: looks like UTF-16 text, which is counted as it is; use 'iconv -f ${kind%% *} -t UTF-8 FILE | gpuhisto'"
+        warns "$kind, $mode" expected "wide: looks like UTF-16 text and was counted as it is; use 'iconv -f ${kind%% *} -t UTF-8 FILE | gpuhisto'"
     done
     oracle bytes <wide
     run wide

@@ -127,7 +127,7 @@ refute "counts are lost for good: the input is read to its end" [ -e ended ]
 # --device=all begins on the CPU, as auto does.
 run_as "$GPUHISTO" --device=all -v -l text
 tells "all, a short input"
-says "all, a short input" "gpu: not used: not asked for, or not worth its start"
+says "all, a short input" "gpu: not used: not requested, or not worth starting"
 # With a kernel, GPUs are asked for at once: all of them.
 run_as "$GPUHISTO" --device=all --kernel=vectorized --chunk-size=1K -v -l text
 tells "all, with a kernel"

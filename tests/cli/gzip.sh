@@ -333,7 +333,7 @@ done
 cat values.gz | run $values
 counts "values over members, pipe" values.table
 head -c 29991 in | gzipped -m 4001 | run $values
-refuses "values, one byte short" 1 "ends within a value, 3 of its 4 bytes are there"
+refuses "values, one byte short" 1 "ends inside a value, after 3 of its 4 bytes"
 ENGINE=$engine
 
 # --- a pipe that stays open ---

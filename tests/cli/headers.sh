@@ -158,10 +158,10 @@ fi
 wrong "another type" "holds 16-bit samples; use --values=i16" --values=u8
 wrong "another type" "holds 16-bit samples; use --values=i16" --values=f32 $bins
 wrong "other channels" "has 2 channels; use --channels=2" --values=i16 $bins --channels=3
-wrong "--length is of whole values" "ends within" --values=i16 $bins --length=5
+wrong "--length is of whole values" "ends inside" --values=i16 $bins --length=5
 extensible 6 2 16 >head
 riff head values >a.wav
-wrong "A-law" "holds A-law samples, which --values does not count" --values=i16 $bins
+wrong "A-law" "holds A-law samples, which --values cannot count" --values=i16 $bins
 fmt 1 1 24 >head
 riff head values >a.wav
 wrong "24 bits" "holds 24-bit samples; use --values=i24" --values=i32 $bins
@@ -169,15 +169,15 @@ wrong "one channel" "has one channel; leave out --channels" --values=i24 $bins -
 head -c 1000 a.wav >cut && mv cut a.wav
 wrong "a file that was cut" "the WAV header states 2400 bytes of values, but fewer follow" --values=i24 $bins
 head -c 60 a.wav >cut && mv cut a.wav
-wrong "a header that was cut" "ends within its WAV header" --values=i24 $bins
+wrong "a header that was cut" "ends inside its WAV header" --values=i24 $bins
 printf 'RIFF\377\377\377\377WAVEdata\377\377\377\377' >a.wav
 wrong "data before their format" "invalid WAV header (its data come before its format)" --values=i16 $bins
 fmt 1 2 16 >head
 riff head odd >a.wav
-wrong "an odd number of bytes for 16 bits" "ends within a value, 1 of its 2 bytes are there" --values=i16 $bins
+wrong "an odd number of bytes for 16 bits" "ends inside a value, after 1 of its 2 bytes" --values=i16 $bins
 riff head values 0 >a.wav
 printf x >>a.wav
-wrong "a stream that ends within a sample" "ends within a value, 1 of its 2 bytes are there" --values=i16 $bins
+wrong "a stream that ends within a sample" "ends inside a value, after 1 of its 2 bytes" --values=i16 $bins
 printf 'RIFF\020\000\000\000AVI LIST\001\002' >a.wav
 run --values=u8 a.wav
 check "AVI is taken as it is" [ "$(awk '{ n += $2 } END { print n }' out)" = 18 ]
@@ -207,7 +207,7 @@ wrong "more than an image" "the PNM header states 600 bytes of values, but more 
 head -c 100 a.wav >cut && mv cut a.wav
 wrong "less than an image" "the PNM header states 600 bytes of values, but fewer follow" --values=u16be
 head -c 10 a.wav >cut && mv cut a.wav
-wrong "less than a header" "ends within its PNM header" --values=u16be
+wrong "less than a header" "ends inside its PNM header" --values=u16be
 printf 'P5\n0 3\n255\nabc' >a.wav
 wrong "a width of 0" "invalid PNM header (its width)" --values=u8
 
@@ -247,7 +247,7 @@ run --values -F json a.wav
 check "JSON has the type" grep -q '"type":"i16","options":\["--values=i16"\]' out
 printf 'P6\n10 10\n255\n' | cat - pixels | head -c 313 >a.ppm
 run --values a.wav a.ppm
-refuses "no type, and two" 1 "a.ppm: holds 8-bit samples, but another file holds values of i16; count them apart"
+refuses "no type, and two" 1 "a.ppm: holds 8-bit samples, but another file holds values of i16; count them separately"
 for file in values /dev/null; do
     run --values $file
     refuses "no type and no header" 1 "$file: has no .npy, WAV or PNM header; use --values=TYPE"

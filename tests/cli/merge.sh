@@ -70,7 +70,7 @@ merge -o written --nonzero 1.json 2.json
 run -n --nonzero all
 check "-o" cmp -s out written
 merge -v 1.json 2.json
-check "nothing proves that all are there" grep -q 'not shares.*nothing proves' err
+check "nothing proves that none is missing" grep -q 'not shares.*nothing proves' err
 echo 5 5 5 | "$GPUHISTO" -n -s -F json >five.json
 echo 5 5 5 5 5 5 | "$GPUHISTO" -n -s -B 4 -F json >whole
 merge -s -B 4 -F json five.json five.json
@@ -142,31 +142,31 @@ run -n --digits=3 -F json all all && cp out twice
 run -n all all && cp out twice.tsv
 merge -F json after field
 check "another place: the sum" cmp -s out twice
-message "another place" "gpuhisto: warning: field: was counted with --field=-1, and after with --after=rt="
+message "another place" "gpuhisto: warning: field: was counted with --field=-1, but after with --after=rt="
 merge field after
 check "in the other order: the sum" cmp -s out twice.tsv
-message "in the other order" "gpuhisto: warning: after: was counted with --after=rt=, and field with --field=-1"
+message "in the other order" "gpuhisto: warning: after: was counted with --after=rt=, but field with --field=-1"
 merge -q field after
 counts "no warnings" twice.tsv
 merge 1.json 2.json 1.json after field range
-message "several, of which the first is named" "warning: after: was counted with --after=rt=, and 1.json without --after=rt=; 2 more tables differ, too"
+message "several, of which the first is named" "warning: after: was counted with --after=rt=, but 1.json without --after=rt=; 2 more tables differ, too"
 cat after field >in
 merge in
-refuses "two in one FILE, which may be of one input" 1 "gpuhisto: in: was counted with --field=-1, and in with --after=rt=; merge the tables of one histogram at a time"
+refuses "two in one FILE, which may be of one input" 1 "gpuhisto: in: was counted with --field=-1, but in with --after=rt=; merge the tables of one histogram at a time"
 run -n -k-1 --digits=2 -F json all && cp out digits
 merge after digits
-refuses "other bins" 1 "gpuhisto: digits: was counted with --digits=2, and after with --digits=3"
+refuses "other bins" 1 "gpuhisto: digits: was counted with --digits=2, but after with --digits=3"
 run -l5 -F json all && cp out letters
 run -l5 -f -F json all && cp out folded
 merge letters folded
-refuses "other letters" 1 "gpuhisto: folded: was counted with --fold-case, and letters without --fold-case"
+refuses "other letters" 1 "gpuhisto: folded: was counted with --fold-case, but letters without --fold-case"
 sed 's/--after=rt=/--output=x/' after >in
 merge field in
 refuses "no option of a table's" 1 'gpuhisto: in: "options" are not what gpuhisto writes'
 run -n --after=rt= -F json --part=1/2 log && cp out half1
 run -n -k2 -F json --part=2/2 log && cp out half2
 merge half1 half2
-refuses "shares of one job" 1 "gpuhisto: half2: was counted with --field=2, and half1 with --after=rt="
+refuses "shares of one job" 1 "gpuhisto: half2: was counted with --field=2, but half1 with --after=rt="
 
 # Texts that look alike, and such as are written in other ways, are read again.
 printf '\001 5\n' >in
@@ -222,7 +222,7 @@ merge -s in
 refuses "damaged moments" 1 'gpuhisto: in: "moments" are damaged'
 run -n -B5 -F json part1 && cp out in
 merge in
-refuses "bins over what was seen" 1 "gpuhisto: in: its bins were laid over what was seen"
+refuses "bins over what was seen" 1 "gpuhisto: in: was counted with --bins but without --min and --max"
 : >empty
 merge empty
 refuses "an empty FILE" 1 "gpuhisto: empty: there is no table"
@@ -265,7 +265,7 @@ merge few many
 refuses "far more rows" 1 "gpuhisto: many: byte " "there are more bins than in the tables before"
 "$GPUHISTO" -n -B60000 --min=0 --max=9 --all -F json numbers >many
 merge few many
-refuses "more rows" 1 "gpuhisto: many: was counted with --bins=60000, and few with --bins=3"
+refuses "more rows" 1 "gpuhisto: many: was counted with --bins=60000, but few with --bins=3"
 
 # --- shares ---
 
@@ -306,43 +306,43 @@ refuses "two are missing" 1 "gpuhisto: shares 2, 4 of 4 are missing"
 merge s1 s3 s4
 refuses "one is missing" 1 "gpuhisto: share 2 of 4 is missing"
 merge s1 s2 s3 s4 s2
-refuses "one is there twice" 1 "gpuhisto: s2: share 2/4 is in s2, too"
+refuses "one is there twice" 1 "gpuhisto: s2: share 2/4 is also in s2"
 merge m1 s2 s1 s3
-refuses "one is in a merge, too" 1 "share 2/4 is in"
+refuses "one is in a merge, too" 1 "share 2/4 is also in"
 share 4,4 "$(file 3 y 10 '[2,10]')" >in
 merge s1 s2 s3 in
-refuses "bytes overlap" 1 "gpuhisto: in: bytes from 2 of y are in s3, too"
+refuses "bytes overlap" 1 "gpuhisto: in: bytes from 2 of y are also in s3"
 share 4,4 "$(file 3 y 10 '[4,10]')" >in
 merge s1 s2 s3 in
-refuses "bytes are missing" 1 "gpuhisto: y: all 4 shares are there, but not bytes 3 to 4"
+refuses "bytes are missing" 1 "gpuhisto: y: all 4 shares are present, but bytes 3 to 4 are missing"
 share 4,4 "$(file 3 y 10 '[3,9]')" >in
 merge s1 s2 s3 in
-refuses "the last byte is missing" 1 "gpuhisto: y: all 4 shares are there, but not bytes 9 to 10"
+refuses "the last byte is missing" 1 "gpuhisto: y: all 4 shares are present, but bytes 9 to 10 are missing"
 share 1,1 "$(file 1 x 20 '[0,8]')" >in
 merge in s2 s3 s4
 refuses "an empty FILE is missing" 1 "but only 2 of 3 files"
 share 4,4 "$(file 3 y 10 '[3,10]' 8)" >in
 merge s1 s2 s3 in
-refuses "another fingerprint" 1 "gpuhisto: in: y has the fingerprint 0000000000000008, and in s3 0000000000000007"
+refuses "another fingerprint" 1 "gpuhisto: in: y has the fingerprint 0000000000000008, but in s3 0000000000000007"
 share 4,4 "$(file 3 z 10 '[3,10]')" >in
 merge s1 s2 s3 in
-refuses "another name" 1 "gpuhisto: in: file 3 is z of 10 bytes, and in s3 y of 10"
+refuses "another name" 1 "gpuhisto: in: file 3 is z of 10 bytes, but in s3 y of 10"
 share 4,4 "$(file 3 y 11 '[3,11]')" >in
 merge s1 s2 s3 in
 refuses "another size" 1 "gpuhisto: in: file 3 is y of 11 bytes"
 share 4,4 "$(file 3 y 10 '[3,10]')" 5 >in
 merge s1 s2 s3 in
-refuses "another N" 1 "gpuhisto: in: is a share of 5, and s1 one of 4"
+refuses "another N" 1 "gpuhisto: in: is one of 5 shares, but s1 is one of 4"
 for list in '{"files":3,"bytes":30,"digest":"00000000000000ab"}' '{"files":4,"bytes":30,"digest":"00000000000000aa"}' \
     '{"files":3,"bytes":31,"digest":"00000000000000aa"}'; do
     share 4,4 "$(file 3 y 10 '[3,10]')" 4 "$list" >in
     merge s1 s2 s3 in
-    refuses "another list: $list" 1 "gpuhisto: in: is a share of other files than s1"
+    refuses "another list: $list" 1 "gpuhisto: in: is a share of different files than s1"
 done
 merge s1 one
-refuses "a table that is no share" 1 "gpuhisto: one: is not a share (--part), and s1 is one"
+refuses "a table that is no share" 1 "gpuhisto: one: is not a share (--part), but s1 is one"
 merge one s1
-refuses "a share after a table" 1 "gpuhisto: s1: is a share (--part), and one is not"
+refuses "a share after a table" 1 "gpuhisto: s1: is a share (--part), but one is not"
 for files in "$(file 4 y 10 '[3,10]')" "$(file 0 y 10 '[3,10]')" "$(file 3 y 10 '[3,11]')" "$(file 3 y 10 '[5,5]')" \
     "$(file 3 y 10 '[5,6],[2,3]')" "$(file 3 y 10 '[3]')" "$(file 3 y 10 '')" "$(file 3 y 99 '[3,10]')"; do
     share 4,4 "$files" >in
@@ -352,24 +352,24 @@ done
 for part in 0,1 5,5 4,3 2,9; do
     share $part "$(file 3 y 10 '[3,10]')" >in
     merge in
-    refuses "no part: $part" 1 '"share" has parts that are none'
+    refuses "no part: $part" 1 '"share" names a share that cannot exist'
 done
 
 # --- shares, and numbers that no job has ---
 
 share 1,18446744073709551615 "$(file 3 y 10 '[3,10]')" 18446744073709551615 >in
 merge -F json --incomplete in
-refuses "2^64 - 1 shares" 1 'gpuhisto: in: "share" is of more than 1000000'
+refuses "2^64 - 1 shares" 1 'gpuhisto: in: "share" names more than 1000000 shares'
 share 1,1 "$(file 1 x 18446744073709551615 '[0,18446744073709551615]'),$(file 2 y 31 '[0,31]')" 1 \
     '{"files":2,"bytes":18446744073709551615,"digest":"00000000000000aa"}' >in
 merge in
 refuses "bytes beyond 2^64" 1 "more than 2^64 bytes"
 share 1,1 "$(file 1 x 8 '[0,8]')" 1 >in
 merge in
-refuses "one share" 1 "gpuhisto: the share is there, but only 1 of 3 files"
+refuses "one share" 1 "gpuhisto: the share is present, but only 1 of 3 files"
 share 1,1 "$(file 3 y 10 '[0,3]')" 1 >in
 merge in
-refuses "one share, with a gap" 1 "gpuhisto: y: the share is there, but not bytes 3 to 10"
+refuses "one share, with a gap" 1 "gpuhisto: y: the share is present, but bytes 3 to 10 are missing"
 share 1,1 "$(file 1 x 30 '[0,30]')" 1 '{"files":1,"bytes":30,"digest":"00000000000000aa"}' >in
 merge -v in
 check "all of one" grep -q '1 table: the only share of 1 file, 30 bytes' err

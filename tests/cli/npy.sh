@@ -256,10 +256,10 @@ for pair in '|b1:booleans' '<c8:complex numbers' '<f2:floating-point numbers' '<
     '|f4:floating' '<u3:unknown' '<f44:floating' '<:unknown' ':unknown' 'f4:unknown' '<u16:unknown'; do
     { npy "${pair%:*}" '(600,)' && cat values; } >a.npy
     run --values=f32 $bins a.npy
-    refuses "type ${pair%:*}" 1 "a.npy: holds ${pair%:*} (${pair#*:}" "), which --values does not count"
+    refuses "type ${pair%:*}" 1 "a.npy: holds ${pair%:*} (${pair#*:}" "), which --values cannot count"
 done
 { header 1 "{'descr': [('x', '<f4'), ('y', '<f4')], 'fortran_order': False, 'shape': (300,), }" && cat values; } >a.npy
-wrong "holds records of several fields, which --values does not count" --values=f32 $bins
+wrong "holds records of several fields, which --values cannot count" --values=f32 $bins
 
 expect --values=f32 $bins --channels=3
 { npy '<f4' '(200, 3)' && cat values; } >a.npy
@@ -269,7 +269,7 @@ counts "channels" expected
 run --values=f32 $bins --channels=3 a.npy
 counts "channels, one dimension" expected
 { npy '<f4' '(200, 3)' True && cat values; } >a.npy
-wrong "is in Fortran order, in which channels do not take turns" --values=f32 $bins --channels=3
+wrong "is in Fortran order, so its channels are not interleaved" --values=f32 $bins --channels=3
 { npy '<f4' '(601,)' && cat values; } >a.npy
 wrong "the .npy header states 2404 bytes of values, but fewer follow" --values=f32 $bins
 wrong "the .npy header states 2401 bytes of values, but fewer follow" --values=f32 $bins --length=2401
@@ -292,7 +292,7 @@ size=$(wc -c <whole)
 cut=6
 while [ $cut -lt "$size" ]; do
     head -c $cut whole >a.npy
-    wrong "ends within its .npy header" --values=f32 $bins
+    wrong "ends inside its .npy header" --values=f32 $bins
     cut=$((cut + step))
 done
 
@@ -342,7 +342,7 @@ for length in '\377\377\377\377' '\0\0\0\200' '\0\0\1\0' '\365\377\0\0'; do
     wrong "invalid .npy header (it is too long)" --values=f32 $bins
 done
 { printf '\223NUMPY\2\0\364\377\0\0' && cat values; } >a.npy
-wrong "ends within its .npy header" --values=f32 $bins
+wrong "ends inside its .npy header" --values=f32 $bins
 text=$(dictionary '<f4' '(600,)')
 { printf '\223NUMPY\2\0\364\377\0\0%s%*s' "$text" $((65524 - ${#text})) '' && cat values; } >a.npy
 expect --values=f32 $bins

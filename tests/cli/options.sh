@@ -184,16 +184,16 @@ usage "--pairs=: must be aligned, or left out" --pairs=
 clash --characters --all --characters --all
 run -c --all --nonzero <in
 check "the last of --all and --nonzero" [ "$(cat status)" -eq 0 ]
-ENGINE='' usage "--kernel=lanes: does not count in this mode" -c --kernel=lanes
-ENGINE='' usage "--each: the GPU does not tell FILEs apart with 1114113 bins" -c --each --device=gpu
+ENGINE='' usage "--kernel=lanes: cannot count in this mode" -c --kernel=lanes
+ENGINE='' usage "--each: the GPU cannot count files separately with 1114113 bins" -c --each --device=gpu
 clash --digits --min -n --digits=2 --min=1 --max=2 --bins=3
 clash --digits --edges -n --digits=2 --edges=1,2
 clash --digits --log -n --digits=2 --log=2:32
 usage "--digits=6: must be a whole number from 1 to 5" -n --digits=6
 usage "--digits=0: must be a whole number from 1 to 5" -n --digits=0
 usage "gpuhisto: --digits and -B cannot be combined for whole types" --values=u32 --digits=3 -B 9
-usage "--log=2:31: must be 2:32 if it has parts" -n --log=2:31
-usage "--log=10:9: must be 2:32 if it has parts" --values=f64 --log=10:9
+usage "--log=2:31: must be 2:32 or a single number" -n --log=2:31
+usage "--log=10:9: must be 2:32 or a single number" --values=f64 --log=10:9
 needs --log=2:32 "--numbers, --values=f32 or --values=f64" --values=u16 --log=2:32
 clash --log=2:32 --max -n --log=2:32 --max=2
 clash --log -B -n --log=2:32 -B 5
@@ -220,8 +220,8 @@ needs "-F pgm" --pairs -Fpgm
 clash -o --interval -o new --interval=1
 ENGINE='' clash --bytes --merge --bytes --merge
 ENGINE='' clash --dif --threads --dif --threads=2
-ENGINE='' usage "--kernel=lanes: does not count in this mode" -n --kernel=lanes
-ENGINE='' usage "--kernel=numbers: does not count in this mode" --bytes --kernel=numbers
+ENGINE='' usage "--kernel=lanes: cannot count in this mode" -n --kernel=lanes
+ENGINE='' usage "--kernel=numbers: cannot count in this mode" --bytes --kernel=numbers
 clash --kernel=vectorized --device=cpu --kernel=vectorized --device=cpu
 clash --device=cpu --kernel=vectorized --device=cpu --kernel=vectorized
 

@@ -136,7 +136,7 @@ listed()
 # loses CASE: nobody but the owner may use the file, and there is a warning.
 loses()
 {
-    check "$1: a warning" grep -q "its access list cannot be kept" err
+    check "$1: a warning" grep -q "cannot keep its access list" err
     check "$1: one line" [ "$(wc -l <err)" = 1 ]
     check "$1: only the owner" grep -q '^600$' kept
     check "$1: no list" [ "$(grep -cE '^(user|group|mask|default):[^:]|^mask' kept)" = 0 ]

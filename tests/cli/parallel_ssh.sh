@@ -158,7 +158,7 @@ run_as "$GPUHISTO" --merge share.*.json
 refuses "a share left out" 1 "share 4 of $shares is missing"
 cp share.3.json again.json
 run_as "$GPUHISTO" --merge share.*.json again.json away/share.4.json
-refuses "a share twice" 1 "again.json: share 3/$shares is in share.3.json, too"
+refuses "a share twice" 1 "again.json: share 3/$shares is also in share.3.json"
 mv away/share.4.json .
 
 # --- a node is killed in the middle of a share ---

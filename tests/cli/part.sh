@@ -52,7 +52,7 @@ adds_up()
     what=$1
     shift
     if ! "$GPUHISTO" $ANY_MODE "$@" >whole 2>err; then
-        case $ENGINE in *--device=gpu*) grep -q 'does not count .*; leave it out' err && return ;; esac
+        case $ENGINE in *--device=gpu*) grep -q 'the GPU cannot count .*; leave out --device' err && return ;; esac
         failed "$what: the whole"
         sed 's/^/  standard error: /' err
         return
@@ -74,7 +74,7 @@ tiles()
     what=$1 of=$2
     shift 2
     if ! shares "$of" --format=json --nonzero "$@"; then
-        case $ENGINE in *--device=gpu*) grep -q 'does not count .*; leave it out' all.err && return ;; esac
+        case $ENGINE in *--device=gpu*) grep -q 'the GPU cannot count .*; leave out --device' all.err && return ;; esac
         failed "$what: share $k of $of as JSON"
         sed 's/^/  standard error: /' all.err
         return
@@ -238,17 +238,17 @@ done
 # --- refusals ---
 
 run --part=1/2 <words
-refuses "standard input" 2 "--part: standard input cannot be shared"
+refuses "standard input" 2 "--part: cannot divide standard input"
 run --part=1/2 words - <lines
-refuses "standard input among FILEs" 2 "--part: standard input cannot be shared"
+refuses "standard input among FILEs" 2 "--part: cannot divide standard input"
 mkfifo fifo
 mkdir folder
 run --part=1/2 words fifo
-refuses "a pipe" 2 "fifo: a pipe cannot be shared"
+refuses "a pipe" 2 "fifo: a pipe cannot be divided"
 run --part=1/2 folder words
-refuses "a directory" 2 "folder: a directory cannot be shared"
+refuses "a directory" 2 "folder: a directory cannot be divided"
 run --part=1/2 /dev/null
-refuses "a device" 2 "/dev/null: a device cannot be shared"
+refuses "a device" 2 "/dev/null: a device cannot be divided"
 run --part=1/2 words missing
 refuses "a FILE that is not there" 1 "missing: No such file"
 for value in '' / 1 1/ /1 0/1 2/1 1/0 1/1000001 -1/2 1/-2 +1/2 1/2/3 1/x x/2 ' 1/2' 1/2K \
@@ -270,7 +270,7 @@ oracle bytes <empty
 counts "an empty share" expected
 if [ -r /proc/version ] && [ "$(stat -c %s /proc/version)" -eq 0 ]; then
     run --part=1/1 /proc/version
-    refuses "a file that claims to be empty" 1 "/proc/version: states a size of 0"
+    refuses "a file that claims to be empty" 1 "/proc/version: has a size of 0"
     if can_interpose; then
         run_as env FAULT_CALL=pread FAULT_AT=1 FAULT_FOR_GOOD=1 LD_PRELOAD="$HELPERS/interpose.so" \
             "$GPUHISTO" $ENGINE --part=1/1 /proc/version
@@ -278,7 +278,7 @@ if [ -r /proc/version ] && [ "$(stat -c %s /proc/version)" -eq 0 ]; then
             "/proc/version: Input/output error, at byte 0"
         run_as env FAULT_EINTR=1 LD_PRELOAD="$HELPERS/interpose.so" \
             "$GPUHISTO" $ENGINE --part=1/1 /proc/version
-        refuses "a file that claims to be empty, interrupted" 1 "/proc/version: states a size of 0"
+        refuses "a file that claims to be empty, interrupted" 1 "/proc/version: has a size of 0"
     fi
 fi
 head -c $(($(wc -c <words.zst) - 10)) words.zst >cut.zst
@@ -298,14 +298,14 @@ found=0
 for k in 1 2 3 4; do
     run --values=u16 --min=0 --max=65535 --bins=5 --part=$k/4 cut
     if [ "$(cat status)" -ne 0 ]; then
-        refuses "share $k of a cut value" 1 "cut: ends within a value, 1 of its 2 bytes"
+        refuses "share $k of a cut value" 1 "cut: ends inside a value, after 1 of its 2 bytes"
         found=$((found + 1))
     fi
 done
 check "a cut value: $found shares fail" [ $found -eq 1 ]
 if can_interpose; then
     run_as env LD_PRELOAD="$HELPERS/interpose.so" FAULT_SIZE=100 "$GPUHISTO" $ENGINE --part=1/1 words
-    refuses "a FILE that became shorter" 1 "words: became shorter"
+    refuses "a FILE that became shorter" 1 "words: was truncated"
     oracle bytes <words
     run_as env LD_PRELOAD="$HELPERS/interpose.so" FAULT_SIZE=99999 "$GPUHISTO" $ENGINE --part=1/1 words
     counts "a FILE that grew" expected

@@ -231,9 +231,9 @@ cp numbers in
 
 for file in in frames.zst unsized.zst; do
     run $values --skip=1 --length=6 $file
-    refuses "a value cut in $file" 1 "$file: ends within a value, 2 of its 4 bytes"
+    refuses "a value cut in $file" 1 "$file: ends inside a value, after 2 of its 4 bytes"
     cat $file | run $values --skip=4001 --length=4001
-    refuses "a value cut in $file, pipe" 1 "standard input: ends within a value, 1 of its 4 bytes"
+    refuses "a value cut in $file, pipe" 1 "standard input: ends inside a value, after 1 of its 4 bytes"
 done
 
 # --- what is not decompressed is not verified ---

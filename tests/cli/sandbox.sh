@@ -67,8 +67,8 @@ else
     skip_part "what --verbose says of two parts: one is missing"
 fi
 if [ -x "$EMULATED" ]; then
-    may="none: a GPU may be used, and CUDA needs what it would refuse; see --device=cpu"
-    is="none: a GPU is used, and CUDA needs what it would refuse"
+    may="none: a GPU may be used, and CUDA needs what a sandbox forbids; see --device=cpu"
+    is="none: a GPU is used, and CUDA needs what a sandbox forbids"
     says "a GPU that may be used" "$may" "$EMULATED" --device=auto -v -l in
     says "a GPU that is asked for" "$is" "$EMULATED" --device=gpu --kernel=vectorized -v -l in
     run_as "$EMULATED" --device=auto --sandbox=require -l in

@@ -180,7 +180,7 @@ truncated()
         check "$what: read a part of it" [ $? -eq 0 ]
         truncate -s 100000 "$file"
         wait $pid
-        refuses "$what" 1 "$file: became shorter while it was read"
+        refuses "$what" 1 "$file: was truncated while it was read"
     else
         skip_part "$what: no /proc/self/io"
     fi
@@ -301,7 +301,7 @@ printf 12345 >>'in two
 lines'
 run --values=u16 --min=0 --max=9 --bins=3 'in two
 lines'
-refuses "a name of two lines, a value cut off" 1 'in two\x0alines: ends within a value'
+refuses "a name of two lines, a value cut off" 1 'in two\x0alines: ends inside a value'
 run $(printf '%04000d' 0)
 refuses "a name of 4000 bytes" 1 "..." ": $(error_text ENAMETOOLONG)"
 run "$(printf '%01000d/' 0 0 0 0)"

@@ -414,9 +414,9 @@ counts "no bytes" expected
 # --- what does not go together ---
 
 run -ns --device=gpu numbers
-refuses "sums on a GPU" 2 "--device=gpu: does not sum numbers for --stats and --quantiles; leave it out"
+refuses "sums on a GPU" 2 "--device=gpu: the GPU cannot sum numbers for --stats and --quantiles; leave out --device"
 run -n --quantiles --device=gpu numbers
-refuses "quantiles on a GPU" 2 "--device=gpu: does not sum numbers for --stats and --quantiles; leave it out"
+refuses "quantiles on a GPU" 2 "--device=gpu: the GPU cannot sum numbers for --stats and --quantiles; leave out --device"
 run_as "$GPUHISTO" -ns --kernel=numbers numbers
 refuses "sums by a kernel" 2 "--kernel=numbers" "-s" "cannot be combined"
 run --quantiles numbers

@@ -24,7 +24,7 @@ same "a FILE" table out
 check "--timing says what memory that took" \
     grep -qE '^gpuhisto: gpu: decompressing takes [1-9][0-9.]* MiB of its memory and [0-9.]+ MiB of the host.s, for [0-9.]+ MiB of content at a time$' err
 check "--timing says where the time went" \
-    grep -qE '^gpuhisto: gpu: its memory was there after [0-9.]+ s; reading [0-9.]+ s, waiting for the device [0-9.]+ s and for checksums [0-9.]+ s, hashing [0-9.]+ s$' err
+    grep -qE '^gpuhisto: gpu: its memory was allocated after [0-9.]+ s; reading [0-9.]+ s, waiting for the device [0-9.]+ s and for checksums [0-9.]+ s, hashing [0-9.]+ s$' err
 run -b --timing in
 refute "--timing says nothing of it if nothing was decompressed" grep -q decompressing err
 

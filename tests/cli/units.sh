@@ -101,13 +101,13 @@ ENGINE='' run --merge with with
 printf '5\t2\t5.01\ninvalid\t0\n' >expected
 counts "--merge" expected
 ENGINE='' run --merge with without
-message "--merge of a table without" "gpuhisto: warning: without: was counted without --units, and with with --units"
+message "--merge of a table without" "gpuhisto: warning: without: was counted without --units, but with with --units"
 if [ -x "$EMULATED" ]; then
     run_as env GPUHISTO_HAND_OVER=1 "$EMULATED" --device=auto -v -n --units tokens
     check "auto stays on the CPU" grep -q 'gpu: not used' err
 fi
 ENGINE='' run -n --units --device=gpu some
-refuses "the GPU" 2 "gpuhisto: --device=gpu: does not read units (--units); leave it out"
+refuses "the GPU" 2 "gpuhisto: --device=gpu: the GPU cannot read --units; leave out --device"
 ENGINE='' run --values=f64 --units some
 refuses "binary values" 2 "gpuhisto: --units needs --numbers"
 

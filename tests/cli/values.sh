@@ -182,13 +182,13 @@ head -c 4001 in >cut
 "$HELPERS/make_zstd" -f 1000 <cut >cut.zst
 for file in cut cut.zst; do
     run --values=u32 -B 3 $file
-    refuses "$file" 1 "gpuhisto: $file: ends within a value, 1 of its 4 bytes"
+    refuses "$file" 1 "gpuhisto: $file: ends inside a value, after 1 of its 4 bytes"
     run --values=u32 -B 3 <$file
-    refuses "$file, standard input" 1 "standard input: ends within a value"
+    refuses "$file, standard input" 1 "standard input: ends inside a value"
     cat $file | run --values=u32 -B 3
-    refuses "$file, pipe" 1 "standard input: ends within a value"
+    refuses "$file, pipe" 1 "standard input: ends inside a value"
     run --values=u32 -B 3 one $file one
-    refuses "$file among others" 1 "$file: ends within a value"
+    refuses "$file among others" 1 "$file: ends inside a value"
 done
 printf 'abc' | run --values=u64 -B 3
 refuses "less than one" 1 "3 of its 8 bytes"
@@ -243,11 +243,11 @@ usage "--bins=16777217: must be" --values=u32 --bins=16777217
 usage "--edges=2,1: must be in ascending order" --values=u32 --edges=2,1
 usage "--log=2 needs --min and --max; without these, use --log for edges at 1, 2 and 5 times powers of ten" --values=u32 --log=2
 usage "--max=5: must be greater than --min=5" --values=f32 --bins=3 --min=5 --max=5
-ENGINE= usage "--device=gpu: does not count whole values in bins of --digits" --values=u32 --digits=3 --device=gpu
-ENGINE= usage "--device=gpu: does not count values of u24" --values=u24 -B 3 --device=gpu
-ENGINE= usage "--kernel=lanes: does not count" --values=i24be -B 3 --kernel=lanes
-ENGINE= usage "--kernel=bitsliced: does not count in this mode" --values=u32 -B 3 --kernel=bitsliced
-ENGINE= usage "--kernel=matched: does not count in this mode" --bytes --kernel=matched
+ENGINE= usage "--device=gpu: the GPU cannot count whole types with --digits" --values=u32 --digits=3 --device=gpu
+ENGINE= usage "--device=gpu: the GPU cannot count values of u24" --values=u24 -B 3 --device=gpu
+ENGINE= usage "--kernel=lanes: cannot count" --values=i24be -B 3 --kernel=lanes
+ENGINE= usage "--kernel=bitsliced: cannot count in this mode" --values=u32 -B 3 --kernel=bitsliced
+ENGINE= usage "--kernel=matched: cannot count in this mode" --bytes --kernel=matched
 
 # --- whole values below --bins, which most are not ---
 
@@ -255,12 +255,12 @@ data text 2000 >samples
 for type in 'u8:--min=0 --max=256' 'i8:--min=-128 --max=128' 'u16be:--min=0 --max=65536' \
     'i16:--min=-32768 --max=32768'; do
     run --values="${type%%:*}" -B 8 samples
-    message "${type%%:*} above --bins" "gpuhisto: warning: --bins=8: " " values are not from 0 to 7; for bins over all of them use ${type##*:}"
+    message "${type%%:*} above --bins" "gpuhisto: warning: --bins=8: " " values are not from 0 to 7; to cover all of them, use ${type##*:}"
     run --values="${type%%:*}" -B 8 ${type##*:} samples
     check "${type%%:*} above --bins: what to use" awk -F '\t' 'NR == 1 || $3 == "inf" { n += $2 } END { exit n > 0 }' out
 done
 run --values=u32 -B 8 samples
-message "u32 above --bins" "values are not from 0 to 7; use --min and --max, for which --stats tells the range"
+message "u32 above --bins" "values are not from 0 to 7; use --min and --max (--stats prints the range)"
 for bins in '-B 116' '-B 8 --min=0 --max=8'; do
     run --values=u8 $bins samples
     refute "u8, $bins" [ -s err ]

@@ -507,7 +507,7 @@ static void refuse_uncounted_part(const void *arg)
     if (gpu) {
         complain(&schedule, "opened, and nothing counts channels");
         engine_close(gpu);
-    } else if (strcmp(why.text, "no kernel counts what is asked for") != 0) {
+    } else if (strcmp(why.text, "no GPU kernel can count this") != 0) {
         complain(&schedule, why.text);
     } else {
         totals->refused++;

@@ -234,7 +234,7 @@ static void check_stream(const struct histogram *histogram, const struct stream 
         {"within a skippable frame, all", within, len, .frames = FRAMES + 1},
         {"within a skippable frame, not all", within, len - 1, .complaint = truncated[2]},
         {"within a skippable frame, less", within, within - 1,
-         .complaint = "became shorter while it was read"},
+         .complaint = "was truncated while it was read"},
         {"after its header, all", skippable + 8, len, .frames = FRAMES + 1},
         {"within its header, all", skippable + 5, len, .frames = FRAMES + 1},
         {"before a skippable frame, all", skippable, len, .frames = FRAMES + 1},
@@ -248,7 +248,7 @@ static void check_stream(const struct histogram *histogram, const struct stream 
         {"a share within a frame, all", len - 500, len, .is_share = true,
          .complaint = truncated[3]},
         {"a share, less", within, within - 1, .is_share = true,
-         .complaint = "became shorter while it was read"},
+         .complaint = "was truncated while it was read"},
     };
     for (size_t i = 0; i < sizeof changes / sizeof changes[0]; i++)
         check_change(histogram, stream, &changes[i]);

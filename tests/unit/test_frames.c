@@ -238,14 +238,13 @@ static const char *name_of(const struct file *file)
     return file->pipe >= 0 ? file->pipe_name : file->name;
 }
 
-/* Whether the message tells that one of the FILEs ends within a value, if one does. */
+/* Whether the message tells that one of the FILEs ends inside a value, if one does. */
 static bool tells_of_end(const struct way *way, const char *message)
 {
     char expected[128];
     for (size_t i = 0; i < way->files; i++) {
-        snprintf(expected, sizeof expected,
-                 "%s: ends within a value, %zu of its %zu bytes are there", name_of(&files[i]),
-                 contents[i].over, record_size);
+        snprintf(expected, sizeof expected, "%s: ends inside a value, after %zu of its %zu bytes",
+                 name_of(&files[i]), contents[i].over, record_size);
         if (contents[i].over > 0 && strcmp(message, expected) == 0)
             return true;
     }
@@ -725,7 +724,7 @@ static void misstated(unsigned times, unsigned pool)
         struct way way = draw_way(1);
         way.by_pool = random_below(pool) == 0;
         /* The end of the FILE may be found first, and that values were cut by the wrong size. */
-        const char *faults = "corrupt zstd data|ends within a value";
+        const char *faults = "corrupt zstd data|ends inside a value";
         if (read_files(&way, bad < 3 ? faults : NULL) != (bad < 3))
             complain(&way, "a wrong size", "");
     }

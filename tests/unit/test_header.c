@@ -137,7 +137,7 @@ static void found(const char *name, const char *type, unsigned channels, uint64_
         struct header unused;
         enum header_status status = header_look_at_all(made, len, &unused, &fault);
         check(status == HEADER_NONE ||
-                  (status == HEADER_WRONG && strstr(fault.text, "ends within")),
+                  (status == HEADER_WRONG && strstr(fault.text, "ends inside")),
               name, "a header that is cut is taken");
         check(status == HEADER_WRONG || len < HEADER_MAGIC_MAX, name, "a cut header is overlooked");
     }

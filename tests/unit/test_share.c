@@ -442,7 +442,7 @@ static void change_files(void)
                 put_file(&files[0], files[0].content, files[0].len);
                 if (read_share(names, 1, &choice, records[i], cut_off_one, &(struct bag){0},
                                &why) == 0 ||
-                    !strstr(why.text, "became shorter"))
+                    !strstr(why.text, "was truncated"))
                     complain("a FILE that shrinks", why.text);
                 cases++;
             }

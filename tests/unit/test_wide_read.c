@@ -127,7 +127,7 @@ static void check_shrinking(struct wide_read *wide, const struct input *input, c
         fault.truncate_at = at;
         fault.shorter = (off_t)random_below(100);
         fault.is_slow = at % 2;
-        snprintf(text, sizeof text, "%s: became shorter while it was read", name);
+        snprintf(text, sizeof text, "%s: was truncated while it was read", name);
         ssize_t got = wide_read(wide, input, out, FILE_SIZE, 0, &why);
         cases++;
         if (got != -1 || strcmp(why.text, text) != 0)
