@@ -8,7 +8,7 @@
 #include "gpu/parse_number.cuh"
 
 extern "C" {
-#include "src/count/field_token.h"
+#include "src/count/field.h"
 }
 
 // Text between two places.

@@ -33,8 +33,7 @@ histogram_sources = \
 	src/count/edge_text.c src/count/edge_text.h \
 	src/count/exact_sum.c src/count/exact_sum.h \
 	src/count/statistics.c src/count/statistics.h \
-	src/count/field.c src/count/field.h src/count/field_csv.c src/count/field_hint.c \
-	src/count/field_hint.h src/count/field_token.h \
+	src/count/field.c src/count/field.h src/count/field_csv.c \
 	src/count/file_tallies.c src/count/file_tallies.h \
 	src/count/histogram.c src/count/histogram.h \
 	src/count/map_rows.c src/count/map_rows.h \

@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Fields of lines, a record at a time. */
+/* Fields of lines, a record at a time. field_csv.c finds where records of CSV end. */
 #include "field.h"
-#include "field_token.h"
-#include "number.h"
 #include "number_units.h"
 
-#include <string.h>
-
-/* Finds a byte in [at, end); end if it is not there. */
+/* Returns where a byte is in [at, end), or end. */
 static const unsigned char *find_byte(const unsigned char *at, const unsigned char *end,
                                       unsigned char byte)
 {
@@ -22,8 +18,7 @@ static bool is_blank(unsigned char c)
 
 /* --- CSV --- */
 
-/* Where a quoted field's closing quote is, from the byte after its opening one on; end: it has
- * none. */
+/* Returns where the closing quote of a quoted field is whose content begins at `at`, or end. */
 static const unsigned char *closing_quote(const unsigned char *at, const unsigned char *end)
 {
     for (;;) {
@@ -34,7 +29,6 @@ static const unsigned char *closing_quote(const unsigned char *at, const unsigne
     }
 }
 
-/* Where the field that begins at `at` ends: at its separator, or at end. */
 static const unsigned char *csv_field_end(unsigned char separator, const unsigned char *at,
                                           const unsigned char *end)
 {
@@ -66,40 +60,59 @@ const unsigned char *field_record_end(const struct field *field, const unsigned 
 
 /* --- fields --- */
 
-/* Finds the next field at *at, and moves *at past it and its separator. False: there is none. At
- * first *at is where the record begins; NULL stands for the end. */
-static bool next_field(const struct field *field, const unsigned char **at,
-                       const unsigned char *end, const unsigned char **from,
-                       const unsigned char **to)
+/* A walk over the fields of a record, and the field it is at. */
+struct walk {
+    const unsigned char *at, *end; /* what is left of the record; `at` is NULL after the last one */
+    const unsigned char *from, *to;
+};
+
+/* Walks to the next field. False if there is none. */
+static bool next_field(const struct field *field, struct walk *walk)
 {
-    const unsigned char *here = *at;
-    if (!here)
+    const unsigned char *at = walk->at, *end = walk->end;
+    if (!at)
         return false;
     if (field->kind == FIELD_BLANKS) {
-        while (here < end && is_blank(*here))
-            here++;
-        *from = here;
-        while (here < end && !is_blank(*here))
-            here++;
-        *to = *at = here;
-        return *from < *to;
+        while (at < end && is_blank(*at))
+            at++;
+        walk->from = at;
+        while (at < end && !is_blank(*at))
+            at++;
+        walk->to = walk->at = at;
+        return walk->from < walk->to;
     }
-    *from = here;
-    *to = field->kind == FIELD_CSV ? csv_field_end(field->separator, here, end)
-                                   : find_byte(here, end, field->separator);
-    *at = *to < end ? *to + 1 : NULL;
+    walk->from = at;
+    walk->to = field->kind == FIELD_CSV ? csv_field_end(field->separator, at, end)
+                                        : find_byte(at, end, field->separator);
+    walk->at = walk->to < end ? walk->to + 1 : NULL;
     return true;
 }
 
-/* Field `number`, from 1. Returns how many there are up to it: fewer if it is missing. */
-static int64_t field_by_number(const struct field *field, int64_t number,
-                               const unsigned char *begin, const unsigned char *end,
-                               const unsigned char **from, const unsigned char **to)
+/* Walks over up to `most` fields. Returns how many there are. */
+static int64_t walk_fields(const struct field *field, int64_t most, struct walk *walk)
 {
     int64_t count = 0;
-    for (const unsigned char *at = begin; count < number && next_field(field, &at, end, from, to);)
+    while (count < most && next_field(field, walk))
         count++;
     return count;
+}
+
+/* True if a number that ends at `end` may go on with a space and a unit. */
+static bool has_space(const unsigned char *end, const unsigned char *limit)
+{
+    return limit - end > 1 && *end == ' ' && (number_is_digit(end[-1]) || end[-1] == '.');
+}
+
+const unsigned char *field_after_gap(const unsigned char *at, const unsigned char *limit)
+{
+    while (at < limit && is_blank(*at))
+        at++;
+    if (at == limit || *at != '"')
+        return at;
+    at++;
+    while (at < limit && is_blank(*at))
+        at++;
+    return at;
 }
 
 static enum field_found find_after(const struct field *field, const unsigned char *begin,
@@ -111,8 +124,10 @@ static enum field_found find_after(const struct field *field, const unsigned cha
         return FIELD_MISSING;
     *from = field_after_gap(at + field->after_len, end);
     *to = field_token_end(*from, end);
-    if (field->has_units)
-        *to = field_unit_end(*from, *to, end);
+    if (field->has_units && *to > *from && has_space(*to, end)) {
+        const unsigned char *unit_end = field_token_end(*to + 1, end);
+        *to = number_is_unit(*to + 1, unit_end) ? unit_end : *to;
+    }
     return *to > *from ? FIELD_FOUND : FIELD_MISSING;
 }
 
@@ -127,12 +142,18 @@ enum field_found field_find(const struct field *field, const unsigned char *begi
         return FIELD_EMPTY;
     if (field->kind == FIELD_AFTER)
         return find_after(field, begin, end, from, to);
+    const struct walk start = {.at = begin, .end = end};
+    struct walk all = start, walk = start;
     int64_t number = field->number;
     if (number < 0)
-        number += 1 + field_by_number(field, INT64_MAX, begin, end, from, to);
-    if (number > 0 && field_by_number(field, number, begin, end, from, to) == number)
-        return FIELD_FOUND;
-    return field_by_number(field, 1, begin, end, from, to) == 1 ? FIELD_MISSING : FIELD_EMPTY;
+        number += 1 + walk_fields(field, INT64_MAX, &all);
+    if (number <= 0 || walk_fields(field, number, &walk) < number) {
+        walk = start;
+        return next_field(field, &walk) ? FIELD_MISSING : FIELD_EMPTY;
+    }
+    *from = walk.from;
+    *to = walk.to;
+    return FIELD_FOUND;
 }
 
 static void strip_spaces(const unsigned char **from, const unsigned char **to)
@@ -153,12 +174,6 @@ void field_strip(const unsigned char **from, const unsigned char **to)
     strip_spaces(from, to);
 }
 
-/* True if a number that ends at `end` may go on with a space and a unit. */
-static bool has_space(const unsigned char *end, const unsigned char *limit)
-{
-    return limit - end > 1 && *end == ' ' && (number_is_digit(end[-1]) || end[-1] == '.');
-}
-
 size_t field_copy_token(bool has_units, const unsigned char *from, const unsigned char *to,
                         unsigned char *token)
 {
@@ -176,32 +191,10 @@ size_t field_copy_token(bool has_units, const unsigned char *from, const unsigne
     return len + (size_t)(to - rest);
 }
 
-/* --- the number after a string --- */
-
-const unsigned char *field_after_gap(const unsigned char *at, const unsigned char *limit)
-{
-    while (at < limit && is_blank(*at))
-        at++;
-    if (at == limit || *at != '"')
-        return at;
-    at++;
-    while (at < limit && is_blank(*at))
-        at++;
-    return at;
-}
-
-const unsigned char *field_unit_end(const unsigned char *at, const unsigned char *end,
-                                    const unsigned char *limit)
-{
-    if (end == at || !has_space(end, limit))
-        return end;
-    const unsigned char *const unit_end = field_token_end(end + 1, limit);
-    return number_is_unit(end + 1, unit_end) ? unit_end : end;
-}
-
 /* --- the header --- */
 
-/* Whether the field [from, to) of a header is called so. Doubled quotes of CSV stand for one. */
+/* True if the field [from, to) of a header is called field->name. Doubled quotes of CSV stand for
+ * one. */
 static bool has_name(const struct field *field, const unsigned char *from, const unsigned char *to)
 {
     bool is_quoted = to - from >= 2 && *from == '"' && to[-1] == '"';
@@ -218,15 +211,14 @@ static bool has_name(const struct field *field, const unsigned char *from, const
 int32_t field_column(const struct field *field, const unsigned char *begin,
                      const unsigned char *end)
 {
-    const unsigned char *from, *to;
     end -= begin < end && end[-1] == '\r';
     if (end - begin >= 3 && memcmp(begin, "\xef\xbb\xbf", 3) == 0)
         begin += 3; /* the byte order mark that some programs begin UTF-8 with */
-    int32_t column = 1;
-    for (const unsigned char *at = begin; next_field(field, &at, end, &from, &to); column++) {
-        const unsigned char *inner = from, *inner_end = to;
+    struct walk walk = {.at = begin, .end = end};
+    for (int32_t column = 1; next_field(field, &walk); column++) {
+        const unsigned char *inner = walk.from, *inner_end = walk.to;
         strip_spaces(&inner, &inner_end);
-        if (has_name(field, from, to) || has_name(field, inner, inner_end))
+        if (has_name(field, walk.from, walk.to) || has_name(field, inner, inner_end))
             return column;
     }
     return 0;
@@ -265,4 +257,46 @@ bool field_find_invalid(const struct field *field, const unsigned char *text, si
         return true;
     }
     return false;
+}
+
+/* --- a hint --- */
+
+/* True if a number seems to begin at `at`. */
+static bool begins_number(const unsigned char *at, const unsigned char *end)
+{
+    at += at < end && (*at == '-' || *at == '+');
+    at += at < end && *at == '.';
+    return at < end && number_is_digit(*at);
+}
+
+/* Sets the hint to [from, to), unless the shell would change that within single quotes. */
+static void set_hint(const unsigned char *from, const unsigned char *to, char hint[FIELD_HINT_SIZE])
+{
+    const size_t len = (size_t)(to - from);
+    if (len >= FIELD_HINT_SIZE)
+        return;
+    for (size_t i = 0; i < len; i++)
+        if (from[i] < ' ' || from[i] > '~' || from[i] == '\'')
+            return;
+    memcpy(hint, from, len);
+    hint[len] = '\0';
+}
+
+void field_hint_after(const unsigned char *begin, const unsigned char *end, const char *name,
+                      size_t len, char hint[FIELD_HINT_SIZE])
+{
+    hint[0] = '\0';
+    for (const unsigned char *at = begin, *to; !*hint; at = to) {
+        at = memmem(at, (size_t)(end - at), name, len);
+        if (!at)
+            return;
+        to = at + len;
+        const bool is_quoted = to < end && *to == '"' && at > begin && at[-1] == '"';
+        const unsigned char *between = to + is_quoted;
+        while (between < end && (*between == ' ' || *between == '\t'))
+            between++;
+        if (between < end && (*between == ':' || *between == '=') &&
+            begins_number(field_after_gap(between + 1, end), end))
+            set_hint(at - is_quoted, between + 1, hint);
+    }
 }

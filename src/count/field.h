@@ -1,35 +1,32 @@
 /* SPDX-License-Identifier: MIT */
-/* Which part of a line is the number: a field, as in sort and cut, or what follows a string. The
- * functions here define it for all readers; the CPU's fast ways (src/cpu/field_*.c) find the same.
+/* Which part of a line is the number: a field, as in sort and cut, or what follows a string. These
+ * functions define it; the CPU's fast ways (src/cpu/field_*.c) and the GPU's find the same.
  *
- * A record is a line, up to its newline or the end of the text; in CSV a quoted field may have
- * newlines in it. A carriage return at the end of a record is not part of it. An empty record does
- * not count, nor does one of blanks only where blanks separate fields. Every other record is one
- * sample: the number in its field. It is invalid if it has no such field, if the field is not a
- * number, or if the record is longer than FIELD_RECORD_MAX bytes. */
+ * A record is a line, up to its newline or the end of the text. In CSV a quoted field may contain
+ * newlines. A carriage return at the end of a record does not belong to it. Empty records do not
+ * count; where blanks separate fields, neither do records of blanks. Every other record is one
+ * sample, the number in its field. It is invalid if the field is missing or not a number, or if the
+ * record is longer than FIELD_RECORD_MAX bytes. */
 #ifndef GPUHISTO_FIELD_H
 #define GPUHISTO_FIELD_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "number.h"
 
-/* Bytes of a record without its newline, at most. */
-#define FIELD_RECORD_MAX ((size_t)1 << 20)
+#define FIELD_RECORD_MAX ((size_t)1 << 20) /* bytes, without the newline */
 
 enum field_kind {
     FIELD_NONE,      /* numbers are tokens between white space, wherever lines end */
-    FIELD_BLANKS,    /* fields stand between runs of spaces and tabs, as awk has them */
+    FIELD_BLANKS,    /* fields stand between runs of spaces and tabs, as in awk */
     FIELD_SEPARATED, /* between single separators */
-    FIELD_CSV,       /* the same by RFC 4180: quoted fields hold separators and newlines too */
-    FIELD_AFTER,     /* the token after the first occurrence of a string (field_token.h) */
+    FIELD_CSV,       /* by RFC 4180: quoted fields may contain separators and newlines */
+    FIELD_AFTER,     /* the token after the first occurrence of a string (field_token_end) */
 };
 
 struct field {
     enum field_kind kind;
     int32_t number;          /* from 1; -1 is the last one; 0: the column called `name` */
     unsigned char separator; /* SEPARATED, CSV */
-    bool has_header;         /* the first record of each FILE is not counted */
+    bool has_header;         /* the first record of each file is not counted */
     const char *name;        /* or NULL */
     const char *after;       /* AFTER: the string, of after_len bytes, without a newline */
     size_t after_len;
@@ -44,82 +41,113 @@ enum field_found {
     FIELD_TOO_LONG, /* the record is */
 };
 
-/* Where a scan for the ends of CSV records stands: between two bytes. */
+/* Where between two bytes of CSV a scan stands. */
 enum csv_state {
     CSV_FIELD_START, /* a quote would open a quoted field */
     CSV_PLAIN,
     CSV_QUOTED,
-    CSV_QUOTE, /* after a quote in a quoted field: the field's end, or half of a doubled quote */
+    CSV_QUOTE, /* after a quote in a quoted field: it ends the field or is half of a doubled one */
 };
 
-/* How far a text of CSV was scanned; zeroed, it begins. */
+/* How far CSV was scanned. All zeros at the beginning. */
 struct csv_scan {
     enum csv_state state;
-    bool is_odd;       /* text followed the closing quote of a field: found by field_scan_csv */
-    uint64_t newlines; /* that were passed */
+    bool is_odd;       /* text followed the closing quote of a field; set by field_scan_csv */
+    uint64_t newlines; /* passed so far */
 
-    /* Found by field_end_csv: */
-    uint64_t opened;    /* newlines before the quote that opened the quoted field it is in */
-    uint64_t unmatched; /* and before that of the first field which has newlines and is followed by
-                         * text, so that its closing quote probably opens another one: */
-    uint64_t matched;   /* newlines before that closing quote; 0: there is none */
+    /* Set by field_end_csv, as numbers of newlines before a quote: */
+    uint64_t opened;    /* the one that opened the last quoted field */
+    uint64_t unmatched; /* the one that opened the first field with newlines that is followed by
+                         * text: a quote is probably missing */
+    uint64_t matched;   /* the one that closed that field; 0: there is no such field */
 };
 
-/* Scans data[from..len) of CSV for newlines that end a record. Returns where the byte after the
- * last one is, or 0 if there is none. *scan is moved on to len. */
+/* Scans data[from..len) of CSV for newlines that end a record, and moves *scan to len. Returns the
+ * offset after the last one, or 0 if there is none. */
 size_t field_scan_csv(unsigned char separator, const unsigned char *data, size_t from, size_t len,
                       struct csv_scan *scan);
 
-/* Looks in data[0..len) for the newline that ends the record that CSV is in. Returns where it is,
- * or len if it is not there. *scan is moved on to that. Slow. */
+/* Returns the offset in data[0..len) of the newline that ends the record *scan is in, or len if it
+ * is not there, and moves *scan to it. Slow. */
 size_t field_end_csv(unsigned char separator, const unsigned char *data, size_t len,
                      struct csv_scan *scan);
 
-/* Where the record that begins at `at` ends: at its newline, or at limit. */
+/* Returns where the record at `at` ends: at its newline, or at limit. */
 const unsigned char *field_record_end(const struct field *field, const unsigned char *at,
                                       const unsigned char *limit);
 
-/* Finds the field of the record [begin, end). Only if it is FIELD_FOUND, [*from, *to) is set to it;
- * it may be empty. Without what field_strip takes off, it should be a number. */
+/* Finds the field of the record [begin, end). If it is FIELD_FOUND, sets [*from, *to) to it, which
+ * may be empty. Once it is stripped (field_strip) it should be a number. */
 enum field_found field_find(const struct field *field, const unsigned char *begin,
                             const unsigned char *end, const unsigned char **from,
                             const unsigned char **to);
 
-/* Takes white space and a pair of quotes around a number off the bytes [*from, *to) of a field, of
- * whatever kind. */
+/* Removes white space and a pair of quotes around the number in a field [*from, *to). */
 void field_strip(const unsigned char **from, const unsigned char **to);
 
-/* Copies the bytes [from, to) of a field, which field_strip has seen, as one token: not empty,
- * without white space, NUMBER_MAX bytes at most. A space before a unit is left out. Returns its
- * length; 0 if it is not one. */
+/* Copies a stripped field [from, to) as a token of 1 to NUMBER_MAX bytes without white space; a
+ * space before a unit is left out. Returns its length, or 0 if the field is no token. */
 size_t field_copy_token(bool has_units, const unsigned char *from, const unsigned char *to,
                         unsigned char *token);
 
-/* Where a number may begin that follows a string at `at`: after blanks and a quote. */
+/* Returns where the number after a string that ends at `at` begins: after blanks and a quote. */
 const unsigned char *field_after_gap(const unsigned char *at, const unsigned char *limit);
 
-/* Where the token [at, end) ends that follows a string, if a space and a unit may be part of it. */
-const unsigned char *field_unit_end(const unsigned char *at, const unsigned char *end,
-                                    const unsigned char *limit);
+/* True if a token ends before c, whatever follows. */
+static inline ON_BOTH bool field_ends_token(unsigned char c)
+{
+    const uint64_t low = UINT64_C(1) << '"' | UINT64_C(1) << '&' | UINT64_C(1) << '\'' |
+                         UINT64_C(1) << ')' | UINT64_C(1) << ':' | UINT64_C(1) << ';' |
+                         UINT64_C(1) << '<' | UINT64_C(1) << '>';
+    const uint64_t high = UINT64_C(1) << ('\\' - 64) | UINT64_C(1) << (']' - 64) |
+                          UINT64_C(1) << ('|' - 64) | UINT64_C(1) << ('}' - 64);
+    return number_is_space(c) || (c < 128 && ((c < 64 ? low : high) >> c % 64 & 1));
+}
 
-/* The first column of the header [begin, end) that is called field->name, from 1; 0 if there is
- * none. */
+/* Returns where the token after a string ends, which begins at `at` and should be a number: `at` if
+ * there is none. All that could belong to it does, so 0x1F and 1,234 are no numbers, rather than 0
+ * and 1. */
+static inline ON_BOTH const unsigned char *field_token_end(const unsigned char *at,
+                                                           const unsigned char *limit)
+{
+    const unsigned char *end = at;
+    for (; end < limit; end++) {
+        const unsigned char c = *end;
+        if (number_is_digit(c))
+            continue;
+        if (field_ends_token(c))
+            break;
+        if ((c == ',' || c == '%') && !(limit - end > 1 && number_is_digit(end[1])))
+            break;
+    }
+    return end > at && end[-1] == '.' ? end - 1 : end; /* the end of a sentence */
+}
+
+/* Returns the number, from 1, of the first column of the header [begin, end) that is called
+ * field->name; 0 if there is none. */
 int32_t field_column(const struct field *field, const unsigned char *begin,
                      const unsigned char *end);
 
-/* Bytes of the header that text[0..len) begins with, without its newline. */
+/* Returns the length of the header that text[0..len) begins with, without its newline. */
 size_t field_header_len(const struct field *field, const unsigned char *text, size_t len);
 
 /* A record that counts as invalid. */
 struct field_fault {
     size_t at;             /* where it begins in the text */
     enum field_found what; /* FOUND: its field is not a number */
-    size_t from, len;      /* that field */
+    size_t from, len;      /* of that field */
 };
 
-/* Finds the first record of text[0..len) that counts as invalid. False if there is none. Slow. Any
- * thread. */
+/* Finds the first invalid record of text[0..len). False if there is none. Slow. Any thread. */
 bool field_find_invalid(const struct field *field, const unsigned char *text, size_t len,
                         struct field_fault *fault);
+
+#define FIELD_HINT_SIZE 96
+
+/* Sets the hint to what the string of --after was probably meant to be: a name in the line that is
+ * followed by quotes, blanks, a ':' or '=' and a number, as in JSON, up to the number. To an empty
+ * string if there is none that can be shown. */
+void field_hint_after(const unsigned char *begin, const unsigned char *end, const char *name,
+                      size_t len, char hint[FIELD_HINT_SIZE]);
 
 #endif

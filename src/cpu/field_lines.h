@@ -8,7 +8,7 @@
  * Where 64 bytes cannot be read, or quotes are odd, the line is left to field_find. */
 #include "field_parser.h"
 #include "src/base/byte_masks.h"
-#include "src/count/field_token.h"
+#include "src/count/field.h"
 
 #include <string.h>
 

@@ -3,7 +3,6 @@
 #include "src/base/byte_masks.h"
 #include "src/base/show.h"
 #include "src/count/field.h"
-#include "src/count/field_hint.h"
 #include "src/count/number.h"
 #include "src/count/number_units.h"
 

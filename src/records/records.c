@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "records.h"
 #include "src/base/byte_masks.h"
-#include "src/count/field_hint.h"
+#include "src/count/field.h"
 #include "src/count/histogram.h"
 #include "src/count/number.h"
 
