@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Counts pairs of bytes: the mode --pairs. (count_pairs.h counts single bytes by tables of pairs.)
+/* Counts pairs of bytes: the mode --pairs. (count_bytes.h counts single bytes by tables of pairs.)
  */
 #ifndef GPUHISTO_BYTE_PAIRS_H
 #define GPUHISTO_BYTE_PAIRS_H

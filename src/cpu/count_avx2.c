@@ -64,8 +64,8 @@ TARGET INLINE bool step_is_ascii(const unsigned char *data)
                _mm256_or_si256(_mm256_loadu_si256(at), _mm256_loadu_si256(at + 1))) == 0;
 }
 
-#include "count_nibbles.h"
-#include "count_pairs.h"
+#include "count_letters.h"
+#include "count_bytes.h"
 #define SQUARE_BY_FMA
 #include "digits_avx2.h"
 #define QUICK_DIGITS avx2_rows_of_digits

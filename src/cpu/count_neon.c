@@ -45,7 +45,7 @@ INLINE void add_plane(uint64_t totals[8], vector plane, unsigned weight)
         totals[kind] += weight * (uint64_t)vaddvq_u8(vandq_u8(plane, vdupq_n_u8(1)));
 }
 
-#include "count_nibbles.h"
+#include "count_letters.h"
 #define SQUARE_BY_FMA
 #include "count_values.h"
 

@@ -22,7 +22,7 @@ static inline bool step_is_ascii(const unsigned char *data)
             0x8080808080808080u) == 0;
 }
 
-#include "count_pairs.h"
+#include "count_bytes.h"
 
 void portable_count_bytes(const unsigned char *data, size_t len, uint64_t *counts)
 {

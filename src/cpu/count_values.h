@@ -101,7 +101,7 @@ TARGET INLINE void count_eight(const uint32_t *rows, uint64_t *counts)
     counts[rows[7]]++;
 }
 
-#include "count_moments.h"
+#include "batch_moments.h"
 
 /* --- rows --- */
 

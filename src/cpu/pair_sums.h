@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Adds counts of pairs of bytes to those of the bytes: a part of count_pairs.h, which says what is
+/* Adds counts of pairs of bytes to those of the bytes: a part of count_bytes.h, which says what is
  * defined before. A table has a row for each second byte and a column for each first one, or the
  * other way round on a big-endian processor: each pair counts once for its row and once for its
  * column. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Exact sums of a batch of numbers that are not too far apart, and of their squares: a part of
- * count_moments.h.
+ * batch_moments.h.
  *
  * A number is cut into three limbs, whole numbers of at most 22 bits and a sign: x is (a * 2^46 + b
  * * 2^23 + c) times a power of two, which the greatest number of the batch decides. Products of two

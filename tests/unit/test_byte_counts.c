@@ -14,7 +14,7 @@
 
 #define ROOM ((size_t)1 << 20)
 
-/* As in src/cpu/count_pairs.h. */
+/* As in src/cpu/count_bytes.h. */
 #define BLOCK ((size_t)32 << 10)
 #define PIECE ((size_t)65535 * 4 / 64 * 64)
 #define LOOK_EVERY ((size_t)4 << 10)

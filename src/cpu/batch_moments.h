@@ -14,10 +14,10 @@
  * The file that this is a part of defines SQUARE_BY_FMA if it has such an instruction, and
  * SUM_BY_IFMA if its counter has AVX-512 IFMA. Either header defines struct batch_parts,
  * PARTS_BLOCK, and parts_begin, parts_add_block and parts_end, which are used below. */
-#ifndef GPUHISTO_COUNT_MOMENTS_H
-#define GPUHISTO_COUNT_MOMENTS_H
+#ifndef GPUHISTO_BATCH_MOMENTS_H
+#define GPUHISTO_BATCH_MOMENTS_H
 
-#include "scaled_batch.h"
+#include "batch.h"
 
 #ifdef SUM_BY_IFMA
 #include "sum_ifma.h"

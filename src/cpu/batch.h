@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* What sums by limbs share: a batch of numbers that are multiplied by a power of two. A part of
- * count_moments.h. */
-#ifndef GPUHISTO_SCALED_BATCH_H
-#define GPUHISTO_SCALED_BATCH_H
+ * batch_moments.h. */
+#ifndef GPUHISTO_BATCH_H
+#define GPUHISTO_BATCH_H
 
 #include <math.h>
 #include <stdbool.h>
