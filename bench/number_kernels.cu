@@ -105,7 +105,7 @@ expect(const struct histogram *histogram, const std::vector<unsigned char> &text
     *tokens = 0;
     for (size_t at = 0, used; at < text.size(); at += used) {
         const size_t count =
-            numbers_parse(text.data() + at, text.size() - at, values.data(), values.size(), &used);
+            number_parser_find(nullptr)->parse(text.data() + at, text.size() - at, values.data(), values.size(), &used);
         for (size_t i = 0; i < count; i++)
             counts[binning_row(&histogram->binning, values[i])]++;
         *tokens += count;

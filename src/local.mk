@@ -58,21 +58,26 @@ histogram_sources = \
 libhistogram_a_SOURCES = $(histogram_sources) $(gpu_plan_sources) $(gpu_zstd_sources)
 
 cpu_sources = \
-	src/cpu/cpu_engine.c src/cpu/cpu_engine.h \
-	src/cpu/count.c src/cpu/count.h src/cpu/count_avx2.c src/cpu/count_avx512.c \
-	src/cpu/count_neon.c src/cpu/count_letters.h src/cpu/count_bytes.h src/cpu/count_portable.c \
+	src/cpu/batch.h src/cpu/batch_moments.h src/cpu/batch_rows.h \
 	src/cpu/byte_pairs.c src/cpu/byte_pairs.h \
-	src/cpu/characters_ascii.c src/cpu/characters_ascii.h src/cpu/count_characters.h \
-	src/cpu/batch_moments.h src/cpu/count_values.h \
-	src/cpu/field_avx2.c src/cpu/field_avx512.c src/cpu/field_gather.h \
-	src/cpu/field_lines.h \
-	src/cpu/field_parser.c src/cpu/field_parser.h src/cpu/field_portable.c \
+	src/cpu/characters_ascii.h src/cpu/characters_avx2.h src/cpu/characters_avx512.h \
+	src/cpu/characters_portable.h \
+	src/cpu/classes_avx512.h \
+	src/cpu/count.c src/cpu/count.h src/cpu/count_avx2.c src/cpu/count_avx512.c \
+	src/cpu/count_neon.c src/cpu/count_portable.c \
+	src/cpu/count_bytes.h src/cpu/count_characters.h src/cpu/count_letters.h \
+	src/cpu/count_numbers.h src/cpu/count_values.h \
+	src/cpu/counter.h \
+	src/cpu/cpu_engine.c src/cpu/cpu_engine.h \
 	src/cpu/digits_avx2.h src/cpu/digits_avx512.h \
+	src/cpu/field_avx2.c src/cpu/field_avx512.c src/cpu/field_gather.h src/cpu/field_lines.h \
+	src/cpu/field_parser.c src/cpu/field_parser.h src/cpu/field_portable.c \
 	src/cpu/large_numbers.c src/cpu/large_numbers.h \
-	src/cpu/number_parser.c src/cpu/number_parser.h src/cpu/number_avx2.c \
-	src/cpu/number_avx512.c src/cpu/number_portable.c \
-	src/cpu/paged_counts.c src/cpu/paged_counts.h src/cpu/pair_sums.h src/cpu/sum_ifma.h \
-	src/cpu/batch.h src/cpu/sum_limbs.h
+	src/cpu/number_avx2.c src/cpu/number_avx512.c src/cpu/number_parser.c \
+	src/cpu/number_parser.h src/cpu/number_portable.c \
+	src/cpu/paged_counts.c src/cpu/paged_counts.h \
+	src/cpu/pair_sums.h src/cpu/streams_avx512.h src/cpu/sum_ifma.h src/cpu/sum_limbs.h \
+	src/cpu/words_avx512.h
 
 gpuhisto_sources = src/run_shard.c src/run_shard.h \
 	src/cli/diag.c src/cli/diag.h \

@@ -18,6 +18,7 @@
 #define GPUHISTO_BATCH_MOMENTS_H
 
 #include "batch.h"
+#include "src/count/moments.h"
 
 #ifdef SUM_BY_IFMA
 #include "sum_ifma.h"
@@ -277,7 +278,16 @@ TARGET INLINE void batch_moments_end(struct batch_moments *batch)
     batch->values = NULL;
 }
 
-/* The same, for a batch of which no block was added. */
+/* The same, for a batch of which no block was added, and counts its rows at the same time. */
+TARGET static void batch_moments_end_counting(struct batch_moments *batch, const uint32_t *rows,
+                                              uint64_t *counts)
+{
+    for (size_t i = 0; i < BATCH; i += PARTS_BLOCK)
+        parts_add_block(&batch->parts, batch->values + i, rows + i, counts);
+    batch_moments_end(batch);
+}
+
+/* Ends a batch of which no block was added. */
 TARGET static void batch_moments_end_all(struct batch_moments *batch)
 {
     for (size_t i = 0; i < BATCH; i += PARTS_BLOCK)

@@ -1,30 +1,25 @@
 /* SPDX-License-Identifier: MIT */
-/* What all counters of characters have in common: ASCII, which is counted as bytes. */
+/* The ASCII among characters, which counters gather and count as bytes. */
 #ifndef GPUHISTO_CHARACTERS_ASCII_H
 #define GPUHISTO_CHARACTERS_ASCII_H
 
-#include "paged_counts.h"
+#include "counter.h"
 #include "src/count/characters.h"
-#include "src/count/histogram.h"
-
-#include <stdbool.h>
-#include <stdint.h>
-#include <string.h>
 
 #define CHARACTERS_BATCH 1024     /* rows that are found before they are counted */
 #define CHARACTERS_READ 72        /* bytes that are read to find the characters of 64 */
-#define CHARACTERS_ASCII SIZE_MAX /* instead of a number of bytes: all are ASCII */
+#define CHARACTERS_ASCII SIZE_MAX /* in place of a number of bytes: all are ASCII */
 #define CHARACTERS_GATHERED 8192  /* bytes of ASCII that are counted at once, or a few more */
 #define ASCII_VALUES 128
 
-/* Bytes that are not ASCII may be among these; their counts are of no use. */
+/* Some of the gathered bytes may not be ASCII; their counts are ignored. */
 struct character_bytes {
     uint64_t counts[256];
-    size_t len; /* bytes that are gathered; before a step no more than CHARACTERS_GATHERED */
+    size_t len; /* bytes gathered; before a step at most CHARACTERS_GATHERED */
     unsigned char gathered[CHARACTERS_GATHERED + 128]; /* a step of 64, written by vectors */
 };
 
-/* Whether 64 bytes are all ASCII. */
+/* True if 64 bytes are all ASCII. */
 static inline bool characters_are_ascii(const unsigned char *data)
 {
     uint64_t words[8];
@@ -40,11 +35,5 @@ static inline void characters_gather_all(const unsigned char *data, struct chara
     memcpy(bytes->gathered + bytes->len, data, 64);
     bytes->len += 64;
 }
-
-/* Adds what was counted of ASCII to the tally, in rows of groups unless these are NULL, or to the
- * pages. */
-void characters_add_ascii(const struct character_groups *groups,
-                          const struct character_bytes *bytes, struct tally *tally,
-                          struct paged_counts *paged);
 
 #endif

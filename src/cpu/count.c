@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* The table of counters, and how each mode is counted. */
 #include "count.h"
 #include "byte_pairs.h"
 
@@ -23,22 +24,8 @@ const struct counter *counter_find(const char *name)
     return NULL;
 }
 
-/* The counter's parser, or the next one: it may need instructions that the counter does not. */
-static const struct number_parser *choose_parser(const struct counter *counter)
-{
-    const struct number_parser *const *parser = number_parsers;
-    while (*parser != counter->parser)
-        parser++;
-    while (!(*parser)->runs_here())
-        parser++;
-    number_prepare();
-    return *parser;
-}
-
-/* --- a function for each mode --- */
-
-/* Puts the totals of bytes where the values belong: into the rows of a channel, and its moments
- * unless they are NULL. */
+/* Adds how often each byte came to the rows of a channel, as values, and to its moments unless
+ * these are NULL. */
 static void add_byte_values(const struct histogram *histogram, const uint64_t bytes[256],
                             uint64_t *counts, struct moments *moments)
 {
@@ -51,7 +38,6 @@ static void add_byte_values(const struct histogram *histogram, const uint64_t by
     }
 }
 
-/* Values of one byte: as bytes. */
 static void count_byte_values(const struct count_plan *plan, const unsigned char *data, size_t len,
                               struct tally *tally)
 {
@@ -61,13 +47,13 @@ static void count_byte_values(const struct count_plan *plan, const unsigned char
     tally->samples += len;
 }
 
-/* The same in channels that take turns. */
+/* Counts values of one byte in interleaved channels. */
 static void count_byte_channels(const struct histogram *histogram, const unsigned char *data,
                                 size_t len, struct tally *tally)
 {
     const size_t channels = histogram->channels, rows = histogram_rows(histogram);
     for (size_t channel = 0; channel < channels; channel++) {
-        uint64_t bytes[2][256] = {{0}}; /* which take turns, as neighbours are often alike */
+        uint64_t bytes[2][256] = {{0}}; /* used alternately, as neighbours are often equal */
         size_t at = channel;
         for (; at + channels < len; at += 2 * channels) {
             bytes[0][data[at]]++;
@@ -142,11 +128,10 @@ static void prepare_values(struct count_plan *plan)
 static void prepare_numbers(struct count_plan *plan)
 {
     plan->rows = row_plan_of(plan->histogram);
-    plan->parser = choose_parser(plan->counter);
+    plan->parser = number_parser_find(plan->counter->parser);
     plan->field = plan->histogram->field;
 }
 
-/* How a mode is counted. */
 static const struct {
     void (*prepare)(struct count_plan *plan); /* or NULL */
     void (*count)(const struct count_plan *plan, const unsigned char *data, size_t len,
@@ -176,7 +161,8 @@ void count_samples(const struct count_plan *plan, const unsigned char *data, siz
     counted_modes[plan->histogram->mode->id].count(plan, data, len, tally, NULL);
 }
 
-/* The header counts as its newlines: its last one is the beginning of an empty record. */
+/* Counts the newlines of a header. Returns its length, up to its last newline, which then is an
+ * empty record. */
 static size_t count_header(const struct count_plan *plan, const unsigned char *data, size_t len,
                            struct tally *tally)
 {
@@ -198,7 +184,7 @@ void count_chunk(const struct count_plan *plan, const struct chunk *chunk, struc
     const enum mode_id mode = plan->histogram->mode->id;
     const unsigned char *data = chunk->data + chunk->begin;
     size_t len = chunk->len - chunk->begin;
-    if (plan->has_own) {
+    if (plan->skip_repeated) {
         data += chunk->repeated;
         len = chunk->origin.bytes;
     }
@@ -215,12 +201,4 @@ void count_chunk(const struct count_plan *plan, const struct chunk *chunk, struc
     struct count_plan of_file = *plan;
     of_file.field.number = chunk->origin.column;
     counted_modes[mode].count(&of_file, data, len, tally, paged);
-}
-
-void count_byte_by_byte(const struct histogram *histogram, const unsigned char *data, size_t len,
-                        uint64_t *counts)
-{
-    for (size_t i = 0; i < len; i++)
-        if (histogram->bin_of[data[i]] != NO_BIN)
-            counts[histogram->bin_of[data[i]]]++;
 }

@@ -3,10 +3,10 @@
  * defined before
  *     TARGET          the attribute of functions that use its instructions, or nothing
  *     INLINE          static inline, always
- *     OWN(name)       the name with the counter's in front
+ *     name       the name with the counter's in front
  *     PAIRS_VECTOR    bytes of a vector, for adding up
  *     step_is_ascii(data)  whether BYTE_STEP bytes are all below 128
- * and gets OWN(count_in_pieces), for count_bytes of its struct counter.
+ * and gets count_in_pieces, for count_bytes of its struct counter.
  *
  * The limit of a loop over bytes is one increment a byte; a pair of bytes takes one for two. Which
  * table suits a block of data is found by a look at a few of its bytes:
@@ -15,7 +15,7 @@
  *     bytes  the same pairs come again and again, and each would wait for the previous one's
  *            increment to come back from the store buffer: eight tables of bytes, which take turns.
  * In the end, the pairs' counts are added to those of their bytes. */
-#include "count.h"
+#include "counter.h"
 #include "pair_sums.h"
 
 #include <string.h>
@@ -70,14 +70,14 @@ struct byte_counting {
     uint32_t tables[BYTE_TABLES][BYTE_TABLE_WORDS];
 };
 
-INLINE uint64_t OWN(word_at)(const unsigned char *data)
+INLINE uint64_t word_at(const unsigned char *data)
 {
     uint64_t word;
     memcpy(&word, data, sizeof word);
     return word;
 }
 
-INLINE unsigned OWN(pair_at)(const unsigned char *data)
+INLINE unsigned pair_at(const unsigned char *data)
 {
     uint16_t pair;
     memcpy(&pair, data, sizeof pair);
@@ -85,16 +85,16 @@ INLINE unsigned OWN(pair_at)(const unsigned char *data)
 }
 
 /* Whether BYTE_STEP bytes are all the same. */
-INLINE bool OWN(step_is_run)(const unsigned char *data)
+INLINE bool step_is_run(const unsigned char *data)
 {
-    uint64_t first = OWN(word_at)(data);
+    uint64_t first = word_at(data);
     for (size_t i = 8; i < BYTE_STEP; i += 8)
-        if (OWN(word_at)(data + i) != first)
+        if (word_at(data + i) != first)
             return false;
     return first == (first << 8 | first >> 56);
 }
 
-INLINE void OWN(count_word)(uint64_t word, uint32_t (*tables)[BYTE_TABLE_WORDS])
+INLINE void count_word(uint64_t word, uint32_t (*tables)[BYTE_TABLE_WORDS])
 {
     tables[0][word & 0xff]++;
     tables[1][word >> 8 & 0xff]++;
@@ -108,105 +108,103 @@ INLINE void OWN(count_word)(uint64_t word, uint32_t (*tables)[BYTE_TABLE_WORDS])
 
 /* Counts bytes [0, the result) of data, a multiple of BYTE_STEP. A run goes at once: all increments
  * would be to the same eight counters. */
-TARGET static size_t OWN(count_in_tables)(const unsigned char *data, size_t len,
-                                          uint32_t (*tables)[BYTE_TABLE_WORDS])
+TARGET static size_t count_in_tables(const unsigned char *data, size_t len,
+                                     uint32_t (*tables)[BYTE_TABLE_WORDS])
 {
     size_t i = 0;
     for (; i + BYTE_STEP <= len; i += BYTE_STEP) {
         __builtin_prefetch(data + i + BYTES_AHEAD);
-        if (OWN(step_is_run)(data + i)) {
+        if (step_is_run(data + i)) {
             tables[0][data[i]] += BYTE_STEP;
             continue;
         }
         for (size_t word = 0; word < BYTE_STEP; word += 8)
-            OWN(count_word)(OWN(word_at)(data + i + word), tables);
+            count_word(word_at(data + i + word), tables);
     }
     return i;
 }
 
 /* Counts 32 bytes. Pairs are loaded one by one: that takes fewer instructions than to pick them out
  * of a word. */
-INLINE void OWN(count_text_pairs)(const unsigned char *data, uint16_t *table)
+INLINE void count_text_pairs(const unsigned char *data, uint16_t *table)
 {
     uint16_t *other = table + ASCII_HALF;
-    table[OWN(pair_at)(data)]++;
-    other[OWN(pair_at)(data + 2)]++;
-    table[OWN(pair_at)(data + 4)]++;
-    other[OWN(pair_at)(data + 6)]++;
-    table[OWN(pair_at)(data + 8)]++;
-    other[OWN(pair_at)(data + 10)]++;
-    table[OWN(pair_at)(data + 12)]++;
-    other[OWN(pair_at)(data + 14)]++;
-    table[OWN(pair_at)(data + 16)]++;
-    other[OWN(pair_at)(data + 18)]++;
-    table[OWN(pair_at)(data + 20)]++;
-    other[OWN(pair_at)(data + 22)]++;
-    table[OWN(pair_at)(data + 24)]++;
-    other[OWN(pair_at)(data + 26)]++;
-    table[OWN(pair_at)(data + 28)]++;
-    other[OWN(pair_at)(data + 30)]++;
+    table[pair_at(data)]++;
+    other[pair_at(data + 2)]++;
+    table[pair_at(data + 4)]++;
+    other[pair_at(data + 6)]++;
+    table[pair_at(data + 8)]++;
+    other[pair_at(data + 10)]++;
+    table[pair_at(data + 12)]++;
+    other[pair_at(data + 14)]++;
+    table[pair_at(data + 16)]++;
+    other[pair_at(data + 18)]++;
+    table[pair_at(data + 20)]++;
+    other[pair_at(data + 22)]++;
+    table[pair_at(data + 24)]++;
+    other[pair_at(data + 26)]++;
+    table[pair_at(data + 28)]++;
+    other[pair_at(data + 30)]++;
 }
 
 /* Counts whole steps. What is not ASCII is counted as bytes. */
-TARGET static void OWN(count_text)(const unsigned char *data, size_t len,
-                                   struct byte_counting *counting)
+TARGET static void count_text(const unsigned char *data, size_t len, struct byte_counting *counting)
 {
     for (const unsigned char *end = data + len; data < end; data += BYTE_STEP) {
         __builtin_prefetch(data + BYTES_AHEAD);
-        if (OWN(step_is_run)(data)) {
+        if (step_is_run(data)) {
             counting->tables[0][*data] += BYTE_STEP;
         } else if (!step_is_ascii(data)) {
             for (size_t word = 0; word < BYTE_STEP; word += 8)
-                OWN(count_word)(OWN(word_at)(data + word), counting->tables);
+                count_word(word_at(data + word), counting->tables);
         } else {
-            OWN(count_text_pairs)(data, counting->pairs.text);
-            OWN(count_text_pairs)(data + 32, counting->pairs.text);
+            count_text_pairs(data, counting->pairs.text);
+            count_text_pairs(data + 32, counting->pairs.text);
         }
     }
 }
 
 /* Adds a pair whose 8-bit counter has come round to 0. */
-static __attribute__((noinline, cold)) void OWN(carry_pair)(unsigned pair,
-                                                            struct byte_counting *counting)
+static __attribute__((noinline, cold)) void carry_pair(unsigned pair,
+                                                       struct byte_counting *counting)
 {
     counting->tables[0][pair & 0xff] += 256;
     counting->tables[1][pair >> 8] += 256;
 }
 
-INLINE void OWN(count_pair)(const unsigned char *data, struct byte_counting *counting)
+INLINE void count_pair(const unsigned char *data, struct byte_counting *counting)
 {
-    unsigned pair = OWN(pair_at)(data);
+    unsigned pair = pair_at(data);
     if (__builtin_expect(++counting->pairs.any[pair] == 0, 0))
-        OWN(carry_pair)(pair, counting);
+        carry_pair(pair, counting);
 }
 
 /* Counts whole steps. */
-TARGET static void OWN(count_any)(const unsigned char *data, size_t len,
-                                  struct byte_counting *counting)
+TARGET static void count_any(const unsigned char *data, size_t len, struct byte_counting *counting)
 {
     for (const unsigned char *end = data + len; data < end; data += BYTE_STEP) {
         __builtin_prefetch(data + BYTES_AHEAD);
-        if (OWN(step_is_run)(data)) {
+        if (step_is_run(data)) {
             counting->tables[0][*data] += BYTE_STEP;
             continue;
         }
         for (size_t i = 0; i < BYTE_STEP; i += 16) {
-            OWN(count_pair)(data + i, counting);
-            OWN(count_pair)(data + i + 2, counting);
-            OWN(count_pair)(data + i + 4, counting);
-            OWN(count_pair)(data + i + 6, counting);
-            OWN(count_pair)(data + i + 8, counting);
-            OWN(count_pair)(data + i + 10, counting);
-            OWN(count_pair)(data + i + 12, counting);
-            OWN(count_pair)(data + i + 14, counting);
+            count_pair(data + i, counting);
+            count_pair(data + i + 2, counting);
+            count_pair(data + i + 4, counting);
+            count_pair(data + i + 6, counting);
+            count_pair(data + i + 8, counting);
+            count_pair(data + i + 10, counting);
+            count_pair(data + i + 12, counting);
+            count_pair(data + i + 14, counting);
         }
     }
 }
 
-typedef int16_t OWN(pairs) __attribute__((vector_size(PAIRS_VECTOR)));
+typedef int16_t pair_vector __attribute__((vector_size(PAIRS_VECTOR)));
 
 /* Fetches what will be looked at. */
-INLINE void OWN(prepare_look)(const unsigned char *data)
+INLINE void prepare_look(const unsigned char *data)
 {
     for (size_t at = 0; at < PAIRS_BLOCK; at += LOOK_APART) {
         __builtin_prefetch(data + at);
@@ -215,18 +213,18 @@ INLINE void OWN(prepare_look)(const unsigned char *data)
 }
 
 /* Which table suits a block of at least LOOK_REACH bytes. Runs go at once, whichever it is. */
-TARGET static enum pair_table OWN(look)(const unsigned char *data)
+TARGET static enum pair_table look(const unsigned char *data)
 {
-    OWN(pairs) next = {0}, second = {0};
+    pair_vector next = {0}, second = {0};
     unsigned runs = 0, ascii = 0;
     for (size_t at = 0; at < PAIRS_BLOCK; at += LOOK_APART) {
-        if (OWN(step_is_run)(data + at)) {
+        if (step_is_run(data + at)) {
             runs++;
             continue;
         }
         ascii += step_is_ascii(data + at);
-        for (size_t i = at; i < at + BYTE_STEP; i += sizeof(OWN(pairs))) {
-            OWN(pairs) here, after;
+        for (size_t i = at; i < at + BYTE_STEP; i += sizeof(pair_vector)) {
+            pair_vector here, after;
             memcpy(&here, data + i, sizeof here);
             memcpy(&after, data + i + 2, sizeof after);
             next -= here == after;
@@ -236,13 +234,13 @@ TARGET static enum pair_table OWN(look)(const unsigned char *data)
     }
     if (runs > LOOKS / 2)
         return PAIRS_NONE;
-    unsigned alike_next = OWN(sum_of_halves)(&next), alike_second = OWN(sum_of_halves)(&second);
+    unsigned alike_next = sum_of_halves(&next), alike_second = sum_of_halves(&second);
     if (ascii + runs >= LOOKS * 3 / 4 && alike_second <= TEXT_ALIKE)
         return PAIRS_TEXT;
     return alike_next + alike_second <= ANY_ALIKE ? PAIRS_ANY : PAIRS_NONE;
 }
 
-INLINE void OWN(add_tables)(uint32_t (*tables)[BYTE_TABLE_WORDS], uint64_t *counts)
+INLINE void add_tables(uint32_t (*tables)[BYTE_TABLE_WORDS], uint64_t *counts)
 {
     for (unsigned value = 0; value < 256; value++)
         for (unsigned table = 0; table < BYTE_TABLES; table++)
@@ -250,52 +248,52 @@ INLINE void OWN(add_tables)(uint32_t (*tables)[BYTE_TABLE_WORDS], uint64_t *coun
 }
 
 /* Counts whole steps, PAIRS_FEW to PIECE_MAX bytes. */
-TARGET static __attribute__((noinline)) void OWN(count_piece)(const unsigned char *data, size_t len,
-                                                              uint64_t *counts)
+TARGET static __attribute__((noinline)) void count_piece(const unsigned char *data, size_t len,
+                                                         uint64_t *counts)
 {
     struct byte_counting counting;
     memset(counting.tables, 0, sizeof counting.tables);
-    enum pair_table has = PAIRS_NONE, suits = OWN(look)(data);
+    enum pair_table has = PAIRS_NONE, suits = look(data);
     for (size_t block; len > 0; data += block, len -= block) {
         block = len < PAIRS_BLOCK ? len : PAIRS_BLOCK;
-        OWN(prepare_look)(data + PAIRS_BLOCK);
+        prepare_look(data + PAIRS_BLOCK);
         if (has == PAIRS_NONE && suits != PAIRS_NONE && len >= PAIRS_FEW) {
             has = suits;
             memset(&counting.pairs, 0, sizeof counting.pairs);
         }
         if (has == PAIRS_TEXT && suits == PAIRS_TEXT)
-            OWN(count_text)(data, block, &counting);
+            count_text(data, block, &counting);
         else if (has == PAIRS_ANY && suits != PAIRS_NONE)
-            OWN(count_any)(data, block, &counting);
+            count_any(data, block, &counting);
         else
-            OWN(count_in_tables)(data, block, counting.tables);
+            count_in_tables(data, block, counting.tables);
         if (len - block >= LOOK_REACH)
-            suits = OWN(look)(data + block);
+            suits = look(data + block);
     }
     if (has == PAIRS_TEXT)
-        OWN(add_text)(counting.pairs.text, counts);
+        add_text(counting.pairs.text, counts);
     else if (has == PAIRS_ANY)
-        OWN(add_any)(counting.pairs.any, counts);
-    OWN(add_tables)(counting.tables, counts);
+        add_any(counting.pairs.any, counts);
+    add_tables(counting.tables, counts);
 }
 
 /* Counts whole steps, fewer than PAIRS_FEW bytes. */
-TARGET static __attribute__((noinline)) void OWN(count_little)(const unsigned char *data,
-                                                               size_t len, uint64_t *counts)
+TARGET static __attribute__((noinline)) void count_little(const unsigned char *data, size_t len,
+                                                          uint64_t *counts)
 {
     uint32_t tables[BYTE_TABLES][BYTE_TABLE_WORDS] = {{0}};
-    OWN(count_in_tables)(data, len, tables);
-    OWN(add_tables)(tables, counts);
+    count_in_tables(data, len, tables);
+    add_tables(tables, counts);
 }
 
-TARGET static void OWN(count_in_pieces)(const unsigned char *data, size_t len, uint64_t *counts)
+TARGET static void count_in_pieces(const unsigned char *data, size_t len, uint64_t *counts)
 {
     while (len >= BYTES_FEW) {
         size_t now = len < PIECE_MAX ? len - len % BYTE_STEP : PIECE_MAX;
         if (now < PAIRS_FEW)
-            OWN(count_little)(data, now, counts);
+            count_little(data, now, counts);
         else
-            OWN(count_piece)(data, now, counts);
+            count_piece(data, now, counts);
         data += now;
         len -= now;
     }

@@ -1,95 +1,95 @@
 /* SPDX-License-Identifier: MIT */
-/* Characters of UTF-8: the part of a counter's file that counts them. Before it, that file defines
- * TARGET, INLINE and OWN as for count_values.h, and
- *     OWN(find_characters)(data, rows, n, bytes)
- * which finds the characters that begin in 64 bytes, the first of them at data[0]: it adds the rows
- * of those that are not ASCII to rows[*n], and the others to the bytes that are gathered. It
- * returns how many bytes all these take: the last character may be left. It returns 0 and changes
- * nothing if some of the bytes are invalid; and CHARACTERS_ASCII, with nothing added, if all are
- * ASCII. Up to 15 rows and 63 bytes after those that are added may be written, and CHARACTERS_READ
- * bytes are read. With the ASCII, others may be gathered.
+/* Counts characters of UTF-8: the body of a counter's file, which defines TARGET and INLINE as for
+ * count_values.h, and gets count_characters for its struct counter. Before this, it defines
+ *     find_characters(data, rows, n, bytes)
+ * which finds the characters that begin in the 64 bytes at data, where one begins. It adds the rows
+ * of those that are not ASCII to rows[*n], and gathers the others in `bytes`. Returns how many
+ * bytes all of them take; it may leave the last one. Returns 0 and changes nothing if some are
+ * invalid, and CHARACTERS_ASCII with nothing added if all are ASCII. It may write up to 15 rows and
+ * 63 bytes more, may gather bytes that are not ASCII, and reads CHARACTERS_READ bytes.
  *
- * ASCII is counted as bytes are: text of any script has blanks, whose count would be waited for
- * again and again. Runs of it are gathered too, or taken where they are if they are long. */
+ * ASCII is counted as bytes are: text of any script has blanks, whose counts would wait for each
+ * other. Short runs are gathered, too; long ones are counted where they are. */
 #include "characters_ascii.h"
-#include "count.h"
-#include "src/count/characters.h"
 
 #include <string.h>
 
 #define GROUP_TURNS 4
 
-/* Counts of groups in turns, as neighbours are mostly of one group. */
-struct group_counts {
-    uint64_t turns[GROUP_TURNS][CHARACTER_GROUPS_MAX];
+/* What is counted, and where. */
+struct character_counting {
+    const struct count_plan *plan;
+    struct tally *tally;
+    struct paged_counts *paged;
+    struct character_bytes bytes;
+    /* Counts of groups in tables that are used alternately, as neighbours are mostly of one group.
+     */
+    uint64_t groups[GROUP_TURNS][CHARACTER_GROUPS_MAX];
 };
 
-/* Adds one; why the address is worked out apart says paged_counts.c. */
-INLINE void OWN(count_at)(uint64_t *count)
+/* Adds one. paged_counts.c says why the address is computed first. */
+INLINE void count_at(uint64_t *count)
 {
     __asm__("" : "+r"(count));
     ++*count;
 }
 
-TARGET static void OWN(count_groups)(const struct character_groups *groups, const uint32_t *rows,
-                                     size_t n, struct group_counts *counts)
+TARGET static void count_groups(struct character_counting *counting, const uint32_t *rows, size_t n)
 {
-    const struct character_groups by = *groups; /* which counts cannot point into */
+    const struct character_groups by = *counting->plan->histogram->groups; /* no count is in it */
+    uint64_t(*counts)[CHARACTER_GROUPS_MAX] = counting->groups;
     size_t i = 0;
     for (; i + GROUP_TURNS <= n; i += GROUP_TURNS) {
-        OWN(count_at)(&counts->turns[0][character_group(&by, rows[i])]);
-        OWN(count_at)(&counts->turns[1][character_group(&by, rows[i + 1])]);
-        OWN(count_at)(&counts->turns[2][character_group(&by, rows[i + 2])]);
-        OWN(count_at)(&counts->turns[3][character_group(&by, rows[i + 3])]);
+        count_at(&counts[0][character_group(&by, rows[i])]);
+        count_at(&counts[1][character_group(&by, rows[i + 1])]);
+        count_at(&counts[2][character_group(&by, rows[i + 2])]);
+        count_at(&counts[3][character_group(&by, rows[i + 3])]);
     }
     for (; i < n; i++)
-        counts->turns[0][character_group(&by, rows[i])]++;
+        counts[0][character_group(&by, rows[i])]++;
 }
 
-TARGET static void OWN(add_groups)(const struct character_groups *groups,
-                                   const struct group_counts *counts, struct tally *tally)
+/* Adds the counts of groups to the tally. */
+TARGET static void add_groups(const struct character_counting *counting, size_t groups)
 {
-    for (size_t group = 0; group <= groups->count; group++)
+    for (size_t group = 0; group <= groups; group++)
         for (size_t turn = 0; turn < GROUP_TURNS; turn++)
-            tally->counts[group] += counts->turns[turn][group];
+            counting->tally->counts[group] += counting->groups[turn][group];
 }
 
-/* Counts rows that were found, in those of their groups, if there are some. */
-TARGET static void OWN(count_character_rows)(const struct count_plan *plan, const uint32_t *rows,
-                                             size_t n, struct tally *tally,
-                                             struct paged_counts *paged,
-                                             struct group_counts *groups)
+/* Counts rows that were found, or their groups. */
+TARGET static void count_found(struct character_counting *counting, const uint32_t *rows, size_t n)
 {
-    tally->samples += n;
-    if (paged)
-        paged_count(paged, rows, n);
-    else if (plan->histogram->groups)
-        OWN(count_groups)(plan->histogram->groups, rows, n, groups);
+    counting->tally->samples += n;
+    if (counting->paged)
+        paged_count(counting->paged, rows, n);
+    else if (counting->plan->histogram->groups)
+        count_groups(counting, rows, n);
     else
         for (size_t i = 0; i < n; i++)
-            tally->counts[rows[i]]++;
+            counting->tally->counts[rows[i]]++;
 }
 
-/* Four bytes, the first one highest. */
-INLINE uint32_t OWN(four_bytes)(const unsigned char *data)
+/* Returns four bytes, the first one highest. */
+INLINE uint32_t four_bytes(const unsigned char *data)
 {
     return (uint32_t)data[0] << 24 | (uint32_t)data[1] << 16 | (uint32_t)data[2] << 8 | data[3];
 }
 
-/* Finds characters one by one, from data[0] up to data[upto), 64 at most, or a little further, but
- * not beyond data[len): rows of those that are not ASCII, and the bytes of others. Returns how many
- * bytes these take. */
-TARGET static size_t OWN(find_one_by_one)(const unsigned char *data, size_t upto, size_t len,
-                                          uint32_t *rows, size_t *n, struct character_bytes *bytes)
+/* As find_characters, one by one: those that begin in 64 bytes, or in data[0..len) if that is less.
+ */
+TARGET static size_t find_one_by_one(const unsigned char *data, size_t len, uint32_t *rows,
+                                     size_t *n, struct character_bytes *bytes)
 {
+    const size_t upto = len < 64 ? len : 64;
     size_t at = 0, found = *n, gathered = bytes->len;
     while (at < upto) {
         if (data[at] < 0x80) {
             bytes->gathered[gathered++] = data[at++];
             continue;
         }
-        /* Nearly all others are of two bytes or three. */
-        const uint32_t four = len - at >= 4 ? OWN(four_bytes)(data + at) : 0;
+        /* Nearly all others have two or three bytes. */
+        const uint32_t four = len - at >= 4 ? four_bytes(data + at) : 0;
         const uint32_t of_2 = (four >> 18 & 0x7c0) | (four >> 16 & 0x3f);
         if ((four & 0xe0c00000) == 0xc0800000 && of_2 >= 0x80) {
             rows[found++] = of_2;
@@ -109,71 +109,82 @@ TARGET static size_t OWN(find_one_by_one)(const unsigned char *data, size_t upto
     return at;
 }
 
-/* Counts the ASCII that was gathered. */
-TARGET static void OWN(count_ascii)(const struct count_plan *plan, const unsigned char *data,
-                                    size_t len, struct character_bytes *bytes)
+/* Counts the ASCII that was gathered, and begins anew. */
+TARGET static void count_gathered(struct character_counting *counting)
 {
-    plan->counter->count_bytes(data, len, bytes->counts);
+    struct character_bytes *bytes = &counting->bytes;
+    counting->plan->counter->count_bytes(bytes->gathered, bytes->len, bytes->counts);
+    bytes->len = 0;
 }
 
-/* Takes the run of ASCII that data[0..len) begins with, in steps of 64 bytes; the first of these is
- * known to be ASCII. Returns how many bytes that is. */
-TARGET static size_t OWN(take_ascii)(const struct count_plan *plan, const unsigned char *data,
-                                     size_t len, struct character_bytes *bytes)
+/* Counts or gathers the run of ASCII that data[0..len) begins with, in steps of 64 bytes, the first
+ * of which is known to be ASCII. Returns how many bytes that is. */
+TARGET static size_t take_ascii(struct character_counting *counting, const unsigned char *data,
+                                size_t len)
 {
+    struct character_bytes *bytes = &counting->bytes;
     size_t run = 64;
     while (run + 64 <= len && characters_are_ascii(data + run))
         run += 64;
     if (run >= CHARACTERS_GATHERED) {
-        OWN(count_ascii)(plan, data, run, bytes);
+        counting->plan->counter->count_bytes(data, run, bytes->counts);
         return run;
     }
-    if (bytes->len + run > CHARACTERS_GATHERED) {
-        OWN(count_ascii)(plan, bytes->gathered, bytes->len, bytes);
-        bytes->len = 0;
-    }
+    if (bytes->len + run > CHARACTERS_GATHERED)
+        count_gathered(counting);
     memcpy(bytes->gathered + bytes->len, data, run);
     bytes->len += run;
     return run;
 }
 
-TARGET static void OWN(count_all_characters)(const struct count_plan *plan,
-                                             const unsigned char *data, size_t len,
-                                             struct tally *tally, struct paged_counts *paged)
+/* Adds the counts of ASCII to the tally or the pages. */
+static void add_ascii(const struct character_counting *counting)
+{
+    const struct character_groups *groups = counting->plan->histogram->groups;
+    for (uint32_t row = 0; row < ASCII_VALUES; row++) {
+        const uint64_t count = counting->bytes.counts[row];
+        counting->tally->samples += count;
+        if (counting->paged)
+            paged_count_times(counting->paged, row, count);
+        else
+            counting->tally->counts[groups ? character_group(groups, row) : row] += count;
+    }
+}
+
+TARGET static void count_characters(const struct count_plan *plan, const unsigned char *data,
+                                    size_t len, struct tally *tally, struct paged_counts *paged)
 {
     const struct character_groups *groups = plan->histogram->groups;
-    struct group_counts group_counts;
-    struct character_bytes bytes;
+    struct character_counting counting;
     uint32_t rows[CHARACTERS_BATCH + 2 * 64];
     size_t n = 0;
-    memset(bytes.counts, 0, sizeof bytes.counts);
-    bytes.len = 0;
+    counting.plan = plan, counting.tally = tally, counting.paged = paged;
+    memset(counting.bytes.counts, 0, sizeof counting.bytes.counts);
+    counting.bytes.len = 0;
     if (groups)
-        memset(&group_counts, 0, sizeof group_counts);
+        memset(counting.groups, 0, sizeof counting.groups);
     for (const unsigned char *end = data + len; data < end;) {
         const size_t left = (size_t)(end - data);
         const size_t used =
-            left < CHARACTERS_READ ? 0 : OWN(find_characters)(data, rows, &n, &bytes);
+            left < CHARACTERS_READ ? 0 : find_characters(data, rows, &n, &counting.bytes);
         if (used == CHARACTERS_ASCII)
-            data += OWN(take_ascii)(plan, data, left, &bytes);
+            data += take_ascii(&counting, data, left);
         else if (used > 0)
             data += used;
         else
-            data += OWN(find_one_by_one)(data, left < 64 ? left : 64, left, rows, &n, &bytes);
-        if (bytes.len > CHARACTERS_GATHERED) {
-            OWN(count_ascii)(plan, bytes.gathered, bytes.len, &bytes);
-            bytes.len = 0;
-        }
+            data += find_one_by_one(data, left, rows, &n, &counting.bytes);
+        if (counting.bytes.len > CHARACTERS_GATHERED)
+            count_gathered(&counting);
         if (n >= CHARACTERS_BATCH) {
-            OWN(count_character_rows)(plan, rows, n, tally, paged, &group_counts);
+            count_found(&counting, rows, n);
             n = 0;
         }
     }
     if (n > 0)
-        OWN(count_character_rows)(plan, rows, n, tally, paged, &group_counts);
-    if (bytes.len > 0)
-        OWN(count_ascii)(plan, bytes.gathered, bytes.len, &bytes);
-    characters_add_ascii(groups, &bytes, tally, paged);
+        count_found(&counting, rows, n);
+    if (counting.bytes.len > 0)
+        count_gathered(&counting);
+    add_ascii(&counting);
     if (groups)
-        OWN(add_groups)(groups, &group_counts, tally);
+        add_groups(&counting, groups->count);
 }

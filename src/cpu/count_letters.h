@@ -2,14 +2,14 @@
 /* Letters by two lookups of a byte's nibbles and carry-save adders (Harley and Seal), for vectors
  * that can look up 16 entries at a time: the body of a counter's file, which has defined before
  *     TARGET          the attribute of functions that use such vectors, or nothing
- *     OWN(name)       the name with the counter's in front
+ *     name       the name with the counter's in front
  *     vector          the type, of VECTOR bytes
  *     struct lookup   two tables of 16 entries; lookup_of(low, high) makes one
  *     classes_at(data, by)            the bits of low[b & 15] & high[b >> 4], for VECTOR bytes
  *     add_two(plane, a, b)            adds two to a plane, and gives what carries over to the next
  *     add_plane(totals, plane, weight) adds weight times the number of each of its bits to 8 totals
- * and gets OWN(prepare_letters) and OWN(count_letters), for its struct counter. */
-#include "count.h"
+ * and gets prepare_letters and count_letters, for its struct counter. */
+#include "counter.h"
 
 #define ROUND (16 * VECTOR) /* bytes between two popcounts */
 
@@ -33,21 +33,21 @@ static unsigned low_nibbles(const struct histogram *histogram, unsigned bin, uns
 
 /* A class is a set of low nibbles with one or more high nibbles: a byte is in it if the class's bit
  * is set in both its nibbles' entries. A bin takes as many classes as it has different sets. */
-static void OWN(prepare_letters)(struct count_plan *plan)
+static void prepare_letters(struct count_plan *plan)
 {
     unsigned sets[CLASS_GROUPS * 8];
     for (unsigned bin = 0; bin < plan->histogram->bins; bin++) {
-        unsigned first = plan->classes;
+        unsigned first = plan->letters.count;
         for (unsigned high = 0; high < 16; high++) {
             unsigned set = low_nibbles(plan->histogram, bin, high), kind = first;
             if (set == 0)
                 continue;
-            while (kind < plan->classes && sets[kind] != set)
+            while (kind < plan->letters.count && sets[kind] != set)
                 kind++;
-            uint8_t *table = plan->table[kind / 8], bit = (uint8_t)(1u << kind % 8);
-            if (kind == plan->classes) {
-                sets[plan->classes++] = set;
-                plan->bin_of_class[kind] = (uint8_t)bin;
+            uint8_t *table = plan->letters.table[kind / 8], bit = (uint8_t)(1u << kind % 8);
+            if (kind == plan->letters.count) {
+                sets[plan->letters.count++] = set;
+                plan->letters.bin_of[kind] = (uint8_t)bin;
                 for (unsigned low = 0; low < 16; low++)
                     if (set >> low & 1)
                         table[LOW_NIBBLE + low] |= bit;
@@ -99,18 +99,18 @@ TARGET static void count_group(const uint8_t *table, const unsigned char *data, 
     add_plane(totals, planes.ones, 1);
 }
 
-static void OWN(count_letters)(const struct count_plan *plan, const unsigned char *data, size_t len,
-                               uint64_t *counts)
+static void count_letters(const struct count_plan *plan, const unsigned char *data, size_t len,
+                          uint64_t *counts)
 {
     uint64_t totals[CLASS_GROUPS * 8] = {0};
     while (len >= ROUND) {
         size_t stretch = len < STRETCH ? len / ROUND * ROUND : STRETCH;
-        for (unsigned first = 0; first < plan->classes; first += 8)
-            count_group(plan->table[first / 8], data, stretch, totals + first);
+        for (unsigned first = 0; first < plan->letters.count; first += 8)
+            count_group(plan->letters.table[first / 8], data, stretch, totals + first);
         data += stretch;
         len -= stretch;
     }
-    for (unsigned kind = 0; kind < plan->classes; kind++)
-        counts[plan->bin_of_class[kind]] += totals[kind];
+    for (unsigned kind = 0; kind < plan->letters.count; kind++)
+        counts[plan->letters.bin_of[kind]] += totals[kind];
     count_byte_by_byte(plan->histogram, data, len, counts);
 }

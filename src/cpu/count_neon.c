@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Letters with NEON, which every 64-bit ARM processor has; bytes as the portable counter. */
-#include "count.h"
+/* The counter with NEON, which every 64-bit ARM processor has. */
+#include "counter.h"
 
 #if defined __aarch64__ && defined __ARM_NEON
 
 #include <arm_neon.h>
 
 #define TARGET
-#define OWN(name) neon_##name
 #define INLINE static inline __attribute__((always_inline))
 #define VECTOR 16
 
@@ -48,6 +47,7 @@ INLINE void add_plane(uint64_t totals[8], vector plane, unsigned weight)
 #include "count_letters.h"
 #define SQUARE_BY_FMA
 #include "count_values.h"
+#include "count_numbers.h"
 
 static bool neon_runs_here(void)
 {
@@ -58,12 +58,12 @@ const struct counter counter_neon = {
     .name = "neon",
     .about = "NEON",
     .runs_here = neon_runs_here,
-    .prepare_letters = neon_prepare_letters,
-    .count_letters = neon_count_letters,
+    .prepare_letters = prepare_letters,
+    .count_letters = count_letters,
     .count_bytes = portable_count_bytes,
-    .count_values = neon_count_values,
+    .count_values = count_values,
     .count_characters = portable_count_characters,
-    .count_numbers = neon_count_numbers,
+    .count_numbers = count_numbers,
     .parser = &number_parser_portable,
 };
 

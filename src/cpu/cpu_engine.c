@@ -391,7 +391,7 @@ struct engine *cpu_engine_open(const struct histogram *histogram, const struct c
         return NULL;
     }
     for (struct cpu_engine *cpu = first; cpu; cpu = cpu->also)
-        cpu->plan.has_own = size == RECORD_PAIRS && records_of(cpu->plan.histogram) != size;
+        cpu->plan.skip_repeated = size == RECORD_PAIRS && records_of(cpu->plan.histogram) != size;
     return first ? &first->engine : NULL;
 }
 

@@ -6,12 +6,12 @@
 #ifndef GPUHISTO_DIGITS_AVX2_H
 #define GPUHISTO_DIGITS_AVX2_H
 
+#include "batch.h"
 #include "src/count/binning_digits.h"
 
 #include <immintrin.h>
 #include <string.h>
 
-#define DIGITS_BATCH 1024
 #define DIGITS_QUICK_MAX 3 /* more digits than these are left to another loop */
 
 #define WINDOW_DECADES 8
@@ -89,7 +89,7 @@ TARGET INLINE bool digits_of_batch(const struct digits_layout *layout, const str
     const __m256i zero_row = _mm256_set1_epi32((int)DIGITS_SIDE(layout->per_decade) + 2);
     const __m256i zero = _mm256_broadcastd_epi32(_mm256_castsi256_si128(window->begin));
     __m256i most = _mm256_setzero_si256();
-    for (size_t i = 0; i < DIGITS_BATCH; i += 8) {
+    for (size_t i = 0; i < BATCH; i += 8) {
         __m256i decade_a, decade_b;
         const __m256i a = numbers_of_four(window, _mm256_loadu_pd(values + i), &decade_a);
         const __m256i b = numbers_of_four(window, _mm256_loadu_pd(values + i + 4), &decade_b);
@@ -120,8 +120,8 @@ static inline uint32_t upper_word_of_ten(int power)
 }
 
 /* The rows of a batch of doubles; false: some are left to be found. */
-TARGET static bool avx2_rows_of_digits(const struct digits_layout *layout, const double *values,
-                                       uint32_t *rows)
+TARGET static bool quick_rows_of_digits(const struct digits_layout *layout, const double *values,
+                                        uint32_t *rows)
 {
     const int digits = (int)layout->digits;
     uint32_t guess[WINDOW_DECADES], unit[WINDOW_DECADES], begin[WINDOW_DECADES];

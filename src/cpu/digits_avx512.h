@@ -4,11 +4,10 @@
 #ifndef GPUHISTO_DIGITS_AVX512_H
 #define GPUHISTO_DIGITS_AVX512_H
 
+#include "batch.h"
 #include "src/count/binning_digits.h"
 
 #include <immintrin.h>
-
-#define DIGITS_BATCH 1024
 
 /* Decades whose powers of ten fit in two vectors: 16 from 1e-6 on. A binary exponent's values are
  * looked up by the decade of its first, so they begin with a power of two. */
@@ -96,12 +95,15 @@ TARGET INLINE __m512d magnitudes_of_eight(const double *values, __mmask8 *negati
     return _mm512_castsi512_pd(_mm512_mask_max_epu64(before, *negative, before, one));
 }
 
+/* What a loop over a batch is compiled for. */
+enum { FEW_DIGITS = 1, WITH_SIGNS = 2 };
+
 /* Finds the rows of a batch of values in the window, and of zeros; of others they are anything.
  * Whether there are no others. */
 TARGET INLINE bool digits_of_batch(const struct digits_layout *layout, const struct window *window,
-                                   const double *values, uint32_t *rows, bool few_digits,
-                                   bool with_signs)
+                                   const double *values, uint32_t *rows, unsigned kind)
 {
+    const bool few_digits = kind & FEW_DIGITS, with_signs = kind & WITH_SIGNS;
     const __m512i low_words =
         _mm512_set_epi32(30, 28, 26, 24, 22, 20, 18, 16, 14, 12, 10, 8, 6, 4, 2, 0);
     const __m512i end = _mm512_castpd_si512(_mm512_set1_pd(WINDOW_END));
@@ -112,7 +114,7 @@ TARGET INLINE bool digits_of_batch(const struct digits_layout *layout, const str
     const __m512i mirror = _mm512_set1_epi32(2 * side + 4);
     __mmask8 in_a = 0xff, in_b = 0xff, negative_a = 0, negative_b = 0;
     __mmask16 in = 0xffff;
-    for (size_t i = 0; i < DIGITS_BATCH; i += 16) {
+    for (size_t i = 0; i < BATCH; i += 16) {
         const __m512d a = magnitudes_of_eight(values + i, &negative_a, with_signs);
         const __m512d b = magnitudes_of_eight(values + i + 8, &negative_b, with_signs);
         __m512i decade_a, decade_b;
@@ -155,14 +157,14 @@ TARGET INLINE struct window window_of(const struct digits_layout *layout)
 
 /* The rows of a batch of doubles. Most have no sign, and lie in the window. False: some are left to
  * be found. */
-TARGET static bool avx512_rows_of_digits(const struct digits_layout *layout, const double *values,
-                                         uint32_t *rows)
+TARGET static bool quick_rows_of_digits(const struct digits_layout *layout, const double *values,
+                                        uint32_t *rows)
 {
     const struct window window = window_of(layout);
     const bool few = layout->digits <= 3;
-    return (few ? digits_of_batch(layout, &window, values, rows, true, false)
-                : digits_of_batch(layout, &window, values, rows, false, false)) ||
-           digits_of_batch(layout, &window, values, rows, false, true);
+    return (few ? digits_of_batch(layout, &window, values, rows, FEW_DIGITS)
+                : digits_of_batch(layout, &window, values, rows, 0)) ||
+           digits_of_batch(layout, &window, values, rows, WITH_SIGNS);
 }
 
 #endif

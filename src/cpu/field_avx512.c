@@ -26,11 +26,10 @@ TARGET INLINE void copy_32(unsigned char *to, const unsigned char *from)
 
 #include "field_gather.h"
 
-TARGET void fields_gather_avx512(const struct field *field, const unsigned char *text,
-                                 const unsigned char **at, const unsigned char *limit,
-                                 struct field_tokens *tokens, size_t cap)
+TARGET void fields_gather_avx512(const struct field *field, struct record_text *text,
+                                 struct field_tokens *tokens)
 {
-    gather_fields(field, text, at, limit, tokens, cap);
+    gather_fields(field, text, tokens);
 }
 
 #endif

@@ -1,30 +1,28 @@
 /* SPDX-License-Identifier: MIT */
-/* Gathers fields as tokens: the body of a gatherer's file, which defines what field_lines.h asks
- * for, and bytes_low(at)               a bit for each of 64 bytes that is a space or less
- *     copy_32(to, from)           copies 32 bytes
- * and calls gather_fields. */
+/* Gathers fields as tokens: the body of a gatherer's file. That file defines first what
+ * field_lines.h needs, and bytes_low(at)               a bit for each of 64 bytes that is a space
+ * or less copy_32(to, from)           copies 32 bytes and calls gather_fields. */
 #include "field_lines.h"
 
 #define SHORT_TOKEN 32 /* bytes that are copied at once */
 
 TARGET INLINE bool find_field(enum field_way way, const struct field *field,
-                              const unsigned char *text, const unsigned char *begin,
-                              const unsigned char *limit, struct found_line *line)
+                              const struct record_text *text, struct found_line *line)
 {
     switch (way) {
     case FROM_FRONT:
     case FROM_FRONT_CSV:
-        return find_from_front(field, begin, limit, way == FROM_FRONT_CSV, line);
+        return find_from_front(field, text, way == FROM_FRONT_CSV, line);
     case FROM_FRONT_BLANKS:
-        return find_from_front_of_words(field, begin, limit, line);
+        return find_from_front_of_words(field, text, line);
     case FROM_BACK:
-        return find_from_back(field, text, begin, limit, line);
+        return find_from_back(field, text, line);
     case FROM_BACK_CSV:
-        return find_from_back_of_csv(field, begin, limit, line);
+        return find_from_back_of_csv(field, text, line);
     case FROM_BACK_BLANKS:
-        return find_from_back_of_words(field, text, begin, limit, line);
+        return find_from_back_of_words(field, text, line);
     case AFTER_STRING:
-        return find_after_string(field, begin, limit, line);
+        return find_after_string(field, text, line);
     default:
         return false;
     }
@@ -39,7 +37,7 @@ static __attribute__((noinline)) void find_field_slowly(const struct field *fiel
     line->what = field_find(field, begin, line->end, &line->from, &line->to);
 }
 
-/* Appends a field; the usual ones, which are short and need nothing taken off, at once. */
+/* Appends a field; at once if it is short and needs no stripping, as usual. */
 TARGET INLINE void put_field(struct field_tokens *tokens, const unsigned char *from,
                              const unsigned char *to, const unsigned char *limit)
 {
@@ -57,47 +55,44 @@ TARGET INLINE void put_field(struct field_tokens *tokens, const unsigned char *f
 }
 
 TARGET INLINE void gather_in_way(enum field_way way, const struct field *field,
-                                 const unsigned char *text, const unsigned char **from,
-                                 const unsigned char *limit, struct field_tokens *tokens,
-                                 size_t cap)
+                                 struct record_text *text, struct field_tokens *tokens)
 {
-    const unsigned char *at = *from;
-    while (at < limit && tokens->count < cap && field_tokens_have_room(tokens)) {
+    struct record_text rest = *text; /* which tokens cannot point into */
+    while (rest.at < rest.limit && tokens->count < tokens->cap && field_tokens_have_room(tokens)) {
         struct found_line line;
-        if (*at == '\n') {
-            at++;
+        if (*rest.at == '\n') {
+            rest.at++;
             continue;
         }
-        if (!find_field(way, field, text, at, limit, &line))
-            find_field_slowly(field, at, limit, &line);
-        if ((size_t)(line.end - at) > FIELD_RECORD_MAX || line.what > FIELD_EMPTY)
+        if (!find_field(way, field, &rest, &line))
+            find_field_slowly(field, rest.at, rest.limit, &line);
+        if ((size_t)(line.end - rest.at) > FIELD_RECORD_MAX || line.what > FIELD_EMPTY)
             field_tokens_put_invalid(tokens);
         else if (line.what == FIELD_FOUND)
-            put_field(tokens, line.from, line.to, limit);
-        at = line.end < limit ? line.end + 1 : limit;
+            put_field(tokens, line.from, line.to, rest.limit);
+        rest.at = line.end < rest.limit ? line.end + 1 : rest.limit;
     }
-    *from = at;
+    text->at = rest.at;
 }
 
-TARGET INLINE void gather_fields(const struct field *field, const unsigned char *text,
-                                 const unsigned char **at, const unsigned char *limit,
-                                 struct field_tokens *tokens, size_t cap)
+TARGET INLINE void gather_fields(const struct field *field, struct record_text *text,
+                                 struct field_tokens *tokens)
 {
     const bool back = field->number < 0;
     if (field->kind == FIELD_AFTER && field->has_units)
-        gather_in_way(BY_DEFINITION, field, text, at, limit, tokens, cap);
+        gather_in_way(BY_DEFINITION, field, text, tokens);
     else if (field->kind == FIELD_AFTER)
-        gather_in_way(AFTER_STRING, field, text, at, limit, tokens, cap);
+        gather_in_way(AFTER_STRING, field, text, tokens);
     else if (field->kind == FIELD_BLANKS && back)
-        gather_in_way(FROM_BACK_BLANKS, field, text, at, limit, tokens, cap);
+        gather_in_way(FROM_BACK_BLANKS, field, text, tokens);
     else if (field->kind == FIELD_BLANKS)
-        gather_in_way(FROM_FRONT_BLANKS, field, text, at, limit, tokens, cap);
+        gather_in_way(FROM_FRONT_BLANKS, field, text, tokens);
     else if (field->kind == FIELD_CSV && back)
-        gather_in_way(FROM_BACK_CSV, field, text, at, limit, tokens, cap);
+        gather_in_way(FROM_BACK_CSV, field, text, tokens);
     else if (field->kind == FIELD_CSV)
-        gather_in_way(FROM_FRONT_CSV, field, text, at, limit, tokens, cap);
+        gather_in_way(FROM_FRONT_CSV, field, text, tokens);
     else if (back)
-        gather_in_way(FROM_BACK, field, text, at, limit, tokens, cap);
+        gather_in_way(FROM_BACK, field, text, tokens);
     else
-        gather_in_way(FROM_FRONT, field, text, at, limit, tokens, cap);
+        gather_in_way(FROM_FRONT, field, text, tokens);
 }

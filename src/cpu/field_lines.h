@@ -107,9 +107,10 @@ TARGET INLINE bool take_quotes(struct quotes *quotes, const unsigned char *windo
     return (quote & inside & ~before_open & below_first(*newlines)) == 0;
 }
 
-TARGET INLINE bool find_from_front(const struct field *field, const unsigned char *begin,
-                                   const unsigned char *limit, bool is_csv, struct found_line *line)
+TARGET INLINE bool find_from_front(const struct field *field, const struct record_text *text,
+                                   bool is_csv, struct found_line *line)
 {
+    const unsigned char *begin = text->at, *limit = text->limit;
     const unsigned char *from = field->number == 1 ? begin : NULL, *to = NULL;
     unsigned skip = (unsigned)field->number - 1; /* separators before the field */
     struct quotes quotes = {.inside = 0, .may_open = 1};
@@ -142,9 +143,10 @@ TARGET INLINE uint64_t blanks_at(const unsigned char *window)
     return bytes_equal(window, ' ') | bytes_equal(window, '\t');
 }
 
-TARGET INLINE bool find_from_front_of_words(const struct field *field, const unsigned char *begin,
-                                            const unsigned char *limit, struct found_line *line)
+TARGET INLINE bool find_from_front_of_words(const struct field *field,
+                                            const struct record_text *text, struct found_line *line)
 {
+    const unsigned char *begin = text->at, *limit = text->limit;
     const unsigned char *from = NULL, *to = NULL;
     unsigned skip = (unsigned)field->number - 1; /* fields before this one */
     uint64_t after_blank = 1;
@@ -218,17 +220,17 @@ TARGET INLINE const unsigned char *go_back(struct from_back *back, const unsigne
     return back->to && separators ? window + last_bit(separators) + 1 : NULL;
 }
 
-TARGET INLINE bool find_from_back(const struct field *field, const unsigned char *text,
-                                  const unsigned char *begin, const unsigned char *limit,
+TARGET INLINE bool find_from_back(const struct field *field, const struct record_text *text,
                                   struct found_line *line)
 {
+    const unsigned char *begin = text->at, *limit = text->limit;
     const unsigned char *newline = find_newline(begin, limit);
     if (!newline)
         return false;
     const unsigned char *end = text_end(begin, newline), *from = NULL;
     struct from_back back = from_back_of(field, end);
     for (const unsigned char *window = end; window > begin && !from;) {
-        if (window - text < WINDOW)
+        if (window - text->begin < WINDOW)
             return false;
         window -= WINDOW;
         from = go_back(&back, window,
@@ -240,9 +242,10 @@ TARGET INLINE bool find_from_back(const struct field *field, const unsigned char
 #define CSV_WINDOWS                                                                                \
     32 /* of a record whose separators are kept; longer ones are left to field_find */
 
-TARGET INLINE bool find_from_back_of_csv(const struct field *field, const unsigned char *begin,
-                                         const unsigned char *limit, struct found_line *line)
+TARGET INLINE bool find_from_back_of_csv(const struct field *field, const struct record_text *text,
+                                         struct found_line *line)
 {
+    const unsigned char *begin = text->at, *limit = text->limit;
     uint64_t separators[CSV_WINDOWS], newlines = 0;
     const unsigned char *window = begin, *from = NULL;
     struct quotes quotes = {.inside = 0, .may_open = 1};
@@ -268,10 +271,10 @@ TARGET INLINE bool find_from_back_of_csv(const struct field *field, const unsign
     return found(line, begin, from || !back.to ? from : begin, back.to, newline);
 }
 
-TARGET INLINE bool find_from_back_of_words(const struct field *field, const unsigned char *text,
-                                           const unsigned char *begin, const unsigned char *limit,
-                                           struct found_line *line)
+TARGET INLINE bool find_from_back_of_words(const struct field *field,
+                                           const struct record_text *text, struct found_line *line)
 {
+    const unsigned char *begin = text->at, *limit = text->limit;
     const unsigned char *newline = find_newline(begin, limit);
     if (!newline)
         return false;
@@ -279,7 +282,7 @@ TARGET INLINE bool find_from_back_of_words(const struct field *field, const unsi
     unsigned skip = (unsigned)-(field->number + 1); /* fields after this one */
     uint64_t before_blank = UINT64_C(1) << 63;
     for (const unsigned char *window = end; window > begin;) {
-        if (window - text < WINDOW)
+        if (window - text->begin < WINDOW)
             return false;
         window -= WINDOW;
         const uint64_t line_bits = from_begin(window, begin);
@@ -312,9 +315,10 @@ TARGET INLINE const unsigned char *string_end(const struct field *field,
     return NULL;
 }
 
-TARGET INLINE bool find_after_string(const struct field *field, const unsigned char *begin,
-                                     const unsigned char *limit, struct found_line *line)
+TARGET INLINE bool find_after_string(const struct field *field, const struct record_text *text,
+                                     struct found_line *line)
 {
+    const unsigned char *begin = text->at, *limit = text->limit;
     const unsigned char first = (unsigned char)field->after[0];
     const size_t back = field->after_len - 1;
     const unsigned char last = (unsigned char)field->after[back];

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Gathers fields as tokens and has them parsed. */
 #include "field_parser.h"
 #include "src/count/number_units.h"
 
@@ -25,43 +26,45 @@ void field_tokens_put(struct field_tokens *tokens, const unsigned char *from,
     tokens->count++;
 }
 
-/* Parses tokens; those that the parser does not know are read again, with their units. */
+/* Parses tokens. Those that the parser does not know are read again, with their units. */
 static size_t parse_tokens(const struct number_parser *parser, const struct field *field,
-                           const unsigned char *text, size_t len, double *values, size_t cap,
-                           size_t *used)
+                           struct record_text *text, double *values, size_t cap)
 {
-    const size_t count = parser->parse(text, len, values, cap, used);
+    const unsigned char *begin = text->at;
+    size_t used;
+    const size_t count = parser->parse(begin, (size_t)(text->limit - begin), values, cap, &used);
     if (field->has_units)
-        numbers_add_units(text, text + len, values, count);
+        numbers_add_units(begin, text->limit, values, count);
+    text->at += used;
     return count;
 }
 
-/* Apart from fields_parse, as the tokens take some pages of the stack. */
+/* Not inlined, as the tokens take some pages of the stack. */
 static __attribute__((noinline)) size_t parse_records(const struct number_parser *parser,
                                                       const struct field *field,
-                                                      const unsigned char *text, size_t len,
-                                                      double *values, size_t cap, size_t *used)
+                                                      struct record_text *text, double *values,
+                                                      size_t cap)
 {
     struct field_tokens tokens;
-    const unsigned char *at = text, *limit = text + len;
-    size_t count = 0, unused;
+    size_t count = 0;
     tokens.has_units = field->has_units;
-    while (count < cap && at < limit) {
+    while (count < cap && text->at < text->limit) {
         tokens.count = tokens.len = 0;
-        parser->gather(field, text, &at, limit, &tokens, cap - count);
-        /* White space at the end lets vectors take the last tokens too. */
+        tokens.cap = cap - count;
+        parser->gather(field, text, &tokens);
+        /* With white space at the end vectors can parse the last tokens too. */
         memset(tokens.bytes + tokens.len, ' ', FIELD_SLACK);
-        parse_tokens(parser, field, tokens.bytes, tokens.len + FIELD_SLACK, values + count,
-                     cap - count, &unused);
+        struct record_text gathered = {tokens.bytes, tokens.bytes,
+                                       tokens.bytes + tokens.len + FIELD_SLACK};
+        parse_tokens(parser, field, &gathered, values + count, cap - count);
         count += tokens.count;
     }
-    *used = (size_t)(at - text);
     return count;
 }
 
 size_t fields_parse(const struct number_parser *parser, const struct field *field,
-                    const unsigned char *text, size_t len, double *values, size_t cap, size_t *used)
+                    struct record_text *text, double *values, size_t cap)
 {
-    return field->kind == FIELD_NONE ? parse_tokens(parser, field, text, len, values, cap, used)
-                                     : parse_records(parser, field, text, len, values, cap, used);
+    return field->kind == FIELD_NONE ? parse_tokens(parser, field, text, values, cap)
+                                     : parse_records(parser, field, text, values, cap);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Fields with what every processor has. */
+/* Fields in plain C, or with SSE2 where every processor has that. */
 #include "field_parser.h"
 #include "src/base/byte_masks.h"
 
@@ -24,9 +24,8 @@ INLINE void copy_32(unsigned char *to, const unsigned char *from)
 
 #include "field_gather.h"
 
-void fields_gather_portable(const struct field *field, const unsigned char *text,
-                            const unsigned char **at, const unsigned char *limit,
-                            struct field_tokens *tokens, size_t cap)
+void fields_gather_portable(const struct field *field, struct record_text *text,
+                            struct field_tokens *tokens)
 {
-    gather_fields(field, text, at, limit, tokens, cap);
+    gather_fields(field, text, tokens);
 }

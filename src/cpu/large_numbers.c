@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 #include "large_numbers.h"
-#include "field_parser.h"
 #include "src/count/number.h"
 
 #include <math.h>
@@ -71,16 +70,15 @@ static void add_tokens(const unsigned char *text, size_t len, struct large_numbe
 }
 
 void large_numbers_read(const struct number_parser *parser, const struct field *field,
-                        const unsigned char *text, size_t len, struct moments *moments)
+                        struct record_text text, struct moments *moments)
 {
-    const unsigned char *at = text, *limit = text + len;
-    struct field_tokens tokens;
+    struct field_tokens tokens = {.has_units = field->has_units, .cap = SIZE_MAX};
     struct large_numbers large = {.any = false};
     if (field->kind == FIELD_NONE)
-        add_tokens(text, len, &large);
-    while (field->kind != FIELD_NONE && at < limit) {
+        add_tokens(text.at, (size_t)(text.limit - text.at), &large);
+    while (field->kind != FIELD_NONE && text.at < text.limit) {
         tokens.count = tokens.len = 0;
-        parser->gather(field, text, &at, limit, &tokens, SIZE_MAX);
+        parser->gather(field, &text, &tokens);
         add_tokens(tokens.bytes, tokens.len, &large);
     }
     moments_add_large(moments, &large);

@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* Whole numbers in text that are too large for a double, such as IDs of 64 bits: parsers round them
- * to the nearest double, by which bins are found, and this adds to the moments what was rounded
- * off. Slow; batch_moments_has_large finds the batches that have such numbers. */
+/* Whole numbers in text that are too large for a double, such as IDs of 64 bits. Parsers round them
+ * to the nearest double, which has the right bin; this adds to the moments what was rounded off. It
+ * is slow: batch_moments_has_large finds the batches that need it. */
 #ifndef GPUHISTO_LARGE_NUMBERS_H
 #define GPUHISTO_LARGE_NUMBERS_H
 
-#include "number_parser.h"
-#include "src/count/field.h"
+#include "field_parser.h"
 #include "src/count/moments.h"
 
-/* Reads the numbers of text[0..len), whole records of a batch, once more, in the fields of lines if
- * there is a field, and adds them by moments_add_large. */
+/* Reads the numbers of a batch once more, in fields if there is a field, and adds them by
+ * moments_add_large. */
 void large_numbers_read(const struct number_parser *parser, const struct field *field,
-                        const unsigned char *text, size_t len, struct moments *moments);
+                        struct record_text text, struct moments *moments);
 
 #endif

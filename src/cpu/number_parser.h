@@ -1,39 +1,37 @@
 /* SPDX-License-Identifier: MIT */
-/* Parsers of decimal numbers in text (number.h says what a number is): one file for each set of
- * instructions, chosen at run time. */
+/* Parsers of decimal numbers in text: one for each instruction set, chosen at run time. number.h
+ * defines what a number is. */
 #ifndef GPUHISTO_NUMBER_PARSER_H
 #define GPUHISTO_NUMBER_PARSER_H
 
 #include "src/count/number.h"
 
 struct field;
+struct record_text;
 struct field_tokens;
 
-/* Parses the tokens of text[0..len); the last one ends at len if no white space follows. Writes a
- * value for each to values until these are cap or the text ends, and returns how many. *used is how
- * many bytes that took: len, or up to the end of the cap-th token, perhaps with the white space
- * after it; the caller goes on there. What is in values beyond the result is lost. Reads nothing
- * outside of text[0..len). May change errno. Any thread. */
-size_t numbers_parse(const unsigned char *text, size_t len, double *values, size_t cap,
-                     size_t *used);
-
-/* A way of parsing. Any thread. */
 struct number_parser {
     const char *name;
-    bool (*runs_here)(void);
-    /* As numbers_parse, after number_prepare. */
+    bool (*runs_here)(void); /* true if this processor has the instructions */
+    /* Parses the tokens of text[0..len), the last of which may end at len, until there are cap
+     * values or the text ends. Writes a value for each, NaN for what is not a number, and returns
+     * how many. Sets *used to the bytes that were read: len, or up to the end of the last token,
+     * with or without the white space after it. May overwrite values up to cap; reads nothing
+     * outside of the text; may change errno. After number_prepare. Any thread. */
     size_t (*parse)(const unsigned char *text, size_t len, double *values, size_t cap,
                     size_t *used);
-    /* A field_gatherer (field_parser.h) of the same instructions. */
-    void (*gather)(const struct field *field, const unsigned char *text, const unsigned char **at,
-                   const unsigned char *limit, struct field_tokens *tokens, size_t cap);
+    /* Gathers fields from text->at on, where a record begins, until tokens->cap is reached, there
+     * is no more room, or the text ends. Moves text->at to the next record. Any thread. */
+    void (*gather)(const struct field *field, struct record_text *text,
+                   struct field_tokens *tokens);
 };
 
-/* Fastest first, the last runs anywhere; ends with NULL. */
+/* All parsers, fastest first; ends with NULL. The last one runs anywhere. */
 extern const struct number_parser *const number_parsers[];
 
-/* The first that this processor can run, which numbers_parse takes; after number_prepare. */
-const struct number_parser *number_parser_find(void);
+/* Returns the fastest parser that runs here, from `first` of the table on unless that is NULL,
+ * after number_prepare. */
+const struct number_parser *number_parser_find(const struct number_parser *first);
 
 extern const struct number_parser number_parser_avx512, number_parser_avx2, number_parser_portable;
 

@@ -14,11 +14,11 @@
 /* Which of two narrow counters is in the low half of a wide one. */
 #define LOW_HALF (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__)
 
-typedef uint32_t OWN(wide) __attribute__((vector_size(PAIRS_VECTOR)));
-typedef uint16_t OWN(half) __attribute__((vector_size(PAIRS_VECTOR)));
+typedef uint32_t wide_vector __attribute__((vector_size(PAIRS_VECTOR)));
+typedef uint16_t half_vector __attribute__((vector_size(PAIRS_VECTOR)));
 
 /* The sum of the 16-bit counters of a vector, less than 2^16. */
-INLINE unsigned OWN(sum_of_halves)(const void *halves)
+INLINE unsigned sum_of_halves(const void *halves)
 {
     uint64_t words[PAIRS_VECTOR / 8], sums = 0; /* four of 16 bits */
     memcpy(words, halves, sizeof words);
@@ -28,14 +28,14 @@ INLINE unsigned OWN(sum_of_halves)(const void *halves)
 }
 
 /* Adds what was counted as pairs of text. */
-TARGET static void OWN(add_text)(const uint16_t *table, uint64_t *counts)
+TARGET static void add_text(const uint16_t *table, uint64_t *counts)
 {
-    enum { LANES = sizeof(OWN(wide)) / sizeof(uint32_t) };
-    OWN(wide) rows[128] = {{0}};
+    enum { LANES = sizeof(wide_vector) / sizeof(uint32_t) };
+    wide_vector rows[128] = {{0}};
     for (size_t column = 0; column < 256; column += 4 * LANES) {
-        OWN(wide) a_low = {0}, a_high = {0}, b_low = {0}, b_high = {0};
+        wide_vector a_low = {0}, a_high = {0}, b_low = {0}, b_high = {0};
         for (size_t row = 0; row < 128; row++) {
-            OWN(wide) a, b;
+            wide_vector a, b;
             memcpy(&a, table + row * 256 + column, sizeof a);
             memcpy(&b, table + row * 256 + column + 2 * LANES, sizeof b);
             a_low += a & 0xffff;
@@ -62,14 +62,14 @@ TARGET static void OWN(add_text)(const uint16_t *table, uint64_t *counts)
 }
 
 /* The same of any pairs. No sum of a column or a row has more than 256 times 255, 16 bits. */
-TARGET static void OWN(add_any)(const uint8_t *table, uint64_t *counts)
+TARGET static void add_any(const uint8_t *table, uint64_t *counts)
 {
-    enum { LANES = sizeof(OWN(half)) / sizeof(uint16_t) };
-    OWN(half) rows[256] = {{0}};
+    enum { LANES = sizeof(half_vector) / sizeof(uint16_t) };
+    half_vector rows[256] = {{0}};
     for (size_t column = 0; column < 256; column += 4 * LANES) {
-        OWN(half) a_low = {0}, a_high = {0}, b_low = {0}, b_high = {0};
+        half_vector a_low = {0}, a_high = {0}, b_low = {0}, b_high = {0};
         for (size_t row = 0; row < 256; row++) {
-            OWN(half) a, b;
+            half_vector a, b;
             memcpy(&a, table + row * 256 + column, sizeof a);
             memcpy(&b, table + row * 256 + column + 2 * LANES, sizeof b);
             a_low += a & 0xff;
@@ -87,5 +87,5 @@ TARGET static void OWN(add_any)(const uint8_t *table, uint64_t *counts)
         }
     }
     for (size_t row = 0; row < 256; row++)
-        counts[row] += OWN(sum_of_halves)(&rows[row]);
+        counts[row] += sum_of_halves(&rows[row]);
 }

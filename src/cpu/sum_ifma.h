@@ -12,13 +12,11 @@
 #ifndef GPUHISTO_SUM_IFMA_H
 #define GPUHISTO_SUM_IFMA_H
 
+#include "batch.h"
 #include "src/count/moments.h"
 
 #include <immintrin.h>
-#include <stdbool.h>
-#include <string.h>
 
-#define IFMA_BATCH 1024
 #define IFMA_LANES 8
 
 /* Numbers that are added at a time, while rows of others are counted. */
@@ -142,14 +140,14 @@ static inline whole ifma_product(const uint64_t low_and_high[2])
 /* The sum of the limbs of a batch without what rounders added, from the sum of their doubles. */
 static inline int64_t ifma_unbiased_sum(uint64_t total, unsigned bits)
 {
-    return (int64_t)(total - IFMA_BATCH * IFMA_ROUNDER_BITS(bits));
+    return (int64_t)(total - BATCH * IFMA_ROUNDER_BITS(bits));
 }
 
 /* The sum of (x - c) * (y - d) for a batch, from that of x * y, and from those of x - c and of y -
  * d. */
 static inline whole ifma_unbiased(whole product, int64_t x, uint64_t c, int64_t y, uint64_t d)
 {
-    return product - (whole)d * x - (whole)c * y - (whole)c * (whole)d * IFMA_BATCH;
+    return product - (whole)d * x - (whole)c * y - (whole)c * (whole)d * BATCH;
 }
 
 /* Adds the sums of a batch whose unit is 2^exponent. */
@@ -202,7 +200,7 @@ TARGET INLINE void ifma_take_range(const double *values, double *least, double *
 {
     const __m512d first = _mm512_set1_pd(values[0]);
     struct ifma_range p = {first, first}, q = p, r = p, s = p;
-    for (size_t i = 0; i < IFMA_BATCH; i += 4 * IFMA_LANES) {
+    for (size_t i = 0; i < BATCH; i += 4 * IFMA_LANES) {
         ifma_widen(&p, values + i);
         ifma_widen(&q, values + i + IFMA_LANES);
         ifma_widen(&r, values + i + 2 * IFMA_LANES);

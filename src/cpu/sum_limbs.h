@@ -11,11 +11,8 @@
 #ifndef GPUHISTO_SUM_LIMBS_H
 #define GPUHISTO_SUM_LIMBS_H
 
+#include "batch.h"
 #include "src/count/moments.h"
-
-#include <math.h>
-#include <stdbool.h>
-#include <string.h>
 
 /* Doubles of a vector, all of which have sums of their own. */
 #ifdef VECTOR
@@ -60,6 +57,20 @@ struct limb_lanes {
     double wrong[LIMB_LANES]; /* not 0: a number has bits below the unit, or is none */
 };
 
+/* How numbers of a batch are added up. Without a check, only NaN is noticed. */
+enum limb_way { LIMBS_SHORT, LIMBS_LONG, LIMBS_CHECKED };
+
+/* Numbers that a sum of limbs can take before it is folded. */
+#define LIMB_PART(way) ((way) == LIMBS_SHORT ? PARTS_BLOCK : LIMB_LANES * LIMB_ADDENDS)
+
+/* A batch that is being added up, a block at a time. */
+struct batch_parts {
+    struct limb_lanes lanes;
+    enum limb_way way;
+    int exponent; /* of the unit */
+    double min, max;
+};
+
 /* x * y + z, which is exact wherever it is used. */
 TARGET INLINE double exact_fma(double x, double y, double z)
 {
@@ -84,17 +95,17 @@ TARGET INLINE void limbs_fold(struct limb_lanes *lanes, double sums[LIMB_SUMS][L
     }
 }
 
-/* Adds n numbers, each times scale, and counts as many rows, unless `rows` is NULL.
- * Whether it is, whether limbs are long, and whether to look for bits below the unit, are
- * constants. */
-TARGET INLINE void limbs_add_up(struct limb_lanes *lanes, const double *values, size_t n,
-                                double scale, bool is_long, bool check, const uint32_t *rows,
-                                uint64_t *counts)
+/* Adds a part of a block, LIMB_PART(way) numbers, and counts as many rows unless `rows` is NULL.
+ * The way is a constant. */
+TARGET INLINE void limbs_add_up(struct batch_parts *parts, const double *values, enum limb_way way,
+                                const uint32_t *rows, uint64_t *counts)
 {
+    const bool is_long = way != LIMBS_SHORT;
+    const double scale = power_of_two(-parts->exponent);
     const double rounder_a = LIMB_ROUNDER(2 * LIMB_STEP(is_long));
     const double rounder_b = LIMB_ROUNDER(LIMB_STEP(is_long)), rounder_c = LIMB_ROUNDER(0);
     double sums[LIMB_SUMS][LIMB_LANES] = {{0}}, wrong[LIMB_LANES] = {0};
-    for (size_t i = 0; i < n; i += LIMB_LANES) {
+    for (size_t i = 0; i < LIMB_PART(way); i += LIMB_LANES) {
         for (size_t j = 0; rows && j < LIMB_LANES; j++)
             counts[rows[i + j]]++;
         for (size_t j = 0; j < LIMB_LANES; j++) {
@@ -111,16 +122,17 @@ TARGET INLINE void limbs_add_up(struct limb_lanes *lanes, const double *values, 
             sums[SUM_BB][j] = exact_fma(b, b, sums[SUM_BB][j]);
             sums[SUM_BC][j] = exact_fma(b, c, sums[SUM_BC][j]);
             sums[SUM_CC][j] = exact_fma(c, c, sums[SUM_CC][j]);
-            if (check)
+            if (way == LIMBS_CHECKED)
                 wrong[j] += fabs(c - ((c + rounder_c) - rounder_c));
         }
     }
+    struct limb_lanes *lanes = &parts->lanes;
     if (is_long)
         limbs_fold(lanes, sums);
     for (size_t sum = 0; !is_long && sum < LIMB_SUMS; sum++)
         for (size_t j = 0; j < LIMB_LANES; j++)
             lanes->low[sum][j] += sums[sum][j];
-    for (size_t j = 0; check && j < LIMB_LANES; j++)
+    for (size_t j = 0; way == LIMBS_CHECKED && j < LIMB_LANES; j++)
         lanes->wrong[j] += wrong[j];
 }
 
@@ -193,14 +205,6 @@ TARGET INLINE void limbs_take_range(const double *values, double *least, double 
     }
 }
 
-/* A batch that is being added up, a block at a time. */
-struct batch_parts {
-    struct limb_lanes lanes;
-    bool is_long, check; /* as limbs_add_up has them; without `check`, only NaN is looked for */
-    int exponent;        /* of the unit */
-    double min, max;
-};
-
 /* Begins with a batch, unless its numbers are too large or too small, or the first is NaN, or what
  * is lost of one might not be noticed. */
 TARGET static bool parts_begin(struct batch_parts *parts, const double *values)
@@ -211,11 +215,12 @@ TARGET static bool parts_begin(struct batch_parts *parts, const double *values)
     if (!(most >= LIMBS_LEAST && most < LIMBS_MAX))
         return false;
     memcpy(&bits, &most, sizeof bits);
-    parts->is_long = !(min > 0 && max < min * LIMBS_SPAN(false));
-    parts->check = !(min > 0 && max < min * LIMBS_SPAN(true));
-    parts->exponent = (int)(bits >> 52) - 1023 - LIMBS_ABOVE(parts->is_long);
+    parts->way = min > 0 && max < min * LIMBS_SPAN(false)  ? LIMBS_SHORT
+                 : min > 0 && max < min * LIMBS_SPAN(true) ? LIMBS_LONG
+                                                           : LIMBS_CHECKED;
+    parts->exponent = (int)(bits >> 52) - 1023 - LIMBS_ABOVE(parts->way != LIMBS_SHORT);
     memset(&parts->lanes, 0, sizeof parts->lanes);
-    return !parts->check || !batch_may_vanish(values, parts->exponent);
+    return parts->way != LIMBS_CHECKED || !batch_may_vanish(values, parts->exponent);
 }
 
 /* Adds a block of a batch, PARTS_BLOCK numbers, and counts as many rows, unless `rows`, a constant
@@ -223,19 +228,15 @@ TARGET static bool parts_begin(struct batch_parts *parts, const double *values)
 TARGET INLINE void parts_add_block(struct batch_parts *parts, const double *values,
                                    const uint32_t *rows, uint64_t *counts)
 {
-    const double scale = power_of_two(-parts->exponent);
-    const size_t part = LIMB_LANES * LIMB_ADDENDS;
-    if (!parts->is_long) {
-        limbs_add_up(&parts->lanes, values, PARTS_BLOCK, scale, false, false, rows, counts);
+    if (parts->way == LIMBS_SHORT) {
+        limbs_add_up(parts, values, LIMBS_SHORT, rows, counts);
         return;
     }
-    for (size_t i = 0; i < PARTS_BLOCK; i += part)
-        if (parts->check)
-            limbs_add_up(&parts->lanes, values + i, part, scale, true, true, rows ? rows + i : NULL,
-                         counts);
+    for (size_t i = 0; i < PARTS_BLOCK; i += LIMB_PART(LIMBS_LONG))
+        if (parts->way == LIMBS_CHECKED)
+            limbs_add_up(parts, values + i, LIMBS_CHECKED, rows ? rows + i : NULL, counts);
         else
-            limbs_add_up(&parts->lanes, values + i, part, scale, true, false,
-                         rows ? rows + i : NULL, counts);
+            limbs_add_up(parts, values + i, LIMBS_LONG, rows ? rows + i : NULL, counts);
 }
 
 /* Adds the sums of a batch, all blocks of which were added, to those of moments; unless a number is
@@ -244,10 +245,11 @@ TARGET static bool parts_end(const struct batch_parts *parts, struct moments *mo
 {
     double wrong = 0;
     for (size_t j = 0; j < LIMB_LANES; j++)
-        wrong += parts->check ? parts->lanes.wrong[j] : parts->lanes.low[SUM_A][j] * 0;
+        wrong +=
+            parts->way == LIMBS_CHECKED ? parts->lanes.wrong[j] : parts->lanes.low[SUM_A][j] * 0;
     if (wrong != 0)
         return false; /* also if it is NaN */
-    if (parts->is_long)
+    if (parts->way != LIMBS_SHORT)
         limbs_put_together(moments, &parts->lanes, parts->exponent, true);
     else
         limbs_put_together(moments, &parts->lanes, parts->exponent, false);

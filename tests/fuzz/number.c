@@ -21,16 +21,17 @@ static void check(const struct number_parser *parser, const unsigned char *text,
 {
     const struct field tokens = {.kind = FIELD_NONE, .has_units = has_units};
     double *values = malloc(cap * sizeof *values); /* of that size, for the sanitizer */
-    size_t at = 0, begin, end = 0, count, used;
+    struct record_text rest = {text, text, text + len};
+    size_t begin, end = 0, count;
     do {
-        count = fields_parse(parser, &tokens, text + at, len - at, values, cap, &used);
+        count = fields_parse(parser, &tokens, &rest, values, cap);
         for (size_t i = 0; i < count; i++)
             fuzz_require(naive_token(text, len, end, &begin, &end) &&
                              naive_same(values[i], expected(text + begin, end - begin, has_units)),
                          "a number differs");
-        at += used;
     } while (count == cap);
-    fuzz_require(at == len && !naive_token(text, len, end, &begin, &end), "a token is left over");
+    fuzz_require(rest.at == rest.limit && !naive_token(text, len, end, &begin, &end),
+                 "a token is left over");
     free(values);
 }
 

@@ -39,10 +39,12 @@ static bool check_parser(const struct number_parser *parser, const struct field 
                          const unsigned char *text, size_t len, size_t cap, double *values)
 {
     const struct naive_fields fields = naive_of(field);
-    size_t at = 0, done = 0, count, used;
+    struct record_text rest = {text, text, text + len};
+    size_t at = 0, count;
     struct naive_record record;
     do {
-        count = fields_parse(parser, field, text + done, len - done, values, cap, &used);
+        const size_t done = (size_t)(rest.at - text);
+        count = fields_parse(parser, field, &rest, values, cap);
         if (count > cap)
             return complain(field, parser->name, done, "too many values");
         for (size_t i = 0; i < count; i++) {
@@ -51,10 +53,9 @@ static bool check_parser(const struct number_parser *parser, const struct field 
             if (!naive_same(values[i], record.value))
                 return complain(field, parser->name, record.begin, "another value");
         }
-        done += used;
     } while (count == cap);
-    if (done != len || next_sample(&fields, text, len, &at, &record))
-        return complain(field, parser->name, done, "fewer values than records");
+    if (rest.at != rest.limit || next_sample(&fields, text, len, &at, &record))
+        return complain(field, parser->name, (size_t)(rest.at - text), "fewer values than records");
     return true;
 }
 

@@ -9,7 +9,8 @@ void text_rows_add(const struct histogram *histogram, const unsigned char *text,
 {
     static double values[VALUES_MAX];
     for (size_t at = 0, used; at < len; at += used) {
-        size_t count = numbers_parse(text + at, len - at, values, VALUES_MAX, &used);
+        size_t count =
+            number_parser_find(NULL)->parse(text + at, len - at, values, VALUES_MAX, &used);
         for (size_t i = 0; i < count; i++)
             counts[binning_row(&histogram->binning, values[i])]++;
     }

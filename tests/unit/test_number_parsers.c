@@ -530,11 +530,12 @@ static void check_whole(const char *text, size_t first_invalid, size_t invalid_l
         wrong++;
     }
     expect(data, len);
-    size_t count = numbers_parse(data, len, values, 16, &used);
+    size_t count = number_parser_find(NULL)->parse(data, len, values, 16, &used);
     bool same = count == expected.count && used == len;
     for (size_t i = 0; same && i < count; i++)
         same = naive_same(values[i], expected.values[i]);
-    if (!same || numbers_parse(data, len, values, 0, &used) != 0 || used > expected.begins[0]) {
+    if (!same || number_parser_find(NULL)->parse(data, len, values, 0, &used) != 0 ||
+        used > expected.begins[0]) {
         fprintf(stderr, "FAIL: numbers of \"%s\"\n", text);
         wrong++;
     }

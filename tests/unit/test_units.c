@@ -31,12 +31,12 @@ static void check(const unsigned char *text, size_t len, size_t cap)
 {
     double *values = malloc(cap * sizeof *values);
     for (const struct number_parser *const *parser = number_parsers; values && *parser; parser++) {
-        size_t done = 0, begin, end = 0, count, used;
+        struct record_text rest = {text, text, text + len};
+        size_t begin, end = 0, count;
         if (!(*parser)->runs_here())
             continue;
         do {
-            count = fields_parse(*parser, &with_units, text + done, len - done, values, cap, &used);
-            done += used;
+            count = fields_parse(*parser, &with_units, &rest, values, cap);
             for (size_t i = 0; i < count; i++, cases++) {
                 if (!naive_token(text, len, end, &begin, &end))
                     exit(1);

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: MIT */
+/* Finds characters in plain C: a part of count_portable.c. count_characters.h has the contract. */
+#ifndef GPUHISTO_CHARACTERS_PORTABLE_H
+#define GPUHISTO_CHARACTERS_PORTABLE_H
+
+#include "characters_ascii.h"
+#include "src/base/byte_masks.h"
+
+/* Above this number of ASCII bytes among 64, all bytes are gathered. */
+#define ASCII_MUCH 16
+
+/* Four characters, a word each. */
+typedef uint32_t words __attribute__((vector_size(16)));
+typedef int32_t signed_words __attribute__((vector_size(16)));
+
+/* Of 64 bytes, a bit each: which ones are not ASCII, and which begin characters of two bytes or
+ * more, of three or more, and of four, by their upper bits alone. */
+struct portable_firsts {
+    uint64_t beyond, two, three, four;
+};
+
+INLINE struct portable_firsts find_firsts(const unsigned char *data)
+{
+    struct portable_firsts firsts;
+    firsts.beyond = byte_mask_bit(data, 7);
+    firsts.two = firsts.beyond & byte_mask_bit(data, 6);
+    firsts.three = firsts.two & byte_mask_bit(data, 5);
+    firsts.four = firsts.three & byte_mask_bit(data, 4);
+    return firsts;
+}
+
+/* Which words are less than others, all of them below 2^31: all bits, or none. */
+INLINE words words_below(words some, words others)
+{
+    return (words)((signed_words)some < (signed_words)others);
+}
+
+/* The code points of four characters, whose bytes are in a word each, the first one lowest; bytes
+ * after a character's own may be any. None has four if has_4 is false. Adds to *wrong what is not
+ * what the number of its bytes allows. Six bits of each byte are put together, and those of other
+ * bytes shifted out; of a first byte of four the fifth bit is left, which is always set. */
+INLINE words points_of(words bytes, bool has_4, words *wrong)
+{
+    const words twelves = (bytes & 0x003f001f) << 6 | (bytes & 0x3f003f00) >> 8;
+    const words all = (twelves << 12 | twelves >> 16) & 0xffffff;
+    const words of_3 = (words)((bytes & 0x20) != 0);
+    words points = (of_3 & all >> 6) | (~of_3 & all >> 12);
+    words least = (of_3 & 0x780) + 0x80;
+    if (has_4) {
+        const words of_4 = (words)((bytes & 0x30) == 0x30);
+        points = (of_4 & (all ^ 0x400000)) | (~of_4 & points);
+        least += of_4 & 0xf800;
+        *wrong |= words_below((words){0} + 0x10ffff, points);
+    }
+    *wrong |= words_below(points, least) | (words)((points & 0x1ff800) == 0xd800);
+    return points;
+}
+
+/* Finds the characters that begin at the bits of `first`, so many, and up to three more, that are
+ * like the last one. Whether all are right. */
+INLINE bool decode(const unsigned char *data, uint64_t first, unsigned count, bool has_4,
+                   uint32_t *rows)
+{
+    const uint64_t last = mask_highest(first);
+    words wrong = {0};
+    for (unsigned i = 0; i < count; i += 4) {
+        words four;
+#pragma GCC unroll 4
+        for (unsigned j = 0; j < 4; j++) {
+            four[j] = byte_word_of_4(data + __builtin_ctzll(first | last));
+            first &= first - 1;
+        }
+        four = points_of(four, has_4, &wrong);
+        memcpy(rows + i, &four, sizeof four);
+    }
+    uint64_t halves[2];
+    memcpy(halves, &wrong, sizeof halves);
+    return (halves[0] | halves[1]) == 0;
+}
+
+/* Adds the ASCII of 64 bytes to what is gathered; if it is much of them, with the others. */
+INLINE void gather_ascii(const unsigned char *data, uint64_t ascii, struct character_bytes *bytes)
+{
+    const unsigned count = mask_count(ascii);
+    unsigned char *to = bytes->gathered + bytes->len;
+    if (count > ASCII_MUCH) {
+        characters_gather_all(data, bytes);
+        return;
+    }
+    for (unsigned i = 0; i < count; i += 4)
+#pragma GCC unroll 4
+        for (unsigned j = 0; j < 4; j++) {
+            to[i + j] = data[__builtin_ctzll(ascii | 1ull << 63)];
+            ascii &= ascii - 1;
+        }
+    bytes->len += count;
+}
+
+/* Nothing is asked that nobody can foresee in text of several scripts, but for how many characters
+ * there are, by fours, and whether some have four bytes. */
+INLINE size_t find_characters(const unsigned char *data, uint32_t *rows, size_t *n,
+                              struct character_bytes *bytes)
+{
+    const struct portable_firsts firsts = find_firsts(data);
+    if (firsts.beyond == 0)
+        return CHARACTERS_ASCII;
+    const uint64_t expected = firsts.two << 1 | firsts.three << 2 | firsts.four << 3;
+    if (expected != (firsts.beyond & ~firsts.two))
+        return 0;
+    const uint64_t cut =
+        (firsts.two & 1ull << 63) | (firsts.three & 1ull << 62) | (firsts.four & 1ull << 61);
+    const unsigned used = cut ? (unsigned)__builtin_ctzll(cut) : 64;
+    const uint64_t inside = used < 64 ? (1ull << used) - 1 : UINT64_MAX;
+    const uint64_t first = firsts.two & inside;
+    const unsigned count = mask_count(first);
+    const bool is_right = (firsts.four & inside) ? decode(data, first, count, true, rows + *n)
+                                                 : decode(data, first, count, false, rows + *n);
+    if (!is_right)
+        return 0;
+    *n += count;
+    gather_ascii(data, ~firsts.beyond, bytes);
+    return used;
+}
+
+#endif

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT */
+/* What an instruction set implements to count: a struct counter in a file of its own. The table of
+ * counters is in count.c. */
+#ifndef GPUHISTO_COUNTER_H
+#define GPUHISTO_COUNTER_H
+
+#include "src/count/row_plan.h"
+#include "number_parser.h"
+#include "paged_counts.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Vector loops look up the classes of a letter, a bit each, in groups of eight. A bin takes one
+ * class, or several if its letters have no simple pattern. Only the counter knows the layout. */
+#define CLASS_GROUPS 4
+
+struct letter_classes {
+    uint8_t table[CLASS_GROUPS][128];
+    uint8_t bin_of[CLASS_GROUPS * 8]; /* by class */
+    unsigned count;
+};
+
+/* What is prepared once for a histogram. It does not change afterwards, so any number of threads
+ * may count by it. */
+struct count_plan {
+    const struct histogram *histogram;
+    const struct counter *counter;
+    struct letter_classes letters;
+    struct row_plan rows;               /* of values and numbers */
+    const struct number_parser *parser; /* of numbers */
+    struct field field;                 /* of numbers */
+    bool skip_repeated; /* chunks overlap, as only another histogram's pairs need: count the rest */
+};
+
+/* The loops for one instruction set. All add to counts, one for each row of the histogram, or to
+ * `paged` instead, unless that is NULL. Data may have any alignment and length; nothing else is
+ * read. Any thread. */
+struct counter {
+    const char *name;        /* for GPUHISTO_CPU */
+    const char *about;       /* for --verbose */
+    bool (*runs_here)(void); /* true if this processor has the instructions */
+    void (*prepare_letters)(struct count_plan *plan);
+    void (*count_letters)(const struct count_plan *plan, const unsigned char *data, size_t len,
+                          uint64_t *counts);
+    void (*count_bytes)(const unsigned char *data, size_t len, uint64_t *counts);
+    /* Values of two bytes or more, numbers in text, and characters of UTF-8. These also add
+     * samples, moments if the tally has them, and newlines of numbers. */
+    void (*count_values)(const struct count_plan *plan, const unsigned char *data, size_t len,
+                         struct tally *tally, struct paged_counts *paged);
+    void (*count_numbers)(const struct count_plan *plan, const unsigned char *text, size_t len,
+                          struct tally *tally, struct paged_counts *paged);
+    void (*count_characters)(const struct count_plan *plan, const unsigned char *data, size_t len,
+                             struct tally *tally, struct paged_counts *paged);
+    const struct number_parser *parser; /* for the same instructions, or for fewer */
+};
+
+extern const struct counter counter_avx512, counter_avx2, counter_neon, counter_portable;
+
+/* Functions of counter_portable, for counters that have no faster ones. */
+void portable_count_bytes(const unsigned char *data, size_t len, uint64_t *counts);
+void portable_count_characters(const struct count_plan *plan, const unsigned char *data, size_t len,
+                               struct tally *tally, struct paged_counts *paged);
+
+/* Adds bytes or letters one at a time: the few that a vector loop leaves. */
+void count_byte_by_byte(const struct histogram *histogram, const unsigned char *data, size_t len,
+                        uint64_t *counts);
+
+#endif
