@@ -4,7 +4,7 @@
 #ifndef GPUHISTO_BENCH_DEVICE_CUH
 #define GPUHISTO_BENCH_DEVICE_CUH
 
-#include "gpu/launch.h"
+#include "gpu/count/launch.h"
 
 #include <cerrno>
 #include <cstdio>

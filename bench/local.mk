@@ -29,7 +29,7 @@ bench/number_kernels: bench/number_kernels.cu
 bench/pair_kernels: bench/pair_kernels.cu
 bench/value_kernels: bench/value_kernels.cu
 bench/zstd_stages: bench/zstd_stages.cu bench/read_file.cuh
-cuda_benchmark_libs = gpu/kernel_table.o gpu/decode/stage_table.o bench/libdata.a libgpuhisto.a libhistogram.a
+cuda_benchmark_libs = gpu/count/kernel_table.o gpu/decode/stage_table.o bench/libdata.a libgpuhisto.a libhistogram.a
 bench/character_kernels bench/kernels bench/number_kernels bench/pair_kernels bench/value_kernels bench/zstd_stages: bench/device.cuh $(cuda_benchmark_libs)
 	@$(MKDIR_P) bench
 	$(AM_V_NVCC)$(NVCC) $(CUDA_GENCODE) -std=c++17 -O3 --threads=0 -I$(srcdir) $(CUDA_CPPFLAGS) \

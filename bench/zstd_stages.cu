@@ -15,7 +15,7 @@
 #include "gpu/decode/pipeline.cuh"
 
 extern "C" {
-#include "gpu/decode/lay.h"
+#include "gpu/decode/plan.h"
 }
 
 #include <algorithm>
@@ -123,7 +123,7 @@ static zstd_batch batch_of(const memory &memory, const zstd_plan &plan, unsigned
     zstd_own_memory(&next, &memory.capacity, memory.own[!turn]);
     batch.next = next.in;
     batch.next_out = next.out;
-    zstd_set_laid(&batch, &plan);
+    zstd_batch_set_plan(&batch, &plan);
     return batch;
 }
 
@@ -202,10 +202,11 @@ static unsigned decode(const options &options, const byte_vector &file, const by
     unsigned batches = 0;
     size_t at = 0, made = 0;
     while (at < file.size()) {
-        const enum zstd_laid laid = zstd_lay(&walk, &plan, file.data() + at, file.size() - at);
+        const enum zstd_planned laid =
+            zstd_plan_batch(&walk, &plan, file.data() + at, file.size() - at);
         if (laid == ZSTD_LEFT || (laid == ZSTD_NEEDS_MORE && plan.taken == 0))
             die("FILE has something that is left to libzstd");
-        if (laid == ZSTD_LAID) {
+        if (laid == ZSTD_PLANNED) {
             const zstd_batch batch = batch_of(memory, plan, batches++ % 2);
             copy_to_device(batch, plan, file.data() + at);
             made += decode_batch(batch, launching, due.data() + made, due.size() - made);
@@ -243,7 +244,7 @@ static std::vector<laid> lay_all(const zstd_capacity &capacity, const byte_vecto
     for (size_t at = 0; at < file.size();) {
         zstd_plan plan = new_plan(capacity);
         const size_t left = std::min<size_t>(file.size() - at, capacity.in);
-        if (zstd_lay(&walk, &plan, file.data() + at, left) == ZSTD_LAID)
+        if (zstd_plan_batch(&walk, &plan, file.data() + at, left) == ZSTD_PLANNED)
             batches.push_back({at, plan});
         else if (plan.taken == 0)
             die("a block does not fit in a batch");
@@ -290,7 +291,7 @@ static void submit(pipeline &pipeline, unsigned turn, const laid &laid, const by
 {
     zstd_batch &batch = pipeline.batch[turn];
     const zstd_plan &plan = laid.plan;
-    zstd_set_laid(&batch, &plan);
+    zstd_batch_set_plan(&batch, &plan);
     const auto copy = [&](void *to, const void *from, size_t size) {
         check(cudaMemcpyAsync(to, from, size, cudaMemcpyHostToDevice, pipeline.copies), "copy");
     };

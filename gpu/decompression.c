@@ -176,7 +176,7 @@ static bool open_batch(struct decompression *decompression, const struct chunk *
         return false;
     batch->state = DECOMPRESSION_LAYING;
     batch->slot.chunk = (struct chunk){.engine = decompression->engine, .origin = chunk->origin};
-    zstd_lay_none(&batch->plan);
+    zstd_plan_clear(&batch->plan);
     decompression->laying = batch;
     decompression->turn = (decompression->turn + 1) % decompression->decoding.batches;
     return true;
@@ -185,7 +185,7 @@ static bool open_batch(struct decompression *decompression, const struct chunk *
 /* Lays what there is in an input, and has it copied. 1, with what ended that; 0: a batch is waited
  * for; -1: the device is lost. */
 static int lay_input(struct decompression *decompression, struct decompression_input *input,
-                     enum zstd_laid *laid)
+                     enum zstd_planned *laid)
 {
     const struct chunk *chunk = &input->chunk;
     for (;;) {
@@ -194,12 +194,12 @@ static int lay_input(struct decompression *decompression, struct decompression_i
         struct decompression_batch *batch = decompression->laying;
         struct zstd_plan *plan = &batch->plan;
         const size_t done = input->laid < chunk->len ? (size_t)input->laid : chunk->len;
-        *laid = zstd_lay_more(&decompression->walk, plan, chunk->data + done, chunk->len - done);
+        *laid = zstd_plan_more(&decompression->walk, plan, chunk->data + done, chunk->len - done);
         input->laid += plan->taken;
         decompression->need = plan->need;
         if (*laid == ZSTD_NEEDS_MORE || *laid == ZSTD_LEFT)
             return 1;
-        if (*laid == ZSTD_LAID) {
+        if (*laid == ZSTD_PLANNED) {
             input->is_copied = true;
             if (calls_copy_blocks(decompression->calls, batch->slot.index, plan->in_at,
                                   chunk->data + done, plan->in_size - plan->in_at,
@@ -215,7 +215,7 @@ static int lay_input(struct decompression *decompression, struct decompression_i
 
 /* Notes if nothing more is to be laid of the FILE. */
 static void note_end(struct decompression *decompression, const struct decompression_input *input,
-                     enum zstd_laid laid)
+                     enum zstd_planned laid)
 {
     const struct chunk *chunk = &input->chunk;
     bool is_last = chunk->origin.end == ENDS_FILE, is_full = chunk->len == chunk->cap;
@@ -230,7 +230,7 @@ int decompression_lay(struct decompression *decompression, struct chunk *chunk, 
                       struct compressed_next *next)
 {
     struct decompression_input *input = (struct decompression_input *)(void *)chunk;
-    enum zstd_laid laid;
+    enum zstd_planned laid;
     if (!decompression->is_over) {
         int rc = lay_input(decompression, input, &laid);
         if (rc != 1)

@@ -25,7 +25,7 @@
 #ifndef GPUHISTO_DECOMPRESSION_H
 #define GPUHISTO_DECOMPRESSION_H
 
-#include "content_check.h"
+#include "gpu/decode/content_check.h"
 #include "decoder.h"
 #include "device.h"
 #include "pinned.h"

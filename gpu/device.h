@@ -23,7 +23,7 @@ extern "C" {
 
 #include "gpu/row_pages.h"
 #include "gpu/strategy.h"
-#include "gpu/decode/lay.h"
+#include "gpu/decode/plan.h"
 #include "src/count/histogram.h"
 #include "src/base/reason.h"
 

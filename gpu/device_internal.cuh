@@ -5,7 +5,7 @@
 #define GPUHISTO_DEVICE_INTERNAL_CUH
 
 #include "gpu/device.h"
-#include "gpu/launch.h"
+#include "gpu/count/launch.h"
 
 struct slot {
     unsigned char *buffer;

@@ -298,7 +298,7 @@ int device_decode(struct device *device, unsigned index, const struct zstd_plan 
     struct decoding *decoding = device->decoding;
     const unsigned turn = index - device->buffers;
     const struct zstd_lane *lane = &decoding->lane[turn];
-    zstd_set_laid(batch, plan);
+    zstd_batch_set_plan(batch, plan);
     bool done =
         device_enter(device, "decompressing") && copy_plan(device, slot, batch, plan) &&
         device_ok(device, cudaStreamWaitEvent(lane->stream, slot->copied, 0),

@@ -11,9 +11,9 @@ gpu_plan_sources = \
 
 gpu_engine_sources = \
 	gpu/calls.c gpu/calls.h \
-	gpu/content_check.c gpu/content_check.h \
-	gpu/content_run.c gpu/content_run.h \
-	gpu/decoder.c gpu/decoder.h \
+	gpu/decode/content_check.c gpu/decode/content_check.h \
+	gpu/decode/content_run.c gpu/decode/content_run.h \
+	gpu/decode/decoder.c gpu/decoder.h \
 	gpu/device.h \
 	gpu/gpu_arrivals.c \
 	gpu/gpu_engine.c gpu/gpu_engine.h gpu/gpu_engine_internal.h \
@@ -30,26 +30,25 @@ gpu_engine_sources = \
 # zstd decompressed on the device: what the host lays, and the stages.
 gpu_zstd_sources = \
 	gpu/decode/batch.h \
-	gpu/decode/lay.c gpu/decode/lay.h
+	gpu/decode/plan.c gpu/decode/plan.h
 
-cuda_sources = gpu/device.cu gpu/device_zstd.cu gpu/kernel_table.cu gpu/decode/stage_table.cu
-kernel_headers = gpu/device_internal.cuh gpu/launch.h gpu/tuning.h gpu/bin_cache.cuh gpu/byte_counters.cuh gpu/counting.cuh \
-	gpu/parse_field.cuh gpu/parse_number.cuh gpu/ptx.cuh gpu/row_pages.cuh gpu/rows.cuh gpu/runs.cuh \
-	gpu/text_span.cuh gpu/value_rows.cuh gpu/count/aggregated.cuh \
-	gpu/count/bitsliced.cuh gpu/count/characters.cuh gpu/count/contiguous.cuh gpu/count/fields.cuh \
-	gpu/count/interleaved.cuh \
-	gpu/count/lanes.cuh gpu/count/lanes_values.cuh gpu/count/matched.cuh \
-	gpu/count/naive.cuh gpu/count/numbers.cuh gpu/count/packed.cuh gpu/count/pairs.cuh \
-	gpu/count/partitioned.cuh gpu/count/privatized.cuh \
-	gpu/count/shared.cuh gpu/count/vectorized.cuh \
+cuda_sources = gpu/device.cu gpu/device_zstd.cu gpu/count/kernel_table.cu gpu/decode/stage_table.cu
+kernel_headers = \
+	gpu/count/bin_cache.cuh gpu/count/bitsliced.cuh gpu/count/byte_counters.cuh gpu/count/characters.cuh \
+	gpu/count/counting.cuh gpu/count/fields.cuh gpu/count/lanes.cuh gpu/count/lanes_values.cuh gpu/count/launch.h \
+	gpu/count/matched.cuh gpu/count/numbers.cuh gpu/count/packed.cuh gpu/count/pairs.cuh gpu/count/parse_field.cuh \
+	gpu/count/parse_number.cuh gpu/count/partitioned.cuh gpu/count/row_pages.cuh gpu/count/rows.cuh \
+	gpu/count/runs.cuh gpu/count/text_span.cuh gpu/count/textbook/aggregated.cuh gpu/count/textbook/contiguous.cuh \
+	gpu/count/textbook/interleaved.cuh gpu/count/textbook/naive.cuh gpu/count/textbook/privatized.cuh \
+	gpu/count/textbook/shared.cuh gpu/count/textbook/vectorized.cuh gpu/count/tuning.h gpu/count/value_rows.cuh \
 	gpu/decode/bits.cuh gpu/decode/copy.cuh gpu/decode/follow.cuh gpu/decode/fse.cuh gpu/decode/huffman.cuh \
-	gpu/decode/keep.cuh gpu/decode/link.cuh gpu/decode/literals.cuh gpu/decode/parse.cuh \
-	gpu/decode/pipeline.cuh gpu/decode/place.cuh gpu/decode/repeats.cuh gpu/decode/repeats_map.cuh \
-	gpu/decode/sequence_codes.cuh gpu/decode/sequences.cuh gpu/decode/stages.h gpu/decode/tail.cuh \
-	gpu/decode/tile.cuh gpu/decode/walk.cuh
+	gpu/decode/keep.cuh gpu/decode/link.cuh gpu/decode/literals.cuh gpu/decode/parse.cuh gpu/decode/pipeline.cuh \
+	gpu/decode/place.cuh gpu/decode/repeats.cuh gpu/decode/repeats_map.cuh gpu/decode/sequence_codes.cuh \
+	gpu/decode/sequences.cuh gpu/decode/stages.h gpu/decode/tail.cuh gpu/decode/tile.cuh gpu/decode/walk.cuh \
+	gpu/device_internal.cuh gpu/ptx.cuh
 
 if HAVE_CUDA
-device = gpu/device.o gpu/device_zstd.o gpu/kernel_table.o gpu/decode/stage_table.o
+device = gpu/device.o gpu/device_zstd.o gpu/count/kernel_table.o gpu/decode/stage_table.o
 device_libs = $(CUDA_LIBS)
 else
 noinst_LIBRARIES += libnodevice.a
@@ -69,10 +68,10 @@ am__v_NVCC_1 =
 	@$(MKDIR_P) $(@D)
 	$(AM_V_NVCC)$(NVCC) $(CUDA_GENCODE) -std=c++17 -O3 --threads=0 --objdir-as-tempdir -I$(srcdir) \
 	  $(CUDA_CPPFLAGS) -Werror all-warnings $(NVCC_HOST_FLAGS) $(NVCCFLAGS) -MMD -MP -MF $@.d -c -o $@ $<
--include gpu/device.o.d gpu/device_zstd.o.d gpu/kernel_table.o.d gpu/decode/stage_table.o.d
+-include gpu/device.o.d gpu/device_zstd.o.d gpu/count/kernel_table.o.d gpu/decode/stage_table.o.d
 
 # With what an interrupted nvcc leaves.
-MOSTLYCLEANFILES += gpu/device.o gpu/device.o.* gpu/device_zstd.o gpu/device_zstd.o.* gpu/kernel_table.o gpu/kernel_table.o.* \
+MOSTLYCLEANFILES += gpu/device.o gpu/device.o.* gpu/device_zstd.o gpu/device_zstd.o.* gpu/count/kernel_table.o gpu/count/kernel_table.o.* \
 	gpu/decode/stage_table.o gpu/decode/stage_table.o.*
 
 EXTRA_DIST += $(cuda_sources) $(kernel_headers) gpu/no_device.c

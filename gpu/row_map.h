@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A histogram of values as the kernels are given it: plain numbers and a table, from which
- * gpu/rows.cuh finds the row of a value. The way is chosen by src/count/row_plan.h; what only
+ * gpu/count/rows.cuh finds the row of a value. The way is chosen by src/count/row_plan.h; what only
  * the GPU has is added here. */
 #ifndef GPUHISTO_ROW_MAP_H
 #define GPUHISTO_ROW_MAP_H

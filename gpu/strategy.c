@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "gpu/line_field.h"
-#include "gpu/tuning.h"
+#include "gpu/count/tuning.h"
 
 #include <string.h>
 

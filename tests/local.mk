@@ -177,7 +177,7 @@ unit_tests = \
 	tests/unit/test_wide_read \
 	tests/unit/test_writer \
 	tests/unit/test_xxh64 \
-	tests/unit/test_zstd_lay \
+	tests/unit/test_zstd_plan \
 	tests/unit/test_zstd_links
 test_programs += $(unit_tests)
 libraries = tests/helpers/libhelpers.a libgpuhisto.a libhistogram.a
@@ -230,7 +230,7 @@ tests_unit_test_wide_read_LDADD = $(libraries)
 tests_unit_test_writer_LDADD = $(libraries)
 tests_unit_test_xxh64_LDADD = $(libraries)
 tests_unit_test_wide_read_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=pread
-tests_unit_test_zstd_lay_LDADD = $(libraries)
+tests_unit_test_zstd_plan_LDADD = $(libraries)
 tests_unit_test_zstd_links_LDADD = $(libraries)
 
 # --- the device: the kernels where one is built in, which are skipped without a GPU ---

@@ -11,7 +11,7 @@
 #ifndef GPUHISTO_BITSLICED_CUH
 #define GPUHISTO_BITSLICED_CUH
 
-#include "gpu/counting.cuh"
+#include "gpu/count/counting.cuh"
 #include "gpu/ptx.cuh"
 
 // Functions of three planes.

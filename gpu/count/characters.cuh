@@ -21,9 +21,9 @@
 #ifndef GPUHISTO_CHARACTERS_CUH
 #define GPUHISTO_CHARACTERS_CUH
 
-#include "gpu/bin_cache.cuh"
+#include "gpu/count/bin_cache.cuh"
 #include "lanes.cuh"
-#include "gpu/text_span.cuh"
+#include "gpu/count/text_span.cuh"
 
 extern "C" {
 #include "src/count/characters.h"

@@ -11,7 +11,7 @@
 #define GPUHISTO_FIELDS_CUH
 
 #include "numbers.cuh"
-#include "gpu/parse_field.cuh"
+#include "gpu/count/parse_field.cuh"
 
 // --- finding lines ---
 

@@ -11,8 +11,8 @@
 #ifndef GPUHISTO_LANES_CUH
 #define GPUHISTO_LANES_CUH
 
-#include "gpu/counting.cuh"
-#include "gpu/tuning.h"
+#include "gpu/count/counting.cuh"
+#include "gpu/count/tuning.h"
 
 constexpr unsigned lanes_columns = 64;
 static_assert(256 * lanes_columns * 4 == LANES_SHARED, "tuning.h says how much it takes");

@@ -10,7 +10,7 @@
 #ifndef GPUHISTO_LANES_VALUES_CUH
 #define GPUHISTO_LANES_VALUES_CUH
 
-#include "gpu/value_rows.cuh"
+#include "gpu/count/value_rows.cuh"
 
 // Rows are added up a thread each. Where a thread begins in its row is shifted, so that threads
 // whose rows lie in the same banks do not meet there.

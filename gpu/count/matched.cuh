@@ -8,8 +8,8 @@
 #ifndef GPUHISTO_MATCHED_CUH
 #define GPUHISTO_MATCHED_CUH
 
-#include "gpu/bin_cache.cuh"
-#include "gpu/counting.cuh"
+#include "gpu/count/bin_cache.cuh"
+#include "gpu/count/counting.cuh"
 
 using matched_cache = bin_cache<4096>;
 

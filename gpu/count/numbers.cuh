@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // numbers: decimal text, taken apart and counted by warps, a token a lane. What a token is worth
-// says gpu/parse_number.cuh.
+// says gpu/count/parse_number.cuh.
 //
 // A warp takes 2 KiB of text at a time, and the 32 bytes after these, into shared memory; each
 // lane finds the white space in pieces of 32 bytes by arithmetic on words, and keeps it as a bit a
@@ -22,11 +22,11 @@
 #ifndef GPUHISTO_NUMBERS_CUH
 #define GPUHISTO_NUMBERS_CUH
 
-#include "gpu/bin_cache.cuh"
-#include "gpu/counting.cuh"
-#include "gpu/parse_number.cuh"
-#include "gpu/text_span.cuh"
-#include "gpu/tuning.h"
+#include "gpu/count/bin_cache.cuh"
+#include "gpu/count/counting.cuh"
+#include "gpu/count/parse_number.cuh"
+#include "gpu/count/text_span.cuh"
+#include "gpu/count/tuning.h"
 
 // Bytes whose white space is a word of bits, and those that a warp takes at a time.
 constexpr unsigned piece_bytes = 32;

@@ -9,10 +9,10 @@
 #ifndef GPUHISTO_PACKED_CUH
 #define GPUHISTO_PACKED_CUH
 
-#include "gpu/byte_counters.cuh"
-#include "gpu/runs.cuh"
-#include "gpu/tuning.h"
-#include "gpu/value_rows.cuh"
+#include "gpu/count/byte_counters.cuh"
+#include "gpu/count/runs.cuh"
+#include "gpu/count/tuning.h"
+#include "gpu/count/value_rows.cuh"
 
 static_assert(sizeof(carry_cache) + sizeof(run_cache) + 128 == PACKED_SHARED,
               "tuning.h says how much it takes");

@@ -20,8 +20,8 @@
 #ifndef GPUHISTO_PAIRS_CUH
 #define GPUHISTO_PAIRS_CUH
 
-#include "gpu/counting.cuh"
-#include "gpu/tuning.h"
+#include "gpu/count/counting.cuh"
+#include "gpu/count/tuning.h"
 
 // Words from a first byte's counters to the next one's: one more than there are second bytes, or
 // all pairs with the same second byte would meet in a bank, as those of a letter and a blank.

@@ -19,10 +19,10 @@
 #ifndef GPUHISTO_PARTITIONED_CUH
 #define GPUHISTO_PARTITIONED_CUH
 
-#include "gpu/byte_counters.cuh"
-#include "gpu/runs.cuh"
-#include "gpu/tuning.h"
-#include "gpu/value_rows.cuh"
+#include "gpu/count/byte_counters.cuh"
+#include "gpu/count/runs.cuh"
+#include "gpu/count/tuning.h"
+#include "gpu/count/value_rows.cuh"
 
 // What lies in the scratch memory: the number of values in each range, zero before the first
 // kernel; the runs; the sorted tiles.

@@ -5,7 +5,7 @@
  *
  * To add one: a row in modes.def, a file mode_NAME.c with its descriptor and the function that lays
  * a histogram of it (histogram.h), and an entry where engines keep a function for each mode: the
- * tables by enum mode_id in src/cpu/count.c, gpu/strategy.c and gpu/kernel_table.cu. */
+ * tables by enum mode_id in src/cpu/count.c, gpu/strategy.c and gpu/count/kernel_table.cu. */
 #ifndef GPUHISTO_MODE_H
 #define GPUHISTO_MODE_H
 
@@ -85,8 +85,8 @@ struct mode {
      */
     void (*label_row)(const struct histogram *histogram, size_t row, struct row_label *label);
 
-    /* Adds the statistics that --stats prints of the mode's samples, but for quantiles. The tally of
-     * a mode that is_binned has moments. */
+    /* Adds the statistics that --stats prints of the mode's samples, but for quantiles. The tally
+     * of a mode that is_binned has moments. */
     void (*add_statistics)(const struct histogram *histogram, const struct tally *tally,
                            struct statistics *statistics);
 };

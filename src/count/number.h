@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Decimal numbers in text: the rules that all parsers follow, on the CPU (src/cpu/number_*.c) and
- * on the GPU (gpu/parse_number.cuh), and what these share. Tokens stand between white space: space,
- * \t, \n, \v, \f, \r.
+ * on the GPU (gpu/count/parse_number.cuh), and what these share. Tokens stand between white space:
+ * space, \t, \n, \v, \f, \r.
  *
  * A number is [+-]? (digits [. digits*]? | . digits) ([eE] [+-]? digits)?, or [+-]? inf or infinity
  * in any case. Its value is the one that strtod gives in the C locale: the nearest double, half way

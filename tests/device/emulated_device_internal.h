@@ -8,7 +8,7 @@
 #include "tests/device/emulation.h"
 
 #include "gpu/device.h"
-#include "gpu/launch.h"
+#include "gpu/count/launch.h"
 #include "tests/device/emulated_device.h"
 
 #include <atomic>

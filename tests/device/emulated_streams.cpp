@@ -130,7 +130,7 @@ void run_stages(struct device *device, const work &job)
 {
     struct zstd_batch batch = batch_of(device, job.slot);
     const struct zstd_plan &laid = job.plan;
-    zstd_set_laid(&batch, &laid);
+    zstd_batch_set_plan(&batch, &laid);
     if (job.begins)
         std::memset(batch.in, 0, ZSTD_CARRY);
     std::memcpy(const_cast<struct zstd_block *>(batch.block), laid.block,

@@ -2,4 +2,4 @@
 // The shipped table of kernels, compiled for the host.
 #include "tests/device/emulation.h"
 
-#include "gpu/kernel_table.cu"
+#include "gpu/count/kernel_table.cu"

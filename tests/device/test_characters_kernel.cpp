@@ -6,7 +6,7 @@
 #include "tests/device/emulation.h"
 
 #include "gpu/count/characters.cuh"
-#include "gpu/row_pages.cuh"
+#include "gpu/count/row_pages.cuh"
 
 extern "C" {
 #include "tests/helpers/check_characters.h"

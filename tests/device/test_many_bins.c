@@ -4,7 +4,7 @@
  * data that are larger than the memory for sorting them. Values are their own bins. Through the
  * seam, as test_strategies.c. */
 #include "gpu/strategy.h"
-#include "gpu/tuning.h"
+#include "gpu/count/tuning.h"
 #include "tests/helpers/random.h"
 #include "tests/helpers/scale.h"
 #include "tests/helpers/seam.h"
@@ -58,7 +58,7 @@ static uint64_t of_each_256(size_t i, size_t len, uint64_t bins)
     return i / 768 * 3 % (bins - 3) + (i % 768 < 255 ? 0 : i % 768 < 511 ? 1 : 2);
 }
 
-/* The first range of bins of partitioned: see partition_shape_for in gpu/launch.h. */
+/* The first range of bins of partitioned: see partition_shape_for in gpu/count/launch.h. */
 static uint64_t one_range(size_t i, size_t len, uint64_t bins)
 {
     uint64_t wanted = bins / PARTITION_ROWS_LEAST | 1;

@@ -5,7 +5,7 @@
 #include "tests/device/emulation.h"
 
 #include "gpu/count/pairs.cuh"
-#include "gpu/launch.h"
+#include "gpu/count/launch.h"
 
 extern "C" {
 #include "tests/helpers/random.h"

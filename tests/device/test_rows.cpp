@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Rows as the device finds them (gpu/rows.cuh), for bins laid at random, against binning.c: of
-// every value of 2 bytes, and of wider ones at and beside the edges, where rounding decides.
+// Rows as the device finds them (gpu/count/rows.cuh), for bins laid at random, against binning.c:
+// of every value of 2 bytes, and of wider ones at and beside the edges, where rounding decides.
 #include "tests/device/emulation.h"
 
-#include "gpu/rows.cuh"
+#include "gpu/count/rows.cuh"
 #include "tests/helpers/random.h"
 #include "tests/helpers/scale.h"
 

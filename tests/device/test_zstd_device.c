@@ -3,7 +3,7 @@
  * are in flight together, against libzstd; and frames that were damaged, of which the device must
  * take none that libzstd refuses, nor decode any otherwise. Through the seam, as test_strategies
  * is. */
-#include "gpu/decode/lay.h"
+#include "gpu/decode/plan.h"
 #include "tests/helpers/need.h"
 #include "tests/helpers/random.h"
 #include "tests/helpers/scale.h"
@@ -104,10 +104,10 @@ static bool decode(const unsigned char *bytes, size_t len, size_t most, size_t *
             finish_batch(&progress); /* the next one's memory is written to as well */
         struct zstd_plan *plan = &turns[progress.submitted % BATCHES].plan;
         size_t part = len - at < most ? len - at : most;
-        enum zstd_laid laid = zstd_lay(&walk, plan, bytes + at, part);
+        enum zstd_planned laid = zstd_plan_batch(&walk, plan, bytes + at, part);
         is_left = laid == ZSTD_LEFT || (laid == ZSTD_NEEDS_MORE && plan->taken == 0 &&
                                         (part == len - at || part == decoding.capacity.in));
-        if (laid == ZSTD_LAID)
+        if (laid == ZSTD_PLANNED)
             submit_batch(&progress, bytes + at, progress.submitted == 0);
         if (laid == ZSTD_NEEDS_MORE && plan->taken == 0)
             most = decoding.capacity.in; /* a block is longer than that */

@@ -2,7 +2,7 @@
 #include "tests/device/emulation.h"
 
 #include "gpu/decode/copy.cuh"
-#include "gpu/decode/lay.h"
+#include "gpu/decode/plan.h"
 #include "gpu/decode/link.cuh"
 #include "gpu/decode/stages.h"
 
@@ -41,10 +41,10 @@ class decoder
     {
         size_t at = 0, there = 0;
         while (result_.refusal == ZSTD_TAKEN && !result_.broken) {
-            const zstd_laid laid = zstd_lay(&walk_, &plan_, in + at, there - at);
+            const zstd_planned laid = zstd_plan_batch(&walk_, &plan_, in + at, there - at);
             if (laid == ZSTD_LEFT)
                 return result_;
-            if (laid == ZSTD_LAID)
+            if (laid == ZSTD_PLANNED)
                 decode(in + at);
             at += plan_.taken;
             if (at > len)
@@ -99,7 +99,7 @@ class decoder
         std::memcpy(const_cast<zstd_frame *>(batch.frame), plan_.frame,
                     plan_.frames * sizeof *plan_.frame);
         std::copy(result_.content.end() - kept_, result_.content.end(), batch.out - kept_);
-        zstd_set_laid(&batch, &plan_);
+        zstd_batch_set_plan(&batch, &plan_);
         if (like_.way != ZSTD_AS_SHIPPED)
             batch.frame_room = like_.way == ZSTD_BY_FRAMES ? 0 : UINT32_MAX;
         batch.keep_least = like_.keep_least;

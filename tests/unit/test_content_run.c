@@ -2,7 +2,7 @@
 /* Content that is copied back and hashed, batch by batch, from a device that gives it, or is lost
  * at any copy: a frame that goes on has its checksum verified if all of it came, and in no batch
  * after the loss, whatever still arrives of these. */
-#include "gpu/content_run.h"
+#include "gpu/decode/content_run.h"
 #include "src/hash/xxh64.h"
 
 #include <stdio.h>

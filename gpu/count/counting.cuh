@@ -4,7 +4,7 @@
 #ifndef GPUHISTO_COUNTING_CUH
 #define GPUHISTO_COUNTING_CUH
 
-#include "gpu/rows.cuh"
+#include "gpu/count/rows.cuh"
 
 extern "C" {
 #include "gpu/group_map.h"

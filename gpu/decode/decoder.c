@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Compressed FILEs that the device decompresses: decompression.h has what becomes of them. */
-#include "gpu_engine_internal.h"
+#include "gpu/gpu_engine_internal.h"
 #include "src/base/clock.h"
 
 #include <stdatomic.h>

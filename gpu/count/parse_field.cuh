@@ -5,7 +5,7 @@
 #define GPUHISTO_PARSE_FIELD_CUH
 
 #include "gpu/line_field.h"
-#include "gpu/parse_number.cuh"
+#include "gpu/count/parse_number.cuh"
 
 extern "C" {
 #include "src/count/field.h"

@@ -7,7 +7,7 @@
 #ifndef GPUHISTO_CONTIGUOUS_CUH
 #define GPUHISTO_CONTIGUOUS_CUH
 
-#include "gpu/counting.cuh"
+#include "gpu/count/counting.cuh"
 
 template <class Samples> __global__ void contiguous(count_args args)
 {

@@ -3,7 +3,7 @@
 #ifndef GPUHISTO_TEXT_SPAN_CUH
 #define GPUHISTO_TEXT_SPAN_CUH
 
-#include "gpu/counting.cuh"
+#include "gpu/count/counting.cuh"
 
 // `begin` and `end` are offsets from the first vector.
 struct text_span {

@@ -5,8 +5,8 @@
  * Dictionaries, windows beyond a limit, frames of before zstd 1.0 and anything else that is not a
  * frame are left to libzstd, which also says what is wrong with headers that are not valid.
  * Skippable frames are skipped. One thread. */
-#ifndef GPUHISTO_ZSTD_LAY_H
-#define GPUHISTO_ZSTD_LAY_H
+#ifndef GPUHISTO_ZSTD_PLAN_H
+#define GPUHISTO_ZSTD_PLAN_H
 
 #include "batch.h"
 
@@ -63,8 +63,8 @@ struct zstd_walk {
     uint32_t block_max; /* bytes of a block, compressed or not */
 };
 
-enum zstd_laid {
-    ZSTD_LAID,       /* at least one block was laid */
+enum zstd_planned {
+    ZSTD_PLANNED,    /* at least one block was laid */
     ZSTD_NEEDS_MORE, /* there is no whole block; at the end of a FILE with bytes that were not
                       * taken, or in a frame, it is cut short */
     ZSTD_LEFT,       /* what follows is left to libzstd; in a frame, the frame is */
@@ -78,20 +78,20 @@ enum zstd_laid {
  * ZSTD_CARRY. A last block is taken together with the checksum after it. What stops the walk after
  * a block is seen by the next call. The walk goes on from what was taken, also with
  * ZSTD_NEEDS_MORE, where headers and skippable frames may have been. */
-enum zstd_laid zstd_lay(struct zstd_walk *walk, struct zstd_plan *plan, const unsigned char *in,
-                        size_t len);
+enum zstd_planned zstd_plan_batch(struct zstd_walk *walk, struct zstd_plan *plan,
+                                  const unsigned char *in, size_t len);
 
 /* Lays further blocks of the same batch, likewise. Those bytes of in[0..len) that belong to blocks
  * laid now, plan->in_size - plan->in_at of them, will be in the batch's memory at ZSTD_CARRY +
  * plan->in_at. */
-enum zstd_laid zstd_lay_more(struct zstd_walk *walk, struct zstd_plan *plan,
-                             const unsigned char *in, size_t len);
+enum zstd_planned zstd_plan_more(struct zstd_walk *walk, struct zstd_plan *plan,
+                                 const unsigned char *in, size_t len);
 
 /* Has a plan be one of nothing, to be laid piece by piece. */
-void zstd_lay_none(struct zstd_plan *plan);
+void zstd_plan_clear(struct zstd_plan *plan);
 
 /* Sets the sizes of a batch to those of what was laid. */
-void zstd_set_laid(struct zstd_batch *batch, const struct zstd_plan *plan);
+void zstd_batch_set_plan(struct zstd_batch *batch, const struct zstd_plan *plan);
 
 /* Bytes right before `out` that the batch after the plan needs: the window of a frame that goes on,
  * or 0. */

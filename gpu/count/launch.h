@@ -4,11 +4,11 @@
 #ifndef GPUHISTO_LAUNCH_H
 #define GPUHISTO_LAUNCH_H
 
-#include "gpu/counting.cuh"
+#include "gpu/count/counting.cuh"
 
 extern "C" {
 #include "gpu/row_pages.h"
-#include "gpu/tuning.h"
+#include "gpu/count/tuning.h"
 #include "src/count/characters.h"
 }
 

@@ -5,7 +5,7 @@
 #ifndef GPUHISTO_NAIVE_CUH
 #define GPUHISTO_NAIVE_CUH
 
-#include "gpu/counting.cuh"
+#include "gpu/count/counting.cuh"
 
 template <class Samples> __global__ void naive(count_args args)
 {

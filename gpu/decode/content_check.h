@@ -8,7 +8,7 @@
 #ifndef GPUHISTO_CONTENT_CHECK_H
 #define GPUHISTO_CONTENT_CHECK_H
 
-#include "calls.h"
+#include "gpu/calls.h"
 
 #include <stdbool.h>
 #include <stdint.h>

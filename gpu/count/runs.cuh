@@ -7,8 +7,8 @@
 #ifndef GPUHISTO_RUNS_CUH
 #define GPUHISTO_RUNS_CUH
 
-#include "gpu/bin_cache.cuh"
-#include "gpu/counting.cuh"
+#include "gpu/count/bin_cache.cuh"
+#include "gpu/count/counting.cuh"
 
 using run_cache = bin_cache<1024>;
 

@@ -6,7 +6,7 @@
 #ifndef GPUHISTO_SHARED_CUH
 #define GPUHISTO_SHARED_CUH
 
-#include "gpu/counting.cuh"
+#include "gpu/count/counting.cuh"
 
 template <class Samples> __global__ void shared(count_args args)
 {

@@ -2,7 +2,7 @@
 /* How the host lays batches of zstd blocks for the GPU: the same blocks and frames as the naive
  * decoder finds, however the bytes arrive and however little a batch has room for; and what it
  * leaves to libzstd. */
-#include "gpu/decode/lay.h"
+#include "gpu/decode/plan.h"
 #include "tests/helpers/compressed.h"
 #include "tests/helpers/naive_zstd.h"
 #include "tests/helpers/random.h"
@@ -116,14 +116,14 @@ static void check_walk(const unsigned char *in, size_t len, const struct naive_z
         if (!arrived)
             exit(1);
         memcpy(arrived, in + at, there - at);
-        enum zstd_laid laid = zstd_lay(&walk, &plan, arrived, there - at);
+        enum zstd_planned laid = zstd_plan_batch(&walk, &plan, arrived, there - at);
         free(arrived);
         check(laid != ZSTD_LEFT, "left", at);
-        check(laid != ZSTD_LAID || plan.blocks > 0, "no block", at);
-        check(laid != ZSTD_LAID || plan.in_size <= there - at, "beyond", at);
+        check(laid != ZSTD_PLANNED || plan.blocks > 0, "no block", at);
+        check(laid != ZSTD_PLANNED || plan.in_size <= there - at, "beyond", at);
         if (laid == ZSTD_LEFT)
             return;
-        if (laid == ZSTD_LAID)
+        if (laid == ZSTD_PLANNED)
             check_batch(&walked, &plan, at);
         at += plan.taken;
         check(walk.at == at, "another place", at);
@@ -178,24 +178,24 @@ static void check_laying_on(const unsigned char *in, size_t len, const struct na
     if (!memory)
         exit(1);
     size_t at = 0, end = 0;
-    zstd_lay_none(&plan);
+    zstd_plan_clear(&plan);
     while (at < len) {
         end = end > at ? end : at;
         end = end + piece < len ? end + piece : len;
-        enum zstd_laid laid = ZSTD_LAID;
-        while (laid == ZSTD_LAID || laid == ZSTD_FULL) {
-            laid = zstd_lay_more(&walk, &plan, in + at, end > at ? end - at : 0);
+        enum zstd_planned laid = ZSTD_PLANNED;
+        while (laid == ZSTD_PLANNED || laid == ZSTD_FULL) {
+            laid = zstd_plan_more(&walk, &plan, in + at, end > at ? end - at : 0);
             check(laid != ZSTD_LEFT, "left", at);
             check(plan.in_size <= plan.capacity.in, "more than the batch holds", at);
-            if (laid == ZSTD_LAID)
+            if (laid == ZSTD_PLANNED)
                 memcpy(memory + plan.in_at, in + at, plan.in_size - plan.in_at);
-            check(laid == ZSTD_LAID || plan.in_size == plan.in_at, "bytes of no block", at);
+            check(laid == ZSTD_PLANNED || plan.in_size == plan.in_at, "bytes of no block", at);
             at += (size_t)plan.taken;
             if (laid != ZSTD_FULL)
                 continue;
             check(plan.blocks > 0, "a block is too large", at);
             check_pieces(&walked, &plan, memory);
-            zstd_lay_none(&plan);
+            zstd_plan_clear(&plan);
         }
         if (laid == ZSTD_LEFT)
             break;
@@ -272,14 +272,14 @@ static int count_alone(size_t size, unsigned count, uint32_t room, size_t piece)
     plan.capacity.in = 1 << 28;
     int alone = 0;
     while (at < len) {
-        enum zstd_laid laid = ZSTD_LAID;
-        zstd_lay_none(&plan);
+        enum zstd_planned laid = ZSTD_PLANNED;
+        zstd_plan_clear(&plan);
         for (size_t there = at; laid != ZSTD_FULL && there < len;) {
             there = piece < len - there ? there + piece : len;
             do {
-                laid = zstd_lay_more(&walk, &plan, in + at, there - at);
+                laid = zstd_plan_more(&walk, &plan, in + at, there - at);
                 at += (size_t)plan.taken;
-            } while (laid == ZSTD_LAID);
+            } while (laid == ZSTD_PLANNED);
         }
         laid_blocks += plan.blocks;
         if (plan.blocks == 0)
@@ -309,11 +309,11 @@ struct left {
     const char *what;
     size_t len;
     unsigned char in[16];
-    enum zstd_laid laid;
+    enum zstd_planned laid;
 };
 
 static const struct left all_left[] = {
-    {"an empty block", 9, {0x28, 0xb5, 0x2f, 0xfd, 0x20, 0, 1, 0, 0}, ZSTD_LAID},
+    {"an empty block", 9, {0x28, 0xb5, 0x2f, 0xfd, 0x20, 0, 1, 0, 0}, ZSTD_PLANNED},
     {"no content at all", 0, {0}, ZSTD_NEEDS_MORE},
     {"part of a magic number", 3, {0x28, 0xb5, 0x2f}, ZSTD_NEEDS_MORE},
     {"part of a block", 8, {0x28, 0xb5, 0x2f, 0xfd, 0x20, 0, 1, 0}, ZSTD_NEEDS_MORE},
@@ -321,8 +321,8 @@ static const struct left all_left[] = {
     {"a frame of zstd 0.7", 9, {0x27, 0xb5, 0x2f, 0xfd, 0x20, 0, 1, 0, 0}, ZSTD_LEFT},
     {"a reserved bit", 9, {0x28, 0xb5, 0x2f, 0xfd, 0x28, 0, 1, 0, 0}, ZSTD_LEFT},
     {"a dictionary", 10, {0x28, 0xb5, 0x2f, 0xfd, 0x21, 7, 0, 1, 0, 0}, ZSTD_LEFT},
-    {"no dictionary, as a number", 10, {0x28, 0xb5, 0x2f, 0xfd, 0x21, 0, 0, 1, 0, 0}, ZSTD_LAID},
-    {"a window of 128 MiB", 9, {0x28, 0xb5, 0x2f, 0xfd, 0, 17 << 3, 1, 0, 0}, ZSTD_LAID},
+    {"no dictionary, as a number", 10, {0x28, 0xb5, 0x2f, 0xfd, 0x21, 0, 0, 1, 0, 0}, ZSTD_PLANNED},
+    {"a window of 128 MiB", 9, {0x28, 0xb5, 0x2f, 0xfd, 0, 17 << 3, 1, 0, 0}, ZSTD_PLANNED},
     {"a larger window", 9, {0x28, 0xb5, 0x2f, 0xfd, 0, 17 << 3 | 1, 1, 0, 0}, ZSTD_LEFT},
     {"the largest window", 9, {0x28, 0xb5, 0x2f, 0xfd, 0, 0xff, 1, 0, 0}, ZSTD_LEFT},
     {"a reserved type of block", 9, {0x28, 0xb5, 0x2f, 0xfd, 0, 0, 7, 0, 0}, ZSTD_LEFT},
@@ -332,7 +332,7 @@ static const struct left all_left[] = {
      {0x28, 0xb5, 0x2f, 0xfd, 0, 0, 0x01, 0x20, 0},
      ZSTD_NEEDS_MORE},
     {"without its checksum", 9, {0x28, 0xb5, 0x2f, 0xfd, 0x24, 0, 1, 0, 0}, ZSTD_NEEDS_MORE},
-    {"with its checksum", 13, {0x28, 0xb5, 0x2f, 0xfd, 0x24, 0, 1, 0, 0, 1, 2, 3, 4}, ZSTD_LAID},
+    {"with its checksum", 13, {0x28, 0xb5, 0x2f, 0xfd, 0x24, 0, 1, 0, 0, 1, 2, 3, 4}, ZSTD_PLANNED},
 };
 
 static void check_left(void)
@@ -341,12 +341,14 @@ static void check_left(void)
         const struct left *left = &all_left[i];
         struct zstd_walk walk = {.window_max = ZSTD_WINDOW_MOST};
         struct zstd_plan plan = plan_of(10, 10, ZSTD_BLOCK_CONTENT);
-        check(zstd_lay(&walk, &plan, left->in, left->len) == left->laid, left->what, left->len);
+        check(zstd_plan_batch(&walk, &plan, left->in, left->len) == left->laid, left->what,
+              left->len);
     }
     struct zstd_walk walk = {.window_max = ZSTD_WINDOW_MOST, .leave_checksums = true};
     struct zstd_plan plan = plan_of(10, 10, ZSTD_BLOCK_CONTENT);
     const struct left *last = &all_left[sizeof all_left / sizeof *all_left - 1];
-    check(zstd_lay(&walk, &plan, last->in, last->len) == ZSTD_LEFT, "a checksum is taken", 0);
+    check(zstd_plan_batch(&walk, &plan, last->in, last->len) == ZSTD_LEFT, "a checksum is taken",
+          0);
 }
 
 /* A skippable frame that is not all there, and what follows it. */
@@ -355,9 +357,9 @@ static void check_skippable(void)
     const unsigned char in[8] = {0x5f, 0x2a, 0x4d, 0x18, 0xff, 0xff, 0xff, 0xff};
     struct zstd_walk walk = {.window_max = ZSTD_WINDOW_MOST};
     struct zstd_plan plan = plan_of(10, 10, ZSTD_BLOCK_CONTENT);
-    check(zstd_lay(&walk, &plan, in, sizeof in) == ZSTD_NEEDS_MORE, "laid", 0);
+    check(zstd_plan_batch(&walk, &plan, in, sizeof in) == ZSTD_NEEDS_MORE, "laid", 0);
     check(plan.taken == 8 + (uint64_t)0xffffffff && walk.at == plan.taken, "not skipped", 0);
-    check(zstd_lay(&walk, &plan, all_left[0].in, 9) == ZSTD_LAID, "nothing after it", 0);
+    check(zstd_plan_batch(&walk, &plan, all_left[0].in, 9) == ZSTD_PLANNED, "nothing after it", 0);
     check(plan.frame_end[0].at == 8 + (uint64_t)0xffffffff, "elsewhere after it", 0);
 }
 

@@ -9,7 +9,7 @@
 #ifndef GPUHISTO_VECTORIZED_CUH
 #define GPUHISTO_VECTORIZED_CUH
 
-#include "gpu/counting.cuh"
+#include "gpu/count/counting.cuh"
 
 template <class Samples> __global__ void vectorized(count_args args)
 {

@@ -7,7 +7,7 @@
 #ifndef GPUHISTO_AGGREGATED_CUH
 #define GPUHISTO_AGGREGATED_CUH
 
-#include "gpu/counting.cuh"
+#include "gpu/count/counting.cuh"
 
 template <class Samples> __global__ void aggregated(count_args args)
 {

@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: MIT
 // The kernels of the strategies, by name and mode. The tests compile this for the host as well.
-#include "gpu/count/aggregated.cuh"
+#include "gpu/count/textbook/aggregated.cuh"
 #include "gpu/count/bitsliced.cuh"
 #include "gpu/count/characters.cuh"
-#include "gpu/count/contiguous.cuh"
+#include "gpu/count/textbook/contiguous.cuh"
 #include "gpu/count/fields.cuh"
-#include "gpu/count/interleaved.cuh"
+#include "gpu/count/textbook/interleaved.cuh"
 #include "gpu/count/lanes.cuh"
 #include "gpu/count/lanes_values.cuh"
 #include "gpu/count/matched.cuh"
-#include "gpu/count/naive.cuh"
+#include "gpu/count/textbook/naive.cuh"
 #include "gpu/count/numbers.cuh"
 #include "gpu/count/packed.cuh"
 #include "gpu/count/pairs.cuh"
 #include "gpu/count/partitioned.cuh"
-#include "gpu/count/privatized.cuh"
-#include "gpu/count/shared.cuh"
-#include "gpu/count/vectorized.cuh"
-#include "gpu/launch.h"
-#include "gpu/row_pages.cuh"
+#include "gpu/count/textbook/privatized.cuh"
+#include "gpu/count/textbook/shared.cuh"
+#include "gpu/count/textbook/vectorized.cuh"
+#include "gpu/count/launch.h"
+#include "gpu/count/row_pages.cuh"
 
 // Equal bins have kernels of their own.
 static counting_kernel lanes_of(const row_map &map)

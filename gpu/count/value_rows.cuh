@@ -3,7 +3,7 @@
 #ifndef GPUHISTO_VALUE_ROWS_CUH
 #define GPUHISTO_VALUE_ROWS_CUH
 
-#include "gpu/counting.cuh"
+#include "gpu/count/counting.cuh"
 
 // The row of a value of Size bytes: found one way alone, or by whichever the map says; or
 // not_proven, of floats and doubles.

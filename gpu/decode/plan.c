@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "lay.h"
+#include "plan.h"
 
 #define MAGIC 0xfd2fb528u
 #define MAGIC_SKIPPABLE 0x184d2a50u /* to 0x184d2a5f */
@@ -197,7 +197,7 @@ static enum step lay_block(struct zstd_walk *walk, struct zstd_plan *plan, const
     return STEP_TAKEN;
 }
 
-void zstd_lay_none(struct zstd_plan *plan)
+void zstd_plan_clear(struct zstd_plan *plan)
 {
     plan->blocks = plan->frames = plan->room = plan->frame_room = 0;
     plan->in_size = plan->in_at = 0;
@@ -224,7 +224,7 @@ static void end_before(const struct frame_begin *begin, struct zstd_walk *walk,
                        struct zstd_plan *plan)
 {
     struct zstd_batch batch = {0};
-    zstd_set_laid(&batch, &begin->plan);
+    zstd_batch_set_plan(&batch, &begin->plan);
     if (!begin->is_there || batch.frames == 0 || !is_half_full(&begin->plan) ||
         !zstd_copies_frames(&batch))
         return;
@@ -232,8 +232,8 @@ static void end_before(const struct frame_begin *begin, struct zstd_walk *walk,
     *plan = begin->plan;
 }
 
-enum zstd_laid zstd_lay_more(struct zstd_walk *walk, struct zstd_plan *plan,
-                             const unsigned char *in, size_t len)
+enum zstd_planned zstd_plan_more(struct zstd_walk *walk, struct zstd_plan *plan,
+                                 const unsigned char *in, size_t len)
 {
     const uint32_t before = plan->blocks;
     enum step step = STEP_TAKEN;
@@ -257,20 +257,20 @@ enum zstd_laid zstd_lay_more(struct zstd_walk *walk, struct zstd_plan *plan,
     if (step == STEP_FULL)
         end_before(&begin, walk, plan);
     if (plan->blocks > before)
-        return ZSTD_LAID;
+        return ZSTD_PLANNED;
     if (step == STEP_FULL)
         return ZSTD_FULL;
     return step == STEP_LEFT ? ZSTD_LEFT : ZSTD_NEEDS_MORE;
 }
 
-enum zstd_laid zstd_lay(struct zstd_walk *walk, struct zstd_plan *plan, const unsigned char *in,
-                        size_t len)
+enum zstd_planned zstd_plan_batch(struct zstd_walk *walk, struct zstd_plan *plan,
+                                  const unsigned char *in, size_t len)
 {
-    zstd_lay_none(plan);
-    return zstd_lay_more(walk, plan, in, len);
+    zstd_plan_clear(plan);
+    return zstd_plan_more(walk, plan, in, len);
 }
 
-void zstd_set_laid(struct zstd_batch *batch, const struct zstd_plan *plan)
+void zstd_batch_set_plan(struct zstd_batch *batch, const struct zstd_plan *plan)
 {
     batch->in_size = ZSTD_CARRY + plan->in_size;
     batch->blocks = plan->blocks;

@@ -3,7 +3,7 @@
 #ifndef GPUHISTO_BIN_CACHE_CUH
 #define GPUHISTO_BIN_CACHE_CUH
 
-#include "gpu/counting.cuh"
+#include "gpu/count/counting.cuh"
 
 template <unsigned Places> struct bin_cache {
     static constexpr unsigned places = Places;

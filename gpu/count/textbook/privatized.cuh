@@ -8,7 +8,7 @@
 #ifndef GPUHISTO_PRIVATIZED_CUH
 #define GPUHISTO_PRIVATIZED_CUH
 
-#include "gpu/counting.cuh"
+#include "gpu/count/counting.cuh"
 
 template <class Samples> __global__ void privatized(count_args args)
 {

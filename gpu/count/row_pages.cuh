@@ -6,7 +6,7 @@
 #ifndef GPUHISTO_ROW_PAGES_CUH
 #define GPUHISTO_ROW_PAGES_CUH
 
-#include "gpu/launch.h"
+#include "gpu/count/launch.h"
 
 static __global__ void gather_row_pages(row_pages_args args)
 {

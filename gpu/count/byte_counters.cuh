@@ -17,8 +17,8 @@
 #ifndef GPUHISTO_BYTE_COUNTERS_CUH
 #define GPUHISTO_BYTE_COUNTERS_CUH
 
-#include "gpu/bin_cache.cuh"
-#include "gpu/counting.cuh"
+#include "gpu/count/bin_cache.cuh"
+#include "gpu/count/counting.cuh"
 
 // The rows that a table's counters are for: eight neighbouring ones from 8 * first on, the next
 // eight `step` times as far on, and so on. A counter whose row would be `end` or above has none.

@@ -5,7 +5,7 @@
 #ifndef GPUHISTO_INTERLEAVED_CUH
 #define GPUHISTO_INTERLEAVED_CUH
 
-#include "gpu/counting.cuh"
+#include "gpu/count/counting.cuh"
 
 template <class Samples> __global__ void interleaved(count_args args)
 {
