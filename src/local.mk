@@ -139,17 +139,15 @@ gpuhisto_sources = src/run_shard.c src/run_shard.h \
 	src/policy/processors.c src/policy/processors.h \
 	src/pool/thread.c src/pool/thread.h \
 	src/pool/workers.c src/pool/workers.h \
-	src/report/bar.c src/report/bar.h \
-	src/report/channels.c src/report/channels.h \
 	src/report/diff.c src/report/diff.h \
 	src/report/field_text.c src/report/field_text.h \
 	src/report/format.c src/report/format.h src/report/formats.def \
-	src/report/format_csv.c src/report/format_json.c src/report/format_pgm.c src/report/format_plot.c \
-	src/report/format_tsv.c \
-	src/report/json_text.c src/report/json_text.h \
+	src/report/format_delimited.c src/report/format_json.c src/report/format_pgm.c \
+	src/report/format_plot.c \
+	src/report/json.c src/report/json.h \
 	src/report/mount_point.c src/report/mount_point.h \
 	src/report/output.c src/report/output.h src/report/permissions.c src/report/permissions.h \
-	src/report/picture_label.c src/report/picture_label.h \
+	src/report/picture.c src/report/picture.h \
 	src/report/report.c src/report/report.h \
 	src/report/rows.c src/report/rows.h \
 	src/report/screen.c src/report/screen.h \

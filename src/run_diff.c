@@ -121,7 +121,7 @@ static int widen_sides(struct merge *before, struct merge *after, struct tally *
 static int coarsen_sides(struct options *options, struct merge *before, struct merge *after,
                          struct tally *both, struct reason *why)
 {
-    const bool is_picture = format_table[options->report.format]->is_picture;
+    const bool is_picture = format_table[options->report.format]->kind == FORMAT_PICTURE;
     const size_t most = options->report.most_bins;
     const struct histogram *histogram = &before->histogram;
     enum coarsen_outcome outcome = COARSEN_AS_COUNTED;
@@ -188,7 +188,8 @@ static int diff_and_show(struct options *options, const struct held_list *files,
     struct writer *out = output_open(&output, &why);
     if (!out)
         return run_failed(&why);
-    diff_write(out, &options->report, &before->histogram, &before->tally, &after->tally, both);
+    diff_write(out, &options->report,
+               &(struct diff_counts){&before->histogram, &before->tally, &after->tally, both});
     return run_end_output(&output, options->verbosity);
 }
 

@@ -46,13 +46,13 @@ static int check_shown(const struct options *options, const struct merge *merge,
 {
     const struct histogram *histogram = &merge->histogram;
     const struct report_options *report = &options->report;
-    const bool is_picture = format_table[report->format]->is_picture;
+    const bool is_picture = format_table[report->format]->kind == FORMAT_PICTURE;
     if (histogram_channels(histogram) > 1 && report->percent && !is_picture) {
         reason_set(why, "--percent: cannot be combined with tables of several channels; use "
                         "--plot");
         return -1;
     }
-    if (format_table[report->format]->is_image && !histogram->mode->has_pairs) {
+    if (format_table[report->format]->kind == FORMAT_IMAGE && !histogram->mode->has_pairs) {
         reason_set(why, "--format=pgm: the tables are not of --pairs");
         return -1;
     }

@@ -124,7 +124,7 @@ int run_enter_sandbox(const struct options *options, const struct output *output
     if (against) {
         reason_set(&text, "none: %s", against);
     } else {
-        if (format_table[options->report.format]->is_picture)
+        if (format_table[options->report.format]->kind == FORMAT_PICTURE)
             screen_prepare();
         load_libraries(&files);
         sandbox_begin(&sandbox);

@@ -139,9 +139,10 @@ int mode_settle(const struct draft *draft, struct reason *why)
     struct field field = {.kind = FIELD_NONE};
     bool binned = draft_has(draft, MODE_VALUES) || draft_has(draft, MODE_NUMBERS);
     int rc = 0;
-    if (format_table[draft->options->report.format]->is_image && !draft_has(draft, MODE_PAIRS))
+    if (format_table[draft->options->report.format]->kind == FORMAT_IMAGE &&
+        !draft_has(draft, MODE_PAIRS))
         return option_needs(draft, "format=", "--pairs", why);
-    if (draft->channels > 1 && !format_table[draft->options->report.format]->is_picture)
+    if (draft->channels > 1 && format_table[draft->options->report.format]->kind != FORMAT_PICTURE)
         rc = option_conflict(draft, "channels", "percent", "; use --plot", why);
     if (rc == 0)
         rc = fields_settle(draft, &field, why);

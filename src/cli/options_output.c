@@ -153,9 +153,9 @@ int report_settle(const struct draft *draft, struct reason *why)
     static const char *const of_rows[] = {"percent", "nonzero", "all"};
     struct report_options *report = &draft->options->report;
     const struct format *format = format_table[report->format];
-    if (format->is_image && !draft->options->output && isatty(STDOUT_FILENO))
+    if (format->kind == FORMAT_IMAGE && !draft->options->output && isatty(STDOUT_FILENO))
         return option_wrong(why, "--format=pgm: standard output is a terminal; use --output");
-    if (!report->stats || format->has_both)
+    if (!report->stats || format_has_both(format))
         return 0;
     for (size_t i = 0; i < sizeof of_rows / sizeof of_rows[0]; i++)
         if (option_conflict(draft, of_rows[i], "stats quantiles",

@@ -5,13 +5,17 @@
 
 #include "report.h"
 
-/* Writes for each row both counts, both shares in percent, their difference in percentage points
- * and the ratio of the shares, in the format that the options name: of --header, --nonzero and
- * --all, and of pictures with a bar to the left for a share that fell and to the right for one that
- * rose. `both` is the sum of the two tallies, which all are of the histogram, and have one channel.
- * Errors stay with the writer. */
+/* All tallies are of the histogram, which has one channel. */
+struct diff_counts {
+    const struct histogram *histogram;
+    const struct tally *before, *after;
+    const struct tally *both; /* the sum of the two */
+};
+
+/* Writes for each row both counts, both percents, their difference in percentage points and their
+ * ratio. A picture has a bar to the left for a percent that fell, and to the right for one that
+ * rose. Of the options, format, header and empty are used. Errors stay with the writer. */
 void diff_write(struct writer *out, const struct report_options *options,
-                const struct histogram *histogram, const struct tally *before,
-                const struct tally *after, const struct tally *both);
+                const struct diff_counts *counts);
 
 #endif

@@ -1,29 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 #include "field_text.h"
 
-#include <string.h>
+#include <stdbool.h>
 
-void tsv_field(struct writer *out, const char *text)
+void field_write(struct writer *out, char separator, const char *text)
 {
+    const bool is_csv = separator == ',', is_quoted = is_csv && strpbrk(text, ",\"\r\n");
+    if (is_quoted)
+        writer_char(out, '"');
     for (; *text; text++) {
         if (*text == '"')
-            writer_text(out, "\\x22");
+            writer_text(out, is_csv ? "\"\"" : "\\x22");
         else
             writer_char(out, *text);
     }
-}
-
-void csv_field(struct writer *out, const char *text)
-{
-    if (!strpbrk(text, ",\"\r\n")) {
-        writer_text(out, text);
-        return;
-    }
-    writer_char(out, '"');
-    for (; *text; text++) {
-        if (*text == '"')
-            writer_char(out, '"');
-        writer_char(out, *text);
-    }
-    writer_char(out, '"');
+    if (is_quoted)
+        writer_char(out, '"');
 }

@@ -5,13 +5,10 @@
 
 #include "writer.h"
 
-/* Writes a field of TSV, in which no tabs or newlines are. Many readers of tab-separated text, such
- * as those of pandas and R, take a double quote for the beginning of a quoted field and would go on
- * over tabs and newlines to the next one. It is therefore written as other bytes that cannot be
- * shown. */
-void tsv_field(struct writer *out, const char *text);
-
-/* Writes a field of CSV: in quotes, if what is in it would end it otherwise. */
-void csv_field(struct writer *out, const char *text);
+/* Writes a field. For ',' it is one of CSV: in quotes, if its text would end it otherwise. For '\t'
+ * it is one of TSV, without tabs or newlines in it: many readers, such as those of pandas and R,
+ * take a double quote for the beginning of a quoted field and would read on over tabs and newlines
+ * to the next one, so it becomes \x22. */
+void field_write(struct writer *out, char separator, const char *text);
 
 #endif

@@ -1,47 +1,32 @@
 /* SPDX-License-Identifier: MIT */
 /* One object: totals, and lists of the bins and of quantiles. What is in no bin is in the totals
  * alone. */
-#include "channels.h"
 #include "format.h"
-#include "json_text.h"
+#include "json.h"
 #include "percent.h"
 
 #include "src/count/moments_text.h"
+#include "src/count/quantile.h"
 #include "src/count/show_number.h"
 
-/* Writes a member's value. JSON knows no infinity and no NaN: they are strings. */
-static void json_number(struct writer *out, const char *text)
+static struct totals channel_totals(const struct counts *counts, unsigned channel)
 {
-    bool is_finite = text[0] != 'i' && text[0] != 'n' && (text[0] != '-' || text[1] != 'i');
-    if (is_finite) {
-        writer_text(out, text);
-        return;
-    }
-    writer_char(out, '"');
-    writer_text(out, text);
-    writer_char(out, '"');
-}
-
-/* Writes `key`, which ends with the colon, and a number. */
-static void json_member(struct writer *out, const char *key, const char *text)
-{
-    writer_text(out, key);
-    json_number(out, text);
-}
-
-static void json_count(struct writer *out, const char *key, uint64_t count)
-{
-    writer_text(out, key);
-    writer_count(out, count);
+    const struct histogram *histogram = counts->histogram;
+    const size_t rows = histogram_rows(histogram);
+    struct totals totals = {.samples = counts->tally->samples / histogram_channels(histogram)};
+    for (size_t row = 0; row < rows; row++)
+        totals.of[histogram->mode->row_kind(histogram, row)] +=
+            counts->tally->counts[channel * rows + row];
+    return totals;
 }
 
 /* Writes the totals of each channel, if there are several. */
-static void json_channels(struct table *table)
+static void write_channels(struct table *table)
 {
     struct writer *out = table->out;
-    unsigned channels = histogram_channels(table->histogram);
+    const unsigned channels = histogram_channels(table->shown.histogram);
     for (unsigned channel = 0; channels > 1 && channel < channels; channel++) {
-        struct totals totals = channel_totals(table, channel);
+        const struct totals totals = channel_totals(&table->shown, channel);
         json_count(out, channel ? ",{\"total\":" : ",\"channels\":[{\"total\":", totals.samples);
         json_count(out, ",\"below\":", totals.of[ROW_KIND_BELOW]);
         json_count(out, ",\"above\":", totals.of[ROW_KIND_ABOVE]);
@@ -50,18 +35,9 @@ static void json_channels(struct table *table)
     }
 }
 
-static void json_counts(struct table *table, const struct row *row)
+static void write_options(struct table *table)
 {
-    bool is_list = histogram_channels(table->histogram) > 1;
-    writer_text(table->out, is_list ? ",\"counts\":[" : ",\"count\":");
-    channels_write_counts(table, row, ',');
-    if (is_list)
-        writer_char(table->out, ']');
-}
-
-static void json_options(struct table *table)
-{
-    const struct words *words = table->words;
+    const struct words *words = table->options->words;
     writer_text(table->out, ",\"options\":[");
     for (size_t i = 0; i < words->count; i++) {
         if (i > 0)
@@ -74,8 +50,8 @@ static void json_options(struct table *table)
 static void json_begin(struct table *table)
 {
     struct writer *out = table->out;
-    const struct mode *mode = table->histogram->mode;
-    const struct totals *totals = &table->totals;
+    const struct histogram *histogram = table->shown.histogram;
+    const struct mode *mode = histogram->mode;
     writer_text(out, "{\"schema\":\"gpuhisto/1\"");
     if (table->file) {
         writer_text(out, ",\"file\":");
@@ -83,33 +59,30 @@ static void json_begin(struct table *table)
     }
     writer_format(out, ",\"mode\":\"%s\"", mode->name);
     if (mode->has_types)
-        writer_format(out, ",\"type\":\"%s\"", table->histogram->type.name);
-    json_options(table);
-    if (table->shard) {
+        writer_format(out, ",\"type\":\"%s\"", histogram->type.name);
+    write_options(table);
+    if (table->options->shard) {
         writer_text(out, ",\"share\":");
-        shard_record_write(out, table->shard);
+        shard_record_write(out, table->options->shard);
     }
-    json_count(out, ",\"total\":", totals->samples);
-    json_count(out, ",\"counted\":", totals->of[ROW_KIND_BIN]);
-    json_count(out, ",\"other\":", totals->samples - totals->of[ROW_KIND_BIN]);
-    if (mode->is_binned) {
-        json_count(out, ",\"below\":", totals->of[ROW_KIND_BELOW]);
-        json_count(out, ",\"above\":", totals->of[ROW_KIND_ABOVE]);
-        json_count(out, ",\"invalid\":", totals->of[ROW_KIND_INVALID]);
-    }
+    writer_char(out, ',');
+    json_totals(out, mode, &table->totals);
     if (mode->has_characters)
-        json_count(out, ",\"invalid\":", totals->of[ROW_KIND_INVALID]);
-    json_channels(table);
+        json_count(out, ",\"invalid\":", table->totals.of[ROW_KIND_INVALID]);
+    write_channels(table);
     writer_text(out, ",\"bins\":[");
 }
 
-/* Begins an object of a list. */
-static void json_next(struct table *table)
+static void write_counts(struct table *table, const struct row *row)
 {
-    writer_text(table->out, table->written++ ? ",{" : "{");
+    const bool is_list = histogram_channels(table->shown.histogram) > 1;
+    writer_text(table->out, is_list ? ",\"counts\":[" : ",\"count\":");
+    format_counts(table, row, ',');
+    if (is_list)
+        writer_char(table->out, ']');
 }
 
-static void json_percents(struct table *table, const struct row *row)
+static void write_percents(struct table *table, const struct row *row)
 {
     char percent[PERCENT_TEXT], running[PERCENT_TEXT];
     percent_show(row->count, table->totals.samples, PERCENT_DIGITS, percent);
@@ -122,80 +95,76 @@ static void json_row(struct table *table, const struct row *row)
     struct writer *out = table->out;
     if (row->label.kind != ROW_KIND_BIN)
         return;
-    json_next(table);
-    const bool is_named = !table->histogram->mode->is_binned;
+    writer_text(out, table->written++ ? ",{" : "{");
+    const bool is_named = !table->shown.histogram->mode->is_binned;
     if (is_named)
         writer_format(out, "\"bin\":\"%s\"", row->label.name);
     if (row->label.lo[0]) {
         json_member(out, is_named ? ",\"lo\":" : "\"lo\":", row->label.lo);
         json_member(out, ",\"hi\":", row->label.hi);
     }
-    json_counts(table, row);
-    if (table->percent)
-        json_percents(table, row);
+    write_counts(table, row);
+    if (table->options->percent)
+        write_percents(table, row);
     writer_char(out, '}');
 }
 
-static void json_begin_quantiles(struct table *table)
-{
-    writer_text(table->out, table->channel ? "\"quantiles\":[" : "],\"quantiles\":[");
-}
+/* --- statistics --- */
 
 /* Writes `key`, which ends with the colon, and a double. */
-static void json_double(struct writer *out, const char *key, double value)
+static void write_double(struct writer *out, const char *key, double value)
 {
     char text[SHOW_NUMBER];
     show_double(value, text);
     json_member(out, key, text);
 }
 
-static void json_quantile(struct table *table, const struct probability *q,
-                          const struct quantile *found)
+static void write_quantiles(struct table *table)
 {
     struct writer *out = table->out;
-    char order[SHOW_DECIMAL(PROBABILITY_DIGITS)];
-    const struct estimate estimate = quantile_estimate(found);
-    json_next(table);
-    show_decimal(q->digits, q->exponent, order);
-    json_member(out, "\"q\":", order);
-    json_double(out, ",\"value\":", estimate.value);
-    json_double(out, ",\"error\":", estimate.error);
-    json_member(out, ",\"lower\":", found->lower_text);
-    json_member(out, ",\"upper\":", found->upper_text);
-    writer_char(out, '}');
+    const struct report_options *options = table->options;
+    writer_text(out, "\"quantiles\":[");
+    for (size_t i = 0; i < options->quantile_count; i++) {
+        const struct probability *q = &options->quantiles[i];
+        const struct quantile found = quantile(table->counted.histogram, table->counted.tally, q);
+        const struct estimate estimate = quantile_estimate(&found);
+        char order[SHOW_DECIMAL(PROBABILITY_DIGITS)];
+        show_decimal(q->digits, q->exponent, order);
+        json_member(out, i ? ",{\"q\":" : "{\"q\":", order);
+        write_double(out, ",\"value\":", estimate.value);
+        write_double(out, ",\"error\":", estimate.error);
+        json_member(out, ",\"lower\":", found.lower_text);
+        json_member(out, ",\"upper\":", found.upper_text);
+        writer_char(out, '}');
+    }
+    writer_text(out, "],");
 }
 
-static void json_begin_statistics(struct table *table)
+static void write_statistic(struct writer *out, const struct statistic *statistic)
 {
-    writer_text(table->out, "],\"stats\":{");
-    table->has_statistics = true;
-}
-
-static void json_statistic(struct table *table, const struct statistic *statistic)
-{
-    struct writer *out = table->out;
-    writer_format(out, "%s\"%s\":", table->written++ ? "," : "", statistic->name);
-    if (!statistic->upper[0]) {
-        json_number(out, statistic->value);
+    writer_format(out, "\"%s\"", statistic->name);
+    if (statistic->upper[0]) {
+        json_member(out, ":[", statistic->value);
+        json_member(out, ",", statistic->upper);
+        writer_char(out, ']');
+    } else {
+        json_member(out, ":", statistic->value);
         if (statistic->is_population)
             writer_text(out, ",\"ddof\":0");
-        return;
     }
-    json_member(out, "[", statistic->value);
-    json_member(out, ",", statistic->upper);
-    writer_char(out, ']');
 }
 
-/* What an exact merge of statistics needs. */
-static void json_moments(struct table *table)
+/* Writes what an exact merge of statistics needs. */
+static void write_moments(struct table *table)
 {
     struct writer *out = table->out;
+    const struct moments *moments = table->counted.tally->moments;
     struct moments_text text;
-    moments_show(table->moments, table->histogram->binning.is_whole, &text);
+    moments_show(moments, table->counted.histogram->binning.is_whole, &text);
     json_member(out, ",\"moments\":{\"least\":", text.least);
     json_member(out, ",\"greatest\":", text.greatest);
-    json_count(out, ",\"lowest\":", table->moments->lowest);
-    json_count(out, ",\"highest\":", table->moments->highest);
+    json_count(out, ",\"lowest\":", moments->lowest);
+    json_count(out, ",\"highest\":", moments->highest);
     writer_text(out, ",\"sum\":");
     json_string(out, text.sum);
     writer_text(out, ",\"squares\":");
@@ -205,38 +174,37 @@ static void json_moments(struct table *table)
     writer_char(out, '}');
 }
 
-static void json_begin_channel(struct table *table)
+static void json_statistics(struct table *table, const struct statistics *statistics)
 {
-    writer_text(table->out, table->channel == 1 ? "],\"channel_stats\":[{" : ",{");
-}
-
-static void json_end_channel(struct table *table)
-{
-    writer_char(table->out, '}');
-    json_moments(table);
-    writer_char(table->out, '}');
+    struct writer *out = table->out;
+    if (table->channel <= 1)
+        writer_text(out, "],");
+    if (table->channel > 0)
+        writer_text(out, table->channel == 1 ? "\"channel_stats\":[{" : ",{");
+    if (table->counted.histogram->has_moments)
+        write_quantiles(table);
+    writer_text(out, "\"stats\":{");
+    for (size_t i = 0; i < statistics->count; i++) {
+        writer_text(out, i ? "," : "");
+        write_statistic(out, &statistics->list[i]);
+    }
+    writer_char(out, '}');
+    if (table->counted.tally->moments)
+        write_moments(table);
+    if (table->channel > 0)
+        writer_char(out, '}');
 }
 
 static void json_end(struct table *table)
 {
-    const bool is_of_all = table->channel == 0;
-    writer_char(table->out, table->has_statistics && is_of_all ? '}' : ']');
-    if (table->moments && is_of_all)
-        json_moments(table);
-    writer_text(table->out, "}\n");
+    const bool is_list_open = !table->options->stats || table->channel > 0;
+    writer_text(table->out, is_list_open ? "]}\n" : "}\n");
 }
 
 const struct format format_json = {
-    .is_apart = true,
-    .is_line = true,
-    .has_both = true,
+    .kind = FORMAT_OBJECT,
     .begin = json_begin,
     .row = json_row,
-    .begin_quantiles = json_begin_quantiles,
-    .quantile = json_quantile,
-    .begin_statistics = json_begin_statistics,
-    .statistic = json_statistic,
-    .begin_channel = json_begin_channel,
-    .end_channel = json_end_channel,
+    .statistics = json_statistics,
     .end = json_end,
 };

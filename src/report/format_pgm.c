@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* A picture of pairs of bytes, in the format PGM of Netpbm: a pixel for each pair, 256 by 256. The
- * line is that of the first byte, and the column that of the second. A pixel has 16 bits and grows
- * with the logarithm of the count, as counts of pairs span many orders of magnitude. */
+/* An image of pairs of bytes, in the format PGM of Netpbm: a pixel for each pair, 256 by 256, with
+ * the first byte as the line and the second as the column. A pixel has 16 bits and grows with the
+ * logarithm of the count, as counts of pairs span many orders of magnitude. */
 #include "format.h"
 
 #include <inttypes.h>
@@ -11,8 +11,8 @@
 
 static void pgm_measure(struct table *table, const struct row *row)
 {
-    if (row->count > table->picture.largest)
-        table->picture.largest = row->count;
+    if (row->count > table->largest)
+        table->largest = row->count;
 }
 
 static void pgm_begin(struct table *table)
@@ -25,13 +25,13 @@ static void pgm_begin(struct table *table)
         writer_char(out, '\n');
     }
     writer_format(out, "# pairs %" PRIu64 ", largest count %" PRIu64 "\n", table->totals.samples,
-                  table->picture.largest);
+                  table->largest);
     writer_text(out, "# line: first byte; column: second byte\n"
                      "# pixel: 65535 * log(1 + count) / log(1 + largest count)\n");
     writer_format(out, "256 256\n%d\n", PIXEL_MAX);
 }
 
-/* Of two bytes, the higher one comes first. */
+/* Writes 16 bits, the higher byte first. */
 static void pgm_pixel(struct table *table, unsigned pixel)
 {
     writer_char(table->out, (char)(unsigned char)(pixel >> 8));
@@ -39,7 +39,7 @@ static void pgm_pixel(struct table *table, unsigned pixel)
     table->written++;
 }
 
-/* Writes black pixels for pairs up to this one, which have no row. */
+/* Writes black pixels up to this pair, for those that have no row. */
 static void pgm_fill(struct table *table, size_t upto)
 {
     while (table->written < upto)
@@ -48,7 +48,7 @@ static void pgm_fill(struct table *table, size_t upto)
 
 static void pgm_row(struct table *table, const struct row *row)
 {
-    const double largest = log1p((double)table->picture.largest);
+    const double largest = log1p((double)table->largest);
     pgm_fill(table, row->index);
     pgm_pixel(table, (unsigned)lround(PIXEL_MAX * (log1p((double)row->count) / largest)));
 }
@@ -59,8 +59,7 @@ static void pgm_end(struct table *table)
 }
 
 const struct format format_pgm = {
-    .is_apart = true,
-    .is_image = true,
+    .kind = FORMAT_IMAGE,
     .measure = pgm_measure,
     .begin = pgm_begin,
     .row = pgm_row,

@@ -4,357 +4,279 @@
 
 #include "src/base/show.h"
 #include "src/count/coarsen.h"
-#include "src/count/statistics.h"
 #include "src/count/quantile.h"
 #include "src/count/row_blocks.h"
 
 #include <errno.h>
 #include <string.h>
 
+static struct table table_of(struct writer *out, const struct report_options *options)
+{
+    return (struct table){.out = out, .options = options, .format = format_table[options->format]};
+}
+
+/* --- rows --- */
+
+enum empty_rows report_empty_rows(const struct report_options *options)
+{
+    const bool is_picture = format_table[options->format]->kind == FORMAT_PICTURE;
+    return is_picture && options->empty == EMPTY_DEFAULT ? EMPTY_IN_PICTURE : options->empty;
+}
+
 /* Calls visit for each row that is shown, until writing fails. */
-static void for_each_row(struct table *table, const struct tally *tally, enum empty_rows empty,
+static void for_each_row(struct table *table,
                          void (*visit)(struct table *table, const struct row *row))
 {
     struct rows rows;
     const struct row *row;
-    rows_begin(&rows, table->histogram, tally, empty);
+    rows_begin(&rows, table->shown.histogram, table->shown.tally,
+               report_empty_rows(table->options));
     table->cut = table->most > 0 ? rows_cut(&rows, table->most) : 0;
     while ((row = rows_next(&rows)) && !table->out->error)
         visit(table, row);
 }
 
-/* Which rows without a count the format shows. */
-static enum empty_rows empty_rows_of(const struct format *format,
-                                     const struct report_options *options)
+static void write_rows(struct table *table)
 {
-    bool by_default = options->empty == EMPTY_DEFAULT;
-    return format->is_picture && by_default ? EMPTY_IN_PICTURE : options->empty;
-}
-
-/* Writes the rows of the table's histogram. */
-static void write_rows(const struct format *format, struct table *table,
-                       const struct report_options *options, const struct tally *tally)
-{
-    enum empty_rows empty = empty_rows_of(format, options);
-    table->tally = tally;
-    table->totals = rows_add_up(table->histogram, tally);
-    table->picture = (struct picture){.largest = 0};
-    if (format->measure)
-        for_each_row(table, tally, empty, format->measure);
-    format->begin(table);
+    const struct format *format = table->format;
+    table->totals = rows_add_up(table->shown.histogram, table->shown.tally);
     table->written = 0;
-    for_each_row(table, tally, empty, format->row);
+    if (format->measure) {
+        memset(table->widths, 0, sizeof table->widths);
+        table->largest = 0;
+        for_each_row(table, format->measure);
+    }
+    format->begin(table);
+    for_each_row(table, format->row);
     if (table->cut > 0)
         writer_format(table->out, "(%zu more rows)\n", table->cut);
 }
 
-/* Writes the quantiles, if the format has a list of them. */
-static void write_quantiles(const struct format *format, struct table *table,
-                            const struct report_options *options, const struct histogram *histogram,
-                            const struct tally *tally)
-{
-    if (!histogram->has_moments || !format->quantile)
-        return;
-    table->written = 0;
-    format->begin_quantiles(table);
-    for (size_t i = 0; i < options->quantile_count; i++) {
-        struct quantile found = quantile(histogram, tally, &options->quantiles[i]);
-        format->quantile(table, &options->quantiles[i], &found);
-    }
-}
+/* --- statistics --- */
 
-/* Finds the statistics of the mode, and for numbers the quantiles. */
-static void find_statistics(const struct report_options *options, const struct histogram *histogram,
-                            const struct tally *tally, struct statistics *statistics)
+/* Adds the statistics of the mode, and for numbers the quantiles. */
+static void find_statistics(const struct table *table, const struct counts *counted,
+                            struct statistics *statistics)
 {
+    const struct report_options *options = table->options;
+    const struct histogram *histogram = counted->histogram;
     statistics->count = 0;
-    histogram->mode->add_statistics(histogram, tally, statistics);
+    histogram->mode->add_statistics(histogram, counted->tally, statistics);
     for (size_t i = 0; histogram->has_moments && i < options->quantile_count; i++) {
-        struct quantile found = quantile(histogram, tally, &options->quantiles[i]);
+        const struct quantile found = quantile(histogram, counted->tally, &options->quantiles[i]);
         statistics_add_quantile(statistics, &options->quantiles[i], &found);
     }
 }
 
-static void write_statistics(const struct format *format, struct table *table,
-                             const struct report_options *options,
-                             const struct histogram *histogram, const struct tally *tally)
+/* Writes the statistics of all samples, or of each channel in turn. `is_row`: each as a row, below
+ * a header if `is_first`. */
+static void write_statistics(struct table *table, bool is_row, bool is_first)
 {
+    const struct counts all = table->counted;
+    const struct histogram histogram = histogram_of_channel(all.histogram);
+    const unsigned channels = histogram_channels(all.histogram);
     struct statistics statistics;
-    find_statistics(options, histogram, tally, &statistics);
-    table->picture = (struct picture){.largest = 0};
-    for (size_t i = 0; format->measure_statistic && i < statistics.count; i++)
-        format->measure_statistic(table, &statistics.list[i]);
-    table->written = 0;
-    table->moments = tally->moments;
-    format->begin_statistics(table);
-    for (size_t i = 0; i < statistics.count; i++)
-        format->statistic(table, &statistics.list[i]);
+    for (unsigned channel = 0; channel < channels && !table->out->error; channel++) {
+        const struct tally tally = channels > 1 ? tally_of_channel(all.tally, channel) : *all.tally;
+        table->counted = (struct counts){&histogram, &tally};
+        table->channel = channels > 1 ? channel + 1 : table->channel;
+        find_statistics(table, &table->counted, &statistics);
+        if (is_row)
+            table->format->statistics_row(table, &statistics, is_first && channel == 0);
+        else
+            table->format->statistics(table, &statistics);
+    }
+    table->counted = all;
 }
 
-/* A table without rows so far. */
-static struct table table_begin(struct writer *out, const struct report_options *options,
-                                const struct histogram *histogram)
-{
-    return (struct table){
-        .out = out,
-        .histogram = histogram,
-        .words = options->words,
-        .shard = options->shard,
-        .header = options->header,
-        .percent = options->percent,
-    };
-}
+/* --- a table --- */
 
-/* How many rows of a picture fit on the screen, below which the cursor needs a line, beside all
- * else that is shown of each channel; at least two. 0: any number. */
-static size_t rows_that_fit(const struct format *format, const struct report_options *options,
-                            const struct histogram *histogram, const struct tally *tally)
+/* Returns how many rows of a picture fit on the screen, besides all else that is shown of each
+ * channel and the line of the cursor; at least two. 0: any number. */
+static size_t rows_that_fit(const struct table *table)
 {
-    const unsigned channels = histogram_channels(histogram);
+    const struct report_options *options = table->options;
+    const struct counts *counted = &table->counted;
+    const unsigned channels = histogram_channels(counted->histogram);
     const size_t lines = options->lines / channels;
-    const size_t heading = options->header ? 1 : 0;
-    size_t others = heading + (channels > 1 ? 2 : 0);
+    const size_t header = options->header ? 1 : 0;
+    size_t others = header + (channels > 1 ? 2 : 0);
     struct statistics statistics;
-    if (!format->is_picture || options->lines == 0)
+    if (table->format->kind != FORMAT_PICTURE || options->lines == 0)
         return 0;
     if (options->stats) {
-        const struct histogram one = histogram_of_channel(histogram);
-        const struct tally own = channels > 1 ? tally_of_channel(tally, 0) : *tally;
-        find_statistics(options, &one, &own, &statistics);
-        others += statistics.count + 1 + heading;
+        const struct histogram histogram = histogram_of_channel(counted->histogram);
+        const struct tally tally =
+            channels > 1 ? tally_of_channel(counted->tally, 0) : *counted->tally;
+        find_statistics(table, &(struct counts){&histogram, &tally}, &statistics);
+        others += statistics.count + 1 + header;
     }
     return lines > others + 2 ? lines - others : 2;
 }
 
-/* How many bins a picture may have: fewer where there are rows below, above and invalid, and no
- * more than `fits` rows, unless that is 0. */
-static size_t bins_that_fit(size_t fits, const struct histogram *histogram,
-                            const struct tally *tally)
+/* Returns how many bins a picture may have, so that with the rows below, above and invalid it has
+ * no more than `most` rows; 0: any number. */
+static size_t bins_that_fit(size_t most, const struct counts *counted)
 {
-    const struct totals totals = rows_add_up(histogram, tally);
+    const struct totals totals = rows_add_up(counted->histogram, counted->tally);
     size_t others = 0;
     for (unsigned kind = 0; kind < ROW_KINDS; kind++)
         others += kind != ROW_KIND_BIN && totals.of[kind] > 0;
-    if (fits == 0 || fits >= PICTURE_ROWS + others)
+    if (most == 0 || most >= PICTURE_ROWS + others)
         return PICTURE_ROWS;
-    return fits > others ? fits - others : 1;
+    return most > others ? most - others : 1;
 }
 
-/* Lays the rows that are shown over those that were counted: bins that are asked for, or what a
- * picture of more than PICTURE_ROWS rows has, or of more than `fits`. False, and nothing to free:
- * the rows that were counted are shown. If memory is short that is an error of the writer, as the
- * table would be another one. */
-static bool lay_rows(const struct table *table, const struct report_options *options, size_t fits,
-                     struct coarse_rows *rows)
+/* Shows wider bins than those that were counted: bins that are asked for, or fewer in a picture of
+ * more than PICTURE_ROWS rows, or of more than `most`. False, and nothing to free: the rows that
+ * were counted are shown. If memory is short that is an error of the writer, as the table would be
+ * another one. */
+static bool widen_bins(struct table *table, size_t most, struct coarse_rows *rows)
 {
-    const struct histogram *histogram = table->histogram;
-    const bool is_picture = format_table[options->format]->is_picture;
+    const struct report_options *options = table->options;
+    const struct histogram *histogram = table->counted.histogram;
+    const struct tally *tally = table->counted.tally;
     enum coarsen_outcome outcome = COARSEN_AS_COUNTED;
     if (options->most_bins > 0)
-        outcome = coarsen_equal(histogram, table->tally, options->most_bins, rows);
+        outcome = coarsen_equal(histogram, tally, options->most_bins, rows);
     else if (options->log_parts > 0)
-        outcome = coarsen_decades(histogram, table->tally, options->log_parts, rows);
-    else if (is_picture && !options->keep_bins && histogram->binning.digits.scales)
-        outcome = coarsen_picture(histogram, table->tally,
-                                  bins_that_fit(fits, histogram, table->tally), rows);
+        outcome = coarsen_decades(histogram, tally, options->log_parts, rows);
+    else if (table->format->kind == FORMAT_PICTURE && !options->keep_bins &&
+             histogram->binning.digits.scales)
+        outcome = coarsen_picture(histogram, tally, bins_that_fit(most, &table->counted), rows);
     if (outcome == COARSEN_NO_MEMORY && !table->out->error)
         table->out->error = ENOMEM;
+    table->shown =
+        outcome == COARSEN_DONE ? (struct counts){&rows->histogram, &rows->tally} : table->counted;
     return outcome == COARSEN_DONE;
 }
 
-/* Writes the statistics of each channel: a row each under a heading if `heading`, or of formats
- * that have both, an object. Without channels, those of all samples. */
-static void write_statistics_of_channels(const struct format *format, struct table *table,
-                                         const struct report_options *options,
-                                         const struct tally *tally, bool heading)
+static void write_content(struct table *table)
 {
-    const struct histogram *all = table->histogram, histogram = histogram_of_channel(all);
-    const unsigned channels = histogram_channels(all);
-    struct statistics statistics;
-    for (unsigned channel = 0; channel < channels && !table->out->error; channel++) {
-        const struct tally own = channels > 1 ? tally_of_channel(tally, channel) : *tally;
-        table->channel = channels > 1 ? channel + 1 : 0;
-        if (format->begin_channel) {
-            format->begin_channel(table);
-            write_quantiles(format, table, options, &histogram, &own);
-            write_statistics(format, table, options, &histogram, &own);
-            format->end_channel(table);
-            continue;
-        }
-        find_statistics(options, &histogram, &own, &statistics);
-        if (heading && channel == 0)
-            format->statistics_heading(table, &statistics);
-        format->statistics_row(table, &statistics);
-    }
-}
-
-/* What is written: rows that are shown, and those that were counted, in which statistics are found.
- */
-struct content {
-    const struct histogram *histogram, *counted_histogram;
-    const struct tally *tally, *counted;
-};
-
-static void write_content(const struct format *format, struct table *table,
-                          const struct report_options *options, const struct content *content)
-{
-    table->histogram = content->histogram;
-    if (!options->stats || format->has_both)
-        write_rows(format, table, options, content->tally);
-    table->histogram = content->counted_histogram;
-    if (options->stats && histogram_channels(table->histogram) > 1) {
-        write_statistics_of_channels(format, table, options, content->counted, true);
-    } else if (options->stats) {
-        write_quantiles(format, table, options, table->histogram, content->counted);
-        write_statistics(format, table, options, table->histogram, content->counted);
-    }
-    format->end(table);
+    const bool stats = table->options->stats;
+    if (!stats || format_has_both(table->format))
+        write_rows(table);
+    if (stats)
+        write_statistics(table,
+                         table->format->kind == FORMAT_DELIMITED &&
+                             histogram_channels(table->counted.histogram) > 1,
+                         true);
+    if (table->format->end)
+        table->format->end(table);
 }
 
 /* Writes a picture of each channel. */
-static void write_pictures(const struct format *format, struct table *table,
-                           const struct report_options *options, const struct content *all)
+static void write_pictures(struct table *table)
 {
-    const struct histogram histogram = histogram_of_channel(all->histogram);
-    const struct histogram counted_histogram = histogram_of_channel(all->counted_histogram);
-    for (unsigned channel = 0; channel < histogram_channels(all->histogram); channel++) {
-        const struct tally tally = tally_of_channel(all->tally, channel);
-        const struct tally counted = tally_of_channel(all->counted, channel);
-        const struct content content = {&histogram, &counted_histogram, &tally, &counted};
+    const struct counts shown = table->shown, counted = table->counted;
+    const struct histogram shown_histogram = histogram_of_channel(shown.histogram);
+    const struct histogram counted_histogram = histogram_of_channel(counted.histogram);
+    for (unsigned channel = 0; channel < histogram_channels(shown.histogram); channel++) {
+        const struct tally shown_tally = tally_of_channel(shown.tally, channel);
+        const struct tally counted_tally = tally_of_channel(counted.tally, channel);
+        table->shown = (struct counts){&shown_histogram, &shown_tally};
+        table->counted = (struct counts){&counted_histogram, &counted_tally};
         table->channel = channel + 1;
-        write_content(format, table, options, &content);
+        write_content(table);
         table->tables++;
     }
 }
 
-static void write_table(const struct format *format, struct table *table,
-                        const struct report_options *options, const struct histogram *histogram,
-                        const struct tally *tally)
+/* Writes all of a table, of which the counts are set. */
+static void write_table(struct table *table)
 {
-    const size_t fits = rows_that_fit(format, options, histogram, tally);
+    const bool has_channels = histogram_channels(table->counted.histogram) > 1;
+    const size_t most = rows_that_fit(table);
     struct coarse_rows rows;
-    table->tally = tally;
-    const bool is_laid = lay_rows(table, options, fits, &rows);
-    table->most = options->is_replaced ? fits : 0;
-    const struct content content = {is_laid ? &rows.histogram : histogram, histogram,
-                                    is_laid ? &rows.tally : tally, tally};
-    if (format->is_picture && histogram_channels(histogram) > 1)
-        write_pictures(format, table, options, &content);
+    const bool is_wider = widen_bins(table, most, &rows);
+    table->most = table->options->is_replaced ? most : 0;
+    if (table->format->kind == FORMAT_PICTURE && has_channels)
+        write_pictures(table);
     else
-        write_content(format, table, options, &content);
-    if (is_laid)
+        write_content(table);
+    if (is_wider)
         coarse_rows_free(&rows);
 }
 
 void report_write(struct writer *out, const struct report_options *options,
                   const struct histogram *histogram, const struct tally *tally)
 {
-    struct table table = table_begin(out, options, histogram);
-    write_table(format_table[options->format], &table, options, histogram, tally);
+    struct table table = table_of(out, options);
+    table.counted = (struct counts){histogram, tally};
+    write_table(&table);
 }
 
-/* --- a result for each FILE --- */
+/* --- a result for each file --- */
 
-#define FILE_NAME_MAX 4096 /* bytes: no FILE with a longer name can be opened */
+#define FILE_NAME_MAX 4096 /* bytes: no file with a longer name can be opened */
 
-/* What is written of one FILE after the other. */
+/* The file that is being written. */
 struct file_report {
-    const struct format *format;
-    const struct report_options *options;
-    const struct histogram *histogram;
     const struct report_files *files;
-    struct tally *tally;               /* of the FILE */
+    const struct histogram *histogram;
+    struct tally *tally;
     struct row_blocks blocks;          /* of the tally */
-    char name[4 * FILE_NAME_MAX + 16]; /* of the FILE, as printable text */
+    char name[4 * FILE_NAME_MAX + 16]; /* as printable text */
 };
 
-/* Makes the tally and the name those of a FILE. */
+/* Loads the name and the counts of a file into the report, and sets the table to them. */
 static void load_file(struct file_report *report, struct table *table, size_t file)
 {
-    struct tally *tally = report->tally;
-    const char *name = report->files->names ? report->files->names[file] : "-";
+    const struct report_files *files = report->files;
+    const char *name = files->names ? files->names[file] : "-";
     show_text(name, strlen(name), report->name, sizeof report->name);
-    file_tallies_load(report->files->tallies, file, tally);
-    if (report->files->skip_invalid)
-        tally_skip_invalid(tally, report->histogram);
+    file_tallies_load(files->tallies, file, report->tally);
+    if (files->skip_invalid)
+        tally_skip_invalid(report->tally, report->histogram);
     table->file = report->name;
-    table->tally = tally;
+    table->counted = (struct counts){report->histogram, report->tally};
 }
 
-static void write_files_apart(struct file_report *report, struct writer *out)
+static void write_file_rows(struct table *table)
 {
-    size_t count = file_tallies_count(report->files->tallies);
-    for (size_t file = 0; file < count && !out->error; file++) {
-        struct table table = table_begin(out, report->options, report->histogram);
-        table.tables = file;
-        load_file(report, &table, file);
-        write_table(report->format, &table, report->options, report->histogram, report->tally);
-    }
-}
-
-/* Writes the statistics of each FILE as one row, under a heading. */
-static void write_statistics_together(struct file_report *report, struct writer *out)
-{
-    const struct format *format = report->format;
-    size_t count = file_tallies_count(report->files->tallies);
-    struct table table = table_begin(out, report->options, report->histogram);
-    for (size_t file = 0; file < count && !out->error; file++) {
-        load_file(report, &table, file);
-        write_statistics_of_channels(format, &table, report->options, report->tally, file == 0);
-    }
-}
-
-static void write_file_rows(struct file_report *report, struct table *table)
-{
-    const struct format *format = report->format;
     struct coarse_rows rows;
-    table->histogram = report->histogram;
-    const bool is_laid = lay_rows(table, report->options, 0, &rows);
-    if (is_laid) {
-        table->histogram = &rows.histogram;
-        table->tally = &rows.tally;
-    }
-    table->totals = rows_add_up(table->histogram, table->tally);
-    for_each_row(table, table->tally, empty_rows_of(format, report->options), format->row);
-    if (is_laid)
+    const bool is_wider = widen_bins(table, 0, &rows);
+    table->totals = rows_add_up(table->shown.histogram, table->shown.tally);
+    for_each_row(table, table->format->row);
+    if (is_wider)
         coarse_rows_free(&rows);
 }
 
-static void write_files_together(struct file_report *report, struct writer *out)
+static void write_files(struct file_report *report, struct table table)
 {
-    const struct format *format = report->format;
-    size_t count = file_tallies_count(report->files->tallies);
-    struct table table = table_begin(out, report->options, report->histogram);
-    table.file = report->name;
-    format->begin(&table);
-    for (size_t file = 0; file < count && !out->error; file++) {
-        load_file(report, &table, file);
-        write_file_rows(report, &table);
+    const size_t count = file_tallies_count(report->files->tallies);
+    const bool is_delimited = table.format->kind == FORMAT_DELIMITED;
+    const bool stats = table.options->stats;
+    const struct table empty = table;
+    if (is_delimited && !stats) {
+        table.file = report->name;
+        table.shown.histogram = report->histogram;
+        table.format->begin(&table);
     }
-    format->end(&table);
+    for (size_t file = 0; file < count && !table.out->error; file++) {
+        if (!is_delimited)
+            table = empty;
+        table.tables = file;
+        load_file(report, &table, file);
+        if (!is_delimited)
+            write_table(&table);
+        else if (stats)
+            write_statistics(&table, true, file == 0);
+        else
+            write_file_rows(&table);
+    }
 }
 
 void report_write_each(struct writer *out, const struct report_options *options,
                        const struct histogram *histogram, const struct report_files *files,
                        struct tally *tally)
 {
-    struct file_report report = {
-        .format = format_table[options->format],
-        .options = options,
-        .histogram = histogram,
-        .files = files,
-        .tally = tally,
-    };
-    /* With a GPU it has counts of all FILEs. */
+    struct file_report report = {.files = files, .histogram = histogram, .tally = tally};
+    /* With a GPU it has counts of all files. */
     memset(tally->counts, 0, tally->bins * sizeof tally->counts[0]);
     row_blocks_clear(&report.blocks, tally->bins);
     tally->blocks = &report.blocks;
-    if (report.format->is_apart)
-        write_files_apart(&report, out);
-    else if (options->stats)
-        write_statistics_together(&report, out);
-    else
-        write_files_together(&report, out);
+    write_files(&report, table_of(out, options));
     tally->blocks = NULL;
 }
 
@@ -362,9 +284,9 @@ void report_write_each(struct writer *out, const struct report_options *options,
 
 void report_write_gap(struct writer *out, const struct report_options *options, bool follows)
 {
-    const struct format *format = format_table[options->format];
-    if (options->in_place && (format->is_picture || options->stats) && !format->is_line)
+    const enum format_kind kind = format_table[options->format]->kind;
+    if (options->in_place && (kind == FORMAT_PICTURE || (options->stats && kind != FORMAT_OBJECT)))
         writer_text(out, TERMINAL_CLEAR);
-    else if (follows && !format->is_line && !format->is_image)
+    else if (follows && (kind == FORMAT_DELIMITED || kind == FORMAT_PICTURE))
         writer_char(out, '\n');
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A tally as text. */
+/* Tallies as text: tables, pictures and statistics. */
 #ifndef GPUHISTO_REPORT_H
 #define GPUHISTO_REPORT_H
 
@@ -17,44 +17,50 @@
 
 struct report_options {
     unsigned format;       /* an index of format_table and format_names (format.h) */
-    bool stats;            /* statistics instead of rows; JSON has both */
+    bool stats;            /* statistics instead of rows; JSON and pictures have both */
     bool header;           /* a first row with the columns' names; JSON has none */
-    bool in_place;         /* on a terminal, pictures and statistics take each other's place */
-    size_t lines;          /* of the screen that a picture should fit on; 0: any number */
-    bool is_replaced;      /* by the next picture: rows that do not fit are left out */
-    bool percent;          /* the share and the running share of each row */
+    bool percent;          /* the percent and the running percent of each row */
     enum empty_rows empty; /* EMPTY_DEFAULT, EMPTY_SHOWN or EMPTY_LEFT_OUT */
-    bool keep_bins;        /* in a picture too, though there may be more rows than a screen has */
-    unsigned most_bins;    /* equal ones to lay over what was seen; 0: bins are shown as they are */
-    unsigned own_bins;     /* of whole values below this, as no range was given; 0: other bins */
-    unsigned log_parts;    /* of the decades to lay over it instead; 0: none */
+
+    /* Bins that are shown instead of those that were counted. */
+    bool keep_bins;     /* in a picture too, though there may be more rows than a screen has */
+    unsigned most_bins; /* equal ones over what was seen; 0: bins are shown as they are */
+    unsigned own_bins;  /* of whole values below this, as no range was given; 0: other bins */
+    unsigned log_parts; /* of each decade; 0: no decades */
+
+    /* On a terminal. */
+    bool in_place;    /* pictures and statistics take each other's place */
+    size_t lines;     /* of the screen that a picture should fit on; 0: any number */
+    bool is_replaced; /* by the next picture: rows that do not fit are left out */
+
     const struct words *words;        /* the options that make the same samples and bins */
-    const struct shard_record *shard; /* what of the FILEs this is; NULL: all there is */
+    const struct shard_record *shard; /* which part of the input this is; NULL: all */
     size_t quantile_count;            /* over 0 with stats */
     struct probability quantiles[QUANTILES_MAX]; /* among the statistics of numbers */
 };
 
-/* The FILEs of --each, in order. */
+/* The files of --each, in order. */
 struct report_files {
     const struct file_tallies *tallies;
     char *const *names; /* as typed; NULL: the only one is standard input */
     bool skip_invalid;  /* what is not a number is left out, also of the total */
 };
 
-/* Writes the table, or statistics. Errors stay with the writer until it is
- * flushed. */
+/* Writes the table, or statistics. Errors stay with the writer until it is flushed. */
 void report_write(struct writer *out, const struct report_options *options,
                   const struct histogram *histogram, const struct tally *tally);
 
-/* Writes a result for each FILE, and its name first. `tally` is one of the histogram's to work
+/* Writes a result for each file, and its name first. `tally`, one of the histogram's, is worked
  * with. */
 void report_write_each(struct writer *out, const struct report_options *options,
                        const struct histogram *histogram, const struct report_files *files,
                        struct tally *tally);
 
-/* Writes what comes before a table; `follows` says that it follows another one: nothing before the
- * first one, an empty line before others, unless each is a line. A picture takes the place of the
- * one that is on the terminal. */
+/* Writes what separates a table from the one before it, if it `follows` one: an empty line, unless
+ * each is a line. On a terminal a picture takes the place of the one before. */
 void report_write_gap(struct writer *out, const struct report_options *options, bool follows);
+
+/* Returns which rows without a count the format shows. */
+enum empty_rows report_empty_rows(const struct report_options *options);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "shard_record.h"
-#include "json_text.h"
+#include "json.h"
 #include "writer.h"
 
 #include <inttypes.h>

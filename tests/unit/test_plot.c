@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Bars and shares: for counts of every size, up to 2^64 - 1, compared with what their definitions
  * say in wider arithmetic. */
-#include "src/report/bar.h"
+#include "src/report/picture.h"
 #include "src/report/percent.h"
 #include "tests/helpers/random.h"
 

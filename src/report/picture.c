@@ -1,10 +1,46 @@
 /* SPDX-License-Identifier: MIT */
-#include "picture_label.h"
+#include "picture.h"
+#include "screen.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+__extension__ typedef unsigned __int128 wide_count;
+
+/* --- columns --- */
+
+void picture_widen(size_t widths[PICTURE_COLUMNS], const struct picture_cells *cells)
+{
+    for (size_t i = 0; i < cells->count; i++) {
+        const size_t width = screen_width(cells->text[i]);
+        widths[i] = width > widths[i] ? width : widths[i];
+    }
+}
+
+size_t picture_width(const size_t widths[PICTURE_COLUMNS], size_t count)
+{
+    size_t sum = 0;
+    for (size_t i = 0; i < count; i++)
+        sum += widths[i] + PICTURE_GAP;
+    return sum;
+}
+
+size_t picture_write(struct writer *out, const struct picture_cells *cells,
+                     const size_t widths[PICTURE_COLUMNS], const char *sides)
+{
+    size_t blanks = 0;
+    for (size_t i = 0; i < cells->count; i++) {
+        const size_t pad = widths[i] - screen_width(cells->text[i]);
+        writer_format(out, "%*s%s", (int)(blanks + (sides[i] == 'r' ? pad : 0)), "",
+                      cells->text[i]);
+        blanks = PICTURE_GAP + (sides[i] == 'l' ? pad : 0);
+    }
+    return blanks;
+}
+
+/* --- labels --- */
 
 #define LABEL_DIGITS 12    /* of an edge */
 #define POWER_PLAIN 0x1p20 /* powers of two from 1 to this are short as they are */
@@ -60,4 +96,36 @@ void picture_label(const struct histogram *histogram, const struct row *row,
     else
         label_edge(edge, other, shown);
     snprintf(text, PICTURE_LABEL, "%s%s", side, shown);
+}
+
+/* --- bars --- */
+
+uint64_t bar_length(uint64_t count, uint64_t largest, uint64_t most)
+{
+    if (count == 0 || most == 0)
+        return 0;
+    const wide_count twice = (wide_count)count * most * 2 + largest;
+    const uint64_t length = (uint64_t)(twice / largest / 2);
+    return length > 0 ? length : 1;
+}
+
+/* U+2588 is a full block, and each of the next seven an eighth narrower. */
+static void write_block(struct writer *out, unsigned eighths)
+{
+    const char block[] = {'\xe2', '\x96', (char)(0x88 + BAR_EIGHTHS - eighths)};
+    writer_bytes(out, block, sizeof block);
+}
+
+void bar_write(struct writer *out, uint64_t count, uint64_t largest, size_t room, bool utf8)
+{
+    uint64_t length = bar_length(count, largest, utf8 ? (uint64_t)room * BAR_EIGHTHS : room);
+    if (!utf8) {
+        for (; length > 0; length--)
+            writer_char(out, '#');
+        return;
+    }
+    for (; length >= BAR_EIGHTHS; length -= BAR_EIGHTHS)
+        write_block(out, BAR_EIGHTHS);
+    if (length > 0)
+        write_block(out, (unsigned)length);
 }

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: MIT */
+/* TSV and CSV. In CSV every row has as many fields as the mode has columns, and fields are as in
+ * RFC 4180, but lines end with a newline. In TSV a row without a note has no field for it, unless
+ * percents follow; nor has a statistic that is no interval. */
+#include "field_text.h"
+#include "format.h"
+#include "percent.h"
+
+static void field(struct table *table, const char *text)
+{
+    field_write(table->out, table->format->separator, text);
+}
+
+static void separate(struct table *table)
+{
+    writer_char(table->out, table->format->separator);
+}
+
+static bool is_csv(const struct table *table)
+{
+    return table->format->separator == ',';
+}
+
+static bool has_notes(const struct table *table)
+{
+    return table->shown.histogram->mode->columns[MODE_COLUMNS - 1];
+}
+
+/* --- rows --- */
+
+/* Writes the name of the column of counts, or one name for each channel. */
+static void name_counts(struct table *table)
+{
+    const unsigned channels = histogram_channels(table->shown.histogram);
+    if (channels == 1)
+        field(table, table->shown.histogram->mode->columns[COUNT_COLUMN]);
+    for (unsigned channel = 0; channels > 1 && channel < channels; channel++) {
+        if (channel > 0)
+            separate(table);
+        writer_format(table->out, "channel%u", channel + 1);
+    }
+}
+
+static void begin(struct table *table)
+{
+    const char separator = table->format->separator;
+    const char *const *columns = table->shown.histogram->mode->columns;
+    if (!table->options->header)
+        return;
+    if (table->file)
+        writer_format(table->out, "file%c", separator);
+    for (size_t i = 0; i < MODE_COLUMNS && columns[i]; i++) {
+        if (i > 0)
+            separate(table);
+        if (i == COUNT_COLUMN)
+            name_counts(table);
+        else
+            field(table, columns[i]);
+    }
+    if (table->options->percent)
+        writer_format(table->out, "%cshare%crunning", separator, separator);
+    writer_char(table->out, '\n');
+}
+
+static void write_percents(struct table *table, const struct row *row)
+{
+    const char separator = table->format->separator;
+    char percent[PERCENT_TEXT], running[PERCENT_TEXT];
+    percent_show(row->count, table->totals.samples, PERCENT_DIGITS, percent);
+    percent_show(row->running, table->totals.samples, PERCENT_DIGITS, running);
+    writer_format(table->out, "%c%s%c%s", separator, percent, separator, running);
+}
+
+static void write_row(struct table *table, const struct row *row)
+{
+    const bool has_percents = table->options->percent;
+    if (table->file) {
+        field(table, table->file);
+        separate(table);
+    }
+    field(table, row->label.name);
+    separate(table);
+    format_counts(table, row, table->format->separator);
+    if (row->label.note[0] || (has_notes(table) && (is_csv(table) || has_percents))) {
+        separate(table);
+        field(table, row->label.note);
+    }
+    if (has_percents)
+        write_percents(table, row);
+    writer_char(table->out, '\n');
+}
+
+/* --- statistics --- */
+
+static void write_statistics(struct table *table, const struct statistics *statistics)
+{
+    const char separator = table->format->separator;
+    if (table->options->header)
+        writer_format(table->out, "name%cvalue%cupper\n", separator, separator);
+    for (size_t i = 0; i < statistics->count; i++) {
+        const struct statistic *statistic = &statistics->list[i];
+        writer_format(table->out, "%s%c%s", statistic->name, separator, statistic->value);
+        if (is_csv(table) || statistic->upper[0])
+            writer_format(table->out, "%c%s", separator, statistic->upper);
+        writer_char(table->out, '\n');
+    }
+}
+
+/* Writes the names of the columns. An interval has two. */
+static void write_header(struct table *table, const struct statistics *statistics)
+{
+    const char separator = table->format->separator;
+    writer_text(table->out, table->file ? "file" : "channel");
+    if (table->file && table->channel)
+        writer_format(table->out, "%cchannel", separator);
+    for (size_t i = 0; i < statistics->count; i++) {
+        const struct statistic *statistic = &statistics->list[i];
+        writer_format(table->out, "%c%s", separator, statistic->name);
+        if (statistic->is_interval)
+            writer_format(table->out, "%c%s_upper", separator, statistic->name);
+    }
+    writer_char(table->out, '\n');
+}
+
+static void write_statistics_row(struct table *table, const struct statistics *statistics,
+                                 bool is_first)
+{
+    const char separator = table->format->separator;
+    if (is_first)
+        write_header(table, statistics);
+    if (table->file)
+        field(table, table->file);
+    if (table->file && table->channel)
+        separate(table);
+    if (table->channel)
+        writer_count(table->out, table->channel);
+    for (size_t i = 0; i < statistics->count; i++) {
+        const struct statistic *statistic = &statistics->list[i];
+        writer_format(table->out, "%c%s", separator, statistic->value);
+        if (statistic->is_interval)
+            writer_format(table->out, "%c%s", separator,
+                          statistic->upper[0] ? statistic->upper : statistic->value);
+    }
+    writer_char(table->out, '\n');
+}
+
+#define DELIMITED(by)                                                                              \
+    {                                                                                              \
+        .kind = FORMAT_DELIMITED, .separator = (by), .begin = begin, .row = write_row,             \
+        .statistics = write_statistics, .statistics_row = write_statistics_row                     \
+    }
+
+const struct format format_tsv = DELIMITED('\t');
+const struct format format_csv = DELIMITED(',');
