@@ -100,25 +100,25 @@ gpuhisto_sources = src/run_shard.c src/run_shard.h \
 	src/open/content.c src/open/content.h \
 	src/run/decoding.c src/run/decoding_batch.c src/run/decoding_seams.c \
 	src/run/decoding_steps.c \
-	src/bytes/enter.c src/bytes/enter.h \
+	src/bytes/bytes.c src/bytes/bytes.h \
 	src/open/first_header.c \
 	src/open/foreign.c src/open/foreign.h \
 	src/open/header.c src/open/header.h src/open/header_format.h src/open/npy.c src/open/pnm.c src/open/wav.c \
 	src/open/heading.c src/open/heading.h \
 	src/work/helpers.c src/work/helpers.h \
-	src/bytes/input.c src/bytes/input.h \
+	src/open/beginning.c src/open/beginning.h src/open/open.c src/open/plan.c src/open/input.h src/bytes/input.h \
 	src/bytes/kept.c src/bytes/kept.h \
 	src/bytes/fingerprint.c src/bytes/fingerprint.h \
 	src/open/part.c src/open/part.h src/open/part_units.c src/open/part_units.h \
 	src/frames/peek.c src/frames/peek.h \
-	src/bytes/pieces.c src/run/plain.c \
+	src/open/pieces.c src/run/plain.c \
 	src/open/share.c src/open/share.h \
 	src/work/source.c src/work/source.h src/work/source_internal.h \
 	src/records/seams.c src/records/seams.h \
 	src/run/takeover.c \
 	src/run/undecoded.c \
-	src/frames/unit_walk.c src/frames/unit_walk.h \
-	src/frames/units.c src/frames/units.h \
+	src/frames/frame_walk.c src/frames/frame_walk.h \
+	src/frames/frames.c src/frames/frames.h \
 	src/bytes/wide_read.c src/bytes/wide_read.h \
 	src/merge/find_rows.c src/merge/find_rows.h \
 	src/merge/grow.c src/merge/grow.h \

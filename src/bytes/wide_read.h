@@ -6,7 +6,7 @@
 #ifndef GPUHISTO_WIDE_READ_H
 #define GPUHISTO_WIDE_READ_H
 
-#include "input.h"
+#include "src/open/input.h"
 
 #include <stddef.h>
 #include <stdint.h>

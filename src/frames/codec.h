@@ -32,6 +32,12 @@ enum unit_extent {
 
 #define UNIT_UNSIZED UINT64_MAX
 
+/* The position in the content `size` bytes after another one; UINT64_MAX if there is none. */
+static inline uint64_t content_add(uint64_t position, uint64_t size)
+{
+    return size > UINT64_MAX - position ? UINT64_MAX : position + size;
+}
+
 /* One unit, as seen without decoding it. */
 struct codec_unit {
     uint64_t size;    /* compressed bytes: of a whole one; of a part, up to the link at which follow

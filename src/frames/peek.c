@@ -1,22 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 #include "peek.h"
-#include "src/bytes/input.h"
 
 #include <stdlib.h>
 
-int peek_begin(struct peek *peek, const struct input *input, const struct codec_options *options,
-               uint64_t offset, uint64_t end, struct reason *why)
+int peek_begin(struct peek *peek, struct bytes *bytes, const struct codec *codec,
+               const struct codec_options *options, struct reason *why)
 {
     *peek = (struct peek){
-        .input = input,
-        .decoder = input->codec->open(options),
-        .data = malloc(PEEK_SIZE),
-        .offset = offset,
-        .end = end,
-    };
+        .bytes = bytes, .codec = codec, .end = bytes->is_cut ? bytes->opened_size : UINT64_MAX};
+    if (!codec)
+        return 0;
+    peek->decoder = codec->open(options);
+    peek->data = malloc(PEEK_SIZE);
     if (peek->decoder && peek->data)
         return 0;
-    reason_of(why, input->name, "out of memory");
+    reason_of(why, bytes->name, "out of memory");
     peek_end(peek);
     return -1;
 }
@@ -31,26 +29,36 @@ void peek_end(struct peek *peek)
 static ssize_t peek_failed(const struct peek *peek, const char *fault, uint64_t at,
                            struct reason *why)
 {
-    reason_of(why, peek->input->name, "%s, at byte %llu", fault, (unsigned long long)at);
+    reason_of(why, peek->bytes->name, "%s, at byte %llu", fault, (unsigned long long)at);
     return -1;
 }
 
-/* Reads the next bytes of the file. How many, or -1 with the reason set. */
+/* Reads the next bytes of the file to buf. How many, or -1 with the reason set. */
+static ssize_t peek_stored(struct peek *peek, unsigned char *buf, size_t cap, struct reason *why)
+{
+    const uint64_t left = peek->end - peek->offset;
+    ssize_t got = bytes_see(peek->bytes, buf, left < cap ? (size_t)left : cap, peek->offset, why);
+    peek->offset += got > 0 ? (uint64_t)got : 0;
+    return got;
+}
+
+/* Feeds the decoder. As peek_stored. */
 static ssize_t peek_feed(struct peek *peek, struct reason *why)
 {
-    uint64_t left = peek->end - peek->offset;
-    size_t len = left < PEEK_SIZE ? (size_t)left : PEEK_SIZE;
-    ssize_t got = input_read_at(peek->input, peek->data, len, peek->offset, why);
+    if (!peek->bytes->regular && peek->offset >= PEEK_STREAM_MAX) {
+        reason_of(why, peek->bytes->name, "has no content in its first 16 MiB");
+        return -1;
+    }
+    ssize_t got = peek_stored(peek, peek->data, PEEK_SIZE, why);
     peek->pos = 0;
     peek->len = got > 0 ? (size_t)got : 0;
-    peek->offset += peek->len;
     return got;
 }
 
 static ssize_t peek_truncated(const struct peek *peek, struct reason *why)
 {
     struct reason fault;
-    reason_set(&fault, "truncated %s data", peek->input->codec->name);
+    reason_set(&fault, "truncated %s data", peek->codec->name);
     return peek_failed(peek, fault.text, peek->offset, why);
 }
 
@@ -60,12 +68,12 @@ static ssize_t peek_step(struct peek *peek, unsigned char *out, size_t cap, stru
     struct reason fault;
     struct decode_step step = {
         .in = peek->data + peek->pos, .in_len = peek->len - peek->pos, .out = out, .cap = cap};
-    switch (peek->input->codec->decode(peek->decoder, &step, &fault)) {
+    switch (peek->codec->decode(peek->decoder, &step, &fault)) {
     case DECODE_NO_MEMORY:
-        reason_of(why, peek->input->name, "out of memory");
+        reason_of(why, peek->bytes->name, "out of memory");
         return -1;
     case DECODE_FAULT:
-        return peek_failed(peek, fault.text, peek->unit, why);
+        return peek_failed(peek, fault.text, peek->frame, why);
     default:
         peek->pos += step.used;
         peek->is_dry = step.made == 0;
@@ -75,10 +83,11 @@ static ssize_t peek_step(struct peek *peek, unsigned char *out, size_t cap, stru
 
 ssize_t peek_read(struct peek *peek, unsigned char *out, size_t cap, struct reason *why)
 {
-    const struct codec *codec = peek->input->codec;
     ssize_t made = 0;
+    if (!peek->codec)
+        return peek_stored(peek, out, cap, why);
     while (made == 0) {
-        bool is_complete = codec->complete(peek->decoder);
+        bool is_complete = peek->codec->complete(peek->decoder);
         if (peek->pos == peek->len && (is_complete || peek->is_dry)) {
             ssize_t got = peek_feed(peek, why);
             if (got < 0 || (got == 0 && is_complete))
@@ -87,7 +96,7 @@ ssize_t peek_read(struct peek *peek, unsigned char *out, size_t cap, struct reas
                 return peek_truncated(peek, why);
         }
         if (is_complete)
-            peek->unit = peek->offset - (peek->len - peek->pos);
+            peek->frame = peek->offset - (peek->len - peek->pos);
         made = peek_step(peek, out, cap, why);
     }
     return made;

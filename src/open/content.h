@@ -6,6 +6,8 @@
 
 #include "header.h"
 #include "src/base/reason.h"
+#include "src/bytes/bytes.h"
+#include "src/frames/codec.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -23,7 +25,7 @@ struct content_options {
     bool has_pairs;          /* values are pairs of bytes */
 };
 
-#define CONTENT_MAX ((uint64_t)INT64_MAX)
+#define CONTENT_MAX BYTES_MAX
 #define CONTENT_TO_END UINT64_MAX
 
 /* Bytes [begin, end) of a FILE's content. */
@@ -37,12 +39,6 @@ struct content_range {
 
 /* The range that the options give. */
 struct content_range content_range_of(const struct content_options *options);
-
-/* The position `size` bytes after another one; CONTENT_TO_END if there is no such position. */
-static inline uint64_t content_add(uint64_t position, uint64_t size)
-{
-    return size > UINT64_MAX - position ? CONTENT_TO_END : position + size;
-}
 
 /* Sets the range to the values that follow a header at the beginning of the content. 0; or -1 with
  * the fault of values that do not fit the options. */

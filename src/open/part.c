@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "part.h"
+#include "input.h"
 #include "src/bytes/fingerprint.h"
-#include "src/bytes/input.h"
 #include "part_units.h"
 #include "share.h"
 
@@ -97,8 +97,6 @@ static int enter_plain(struct input *input, const struct share_cut *cut, struct 
         input->taken = begin;
         input->end = end;
     }
-    if (input->has_header && input_find_column(input, why) != 0)
-        return -1;
     input->has_header &= input->taken == 0;
     input->counted_from = input->taken > 0 ? input->skipped + input->taken : 0;
     input->ended = true; /* nothing is read in order */

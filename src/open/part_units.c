@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "part_units.h"
-#include "src/bytes/input.h"
+#include "input.h"
 #include "src/frames/peek.h"
 #include "src/records/seams.h"
 #include "share.h"
-#include "src/frames/unit_walk.h"
+#include "src/frames/frame_walk.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -18,22 +18,22 @@ struct units_before {
     uint64_t sized_at;   /* the last that says that it has; or the first unit of all */
 };
 
-static void note_unit_before(struct units_before *before, const struct unit_walk *walk)
+static void note_unit_before(struct units_before *before, const struct frame_walk *walk)
 {
-    if (walk->unit.content == 0)
+    if (walk->frame.content == 0)
         return;
     before->has_content = true;
     before->content_at = walk->offset;
-    if (walk->unit.content != UNIT_UNSIZED)
+    if (walk->frame.content != UNIT_UNSIZED)
         before->sized_at = walk->offset;
 }
 
 /* Whether a unit, and all that follows it, cannot be cut off from what comes before: its end is not
  * known, or it does not say how much it holds, and the values after it depend on that. */
-static bool ends_cuts(const struct unit_walk *walk, enum walk_step step)
+static bool ends_cuts(const struct input *input, const struct frame_walk *walk, enum walk_step step)
 {
-    return step == WALK_BROKEN || (step == WALK_UNIT && walk->unit.content == UNIT_UNSIZED &&
-                                   input_needs_positions(walk->input));
+    return step == WALK_BROKEN ||
+           (step == WALK_FRAME && walk->frame.content == UNIT_UNSIZED && input->frames.needs_sizes);
 }
 
 /* Finds the units that begin in the cut: bytes [first, next) of the FILE. 0 or -1. */
@@ -41,16 +41,16 @@ static int find_units(struct input *input, const struct share_cut *cut, struct u
                       struct reason *why)
 {
     struct part_edges *edges = &input->edges;
-    struct unit_walk walk;
+    struct frame_walk walk;
     bool has_first = cut->begin == 0;
     edges->first = has_first ? 0 : cut->size;
     edges->next = cut->size;
     if (has_first && cut->end == cut->size)
         return 0;
-    if (unit_walk_begin(&walk, input, cut->size, why) != 0)
+    if (frame_walk_begin(&walk, &input->bytes, input->codec, cut->size, why) != 0)
         return -1;
     enum walk_step step;
-    while ((step = unit_walk_next(&walk, why)) == WALK_UNIT && !ends_cuts(&walk, step)) {
+    while ((step = frame_walk_next(&walk, why)) == WALK_FRAME && !ends_cuts(input, &walk, step)) {
         if (!has_first && walk.offset >= cut->begin) {
             edges->first = walk.offset;
             has_first = true;
@@ -63,14 +63,14 @@ static int find_units(struct input *input, const struct share_cut *cut, struct u
             break;
         if (!has_first)
             note_unit_before(before, &walk);
-        if (!has_first && input_needs_positions(input))
-            edges->content = content_add(edges->content, walk.unit.content);
+        if (!has_first && input->frames.needs_sizes)
+            edges->content = content_add(edges->content, walk.frame.content);
     }
-    if (ends_cuts(&walk, step) && !has_first && walk.offset >= cut->begin)
+    if (ends_cuts(input, &walk, step) && !has_first && walk.offset >= cut->begin)
         edges->first = walk.offset;
-    if (ends_cuts(&walk, step) && walk.offset >= cut->end)
+    if (ends_cuts(input, &walk, step) && walk.offset >= cut->end)
         edges->next = walk.offset;
-    unit_walk_end(&walk);
+    frame_walk_end(&walk);
     return step == WALK_FAILED ? -1 : 0;
 }
 
@@ -78,14 +78,16 @@ static int find_units(struct input *input, const struct share_cut *cut, struct u
 
 /* Decodes units [begin, end). 0 with *last set to their last byte, 1 if they have no content, or -1
  * with the reason set. */
-static int decode_last(const struct input *input, const struct codec_options *options,
-                       uint64_t begin, uint64_t end, unsigned char *last, struct reason *why)
+static int decode_last(struct input *input, const struct codec_options *options, uint64_t begin,
+                       uint64_t end, unsigned char *last, struct reason *why)
 {
     struct peek peek;
     ssize_t got = 0;
     int found = 1;
-    if (peek_begin(&peek, input, options, begin, end, why) != 0)
+    if (peek_begin(&peek, &input->bytes, input->codec, options, why) != 0)
         return -1;
+    peek.offset = begin;
+    peek.end = end;
     unsigned char *out = malloc(PEEK_SIZE);
     if (!out)
         reason_of(why, input->name, "out of memory");
@@ -101,7 +103,7 @@ static int decode_last(const struct input *input, const struct codec_options *op
 
 /* Finds the last byte of content before the unit at `first`. As decode_last. Units that do not say
  * how much they hold may be empty: then all since the last one that says so are decoded. */
-static int find_last_before(const struct input *input, const struct codec_options *options,
+static int find_last_before(struct input *input, const struct codec_options *options,
                             uint64_t first, const struct units_before *before, unsigned char *last,
                             struct reason *why)
 {
@@ -140,68 +142,6 @@ static int find_edge(struct input *input, const struct codec_options *options,
     return rc < 0 ? -1 : 0;
 }
 
-/* --- what all shares must know of the beginning --- */
-
-/* Decodes up to `cap` bytes of what the FILE begins with, for text no more than a line. How many,
- * or -1. */
-static ssize_t decode_beginning(const struct input *input, const struct codec_options *options,
-                                unsigned char *data, size_t cap, struct reason *why)
-{
-    struct peek peek;
-    size_t len = 0;
-    ssize_t got = 1;
-    bool is_text = records_are_text(input->records.size);
-    if (peek_begin(&peek, input, options, 0, input->edges.file_end, why) != 0)
-        return -1;
-    while (got > 0 && len < cap) {
-        size_t room = cap - len < PEEK_SIZE ? cap - len : PEEK_SIZE;
-        got = peek_read(&peek, data + len, room, why);
-        len += got > 0 ? (size_t)got : 0;
-        if (got > 0 && is_text && memchr(data + len - got, '\n', (size_t)got))
-            break;
-    }
-    peek_end(&peek);
-    return got < 0 ? -1 : (ssize_t)len;
-}
-
-/* Finds the column that is named, so that the FILE need not be decoded in order. 0 or -1. */
-static int find_column(struct input *input, const struct codec_options *options, struct reason *why)
-{
-    size_t cap = FIELD_RECORD_MAX + 1;
-    unsigned char *text = malloc(cap);
-    if (!text) {
-        reason_of(why, input->name, "out of memory");
-        return -1;
-    }
-    ssize_t got = decode_beginning(input, options, text, cap, why);
-    int rc = got < 0 ? -1 : 0;
-    if (got >= 0)
-        rc = records_find_column(input->records.field, text, (size_t)got, input->name,
-                                 &input->column, why);
-    free(text);
-    return rc;
-}
-
-/* Sets *has_header to whether the content begins with a header: then it is not cut, as only the
- * header says where values begin. If not, its beginning is not looked at again. 0 or -1. */
-static int seek_header(struct input *input, const struct codec_options *options, bool *has_header,
-                       struct reason *why)
-{
-    unsigned char head[HEADER_MAGIC_MAX];
-    struct header header;
-    struct reason fault;
-    size_t wanted;
-    *has_header = false;
-    if (!input->heading.is_sought)
-        return 0;
-    ssize_t got = decode_beginning(input, options, head, sizeof head, why);
-    if (got < 0)
-        return -1;
-    *has_header = header_look(head, (size_t)got, &wanted, &header, &fault) != HEADER_NONE;
-    input->heading.is_sought = *has_header;
-    return 0;
-}
-
 int part_enter_units(struct input *input, const struct share_cut *cut,
                      const struct codec_options *options, struct reason *why)
 {
@@ -214,16 +154,12 @@ int part_enter_units(struct input *input, const struct share_cut *cut,
     struct units_before before = {false, 0, 0};
     edges->file_end = edges->next = cut->size;
     edges->is_first = true;
-    if (!is_whole && (cut->begin > 0 || cut->end < cut->size)) {
-        if (seek_header(input, options, &is_whole, why) != 0)
-            return -1;
-        if (field && field->name && find_column(input, options, why) != 0)
-            return -1;
-    }
     if (is_whole)
         edges->first = cut->begin == 0 ? 0 : cut->size;
-    else if (find_units(input, cut, &before, why) != 0 ||
-             find_edge(input, options, &before, why) != 0)
+    if (is_whole && cut->begin > 0)
+        input->range.stated = NULL; /* nothing is read here, so nothing is missing */
+    if (!is_whole &&
+        (find_units(input, cut, &before, why) != 0 || find_edge(input, options, &before, why) != 0))
         return -1;
     units_seek(input, edges->first);
     input->counted_from = edges->is_first ? 0 : edges->first;
@@ -260,8 +196,10 @@ int part_complete(const struct input *input, const struct codec_options *options
     bool is_whole = !records_are_text(size) && seam->head.len % size == 0;
     if (edges->next == edges->file_end || seam->head.len == 0 || seam->head.given || is_whole)
         return 0;
-    if (peek_begin(&peek, input, options, edges->next, edges->file_end, why) != 0)
+    if (peek_begin(&peek, (struct bytes *)&input->bytes, input->codec, options, why) != 0)
         return -1;
+    peek.offset = edges->next;
+    peek.end = edges->file_end;
     unsigned char *out = malloc(PEEK_SIZE);
     while (out && more > 0 && (got = peek_read(&peek, out, PEEK_SIZE, why)) > 0)
         more = extend(seam, size, out, (size_t)got);

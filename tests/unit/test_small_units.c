@@ -72,13 +72,13 @@ static unsigned long cases, wrong;
 
 static unsigned long batches;
 
-int __real_units_take(struct input *input, const struct units_ahead *ahead, struct units *units);
-int __wrap_units_take(struct input *input, const struct units_ahead *ahead, struct units *units);
+int __real_frames_take(struct frames *frames, const struct units_ahead *ahead, struct units *units);
+int __wrap_frames_take(struct frames *frames, const struct units_ahead *ahead, struct units *units);
 
-int __wrap_units_take(struct input *input, const struct units_ahead *ahead, struct units *units)
+int __wrap_frames_take(struct frames *frames, const struct units_ahead *ahead, struct units *units)
 {
     batches++;
-    return __real_units_take(input, ahead, units);
+    return __real_frames_take(frames, ahead, units);
 }
 
 /* --- FILEs --- */

@@ -33,32 +33,6 @@ static int64_t tail_of_text(const struct input *input, struct reason *why)
     }
 }
 
-int input_find_column(struct input *input, struct reason *why)
-{
-    int32_t column = 0;
-    if (!input->has_header || !input->records.field->name)
-        return 0;
-    for (size_t len = TAIL_FIRST;; len *= 4) {
-        size_t most = input->size < len ? (size_t)input->size : len;
-        unsigned char *text = malloc(most + 1);
-        if (!text) {
-            reason_of(why, input->name, "out of memory");
-            return -1;
-        }
-        ssize_t got = input_read_at(input, text, most, 0, why);
-        bool is_whole = got >= 0 && (len > FIELD_RECORD_MAX || most == input->size ||
-                                     memchr(text, '\n', (size_t)got));
-        int rc = got < 0 ? -1 : 0;
-        if (is_whole)
-            rc = records_find_column(input->records.field, text, (size_t)got, input->name, &column,
-                                     why);
-        free(text);
-        input->column = column;
-        if (rc != 0 || is_whole)
-            return rc;
-    }
-}
-
 int input_trim(struct input *input, struct reason *why)
 {
     input->size = input->end = input->opened_size;
@@ -81,7 +55,7 @@ int input_trim(struct input *input, struct reason *why)
     else
         input->size -= (uint64_t)tail;
     input->end = input->size;
-    return input->size > 0 ? input_find_column(input, why) : 0;
+    return 0;
 }
 
 /* --- pieces --- */
@@ -148,14 +122,6 @@ ssize_t input_read_piece(const struct input *input, struct chunk *chunk, size_t 
     if (chunk->len % size == 0)
         return got;
     return input_cut_off(input->name, input->content, chunk->len % size, size, why);
-}
-
-bool input_is_serial(const struct input *input)
-{
-    const struct field *field = input->records.field;
-    if (!field || field->kind == FIELD_CSV)
-        return field != NULL;
-    return field->name && input->codec && input->column == 0;
 }
 
 /* Marks the chunk if its first record is the FILE's header, and finds the column that is named. 0,

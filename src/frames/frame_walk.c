@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "unit_walk.h"
-#include "src/bytes/input.h"
+#include "frame_walk.h"
 
 #include <stdlib.h>
 
@@ -9,17 +8,18 @@
 #define WALK_FEW ((size_t)64)
 #define WALK_CLOSE ((uint64_t)4 << 10)
 
-int unit_walk_begin(struct unit_walk *walk, const struct input *input, uint64_t end,
-                    struct reason *why)
+int frame_walk_begin(struct frame_walk *walk, const struct bytes *bytes, const struct codec *codec,
+                     uint64_t end, struct reason *why)
 {
-    *walk = (struct unit_walk){.input = input, .end = end, .window = malloc(WALK_WINDOW)};
+    *walk = (struct frame_walk){
+        .bytes = bytes, .codec = codec, .end = end, .window = malloc(WALK_WINDOW)};
     if (walk->window)
         return 0;
-    reason_of(why, input->name, "out of memory");
+    reason_of(why, bytes->name, "out of memory");
     return -1;
 }
 
-void unit_walk_end(struct unit_walk *walk)
+void frame_walk_end(struct frame_walk *walk)
 {
     free(walk->window);
     walk->window = NULL;
@@ -27,7 +27,7 @@ void unit_walk_end(struct unit_walk *walk)
 
 /* Has the window hold `wanted` bytes from `at` on, or all up to the end of the file. Those bytes,
  * with *len set to how many there are; or NULL with the reason set. */
-static const unsigned char *see(struct unit_walk *walk, uint64_t at, size_t wanted, size_t *len,
+static const unsigned char *see(struct frame_walk *walk, uint64_t at, size_t wanted, size_t *len,
                                 struct reason *why)
 {
     uint64_t seen_to = walk->window_at + walk->window_len, left = walk->end - at;
@@ -37,7 +37,7 @@ static const unsigned char *see(struct unit_walk *walk, uint64_t at, size_t want
         bool is_close = at >= walk->window_at && at - walk->window_at < WALK_CLOSE;
         size_t size = is_close ? WALK_WINDOW : WALK_FEW;
         size = left < size ? (size_t)left : size;
-        ssize_t got = input_read_at(walk->input, walk->window, size, at, why);
+        ssize_t got = bytes_read_at(walk->bytes, walk->window, size, at, why);
         if (got < 0)
             return NULL;
         walk->window_at = at;
@@ -48,49 +48,49 @@ static const unsigned char *see(struct unit_walk *walk, uint64_t at, size_t want
 }
 
 /* Follows the links of the unit at `offset`, of which look has seen a part. */
-static enum walk_step follow_links(struct unit_walk *walk, struct reason *why)
+static enum walk_step follow_links(struct frame_walk *walk, struct reason *why)
 {
-    const struct codec *codec = walk->input->codec;
-    struct codec_unit *unit = &walk->unit;
+    const struct codec *codec = walk->codec;
+    struct codec_unit *frame = &walk->frame;
     enum unit_extent extent = UNIT_PART;
     size_t len;
-    if (unit->size == 0 || !codec->follow)
+    if (frame->size == 0 || !codec->follow)
         return WALK_BROKEN;
     while (extent == UNIT_PART) {
-        if (unit->size > walk->end - walk->offset)
+        if (frame->size > walk->end - walk->offset)
             return WALK_BROKEN;
         const unsigned char *link =
-            see(walk, walk->offset + unit->size, codec->link_size, &len, why);
+            see(walk, walk->offset + frame->size, codec->link_size, &len, why);
         if (!link)
             return WALK_FAILED;
         if (len < codec->link_size)
             return WALK_BROKEN;
-        extent = codec->follow(link, unit);
+        extent = codec->follow(link, frame);
     }
-    return extent == UNIT_WHOLE ? WALK_UNIT : WALK_BROKEN;
+    return extent == UNIT_WHOLE ? WALK_FRAME : WALK_BROKEN;
 }
 
-enum walk_step unit_walk_next(struct unit_walk *walk, struct reason *why)
+enum walk_step frame_walk_next(struct frame_walk *walk, struct reason *why)
 {
     size_t len;
-    walk->offset += walk->unit.size;
-    walk->unit.size = 0;
+    walk->offset += walk->frame.size;
+    walk->frame.size = 0;
     if (walk->offset == walk->end)
         return WALK_END;
     const unsigned char *head = see(walk, walk->offset, WALK_FEW, &len, why);
     if (!head)
         return WALK_FAILED;
     enum walk_step step = WALK_BROKEN;
-    switch (walk->input->codec->look(head, len, &walk->unit)) {
+    switch (walk->codec->look(head, len, &walk->frame)) {
     case UNIT_WHOLE:
-        step = WALK_UNIT;
+        step = WALK_FRAME;
         break;
     case UNIT_PART:
-        step = walk->unit.is_stated ? WALK_UNIT : follow_links(walk, why);
+        step = walk->frame.is_stated ? WALK_FRAME : follow_links(walk, why);
         break;
     default:
         break;
     }
-    bool is_there = walk->unit.size <= walk->end - walk->offset;
-    return step == WALK_UNIT && !is_there ? WALK_BROKEN : step;
+    bool is_there = walk->frame.size <= walk->end - walk->offset;
+    return step == WALK_FRAME && !is_there ? WALK_BROKEN : step;
 }

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* The units of one compressed file, cut out of it in batches that can be decoded. */
-#ifndef GPUHISTO_UNITS_H
-#define GPUHISTO_UNITS_H
+/* The frames (members) of one compressed file, in batches that can be decoded. */
+#ifndef GPUHISTO_FRAMES_H
+#define GPUHISTO_FRAMES_H
 
 #include "codec.h"
+#include "src/bytes/bytes.h"
 
 #include <sys/types.h>
-
-struct input;
 
 /* Where a batch of units ends. */
 enum units_kind {
@@ -53,32 +52,45 @@ struct units_ahead {
     bool part;            /* not known yet: more bytes may show a whole unit */
 };
 
-/* Reads the next batch of a compressed file into the input's own buffer, and looks at it. Waits for
- * a stream only while there is nothing to give. Of values, and where a range of the content is
- * counted, a unit that does not say how much it holds is not UNITS_WHOLE; nor is any unit while the
- * content's heading is sought. One thread at a time, as for all that follow. */
-enum units_result units_look(struct input *input, struct units_ahead *ahead, struct reason *why);
+#define FRAMES_MEMBERS                                                                             \
+    const struct codec *codec; /* what the file is compressed with; NULL: bytes as they are */     \
+    struct units units;        /* read, but not handed out yet: what follows a batch */            \
+    uint64_t unit_memory;      /* frames that need more are decoded in order */                    \
+    size_t batch_size; /* bytes of frames after which a batch is complete; 0: as many as are read  \
+                        * at a time */                                                                                         \
+    bool needs_sizes; /* frames that do not state how much they hold are decoded in order, as what \
+                       * follows depends on that */
 
-/* Takes what units_look has found into *units, whose memory is used again. 0, or -1: out of memory,
- * and nothing has changed. */
-int units_take(struct input *input, const struct units_ahead *ahead, struct units *units);
+/* A compressed file on its way to decoders. */
+struct frames {
+    struct bytes *bytes;
+    FRAMES_MEMBERS
+};
 
-/* Drops the UNITS_WHOLE that units_look has found. */
-void units_drop(struct input *input, const struct units_ahead *ahead);
+/* Reads the next batch into the frames' own buffer, and looks at it. Waits for a stream only while
+ * there is nothing to give. One thread at a time, as for all that follow. */
+enum units_result frames_look(struct frames *frames, struct units_ahead *ahead, struct reason *why);
+
+/* Takes what frames_look has found into *units, whose memory is used again. 0, or -1: out of
+ * memory, and nothing has changed. */
+int frames_take(struct frames *frames, const struct units_ahead *ahead, struct units *units);
+
+/* Drops the UNITS_WHOLE that frames_look has found. */
+void frames_drop(struct frames *frames, const struct units_ahead *ahead);
 
 /* Reads on into a batch that is not UNITS_WHOLE, when all of it was decoded. The bytes read, 0 at
  * the end, or -1 with the reason set. */
-ssize_t units_feed(struct input *input, struct units *units, struct reason *why);
+ssize_t frames_feed(struct frames *frames, struct units *units, struct reason *why);
 
-/* Whether a batch of UNITS_OPEN goes on at pos, where a unit has ended: with one that must be
+/* True if a batch of UNITS_OPEN goes on at pos, where a frame has ended: with one that must be
  * decoded in order as well and needs no more memory, perhaps after a few others that are small. */
-bool units_go_on(const struct input *input, struct units *units);
+bool frames_go_on(const struct frames *frames, struct units *units);
 
 /* Gives back what of a batch of UNITS_OPEN was not decoded. */
-void units_return(struct input *input, struct units *units);
+void frames_return(struct frames *frames, struct units *units);
 
 /* Drops what was read of a regular file, and not handed out, and goes on at a byte of it. */
-void units_seek(struct input *input, uint64_t offset);
+void frames_seek(struct frames *frames, uint64_t offset);
 
 /* Room for cap bytes at least. 0, or -1: out of memory, and nothing has changed. */
 int units_reserve(struct units *units, size_t cap);

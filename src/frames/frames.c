@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "units.h"
-#include "src/bytes/input.h"
+#include "frames.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -46,26 +45,26 @@ void units_free(struct units *units)
 /* Whether the unit must be decoded in order: because it needs too much memory to be decoded beside
  * others, or because it does not tell at which byte of the content the next unit begins, which
  * values and ranges depend on. */
-static bool is_serial(const struct input *input, const struct codec_unit *unit,
+static bool is_serial(const struct frames *frames, const struct codec_unit *unit,
                       enum unit_extent extent)
 {
-    if (unit->memory > input->unit_memory)
+    if (unit->memory > frames->unit_memory)
         return true;
-    return extent == UNIT_WHOLE && unit->content == UNIT_UNSIZED && input_needs_positions(input);
+    return extent == UNIT_WHOLE && unit->content == UNIT_UNSIZED && frames->needs_sizes;
 }
 
 /* Looks at in[0..len), len > 0, where a unit begins. */
-static struct units_ahead look_ahead(const struct input *input, const unsigned char *in, size_t len)
+static struct units_ahead look_ahead(const struct frames *frames, const unsigned char *in,
+                                     size_t len)
 {
     struct units_ahead ahead = {.kind = UNITS_WHOLE};
-    bool in_order = input->heading.is_sought;
-    size_t most = input->batch_size > 0 && input->batch_size < len ? input->batch_size : len;
+    size_t most = frames->batch_size > 0 && frames->batch_size < len ? frames->batch_size : len;
     while (ahead.whole < most) {
         struct codec_unit unit;
-        enum unit_extent extent = input->codec->look(in + ahead.whole, len - ahead.whole, &unit);
+        enum unit_extent extent = frames->codec->look(in + ahead.whole, len - ahead.whole, &unit);
         if (extent == UNIT_UNKNOWN)
             ahead.kind = UNITS_TO_END;
-        else if (in_order || is_serial(input, &unit, extent))
+        else if (is_serial(frames, &unit, extent))
             ahead.kind = UNITS_OPEN;
         ahead.part = extent == UNIT_PART && ahead.kind == UNITS_WHOLE;
         bool comes_later = ahead.part || ahead.kind != UNITS_WHOLE;
@@ -91,11 +90,12 @@ static struct units_ahead look_ahead(const struct input *input, const unsigned c
 
 /* Reads until *units is full, or to the end. A stream gives what is there, and is waited for only
  * if there is nothing at all. 0 or -1. */
-static int fill(struct input *input, struct units *units, struct reason *why)
+static int fill(struct frames *frames, struct units *units, struct reason *why)
 {
-    while (units->len < units->cap && !input_is_over(input) &&
-           (units->len == 0 || input_ready(input, 0))) {
-        ssize_t got = input_take(input, units->data + units->len, units->cap - units->len, why);
+    while (units->len < units->cap && !bytes_are_over(frames->bytes) &&
+           (units->len == 0 || bytes_ready(frames->bytes, 0))) {
+        ssize_t got =
+            bytes_take(frames->bytes, units->data + units->len, units->cap - units->len, why);
         if (got < 0)
             return -1;
         units->len += (size_t)got;
@@ -105,9 +105,9 @@ static int fill(struct input *input, struct units *units, struct reason *why)
 
 /* Measures the unit of which the buffer holds a part by reading its links alone. Its bytes, or at
  * least so many; 0: that cannot be told, or not soon. */
-static uint64_t measure_unit(const struct input *input, const struct units *units)
+static uint64_t measure_unit(const struct frames *frames, const struct units *units)
 {
-    const struct codec *codec = input->codec;
+    const struct codec *codec = frames->codec;
     unsigned char link[CODEC_LINK_MAX];
     struct codec_unit unit;
     enum unit_extent extent = codec->look(units->data, units->len, &unit);
@@ -117,7 +117,8 @@ static uint64_t measure_unit(const struct input *input, const struct units *unit
         return unit.size;
     for (int links = 0; links < LINKS_MAX; links++) {
         bool is_there = unit.size <= units->len && codec->link_size <= units->len - unit.size;
-        if (!is_there && !input_peek(input, link, codec->link_size, units->offset + unit.size))
+        if (!is_there &&
+            !bytes_has(frames->bytes, link, codec->link_size, units->offset + unit.size))
             return 0;
         extent = codec->follow(is_there ? units->data + unit.size : link, &unit);
         if (extent == UNIT_UNKNOWN)
@@ -130,10 +131,10 @@ static uint64_t measure_unit(const struct input *input, const struct units *unit
 
 /* Makes room for the rest of a unit that fills the buffer. Whether there is. One that proves too
  * large to be handed out whole is not read for that, as others wait for their turn. */
-static bool make_room(const struct input *input, struct units *units)
+static bool make_room(const struct frames *frames, struct units *units)
 {
     size_t wanted = 2 * units->cap;
-    uint64_t size = input->regular ? measure_unit(input, units) : 0;
+    uint64_t size = frames->bytes->regular ? measure_unit(frames, units) : 0;
     if (size > UNITS_SIZE_MAX) {
         (void)units_reserve(units, FEED_SIZE); /* only faster: may fail */
         return false;
@@ -145,41 +146,41 @@ static bool make_room(const struct input *input, struct units *units)
 
 /* Whether there is more to be had that could make a unit whole: room for it is made, or a stream is
  * waited for. */
-static bool can_gather_more(struct input *input, struct units *units)
+static bool can_gather_more(struct frames *frames, struct units *units)
 {
-    if (input_is_over(input))
+    if (bytes_are_over(frames->bytes))
         return false;
     if (units->len < units->cap)
-        return input_ready(input, PATIENCE_MS);
-    return make_room(input, units);
+        return bytes_ready(frames->bytes, PATIENCE_MS);
+    return make_room(frames, units);
 }
 
 /* Bytes of a buffer to begin with: for a small file no more than it has, and the look past its end,
  * as most of the time with many such files goes into memory that is mapped for each. */
-static size_t first_size(const struct input *input)
+static size_t first_size(const struct frames *frames)
 {
-    uint64_t size = input->opened_size + 1;
-    if (!input->regular || input->opened_size == 0 || size >= UNITS_SIZE_FIRST)
+    uint64_t size = frames->bytes->opened_size + 1;
+    if (!frames->bytes->regular || frames->bytes->opened_size == 0 || size >= UNITS_SIZE_FIRST)
         return UNITS_SIZE_FIRST;
     return size < SMALL_SIZE ? SMALL_SIZE : (size_t)size;
 }
 
-enum units_result units_look(struct input *input, struct units_ahead *ahead, struct reason *why)
+enum units_result frames_look(struct frames *frames, struct units_ahead *ahead, struct reason *why)
 {
-    struct units *units = &input->units;
-    if (units_reserve(units, first_size(input)) != 0)
+    struct units *units = &frames->units;
+    if (units_reserve(units, first_size(frames)) != 0)
         return UNITS_NO_MEMORY;
     do {
-        if (fill(input, units, why) != 0)
+        if (fill(frames, units, why) != 0)
             return UNITS_FAILED;
-        if (units->len == 0 && input->taken > 0)
+        if (units->len == 0 && frames->bytes->taken > 0)
             return UNITS_END;
         if (units->len == 0) {
-            reason_of(why, input->name, "not %s data (it is empty)", input->codec->name);
+            reason_of(why, frames->bytes->name, "not %s data (it is empty)", frames->codec->name);
             return UNITS_FAILED;
         }
-        *ahead = look_ahead(input, units->data, units->len);
-    } while (ahead->part && can_gather_more(input, units));
+        *ahead = look_ahead(frames, units->data, units->len);
+    } while (ahead->part && can_gather_more(frames, units));
     if (ahead->part)
         ahead->kind = UNITS_OPEN;
     return UNITS_AHEAD;
@@ -187,9 +188,9 @@ enum units_result units_look(struct input *input, struct units_ahead *ahead, str
 
 /* Has the two change places; the rest, what follows the first `given` bytes, moves over. Without a
  * rest the input needs no buffer yet, and if its reader takes it along, hardly ever. */
-static int hand_out(struct input *input, struct units *units, size_t given)
+static int hand_out(struct frames *frames, struct units *units, size_t given)
 {
-    struct units *own = &input->units;
+    struct units *own = &frames->units;
     size_t rest = own->len - given, least = rest > UNITS_SIZE_FIRST ? rest : UNITS_SIZE_FIRST;
     size_t wanted = own->cap < BATCH_SIZE ? 2 * own->cap : own->cap;
     if (rest > 0 && units_reserve(units, wanted) != 0 && units_reserve(units, least) != 0)
@@ -204,10 +205,10 @@ static int hand_out(struct input *input, struct units *units, size_t given)
     return 0;
 }
 
-int units_take(struct input *input, const struct units_ahead *ahead, struct units *units)
+int frames_take(struct frames *frames, const struct units_ahead *ahead, struct units *units)
 {
-    size_t given = ahead->kind == UNITS_WHOLE ? ahead->whole : input->units.len;
-    if (hand_out(input, units, given) != 0)
+    size_t given = ahead->kind == UNITS_WHOLE ? ahead->whole : frames->units.len;
+    if (hand_out(frames, units, given) != 0)
         return -1;
     units->kind = ahead->kind;
     units->memory = ahead->memory;
@@ -215,22 +216,22 @@ int units_take(struct input *input, const struct units_ahead *ahead, struct unit
     return 0;
 }
 
-void units_drop(struct input *input, const struct units_ahead *ahead)
+void frames_drop(struct frames *frames, const struct units_ahead *ahead)
 {
-    struct units *own = &input->units;
+    struct units *own = &frames->units;
     own->offset += ahead->whole;
     own->len -= ahead->whole;
     memmove(own->data, own->data + ahead->whole, own->len);
 }
 
-void units_seek(struct input *input, uint64_t offset)
+void frames_seek(struct frames *frames, uint64_t offset)
 {
-    input->units.pos = input->units.len = 0;
-    input->units.offset = input->taken = offset;
-    input->ended = false;
+    frames->units.pos = frames->units.len = 0;
+    frames->units.offset = frames->bytes->taken = offset;
+    frames->bytes->ended = false;
 }
 
-ssize_t units_feed(struct input *input, struct units *units, struct reason *why)
+ssize_t frames_feed(struct frames *frames, struct units *units, struct reason *why)
 {
     if (units->cap > BATCH_SIZE) { /* what it took to see that the unit is a large one */
         unsigned char *smaller = realloc(units->data, BATCH_SIZE);
@@ -238,7 +239,7 @@ ssize_t units_feed(struct input *input, struct units *units, struct reason *why)
         units->cap = smaller ? BATCH_SIZE : units->cap;
     }
     size_t len = units->cap < FEED_SIZE ? units->cap : FEED_SIZE;
-    ssize_t got = input_take(input, units->data, len, why);
+    ssize_t got = bytes_take(frames->bytes, units->data, len, why);
     if (got > 0) {
         units->offset += units->len;
         units->pos = units->in_order = 0;
@@ -248,36 +249,36 @@ ssize_t units_feed(struct input *input, struct units *units, struct reason *why)
 }
 
 /* What data[at..len) begins with, at < len. */
-static struct units_ahead look_on(const struct input *input, const struct units *units, size_t at)
+static struct units_ahead look_on(const struct frames *frames, const struct units *units, size_t at)
 {
-    return look_ahead(input, units->data + at, units->len - at);
+    return look_ahead(frames, units->data + at, units->len - at);
 }
 
-bool units_go_on(const struct input *input, struct units *units)
+bool frames_go_on(const struct frames *frames, struct units *units)
 {
     size_t at = units->pos;
     if (at < units->in_order)
         return true;
     if (at == units->len)
         return false;
-    struct units_ahead next = look_on(input, units, at);
+    struct units_ahead next = look_on(frames, units, at);
     bool is_little = next.whole > 0 && next.whole < BATCH_LEAST && next.memory <= units->memory;
     if (is_little && next.whole < units->len - at) {
         at += next.whole;
-        next = look_on(input, units, at);
+        next = look_on(frames, units, at);
     }
     bool goes_on = !next.part && next.kind != UNITS_WHOLE && next.memory <= units->memory;
     units->in_order = goes_on ? at : 0;
     return goes_on;
 }
 
-void units_return(struct input *input, struct units *units)
+void frames_return(struct frames *frames, struct units *units)
 {
-    struct units spare = input->units;
+    struct units spare = frames->units;
     units->len -= units->pos;
     units->offset += units->pos;
     memmove(units->data, units->data + units->pos, units->len);
     units->pos = units->in_order = 0;
-    input->units = *units;
+    frames->units = *units;
     *units = spare;
 }

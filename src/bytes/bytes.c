@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: MIT */
+#include "bytes.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define PIPE_SIZE ((size_t)1 << 20) /* the most an ordinary user may ask for */
+
+/* --- opening --- */
+
+static int read_failed(const struct bytes *bytes, uint64_t offset, struct reason *why)
+{
+    reason_of(why, bytes->name, "%s, at byte %llu", strerror(errno),
+              (unsigned long long)(bytes->skipped + offset));
+    return -1;
+}
+
+/* Finds what kind of file it is, and what follows from that. 0 or -1. */
+static int look_at_file(struct bytes *bytes, struct reason *why)
+{
+    struct stat status;
+    if (fstat(bytes->fd, &status) != 0)
+        return read_failed(bytes, 0, why);
+    if (S_ISDIR(status.st_mode)) {
+        reason_of(why, bytes->name, "%s", strerror(EISDIR));
+        return -1;
+    }
+    if (S_ISFIFO(status.st_mode)) {
+        int size = fcntl(bytes->fd, F_GETPIPE_SZ);
+        if (size >= 0 && (size_t)size < PIPE_SIZE)
+            fcntl(bytes->fd, F_SETPIPE_SZ, (int)PIPE_SIZE); /* only faster: may fail */
+    }
+    off_t base = S_ISREG(status.st_mode) ? lseek(bytes->fd, 0, SEEK_CUR) : -1;
+    bytes->regular = base >= 0;
+    bytes->base = bytes->regular ? base : 0;
+    if (bytes->regular && status.st_size > base)
+        bytes->opened_size = (uint64_t)(status.st_size - base);
+    bytes->may_be_short = status.st_blocks == 0;
+    return 0;
+}
+
+/* Puts what was read of a stream before into the window. 0 or -1. */
+static int take_head(struct bytes *bytes, struct held *file, struct reason *why)
+{
+    int rc = kept_add(&bytes->kept, file->head, file->head_len);
+    bytes->taken = file->head_len;
+    free(file->head);
+    file->head = NULL;
+    file->head_len = 0;
+    if (rc != 0)
+        reason_of(why, bytes->name, "out of memory");
+    return rc;
+}
+
+int bytes_open(struct bytes *bytes, struct held *file, struct reason *why)
+{
+    const bool standard = strcmp(file->name, "-") == 0;
+    *bytes = (struct bytes){.name = standard ? "standard input" : file->name, .limit = UINT64_MAX};
+    bytes->fd = standard ? STDIN_FILENO : held_open(file);
+    if (bytes->fd < 0) {
+        bytes->error = errno;
+        reason_of(why, bytes->name, "%s", strerror(bytes->error));
+        return -1;
+    }
+    if (take_head(bytes, file, why) == 0 && look_at_file(bytes, why) == 0)
+        return 0;
+    bytes_close(bytes);
+    return -1;
+}
+
+void bytes_close(struct bytes *bytes)
+{
+    kept_free(&bytes->kept);
+    if (bytes->fd > STDIN_FILENO)
+        close(bytes->fd);
+    bytes->fd = -1;
+}
+
+int bytes_give_back(struct bytes *bytes, struct held *file)
+{
+    const size_t len = (size_t)kept_size(&bytes->kept);
+    unsigned char *head = len > 0 ? malloc(len) : NULL;
+    if (len > 0 && !head)
+        return -1;
+    file->head = head;
+    file->head_len = kept_copy(&bytes->kept, bytes->kept.begin, head, len);
+    if (bytes->fd != STDIN_FILENO) {
+        file->fd = bytes->fd;
+        file->is_open = true;
+        bytes->fd = -1;
+    }
+    return 0;
+}
+
+/* --- reading --- */
+
+/* read or pread, waiting for a non-blocking descriptor and through signals. */
+static ssize_t read_patiently(const struct bytes *bytes, void *buf, size_t len, uint64_t offset)
+{
+    off_t at = bytes->base + (off_t)offset;
+    if (bytes->regular && len > BYTES_MAX - (uint64_t)at)
+        len = (size_t)(BYTES_MAX - (uint64_t)at); /* there are no bytes past that */
+    for (;;) {
+        ssize_t got = bytes->regular ? pread(bytes->fd, buf, len, at) : read(bytes->fd, buf, len);
+        if (got >= 0)
+            return got;
+        if (errno == EAGAIN || errno == EWOULDBLOCK)
+            poll(&(struct pollfd){.fd = bytes->fd, .events = POLLIN}, 1, -1);
+        else if (errno != EINTR)
+            return -1;
+    }
+}
+
+static int became_shorter(const struct bytes *bytes, struct reason *why)
+{
+    reason_of(why, bytes->name, "was truncated while it was read");
+    return -1;
+}
+
+/* Judges a file whose end came `at` bytes after base, before the size that it had when it was
+ * opened: it was truncated, as logrotate's copytruncate does. Only one that has no blocks, and
+ * still claims the same size, may never have had so many bytes. 0 or -1. */
+static int check_short(const struct bytes *bytes, uint64_t at, struct reason *why)
+{
+    struct stat status;
+    if (!bytes->regular || at >= bytes->opened_size)
+        return 0;
+    if (fstat(bytes->fd, &status) != 0)
+        return read_failed(bytes, at, why);
+    if (bytes->may_be_short && status.st_size >= bytes->base + (off_t)bytes->opened_size)
+        return 0;
+    return became_shorter(bytes, why);
+}
+
+ssize_t bytes_read_at(const struct bytes *bytes, void *buf, size_t len, uint64_t offset,
+                      struct reason *why)
+{
+    size_t done = 0;
+    while (done < len) {
+        ssize_t got = read_patiently(bytes, (char *)buf + done, len - done, offset + done);
+        if (got < 0)
+            return read_failed(bytes, offset + done, why);
+        if (got == 0 && check_short(bytes, offset + done, why) != 0)
+            return -1;
+        if (got == 0)
+            break;
+        done += (size_t)got;
+    }
+    return (ssize_t)done;
+}
+
+bool bytes_has(const struct bytes *bytes, void *buf, size_t len, uint64_t offset)
+{
+    return read_patiently(bytes, buf, len, offset) == (ssize_t)len;
+}
+
+/* True if the window has something to be handed out. */
+static bool has_window(const struct bytes *bytes)
+{
+    return !bytes->keeps && kept_size(&bytes->kept) > 0;
+}
+
+/* Appends what was read to the window. 0 or -1. */
+static int keep(struct bytes *bytes, const void *data, size_t len, struct reason *why)
+{
+    if (kept_add(&bytes->kept, data, len) == 0)
+        return 0;
+    if (bytes->keeps_freely) {
+        bytes->keeps = bytes->keeps_freely = false;
+        kept_free(&bytes->kept);
+        return 0;
+    }
+    reason_of(why, bytes->name, "out of memory");
+    return -1;
+}
+
+/* Reads the next bytes of the descriptor. The bytes, 0 at the end, or -1 with the reason set. */
+static ssize_t read_next(struct bytes *bytes, void *buf, size_t cap, struct reason *why)
+{
+    ssize_t got = read_patiently(bytes, buf, cap, bytes->taken);
+    if (got < 0)
+        return read_failed(bytes, bytes->taken, why);
+    if (got == 0 && check_short(bytes, bytes->taken, why) != 0)
+        return -1;
+    bytes->taken += (uint64_t)got;
+    bytes->ended = got == 0;
+    return got;
+}
+
+/* Reads on in a stream, into its window. A whole buffer is asked for, so that the reads that follow
+ * begin at a page of the pipe again; but beyond the limit, where the stream is left, single bytes.
+ * 0 or -1. */
+static int read_ahead(struct bytes *bytes, struct reason *why)
+{
+    const uint64_t left = bytes->taken < bytes->limit ? bytes->limit - bytes->taken : 1;
+    const size_t cap = left < BYTES_AHEAD ? (size_t)left : BYTES_AHEAD;
+    unsigned char *buf = malloc(cap);
+    if (!buf) {
+        reason_of(why, bytes->name, "out of memory");
+        return -1;
+    }
+    if (kept_size(&bytes->kept) == 0) /* what was handed out is in no window */
+        bytes->kept.begin = bytes->kept.end = bytes->taken;
+    ssize_t got = read_next(bytes, buf, cap, why);
+    int rc = got > 0 ? keep(bytes, buf, (size_t)got, why) : (int)got;
+    free(buf);
+    return rc;
+}
+
+ssize_t bytes_see(struct bytes *bytes, void *buf, size_t cap, uint64_t offset, struct reason *why)
+{
+    struct kept *kept = &bytes->kept;
+    if (bytes->regular)
+        return bytes_read_at(bytes, buf, cap, offset, why);
+    while (kept->end <= offset && !bytes->ended)
+        if (read_ahead(bytes, why) != 0)
+            return -1;
+    return (ssize_t)kept_copy(kept, offset, buf, cap);
+}
+
+/* Hands out what is in the window, which then drops it. */
+static size_t take_window(struct kept *kept, void *buf, size_t cap)
+{
+    size_t len = kept_copy(kept, kept->begin, buf, cap);
+    kept_drop(kept, kept->begin + len);
+    return len;
+}
+
+ssize_t bytes_take(struct bytes *bytes, void *buf, size_t cap, struct reason *why)
+{
+    const bool is_again = has_window(bytes);
+    const uint64_t at = is_again ? bytes->kept.begin : bytes->taken;
+    const uint64_t left = at < bytes->limit ? bytes->limit - at : 0;
+    const size_t len = left < cap ? (size_t)left : cap;
+    if (len == 0) {
+        kept_drop(&bytes->kept, bytes->kept.end);
+        bytes->ended = true;
+    }
+    if (is_again && len > 0)
+        return (ssize_t)take_window(&bytes->kept, buf, len);
+    if (bytes->ended)
+        return 0;
+    ssize_t got = read_next(bytes, buf, len, why);
+    if (got <= 0 || !bytes->keeps)
+        return got;
+    return keep(bytes, buf, (size_t)got, why) == 0 ? got : -1;
+}
+
+bool bytes_are_over(const struct bytes *bytes)
+{
+    return bytes->ended && !has_window(bytes);
+}
+
+bool bytes_ready(const struct bytes *bytes, int milliseconds)
+{
+    struct pollfd poller = {.fd = bytes->fd, .events = POLLIN};
+    return bytes->regular || bytes->ended || has_window(bytes) ||
+           poll(&poller, 1, milliseconds) != 0;
+}
+
+uint64_t bytes_position(const struct bytes *bytes)
+{
+    return bytes->skipped + (has_window(bytes) ? bytes->kept.begin : bytes->taken);
+}
+
+/* --- where it begins and ends --- */
+
+/* Leaves out the beginning of a regular file, which is not read, and what is after `end`. */
+static void select_in_file(struct bytes *bytes, uint64_t begin, uint64_t end)
+{
+    const uint64_t last = bytes->opened_size < end ? bytes->opened_size : end;
+    if (begin > BYTES_MAX - (uint64_t)bytes->base) {
+        bytes->opened_size = 0;
+        bytes->ended = true;
+        return;
+    }
+    bytes->base += (off_t)begin;
+    bytes->skipped = begin;
+    bytes->opened_size = last > begin ? last - begin : 0;
+    if (end != UINT64_MAX)
+        bytes->limit = end - begin;
+}
+
+int bytes_select(struct bytes *bytes, uint64_t begin, uint64_t end, struct reason *why)
+{
+    if (bytes->regular) {
+        select_in_file(bytes, begin, end);
+        return 0;
+    }
+    bytes->limit = end;
+    bytes->ended |= begin == end;
+    if (begin == 0 || begin == end)
+        return 0;
+    unsigned char *buf = malloc(BYTES_AHEAD);
+    if (!buf) {
+        reason_of(why, bytes->name, "out of memory");
+        return -1;
+    }
+    ssize_t got = 1;
+    while (begin > 0 && got > 0) {
+        got = bytes_take(bytes, buf, begin < BYTES_AHEAD ? (size_t)begin : BYTES_AHEAD, why);
+        begin -= got > 0 ? (uint64_t)got : 0;
+    }
+    free(buf);
+    return got < 0 ? -1 : 0;
+}
+
+int bytes_find_end(const struct bytes *bytes, uint64_t *end, struct reason *why)
+{
+    struct stat status;
+    if (fstat(bytes->fd, &status) != 0)
+        return read_failed(bytes, bytes->opened_size, why);
+    const off_t size = status.st_size > bytes->base ? status.st_size - bytes->base : 0;
+    *end = (uint64_t)size < bytes->limit ? (uint64_t)size : bytes->limit;
+    return *end < bytes->opened_size ? became_shorter(bytes, why) : 0;
+}
+
+void bytes_settle(const struct bytes *bytes)
+{
+    struct stat status;
+    off_t began = bytes->base - (off_t)bytes->skipped, at = bytes->base + (off_t)bytes->taken;
+    if (!bytes->regular || bytes->fd != STDIN_FILENO || fstat(bytes->fd, &status) != 0)
+        return;
+    if (bytes->skipped > 0 && at > status.st_size) /* the range begins after the end */
+        at = status.st_size > began ? status.st_size : began;
+    (void)lseek(bytes->fd, at, SEEK_SET);
+}

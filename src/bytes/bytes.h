@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT */
+/* The bytes of one file or of standard input, as stored. A stream keeps what was looked at ahead,
+ * and what may be needed again, in a replay window. No format is known here. */
+#ifndef GPUHISTO_BYTES_H
+#define GPUHISTO_BYTES_H
+
+#include "kept.h"
+#include "src/base/held.h"
+#include "src/base/reason.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#define BYTES_MAX ((uint64_t)INT64_MAX) /* no file has an offset beyond it */
+
+/* Bytes of a stream that are read at once to look ahead. */
+#define BYTES_AHEAD ((size_t)128 << 10)
+
+#define BYTES_MEMBERS                                                                              \
+    const char *name; /* the operand; "standard input" */                                          \
+    int fd;                                                                                        \
+    int error;    /* errno, if it could not be opened; otherwise 0 */                              \
+    bool regular; /* pread works */                                                                \
+    bool                                                                                           \
+        may_be_short; /* regular, without blocks on a disk: may end before its size, as in /sys */ \
+    bool is_cut;      /* regular: opened_size bytes are read, whatever was added since */          \
+    off_t base;       /* regular: where reading begins; standard input may stand anywhere */       \
+    uint64_t skipped; /* regular: bytes between where it stood and base */                         \
+    uint64_t opened_size; /* regular: bytes to read, from base on, as known when it was opened */  \
+    uint64_t taken;       /* bytes handed out so far; of a stream, read from the descriptor */     \
+    uint64_t limit;       /* bytes that may be handed out */                                       \
+    bool ended;           /* a stream gave its end; a terminal would go on after it */             \
+    struct kept kept;     /* of a stream: the replay window */                                     \
+    bool keeps;           /* what is handed out stays in the window, */                            \
+    bool keeps_freely;    /* unless memory is short: nothing relies on it yet */
+
+struct bytes {
+    BYTES_MEMBERS
+};
+
+/* Opens a file, which is held no longer then. A pipe is enlarged to 1 MiB. 0; or -1 with the reason
+ * set, and error if it could not be opened. The name must outlive the bytes. */
+int bytes_open(struct bytes *bytes, struct held *file, struct reason *why);
+
+/* Closes it, unless it is standard input, and frees the window. */
+void bytes_close(struct bytes *bytes);
+
+/* Gives an open file back, to be opened again. A stream begins with what is in its window. 0, or
+ * -1: out of memory. */
+int bytes_give_back(struct bytes *bytes, struct held *file);
+
+/* Reads at most `cap` bytes at `offset`, handing out none: what can be had without waiting for more
+ * than one byte of a stream. The bytes, 0 at the end, or -1 with the reason set. One thread at a
+ * time. */
+ssize_t bytes_see(struct bytes *bytes, void *buf, size_t cap, uint64_t offset, struct reason *why);
+
+/* Reads bytes [offset, offset + len) of a regular file, which were there when it was opened; fewer
+ * only if the file may be short. The bytes read, or -1 with the reason set. Any thread. */
+ssize_t bytes_read_at(const struct bytes *bytes, void *buf, size_t len, uint64_t offset,
+                      struct reason *why);
+
+/* Reads bytes [offset, offset + len) of a regular file. True if all are there. Any thread. */
+bool bytes_has(const struct bytes *bytes, void *buf, size_t len, uint64_t offset);
+
+/* Reads only bytes [begin, end) from now on, end at most BYTES_MAX or UINT64_MAX. Those of a stream
+ * before `begin` are read and dropped. 0, or -1 with the reason set. */
+int bytes_select(struct bytes *bytes, uint64_t begin, uint64_t end, struct reason *why);
+
+/* Hands out the next bytes, up to the limit, to buf[0..cap), cap > 0: what one read gives. EINTR
+ * and EAGAIN are waited out. The bytes, 0 at the end, or -1 with the reason set. One thread at a
+ * time, as for all that follow. */
+ssize_t bytes_take(struct bytes *bytes, void *buf, size_t cap, struct reason *why);
+
+/* True if bytes_take has nothing more to give. */
+bool bytes_are_over(const struct bytes *bytes);
+
+/* True if bytes_take would not wait, or will not in so many milliseconds. */
+bool bytes_ready(const struct bytes *bytes, int milliseconds);
+
+/* Where in the file the next byte to be handed out stands, from where it stood when it was opened.
+ */
+uint64_t bytes_position(const struct bytes *bytes);
+
+/* Finds where a regular file ends by now: what was added since it was opened is read, too, unless
+ * the limit is before that. 0; or -1 with the reason set, if it became shorter. */
+int bytes_find_end(const struct bytes *bytes, uint64_t *end, struct reason *why);
+
+/* Puts standard input's offset where reading ended; nothing more may be handed out. */
+void bytes_settle(const struct bytes *bytes);
+
+#endif

@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: MIT */
+/* One file, or standard input, as it is opened: its bytes, its frames if it is compressed, and the
+ * plan of what of it is counted, which nobody changes afterwards. */
+#ifndef GPUHISTO_INPUT_H
+#define GPUHISTO_INPUT_H
+
+#include "content.h"
+#include "foreign.h"
+#include "heading.h"
+#include "part.h"
+#include "src/bytes/bytes.h"
+#include "src/frames/frames.h"
+#include "src/records/records.h"
+
+enum decompress {
+    DECOMPRESS_AUTO,  /* by the codec that the first bytes tell, if any */
+    DECOMPRESS_NONE,  /* bytes as they are */
+    DECOMPRESS_CODEC, /* by one codec; anything else is an error */
+};
+
+struct input_options {
+    enum decompress decompress;
+    const struct codec *codec; /* DECOMPRESS_CODEC: which */
+    struct codec_options decoding;
+    struct content_options content;
+    size_t record_size;        /* bytes, 1 to RECORD_SIZE_MAX; or RECORD_TOKENS and the like */
+    const struct field *field; /* of lines; it must outlive the inputs */
+    size_t kept_most; /* bytes of a compressed stream that are kept while an engine decompresses it
+                       * by itself, in case it fails; 0: 256 MiB */
+    struct share *share;  /* of the files; NULL: all of them */
+    size_t batch_size;    /* bytes of frames after which a batch is complete; 0: as many as are read
+                           * at a time */
+    uint64_t unit_memory; /* frames that need more are decoded in order; 0: UNITS_MEMORY_MAX */
+};
+
+#define PLAN_MEMBERS                                                                               \
+    struct content_range range;    /* what of the content is counted */                            \
+    const struct foreign *foreign; /* what the bytes look like, if that is encoded; or NULL */     \
+    const struct content_options *content;                                                         \
+    uint64_t size;           /* regular, as it is: bytes to read, in whole records */              \
+    uint64_t end;            /* of these, where pieces end: a shard may have less than all */      \
+    struct part_edges edges; /* compressed: of the shard, if there are shards */                   \
+    uint64_t counted_from;   /* bytes of the file, as stored, before those of the shard */         \
+    int32_t column; /* of lines: what the name of a column stands for; 0: not known, or not        \
+                     * needed */
+
+/* What of a file is counted, and how. */
+struct plan {
+    PLAN_MEMBERS
+};
+
+struct input {
+    union {
+        struct bytes bytes;
+        struct {
+            BYTES_MEMBERS
+        };
+    };
+    union {
+        struct frames frames;
+        struct {
+            struct bytes *stored;
+            FRAMES_MEMBERS
+        };
+    };
+    union {
+        struct plan plan;
+        struct {
+            PLAN_MEMBERS
+        };
+    };
+    struct heading heading;
+    struct records records; /* where what is read in order was cut */
+    bool has_header;        /* the first record, a header, was not handed out yet */
+    bool is_begun;          /* the first record was handed out by input_cut; */
+    bool is_one_line;       /* it ends with the file, and has carriage returns in it */
+};
+
+/* Opens a file, which is then held no longer, recognises its format, looks at what its content
+ * begins with, and leaves out what is before the range; a pipe may be waited for. With a cut, which
+ * gets the fingerprint, only what belongs to it is read. 0, or -1 with the reason set and nothing
+ * left open. The name must outlive the input. */
+int input_open(struct input *input, struct held *file, const struct input_options *options,
+               struct share_cut *cut, struct reason *why);
+
+/* The first part of input_open: opens a file and finds its format. Nothing is left out yet. */
+int input_recognise(struct input *input, struct held *file, const struct input_options *options,
+                    struct share_cut *cut, struct reason *why);
+
+/* True if it must be known of each frame how many bytes of content stand before it: values are cut
+ * by that, and ranges begin and end by it. */
+bool input_needs_positions(const struct input *input);
+
+/* Takes off the size what may not be a whole record; what is read in series begins there. 0, or -1
+ * with the reason set. input_open does it where there are no shards. */
+int input_trim(struct input *input, struct reason *why);
+
+/* True if bytes [taken, end) may be read by several threads at once with input_read_piece. */
+bool input_parallel(const struct input *input);
+
+/* Reads the records of a piece, file bytes [offset, offset + len) of those that are read by several
+ * threads, into an empty chunk, whose len and begin it sets. The bytes of the piece that were read,
+ * or -1 with the reason set. Changes nothing in the input; any thread. */
+ssize_t input_read_piece(const struct input *input, struct chunk *chunk, size_t len,
+                         uint64_t offset, struct reason *why);
+
+/* True if all of the input has to be read in order, by one reader: only from the beginning on is it
+ * known which newlines of CSV are in quotes. */
+bool input_is_serial(const struct input *input);
+
+/* Cuts a chunk of an input that is read in order, as records_cut. Sets how many bytes it accounts
+ * for, marks it if its first record is the file's header, and finds the column that is named. 0, or
+ * -1 with the reason set. One thread at a time. */
+int input_cut(struct input *input, struct chunk *chunk, size_t waited, bool at_end,
+              struct reason *why);
+
+/* Reads on in a file that is not compressed, as bytes_take. It is an error that more or fewer bytes
+ * follow than its header states. */
+ssize_t input_read(struct input *input, void *buf, size_t cap, struct reason *why);
+
+/* Sets the reason why a file of this name cannot end after `len` bytes of a record of `size`: a
+ * value, or one of each channel. -1. */
+int input_cut_off(const char *name, const struct content_options *options, size_t len, size_t size,
+                  struct reason *why);
+
+/* At the end: 0, or -1 with the reason that the end of a record is missing. */
+int input_check_end(const struct input *input, struct reason *why);
+
+/* Closes and frees all but standard input itself. */
+void input_close(struct input *input);
+
+static inline ssize_t input_read_at(const struct input *input, void *buf, size_t len,
+                                    uint64_t offset, struct reason *why)
+{
+    return bytes_read_at(&input->bytes, buf, len, offset, why);
+}
+
+static inline ssize_t input_take(struct input *input, void *buf, size_t cap, struct reason *why)
+{
+    return bytes_take(&input->bytes, buf, cap, why);
+}
+
+static inline bool input_peek(const struct input *input, void *buf, size_t len, uint64_t offset)
+{
+    return bytes_has(&input->bytes, buf, len, offset);
+}
+
+static inline int input_find_end(const struct input *input, uint64_t *end, struct reason *why)
+{
+    return bytes_find_end(&input->bytes, end, why);
+}
+
+static inline bool input_is_over(const struct input *input)
+{
+    return bytes_are_over(&input->bytes);
+}
+
+static inline bool input_ready(const struct input *input, int milliseconds)
+{
+    return bytes_ready(&input->bytes, milliseconds);
+}
+
+static inline void input_settle(const struct input *input)
+{
+    bytes_settle(&input->bytes);
+}
+
+static inline enum units_result units_look(struct input *input, struct units_ahead *ahead,
+                                           struct reason *why)
+{
+    return frames_look(&input->frames, ahead, why);
+}
+
+static inline int units_take(struct input *input, const struct units_ahead *ahead,
+                             struct units *units)
+{
+    return frames_take(&input->frames, ahead, units);
+}
+
+static inline void units_drop(struct input *input, const struct units_ahead *ahead)
+{
+    frames_drop(&input->frames, ahead);
+}
+
+static inline ssize_t units_feed(struct input *input, struct units *units, struct reason *why)
+{
+    return frames_feed(&input->frames, units, why);
+}
+
+static inline bool units_go_on(const struct input *input, struct units *units)
+{
+    return frames_go_on(&input->frames, units);
+}
+
+static inline void units_return(struct input *input, struct units *units)
+{
+    frames_return(&input->frames, units);
+}
+
+static inline void units_seek(struct input *input, uint64_t offset)
+{
+    frames_seek(&input->frames, offset);
+}
+
+#endif

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/* What follows from the plan of a file. */
+#include "input.h"
+
+bool input_needs_positions(const struct input *input)
+{
+    bool has_values = input->records.size > 1 && !records_are_text(input->records.size);
+    return has_values || content_is_partial(&input->plan.range);
+}
+
+bool input_parallel(const struct input *input)
+{
+    return input->regular && !input->codec && input->taken < input->end;
+}
+
+bool input_is_serial(const struct input *input)
+{
+    return input->records.field && input->records.field->kind == FIELD_CSV;
+}
+
+int input_cut_off(const char *name, const struct content_options *options, size_t len, size_t size,
+                  struct reason *why)
+{
+    if (options->channels > 1)
+        reason_of(why, name, "ends inside a record of %u channels, after %zu of its %zu bytes",
+                  options->channels, len, size);
+    else if (options->has_pairs)
+        reason_of(why, name, "ends inside a pair: its number of bytes is odd");
+    else
+        reason_of(why, name, "ends inside a value, after %zu of its %zu bytes", len, size);
+    return -1;
+}
+
+int input_check_end(const struct input *input, struct reason *why)
+{
+    const struct records *records = &input->records;
+    if (records->cut_len == 0 || records_are_text(records->size))
+        return 0;
+    return input_cut_off(input->bytes.name, input->plan.content, records->cut_len, records->size,
+                         why);
+}
