@@ -132,8 +132,12 @@ static struct pool *pool_open(const struct pool_options *options, const struct h
     if (!pool)
         return NULL;
     pool->options = *options;
-    pool->cpu = cpu_engine_open(histogram, options->counter, options->chunk_size,
-                                threads + SOURCE_GIVEN_MAX, threads, options->files);
+    pool->cpu = cpu_engine_open(histogram,
+                                &(struct cpu_engine_options){.counter = options->counter,
+                                                             .chunk_size = options->chunk_size,
+                                                             .chunks = threads + SOURCE_GIVEN_MAX,
+                                                             .threads = threads,
+                                                             .files = options->files});
     if (!pool->cpu || pool_open_lines(pool, histogram, source, threads) != 0) {
         pool_close(pool);
         return NULL;

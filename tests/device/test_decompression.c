@@ -256,7 +256,8 @@ static void check_counts(const struct run *run, struct engine *gpu, struct engin
 {
     const struct file *file = run->file;
     const struct histogram *histogram = run->histogram;
-    struct engine *entire = need(cpu_engine_open(histogram, NULL, 1 << 18, 1, 1, NULL));
+    struct engine *entire = need(cpu_engine_open(
+        histogram, &(struct cpu_engine_options){.chunk_size = 1 << 18, .chunks = 1, .threads = 1}));
     struct tally counted = new_tally(histogram), expected = new_tally(histogram);
     const size_t counted_to = run->before + rest->bytes, repeated = run->start.repeated;
     feed_cpu(cpu, histogram, file->content, run->before + repeated);
@@ -352,7 +353,9 @@ static void close_gpu(const struct run *run, struct engine *gpu)
 static void check_run(const struct run *run)
 {
     struct reason why;
-    struct engine *cpu = need(cpu_engine_open(run->histogram, NULL, 1 << 18, 2, 2, NULL));
+    struct engine *cpu = need(cpu_engine_open(
+        run->histogram,
+        &(struct cpu_engine_options){.chunk_size = 1 << 18, .chunks = 2, .threads = 2}));
     const struct gpu_options options = {.chunk_size = 65536,
                                         .buffers = 1,
                                         .deadline_ms = deadline_of(&run->plan),

@@ -301,8 +301,10 @@ static void run(const struct schedule *schedule)
     struct reason why = {""};
     totals->schedules++;
     if (schedule->fallback)
-        feed.cpu = cpu_engine_open(&schedule->histogram, NULL, 64, schedule->threads,
-                                   schedule->threads, NULL);
+        feed.cpu = cpu_engine_open(&schedule->histogram,
+                                   &(struct cpu_engine_options){.chunk_size = 64,
+                                                                .chunks = schedule->threads,
+                                                                .threads = schedule->threads});
     options.fallback = feed.cpu;
     emulated_device_plan(schedule->plan);
     unsigned open_before = emulated_devices_open();

@@ -157,7 +157,9 @@ static int count_file(struct run *run, struct reason *why)
 /* Counts the FILE. 0 or -1. */
 static int count(struct run *run, struct tally *tally, struct reason *why)
 {
-    cpu = need(cpu_engine_open(run->histogram, NULL, CHUNK_SIZE, 9, 1, NULL));
+    cpu = need(cpu_engine_open(
+        run->histogram,
+        &(struct cpu_engine_options){.chunk_size = CHUNK_SIZE, .chunks = 9, .threads = 1}));
     const struct gpu_options options = {
         .chunk_size = 65536, .buffers = 1, .deadline_ms = 20000, .fallback = cpu};
     emulated_device_plan((struct fault_plan){.fault = FAULT_NONE});

@@ -197,8 +197,10 @@ static int count_file(struct run *run, struct reason *why)
 
 static void open_engines(struct run *run, struct lines *lines, struct reason *why)
 {
-    cpu = need(cpu_engine_open(run->histogram, NULL, CHUNK_SIZE, THREADS_MAX + SOURCE_GIVEN_MAX,
-                               run->threads, NULL));
+    cpu = need(cpu_engine_open(
+        run->histogram, &(struct cpu_engine_options){.chunk_size = CHUNK_SIZE,
+                                                     .chunks = THREADS_MAX + SOURCE_GIVEN_MAX,
+                                                     .threads = run->threads}));
     cpu->lines = lines;
     const struct gpu_options options = {.chunk_size = 65536,
                                         .buffers = 1,

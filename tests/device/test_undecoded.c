@@ -173,7 +173,9 @@ static int count_input(struct run *run, struct reason *why)
 /* Counts a FILE. 0 or -1. */
 static int count(struct run *run, struct tally *tally, struct reason *why)
 {
-    cpu = need(cpu_engine_open(run->histogram, NULL, 1 << 16, 9, 1, NULL));
+    cpu = need(cpu_engine_open(
+        run->histogram,
+        &(struct cpu_engine_options){.chunk_size = 1 << 16, .chunks = 9, .threads = 1}));
     const struct gpu_options options = {.chunk_size = 65536,
                                         .buffers = 1,
                                         .deadline_ms = 20000,
