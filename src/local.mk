@@ -130,7 +130,6 @@ gpuhisto_sources = src/run_shard.c src/run_shard.h \
 	src/merge/shard_join.c src/merge/shard_join.h src/merge/shard_proof.c \
 	src/merge/table_file.c src/merge/table_file.h \
 	src/merge/table_json.h \
-	src/merge/table_members.c src/merge/table_members.h \
 	src/merge/table_rows.c src/merge/table_rows.h \
 	src/policy/cgroup.c src/policy/cgroup.h \
 	src/policy/cost.c src/policy/cost.h \
@@ -172,7 +171,8 @@ libgpuhisto_a_SOURCES += $(gzip_sources)
 endif
 if HAVE_YAJL
 libgpuhisto_a_SOURCES += \
-	src/merge/table_events.c src/merge/table_fill.c src/merge/table_json.c src/merge/table_parser.h
+	src/merge/table_events.c src/merge/table_json.c src/merge/table_members.c \
+	src/merge/table_parser.h
 else
 libgpuhisto_a_SOURCES += src/merge/no_table_json.c
 endif

@@ -9,13 +9,13 @@
 #define ROW_BYTES 100                  /* of memory, for each row of a thread's tables */
 #define MEMORY_MAX ((size_t)256 << 20) /* of all threads, unless one alone needs more */
 
-/* What threads have in common. */
+/* What threads share. */
 struct merging {
     const struct held_list *files;
-    uint64_t *totals; /* of each FILE, up to its first table that is refused */
+    uint64_t *totals; /* of each file, up to its first table that is refused */
 
     pthread_mutex_t lock; /* guards what follows */
-    size_t next;          /* the FILE that is read next */
+    size_t next;          /* the file that is read next */
     size_t failed;        /* the first one that was refused; files->count: none */
     struct reason why;    /* why it was */
 };
@@ -28,9 +28,9 @@ struct merging_thread {
 
 /* --- a thread --- */
 
-/* The next FILE, or SIZE_MAX: no more are needed. As they are given out in order, all before one
- * that failed are read to their ends. */
-static size_t merging_next(struct merging *all)
+/* Returns the next file, or SIZE_MAX: no more are needed. As they are given out in order, all
+ * before one that failed are read to their ends. */
+static size_t next_file(struct merging *all)
 {
     pthread_mutex_lock(&all->lock);
     const size_t file = all->next < all->failed ? all->next++ : SIZE_MAX;
@@ -38,7 +38,7 @@ static size_t merging_next(struct merging *all)
     return file;
 }
 
-static void merging_fail(struct merging *all, size_t file, const struct reason *why)
+static void fail(struct merging *all, size_t file, const struct reason *why)
 {
     pthread_mutex_lock(&all->lock);
     if (file < all->failed) {
@@ -48,22 +48,23 @@ static void merging_fail(struct merging *all, size_t file, const struct reason *
     pthread_mutex_unlock(&all->lock);
 }
 
-/* Adds FILEs to the sum of a thread, until there are no more or one is refused. */
-static void *merging_run(void *arg)
+/* Adds files to the thread's fork, until there are no more or one is refused. */
+static void *run_thread(void *arg)
 {
     struct merging_thread *thread = arg;
     struct merging *all = thread->all;
+    struct merge *fork = &thread->fork;
     struct read_table table = {.text = NULL};
     struct reason why;
     int rc = 0;
-    for (size_t file; rc == 0 && (file = merging_next(all)) != SIZE_MAX;) {
-        thread->fork.total = 0;
-        thread->fork.file = file;
-        thread->fork.shards.order = (uint64_t)file << 32; /* before those of all later FILEs */
-        rc = table_file_add(&all->files->list[file], &table, &thread->fork, &why);
-        all->totals[file] = thread->fork.total;
+    for (size_t file; rc == 0 && (file = next_file(all)) != SIZE_MAX;) {
+        fork->total = 0;
+        fork->file = file;
+        fork->shards.order = (uint64_t)file << 32; /* before those of all later files */
+        rc = table_file_add(&all->files->list[file], &table, fork, &why);
+        all->totals[file] = fork->total;
         if (rc != 0)
-            merging_fail(all, file, &why);
+            fail(all, file, &why);
     }
     read_table_free(&table);
     return NULL;
@@ -71,25 +72,25 @@ static void *merging_run(void *arg)
 
 /* --- all threads --- */
 
-/* Starts as many threads as can be started, and is one of them; how many there were. */
-static unsigned merging_run_all(struct merging *all, const struct merge *merge,
-                                struct merging_thread *threads, unsigned count)
+/* Starts as many threads as can be started, and is one of them. Returns how many there were. */
+static unsigned run_threads(struct merging *all, const struct merge *merge,
+                            struct merging_thread *threads, unsigned count)
 {
     unsigned ready = 0, started = 0;
     for (; ready < count && merge_fork(merge, &threads[ready].fork) == 0; ready++)
         threads[ready].all = all;
     for (unsigned i = 1; i < ready; i++, started++)
-        if (pthread_create(&threads[i].id, NULL, merging_run, &threads[i]) != 0)
+        if (pthread_create(&threads[i].id, NULL, run_thread, &threads[i]) != 0)
             break;
     if (ready > 0)
-        merging_run(&threads[0]);
+        run_thread(&threads[0]);
     for (unsigned i = 1; i <= started; i++)
         pthread_join(threads[i].id, NULL);
     return ready;
 }
 
-/* Finds the first FILE with which the total goes beyond 2^64: threads only see that of each. */
-static void merging_check_total(struct merging *all, uint64_t total)
+/* Finds the first file with which the total goes beyond 2^64: threads only see that of each. */
+static void check_total(struct merging *all, uint64_t total)
 {
     for (size_t file = 1; file < all->next; file++)
         if (__builtin_add_overflow(total, all->totals[file], &total) && file <= all->failed) {
@@ -100,11 +101,11 @@ static void merging_check_total(struct merging *all, uint64_t total)
 }
 
 /* Adds up what threads have, or frees it. 0, or -1 with a reason. */
-static int merging_end(struct merging *all, struct merge *merge, struct merging_thread *threads,
-                       unsigned count, struct reason *why)
+static int join_threads(struct merging *all, struct merge *merge, struct merging_thread *threads,
+                        unsigned count, struct reason *why)
 {
     int rc = 0;
-    merging_check_total(all, merge->total);
+    check_total(all, merge->total);
     const bool is_good = count > 0 && all->failed == all->files->count;
     for (unsigned i = 0; i < count; i++) {
         if (is_good && rc == 0)
@@ -121,9 +122,9 @@ static int merging_end(struct merging *all, struct merge *merge, struct merging_
     return -1;
 }
 
-/* Reads all FILEs but the first. */
-static int merge_side_by_side(const struct held_list *files, unsigned thread_count,
-                              struct merge *merge, struct reason *why)
+/* Reads all files but the first, on several threads. */
+static int merge_rest(const struct held_list *files, unsigned thread_count, struct merge *merge,
+                      struct reason *why)
 {
     struct merging all = {.files = files,
                           .totals = calloc(files->count, sizeof *all.totals),
@@ -133,8 +134,8 @@ static int merge_side_by_side(const struct held_list *files, unsigned thread_cou
     struct merging_thread *threads = calloc(thread_count, sizeof *threads);
     unsigned ready = 0;
     if (all.totals && threads)
-        ready = merging_run_all(&all, merge, threads, thread_count);
-    const int rc = merging_end(&all, merge, threads, ready, why);
+        ready = run_threads(&all, merge, threads, thread_count);
+    const int rc = join_threads(&all, merge, threads, ready, why);
     free(threads);
     free(all.totals);
     return rc;
@@ -142,22 +143,22 @@ static int merge_side_by_side(const struct held_list *files, unsigned thread_cou
 
 /* --- how many threads --- */
 
-/* The bytes of all FILEs but the first. *regular says whether all of these are files: a pipe may
- * only be written when the one before it was read. */
-static uint64_t files_bytes(const struct held_list *files, bool *regular)
+/* Returns the bytes of all files but the first. *are_regular: none of these is a pipe, which might
+ * be written only after the one before it was read. */
+static uint64_t sum_sizes(const struct held_list *files, bool *are_regular)
 {
     uint64_t bytes = 0;
-    *regular = true;
+    *are_regular = true;
     for (size_t i = 1; i < files->count; i++) {
         const struct held *file = &files->list[i];
-        *regular &= file->is_regular && strcmp(file->name, "-") != 0;
+        *are_regular &= file->is_regular && strcmp(file->name, "-") != 0;
         bytes += file->size;
     }
     return bytes;
 }
 
-/* How many threads have memory for their tables, and FILEs to read. */
-static unsigned threads_worth(unsigned threads, size_t files, const struct histogram *histogram)
+/* Returns how many threads have memory for their tables, and files to read. */
+static unsigned limit_threads(unsigned threads, size_t files, const struct histogram *histogram)
 {
     size_t most = MEMORY_MAX / ROW_BYTES / histogram->bins;
     most = files < most ? files : most;
@@ -169,18 +170,18 @@ int merge_files(const struct held_list *files, unsigned threads, uint64_t thread
 {
     const size_t count = files->count;
     struct read_table table = {.text = NULL};
-    bool regular;
+    bool are_regular;
     /* The first table tells the bins. */
     int rc = table_file_add(&files->list[0], &table, merge, why);
     if (rc == 0 && count > 1) {
-        const uint64_t bytes = files_bytes(files, &regular);
+        const uint64_t bytes = sum_sizes(files, &are_regular);
         merge_know_rows(merge, bytes);
-        threads = threads_worth(threads, count - 1, &merge->histogram);
+        threads = limit_threads(threads, count - 1, &merge->histogram);
         if (thread_bytes > 0 && bytes / thread_bytes < threads)
             threads = (unsigned)(bytes / thread_bytes);
-        if (threads > 1 && regular) {
+        if (threads > 1 && are_regular) {
             read_table_free(&table);
-            return merge_side_by_side(files, threads, merge, why);
+            return merge_rest(files, threads, merge, why);
         }
     }
     for (size_t i = 1; i < count && rc == 0; i++)

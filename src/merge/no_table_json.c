@@ -8,10 +8,9 @@ int table_json_load(struct reason *why)
     return -1;
 }
 
-struct table_json *table_json_open(struct read_table *table, const struct histogram *histogram,
-                                   const struct known_rows *known, table_taker *take, void *arg)
+struct table_json *table_json_open(const struct table_reader *reader)
 {
-    (void)table, (void)histogram, (void)known, (void)take, (void)arg;
+    (void)reader;
     return NULL;
 }
 

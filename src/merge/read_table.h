@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A table as it was read from a FILE: nothing is known yet but that its parts have the right form.
- */
+/* A table as it was read from a file. Only its form was checked. */
 #ifndef GPUHISTO_READ_TABLE_H
 #define GPUHISTO_READ_TABLE_H
 
@@ -34,8 +33,24 @@ struct read_moments {
     uint64_t lowest, highest;
 };
 
+/* Members of a table, as bits, in the order of table_members.c. */
+enum {
+    HAS_SCHEMA = 1 << 0,
+    HAS_MODE = 1 << 1,
+    HAS_OPTIONS = 1 << 3,
+    HAS_TOTAL = 1 << 4,
+    HAS_COUNTED = 1 << 5,
+    HAS_OTHER = 1 << 6,
+    HAS_BELOW = 1 << 7,
+    HAS_ABOVE = 1 << 8,
+    HAS_INVALID = 1 << 9,
+    HAS_BINS = 1 << 11,
+    HAS_SHARE = 1 << 13,
+};
+
 struct read_table {
-    char *text; /* of all texts, each with its end */
+    uint64_t has; /* the members that were there */
+    char *text;   /* all texts, each with its end */
     size_t text_len, text_room;
 
     text_at schema, mode, type;
@@ -52,13 +67,11 @@ struct read_table {
     struct read_moments moments[CHANNELS_MAX]; /* of each channel */
     size_t moment_count;
     struct shard_record shard;
-    uint64_t has; /* a bit for each member that was there: table_json.c */
 };
 
-/* Whether text[0..len) is the schema of the tables that are read here. 0, or -1 with a reason. */
+/* Checks that text[0..len) is the schema of our tables. 0, or -1 with a reason. */
 int read_table_check_schema(const char *text, size_t len, struct reason *why);
 
-/* Why a table could not take more. */
 enum read_table_error {
     READ_TABLE_OK = 0,
     READ_TABLE_NO_MEMORY,
@@ -75,18 +88,14 @@ enum read_table_error read_table_add_row(struct read_table *table);
 /* Appends the count of a channel to the last row. */
 enum read_table_error read_table_add_count(struct read_table *table, uint64_t count);
 
-/* Appends a row of one channel whose texts are known, and need not be kept. On an error nothing is
- * appended. */
+/* Appends a row of one channel by its number, without texts; on an error nothing. */
 enum read_table_error read_table_add_known(struct read_table *table, size_t row, uint64_t count);
 
-/* Makes the table an empty one, which keeps the memory of rows and texts. All zeros is empty too.
- */
+/* Empties the table, but keeps the memory of rows and texts. All zeros is an empty table. */
 void read_table_clear(struct read_table *table);
 
-/* Frees everything. */
 void read_table_free(struct read_table *table);
 
-/* The text itself. */
 static inline const char *read_text(const struct read_table *table, text_at at)
 {
     return at ? table->text + at : "";

@@ -1,128 +1,306 @@
 /* SPDX-License-Identifier: MIT */
+/* What the library finds in the text, put into a read_table. */
+#include "grow.h"
 #include "table_parser.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #define TEXT_LENGTH_MAX ((size_t)1 << 20) /* of a text: "--edges=" may be long */
 #define IGNORED_DEPTH_MAX 64
 #define OPTIONS_READ_MAX 64
 
-/* Whether the value that begins is of a member that nothing is known of. */
-static bool json_is_ignored(const struct table_json *json)
+/* Rows that a table may have beyond those of the sum before it is refused for that. At its end the
+ * reason would be a better one, such as another option, but rows take memory. */
+#define ROWS_BEYOND ((size_t)65536)
+
+int json_refuse(struct table_json *json, const char *text)
 {
-    return json->ignored > 0 ||
-           (table_places[json->levels[json->depth].place].is_object && !json->member);
+    reason_set(&json->why, "%s", text);
+    return 0;
 }
 
-/* A string or a number. */
-static int json_scalar(struct table_json *json, const char *text, size_t len, bool is_number)
+static struct level *top_level(struct table_json *json)
 {
-    struct level *level = json_level(json);
-    uint64_t count;
-    json->quiet = false;
-    if (json_is_ignored(json))
+    return &json->levels[json->depth];
+}
+
+static const struct context_form *form_of(const struct level *level)
+{
+    return &table_contexts[level->context];
+}
+
+/* True if the value that begins is of an unknown member. */
+static bool is_ignored(struct table_json *json)
+{
+    return json->ignored > 0 || (form_of(top_level(json))->is_object && !json->member);
+}
+
+/* Refuses a value that no list and no object has asked for. */
+static int refuse_value(struct table_json *json, const char *what)
+{
+    const struct context_form *form = form_of(top_level(json));
+    if (json->member && form->is_object)
+        reason_set(&json->why, "\"%s\" cannot be %s", json->member->name, what);
+    else
+        reason_set(&json->why, "%s in %s", what, form->name);
+    return 0;
+}
+
+static int check_memory(struct table_json *json, const void *memory)
+{
+    return memory ? 1 : json_refuse(json, "out of memory");
+}
+
+static int check_error(struct table_json *json, enum read_table_error error)
+{
+    if (error == READ_TABLE_TOO_LONG)
+        return json_refuse(json, "the table is too long");
+    return error == READ_TABLE_OK ? 1 : check_memory(json, NULL);
+}
+
+/* --- strings and numbers --- */
+
+/* Reads all of a text as a whole number. True if it is one of 64 bits. */
+static bool read_count(const char *digits, size_t len, uint64_t *count)
+{
+    *count = 0;
+    for (size_t i = 0; i < len; i++) {
+        const unsigned digit = (unsigned)(digits[i] - '0');
+        if (digit > 9 || *count > (UINT64_MAX - digit) / 10)
+            return false;
+        *count = *count * 10 + digit;
+    }
+    return len > 0;
+}
+
+static bool read_digest(const char *digits, size_t len, uint64_t *digest)
+{
+    static const char hexadecimal[] = "0123456789abcdef";
+    *digest = 0;
+    for (size_t i = 0; i < len; i++) {
+        const char *digit = memchr(hexadecimal, digits[i], 16);
+        if (!digit)
+            return false;
+        *digest = *digest << 4 | (uint64_t)(digit - hexadecimal);
+    }
+    return len == 16;
+}
+
+/* Returns what members of the context are stored in. */
+static void *target_of(struct read_table *table, enum context context)
+{
+    switch (context) {
+    case AT_ROW:
+        return &table->rows[table->row_count - 1];
+    case AT_CHANNEL:
+        return &table->channels[table->channel_count - 1];
+    case AT_MOMENTS:
+        return &table->moments[table->moment_count - 1];
+    case AT_SHARE:
+    case AT_LIST:
+        return &table->shard;
+    case AT_FILE:
+        return &table->shard.files[table->shard.file_count - 1];
+    default:
+        return table;
+    }
+}
+
+static int store_text(struct table_json *json, char *target, const char *text, size_t len)
+{
+    const struct member *member = json->member;
+    if (member->context == AT_FILE) {
+        if (len > SHARD_NAME_MAX)
+            return json_refuse(json, "the name of a file is too long");
+        char *name = strndup(text, len);
+        memcpy(target, &name, sizeof name);
+        return check_memory(json, name);
+    }
+    if (strcmp(member->name, "schema") == 0 && read_table_check_schema(text, len, &json->why) != 0)
+        return 0;
+    return check_error(
+        json, read_table_add_text(json->reader.table, text, len, (text_at *)(void *)target));
+}
+
+static int store_member(struct table_json *json, const char *text, size_t len, bool is_number)
+{
+    const struct member *member = json->member;
+    struct read_table *table = json->reader.table;
+    char *target = (char *)target_of(table, member->context) + member->offset;
+    uint64_t count = 0;
+    switch (member->kind) {
+    case MEMBER_COUNT:
+        if (!is_number || !read_count(text, len, &count)) {
+            reason_set(&json->why, "\"%s\" is not a whole number from 0 to 18446744073709551615",
+                       member->name);
+            return 0;
+        }
+        if (member->context == AT_ROW)
+            return check_error(json, read_table_add_count(table, count));
+        memcpy(target, &count, sizeof count);
+        return 1;
+    case MEMBER_DIGEST:
+        if (is_number || !read_digest(text, len, &count))
+            return json_refuse(json, "a digest is not 16 hexadecimal digits");
+        memcpy(target, &count, sizeof count);
+        return 1;
+    case MEMBER_TEXT:
+        return store_text(json, target, text, len);
+    default:
+        return refuse_value(json, is_number ? "a number" : "a string");
+    }
+}
+
+/* Returns the range that is being read. */
+static struct shard_range *open_range(struct shard_record *shard, enum context context)
+{
+    if (context == AT_PART)
+        return &shard->shards[shard->shard_count - 1];
+    struct shard_file *file = &shard->files[shard->file_count - 1];
+    return &file->ranges[file->range_count - 1];
+}
+
+/* Stores a number of a list. */
+static int store_number(struct table_json *json, const char *text, size_t len)
+{
+    struct level *level = top_level(json);
+    const bool is_count = level->context == AT_COUNTS;
+    struct read_table *table = json->reader.table;
+    uint64_t number;
+    if (!read_count(text, len, &number) || (!is_count && level->items == 2))
+        return refuse_value(json, "a wrong number");
+    const unsigned item = level->items++;
+    if (is_count && item == CHANNELS_MAX)
+        return json_refuse(json, "there are too many \"counts\"");
+    if (is_count)
+        return check_error(json, read_table_add_count(table, number));
+    struct shard_range *range = open_range(&table->shard, level->context);
+    *(item == 0 ? &range->begin : &range->end) = number;
+    return 1;
+}
+
+static int scalar(struct table_json *json, const char *text, size_t len, bool is_number)
+{
+    const struct level *level = top_level(json);
+    struct words *options = &json->reader.table->options;
+    json->is_quiet = false;
+    if (is_ignored(json))
         return 1;
     if (len > TEXT_LENGTH_MAX || memchr(text, '\0', len))
         return json_refuse(json, "a text is too long, or has a NUL byte");
-    if (table_places[level->place].is_object)
-        return json_set_member(json, text, len, is_number);
-    if (level->place == AT_OPTIONS && !is_number) {
-        if (json->table->options.count == OPTIONS_READ_MAX)
+    if (form_of(level)->is_object)
+        return store_member(json, text, len, is_number);
+    switch (level->context) {
+    case AT_OPTIONS:
+        if (is_number)
+            break;
+        if (options->count == OPTIONS_READ_MAX)
             return json_refuse(json, "there are too many \"options\"");
-        return words_add(&json->table->options, text, len) == 0 ? 1 : json_no_memory(json);
+        return words_add(options, text, len) == 0 ? 1 : check_memory(json, NULL);
+    case AT_PART:
+    case AT_RANGE:
+    case AT_COUNTS:
+        if (is_number)
+            return store_number(json, text, len);
+        break;
+    default:
+        break;
     }
-    const bool is_range = level->place == AT_PART || level->place == AT_RANGE;
-    if (!is_number || !(is_range || level->place == AT_COUNTS))
-        return json_unexpected(json, is_number ? "a number" : "a string");
-    if (!json_read_count(text, len, &count) || (is_range && level->items == 2))
-        return json_unexpected(json, "a wrong number");
-    if (level->place == AT_COUNTS && level->items++ == CHANNELS_MAX)
-        return json_refuse(json, "there are too many \"counts\"");
-    if (level->place == AT_COUNTS)
-        return json_add_count(json, count);
-    *(level->items++ ? &json_range(json)->end : &json_range(json)->begin) = count;
-    return 1;
+    return refuse_value(json, is_number ? "a number" : "a string");
 }
 
-static int json_number(void *arg, const char *text, size_t len)
-{
-    return json_scalar(arg, text, len, true);
-}
+/* --- objects and lists that begin --- */
 
-static int json_string(void *arg, const unsigned char *text, size_t len)
+static int add_range(struct table_json *json, struct shard_range **ranges, size_t *count)
 {
-    return json_scalar(arg, (const char *)text, len, false);
-}
-
-static int json_null(void *arg)
-{
-    struct table_json *json = arg;
-    json->quiet = false;
-    return json_is_ignored(json) ? 1 : json_unexpected(json, "null");
-}
-
-static int json_boolean(void *arg, int value)
-{
-    struct table_json *json = arg;
-    (void)value;
-    json->quiet = false;
-    return json_is_ignored(json) ? 1 : json_unexpected(json, "a truth value");
-}
-
-/* Looks the name up, and refuses one that was there already. */
-static int json_key(void *arg, const unsigned char *name, size_t len)
-{
-    struct table_json *json = arg;
-    struct level *level = json_level(json);
-    json->quiet = false;
-    if (json->ignored > 0)
-        return 1;
-    unsigned index;
-    json->member = table_member_find(level->place, (const char *)name, len, &index);
-    if (!json->member)
-        return 1;
-    const uint64_t bit = (uint64_t)1 << index;
-    if (level->seen & bit) {
-        reason_set(&json->why, "\"%s\" occurs twice in %s", json->member->name,
-                   table_places[level->place].name);
-        return 0;
+    struct shard_range *longer = grow_by_one(*ranges, *count, sizeof *longer);
+    if (longer) {
+        *ranges = longer;
+        longer[(*count)++] = (struct shard_range){0, 0};
     }
-    level->seen |= bit;
-    return 1;
+    return check_memory(json, longer);
 }
 
-static int json_enter(struct table_json *json, bool is_object)
+static int add_file(struct table_json *json, struct shard_record *shard)
 {
-    const struct level *level = json_level(json);
-    const char *what = is_object ? "an object" : "a list";
-    enum place place;
-    json->quiet = false;
-    if (json_is_ignored(json)) {
+    struct shard_file *longer = grow_by_one(shard->files, shard->file_count, sizeof *longer);
+    if (longer) {
+        shard->files = longer;
+        longer[shard->file_count++] = (struct shard_file){0};
+    }
+    return check_memory(json, longer);
+}
+
+/* Adds what the context will fill in. */
+static int begin_context(struct table_json *json, enum context context)
+{
+    struct read_table *table = json->reader.table;
+    struct shard_record *shard = &table->shard;
+    struct shard_file *file = shard->file_count ? &shard->files[shard->file_count - 1] : NULL;
+    const struct histogram *histogram = json->reader.histogram;
+    switch (context) {
+    case AT_TABLE:
+        read_table_clear(table);
+        if (json->reader.known->rows > 0)
+            row_finder_begin(&json->finder, histogram);
+        return 1;
+    case AT_ROW:
+        if (histogram->mode && table->row_count >= histogram->bins + ROWS_BEYOND)
+            return json_refuse(json, "there are more bins than in the tables before");
+        return check_error(json, read_table_add_row(table));
+    case AT_CHANNEL:
+        if (table->channel_count == CHANNELS_MAX)
+            return json_refuse(json, "there are too many \"channels\"");
+        table->channel_count++;
+        return 1;
+    case AT_MOMENTS:
+        if (table->moment_count == CHANNELS_MAX)
+            return json_refuse(json, "there are too many \"moments\"");
+        table->moment_count++;
+        return 1;
+    case AT_FILE:
+        return add_file(json, shard);
+    case AT_PART:
+        if (shard->shard_count == SHARDS_MAX)
+            return json_refuse(json, "there are too many \"parts\"");
+        return add_range(json, &shard->shards, &shard->shard_count);
+    case AT_RANGE:
+        return add_range(json, &file->ranges, &file->range_count);
+    default:
+        return 1;
+    }
+}
+
+static int enter(struct table_json *json, bool is_object)
+{
+    const struct context_form *form = form_of(top_level(json));
+    const enum member_kind kind = is_object ? MEMBER_OBJECT : MEMBER_LIST;
+    json->is_quiet = false;
+    if (is_ignored(json)) {
         if (++json->ignored > IGNORED_DEPTH_MAX)
             return json_refuse(json, "nested too deeply");
         return 1;
     }
-    if (table_places[level->place].is_object) {
-        if (json->member->kind != (is_object ? MEMBER_OBJECT : MEMBER_LIST))
-            return json_unexpected(json, what);
-        place = json->member->inside;
-    } else {
-        if (!(is_object ? table_places[level->place].of_objects
-                        : table_places[level->place].of_lists))
-            return json_unexpected(json, what);
-        place = table_places[level->place].inside;
-    }
-    json->levels[++json->depth] = (struct level){.place = place};
-    return json_make_room(json, place);
+    const enum context inside = form->is_object ? json->member->inside : form->inside;
+    const bool is_expected = form->is_object
+                                 ? json->member->kind == kind
+                                 : inside && table_contexts[inside].is_object == is_object;
+    if (!is_expected)
+        return refuse_value(json, is_object ? "an object" : "a list");
+    json->levels[++json->depth] = (struct level){.context = inside};
+    return begin_context(json, inside);
 }
 
-/* Members of a row, by their places in table_members. */
+/* --- objects and lists that end --- */
+
+/* Members of a row, as table_members has them. */
 enum { ROW_LO = 1, ROW_HI = 2, ROW_COUNT = 4, ROW_BIN = 8, ROW_COUNTS = 16 };
 
-/* Whether a row was whole: it has edges, or just the name of a group, and counts. */
-static int json_check_row(struct table_json *json)
+/* Checks that a row is complete: it has edges, or just the name of a group, and counts. */
+static int check_row(struct table_json *json)
 {
-    const uint64_t seen = json_level(json)->seen;
+    const uint64_t seen = top_level(json)->seen;
     const uint64_t edges = seen & (ROW_LO | ROW_HI);
     if (edges != (ROW_LO | ROW_HI) && (edges || !(seen & ROW_BIN))) {
         reason_set(&json->why, "a bin has no \"%s\"", edges & ROW_LO ? "hi" : "lo");
@@ -133,93 +311,143 @@ static int json_check_row(struct table_json *json)
     return 1;
 }
 
-/* Whether everything that must be in the place was there. */
-static int json_check_whole(struct table_json *json)
+/* Checks that the context has everything that it must have. */
+static int check_complete(struct table_json *json)
 {
-    const struct level *level = json_level(json);
-    const uint64_t missing = table_places[level->place].needed & ~level->seen;
+    const struct level *level = top_level(json);
+    const struct context_form *form = form_of(level);
+    const uint64_t missing = form->needed & ~level->seen;
     uint64_t bit = 1;
+    if (missing && level->context == AT_TABLE)
+        return json_refuse(json, NOT_A_TABLE);
     for (size_t i = 0; missing && i < table_member_count; i++) {
-        if (table_members[i].place != level->place)
+        if (table_members[i].context != level->context)
             continue;
         if (missing & bit) {
-            if (level->place == AT_TABLE)
-                return json_refuse(json, NOT_A_TABLE);
-            reason_set(&json->why, "%s has no \"%s\"", table_places[level->place].name,
-                       table_members[i].name);
+            reason_set(&json->why, "%s has no \"%s\"", form->name, table_members[i].name);
             return 0;
         }
         bit <<= 1;
     }
-    if (level->place == AT_ROW)
-        return json_check_row(json);
-    if ((level->place == AT_PART || level->place == AT_RANGE) && level->items != 2)
+    if (level->context == AT_ROW)
+        return check_row(json);
+    if ((level->context == AT_PART || level->context == AT_RANGE) && level->items != 2)
         return json_refuse(json, "a range has not two numbers");
     return 1;
 }
 
-/* Finds the row that ended: after it, rows may be read that are known. */
-static void json_end_row(struct table_json *json)
+/* Finds the row that ended: after it, known rows may be read. */
+static void end_row(struct table_json *json)
 {
-    struct read_row *read = &json->table->rows[json->table->row_count - 1];
-    if (json->known->rows == 0)
+    const struct read_table *table = json->reader.table;
+    struct read_row *read = &table->rows[table->row_count - 1];
+    if (json->reader.known->rows == 0)
         return;
-    const size_t row = row_finder_find(&json->finder, read_text(json->table, read->lo),
-                                       read_text(json->table, read->hi));
+    const size_t row =
+        row_finder_find(&json->finder, read_text(table, read->lo), read_text(table, read->hi));
     if (row == SIZE_MAX)
         return;
     read->row = (uint32_t)row;
     json->row = row;
 }
 
-static int json_end_table(struct table_json *json)
+static int end_table(struct table_json *json, uint64_t seen)
 {
-    json->table->has = json_level(json)->seen;
-    json->depth--;
+    const struct table_reader *reader = &json->reader;
+    reader->table->has = seen;
     json->tables++;
-    return json->take(json->arg, json->table, &json->why) == 0;
+    return reader->add(reader->arg, reader->table, &json->why) == 0;
 }
 
-static int json_leave(struct table_json *json)
+static int leave(struct table_json *json)
 {
-    json->quiet = false;
+    const struct level *level = top_level(json);
+    json->is_quiet = false;
     if (json->ignored > 0) {
         json->ignored--;
         return 1;
     }
-    if (!json_check_whole(json))
+    if (!check_complete(json))
         return 0;
-    if (json_level(json)->place == AT_TABLE)
-        return json_end_table(json);
-    if (json_level(json)->place == AT_ROW)
-        json_end_row(json);
     json->depth--;
+    if (level->context == AT_ROW)
+        end_row(json);
+    return level->context == AT_TABLE ? end_table(json, level->seen) : 1;
+}
+
+/* --- the library's callbacks --- */
+
+static int on_number(void *arg, const char *text, size_t len)
+{
+    return scalar(arg, text, len, true);
+}
+
+static int on_string(void *arg, const unsigned char *text, size_t len)
+{
+    return scalar(arg, (const char *)text, len, false);
+}
+
+static int on_other(struct table_json *json, const char *what)
+{
+    json->is_quiet = false;
+    return is_ignored(json) ? 1 : refuse_value(json, what);
+}
+
+static int on_null(void *arg)
+{
+    return on_other(arg, "null");
+}
+
+static int on_boolean(void *arg, int value)
+{
+    (void)value;
+    return on_other(arg, "a truth value");
+}
+
+/* Finds the member, and refuses one that was there already. */
+static int on_key(void *arg, const unsigned char *name, size_t len)
+{
+    struct table_json *json = arg;
+    struct level *level = top_level(json);
+    uint64_t bit;
+    json->is_quiet = false;
+    if (json->ignored > 0)
+        return 1;
+    json->member = table_member_find(level->context, (const char *)name, len, &bit);
+    if (!json->member)
+        return 1;
+    if (level->seen & bit) {
+        reason_set(&json->why, "\"%s\" occurs twice in %s", json->member->name,
+                   form_of(level)->name);
+        return 0;
+    }
+    level->seen |= bit;
     return 1;
 }
 
-static int json_start_object(void *arg)
+static int on_object(void *arg)
 {
-    return json_enter(arg, true);
+    return enter(arg, true);
 }
 
-static int json_start_list(void *arg)
+static int on_list(void *arg)
 {
-    return json_enter(arg, false);
+    return enter(arg, false);
 }
 
-static int json_end(void *arg)
+static int on_end(void *arg)
 {
-    return json_leave(arg);
+    return leave(arg);
 }
 
 const yajl_callbacks json_callbacks = {
-    .yajl_null = json_null,
-    .yajl_boolean = json_boolean,
-    .yajl_number = json_number,
-    .yajl_string = json_string,
-    .yajl_start_map = json_start_object,
-    .yajl_map_key = json_key,
-    .yajl_end_map = json_end,
-    .yajl_start_array = json_start_list,
-    .yajl_end_array = json_end,
+    .yajl_null = on_null,
+    .yajl_boolean = on_boolean,
+    .yajl_number = on_number,
+    .yajl_string = on_string,
+    .yajl_start_map = on_object,
+    .yajl_map_key = on_key,
+    .yajl_end_map = on_end,
+    .yajl_start_array = on_list,
+    .yajl_end_array = on_end,
 };

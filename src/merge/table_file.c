@@ -10,20 +10,19 @@
 
 #define PIECE ((size_t)256 << 10)
 
-/* What a FILE is read with. */
 struct table_file {
     const char *name;
     int fd;
     unsigned char *piece;
-    struct merge *merge;
     uint64_t bytes; /* that were read */
+    struct merge *merge;
 };
 
-/* Reads on, as long as there is anything: bytes, 0 at the end, or -1 with a reason. */
-static ssize_t file_read(struct table_file *file, struct reason *why)
+/* Reads the next piece: bytes, 0 at the end, or -1 with a reason. */
+static ssize_t read_piece(struct table_file *file, struct reason *why)
 {
     for (;;) {
-        ssize_t len = read(file->fd, file->piece, PIECE);
+        const ssize_t len = read(file->fd, file->piece, PIECE);
         if (len >= 0) {
             file->bytes += (uint64_t)len;
             return len;
@@ -38,7 +37,7 @@ static ssize_t file_read(struct table_file *file, struct reason *why)
     }
 }
 
-static int file_take(void *arg, struct read_table *table, struct reason *why)
+static int add_table(void *arg, struct read_table *table, struct reason *why)
 {
     struct table_file *file = arg;
     if (merge_add(file->merge, table, file->name, why) != 0)
@@ -48,7 +47,7 @@ static int file_take(void *arg, struct read_table *table, struct reason *why)
     return 0;
 }
 
-/* Says what is wrong if no table can begin with these bytes; otherwise NULL. */
+/* Returns what is wrong if no table can begin with these bytes; otherwise NULL. */
 static const char *foreign_bytes(const unsigned char *bytes, size_t len)
 {
     size_t at = 0;
@@ -61,35 +60,21 @@ static const char *foreign_bytes(const unsigned char *bytes, size_t len)
     return at < len && bytes[at] != '{' ? NOT_A_TABLE : NULL;
 }
 
-/* Reads JSON, of which the first `len` bytes are in the piece. */
-static int file_add_json(struct table_file *file, struct read_table *table, ssize_t len,
-                         struct reason *why)
+/* Reads all of the file, of which the first `len` bytes are in the piece. */
+static int read_json(struct table_file *file, struct table_json *json, ssize_t len,
+                     struct reason *why)
 {
-    int rc = 0;
-    if (table_json_load(why) != 0)
-        return -1;
-    struct table_json *json =
-        table_json_open(table, &file->merge->histogram, &file->merge->known, file_take, file);
-    if (!json) {
-        reason_set(why, "out of memory");
-        return -1;
-    }
-    while (rc == 0 && len > 0) {
-        rc = table_json_read(json, file->piece, (size_t)len, why);
-        if (rc != 0)
-            break;
-        len = file_read(file, why);
-        rc = len < 0 ? -1 : 0;
-    }
-    if (rc == 0)
-        rc = table_json_end(json, why);
-    table_json_close(json);
-    return rc;
+    for (; len > 0; len = read_piece(file, why))
+        if (table_json_read(json, file->piece, (size_t)len, why) != 0)
+            return -1;
+    return len < 0 ? -1 : table_json_end(json, why);
 }
 
-static int file_add(struct table_file *file, struct read_table *table, struct reason *why)
+static int read_file(struct table_file *file, struct read_table *table, struct reason *why)
 {
-    const ssize_t len = file_read(file, why);
+    const struct merge *merge = file->merge;
+    const struct table_reader reader = {table, &merge->histogram, &merge->known, add_table, file};
+    const ssize_t len = read_piece(file, why);
     if (len < 0)
         return -1;
     const char *foreign = foreign_bytes(file->piece, (size_t)len);
@@ -97,7 +82,16 @@ static int file_add(struct table_file *file, struct read_table *table, struct re
         reason_set(why, "%s", foreign);
         return -1;
     }
-    return file_add_json(file, table, len, why);
+    if (table_json_load(why) != 0)
+        return -1;
+    struct table_json *json = table_json_open(&reader);
+    if (!json) {
+        reason_set(why, "out of memory");
+        return -1;
+    }
+    const int rc = read_json(file, json, len, why);
+    table_json_close(json);
+    return rc;
 }
 
 int table_file_add(struct held *held, struct read_table *table, struct merge *merge,
@@ -107,16 +101,15 @@ int table_file_add(struct held *held, struct read_table *table, struct merge *me
     struct table_file file = {
         .name = is_standard ? "standard input" : held->name,
         .fd = is_standard ? STDIN_FILENO : held_open(held),
-        .piece = malloc(PIECE),
         .merge = merge,
     };
     int rc = -1;
     if (file.fd < 0)
         reason_set(why, "%s", strerror(errno));
-    else if (!file.piece)
+    else if (!(file.piece = malloc(PIECE)))
         reason_set(why, "out of memory");
     else
-        rc = file_add(&file, table, why);
+        rc = read_file(&file, table, why);
     if (rc != 0) {
         reason_begin(why, file.name);
         reason_make_printable(why);

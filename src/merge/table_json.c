@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#include "table_parser.h"
 #include "src/base/library.h"
+#include "table_parser.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -10,25 +10,25 @@
 
 /* Left out, as clang-format breaks the list otherwise each time that it is run. */
 /* clang-format off */
-#define CALLS(CALL) \
-    CALL(yajl_alloc) \
-    CALL(yajl_complete_parse) \
-    CALL(yajl_config) \
-    CALL(yajl_free) \
-    CALL(yajl_free_error) \
-    CALL(yajl_get_bytes_consumed) \
-    CALL(yajl_get_error) \
-    CALL(yajl_parse)
+#define FUNCTIONS(FUNCTION) \
+    FUNCTION(yajl_alloc) \
+    FUNCTION(yajl_complete_parse) \
+    FUNCTION(yajl_config) \
+    FUNCTION(yajl_free) \
+    FUNCTION(yajl_free_error) \
+    FUNCTION(yajl_get_bytes_consumed) \
+    FUNCTION(yajl_get_error) \
+    FUNCTION(yajl_parse)
 /* clang-format on */
 
-LIBRARY(libyajl, LIBYAJL_FILE, CALLS)
+LIBRARY(libyajl, LIBYAJL_FILE, FUNCTIONS)
 
 int table_json_load(struct reason *why)
 {
     return libyajl_load(why);
 }
 
-/* --- the library, which uses memory without looking whether it got any --- */
+/* --- the library, which uses memory without checking whether it got any --- */
 
 static void *json_reallocate(void *arg, void *old, size_t size)
 {
@@ -58,7 +58,7 @@ static void json_make_parser(struct table_json *json)
 }
 
 /* Makes the library's message the reason. */
-static void json_note_error(struct table_json *json)
+static void json_copy_error(struct table_json *json)
 {
     unsigned char *error = libyajl.yajl_get_error(json->parser, 0, NULL, 0);
     const char *text = (const char *)error;
@@ -66,14 +66,14 @@ static void json_note_error(struct table_json *json)
     libyajl.yajl_free_error(json->parser, error);
 }
 
-/* Has the library read text, or, if it is NULL, end. The reason is in json->why. Where memory is
+/* Lets the library read text, or end if that is NULL. The reason is in json->why. If memory is
  * short, that is as if a callback had refused, and the run fails: what the library has then is in
  * an unknown state, and is left to the end of the process. */
 static yajl_status json_parse(struct table_json *json, const unsigned char *text, size_t len)
 {
     if (setjmp(json->no_memory) != 0) {
         json->parser = NULL;
-        json_no_memory(json);
+        json_refuse(json, "out of memory");
         return yajl_status_client_canceled;
     }
     if (!json->parser)
@@ -81,27 +81,21 @@ static yajl_status json_parse(struct table_json *json, const unsigned char *text
     const yajl_status status = text ? libyajl.yajl_parse(json->parser, text, len)
                                     : libyajl.yajl_complete_parse(json->parser);
     if (status == yajl_status_error)
-        json_note_error(json);
+        json_copy_error(json);
     return status;
 }
 
-/* --- a table --- */
+/* --- a file --- */
 
-struct table_json *table_json_open(struct read_table *table, const struct histogram *histogram,
-                                   const struct known_rows *known, table_taker *take, void *arg)
+struct table_json *table_json_open(const struct table_reader *reader)
 {
     struct table_json *json = calloc(1, sizeof *json);
-    if (!json)
-        return NULL;
-    json->table = table;
-    json->histogram = histogram;
-    json->known = known;
-    json->take = take;
-    json->arg = arg;
+    if (json)
+        json->reader = *reader;
     return json;
 }
 
-/* Says what is wrong, and where, unless it is about a whole table. -1. */
+/* Says what is wrong, and at which byte, unless it is about a whole table. -1. */
 static int json_explain(struct table_json *json, yajl_status status, struct reason *why)
 {
     const uint64_t at =
@@ -113,16 +107,15 @@ static int json_explain(struct table_json *json, yajl_status status, struct reas
     return -1;
 }
 
-/* Reads known rows that follow the one that has just ended; how many bytes they have. To the
- * library it is as if they were not there: after a row, a comma and a row lead back to where it is.
- */
+/* Reads known rows that follow the one that has just ended, and returns how many bytes they have.
+ * The library does not notice: after a row, a comma and a row lead back to where it is. */
 static size_t json_read_known(struct table_json *json, const char *text, size_t len)
 {
-    struct read_table *table = json->table;
+    struct read_table *table = json->reader.table;
+    const struct known_rows *known = json->reader.known;
     size_t done = 0, row_len;
     uint64_t count;
-    while ((row_len = known_rows_read(json->known, text + done, len - done, &json->row, &count)) >
-           0) {
+    while ((row_len = known_rows_read(known, text + done, len - done, &json->row, &count)) > 0) {
         /* What cannot be added is left to the library, so that there is one way to fail. */
         if (read_table_add_known(table, json->row, count) != READ_TABLE_OK)
             break;
@@ -133,22 +126,22 @@ static size_t json_read_known(struct table_json *json, const char *text, size_t 
     return done;
 }
 
-/* Has the library read all of text[0..len), or while any rows are known up to the end of the next
- * object, so that json->row tells whether the slice ends with a row. As the library reads a string
- * that is cut short anew each time, slices grow as long as none ends. How many bytes; or 0 with a
- * reason. */
+/* Lets the library read all of text[0..len). While rows are known it reads only up to the end of
+ * the next object, so that json->row tells whether this slice ends with a row. As the library reads
+ * a string that is cut short anew each time, slices grow as long as none ends. Returns the bytes;
+ * or 0 with a reason. */
 static size_t json_read_slice(struct table_json *json, const char *text, size_t len,
                               struct reason *why)
 {
     const size_t skip = json->open < len ? (size_t)json->open : len;
-    const char *end = json->known->rows > 0 ? memchr(text + skip, '}', len - skip) : NULL;
+    const char *end = json->reader.known->rows > 0 ? memchr(text + skip, '}', len - skip) : NULL;
     const size_t slice = end ? (size_t)(end - text) + 1 : len;
-    json->quiet = true;
+    json->is_quiet = true;
     json->row = 0;
     const yajl_status status = json_parse(json, (const unsigned char *)text, slice);
     if (!end || skip > 0)
         json->row = 0; /* of a row before the slice's end */
-    json->open = json->quiet ? json->open + slice : 0;
+    json->open = json->is_quiet ? json->open + slice : 0;
     if (status == yajl_status_ok)
         return slice;
     json_explain(json, status, why);
@@ -167,7 +160,7 @@ int table_json_read(struct table_json *json, const unsigned char *text, size_t l
             return -1;
         at += done;
         json->consumed += done;
-        if (!json->quiet)
+        if (!json->is_quiet)
             json->last = json->consumed;
         if (json->consumed - json->last > QUIET_MAX) {
             reason_set(why, "byte %" PRIu64 ": more than 4 MiB without a value", json->last);

@@ -1,125 +1,112 @@
 /* SPDX-License-Identifier: MIT */
-#include "table_members.h"
-#include "table_json.h"
+#include "table_parser.h"
 
 #include <string.h>
 
-/* A name and its length. */
-#define NAME(text) text, sizeof(text) - 1
+#define NAME(text) text, sizeof(text) - 1 /* a name and its length */
 
-#define TABLE_COUNT(name)                                                                          \
+/* A member whose value is stored in a struct, and one with values inside. */
+#define STORED(context, name, kind, structure, at)                                                 \
     {                                                                                              \
-        AT_TABLE, NAME(#name), MEMBER_COUNT, offsetof(struct read_table, totals.name), 0           \
+        context, NAME(#name), kind, offsetof(struct structure, at), 0                              \
     }
-#define TABLE_TEXT(name)                                                                           \
+#define NESTED(context, name, kind, inside)                                                        \
     {                                                                                              \
-        AT_TABLE, NAME(#name), MEMBER_TEXT, offsetof(struct read_table, name), 0                   \
-    }
-#define CHANNEL_COUNT(name)                                                                        \
-    {                                                                                              \
-        AT_CHANNEL, NAME(#name), MEMBER_COUNT, offsetof(struct read_totals, name), 0               \
-    }
-#define MOMENT(name, kind)                                                                         \
-    {                                                                                              \
-        AT_MOMENTS, NAME(#name), kind, offsetof(struct read_moments, name), 0                      \
-    }
-#define ROW_MEMBER(name)                                                                           \
-    {                                                                                              \
-        AT_ROW, NAME(#name), MEMBER_TEXT, offsetof(struct read_row, name), 0                       \
-    }
-#define LIST_MEMBER(name, kind)                                                                    \
-    {                                                                                              \
-        AT_LIST, NAME(#name), kind, offsetof(struct shard_record, job.name), 0                     \
-    }
-#define FILE_MEMBER(name, kind)                                                                    \
-    {                                                                                              \
-        AT_FILE, NAME(#name), kind, offsetof(struct shard_file, name), 0                           \
+        context, NAME(#name), kind, 0, inside                                                      \
     }
 
-/* The members of each place follow each other; bits of read_table.has are those of a table. Rows
- * come first, as they are looked up most often. */
+/* Rows come first, as they are looked up most often. */
 const struct member table_members[] = {
-    ROW_MEMBER(lo),
-    ROW_MEMBER(hi),
-    {AT_ROW, NAME("count"), MEMBER_COUNT, 0, 0},
-    ROW_MEMBER(bin),
-    {AT_ROW, NAME("counts"), MEMBER_LIST, 0, AT_COUNTS},
-    TABLE_TEXT(schema),
-    TABLE_TEXT(mode),
-    TABLE_TEXT(type),
-    {AT_TABLE, NAME("options"), MEMBER_LIST, 0, AT_OPTIONS},
-    TABLE_COUNT(total),
-    TABLE_COUNT(counted),
-    TABLE_COUNT(other),
-    TABLE_COUNT(below),
-    TABLE_COUNT(above),
-    TABLE_COUNT(invalid),
-    {AT_TABLE, NAME("channels"), MEMBER_LIST, 0, AT_CHANNELS},
-    {AT_TABLE, NAME("bins"), MEMBER_LIST, 0, AT_BINS},
-    {AT_TABLE, NAME("moments"), MEMBER_OBJECT, 0, AT_MOMENTS},
-    {AT_TABLE, NAME("share"), MEMBER_OBJECT, 0, AT_SHARE},
-    {AT_TABLE, NAME("channel_stats"), MEMBER_LIST, 0, AT_CHANNEL_STATS},
-    {AT_STATS_OF_CHANNEL, NAME("moments"), MEMBER_OBJECT, 0, AT_MOMENTS},
-    CHANNEL_COUNT(total),
-    CHANNEL_COUNT(below),
-    CHANNEL_COUNT(above),
-    CHANNEL_COUNT(invalid),
-    MOMENT(least, MEMBER_TEXT),
-    MOMENT(greatest, MEMBER_TEXT),
-    MOMENT(lowest, MEMBER_COUNT),
-    MOMENT(highest, MEMBER_COUNT),
-    MOMENT(sum, MEMBER_TEXT),
-    MOMENT(squares, MEMBER_TEXT),
-    MOMENT(check, MEMBER_TEXT),
-    {AT_SHARE, NAME("of"), MEMBER_COUNT, offsetof(struct shard_record, job.of), 0},
-    {AT_SHARE, NAME("parts"), MEMBER_LIST, 0, AT_PARTS},
-    {AT_SHARE, NAME("list"), MEMBER_OBJECT, 0, AT_LIST},
-    {AT_SHARE, NAME("files"), MEMBER_LIST, 0, AT_FILES},
-    LIST_MEMBER(files, MEMBER_COUNT),
-    LIST_MEMBER(bytes, MEMBER_COUNT),
-    LIST_MEMBER(digest, MEMBER_DIGEST),
-    FILE_MEMBER(index, MEMBER_COUNT),
-    {AT_FILE, NAME("name"), MEMBER_TEXT, offsetof(struct shard_file, name), 0},
-    FILE_MEMBER(size, MEMBER_COUNT),
-    FILE_MEMBER(fingerprint, MEMBER_DIGEST),
-    {AT_FILE, NAME("ranges"), MEMBER_LIST, 0, AT_RANGES},
+    STORED(AT_ROW, lo, MEMBER_TEXT, read_row, lo),
+    STORED(AT_ROW, hi, MEMBER_TEXT, read_row, hi),
+    NESTED(AT_ROW, count, MEMBER_COUNT, 0),
+    STORED(AT_ROW, bin, MEMBER_TEXT, read_row, bin),
+    NESTED(AT_ROW, counts, MEMBER_LIST, AT_COUNTS),
+
+    STORED(AT_TABLE, schema, MEMBER_TEXT, read_table, schema),
+    STORED(AT_TABLE, mode, MEMBER_TEXT, read_table, mode),
+    STORED(AT_TABLE, type, MEMBER_TEXT, read_table, type),
+    NESTED(AT_TABLE, options, MEMBER_LIST, AT_OPTIONS),
+    STORED(AT_TABLE, total, MEMBER_COUNT, read_table, totals.total),
+    STORED(AT_TABLE, counted, MEMBER_COUNT, read_table, totals.counted),
+    STORED(AT_TABLE, other, MEMBER_COUNT, read_table, totals.other),
+    STORED(AT_TABLE, below, MEMBER_COUNT, read_table, totals.below),
+    STORED(AT_TABLE, above, MEMBER_COUNT, read_table, totals.above),
+    STORED(AT_TABLE, invalid, MEMBER_COUNT, read_table, totals.invalid),
+    NESTED(AT_TABLE, channels, MEMBER_LIST, AT_CHANNELS),
+    NESTED(AT_TABLE, bins, MEMBER_LIST, AT_BINS),
+    NESTED(AT_TABLE, moments, MEMBER_OBJECT, AT_MOMENTS),
+    NESTED(AT_TABLE, share, MEMBER_OBJECT, AT_SHARE),
+    NESTED(AT_TABLE, channel_stats, MEMBER_LIST, AT_CHANNEL_STATS),
+
+    NESTED(AT_STATS_OF_CHANNEL, moments, MEMBER_OBJECT, AT_MOMENTS),
+
+    STORED(AT_CHANNEL, total, MEMBER_COUNT, read_totals, total),
+    STORED(AT_CHANNEL, below, MEMBER_COUNT, read_totals, below),
+    STORED(AT_CHANNEL, above, MEMBER_COUNT, read_totals, above),
+    STORED(AT_CHANNEL, invalid, MEMBER_COUNT, read_totals, invalid),
+
+    STORED(AT_MOMENTS, least, MEMBER_TEXT, read_moments, least),
+    STORED(AT_MOMENTS, greatest, MEMBER_TEXT, read_moments, greatest),
+    STORED(AT_MOMENTS, lowest, MEMBER_COUNT, read_moments, lowest),
+    STORED(AT_MOMENTS, highest, MEMBER_COUNT, read_moments, highest),
+    STORED(AT_MOMENTS, sum, MEMBER_TEXT, read_moments, sum),
+    STORED(AT_MOMENTS, squares, MEMBER_TEXT, read_moments, squares),
+    STORED(AT_MOMENTS, check, MEMBER_TEXT, read_moments, check),
+
+    STORED(AT_SHARE, of, MEMBER_COUNT, shard_record, job.of),
+    NESTED(AT_SHARE, parts, MEMBER_LIST, AT_PARTS),
+    NESTED(AT_SHARE, list, MEMBER_OBJECT, AT_LIST),
+    NESTED(AT_SHARE, files, MEMBER_LIST, AT_FILES),
+
+    STORED(AT_LIST, files, MEMBER_COUNT, shard_record, job.files),
+    STORED(AT_LIST, bytes, MEMBER_COUNT, shard_record, job.bytes),
+    STORED(AT_LIST, digest, MEMBER_DIGEST, shard_record, job.digest),
+
+    STORED(AT_FILE, index, MEMBER_COUNT, shard_file, index),
+    STORED(AT_FILE, name, MEMBER_TEXT, shard_file, name),
+    STORED(AT_FILE, size, MEMBER_COUNT, shard_file, size),
+    STORED(AT_FILE, fingerprint, MEMBER_DIGEST, shard_file, fingerprint),
+    NESTED(AT_FILE, ranges, MEMBER_LIST, AT_RANGES),
 };
 
 const size_t table_member_count = sizeof table_members / sizeof table_members[0];
 
-const struct place_form table_places[PLACES] = {
-    [AT_TOP] = {"the text", false, 0, true, false, AT_TABLE},
-    [AT_TABLE] = {"the table", true, HAS_SCHEMA | HAS_MODE, false, false, 0},
-    [AT_OPTIONS] = {"\"options\"", false, 0, false, false, 0},
-    [AT_BINS] = {"\"bins\"", false, 0, true, false, AT_ROW},
-    [AT_ROW] = {"a bin", true, 0, false, false, 0}, /* json_check_row */
-    [AT_COUNTS] = {"\"counts\"", false, 0, false, false, 0},
-    [AT_CHANNELS] = {"\"channels\"", false, 0, true, false, AT_CHANNEL},
-    [AT_CHANNEL] = {"a channel", true, 15, false, false, 0},
-    [AT_CHANNEL_STATS] = {"\"channel_stats\"", false, 0, true, false, AT_STATS_OF_CHANNEL},
-    [AT_STATS_OF_CHANNEL] = {"the statistics of a channel", true, 1, false, false, 0},
-    [AT_MOMENTS] = {"\"moments\"", true, 127, false, false, 0},
-    [AT_SHARE] = {"\"share\"", true, 15, false, false, 0},
-    [AT_PARTS] = {"\"parts\"", false, 0, false, true, AT_PART},
-    [AT_PART] = {"a range of shares", false, 0, false, false, 0},
-    [AT_LIST] = {"\"list\"", true, 7, false, false, 0},
-    [AT_FILES] = {"\"files\"", false, 0, true, false, AT_FILE},
-    [AT_FILE] = {"a file of \"share\"", true, 31, false, false, 0},
-    [AT_RANGES] = {"\"ranges\"", false, 0, false, true, AT_RANGE},
-    [AT_RANGE] = {"a range of bytes", false, 0, false, false, 0},
+#define ALL_OF(members) (((uint64_t)1 << (members)) - 1)
+
+const struct context_form table_contexts[CONTEXTS] = {
+    [AT_TOP] = {"the text", false, 0, AT_TABLE},
+    [AT_TABLE] = {"the table", true, HAS_SCHEMA | HAS_MODE, 0},
+    [AT_OPTIONS] = {"\"options\"", false, 0, 0},
+    [AT_BINS] = {"\"bins\"", false, 0, AT_ROW},
+    [AT_ROW] = {"a bin", true, 0, 0}, /* check_row */
+    [AT_COUNTS] = {"\"counts\"", false, 0, 0},
+    [AT_CHANNELS] = {"\"channels\"", false, 0, AT_CHANNEL},
+    [AT_CHANNEL] = {"a channel", true, ALL_OF(4), 0},
+    [AT_CHANNEL_STATS] = {"\"channel_stats\"", false, 0, AT_STATS_OF_CHANNEL},
+    [AT_STATS_OF_CHANNEL] = {"the statistics of a channel", true, ALL_OF(1), 0},
+    [AT_MOMENTS] = {"\"moments\"", true, ALL_OF(7), 0},
+    [AT_SHARE] = {"\"share\"", true, ALL_OF(4), 0},
+    [AT_PARTS] = {"\"parts\"", false, 0, AT_PART},
+    [AT_PART] = {"a range of shares", false, 0, 0},
+    [AT_LIST] = {"\"list\"", true, ALL_OF(3), 0},
+    [AT_FILES] = {"\"files\"", false, 0, AT_FILE},
+    [AT_FILE] = {"a file of \"share\"", true, ALL_OF(5), 0},
+    [AT_RANGES] = {"\"ranges\"", false, 0, AT_RANGE},
+    [AT_RANGE] = {"a range of bytes", false, 0, 0},
 };
 
-const struct member *table_member_find(enum place place, const char *name, size_t len,
-                                       unsigned *index)
+const struct member *table_member_find(enum context context, const char *name, size_t len,
+                                       uint64_t *bit)
 {
-    *index = 0;
-    for (const struct member *member = table_members; member < table_members + table_member_count;
-         member++) {
-        if (member->place != place)
+    *bit = 1;
+    for (size_t i = 0; i < table_member_count; i++) {
+        const struct member *member = &table_members[i];
+        if (member->context != context)
             continue;
         if (member->len == len && memcmp(member->name, name, len) == 0)
             return member;
-        ++*index;
+        *bit <<= 1;
     }
     return NULL;
 }

@@ -33,8 +33,8 @@ void read_json(struct read_json *reading, const char *text, size_t len)
     reading->rows_known = 0;
     struct table_json *json = NULL;
     int rc = table_json_load(why);
-    if (rc == 0 &&
-        !(json = table_json_open(&table, &sum->histogram, &sum->known, take_table, reading)))
+    const struct table_reader reader = {&table, &sum->histogram, &sum->known, take_table, reading};
+    if (rc == 0 && !(json = table_json_open(&reader)))
         abort();
     for (size_t at = 0; at < len && rc == 0;) {
         const char *newline = reading->piece ? NULL : memchr(text + at, '\n', len - at);
