@@ -18,7 +18,7 @@ static size_t find_whole(const struct binning *binning, const char *lo, const ch
     return row;
 }
 
-/* Edge k as it is shown. */
+/* Returns edge k as it is shown. */
 static double shown_edge(const struct binning *binning, size_t k)
 {
     return binning->digits.scales ? digits_shown_edge(&binning->digits, k)
@@ -36,9 +36,10 @@ static size_t find_double(const struct binning *binning, const char *lo, const c
     /* A float's edge may lie just above or below the decimal that is shown. */
     const size_t near = binning_row(binning, from);
     for (size_t row = near > 1 ? near - 1 : 1; row <= near + 1 && row <= binning->bins; row++) {
-        if (binning_is_zero_alone(binning, row - 1) ? is_zero
-            : is_zero                               ? false
-                      : shown_edge(binning, row - 1) == from && shown_edge(binning, row) == to)
+        const bool is_zero_alone = binning_is_zero_alone(binning, row - 1);
+        if (is_zero != is_zero_alone)
+            continue;
+        if (is_zero || (shown_edge(binning, row - 1) == from && shown_edge(binning, row) == to))
             return row;
     }
     return SIZE_MAX;
@@ -50,7 +51,7 @@ void row_finder_begin(struct row_finder *finder, const struct histogram *histogr
     number_prepare();
 }
 
-/* Whether the row after the last one is shown with these edges: to write one of them takes much
+/* True if the row after the last one is shown with these edges: to write one of them takes much
  * less time than to read both as numbers. */
 static bool is_next(struct row_finder *finder, const char *lo, const char *hi)
 {

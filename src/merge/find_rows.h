@@ -5,19 +5,19 @@
 
 #include "src/count/histogram.h"
 
-/* Of one walk over the rows of a table, which mostly follow each other. */
+/* A walk over the rows of a table, which mostly follow each other. */
 struct row_finder {
     const struct histogram *histogram;
     size_t next;            /* the row after the last one that was found */
-    bool follows;           /* the last one was the row after the one before it */
+    bool follows;           /* the last one followed the one before it */
     struct row_label label; /* of the row that was guessed last */
 };
 
 /* Begins a walk. The histogram's mode is_binned; it must outlive the walk. */
 void row_finder_begin(struct row_finder *finder, const struct histogram *histogram);
 
-/* The row that begins and ends with these edges, as texts; SIZE_MAX if there is none. A bin that no
- * value can be in has no row: edges that are the same. Rows may come in any order. */
+/* Returns the row that begins and ends with these edges; SIZE_MAX if there is none, as for equal
+ * edges, a bin that no value can be in. Rows may come in any order. */
 size_t row_finder_find(struct row_finder *finder, const char *lo, const char *hi);
 
 #endif

@@ -7,9 +7,9 @@
 
 #define TEXT_MAX ((size_t)64 << 20)
 #define ROW_LENGTH_MAX (2 * ROW_TEXT + 32)
-#define ROWS_TRIED 8     /* rows that may be left out, as they are empty */
-#define BYTES_FOR_ROW 16 /* of tables: to show a row takes as long as it saves to read so many */
-#define DIGITS_TAKEN 19  /* numbers of so many digits have 64 bits */
+#define ROWS_TRIED 8     /* as empty rows may be left out */
+#define BYTES_FOR_ROW 16 /* of tables: making a row known takes as long as it saves for so many */
+#define DIGITS_READ 19   /* of a count: so many fit in 64 bits */
 
 bool known_rows_pay(const struct histogram *histogram, uint64_t bytes)
 {
@@ -17,15 +17,15 @@ bool known_rows_pay(const struct histogram *histogram, uint64_t bytes)
            bytes / BYTES_FOR_ROW >= histogram->binning.bins;
 }
 
-/* Appends an edge as JSON has it, which knows no infinity: that is a string. The end. */
+/* Appends an edge. JSON knows no infinity: it is a string. Returns the end. */
 static char *append_edge(char *end, const char *edge)
 {
     const char *quote = strcmp(edge, "inf") == 0 || strcmp(edge, "-inf") == 0 ? "\"" : "";
     return stpcpy(stpcpy(stpcpy(end, quote), edge), quote);
 }
 
-/* Writes a row that has room; its length. Edges that are the same are of a bin that no number can
- * be in, or of zero alone: the library and row_finder_find tell them apart, so they have no text
+/* Writes a row to a text that has room, and returns its length. Equal edges are those of a bin that
+ * no number can be in, or of zero alone: row_finder_find tells them apart, so they have no text
  * here. */
 static size_t show_row(const struct row_label *label, char *text)
 {
@@ -67,13 +67,13 @@ void known_rows_free(struct known_rows *known)
     *known = (struct known_rows){0};
 }
 
-/* Reads a count as JSON has it, without leading zeros, and the end of the row. The length, or 0: it
- * is another one, or not all there. */
+/* Reads a count without leading zeros and the end of the row. Returns the length, or 0: it is
+ * something else, or incomplete. */
 static size_t read_count(const char *text, size_t len, uint64_t *count)
 {
     uint64_t number = 0;
     size_t digits = 0;
-    while (digits < len && digits < DIGITS_TAKEN && text[digits] >= '0' && text[digits] <= '9')
+    while (digits < len && digits < DIGITS_READ && text[digits] >= '0' && text[digits] <= '9')
         number = number * 10 + (uint64_t)(text[digits++] - '0');
     if (digits == 0 || digits == len || text[digits] != '}' || (text[0] == '0' && digits > 1))
         return 0;

@@ -8,7 +8,7 @@
 #include "src/base/reason.h"
 
 /* Proves that the rows of a table are the histogram's, ascend, and add up to the table's totals;
- * notes in each row which of the histogram's it is; and reads the moments of each channel, if
+ * stores in each row which of the histogram's it is; and reads the moments of each channel, if
  * the histogram has any. 0; or -1 with a reason, which does not depend on other tables. */
 int table_rows_check(struct read_table *table, const struct histogram *histogram,
                      struct moments *moments, struct reason *why);
