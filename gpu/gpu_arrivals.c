@@ -4,6 +4,17 @@
  * A snapshot of all counts stands for its own chunk and those before it that have none. Once it was
  * seen to arrive, and can be believed, their slots are free. */
 #include "gpu_engine_internal.h"
+#include "gpu/decode/decoder_fetch.h"
+#include "gpu/decode/decoder_queue.h"
+
+#define POLL_NS 20000 /* between looks at a busy device: a small part of a chunk's copy */
+
+void gpu_pause_unlocked(struct gpu_engine *gpu)
+{
+    pthread_mutex_unlock(&gpu->lock);
+    nanosleep(&(struct timespec){.tv_nsec = POLL_NS}, NULL);
+    pthread_mutex_lock(&gpu->lock);
+}
 
 /* --- times --- */
 
@@ -105,6 +116,16 @@ static const uint64_t *gpu_words_before(const struct gpu_engine *gpu, const stru
     return words;
 }
 
+void gpu_note_fetch(struct gpu_engine *gpu, int fetched, bool moved, bool patient)
+{
+    if (moved)
+        patience_renew(&gpu->patience);
+    if (fetched < 0)
+        gpu_lose_by_call(gpu);
+    else if (fetched == 0 && !moved && !patient)
+        gpu_lose(gpu, "the device does not answer");
+}
+
 /* Gets the content of a batch in which there is an invalid sample to be reported. 1: it is there,
  * or there is none; 0: not yet; -1: lost. */
 static int gpu_fetch_invalid(struct gpu_engine *gpu, struct slot *slot)
@@ -113,18 +134,13 @@ static int gpu_fetch_invalid(struct gpu_engine *gpu, struct slot *slot)
     if (!gpu->engine.lines ||
         !snapshots_may_show_invalid(&gpu->snapshots, gpu_words_before(gpu, slot), slot->snapshot))
         return 1;
-    if (!gpu->decoder.decompression.fetch.is_active)
+    if (!gpu->decoder.fetch.is_active)
         patience_renew(&gpu->patience); /* its count has just arrived */
     bool patient = gpu_is_patient(gpu);
-    int fetched = decompression_fetch(&gpu->decoder.decompression, slot, &moved);
-    if (moved)
-        patience_renew(&gpu->patience);
-    if (fetched < 0)
-        gpu_lose_by_call(gpu);
-    else if (fetched == 1 && !slot->chunk.data)
+    int fetched = decoder_fetch_batch(&gpu->decoder, slot, &moved);
+    gpu_note_fetch(gpu, fetched, moved, patient);
+    if (fetched == 1 && !slot->chunk.data)
         gpu_lose(gpu, "out of memory");
-    else if (fetched == 0 && !moved && !patient)
-        gpu_lose(gpu, "the device does not answer");
     return gpu->recovery.lost ? -1 : fetched;
 }
 
@@ -151,8 +167,8 @@ static void gpu_free_up_to(struct gpu_engine *gpu, struct slot *last)
         slot = slots_arrive(&gpu->slots);
         gpu->times.chunks++;
         gpu->times.bytes += slot->chunk.origin.bytes;
-        if (decompression_has(&gpu->decoder.decompression, slot))
-            decompression_count(&gpu->decoder.decompression, slot);
+        if (decoder_queue_has(&gpu->decoder, slot))
+            decoder_queue_count(&gpu->decoder, slot);
         else
             slots_give_back(&gpu->slots, slot);
     }
@@ -176,8 +192,7 @@ static int gpu_prove(struct gpu_engine *gpu, struct slot *last)
         gpu_drop_snapshot(gpu, last);
         return 0;
     }
-    int fetched =
-        decompression_has(&gpu->decoder.decompression, last) ? gpu_fetch_invalid(gpu, last) : 1;
+    int fetched = decoder_queue_has(&gpu->decoder, last) ? gpu_fetch_invalid(gpu, last) : 1;
     if (fetched != 1)
         return fetched;
     gpu_judge(gpu, last, &seen);

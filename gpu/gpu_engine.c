@@ -19,45 +19,7 @@
 
 #include <stdlib.h>
 
-#define POLL_NS 20000 /* between looks at a busy device: a small part of a chunk's copy */
-
-/* --- losing the device --- */
-
-void gpu_lose(struct gpu_engine *gpu, const char *why)
-{
-    calls_leave(gpu->calls);
-    recovery_lose(&gpu->recovery, why);
-}
-
-void gpu_lose_by_call(struct gpu_engine *gpu)
-{
-    gpu_lose(gpu, calls_reason(gpu->calls));
-}
-
-/* A batch is not recounted: it is decoded again. */
-static void gpu_drop_content(struct slot *slot)
-{
-    free(slot->chunk.data);
-    slot->chunk.data = NULL;
-}
-
-void gpu_recount(struct gpu_engine *gpu)
-{
-    for (struct slot *slot = gpu->slots.oldest; slot; slot = slot->next)
-        if (decompression_has(&gpu->decoder.decompression, slot))
-            gpu_drop_content(slot); /* which may have been copied in part */
-    gpu->decoder.decompression.fetch.is_active = false;
-    recovery_recount(&gpu->recovery, &gpu->slots, gpu->histogram, gpu->engine.lines);
-}
-
 /* --- chunks --- */
-
-void gpu_pause_unlocked(struct gpu_engine *gpu)
-{
-    pthread_mutex_unlock(&gpu->lock);
-    nanosleep(&(struct timespec){.tv_nsec = POLL_NS}, NULL);
-    pthread_mutex_lock(&gpu->lock);
-}
 
 /* Sees through all that has arrived. */
 static void gpu_reap_ready(struct gpu_engine *gpu)
@@ -80,8 +42,7 @@ static struct chunk *gpu_acquire(struct engine *engine, bool wait)
             break;
         gpu_pause_unlocked(gpu);
     }
-    if (gpu->recovery.lost)
-        gpu_recount(gpu);
+    gpu_recount(gpu);
     pthread_mutex_unlock(&gpu->lock);
     if (!slot)
         return NULL;
@@ -119,8 +80,7 @@ static void gpu_send(struct gpu_engine *gpu, struct slot *slot)
     if (!gpu->recovery.lost)
         gpu_enqueue(gpu, slot);
     gpu_put_in_flight(gpu, slot);
-    if (gpu->recovery.lost)
-        gpu_recount(gpu);
+    gpu_recount(gpu);
 }
 
 static int gpu_submit(struct engine *engine, struct chunk *chunk)
@@ -172,8 +132,7 @@ static int gpu_finish(struct engine *engine, struct tally *tally)
     /* A device that counted nothing is not asked: its loss would end the run for nothing. */
     if (!gpu->recovery.lost && gpu->snapshots.last && gpu->times.chunks > 0)
         gpu_add_last_snapshot(gpu, tally);
-    if (gpu->recovery.lost)
-        gpu_recount(gpu);
+    gpu_recount(gpu);
     if (!gpu->snapshots.last && !gpu->recovery.failed && gpu->engine.files)
         snapshots_move(&gpu->snapshots, gpu->engine.files);
     if (!gpu->snapshots.last && !gpu->recovery.failed)
@@ -189,8 +148,7 @@ static int gpu_peek(struct engine *engine, struct tally *tally)
     pthread_mutex_lock(&gpu->lock);
     gpu_reap_ready(gpu);
     gpu_ask(gpu); /* for the next time */
-    if (gpu->recovery.lost)
-        gpu_recount(gpu);
+    gpu_recount(gpu);
     bool known = !gpu->snapshots.last && !gpu->recovery.failed;
     if (known)
         snapshots_add_good(&gpu->snapshots, tally);
@@ -219,7 +177,7 @@ size_t gpu_engine_size(const struct histogram *histogram, size_t chunk_size, uns
 static void gpu_close(struct engine *engine)
 {
     struct gpu_engine *gpu = gpu_of(engine);
-    decompression_close(&gpu->decoder.decompression, gpu->recovery.lost);
+    gpu_decoder_close(&gpu->decoder, gpu->recovery.lost);
     if (gpu->recovery.lost)
         slots_abandon(&gpu->slots);
     else
@@ -256,14 +214,6 @@ static struct calls *gpu_open_calls(const struct gpu_engine *gpu, bool *is_stuck
     return calls_open(&plan, options->deadline_ms, is_stuck, why);
 }
 
-static void gpu_prepare_decoding(struct gpu_engine *gpu)
-{
-    if (decompression_open(&gpu->decoder.decompression, gpu->slots.count, true) == 0)
-        return;
-    gpu_lose_by_call(gpu);
-    gpu_recount(gpu);
-}
-
 struct engine *gpu_engine_open(const struct histogram *histogram, const struct gpu_options *options,
                                struct reason *why)
 {
@@ -280,7 +230,6 @@ struct engine *gpu_engine_open(const struct histogram *histogram, const struct g
     gpu->engine.ops = &gpu_ops;
     gpu->engine.lines = options->lines;
     gpu->engine.files = options->files;
-    gpu->decoder.gpu = gpu;
     gpu->histogram = histogram;
     gpu->options = *options;
     gpu->recovery.fallback = options->fallback;
@@ -302,15 +251,7 @@ struct engine *gpu_engine_open(const struct histogram *histogram, const struct g
         return NULL;
     }
     snapshots_init(&gpu->snapshots, histogram, gpu->slots.spare);
-    gpu->decoder.decompression = (struct decompression){.histogram = histogram,
-                                                        .engine = &gpu->engine,
-                                                        .calls = gpu->calls,
-                                                        .source = gpu_content_source(gpu),
-                                                        .verifies = !options->no_check,
-                                                        .memory_left = options->memory_left,
-                                                        .sharers = options->sharers};
-    if (options->decodes)
-        gpu_prepare_decoding(gpu);
+    gpu_decoder_init(gpu);
     return &gpu->engine;
 }
 
@@ -329,24 +270,12 @@ bool gpu_engine_failed(struct engine *engine)
     return atomic_load(&gpu_of(engine)->recovery.failed);
 }
 
-bool gpu_engine_is_feeding(struct engine *engine)
-{
-    struct gpu_engine *gpu = gpu_of(engine);
-    return atomic_load(&gpu->decoder.is_feeding) && !atomic_load(&gpu->recovery.lost);
-}
-
 struct gpu_times gpu_engine_times(struct engine *engine)
 {
     struct gpu_engine *gpu = gpu_of(engine);
     pthread_mutex_lock(&gpu->lock);
     struct gpu_times times = gpu->times;
-    const struct decompression *decompression = &gpu->decoder.decompression;
-    if (decompression->decoding.batches > 0)
-        times.decoding = (struct gpu_memory){decompression->decoding.memory,
-                                             decompression_host_memory(decompression),
-                                             decompression->decoding.capacity.room};
-    times.copy_seconds += decompression->copy_seconds;
-    times.feeding.hashing = decompression_hash_seconds(decompression);
+    gpu_decoder_add_times(&gpu->decoder, &times);
     pthread_mutex_unlock(&gpu->lock);
     return times;
 }

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* What the files of the GPU's engine share: gpu_engine.c (chunks), gpu_arrivals.c (what becomes of
- * them), and decoder.c (compressed files). The engine's lock is held in all functions. */
+/* The GPU's engine, as its files see it: gpu_engine.c (chunks) and decode/decoder.c (compressed
+ * files) stand above gpu_arrivals.c (what becomes of both) and gpu_loss.c. The engine's lock is
+ * held in all functions. */
 #ifndef GPUHISTO_GPU_ENGINE_INTERNAL_H
 #define GPUHISTO_GPU_ENGINE_INTERNAL_H
 
 #include "gpu_engine.h"
 #include "calls.h"
-#include "decoder.h"
-#include "decompression.h"
+#include "gpu/decode/decoder_state.h"
 #include "patience.h"
 #include "recovery.h"
 #include "slots.h"
@@ -15,16 +15,6 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
-
-/* What decompresses. */
-struct gpu_decoder {
-    struct gpu_engine *gpu; /* whose it is */
-    struct decompression decompression;
-    atomic_bool
-        is_taken; /* a file is being decompressed, or none ever can be; not under the lock */
-    atomic_bool is_feeding; /* one is on its way; not under the lock */
-    _Atomic uint64_t bytes; /* of content that was decompressed and counted */
-};
 
 struct gpu_engine {
     struct engine engine;
@@ -40,8 +30,6 @@ struct gpu_engine {
     unsigned proofs;          /* slots in flight with a snapshot of all counts */
     unsigned unproved;        /* slots in flight after the last of these */
     struct patience patience; /* since the device last finished something or was idle */
-    unsigned reads;           /* of content, that are under way */
-    struct timespec filling;  /* when the last chunk of compressed bytes was given out */
     struct gpu_times times;
 };
 
@@ -54,8 +42,8 @@ static inline struct gpu_engine *gpu_of(struct engine *engine)
 void gpu_lose_by_call(struct gpu_engine *gpu);
 void gpu_lose(struct gpu_engine *gpu, const char *why);
 
-/* The device was lost: has the fallback count what was in flight. */
-void gpu_recount(struct gpu_engine *gpu);
+/* If the device is lost, has the fallback count what was in flight. Returns whether it is. */
+bool gpu_recount(struct gpu_engine *gpu);
 
 /* Whether the device may take longer. To be asked at each look, before it. */
 bool gpu_is_patient(struct gpu_engine *gpu);
@@ -78,10 +66,22 @@ int gpu_reap(struct gpu_engine *gpu);
  * otherwise no slot would become free unless further chunks came. */
 void gpu_ask(struct gpu_engine *gpu);
 
-/* In decoder.c. How content is copied for whoever hashes it: takes the lock itself. */
-struct content_source gpu_content_source(struct gpu_engine *gpu);
+/* Takes note of a step of decoder_fetch_batch or decoder_fetch_tail, which returned `fetched` and
+ * set `moved`; the device was patient before it. May lose the device. */
+void gpu_note_fetch(struct gpu_engine *gpu, int fetched, bool moved, bool patient);
 
 /* Lets time pass without the lock. */
 void gpu_pause_unlocked(struct gpu_engine *gpu);
+
+/* --- decode/decoder.c --- */
+
+/* Initializes gpu->decoder, and takes its memory if options.decodes. */
+void gpu_decoder_init(struct gpu_engine *gpu);
+
+/* Adds what was measured. */
+void gpu_decoder_add_times(const struct gpu_decoder *decoder, struct gpu_times *times);
+
+/* Frees its memory, but not what a lost device may still write to. */
+void gpu_decoder_close(struct gpu_decoder *decoder, bool is_lost);
 
 #endif

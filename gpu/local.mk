@@ -13,19 +13,22 @@ gpu_engine_sources = \
 	gpu/calls.c gpu/calls.h \
 	gpu/decode/content_check.c gpu/decode/content_check.h \
 	gpu/decode/content_run.c gpu/decode/content_run.h \
-	gpu/decode/decoder.c gpu/decoder.h \
+	gpu/decode/decoder.c gpu/decoder.h gpu/decode/decoder_state.h \
+	gpu/decode/decoder_fetch.c gpu/decode/decoder_fetch.h \
+	gpu/decode/decoder_file.c gpu/decode/decoder_file.h \
+	gpu/decode/decoder_inputs.c gpu/decode/decoder_inputs.h \
+	gpu/decode/decoder_memory.c gpu/decode/decoder_memory.h \
+	gpu/decode/decoder_queue.c gpu/decode/decoder_queue.h \
 	gpu/device.h \
 	gpu/gpu_arrivals.c \
-	gpu/gpu_engine.c gpu/gpu_engine.h gpu/gpu_engine_internal.h \
+	gpu/gpu_engine.c gpu/gpu_engine.h gpu/gpu_engine_internal.h gpu/gpu_loss.c \
 	gpu/gpu_group.c gpu/gpu_group.h \
 	gpu/patience.h \
 	gpu/pinned.c gpu/pinned.h \
 	gpu/recovery.c gpu/recovery.h \
 	gpu/row_pages.c gpu/row_pages.h \
 	gpu/slots.c gpu/slots.h \
-	gpu/snapshot.c gpu/snapshot.h \
-	gpu/decompression.c gpu/decompression.h gpu/decompression_internal.h \
-	gpu/decompression_memory.c gpu/decompression_verdicts.c
+	gpu/snapshot.c gpu/snapshot.h
 
 # zstd decompressed on the device: what the host lays, and the stages.
 gpu_zstd_sources = \

@@ -1,22 +1,34 @@
 /* SPDX-License-Identifier: MIT */
-/* Compressed FILEs that the device decompresses: decompression.h has what becomes of them. */
+/* The way of a compressed file through a GPU, under the engine's lock. What is done at each step is
+ * in decoder_inputs.h and decoder_queue.h. */
+#include "gpu/decoder.h"
+#include "decoder_fetch.h"
+#include "decoder_inputs.h"
+#include "decoder_queue.h"
 #include "gpu/gpu_engine_internal.h"
 #include "src/base/clock.h"
+#include "src/records/records.h"
 
-#include <stdatomic.h>
+#include <stdlib.h>
 
-/* --- what is hashed --- */
+/* --- content that is hashed --- */
 
-/* Whether the device has something to do. If not, the time in which it must answer begins with what
+/* True while the device is to copy something, or to give a verdict. */
+static bool is_decoding(const struct gpu_decoder *decoder)
+{
+    return decoder->queue.decoding > 0 || decoder->fetch.under_way > 0 ||
+           decoder_inputs_are_busy(decoder);
+}
+
+/* True if the device has something to do. If not, the time in which it must answer begins with what
  * comes next. */
 static bool gpu_is_at_work(const struct gpu_engine *gpu)
 {
-    return gpu->counting > 0 || gpu->reads > 0 ||
-           decompression_is_on_device(&gpu->decoder.decompression);
+    return gpu->counting > 0 || gpu->decoder.reads > 0 || is_decoding(&gpu->decoder);
 }
 
-static int gpu_read_content(void *arg, unsigned slot, int64_t begin, size_t len, unsigned char *to,
-                            unsigned number)
+static int read_content(void *arg, unsigned slot, int64_t begin, size_t len, unsigned char *to,
+                        unsigned number)
 {
     struct gpu_engine *gpu = arg;
     pthread_mutex_lock(&gpu->lock);
@@ -24,13 +36,13 @@ static int gpu_read_content(void *arg, unsigned slot, int64_t begin, size_t len,
         patience_renew(&gpu->patience);
     if (!gpu->recovery.lost && calls_read_content(gpu->calls, slot, begin, len, to, number) != 0)
         gpu_lose_by_call(gpu);
-    gpu->reads++;
+    gpu->decoder.reads++;
     int rc = gpu->recovery.lost ? -1 : 0;
     pthread_mutex_unlock(&gpu->lock);
     return rc;
 }
 
-static int gpu_content_arrived(void *arg, unsigned number)
+static int content_arrived(void *arg, unsigned number)
 {
     struct gpu_engine *gpu = arg;
     pthread_mutex_lock(&gpu->lock);
@@ -42,7 +54,7 @@ static int gpu_content_arrived(void *arg, unsigned number)
         gpu_lose(gpu, "the device does not answer");
     if (arrived == 1) {
         patience_renew(&gpu->patience);
-        gpu->reads--;
+        gpu->decoder.reads--;
     }
     if (gpu->recovery.lost)
         arrived = -1;
@@ -50,22 +62,20 @@ static int gpu_content_arrived(void *arg, unsigned number)
     return arrived;
 }
 
-struct content_source gpu_content_source(struct gpu_engine *gpu)
-{
-    return (struct content_source){
-        .arg = gpu, .read = gpu_read_content, .arrived = gpu_content_arrived};
-}
+/* --- waiting --- */
 
-/* --- seeing through --- */
-
-/* Looks at what is decoded. 1: something has happened; 0: nothing; -1: lost. */
-static int gpu_look_decompression(struct gpu_engine *gpu)
+/* Sees through what the decoder has done. 1: something; 0: nothing; -1: lost. */
+static int look(struct gpu_engine *gpu)
 {
-    struct slot *counted;
-    struct chunk *empty;
+    struct gpu_decoder *decoder = &gpu->decoder;
+    struct slot *counted = NULL;
+    struct chunk *empty = NULL;
     bool patient = gpu_is_patient(gpu), was_at_work = gpu_is_at_work(gpu);
-    bool waits = decompression_is_on_device(&gpu->decoder.decompression);
-    int arrived = decompression_look(&gpu->decoder.decompression, &counted, &empty);
+    bool waits = is_decoding(decoder);
+    int copied = decoder_inputs_look(decoder);
+    int moved = copied < 0 ? -1 : decoder_queue_look(decoder, &counted, &empty);
+    int launched = moved < 0 ? -1 : decoder_queue_launch_due(decoder);
+    int arrived = launched < 0 ? -1 : copied || moved || launched;
     if (counted && arrived >= 0)
         gpu_take_snapshot(gpu, counted, true);
     if (counted)
@@ -83,60 +93,56 @@ static int gpu_look_decompression(struct gpu_engine *gpu)
 
 /* Sees through what has arrived. Counts come first: one that arrived long ago and was not looked at
  * must not make a batch late that has only just been sent. */
-static void gpu_reap_all(struct gpu_engine *gpu)
+static void look_at_all(struct gpu_engine *gpu)
 {
     bool more = true;
     while (more && !gpu->recovery.lost) {
         more = gpu_reap(gpu) == 1;
         if (!gpu->recovery.lost)
-            more |= gpu_look_decompression(gpu) == 1;
+            more |= look(gpu) == 1;
     }
 }
 
 /* Waits a moment, and sees through what has arrived meanwhile. */
-static void gpu_wait_decompression(struct gpu_engine *gpu)
+static void wait_a_moment(struct gpu_engine *gpu)
 {
     struct gpu_feeding *feeding = &gpu->times.feeding;
-    double *waited = decompression_is_hashing(&gpu->decoder.decompression) ? &feeding->checking
-                                                                           : &feeding->device;
+    double *waited =
+        decoder_queue_is_hashing(&gpu->decoder) ? &feeding->checking : &feeding->device;
     const struct timespec begin = clock_now();
     gpu_ask(gpu);
     gpu_pause_unlocked(gpu);
-    if (!gpu->recovery.lost)
-        gpu_reap_all(gpu);
+    look_at_all(gpu);
     *waited += clock_seconds_since(&begin);
 }
 
-/* --- what a reader calls --- */
-
-/* Waits for a chunk to be filled. NULL: the device is lost. */
-static struct chunk *gpu_take_input(struct gpu_engine *gpu)
+/* True while any of the file is being copied, decoded, hashed or counted. */
+static bool is_busy(const struct gpu_decoder *decoder)
 {
-    struct chunk *chunk = NULL;
-    if (!gpu->recovery.lost)
-        gpu_reap_all(gpu);
-    while (!gpu->recovery.lost && !chunk) {
-        int taken = decompression_take(&gpu->decoder.decompression, &chunk);
-        if (taken < 0)
-            gpu_lose_by_call(gpu);
-        else if (taken == 0)
-            gpu_wait_decompression(gpu);
-    }
-    if (gpu->recovery.lost) {
-        gpu_recount(gpu);
-        chunk = NULL;
-    }
-    gpu->filling = clock_now();
-    return chunk;
+    return decoder_inputs_are_busy(decoder) || decoder_queue_is_busy(decoder);
 }
 
-struct chunk *gpu_decoder_acquire(struct gpu_decoder *decoder)
+/* --- beginning --- */
+
+void gpu_decoder_init(struct gpu_engine *gpu)
 {
-    struct gpu_engine *gpu = decoder->gpu;
-    pthread_mutex_lock(&gpu->lock);
-    struct chunk *chunk = gpu_take_input(gpu);
-    pthread_mutex_unlock(&gpu->lock);
-    return chunk;
+    const struct gpu_options *options = &gpu->options;
+    struct gpu_decoder *decoder = &gpu->decoder;
+    decoder->gpu = gpu;
+    decoder->options = (struct decoder_options){
+        .histogram = gpu->histogram,
+        .engine = &gpu->engine,
+        .calls = gpu->calls,
+        .source = {.arg = gpu, .read = read_content, .arrived = content_arrived},
+        .slots = gpu->slots.count,
+        .verifies = !options->no_check,
+        .memory_left = options->memory_left,
+        .sharers = options->sharers};
+    if (options->decodes &&
+        decoder_memory_open(&decoder->memory, &decoder->options, DECODER_LARGE) != 0) {
+        gpu_lose_by_call(gpu);
+        gpu_recount(gpu);
+    }
 }
 
 /* This is asked often, and does not wait for the lock. */
@@ -145,43 +151,102 @@ bool gpu_engine_is_idle(struct engine *engine)
     return !atomic_load(&gpu_of(engine)->decoder.is_taken);
 }
 
+/* Returns the largest window that is neither beyond the limit, which is rounded down to a power of
+ * two as libzstd does, nor what batches have memory for. */
+static uint32_t window_max(const struct gpu_decoder *decoder, uint64_t memlimit)
+{
+    uint32_t most = ZSTD_WINDOW_MOST, has = decoder->memory.decoding.capacity.window;
+    while (most > memlimit)
+        most /= 2;
+    return most < has ? most : has;
+}
+
+/* Begins a file. 1; 0: the device decompresses nothing, or memory is short; -1: it is lost. */
+static int begin(struct gpu_decoder *decoder, const struct compressed_start *start)
+{
+    struct decoder_memory *memory = &decoder->memory;
+    const bool is_small = start->size > 0 && start->size <= DECODER_SMALL_FILE;
+    const enum decoder_size size = is_small ? DECODER_SMALL : DECODER_LARGE;
+    if (memory->size < size) {
+        decoder->queue.turn = 0;
+        if (decoder_memory_open(memory, &decoder->options, size) != 0)
+            return -1;
+    }
+    unsigned char *tail = memory->decoding.batches > 0 ? malloc(memory->decoding.keep_least) : NULL;
+    if (!tail)
+        return 0;
+    const struct zstd_walk walk = {.at = start->offset,
+                                   .frame_at = start->offset,
+                                   .window_max = window_max(decoder, start->memlimit),
+                                   .leave_checksums = decoder->options.verifies && !memory->check};
+    decoder->file = decoder_file_begin(start, records_size(decoder->options.histogram), &walk);
+    decoder->file.tail.bytes = tail;
+    return 1;
+}
+
 struct gpu_decoder *gpu_engine_begin(struct engine *engine, const struct compressed_start *start)
 {
     struct gpu_engine *gpu = gpu_of(engine);
     struct gpu_decoder *decoder = &gpu->decoder;
-    const struct timespec begin = clock_now();
+    const struct timespec begun = clock_now();
     if (atomic_exchange(&decoder->is_taken, true))
         return NULL;
     atomic_store(&decoder->is_feeding, true);
     pthread_mutex_lock(&gpu->lock);
-    int began = 0;
-    if (!gpu->recovery.lost)
-        began = decompression_begin(&decoder->decompression, gpu->slots.count, start);
+    int began = gpu->recovery.lost ? 0 : begin(decoder, start);
     if (began < 0) {
         gpu_lose_by_call(gpu);
         gpu_recount(gpu);
     }
     if (began == 1)
-        gpu->times.feeding.opening += clock_seconds_since(&begin);
+        gpu->times.feeding.opening += clock_seconds_since(&begun);
     else
         atomic_store(&decoder->is_feeding, false);
     pthread_mutex_unlock(&gpu->lock);
     return began == 1 ? decoder : NULL;
 }
 
-/* Has a chunk laid, for which batches may be waited for. */
-static void gpu_lay(struct gpu_engine *gpu, struct chunk *chunk, uint64_t offset,
-                    struct compressed_next *next)
+/* --- chunks --- */
+
+/* Waits for a chunk to be filled. NULL: the device is lost. */
+static struct chunk *take_input(struct gpu_engine *gpu)
 {
-    int laid = 0;
-    while (!gpu->recovery.lost && laid == 0) {
+    struct chunk *chunk = NULL;
+    look_at_all(gpu);
+    while (!gpu->recovery.lost && !chunk) {
+        int taken = decoder_inputs_take(&gpu->decoder, &chunk);
+        if (taken < 0)
+            gpu_lose_by_call(gpu);
+        else if (taken == 0)
+            wait_a_moment(gpu);
+    }
+    return gpu->recovery.lost ? NULL : chunk;
+}
+
+struct chunk *gpu_decoder_acquire(struct gpu_decoder *decoder)
+{
+    struct gpu_engine *gpu = decoder->gpu;
+    pthread_mutex_lock(&gpu->lock);
+    struct chunk *chunk = take_input(gpu);
+    gpu_recount(gpu);
+    decoder->filling = clock_now();
+    pthread_mutex_unlock(&gpu->lock);
+    return chunk;
+}
+
+/* Has a chunk planned, for which batches may be waited for. */
+static void plan(struct gpu_engine *gpu, struct chunk *chunk, uint64_t offset,
+                 struct compressed_next *next)
+{
+    int planned = 0;
+    while (!gpu->recovery.lost && planned == 0) {
         if (!gpu_is_at_work(gpu))
             patience_renew(&gpu->patience);
-        laid = decompression_lay(&gpu->decoder.decompression, chunk, offset, next);
-        if (laid < 0)
+        planned = decoder_inputs_plan(&gpu->decoder, chunk, offset, next);
+        if (planned < 0)
             gpu_lose_by_call(gpu);
-        else if (laid == 0)
-            gpu_wait_decompression(gpu);
+        else if (planned == 0)
+            wait_a_moment(gpu);
     }
 }
 
@@ -191,12 +256,10 @@ void gpu_decoder_submit(struct gpu_decoder *decoder, struct chunk *chunk, uint64
     struct gpu_engine *gpu = decoder->gpu;
     *next = (struct compressed_next){.is_wanted = false};
     pthread_mutex_lock(&gpu->lock);
-    gpu->times.feeding.reading += clock_seconds_since(&gpu->filling);
-    gpu_lay(gpu, chunk, offset, next);
-    if (gpu->recovery.lost) {
-        gpu_recount(gpu);
+    gpu->times.feeding.reading += clock_seconds_since(&decoder->filling);
+    plan(gpu, chunk, offset, next);
+    if (gpu_recount(gpu))
         next->is_wanted = false;
-    }
     pthread_mutex_unlock(&gpu->lock);
 }
 
@@ -204,62 +267,58 @@ bool gpu_decoder_poll(struct gpu_decoder *decoder)
 {
     struct gpu_engine *gpu = decoder->gpu;
     pthread_mutex_lock(&gpu->lock);
-    if (!gpu->recovery.lost)
-        gpu_reap_all(gpu);
+    look_at_all(gpu);
     gpu_ask(gpu); /* for the next time */
-    if (gpu->recovery.lost)
-        gpu_recount(gpu);
-    bool busy = !gpu->recovery.lost && decompression_is_busy(&gpu->decoder.decompression);
+    bool busy = !gpu_recount(gpu) && is_busy(decoder);
     pthread_mutex_unlock(&gpu->lock);
     return busy;
 }
 
-/* Gets the tail of the content. Whether it is there. */
-static bool gpu_fetch_tail(struct gpu_engine *gpu)
+/* --- the end --- */
+
+/* Gets the tail of the content. True if it is there. */
+static bool fetch_tail(struct gpu_engine *gpu)
 {
     bool patient = gpu_is_patient(gpu), moved = false;
-    int fetched = decompression_fetch_tail(&gpu->decoder.decompression, &moved);
-    if (moved)
-        patience_renew(&gpu->patience);
-    if (fetched < 0)
-        gpu_lose_by_call(gpu);
-    else if (fetched == 0 && !moved && !patient)
-        gpu_lose(gpu, "the device does not answer");
+    int fetched = decoder_fetch_tail(&gpu->decoder, &moved);
+    gpu_note_fetch(gpu, fetched, moved, patient);
     return fetched == 1;
 }
 
 /* Waits until all that was submitted is counted, and the tail is there, or the device is lost. */
-static void gpu_see_through(struct gpu_engine *gpu)
+static void see_through(struct gpu_engine *gpu)
 {
-    if (!gpu->recovery.lost)
-        gpu_reap_all(gpu);
-    while (!gpu->recovery.lost && decompression_is_busy(&gpu->decoder.decompression))
-        gpu_wait_decompression(gpu);
+    look_at_all(gpu);
+    while (!gpu->recovery.lost && is_busy(&gpu->decoder))
+        wait_a_moment(gpu);
     if (!gpu_is_at_work(gpu))
         patience_renew(&gpu->patience);
-    while (!gpu->recovery.lost && !gpu_fetch_tail(gpu))
-        gpu_wait_decompression(gpu);
+    while (!gpu->recovery.lost && !fetch_tail(gpu))
+        wait_a_moment(gpu);
 }
 
 int gpu_decoder_finish(struct gpu_decoder *decoder, struct compressed_rest *rest)
 {
     struct gpu_engine *gpu = decoder->gpu;
     pthread_mutex_lock(&gpu->lock);
-    gpu_see_through(gpu);
-    if (gpu->recovery.lost)
-        gpu_recount(gpu);
-    decompression_settle(&decoder->decompression, gpu->recovery.lost, rest);
+    see_through(gpu);
+    const bool is_lost = gpu_recount(gpu);
+    const uint64_t fresh = decoder->file.fresh;
+    *rest = decoder_file_end(&decoder->file, is_lost);
+    decoder_queue_drain(decoder);
     atomic_store(&decoder->is_feeding, false);
-    if (!gpu->recovery.lost)
+    if (!is_lost)
         atomic_store(&decoder->is_taken, false);
     int rc = gpu->recovery.failed ? -1 : 0;
     if (rc == 0) {
         atomic_fetch_add(&decoder->bytes, rest->fresh);
-        snapshots_add_bytes(&gpu->snapshots, rest->fresh - decoder->decompression.fresh);
+        snapshots_add_bytes(&gpu->snapshots, rest->fresh - fresh);
     }
     pthread_mutex_unlock(&gpu->lock);
     return rc;
 }
+
+/* --- what is known of it --- */
 
 const char *gpu_decoder_loss(struct gpu_decoder *decoder)
 {
@@ -269,4 +328,27 @@ const char *gpu_decoder_loss(struct gpu_decoder *decoder)
 uint64_t gpu_engine_decompressed(struct engine *engine)
 {
     return atomic_load(&gpu_of(engine)->decoder.bytes);
+}
+
+bool gpu_engine_is_feeding(struct engine *engine)
+{
+    struct gpu_engine *gpu = gpu_of(engine);
+    return atomic_load(&gpu->decoder.is_feeding) && !atomic_load(&gpu->recovery.lost);
+}
+
+void gpu_decoder_add_times(const struct gpu_decoder *decoder, struct gpu_times *times)
+{
+    const struct decoder_memory *memory = &decoder->memory;
+    if (memory->decoding.batches > 0)
+        times->decoding =
+            (struct gpu_memory){memory->decoding.memory, decoder_memory_host_bytes(memory),
+                                memory->decoding.capacity.room};
+    times->copy_seconds += decoder->copy_seconds;
+    times->feeding.hashing = decoder_memory_hash_seconds(memory);
+}
+
+void gpu_decoder_close(struct gpu_decoder *decoder, bool is_lost)
+{
+    decoder_memory_close(&decoder->memory, decoder->options.calls, is_lost);
+    free(decoder->file.tail.bytes);
 }

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: MIT */
+#include "decoder_inputs.h"
+#include "decoder_queue.h"
+
+int decoder_inputs_look(struct gpu_decoder *decoder)
+{
+    int freed = 0;
+    for (unsigned i = 0; i < decoder->memory.inputs; i++) {
+        struct decoder_input *input = &decoder->memory.input[i];
+        if (input->state != INPUT_COPYING)
+            continue;
+        int copied = calls_blocks_copied(decoder->options.calls, i, &decoder->copy_seconds);
+        if (copied < 0)
+            return -1;
+        if (copied == 1) {
+            input->state = INPUT_FREE;
+            freed = 1;
+        }
+    }
+    return freed;
+}
+
+static struct decoder_input *free_input(struct gpu_decoder *decoder)
+{
+    for (unsigned i = 0; i < decoder->memory.inputs; i++)
+        if (decoder->memory.input[i].state == INPUT_FREE)
+            return &decoder->memory.input[i];
+    return decoder_memory_add_input(&decoder->memory, decoder->options.calls);
+}
+
+int decoder_inputs_take(struct gpu_decoder *decoder, struct chunk **chunk)
+{
+    *chunk = NULL;
+    if (decoder_inputs_look(decoder) < 0)
+        return -1;
+    struct decoder_input *input = free_input(decoder);
+    if (!input)
+        return 0;
+    input->state = INPUT_FILLING;
+    input->planned = 0;
+    input->is_copied = false;
+    input->chunk = (struct chunk){.engine = decoder->options.engine,
+                                  .data = input->pinned.memory,
+                                  .cap = decoder->memory.input_size,
+                                  .fill = true};
+    *chunk = &input->chunk;
+    return 1;
+}
+
+bool decoder_inputs_are_busy(const struct gpu_decoder *decoder)
+{
+    bool are_busy = false;
+    for (unsigned i = 0; i < decoder->memory.inputs; i++)
+        are_busy |= decoder->memory.input[i].state == INPUT_COPYING;
+    return are_busy;
+}
+
+/* --- planning --- */
+
+/* Plans what there is in an input, and has it copied. Sets *planned to what ended that. 0: a batch
+ * is waited for. */
+static int plan_input(struct gpu_decoder *decoder, struct decoder_input *input,
+                      enum zstd_planned *planned)
+{
+    struct decoder_file *file = &decoder->file;
+    const struct chunk *chunk = &input->chunk;
+    for (;;) {
+        if (!decoder_queue_open_batch(decoder, &chunk->origin))
+            return 0;
+        struct decoder_batch *batch = decoder->queue.planned;
+        struct zstd_plan *plan = &batch->plan;
+        const size_t done = input->planned < chunk->len ? (size_t)input->planned : chunk->len;
+        *planned = zstd_plan_more(&file->walk, plan, chunk->data + done, chunk->len - done);
+        input->planned += plan->taken;
+        file->need = plan->need;
+        if (*planned == ZSTD_NEEDS_MORE || *planned == ZSTD_LEFT)
+            return 1;
+        if (*planned == ZSTD_PLANNED) {
+            input->is_copied = true;
+            if (calls_copy_blocks(decoder->options.calls, batch->slot.index, plan->in_at,
+                                  chunk->data + done, plan->in_size - plan->in_at,
+                                  input->index) != 0)
+                return -1;
+            continue;
+        }
+        int launched = decoder_queue_launch(decoder);
+        if (launched != 1)
+            return launched;
+    }
+}
+
+/* Returns whether more of the file is to be planned after an input. */
+static enum file_end end_after(const struct decoder_file *file, const struct decoder_input *input,
+                               enum zstd_planned planned)
+{
+    const struct chunk *chunk = &input->chunk;
+    bool is_last = chunk->origin.end == ENDS_FILE, is_full = chunk->len == chunk->cap;
+    bool is_end = is_last && input->planned >= chunk->len;
+    bool is_cut_short = is_end && (file->walk.in_frame || input->planned > chunk->len);
+    bool is_stuck = planned == ZSTD_NEEDS_MORE && input->planned == 0 && (is_last || is_full);
+    if (is_end && !is_cut_short)
+        return FILE_WHOLE;
+    return planned == ZSTD_LEFT || is_cut_short || is_stuck ? FILE_LEFT : FILE_GOES_ON;
+}
+
+int decoder_inputs_plan(struct gpu_decoder *decoder, struct chunk *chunk, uint64_t offset,
+                        struct compressed_next *next)
+{
+    struct decoder_input *input = (struct decoder_input *)(void *)chunk;
+    struct decoder_file *file = &decoder->file;
+    if (file->end == FILE_GOES_ON) {
+        enum zstd_planned planned;
+        int rc = plan_input(decoder, input, &planned);
+        if (rc != 1)
+            return rc;
+        file->end = end_after(file, input, planned);
+    }
+    input->state = input->is_copied ? INPUT_COPYING : INPUT_FREE;
+    if (decoder_queue_launch_due(decoder) < 0)
+        return -1;
+    *next = (struct compressed_next){
+        .is_wanted = file->end == FILE_GOES_ON,
+        .at = offset + input->planned,
+        .need = file->need,
+        .kept = decoder_file_kept(file),
+    };
+    return 1;
+}

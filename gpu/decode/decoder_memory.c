@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: MIT */
+#include "decoder_memory.h"
+#include "gpu/snapshot.h"
+#include "src/records/records.h"
+
+#include <stdlib.h>
+
+#define KIB ((uint32_t)1 << 10)
+#define MIB ((uint32_t)1 << 20)
+
+/* What is asked of the device. A few thousand blocks of 128 KiB, of several batches, keep a large
+ * GPU busy while one batch is planned, and one or two are hashed and counted. Content that hardly
+ * shrinks fills half of a batch. */
+static const struct device_decoding decoding_of_size[] = {
+    [DECODER_SMALL] = {.capacity = {.in = 8 * MIB,
+                                    .blocks = 4096,
+                                    .frames = 4096,
+                                    .room = 64 * MIB,
+                                    .window = ZSTD_WINDOW_MOST},
+                       .batches = 3},
+    [DECODER_LARGE] = {.capacity = {.in = 64 * MIB,
+                                    .blocks = 4096,
+                                    .frames = 4096,
+                                    .room = 128 * MIB,
+                                    .window = ZSTD_WINDOW_MOST},
+                       .batches = 8},
+};
+
+/* Bytes of an input: what is copied at a time. A block must fit at least. Large ones are read by
+ * several threads. */
+#define INPUT_LARGE ((size_t)8 * MIB)
+#define INPUT_SMALL ((size_t)1 * MIB)
+#define INPUT_LEAST ((size_t)MIB / 4)
+
+/* Content is copied back in parts: this fraction of a batch, but no fewer bytes than PART_LEAST,
+ * and no more than a core's cache holds a few of. */
+#define PART_OF_ROOM 128
+#define PART_LEAST ((size_t)32 * KIB)
+#define PART_MOST ((size_t)1 * MIB)
+
+/* Where a batch's arrays are in host memory, each on cache lines of its own. Blocks come first. */
+struct batch_layout {
+    size_t frames, verdict, frame_ends, snapshot, size;
+    bool has_snapshot;
+};
+
+static struct batch_layout layout_of(const struct zstd_capacity *capacity,
+                                     const struct histogram *histogram)
+{
+    struct batch_layout layout = {.has_snapshot = snapshot_is_of_chunk(histogram)};
+    const size_t snapshot = layout.has_snapshot ? snapshot_size(histogram) : 0;
+    layout.frames = pinned_round(capacity->blocks * sizeof(struct zstd_block), PINNED_LINE);
+    layout.verdict =
+        pinned_round(layout.frames + capacity->frames * sizeof(struct zstd_frame), PINNED_LINE);
+    layout.frame_ends = pinned_round(layout.verdict + sizeof(struct zstd_verdict), PINNED_LINE);
+    layout.snapshot =
+        pinned_round(layout.frame_ends + capacity->frames * sizeof(uint32_t), PINNED_LINE);
+    layout.size = pinned_round(layout.snapshot + snapshot, PINNED_PAGE);
+    return layout;
+}
+
+/* Gives a batch its arrays, in host memory from `at` on. 0, or -1: memory is short. */
+static int open_batch(struct decoder_batch *batch, const struct zstd_capacity *capacity,
+                      const struct batch_layout *layout, unsigned char *at)
+{
+    if (layout->has_snapshot)
+        batch->slot.snapshot = (uint64_t *)(void *)(at + layout->snapshot);
+    batch->verdict = (struct zstd_verdict *)(void *)(at + layout->verdict);
+    batch->frame_ends = (uint32_t *)(void *)(at + layout->frame_ends);
+    batch->plan = (struct zstd_plan){
+        .capacity = *capacity,
+        .block = (struct zstd_block *)(void *)at,
+        .frame = (struct zstd_frame *)(void *)(at + layout->frames),
+        .frame_end = calloc(capacity->frames, sizeof(struct zstd_frame_end)),
+    };
+    return batch->plan.frame_end ? 0 : -1;
+}
+
+static size_t part_size(uint32_t room)
+{
+    size_t part = room / PART_OF_ROOM;
+    part = part < PART_LEAST ? PART_LEAST : part > PART_MOST ? PART_MOST : part;
+    return pinned_round(part, PINNED_PAGE);
+}
+
+/* Returns the bytes that an input should have, or 0: memory is short. Half of the memory that is
+ * left may be taken at most, by all engines that share it, as it is touched at once, and pinned:
+ * what it is used for can be done without. */
+static size_t choose_input_size(const struct decoder_memory *memory,
+                                const struct decoder_options *options, size_t batches)
+{
+    const uint64_t left = options->memory_left ? options->memory_left() : UINT64_MAX;
+    const uint64_t most = left / 2 / (options->sharers > 0 ? options->sharers : 1);
+    const size_t others =
+        batches + (options->verifies ? CONTENT_PARTS_MOST * memory->fetch_size : 0);
+    size_t size = memory->size == DECODER_LARGE ? INPUT_LARGE : INPUT_SMALL;
+    while (size > memory->decoding.capacity.in)
+        size /= 2;
+    while (size >= INPUT_LEAST && DEVICE_INPUTS * size + others > most)
+        size /= 2;
+    return size >= INPUT_LEAST ? size : 0;
+}
+
+struct decoder_input *decoder_memory_add_input(struct decoder_memory *memory, struct calls *calls)
+{
+    struct decoder_input *input = &memory->input[memory->inputs];
+    if (memory->inputs == DEVICE_INPUTS)
+        return NULL;
+    *input = (struct decoder_input){.index = memory->inputs};
+    if (pinned_open(&input->pinned, memory->input_size, calls) != 0)
+        return NULL;
+    memory->inputs++;
+    memory->host_bytes += memory->input_size;
+    return input;
+}
+
+/* Adds a first input, as large as there is address space for. 0, or -1: memory is short. */
+static int add_first_input(struct decoder_memory *memory, struct calls *calls)
+{
+    while (!decoder_memory_add_input(memory, calls)) {
+        if (memory->input_size / 2 < INPUT_LEAST)
+            return -1;
+        memory->input_size /= 2;
+    }
+    return 0;
+}
+
+/* Takes host memory for the batches that the device has. 0, or -1: memory is short. */
+static int open_on_host(struct decoder_memory *memory, const struct decoder_options *options)
+{
+    const unsigned count = memory->decoding.batches;
+    const struct zstd_capacity *capacity = &memory->decoding.capacity;
+    const struct batch_layout layout = layout_of(capacity, options->histogram);
+    memory->fetch_size = part_size(capacity->room);
+    const size_t size = count * layout.size + memory->fetch_size;
+    memory->batch = calloc(count, sizeof memory->batch[0]);
+    memory->input_size = choose_input_size(memory, options, size);
+    if (!memory->batch || memory->input_size == 0 ||
+        pinned_open(&memory->pinned, size, options->calls) != 0)
+        return -1;
+    memory->host_bytes = size;
+    memory->fetched = memory->pinned.memory + count * layout.size;
+    for (unsigned i = 0; i < count; i++) {
+        memory->batch[i].slot.index = options->slots + i;
+        if (open_batch(&memory->batch[i], capacity, &layout,
+                       memory->pinned.memory + i * layout.size) != 0)
+            return -1;
+    }
+    if (add_first_input(memory, options->calls) != 0)
+        return -1;
+    if (options->verifies)
+        memory->check = content_check_open(options->calls, &options->source, memory->fetch_size);
+    return 0;
+}
+
+static void close_on_host(struct decoder_memory *memory, struct calls *calls, bool is_lost)
+{
+    if (memory->check)
+        memory->hash_seconds += content_check_seconds(memory->check);
+    content_check_close(memory->check, is_lost); /* its threads use what follows */
+    memory->check = NULL;
+    for (unsigned i = 0; memory->batch && i < memory->decoding.batches; i++)
+        free(memory->batch[i].plan.frame_end);
+    for (unsigned i = 0; !is_lost && i < memory->inputs; i++)
+        pinned_close(&memory->input[i].pinned, calls);
+    if (!is_lost)
+        pinned_close(&memory->pinned, calls);
+    free(memory->batch);
+    memory->batch = NULL;
+    memory->inputs = 0;
+    memory->host_bytes = 0;
+}
+
+static enum device_separators separators_of(size_t record_size)
+{
+    switch (record_size) {
+    case RECORD_TOKENS:
+        return SEPARATORS_WHITE_SPACE;
+    case RECORD_LINES:
+        return SEPARATORS_NEWLINES;
+    case RECORD_CHARACTERS:
+        return SEPARATORS_CHARACTERS;
+    default:
+        return SEPARATORS_NONE;
+    }
+}
+
+int decoder_memory_open(struct decoder_memory *memory, const struct decoder_options *options,
+                        enum decoder_size size)
+{
+    struct device_decoding *decoding = &memory->decoding;
+    const size_t record_size = records_size(options->histogram);
+    if (memory->size != DECODER_CLOSED) {
+        memory->earlier = memory->pinned;
+        memory->pinned = (struct pinned){.mapping = NULL};
+    }
+    close_on_host(memory, options->calls, false);
+    memory->size = size;
+    *decoding = decoding_of_size[size];
+    decoding->keep_least = (uint32_t)records_most(record_size);
+    decoding->separators = separators_of(record_size);
+    if (calls_open_decoding(options->calls, decoding) != 0) {
+        decoding->batches = 0;
+        return -1;
+    }
+    if (decoding->batches > 0 && open_on_host(memory, options) != 0) {
+        close_on_host(memory, options->calls, false);
+        decoding->batches = 0;
+    }
+    return 0;
+}
+
+double decoder_memory_hash_seconds(const struct decoder_memory *memory)
+{
+    return memory->hash_seconds + (memory->check ? content_check_seconds(memory->check) : 0);
+}
+
+uint64_t decoder_memory_host_bytes(const struct decoder_memory *memory)
+{
+    return memory->host_bytes + (memory->check ? content_check_memory(memory->check) : 0);
+}
+
+void decoder_memory_close(struct decoder_memory *memory, struct calls *calls, bool is_lost)
+{
+    close_on_host(memory, calls, is_lost);
+    if (!is_lost)
+        pinned_close(&memory->earlier, calls);
+}

@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: MIT */
+#include "decoder_queue.h"
+#include "src/records/records.h"
+
+#include <stdlib.h>
+
+/* With so many blocks for each batch that is being decoded the next one is launched: the more there
+ * is to do already, the better it is to wait for more. The first one goes as soon as it has some.
+ */
+#define BLOCKS_FOR_EACH 256
+
+static struct decoder_batch *batch_of(struct slot *slot)
+{
+    return (struct decoder_batch *)(void *)slot;
+}
+
+/* --- launching --- */
+
+bool decoder_queue_open_batch(struct gpu_decoder *decoder, const struct origin *origin)
+{
+    struct decoder_queue *queue = &decoder->queue;
+    struct decoder_batch *batch = &decoder->memory.batch[queue->turn];
+    if (queue->planned)
+        return true;
+    if (batch->state != BATCH_FREE)
+        return false;
+    batch->state = BATCH_PLANNED;
+    batch->slot.chunk = (struct chunk){.engine = decoder->options.engine, .origin = *origin};
+    zstd_plan_clear(&batch->plan);
+    queue->planned = batch;
+    queue->turn = (queue->turn + 1) % decoder->memory.decoding.batches;
+    return true;
+}
+
+static void append(struct decoder_queue *queue, struct decoder_batch *batch)
+{
+    batch->next = NULL;
+    if (queue->newest)
+        queue->newest->next = batch;
+    else
+        queue->oldest = batch;
+    queue->newest = batch;
+}
+
+/* A batch leaves content, and what else the next one goes on with, in the memory of that one, which
+ * must be free. */
+int decoder_queue_launch(struct gpu_decoder *decoder)
+{
+    struct decoder_queue *queue = &decoder->queue;
+    struct decoder_file *file = &decoder->file;
+    struct decoder_batch *batch = queue->planned;
+    const struct zstd_walk *walk = &file->walk;
+    const bool begins = file->launched == 0;
+    if (decoder->memory.batch[queue->turn].state != BATCH_FREE)
+        return 0;
+    batch->slot.chunk.origin.at.index = decoder_file_index(file);
+    batch->slot.chunk.origin.end = ENDS_NOTHING;
+    batch->next_at = walk->in_frame ? walk->frame_at : walk->at;
+    batch->job = (struct content_job){.slot = batch->slot.index,
+                                      .plan = &batch->plan,
+                                      .frame_ends = batch->frame_ends,
+                                      .goes_on = walk->in_frame && walk->has_checksum};
+    batch->is_hashed = false;
+    batch->state = BATCH_DECODING;
+    file->launched++;
+    queue->planned = NULL;
+    queue->decoding++;
+    append(queue, batch);
+    int rc = calls_decode(decoder->options.calls, batch->slot.index, &batch->plan, begins,
+                          batch->verdict, batch->frame_ends);
+    return rc == 0 ? 1 : -1;
+}
+
+/* True if there is a batch to be launched, now or later. */
+static bool has_planned(const struct gpu_decoder *decoder)
+{
+    const struct decoder_batch *batch = decoder->queue.planned;
+    return batch && batch->plan.blocks > 0 && decoder->file.end != FILE_REFUSED;
+}
+
+int decoder_queue_launch_due(struct gpu_decoder *decoder)
+{
+    const struct decoder_queue *queue = &decoder->queue;
+    if (!has_planned(decoder))
+        return 0;
+    bool has_enough = queue->planned->plan.blocks >= BLOCKS_FOR_EACH * queue->decoding;
+    return has_enough || decoder->file.end != FILE_GOES_ON ? decoder_queue_launch(decoder) : 0;
+}
+
+/* --- freeing --- */
+
+/* The batch is neither decoded nor counted any more. */
+static void release(struct gpu_decoder *decoder, struct decoder_batch *batch)
+{
+    bool is_done = !batch->is_hashed || content_check_is_done(decoder->memory.check, &batch->job);
+    batch->state = is_done ? BATCH_FREE : BATCH_HASHING;
+}
+
+/* Frees the batches whose content was hashed meanwhile. True if there was one. */
+static bool free_hashed(struct gpu_decoder *decoder)
+{
+    bool freed = false;
+    for (unsigned i = 0; i < decoder->memory.decoding.batches; i++) {
+        struct decoder_batch *batch = &decoder->memory.batch[i];
+        if (batch->state != BATCH_HASHING)
+            continue;
+        release(decoder, batch);
+        freed |= batch->state == BATCH_FREE;
+    }
+    return freed;
+}
+
+bool decoder_queue_has(const struct gpu_decoder *decoder, const struct slot *slot)
+{
+    const struct decoder_batch *batch = decoder->memory.batch;
+    return batch && slot >= &batch[0].slot &&
+           slot <= &batch[decoder->memory.decoding.batches - 1].slot;
+}
+
+void decoder_queue_count(struct gpu_decoder *decoder, struct slot *slot)
+{
+    struct decoder_batch *batch = batch_of(slot);
+    decoder_file_count(&decoder->file, batch);
+    decoder->queue.counting--;
+    free(slot->chunk.data);
+    slot->chunk.data = NULL;
+    release(decoder, batch);
+}
+
+/* --- verdicts --- */
+
+/* The oldest batch without a verdict, or NULL. */
+static struct decoder_batch *oldest_decoding(const struct decoder_queue *queue)
+{
+    struct decoder_batch *batch = queue->oldest;
+    while (batch && batch->state != BATCH_DECODING)
+        batch = batch->next;
+    return batch;
+}
+
+/* Looks whether the next verdict has arrived. If it is good, hashing begins. */
+static int look_at_verdict(struct gpu_decoder *decoder)
+{
+    struct decoder_batch *batch = oldest_decoding(&decoder->queue);
+    int arrived = batch ? calls_decoded(decoder->options.calls, batch->slot.index) : 0;
+    if (arrived != 1)
+        return arrived;
+    batch->state = BATCH_DECODED;
+    decoder->queue.decoding--;
+    if (batch->verdict->refused < batch->plan.blocks)
+        decoder->file.end = FILE_REFUSED;
+    batch->is_hashed = decoder->memory.check && decoder->file.end != FILE_REFUSED;
+    if (batch->is_hashed)
+        content_check_begin(decoder->memory.check, &batch->job);
+    return 1;
+}
+
+enum judgement {
+    JUDGED_GOOD,
+    JUDGED_BAD, /* nothing is counted from there on */
+    JUDGED_LATER,
+    JUDGED_LOST, /* the device is */
+};
+
+static enum judgement judge(struct gpu_decoder *decoder, const struct decoder_batch *batch,
+                            uint64_t tail)
+{
+    struct decoder_file *file = &decoder->file;
+    enum content_verdict verdict = CONTENT_GOOD;
+    bool is_good =
+        batch->verdict->refused >= batch->plan.blocks && tail <= records_most(file->record_size);
+    if (file->is_cut_off)
+        return JUDGED_BAD;
+    if (is_good && batch->is_hashed)
+        verdict = content_check_verdict(decoder->memory.check, &batch->job);
+    if (verdict == CONTENT_LOST)
+        return JUDGED_LOST;
+    if (verdict == CONTENT_PENDING)
+        return JUDGED_LATER;
+    if (is_good && verdict == CONTENT_GOOD)
+        return JUDGED_GOOD;
+    file->is_wrong = verdict == CONTENT_WRONG && file->content > file->start.skip;
+    file->is_cut_off = true;
+    file->end = FILE_REFUSED;
+    return JUDGED_BAD;
+}
+
+static void remove_oldest(struct decoder_queue *queue)
+{
+    queue->oldest = queue->oldest->next;
+    if (!queue->oldest)
+        queue->newest = NULL;
+}
+
+/* Has the oldest batch, which is good, counted. 0 or -1. */
+static int count_oldest(struct gpu_decoder *decoder, uint32_t tail, struct slot **counted,
+                        struct chunk **empty)
+{
+    struct decoder_batch *batch = decoder->queue.oldest;
+    remove_oldest(&decoder->queue);
+    decoder_file_advance(&decoder->file, batch, tail);
+    if (batch->slot.chunk.len == 0) {
+        decoder->file.judged++;
+        *empty = &batch->slot.chunk;
+        release(decoder, batch);
+        return 0;
+    }
+    batch->slot.chunk.data = NULL;
+    batch->state = BATCH_COUNTING;
+    decoder->queue.counting++;
+    if (calls_count_content(decoder->options.calls, batch->slot.index, batch->begin,
+                            batch->slot.chunk.len) != 0)
+        return -1;
+    *counted = &batch->slot;
+    return 0;
+}
+
+/* Has the oldest batch counted, or leaves it, once it is known which. */
+static int look_at_oldest(struct gpu_decoder *decoder, struct slot **counted, struct chunk **empty)
+{
+    struct decoder_queue *queue = &decoder->queue;
+    struct decoder_batch *batch = queue->oldest;
+    if (!batch || batch->state != BATCH_DECODED)
+        return 0;
+    const uint64_t tail = decoder_file_tail(&decoder->file, batch->verdict);
+    switch (judge(decoder, batch, tail)) {
+    case JUDGED_LOST:
+        return -1;
+    case JUDGED_LATER:
+        return 0;
+    case JUDGED_BAD:
+        remove_oldest(queue);
+        release(decoder, batch);
+        return 1;
+    case JUDGED_GOOD:
+        break;
+    }
+    /* An empty batch has its position at once, so what is before it must have been counted. */
+    if (queue->counting > 0 && decoder_file_is_empty(&decoder->file, batch->verdict, tail))
+        return 0;
+    return count_oldest(decoder, (uint32_t)tail, counted, empty) == 0 ? 1 : -1;
+}
+
+int decoder_queue_look(struct gpu_decoder *decoder, struct slot **counted, struct chunk **empty)
+{
+    *counted = NULL;
+    *empty = NULL;
+    bool freed = free_hashed(decoder);
+    int arrived = look_at_verdict(decoder);
+    int judged = arrived < 0 ? -1 : look_at_oldest(decoder, counted, empty);
+    return judged < 0 ? -1 : freed || arrived || judged;
+}
+
+/* --- the state of all --- */
+
+bool decoder_queue_is_hashing(const struct gpu_decoder *decoder)
+{
+    bool waits = false;
+    for (unsigned i = 0; i < decoder->memory.decoding.batches; i++) {
+        const enum batch_state state = decoder->memory.batch[i].state;
+        waits |= state == BATCH_HASHING || state == BATCH_DECODED;
+    }
+    return waits && decoder->queue.decoding == 0 && decoder->queue.counting == 0;
+}
+
+bool decoder_queue_is_busy(const struct gpu_decoder *decoder)
+{
+    bool is_busy = decoder->queue.oldest || decoder->queue.counting > 0 || has_planned(decoder);
+    for (unsigned i = 0; i < decoder->memory.decoding.batches; i++)
+        is_busy |= decoder->memory.batch[i].state == BATCH_HASHING;
+    return is_busy;
+}
+
+void decoder_queue_drain(struct gpu_decoder *decoder)
+{
+    struct decoder_queue *queue = &decoder->queue;
+    struct decoder_batch *batch = queue->planned;
+    if (!batch)
+        return;
+    batch->state = BATCH_FREE;
+    queue->turn = (unsigned)(batch - decoder->memory.batch);
+    queue->planned = NULL;
+}
