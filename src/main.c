@@ -190,9 +190,9 @@ static int act(void)
     case ACTION_COUNT:
         return count();
     case ACTION_DIFF:
-        return run_diff(&options);
+        return run_diff(&options, &output);
     case ACTION_MERGE:
-        return run_merge(&options);
+        return run_merge(&options, &output);
     default:
         return run_print_text(&options, &output);
     }

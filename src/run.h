@@ -67,8 +67,8 @@ int run_enter_sandbox(const struct options *options, const struct output *output
 /* --- run_merge.c, run_diff.c: whole runs --- */
 
 /* --merge, --diff. The exit status. */
-int run_merge(struct options *options);
-int run_diff(struct options *options);
+int run_merge(struct options *options, struct output *output);
+int run_diff(struct options *options, struct output *output);
 
 /* Warns of tables whose samples came from elsewhere than those of the first one. */
 struct merge;

@@ -14,9 +14,7 @@
 
 #define THREAD_BYTES ((uint64_t)1 << 20) /* fewer are read before a thread has started */
 
-static struct output output;
-
-/* Looks at the FILEs. 0, or -1: memory is short. */
+/* 0, or -1: memory is short. */
 static int open_files(const struct options *options, struct held_list *files)
 {
     static char standard_input[] = "-";
@@ -26,7 +24,7 @@ static int open_files(const struct options *options, struct held_list *files)
                : held_list_open(files, options->operands, options->operand_count);
 }
 
-/* Adds all FILEs. 0, or -1 with a reason. */
+/* Adds up all files. 0, or -1 with a reason. */
 static int add_files(const struct options *options, const struct held_list *files,
                      struct merge *merge, struct reason *why)
 {
@@ -41,7 +39,7 @@ static int add_files(const struct options *options, const struct held_list *file
     return merge_files(files, threads, THREAD_BYTES, merge, why);
 }
 
-/* Whether what was merged can be shown as is asked for. */
+/* Checks that the sum can be shown as the options say. 0, or -1 with a reason. */
 static int check_shown(const struct options *options, const struct merge *merge, struct reason *why)
 {
     const struct histogram *histogram = &merge->histogram;
@@ -63,7 +61,7 @@ static int check_shown(const struct options *options, const struct merge *merge,
     return 0;
 }
 
-/* Says that nothing is missing. */
+/* Says that no shard is missing. */
 static void diag_shards(const struct merge *merge, const struct shard_record *proof)
 {
     char shares[64];
@@ -76,7 +74,7 @@ static void diag_shards(const struct merge *merge, const struct shard_record *pr
          proof->job.bytes);
 }
 
-/* Proves that shares are complete. 0, or -1 with a reason. */
+/* Proves that shards are complete. 0, or -1 with a reason. */
 static int check_shards(struct options *options, struct merge *merge, struct shard_record *proof,
                         struct reason *why)
 {
@@ -100,8 +98,8 @@ static int check_shards(struct options *options, struct merge *merge, struct sha
     return 0;
 }
 
-/* Adds --bins to the options, where counting writes it. 0, or -1 with a reason. */
-static int add_bins_word(struct words *words, size_t bins, struct reason *why)
+/* Inserts --bins into the options after --digits, as counting does. 0, or -1 with a reason. */
+static int insert_bins(struct words *words, size_t bins, struct reason *why)
 {
     if (bins == 0)
         return 0;
@@ -129,9 +127,10 @@ void run_warn_of_others(const struct merge *merge)
         diag("warning: %s", merge->others.how.text);
 }
 
-/* Adds the FILEs up and shows them. The exit status. */
-static int merge_and_show(struct options *options, const struct held_list *files,
-                          struct merge *merge, struct shard_record *proof)
+/* Adds up the files and shows the sum. The exit status. */
+static int merge_and_show(struct options *options, struct output *output,
+                          const struct held_list *files, struct merge *merge,
+                          struct shard_record *proof)
 {
     struct reason why;
     if (add_files(options, files, merge, &why) != 0 || check_shown(options, merge, &why) != 0 ||
@@ -141,34 +140,32 @@ static int merge_and_show(struct options *options, const struct held_list *files
     options->report.words = merge_options(merge);
     if (options->verbosity >= NORMAL)
         run_warn_of_others(merge);
-    if (add_bins_word(merge_options(merge), options->report.most_bins, &why) != 0)
+    if (insert_bins(merge_options(merge), options->report.most_bins, &why) != 0)
         return run_failed(&why);
-    struct writer *out = output_open(&output, &why);
+    struct writer *out = output_open(output, &why);
     if (!out)
         return run_failed(&why);
     report_write(out, &options->report, &merge->histogram, &merge->tally);
-    const int status = run_end_output(&output, options->verbosity);
+    const int status = run_end_output(output, options->verbosity);
     if (status == STATUS_COUNTED)
         run_hint_range(options, &merge->histogram, &merge->tally);
     return status;
 }
 
-int run_merge(struct options *options)
+int run_merge(struct options *options, struct output *output)
 {
     struct merge merge = {
         .lay = options_lay, .sort = options_sort, .has_moments = options->report.stats};
     struct shard_record proof = {.shard_count = 0};
     struct held_list files;
     struct reason why;
-    if (output_prepare(&output, options->output, &why) != 0)
+    if (output_prepare(output, options->output, &why) != 0)
         return run_failed(&why);
-    if (open_files(options, &files) != 0) {
-        reason_set(&why, "out of memory");
-        return run_failed(&why);
-    }
-    const int status = run_enter_sandbox(options, &output, NULL, &files) != 0
+    if (open_files(options, &files) != 0)
+        return run_no_memory();
+    const int status = run_enter_sandbox(options, output, NULL, &files) != 0
                            ? STATUS_FAILED
-                           : merge_and_show(options, &files, &merge, &proof);
+                           : merge_and_show(options, output, &files, &merge, &proof);
     held_list_close(&files);
     merge_free(&merge);
     shard_record_free(&proof);

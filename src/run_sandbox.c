@@ -13,11 +13,10 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Bytes of input, as stored, for which quotas are not looked up: they take longer than to count it.
- */
+/* Bytes of input, as stored, that are counted faster than quotas are read. */
 #define SMALL ((uint64_t)64 << 10)
 
-/* Whether there is a driver, whose devices CUDA may only make once it is called. */
+/* True if there is a driver, whose devices CUDA may create only when it is called. */
 static bool has_driver(void)
 {
 #ifdef HAVE_CUDA
@@ -27,7 +26,7 @@ static bool has_driver(void)
 #endif
 }
 
-/* Why there is to be no sandbox; or NULL. */
+/* Returns why there is to be no sandbox; or NULL. */
 static const char *reason_against(const struct options *options)
 {
     if (options->sandbox == SANDBOX_NONE)
@@ -41,13 +40,13 @@ static const char *reason_against(const struct options *options)
                : NULL;
 }
 
-/* The files of a run: a source's or tables. */
+/* The files that a run reads: those of a source, or tables. */
 struct run_files {
     struct source *source;
     const struct held_list *tables;
 };
 
-/* The file number i; NULL after the last one. */
+/* Returns file i; NULL after the last one. */
 static const struct held *run_file(const struct run_files *files, size_t i)
 {
     if (files->source)
@@ -55,7 +54,7 @@ static const struct held *run_file(const struct run_files *files, size_t i)
     return files->tables && i < files->tables->count ? &files->tables->list[i] : NULL;
 }
 
-/* True if one thread will do, unless the files decompress to much more than they are. */
+/* True if one thread is enough, unless the files decompress to much more than they are. */
 static bool are_small(const struct run_files *files)
 {
     uint64_t size = 0;
@@ -65,7 +64,7 @@ static bool are_small(const struct run_files *files)
     return size <= SMALL;
 }
 
-/* What tells later how much memory there is, and how many threads there should be. */
+/* Allows reading how much memory there is, and how many threads there should be. */
 static void allow_limits(struct sandbox *sandbox, const struct options *options,
                          const struct run_files *files)
 {
@@ -79,7 +78,7 @@ static void allow_limits(struct sandbox *sandbox, const struct options *options,
     sandbox_allow_path(sandbox, "/sys/fs/cgroup");
 }
 
-/* Loads what the files will need, which takes files of its own. */
+/* Loads what the files will need, while libraries can be opened. */
 static void load_libraries(const struct run_files *files)
 {
     struct reason unused;
@@ -89,7 +88,7 @@ static void load_libraries(const struct run_files *files)
         (void)table_json_load(&unused);
 }
 
-/* Allows to open a file in its turn, unless it is open. */
+/* Allows opening a file in its turn, unless it is open. */
 static void allow_file(struct sandbox *sandbox, const struct held *file)
 {
     if (strcmp(file->name, "-") == 0 || file->error != 0)
