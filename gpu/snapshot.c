@@ -109,7 +109,7 @@ void snapshots_grow(const struct snapshots *snapshots, struct snapshot_growth *g
                     const struct chunk *chunk, const uint64_t *before, const uint64_t *words)
 {
     const struct histogram *histogram = snapshots->histogram;
-    growth->samples_most += histogram->mode->samples_most(histogram, chunk->len);
+    growth->samples_most += histogram_samples_most(histogram, chunk->len);
     growth->bytes += chunk->origin.bytes;
     if (!words || !histogram->mode->is_text)
         return;

@@ -18,6 +18,7 @@
 #include "src/engine/chunk.h"
 #include "src/records/lines.h"
 #include "src/count/histogram.h"
+#include "src/count/tally.h"
 
 struct file_tallies;
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 #include "characters.h"
-#include "byte_rows.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -202,7 +202,7 @@ static struct spread spread_of(const struct histogram *histogram, const struct t
     struct spread spread = {.bins = 0};
     const size_t rows = histogram_rows(histogram);
     for (size_t row = 0; (row = tally_next_counted(tally, row)) < tally->bins; row++) {
-        if (histogram->mode->row_kind(histogram, row % rows) != ROW_KIND_BIN)
+        if (histogram_row_kind(histogram, row % rows) != ROW_KIND_BIN)
             continue;
         const uint64_t count = tally->counts[row];
         spread.samples += count;

@@ -3,7 +3,7 @@
 #ifndef GPUHISTO_COARSEN_H
 #define GPUHISTO_COARSEN_H
 
-#include "histogram.h"
+#include "tally.h"
 
 enum coarsen_outcome {
     COARSEN_DONE,

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 #include "file_tallies.h"
-#include "row_blocks.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -149,7 +148,7 @@ static struct packing pack_counts(struct tally *tally)
 {
     struct packing packing = {.failed = false};
     uint64_t *counts = tally->counts;
-    for (size_t row = 0, end; (row = tally_next_part(tally, row, &end)) < tally->bins; row = end) {
+    for (size_t row = 0, end; (row = tally_next_block(tally, row, &end)) < tally->bins; row = end) {
         for (; row + GROUP <= end; row += GROUP)
             pack_group(&packing, counts + row, row);
         for (; row < end; row++)
@@ -247,7 +246,7 @@ void file_tallies_move(struct file_tallies *files, size_t file, struct tally *ta
 void file_tallies_load(const struct file_tallies *files, size_t file, struct tally *tally)
 {
     const struct file_tally *own = &files->of[file];
-    for (size_t row = 0, end; (row = tally_next_part(tally, row, &end)) < tally->bins; row = end)
+    for (size_t row = 0, end; (row = tally_next_block(tally, row, &end)) < tally->bins; row = end)
         memset(tally->counts + row, 0, (end - row) * sizeof tally->counts[0]);
     row_blocks_clear(tally->blocks, tally->bins);
     tally->samples = own->samples;

@@ -8,7 +8,7 @@
 #ifndef GPUHISTO_FILE_TALLIES_H
 #define GPUHISTO_FILE_TALLIES_H
 
-#include "histogram.h"
+#include "tally.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -3,7 +3,7 @@
 #ifndef GPUHISTO_MAP_ROWS_H
 #define GPUHISTO_MAP_ROWS_H
 
-#include "histogram.h"
+#include "tally.h"
 
 /* Adds each bin's count to the bin of `coarse` that has its lower edge, and the totals. The fine
  * bins are those of --digits, and each of them lies in one of the coarse ones. Both have the same

@@ -1,53 +1,29 @@
 /* SPDX-License-Identifier: MIT */
-/* Characters: each code point of Unicode is a bin, and what is not well-formed UTF-8 is in a row of
- * its own. */
+/* Characters of UTF-8: each code point is a bin, or each general category, or each block. What is
+ * not well-formed is in the last row. */
 #include "characters.h"
 #include "statistics.h"
-#include "histogram.h"
 
 #include <stdio.h>
 
-/* Characters have 1 to 4 bytes. */
-static size_t character_sample_size(const struct histogram *histogram)
-{
-    (void)histogram;
-    return 0;
-}
-
-/* Each byte may be a character, or invalid by itself. */
-static uint64_t characters_most(const struct histogram *histogram, size_t len)
-{
-    (void)histogram;
-    return len;
-}
-
-static enum row_kind character_row_kind(const struct histogram *histogram, size_t row)
-{
-    (void)histogram;
-    return row == CHARACTER_INVALID ? ROW_KIND_INVALID : ROW_KIND_BIN;
-}
+/* --- each code point --- */
 
 static void characters_label_row(const struct histogram *histogram, size_t row,
                                  struct row_label *label)
 {
     (void)histogram;
-    if (row == CHARACTER_INVALID) {
-        *label = (struct row_label){.kind = ROW_KIND_INVALID, .name = "invalid"};
-        return;
-    }
-    uint32_t character = (uint32_t)row;
-    label->kind = ROW_KIND_BIN;
-    snprintf(label->name, sizeof label->name, "U+%04X", (unsigned)character);
-    snprintf(label->lo, sizeof label->lo, "%u", (unsigned)character);
-    snprintf(label->hi, sizeof label->hi, "%u", (unsigned)character);
+    const unsigned character = (unsigned)row;
+    row_label_set(label, character, character);
+    snprintf(label->name, sizeof label->name, "U+%04X", character);
     character_show(character, label->note);
 }
 
 static void characters_add_statistics(const struct histogram *histogram, const struct tally *tally,
-                                      struct statistics *statistics)
+                                      struct statistics *to)
 {
     (void)histogram;
     const uint64_t invalid = tally->counts[CHARACTER_INVALID];
+    const uint64_t characters = tally->samples - invalid;
     uint64_t distinct = 0, ascii = 0, valid_bytes = 0;
     for (size_t row = 0; (row = tally_next_counted(tally, row)) < CHARACTER_INVALID; row++) {
         const uint64_t count = tally->counts[row];
@@ -55,15 +31,13 @@ static void characters_add_statistics(const struct histogram *histogram, const s
         ascii += row < 0x80 ? count : 0;
         valid_bytes += count * character_size((uint32_t)row);
     }
-    const uint64_t characters = tally->samples - invalid;
-    statistics_add_count(statistics, "bytes", tally->bytes);
-    statistics_add_count(statistics, "characters", characters);
-    statistics_add_count(statistics, "distinct", distinct);
-    statistics_add_count(statistics, "invalid", invalid);
-    statistics_add_count(statistics, "invalid-bytes", tally->bytes - valid_bytes);
-    statistics_add_rounded(statistics, "entropy",
-                           statistics_entropy(tally->counts, CHARACTER_INVALID), 6);
-    statistics_add_rounded(statistics, "ascii", (double)ascii / (double)characters, 6);
+    statistics_add_count(to, "bytes", tally->bytes);
+    statistics_add_count(to, "characters", characters);
+    statistics_add_count(to, "distinct", distinct);
+    statistics_add_count(to, "invalid", invalid);
+    statistics_add_count(to, "invalid-bytes", tally->bytes - valid_bytes);
+    statistics_add_rounded(to, "entropy", statistics_entropy(tally->counts, CHARACTER_INVALID), 6);
+    statistics_add_rounded(to, "ascii", (double)ascii / (double)characters, 6);
 }
 
 const struct mode mode_characters = {
@@ -73,9 +47,6 @@ const struct mode mode_characters = {
     .counts_every = true,
     .is_sparse = true,
     .columns = {"bin", "count", "char"},
-    .sample_size = character_sample_size,
-    .samples_most = characters_most,
-    .row_kind = character_row_kind,
     .label_row = characters_label_row,
     .add_statistics = characters_add_statistics,
 };
@@ -83,4 +54,67 @@ const struct mode mode_characters = {
 void histogram_characters(struct histogram *histogram)
 {
     *histogram = (struct histogram){.mode = &mode_characters, .width = 1, .bins = CHARACTER_ROWS};
+}
+
+/* --- groups of them --- */
+
+static void groups_label_row(const struct histogram *histogram, size_t row, struct row_label *label)
+{
+    const struct character_groups *groups = histogram->groups;
+    snprintf(label->name, sizeof label->name, "%s", groups->names[row]);
+    snprintf(label->note, sizeof label->note, "%s", groups->notes[row]);
+}
+
+static void groups_add_statistics(const struct histogram *histogram, const struct tally *tally,
+                                  struct statistics *to)
+{
+    const size_t groups = histogram->groups->count;
+    const uint64_t invalid = tally->counts[groups];
+    uint64_t distinct = 0;
+    for (size_t row = 0; (row = tally_next_counted(tally, row)) < groups; row++)
+        distinct++;
+    statistics_add_count(to, "bytes", tally->bytes);
+    statistics_add_count(to, "characters", tally->samples - invalid);
+    statistics_add_count(to, "distinct", distinct);
+    statistics_add_count(to, "invalid", invalid);
+    statistics_add_rounded(to, "entropy", statistics_entropy(tally->counts, groups), 6);
+}
+
+const struct mode mode_categories = {
+    .id = MODE_CATEGORIES,
+    .name = "categories",
+    .has_characters = true,
+    .counts_every = true,
+    .is_sparse = true,
+    .columns = {"bin", "count", "category"},
+    .label_row = groups_label_row,
+    .add_statistics = groups_add_statistics,
+};
+
+const struct mode mode_blocks = {
+    .id = MODE_BLOCKS,
+    .name = "blocks",
+    .has_characters = true,
+    .counts_every = true,
+    .is_sparse = true,
+    .columns = {"bin", "count", "range"},
+    .label_row = groups_label_row,
+    .add_statistics = groups_add_statistics,
+};
+
+static void lay_groups(struct histogram *histogram, const struct mode *mode,
+                       const struct character_groups *groups)
+{
+    *histogram =
+        (struct histogram){.mode = mode, .width = 1, .bins = groups->count + 1, .groups = groups};
+}
+
+void histogram_categories(struct histogram *histogram)
+{
+    lay_groups(histogram, &mode_categories, &character_categories);
+}
+
+void histogram_blocks(struct histogram *histogram)
+{
+    lay_groups(histogram, &mode_blocks, &character_blocks);
 }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Letters: ranges of ASCII letters are bins, and any other byte belongs to none. */
-#include "byte_rows.h"
+/* Letters: ranges of ASCII letters are bins. Other bytes are samples too, and in no bin. */
 #include "statistics.h"
 
 #include <stdio.h>
@@ -10,7 +9,7 @@ static void letters_label_row(const struct histogram *histogram, size_t row,
 {
     unsigned lo = 'a' + (unsigned)row * histogram->width, hi = lo + histogram->width - 1;
     hi = hi < 'z' ? hi : 'z';
-    byte_label_row(lo, hi, label);
+    row_label_set(label, lo, hi);
     if (lo == hi)
         snprintf(label->name, sizeof label->name, "%c", (int)lo);
     else
@@ -18,35 +17,32 @@ static void letters_label_row(const struct histogram *histogram, size_t row,
 }
 
 static void letters_add_statistics(const struct histogram *histogram, const struct tally *tally,
-                                   struct statistics *statistics)
+                                   struct statistics *to)
 {
-    uint64_t letters = tally_counted(tally);
-    statistics_add_count(statistics, "bytes", tally->samples);
-    statistics_add_count(statistics, "letters", letters);
-    statistics_add_rounded(statistics, "share", (double)letters / (double)tally->samples, 6);
-    statistics_add_rounded(statistics, "entropy",
-                           statistics_entropy(tally->counts, histogram->bins), 6);
+    const uint64_t letters = tally_counted(tally);
+    statistics_add_count(to, "bytes", tally->samples);
+    statistics_add_count(to, "letters", letters);
+    statistics_add_rounded(to, "share", (double)letters / (double)tally->samples, 6);
+    statistics_add_rounded(to, "entropy", statistics_entropy(tally->counts, histogram->bins), 6);
 }
 
 const struct mode mode_letters = {
     .id = MODE_LETTERS,
     .name = "letters",
     .columns = {"bin", "count", NULL},
-    .sample_size = byte_sample_size,
-    .samples_most = byte_samples_most,
-    .row_kind = byte_row_kind,
     .label_row = letters_label_row,
     .add_statistics = letters_add_statistics,
 };
 
 void histogram_letters(struct histogram *histogram, unsigned width, bool fold)
 {
-    *histogram = (struct histogram){.mode = &mode_letters, .width = width, .fold = fold};
+    *histogram =
+        (struct histogram){.mode = &mode_letters, .sample_size = 1, .width = width, .fold = fold};
     histogram->bins = (LETTERS + width - 1) / width;
-    for (unsigned value = 0; value < 256; value++)
+    for (unsigned value = 0; value < BYTE_VALUES; value++)
         histogram->bin_of[value] = NO_BIN;
     for (unsigned letter = 0; letter < LETTERS; letter++) {
-        uint16_t bin = (uint16_t)(letter / width);
+        const uint16_t bin = (uint16_t)(letter / width);
         histogram->bin_of['a' + letter] = bin;
         if (fold)
             histogram->bin_of['A' + letter] = bin;

@@ -1,19 +1,66 @@
 /* SPDX-License-Identifier: MIT */
-/* Numbers: decimal numbers in text, as doubles, in bins laid over these. */
-#include "binned_rows.h"
+/* Numbers in bins between the edges of a binning: decimal numbers in text, as doubles, and binary
+ * values of a fixed size. */
+#include "show_number.h"
+#include "statistics.h"
 
-/* Tokens are as long as they are. */
-static size_t token_sample_size(const struct histogram *histogram)
+#include <math.h>
+#include <string.h>
+
+static void binned_label_row(const struct histogram *histogram, size_t row, struct row_label *label)
 {
-    (void)histogram;
-    return 0;
+    const struct binning *binning = &histogram->binning;
+    const bool follows = label->next == row;
+    label->next = row + 1;
+    if (label->kind == ROW_KIND_BIN && binning_is_zero_alone(binning, row - 1)) {
+        *label = (struct row_label){.name = "0", .lo = "0", .hi = "0", .note = "0"};
+        return;
+    }
+    if (row == ROW_BELOW)
+        strcpy(label->lo, "-inf");
+    else if (follows)
+        memcpy(label->lo, label->hi, sizeof label->lo);
+    else
+        binning_show_edge(binning, row - 1, label->lo);
+    if (row < ROW_ABOVE(binning))
+        binning_show_edge(binning, row, label->hi);
+    else
+        strcpy(label->hi, "inf");
+    memcpy(label->name, label->lo, sizeof label->name);
+    memcpy(label->note, label->hi, sizeof label->note);
 }
 
-/* Each token takes a byte, and one of white space stands between two. */
-static uint64_t tokens_most(const struct histogram *histogram, size_t len)
+/* Adds a whole number if it is one, otherwise a double. */
+static void add_number(struct statistics *to, const char *name, bool is_whole, whole number,
+                       double value)
 {
-    (void)histogram;
-    return ((uint64_t)len + 1) / 2;
+    char text[ROW_TEXT];
+    if (!is_whole) {
+        statistics_add_number(to, name, value);
+        return;
+    }
+    show_whole(number, text);
+    statistics_add_text(to, name, text);
+}
+
+static void binned_add_statistics(const struct histogram *histogram, const struct tally *tally,
+                                  struct statistics *to)
+{
+    const struct moments *moments = tally->moments;
+    const uint64_t invalid = tally->counts[ROW_INVALID(&histogram->binning)];
+    const uint64_t numbers = tally->samples - invalid;
+    const bool any = numbers > 0, is_whole = any && histogram->binning.is_whole;
+    whole least = moments->least, greatest = moments->greatest, sum;
+    const bool is_least = is_whole || moments_least_large(moments, &least);
+    const bool is_greatest = is_whole || moments_greatest_large(moments, &greatest);
+    const bool is_sum = moments_sum_large(moments, &sum);
+    statistics_add_count(to, "count", numbers);
+    statistics_add_count(to, "invalid", invalid);
+    add_number(to, "min", is_least, least, any ? moments->min : NAN);
+    add_number(to, "max", is_greatest, greatest, any ? moments->max : NAN);
+    add_number(to, "sum", is_sum, sum, moments_sum(moments));
+    statistics_add_number(to, "mean", any ? moments_mean(moments, numbers) : NAN);
+    statistics_add_deviation(to, "stddev", any ? moments_deviation(moments, numbers) : NAN);
 }
 
 const struct mode mode_numbers = {
@@ -22,10 +69,18 @@ const struct mode mode_numbers = {
     .is_text = true,
     .is_binned = true,
     .counts_every = true,
-    .columns = BINNED_COLUMNS,
-    .sample_size = token_sample_size,
-    .samples_most = tokens_most,
-    .row_kind = binned_row_kind,
+    .columns = {"lo", "count", "hi"},
+    .label_row = binned_label_row,
+    .add_statistics = binned_add_statistics,
+};
+
+const struct mode mode_values = {
+    .id = MODE_VALUES,
+    .name = "values",
+    .is_binned = true,
+    .counts_every = true,
+    .has_types = true,
+    .columns = {"lo", "count", "hi"},
     .label_row = binned_label_row,
     .add_statistics = binned_add_statistics,
 };
@@ -35,5 +90,16 @@ void histogram_numbers(struct histogram *histogram, const struct binning *binnin
     *histogram = (struct histogram){.mode = &mode_numbers,
                                     .bins = ROWS(binning),
                                     .type = *value_type_find("f64"),
+                                    .binning = *binning};
+}
+
+void histogram_values(struct histogram *histogram, const struct value_type *type,
+                      const struct binning *binning)
+{
+    *histogram = (struct histogram){.mode = &mode_values,
+                                    .sample_size = type->size,
+                                    .bins = ROWS(binning),
+                                    .channels = 1,
+                                    .type = *type,
                                     .binning = *binning};
 }

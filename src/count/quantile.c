@@ -15,7 +15,7 @@ static size_t row_of_rank(const struct tally *tally, uint64_t rank)
 {
     size_t row = 0, end = 0;
     for (uint64_t sum = 0;; row = end, rank -= sum) {
-        row = tally_next_part(tally, row, &end);
+        row = tally_next_block(tally, row, &end);
         sum = tally_sum(tally, row, end);
         if (sum >= rank)
             break;

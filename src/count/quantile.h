@@ -3,7 +3,7 @@
 #ifndef GPUHISTO_QUANTILE_H
 #define GPUHISTO_QUANTILE_H
 
-#include "histogram.h"
+#include "tally.h"
 #include "probability.h"
 
 /* The interval in which the sample of a quantile lies. It is the sample's bin, but does not go

@@ -3,7 +3,7 @@
 #ifndef GPUHISTO_STATISTICS_H
 #define GPUHISTO_STATISTICS_H
 
-#include "histogram.h"
+#include "tally.h"
 
 #define STATISTICS_MAX 96
 

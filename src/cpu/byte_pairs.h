@@ -5,7 +5,7 @@
 #define GPUHISTO_BYTE_PAIRS_H
 
 #include "paged_counts.h"
-#include "src/count/histogram.h"
+#include "src/count/tally.h"
 
 #include <stdbool.h>
 #include <stddef.h>

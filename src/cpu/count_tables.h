@@ -6,7 +6,7 @@
 #define GPUHISTO_COUNT_TABLES_H
 
 #include "paged_counts.h"
-#include "src/count/histogram.h"
+#include "src/count/tally.h"
 
 #include <pthread.h>
 

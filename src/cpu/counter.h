@@ -5,6 +5,7 @@
 #define GPUHISTO_COUNTER_H
 
 #include "src/count/row_plan.h"
+#include "src/count/tally.h"
 #include "number_parser.h"
 #include "paged_counts.h"
 

@@ -7,7 +7,7 @@
 #define GPUHISTO_ENGINE_H
 
 #include "chunk.h"
-#include "src/count/histogram.h"
+#include "src/count/tally.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -58,7 +58,7 @@ static bool is_next(struct row_finder *finder, const char *lo, const char *hi)
     const struct histogram *histogram = finder->histogram;
     if (!finder->follows || finder->next > histogram->binning.bins)
         return false;
-    histogram->mode->label_row(histogram, finder->next, &finder->label);
+    histogram_label_row(histogram, finder->next, &finder->label);
     return strcmp(finder->label.hi, hi) == 0 && strcmp(finder->label.lo, lo) == 0;
 }
 

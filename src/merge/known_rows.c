@@ -53,7 +53,7 @@ void known_rows_make(struct known_rows *known, const struct histogram *histogram
             return;
         }
         known->text = longer;
-        histogram->mode->label_row(histogram, row, &label);
+        histogram_label_row(histogram, row, &label);
         len += show_row(&label, known->text + len);
         known->ends[row] = (uint32_t)len;
         known->rows = row;

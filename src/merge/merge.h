@@ -8,6 +8,7 @@
 #include "shard_join.h"
 
 #include "src/base/reason.h"
+#include "src/count/tally.h"
 
 #include <stdbool.h>
 

@@ -37,7 +37,7 @@ static bool add_count(uint64_t *sum, uint64_t count)
 static bool has_label(const struct row_check *check, const struct read_row *read, size_t row)
 {
     struct row_label label = {.next = 0};
-    check->histogram->mode->label_row(check->histogram, row, &label);
+    histogram_label_row(check->histogram, row, &label);
     return label.kind == ROW_KIND_BIN &&
            strcmp(label.name, read_text(check->table, read->bin)) == 0 &&
            strcmp(label.lo, read_text(check->table, read->lo)) == 0 &&
@@ -67,7 +67,7 @@ static int refuse_row(const struct row_check *check, const struct read_row *read
     struct row_label label = {.next = 0};
     const bool has_texts = read->row == READ_ROW_UNKNOWN; /* those of known rows are not kept */
     if (!has_texts)
-        check->histogram->mode->label_row(check->histogram, row, &label);
+        histogram_label_row(check->histogram, row, &label);
     const char *order = row == SIZE_MAX ? "" : " after the one before it";
     if (has_texts && !read->lo)
         reason_set(why, "there is no bin '%s'%s", read_text(table, read->bin), order);

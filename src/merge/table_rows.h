@@ -6,6 +6,7 @@
 #include "read_table.h"
 
 #include "src/base/reason.h"
+#include "src/count/tally.h"
 
 /* Proves that the rows of a table are the histogram's, ascend, and add up to the table's totals;
  * stores in each row which of the histogram's it is; and reads the moments of each channel, if

@@ -7,6 +7,7 @@
 #include "gpu/gpu_engine.h"
 #include "src/base/reason.h"
 #include "src/count/histogram.h"
+#include "src/count/tally.h"
 #include "src/work/source.h"
 
 /* The measured defaults; the reasons are given in pool.c. */

@@ -15,7 +15,7 @@ static struct totals channel_totals(const struct counts *counts, unsigned channe
     const size_t rows = histogram_rows(histogram);
     struct totals totals = {.samples = counts->tally->samples / histogram_channels(histogram)};
     for (size_t row = 0; row < rows; row++)
-        totals.of[histogram->mode->row_kind(histogram, row)] +=
+        totals.of[histogram_row_kind(histogram, row)] +=
             counts->tally->counts[channel * rows + row];
     return totals;
 }

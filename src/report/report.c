@@ -5,7 +5,7 @@
 #include "src/base/show.h"
 #include "src/count/coarsen.h"
 #include "src/count/quantile.h"
-#include "src/count/row_blocks.h"
+#include "src/count/tally.h"
 
 #include <errno.h>
 #include <string.h>

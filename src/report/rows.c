@@ -6,11 +6,10 @@
 static void add_up_channel(struct totals *totals, const struct histogram *histogram,
                            const struct tally *tally, size_t begin, size_t end)
 {
-    const struct mode *mode = histogram->mode;
     enum row_kind kind;
-    for (; begin < end && (kind = mode->row_kind(histogram, begin)) != ROW_KIND_BIN; begin++)
+    for (; begin < end && (kind = histogram_row_kind(histogram, begin)) != ROW_KIND_BIN; begin++)
         totals->of[kind] += tally->counts[begin];
-    for (; end > begin && (kind = mode->row_kind(histogram, end - 1)) != ROW_KIND_BIN; end--)
+    for (; end > begin && (kind = histogram_row_kind(histogram, end - 1)) != ROW_KIND_BIN; end--)
         totals->of[kind] += tally->counts[end - 1];
     totals->of[ROW_KIND_BIN] += tally_sum(tally, begin, end);
 }
@@ -29,15 +28,14 @@ struct totals rows_add_up(const struct histogram *histogram, const struct tally 
 static void choose_empty_rows(struct rows *rows, enum empty_rows empty)
 {
     const struct histogram *histogram = rows->histogram;
-    const struct mode *mode = histogram->mode;
     bool is_sparse = histogram_is_sparse(histogram);
     rows->bins_begin = 0;
     rows->bins_end = rows->invalid = histogram_rows(histogram);
     while (rows->bins_begin < rows->bins_end &&
-           mode->row_kind(histogram, rows->bins_begin) != ROW_KIND_BIN)
+           histogram_row_kind(histogram, rows->bins_begin) != ROW_KIND_BIN)
         rows->bins_begin++;
     for (; rows->bins_end > rows->bins_begin; rows->bins_end--) {
-        enum row_kind kind = mode->row_kind(histogram, rows->bins_end - 1);
+        enum row_kind kind = histogram_row_kind(histogram, rows->bins_end - 1);
         if (kind == ROW_KIND_BIN)
             break;
         if (kind == ROW_KIND_INVALID)
@@ -120,7 +118,7 @@ const struct row *rows_next(struct rows *rows)
         rows->row.running += rows->row.count;
         if (is_cut(rows, rows->row.count))
             continue;
-        histogram->mode->label_row(histogram, row, &rows->row.label);
+        histogram_label_row(histogram, row, &rows->row.label);
         rows->row.index = row;
         rows->next = row + 1;
         return &rows->row;

@@ -4,6 +4,7 @@
 #define GPUHISTO_ROWS_H
 
 #include "src/count/histogram.h"
+#include "src/count/tally.h"
 
 #define ROWS_CUT_MAX 512 /* of rows_cut: more are as many as this */
 

@@ -7,7 +7,7 @@
  * The tuning lets the GPU be opened at once, so that short inputs are handed over. */
 #include "gpu/strategy.h"
 #include "src/count/file_tallies.h"
-#include "src/count/row_blocks.h"
+#include "src/count/tally.h"
 #include "src/pool/pool.h"
 #include "tests/device/emulated_device.h"
 #include "tests/helpers/apart.h"

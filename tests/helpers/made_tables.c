@@ -70,7 +70,7 @@ static bool can_count(const struct histogram *histogram, size_t row)
     struct row_label label = {.next = 0};
     if (!histogram->mode->is_binned || histogram_channels(histogram) > 1)
         return true;
-    histogram->mode->label_row(histogram, row, &label);
+    histogram_label_row(histogram, row, &label);
     return label.kind != ROW_KIND_BIN || strcmp(label.lo, label.hi) != 0 ||
            strcmp(label.lo, "0") == 0;
 }

@@ -5,6 +5,7 @@
 
 #include "src/base/words.h"
 #include "src/count/histogram.h"
+#include "src/count/tally.h"
 
 #define MADE_LAYOUTS 13
 #define MADE_WORDS 4

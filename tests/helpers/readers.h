@@ -4,6 +4,7 @@
 #ifndef GPUHISTO_TESTS_READERS_H
 #define GPUHISTO_TESTS_READERS_H
 
+#include "src/count/tally.h"
 #include "src/cpu/count.h"
 #include "src/records/lines.h"
 #include "src/work/source.h"

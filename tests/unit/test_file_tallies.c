@@ -2,7 +2,7 @@
 /* Tallies of FILEs: tables of any sparseness, moved in any order by several threads, compared with
  * plain arrays that are added up. */
 #include "src/count/file_tallies.h"
-#include "src/count/row_blocks.h"
+#include "src/count/tally.h"
 #include "tests/helpers/random.h"
 #include "tests/helpers/scale.h"
 
