@@ -34,7 +34,7 @@ int slots_open(struct slots *slots, unsigned count, size_t chunk_size,
     *slots = (struct slots){.count = count, .are_shared = snapshot_spares(histogram) > 1};
     slots->slot = calloc(count, sizeof slots->slot[0]);
     if (!slots->slot || pinned_open(&slots->pinned, size, calls) != 0) {
-        reason_set(why, "no memory for its buffers");
+        reason_set(why, "not enough memory for its buffers");
         return -1;
     }
     unsigned char *at = slots->pinned.memory;

@@ -83,7 +83,7 @@ static void hint_narrower(const struct options *options, const struct histogram 
         return;
     show_double(range.min, min);
     show_double(range.max, max);
-    diag("--bins=%u: for narrower bins %s--min=%s --max=%s%s", report->most_bins, how, min, max,
+    diag("--bins=%u: for narrower bins, %s--min=%s --max=%s%s", report->most_bins, how, min, max,
          report->keep_bins ? " instead of --digits" : "");
 }
 

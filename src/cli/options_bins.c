@@ -92,7 +92,8 @@ static int refuse_range(const struct draft *draft, enum binning_error error, str
         reason_of_option(why, "--max", draft->max, "must be greater than --min=%s", min);
         break;
     case BINNING_TOO_WIDE:
-        reason_of_option(why, "--max", draft->max, "too far from --min=%s for a double", min);
+        reason_of_option(why, "--max", draft->max,
+                         "the range from --min=%s is too large for a double", min);
         break;
     case BINNING_TOO_NARROW:
         reason_set(why, "--bins=%u: the bins would be too narrow for doubles", draft->bins);

@@ -92,8 +92,8 @@ static int check_field(const struct draft *draft, struct reason *why)
     if (draft->header_line && *field && strcmp(field, "0") != 0)
         return 0;
     if (is_like_name(field))
-        reason_of_option(why, "--field", field, "%s; of JSON lines, use --after='\"%s\":'", allowed,
-                         field);
+        reason_of_option(why, "--field", field, "%s; for JSON lines, use --after='\"%s\":'",
+                         allowed, field);
     else
         reason_of_option(why, "--field", field, "%s", allowed);
     return OPTIONS_WRONG;

@@ -51,7 +51,7 @@ struct merge {
     struct merge_others others;
 };
 
-#define MERGE_OVERFLOW "the total goes beyond 2^64"
+#define MERGE_OVERFLOW "the total exceeds 2^64"
 
 /* Adds a table of the file `name`, which stays valid. 0; or -1 with a reason, without the name, and
  * nothing to be done but merge_free. */

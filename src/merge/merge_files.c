@@ -89,7 +89,7 @@ static unsigned run_threads(struct merging *all, const struct merge *merge,
     return ready;
 }
 
-/* Finds the first file with which the total goes beyond 2^64: threads only see that of each. */
+/* Finds the first file with which the total exceeds 2^64: threads only see that of each. */
 static void check_total(struct merging *all, uint64_t total)
 {
     for (size_t file = 1; file < all->next; file++)

@@ -203,7 +203,7 @@ static int check_missing_bytes(const struct proof *proof, struct reason *why)
     for (size_t i = 0; i < proof->byte_count; i++) {
         const struct piece *piece = &proof->bytes[i];
         if (__builtin_add_overflow(bytes, piece->range.end - piece->range.begin, &bytes)) {
-            reason_set(why, "the shares are of more than 2^64 bytes");
+            reason_set(why, "the shares have more than 2^64 bytes");
             return -1;
         }
         files += i == 0 || piece->file->index != piece[-1].file->index;

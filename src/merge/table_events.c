@@ -332,7 +332,7 @@ static int check_complete(struct table_json *json)
     if (level->context == AT_ROW)
         return check_row(json);
     if ((level->context == AT_PART || level->context == AT_RANGE) && level->items != 2)
-        return json_refuse(json, "a range has not two numbers");
+        return json_refuse(json, "a range must have two numbers");
     return 1;
 }
 

@@ -92,7 +92,7 @@ static int check_row(struct row_check *check, size_t index, struct reason *why)
     if (row == SIZE_MAX && is_binned && *lo && strcmp(lo, hi) == 0) {
         for (size_t channel = 0; channel < check->channels; channel++)
             if (counts[channel] != 0)
-                return refuse(why, "a bin that no number can be in has a count");
+                return refuse(why, "a bin that cannot hold a number has a count");
         read->row = READ_ROW_NONE;
         return 0;
     }
@@ -149,7 +149,7 @@ static int check_channels(const struct row_check *check, struct reason *why)
         if (own->total != totals->total / check->channels || !add_count(&all.total, own->total) ||
             !add_count(&all.below, own->below) || !add_count(&all.above, own->above) ||
             !add_count(&all.invalid, own->invalid))
-            return refuse(why, "the channels are not as long as each other");
+            return refuse(why, "the channels have different lengths");
     }
     if (all.total == totals->total && all.below == totals->below && all.above == totals->above &&
         all.invalid == totals->invalid)
@@ -179,7 +179,7 @@ static int check_totals(const struct row_check *check, struct reason *why)
         return refuse(why, "\"counted\" and \"invalid\" do not add up to \"total\"");
     if (!mode->is_binned && !mode->has_characters &&
         !histogram_adds_up(check->histogram, counted, totals->total))
-        return refuse(why, "\"other\" is not 0, and every byte is in a bin");
+        return refuse(why, "\"other\" must be 0, because every byte is in a bin");
     return check->channels > 1 ? check_channels(check, why) : 0;
 }
 
@@ -231,11 +231,11 @@ static int check_form(const struct row_check *check, struct reason *why)
     if ((table->has & all) != all)
         return refuse(why, "lacks \"total\", \"counted\", \"other\" or \"bins\"");
     if ((table->has & binned) != outside)
-        return refuse(why, "\"below\", \"above\" and \"invalid\" do not go with the mode");
+        return refuse(why, "\"below\", \"above\" and \"invalid\" do not belong to this mode");
     if (table->channel_count != (check->channels > 1 ? check->channels : 0))
-        return refuse(why, "\"channels\" are not as many as the options say");
+        return refuse(why, "\"channels\" and \"options\" disagree on the number of channels");
     if (table->count_count != table->row_count * check->channels)
-        return refuse(why, "a bin has not one count for each channel");
+        return refuse(why, "a bin must have one count for each channel");
     return 0;
 }
 

@@ -101,7 +101,7 @@ static void describe_coding(unsigned coding, char holds[HEADER_HOLDS_MAX])
             snprintf(holds, HEADER_HOLDS_MAX, "%s samples", names[i].name);
             return;
         }
-    snprintf(holds, HEADER_HOLDS_MAX, "samples of an unknown coding (%u)", coding);
+    snprintf(holds, HEADER_HOLDS_MAX, "samples in an unknown encoding (%u)", coding);
 }
 
 /* Fills in what the samples are. A sample with fewer bits than its bytes have is counted as it is

@@ -120,13 +120,13 @@ static void show_token(const unsigned char *token, size_t len, char shown[SHOWN_
 static const char *advice(const struct field *field, const unsigned char *token, size_t len)
 {
     if (len >= 3 && memcmp(token, "\xef\xbb\xbf", 3) == 0)
-        return "; a byte order mark at the beginning of a file is left out by --skip=3";
+        return "; to skip the byte order mark of a file, use --skip=3";
     unsigned char joined[NUMBER_MAX]; /* without a space before the unit */
     const size_t joined_len = field_copy_token(true, token, token + len, joined);
     if (joined_len == 0)
         return "";
     if (!field->has_units && !isnan(number_with_units(joined, joined + joined_len)))
-        return "; units are read with --units";
+        return "; to read units, use --units";
     len -= token[len - 1] == 'B';
     const bool has_k =
         len > 1 && token[len - 1] == 'K' && (unsigned char)(token[len - 2] - '0') < 10;

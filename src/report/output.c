@@ -108,7 +108,7 @@ static void put_directory_on_disk(struct output *output)
     if (fd < 0)
         return; /* one that may not be read */
     if (put_on_disk(fd) != 0)
-        warn(output, "written, but a crash may undo it");
+        warn(output, "was written, but a crash may undo it");
     close(fd);
 }
 

@@ -335,7 +335,7 @@ for mode in --characters --categories --blocks; do
     refuses_change "$mode, more that is invalid" 's/"invalid":/&1/' \
         '"counted" and "invalid" do not add up to "total"'
     refuses_change "$mode, nothing said of invalid" 's/,"invalid":[0-9]*//' \
-        '"below", "above" and "invalid" do not go with the mode'
+        '"below", "above" and "invalid" do not belong to this mode'
     refuses_change "$mode, an unknown row" 's/"bin":"../"bin":"##/' 'there is no bin'
     case $mode in --characters) reason='there is no bin from' ;; *) reason='a bin has no "lo"' ;; esac
     refuses_change "$mode, a row without a name" 's/"bin":"[^"]*",//' "$reason"

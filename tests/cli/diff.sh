@@ -138,7 +138,7 @@ diffs two.channels two.channels
 refuses "channels" 1 "gpuhisto: two.channels: has several channels, which --diff cannot compare"
 echo 5.001 5.002 | table close -n
 diffs -B 4 close close
-message "-B of numbers in one bin" "gpuhisto: --bins=4: for narrower bins count again with --min=5 --max=5.01"
+message "-B of numbers in one bin" "gpuhisto: --bins=4: for narrower bins, count again with --min=5 --max=5.01"
 check "-B of numbers in one bin" grep -q "^5${tab}2${tab}2${tab}5.01${tab}" out
 diffs -p close close
 check "a picture of numbers in one bin" [ "$(cat status)" = 0 ]

@@ -322,7 +322,7 @@ failing_calls()
         with $way FAULT_CALL=fsync FAULT_AT=2 -- -l -o dir/new in
         check "fsync of the directory, $way: status" [ "$(cat status)" -eq 0 ]
         same "fsync of the directory, $way: table" table dir/new
-        message "fsync of the directory, $way" "warning: dir/new: written, but"
+        message "fsync of the directory, $way" "warning: dir/new: was written, but"
     done
 
     # Threads that cannot be had.

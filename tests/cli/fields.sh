@@ -657,7 +657,7 @@ for arguments in "-n -k 0" "-n -k x" "-n -k 0 --header-line" "-n -k 1,2" "-n -k 
     refuses "$arguments" 2 "--field=" "must be 1 to 1048576, -1 for the last field or, with --header-line, a name"
 done
 run -k latency_ms </dev/null
-refuses "a name without a header" 2 "--field=latency_ms: must be " "a name; of JSON lines, use --after='\"latency_ms\":'"
+refuses "a name without a header" 2 "--field=latency_ms: must be " "a name; for JSON lines, use --after='\"latency_ms\":'"
 for separator in "" ab "
 " '\n'; do
     run -n -k 1 -t "$separator" </dev/null

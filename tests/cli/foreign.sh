@@ -138,7 +138,7 @@ printf '\357\273\2771\n2\n' >marked
 for options in '' '-k 1' '-t , -k 1' '--csv -k 1'; do
     # shellcheck disable=SC2086 # words
     run -n $options --invalid=error marked
-    refuses "a byte order mark, -n $options" 1 "marked: line 1: '\\xef\\xbb\\xbf1' is not a number; a byte order mark at the beginning of a file is left out by --skip=3"
+    refuses "a byte order mark, -n $options" 1 "marked: line 1: '\\xef\\xbb\\xbf1' is not a number; to skip the byte order mark of a file, use --skip=3"
 done
 run -n --skip=3 marked
 check "--skip=3" [ "$(awk '{ print $1, $2 }' out | tr '\n' ' ')" = "1 1 2 1 invalid 0 " ]

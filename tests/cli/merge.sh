@@ -85,7 +85,7 @@ sed "$bare" out >in
 same "--stats of --log" whole in
 echo 5.001 5.002 | "$GPUHISTO" -n -s -F json >two.json
 merge -s -B 4 -F json two.json
-message "--bins of two numbers in one bin" "gpuhisto: --bins=4: for narrower bins count again with --min=5.001 --max=5.002004"
+message "--bins of two numbers in one bin" "gpuhisto: --bins=4: for narrower bins, count again with --min=5.001 --max=5.002004"
 check "--bins of two numbers in one bin" grep -q '"bins":\[{"lo":5,"hi":5.01,"count":2}\]' out
 
 # Counts of 64 bits, and the largest sum.
@@ -115,7 +115,7 @@ for title in "1 thread" "3 threads" "all threads"; do
     run_as "$GPUHISTO" --merge $option t1 t2 missing t4 whole t6 t7 t8 t9
     refuses "$title: two are refused" 1 "gpuhisto: missing: "
     run_as "$GPUHISTO" --merge $option t1 large t4 t5 whole t7 t8 t9
-    refuses "$title: 2^64 is reached" 1 "gpuhisto: t4: the total goes beyond 2^64"
+    refuses "$title: 2^64 is reached" 1 "gpuhisto: t4: the total exceeds 2^64"
 done
 
 # Rows that every table has, in more bytes than are read at a time.

@@ -151,7 +151,7 @@ hinted()
     printf '%s invalid:0\n' "$3" | tr ' :' '\n\t' >expected
     printf -- "$2" | run -n -B $1
     same "-B $1 of '$2': rows" expected out
-    message "-B $1 of '$2'" "gpuhisto: --bins=${1%% *}: for narrower bins use $4"
+    message "-B $1 of '$2'" "gpuhisto: --bins=${1%% *}: for narrower bins, use $4"
     printf -- "$2" | run -n -B "${1%% *}" ${4%% instead*}
     check "-B $1 of '$2': narrower bins" awk -F '\t' '
         NR == 1 || $3 == "inf" || $1 == "invalid" { bad += $2; next } { last = $2 }
@@ -160,7 +160,7 @@ hinted()
 case $ENGINE in
 *gpu*) # does not know the least and the greatest number, but the edges of their bins
     printf '7 7' | run -n -B 10
-    message "-B of one number" "for narrower bins use --min=7 --max=7.01"
+    message "-B of one number" "for narrower bins, use --min=7 --max=7.01"
     ;;
 *)
     round 10 '7 7.0 +7 70e-1 7' '-inf:0:7 7:5:8 8:0:inf'

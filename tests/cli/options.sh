@@ -261,7 +261,7 @@ done
 usage "--min=1.5: must be a whole number" --values=u32 -B 2 --min=1.5 --max=3
 usage "--max=36893488147419103232: must be a whole number" --values=u64 -B 2 --min=1 \
     --max=36893488147419103232
-usage "--max=1e308: too far from --min=-1e308 for a double" -n -B 2 --min=-1e308 --max=1e308
+usage "--max=1e308: the range from --min=-1e308 is too large for a double" -n -B 2 --min=-1e308 --max=1e308
 usage "--bins=10: the bins would be too narrow for doubles" -n -B 10 --min=0 --max=1e-310
 usage "--max=1.7e308: the power of --log=10 that covers it is too large for a double" \
     -n --log --min=1 --max=1.7e308

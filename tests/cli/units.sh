@@ -82,11 +82,11 @@ counts "--also" also
 
 printf '5ms\n4K\n28m35.01s\n' >some
 run -n -k 1 --invalid=error some
-refuses "without --units" 1 "gpuhisto: some: line 1: '5ms' is not a number; units are read with --units"
+refuses "without --units" 1 "gpuhisto: some: line 1: '5ms' is not a number; to read units, use --units"
 printf 'rt=28m35.01s' | run -n --after=rt= --invalid=error
-refuses "after a string" 1 "standard input: line 1: '28m35.01s' is not a number; units are read with --units"
+refuses "after a string" 1 "standard input: line 1: '28m35.01s' is not a number; to read units, use --units"
 printf 'a,5 ms' | run -t, -k2 --invalid=error
-refuses "a space" 1 "standard input: line 1: '5 ms' is not a number; units are read with --units"
+refuses "a space" 1 "standard input: line 1: '5 ms' is not a number; to read units, use --units"
 printf '5 5x' | run -n --invalid=error
 refuses "no unit" 1 "gpuhisto: standard input: line 1: '5x' is not a number"
 refute "no advice" grep -q units err

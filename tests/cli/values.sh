@@ -301,6 +301,6 @@ sed 's/invalid.*/invalid\t1/' expected >invalid
 { cat single && printf '\000\000\300\177'; } | run -q --values=f32 -B 10
 counts "-B of one f32 and NaN" invalid
 { cat single && printf '\000\004\340\100'; } | run --values=f32 -B 10
-message "-B of two f32 in a bin" "gpuhisto: --bins=10: for narrower bins use --min=7 --max=7.01"
+message "-B of two f32 in a bin" "gpuhisto: --bins=10: for narrower bins, use --min=7 --max=7.01"
 
 summary

@@ -208,7 +208,7 @@ bool naive_is_unit(const unsigned char *text, size_t len)
 
 const char *naive_advice(const unsigned char *token, size_t len)
 {
-    return isnan(naive_number_with_units(token, len)) ? "" : "; units are read with --units";
+    return isnan(naive_number_with_units(token, len)) ? "" : "; to read units, use --units";
 }
 
 /* --- tokens --- */
