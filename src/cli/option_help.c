@@ -11,11 +11,11 @@
 static const char help_begin[] =
     "Usage: gpuhisto [OPTION]... [FILE]...\n"
     "Count how often each byte, letter, character or number occurs in files or\n"
-    "standard input. Files compressed by zstd or gzip are decompressed.\n";
+    "standard input. Files compressed with zstd or gzip are read directly.\n";
 
 static const char brief_end[] =
     "\n"
-    "Latencies, the last field of rotated logs:\n"
+    "Latencies, from the last field of rotated logs:\n"
     "  gpuhisto -nsk-1 access.log access.log.*.gz\n"
     "'gpuhisto --help' lists all options; 'man gpuhisto' explains them.\n";
 

@@ -273,7 +273,7 @@ static int settle_own(const struct draft *draft, struct binning *binning, struct
     const struct report_options *report = &draft->options->report;
     const bool is_statistics =
         report->stats && format_table[report->format]->kind != FORMAT_PICTURE;
-    if (draft->digits && option_conflict(draft, "digits", "bins", " for whole types", why) != 0)
+    if (draft->digits && option_conflict(draft, "digits", "bins", " for integers", why) != 0)
         return OPTIONS_WRONG;
     draft->options->report.own_bins = draft->bins;
     if (draft->bins)

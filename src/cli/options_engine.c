@@ -152,7 +152,7 @@ static int settle_strategy(const struct draft *draft, struct reason *why)
         if (options->histogram.binning.whole_digits.digits)
             return option_wrong(
                 why,
-                "--device=gpu: the GPU cannot count whole types with --digits; leave out --device");
+                "--device=gpu: the GPU cannot count integers with --digits; leave out --device");
         if (options->histogram.field.has_units)
             return option_wrong(why,
                                 "--device=gpu: the GPU cannot read --units; leave out --device");

@@ -191,7 +191,7 @@ clash --digits --edges -n --digits=2 --edges=1,2
 clash --digits --log -n --digits=2 --log=2:32
 usage "--digits=6: must be a whole number from 1 to 5" -n --digits=6
 usage "--digits=0: must be a whole number from 1 to 5" -n --digits=0
-usage "gpuhisto: --digits and -B cannot be combined for whole types" --values=u32 --digits=3 -B 9
+usage "gpuhisto: --digits and -B cannot be combined for integers" --values=u32 --digits=3 -B 9
 usage "--log=2:31: must be 2:32 or a single number" -n --log=2:31
 usage "--log=10:9: must be 2:32 or a single number" --values=f64 --log=10:9
 needs --log=2:32 "--numbers, --values=f32 or --values=f64" --values=u16 --log=2:32

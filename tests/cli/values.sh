@@ -243,7 +243,7 @@ usage "--bins=16777217: must be" --values=u32 --bins=16777217
 usage "--edges=2,1: must be in ascending order" --values=u32 --edges=2,1
 usage "--log=2 needs --min and --max; without these, use --log for edges at 1, 2 and 5 times powers of ten" --values=u32 --log=2
 usage "--max=5: must be greater than --min=5" --values=f32 --bins=3 --min=5 --max=5
-ENGINE= usage "--device=gpu: the GPU cannot count whole types with --digits" --values=u32 --digits=3 --device=gpu
+ENGINE= usage "--device=gpu: the GPU cannot count integers with --digits" --values=u32 --digits=3 --device=gpu
 ENGINE= usage "--device=gpu: the GPU cannot count values of u24" --values=u24 -B 3 --device=gpu
 ENGINE= usage "--kernel=lanes: cannot count" --values=i24be -B 3 --kernel=lanes
 ENGINE= usage "--kernel=bitsliced: cannot count in this mode" --values=u32 -B 3 --kernel=bitsliced
