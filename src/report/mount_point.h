@@ -5,8 +5,8 @@
 
 #include <stdbool.h>
 
-/* Whether an open file, perhaps with O_PATH, is the root of a mount, so that no other file can take
- * its place. False too where the kernel does not tell, before Linux 5.8. */
+/* True if an open file, perhaps with O_PATH, is the root of a mount, so no other file can replace
+ * it. Always false before Linux 5.8. */
 bool mount_point_is(int fd);
 
 #endif

@@ -38,8 +38,8 @@ static void keep_permissions(struct output *output)
     }
 }
 
-/* Creates the new file. One that replaces another can be used by its owner only, until it has the
- * permissions of that. */
+/* Creates the new file. If it replaces another, only its owner may use it until it has the same
+ * permissions. */
 static int create(struct output *output)
 {
     const bool is_new = output->target.file < 0;
@@ -92,7 +92,7 @@ struct writer *output_open(struct output *output, struct reason *why)
 }
 
 /* Calls fsync, if the file supports it. */
-static int put_on_disk(int fd)
+static int sync_file(int fd)
 {
     int rc;
     do
@@ -102,29 +102,29 @@ static int put_on_disk(int fd)
 }
 
 /* The new name is on disk when the directory is. */
-static void put_directory_on_disk(struct output *output)
+static void sync_directory(struct output *output)
 {
     int fd = openat(output->target.directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (fd < 0)
         return; /* one that may not be read */
-    if (put_on_disk(fd) != 0)
+    if (sync_file(fd) != 0)
         warn(output, "was written, but a crash may undo it");
     close(fd);
 }
 
-static int place(struct output *output)
+static int replace(struct output *output)
 {
-    if (put_on_disk(output->temporary.fd) != 0 ||
-        temporary_place(&output->temporary, output->target.base, output->target.file < 0) != 0)
+    if (sync_file(output->temporary.fd) != 0 ||
+        temporary_commit(&output->temporary, output->target.base, output->target.file < 0) != 0)
         return -1;
-    put_directory_on_disk(output);
+    sync_directory(output);
     return 0;
 }
 
 /* Some file systems report a full disk only when the file is closed. */
 static int close_direct(struct output *output)
 {
-    int *fd = &output->target.fd, rc = output->target.kind == TARGET_DIRECT ? put_on_disk(*fd) : 0;
+    int *fd = &output->target.fd, rc = output->target.kind == TARGET_DIRECT ? sync_file(*fd) : 0;
     int saved = errno;
     if (close(*fd) != 0 && errno != EINTR && rc == 0)
         rc = -1;
@@ -139,7 +139,7 @@ static int finish(struct output *output)
     if (!output->name)
         return close(STDOUT_FILENO) == 0 || errno == EINTR ? 0 : -1;
     if (output->target.kind == TARGET_REPLACED)
-        return place(output);
+        return replace(output);
     return close_direct(output);
 }
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Shares of a whole, in percent. */
+/* Percents as text. */
 #ifndef GPUHISTO_PERCENT_H
 #define GPUHISTO_PERCENT_H
 
 #include <stdint.h>
 
 #define PERCENT_DIGITS_MAX 6
-#define PERCENT_TEXT 32 /* bytes that are enough for any share, with the end */
+#define PERCENT_TEXT 32 /* bytes that are enough, with the end */
 
 /* Writes how many percent of `whole` are `part`, terminated, with `digits` (1 to
  * PERCENT_DIGITS_MAX) decimals. It is the exact quotient rounded once, to the nearest decimal and

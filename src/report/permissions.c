@@ -28,8 +28,8 @@ static void read_list(int old, struct access_list *list)
         list->len = 0;
 }
 
-/* Gives the file this list, or removes the one that it inherited from its directory. Returns
- * whether that was done. */
+/* Sets this list, or removes the one that the file inherited from its directory. True if that
+ * worked. */
 static bool set_list(int fd, const struct access_list *list)
 {
     int rc = list->len > 0 ? fsetxattr(fd, ACCESS_LIST, list->data, (size_t)list->len, 0)
@@ -37,8 +37,8 @@ static bool set_list(int fd, const struct access_list *list)
     return rc == 0 || (list->len == 0 && (errno == ENODATA || errno == EOPNOTSUPP));
 }
 
-/* The mode for a file without an access list, whose owner or group may not be the one that the mode
- * was meant for. */
+/* Returns the mode for a file whose owner or group may not be the one that the mode was meant for.
+ */
 static mode_t mode_for_others(mode_t mode, bool same_owner, bool same_group)
 {
     if (!same_owner)

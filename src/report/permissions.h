@@ -10,12 +10,11 @@ enum permissions_kept {
     PERMISSIONS_NO_LIST, /* the access list; only the owner may use the file */
 };
 
-/* Gives a new file, which only its owner may use so far, the mode, the access list and, where
- * permitted, the owner and group of an old one. No user gains permissions: a file that gets another
- * owner loses setuid; one that gets another group loses setgid, and the group's permissions become
- * those of all others. Without the access list only the owner keeps permissions, because the rest
- * of the mode is then the most that the list allows. `fd` is the new file, `old` the old one, which
- * may be open with O_PATH. */
+/* Copies mode, access list and, if permitted, owner and group of the file `old`, which may be open
+ * with O_PATH, to the new file `fd`, which only its owner may use so far. No user gains
+ * permissions: with another owner the file loses setuid; with another group it loses setgid, and
+ * the group gets the permissions of all others. Without the access list only the owner keeps
+ * permissions, because the rest of the mode is then the most that the list allows. */
 enum permissions_kept permissions_keep(int fd, int old);
 
 #endif

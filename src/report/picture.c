@@ -45,7 +45,7 @@ size_t picture_write(struct writer *out, const struct picture_cells *cells,
 #define LABEL_DIGITS 12    /* of an edge */
 #define POWER_PLAIN 0x1p20 /* powers of two from 1 to this are short as they are */
 
-/* Rounds an edge that is a fraction to LABEL_DIGITS digits, and copies any other one. */
+/* Rounds an edge that is a fraction to LABEL_DIGITS digits; copies other edges. */
 static void label_round(const char *edge, char text[ROW_TEXT])
 {
     if (strchr(edge, '.'))
@@ -65,8 +65,7 @@ static void label_edge(const char *edge, const char *other, char text[ROW_TEXT])
         snprintf(text, ROW_TEXT, "%s", edge);
 }
 
-/* True if the edges are powers of two of which some have many digits: all are written as powers
- * then. */
+/* True if the edges are powers of two and some have many digits: all are written as powers then. */
 static bool has_powers(const struct binning *binning)
 {
     if (!binning->powers_of_two)

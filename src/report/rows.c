@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "rows.h"
 
-/* Adds what the rows [begin, end) of a channel add up to. Rows that are no bins come before all
- * bins or after them. */
+/* Adds the rows [begin, end) of a channel. Rows that are no bins come before all bins or after
+ * them. */
 static void add_up_channel(struct totals *totals, const struct histogram *histogram,
                            const struct tally *tally, size_t begin, size_t end)
 {
@@ -23,8 +23,8 @@ struct totals rows_add_up(const struct histogram *histogram, const struct tally 
     return totals;
 }
 
-/* Which rows are shown though they are empty. Kinds are asked for here, not for each of a hundred
- * thousand rows: rows that are no bins come before all bins or after them. */
+/* Decides which rows are shown though they are empty. Kinds are looked up here, not for each of a
+ * hundred thousand rows: rows that are no bins come before all bins or after them. */
 static void choose_empty_rows(struct rows *rows, enum empty_rows empty)
 {
     const struct histogram *histogram = rows->histogram;
@@ -45,7 +45,7 @@ static void choose_empty_rows(struct rows *rows, enum empty_rows empty)
     rows->empty_invalid = empty == EMPTY_SHOWN || empty == EMPTY_DEFAULT;
     rows->empty_bins = rows->empty_others;
     if (empty == EMPTY_DEFAULT || empty == EMPTY_IN_PICTURE)
-        tally_seen_decades(rows->tally, histogram, rows->within);
+        tally_seen_decades(rows->tally, histogram, rows->between);
     if (empty == EMPTY_IN_PICTURE)
         rows->empty_bins = !is_sparse && !histogram_counts_values(histogram);
 }
@@ -55,23 +55,23 @@ void rows_begin(struct rows *rows, const struct histogram *histogram, const stru
 {
     *rows = (struct rows){.histogram = histogram,
                           .tally = tally,
-                          .step = histogram_rows(histogram),
-                          .at_least = UINT64_MAX};
+                          .count = histogram_rows(histogram),
+                          .least_count = UINT64_MAX};
     choose_empty_rows(rows, empty);
 }
 
-/* The row's count in all channels. */
+/* Returns the row's count in all channels. */
 static uint64_t row_count(const struct rows *rows, size_t row)
 {
     uint64_t sum = 0;
-    for (size_t at = row; at < rows->tally->bins; at += rows->step)
+    for (size_t at = row; at < rows->tally->bins; at += rows->count)
         sum += rows->tally->counts[at];
     return sum;
 }
 
-static bool is_within(const struct rows *rows, size_t row)
+static bool is_between(const struct rows *rows, size_t row)
 {
-    const struct row_range *below = &rows->within[0], *above = &rows->within[1];
+    const struct row_range *below = &rows->between[0], *above = &rows->between[1];
     return (row >= below->begin && row < below->end) || (row >= above->begin && row < above->end);
 }
 
@@ -80,12 +80,12 @@ static bool is_shown(const struct rows *rows, size_t row)
     if (row_count(rows, row) > 0)
         return true;
     if (row >= rows->bins_begin && row < rows->bins_end)
-        return rows->empty_bins || is_within(rows, row);
+        return rows->empty_bins || is_between(rows, row);
     return row == rows->invalid ? rows->empty_invalid : rows->empty_others;
 }
 
-/* The first row from `row` on that may be shown: empty bins are passed over at once. */
-static size_t pass_over(const struct rows *rows, size_t row)
+/* Returns the first row from `row` on that may be shown: empty bins are skipped at once. */
+static size_t skip_empty(const struct rows *rows, size_t row)
 {
     bool has_channels = histogram_channels(rows->histogram) > 1;
     bool has_decades = rows->histogram->binning.decade_bins > 0;
@@ -96,22 +96,22 @@ static size_t pass_over(const struct rows *rows, size_t row)
     return row < rows->bins_end ? row : rows->bins_end;
 }
 
-/* True if a row that would be shown was left out by rows_cut. */
+/* True if rows_cut leaves out a row that would be shown. */
 static bool is_cut(struct rows *rows, uint64_t count)
 {
     if (count != rows->least)
         return count < rows->least;
-    if (rows->at_least == 0)
+    if (rows->least_count == 0)
         return true;
-    rows->at_least--;
+    rows->least_count--;
     return false;
 }
 
 const struct row *rows_next(struct rows *rows)
 {
     const struct histogram *histogram = rows->histogram;
-    const size_t end = rows->step;
-    for (size_t row = rows->next; (row = pass_over(rows, row)) < end; row++) {
+    const size_t end = rows->count;
+    for (size_t row = rows->next; (row = skip_empty(rows, row)) < end; row++) {
         if (!is_shown(rows, row))
             continue;
         rows->row.count = row_count(rows, row);
@@ -127,12 +127,12 @@ const struct row *rows_next(struct rows *rows)
     return NULL;
 }
 
-/* Puts a count into a list of the largest ones, in descending order, that has room for `most`. */
-static void keep_largest(uint64_t *largest, size_t *kept, size_t most, uint64_t count)
+/* Inserts a count into a list of the `most` largest ones, in descending order. */
+static void insert_largest(uint64_t *largest, size_t *len, size_t most, uint64_t count)
 {
-    if (*kept == most && count <= largest[most - 1])
+    if (*len == most && count <= largest[most - 1])
         return;
-    size_t at = *kept < most ? (*kept)++ : most - 1;
+    size_t at = *len < most ? (*len)++ : most - 1;
     for (; at > 0 && largest[at - 1] < count; at--)
         largest[at] = largest[at - 1];
     largest[at] = count;
@@ -143,14 +143,15 @@ size_t rows_cut(struct rows *rows, size_t most)
     struct rows walk = *rows;
     const struct row *row;
     uint64_t largest[ROWS_CUT_MAX];
-    size_t shown = 0, kept = 0;
+    size_t shown = 0, len = 0;
     most = most < ROWS_CUT_MAX ? most : ROWS_CUT_MAX;
     for (; (row = rows_next(&walk)); shown++)
-        keep_largest(largest, &kept, most, row->count);
+        insert_largest(largest, &len, most, row->count);
     if (shown <= most)
         return 0;
     rows->least = largest[most - 2];
-    for (rows->at_least = 0, kept = most - 1; kept > 0 && largest[kept - 1] == rows->least; kept--)
-        rows->at_least++;
+    rows->least_count = 0;
+    for (len = most - 1; len > 0 && largest[len - 1] == rows->least; len--)
+        rows->least_count++;
     return shown - (most - 1);
 }

@@ -11,9 +11,9 @@
 #include <wchar.h>
 
 #define COLUMNS_DEFAULT 80
-#define COLUMNS_MAX 65535 /* a terminal cannot tell more */
+#define COLUMNS_MAX 65535 /* of a terminal */
 
-/* COLUMNS as a shell sets it: anything but a number from 1 to COLUMNS_MAX is ignored. */
+/* Reads COLUMNS, which shells set. Anything but a number from 1 to COLUMNS_MAX is ignored. */
 static unsigned columns_of_environment(void)
 {
     const char *text = getenv("COLUMNS");
@@ -23,7 +23,7 @@ static unsigned columns_of_environment(void)
     return text && !*text && columns > 0 && columns <= COLUMNS_MAX ? columns : COLUMNS_DEFAULT;
 }
 
-/* The user's locale if it has UTF-8, or none. It is kept until the process ends. */
+/* Returns the user's locale if it has UTF-8, or none. It is kept until the process ends. */
 static locale_t locale_of_utf8(void)
 {
     static locale_t user;
@@ -39,7 +39,7 @@ static locale_t locale_of_utf8(void)
     return user;
 }
 
-/* What the locale does not know is taken for one column, as a terminal shows something. */
+/* What the locale does not know has one column, as a terminal shows something. */
 static size_t width_of(uint32_t character)
 {
     const int width = wcwidth((wchar_t)character);

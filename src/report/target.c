@@ -19,7 +19,7 @@ static int fail_with(int error)
     return -1;
 }
 
-/* The open descriptor that a path names, or -1. */
+/* Returns the open descriptor that a path names, or -1. */
 static int descriptor_of(const char *path)
 {
     static const char *const roots[] = {"/dev/fd/", "/proc/self/fd/"};
@@ -28,15 +28,15 @@ static int descriptor_of(const char *path)
         if (strncmp(path, roots[i], strlen(roots[i])) != 0)
             continue;
         size_t digits = strspn(number, "0123456789");
-        bool canonical = digits > 0 && digits <= 9 && (number[0] != '0' || digits == 1);
-        if (canonical && !number[digits])
+        const bool is_canonical = digits > 0 && digits <= 9 && (number[0] != '0' || digits == 1);
+        if (is_canonical && !number[digits])
             return (int)strtol(number, NULL, 10);
     }
     return -1;
 }
 
-/* Duplicates a descriptor, which must be open for writing. */
-static int take_descriptor(struct target *target, int fd)
+/* Makes the target a duplicate of a descriptor, which must be open for writing. */
+static int duplicate(struct target *target, int fd)
 {
     int flags = fcntl(fd, F_GETFL);
     if (flags < 0 || (flags & O_ACCMODE) == O_RDONLY)
@@ -46,7 +46,7 @@ static int take_descriptor(struct target *target, int fd)
     return target->fd < 0 ? -1 : 0;
 }
 
-/* Goes to the directory of a path, from the one that is held, and sets base. */
+/* Opens the directory of a path, relative to the one that is open, and sets base. */
 static int enter_directory(struct target *target, const char *path)
 {
     char directory[PATH_MAX] = ".";
@@ -80,7 +80,7 @@ static bool may_follow(const struct target *target, const struct stat *link)
            link->st_uid == geteuid() || link->st_uid == directory.st_uid;
 }
 
-/* Reads the link that is held, and closes it. Its text, or -1 with errno set. */
+/* Reads the link that is open, and closes it. 0, or -1 with errno set. */
 static int read_link(struct target *target, const struct stat *status, char text[PATH_MAX])
 {
     ssize_t len = may_follow(target, status) ? readlinkat(target->file, "", text, PATH_MAX - 1)
@@ -95,7 +95,7 @@ static int read_link(struct target *target, const struct stat *status, char text
     return 0;
 }
 
-/* Whether the text of the link that is held names this file. */
+/* True if the text of the open link names this file. */
 static bool link_names(const struct target *target, const struct stat *file)
 {
     char text[PATH_MAX];
@@ -108,8 +108,8 @@ static bool link_names(const struct target *target, const struct stat *file)
            named.st_ino == file->st_ino;
 }
 
-/* Whether what is held is a link of /proc to what its text does not name, such as a pipe or a file
- * that was deleted: then that is held instead. */
+/* True if the open link is one of /proc to what its text does not name, such as a pipe or a file
+ * that was deleted: opens that instead. */
 static bool follow_magic(struct target *target)
 {
     struct statfs system;
@@ -126,11 +126,11 @@ static bool follow_magic(struct target *target)
     }
     close(target->file);
     target->file = fd;
-    target->magic = true;
+    target->is_magic = true;
     return true;
 }
 
-/* Holds the directory of what a name stands for, and what is there. */
+/* Opens the directory of what a name stands for, and what is there. */
 static int follow(struct target *target, const char *name)
 {
     char text[PATH_MAX];
@@ -139,7 +139,7 @@ static int follow(struct target *target, const char *name)
     for (int links = 0; links <= LINKS_MAX; links++) {
         int fd = descriptor_of(path);
         if (fd >= 0)
-            return take_descriptor(target, fd);
+            return duplicate(target, fd);
         if (enter_directory(target, path) != 0)
             return -1;
         target->file = openat(target->directory, target->base, O_PATH | O_NOFOLLOW | O_CLOEXEC);
@@ -167,8 +167,8 @@ static bool may_replace(const struct target *target, const struct stat *file)
            directory.st_uid == user;
 }
 
-/* Decides how the file that was found is written, and whether it can be. */
-static int decide(struct target *target)
+/* Decides how the file is written. -1 with errno set if it cannot be. */
+static int choose_kind(struct target *target)
 {
     struct stat status;
     if (target->kind == TARGET_OPEN)
@@ -176,7 +176,7 @@ static int decide(struct target *target)
     if (target->file >= 0 && fstat(target->file, &status) == 0) {
         if (S_ISDIR(status.st_mode))
             return fail_with(EISDIR);
-        if (!S_ISREG(status.st_mode) || target->magic || mount_point_is(target->file))
+        if (!S_ISREG(status.st_mode) || target->is_magic || mount_point_is(target->file))
             target->kind = TARGET_DIRECT;
         else if (!may_replace(target, &status))
             return fail_with(EPERM);
@@ -189,7 +189,7 @@ static int decide(struct target *target)
 int target_find(struct target *target, const char *name)
 {
     *target = (struct target){.fd = -1, .directory = -1, .file = -1};
-    if (follow(target, name) == 0 && decide(target) == 0)
+    if (follow(target, name) == 0 && choose_kind(target) == 0)
         return 0;
     int saved = errno;
     target_close(target);
@@ -197,7 +197,8 @@ int target_find(struct target *target, const char *name)
     return -1;
 }
 
-/* What is held is opened, as the name may be one of another process, which a sandbox refuses. */
+/* Opens what was found by its descriptor, as the name may belong to another process, which a
+ * sandbox forbids. */
 static int open_magic(const struct target *target, int flags)
 {
     char path[40];
@@ -209,11 +210,11 @@ static int open_magic(const struct target *target, int flags)
 int target_open(const struct target *target)
 {
     int flags = O_WRONLY | O_CLOEXEC | O_NOCTTY | O_TRUNC;
-    return target->magic ? open_magic(target, flags)
-                         : openat(target->directory, target->base, flags | O_NOFOLLOW);
+    return target->is_magic ? open_magic(target, flags)
+                            : openat(target->directory, target->base, flags | O_NOFOLLOW);
 }
 
-static void close_held(int *fd)
+static void close_open(int *fd)
 {
     if (*fd >= 0)
         close(*fd);
@@ -222,7 +223,7 @@ static void close_held(int *fd)
 
 void target_close(struct target *target)
 {
-    close_held(&target->fd);
-    close_held(&target->file);
-    close_held(&target->directory);
+    close_open(&target->fd);
+    close_open(&target->file);
+    close_open(&target->directory);
 }

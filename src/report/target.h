@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The FILE of --output before it is written. It is looked up once, and its directory is held open,
- * so that renaming anything on the path cannot redirect the table later. */
+/* The file of --output before it is written. It is looked up once, and its directory stays open, so
+ * renaming anything on the path cannot redirect the table later. */
 #ifndef GPUHISTO_TARGET_H
 #define GPUHISTO_TARGET_H
 
@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 
 enum target_kind {
-    TARGET_REPLACED, /* a regular file, or nothing yet: another file takes its place */
+    TARGET_REPLACED, /* a regular file, or nothing yet: a new file replaces it */
     TARGET_DIRECT,   /* written in place: a device, a FIFO, a mount point, or a deleted file that
                       * /proc still names */
     TARGET_OPEN,     /* an open descriptor of this process, such as /dev/stdout */
@@ -20,15 +20,15 @@ struct target {
     int fd;                  /* TARGET_OPEN: a duplicate of the descriptor; otherwise -1 */
     int directory;           /* the file's, opened with O_PATH; TARGET_OPEN: -1 */
     int file;                /* the existing file, opened with O_PATH; -1: there is none */
-    bool magic;              /* the name is a link in /proc to something without a name, such as a
+    bool is_magic;           /* the name is a link in /proc to something without a name, such as a
                               * pipe or a deleted file */
-    char base[NAME_MAX + 1]; /* the name in the directory; never a link, unless magic */
+    char base[NAME_MAX + 1]; /* the name in the directory; never a link, unless is_magic */
 };
 
-/* Looks up a FILE. Symbolic links are followed, even if they lead to no file, but not where the
- * kernel would refuse with fs.protected_symlinks: links of other users in directories such as /tmp.
- * Returns 0; or -1 with errno set, and nothing to close: EISDIR for a directory, EACCES or the like
- * if the file could not be written. */
+/* Looks up a file. Symbolic links are followed, even if they lead to no file, except where
+ * fs.protected_symlinks forbids it: links of other users in directories such as /tmp. Returns 0; or
+ * -1 with errno set, and nothing to close: EISDIR for a directory, EACCES or the like if the file
+ * could not be written. */
 int target_find(struct target *target, const char *name);
 
 /* Opens a TARGET_DIRECT for writing, and truncates a regular file. May wait for the reader of a

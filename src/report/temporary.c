@@ -11,11 +11,11 @@
 #include <time.h>
 #include <unistd.h>
 
-#define TRIES_MAX 100 /* names that are taken, one after the other */
+#define TRIES_MAX 100 /* names that are in use, one after the other */
 #define RANDOM_LETTERS 6
 
 /* Sets a random name, which is most likely free. */
-static void draw_name(struct temporary *temporary)
+static void choose_name(struct temporary *temporary)
 {
     static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
     unsigned char random[RANDOM_LETTERS];
@@ -31,8 +31,8 @@ static void draw_name(struct temporary *temporary)
     temporary->name[at] = '\0';
 }
 
-/* Gives a name of the directory to a file that has none. The first way needs a privilege before
- * Linux 6.10, the second needs /proc. */
+/* Gives the file a name in the directory. The first way needs a privilege before Linux 6.10, the
+ * second needs /proc. */
 static int link_as(const struct temporary *temporary, const char *name)
 {
     char path[40];
@@ -51,13 +51,12 @@ static int create_as(struct temporary *temporary, const char *name, mode_t mode)
     return temporary->fd < 0 ? -1 : 0;
 }
 
-/* Gives the file a name of its own, while signals are held: creates it if there is none, or links
- * it. */
-static int take_name(struct temporary *temporary, mode_t mode)
+/* Creates the file with a random name, or gives it one. Signals are held. */
+static int acquire_name(struct temporary *temporary, mode_t mode)
 {
     int rc = -1;
     for (int tries = 0; rc != 0 && tries < TRIES_MAX; tries++) {
-        draw_name(temporary);
+        choose_name(temporary);
         rc = temporary->fd < 0 ? create_as(temporary, temporary->name, mode)
                                : link_as(temporary, temporary->name);
         if (rc != 0 && errno != EEXIST)
@@ -87,13 +86,13 @@ int temporary_open(struct temporary *temporary, int directory, mode_t mode)
     if (temporary->fd >= 0)
         return 0;
     signals_hold();
-    int rc = take_name(temporary, mode);
+    int rc = acquire_name(temporary, mode);
     signals_release();
     return rc;
 }
 
-/* Does what temporary_place does except closing, while signals are held. */
-static int place_held(struct temporary *temporary, const char *base, bool is_new)
+/* Does what temporary_commit does except closing. Signals are held. */
+static int commit(struct temporary *temporary, const char *base, bool is_new)
 {
     bool has_name = temporary->name[0] != '\0';
     if (!has_name && is_new) {
@@ -102,7 +101,7 @@ static int place_held(struct temporary *temporary, const char *base, bool is_new
         if (errno != EEXIST)
             return -1;
     }
-    if (!has_name && take_name(temporary, 0) != 0)
+    if (!has_name && acquire_name(temporary, 0) != 0)
         return -1;
     if (renameat(temporary->directory, temporary->name, temporary->directory, base) != 0)
         return -1;
@@ -111,8 +110,8 @@ static int place_held(struct temporary *temporary, const char *base, bool is_new
     return 0;
 }
 
-/* A file that has a name is closed first, because some file systems report errors only then. */
-int temporary_place(struct temporary *temporary, const char *base, bool is_new)
+/* A file with a name is closed first, because some file systems report errors only then. */
+int temporary_commit(struct temporary *temporary, const char *base, bool is_new)
 {
     if (temporary->name[0]) {
         int fd = temporary->fd;
@@ -121,7 +120,7 @@ int temporary_place(struct temporary *temporary, const char *base, bool is_new)
             return -1;
     }
     signals_hold();
-    int rc = place_held(temporary, base, is_new);
+    int rc = commit(temporary, base, is_new);
     signals_release();
     if (rc == 0 && temporary->fd >= 0) {
         close(temporary->fd);

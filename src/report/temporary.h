@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* A new file that is written completely before it takes the place of another one. Where the file
- * system supports that, it has no name until then, so that it cannot be left over; otherwise
- * signals remove it (src/base/signals.h). There is one at a time. */
+/* A new file that is written completely before it replaces another one. Until then it has no name
+ * if the file system supports that, so it cannot be left behind; otherwise signals remove it
+ * (src/base/signals.h). There is one at a time. */
 #ifndef GPUHISTO_TEMPORARY_H
 #define GPUHISTO_TEMPORARY_H
 
@@ -14,15 +14,15 @@ struct temporary {
     char name[24]; /* empty: it has none */
 };
 
-/* Creates the file in a directory, with a mode that the umask limits. Returns 0, or -1 with errno
- * set. */
+/* Creates the file in a directory; the umask limits the mode. Returns 0, or -1 with errno set. */
 int temporary_open(struct temporary *temporary, int directory, mode_t mode);
 
-/* Gives the file its name, replaces a file of that name, and closes it. `is_new`: there was no such
- * file when the name was looked up. Returns 0; or -1 with errno set, and the file as it was. */
-int temporary_place(struct temporary *temporary, const char *base, bool is_new);
+/* Gives the file its name, replacing a file of that name, and closes it. `is_new`: there was no
+ * such file when the name was looked up. Returns 0; or -1 with errno set, and nothing has changed.
+ */
+int temporary_commit(struct temporary *temporary, const char *base, bool is_new);
 
-/* Closes and removes the file, if there is one. Keeps errno. */
+/* Closes and removes the file, if there is one. errno does not change. */
 void temporary_discard(struct temporary *temporary);
 
 #endif

@@ -14,7 +14,7 @@ void writer_begin(struct writer *writer, int fd)
     writer->used = 0;
 }
 
-/* Whether a write that failed should be repeated; waits until the descriptor is ready. */
+/* Waits until the descriptor is ready. True if the write that failed should be repeated. */
 static int may_retry(int fd)
 {
     if (errno == EAGAIN || errno == EWOULDBLOCK) {
@@ -32,7 +32,7 @@ int writer_flush(struct writer *writer)
         if (some > 0)
             done += (size_t)some;
         else if (some == 0)
-            writer->error = EIO; /* no device gives a reason, and none would take more */
+            writer->error = EIO; /* no reason was given, and no more would be written */
         else if (!may_retry(writer->fd))
             writer->error = errno;
     }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Buffered text for a descriptor. After the first error nothing more is written, so that what was
- * written is always the beginning of the whole text. For one thread at a time. */
+/* Buffered text for a descriptor. After the first error nothing more is written, so what was
+ * written is always the beginning of the whole text. One thread at a time. */
 #ifndef GPUHISTO_WRITER_H
 #define GPUHISTO_WRITER_H
 
@@ -17,11 +17,11 @@ struct writer {
     char buffer[WRITER_BUFFER];
 };
 
-/* Makes *writer an empty one for a descriptor, which may be non-blocking. */
+/* Begins a text for a descriptor, which may be non-blocking. */
 void writer_begin(struct writer *writer, int fd);
 
-/* Writes all of the buffer, and repeats writes that were partial, were interrupted or would have
- * blocked. Returns 0, or the errno of the first error so far. */
+/* Writes all of the buffer: repeats writes that were partial, interrupted or would have blocked.
+ * Returns 0, or the errno of the first error so far. */
 int writer_flush(struct writer *writer);
 
 /* Appends bytes, and writes the buffer when it is full. writer_flush returns errors. */
@@ -43,7 +43,7 @@ static inline void writer_char(struct writer *writer, char byte)
 /* Appends an integer in decimal digits. */
 void writer_count(struct writer *writer, uint64_t count);
 
-/* Appends what printf would; over 1000 bytes are the error EOVERFLOW, so that nothing is cut. */
+/* Appends what printf would; more than 1000 bytes are the error EOVERFLOW. */
 void writer_format(struct writer *writer, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
