@@ -160,7 +160,7 @@ gzip_sources = \
 libgpuhisto_a_SOURCES = $(gpuhisto_sources) $(gpu_engine_sources) src/sandbox/sandbox.h
 if HAVE_SANDBOX
 libgpuhisto_a_SOURCES += src/sandbox/sandbox.c \
-	src/sandbox/calls.c src/sandbox/calls.h
+	src/sandbox/seccomp.c src/sandbox/seccomp.h
 else
 libgpuhisto_a_SOURCES += src/sandbox/no_sandbox.c
 endif

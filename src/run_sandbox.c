@@ -118,7 +118,7 @@ int run_enter_sandbox(const struct options *options, const struct output *output
     const char *against = reason_against(options);
     const struct run_files files = {source, tables};
     const struct held *file;
-    struct sandbox sandbox = {.rules = -1, .calls_error = ENOSYS};
+    struct sandbox sandbox = {.rules = -1, .seccomp_error = ENOSYS};
     struct reason text;
     if (against) {
         reason_set(&text, "none: %s", against);

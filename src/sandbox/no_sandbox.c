@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* The sandbox where there is none: other systems than Linux, sanitizers, --disable-sandbox. */
+/* Builds without a sandbox: other systems than Linux, sanitizers, --disable-sandbox. */
 #include "sandbox.h"
 
 #include <errno.h>
 
 void sandbox_begin(struct sandbox *sandbox)
 {
-    *sandbox = (struct sandbox){.rules = -1, .version = ENOSYS, .calls_error = ENOSYS};
+    *sandbox = (struct sandbox){.rules = -1, .version = ENOSYS, .seccomp_error = ENOSYS};
 }
 
 void sandbox_allow(struct sandbox *sandbox, int fd, enum sandbox_use use)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "sandbox.h"
-#include "calls.h"
+#include "seccomp.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -46,7 +46,7 @@ struct rule {
     int32_t fd;
 } __attribute__((packed));
 
-/* All rights that a version knows of files. */
+/* Returns all rights on files that a version knows. */
 static uint64_t rights_of_version(int version)
 {
     static const unsigned char bits[] = {13, 14, 15, 15, 16};
@@ -54,8 +54,8 @@ static uint64_t rights_of_version(int version)
     return ((uint64_t)1 << bits[(version < newest ? version : newest) - 1]) - 1;
 }
 
-/* Does without Landlock. */
-static void give_up_rules(struct sandbox *sandbox, int error)
+/* Continues without Landlock. */
+static void drop_rules(struct sandbox *sandbox, int error)
 {
     if (sandbox->rules >= 0)
         close(sandbox->rules);
@@ -83,7 +83,7 @@ void sandbox_allow(struct sandbox *sandbox, int fd, enum sandbox_use use)
     static const uint64_t rights[] = {
         [SANDBOX_READ] = RIGHT_READ_FILE,
         [SANDBOX_WRITE] = RIGHT_WRITE_FILE | RIGHT_TRUNCATE | RIGHT_IOCTL_DEV,
-        /* Files are renamed within it, for which no right to move them elsewhere is needed. */
+        /* Files are renamed within the folder, so no right to move them elsewhere is needed. */
         [SANDBOX_REPLACE] = RIGHT_READ_DIR | RIGHT_MAKE_REG | RIGHT_REMOVE_FILE,
     };
     sandbox->writes |= use == SANDBOX_WRITE;
@@ -93,7 +93,7 @@ void sandbox_allow(struct sandbox *sandbox, int fd, enum sandbox_use use)
     const struct rule rule = {.rights = rights[use] & rights_of_version(sandbox->version),
                               .fd = fd};
     if (syscall(CALL_ADD_RULE, sandbox->rules, RULE_OF_PATH, &rule, 0) != 0 && errno == ENOMEM)
-        give_up_rules(sandbox, ENOMEM); /* it would refuse what can be opened without it */
+        drop_rules(sandbox, ENOMEM); /* it would refuse what can be opened without it */
 }
 
 void sandbox_allow_path(struct sandbox *sandbox, const char *path)
@@ -109,39 +109,38 @@ void sandbox_allow_path(struct sandbox *sandbox, const char *path)
 
 void sandbox_enter(struct sandbox *sandbox)
 {
-    const struct calls_of_output output = {.replaces = sandbox->replaces, .opens = sandbox->writes};
-    /* What a program that is run could gain is given up first: neither part may be put in force
-     * without that. */
+    const struct seccomp_needs needs = {.replaces = sandbox->replaces, .opens = sandbox->writes};
+    /* First, programs that are run gain no privileges: both parts need that. */
     const int error = prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 ? 0 : errno;
     if (error != 0)
-        give_up_rules(sandbox, error);
+        drop_rules(sandbox, error);
     else if (sandbox->rules >= 0 && syscall(CALL_RESTRICT_SELF, sandbox->rules, 0) != 0)
-        give_up_rules(sandbox, errno);
+        drop_rules(sandbox, errno);
     else if (sandbox->rules >= 0)
         close(sandbox->rules);
-    sandbox->calls_error = error != 0 ? error : calls_enter(&output);
+    sandbox->seccomp_error = error != 0 ? error : seccomp_enter(&needs);
 }
 
 bool sandbox_is_whole(const struct sandbox *sandbox)
 {
-    return sandbox->rules >= 0 && sandbox->calls_error == 0;
+    return sandbox->rules >= 0 && sandbox->seccomp_error == 0;
 }
 
 void sandbox_describe(const struct sandbox *sandbox, struct reason *text)
 {
-    char landlock[80], calls[80] = "seccomp", named[80] = "";
+    char landlock[80], seccomp[80] = "seccomp", named[80] = "";
     if (sandbox->rules >= 0)
         snprintf(landlock, sizeof landlock, "Landlock (ABI %d)", sandbox->version);
     else
         snprintf(landlock, sizeof landlock, "no Landlock: %s", strerror(sandbox->version));
-    if (sandbox->calls_error != 0)
-        snprintf(calls, sizeof calls, "no seccomp: %s", strerror(sandbox->calls_error));
+    if (sandbox->seccomp_error != 0)
+        snprintf(seccomp, sizeof seccomp, "no seccomp: %s", strerror(sandbox->seccomp_error));
     if (sandbox->rules >= 0 && sandbox->named > 0)
         snprintf(named, sizeof named, "; %u file%s can be opened by name", sandbox->named,
                  sandbox->named == 1 ? "" : "s");
-    const bool none = sandbox->rules < 0 && sandbox->calls_error != 0;
+    const bool none = sandbox->rules < 0 && sandbox->seccomp_error != 0;
     reason_set(text, "%s%s%s%s%s%s", none ? "none: " : "", landlock,
-               sandbox_is_whole(sandbox) ? " and " : "; ", calls, named,
+               sandbox_is_whole(sandbox) ? " and " : "; ", seccomp, named,
                sandbox->rules >= 0 && sandbox->replaces
                    ? "; files in the directory of --output can be replaced"
                    : "");

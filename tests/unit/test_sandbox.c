@@ -466,7 +466,7 @@ static int ask_landlock(void)
 
 static int ask_calls(void)
 {
-    return sandbox.calls_error;
+    return sandbox.seccomp_error;
 }
 
 int main(void)

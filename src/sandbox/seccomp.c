@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /* The system calls that the sandbox refuses, and the program that does it.
  *
- * A list of those that are needed would have to know what every C library calls, whichever its
- * version, perhaps only when memory is short. So the list has what lets code out of the process or
- * does harm from within, none of which gpuhisto does itself. Calls that are newer than the list do
- * not exist: C libraries go without them, as on an older kernel. A call that is refused fails with
- * EPERM, so the message says what failed, and nothing is left half done. */
-#include "calls.h"
+ * A list of calls that are needed would have to know what each version of each C library calls,
+ * perhaps only when memory is short. So the list has the calls that let code out of the process or
+ * do harm from within; gpuhisto makes none of them. Calls that are newer than the list fail with
+ * ENOSYS: C libraries do without them, as on an older kernel. A refused call fails with EPERM, so
+ * the message says what failed, and nothing is left half done. */
+#include "seccomp.h"
 
 #include <errno.h>
 
 /* Not for programs whose longs have 32 bits (x32), which have call numbers of their own, nor for
- * big-endian machines, whose arguments are the other way round. */
+ * big-endian machines, on which the upper half of an argument comes first. */
 #if (defined __x86_64__ || defined __aarch64__) && defined __LP64__ &&                             \
     __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
 
@@ -30,7 +30,7 @@
 #define CALL_OPENAT2 437
 #define CALLS_KNOWN 451 /* all from here on are unknown to the list */
 
-/* Of programs and sockets; what is open already is read and written as any file. */
+/* Of programs and sockets. A socket that is already open is read and written as a file. */
 #define OF_PROGRAMS SYS_execve, SYS_execveat
 #define OF_SOCKETS                                                                                 \
     SYS_socket, SYS_socketpair, SYS_connect, SYS_bind, SYS_listen, SYS_accept, SYS_accept4,        \
@@ -46,7 +46,7 @@
     SYS_shmget, SYS_shmat, SYS_shmctl, SYS_msgget, SYS_msgsnd, SYS_msgrcv, SYS_msgctl, SYS_semget, \
         SYS_semop, SYS_semctl, SYS_semtimedop, SYS_mq_open, SYS_mq_unlink
 
-/* Names, and what is known of a file: by its name, and by a descriptor, as an input is one. */
+/* Names and attributes of files: by name, and by descriptor, as inputs are open. */
 #define OF_NAMES                                                                                   \
     SYS_mkdirat, SYS_mknodat, SYS_symlinkat, SYS_fchmodat, SYS_fchownat, SYS_utimensat,            \
         SYS_truncate, SYS_setxattr, SYS_lsetxattr, SYS_removexattr, SYS_lremovexattr,              \
@@ -83,7 +83,7 @@
 #define OF_PAST_NAMES
 #endif
 
-/* Others raise signals with it. */
+/* Other C libraries raise signals with it. */
 #ifdef __GLIBC__
 #define OF_GLIBC , SYS_tkill
 #else
@@ -94,14 +94,14 @@ static const short refused[] = {
     OF_PROGRAMS, OF_SOCKETS,    OF_PROCESSES, OF_MESSAGES,    OF_NAMES,
     OF_FILES,    OF_IDENTITIES, OF_MOUNTS,    OF_THE_MACHINE, OF_NEW_ONES OF_THE_PAST OF_GLIBC};
 
-/* Those that a file which takes another name needs. */
+/* Calls that rename a file. */
 static const short renaming[] = {SYS_linkat, SYS_unlinkat, SYS_renameat,
                                  SYS_renameat2 OF_PAST_NAMES};
 
 /* --- the program --- */
 
-/* One bit for each call, in words that the program has as constants. What it costs is to be
- * translated by the kernel as it is put in force, so it is short. */
+/* One bit for each call, in words that are constants of the program. It is short, as its cost is
+ * that the kernel translates it. */
 #define WORDS ((CALLS_KNOWN + 31) / 32)
 #define PROGRAM_MAX 160
 
@@ -131,7 +131,7 @@ static void add(struct program *program, unsigned code, uint32_t value)
             (struct sock_filter){.code = (unsigned short)code, .k = value};
 }
 
-/* Goes on if the condition holds; otherwise leaves out the next `skipped` instructions. */
+/* Adds a jump over the next `skipped` instructions, unless the condition holds. */
 static void add_unless(struct program *program, unsigned condition, uint32_t value,
                        unsigned skipped)
 {
@@ -139,7 +139,7 @@ static void add_unless(struct program *program, unsigned condition, uint32_t val
     program->code[program->len - 1].jf = (unsigned char)skipped;
 }
 
-/* Returns, if the condition holds. */
+/* Adds a return if the condition holds. */
 static void add_return(struct program *program, unsigned condition, uint32_t value,
                        uint32_t returned)
 {
@@ -147,9 +147,9 @@ static void add_return(struct program *program, unsigned condition, uint32_t val
     add(program, BPF_RET | BPF_K, returned);
 }
 
-/* A call that is refused unless one of its arguments is as it should be: equal to one of `count`
- * values, or with one of the bits of value[0], or with none of them. All that the kernel looks at
- * is in the lower 32 bits, which come first. */
+/* A call that is allowed only with a certain argument: equal to one of `count` values, or with one
+ * of the bits of value[0], or with none of them. The kernel uses the lower 32 bits, which come
+ * first. */
 struct checked {
     int call;
     unsigned argument;
@@ -179,7 +179,7 @@ static void add_checks(struct program *program, bool opens)
         {SYS_clone, 0, HAS, 1, {CLONE_THREAD}},
         {SYS_tgkill, 0, ONE_OF, 1, {(uint32_t)getpid()}},
         {SYS_prlimit64, 0, ONE_OF, 1, {0}},
-        /* Whether it is a terminal, and how large; how much can be read. */
+        /* To find out whether it is a terminal, how large, and how much can be read. */
         {SYS_ioctl, 1, ONE_OF, 4, {TCGETS, 0x802c542a /* TCGETS2 */, TIOCGWINSZ, FIONREAD}},
         {SYS_fcntl,
          1,
@@ -194,8 +194,7 @@ static void add_checks(struct program *program, bool opens)
     for (size_t i = 0; i < sizeof checks / sizeof checks[0]; i++)
         if (checks[i].test != LACKS || !opens)
             add_check(program, &checks[i]);
-    /* Their flags are in memory, where a filter cannot look. C libraries then take clone, openat.
-     */
+    /* Their flags are in memory, which a filter cannot read. C libraries then use clone, openat. */
     add_return(program, BPF_JEQ, CALL_CLONE3, FAILING(ENOSYS));
     add_return(program, BPF_JEQ, CALL_OPENAT2, FAILING(ENOSYS));
 }
@@ -206,7 +205,7 @@ static void mark(uint32_t words[WORDS], const short *calls, size_t count)
         words[calls[i] / 32] |= 1u << calls[i] % 32;
 }
 
-/* Looks the call's bit up. */
+/* Adds the look-up of the call's bit. */
 static void add_list(struct program *program, bool replaces)
 {
     uint32_t words[WORDS] = {0};
@@ -234,18 +233,18 @@ static void add_list(struct program *program, bool replaces)
     add(program, BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
 }
 
-int calls_enter(const struct calls_of_output *output)
+int seccomp_enter(const struct seccomp_needs *needs)
 {
     struct program program = {.len = 0};
     add(&program, BPF_LD | BPF_W | BPF_ABS, OFFSET(arch));
-    /* A process can make the calls of another machine, such as those of 32 bits. */
+    /* A process can make the calls of another architecture, such as those of 32 bits. */
     add_unless(&program, BPF_JEQ, OWN_ARCHITECTURE, 3);
     add(&program, BPF_LD | BPF_W | BPF_ABS, OFFSET(nr));
     add_unless(&program, BPF_JGE, CALLS_KNOWN, 2);
     add(&program, BPF_RET | BPF_K, FAILING(ENOSYS));
     add(&program, BPF_RET | BPF_K, FAILING(EPERM));
-    add_checks(&program, output->opens);
-    add_list(&program, output->replaces);
+    add_checks(&program, needs->opens);
+    add_list(&program, needs->replaces);
     if (program.len == PROGRAM_MAX)
         return E2BIG;
     const struct sock_fprog filter = {(unsigned short)program.len, program.code};
@@ -258,9 +257,9 @@ int calls_enter(const struct calls_of_output *output)
 
 #else
 
-int calls_enter(const struct calls_of_output *output)
+int seccomp_enter(const struct seccomp_needs *needs)
 {
-    (void)output;
+    (void)needs;
     return ENOSYS;
 }
 
