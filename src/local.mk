@@ -93,29 +93,30 @@ gpuhisto_sources = src/run_shard.c src/run_shard.h \
 	src/hash/xxh64_portable.c src/hash/xxh64_avx2.c src/hash/xxh64_avx512.c \
 	src/records/lines.c src/records/lines.h \
 	src/records/records.c src/records/records.h \
-	src/work/admission.c \
+	src/work/budget.c \
 	src/frames/codec.c src/frames/codec.h \
 	src/frames/codec_zstd.c src/frames/codec_zstd.h \
 	src/open/content.c src/open/content.h \
-	src/run/decoding.c src/run/decoding_batch.c src/run/decoding_seams.c \
-	src/run/decoding_steps.c \
+	src/run/copy.c src/run/decode.c src/run/decode.h src/run/gpu.c src/run/gpu.h \
+	src/run/offload.c src/run/offload.h src/run/push.c src/run/replay.c src/run/replay.h \
+	src/run/run.c src/run/run.h src/run/runner.h \
+	src/run/segment.c src/run/segment.h src/run/serial.c \
 	src/bytes/bytes.c src/bytes/bytes.h \
 	src/open/first_header.c \
 	src/open/foreign.c src/open/foreign.h \
 	src/open/header.c src/open/header.h src/open/header_format.h src/open/npy.c src/open/pnm.c src/open/wav.c \
 	src/open/heading.c src/open/heading.h \
-	src/work/helpers.c src/work/helpers.h \
+	src/work/idle.c src/work/idle.h src/work/left.c src/work/left.h \
+	src/work/operands.c src/work/operands.h src/work/sink.h \
 	src/open/beginning.c src/open/beginning.h src/open/open.c src/open/plan.c src/open/input.h src/bytes/input.h \
 	src/bytes/kept.c src/bytes/kept.h \
 	src/bytes/fingerprint.c src/bytes/fingerprint.h \
 	src/open/part.c src/open/part.h src/open/part_units.c src/open/part_units.h \
 	src/frames/peek.c src/frames/peek.h \
-	src/open/pieces.c src/run/plain.c \
+	src/open/pieces.c \
 	src/open/share.c src/open/share.h \
-	src/work/source.c src/work/source.h src/work/source_internal.h \
+	src/work/source.c src/work/source.h src/work/worker.h \
 	src/records/seams.c src/records/seams.h \
-	src/run/takeover.c \
-	src/run/undecoded.c \
 	src/frames/frame_walk.c src/frames/frame_walk.h \
 	src/frames/frames.c src/frames/frames.h \
 	src/bytes/wide_read.c src/bytes/wide_read.h \

@@ -62,7 +62,7 @@ static void describe_progress(const struct progress *progress, uint64_t bytes, d
     int len = snprintf(line, size, unit ? "%.1f %cB" : "%.0f B", amount, units[unit]);
     len += snprintf(line + len, size - (size_t)len, ", %.3f GB/s",
                     seconds > 0 ? (double)bytes / seconds / 1e9 : 0);
-    double share = source_share(progress->source);
+    double share = source_fraction(progress->source);
     if (share > 0)
         snprintf(line + len, size - (size_t)len, ", %.0f%%, %.0f s left", share * 100,
                  seconds * (1 - share) / share);

@@ -2,7 +2,7 @@
 /* The header of the first file, before any file is read: where the options need its type. */
 #include "beginning.h"
 #include "src/frames/peek.h"
-#include "src/work/source_internal.h"
+#include "src/work/worker.h"
 
 /* The fault of a file whose header says no type. -1. */
 static int refuse(const struct input *input, enum header_status status, const struct header *header,

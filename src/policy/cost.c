@@ -56,13 +56,13 @@ double costs_feeding_share(const struct costs *costs)
     return gpu > 0 && gpu < cpu ? gpu / cpu : 1;
 }
 
-double costs_decoding_saves(const struct undecoded_offer *offer, double rate, double start)
+double costs_decoding_saves(const struct offload_offer *offer, double rate, double start)
 {
     if (offer->rate <= 0)
         return HUGE_VAL; /* nothing is known of anything better */
     double again = rate > 0 ? offer->again / rate : 0;
     double byte = 1 / offer->rate - (rate > 0 ? 1 / rate : 0);
-    double unit = offer->unit_left * byte - again;
+    double unit = offer->frame_left * byte - again;
     return unit < 0 ? unit : offer->left * byte - again - start;
 }
 

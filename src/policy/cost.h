@@ -4,7 +4,7 @@
 #ifndef GPUHISTO_COST_H
 #define GPUHISTO_COST_H
 
-#include "src/work/source.h"
+#include "src/work/sink.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -43,7 +43,7 @@ double costs_feeding_share(const struct costs *costs);
 /* Seconds that a GPU saves that decompresses `rate` bytes of content a second (0: any number at
  * once), after `start` seconds, if it takes what is offered; negative: it should not. Nothing is
  * lost by waiting for the next unit where that comes sooner than what would be done again. */
-double costs_decoding_saves(const struct undecoded_offer *offer, double rate, double start);
+double costs_decoding_saves(const struct offload_offer *offer, double rate, double start);
 
 /* How many GPUs, at most `most`, should decompress `left` bytes of content beside cores that do
  * `rate` bytes a second. Each does `gpu_rate`; the first is ready after `start` seconds, and each

@@ -245,10 +245,10 @@ static bool handover_decoding_stream_pays(struct handover *handover)
         return false;
     if (content.taken / content.seconds * tuning->gpu_start > content.room)
         return false; /* too much of the frame would have come when the GPU is there */
-    const struct undecoded_offer offer = {.again = content.again,
-                                          .unit_left = content.left,
-                                          .left = content.left,
-                                          .rate = content.done / content.seconds};
+    const struct offload_offer offer = {.again = content.again,
+                                        .frame_left = content.left,
+                                        .left = content.left,
+                                        .rate = content.done / content.seconds};
     return costs_decoding_saves(&offer, tuning->decoding_rate,
                                 tuning->gpu_start + tuning->decoding_start) >= tuning->break_even;
 }
@@ -275,8 +275,8 @@ static bool handover_decoding_pays(struct handover *handover, double rate, doubl
 {
     const struct pool_tuning *tuning = &handover->options->tuning;
     const struct source_content content = source_content(handover->source);
-    const struct undecoded_offer offer = {
-        .again = content.done, .unit_left = content.left, .left = content.left, .rate = rate};
+    const struct offload_offer offer = {
+        .again = content.done, .frame_left = content.left, .left = content.left, .rate = rate};
     if (content.left <= 0)
         return false;
     double saved =
@@ -377,7 +377,7 @@ struct chunk *handover_choose(void *arg, enum flow flow)
     return chunk;
 }
 
-struct engine *handover_undecoder(void *arg, const struct undecoded_offer *offer)
+struct engine *handover_undecoder(void *arg, const struct offload_offer *offer)
 {
     struct handover *handover = arg;
     const struct pool_tuning *tuning = &handover->options->tuning;
@@ -386,7 +386,7 @@ struct engine *handover_undecoder(void *arg, const struct undecoded_offer *offer
         return NULL;
     if (!offer)
         return gpu;
-    struct undecoded_offer known = *offer;
+    struct offload_offer known = *offer;
     if (known.rate <= 0) /* all decompress the last FILE, if it has many frames */
         known.rate = atomic_load(offer->is_last ? &handover->rate : &handover->worker_rate);
     return costs_decoding_saves(&known, tuning->decoding_rate, tuning->decoding_start) >= 0 ? gpu

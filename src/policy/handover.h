@@ -72,7 +72,7 @@ void handover_restart_rate(struct handover *handover, uint64_t bytes);
 struct chunk *handover_choose(void *handover, enum flow flow);
 
 /* The GPU's engine, if it is to decompress by itself, as source.h says of a sink. Any thread. */
-struct engine *handover_undecoder(void *handover, const struct undecoded_offer *offer);
+struct engine *handover_undecoder(void *handover, const struct offload_offer *offer);
 
 /* Whether there may be an engine that decompresses by itself, as source.h says of a sink. Any
  * thread. */

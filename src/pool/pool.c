@@ -110,7 +110,7 @@ static int pool_open_lines(struct pool *pool, const struct histogram *histogram,
     size_t gpus = gpus_most(&pool->options.gpus);
     size_t on_gpu = gpus * (pool->options.buffers + 2 * (size_t)threads + GPU_ENGINE_UNDECODED_MAX);
     pool->lines = lines_open(&histogram->field, source_files(source),
-                             threads + SOURCE_GIVEN_MAX + on_gpu, threads);
+                             threads + DONATED_MAX + on_gpu, threads);
     pool->cpu->lines = pool->lines;
     return pool->lines ? 0 : -1;
 }
@@ -135,7 +135,7 @@ static struct pool *pool_open(const struct pool_options *options, const struct h
     pool->cpu = cpu_engine_open(histogram,
                                 &(struct cpu_engine_options){.counter = options->counter,
                                                              .chunk_size = options->chunk_size,
-                                                             .chunks = threads + SOURCE_GIVEN_MAX,
+                                                             .chunks = threads + DONATED_MAX,
                                                              .threads = threads,
                                                              .files = options->files});
     if (!pool->cpu || pool_open_lines(pool, histogram, source, threads) != 0) {

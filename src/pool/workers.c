@@ -4,14 +4,11 @@
 #include "thread.h"
 #include "gpu/gpu_group.h"
 #include "src/base/clock.h"
-
-#include <stdlib.h>
-
-/* Chunks that the thread which is to wait counts at most. */
-#define SHORT_STEPS 64
+#include "src/run/run.h"
 
 /* Between calls of options->look. */
 #define LOOK_NS 100000000
+#define LOOK_SECONDS (LOOK_NS / 1e9)
 
 void workers_init(struct workers *workers, const struct pool_options *options,
                   struct source *source, struct handover *handover, struct lines *lines)
@@ -45,8 +42,11 @@ static void workers_fail(struct workers *workers, const char *why)
 /* A run that wants a GPU only ends when it is lost. */
 static void workers_fail_for_loss(struct workers *workers)
 {
+    struct engine *gpu = handover_gpu(workers->handover);
     struct reason why;
-    reason_set(&why, "GPU lost: %s", engine_loss(handover_gpu(workers->handover)));
+    if (!gpu)
+        return; /* it failed for another reason, which is known */
+    reason_set(&why, "GPU lost: %s", engine_loss(gpu));
     workers_fail(workers, why.text);
 }
 
@@ -76,9 +76,9 @@ static void *worker_thread(void *arg);
 static unsigned workers_for_stream(struct workers *workers)
 {
     const struct handover *handover = workers->handover;
-    double share = costs_counting_share(&handover->costs);
+    double fraction = costs_counting_share(&handover->costs);
     double most = atomic_load(&handover->threads);
-    double wanted = share < 1 ? 2 + share / (1 - share) : most;
+    double wanted = fraction < 1 ? 2 + fraction / (1 - fraction) : most;
     if (!handover_counting_is_dear(handover))
         return 1;
     return (unsigned)(wanted < most ? wanted : most);
@@ -170,38 +170,71 @@ static void worker_call_for_help(struct workers *workers, enum flow flow, size_t
     handover_consider(workers->handover, flow, bytes, atomic_load(&workers->started));
 }
 
-/* One worker's own. */
-struct worker {
+/* Calls look. The lock is not held. */
+static void workers_look(struct workers *workers, bool has_failed)
+{
+    const struct pool_view view = {.bytes = atomic_load(&workers->bytes),
+                                   .has_failed = has_failed,
+                                   .cpu = workers->handover->cpu,
+                                   .gpu = handover_gpu(workers->handover)};
+    workers->options->look(workers->options->look_arg, &view);
+}
+
+/* The sink of one worker. */
+struct worker_sink {
     struct workers *workers;
-    struct reader *reader;
+    double began;  /* to read what is counted next, in seconds since handover->begin */
+    bool looks;    /* this is the thread that would wait, so it calls look now and then: */
+    double looked; /* when it did */
 };
 
 static struct chunk *worker_choose(void *arg, enum flow flow)
 {
-    struct worker *worker = arg;
-    return handover_choose(worker->workers->handover, flow);
+    struct worker_sink *sink = arg;
+    return handover_choose(sink->workers->handover, flow);
 }
 
-static struct engine *worker_undecoder(void *arg, const struct undecoded_offer *offer)
+static int worker_count(void *arg, struct chunk *chunk, enum flow flow)
 {
-    struct worker *worker = arg;
-    struct engine *engine = handover_undecoder(worker->workers->handover, offer);
-    if (engine && offer)
-        workers_start_for_gpus(worker->workers, handover_gpu(worker->workers->handover));
-    return engine;
+    struct worker_sink *sink = arg;
+    struct workers *workers = sink->workers;
+    struct handover *handover = workers->handover;
+    const size_t len = chunk->origin.bytes; /* submit takes the chunk back */
+    int rc = handover_submit(handover, chunk, flow, sink->began);
+    sink->began = clock_seconds_since(&handover->begin);
+    if (rc != 0) {
+        workers_fail_for_loss(workers);
+        return -1;
+    }
+    if (worker_found_invalid(workers))
+        return -1;
+    worker_call_for_help(workers, flow, len);
+    if (sink->looks && workers->options->look && sink->began - sink->looked >= LOOK_SECONDS) {
+        workers_look(workers, false);
+        sink->looked = sink->began;
+    }
+    return 0;
 }
 
-static bool worker_may_undecode(void *arg)
+static struct engine *worker_offload(void *arg, const struct offload_offer *offer)
 {
-    struct worker *worker = arg;
-    return handover_may_undecode(worker->workers->handover);
+    struct workers *workers = ((struct worker_sink *)arg)->workers;
+    struct engine *gpu = handover_undecoder(workers->handover, offer);
+    if (gpu && offer)
+        workers_start_for_gpus(workers, handover_gpu(workers->handover));
+    return gpu;
 }
 
-/* Whether the worker is one too many of those that decompress: it then no longer counts as started,
+static bool worker_may_offload(void *arg)
+{
+    return handover_may_undecode(((struct worker_sink *)arg)->workers->handover);
+}
+
+/* True if the worker is one too many of those that decompress: it then no longer counts as started,
  * so that another one may be when it is needed. */
 static bool worker_is_surplus(void *arg)
 {
-    struct workers *workers = ((struct worker *)arg)->workers;
+    struct workers *workers = ((struct worker_sink *)arg)->workers;
     const unsigned wanted = handover_workers(workers->handover, FLOW_DECODED);
     if (atomic_load(&workers->started) <= wanted)
         return false;
@@ -215,129 +248,68 @@ static bool worker_is_surplus(void *arg)
     return is_surplus;
 }
 
-/* Reads a chunk and has it counted. Whether there may be another one. */
-static bool worker_step(struct worker *worker)
+static bool worker_has_ended(void *arg)
 {
-    struct workers *workers = worker->workers;
-    struct handover *handover = workers->handover;
-    struct chunk *chunk;
-    enum flow flow;
-    const struct source_sink sink = {.arg = worker,
-                                     .choose = worker_choose,
-                                     .undecoder = worker_undecoder,
-                                     .may_undecode = worker_may_undecode,
-                                     .is_surplus = worker_is_surplus};
-    double begin = clock_seconds_since(&handover->begin);
-    int more = source_read(worker->reader, &sink, &chunk, &flow);
-    size_t len = chunk ? chunk->origin.bytes : 0; /* submit takes the chunk back */
-    if (chunk && handover_submit(handover, chunk, flow, begin) != 0) {
-        workers_fail_for_loss(workers);
-        return false;
-    }
-    if (worker_found_invalid(workers))
-        return false;
-    if (more < 0) {
+    return worker_found_invalid(((struct worker_sink *)arg)->workers);
+}
+
+/* Runs one worker to its end. */
+static void worker_run(struct workers *workers, bool looks)
+{
+    struct worker_sink own = {.workers = workers,
+                              .began = clock_seconds_since(&workers->handover->begin),
+                              .looks = looks};
+    const struct sink sink = {.arg = &own,
+                              .choose = worker_choose,
+                              .count = worker_count,
+                              .offload = worker_offload,
+                              .may_offload = worker_may_offload,
+                              .is_surplus = worker_is_surplus,
+                              .has_ended = worker_has_ended};
+    if (run_worker(workers->source, &sink) != 0) {
         const char *error = source_error(workers->source);
         if (error)
             workers_fail(workers, error);
         else
             workers_fail_for_loss(workers);
     }
-    if (more > 0)
-        worker_call_for_help(workers, flow, len);
-    return more > 0;
-}
-
-static void worker_open(struct worker *worker, struct workers *workers)
-{
-    *worker = (struct worker){.workers = workers, .reader = reader_open(workers->source)};
-    if (!worker->reader)
-        workers_fail(workers, "out of memory");
-}
-
-static void worker_close(struct worker *worker)
-{
-    struct workers *workers = worker->workers;
-    reader_close(worker->reader);
     pthread_mutex_lock(&workers->lock);
     workers->running--;
     pthread_cond_signal(&workers->changed);
     pthread_mutex_unlock(&workers->lock);
 }
 
-static void worker_run(struct worker *worker)
-{
-    while (worker->reader && worker_step(worker))
-        ;
-    worker_close(worker);
-}
-
 static void *worker_thread(void *arg)
 {
-    struct worker worker;
-    worker_open(&worker, arg);
-    worker_run(&worker);
+    worker_run(arg, false);
     return NULL;
 }
 
 /* --- the first one --- */
 
-/* Goes on with what the waiting thread has begun. */
-static void *worker_thread_from(void *arg)
+/* True if starting a thread would take longer than the input, as far as its size tells. */
+static bool is_short(const struct workers *workers)
 {
-    struct worker worker = *(struct worker *)arg;
-    free(arg);
-    worker_run(&worker);
-    return NULL;
-}
-
-/* Reads and counts what a short input has, by the thread that is to wait. True if that was all. */
-static bool worker_run_short(struct worker *worker)
-{
-    bool more = worker->reader != NULL;
-    for (unsigned steps = 0; more && steps < SHORT_STEPS; steps++) {
-        more = worker_step(worker);
-        if (atomic_load(&worker->workers->bytes) >= worker->workers->options->tuning.short_input)
-            break;
-    }
-    return !more;
+    const uint64_t size = source_size(workers->source);
+    return size > 0 && size <= workers->options->tuning.short_input;
 }
 
 int workers_begin(struct workers *workers, struct reason *why)
 {
-    struct worker *worker = malloc(sizeof *worker);
-    if (!worker) {
-        reason_set(why, "out of memory");
-        return -1;
-    }
-    worker_open(worker, workers);
+    const bool may_be_here = workers->options->begins_here;
     workers->started = workers->running = 1;
-    if (workers->options->begins_here && worker_run_short(worker)) {
-        worker_close(worker);
-        free(worker);
+    if (!(may_be_here && is_short(workers)) &&
+        thread_start(worker_thread, workers, WORKER_STACK) == 0)
         return 0;
-    }
-    if (thread_start(worker_thread_from, worker, WORKER_STACK) == 0)
-        return 0;
-    if (!workers->options->begins_here) {
+    if (!may_be_here) {
         reason_set(why, "cannot start a thread");
         return -1;
     }
-    (void)worker_thread_from(worker);
+    worker_run(workers, true);
     return 0;
 }
 
 /* --- waiting for them --- */
-
-/* Calls look. The lock is not held. */
-static void workers_look(struct workers *workers, bool has_failed)
-{
-    const struct pool_view view = {.bytes = atomic_load(&workers->bytes),
-                                   .has_failed = has_failed,
-                                   .cpu = workers->handover->cpu,
-                                   .gpu = handover_gpu(workers->handover)};
-    workers->options->look(workers->options->look_arg, &view);
-}
 
 /* Waits for a change, and calls look if there is none for a while. The lock is held on entry and on
  * return, but not while look runs. */

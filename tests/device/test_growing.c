@@ -118,7 +118,7 @@ static struct chunk *choose(void *arg, enum flow flow)
     return engine_acquire(cpu, true);
 }
 
-static struct engine *undecoder(void *arg, const struct undecoded_offer *offer)
+static struct engine *offload(void *arg, const struct offload_offer *offer)
 {
     const struct run *run = arg;
     (void)offer;
@@ -144,7 +144,7 @@ static int count_file(struct run *run, struct reason *why)
         options.share = &share;
     }
     struct source *source = need(source_open(&operand, 1, &options));
-    const struct source_sink sink = {.arg = run, .choose = choose, .undecoder = undecoder};
+    const struct sink sink = {.arg = run, .choose = choose, .offload = offload};
     int rc = submit_source(source, &sink, &submitted);
     const char *error = source_error(source);
     reason_set(why, "%s", error ? error : "");

@@ -90,7 +90,7 @@ static struct chunk *choose(void *arg, enum flow flow)
     return engine_acquire(cpu, true);
 }
 
-static struct engine *undecoder(void *arg, const struct undecoded_offer *offer)
+static struct engine *offload(void *arg, const struct offload_offer *offer)
 {
     const struct run *run = arg;
     bool is_there = gpu && atomic_load(&submitted) >= run->after;
@@ -98,7 +98,7 @@ static struct engine *undecoder(void *arg, const struct undecoded_offer *offer)
     return is_there && gpu_decoder_is_idle(gpu) ? gpu : NULL;
 }
 
-static bool may_undecode(void *arg)
+static bool may_offload(void *arg)
 {
     (void)arg;
     return gpu != NULL;
@@ -114,8 +114,8 @@ struct worker {
 static void *work(void *arg)
 {
     struct worker *worker = arg;
-    const struct source_sink sink = {
-        .arg = worker->run, .choose = choose, .undecoder = undecoder, .may_undecode = may_undecode};
+    const struct sink sink = {
+        .arg = worker->run, .choose = choose, .offload = offload, .may_offload = may_offload};
     worker->rc = submit_source(worker->source, &sink, &submitted);
     return NULL;
 }
@@ -199,7 +199,7 @@ static void open_engines(struct run *run, struct lines *lines, struct reason *wh
 {
     cpu = need(cpu_engine_open(
         run->histogram, &(struct cpu_engine_options){.chunk_size = CHUNK_SIZE,
-                                                     .chunks = THREADS_MAX + SOURCE_GIVEN_MAX,
+                                                     .chunks = THREADS_MAX + DONATED_MAX,
                                                      .threads = run->threads}));
     cpu->lines = lines;
     const struct gpu_options options = {.chunk_size = 65536,

@@ -6,11 +6,11 @@
 #include "gpu/gpu_engine.h"
 #include "src/cpu/cpu_engine.h"
 #include "src/records/records.h"
-#include "src/work/source_internal.h"
 #include "tests/device/emulated_device.h"
 #include "tests/helpers/need.h"
 #include "tests/helpers/random.h"
 #include "tests/helpers/scale.h"
+#include "src/work/worker.h"
 #include "tests/helpers/submit.h"
 #include "tests/helpers/zstd_frames.h"
 
@@ -125,7 +125,7 @@ static struct chunk *choose(void *arg, enum flow flow)
     return chunk || !run->fallback ? chunk : engine_acquire(cpu, true);
 }
 
-static struct engine *undecoder(void *arg, const struct undecoded_offer *offer)
+static struct engine *offload(void *arg, const struct offload_offer *offer)
 {
     (void)offer;
     return ((struct run *)arg)->is_alone ? NULL : gpu;
@@ -150,7 +150,7 @@ static int count_input(struct run *run, struct reason *why)
                                           .record_size = records_size(run->histogram),
                                           .kept_most = run->kept_most};
     struct source *source = need(source_open(&operand, 1, &options));
-    const struct source_sink sink = {.arg = run, .choose = choose, .undecoder = undecoder};
+    const struct sink sink = {.arg = run, .choose = choose, .offload = offload};
     int rc = submit_source(source, &sink, NULL);
     const char *error = source_error(source);
     reason_set(why, "%s", error ? error : "");
@@ -162,7 +162,7 @@ static int count_input(struct run *run, struct reason *why)
         close(ends[0]);
     }
     /* What is read again, because the engine left it, counts once. */
-    if (rc == 0 && !run->is_pipe && atomic_load(&source->read) != source->size)
+    if (rc == 0 && !run->is_pipe && atomic_load(&source->left.read) != source->left.size)
         complain(run, "progress is not that of all bytes", "");
     source_close(source);
     return rc;

@@ -1,22 +1,90 @@
 /* SPDX-License-Identifier: MIT */
 #include "tests/helpers/readers.h"
-#include "src/engine/engine.h"
-#include "src/work/source_internal.h"
+#include "src/run/run.h"
+#include "src/work/idle.h"
+#include "tests/helpers/need.h"
 #include "tests/helpers/random.h"
 
-#include <setjmp.h>
+#include <pthread.h>
+#include <sched.h>
 #include <stdlib.h>
 
-/* Turns without any progress, of which every reader has had many. */
+/* Workers in a row that could only wait, of which each has been asked many times. */
 #define WAITS_MAX 10000
 
-/* A reader, the memory of its one chunk, and that chunk while it waits to be counted. */
+/* Chunks of a turn, on average: to go on in another thread takes longer than most chunks. */
+#define TURN_CHUNKS 4
+
+/* How a worker's turn has ended. */
+enum turn_end {
+    TURN_FILLED, /* with a chunk that waits to be counted */
+    TURN_WAITS,  /* where it would wait for others */
+    TURN_DONE,   /* the worker has ended */
+};
+
+/* A worker in a thread of its own, which runs only in its turn, and the memory of its one chunk.
+ * The threads stay for the next reading: starting them takes longer than most. */
 struct turn_taker {
     struct reading *reading;
-    struct reader *reader;
-    struct chunk memory, *filled;
-    bool done;
+    struct source *source;
+    bool is_started;
+    pthread_mutex_t lock; /* what follows */
+    pthread_cond_t changed;
+    bool is_on; /* it is its turn */
+    enum turn_end end;
+    struct idle *idle; /* TURN_WAITS: what it waits for: news since the ticket */
+    uint64_t ticket;
+    struct chunk memory;
+    int rc;
 };
+
+static _Thread_local struct turn_taker *own; /* of the thread of a worker */
+
+/* Ends the turn; returns when the next one begins. */
+static void end_turn(struct turn_taker *taker, enum turn_end end)
+{
+    pthread_mutex_lock(&taker->lock);
+    taker->end = end;
+    taker->is_on = false;
+    pthread_cond_signal(&taker->changed);
+    while (!taker->is_on)
+        pthread_cond_wait(&taker->changed, &taker->lock);
+    pthread_mutex_unlock(&taker->lock);
+}
+
+/* Gives a worker its turn. */
+static enum turn_end give_turn(struct turn_taker *taker)
+{
+    pthread_mutex_lock(&taker->lock);
+    taker->is_on = true;
+    pthread_cond_signal(&taker->changed);
+    while (taker->is_on)
+        pthread_cond_wait(&taker->changed, &taker->lock);
+    pthread_mutex_unlock(&taker->lock);
+    return taker->end;
+}
+
+/* A worker's turn ends where it would wait for others. The program is linked so that calls of
+ * idle_wait come here (--wrap). */
+struct chunk *__real_idle_wait(struct idle *idle, struct idle_counter *counter, uint64_t ticket);
+struct chunk *__wrap_idle_wait(struct idle *idle, struct idle_counter *counter, uint64_t ticket);
+
+struct chunk *__wrap_idle_wait(struct idle *idle, struct idle_counter *counter, uint64_t ticket)
+{
+    if (own) {
+        own->idle = idle;
+        own->ticket = ticket;
+        end_turn(own, TURN_WAITS);
+    }
+    return __real_idle_wait(idle, counter, ticket);
+}
+
+/* True if a worker would only wait on. */
+static bool waits_on(const struct turn_taker *taker)
+{
+    return taker->end == TURN_WAITS && !idle_is_pending(taker->idle) &&
+           idle_news(taker->idle) == taker->ticket;
+}
 
 static struct chunk *choose_own(void *arg, enum flow flow)
 {
@@ -28,100 +96,99 @@ static struct chunk *choose_own(void *arg, enum flow flow)
     return &taker->memory;
 }
 
-/* Where a reader's turn ends that would wait for others; NULL: it may wait. The program is linked
- * so that calls of helpers_wait come here (--wrap): no lock is held there, nor any memory. */
-static _Thread_local jmp_buf *out_of_turn;
-
-struct chunk *__real_helpers_wait(struct helpers *helpers, struct helper *helper, uint64_t ticket);
-struct chunk *__wrap_helpers_wait(struct helpers *helpers, struct helper *helper, uint64_t ticket);
-
-struct chunk *__wrap_helpers_wait(struct helpers *helpers, struct helper *helper, uint64_t ticket)
+static int count_own(void *arg, struct chunk *chunk, enum flow flow)
 {
-    if (out_of_turn && !helpers_pending(helpers) && helpers_news(helpers) == ticket)
-        longjmp(*out_of_turn, 1);
-    return __real_helpers_wait(helpers, helper, ticket);
-}
-
-/* As source_read; 2: it would have waited. */
-static int read_in_turn(struct turn_taker *taker)
-{
-    jmp_buf here;
-    enum flow flow;
-    const struct source_sink sink = {.arg = taker, .choose = choose_own};
-    if (setjmp(here) == 0) {
-        out_of_turn = &here;
-        int more = source_read(taker->reader, &sink, &taker->filled, &flow);
-        out_of_turn = NULL;
-        return more;
-    }
-    out_of_turn = NULL;
-    taker->reader->shortage = SHORT_OF_NOTHING;
-    taker->filled = NULL;
-    return 2;
-}
-
-static void count_filled(struct turn_taker *taker)
-{
+    struct turn_taker *taker = arg;
     struct reading *reading = taker->reading;
-    const struct chunk *chunk = taker->filled;
     const struct histogram *histogram = reading->plan->histogram;
     struct tally *tally = &reading->tally;
+    (void)flow;
+    if (random_below(TURN_CHUNKS) == 0)
+        end_turn(taker, TURN_FILLED);
     size_t invalid_row = reading->lines ? ROW_INVALID(&histogram->binning) : 0;
     uint64_t newlines = tally->newlines, invalid = tally->counts[invalid_row];
-    taker->filled = NULL;
     count_chunk(reading->plan, chunk, tally, NULL);
     if (reading->lines)
         lines_add(reading->lines, chunk, tally->newlines - newlines,
                   tally->counts[invalid_row] > invalid);
+    return 0;
 }
 
-/* 1, or what read_in_turn gave if it is not that. */
-static int take_turn(struct turn_taker *taker)
+static void *run_in_turns(void *arg)
 {
-    if (taker->filled) {
-        count_filled(taker);
-        return 1;
+    struct turn_taker *taker = arg;
+    const struct sink sink = {.arg = taker, .choose = choose_own, .count = count_own};
+    own = taker;
+    for (;;) {
+        end_turn(taker, TURN_DONE);
+        taker->rc = run_worker(taker->source, &sink);
     }
-    int more = read_in_turn(taker);
-    taker->done = more <= 0;
-    if (taker->filled && more <= 0)
-        count_filled(taker);
-    return more;
+    return NULL;
 }
 
-static void open_taker(struct turn_taker *taker, struct reading *reading, struct source *source)
+/* Keeps this thread, and those that it starts, on one processor: only one of them runs at a time,
+ * and waking one on another processor takes ten times as long. */
+static void stay_on_one_processor(void)
+{
+    cpu_set_t own_only;
+    const int processor = sched_getcpu();
+    CPU_ZERO(&own_only);
+    CPU_SET((size_t)(processor < 0 ? 0 : processor), &own_only);
+    (void)sched_setaffinity(0, sizeof own_only, &own_only); /* only faster: may fail */
+}
+
+/* Starts the thread of a worker, if it has none yet. */
+static void start_taker(struct turn_taker *taker)
+{
+    pthread_t thread;
+    if (taker->is_started)
+        return;
+    stay_on_one_processor();
+    taker->is_started = taker->is_on = true;
+    pthread_mutex_init(&taker->lock, NULL);
+    pthread_cond_init(&taker->changed, NULL);
+    if (pthread_create(&thread, NULL, run_in_turns, taker) != 0)
+        abort();
+    pthread_detach(thread);
+    pthread_mutex_lock(&taker->lock);
+    while (taker->is_on)
+        pthread_cond_wait(&taker->changed, &taker->lock);
+    pthread_mutex_unlock(&taker->lock);
+}
+
+static void begin_taker(struct turn_taker *taker, struct reading *reading, struct source *source)
 {
     size_t room = records_room(records_size(reading->plan->histogram));
+    start_taker(taker);
     taker->reading = reading;
-    taker->reader = reader_open(source);
-    taker->memory =
-        (struct chunk){.data = malloc(reading->chunk_size + room), .cap = reading->chunk_size};
-    if (!taker->reader || !taker->memory.data)
-        abort();
+    taker->source = source;
+    taker->end = TURN_FILLED;
+    taker->memory = (struct chunk){.data = need(malloc(reading->chunk_size + room)),
+                                   .cap = reading->chunk_size};
 }
 
 int readers_read(struct source *source, struct reading *reading)
 {
-    struct turn_taker takers[READERS_MAX] = {{.done = false}};
-    unsigned left = reading->readers;
-    unsigned waits = 0;
+    static struct turn_taker takers[READERS_MAX];
+    unsigned left = reading->readers, waits = 0;
     int rc = 0;
     for (unsigned i = 0; i < reading->readers; i++)
-        open_taker(&takers[i], reading, source);
+        begin_taker(&takers[i], reading, source);
     while (left > 0) {
         struct turn_taker *taker = &takers[random_below(reading->readers)];
-        if (taker->done)
+        if (taker->end == TURN_DONE)
             continue;
-        int more = take_turn(taker);
-        waits = more == 2 ? waits + 1 : 0;
-        if (waits == WAITS_MAX) /* each of them waits for another one */
-            abort();
-        rc = more < 0 ? -1 : rc;
-        left -= taker->done;
+        if (waits_on(taker)) {
+            if (++waits == WAITS_MAX) /* each of them waits for another one */
+                abort();
+            continue;
+        }
+        waits = 0;
+        left -= give_turn(taker) == TURN_DONE;
     }
     for (unsigned i = 0; i < reading->readers; i++) {
-        reader_close(takers[i].reader);
         free(takers[i].memory.data);
+        rc |= takers[i].rc;
     }
     return rc;
 }

@@ -3,13 +3,13 @@
 #ifndef GPUHISTO_TESTS_SUBMIT_H
 #define GPUHISTO_TESTS_SUBMIT_H
 
-#include "src/work/source.h"
+#include "src/work/sink.h"
 
 #include <stdatomic.h>
 
-/* Reads and submits chunks until the source ends, as a worker of the pool does, by a reader of its
- * own. Several threads may do so at once. Adds each chunk that was submitted to *submitted, if that
- * is not NULL. 0, or -1: source_error or the chunk's engine says why. */
-int submit_source(struct source *source, const struct source_sink *sink, atomic_uint *submitted);
+/* Reads and submits chunks until the source ends, as a worker of the pool does. Several threads may
+ * do so at once. The sink's `count` is not used. Adds each chunk that was submitted to *submitted,
+ * if that is not NULL. 0, or -1: source_error or the chunk's engine says why. */
+int submit_source(struct source *source, const struct sink *sink, atomic_uint *submitted);
 
 #endif

@@ -11,7 +11,7 @@
 
 static unsigned cases, wrong;
 
-static void check(const char *what, struct undecoded_offer offer, double rate, double start,
+static void check(const char *what, struct offload_offer offer, double rate, double start,
                   bool expected)
 {
     double saved = costs_decoding_saves(&offer, rate, start);
@@ -23,9 +23,9 @@ static void check(const char *what, struct undecoded_offer offer, double rate, d
 }
 
 /* A FILE of one frame, of which `done` bytes of content came from a core so far. */
-static struct undecoded_offer frame(double done, double left)
+static struct offload_offer frame(double done, double left)
 {
-    return (struct undecoded_offer){.again = done, .unit_left = left, .left = left, .rate = CORE};
+    return (struct offload_offer){.again = done, .frame_left = left, .left = left, .rate = CORE};
 }
 
 static void check_gpus(const char *what, double left, unsigned most, unsigned expected)
@@ -73,17 +73,17 @@ int main(void)
     check("the end of 16 GB", frame(15.5e9, 0.5e9), GPU, START, false);
     check("a GPU that is open, the end of 16 GB", frame(15.5e9, 0.5e9), GPU, 0.01, false);
     check("the same, a bit before", frame(14e9, 2e9), GPU, 0.01, true);
-    check("cores that are faster", (struct undecoded_offer){.left = 1e12, .rate = 20e9}, GPU, START,
+    check("cores that are faster", (struct offload_offer){.left = 1e12, .rate = 20e9}, GPU, START,
           false);
     check("the next frame comes soon",
-          (struct undecoded_offer){.again = 1e9, .unit_left = 1e6, .left = 1e10, .rate = CORE}, GPU,
+          (struct offload_offer){.again = 1e9, .frame_left = 1e6, .left = 1e10, .rate = CORE}, GPU,
           0.01, false);
-    check("here it is", (struct undecoded_offer){.left = 1e10, .rate = CORE}, GPU, 0.01, true);
-    check("no end in sight", (struct undecoded_offer){.left = HUGE_VAL, .rate = CORE}, GPU, START,
+    check("here it is", (struct offload_offer){.left = 1e10, .rate = CORE}, GPU, 0.01, true);
+    check("no end in sight", (struct offload_offer){.left = HUGE_VAL, .rate = CORE}, GPU, START,
           true);
     check("the same, and cores that are faster",
-          (struct undecoded_offer){.left = HUGE_VAL, .rate = 20e9}, GPU, START, false);
-    check("a rate that was not measured", (struct undecoded_offer){.left = 1}, GPU, START, true);
+          (struct offload_offer){.left = HUGE_VAL, .rate = 20e9}, GPU, START, false);
+    check("a rate that was not measured", (struct offload_offer){.left = 1}, GPU, START, true);
     check("a GPU that takes no time", frame(1e9, 1), 0, 0, true);
     check("nothing is left", frame(1e9, 0), GPU, 0, false);
     check_plain("32 cores that wait for memory, bytes", 0.26, 0.5, 32.5, 36, 32, 0.5, false);

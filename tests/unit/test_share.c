@@ -5,7 +5,8 @@
 #include "src/open/share.h"
 #include "src/report/shard_record.h"
 #include "src/records/records.h"
-#include "src/work/source.h"
+#include "src/run/run.h"
+#include "tests/helpers/need.h"
 #include "tests/helpers/random.h"
 #include "tests/helpers/readers.h"
 #include "tests/helpers/scale.h"
@@ -235,32 +236,39 @@ static void bag_add_all(struct bag *bag, size_t size, const unsigned char *data,
     }
 }
 
+/* One worker, the memory of its one chunk, and what it has read. */
+struct only_worker {
+    struct chunk memory;
+    size_t record;
+    struct bag *bag;
+};
+
 static struct chunk *choose_one(void *arg, enum flow flow)
 {
-    struct chunk *chunk = arg;
+    struct only_worker *worker = arg;
     (void)flow;
-    chunk->len = chunk->begin = 0;
-    return chunk;
+    worker->memory.len = worker->memory.begin = 0;
+    return &worker->memory;
+}
+
+static int count_one(void *arg, struct chunk *chunk, enum flow flow)
+{
+    struct only_worker *worker = arg;
+    (void)flow;
+    bag_add_all(worker->bag, worker->record, chunk->data + chunk->begin, chunk->len - chunk->begin);
+    return 0;
 }
 
 /* Reads all of a source. 0, or -1. */
 static int read_all(struct source *source, size_t record, size_t chunk_size, struct bag *bag)
 {
-    struct chunk memory = {.cap = chunk_size, .fill = random_below(2)};
-    const struct source_sink sink = {.arg = &memory, .choose = choose_one};
-    struct reader *reader = reader_open(source);
-    struct chunk *chunk;
-    enum flow flow;
-    int more;
-    memory.data = malloc(chunk_size + records_room(record) + 1);
-    if (!reader || !memory.data)
-        abort();
-    while ((more = source_read(reader, &sink, &chunk, &flow)) > 0)
-        if (chunk)
-            bag_add_all(bag, record, chunk->data + chunk->begin, chunk->len - chunk->begin);
-    reader_close(reader);
-    free(memory.data);
-    return more;
+    struct only_worker worker = {
+        .memory = {.cap = chunk_size, .fill = random_below(2)}, .record = record, .bag = bag};
+    const struct sink sink = {.arg = &worker, .choose = choose_one, .count = count_one};
+    worker.memory.data = need(malloc(chunk_size + records_room(record) + 1));
+    int rc = run_worker(source, &sink);
+    free(worker.memory.data);
+    return rc;
 }
 
 static const struct field blanks = {.kind = FIELD_BLANKS, .number = 1};

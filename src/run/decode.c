@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: MIT */
+#include "decode.h"
+#include "replay.h"
+#include "src/base/clock.h"
+
+#include <string.h>
+
+/* --- faults --- */
+
+static enum decoded fail_of(struct decoding *decoding, const char *fault)
+{
+    struct reason why;
+    reason_of(&why, decoding->file->input.name, "%s", fault);
+    source_fail(decoding->worker->source, &why);
+    return DECODED_FAILED;
+}
+
+static enum decoded fail_at(struct decoding *decoding, uint64_t offset, const char *fault)
+{
+    struct reason why;
+    reason_set(&why, "%s, at byte %llu", fault, (unsigned long long)offset);
+    return fail_of(decoding, why.text);
+}
+
+static enum decoded fail_truncated(struct decoding *decoding)
+{
+    const struct units *units = &decoding->worker->units;
+    struct reason fault;
+    reason_set(&fault, "truncated %s data", decoding->file->input.codec->name);
+    return fail_at(decoding, units->offset + units->len, fault.text);
+}
+
+/* --- steps of the decoder --- */
+
+/* Feeds a decoder that has taken all there was. Unless `patient`, a stream is not waited for. */
+static enum decoded feed(struct decoding *decoding, bool patient)
+{
+    struct input *input = &decoding->file->input;
+    struct units *units = &decoding->worker->units;
+    struct reason why;
+    if (!decoding->in_order) /* the file is not this worker's */
+        return fail_truncated(decoding);
+    if (!patient && !input_ready(input, 0))
+        return DECODED_DRY;
+    ssize_t got = units_feed(input, units, &why);
+    if (got > 0)
+        return DECODED_SOME;
+    if (got < 0) {
+        source_fail(decoding->worker->source, &why);
+        return DECODED_FAILED;
+    }
+    const bool is_complete = decode_is_complete(decoding);
+    if (decoding->skip > 0 && is_complete)
+        return fail_of(decoding, "the GPU decompressed it incorrectly; use --device=cpu");
+    return units->kind == UNITS_TO_END && is_complete ? DECODED_ALL : fail_truncated(decoding);
+}
+
+/* True if the batch has ended where a frame has, with the last `made` bytes of content. */
+static bool has_ended(struct decoding *decoding, size_t made)
+{
+    struct units *units = &decoding->worker->units;
+    if (units->kind == UNITS_WHOLE)
+        return units->pos == units->len;
+    if (decoding->skip > made || (decoding->waits > 0 && units->pos < units->len))
+        return false;
+    return units->kind == UNITS_OPEN && !units_go_on(&decoding->file->input, units);
+}
+
+/* Takes one step of decoding, to out[0..cap). Sets *made to the bytes written there. */
+static enum decoded step(struct decoding *decoding, unsigned char *out, size_t cap, size_t *made)
+{
+    struct worker *worker = decoding->worker;
+    struct units *units = &worker->units;
+    struct reason why;
+    struct decode_step step = {
+        .in = units->data + units->pos, .in_len = units->len - units->pos, .out = out, .cap = cap};
+    *made = 0;
+    if (decode_is_complete(decoding)) {
+        decoding->frame = (struct current_frame){units->offset + units->pos, 0, UNIT_UNSIZED};
+        replay_begin_frame(decoding);
+    }
+    struct timespec begin = {0};
+    if (decoding->may_replay)
+        begin = clock_now();
+    enum decode_status status = worker->decoder->codec->decode(worker->decoder, &step, &why);
+    if (status == DECODE_NO_MEMORY) {
+        source_fail_for_memory(worker->source, decoding->file->input.name);
+        return DECODED_FAILED;
+    }
+    if (status == DECODE_FAULT)
+        return fail_at(decoding, decoding->frame.offset, why.text);
+    *made = step.made;
+    units->pos += step.used;
+    decoding->frame.made += step.made;
+    replay_add_step(decoding, &step, &begin);
+    left_add_read(worker->source, decoding->file, (int64_t)step.used, step.made);
+    bool is_complete = decode_is_complete(decoding);
+    decoding->segment.content += step.made;
+    decoding->pending = !is_complete && step.made == cap;
+    return is_complete && has_ended(decoding, step.made) ? DECODED_ALL : DECODED_SOME;
+}
+
+/* Drops what comes again of out[0..made). Returns how many bytes there are left. */
+static size_t keep_new(struct decoding *decoding, unsigned char *out, size_t made)
+{
+    size_t again = decoding->skip < made ? (size_t)decoding->skip : made;
+    decoding->skip -= again;
+    memmove(out, out + again, made - again);
+    return made - again;
+}
+
+/* Takes a step, after what is in the chunk, up to limit. Bytes before the range are dropped, and
+ * where it ends the batch ends, unless nothing may follow. */
+static enum decoded step_in_range(struct decoding *decoding, struct chunk *chunk, size_t limit)
+{
+    const struct content_range *range = &decoding->file->input.range;
+    uint64_t position = decoding->segment.begin + decoding->segment.content;
+    unsigned char *out = chunk->data + chunk->len;
+    size_t cap = limit - chunk->len, made;
+    if (!range->is_whole && position >= range->end)
+        return DECODED_ALL; /* with the header */
+    if (!range->is_whole)
+        cap = content_room(range, position, cap);
+    enum decoded state = step(decoding, out, cap, &made);
+    if (decoding->skip > 0) { /* there is no range then */
+        chunk->len += keep_new(decoding, out, made);
+        return state;
+    }
+    if (range->is_whole && made > 0 && position + made > range->end) {
+        struct reason fault;
+        content_goes_on(range, &fault);
+        return fail_of(decoding, fault.text);
+    }
+    chunk->len += content_keep(range, position, out, made);
+    bool is_all = !range->is_whole && position + made == range->end;
+    return state == DECODED_SOME && is_all ? DECODED_ALL : state;
+}
+
+/* --- the header that the content may begin with --- */
+
+/* The file has ended before the header was whole. */
+static enum decoded end_header(struct decoding *decoding)
+{
+    struct reason fault;
+    const struct content_options *options = &decoding->worker->source->options.content;
+    int rc = heading_end(&decoding->file->input.heading, options, &fault);
+    return rc == 0 ? DECODED_SOME : fail_of(decoding, fault.text);
+}
+
+/* Takes a step that shows more of the header. */
+static enum decoded step_in_header(struct decoding *decoding)
+{
+    struct input *input = &decoding->file->input;
+    struct source *source = decoding->worker->source;
+    struct reason fault;
+    size_t cap, made;
+    unsigned char *out = heading_room(&input->heading, &cap);
+    if (!out) {
+        source_fail_for_memory(source, input->name);
+        return DECODED_FAILED;
+    }
+    enum decoded state = step(decoding, out, cap, &made);
+    if (state != DECODED_FAILED &&
+        heading_add(&input->heading, made, &source->options.content, &input->range, &fault) != 0)
+        return fail_of(decoding, fault.text);
+    return state;
+}
+
+/* Decodes on until it is known what the content begins with, or the batch ends. */
+static enum decoded seek_header(struct decoding *decoding)
+{
+    const struct units *units = &decoding->worker->units;
+    bool is_dry = units->pos == units->len && !decoding->pending;
+    enum decoded state = is_dry ? feed(decoding, true) : step_in_header(decoding);
+    decoding->over = state == DECODED_ALL;
+    if (decoding->over && units->kind == UNITS_TO_END && decoding->file->input.heading.is_sought)
+        return end_header(decoding);
+    return decoding->over ? DECODED_SOME : state;
+}
+
+enum decoded decode_chunk(struct decoding *decoding, struct chunk *chunk, size_t limit)
+{
+    const struct units *units = &decoding->worker->units;
+    struct input *input = &decoding->file->input;
+    size_t begin = chunk->len;
+    enum decoded state = DECODED_SOME;
+    while (state == DECODED_SOME && chunk->len < limit) {
+        if (decoding->in_order && heading_waits(&input->heading))
+            chunk->len += heading_give(&input->heading, &input->range, chunk->data + chunk->len,
+                                       limit - chunk->len);
+        else if (decoding->over)
+            state = DECODED_ALL;
+        else if (decoding->in_order && input->heading.is_sought)
+            state = seek_header(decoding);
+        else if (units->pos == units->len && !decoding->pending)
+            state = feed(decoding,
+                         chunk->fill || (chunk->len == begin && decoding->segment.content == 0));
+        else
+            state = step_in_range(decoding, chunk, limit);
+    }
+    return state;
+}

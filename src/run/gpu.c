@@ -1,0 +1,335 @@
+/* SPDX-License-Identifier: MIT */
+#include "gpu.h"
+#include "src/bytes/wide_read.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+
+/* How long to wait for a stream before the GPU, which is busy, is looked at again. */
+#define POLL_MS 1
+
+/* --- which files --- */
+
+/* True if no record is cut where a shard begins, or ends: such records are put together only where
+ * they are decoded. */
+static bool has_whole_records(const struct input *input)
+{
+    const struct part_edges *edges = &input->edges;
+    bool is_all = input->taken == 0 && edges->next == edges->file_end;
+    return input->records.size == 1 || is_all;
+}
+
+/* True if a regular file of which nothing was decoded can be given from its first byte on. */
+static bool is_suitable_file(const struct input *input)
+{
+    bool is_untouched = input->taken == input->edges.first;
+    return source_is_offloadable(input) && is_untouched && input->taken < input->opened_size &&
+           has_whole_records(input);
+}
+
+/* True if a stream can be given from what was not handed out on: where it begins, or where a frame
+ * does, if no record can be cut there. */
+static bool is_suitable_stream(const struct input *input)
+{
+    bool is_untouched = input->taken == input->units.len && input->units.offset == 0;
+    return !input->regular && !input_is_serial(input) && !content_is_partial(&input->range) &&
+           !input->has_header && (is_untouched || input->records.size == 1);
+}
+
+/* True if nothing but its bytes need be known of the file. What a GPU left is not given to one
+ * again. */
+static bool is_suitable(const struct file *file)
+{
+    const struct input *input = &file->input;
+    return input->codec->on_gpu && !file->in_stream && !file->is_refused &&
+           !input->heading.is_sought && (is_suitable_file(input) || is_suitable_stream(input));
+}
+
+struct engine *gpu_choose(struct worker *worker, const struct file *file)
+{
+    const struct input *input = &file->input;
+    const struct source *source = worker->source;
+    const struct sink *sink = worker->sink;
+    struct offload_offer offer = {.left = HUGE_VAL, .is_last = source->opened == source->count};
+    if (input->regular)
+        offer.left =
+            (double)(input->opened_size - input->units.offset) * left_content_ratio(worker->source);
+    return sink->offload ? sink->offload(sink->arg, &offer) : NULL;
+}
+
+/* Begins to keep a stream with what was not handed out, or the next bytes, which are waited for.
+ * TAKEN_NOTHING: there are none, or no memory for them. A failure to read is one here, as a socket
+ * reports an error only once, so reading again where it is decoded would find an end instead. */
+static enum taken keep_stream(struct source *source, struct input *input)
+{
+    struct units *first = &input->units;
+    struct reason why;
+    if (first->len == 0 && !input->ended && units_reserve(first, UNITS_SIZE_FIRST) == 0) {
+        ssize_t got = input_take(input, first->data, first->cap, &why);
+        if (got < 0) {
+            source_fail(source, &why);
+            return TAKEN_FAILED;
+        }
+        first->len = (size_t)got;
+    }
+    input->kept.begin = input->kept.end = first->offset;
+    if (first->len > 0 && kept_add(&input->kept, first->data, first->len) == 0)
+        return TAKEN;
+    kept_free(&input->kept);
+    return TAKEN_NOTHING;
+}
+
+static int gpu_run(struct worker *worker, struct extent *extent);
+
+enum taken gpu_take(struct worker *worker, struct extent *extent)
+{
+    struct source *source = worker->source;
+    struct file *file = source->current;
+    struct input *input = &file->input;
+    if (!is_suitable(file) || idle_is_pending(&source->idle))
+        return TAKEN_NOTHING;
+    struct engine *gpu = gpu_choose(worker, file);
+    if (!gpu)
+        return TAKEN_NOTHING;
+    enum taken taken = input->regular ? TAKEN : keep_stream(source, input);
+    if (taken != TAKEN)
+        return taken;
+    const uint64_t begin = input->regular ? input->taken : input->units.offset;
+    const struct compressed_start start = {.offset = begin,
+                                           .size = input->regular ? input->opened_size - begin : 0,
+                                           .memlimit = source->options.decoding.memlimit};
+    struct gpu_decoder *decoder = gpu_decoder_begin(gpu, &start);
+    if (!decoder) {
+        kept_free(&input->kept);
+        return TAKEN_NOTHING;
+    }
+    input->units.len = 0;
+    input->keeps = !input->regular;
+    source_set_current(source, NULL);
+    budget_begin(worker);
+    extent->run = gpu_run;
+    extent->gpu = decoder;
+    extent->offset = begin;
+    return TAKEN;
+}
+
+/* --- chunks --- */
+
+/* Fills the chunk from byte `at` of a regular file. 0 or -1. */
+static int fill_from_file(struct feed *feed, struct chunk *chunk, uint64_t at)
+{
+    const struct input *input = &feed->file->input;
+    uint64_t left = input->opened_size - at;
+    size_t len = left < chunk->cap ? (size_t)left : chunk->cap;
+    struct reason why;
+    ssize_t got = wide_read(feed->wide, input, chunk->data, len, at, &why);
+    chunk->len = got > 0 ? (size_t)got : 0;
+    chunk->origin.end = len == left ? ENDS_FILE : ENDS_NOTHING;
+    return got < 0 ? source_fail(feed->worker->source, &why) : 0;
+}
+
+/* Returns whether to read more of a stream: what has arrived is read at once, and more is waited
+ * for as long as the GPU is busy with earlier bytes, or has too few to go on. */
+static bool is_read_on(const struct feed *feed, bool is_enough)
+{
+    const struct input *input = &feed->file->input;
+    while (!input_ready(input, 0)) {
+        if (!gpu_decoder_poll(feed->gpu))
+            return !is_enough && !gpu_decoder_loss(feed->gpu);
+        if (input_ready(input, POLL_MS))
+            break;
+    }
+    return true;
+}
+
+/* Reads on in a stream, to out[0..cap). 0 or -1. */
+static int read_stream(struct feed *feed, unsigned char *out, size_t cap, size_t *len)
+{
+    struct reason why;
+    ssize_t got = input_take(&feed->file->input, out, cap, &why);
+    *len = got > 0 ? (size_t)got : 0;
+    return got < 0 ? source_fail(feed->worker->source, &why) : 0;
+}
+
+/* Fills the chunk from byte `at` of a stream: with what was kept, and what has arrived. 0 or -1. */
+static int fill_from_stream(struct feed *feed, struct chunk *chunk, uint64_t at)
+{
+    struct input *input = &feed->file->input;
+    struct kept *kept = &input->kept;
+    size_t len;
+    while (kept->end < at && !input->ended) { /* what is left out */
+        size_t most = at - kept->end < chunk->cap ? (size_t)(at - kept->end) : chunk->cap;
+        (void)is_read_on(feed, false); /* sees through what came before */
+        if (read_stream(feed, chunk->data, most, &len) != 0)
+            return -1;
+        if (kept_size(kept) > left_replay_most(feed->worker->source))
+            kept_drop(kept, kept->end);
+    }
+    chunk->len = kept_copy(kept, at, chunk->data, chunk->cap);
+    while (chunk->len < chunk->cap && !input->ended &&
+           is_read_on(feed, chunk->len >= feed->next.need)) {
+        if (read_stream(feed, chunk->data + chunk->len, chunk->cap - chunk->len, &len) != 0)
+            return -1;
+        chunk->len += len;
+    }
+    chunk->origin.end = input->ended && kept->end >= at ? ENDS_FILE : ENDS_NOTHING;
+    return 0;
+}
+
+/* True if the file is cut short before what comes next. Of a stream, drops what need not be kept,
+ * or cannot. */
+static bool is_cut_short(struct feed *feed)
+{
+    struct input *input = &feed->file->input;
+    if (input->regular)
+        return feed->next.at > input->opened_size;
+    kept_drop(&input->kept, feed->next.kept);
+    if (kept_size(&input->kept) > left_replay_most(feed->worker->source))
+        kept_drop(&input->kept, feed->next.at);
+    return input->ended && feed->next.at > input->kept.end;
+}
+
+/* --- feeding --- */
+
+void gpu_feed_begin(struct feed *feed, struct worker *worker, struct file *file,
+                    struct gpu_decoder *gpu, uint64_t offset)
+{
+    *feed = (struct feed){.worker = worker,
+                          .file = file,
+                          .gpu = gpu,
+                          .wide = file->input.regular ? wide_read_open() : NULL,
+                          .at = file->at,
+                          .next = {.is_wanted = true, .at = offset, .need = 1},
+                          .read = offset};
+}
+
+/* Fills a chunk, and has the GPU take it. 1: it wants more; 0; or -1. */
+static int feed_chunk(struct feed *feed, struct chunk *chunk)
+{
+    const uint64_t at = feed->next.at;
+    source_place_chunk(feed->file, &feed->at, chunk);
+    int rc = feed->file->input.regular ? fill_from_file(feed, chunk, at)
+                                       : fill_from_stream(feed, chunk, at);
+    gpu_decoder_submit(feed->gpu, chunk, at, &feed->next);
+    if (rc != 0)
+        return -1;
+    if (!feed->next.is_wanted || is_cut_short(feed))
+        return 0;
+    left_add_read(feed->worker->source, feed->file, (int64_t)(feed->next.at - at), 0);
+    feed->read = feed->next.at;
+    return 1;
+}
+
+/* Sees that the file has what is left. The GPU goes over what it need not look at, such as
+ * skippable frames, and may have come to a place after the end of the file, as it was when it was
+ * opened: by now it may have grown beyond that. 0 or -1. */
+static int check_rest(struct feed *feed, const struct compressed_rest *rest)
+{
+    const struct input *input = &feed->file->input;
+    uint64_t end = input->regular ? input->opened_size : input->kept.end;
+    const bool has_end = input->regular || input->ended;
+    struct reason why;
+    if (!rest->is_left || !has_end || rest->offset <= end)
+        return 0;
+    if (input->regular && input_find_end(input, &end, &why) != 0)
+        return source_fail(feed->worker->source, &why);
+    if (rest->offset <= end)
+        return 0;
+    reason_of(&why, input->name, "truncated %s data, at byte %" PRIu64, input->codec->name, end);
+    return source_fail(feed->worker->source, &why);
+}
+
+/* True if the run has failed or ended, so that the GPU need not be fed. */
+static bool has_ended(const struct worker *worker)
+{
+    const struct sink *sink = worker->sink;
+    return source_has_failed(worker->source) || (sink->has_ended && sink->has_ended(sink->arg));
+}
+
+int gpu_feed(struct feed *feed, struct compressed_rest *rest)
+{
+    struct source *source = feed->worker->source;
+    struct chunk *chunk;
+    int more = 1;
+    while (more > 0 && (chunk = gpu_decoder_acquire(feed->gpu)) != NULL)
+        more = has_ended(feed->worker) ? -1 : feed_chunk(feed, chunk);
+    wide_read_close(feed->wide);
+    if (more < 0)
+        return -1;
+    if (gpu_decoder_finish(feed->gpu, rest) != 0)
+        return source_fail(source, &(struct reason){""});
+    if (check_rest(feed, rest) == 0)
+        return 0;
+    free(rest->tail);
+    return -1;
+}
+
+/* --- what is left --- */
+
+int gpu_replay_from(struct feed *feed, uint64_t at)
+{
+    struct source *source = feed->worker->source;
+    struct input *input = &feed->file->input;
+    input->keeps = false;
+    if (at >= input->kept.begin) {
+        kept_drop(&input->kept, at);
+        return 0;
+    }
+    const char *loss = gpu_decoder_loss(feed->gpu);
+    struct reason why;
+    reason_of(&why, input->name,
+              "the GPU failed (%s), and the CPU cannot start again: more than %.0f MiB of a frame "
+              "came through a pipe; use --device=cpu",
+              loss ? loss : "it refuses the data", (double)left_replay_most(source) / 0x1p20);
+    return source_fail(source, &why);
+}
+
+/* Makes the input go on with what is left. 0 or -1. */
+static int go_back(struct feed *feed, const struct compressed_rest *rest)
+{
+    struct input *input = &feed->file->input;
+    if (input->regular) {
+        units_seek(input, rest->is_left ? rest->offset : input->opened_size);
+        left_add_read(feed->worker->source, feed->file, (int64_t)(input->taken - feed->read), 0);
+        return 0;
+    }
+    if (gpu_replay_from(feed, rest->is_left ? rest->offset : input->kept.end) != 0)
+        return -1;
+    input->units.offset = input->kept.begin;
+    return 0;
+}
+
+/* Leaves the file to be decoded as one stream from where the GPU left it. 0 or -1. */
+static int leave_rest(struct feed *feed, const struct compressed_rest *rest)
+{
+    struct source *source = feed->worker->source;
+    struct file *file = feed->file;
+    if (records_begin_with(&file->input.records, rest->tail, rest->tail_len) != 0)
+        return source_fail_for_memory(source, file->input.name);
+    if (go_back(feed, rest) != 0)
+        return -1;
+    file->is_refused = file->in_stream = true;
+    file->is_wrong = rest->is_wrong;
+    file->at.index = rest->index;
+    file->content = 0; /* where the content goes on is counted from what is left, as its skip */
+    file->input.range.begin = rest->is_left ? rest->skip : 0;
+    source_park(source, file);
+    return 0;
+}
+
+static int gpu_run(struct worker *worker, struct extent *extent)
+{
+    struct compressed_rest rest;
+    struct feed feed;
+    gpu_feed_begin(&feed, worker, extent->file, extent->gpu, extent->offset);
+    int rc = gpu_feed(&feed, &rest);
+    if (rc == 0) {
+        rc = leave_rest(&feed, &rest);
+        free(rest.tail);
+    }
+    if (rc != 0)
+        source_leave(worker->source, extent->file);
+    budget_end(worker);
+    return rc == 0 ? 1 : -1;
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/* A compressed file whose bytes go to a GPU as they are: from its beginning on (gpu_take), or from
+ * a frame on (offload.c). What the GPU leaves is read again; of a stream the bytes are kept for
+ * that, from the frame on that is being decompressed. */
+#ifndef GPUHISTO_RUN_GPU_H
+#define GPUHISTO_RUN_GPU_H
+
+#include "runner.h"
+#include "gpu/decoder.h"
+
+/* One worker that feeds a GPU. */
+struct feed {
+    struct worker *worker;
+    struct file *file;
+    struct gpu_decoder *gpu;
+    struct wide_read *wide;      /* of a regular file, or NULL */
+    struct position at;          /* of the next chunk */
+    struct compressed_next next; /* what the GPU wants next of the file */
+    uint64_t read;               /* bytes of the file that are counted as read */
+};
+
+/* Returns a GPU that decompresses and should have all that is left of the file; NULL: there is
+ * none. In turn. */
+struct engine *gpu_choose(struct worker *worker, const struct file *file);
+
+/* Begins to feed a GPU from a byte of the file on. */
+void gpu_feed_begin(struct feed *feed, struct worker *worker, struct file *file,
+                    struct gpu_decoder *gpu, uint64_t offset);
+
+/* Feeds the GPU until it wants no more, and sets *rest to what it left, whose tail the caller
+ * frees. 0, or -1: the run has failed, and there is no rest. */
+int gpu_feed(struct feed *feed, struct compressed_rest *rest);
+
+/* Makes a stream go on again with byte `at`, which has to be kept. 0, or -1: the run has failed. */
+int gpu_replay_from(struct feed *feed, uint64_t at);
+
+#endif

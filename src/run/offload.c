@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: MIT */
+#include "offload.h"
+#include "gpu.h"
+#include "replay.h"
+#include "src/base/clock.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* Bytes of a frame that tell how much it holds. */
+#define HEADER_SIZE 18
+
+/* A rate that was measured for less time, in seconds, does not tell how long the rest takes. */
+#define RATE_SECONDS 0.02
+
+bool offload_is_wanted(struct worker *worker, const struct file *file)
+{
+    return !file->is_refused && source_is_offloadable(&file->input) &&
+           gpu_choose(worker, file) != NULL;
+}
+
+/* --- where, and what is offered --- */
+
+/* Where a GPU can begin in a file that this worker decodes in order. */
+struct restart {
+    uint64_t offset; /* where a frame begins, bytes into the file */
+    uint64_t made;   /* bytes of content that it has given */
+    uint64_t skip;   /* bytes of content after that which were counted */
+    bool is_within;  /* the frame was begun */
+};
+
+/* Returns whether a GPU can begin now. */
+static bool find_restart(const struct decoding *decoding, struct restart *restart)
+{
+    const struct records *records = decoding->segment.records;
+    const struct span *span = decoding->segment.span;
+    const struct input *input = &decoding->file->input;
+    const uint64_t end = input->regular ? input->opened_size : input->kept.end;
+    bool is_within = !decode_is_complete(decoding);
+    *restart = (struct restart){.offset = replay_frame_begin(decoding), .is_within = is_within};
+    if (is_within)
+        restart->made = decoding->frame.made;
+    restart->skip = restart->made - records->cut_len;
+    return restart->made >= records->cut_len && !records->too_long && decoding->skip == 0 &&
+           (!span || span->has_boundary) && restart->offset < end &&
+           (input->regular || (input->keeps_freely && restart->offset >= input->kept.begin));
+}
+
+/* Returns how many bytes of content the frame at an offset says it holds, or UNIT_UNSIZED. */
+static uint64_t stated_content(const struct input *input, uint64_t offset)
+{
+    unsigned char header[HEADER_SIZE];
+    struct codec_unit frame;
+    if (offset + HEADER_SIZE > input->opened_size ||
+        !input_peek(input, header, HEADER_SIZE, offset) ||
+        input->codec->look(header, HEADER_SIZE, &frame) == UNIT_UNKNOWN)
+        return UNIT_UNSIZED;
+    return frame.content;
+}
+
+/* Sets what is left of a regular file, and of the frame. */
+static void set_left_of_file(const struct decoding *decoding, const struct restart *restart,
+                             struct offload_offer *offer)
+{
+    const struct input *input = &decoding->file->input;
+    const struct units *units = &decoding->worker->units;
+    const uint64_t at = units->offset + units->pos;
+    const double seconds = clock_seconds_since(&decoding->began);
+    if (seconds >= RATE_SECONDS)
+        offer->rate = (double)decoding->segment.content / seconds;
+    if (at < input->opened_size)
+        offer->left =
+            (double)(input->opened_size - at) * left_content_ratio(decoding->worker->source);
+    if (!restart->is_within)
+        return;
+    double stated = (double)stated_content(input, restart->offset);
+    offer->frame_left = stated > offer->again ? stated - offer->again : 0;
+    if (offer->frame_left > offer->left)
+        offer->frame_left = offer->left;
+}
+
+/* The same of a pipe; its rate is that of the decoder alone, as the GPU would wait for the producer
+ * as well. */
+static void set_left_of_stream(const struct decoding *decoding, const struct restart *restart,
+                               struct offload_offer *offer)
+{
+    const struct streamed *streamed = &decoding->worker->source->left.streamed;
+    const double out = (double)atomic_load(&streamed->out), before = out - offer->again,
+                 seconds = (double)atomic_load(&streamed->ns) / 1e9;
+    if (seconds >= RATE_SECONDS)
+        offer->rate = out / seconds;
+    if (restart->is_within)
+        offer->frame_left = (double)replay_frame_left(decoding);
+    offer->left = offer->frame_left + (before > 0 ? before : 0);
+}
+
+/* --- the way there --- */
+
+/* Returns a GPU that has begun there, if there is one that pays; otherwise NULL. */
+static struct gpu_decoder *begin_at(const struct decoding *decoding, const struct restart *restart)
+{
+    const struct worker *worker = decoding->worker;
+    const struct input *input = &decoding->file->input;
+    const struct records *records = decoding->segment.records;
+    struct offload_offer offer = {.again = (double)restart->made};
+    if (input->regular)
+        set_left_of_file(decoding, restart, &offer);
+    else
+        set_left_of_stream(decoding, restart, &offer);
+    struct engine *gpu = worker->sink->offload(worker->sink->arg, &offer);
+    const struct compressed_start start = {
+        .offset = restart->offset,
+        .skip = restart->skip,
+        .repeated = records_repeated(records, records->cut_len),
+        .index = decoding->segment.at.index,
+        .size = input->regular ? input->opened_size - restart->offset : 0,
+        .memlimit = worker->source->options.decoding.memlimit};
+    return gpu ? gpu_decoder_begin(gpu, &start) : NULL;
+}
+
+/* Returns whether a GPU may have what this worker decodes, and one is free. */
+static bool is_possible(const struct decoding *decoding)
+{
+    const struct file *file = decoding->file;
+    const struct input *input = &file->input;
+    const struct sink *sink = decoding->worker->sink;
+    bool is_suitable = input->regular ? file->is_offloadable && source_is_offloadable(input)
+                                      : decoding->may_replay && input->keeps_freely;
+    return is_suitable && !file->is_refused && !input->heading.is_sought &&
+           !heading_waits(&input->heading) && sink->offload && sink->offload(sink->arg, NULL);
+}
+
+/* --- and back --- */
+
+/* True if the GPU has counted nothing, so that what was cut still waits for what follows it. */
+static bool is_as_before(const struct compressed_rest *rest)
+{
+    return rest->is_left && rest->bytes == 0;
+}
+
+/* Makes the decoder begin anew with what the GPU left of the file, before which `counted` bytes of
+ * the segment were counted. 0 or -1. */
+static int decode_rest(struct decoding *decoding, struct feed *feed,
+                       const struct compressed_rest *rest, uint64_t counted)
+{
+    struct worker *worker = decoding->worker;
+    struct input *input = &decoding->file->input;
+    struct records *records = decoding->segment.records;
+    struct units *units = &worker->units;
+    const uint64_t end = input->regular ? input->opened_size : input->kept.end;
+    const uint64_t at = rest->is_left ? rest->offset : end;
+    bool is_last = !input->regular || at >= end; /* a pipe is decoded to its end by this worker */
+    if (input->regular)
+        units_seek(input, at);
+    else if (gpu_replay_from(feed, at) != 0)
+        return -1;
+    units->pos = units->len = 0;
+    units->offset = at;
+    units->kind = is_last ? UNITS_TO_END : UNITS_OPEN;
+    decoding->pending = decoding->over = false;
+    decoding->skip = rest->is_left ? rest->skip : 0;
+    decoding->segment.content = counted + rest->bytes + rest->tail_len - decoding->skip;
+    if (is_as_before(rest))
+        decoding->skip += records->cut_len;
+    else if (records_begin_with(records, rest->tail, rest->tail_len) != 0)
+        return source_fail_for_memory(worker->source, input->name);
+    if (worker->decoder->codec->reserve(worker->decoder, units->data, 0) != 0)
+        return source_fail_for_memory(worker->source, input->name);
+    return 0;
+}
+
+/* Lets the GPU have the file from there on, until it takes no more. 0 or -1. */
+static int offload(struct decoding *decoding, const struct restart *restart,
+                   struct gpu_decoder *gpu)
+{
+    struct worker *worker = decoding->worker;
+    struct file *file = decoding->file;
+    struct segment *segment = &decoding->segment;
+    const struct units *units = &worker->units;
+    const uint64_t counted = segment->content - segment->records->cut_len;
+    struct compressed_rest rest;
+    struct feed feed;
+    file->input.keeps_freely = false; /* the GPU relies on it */
+    replay_end(decoding);
+    left_add_read(worker->source, file, (int64_t)(restart->offset - units->offset - units->pos), 0);
+    gpu_feed_begin(&feed, worker, file, gpu, restart->offset);
+    feed.at = segment->at;
+    if (gpu_feed(&feed, &rest) != 0)
+        return -1;
+    segment->at.index = rest.index;
+    file->is_refused = true;
+    file->is_wrong |= rest.is_wrong && rest.bytes > 0;
+    /* Of a pipe the GPU may keep only what it needs itself, from where it names on. */
+    bool is_begun_anew = !file->input.regular || !is_as_before(&rest);
+    int rc = is_begun_anew ? decode_rest(decoding, &feed, &rest, counted) : 0;
+    free(rest.tail);
+    left_add_read(worker->source, file, (int64_t)(units->offset + units->pos - feed.read), 0);
+    return rc;
+}
+
+int offload_consider(struct decoding *decoding)
+{
+    struct restart restart;
+    struct gpu_decoder *gpu = NULL;
+    if (!is_possible(decoding)) {
+        decoding->waits = 0;
+        return 0;
+    }
+    if (find_restart(decoding, &restart))
+        gpu = begin_at(decoding, &restart);
+    if (gpu) {
+        decoding->waits = 0;
+        return offload(decoding, &restart, gpu);
+    }
+    if (decoding->waits > 0 && --decoding->waits == 0)
+        decoding->file->is_refused = true;
+    return 0;
+}

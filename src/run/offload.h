@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/* Offload in mid-file: a GPU goes on with a file that a worker has begun to decode, from the
+ * beginning of a frame on, of which what was counted already is skipped. The worker keeps its
+ * decoder until the GPU has counted something, so a GPU that can do nothing with the file costs
+ * nothing.
+ *
+ * A frame that other workers have, or had, stays theirs. The first one that is still in the file is
+ * decoded in order, by one worker, and that is what is offloaded. Where records are cut, this
+ * worker counts the end of the one before, and the GPU begins after that. */
+#ifndef GPUHISTO_OFFLOAD_H
+#define GPUHISTO_OFFLOAD_H
+
+#include "decode.h"
+
+/* Chunks that are decoded until the GPU can begin: records that are cut, one after the other, may
+ * be longer than the frames. */
+#define OFFLOAD_WAITS_MAX 4
+
+/* True if the current file should be offloaded, of which other workers may have batches: the next
+ * one should be decoded in order, and wait for it. In turn. */
+bool offload_is_wanted(struct worker *worker, const struct file *file);
+
+/* Between two chunks of a batch that is decoded in order: has a GPU decompress from here on, if
+ * there is one that should, until it takes no more; then the worker goes on with what it left. 0,
+ * or -1: the run has failed. */
+int offload_consider(struct decoding *decoding);
+
+#endif

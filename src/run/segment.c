@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: MIT */
+#include "segment.h"
+#include "runner.h"
+
+#include <string.h>
+
+bool segment_is_stream(const struct segment *segment)
+{
+    return segment->records == &segment->file->input.records;
+}
+
+int segment_begin(struct segment *segment, struct worker *worker, struct file *file)
+{
+    struct input *input = &file->input;
+    const size_t size = input->records.size;
+    *segment = (struct segment){
+        .file = file, .records = &input->records, .at = file->at, .begin = file->content};
+    if (file->in_stream)
+        return 0;
+    if (size != 1) {
+        /* While a header is sought, no content has been given out. */
+        uint64_t before =
+            input->heading.is_sought ? 0 : content_before(&input->range, file->content);
+        segment->span = span_open(file->at.segment, size, before, false);
+        if (!segment->span)
+            return -1;
+    }
+    segment->at = (struct position){file->at.file, file->at.segment++, 1}; /* 0 is the seam's */
+    segment->records = &worker->records;
+    segment->records->size = size;
+    segment->records->field = input->records.field;
+    segment->records->cut_len = 0;
+    segment->records->too_long = false;
+    return 0;
+}
+
+void segment_close(struct segment *segment)
+{
+    span_close(segment->span);
+    segment->span = NULL;
+}
+
+size_t segment_begin_chunk(struct segment *segment, struct chunk *chunk)
+{
+    source_place_chunk(segment->file, &segment->at, chunk);
+    records_resume(segment->records, chunk);
+    return chunk->len;
+}
+
+int segment_cut(struct segment *segment, struct source *source, struct chunk *chunk, size_t waited,
+                bool at_end)
+{
+    struct input *input = &segment->file->input;
+    struct records *records = segment->records;
+    struct reason why;
+    if (segment_is_stream(segment))
+        return input_cut(input, chunk, waited, at_end, &why) == 0 ? 0 : source_fail(source, &why);
+    if ((segment->span && span_take_head(segment->span, records, chunk) != 0) ||
+        records_cut(records, chunk, waited, false) != 0)
+        return source_fail_for_memory(source, input->name);
+    chunk->origin.bytes = chunk->len - records_repeated(records, waited);
+    return 0;
+}
+
+/* --- the records between segments --- */
+
+/* Completes the last record of a shard, which goes on after its last segment. 0 or -1. */
+static int complete_last(struct source *source, const struct file *file, struct span *seams)
+{
+    struct reason why;
+    for (struct span *seam = seams; seam && source->options.share; seam = seam->next)
+        if (seam->to_end && part_complete(&file->input, &source->options.decoding, seam, &why) != 0)
+            return source_fail(source, &why);
+    return 0;
+}
+
+/* Fills a chunk with a record that was put together. */
+static void fill_with_seam(struct chunk *chunk, const struct file *file, const struct span *seam,
+                           const struct field *field)
+{
+    const struct fragment *record = &seam->head;
+    if (record->len > 0)
+        memcpy(chunk->data, record->data, record->len);
+    chunk->len = record->len;
+    chunk->begin = chunk->repeated = 0;
+    chunk->give = false;
+    chunk->origin = (struct origin){.bytes = record->bytes,
+                                    .at = {file->at.file, seam->begin, 0},
+                                    .end = seam->is_end ? ENDS_FILE : ENDS_NOTHING,
+                                    .name = file->input.name,
+                                    .counted_from = file->input.counted_from,
+                                    .column = file->input.column,
+                                    .has_header = seam->is_first && field && field->has_header};
+}
+
+/* Pushes a record that was put together. 0 or -1. */
+static int push_seam(struct worker *worker, const struct file *file, const struct span *seam)
+{
+    struct source *source = worker->source;
+    const struct fragment *record = &seam->head;
+    const size_t size = source->options.record_size;
+    if (size == RECORD_LINES && seam->is_first && seam->is_end &&
+        records_are_one_line(record->data, record->len))
+        source_add_one_line(source, file->input.name, file->at.file);
+    /* The lines of a text need even an empty one. */
+    if (!records_are_text(size) && record->len == 0)
+        return 0;
+    if (!records_are_text(size) && record->len % size != 0) {
+        struct reason why;
+        input_cut_off(file->input.name, &source->options.content, record->len, size, &why);
+        return source_fail(source, &why);
+    }
+    struct chunk *chunk = runner_choose(worker, FLOW_DECODED);
+    if (!chunk)
+        return -1;
+    fill_with_seam(chunk, file, seam, source->options.field);
+    return runner_push(worker, chunk, FLOW_DECODED);
+}
+
+/* Adds a span to those of the file, and pushes the records that this completes. 0 or -1. */
+static int add_span(struct worker *worker, struct file *file, struct span *span)
+{
+    struct span *seams;
+    int rc = seams_add(&file->seams, span, &seams);
+    rc = rc == 0 ? complete_last(worker->source, file, seams)
+                 : source_fail_for_memory(worker->source, file->input.name);
+    while (seams) {
+        struct span *seam = seams;
+        seams = seam->next;
+        if (rc == 0)
+            rc = push_seam(worker, file, seam);
+        span_close(seam);
+    }
+    return rc;
+}
+
+int segment_end(struct segment *segment, struct worker *worker)
+{
+    struct span *span = segment->span;
+    if (!span)
+        return 0;
+    segment->span = NULL;
+    int rc = span_take_tail(span, segment->records);
+    if (add_span(worker, segment->file, span) != 0)
+        return -1;
+    return rc == 0 ? 0 : source_fail_for_memory(worker->source, segment->file->input.name);
+}
+
+int segment_end_file(struct worker *worker, struct file *file)
+{
+    const size_t size = file->input.records.size;
+    if (size == 1 || file->in_stream)
+        return 0;
+    struct span *span = span_open(file->at.segment, size, 0, true);
+    return span ? add_span(worker, file, span)
+                : source_fail_for_memory(worker->source, file->input.name);
+}

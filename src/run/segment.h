@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/* The records of what one worker decodes of a compressed file: a segment, or the whole file as one
+ * stream. Segments come side by side; what each begins and ends with is joined by src/records. */
+#ifndef GPUHISTO_SEGMENT_H
+#define GPUHISTO_SEGMENT_H
+
+#include "src/work/worker.h"
+
+struct segment {
+    struct file *file;
+    struct records *records; /* where the chunk before was cut: the worker's, or a stream's own */
+    struct position at;      /* of the next chunk */
+    struct span *span;       /* what it begins and ends with; NULL: nothing can be cut */
+    uint64_t begin;          /* bytes of content before it, as far as that must be known */
+    uint64_t content;        /* bytes of content that were decoded of it */
+};
+
+/* Begins the next segment of a file, or its only one if it is a stream; in turn, or by a worker
+ * that has the file to itself. 0, or -1: out of memory, and nothing has changed. */
+int segment_begin(struct segment *segment, struct worker *worker, struct file *file);
+
+/* True if the file is decoded as one stream. */
+bool segment_is_stream(const struct segment *segment);
+
+/* Begins a chunk with what the one before was cut from. Returns how many bytes that is. */
+size_t segment_begin_chunk(struct segment *segment, struct chunk *chunk);
+
+/* Cuts a chunk after its last whole record, of which `waited` bytes are what segment_begin_chunk
+ * gave; what belongs to a record that began in the segment before is kept for the seam. 0, or -1:
+ * the run has failed. */
+int segment_cut(struct segment *segment, struct source *source, struct chunk *chunk, size_t waited,
+                bool at_end);
+
+/* Ends the segment, and pushes the records that this completes. 0, or -1: the run has failed. */
+int segment_end(struct segment *segment, struct worker *worker);
+
+/* The file ends after the last segment that was begun; pushes its last record. 0, or -1: the run
+ * has failed. */
+int segment_end_file(struct worker *worker, struct file *file);
+
+/* Frees what it has, after a failure. */
+void segment_close(struct segment *segment);
+
+#endif

@@ -1,0 +1,360 @@
+/* SPDX-License-Identifier: MIT */
+/* Compressed bytes, one decoder: a worker takes a batch of frames in its turn, and decodes it
+ * without. A batch that has to be decoded in order takes the file along. */
+#include "decode.h"
+#include "offload.h"
+#include "replay.h"
+#include "runner.h"
+#include "src/base/clock.h"
+
+/* What a decoder takes beside what it must keep at hand, and beside compressed bytes. */
+#define DECODER_SIZE ((size_t)256 << 10)
+
+/* Bytes of a chunk while a GPU is to go on with the file: enough to find the end of a record. */
+#define AWAITING_SIZE ((size_t)64 << 10)
+
+/* --- looking at what is ahead, and taking it --- */
+
+/* As units_look, for what the range still needs: frames that end before it are dropped, and what is
+ * after it is not looked at. */
+static enum units_result look_on(struct source *source, struct file *file,
+                                 struct units_ahead *ahead, struct reason *why)
+{
+    const struct content_range *range = &file->input.range;
+    /* The range is one of values, which is not known while the header may go on. */
+    while (file->input.heading.is_sought || file->content < range->end || range->is_whole) {
+        enum units_result result = units_look(&file->input, ahead, why);
+        if (result == UNITS_END && file->input.heading.is_sought) {
+            *ahead = (struct units_ahead){.kind = UNITS_TO_END}; /* which gives the header out */
+            return UNITS_AHEAD;
+        }
+        if (result != UNITS_AHEAD || ahead->kind != UNITS_WHOLE)
+            return result;
+        uint64_t end = content_add(file->content, ahead->content);
+        if (range->begin == 0 || end > range->begin)
+            return result;
+        units_drop(&file->input, ahead);
+        atomic_fetch_add(&source->left.read, ahead->whole);
+        file->content = end;
+    }
+    return UNITS_END;
+}
+
+/* Makes all that is left one batch, which one worker decodes as a stream. */
+static void take_all(struct file *file, struct units_ahead *ahead)
+{
+    file->in_stream = true;
+    ahead->kind = UNITS_TO_END;
+    if (ahead->memory < UNITS_MEMORY_MAX)
+        ahead->memory = UNITS_MEMORY_MAX; /* other frames may need more than the first one */
+}
+
+/* Looks at what the file goes on with. */
+static enum units_result look(struct worker *worker, struct file *file, struct units_ahead *ahead,
+                              struct reason *why)
+{
+    enum units_result result = UNITS_AHEAD;
+    *ahead = (struct units_ahead){.kind = UNITS_TO_END};
+    if (!file->in_stream)
+        result = look_on(worker->source, file, ahead, why);
+    else if (units_reserve(&file->input.units, UNITS_SIZE_FIRST) != 0)
+        result = UNITS_NO_MEMORY;
+    if (result == UNITS_AHEAD && (file->in_stream || input_is_serial(&file->input)))
+        take_all(file, ahead);
+    return result;
+}
+
+/* Makes the worker's decoder one of the file's codec, with the memory for the largest of the frames
+ * ahead. 0, or -1: out of memory. */
+static int prepare_decoder(struct worker *worker, const struct input *input,
+                           const struct units_ahead *ahead)
+{
+    const struct units *units = &input->units;
+    if (worker->decoder && worker->decoder->codec != input->codec) {
+        decoder_close(worker->decoder);
+        worker->decoder = NULL;
+    }
+    if (!worker->decoder)
+        worker->decoder = input->codec->open(&worker->source->options.decoding);
+    if (!worker->decoder)
+        return -1;
+    return input->codec->reserve(worker->decoder, units->data + ahead->largest,
+                                 units->len - ahead->largest);
+}
+
+/* Moves a batch from the file to the worker. 0, or -1: out of memory, and nothing has moved. */
+static int move_batch(struct worker *worker, struct file *file, const struct units_ahead *ahead,
+                      struct segment *segment)
+{
+    if (prepare_decoder(worker, &file->input, ahead) != 0)
+        return -1;
+    if (segment_begin(segment, worker, file) != 0)
+        return -1;
+    if (units_take(&file->input, ahead, &worker->units) == 0)
+        return 0;
+    file->at.segment -= !segment_is_stream(segment);
+    segment_close(segment);
+    return -1;
+}
+
+/* Takes a batch, and all memory for it before: what another worker takes meanwhile cannot stop this
+ * one. */
+static enum taken take_batch(struct worker *worker, struct file *file,
+                             const struct units_ahead *ahead, struct segment *segment)
+{
+    struct source *source = worker->source;
+    uint64_t limit = source->options.decoding.memlimit; /* beyond it the decoder refuses */
+    size_t memory = (size_t)(ahead->memory < limit ? ahead->memory : limit);
+    size_t size = DECODER_SIZE + file->input.units.cap + memory;
+    if (!budget_reserve(worker, size))
+        return TAKEN_NOTHING;
+    if (move_batch(worker, file, ahead, segment) != 0) {
+        if (budget_refuse(worker, size))
+            return TAKEN_NOTHING;
+        source_fail_for_memory(source, file->input.name);
+        return TAKEN_FAILED;
+    }
+    if (ahead->kind == UNITS_WHOLE && input_needs_positions(&file->input))
+        file->content = content_add(file->content, worker->units.content);
+    return TAKEN;
+}
+
+/* --- decoding a batch --- */
+
+/* Decodes a chunk: what the last one was cut from before it, and what follows, up to the end of the
+ * last whole record. */
+static enum decoded decode_records(struct decoding *decoding, struct chunk *chunk)
+{
+    struct segment *segment = &decoding->segment;
+    const bool is_stream = segment_is_stream(segment);
+    size_t waited = segment_begin_chunk(segment, chunk);
+    size_t limit = source_fill_limit(&decoding->file->input, chunk, waited);
+    if (decoding->waits > 0 && limit - waited > AWAITING_SIZE)
+        limit = waited + AWAITING_SIZE;
+    enum decoded state = decode_chunk(decoding, chunk, limit);
+    if (state == DECODED_FAILED)
+        return state;
+    bool is_end = is_stream && state == DECODED_ALL;
+    if (segment_cut(segment, decoding->worker->source, chunk, waited, is_end) != 0)
+        return DECODED_FAILED;
+    if (is_end)
+        chunk->origin.end = ENDS_FILE;
+    else if (!is_stream && state != DECODED_SOME)
+        chunk->origin.end = ENDS_SEGMENT;
+    return state;
+}
+
+/* Before a stream is waited for: all that there is should be counted, also what it begins with. So
+ * what comes is another segment. 0 or -1. */
+static int pause(struct decoding *decoding)
+{
+    struct worker *worker = decoding->worker;
+    struct file *file = decoding->file;
+    struct segment *segment = &decoding->segment;
+    const struct position at = segment->at;
+    const bool is_stream = segment_is_stream(segment);
+    idle_hurry(&worker->source->idle);
+    if (segment_end(segment, worker) != 0)
+        return -1;
+    file->content += segment->content;
+    if (segment_begin(segment, worker, file) != 0)
+        return source_fail_for_memory(worker->source, file->input.name);
+    if (is_stream)
+        segment->at = at;
+    return 0;
+}
+
+/* Decodes the batch, and pushes its chunks. 0 or -1. */
+static int decode_batch(struct decoding *decoding)
+{
+    struct worker *worker = decoding->worker;
+    enum decoded state = DECODED_SOME;
+    while (state != DECODED_ALL) {
+        if (source_has_failed(worker->source))
+            return -1;
+        if (decoding->in_order)
+            replay_consider(decoding);
+        if (decoding->in_order && offload_consider(decoding) != 0)
+            return -1;
+        struct chunk *chunk = runner_choose(worker, FLOW_DECODED);
+        if (!chunk)
+            return -1;
+        state = decode_records(decoding, chunk);
+        if (state == DECODED_FAILED)
+            chunk->len = chunk->begin = chunk->origin.bytes = 0;
+        chunk->give &= state != DECODED_DRY && state != DECODED_FAILED;
+        if (runner_push(worker, chunk, FLOW_DECODED) != 0 || state == DECODED_FAILED)
+            return -1;
+        if (state == DECODED_DRY && pause(decoding) != 0)
+            return -1;
+    }
+    return segment_end(&decoding->segment, worker);
+}
+
+/* --- ending it --- */
+
+static int fail_file(struct source *source, const struct file *file, const char *fault)
+{
+    struct reason why;
+    reason_of(&why, file->input.name, "%s", fault);
+    return source_fail(source, &why);
+}
+
+/* The file has been decoded to its end, but for batches that other workers have: lets go of it. 0
+ * or -1. */
+static int end_file(struct worker *worker, struct file *file)
+{
+    struct source *source = worker->source;
+    const struct content_range *range = &file->input.range;
+    const bool is_short = file->is_refused && file->in_stream && file->content < range->begin;
+    struct reason fault;
+    int rc = 0;
+    if (file->is_wrong || is_short) {
+        rc = fail_file(source, file, "the GPU decompressed it incorrectly; use --device=cpu");
+    } else if (range->stated && file->content < range->end) {
+        content_ends_before(range, &fault);
+        rc = fail_file(source, file, fault.text);
+    } else {
+        rc = segment_end_file(worker, file);
+    }
+    if (rc == 0)
+        return source_retire(source, file);
+    source_leave(source, file);
+    return -1;
+}
+
+/* Begins to decode the batch that the worker has taken. */
+static struct decoding begin_decoding(struct worker *worker, struct file *file,
+                                      const struct segment *segment)
+{
+    struct decoding decoding = {.worker = worker,
+                                .file = file,
+                                .segment = *segment,
+                                .frame = {.stated = UNIT_UNSIZED},
+                                .in_order = worker->units.kind != UNITS_WHOLE};
+    if (decoding.in_order)
+        decoding.began = clock_now();
+    return decoding;
+}
+
+/* Takes the next batch of a file that this worker has to itself, if that must be decoded in order
+ * as well; otherwise leaves the file to all. A stream is left: it may have to be waited for. 1:
+ * there is a batch; 0; or -1. Of a failure, the file is parked. */
+static int take_next(struct worker *worker, struct file *file, struct segment *segment)
+{
+    struct units_ahead ahead;
+    struct reason why;
+    enum units_result result =
+        file->input.regular ? look_on(worker->source, file, &ahead, &why) : UNITS_NO_MEMORY;
+    enum taken taken = TAKEN_NOTHING;
+    if (result == UNITS_END)
+        return end_file(worker, file);
+    if (result == UNITS_FAILED) {
+        source_fail(worker->source, &why);
+        taken = TAKEN_FAILED;
+    } else if (result == UNITS_AHEAD && ahead.kind != UNITS_WHOLE) {
+        taken = take_batch(worker, file, &ahead, segment);
+    }
+    if (taken == TAKEN)
+        return 1;
+    source_park(worker->source, file);
+    return taken == TAKEN_FAILED ? -1 : 0;
+}
+
+/* The batch was decoded. 1: the worker has taken the next one, which begins with *segment; 0: it
+ * has done with the file; or -1. */
+static int end_batch(struct decoding *decoding, struct segment *segment)
+{
+    struct worker *worker = decoding->worker;
+    struct file *file = decoding->file;
+    if (!decoding->in_order) {
+        source_leave(worker->source, file);
+        return 0;
+    }
+    replay_end(decoding);
+    file->content += decoding->segment.content;
+    if (worker->units.kind == UNITS_TO_END)
+        return end_file(worker, file);
+    units_return(&file->input, &worker->units);
+    return take_next(worker, file, segment);
+}
+
+/* --- the runner --- */
+
+static int serial_run(struct worker *worker, struct extent *extent)
+{
+    struct file *file = extent->file;
+    struct segment segment = extent->segment;
+    const bool in_order = worker->units.kind != UNITS_WHOLE;
+    unsigned waits = extent->waits;
+    int more = 1;
+    while (more > 0) {
+        struct decoding decoding = begin_decoding(worker, file, &segment);
+        decoding.waits = waits;
+        waits = 0;
+        if (decode_batch(&decoding) == 0) {
+            more = end_batch(&decoding, &segment);
+        } else {
+            segment_close(&decoding.segment);
+            source_leave(worker->source, file);
+            more = -1;
+        }
+    }
+    budget_end(worker);
+    if (in_order)
+        budget_release(worker, DECODER_KEPT);
+    return more == 0 ? 1 : -1;
+}
+
+/* The end of a file of which all batches were taken. */
+static int end_run(struct worker *worker, struct extent *extent)
+{
+    return end_file(worker, extent->file) == 0 ? 1 : -1;
+}
+
+static enum taken take_ahead(struct worker *worker, struct extent *extent,
+                             struct units_ahead *ahead)
+{
+    struct file *file = extent->file;
+    const bool awaits = ahead->kind == UNITS_WHOLE && offload_is_wanted(worker, file);
+    if (awaits)
+        ahead->kind = UNITS_OPEN;
+    enum taken taken = take_batch(worker, file, ahead, &extent->segment);
+    if (taken != TAKEN)
+        return taken;
+    budget_begin(worker);
+    if (worker->units.kind == UNITS_WHOLE)
+        source_use(worker->source, file);
+    else
+        source_set_current(worker->source, NULL);
+    extent->run = serial_run;
+    extent->waits = awaits ? OFFLOAD_WAITS_MAX : 0;
+    return TAKEN;
+}
+
+enum taken serial_take(struct worker *worker, struct extent *extent)
+{
+    struct source *source = worker->source;
+    struct file *file = source->current;
+    struct units_ahead ahead;
+    struct reason why;
+    if (idle_is_pending(&source->idle))
+        return TAKEN_NOTHING;
+    extent->file = file;
+    switch (look(worker, file, &ahead, &why)) {
+    case UNITS_AHEAD:
+        return take_ahead(worker, extent, &ahead);
+    case UNITS_END:
+        source_set_current(source, NULL);
+        extent->run = end_run;
+        return TAKEN;
+    case UNITS_NO_MEMORY:
+        if (budget_refuse(worker, UNITS_SIZE_FIRST))
+            return TAKEN_NOTHING;
+        source_fail_for_memory(source, file->input.name);
+        return TAKEN_FAILED;
+    default:
+        source_fail(source, &why);
+        return TAKEN_FAILED;
+    }
+}

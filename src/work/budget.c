@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: MIT */
+/* Who may decode, and who counts for others: memory for decoders and descriptors are bounded, and
+ * may be short. */
+#include "worker.h"
+
+/* Gives back what the worker has reserved. Memory is freed before the lock is taken. */
+static void give_back(struct worker *worker)
+{
+    struct source *source = worker->source;
+    decoder_close(worker->decoder);
+    worker->decoder = NULL;
+    units_free(&worker->units);
+    records_close(&worker->records);
+    pthread_mutex_lock(&source->lock);
+    source->budget.used -= worker->reserved;
+    worker->reserved = 0;
+    pthread_mutex_unlock(&source->lock);
+    idle_wake_all(&source->idle);
+}
+
+/* Records what the worker is short of. Under the lock, in turn. */
+static void set_short(struct worker *worker, enum shortage shortage)
+{
+    worker->shortage = shortage;
+    worker->changes = worker->source->changes;
+}
+
+/* True if the worker may reserve so much. One alone may have any amount. Under the lock. */
+static bool fits(const struct worker *worker, size_t size)
+{
+    const struct budget *budget = &worker->source->budget;
+    size_t others = budget->used - worker->reserved;
+    return others == 0 || (others <= budget->limit && size <= budget->limit - others);
+}
+
+/* True if a file may be opened. Under the lock. */
+static bool may_open(const struct budget *budget, bool is_alone)
+{
+    if (is_alone)
+        return budget->files == 0;
+    return budget->files_max == 0 || budget->files < budget->files_max;
+}
+
+/* True if the worker is still short of what it was short of. Under the lock. */
+static bool is_short(const struct worker *worker)
+{
+    const struct source *source = worker->source;
+    if (worker->changes != source->changes)
+        return false; /* it has looked at another file */
+    switch (worker->shortage) {
+    case SHORT_OF_MEMORY:
+        return !fits(worker, worker->wanted);
+    case SHORT_OF_FILES:
+        return !source->parked && !may_open(&source->budget, worker->wants_alone);
+    case SHORT_OF_INPUT:
+        return !source->parked && source->budget.busy > 0;
+    default:
+        return false;
+    }
+}
+
+bool budget_reserve(struct worker *worker, size_t size)
+{
+    struct source *source = worker->source;
+    pthread_mutex_lock(&source->lock);
+    size_t total = worker->reserved > size ? worker->reserved : size;
+    bool reserved = fits(worker, total);
+    if (reserved) {
+        source->budget.used += total - worker->reserved;
+        worker->reserved = total;
+    } else {
+        worker->wanted = size;
+        set_short(worker, SHORT_OF_MEMORY);
+    }
+    pthread_mutex_unlock(&source->lock);
+    if (reserved || worker->reserved == 0)
+        return reserved;
+    give_back(worker);
+    return budget_reserve(worker, size); /* less may do than it had */
+}
+
+bool budget_refuse(struct worker *worker, size_t wanted)
+{
+    struct source *source = worker->source;
+    struct budget *budget = &source->budget;
+    give_back(worker);
+    pthread_mutex_lock(&source->lock);
+    if (budget->used < budget->limit)
+        budget->limit = budget->used;
+    bool others = budget->used > 0;
+    worker->wanted = wanted;
+    set_short(worker, SHORT_OF_MEMORY);
+    pthread_mutex_unlock(&source->lock);
+    return others;
+}
+
+void budget_release(struct worker *worker, size_t most)
+{
+    if (worker->reserved > most) /* written by this worker's thread alone */
+        give_back(worker);
+}
+
+void budget_begin(struct worker *worker)
+{
+    struct source *source = worker->source;
+    pthread_mutex_lock(&source->lock);
+    source->budget.busy++;
+    pthread_mutex_unlock(&source->lock);
+    idle_leave(&source->idle, &worker->idle);
+}
+
+void budget_end(struct worker *worker)
+{
+    struct source *source = worker->source;
+    pthread_mutex_lock(&source->lock);
+    bool last = --source->budget.busy == 0;
+    pthread_mutex_unlock(&source->lock);
+    if (last)
+        idle_wake_all(&source->idle);
+}
+
+bool budget_open_file(struct worker *worker, bool is_alone)
+{
+    struct source *source = worker->source;
+    pthread_mutex_lock(&source->lock);
+    bool opens = may_open(&source->budget, is_alone);
+    if (opens)
+        source->budget.files++;
+    else
+        set_short(worker, SHORT_OF_FILES);
+    worker->wants_alone = is_alone;
+    pthread_mutex_unlock(&source->lock);
+    return opens;
+}
+
+void budget_close_file(struct source *source)
+{
+    pthread_mutex_lock(&source->lock);
+    source->budget.files--;
+    bool awaited = source->budget.files == 0 || source->budget.files_max > 0;
+    pthread_mutex_unlock(&source->lock);
+    if (awaited)
+        idle_wake_all(&source->idle);
+}
+
+bool budget_refuse_file(struct worker *worker)
+{
+    struct source *source = worker->source;
+    struct budget *budget = &source->budget;
+    pthread_mutex_lock(&source->lock);
+    bool others = budget->files > 1; /* beside the one that was to be opened */
+    if (others) {
+        budget->files_max = budget->files - 1;
+        set_short(worker, SHORT_OF_FILES);
+    }
+    pthread_mutex_unlock(&source->lock);
+    budget_close_file(source);
+    return others;
+}
+
+/* A worker is no longer busy once all its chunks were donated or counted, so what was donated is
+ * looked at last. */
+bool budget_remains(struct worker *worker)
+{
+    struct source *source = worker->source;
+    pthread_mutex_lock(&source->lock);
+    bool busy = source->parked || source->budget.busy > 0;
+    set_short(worker, SHORT_OF_INPUT);
+    pthread_mutex_unlock(&source->lock);
+    return busy || idle_is_pending(&source->idle);
+}
+
+struct chunk *budget_wait(struct worker *worker)
+{
+    struct source *source = worker->source;
+    struct chunk *donated = NULL;
+    for (bool waits = true; waits && !donated;) {
+        uint64_t ticket = idle_news(&source->idle);
+        pthread_mutex_lock(&source->lock);
+        waits = !source->failed && is_short(worker);
+        pthread_mutex_unlock(&source->lock);
+        if (waits)
+            budget_release(worker, 0); /* others may want it */
+        donated = waits ? idle_wait(&source->idle, &worker->idle, ticket)
+                        : idle_take(&source->idle, &worker->idle);
+    }
+    return donated;
+}

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: MIT */
+#include "idle.h"
+
+void idle_open(struct idle *idle)
+{
+    *idle = (struct idle){.sleepers = NULL};
+    pthread_mutex_init(&idle->lock, NULL);
+}
+
+void idle_close(struct idle *idle)
+{
+    pthread_mutex_destroy(&idle->lock);
+}
+
+void idle_counter_open(struct idle_counter *counter)
+{
+    *counter = (struct idle_counter){.sleeps = false};
+    pthread_cond_init(&counter->wake, NULL);
+}
+
+void idle_counter_close(struct idle_counter *counter)
+{
+    pthread_cond_destroy(&counter->wake);
+}
+
+uint64_t idle_news(struct idle *idle)
+{
+    pthread_mutex_lock(&idle->lock);
+    uint64_t ticket = idle->news;
+    pthread_mutex_unlock(&idle->lock);
+    return ticket;
+}
+
+/* Under the lock. */
+static void wake_one(struct idle *idle)
+{
+    struct idle_counter *counter = idle->sleepers;
+    if (!counter)
+        return;
+    idle->sleepers = counter->next;
+    counter->sleeps = false;
+    pthread_cond_signal(&counter->wake);
+}
+
+void idle_wake_all(struct idle *idle)
+{
+    pthread_mutex_lock(&idle->lock);
+    idle->news++;
+    while (idle->sleepers)
+        wake_one(idle);
+    pthread_mutex_unlock(&idle->lock);
+}
+
+/* Under the lock. */
+static void sleep_until_woken(struct idle *idle, struct idle_counter *counter)
+{
+    counter->sleeps = true;
+    counter->next = idle->sleepers;
+    idle->sleepers = counter;
+    while (counter->sleeps)
+        pthread_cond_wait(&counter->wake, &idle->lock);
+}
+
+/* Under the lock. */
+static void set_counts(struct idle *idle, struct idle_counter *counter, bool counts)
+{
+    if (counts && !counter->counts)
+        idle->count++;
+    if (!counts && counter->counts)
+        idle->count--;
+    counter->counts = counts;
+}
+
+/* Under the lock. */
+static struct chunk *take_donated(struct idle *idle, struct idle_counter *counter)
+{
+    struct chunk *donated = idle->donated_count ? idle->donated[--idle->donated_count] : NULL;
+    set_counts(idle, counter, donated != NULL);
+    return donated;
+}
+
+struct chunk *idle_wait(struct idle *idle, struct idle_counter *counter, uint64_t ticket)
+{
+    pthread_mutex_lock(&idle->lock);
+    set_counts(idle, counter, true);
+    while (idle->donated_count == 0 && idle->news == ticket)
+        sleep_until_woken(idle, counter);
+    struct chunk *donated = take_donated(idle, counter);
+    pthread_mutex_unlock(&idle->lock);
+    return donated;
+}
+
+struct chunk *idle_take(struct idle *idle, struct idle_counter *counter)
+{
+    pthread_mutex_lock(&idle->lock);
+    struct chunk *donated = take_donated(idle, counter);
+    pthread_mutex_unlock(&idle->lock);
+    return donated;
+}
+
+bool idle_is_pending(struct idle *idle)
+{
+    pthread_mutex_lock(&idle->lock);
+    bool pending = idle->donated_count > 0;
+    pthread_mutex_unlock(&idle->lock);
+    return pending;
+}
+
+void idle_leave(struct idle *idle, struct idle_counter *counter)
+{
+    if (!counter->counts) /* written by this worker's thread alone */
+        return;
+    pthread_mutex_lock(&idle->lock);
+    set_counts(idle, counter, false);
+    pthread_mutex_unlock(&idle->lock);
+}
+
+bool idle_donate(struct idle *idle, struct chunk *chunk)
+{
+    pthread_mutex_lock(&idle->lock);
+    bool donated = idle->count > 0 && idle->donated_count < DONATED_MAX;
+    if (donated)
+        idle->donated[idle->donated_count++] = chunk;
+    if (donated && idle->donated_count >= DONATED_MAX / 2)
+        wake_one(idle);
+    pthread_mutex_unlock(&idle->lock);
+    return donated;
+}
+
+void idle_hurry(struct idle *idle)
+{
+    pthread_mutex_lock(&idle->lock);
+    for (unsigned i = 0; i < idle->donated_count; i++)
+        wake_one(idle);
+    pthread_mutex_unlock(&idle->lock);
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT */
+/* Workers that have nothing to read, and the chunks that others donate to them to count: a monitor
+ * with its own lock, under which nothing waits but the idle workers. */
+#ifndef GPUHISTO_IDLE_H
+#define GPUHISTO_IDLE_H
+
+#include "source.h"
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+/* One worker's part; all under the lock. */
+struct idle_counter {
+    pthread_cond_t wake;
+    bool counts; /* it waits, or counts what others donated */
+    bool sleeps;
+    struct idle_counter *next;
+};
+
+struct idle {
+    pthread_mutex_t lock;          /* all that follows */
+    struct idle_counter *sleepers; /* the one that counted last comes first */
+    unsigned count;                /* of those that count for others */
+    struct chunk *donated[DONATED_MAX];
+    unsigned donated_count;
+    uint64_t news; /* how often idle_wake_all was called */
+};
+
+void idle_open(struct idle *idle);
+void idle_close(struct idle *idle);
+void idle_counter_open(struct idle_counter *counter);
+void idle_counter_close(struct idle_counter *counter);
+
+/* Returns a ticket for idle_wait: taken before looking for something to read. */
+uint64_t idle_news(struct idle *idle);
+
+/* Makes every worker that waits look again for something to read. */
+void idle_wake_all(struct idle *idle);
+
+/* Waits for a donated chunk, or for news since the ticket. Returns the chunk, or NULL. */
+struct chunk *idle_wait(struct idle *idle, struct idle_counter *counter, uint64_t ticket);
+
+/* Returns a donated chunk, or NULL; does not wait. */
+struct chunk *idle_take(struct idle *idle, struct idle_counter *counter);
+
+/* True if a chunk waits to be counted. */
+bool idle_is_pending(struct idle *idle);
+
+/* The worker has found something to read. */
+void idle_leave(struct idle *idle, struct idle_counter *counter);
+
+/* Donates a chunk, if somebody counts for others and there is room. Returns whether it did. Nobody
+ * may be woken before others come: to wake one worker costs a tenth of counting a chunk. None is
+ * forgotten, as every worker looks here once it has nothing to read. */
+bool idle_donate(struct idle *idle, struct chunk *chunk);
+
+/* Wakes somebody for each donated chunk: the worker that donates will be waiting itself. */
+void idle_hurry(struct idle *idle);
+
+#endif

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: MIT */
+#include "left.h"
+#include "worker.h"
+
+/* Bytes of a stream that are kept. */
+#define REPLAY_SIZE ((uint64_t)256 << 20)
+
+void left_add_file(struct source *source, const struct file *file)
+{
+    struct compressed_left *compressed = &source->left.compressed;
+    const struct input *input = &file->input;
+    uint64_t size = input->regular ? input->opened_size - input->edges.first : 0;
+    atomic_fetch_add(&compressed->opened, size);
+    if (input_parallel(input))
+        atomic_fetch_add(&source->left.plain, input->end - input->taken);
+    if (input->codec && content_is_partial(&input->range))
+        atomic_store(&source->left.is_unsized, true);
+    if (!file->is_offloadable)
+        return;
+    atomic_fetch_add(&compressed->offloadable, size);
+    atomic_fetch_add(&compressed->left, (int64_t)size);
+}
+
+void left_add_read(struct source *source, const struct file *file, int64_t in, uint64_t out)
+{
+    struct compressed_left *compressed = &source->left.compressed;
+    atomic_fetch_add(&source->left.read, (uint64_t)in);
+    if (!file->is_offloadable)
+        return;
+    atomic_fetch_sub(&compressed->left, in);
+    if (out == 0)
+        return;
+    atomic_fetch_add(&compressed->in, (uint64_t)in);
+    atomic_fetch_add(&compressed->out, out);
+}
+
+double left_content_ratio(struct source *source)
+{
+    struct compressed_left *compressed = &source->left.compressed;
+    uint64_t in = atomic_load(&compressed->in), out = atomic_load(&compressed->out);
+    return in > 0 ? (double)out / (double)in : 1;
+}
+
+uint64_t left_replay_most(const struct source *source)
+{
+    return source->options.kept_most > 0 ? source->options.kept_most : REPLAY_SIZE;
+}
+
+uint64_t source_size(const struct source *source)
+{
+    return source->left.size;
+}
+
+uint64_t source_left(struct source *source)
+{
+    return atomic_load(&source->left.plain);
+}
+
+double source_fraction(struct source *source)
+{
+    struct left *left = &source->left;
+    if (left->size == 0 || atomic_load(&left->is_unsized))
+        return 0;
+    double fraction = (double)atomic_load(&left->read) / (double)left->size;
+    return fraction < 1 ? fraction : 1;
+}
+
+struct source_content source_content(struct source *source)
+{
+    struct compressed_left *compressed = &source->left.compressed;
+    uint64_t opened = atomic_load(&compressed->opened);
+    uint64_t offloadable = atomic_load(&compressed->offloadable);
+    int64_t left = atomic_load(&compressed->left); /* a file may grow */
+    if (offloadable == 0)
+        return (struct source_content){0, 0};
+    double unopened = (double)atomic_load(&compressed->unopened);
+    unopened *= (double)offloadable / (double)opened;
+    return (struct source_content){.done = (double)atomic_load(&compressed->out),
+                                   .left = ((left > 0 ? (double)left : 0) + unopened) *
+                                           left_content_ratio(source)};
+}
+
+struct stream_content source_stream_content(struct source *source)
+{
+    struct streamed *streamed = &source->left.streamed;
+    const double out = (double)atomic_load(&streamed->out);
+    const double again = (double)atomic_load(&streamed->again);
+    if (again <= 0)
+        return (struct stream_content){0};
+    return (struct stream_content){
+        .taken = (double)atomic_load(&streamed->in),
+        .done = out,
+        .seconds = (double)atomic_load(&streamed->ns) / 1e9,
+        .again = again,
+        .left = (double)atomic_load(&streamed->left) + (out > again ? out - again : 0),
+        .room = (double)left_replay_most(source) - (double)atomic_load(&streamed->kept)};
+}

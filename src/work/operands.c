@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: MIT */
+/* The operands before they are opened: what kind of files they are, and in which order they are
+ * read. */
+#include "operands.h"
+#include "src/open/share.h"
+#include "worker.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static bool is_standard(const struct operand *operand)
+{
+    return strcmp(operand->file.name, "-") == 0;
+}
+
+/* A FILE that was cut into shares, and so is regular. */
+static struct operand cut_operand(struct share_cut *cut)
+{
+    return (struct operand){.file = {.name = cut->name, .is_regular = true, .fd = -1},
+                            .cut = cut,
+                            .size = cut->end - cut->begin};
+}
+
+static struct operand whole_operand(const char *name, const struct content_range *range)
+{
+    const struct held file = held_look(name);
+    return (struct operand){.file = file, .size = content_before(range, file.size)};
+}
+
+static int compare_operands(const void *a, const void *b)
+{
+    const struct operand *x = a, *y = b;
+    if (x->size != y->size)
+        return x->size > y->size ? -1 : 1;
+    return x->number < y->number ? -1 : 1;
+}
+
+/* Puts operands into the order in which they are read: regular files the longest first, so that no
+ * worker is left alone with that one; but if one is not regular, as they are given, because whoever
+ * writes to it may count on that. */
+static void order_operands(struct source *source)
+{
+    bool all_regular = true;
+    size_t standard = 0;
+    for (size_t i = 0; i < source->count; i++)
+        standard += is_standard(&source->operands[i]);
+    for (size_t i = 0; i < source->count; i++) {
+        struct operand *operand = &source->operands[i];
+        const bool regular = operand->file.is_regular;
+        operand->is_alone = !regular || (standard > 1 && is_standard(operand));
+        all_regular &= regular;
+        source->left.plain += operand->size;
+        source->left.compressed.unopened += operand->size;
+    }
+    source->left.size = all_regular ? atomic_load(&source->left.plain) : 0;
+    if (all_regular)
+        qsort(source->operands, source->count, sizeof source->operands[0], compare_operands);
+}
+
+/* Looks at all operands; of a share, only at the FILEs that it has something of. */
+static void look_at_operands(struct source *source, char *const *operands, size_t count)
+{
+    const struct content_range range = content_range_of(&source->options.content);
+    struct share *share = source->options.share;
+    source->count = share ? share->count : count ? count : 1;
+    for (size_t i = 0; i < source->count; i++) {
+        source->operands[i] =
+            share ? cut_operand(&share->cuts[i]) : whole_operand(count ? operands[i] : "-", &range);
+        source->operands[i].number = i;
+    }
+}
+
+/* Holds the first ones that are read. */
+static void hold_operands(struct source *source)
+{
+    size_t left = held_most(source->count);
+    for (size_t i = 0; i < source->count && left > 0; i++)
+        left -= held_begin(&source->operands[i].file);
+}
+
+void operands_look(struct source *source, char *const *names, size_t count)
+{
+    look_at_operands(source, names, count);
+    order_operands(source);
+    hold_operands(source);
+}
+
+size_t source_files(const struct source *source)
+{
+    return source->count ? source->count : 1;
+}
+
+struct held *source_file(struct source *source, size_t i)
+{
+    return i < source->count ? &source->operands[i].file : NULL;
+}
+
+/* The first bytes of a file that is open; how many could be read. */
+static size_t read_head(const struct held *file, unsigned char head[CODEC_MAGIC_MAX])
+{
+    const bool is_input = strcmp(file->name, "-") == 0;
+    const int fd = is_input ? STDIN_FILENO : file->fd;
+    const off_t begin = is_input ? lseek(fd, 0, SEEK_CUR) : 0;
+    size_t len = 0;
+    ssize_t got;
+    do {
+        got = pread(fd, head + len, CODEC_MAGIC_MAX - len, begin + (off_t)len);
+        len += got > 0 ? (size_t)got : 0;
+    } while (len < CODEC_MAGIC_MAX && (got > 0 || (got < 0 && errno == EINTR)));
+    return len;
+}
+
+/* Loads the library for what a regular file begins with. False if it may begin with anything: it is
+ * not open, or so short that it may still be written. */
+static bool load_codec_of(const struct held *file)
+{
+    unsigned char head[CODEC_MAGIC_MAX];
+    const struct codec *codec = NULL;
+    struct reason unused;
+    if (!file->is_regular || (file->fd < 0 && strcmp(file->name, "-") != 0))
+        return false;
+    const enum codec_magic magic = codec_recognise(head, read_head(file, head), &codec);
+    if (magic == MAGIC_MATCH)
+        (void)codec->load(&unused);
+    return magic != MAGIC_PART;
+}
+
+void source_load_codecs(struct source *source)
+{
+    struct reason unused;
+    bool any = false; /* whichever there is */
+    if (source->options.decompress == DECOMPRESS_CODEC)
+        (void)source->options.codec->load(&unused);
+    if (source->options.decompress != DECOMPRESS_AUTO)
+        return;
+    for (size_t i = 0; i < source->count && !any; i++) {
+        const struct held *file = &source->operands[i].file;
+        any = file->error == 0 && !load_codec_of(file);
+    }
+    for (size_t i = 0; any && codecs[i]; i++)
+        (void)codecs[i]->load(&unused);
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/* Where the chunks of one worker go, and which memory they are in: runners fill chunks, and whoever
+ * opened the engines (src/pool) has them counted. */
+#ifndef GPUHISTO_SINK_H
+#define GPUHISTO_SINK_H
+
+#include "source.h"
+
+/* What a GPU could decompress of a file that it does not have. In bytes of content, estimated. */
+struct offload_offer {
+    double again; /* what the frame that it would begin with has given already */
+    double
+        frame_left; /* what is left of that frame: after it the file can be had without `again` */
+    double left;    /* what is left of the file; HUGE_VAL: not known */
+    double rate;    /* bytes a second at which that comes otherwise; 0: not measured */
+    bool is_last;   /* no other file is left to be begun: workers have nothing else to do */
+};
+
+struct sink {
+    void *arg;
+    /* Chooses the memory for the next chunk, or waits for it. NULL: there will be none, and the run
+     * has failed. */
+    struct chunk *(*choose)(void *arg, enum flow flow);
+    /* Counts a chunk that choose gave to this or another worker, and takes it back; its len may be
+     * 0. 0, or -1: the run has ended. */
+    int (*count)(void *arg, struct chunk *chunk, enum flow flow);
+    /* Returns the GPUs, if one of them is idle and should decompress what is offered;
+     * NULL: there is none now. Without an offer: whether one is free. May be NULL itself. */
+    struct engine *(*offload)(void *arg, const struct offload_offer *offer);
+    /* True if there is such an engine, or may come one: then what it takes to begin a frame of a
+     * pipe anew is kept. May be NULL: there is none. */
+    bool (*may_offload)(void *arg);
+    /* True if the worker that asks should end, rather than take more to decompress: others have
+     * better use for its processor, and go on. May be NULL: all go on. */
+    bool (*is_surplus)(void *arg);
+    /* True if the run has ended, so that nothing more need be read; asked where no chunk is counted
+     * that could tell so. May be NULL. */
+    bool (*has_ended)(void *arg);
+};
+
+#endif

@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: MIT */
+/* What src/work and the runners in src/run share: the files, the turn, one worker's own.
+ *
+ * Three locks, in this order; the last two are held for a moment only, and never together:
+ *   source.turn        may be held for long: while a stream is read, or memory is waited for. That
+ *                      may come free only when workers without the turn go on, so what those need
+ *                      is under one of the others.
+ *   source.lock        failure, which files are open and who uses them, and the budget.
+ *   source.idle.lock   see idle.h. */
+#ifndef GPUHISTO_WORKER_H
+#define GPUHISTO_WORKER_H
+
+#include "idle.h"
+#include "left.h"
+#include "sink.h"
+#include "src/records/seams.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+
+/* An open file. A worker may still be at an old one when others have gone on to the next. */
+struct file {
+    struct input input;
+    struct position at;  /* of the next chunk, if it is not compressed; otherwise the segment of the
+                          * next batch */
+    uint64_t content;    /* bytes of content before that batch, as far as it must be known */
+    struct seams seams;  /* of a compressed one, if records can be cut */
+    bool in_stream;      /* it is decoded as one stream: input.records has where that was cut */
+    bool is_offloadable; /* a GPU could decompress it, as far as known at first */
+    bool is_refused;     /* a GPU left it, or could not begin: it is not offered again */
+    bool is_wrong;       /* what a GPU decompressed was wrong, if it can be decoded at all */
+    unsigned users;      /* the source, and all workers with a part of it; the last one closes it */
+    struct file *next;   /* in source.parked */
+};
+
+/* The largest decoder, in bytes, that a worker keeps when it goes on to something else. */
+#define DECODER_KEPT ((size_t)16 << 20)
+
+/* Memory for decoding, and descriptors: both are bounded, and may be short. */
+struct budget {
+    size_t used, limit;        /* bytes that all workers have reserved, and may reserve */
+    unsigned files, files_max; /* open ones; how many there may be, 0: not known */
+    unsigned busy;             /* workers that have a part of a compressed file to themselves */
+};
+
+struct operand {
+    struct held file;
+    size_t number;         /* as given, from 0; of a share, among those that it has */
+    struct share_cut *cut; /* what the share has of it; NULL: there are no shares */
+    uint64_t size;         /* of a regular file, bytes to read as far as known; otherwise 0 */
+    bool is_alone; /* not opened while another file is open: a stream that is read in order, whose
+                    * writer may count on that, and standard input, which may be given twice */
+};
+
+/* Files of which all lines end with carriage returns alone; zeroed, there are none. */
+struct one_line {
+    const char *name; /* of the first one */
+    size_t number;    /* where it stands among the files */
+    size_t count;     /* how many there are */
+};
+
+struct source {
+    struct operand *operands; /* `count`, in the order in which they are read */
+    size_t count;
+    struct input_options options;
+    struct left left;
+
+    /* Under the turn; the first two are changed under `lock` as well. */
+    pthread_mutex_t turn;
+    size_t opened;               /* operands */
+    struct file *current;        /* what is read in turn; NULL: another file must be found */
+    struct foreign_seen foreign; /* files that another program should decompress */
+    bool has_decoded;            /* one of the files is decompressed */
+
+    pthread_mutex_t lock;     /* what follows, and file.users */
+    atomic_bool failed;       /* set under it */
+    struct reason why;        /* if failed; empty: the sink knows why */
+    struct one_line one_line; /* files that are one line */
+    uint64_t changes;         /* of `current` */
+    struct file *parked;      /* were decoded in order for a while; may be `current` again */
+    struct budget budget;
+
+    struct idle idle;
+};
+
+/* What a worker has to wait for. */
+enum shortage {
+    SHORT_OF_NOTHING,
+    SHORT_OF_MEMORY, /* until others give some back */
+    SHORT_OF_FILES,  /* until a file is closed, or all are */
+    SHORT_OF_INPUT, /* all files were opened: until one is parked, or nothing is decoded any more */
+};
+
+struct worker {
+    struct source *source;
+    const struct sink *sink;
+    struct idle_counter idle;
+    enum shortage shortage;
+    size_t wanted;           /* SHORT_OF_MEMORY: bytes */
+    bool wants_alone;        /* SHORT_OF_FILES: what is to be opened is not opened beside others */
+    uint64_t changes;        /* of the current file, when the worker found that it is short */
+    size_t reserved;         /* bytes, for what follows; under the source's lock */
+    struct decoder *decoder; /* kept from batch to batch, like the next two; NULL: none yet */
+    struct units units;      /* compressed bytes */
+    struct records records;  /* where the chunk before was cut */
+};
+
+/* --- source.c --- */
+
+/* What came of looking for a file to read. */
+enum found {
+    FOUND_FILE,
+    FOUND_NONE,     /* all files were opened */
+    FOUND_SHORTAGE, /* the worker should count what others donate */
+    FOUND_FAILURE,
+};
+
+/* Makes source->current an open file: the one that it is, a parked one, or the next operand. In
+ * turn. */
+enum found source_find(struct worker *worker);
+
+/* True if nothing but its bytes need be known of a regular compressed file: what the content begins
+ * with is looked for, and headers and ranges are left out, only where it is decoded. */
+bool source_is_offloadable(const struct input *input);
+
+/* Ends the run with a reason, unless one was given before; an empty one: the sink knows why. -1. */
+int source_fail(struct source *source, const struct reason *why);
+
+/* Ends the run because memory is short for the file of that name. -1. */
+int source_fail_for_memory(struct source *source, const char *name);
+
+bool source_has_failed(struct source *source);
+
+/* Makes a file, or none, the current one, in turn. Whoever is short of something looks again. */
+void source_set_current(struct source *source, struct file *file);
+
+/* Holds a file open, and lets go of it. */
+void source_use(struct source *source, struct file *file);
+void source_leave(struct source *source, struct file *file);
+
+/* Records that the first line of a file, the number-th as they were given, ends with the file and
+ * has carriage returns in it. */
+void source_add_one_line(struct source *source, const char *name, size_t number);
+
+/* The file was read to its end by whoever has it to itself, or the turn: lets go of it. 0 or -1. */
+int source_retire(struct source *source, struct file *file);
+
+/* Leaves a file, which this worker has had to itself, to whoever has the turn next. */
+void source_park(struct source *source, struct file *file);
+
+/* Sets where a chunk stands that the file will fill, and moves *at to the next position. */
+void source_place_chunk(const struct file *file, struct position *at, struct chunk *chunk);
+
+/* Returns where to stop filling a chunk that begins with what waited, bytes. Texts have room of
+ * their own for that, so that every chunk gets on. */
+size_t source_fill_limit(const struct input *input, const struct chunk *chunk, size_t waited);
+
+/* --- budget.c --- */
+
+/* Reserves bytes for a batch and its decoder, beside what others have; what the worker has reserved
+ * before counts. If there is not so much, the worker gives back all that it has, should count for
+ * others, and wants so much. Returns whether it has it. */
+bool budget_reserve(struct worker *worker, size_t size);
+
+/* The system has no memory for what the worker has reserved, which it gives back. Returns whether
+ * others have some, so that it can be tried again; then the worker should count for others. */
+bool budget_refuse(struct worker *worker, size_t wanted);
+
+/* Gives back what the worker has reserved, if that is more than `most` bytes. */
+void budget_release(struct worker *worker, size_t most);
+
+/* The worker has a part of a compressed file to itself; and has done with it. */
+void budget_begin(struct worker *worker);
+void budget_end(struct worker *worker);
+
+/* A file is to be opened: returns whether there may be one more; otherwise the worker should count
+ * for others. And one was closed, or not opened. */
+bool budget_open_file(struct worker *worker, bool is_alone);
+void budget_close_file(struct source *source);
+
+/* No descriptor was left to open the file. Returns whether others are open, so that it can be tried
+ * again once one is closed; then the worker should count for others. */
+bool budget_refuse_file(struct worker *worker);
+
+/* After the last file: returns whether there is still something to decode, or to count for others;
+ * then the worker should do so. */
+bool budget_remains(struct worker *worker);
+
+/* Waits for what the worker is short of. Returns a chunk that another worker donated, or NULL. */
+struct chunk *budget_wait(struct worker *worker);
+
+#endif
