@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* A mode says what a sample is, what the rows of the table are called, and which counts are
- * believable. Input, engines and report use its members and compare no identifiers.
+ * believable. Input and report use its members and compare no identifiers; engines choose their
+ * loops by the identifier.
  *
  * To add one: a row in modes.def, a descriptor and a function that lays its histogram in mode_*.c,
- * and an entry in the tables by enum mode_id in src/cpu/count.c, gpu/strategy.c and
+ * a case in src/cpu/count.c, and an entry in the tables by enum mode_id in gpu/strategy.c and
  * gpu/count/kernel_table.cu. */
 #ifndef GPUHISTO_MODE_H
 #define GPUHISTO_MODE_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A batch of values in this machine's byte order, which vector loops turn into a batch of rows.
- * Part of a counter's file, which defines TARGET and INLINE as count_values.h says. */
+/* A batch of values in this machine's byte order, which vector loops turn into a batch of rows. A
+ * part of a counter's file, which defines TARGET and INLINE as for count_values.h. */
 #ifndef GPUHISTO_BATCH_H
 #define GPUHISTO_BATCH_H
 
@@ -15,8 +15,8 @@
 /* Values at a time: their rows stay in the L1 cache. */
 #define BATCH 1024
 
-/* To a cache line, which is the longest vector: a vector across two lines takes twice as long,
- * which must not depend on what else is on the stack. */
+/* Alignment to a cache line, which is the longest vector: a vector across two lines takes twice as
+ * long. */
 #define ALIGNED _Alignas(64)
 
 union batch {
@@ -97,8 +97,8 @@ TARGET INLINE double power_of_two(int exponent)
     return power;
 }
 
-/* True if a number of a batch may lose bits when it is multiplied by 2^-exponent, which the check
- * for bits below the unit of limbs would not see. */
+/* True if a number of a batch may lose bits when it is multiplied by 2^-exponent. The check for
+ * bits below the unit of limbs would not notice. */
 TARGET static bool batch_may_vanish(const double *values, int exponent)
 {
     if (exponent <= 0)

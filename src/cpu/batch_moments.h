@@ -1,19 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* The moments of a batch of numbers, for any vectors that the compiler finds a use for: a part of
- * count_values.h, which defines BATCH, union batch, TARGET and INLINE.
+/* Adds a batch of numbers to moments, exactly: a part of a counter's file, which defines
+ * SQUARE_BY_FMA if it has such an instruction, and SUM_BY_IFMA if it has AVX-512 IFMA.
  *
- * Most batches are added up by sum_limbs.h or sum_ifma.h, while their rows are counted; others, and
- * parts of a batch, as follows. (x + big) - big is x rounded to a multiple of a power of two, which
- * the greatest number of the batch decides; what is left of x is exact, and is split again. The
- * parts have so few bits that their sums are exact, in any order (Demmel and Nguyen, "Fast
- * reproducible floating-point summation", 2013). The square of a double is its product and the
- * product's error, which is a double, too (Dekker, "A floating-point technique for extending the
- * available precision", 1971). Where numbers of a batch are so far apart that something is left of
- * one after all splits, that is added by itself.
+ * Most batches are added up by sum_limbs.h or sum_ifma.h while their rows are counted. Others, and
+ * parts of a batch, are split: (x + big) - big is x rounded to a multiple of a power of two that
+ * depends on the greatest number of the batch. What is left of x is exact, and is split again. The
+ * parts have so few bits that their sums are exact in any order (Demmel and Nguyen, "Fast
+ * reproducible floating-point summation", 2013). A square is its product and the product's error,
+ * which is a double, too (Dekker, "A floating-point technique for extending the available
+ * precision", 1971). If numbers are so far apart that something is left after all splits, that is
+ * added one by one.
  *
- * The file that this is a part of defines SQUARE_BY_FMA if it has such an instruction, and
- * SUM_BY_IFMA if its counter has AVX-512 IFMA. Either header defines struct batch_parts,
- * PARTS_BLOCK, and parts_begin, parts_add_block and parts_end, which are used below. */
+ * Either header of sums defines struct batch_parts, PARTS_BLOCK, parts_begin, parts_add_block and
+ * parts_end. */
 #ifndef GPUHISTO_BATCH_MOMENTS_H
 #define GPUHISTO_BATCH_MOMENTS_H
 
@@ -31,22 +30,22 @@
 
 #define MOMENT_LANES 8
 
-/* A split takes 42 bits. Of numbers that are at most NEAR apart, nothing is left after two, and of
- * their squares after four. */
+/* A split takes 42 bits. If numbers are at most NEAR apart, nothing is left of them after two
+ * splits, and nothing of their squares after four. */
 #define SUM_SPLITS 2
 #define SQUARE_SPLITS 4
 #define NEAR 0x1p29
 #define SPLIT_STEP 0x1p-42
-#define SPLIT_FIRST (1.5 * 4096) /* times a power of two that is not above the greatest */
+#define SPLIT_FIRST (1.5 * 4096) /* times the power of two at or below the greatest number */
 
 /* Between these, squares neither overflow nor lose bits. */
 #define SQUARED_LEAST 0x1p-480
 #define SQUARED_MOST 0x1p480
 
-/* What there is to know of a batch before it is split. Sizes are magnitudes over 0. */
+/* The range of a batch. */
 struct extent {
-    double min, max;    /* +inf and -inf: there is no number */
-    double least, most; /* of finite ones; +inf and 0: there are none, or all are 0 */
+    double min, max;    /* +inf and -inf if there is no number */
+    double least, most; /* magnitudes over 0 of finite numbers; +inf and 0 if there are none */
 };
 
 static struct extent join_extents(const struct extent lanes[MOMENT_LANES])
@@ -61,7 +60,7 @@ static struct extent join_extents(const struct extent lanes[MOMENT_LANES])
     return all;
 }
 
-/* Looks at doubles, and puts 0 for those that are not finite. */
+/* Finds the range, and replaces what is not finite by 0. */
 TARGET static struct extent take_extent(double *restrict values)
 {
     double min[MOMENT_LANES], max[MOMENT_LANES], least[MOMENT_LANES], most[MOMENT_LANES];
@@ -87,7 +86,7 @@ TARGET static struct extent take_extent(double *restrict values)
     return join_extents(lanes);
 }
 
-/* Splits off a part of *rest. */
+/* Splits a part off *rest. */
 TARGET INLINE double split_off(double *rest, double big)
 {
     double part = (*rest + big) - big;
@@ -95,7 +94,7 @@ TARGET INLINE double split_off(double *rest, double big)
     return part;
 }
 
-/* The error of the product value * value. */
+/* Returns the error of the product value * value. */
 TARGET INLINE double square_error(double value, double square)
 {
 #ifdef SQUARE_BY_FMA
@@ -106,7 +105,7 @@ TARGET INLINE double square_error(double value, double square)
 #endif
 }
 
-/* The greatest power of two that is not above a size. */
+/* Returns the greatest power of two up to a size. */
 static double power_below(double size)
 {
     uint64_t bits;
@@ -123,7 +122,6 @@ static void set_bigs(double *bigs, size_t count, double greatest)
         bigs[split] = SPLIT_STEP * bigs[split - 1];
 }
 
-/* Adds the sums of all lanes to a sum. */
 static void add_lanes(struct exact_sum *sum, double lanes[][MOMENT_LANES], size_t count)
 {
     for (size_t split = 0; split < count; split++) {
@@ -134,7 +132,7 @@ static void add_lanes(struct exact_sum *sum, double lanes[][MOMENT_LANES], size_
     }
 }
 
-/* Adds what is left of numbers: rarely anything. */
+/* Adds what is left of numbers, which is rarely anything. */
 static void add_rests(struct exact_sum *sum, const double rests[BATCH])
 {
     for (size_t i = 0; i < BATCH; i++)
@@ -142,7 +140,7 @@ static void add_rests(struct exact_sum *sum, const double rests[BATCH])
             exact_sum_add(sum, rests[i]);
 }
 
-/* Adds up a batch whose greatest magnitude is `most`; `near` is a constant. */
+/* Adds up a batch whose greatest magnitude is `most`. `near` is a constant. */
 TARGET INLINE void sum_batch(struct exact_sum *sum, const double *values, double most, bool near)
 {
     double bigs[SUM_SPLITS], lanes[SUM_SPLITS][MOMENT_LANES] = {{0}}, rests[BATCH];
@@ -160,7 +158,7 @@ TARGET INLINE void sum_batch(struct exact_sum *sum, const double *values, double
         add_rests(sum, rests);
 }
 
-/* The same for the squares, of a batch whose greatest magnitude is `most`. */
+/* Adds up the squares of a batch whose greatest magnitude is `most`. `near` is a constant. */
 TARGET INLINE void sum_squares(struct exact_sum *sum, const double *values, double most, bool near)
 {
     double bigs[SQUARE_SPLITS], lanes[SQUARE_SPLITS][MOMENT_LANES] = {{0}};
@@ -187,7 +185,7 @@ TARGET INLINE void sum_squares(struct exact_sum *sum, const double *values, doub
     add_rests(sum, errors);
 }
 
-/* Adds values[0..n), n up to BATCH, without those that are NaN, whatever they are. */
+/* Adds values[0..n), n up to BATCH, any values but NaN. */
 TARGET static void add_moments(struct moments *moments, const double *values, size_t n)
 {
     ALIGNED double finite[BATCH];
@@ -218,16 +216,16 @@ TARGET static void add_moments(struct moments *moments, const double *values, si
     }
 }
 
-/* --- batches of doubles that are added up while their rows are counted --- */
+/* --- batches that are added up while their rows are counted --- */
 
-/* Moments of batches. Counting waits for memory, and adding up for arithmetic: where blocks of both
- * take turns, a processor that executes instructions out of order does them at the same time. */
+/* Counting waits for memory, and adding up for arithmetic: where blocks of both alternate, an
+ * out-of-order processor does them at the same time. */
 struct batch_moments {
-    struct moments *moments; /* NULL: there are none */
-    const double *values;    /* of a batch that is being added up; NULL: none is */
-    bool are_whole;          /* they were whole numbers, whose range is known already */
+    struct moments *moments; /* NULL if there are none */
+    const double *values;    /* the batch that is being added up; NULL if there is none */
+    bool are_whole;          /* values were whole numbers, whose range was added already */
     struct batch_parts parts;
-    ALIGNED double doubles[BATCH]; /* where values are of another type */
+    ALIGNED double doubles[BATCH]; /* values of another type */
 };
 
 static inline void batch_moments_open(struct batch_moments *batch, struct moments *moments)
@@ -236,8 +234,8 @@ static inline void batch_moments_open(struct batch_moments *batch, struct moment
     batch->values = NULL;
 }
 
-/* Adds values[0..n), n up to BATCH, without those that are NaN; or begins with it:
- * batch_moments_end must follow, until when the values must stay. */
+/* Adds values[0..n), n up to BATCH, without NaN; or begins with them: then the values must stay
+ * until batch_moments_end. */
 TARGET static void batch_moments_add(struct batch_moments *batch, const double *values, size_t n)
 {
     batch->are_whole = false;
@@ -247,8 +245,8 @@ TARGET static void batch_moments_add(struct batch_moments *batch, const double *
         add_moments(batch->moments, values, n);
 }
 
-/* True if one of the numbers that were added, or begun with, is so large that a whole number may
- * have been rounded to it. */
+/* True if one of the numbers that were added or begun with is so large that a whole number may have
+ * been rounded to it. */
 TARGET static bool batch_moments_has_large(const struct batch_moments *batch, const double *values,
                                            size_t n)
 {
@@ -259,14 +257,14 @@ TARGET static bool batch_moments_has_large(const struct batch_moments *batch, co
     return is_large;
 }
 
-/* Adds the block from i on, if a batch is being added up. */
+/* Adds the block from i on, if a batch was begun. */
 TARGET INLINE void batch_moments_block(struct batch_moments *batch, size_t i)
 {
     if (batch->values)
         parts_add_block(&batch->parts, batch->values + i, NULL, NULL);
 }
 
-/* Ends a batch, if one is being added up, whose blocks were all added. */
+/* Ends a batch if one was begun and all its blocks were added. */
 TARGET INLINE void batch_moments_end(struct batch_moments *batch)
 {
     if (!batch->values)
@@ -278,7 +276,7 @@ TARGET INLINE void batch_moments_end(struct batch_moments *batch)
     batch->values = NULL;
 }
 
-/* The same, for a batch of which no block was added, and counts its rows at the same time. */
+/* Adds all blocks of a batch that was begun, counts its rows at the same time, and ends it. */
 TARGET static void batch_moments_end_counting(struct batch_moments *batch, const uint32_t *rows,
                                               uint64_t *counts)
 {
@@ -287,7 +285,7 @@ TARGET static void batch_moments_end_counting(struct batch_moments *batch, const
     batch_moments_end(batch);
 }
 
-/* Ends a batch of which no block was added. */
+/* Adds all blocks of a batch, if one was begun, and ends it. */
 TARGET static void batch_moments_end_all(struct batch_moments *batch)
 {
     for (size_t i = 0; i < BATCH; i += PARTS_BLOCK)
@@ -295,14 +293,14 @@ TARGET static void batch_moments_end_all(struct batch_moments *batch)
     batch_moments_end(batch);
 }
 
-/* --- whole numbers: size and kind are constants wherever these are used --- */
+/* --- whole numbers: size and kind are constants --- */
 
 /* Adds n values of up to 32 bits. */
 TARGET INLINE void add_short_wholes(struct moments *moments, const union batch *batch, size_t n,
                                     size_t size, char kind)
 {
     int64_t sum = 0, least = INT64_MAX, greatest = INT64_MIN;
-    uint64_t low = 0, high = 0; /* halves of squares */
+    uint64_t low = 0, high = 0; /* halves of the squares */
     for (size_t i = 0; i < n; i++) {
         int64_t value = (int64_t)whole_at(batch, i, size, kind);
         uint64_t square = (uint64_t)value * (uint64_t)value;
@@ -318,7 +316,7 @@ TARGET INLINE void add_short_wholes(struct moments *moments, const union batch *
     exact_sum_add_whole(&moments->squares, high, 32);
 }
 
-/* Adds n values of 64 bits, whatever they are. */
+/* Adds n values of 64 bits. */
 TARGET INLINE void add_long_wholes(struct moments *moments, const union batch *batch, size_t n,
                                    char kind)
 {
@@ -343,16 +341,16 @@ TARGET INLINE void add_long_wholes(struct moments *moments, const union batch *b
 
 #ifdef SQUARE_BY_FMA
 
-/* Whole numbers of 64 bits that have no more than these are added up as doubles, by which nothing
- * is lost: they fit the fixed-point numbers of any way. */
+/* Values of 64 bits with at most so many bits are added up as doubles: these are exact, and sums of
+ * limbs can take them. */
 #define WHOLE_BITS 49
 
-/* Adding it makes whole numbers the low bits of a double. */
+/* Adding it puts a whole number into the low bits of a double. */
 #define WHOLE_ROUNDER 0x1.8p52
 #define WHOLE_ROUNDER_BITS ((uint64_t)0x4338 << 48)
 
-/* Makes a batch of values of 64 bits doubles, and adds their range. Whether none has more bits than
- * WHOLE_BITS; otherwise nothing was added. */
+/* Converts a batch of values of 64 bits to doubles, and adds their range. False, and nothing was
+ * added, if one has more than WHOLE_BITS. */
 TARGET INLINE bool make_wholes_doubles(struct batch_moments *moments, const union batch *batch,
                                        char kind)
 {
@@ -377,11 +375,11 @@ TARGET INLINE bool make_wholes_doubles(struct batch_moments *moments, const unio
 
 #endif
 
-/* Adds n values of 64 bits, or begins with them: batch_moments_end must follow. */
+/* Adds n values of 64 bits, or begins with them. */
 TARGET INLINE void batch_moments_add_wholes(struct batch_moments *moments, const union batch *batch,
                                             size_t n, char kind)
 {
-#ifdef SQUARE_BY_FMA /* without, adding up doubles takes longer than whole numbers */
+#ifdef SQUARE_BY_FMA /* without it, this is slower than adding whole numbers */
     if (n == BATCH && make_wholes_doubles(moments, batch, kind)) {
         moments->are_whole = true;
         if (parts_begin(&moments->parts, moments->doubles))
@@ -392,10 +390,7 @@ TARGET INLINE void batch_moments_add_wholes(struct batch_moments *moments, const
     add_long_wholes(moments->moments, batch, n, kind);
 }
 
-/* --- any values --- */
-
-/* Adds n values, over 0, of so many bytes in this machine's byte order, or begins with them:
- * batch_moments_end must follow. */
+/* Adds n values of `size` bytes, n over 0, or begins with them. */
 TARGET INLINE void add_value_moments(struct batch_moments *moments, const struct value_type *type,
                                      const union batch *batch, size_t n, size_t size)
 {

@@ -9,7 +9,7 @@
 #include "counter.h"
 #include "src/count/binning_digits.h"
 
-/* Equal bins of values of up to 32 bits between edges of as many, by offsets of 32 bits. */
+/* Equal bins of values of up to 32 bits, with edges of as many, by offsets of 32 bits. */
 TARGET INLINE void rows_by_32_bits(const struct binning *binning, const union batch *batch,
                                    uint32_t *restrict rows, size_t size, char kind)
 {
@@ -41,7 +41,7 @@ TARGET INLINE void rows_by_64_bits(const struct binning *binning, const union ba
     }
 }
 
-/* Bins that no other way serves, a value at a time. */
+/* Any bins, a value at a time. */
 TARGET INLINE void rows_one_by_one(const struct binning *binning, const union batch *batch,
                                    uint32_t *restrict rows, size_t size, char kind)
 {
@@ -56,10 +56,10 @@ TARGET INLINE void rows_one_by_one(const struct binning *binning, const union ba
     }
 }
 
-/* With fewer edges than this it is quicker to compare with all of them than to search. */
+/* With fewer edges, comparing with all of them is faster than a search. */
 #define FEW_EDGES 32
 
-/* Bins of doubles between few edges: the row is how many edges are not above the value. */
+/* Bins of doubles with few edges: the row is the number of edges at or below the value. */
 TARGET INLINE void rows_by_edges(const struct binning *binning, const union batch *batch,
                                  uint32_t *restrict rows)
 {
@@ -76,7 +76,7 @@ TARGET INLINE void rows_by_edges(const struct binning *binning, const union batc
 
 #define NOT_PROVEN UINT32_MAX
 
-/* Equal bins of doubles, as binning_row finds them; guesses that were wrong are left to it. */
+/* Equal bins of doubles, as binning_row finds them. Wrong guesses are left to it. */
 TARGET INLINE void rows_of_doubles(const struct binning *binning, const union batch *batch,
                                    uint32_t *restrict rows, size_t size)
 {
@@ -86,7 +86,7 @@ TARGET INLINE void rows_of_doubles(const struct binning *binning, const union ba
     uint32_t wrong = 0;
     for (size_t i = 0; i < BATCH; i++) {
         double value = double_at(batch, i, size), guess = (value - min) * per_step;
-        guess = guess > 0 ? guess : 0; /* also instead of NaN */
+        guess = guess > 0 ? guess : 0; /* also if it is NaN */
         guess = guess < bins - 1 ? guess : bins - 1;
         int32_t bin = (int32_t)guess;
         double from = (double)bin * step + min, to = (double)(bin + 1) * step + min;
@@ -102,7 +102,7 @@ TARGET INLINE void rows_of_doubles(const struct binning *binning, const union ba
             rows[i] = (uint32_t)binning_row(binning, double_at(batch, i, size));
 }
 
-/* Log-linear bins of doubles, nearly all of which are not negative. */
+/* Log-linear bins of doubles. Nearly all values are not negative. */
 TARGET INLINE void rows_log_linear(const union batch *batch, uint32_t *restrict rows)
 {
     const uint64_t infinity = (uint64_t)0x7ff << 52, first = ROW_ABOVE_ZERO;
@@ -119,16 +119,16 @@ TARGET INLINE void rows_log_linear(const union batch *batch, uint32_t *restrict 
 /* What a loop of rows_by_steps is compiled for: size and with_signs are constants. */
 struct steps_kind {
     size_t size;
-    uint32_t shift; /* of the layout; a constant where it is the usual one */
+    uint32_t shift; /* of the layout; a constant if it is the usual one */
     bool with_signs;
 };
 
-/* Bins of decimal digits, of doubles that are neither very small nor very large, and of zeros; the
- * shift is that of the layout. Whether there are no others, which get NOT_PROVEN.
+/* Bins of decimal digits. Values that are very small, very large or not finite get NOT_PROVEN.
+ * False if there are such values.
  *
- * The middle between a value and the next, times 64 bits of the scale, is exact if that is a power
- * of ten with a positive exponent. Otherwise it is a quotient that was rounded up, and middles are
- * so few bits long that none comes to the next whole number by that. */
+ * The middle between a value and the next, times 64 bits of the scale, is exact if the scale is a
+ * power of ten with a positive exponent. Otherwise the scale is a quotient that was rounded up, and
+ * middles have so few bits that the product does not reach the next whole number. */
 TARGET INLINE bool rows_by_steps(const struct digits_layout *layout, const union batch *batch,
                                  uint32_t *restrict rows, struct steps_kind kind)
 {
@@ -136,13 +136,14 @@ TARGET INLINE bool rows_by_steps(const struct digits_layout *layout, const union
     const bool with_signs = kind.with_signs;
     const uint64_t least = (uint64_t)(1023 + DIGITS_STEP_FIRST);
     const unsigned unit = size == 4 ? 29 : 0; /* the last bit of a float, as a double */
-    const uint64_t beyond = UINT64_C(1) << 63 | UINT64_C(1) << (unit + 10); /* what is not stored */
+    const uint64_t beyond =
+        UINT64_C(1) << 63 | UINT64_C(1) << (unit + 10); /* the leading bit, which is not stored */
     const uint32_t side = DIGITS_SIDE(layout->per_decade), mirror = 2 * side + 4;
     const struct digits_step *const steps = layout->steps;
     uint32_t all = 0;
     for (size_t i = 0; i < BATCH; i++) {
         if (!with_signs && i % 64 == 0 && all > NOT_PROVEN / 2)
-            return false; /* as soon as there is a sign, the other loop is faster */
+            return false; /* once there is a sign, the other loop is faster */
         const uint64_t bits = double_bits_at(batch, i, size),
                        negative = with_signs ? bits >> 63 : 0;
         const uint64_t magnitude = with_signs ? (bits & INT64_MAX) - (negative << unit) : bits;
@@ -154,7 +155,7 @@ TARGET INLINE bool rows_by_steps(const struct digits_layout *layout, const union
         const uint64_t product =
             number_product(magnitude << 11 | beyond, step->scale[next], &unused);
         uint32_t row = step->row[next] + (uint32_t)(product >> kind.shift);
-        row = bits << with_signs == 0 ? side + 2 : row; /* without its sign */
+        row = bits << with_signs == 0 ? side + 2 : row; /* zero, whatever its sign */
         all |= row;
         const uint32_t sign = 0 - (uint32_t)negative; /* mirror - row is mirror + 1 + ~row */
         rows[i] = with_signs ? (row ^ sign) + (sign & (mirror + 1)) : row;
@@ -178,7 +179,7 @@ TARGET INLINE void rows_of_digits(const struct binning *binning, const union bat
         rows_by_steps(&layout, batch, rows, (struct steps_kind){size, shift, true}))
         return;
     for (size_t i = 0; i < BATCH; i++)
-        /* What was not proven may have been mirrored, to the row of NaN. */
+        /* A row that was not proven may have been mirrored to that of NaN. */
         if (rows[i] == NOT_PROVEN || rows[i] == ROW_INVALID(binning))
             rows[i] = digits_row(&layout, double_bits_at(batch, i, size));
 }

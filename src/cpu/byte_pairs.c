@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Pairs of bytes by one table of counters of 8 bits: 64 KiB, of which the L1 cache holds most even
- * if the data are random; wider counters, or a second table, would be in the L2 cache alone. A
- * counter that comes round adds 256 to the tally.
+/* Counts pairs of bytes by one table of 8-bit counters: 64 KiB, most of which the L1 cache holds
+ * even if the data are random. Wider counters or a second table would not fit. A counter that wraps
+ * adds 256 to the tally.
  *
- * The two halves of the data take turns: pairs that follow each other are often alike, as in a row
- * of blanks, and each would wait for the previous one's increment to come back from the store
- * buffer. */
+ * The two halves of the data alternate: neighbouring pairs are often equal, as in a row of blanks,
+ * and each would wait for the increment before it to leave the store buffer. */
 #include "byte_pairs.h"
 #include "src/base/byte_word.h"
 
@@ -13,13 +12,13 @@
 
 #define INLINE static inline __attribute__((always_inline))
 
-/* Bytes in a turn of each half. */
+/* Bytes of each half in a turn. */
 #define TURN 8
 
 /* Fewer bytes than this are not worth setting up the table. */
 #define PAIRS_FEW ((size_t)16 << 10)
 
-/* Rows of the table that are looked at together: of text most have no pair. */
+/* Rows that are checked at once: in text, most pairs never occur. */
 #define ROWS_AT_ONCE 64
 
 struct pair_counts {
@@ -41,9 +40,9 @@ static __attribute__((noinline, cold)) void carry(struct pair_counts *pairs, uin
     add_times(pairs, row, 256);
 }
 
-/* Counts the pair that a word ends with. The address is worked out apart, as compilers
- * would not do by themselves: a counter whose address is in one register alone is taken from the
- * last store to it much sooner, which makes pairs that come again at once 2.5 times as fast. */
+/* Counts the pair that a word ends with. The address is computed first: if it is in one register,
+ * the processor forwards the counter from the last store to it much sooner, which makes equal pairs
+ * 2.5 times as fast. */
 INLINE void count_pair(struct pair_counts *pairs, uint64_t word)
 {
     uint8_t *at = pairs->table + (word & 0xffff);
@@ -52,13 +51,13 @@ INLINE void count_pair(struct pair_counts *pairs, uint64_t word)
         carry(pairs, (uint32_t)(at - pairs->table));
 }
 
-/* Eight bytes, the first one highest, so that a pair is a number of 16 bits in it. */
+/* Returns eight bytes, the first one highest, so that a pair is a 16-bit number in it. */
 INLINE uint64_t word_of_pairs(const unsigned char *data)
 {
     return __builtin_bswap64(byte_word(data));
 }
 
-/* Counts the pairs that begin in the next eight bytes of either half. */
+/* Counts the pairs that begin in the next eight bytes of each half. */
 INLINE void count_turn(struct pair_counts *pairs, const unsigned char *one,
                        const unsigned char *other, bool is_aligned)
 {
@@ -91,7 +90,7 @@ INLINE void count_turn(struct pair_counts *pairs, const unsigned char *one,
     }
 }
 
-/* Counts the pairs that begin in data[begin..end), of which data[end] may be the last byte. */
+/* Counts the pairs that begin in data[begin..end). data[end] may be the last byte. */
 static void count_one_by_one(struct pair_counts *pairs, const unsigned char *data, size_t begin,
                              size_t end, size_t step)
 {
@@ -99,8 +98,7 @@ static void count_one_by_one(struct pair_counts *pairs, const unsigned char *dat
         add_times(pairs, (uint32_t)data[i] << 8 | data[i + 1], 1);
 }
 
-/* Adds ROWS_AT_ONCE rows. To skip the zeros among them would cost more: no processor can tell
- * beforehand which they are. */
+/* Adds ROWS_AT_ONCE rows. Skipping zeros would cost more: no processor can predict them. */
 static void add_rows(struct pair_counts *pairs, uint32_t begin)
 {
     const uint8_t *rows = pairs->table + begin;
@@ -125,7 +123,7 @@ static void add_table(struct pair_counts *pairs)
     }
 }
 
-/* Counts pairs that begin in data[0..begins). */
+/* Counts the pairs that begin in data[0..begins). */
 INLINE void count_all(struct pair_counts *pairs, const unsigned char *data, size_t begins,
                       bool is_aligned)
 {

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Counts pairs of bytes: the mode --pairs. (count_bytes.h counts single bytes by tables of pairs.)
- */
+/* Counts pairs of bytes, for --pairs. (count_bytes.h counts single bytes by tables of pairs.) */
 #ifndef GPUHISTO_BYTE_PAIRS_H
 #define GPUHISTO_BYTE_PAIRS_H
 
@@ -11,8 +10,8 @@
 #include <stddef.h>
 
 /* Adds the pairs of data[0..len) to a tally: each byte with the one after it, or, if aligned, bytes
- * 0 and 1, 2 and 3, and so on. Unless `paged` is NULL, the counts are added there. Any alignment,
- * any length, nothing else is read; any thread. */
+ * 0 and 1, 2 and 3, and so on. Counts go to `paged` unless it is NULL. Any alignment and length;
+ * nothing else is read. Any thread. */
 void count_byte_pairs(const unsigned char *data, size_t len, bool is_aligned, struct tally *tally,
                       struct paged_counts *paged);
 

@@ -11,7 +11,7 @@
 /* Above this number of ASCII bytes among 64, all bytes are gathered. */
 #define ASCII_MUCH 39
 
-/* Of bytes, a bit each: which ones lie from lo to hi. */
+/* Returns which of 64 bytes are from lo to hi, a bit each. */
 TARGET INLINE uint64_t bytes_from_to(vector low, vector high, unsigned char lo, unsigned char hi)
 {
     const vector first = _mm256_set1_epi8((char)lo), most = _mm256_set1_epi8((char)(hi - lo));
@@ -22,25 +22,25 @@ TARGET INLINE uint64_t bytes_from_to(vector low, vector high, unsigned char lo, 
            (uint32_t)_mm256_movemask_epi8(is_a);
 }
 
-/* Which of eight words are less than others, all of them below 2^31. */
+/* Returns which of eight words are less than others, all below 2^31. */
 TARGET INLINE vector words_below(vector words, vector others)
 {
     return _mm256_cmpgt_epi32(others, words);
 }
 
-/* Eight bytes, a bit each, as masks of eight bits. */
+/* Widens eight bits to masks of eight bits each. */
 TARGET INLINE uint64_t byte_masks(uint64_t bits)
 {
     return _pdep_u64(bits & 0xff, EACH_BYTE(1)) * 0xff;
 }
 
-/* Where the bytes are, of eight, that have a bit: in the lowest bytes of a word. */
+/* Returns the places, of eight, that have a bit, in the lowest bytes. */
 TARGET INLINE __m128i places_of(uint64_t bits)
 {
     return _mm_cvtsi64_si128((long long)_pext_u64(0x0706050403020100u, byte_masks(bits)));
 }
 
-/* Adds the ASCII of 64 bytes to what is gathered; if it is most of them, with the others. */
+/* Gathers the ASCII of 64 bytes, or all of them if that is most. */
 TARGET INLINE void gather_ascii(const unsigned char *data, uint64_t ascii,
                                 struct character_bytes *bytes)
 {
@@ -55,13 +55,13 @@ TARGET INLINE void gather_ascii(const unsigned char *data, uint64_t ascii,
     }
 }
 
-/* Eight characters, four bytes each of which those after a character's own may be any: their code
- * points. Sets *wrong to which ones are not what the number of their bytes allows. Six bits of each
- * byte are put together, and those of other bytes shifted out; a first byte of three or four
- * leaves some bits of its own in front. */
+/* Returns the code points of eight characters, given four bytes for each; those after a character's
+ * own may be any. Sets *wrong to the characters that have another number of bytes than they need.
+ * Six bits of each byte are joined, and those of other bytes shifted out; a first byte of three or
+ * four leaves some of its own bits in front. */
 TARGET INLINE vector points_of(vector four, unsigned *wrong)
 {
-    /* By the upper half of the first byte, without its highest bit. */
+    /* By the upper half of the first byte without its highest bit. */
     const vector shifts = _mm256_setr_epi32(0, 0, 0, 0, 12, 12, 6, 0);
     const vector masks = _mm256_setr_epi32(0, 0, 0, 0, 0x7ff, 0x7ff, 0xffff, 0x1fffff);
     const vector leasts = _mm256_setr_epi32(0, 0, 0, 0, 0x80, 0x80, 0x800, 0x10000);
@@ -81,8 +81,8 @@ TARGET INLINE vector points_of(vector four, unsigned *wrong)
     return points;
 }
 
-/* Finds the characters that begin in data[0..16), of more than one byte, at the bits of `first`; 24
- * bytes are read. Returns how many; or -1 if some are wrong. */
+/* Finds the characters of more than one byte that begin in data[0..16), at the bits of `first`.
+ * Reads 24 bytes. Returns how many there are, or -1 if some are wrong. */
 TARGET INLINE int find_in_16_bytes(const unsigned char *data, uint64_t first, uint32_t *rows)
 {
     const vector spread =

@@ -17,17 +17,17 @@ static const uint8_t byte_quarters[64] = {
     5,  5,  6,  6,  6,  6,  7,  7,  7,  7,  8,  8,  8,  8,  9,  9,  9,  9,  10, 10, 10, 10,
     11, 11, 11, 11, 12, 12, 12, 12, 13, 13, 13, 13, 14, 14, 14, 14, 15, 15, 15, 15};
 
-/* Which of 64 bytes lie from lo to hi. */
+/* Returns which of 64 bytes are from lo to hi. */
 TARGET INLINE uint64_t bytes_from_to(__m512i bytes, unsigned char lo, unsigned char hi)
 {
     const __m512i above = _mm512_sub_epi8(bytes, _mm512_set1_epi8((char)lo));
     return _mm512_cmple_epu8_mask(above, _mm512_set1_epi8((char)(hi - lo)));
 }
 
-/* Sixteen characters, four bytes each of which those after a character's own may be any: their code
- * points. Sets *wrong to which ones are not what the number of their bytes allows. Six bits of each
- * byte are put together, and those of other bytes shifted out; a first byte of three or four
- * leaves some bits of its own in front. */
+/* Returns the code points of sixteen characters, given four bytes for each; those after a
+ * character's own may be any. Sets *wrong to the characters that have another number of bytes than
+ * they need. Six bits of each byte are joined, and those of other bytes shifted out; a first byte
+ * of three or four leaves some of its own bits in front. */
 TARGET INLINE __m512i points_of(__m512i four, __mmask16 *wrong)
 {
     /* By the upper half of the first byte. */

@@ -13,8 +13,8 @@
 typedef uint32_t words __attribute__((vector_size(16)));
 typedef int32_t signed_words __attribute__((vector_size(16)));
 
-/* Of 64 bytes, a bit each: which ones are not ASCII, and which begin characters of two bytes or
- * more, of three or more, and of four, by their upper bits alone. */
+/* Which of 64 bytes, a bit each, are not ASCII, and which begin characters of at least two, three
+ * and four bytes, by their upper bits alone. */
 struct portable_firsts {
     uint64_t beyond, two, three, four;
 };
@@ -29,16 +29,17 @@ INLINE struct portable_firsts find_firsts(const unsigned char *data)
     return firsts;
 }
 
-/* Which words are less than others, all of them below 2^31: all bits, or none. */
+/* Returns which words are less than others, all below 2^31: all bits, or none. */
 INLINE words words_below(words some, words others)
 {
     return (words)((signed_words)some < (signed_words)others);
 }
 
-/* The code points of four characters, whose bytes are in a word each, the first one lowest; bytes
- * after a character's own may be any. None has four if has_4 is false. Adds to *wrong what is not
- * what the number of its bytes allows. Six bits of each byte are put together, and those of other
- * bytes shifted out; of a first byte of four the fifth bit is left, which is always set. */
+/* Returns the code points of four characters, given a word of bytes for each, the first byte
+ * lowest; bytes after a character's own may be any. If has_4 is false, none has four bytes. Adds to
+ * *wrong the characters that have another number of bytes than they need. Six bits of each byte are
+ * joined, and those of other bytes shifted out; a first byte of four leaves its fifth bit, which is
+ * always set. */
 INLINE words points_of(words bytes, bool has_4, words *wrong)
 {
     const words twelves = (bytes & 0x003f001f) << 6 | (bytes & 0x3f003f00) >> 8;
@@ -56,8 +57,8 @@ INLINE words points_of(words bytes, bool has_4, words *wrong)
     return points;
 }
 
-/* Finds the characters that begin at the bits of `first`, so many, and up to three more, that are
- * like the last one. Whether all are right. */
+/* Decodes the characters that begin at the bits of `first`, and repeats the last one up to three
+ * times. False if some are wrong. */
 INLINE bool decode(const unsigned char *data, uint64_t first, unsigned count, bool has_4,
                    uint32_t *rows)
 {
@@ -78,7 +79,7 @@ INLINE bool decode(const unsigned char *data, uint64_t first, unsigned count, bo
     return (halves[0] | halves[1]) == 0;
 }
 
-/* Adds the ASCII of 64 bytes to what is gathered; if it is much of them, with the others. */
+/* Gathers the ASCII of 64 bytes, or all of them if that is much. */
 INLINE void gather_ascii(const unsigned char *data, uint64_t ascii, struct character_bytes *bytes)
 {
     const unsigned count = mask_count(ascii);
@@ -96,8 +97,8 @@ INLINE void gather_ascii(const unsigned char *data, uint64_t ascii, struct chara
     bytes->len += count;
 }
 
-/* Nothing is asked that nobody can foresee in text of several scripts, but for how many characters
- * there are, by fours, and whether some have four bytes. */
+/* Branches only on what is predictable in text of several scripts: the number of characters, by
+ * fours, and whether some have four bytes. */
 INLINE size_t find_characters(const unsigned char *data, uint32_t *rows, size_t *n,
                               struct character_bytes *bytes)
 {

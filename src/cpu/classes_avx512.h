@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Classes of bytes with AVX-512, a bit of every byte each, counted by carry-save adders (Harley and
- * Seal), so that a popcount is due once for 16 vectors. A part of count_avx512.c. */
+/* Counts classes of bytes with AVX-512, a bit of every byte each, by carry-save adders (Harley and
+ * Seal): one popcount for 16 vectors. A part of count_avx512.c. */
 #ifndef GPUHISTO_CLASSES_AVX512_H
 #define GPUHISTO_CLASSES_AVX512_H
 
@@ -12,10 +12,10 @@
 #define VECTOR 64
 #define ROUND (16 * VECTOR) /* bytes between two popcounts */
 
-/* Rounds that the bytes of an accumulator can count: eight a round at most, in each. */
+/* Rounds that the bytes of an accumulator can count, at most eight each. */
 #define ROUNDS_MAX 31
 
-/* How a byte finds its classes: by the lower six bits, or by all seven of ASCII. */
+/* How a byte finds its classes: by its lower six bits, or by all seven of ASCII. */
 struct lookup {
     bool ascii;
     __m512i table[2];
@@ -26,7 +26,7 @@ struct planes {
     __m512i ones, twos, fours, eights;
 };
 
-/* 0x7f stands for all that is not ASCII; it is not a letter. */
+/* 0x7f, which is no letter, stands for all that is not ASCII. */
 TARGET INLINE __m512i classes_at(const unsigned char *data, const struct lookup *by)
 {
     __m512i bytes = _mm512_loadu_si512(data);
@@ -36,7 +36,7 @@ TARGET INLINE __m512i classes_at(const unsigned char *data, const struct lookup 
     return _mm512_permutex2var_epi8(by->table[0], bytes, by->table[1]);
 }
 
-/* Adds two to a plane, and gives what carries over to the next. */
+/* Adds two to a plane and returns the carry. */
 TARGET INLINE __m512i add_two(__m512i *plane, __m512i a, __m512i b)
 {
     __m512i carry = _mm512_ternarylogic_epi64(*plane, a, b, 0xe8); /* majority */
@@ -71,15 +71,15 @@ TARGET INLINE __m512i add_16(struct planes *planes, const unsigned char *data,
     return add_two(&planes->eights, carry, add_8(planes, data + 8 * VECTOR, by));
 }
 
-/* For every 8 bytes of a plane: how many have the bit of class k, in byte k. Turns each 8 x 8 bits
- * over, as a product of matrices. */
+/* For each 8 bytes of a plane, puts into byte k how many have the bit of class k: transposes 8 x 8
+ * bits by a product of matrices. */
 TARGET INLINE __m512i bits_by_class(__m512i plane)
 {
     __m512i unit = _mm512_set1_epi64((long long)0x8040201008040201ull);
     return _mm512_popcnt_epi8(_mm512_gf2p8affine_epi64_epi8(unit, plane, 0));
 }
 
-/* The eight sums, 64 bits each, of what bits_by_class gave. */
+/* Returns the eight sums, 64 bits each, of what bits_by_class returned. */
 TARGET INLINE __m512i sum_by_class(__m512i bits)
 {
     static const uint8_t by_class[64] = {
@@ -99,7 +99,7 @@ TARGET INLINE void count_rounds(const unsigned char *data, size_t rounds, const 
     __m512i sixteens = zero;
     for (size_t i = 0; i < rounds; i++)
         sixteens = _mm512_add_epi8(sixteens, bits_by_class(add_16(&planes, data + i * ROUND, by)));
-    /* The planes' own: at most 8 x 15 in a byte. */
+    /* What is left in the planes: at most 8 x 15 in a byte. */
     __m512i rest = _mm512_slli_epi16(bits_by_class(planes.eights), 1);
     rest = _mm512_slli_epi16(_mm512_add_epi8(rest, bits_by_class(planes.fours)), 1);
     rest = _mm512_slli_epi16(_mm512_add_epi8(rest, bits_by_class(planes.twos)), 1);

@@ -24,8 +24,7 @@ const struct counter *counter_find(const char *name)
     return NULL;
 }
 
-/* Adds how often each byte came to the rows of a channel, as values, and to its moments unless
- * these are NULL. */
+/* Adds counts of bytes to a channel's rows as values, and to its moments unless these are NULL. */
 static void add_byte_values(const struct histogram *histogram, const uint64_t bytes[256],
                             uint64_t *counts, struct moments *moments)
 {
@@ -69,22 +68,6 @@ static void count_byte_channels(const struct histogram *histogram, const unsigne
     tally->samples += len;
 }
 
-static void count_bytes(const struct count_plan *plan, const unsigned char *data, size_t len,
-                        struct tally *tally, struct paged_counts *paged)
-{
-    (void)paged;
-    plan->counter->count_bytes(data, len, tally->counts);
-    tally->samples += len;
-}
-
-static void count_letters(const struct count_plan *plan, const unsigned char *data, size_t len,
-                          struct tally *tally, struct paged_counts *paged)
-{
-    (void)paged;
-    plan->counter->count_letters(plan, data, len, tally->counts);
-    tally->samples += len;
-}
-
 static void count_values(const struct count_plan *plan, const unsigned char *data, size_t len,
                          struct tally *tally, struct paged_counts *paged)
 {
@@ -97,71 +80,59 @@ static void count_values(const struct count_plan *plan, const unsigned char *dat
         plan->counter->count_values(plan, data, len, tally, paged);
 }
 
-static void count_numbers(const struct count_plan *plan, const unsigned char *text, size_t len,
-                          struct tally *tally, struct paged_counts *paged)
+static void count(const struct count_plan *plan, const unsigned char *data, size_t len,
+                  struct tally *tally, struct paged_counts *paged)
 {
-    plan->counter->count_numbers(plan, text, len, tally, paged);
+    const struct counter *counter = plan->counter;
+    switch (plan->histogram->mode->id) {
+    case MODE_BYTES:
+        counter->count_bytes(data, len, tally->counts);
+        tally->samples += len;
+        break;
+    case MODE_LETTERS:
+        counter->count_letters(plan, data, len, tally->counts);
+        tally->samples += len;
+        break;
+    case MODE_VALUES:
+        count_values(plan, data, len, tally, paged);
+        break;
+    case MODE_NUMBERS:
+        counter->count_numbers(plan, data, len, tally, paged);
+        break;
+    case MODE_CHARACTERS:
+    case MODE_CATEGORIES:
+    case MODE_BLOCKS:
+        counter->count_characters(plan, data, len, tally, paged);
+        break;
+    case MODE_PAIRS:
+        count_byte_pairs(data, len, plan->histogram->is_aligned, tally, paged);
+        break;
+    case MODES:
+        break;
+    }
 }
-
-static void count_characters(const struct count_plan *plan, const unsigned char *data, size_t len,
-                             struct tally *tally, struct paged_counts *paged)
-{
-    plan->counter->count_characters(plan, data, len, tally, paged);
-}
-
-static void count_pairs(const struct count_plan *plan, const unsigned char *data, size_t len,
-                        struct tally *tally, struct paged_counts *paged)
-{
-    count_byte_pairs(data, len, plan->histogram->is_aligned, tally, paged);
-}
-
-static void prepare_letters(struct count_plan *plan)
-{
-    plan->counter->prepare_letters(plan);
-}
-
-static void prepare_values(struct count_plan *plan)
-{
-    plan->rows = row_plan_of(plan->histogram);
-}
-
-static void prepare_numbers(struct count_plan *plan)
-{
-    plan->rows = row_plan_of(plan->histogram);
-    plan->parser = number_parser_find(plan->counter->parser);
-    plan->field = plan->histogram->field;
-}
-
-static const struct {
-    void (*prepare)(struct count_plan *plan); /* or NULL */
-    void (*count)(const struct count_plan *plan, const unsigned char *data, size_t len,
-                  struct tally *tally, struct paged_counts *paged);
-} counted_modes[MODES] = {
-    [MODE_BYTES] = {.count = count_bytes},
-    [MODE_LETTERS] = {.prepare = prepare_letters, .count = count_letters},
-    [MODE_VALUES] = {.prepare = prepare_values, .count = count_values},
-    [MODE_NUMBERS] = {.prepare = prepare_numbers, .count = count_numbers},
-    [MODE_CHARACTERS] = {.count = count_characters},
-    [MODE_CATEGORIES] = {.count = count_characters},
-    [MODE_BLOCKS] = {.count = count_characters},
-    [MODE_PAIRS] = {.count = count_pairs},
-};
 
 struct count_plan count_plan(const struct counter *counter, const struct histogram *histogram)
 {
     struct count_plan plan = {.counter = counter, .histogram = histogram};
-    if (counted_modes[histogram->mode->id].prepare)
-        counted_modes[histogram->mode->id].prepare(&plan);
+    if (histogram->mode->is_binned)
+        plan.rows = row_plan_of(histogram);
+    if (histogram->mode->id == MODE_NUMBERS) {
+        plan.parser = number_parser_find(counter->parser);
+        plan.field = histogram->field;
+    } else if (histogram->mode->id == MODE_LETTERS) {
+        counter->prepare_letters(&plan);
+    }
     return plan;
 }
 
 void count_samples(const struct count_plan *plan, const unsigned char *data, size_t len,
                    struct tally *tally)
 {
-    counted_modes[plan->histogram->mode->id].count(plan, data, len, tally, NULL);
+    count(plan, data, len, tally, NULL);
 }
 
-/* Counts the newlines of a header. Returns its length, up to its last newline, which then is an
+/* Counts the newlines of a header. Returns its length without its last newline, which then is an
  * empty record. */
 static size_t count_header(const struct count_plan *plan, const unsigned char *data, size_t len,
                            struct tally *tally)
@@ -181,7 +152,6 @@ bool count_can_page(const struct histogram *histogram)
 void count_chunk(const struct count_plan *plan, const struct chunk *chunk, struct tally *tally,
                  struct paged_counts *paged)
 {
-    const enum mode_id mode = plan->histogram->mode->id;
     const unsigned char *data = chunk->data + chunk->begin;
     size_t len = chunk->len - chunk->begin;
     if (plan->skip_repeated) {
@@ -195,10 +165,10 @@ void count_chunk(const struct count_plan *plan, const struct chunk *chunk, struc
         len -= header;
     }
     if (chunk->origin.column == 0) {
-        counted_modes[mode].count(plan, data, len, tally, paged);
+        count(plan, data, len, tally, paged);
         return;
     }
     struct count_plan of_file = *plan;
     of_file.field.number = chunk->origin.column;
-    counted_modes[mode].count(&of_file, data, len, tally, paged);
+    count(&of_file, data, len, tally, paged);
 }

@@ -27,7 +27,7 @@ TARGET INLINE struct lookup lookup_of(const uint8_t *low, const uint8_t *high)
     return (struct lookup){sixteen_twice(low), sixteen_twice(high)};
 }
 
-/* A lookup gives 0 for an index with its highest bit set: what is not ASCII is in no class. */
+/* A lookup returns 0 for an index with its highest bit set, so what is not ASCII is in no class. */
 TARGET INLINE vector classes_at(const unsigned char *data, const struct lookup *by)
 {
     vector bytes = _mm256_loadu_si256((const __m256i *)(const void *)data);
@@ -52,7 +52,7 @@ TARGET INLINE void add_plane(uint64_t totals[8], vector plane, unsigned weight)
             weight * (uint64_t)__builtin_popcount((unsigned)_mm256_movemask_epi8(plane));
 }
 
-/* Whether 64 bytes are all below 128. */
+/* True if 64 bytes are all below 128. */
 TARGET INLINE bool step_is_ascii(const unsigned char *data)
 {
     const __m256i *at = (const __m256i *)(const void *)data;

@@ -1,38 +1,32 @@
 /* SPDX-License-Identifier: MIT */
-/* Bytes by tables of single bytes and of pairs of bytes: the body of a counter's file, which has
- * defined before
- *     TARGET          the attribute of functions that use its instructions, or nothing
- *     INLINE          static inline, always
- *     name       the name with the counter's in front
- *     PAIRS_VECTOR    bytes of a vector, for adding up
- *     step_is_ascii(data)  whether BYTE_STEP bytes are all below 128
- * and gets count_in_pieces, for count_bytes of its struct counter.
+/* Counts bytes by tables of bytes and of pairs of bytes: the body of a counter's file, which
+ * defines TARGET, INLINE       as for count_values.h PAIRS_VECTOR         bytes of a vector, for
+ * adding up step_is_ascii(data)  true if BYTE_STEP bytes are all below 128 and gets count_in_pieces
+ * for its struct counter.
  *
- * The limit of a loop over bytes is one increment a byte; a pair of bytes takes one for two. Which
- * table suits a block of data is found by a look at a few of its bytes:
- *     text   mostly ASCII: two tables of pairs with counters of 16 bits, which take turns;
- *     any    one table of pairs with counters of 8 bits, which just about fits the L1 cache;
- *     bytes  the same pairs come again and again, and each would wait for the previous one's
- *            increment to come back from the store buffer: eight tables of bytes, which take turns.
- * In the end, the pairs' counts are added to those of their bytes. */
+ * The limit is one increment a byte, or with pairs one for two bytes. A few bytes of each block
+ * decide which table suits it: text   mostly ASCII: two tables of pairs with 16-bit counters, used
+ * alternately any    one table of pairs with 8-bit counters, which just fits the L1 cache bytes
+ * pairs repeat, and each would wait for the increment before it to leave the store buffer: eight
+ * tables of bytes, used alternately In the end, counts of pairs are added to those of their bytes.
+ */
 #include "counter.h"
 #include "pair_sums.h"
 
 #include <string.h>
 
-/* Bytes a turn of the loops; with 16 gcc generates slower code. */
+/* Bytes in a step of the loops. With 16, gcc generates slower code. */
 #define BYTE_STEP 64
 
-/* Tables of bytes take turns, so that neighbours that are alike do not wait for each other's
- * increment to come back from the store buffer (the idea is Yann Collet's, of zstd and FSE). */
+/* Tables of bytes are used alternately, so that equal neighbours do not wait for each other's
+ * increment to leave the store buffer (Yann Collet's idea, in zstd and FSE). */
 #define BYTE_TABLES 8
 
-/* Two tables of 1 KiB would have every fourth of them 4 KiB away, where a load seems to need the
- * store before it: words between the tables keep them apart. */
+/* With tables of 1 KiB, every fourth would be 4 KiB away, where a load seems to depend on the store
+ * before it. Words between the tables keep them apart. */
 #define BYTE_TABLE_WORDS (256 + 16)
 
-/* How far ahead data are fetched from memory, bytes: a page's end stops the processor's own
- * prefetching. Out of the L2 cache it costs nothing. */
+/* Prefetch distance, bytes: the hardware prefetcher stops at the end of a page. */
 #define BYTES_AHEAD 2048
 
 /* Fewer bytes than this are not worth setting up the tables of bytes. */
@@ -41,32 +35,32 @@
 /* Fewer bytes than this are not worth setting up a table of pairs. */
 #define PAIRS_FEW ((size_t)48 << 10)
 
-/* As many bytes as the 16-bit counters of two tables can count, even if all pairs are alike. */
+/* The most bytes that the 16-bit counters of two tables can count, even if all pairs are equal. */
 #define PIECE_MAX ((size_t)UINT16_MAX * 4 / BYTE_STEP * BYTE_STEP)
 _Static_assert(PIECE_MAX / 4 <= UINT16_MAX, "a counter of 16 bits must not come round");
 
 /* Bytes that are counted by one kind of table. */
 #define PAIRS_BLOCK ((size_t)32 << 10)
 
-/* Steps of a block that are looked at, how far they are apart, and what the last one takes from the
- * block's beginning, with the pair after next. */
+/* Steps of a block that are sampled, how far apart they are, and how many bytes of the block that
+ * takes, with the pair after next. */
 #define LOOKS 8
 #define LOOK_APART (PAIRS_BLOCK / LOOKS)
 #define LOOK_REACH ((LOOKS - 1) * LOOK_APART + BYTE_STEP + 4)
 
-/* How many of the pairs that are looked at may be like the one after next, in text; or, otherwise,
- * like the next one or that, together. */
+/* How many sampled pairs may equal the pair after next, in text; or the next one or that,
+ * otherwise. */
 #define TEXT_ALIKE (LOOKS * BYTE_STEP / 2 / 3)
 #define ANY_ALIKE (LOOKS * BYTE_STEP / 32)
 
 enum pair_table { PAIRS_NONE, PAIRS_TEXT, PAIRS_ANY };
 
-/* What one piece of data is counted in. */
+/* The tables for a piece of data. */
 struct byte_counting {
     union {
         uint16_t text[128 * 256];
         uint8_t any[256 * 256];
-    } pairs; /* set up when it is first needed */
+    } pairs; /* set up when first needed */
     uint32_t tables[BYTE_TABLES][BYTE_TABLE_WORDS];
 };
 
@@ -84,7 +78,7 @@ INLINE unsigned pair_at(const unsigned char *data)
     return pair;
 }
 
-/* Whether BYTE_STEP bytes are all the same. */
+/* True if BYTE_STEP bytes are all equal. */
 INLINE bool step_is_run(const unsigned char *data)
 {
     uint64_t first = word_at(data);
@@ -106,8 +100,8 @@ INLINE void count_word(uint64_t word, uint32_t (*tables)[BYTE_TABLE_WORDS])
     tables[7][word >> 56]++;
 }
 
-/* Counts bytes [0, the result) of data, a multiple of BYTE_STEP. A run goes at once: all increments
- * would be to the same eight counters. */
+/* Counts whole steps, and returns how many bytes they are. A run is counted at once, as all its
+ * increments would be to the same counters. */
 TARGET static size_t count_in_tables(const unsigned char *data, size_t len,
                                      uint32_t (*tables)[BYTE_TABLE_WORDS])
 {
@@ -124,8 +118,8 @@ TARGET static size_t count_in_tables(const unsigned char *data, size_t len,
     return i;
 }
 
-/* Counts 32 bytes. Pairs are loaded one by one: that takes fewer instructions than to pick them out
- * of a word. */
+/* Counts 32 bytes. Loading pairs one by one takes fewer instructions than taking them out of a
+ * word. */
 INLINE void count_text_pairs(const unsigned char *data, uint16_t *table)
 {
     uint16_t *other = table + ASCII_HALF;
@@ -147,7 +141,7 @@ INLINE void count_text_pairs(const unsigned char *data, uint16_t *table)
     other[pair_at(data + 30)]++;
 }
 
-/* Counts whole steps. What is not ASCII is counted as bytes. */
+/* Counts whole steps. Steps that are not ASCII are counted as bytes. */
 TARGET static void count_text(const unsigned char *data, size_t len, struct byte_counting *counting)
 {
     for (const unsigned char *end = data + len; data < end; data += BYTE_STEP) {
@@ -164,7 +158,7 @@ TARGET static void count_text(const unsigned char *data, size_t len, struct byte
     }
 }
 
-/* Adds a pair whose 8-bit counter has come round to 0. */
+/* Adds a pair whose 8-bit counter has wrapped to 0. */
 static __attribute__((noinline, cold)) void carry_pair(unsigned pair,
                                                        struct byte_counting *counting)
 {
@@ -203,7 +197,7 @@ TARGET static void count_any(const unsigned char *data, size_t len, struct byte_
 
 typedef int16_t pair_vector __attribute__((vector_size(PAIRS_VECTOR)));
 
-/* Fetches what will be looked at. */
+/* Prefetches what `look` samples. */
 INLINE void prepare_look(const unsigned char *data)
 {
     for (size_t at = 0; at < PAIRS_BLOCK; at += LOOK_APART) {
@@ -212,7 +206,8 @@ INLINE void prepare_look(const unsigned char *data)
     }
 }
 
-/* Which table suits a block of at least LOOK_REACH bytes. Runs go at once, whichever it is. */
+/* Returns the table that suits a block of at least LOOK_REACH bytes. Runs are counted without a
+ * table in any case. */
 TARGET static enum pair_table look(const unsigned char *data)
 {
     pair_vector next = {0}, second = {0};

@@ -1,27 +1,25 @@
 /* SPDX-License-Identifier: MIT */
-/* Letters by two lookups of a byte's nibbles and carry-save adders (Harley and Seal), for vectors
- * that can look up 16 entries at a time: the body of a counter's file, which has defined before
- *     TARGET          the attribute of functions that use such vectors, or nothing
- *     name       the name with the counter's in front
- *     vector          the type, of VECTOR bytes
+/* Counts letters with vectors that look up 16 entries at a time: two lookups by a byte's nibbles,
+ * then carry-save adders (Harley and Seal). The body of a counter's file, which defines first
+ *     TARGET, INLINE  as for count_values.h
+ *     vector          a type of VECTOR bytes
  *     struct lookup   two tables of 16 entries; lookup_of(low, high) makes one
- *     classes_at(data, by)            the bits of low[b & 15] & high[b >> 4], for VECTOR bytes
- *     add_two(plane, a, b)            adds two to a plane, and gives what carries over to the next
- *     add_plane(totals, plane, weight) adds weight times the number of each of its bits to 8 totals
- * and gets prepare_letters and count_letters, for its struct counter. */
+ *     classes_at(data, by)             low[b & 15] & high[b >> 4] for VECTOR bytes
+ *     add_two(plane, a, b)             adds two to a plane and returns the carry
+ *     add_plane(totals, plane, weight) adds a plane's bits times weight to 8 totals
+ * and gets prepare_letters and count_letters for its struct counter. */
 #include "counter.h"
 
 #define ROUND (16 * VECTOR) /* bytes between two popcounts */
 
-/* Where the classes' data stand in a count_plan's table. */
+/* Where the entries of nibbles are in the table of a group. */
 #define LOW_NIBBLE 0
 #define HIGH_NIBBLE 16
 
-/* A group is gone through so many bytes at a time, which stay in the L1 cache for the next group.
- */
+/* Bytes that are counted for one group after the other while they are in the L1 cache. */
 #define STRETCH ((size_t)16 << 10)
 
-/* The low nibbles with which a high nibble makes a byte of the bin, a bit each. */
+/* Returns the low nibbles, a bit each, that make a byte of the bin with a high nibble. */
 static unsigned low_nibbles(const struct histogram *histogram, unsigned bin, unsigned high)
 {
     unsigned set = 0;
@@ -31,8 +29,8 @@ static unsigned low_nibbles(const struct histogram *histogram, unsigned bin, uns
     return set;
 }
 
-/* A class is a set of low nibbles with one or more high nibbles: a byte is in it if the class's bit
- * is set in both its nibbles' entries. A bin takes as many classes as it has different sets. */
+/* A class is a set of low nibbles with one or more high nibbles: a byte is in it if both its
+ * nibbles' entries have the class's bit. A bin takes one class for each different set. */
 static void prepare_letters(struct count_plan *plan)
 {
     unsigned sets[CLASS_GROUPS * 8];
@@ -82,7 +80,7 @@ TARGET INLINE vector add_8(struct planes *planes, const unsigned char *data,
     return add_two(&planes->fours, carry, add_4(planes, data + 4 * VECTOR, by));
 }
 
-/* One group of classes over whole rounds. */
+/* Counts one group of classes over whole rounds. */
 TARGET static void count_group(const uint8_t *table, const unsigned char *data, size_t len,
                                uint64_t totals[8])
 {

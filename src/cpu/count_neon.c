@@ -21,7 +21,7 @@ INLINE struct lookup lookup_of(const uint8_t *low, const uint8_t *high)
     return (struct lookup){vld1q_u8(low), vld1q_u8(high)};
 }
 
-/* What is not ASCII is in no class: the tables' upper half is empty. */
+/* The upper half of the tables is empty, so what is not ASCII is in no class. */
 INLINE vector classes_at(const unsigned char *data, const struct lookup *by)
 {
     vector bytes = vld1q_u8(data);
@@ -32,7 +32,7 @@ INLINE vector classes_at(const unsigned char *data, const struct lookup *by)
 INLINE vector add_two(vector *plane, vector a, vector b)
 {
     vector half = veorq_u8(*plane, a);
-    vector carry = vbslq_u8(half, b, a); /* where the two are alike they carry, otherwise b does */
+    vector carry = vbslq_u8(half, b, a); /* if the two are equal they carry, otherwise b does */
     *plane = veorq_u8(half, b);
     return carry;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Rows of decimal digits by AVX2: a part of count_avx2.c, which defines TARGET and INLINE.
+/* Rows of decimal digits by AVX2: a part of count_avx2.c.
  *
- * As in digits_avx512.h, with eight decades' powers of ten in a register: of the doubles 1e0 to 1e9
- * the upper word is enough. Which eight decades these are depends on the batch's first value. */
+ * As in digits_avx512.h, but a register holds the powers of ten of eight decades: the upper word of
+ * a double is enough for 1e0 to 1e9. The batch's first value decides which decades these are. */
 #ifndef GPUHISTO_DIGITS_AVX2_H
 #define GPUHISTO_DIGITS_AVX2_H
 
@@ -12,7 +12,7 @@
 #include <immintrin.h>
 #include <string.h>
 
-#define DIGITS_QUICK_MAX 3 /* more digits than these are left to another loop */
+#define DIGITS_QUICK_MAX 3 /* layouts with more digits are left to another loop */
 
 #define WINDOW_DECADES 8
 #define WINDOW_BEFORE 4 /* decades before that of the first value */
@@ -23,15 +23,15 @@
 #define DECADE_FACTOR 19728
 #define DECADE_ZERO 59
 
-/* Adding it to a number below 2^51 rounds that to a whole one, which is in the low bits. */
+/* Adding it to a number below 2^51 rounds that to a whole number, which is in the low bits. */
 #define ROUNDER 0x1.8p52
 
-/* By the decade in the window. A value times guess is nearly its number; it is at or above a number
- * if the value times `exact` reaches that times `unit`. One of these two is 1. */
+/* By the decade in the window. The number of a value is about value * guess. A value is at or above
+ * a number if value * exact >= number * unit; one of `exact` and `unit` is 1. */
 struct window {
     __m256i guess, unit; /* upper words of doubles */
-    __m256i begin;       /* the row that number 0 of the decade would have */
-    __m256i first;       /* the decade that is first, and DECADE_ZERO */
+    __m256i begin;       /* the row of number 0 of the decade */
+    __m256i first;       /* the first decade plus DECADE_ZERO */
 };
 
 TARGET INLINE __m256d word_of_decade(__m256i words, __m256i decade)
@@ -40,8 +40,8 @@ TARGET INLINE __m256d word_of_decade(__m256i words, __m256i decade)
     return _mm256_castsi256_pd(_mm256_and_si256(_mm256_permutevar8x32_epi32(words, decade), upper));
 }
 
-/* Numbers of four values in their decades, in the lower words; these are set in the upper words of
- * *decade. Of zero both are 0. */
+/* Returns the numbers of four values in their decades, in the lower words, and sets *decade in the
+ * upper words. Both are 0 for zero. */
 TARGET INLINE __m256i numbers_of_four(const struct window *window, __m256d value, __m256i *decade)
 {
     const __m256d rounder = _mm256_set1_pd(ROUNDER);
@@ -58,7 +58,7 @@ TARGET INLINE __m256i numbers_of_four(const struct window *window, __m256d value
     const __m256d power_of_two = _mm256_and_pd(
         value, _mm256_castsi256_pd(_mm256_set1_epi64x((long long)(UINT64_C(0x7ff) << 52))));
     const __m256d half = _mm256_mul_pd(power_of_two, _mm256_set1_pd(0x1p-53));
-    /* A whole number near it, unless that is above the middle between the value and the next. */
+    /* The nearest whole number, unless that is above the middle between the value and the next. */
     const __m256d nearest = _mm256_fmadd_pd(value, guess, rounder);
     const __m256d number = _mm256_sub_pd(nearest, rounder);
     __m256d above = _mm256_fnmadd_pd(value, exact, _mm256_mul_pd(number, unit));
@@ -80,8 +80,8 @@ TARGET INLINE bool all_below(__m256i words, int end)
     return _mm256_movemask_epi8(_mm256_cmpeq_epi32(_mm256_max_epu32(words, last), last)) == -1;
 }
 
-/* Finds the rows of a batch of values in the window, and of zeros; of others they are anything.
- * Whether there are no others. */
+/* Finds the rows of a batch. False if a value is neither in the window nor zero; its row is
+ * undefined. */
 TARGET INLINE bool digits_of_batch(const struct digits_layout *layout, const struct window *window,
                                    const double *values, uint32_t *rows)
 {
@@ -94,7 +94,8 @@ TARGET INLINE bool digits_of_batch(const struct digits_layout *layout, const str
         const __m256i a = numbers_of_four(window, _mm256_loadu_pd(values + i), &decade_a);
         const __m256i b = numbers_of_four(window, _mm256_loadu_pd(values + i + 4), &decade_b);
         const __m256i numbers = words_of(a, b, false), decades = words_of(decade_a, decade_b, true);
-        /* A number of the next decade is a tenth of itself there, and so less; it is below 2^14. */
+        /* A number of the next decade is a tenth of itself there, which is less; it is below
+         * 2^14. */
         const __m256i tenths = _mm256_mulhi_epu16(numbers, _mm256_set1_epi32(6554));
         const __m256i begins = _mm256_permutevar8x32_epi32(window->begin, decades);
         const __m256i found = _mm256_add_epi32(
@@ -104,12 +105,13 @@ TARGET INLINE bool digits_of_batch(const struct digits_layout *layout, const str
         _mm256_storeu_si256((__m256i *)(void *)(rows + i), _mm256_permute4x64_epi64(all, 0xd8));
         most = _mm256_max_epu32(most, decades);
         if (i % 128 == 0 && !all_below(most, WINDOW_DECADES))
-            return false; /* values with signs are better left alone soon */
+            return false; /* usually because of signs, which are left to another loop */
     }
     return all_below(most, WINDOW_DECADES);
 }
 
-/* The upper words of 10^power, for powers from -9 to 9; rounded if they are not whole. */
+/* Returns the upper word of 10^power, for powers from -9 to 9, rounded if the power is not
+ * whole. */
 static inline uint32_t upper_word_of_ten(int power)
 {
     static const double ten_to[] = {1e-9, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1e0,
@@ -119,7 +121,7 @@ static inline uint32_t upper_word_of_ten(int power)
     return (uint32_t)((bits + (UINT64_C(1) << 31)) >> 32);
 }
 
-/* The rows of a batch of doubles; false: some are left to be found. */
+/* Finds the rows of a batch of doubles. False if some are left to be found. */
 TARGET static bool quick_rows_of_digits(const struct digits_layout *layout, const double *values,
                                         uint32_t *rows)
 {

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Rows of decimal digits by AVX-512: the body of count_avx512.c, which defines TARGET and INLINE.
- */
+/* Rows of decimal digits by AVX-512: a part of count_avx512.c. */
 #ifndef GPUHISTO_DIGITS_AVX512_H
 #define GPUHISTO_DIGITS_AVX512_H
 
@@ -9,13 +8,13 @@
 
 #include <immintrin.h>
 
-/* Decades whose powers of ten fit in two vectors: 16 from 1e-6 on. A binary exponent's values are
- * looked up by the decade of its first, so they begin with a power of two. */
+/* The 16 decades from 1e-6 on, whose powers of ten fit in two vectors. A value's decade is looked
+ * up by its binary exponent, so the window ends at a power of two. */
 #define WINDOW_FIRST (-6)
 #define WINDOW_DECADES 16
 #define WINDOW_END 0x1p34
 
-/* The powers of ten that are needed for these, descending, as sums of two doubles. */
+/* The powers of ten for these, descending, each the sum of two doubles. */
 #define WINDOW_POWER_MAX 10
 static const double window_high[] = {1e10, 1e9,  1e8,  1e7,  1e6,  1e5,  1e4,  1e3,  1e2,  1e1,
                                      1e0,  1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8, 1e-9};
@@ -42,14 +41,15 @@ static const double window_low[] = {0,
 
 struct window {
     __m512d high[2], low[2];
-    __m512i begin; /* the row that number 0 of a decade would have, by the decade */
-    __m512d half;  /* of a value's last bit, as a part of its power of two */
+    __m512i begin; /* the row of number 0 of a decade */
+    __m512d half;  /* half of a value's last bit, relative to its power of two */
 };
 
-/* Adding it to a number below 2^51 rounds that to a whole one, which is in the low bits. */
+/* Adding it to a number below 2^51 rounds that to a whole number, which is in the low bits. */
 #define ROUNDER 0x1.8p52
 
-/* Numbers of eight values in their decades; *decade is set to these. Both in the low words. */
+/* Returns the numbers of eight values in their decades, and sets *decade. Both are in the low
+ * words. */
 TARGET INLINE __m512i numbers_of_eight(const struct window *window, __m512d value, __m512i *decade)
 {
     const __m512d rounder = _mm512_set1_pd(ROUNDER);
@@ -71,7 +71,7 @@ TARGET INLINE __m512i numbers_of_eight(const struct window *window, __m512d valu
                                  _mm512_castpd_si512(nearest), _mm512_set1_epi64(1));
 }
 
-/* A tenth, rounded down; numbers are below 20 * 10^(digits - 1). */
+/* Returns a tenth, rounded down, of numbers below 20 * 10^(digits - 1). */
 TARGET INLINE __m512i tenths(__m512i numbers, bool few_digits)
 {
     if (few_digits)
@@ -80,8 +80,8 @@ TARGET INLINE __m512i tenths(__m512i numbers, bool few_digits)
         _mm512_fmadd_ps(_mm512_cvtepi32_ps(numbers), _mm512_set1_ps(0.1f), _mm512_set1_ps(0.05f)));
 }
 
-/* Eight magnitudes: with a sign, of the next value towards zero, as negative bins begin with the
- * edge that is farther from it. */
+/* Returns eight magnitudes. That of a negative value is of the next value towards zero, as negative
+ * bins begin with the edge farther from zero. */
 TARGET INLINE __m512d magnitudes_of_eight(const double *values, __mmask8 *negative, bool with_signs)
 {
     const __m512i bits = _mm512_loadu_si512(values);
@@ -91,15 +91,15 @@ TARGET INLINE __m512d magnitudes_of_eight(const double *values, __mmask8 *negati
     const __m512i magnitude = _mm512_and_si512(bits, _mm512_set1_epi64(INT64_MAX));
     const __m512i one = _mm512_set1_epi64(1);
     const __m512i before = _mm512_mask_sub_epi64(magnitude, *negative, magnitude, one);
-    /* The one before the least is not zero, which has a row, but left to be found. */
+    /* For the least negative value that would be zero, which has a row of its own. */
     return _mm512_castsi512_pd(_mm512_mask_max_epu64(before, *negative, before, one));
 }
 
 /* What a loop over a batch is compiled for. */
 enum { FEW_DIGITS = 1, WITH_SIGNS = 2 };
 
-/* Finds the rows of a batch of values in the window, and of zeros; of others they are anything.
- * Whether there are no others. */
+/* Finds the rows of a batch. False if a value is neither in the window nor zero; its row is
+ * undefined. */
 TARGET INLINE bool digits_of_batch(const struct digits_layout *layout, const struct window *window,
                                    const double *values, uint32_t *rows, unsigned kind)
 {
@@ -122,7 +122,7 @@ TARGET INLINE bool digits_of_batch(const struct digits_layout *layout, const str
         const __m512i number_b = numbers_of_eight(window, b, &decade_b);
         const __m512i numbers = _mm512_permutex2var_epi32(number_a, low_words, number_b);
         const __m512i decades = _mm512_permutex2var_epi32(decade_a, low_words, decade_b);
-        /* A number of the next decade is a tenth of itself there, and so less. */
+        /* A number of the next decade is a tenth of itself there, which is less. */
         const __m512i next = _mm512_add_epi32(tenths(numbers, few_digits), per_decade);
         const __m512i begins = _mm512_permutexvar_epi32(decades, window->begin);
         __m512i found = _mm512_add_epi32(begins, _mm512_min_epu32(numbers, next));
@@ -155,8 +155,8 @@ TARGET INLINE struct window window_of(const struct digits_layout *layout)
     };
 }
 
-/* The rows of a batch of doubles. Most have no sign, and lie in the window. False: some are left to
- * be found. */
+/* Finds the rows of a batch of doubles, most of which have no sign and are in the window. False if
+ * some are left to be found. */
 TARGET static bool quick_rows_of_digits(const struct digits_layout *layout, const double *values,
                                         uint32_t *rows)
 {

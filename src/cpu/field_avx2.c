@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Fields with AVX2: a mask of 64 bytes is two vectors. */
+/* Gathers fields with AVX2. A mask of 64 bytes takes two vectors. */
 #include "field_parser.h"
 
 #if defined __x86_64__ && defined __GNUC__

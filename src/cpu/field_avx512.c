@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Fields with AVX-512. */
+/* Gathers fields with AVX-512. */
 #include "field_parser.h"
 
 #if defined __x86_64__ && defined __GNUC__

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Finds fields by masks of 64 bytes, for field_gather.h. The file that includes that defines first
+/* Finds fields by masks of 64 bytes: a part of a gatherer's file, which defines first
  *     TARGET                      the attribute of functions that use its instructions, or nothing
  *     INLINE                      what functions are declared with that must be inlined
- *     bytes_equal(at, byte)       a bit for each of the 64 bytes at `at` that is this one
+ *     bytes_equal(at, byte)       a bit for each of the 64 bytes at `at` that equals this one
  *
- * A line is looked at from its beginning, or from its end where fields are counted from there.
- * Where 64 bytes cannot be read, or quotes are odd, the line is left to field_find. */
+ * A line is read from its beginning, or from its end if fields are counted from there. Where 64
+ * bytes cannot be read, or quotes are odd, it is left to field_find. */
 #include "field_parser.h"
 #include "src/base/byte_masks.h"
 #include "src/count/field.h"
@@ -14,7 +14,7 @@
 
 #define WINDOW 64
 
-/* How a field is found: constants wherever they are used. */
+/* How a field is found. A constant wherever it is used. */
 enum field_way {
     FROM_FRONT,        /* between separators */
     FROM_FRONT_BLANKS, /* between blanks */
@@ -28,7 +28,7 @@ enum field_way {
 
 struct found_line {
     enum field_found what;
-    const unsigned char *from, *to; /* the field, if FIELD_FOUND; spaces may be around it */
+    const unsigned char *from, *to; /* the field, if FIELD_FOUND, perhaps with spaces around it */
     const unsigned char *end;       /* the newline or the limit */
 };
 
@@ -42,19 +42,19 @@ INLINE unsigned last_bit(uint64_t bits)
     return 63 - (unsigned)__builtin_clzll(bits);
 }
 
-/* The bits below the first one of `bits`; all if there is none. */
+/* Returns the bits below the first bit of `bits`; all if that is 0. */
 INLINE uint64_t below_first(uint64_t bits)
 {
     return (bits - 1) & ~bits;
 }
 
-/* The bits above bit n. */
+/* Returns the bits above bit n. */
 INLINE uint64_t above(unsigned n)
 {
     return ~UINT64_C(1) << n;
 }
 
-/* Without its n lowest bits that are set. */
+/* Clears the lowest n set bits. */
 TARGET INLINE uint64_t without_first(uint64_t bits, unsigned n)
 {
     for (; n > 0; n--)
@@ -62,13 +62,13 @@ TARGET INLINE uint64_t without_first(uint64_t bits, unsigned n)
     return bits;
 }
 
-/* The end of a line without its carriage return. */
+/* Returns the end of a line without its carriage return. */
 INLINE const unsigned char *text_end(const unsigned char *begin, const unsigned char *newline)
 {
     return newline - (newline > begin && newline[-1] == '\r');
 }
 
-/* The field of a line of which the newline is known, if it goes from `from` to `to`, at most. */
+/* Sets *line to the field from `from` up to `to`, or to the line's end, given its newline. */
 INLINE bool found(struct found_line *line, const unsigned char *begin, const unsigned char *from,
                   const unsigned char *to, const unsigned char *newline)
 {
@@ -84,12 +84,12 @@ INLINE bool found(struct found_line *line, const unsigned char *begin, const uns
 
 /* What carries over from one window of CSV to the next. */
 struct quotes {
-    uint64_t inside;   /* all bits set, or none: in a quoted field */
-    uint64_t may_open; /* bit 0: a quote would open one */
+    uint64_t inside;   /* all bits if inside a quoted field, or none */
+    uint64_t may_open; /* bit 0: a quote would open a field */
 };
 
-/* Takes what is in quotes out of a window's masks. False if a quote before the record's end is
- * where none should be, so that counting them does not tell what is quoted. */
+/* Clears what is quoted in a window's masks. False if a quote before the record's end is out of
+ * place, so that parity does not tell what is quoted. */
 TARGET INLINE bool take_quotes(struct quotes *quotes, const unsigned char *window,
                                uint64_t *newlines, uint64_t *separators)
 {
@@ -172,7 +172,7 @@ TARGET INLINE bool find_from_front_of_words(const struct field *field,
             continue;
         const unsigned char *newline = window + first_bit(newlines);
         if (!from || from >= text_end(begin, newline))
-            return false; /* it is empty, or it lacks the field */
+            return false; /* the line is empty or lacks the field */
         return found(line, begin, from, to, newline);
     }
     return false;
@@ -180,8 +180,8 @@ TARGET INLINE bool find_from_front_of_words(const struct field *field,
 
 /* --- from the back --- */
 
-/* The newline of the line at `begin`; NULL if it is too close to the limit to be looked for here.
- */
+/* Returns the newline of the line at `begin`; NULL if that is too close to the limit to find it
+ * here. */
 TARGET INLINE const unsigned char *find_newline(const unsigned char *begin,
                                                 const unsigned char *limit)
 {
@@ -193,16 +193,16 @@ TARGET INLINE const unsigned char *find_newline(const unsigned char *begin,
     return NULL;
 }
 
-/* The bits of a window that are not before the line. */
+/* Returns the bits of a window that are within the line. */
 INLINE uint64_t from_begin(const unsigned char *window, const unsigned char *begin)
 {
     return window >= begin ? UINT64_MAX : UINT64_MAX << (begin - window);
 }
 
-/* A field that is looked for from the end of its line. */
+/* The search for a field from the end of its line. */
 struct from_back {
-    const unsigned char *to; /* its end; NULL: not found yet */
-    unsigned skip;           /* separators after it that are still to be found */
+    const unsigned char *to; /* the field's end; NULL if not found yet */
+    unsigned skip;           /* separators after it still to be found */
 };
 
 INLINE struct from_back from_back_of(const struct field *field, const unsigned char *end)
@@ -210,7 +210,7 @@ INLINE struct from_back from_back_of(const struct field *field, const unsigned c
     return (struct from_back){field->number == -1 ? end : NULL, (unsigned)-(field->number + 1)};
 }
 
-/* Goes on with the separators of a window. Returns where the field begins, or NULL. */
+/* Continues with the separators of a window. Returns where the field begins, or NULL. */
 TARGET INLINE const unsigned char *go_back(struct from_back *back, const unsigned char *window,
                                            uint64_t separators)
 {
@@ -262,7 +262,7 @@ TARGET INLINE bool find_from_back_of_csv(const struct field *field, const struct
     const unsigned char *newline = window - WINDOW + first_bit(newlines);
     const unsigned char *end = text_end(begin, newline);
     if (end < newline && field->separator == '\r')
-        return false; /* it separates nothing there */
+        return false; /* then it separates nothing here */
     struct from_back back = from_back_of(field, end);
     while (windows > 0 && !from) {
         windows--;
@@ -303,7 +303,7 @@ TARGET INLINE bool find_from_back_of_words(const struct field *field,
 
 /* --- after a string --- */
 
-/* Where the first occurrence of the string among candidates ends; NULL if it is none of them. */
+/* Returns the end of the first occurrence of the string among candidates, or NULL. */
 TARGET INLINE const unsigned char *string_end(const struct field *field,
                                               const unsigned char *window, uint64_t candidates)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Fields in plain C, or with SSE2 where every processor has that. */
+/* Gathers fields in plain C, or with SSE2 where every processor has it. */
 #include "field_parser.h"
 #include "src/base/byte_masks.h"
 

@@ -4,8 +4,8 @@
 
 #include <math.h>
 
-/* Reads up to eight digits from at on, before end. Returns how many there are, fewer than that if
- * another character follows. */
+/* Reads up to eight digits at `at`. Returns how many there are: fewer if end or another character
+ * follows. */
 static size_t read_digits(const unsigned char *at, const unsigned char *end, uint64_t *number)
 {
     size_t count = 0;
@@ -22,8 +22,7 @@ static size_t read_digits(const unsigned char *at, const unsigned char *end, uin
     return count;
 }
 
-/* Sets *number to the token [begin, end) if that is digits, with a sign or without, and at most 64
- * bits. */
+/* Sets *number to the token [begin, end). False if that is not an integer of at most 64 bits. */
 static bool read_whole(const unsigned char *begin, const unsigned char *end, whole *number)
 {
     static const uint64_t ten_to[] = {1,      10,      100,      1000,     10000,
@@ -43,7 +42,7 @@ static bool read_whole(const unsigned char *begin, const unsigned char *end, who
     return true;
 }
 
-/* Adds a token. One with a point or an exponent is the whole number that its double is. */
+/* Adds a token. One with a point or an exponent counts as the whole number that its double is. */
 static void add_token(const unsigned char *begin, const unsigned char *end,
                       struct large_numbers *large)
 {

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Numbers with AVX2, four tokens at a time; white space is found 64 bytes at a time.
+/* Parses numbers with AVX2, four tokens at a time. White space is found 64 bytes at a time.
  *
  * Each token is put into a lane of 16 bytes, its end at the lane's end; a vector has two lanes.
- * Which of their bytes are digits, dots and signs are masks of 64 bits, 16 a lane, on which
- * ordinary integer instructions work. What is in front of the dot is moved over it; then neighbours
- * are joined to numbers of two, four, eight and 16 digits, and divided by the power of ten that the
- * dot stands for. That rounds once: either there is no dot, or there are 15 digits at most, which a
- * double holds. Tokens that are longer than a lane or not plain numbers are then done one by one;
- * but not words, dates and the like, which are known by a byte that no number has. */
+ * Masks of 64 bits, 16 a lane, say which bytes are digits, dots and signs. The digits before the
+ * dot are moved over it. Neighbours are joined to numbers of two, four, eight and 16 digits, and
+ * divided by the power of ten that the dot stands for. That rounds once: either there is no dot, or
+ * there are at most 15 digits, which a double holds. Tokens that are longer than a lane or not
+ * plain numbers are parsed one by one, except words, dates and the like, which have a byte that is
+ * in no number ("alien"). */
 #include "field_parser.h"
 #include "src/count/number.h"
 
@@ -18,20 +18,20 @@
 
 #define AVX2 __attribute__((target("avx2,bmi,popcnt")))
 #define INLINE static inline __attribute__((always_inline))
-#define APART __attribute__((noinline)) /* the loop that calls it keeps its registers */
+#define APART __attribute__((noinline)) /* so that the caller keeps its registers */
 
 #define WINDOW 64
 #define TOKENS 4
 
-/* Where no number is plain, only one of so many groups of tokens is tried. */
+/* Where no number is plain, one of so many groups of tokens is tried. */
 #define RETRY 8
 
-/* After a token that is not a plain number, aliens are looked for in so many windows. */
+/* After a token that is not a plain number, so many windows are checked for alien bytes. */
 #define WARY 16
 
 #define LANE 16
 
-/* A mask of 16 bits for each of the four lanes. */
+/* Repeats a mask of 16 bits for each of the four lanes. */
 #define EACH_LANE(mask) (UINT64_C(0x0001000100010001) * (mask))
 
 static bool number_avx2_runs_here(void)
@@ -47,7 +47,7 @@ struct token {
 
 /* Two tokens in their lanes, and masks of 16 bits for each. */
 struct pair {
-    __m256i digits; /* 0 for what is none */
+    __m256i digits; /* 0 for other bytes */
     uint32_t token, is_digit, dot, minus;
 };
 
@@ -64,7 +64,7 @@ AVX2 INLINE uint32_t mask_of(__m256i bytes)
 
 AVX2 INLINE uint32_t white_half(const unsigned char *at)
 {
-    /* For each lower half of a byte the white space that ends like this. */
+    /* The white space that ends with each lower half of a byte. */
     const __m256i spaces = _mm256_broadcastsi128_si256(
         _mm_setr_epi8(' ', 0, 0, 0, 0, 0, 0, 0, 0, '\t', '\n', '\v', '\f', '\r', 0, 0));
     __m256i bytes = _mm256_loadu_si256((const __m256i *)(const void *)at);
@@ -76,8 +76,8 @@ AVX2 INLINE uint64_t white_space(const unsigned char *at)
     return (uint64_t)white_half(at + WINDOW / 2) << 32 | white_half(at);
 }
 
-/* A byte can be in a number if the bits of its halves have one in common: 1 for + - and the dot, 2
- * for digits, 4 and 8 for the letters of exponents and infinity. */
+/* A byte can be in a number if its halves have a bit in common: 1 for + - and the dot, 2 for
+ * digits, 4 and 8 for the letters of exponents and infinity. */
 AVX2 INLINE uint32_t alien_half(const unsigned char *at)
 {
     const __m256i low = _mm256_broadcastsi128_si256(
@@ -91,13 +91,13 @@ AVX2 INLINE uint32_t alien_half(const unsigned char *at)
     return mask_of(_mm256_cmpeq_epi8(common, _mm256_setzero_si256()));
 }
 
-/* The bytes that are in no number; white space is among them. */
+/* Finds the bytes that are in no number. White space is among them. */
 AVX2 INLINE uint64_t alien_bytes(const unsigned char *at)
 {
     return (uint64_t)alien_half(at + WINDOW / 2) << 32 | alien_half(at);
 }
 
-/* The last bytes of each lane. */
+/* Returns a mask of the last bytes of each lane. */
 AVX2 INLINE __m256i last_bytes(size_t low, size_t high)
 {
     static const uint8_t mask[2 * LANE] = {[LANE] = 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff,
@@ -119,7 +119,7 @@ AVX2 INLINE struct pair pair_of(struct token low, struct token high)
     return pair;
 }
 
-/* The highest bit of each lane that is not empty. */
+/* Returns the highest bit of each lane that is not empty. */
 INLINE uint64_t not_empty(uint64_t lanes)
 {
     const uint64_t others = EACH_LANE(0x7fff);
@@ -131,23 +131,23 @@ INLINE uint64_t both(uint32_t low, uint32_t high)
     return (uint64_t)high << 32 | low;
 }
 
-/* How many bytes of a lane come after the dot, given those up to it; without a dot, all. */
+/* Returns how many bytes of a lane follow the dot, given those up to it; all without a dot. */
 AVX2 INLINE unsigned bytes_after_dot(uint64_t front, unsigned lane)
 {
     return LANE - (unsigned)__builtin_popcount((uint16_t)(front >> LANE * lane));
 }
 
-/* What the digits of the lanes are to be divided by, in the order of tokens. */
+/* Returns the divisors of the lanes, in the order of tokens. */
 AVX2 INLINE __m256d scales_of(const unsigned after_dot[TOKENS])
 {
-    /* If all bytes come after the dot, there is none. */
+    /* If all bytes follow the dot, there is none. */
     static const double scales[LANE + 1] = {1,   1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7, 1e8,
                                             1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1};
     return _mm256_setr_pd(scales[after_dot[0]], scales[after_dot[2]], scales[after_dot[1]],
                           scales[after_dot[3]]);
 }
 
-/* The sign bits of the numbers, in the order of tokens: those of lanes with a bit. */
+/* Returns the sign bits of the lanes that have a bit, in the order of tokens. */
 AVX2 INLINE __m256d signs_of(uint64_t negative)
 {
     const uint64_t signs = not_empty(negative), sign = UINT64_C(1) << 63;
@@ -156,7 +156,7 @@ AVX2 INLINE __m256d signs_of(uint64_t negative)
                            (long long)(signs << 32 & sign), (long long)(signs & sign)));
 }
 
-/* The numbers of four digits. */
+/* Joins digits to numbers of four. */
 AVX2 INLINE __m256i quads_of(__m256i digits, unsigned after_dot_low, unsigned after_dot_high)
 {
     digits = _mm256_blendv_epi8(_mm256_bslli_epi128(digits, 1), digits,
@@ -166,19 +166,20 @@ AVX2 INLINE __m256i quads_of(__m256i digits, unsigned after_dot_low, unsigned af
 }
 
 /* Writes four values. Returns a mask of lanes, in the order of tokens 0, 2, 1, 3, with bits set
- * where the value is not known by this. Reads the 16 bytes before each token's end. */
+ * where the value is still unknown. Reads the 16 bytes before each token's end. */
 AVX2 INLINE uint64_t plain_numbers(const struct token tokens[TOKENS], double *values)
 {
     struct pair low = pair_of(tokens[0], tokens[2]), high = pair_of(tokens[1], tokens[3]);
     const uint64_t token = both(low.token, high.token), dot = both(low.dot, high.dot);
     const uint64_t is_digit = both(low.is_digit, high.is_digit);
     const uint64_t negative = both(low.minus, high.minus) & ~(token << 1 & EACH_LANE(0xfffe));
-    const uint64_t other_dots = dot - (not_empty(dot) >> 15); /* and what is before the first */
-    const uint64_t front = dot ^ other_dots;                  /* up to the dot, none without one */
+    const uint64_t other_dots =
+        dot - (not_empty(dot) >> 15);        /* and the bytes before the first dot */
+    const uint64_t front = dot ^ other_dots; /* up to the dot; none without one */
     const unsigned after_dot[TOKENS] = {bytes_after_dot(front, 0), bytes_after_dot(front, 1),
                                         bytes_after_dot(front, 2), bytes_after_dot(front, 3)};
 
-    /* Both pack into one vector, in order: two numbers of eight digits for each token. */
+    /* Pack both into one vector, in order: two numbers of eight digits for each token. */
     __m256i quads = _mm256_packus_epi32(quads_of(low.digits, after_dot[0], after_dot[1]),
                                         quads_of(high.digits, after_dot[2], after_dot[3]));
     __m256i eights = _mm256_madd_epi16(quads, _mm256_set1_epi32(1 << 16 | 10000));
@@ -196,7 +197,7 @@ AVX2 INLINE uint64_t plain_numbers(const struct token tokens[TOKENS], double *va
            (~not_empty(is_digit) & EACH_LANE(0x8000));
 }
 
-/* The same of tokens that need not fit into a lane. */
+/* As plain_numbers, for tokens that may be longer than a lane. */
 AVX2 APART static uint64_t long_numbers(const struct token tokens[TOKENS], double *values)
 {
     static const unsigned lane_of_token[TOKENS] = {0, 2, 1, 3};
@@ -212,14 +213,14 @@ AVX2 APART static uint64_t long_numbers(const struct token tokens[TOKENS], doubl
 
 AVX2 INLINE uint64_t four_numbers(const struct token tokens[TOKENS], double *values)
 {
-    /* No token is empty, so one that is too long is seen by the bits from 16 on. */
+    /* No token is empty, so a long one has a bit from 16 on. */
     size_t lens =
         (tokens[0].len - 1) | (tokens[1].len - 1) | (tokens[2].len - 1) | (tokens[3].len - 1);
     return __builtin_expect(lens >= LANE, 0) ? long_numbers(tokens, values)
                                              : plain_numbers(tokens, values);
 }
 
-/* The tokens whose lanes have a bit, one by one. */
+/* Parses the tokens whose lanes have a bit, one by one. */
 static void other_numbers(const struct token tokens[TOKENS], uint64_t which,
                           const unsigned char *limit, double *values)
 {
@@ -239,13 +240,12 @@ AVX2 INLINE struct token next_token(const unsigned char *window, uint64_t *begin
     return (struct token){window + end, end - begin};
 }
 
-/* Sets the values of tokens, given by where their values are, of which there is room for a group
- * more. */
+/* Sets values[indices[i]] to the value of token i, for n tokens. There is room for a group more. */
 AVX2 INLINE void numbers_among(struct token *tokens, uint8_t *indices, unsigned n,
                                const unsigned char *limit, double *values)
 {
     double four[TOKENS];
-    for (unsigned i = n; i % TOKENS; i++) /* fills up the last group */
+    for (unsigned i = n; i % TOKENS; i++) /* fill up the last group */
         tokens[i] = tokens[0], indices[i] = indices[0];
     for (unsigned i = 0; i < n; i += TOKENS) {
         uint64_t others = four_numbers(tokens + i, four);
@@ -256,14 +256,14 @@ AVX2 INLINE void numbers_among(struct token *tokens, uint8_t *indices, unsigned 
     }
 }
 
-/* Tokens of a window, of which some have an alien byte: a value for each that ends there. Returns
- * how many. */
+/* Parses a window in which some tokens have alien bytes: writes a value for each token that ends
+ * there. Returns how many. */
 AVX2 APART static unsigned mixed_window(const unsigned char *window, uint64_t white, uint64_t alien,
                                         const unsigned char *limit, double *values)
 {
     const uint64_t after_white = white << 1 | 1;
     uint64_t begins = ~white & after_white, ends = white & ~after_white;
-    /* A carry runs from where a token begins to its first alien byte, or white space. */
+    /* A carry runs from where a token begins to its first alien byte or white space. */
     uint64_t stops = (begins + ~alien) & alien;
     struct token tokens[WINDOW / 2 + TOKENS];
     uint8_t indices[WINDOW / 2 + TOKENS];
@@ -285,18 +285,18 @@ AVX2 static size_t number_avx2_parse(const unsigned char *text, size_t len, doub
 {
     const unsigned char *at = text, *limit = text + len;
     size_t count = 0;
-    /* The bytes before a token are read as well. */
+    /* The bytes before a token are read, too. */
     while (count < cap && at < limit && at - text < LANE)
         count += numbers_by_token(&at, limit, values + count, 1);
-    unsigned skip = 0; /* groups to be done one by one */
-    unsigned wary = 0; /* windows in which aliens are looked for */
+    unsigned skip = 0; /* groups to parse one by one */
+    unsigned wary = 0; /* windows to check for alien bytes */
     while (limit - at >= WINDOW && cap - count >= WINDOW / 2) {
         if (skip) {
             count += numbers_by_token(&at, limit, values + count, TOKENS);
             skip--;
             continue;
         }
-        /* A token begins after white space or where the window begins, and ends before it. */
+        /* A token begins after white space or at the window, and ends before white space. */
         const uint64_t white = white_space(at), after_white = white << 1 | 1;
         uint64_t begins = ~white & after_white, ends = white & ~after_white;
         if (white == UINT64_MAX) {

@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* Numbers with AVX-512: eight tokens at a time, those that end within 64 bytes.
+/* Parses numbers with AVX-512: up to eight tokens at a time, those that end within 64 bytes.
  *
- * Each token is put into a lane of 16 bytes, its end at the lane's end. Which of its bytes are
- * digits, dots and signs are masks of 64 bits, 16 a lane, on which ordinary integer instructions
- * work. What is in front of the dot is moved over it; then neighbours are joined to numbers of two,
- * four, eight and 16 digits, and divided by the power of ten that the dot stands for. That rounds
- * once: either there is no dot, or there are 15 digits at most, which a double holds.
+ * Each token is put into a lane of 16 bytes, its end at the lane's end. Masks of 64 bits, 16 a
+ * lane, say which bytes are digits, dots and signs. The digits before the dot are moved over it.
+ * Neighbours are joined to numbers of two, four, eight and 16 digits, and divided by the power of
+ * ten that the dot stands for. That rounds once: either there is no dot, or there are at most 15
+ * digits, which a double holds.
  *
- * Where there is an exponent, the token's lane ends at its e; what one product or quotient of exact
- * numbers gives is taken. Words, dates and the like are known by a byte that no number has, and
- * what has nothing but digits, dots and minus signs, but is no plain number, is none at all. All
- * other tokens are then done one by one, those of up to 32 bytes, not counting an exponent, with
- * all their digits in one vector. */
+ * With an exponent, the lane ends at the e, and one product or quotient of exact numbers gives the
+ * value. Words, dates and the like have a byte that is in no number ("alien"). What has nothing but
+ * digits, dots and minus signs, but is no plain number, is no number. All other tokens are parsed
+ * one by one: those of up to 32 bytes before the exponent with all digits in one vector. */
 #include "field_parser.h"
 #include "src/count/number_nearest.h"
 #include "src/count/number.h"
@@ -25,17 +24,17 @@
     __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2,"             \
                           "avx512bitalg,bmi,bmi2,popcnt")))
 #define INLINE static inline __attribute__((always_inline))
-#define APART __attribute__((noinline)) /* the loop that calls it keeps its registers */
+#define APART __attribute__((noinline)) /* so that the caller keeps its registers */
 
 #define WINDOW 64
 #define TOKENS 8
 #define LANE 16
 #define LONG 32
 
-/* Where no number is plain, only every so many windows are tried. */
+/* Where no number is plain, one of so many windows is tried. */
 #define RETRY 8
 
-/* A mask of 16 bits for each of the four lanes. */
+/* Repeats a mask of 16 bits for each of the four lanes. */
 #define EACH_LANE(mask) (UINT64_C(0x0001000100010001) * (mask))
 
 static bool number_avx512_runs_here(void)
@@ -47,31 +46,32 @@ static bool number_avx512_runs_here(void)
            __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("popcnt");
 }
 
-/* The tokens in a window: where they begin in it, stop (at the end, or at the e of an exponent) and
- * end, a byte each. */
+/* Where the tokens of a window begin, stop (at the end, or at the e of an exponent) and end, a byte
+ * each. */
 struct tokens {
     __m512i bytes, begins, stops, ends;
+    const unsigned char *window; /* set for other_numbers only */
 };
 
 /* Four tokens. */
 struct lanes {
-    __m512i quads;     /* their digits, four to a number, with zeros before them */
+    __m512i quads;     /* digits joined to numbers of four, with zeros before them */
     uint64_t front;    /* the bytes up to the dot; none without a dot */
-    uint64_t negative; /* a bit if there is a sign */
-    uint64_t odd;      /* a bit or more if this is not a plain number */
+    uint64_t negative; /* a bit for a minus sign */
+    uint64_t odd;      /* not 0 if this is no plain number */
 };
 
 AVX512 INLINE uint64_t white_space(__m512i bytes)
 {
-    /* For each lower half of a byte the white space that ends like this. */
+    /* The white space that ends with each lower half of a byte. */
     const __m512i spaces = _mm512_broadcast_i32x4(
         _mm_setr_epi8(' ', 0, 0, 0, 0, 0, 0, 0, 0, '\t', '\n', '\v', '\f', '\r', 0, 0));
     return _mm512_cmpeq_epi8_mask(bytes, _mm512_shuffle_epi8(spaces, bytes));
 }
 
-/* What kind of byte this is, a bit each: OTHER is in no plain number, but in another one, as a plus
- * sign or a letter of an exponent or infinity; ALIEN is in no number. What is not ASCII has the bit
- * of ALIEN by itself. */
+/* Kinds of bytes. OTHER is in some numbers, but not in plain ones: plus signs and letters of
+ * exponents and infinity. ALIEN is in no number. A byte that is not ASCII has the bit of ALIEN
+ * itself. */
 #define OTHER 1
 #define ALIEN 0x80
 
@@ -105,8 +105,8 @@ AVX512 INLINE uint64_t other_bytes(__m512i bytes)
     return _mm512_test_epi8_mask(kinds_of(bytes), _mm512_set1_epi8(OTHER));
 }
 
-/* The tokens, a bit each in order, that have some of these bytes. A carry runs from where a token
- * begins to its first such byte, or white space. */
+/* Returns which tokens, a bit each in order, have some of these bytes. A carry runs from where a
+ * token begins to its first such byte or white space. */
 AVX512 INLINE unsigned tokens_with(uint64_t some, uint64_t begins, uint64_t white)
 {
     const uint64_t others = ~(white | some), stops = (begins + others) & ~others;
@@ -129,14 +129,14 @@ AVX512 INLINE __m512i numbered(void)
     return _mm512_loadu_si512(numbers);
 }
 
-/* The highest bit of each lane that is not empty. */
+/* Returns the highest bit of each lane that is not empty. */
 INLINE uint64_t not_empty(uint64_t lanes)
 {
     const uint64_t others = EACH_LANE(0x7fff);
     return (((lanes & others) + others) | lanes) & ~others;
 }
 
-/* The tokens `first`, first + 2, ... */
+/* Reads the tokens `first`, first + 2 and so on. */
 AVX512 INLINE struct lanes lanes_of(const struct tokens *tokens, char first)
 {
     const __m512i from_stop = _mm512_broadcast_i32x4(
@@ -158,7 +158,7 @@ AVX512 INLINE struct lanes lanes_of(const struct tokens *tokens, char first)
 
     struct lanes lanes;
     lanes.negative = minus & ~(token << 1 & EACH_LANE(0xfffe));
-    uint64_t other_dots = dot - (not_empty(dot) >> 15); /* and what is before the first */
+    uint64_t other_dots = dot - (not_empty(dot) >> 15); /* and the bytes before the first dot */
     lanes.front = dot ^ other_dots;
     lanes.odd = (token ^ is_digit ^ dot ^ lanes.negative) | (dot & other_dots) |
                 (~not_empty(is_digit) & EACH_LANE(0x8000));
@@ -170,22 +170,22 @@ AVX512 INLINE struct lanes lanes_of(const struct tokens *tokens, char first)
     return lanes;
 }
 
-/* Sixteen bits for each token, in order. */
+/* Returns sixteen bits for each token, in order. */
 AVX512 INLINE __m128i in_order(uint64_t even, uint64_t odd)
 {
     return _mm_unpacklo_epi16(_mm_cvtsi64_si128((long long)even),
                               _mm_cvtsi64_si128((long long)odd));
 }
 
-/* The bits of bytes that are not 0. */
+/* Returns a bit for each byte that is not 0. */
 AVX512 INLINE __mmask8 not_zero(uint64_t bytes)
 {
     __m128i vector = _mm_cvtsi64_si128((long long)bytes);
     return (__mmask8)_mm_test_epi8_mask(vector, vector);
 }
 
-/* Sets *exponents to what follows the e, up to eight bytes, in eight lanes of 64 bits; returns a
- * bit for each that is none. */
+/* Sets *exponents to what follows the e, up to eight bytes, in eight lanes of 64 bits. Returns a
+ * bit for each that is no exponent. */
 AVX512 INLINE __mmask8 exponents_of(const struct tokens *tokens, __m512i *exponents)
 {
     const __m512i from_end = _mm512_set1_epi64((long long)0xfffefdfcfbfaf9f8); /* -8 to -1 */
@@ -216,8 +216,8 @@ AVX512 INLINE __mmask8 exponents_of(const struct tokens *tokens, __m512i *expone
                       not_zero(_mm512_cmpgt_epi8_mask(lens, _mm512_set1_epi8(9))));
 }
 
-/* Sets the values that are given by a bit to mantissas times powers of ten; returns a bit for each
- * where one of these is not exact, so that it might be rounded twice. */
+/* Sets the values in `which` to mantissas times powers of ten. Returns a bit for each whose factors
+ * are not exact, so that it might be rounded twice. */
 AVX512 INLINE __mmask8 scale_by_powers(__m512i mantissas, __m512i powers, __mmask8 which,
                                        __m512d *values)
 {
@@ -233,8 +233,8 @@ AVX512 INLINE __mmask8 scale_by_powers(__m512i mantissas, __m512i powers, __mmas
     return which & (__mmask8)~exact;
 }
 
-/* Writes eight values, of which those that are given by a bit have an exponent; returns a bit for
- * each that is not known by this. */
+/* Writes eight values; those in `with_exponent` have an exponent. Returns a bit for each that is
+ * still unknown. */
 AVX512 INLINE unsigned plain_numbers(const struct tokens *tokens, __mmask8 with_exponent,
                                      double *values)
 {
@@ -247,7 +247,7 @@ AVX512 INLINE unsigned plain_numbers(const struct tokens *tokens, __mmask8 with_
     __m512i mantissas = _mm512_add_epi64(_mm512_mul_epu32(eights, _mm512_set1_epi64(100000000)),
                                          _mm512_srli_epi64(eights, 32));
 
-    /* All 16 bytes are up to the dot if it is last; then there is no fraction, as without a dot. */
+    /* If the dot comes last, all 16 bytes are up to it: there is no fraction, as without a dot. */
     __m512i front = _mm512_cvtepu16_epi64(_mm_popcnt_epi16(in_order(even.front, odd.front)));
     __m512d scale = _mm512_permutex2var_pd(ten_to_low, front, ten_to_high);
     __m512d magnitudes = _mm512_div_pd(_mm512_cvtepu64_pd(mantissas), scale);
@@ -269,8 +269,8 @@ AVX512 INLINE unsigned plain_numbers(const struct tokens *tokens, __mmask8 with_
     return others;
 }
 
-/* Reads an exponent of up to eight digits, all of [at, end). Eight bytes from each of its bytes on
- * may be read. */
+/* Reads an exponent of up to eight digits, [at, end). Eight bytes from each of its bytes on are
+ * readable. */
 INLINE bool exponent_of(const unsigned char *at, const unsigned char *end, int64_t *exponent)
 {
     const bool negative = *at == '-';
@@ -287,15 +287,15 @@ INLINE bool exponent_of(const unsigned char *at, const unsigned char *end, int64
     return true;
 }
 
-/* A token of up to LONG bytes in front of its exponent. */
+/* A token of up to LONG bytes before its exponent. */
 struct long_token {
     uint64_t mantissa;
-    int64_t power; /* of ten, that it is to be multiplied by */
+    int64_t power; /* of ten, to multiply by */
     bool negative;
 };
 
-/* Reads digits, with a sign and a dot perhaps: the `len` bytes before stop, LONG at most, in front
- * of which as many can be read. False if they are something else, or more than 19 that matter. */
+/* Reads digits, which may have a sign and a dot: the `len` bytes before stop, LONG at most, before
+ * which as many are readable. False if they are something else, or more than 19 digits matter. */
 AVX512 INLINE bool read_digits(const unsigned char *stop, unsigned len, struct long_token *token)
 {
     const __m256i one_before =
@@ -327,7 +327,7 @@ AVX512 INLINE bool read_digits(const unsigned char *stop, unsigned len, struct l
            (high < 1000);
 }
 
-/* Writes the value; false if that takes more bits than are looked at. */
+/* Writes the value. False if that takes more bits than are computed. */
 AVX512 INLINE bool round_token(const struct long_token *token, double *value)
 {
     double magnitude = (double)token->mantissa;
@@ -338,12 +338,12 @@ AVX512 INLINE bool round_token(const struct long_token *token, double *value)
     return true;
 }
 
-/* The tokens that are given by a bit. First all are read, then all are rounded, so that a processor
- * gets on with several at a time. `room`: LONG bytes in front of the window may be read. */
+/* Parses the tokens in `which`. All are read before all are rounded, so that a processor works on
+ * several at a time. `room` says that LONG bytes before the window are readable. */
 AVX512 APART static void other_numbers(const struct tokens *tokens, unsigned which, bool room,
-                                       const unsigned char *window, const unsigned char *limit,
-                                       double *values)
+                                       const unsigned char *limit, double *values)
 {
+    const unsigned char *window = tokens->window;
     uint8_t begins[16], stops[16], ends[16];
     _mm_storeu_si128((__m128i *)(void *)begins, _mm512_castsi512_si128(tokens->begins));
     _mm_storeu_si128((__m128i *)(void *)stops, _mm512_castsi512_si128(tokens->stops));
@@ -370,7 +370,7 @@ AVX512 APART static void other_numbers(const struct tokens *tokens, unsigned whi
     }
 }
 
-/* Sets the values that are given by a bit to what is said of a token that is not a number. */
+/* Sets the values in `which` to NaN. */
 AVX512 INLINE void not_numbers(unsigned which, double *values)
 {
     _mm512_mask_storeu_pd(values, (__mmask8)which, _mm512_set1_pd(NAN));
@@ -381,10 +381,10 @@ AVX512 static size_t number_avx512_parse(const unsigned char *text, size_t len, 
 {
     const unsigned char *at = text, *limit = text + len;
     size_t count = 0;
-    unsigned dull = 0; /* windows in a row of which nothing was known without looking at tokens */
+    unsigned dull = 0; /* windows in a row of which all tokens were parsed one by one */
     while (limit - at >= WINDOW && cap - count >= TOKENS) {
         struct tokens tokens = {.bytes = _mm512_loadu_si512(at)};
-        /* A token begins after white space or where the window begins, and ends before it. */
+        /* A token begins after white space or at the window, and ends before white space. */
         uint64_t white = white_space(tokens.bytes), after_white = white << 1 | 1;
         uint64_t ends = _pdep_u64((1 << TOKENS) - 1, white & ~after_white);
         if (ends == 0) {
@@ -394,7 +394,7 @@ AVX512 static size_t number_avx512_parse(const unsigned char *text, size_t len, 
                 count += numbers_by_token(&at, limit, values + count, 1);
             continue;
         }
-        /* A carry runs from where a token begins to its first byte that is an e, or white space. */
+        /* A carry runs from where a token begins to its first e or white space. */
         uint64_t begins = ~white & after_white, before_e = ~(white | letters_e(tokens.bytes));
         uint64_t stops = (begins + before_e) & ~before_e;
         tokens.begins = _mm512_maskz_compress_epi8(begins, numbered());
@@ -421,8 +421,10 @@ AVX512 static size_t number_avx512_parse(const unsigned char *text, size_t len, 
             not_numbers(wrong, values + count);
         others &= ~wrong;
         dull = others == all ? dull + 1 : 0;
-        if (others)
-            other_numbers(&tokens, others, at - text >= LONG, at, limit, values + count);
+        if (others) {
+            tokens.window = at;
+            other_numbers(&tokens, others, at - text >= LONG, limit, values + count);
+        }
         count += found;
         at += WINDOW - __builtin_clzll(ends);
     }

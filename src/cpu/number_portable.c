@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Numbers in C alone: tokens of up to seven bytes in a word, without a branch that depends on what
- * is in them; others one by one. */
+/* Parses numbers in plain C: tokens of up to seven bytes in a word, with no branch that depends on
+ * their content, and others one by one. */
 #include "field_parser.h"
 #include "src/count/number.h"
 
@@ -8,12 +8,13 @@
 
 static const double ten_to[] = TEN_TO;
 
-/* If the token at `at` is a plain number, ended by white space within the eight bytes there: sets
- * *value and returns its length. Otherwise 0. */
+/* Parses the token at `at` if it is a plain number that white space ends within eight bytes: sets
+ * *value and returns its length. Otherwise returns 0. */
 static inline unsigned short_number(const unsigned char *at, double *value)
 {
     const uint64_t word = byte_word(at);
-    /* The lowest bit tells the first byte up to a space; there may be borrow beyond it. */
+    /* The lowest bit marks the first byte up to a space. Higher bits may be wrong because of
+     * borrow. */
     const uint64_t low = (word - EACH_BYTE(' ' + 1)) & ~word & EACH_BYTE(0x80);
     if (low == 0)
         return 0;
@@ -21,13 +22,13 @@ static inline unsigned short_number(const unsigned char *at, double *value)
     if (!number_is_space(at[len]))
         return 0;
 
-    /* The token to the high end, as digits, with digits 0 before it. */
+    /* The token at the high end, as digits, with zeros before it. */
     const unsigned shift = 64 - 8 * len;
     uint64_t digits = (word ^ EACH_BYTE('0')) << shift;
     const uint64_t negative = *at == '-', sign = negative | (*at == '+');
     digits &= ~(sign * 0xff << shift);
 
-    /* The lowest bit of each byte that is not a digit: only one dot may be there. */
+    /* The lowest bit of each byte that is not a digit. Only one dot may be there. */
     const uint64_t dot =
         ((((digits & EACH_BYTE(0x7f)) + EACH_BYTE(0x76)) | digits) & EACH_BYTE(0x80)) >> 7;
     const uint64_t dots = dot * 0xff;
@@ -36,7 +37,7 @@ static inline unsigned short_number(const unsigned char *at, double *value)
         len == sign + is_dot)
         return 0;
 
-    /* What comes before the dot moves over it; without a dot nothing does. */
+    /* The digits before the dot move over it. */
     const uint64_t front = dot - is_dot;
     digits = (digits & ~(front | dots)) | (digits & front) << 8;
     const unsigned fraction = 7 - (unsigned)__builtin_ctzll(dot | UINT64_C(1) << 63) / 8;
@@ -59,7 +60,7 @@ static size_t number_portable_parse(const unsigned char *text, size_t len, doubl
             at++;
             continue;
         }
-        /* With more precision than a double's, quotients would be rounded twice. */
+        /* With more precision than a double's, a quotient would be rounded twice. */
         unsigned token = FLT_EVAL_METHOD == 0 ? short_number(at, &values[count]) : 0;
         if (token) {
             count++;

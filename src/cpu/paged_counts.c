@@ -8,29 +8,29 @@
 
 #define MEMBER_PAGES_MIN 16
 
-/* Rows whose pages are missing are looked at again in groups of so many. */
+/* Rows without a page are tried again in groups of so many. */
 #define MISSED_MAX 1024
 
-/* How many shared additions ahead a line of the table is fetched: the processor does not do so by
- * itself, as it begins nothing while an atomic addition lasts. */
+/* Prefetch distance for shared additions. The processor begins no load during an atomic
+ * addition. */
 #define FETCHED_AHEAD 16
 
-/* The pages are emptied after so many shared additions for each count in them. To empty them costs
- * about one for each count; if the samples are all over the rows, it gains nothing. */
+/* Pages are emptied after so many shared additions for each count in them, as that costs about one
+ * for each count. It gains nothing if samples are spread over all rows. */
 #define SHARED_FOR_A_COUNT 4
 
 struct paged_set {
-    size_t rows, parts;  /* a part is PAGED_ROWS rows: those of a page */
+    size_t rows, parts;  /* a part is the PAGED_ROWS rows of a page */
     uint32_t page_count; /* of each member */
     unsigned member_count;
-    _Atomic uint64_t *table; /* shared; by row */
-    atomic_bool used;        /* otherwise the table's memory was never touched */
+    _Atomic uint64_t *table; /* shared, by row */
+    atomic_bool used;        /* false: the table's memory was never touched */
     uint32_t *counts;        /* of all members */
-    uint32_t *place_of;      /* likewise */
+    uint32_t *place_of;      /* of all members */
     struct paged_counts members[];
 };
 
-/* Gives a part its page. Whether there was one. */
+/* Gives a part a page. False if there is none left. */
 static bool paged_take(struct paged_counts *own, size_t part)
 {
     if (own->taken == own->set->page_count)
@@ -39,7 +39,7 @@ static bool paged_take(struct paged_counts *own, size_t part)
     return true;
 }
 
-/* The last row's page is always there. */
+/* Takes the page of the last row, which is always there. */
 static void paged_begin(struct paged_counts *own)
 {
     own->taken = own->counted = 0;
@@ -90,7 +90,7 @@ struct paged_counts *paged_member(struct paged_set *set, unsigned member)
     return &set->members[member];
 }
 
-/* The counts of a part that has a page. */
+/* Returns the counts of a part that has a page. */
 static uint32_t *paged_counts_at(const struct paged_counts *own, size_t part)
 {
     return own->counts + (uint32_t)(part * PAGED_ROWS + own->place_of[part]);
@@ -140,7 +140,7 @@ static void paged_count_shared(struct paged_counts *own, const uint32_t *rows, s
         paged_empty(own);
 }
 
-/* Counts rows whose pages were missing; leaves anything in `rows`. */
+/* Counts rows whose pages were missing. Overwrites `rows`. */
 static void paged_count_missed(struct paged_counts *own, uint32_t *rows, size_t n)
 {
     size_t left = 0;
@@ -156,9 +156,8 @@ static void paged_count_missed(struct paged_counts *own, uint32_t *rows, size_t 
         paged_count_shared(own, rows, left);
 }
 
-/* Adds one. The address is in one register alone, as compilers would not leave it by themselves:
- * the processor then takes the count from the last store to it much sooner, if a row comes again at
- * once. */
+/* Adds one. The address is computed first: if it is in one register, the processor forwards the
+ * count from the last store to it much sooner when a row comes again at once. */
 static inline void count_at(uint32_t *count)
 {
     __asm__("" : "+r"(count));
@@ -188,7 +187,7 @@ void paged_count(struct paged_counts *own, const uint32_t *rows, size_t n)
     }
 }
 
-/* As many at a time as fit in a count of the pages. */
+/* At most as many at a time as fit in a count. */
 void paged_count_times(struct paged_counts *own, uint32_t row, uint64_t times)
 {
     const size_t part = row / PAGED_ROWS;

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Adds counts of pairs of bytes to those of the bytes: a part of count_bytes.h, which says what is
- * defined before. A table has a row for each second byte and a column for each first one, or the
- * other way round on a big-endian processor: each pair counts once for its row and once for its
- * column. */
+/* Adds counts of pairs of bytes to those of the bytes: a part of count_bytes.h. A table has a row
+ * for each second byte and a column for each first one; on a big-endian processor it is the other
+ * way round. A pair counts once for its row and once for its column. */
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 
-/* A table of pairs with 16-bit counters has no second byte above 127, and only every other half row
- * is used: the other halves are a second table. */
+/* A table of pairs with 16-bit counters has no second byte above 127, and uses every other half
+ * row. The other halves are a second table. */
 #define ASCII_HALF 128
 
 /* Which of two narrow counters is in the low half of a wide one. */
@@ -17,7 +16,7 @@
 typedef uint32_t wide_vector __attribute__((vector_size(PAIRS_VECTOR)));
 typedef uint16_t half_vector __attribute__((vector_size(PAIRS_VECTOR)));
 
-/* The sum of the 16-bit counters of a vector, less than 2^16. */
+/* Returns the sum of the 16-bit counters of a vector, less than 2^16. */
 INLINE unsigned sum_of_halves(const void *halves)
 {
     uint64_t words[PAIRS_VECTOR / 8], sums = 0; /* four of 16 bits */
@@ -27,7 +26,7 @@ INLINE unsigned sum_of_halves(const void *halves)
     return (unsigned)(sums * 0x0001000100010001u >> 48);
 }
 
-/* Adds what was counted as pairs of text. */
+/* Adds the pairs of text. */
 TARGET static void add_text(const uint16_t *table, uint64_t *counts)
 {
     enum { LANES = sizeof(wide_vector) / sizeof(uint32_t) };
@@ -61,7 +60,7 @@ TARGET static void add_text(const uint16_t *table, uint64_t *counts)
     }
 }
 
-/* The same of any pairs. No sum of a column or a row has more than 256 times 255, 16 bits. */
+/* Adds any pairs. The sum of a row or a column is at most 256 times 255, which has 16 bits. */
 TARGET static void add_any(const uint8_t *table, uint64_t *counts)
 {
     enum { LANES = sizeof(half_vector) / sizeof(uint16_t) };

@@ -10,8 +10,8 @@
 
 #include <string.h>
 
-/* How far ahead data are fetched from memory, bytes: a page's end stops the processor's own
- * prefetching, and sorting and counting take turns. Out of the L2 cache it costs nothing. */
+/* Prefetch distance, bytes: the hardware prefetcher stops at the end of a page, and sorting and
+ * counting alternate. */
 #define AHEAD_TO_L2 16384
 
 #define STREAMS 4
@@ -19,15 +19,14 @@
 #define FULL (16 * (size_t)ROUND) /* bytes at which a stream is counted */
 #define PIECE 256                 /* bytes that are counted at once if they are all the same */
 
-/* Bytes by their upper two bits, waiting to be many enough. They are read eight times, a vector at
- * a time, so no vector is to lie in two lines of the cache. */
+/* Bytes by their upper two bits, until there are enough. They are read eight times, so no vector
+ * may cross a cache line. */
 struct streams {
     _Alignas(VECTOR) unsigned char bytes[STREAMS][FULL + ROUND + VECTOR];
     size_t len[STREAMS];
 };
 
-/* Whether a piece of PIECE bytes is one byte over and over; its ends and middle tell nearly always.
- */
+/* True if PIECE bytes are all equal. The ends and the middle nearly always decide. */
 TARGET INLINE bool piece_is_run(const unsigned char *data)
 {
     if (data[0] != data[PIECE - 1] || data[0] != data[PIECE / 2])
@@ -39,16 +38,16 @@ TARGET INLINE bool piece_is_run(const unsigned char *data)
     return same == ~(__mmask64)0;
 }
 
-/* Appends the bytes of a vector that are `in` a stream, and gives its new end. A compressed vector
- * is stored whole; what lies after its end is overwritten next. */
+/* Appends the bytes of a vector that are `in` a stream, and returns its new end. Stores a whole
+ * vector; what is beyond the end is overwritten next. */
 TARGET INLINE unsigned char *append_to_stream(unsigned char *end, __m512i bytes, uint64_t in)
 {
     _mm512_storeu_si512(end, _mm512_maskz_compress_epi8(in, bytes));
     return end + __builtin_popcountll(in);
 }
 
-/* Sorts a piece. The streams' ends are kept at hand: in memory, each store of bytes might be to one
- * of them, for what the compiler knows. */
+/* Sorts a piece. The ends of the streams are local, as a store of bytes might change them in
+ * memory. */
 TARGET INLINE void sort_piece(struct streams *streams, const unsigned char *data)
 {
     unsigned char *ends[STREAMS];
@@ -70,7 +69,7 @@ TARGET INLINE void sort_piece(struct streams *streams, const unsigned char *data
         streams->len[k] = (size_t)(ends[k] - streams->bytes[k]);
 }
 
-/* Which groups of eight values there are, a bit each. */
+/* Returns which groups of eight values occur, a bit each. */
 TARGET INLINE unsigned groups_in_stream(const unsigned char *data, size_t len)
 {
     __m512i group_of = _mm512_set_epi64((long long)0x8080808080808080ull, 0x4040404040404040,
@@ -86,7 +85,7 @@ TARGET INLINE unsigned groups_in_stream(const unsigned char *data, size_t len)
     return (unsigned)(folded | folded >> 8) & 0xff;
 }
 
-/* Counts whole rounds of a stream; counts are those of its 64 values. */
+/* Counts whole rounds of a stream into the counts of its 64 values. */
 TARGET static void count_stream(const unsigned char *data, size_t rounds, uint64_t *counts)
 {
     unsigned groups = groups_in_stream(data, rounds * ROUND);
@@ -100,7 +99,7 @@ TARGET static void count_stream(const unsigned char *data, size_t rounds, uint64
     }
 }
 
-/* Counts the whole rounds of stream k, and keeps the rest. */
+/* Counts the whole rounds of stream k and keeps the rest. */
 static void drain_stream(struct streams *streams, unsigned k, uint64_t *counts)
 {
     unsigned char *bytes = streams->bytes[k];
@@ -110,8 +109,8 @@ static void drain_stream(struct streams *streams, unsigned k, uint64_t *counts)
     memcpy(bytes, bytes + done, streams->len[k]);
 }
 
-/* Counts all that is left: fills each stream up to a whole round with its lowest value, and takes
- * that many off its count. */
+/* Counts all that is left: fills each stream up to a whole round with its lowest value, and
+ * subtracts that. */
 static void drain_all_streams(struct streams *streams, uint64_t *counts)
 {
     for (unsigned k = 0; k < STREAMS; k++) {
@@ -123,7 +122,7 @@ static void drain_all_streams(struct streams *streams, uint64_t *counts)
     }
 }
 
-/* Sorts a round, and counts the streams that are full then. */
+/* Sorts a round, and counts the streams that are full. */
 TARGET INLINE void sort_round(struct streams *streams, const unsigned char *data, uint64_t *counts)
 {
     for (size_t i = 0; i < ROUND; i += PIECE)

@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Exact sums of a batch of doubles, and of their squares, by the integer multiplication of AVX-512
- * IFMA: a part of count_avx512.c, which defines TARGET and INLINE.
+/* Exact sums of a batch of doubles and of their squares by AVX-512 IFMA: a part of count_avx512.c.
  *
- * A number becomes a fixed-point one whose unit the greatest of the batch decides: a * 2^51 + b, or
- * a alone where so many bits are enough. Adding 2^52 and a half of a limb's range makes each limb
- * the low 52 bits of a double, never negative, which is what the multiplication takes as it is. So
- * limbs need no conversion, and numbers no care for their sign; what was added is subtracted from
- * the sums once. As products are added up in 64 bits, low and high halves apart, nothing overflows
- * within a batch, and no carry is due before its end. (Limbs by a common exponent are an old way to
- * exact sums: Kulisch's long accumulator, of which only two digits are in use at a time here.) */
+ * A number becomes a fixed-point number a * 2^51 + b, or a alone if that has enough bits. The
+ * greatest number of the batch decides the unit. 2^52 and half of a limb's range are added, so that
+ * a limb is the low 52 bits of a double and never negative, as the multiplication needs it: there
+ * are no conversions and no signs, and what was added is subtracted from the sums once. Low and
+ * high halves of products are added up apart in 64 bits, so nothing overflows within a batch.
+ * (Kulisch's long accumulator, of which two digits are in use at a time.) */
 #ifndef GPUHISTO_SUM_IFMA_H
 #define GPUHISTO_SUM_IFMA_H
 
@@ -22,35 +20,35 @@
 /* Numbers that are added at a time, while rows of others are counted. */
 #define PARTS_BLOCK 64
 
-/* Bits of a and b. Magnitudes of a number times its scale are below 2^IFMA_HIGH. */
+/* Bits of a and b. A number times the scale is below 2^IFMA_HIGH. */
 #define IFMA_HIGH 24
 #define IFMA_LOW 51
 
-/* The same where a number has a single limb. */
+/* Bits of a alone. */
 #define IFMA_SINGLE 50
 
-/* No number whose magnitude is at least the greatest one / IFMA_SPAN has a bit below the unit. */
+/* Numbers down to the greatest one / IFMA_SPAN have no bit below the unit. */
 #define IFMA_SPAN 0x1p22
 
-/* Between these, powers of two for the scale are neither infinite nor 0. */
+/* Between these, the scale is neither infinite nor 0. */
 #define IFMA_MAX 0x1p480
 #define IFMA_LEAST 0x1p-480
 
-/* Adding it makes whole numbers of less than 2^(bits - 1) and a sign the low bits of a double. */
+/* Adding it puts a whole number of `bits` bits, with its sign, into the low bits of a double. */
 #define IFMA_BIAS(bits) ((uint64_t)1 << (bits))
 #define IFMA_ROUNDER(bits) (0x1p52 + (double)IFMA_BIAS(bits))
 #define IFMA_ROUNDER_BITS(bits) ((uint64_t)1075 << 52 | IFMA_BIAS(bits))
 
-/* Sums of a batch: of limbs as they are in doubles, which are a + 2^IFMA_HIGH and b + 2^(IFMA_LOW -
- * 1), with the bits of the exponent; and of their products without. */
+/* The sums of a batch. Limbs are added as bits of doubles: a + 2^IFMA_HIGH and b + 2^(IFMA_LOW -
+ * 1), with the exponent; products are of limbs without the exponent. */
 struct ifma_sums {
     __m512i a, b;
-    __m512i aa_low, aa_high, ab_low, ab_high, bb_low, bb_high; /* high: times 2^52 */
-    __m512i seen;  /* bits of all a, as they are in doubles, of numbers that are not checked */
-    __m512i below; /* not 0: a number has bits below the unit */
+    __m512i aa_low, aa_high, ab_low, ab_high, bb_low, bb_high; /* high halves are times 2^52 */
+    __m512i seen;  /* all bits of a, if numbers are not checked */
+    __m512i below; /* not 0 if a number has bits below the unit */
 };
 
-/* The bits that are left of eight numbers, of which `part` are the limbs. */
+/* Records whether eight numbers have bits that are not in `part`, their limbs. */
 TARGET INLINE void ifma_check(struct ifma_sums *sums, __m512d number, __m512d scale, __m512d part)
 {
     const __m512i rest = _mm512_castpd_si512(_mm512_fmsub_pd(number, scale, part));
@@ -58,7 +56,7 @@ TARGET INLINE void ifma_check(struct ifma_sums *sums, __m512d number, __m512d sc
     sums->below = _mm512_ternarylogic_epi64(sums->below, rest, magnitude, 0xf8); /* x | y & z */
 }
 
-/* Adds eight numbers of two limbs each. `check` is a constant. */
+/* Adds eight numbers of two limbs. `check` is a constant. */
 TARGET INLINE void ifma_add_eight(struct ifma_sums *sums, __m512d x, __m512d scale, bool check)
 {
     const __m512d rounder_a = _mm512_set1_pd(IFMA_ROUNDER(IFMA_HIGH));
@@ -81,7 +79,7 @@ TARGET INLINE void ifma_add_eight(struct ifma_sums *sums, __m512d x, __m512d sca
     sums->bb_high = _mm512_madd52hi_epu64(sums->bb_high, b, b);
 }
 
-/* Adds eight numbers of one limb each. */
+/* Adds eight numbers of one limb. */
 TARGET INLINE void ifma_add_eight_short(struct ifma_sums *sums, __m512d x, __m512d scale)
 {
     const __m512d rounder = _mm512_set1_pd(IFMA_ROUNDER(IFMA_SINGLE));
@@ -93,20 +91,20 @@ TARGET INLINE void ifma_add_eight_short(struct ifma_sums *sums, __m512d x, __m51
     sums->aa_high = _mm512_madd52hi_epu64(sums->aa_high, a, a);
 }
 
-/* The sums of two vectors' lanes, in pairs: lane 2 * i is of x's lanes 2 * i and 2 * i + 1, the
- * next of y's. */
+/* Adds lanes of two vectors in pairs: lane 2 * i is the sum of x's lanes 2 * i and 2 * i + 1, the
+ * next is the same of y. */
 TARGET INLINE __m512i ifma_add_pairs(__m512i x, __m512i y)
 {
     return _mm512_add_epi64(_mm512_unpacklo_epi64(x, y), _mm512_unpackhi_epi64(x, y));
 }
 
-/* The sums of two vectors' halves: the lower half is of x, the upper one of y. */
+/* Adds halves of two vectors: the lower half is of x, the upper of y. */
 TARGET INLINE __m512i ifma_add_halves(__m512i x, __m512i y)
 {
     return _mm512_add_epi64(_mm512_shuffle_i64x2(x, y, 0x44), _mm512_shuffle_i64x2(x, y, 0xee));
 }
 
-/* The sum of each member's lanes, in this order; the others' are 0. */
+/* The order of totals, each the sum of a member's lanes. */
 enum {
     TOTAL_A,
     TOTAL_B,
@@ -131,20 +129,20 @@ TARGET INLINE void ifma_take_totals(const struct ifma_sums *sums, uint64_t total
     _mm512_storeu_si512(totals, all);
 }
 
-/* Low and high sums of products put together. */
+/* Joins the low and the high sum of products. */
 static inline whole ifma_product(const uint64_t low_and_high[2])
 {
     return (whole)low_and_high[0] + ((whole)low_and_high[1] << 52);
 }
 
-/* The sum of the limbs of a batch without what rounders added, from the sum of their doubles. */
+/* Returns the sum of the limbs of a batch, given the sum of the doubles that hold them. */
 static inline int64_t ifma_unbiased_sum(uint64_t total, unsigned bits)
 {
     return (int64_t)(total - BATCH * IFMA_ROUNDER_BITS(bits));
 }
 
-/* The sum of (x - c) * (y - d) for a batch, from that of x * y, and from those of x - c and of y -
- * d. */
+/* Returns the sum of (x - c) * (y - d) of a batch, given the sums of x * y, of x - c and of
+ * y - d. */
 static inline whole ifma_unbiased(whole product, int64_t x, uint64_t c, int64_t y, uint64_t d)
 {
     return product - (whole)d * x - (whole)c * y - (whole)c * (whole)d * BATCH;
@@ -169,7 +167,7 @@ TARGET INLINE void ifma_put_together(struct moments *moments, const struct ifma_
     exact_sum_add_whole(&moments->squares, ifma_unbiased(bb, b, d, b, d), 2 * exponent);
 }
 
-/* The same for numbers of one limb. */
+/* Adds the sums of a batch of one limb a number. */
 TARGET INLINE void ifma_put_short_together(struct moments *moments, const struct ifma_sums *sums,
                                            int exponent)
 {
@@ -190,12 +188,12 @@ struct ifma_range {
 TARGET INLINE void ifma_widen(struct ifma_range *range, const double *values)
 {
     const __m512d x = _mm512_loadu_pd(values);
-    range->min = _mm512_min_pd(x, range->min); /* the second one, if one is NaN */
+    range->min = _mm512_min_pd(x, range->min); /* range->min if x is NaN */
     range->max = _mm512_max_pd(x, range->max);
 }
 
-/* The least and the greatest of a batch, without NaN unless the first is one. Four vectors take
- * turns, so that none waits for the one before it. */
+/* Finds the range of a batch, without NaN unless that is the first value. Four vectors alternate,
+ * so that none waits for the one before it. */
 TARGET INLINE void ifma_take_range(const double *values, double *least, double *greatest)
 {
     const __m512d first = _mm512_set1_pd(values[0]);
@@ -223,7 +221,7 @@ struct batch_parts {
     double min, max;
 };
 
-/* Whether eight numbers have few bits: then nearly all of the batch are likely to. */
+/* True if eight numbers have few bits: then nearly all of the batch do. */
 TARGET INLINE bool ifma_are_short(const double *values, int bound)
 {
     struct ifma_sums sums = {0};
@@ -232,14 +230,14 @@ TARGET INLINE bool ifma_are_short(const double *values, int bound)
     return _mm512_test_epi64_mask(sums.below, sums.below) == 0;
 }
 
-/* Bits of the greatest number above the unit of the first limb: its scale is 2^(these - bound). */
+/* Returns the bits of the greatest number above the unit of the first limb. */
 static inline int ifma_bits_above(const struct batch_parts *parts)
 {
     return parts->way == IFMA_SHORT ? IFMA_SINGLE : IFMA_HIGH;
 }
 
-/* Begins with a batch, unless its numbers are too large or too small, or the first is NaN, or what
- * is lost of one might not be noticed. */
+/* Begins with a batch. False if its numbers are too large or too small, the first is NaN, or a lost
+ * bit might go unnoticed. */
 TARGET static bool parts_begin(struct batch_parts *parts, const double *values)
 {
     uint64_t bits;
@@ -257,8 +255,7 @@ TARGET static bool parts_begin(struct batch_parts *parts, const double *values)
            !batch_may_vanish(values, parts->bound - ifma_bits_above(parts));
 }
 
-/* Adds a block of a batch, PARTS_BLOCK numbers, and counts as many rows, unless `rows`, a constant
- * then, is NULL. */
+/* Adds PARTS_BLOCK numbers, and counts as many rows unless `rows` is NULL, which is a constant. */
 TARGET INLINE void parts_add_block(struct batch_parts *parts, const double *values,
                                    const uint32_t *rows, uint64_t *counts)
 {
@@ -278,8 +275,8 @@ TARGET INLINE void parts_add_block(struct batch_parts *parts, const double *valu
         count_eight(rows + i, counts);
 }
 
-/* Adds the sums of a batch, all blocks of which were added, to those of moments; unless a number is
- * NaN, or has bits below the unit. Whether it did. */
+/* Adds the sums of a batch to the moments. False, and nothing is added, if a number is NaN or has
+ * bits below the unit. */
 TARGET static bool parts_end(const struct batch_parts *parts, struct moments *moments)
 {
     const uint64_t usual = IFMA_ROUNDER_BITS(IFMA_HIGH) >> (IFMA_HIGH + 2);

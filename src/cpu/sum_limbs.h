@@ -1,66 +1,65 @@
 /* SPDX-License-Identifier: MIT */
-/* Exact sums of a batch of numbers that are not too far apart, and of their squares: a part of
- * batch_moments.h.
+/* Exact sums of a batch of doubles that are not too far apart, and of their squares, in any
+ * vectors: a part of batch_moments.h.
  *
  * A number is cut into three limbs, whole numbers of at most 22 bits and a sign: x is (a * 2^46 + b
- * * 2^23 + c) times a power of two, which the greatest number of the batch decides. Products of two
- * limbs have 44 bits, so a double adds up 512 of them without rounding, and a vector of doubles a
- * whole batch; and the square of x is a * a, 2 * a * b and so on. Limbs of 24 bits hold numbers
- * that are farther apart. A double adds up 32 of their products; these sums are then added up in
- * two parts. At last, sums are put together as whole numbers. */
+ * * 2^23 + c) times a power of two that depends on the greatest number of the batch. Products of
+ * two limbs have 44 bits, so a double adds up 512 of them without rounding, and a vector a whole
+ * batch. The square of x is a * a, 2 * a * b and so on. Limbs of 24 bits are for numbers that are
+ * farther apart: a double adds up 32 of their products, and these sums are added up in two parts.
+ * At the end all sums are joined as whole numbers. */
 #ifndef GPUHISTO_SUM_LIMBS_H
 #define GPUHISTO_SUM_LIMBS_H
 
 #include "batch.h"
 #include "src/count/moments.h"
 
-/* Doubles of a vector, all of which have sums of their own. */
+/* Doubles in a vector, each with sums of its own. */
 #ifdef VECTOR
 #define LIMB_LANES (VECTOR / sizeof(double))
 #else
 #define LIMB_LANES 2
 #endif
 
-/* Numbers of a lane whose products a double adds up if limbs are long. */
+/* Products of long limbs that a double adds up. */
 #define LIMB_ADDENDS 32
 
 /* Numbers that are added at a time, while rows of others are counted. */
 #define PARTS_BLOCK (4 * LIMB_LANES * LIMB_ADDENDS)
 
-/* Bits from limb to limb, bits of the greatest number above the unit of c, and how many times the
- * least number it may be if the unit is to be in no number's bits. Limbs are either short or long.
- */
+/* Bits from limb to limb; bits of the greatest number above the unit of c; and how far numbers may
+ * be apart if none is to have bits below the unit. */
 #define LIMB_STEP(is_long) ((is_long) ? 25 : 23)
 #define LIMBS_ABOVE(is_long) (3 * LIMB_STEP(is_long) - 2)
 #define LIMBS_SPAN(is_long) ((is_long) ? 0x1p21 : 0x1p15)
 
-#define LIMBS_MAX 0x1p480 /* beyond, and below the next, powers of two would be infinite or 0 */
+#define LIMBS_MAX 0x1p480 /* beyond this range, powers of two would be infinite or 0 */
 #define LIMBS_LEAST 0x1p-480
 
-/* Adding it, and taking it away again, rounds to a multiple of 2^bits. */
+/* Adding and subtracting it rounds to a multiple of 2^bits. */
 #define LIMB_ROUNDER(bits) (0x1.8p52 * (double)((uint64_t)1 << (bits)))
 
-/* What is added up: limbs, and products of two of them. */
+/* What is added up: limbs, and products of two. */
 enum limb_sum { SUM_A, SUM_B, SUM_C, SUM_AA, SUM_AB, SUM_AC, SUM_BB, SUM_BC, SUM_CC, LIMB_SUMS };
 
-/* How many steps the unit of each is above 1. */
+/* Steps from 1 to the unit of each. */
 #define LIMB_STEPS_OF_SUMS                                                                         \
     {                                                                                              \
         [SUM_A] = 2, [SUM_B] = 1, [SUM_C] = 0, [SUM_AA] = 4, [SUM_AB] = 3, [SUM_AC] = 2,           \
         [SUM_BB] = 2, [SUM_BC] = 1, [SUM_CC] = 0                                                   \
     }
 
-/* Sums of long limbs of up to 53 bits are added up as multiples of 2^27 units, and what is left.
- * Those of short ones are all in `low`. */
+/* Sums of long limbs, of up to 53 bits, are added up as multiples of 2^27 units, and the rest.
+ * Those of short limbs are all in `low`. */
 struct limb_lanes {
     double high[LIMB_SUMS][LIMB_LANES], low[LIMB_SUMS][LIMB_LANES];
-    double wrong[LIMB_LANES]; /* not 0: a number has bits below the unit, or is none */
+    double wrong[LIMB_LANES]; /* not 0 if a number is NaN or has bits below the unit */
 };
 
 /* How numbers of a batch are added up. Without a check, only NaN is noticed. */
 enum limb_way { LIMBS_SHORT, LIMBS_LONG, LIMBS_CHECKED };
 
-/* Numbers that a sum of limbs can take before it is folded. */
+/* Numbers that sums of limbs take before they are folded. */
 #define LIMB_PART(way) ((way) == LIMBS_SHORT ? PARTS_BLOCK : LIMB_LANES * LIMB_ADDENDS)
 
 /* A batch that is being added up, a block at a time. */
@@ -71,7 +70,7 @@ struct batch_parts {
     double min, max;
 };
 
-/* x * y + z, which is exact wherever it is used. */
+/* Returns x * y + z, which is exact wherever this is used. */
 TARGET INLINE double exact_fma(double x, double y, double z)
 {
 #ifdef SQUARE_BY_FMA
@@ -81,7 +80,7 @@ TARGET INLINE double exact_fma(double x, double y, double z)
 #endif
 }
 
-/* Adds the sums of a block of long limbs. */
+/* Adds the sums of a part of long limbs. */
 TARGET INLINE void limbs_fold(struct limb_lanes *lanes, double sums[LIMB_SUMS][LIMB_LANES])
 {
     static const unsigned steps[LIMB_SUMS] = LIMB_STEPS_OF_SUMS;
@@ -95,8 +94,8 @@ TARGET INLINE void limbs_fold(struct limb_lanes *lanes, double sums[LIMB_SUMS][L
     }
 }
 
-/* Adds a part of a block, LIMB_PART(way) numbers, and counts as many rows unless `rows` is NULL.
- * The way is a constant. */
+/* Adds LIMB_PART(way) numbers, and counts as many rows unless `rows` is NULL. `way` is a
+ * constant. */
 TARGET INLINE void limbs_add_up(struct batch_parts *parts, const double *values, enum limb_way way,
                                 const uint32_t *rows, uint64_t *counts)
 {
@@ -136,7 +135,7 @@ TARGET INLINE void limbs_add_up(struct batch_parts *parts, const double *values,
         lanes->wrong[j] += wrong[j];
 }
 
-/* The sum of all lanes, in units, of which it has less than 2^60. */
+/* Returns the sum of all lanes in units, less than 2^60. */
 TARGET INLINE whole limbs_total(const struct limb_lanes *lanes, enum limb_sum sum, bool is_long)
 {
     static const unsigned steps[LIMB_SUMS] = LIMB_STEPS_OF_SUMS;
@@ -178,8 +177,8 @@ TARGET INLINE void limbs_widen(struct limb_range *range, const double *values)
         range->max[j] = values[j] > range->max[j] ? values[j] : range->max[j];
 }
 
-/* The least and the greatest of a batch, without NaN unless the first is one. Four vectors take
- * turns, so that none waits for the one before it. */
+/* Finds the range of a batch, without NaN unless that is the first value. Four vectors alternate,
+ * so that none waits for the one before it. */
 TARGET INLINE void limbs_take_range(const double *values, double *least, double *greatest)
 {
     struct limb_range a, b, c, d;
@@ -205,8 +204,8 @@ TARGET INLINE void limbs_take_range(const double *values, double *least, double 
     }
 }
 
-/* Begins with a batch, unless its numbers are too large or too small, or the first is NaN, or what
- * is lost of one might not be noticed. */
+/* Begins with a batch. False if its numbers are too large or too small, the first is NaN, or a lost
+ * bit might go unnoticed. */
 TARGET static bool parts_begin(struct batch_parts *parts, const double *values)
 {
     uint64_t bits;
@@ -223,8 +222,7 @@ TARGET static bool parts_begin(struct batch_parts *parts, const double *values)
     return parts->way != LIMBS_CHECKED || !batch_may_vanish(values, parts->exponent);
 }
 
-/* Adds a block of a batch, PARTS_BLOCK numbers, and counts as many rows, unless `rows`, a constant
- * then, is NULL. */
+/* Adds PARTS_BLOCK numbers, and counts as many rows unless `rows` is NULL, which is a constant. */
 TARGET INLINE void parts_add_block(struct batch_parts *parts, const double *values,
                                    const uint32_t *rows, uint64_t *counts)
 {
@@ -239,8 +237,8 @@ TARGET INLINE void parts_add_block(struct batch_parts *parts, const double *valu
             limbs_add_up(parts, values + i, LIMBS_LONG, rows ? rows + i : NULL, counts);
 }
 
-/* Adds the sums of a batch, all blocks of which were added, to those of moments; unless a number is
- * NaN, or has bits below the unit. Whether it did. */
+/* Adds the sums of a batch to the moments. False, and nothing is added, if a number is NaN or has
+ * bits below the unit. */
 TARGET static bool parts_end(const struct batch_parts *parts, struct moments *moments)
 {
     double wrong = 0;
@@ -248,7 +246,7 @@ TARGET static bool parts_end(const struct batch_parts *parts, struct moments *mo
         wrong +=
             parts->way == LIMBS_CHECKED ? parts->lanes.wrong[j] : parts->lanes.low[SUM_A][j] * 0;
     if (wrong != 0)
-        return false; /* also if it is NaN */
+        return false; /* or NaN */
     if (parts->way != LIMBS_SHORT)
         limbs_put_together(moments, &parts->lanes, parts->exponent, true);
     else

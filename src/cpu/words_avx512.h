@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Counts words in up to 256 equal bins with AVX-512: a part of count_avx512.c. Each word becomes
- * the byte that is its bin, and bytes are what is counted fastest. Words outside of all bins count
- * as bin 0 until the end. */
+/* Counts words in up to 256 equal bins with AVX-512: a part of count_avx512.c. A word becomes the
+ * byte that is its bin, and bytes are counted fastest. Words outside of all bins are in bin 0 until
+ * the end. */
 #ifndef GPUHISTO_WORDS_AVX512_H
 #define GPUHISTO_WORDS_AVX512_H
 
@@ -13,13 +13,14 @@
 
 struct word_rows {
     __m512i first, last, high, low; /* as in rows_by_32_bits */
-    bool by_bits; /* a bin is as wide as a power of two, so that its number are bits of an offset */
-    __m512i fields; /* where these begin in two offsets, by turns */
+    bool by_bits; /* bins are as wide as a power of two, so a bin's number is a field of bits in an
+                   * offset */
+    __m512i fields; /* where the fields of two offsets begin, alternately */
     bool is_signed;
     uint64_t below, above; /* words so far */
 };
 
-/* offset * reciprocal >> 64, for the even and for the odd words. */
+/* Returns offset * reciprocal >> 64, for the even words; scale_offsets for all. */
 TARGET INLINE __m512i scale_even_offsets(__m512i offset, const struct word_rows *rows)
 {
     __m512i low = _mm512_srli_epi64(_mm512_mul_epu32(offset, rows->low), 32);
@@ -38,7 +39,7 @@ TARGET INLINE __m512i offsets_at(const unsigned char *data, const struct word_ro
     return _mm512_sub_epi32(_mm512_loadu_si512(data), rows->first);
 }
 
-/* Words that may lie outside of all bins: these get an offset of 0. */
+/* Corrects words that may be outside of all bins: these get offset 0. */
 TARGET INLINE __m512i offsets_within(__m512i offset, struct word_rows *rows)
 {
     __m512i word = _mm512_add_epi32(offset, rows->first);
@@ -50,7 +51,7 @@ TARGET INLINE __m512i offsets_within(__m512i offset, struct word_rows *rows)
     return _mm512_maskz_mov_epi32((__mmask16)~outside, offset);
 }
 
-/* The bins of 64 offsets, in whatever order: two neighbours out of each vector in turn. */
+/* Returns the bins of 64 offsets, in any order: two neighbours of each vector in turn. */
 TARGET INLINE __m512i bins_of_fields(const __m512i *offsets, const struct word_rows *rows)
 {
     __m512i bins = _mm512_setzero_si512();
@@ -60,7 +61,7 @@ TARGET INLINE __m512i bins_of_fields(const __m512i *offsets, const struct word_r
     return bins;
 }
 
-/* The bins of 64 words, in any order. */
+/* Finds the bins of 64 words, in any order. */
 TARGET INLINE void find_64_bins(const unsigned char *data, struct word_rows *rows,
                                 unsigned char *bins)
 {
@@ -80,7 +81,7 @@ TARGET INLINE void find_64_bins(const unsigned char *data, struct word_rows *row
                              _mm512_cvtepi32_epi8(scale_offsets(offsets[k], rows)));
 }
 
-/* Those of ROUND words. */
+/* Finds the bins of ROUND words. */
 TARGET INLINE void find_byte_bins(const unsigned char *data, struct word_rows *rows,
                                   unsigned char *bins)
 {
@@ -93,7 +94,7 @@ TARGET INLINE void find_byte_bins(const unsigned char *data, struct word_rows *r
     }
 }
 
-/* Counts whole rounds of words, and says how many bytes that were. */
+/* Counts whole rounds of words. Returns how many bytes they are. */
 TARGET static size_t count_words_in_byte_bins(const struct count_plan *plan,
                                               const unsigned char *data, size_t len,
                                               uint64_t *counts)
@@ -107,7 +108,7 @@ TARGET static size_t count_words_in_byte_bins(const struct count_plan *plan,
         .high = _mm512_set1_epi64((long long)(binning->reciprocal >> 32)),
         .low = _mm512_set1_epi64((long long)(uint32_t)binning->reciprocal),
         .by_bits = (uint64_t)binning->span == width * binning->bins && width == 1ull << shift &&
-                   shift <= 24, /* or the eight bits were not one offset's alone */
+                   shift <= 24, /* so that the eight bits are all of one offset */
         .fields = _mm512_set1_epi16((short)(shift | (32 + shift) << 8)),
         .is_signed = plan->histogram->type.kind == 'i',
     };

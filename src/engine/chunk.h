@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A chunk: memory of an engine's, on loan to whoever fills it. Input knows no more of engines than
- * this. */
+/* A chunk: memory that an engine lends to whoever fills it. Readers know nothing else of
+ * engines. */
 #ifndef GPUHISTO_CHUNK_H
 #define GPUHISTO_CHUNK_H
 
@@ -10,11 +10,11 @@
 
 struct engine;
 
-/* Where a chunk stands among all chunks. A FILE is one segment or several, and each reader reads
- * the chunks of a segment in order; the segments, and the FILEs, come side by side. */
+/* Where a chunk is among all chunks. A file is one or more segments. A reader reads the chunks of a
+ * segment in order; segments and files are read side by side. */
 struct position {
     size_t file;      /* all three are counted from 0 */
-    uint64_t segment; /* of the FILE */
+    uint64_t segment; /* of the file */
     uint64_t index;   /* of the segment */
 };
 
@@ -25,28 +25,29 @@ enum chunk_end {
     ENDS_FILE,
 };
 
-/* Where the data of a chunk come from. A copy of the data takes a copy of this along. Only texts
- * need more than `bytes` and `at.file`. */
+/* Where the data of a chunk come from. Copies of the data keep a copy of it. Only text needs more
+ * than `bytes` and `at.file`. */
 struct origin {
     size_t bytes; /* of input; a token may have some in two chunks */
     struct position at;
     enum chunk_end end;
-    const char *name;      /* the FILE as messages name it */
-    uint64_t counted_from; /* bytes of the FILE, as stored, before what is counted of it */
-    int32_t column;  /* of lines: the field that a column's name stands for in this FILE, or 0 */
-    bool has_header; /* the first record is the FILE's header, which is not counted */
+    const char *name;      /* the file as messages name it */
+    uint64_t counted_from; /* bytes of the file, as stored, before what is counted of it */
+    int32_t column; /* of lines: the field that a column's name means in this file; 0 if there is no
+                     * name */
+    bool has_header; /* the first record is the file's header, which is not counted */
 };
 
 struct chunk {
-    struct engine *engine; /* whose it is */
-    unsigned char *data;   /* cap bytes, the engine's own; of text records_room more */
-    size_t len, cap;       /* bytes: in use, and in all */
-    size_t begin;          /* of lines: how many of these in use are none of its records */
-    size_t repeated;       /* of pairs: how many of these in use were in the chunk before, too; its
-                            * own are the next origin.bytes */
+    struct engine *engine; /* the owner */
+    unsigned char *data;   /* cap bytes, and records_room more for text */
+    size_t len, cap;       /* bytes in use, and in all */
+    size_t begin;          /* of lines: bytes in use before its first record */
+    size_t repeated;       /* of pairs: bytes in use that were in the chunk before, too; the next
+                            * origin.bytes are its own */
     struct origin origin;
-    bool fill; /* worth waiting for cap bytes; otherwise take what one read gives */
-    bool give; /* its counting is worth giving to another thread that is idle */
+    bool fill; /* wait until there are cap bytes; otherwise take what one read gives */
+    bool give; /* an idle thread may count it */
 };
 
 #endif
