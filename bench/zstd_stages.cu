@@ -202,11 +202,12 @@ static unsigned decode(const options &options, const byte_vector &file, const by
     unsigned batches = 0;
     size_t at = 0, made = 0;
     while (at < file.size()) {
-        const enum zstd_planned laid =
-            zstd_plan_batch(&walk, &plan, file.data() + at, file.size() - at);
-        if (laid == ZSTD_LEFT || (laid == ZSTD_NEEDS_MORE && plan.taken == 0))
+        zstd_plan_clear(&plan);
+        const enum zstd_planned planned =
+            zstd_plan_blocks(&walk, &plan, file.data() + at, file.size() - at);
+        if (planned == ZSTD_LEFT || (planned == ZSTD_NEEDS_MORE && plan.taken == 0))
             die("FILE has something that is left to libzstd");
-        if (laid == ZSTD_PLANNED) {
+        if (planned == ZSTD_PLANNED) {
             const zstd_batch batch = batch_of(memory, plan, batches++ % 2);
             copy_to_device(batch, plan, file.data() + at);
             made += decode_batch(batch, launching, due.data() + made, due.size() - made);
@@ -220,8 +221,8 @@ static unsigned decode(const options &options, const byte_vector &file, const by
 
 // --- the pipeline ---
 
-// A batch as the host has laid it.
-struct laid {
+// A batch as the host has planned it.
+struct planned_batch {
     size_t at; // in FILE
     zstd_plan plan;
 };
@@ -236,15 +237,15 @@ static zstd_plan new_plan(const zstd_capacity &capacity)
     return plan;
 }
 
-static std::vector<laid> lay_all(const zstd_capacity &capacity, const byte_vector &file)
+static std::vector<planned_batch> plan_all(const zstd_capacity &capacity, const byte_vector &file)
 {
-    std::vector<laid> batches;
+    std::vector<planned_batch> batches;
     zstd_walk walk = {};
     walk.window_max = ZSTD_WINDOW_MOST;
     for (size_t at = 0; at < file.size();) {
         zstd_plan plan = new_plan(capacity);
         const size_t left = std::min<size_t>(file.size() - at, capacity.in);
-        if (zstd_plan_batch(&walk, &plan, file.data() + at, left) == ZSTD_PLANNED)
+        if (zstd_plan_blocks(&walk, &plan, file.data() + at, left) == ZSTD_PLANNED)
             batches.push_back({at, plan});
         else if (plan.taken == 0)
             die("a block does not fit in a batch");
@@ -286,16 +287,16 @@ static pipeline open_pipeline(const options &options, const zstd_capacity &capac
     return pipeline;
 }
 
-static void submit(pipeline &pipeline, unsigned turn, const laid &laid, const byte_vector &file,
-                   const launching &launching)
+static void submit(pipeline &pipeline, unsigned turn, const planned_batch &planned,
+                   const byte_vector &file, const launching &launching)
 {
     zstd_batch &batch = pipeline.batch[turn];
-    const zstd_plan &plan = laid.plan;
+    const zstd_plan &plan = planned.plan;
     zstd_batch_set_plan(&batch, &plan);
     const auto copy = [&](void *to, const void *from, size_t size) {
         check(cudaMemcpyAsync(to, from, size, cudaMemcpyHostToDevice, pipeline.copies), "copy");
     };
-    copy(batch.in + ZSTD_CARRY, file.data() + laid.at, plan.in_size);
+    copy(batch.in + ZSTD_CARRY, file.data() + planned.at, plan.in_size);
     copy(const_cast<zstd_block *>(batch.block), plan.block, plan.blocks * sizeof *plan.block);
     copy(const_cast<zstd_frame *>(batch.frame), plan.frame, plan.frames * sizeof *plan.frame);
     check(cudaEventRecord(pipeline.copied[turn], pipeline.copies), "event");
@@ -307,7 +308,7 @@ static void submit(pipeline &pipeline, unsigned turn, const laid &laid, const by
 }
 
 // Decompresses FILE once, as fast as it goes. A batch's memory is taken again once it is done.
-static size_t run_pipeline(pipeline &pipeline, const std::vector<laid> &batches,
+static size_t run_pipeline(pipeline &pipeline, const std::vector<planned_batch> &batches,
                            const byte_vector &file, const launching &launching)
 {
     size_t made = 0;
@@ -341,7 +342,7 @@ static double time_pipeline(const options &options, byte_vector &file, size_t du
     const zstd_capacity capacity = {static_cast<uint32_t>(options.in << 20), 4096, 4096,
                                     static_cast<uint32_t>(room), ZSTD_WINDOW_MOST};
     check(cudaHostRegister(file.data(), file.size(), 0), "pinning");
-    const std::vector<laid> batches = lay_all(capacity, file);
+    const std::vector<planned_batch> batches = plan_all(capacity, file);
     pipeline pipeline = open_pipeline(options, capacity);
     std::vector<double> times;
     for (int i = 0; i < options.repeats + 1; i++) {

@@ -38,7 +38,7 @@ static bool fit_capacity(struct device *device, struct device_decoding *decoding
     if (!device_ok(device, cudaMemGetInfo(&free_bytes, &all), "asking for its memory"))
         return false;
     decoding->memory =
-        zstd_fit(&decoding->capacity, &decoding->batches, decoding->keep_least, free_bytes / 4 * 3);
+        zstd_fit_memory(&decoding->capacity, &decoding->batches, decoding->keep_least, free_bytes / 4 * 3);
     if (decoding->memory == 0)
         decoding->batches = 0;
     return true;

@@ -30,9 +30,10 @@ gpu_engine_sources = \
 	gpu/slots.c gpu/slots.h \
 	gpu/snapshot.c gpu/snapshot.h
 
-# zstd decompressed on the device: what the host lays, and the stages.
+# zstd decompressed on the device: what the host plans, and the stages.
 gpu_zstd_sources = \
 	gpu/decode/batch.h \
+	gpu/decode/batch_memory.c gpu/decode/batch_memory.h \
 	gpu/decode/plan.c gpu/decode/plan.h
 
 cuda_sources = gpu/device.cu gpu/device_zstd.cu gpu/count/kernel_table.cu gpu/decode/stage_table.cu

@@ -70,7 +70,7 @@ static int plan_input(struct gpu_decoder *decoder, struct decoder_input *input,
         struct decoder_batch *batch = decoder->queue.planned;
         struct zstd_plan *plan = &batch->plan;
         const size_t done = input->planned < chunk->len ? (size_t)input->planned : chunk->len;
-        *planned = zstd_plan_more(&file->walk, plan, chunk->data + done, chunk->len - done);
+        *planned = zstd_plan_blocks(&file->walk, plan, chunk->data + done, chunk->len - done);
         input->planned += plan->taken;
         file->need = plan->need;
         if (*planned == ZSTD_NEEDS_MORE || *planned == ZSTD_LEFT)

@@ -129,14 +129,14 @@ void perform_snapshot(struct device *device, const work &job, bool dying)
 void run_stages(struct device *device, const work &job)
 {
     struct zstd_batch batch = batch_of(device, job.slot);
-    const struct zstd_plan &laid = job.plan;
-    zstd_batch_set_plan(&batch, &laid);
+    const struct zstd_plan &planned = job.plan;
+    zstd_batch_set_plan(&batch, &planned);
     if (job.begins)
         std::memset(batch.in, 0, ZSTD_CARRY);
-    std::memcpy(const_cast<struct zstd_block *>(batch.block), laid.block,
-                laid.blocks * sizeof *laid.block);
-    std::memcpy(const_cast<struct zstd_frame *>(batch.frame), laid.frame,
-                laid.frames * sizeof *laid.frame);
+    std::memcpy(const_cast<struct zstd_block *>(batch.block), planned.block,
+                planned.blocks * sizeof *planned.block);
+    std::memcpy(const_cast<struct zstd_frame *>(batch.frame), planned.frame,
+                planned.frames * sizeof *planned.frame);
     multiprocessor::the_one().run([=] {
         for (unsigned i = 0; i < zstd_stage_count; i++) {
             const struct zstd_stage &stage = zstd_stages[i];

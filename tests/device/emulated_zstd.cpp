@@ -71,8 +71,9 @@ int device_open_decoding(struct device *device, struct device_decoding *decoding
         return 0;
     }
     decoding->capacity = least_of(decoding->capacity, decoding_most);
-    decoding->memory = zstd_fit(&decoding->capacity, &decoding->batches, decoding->keep_least,
-                                decoding_memory ? decoding_memory.load() : UINT64_MAX);
+    decoding->memory =
+        zstd_fit_memory(&decoding->capacity, &decoding->batches, decoding->keep_least,
+                        decoding_memory ? decoding_memory.load() : UINT64_MAX);
     if (decoding->memory == 0) {
         decoding->batches = 0;
         return 0;
@@ -135,16 +136,17 @@ int device_blocks_copied(struct device *device, unsigned input, double *)
     return numbered_arrived(device, &device->inputs[input], false);
 }
 
-int device_decode(struct device *device, unsigned index, const struct zstd_plan *laid, bool begins,
-                  struct zstd_verdict *verdict, uint32_t *frame_ends)
+int device_decode(struct device *device, unsigned index, const struct zstd_plan *planned,
+                  bool begins, struct zstd_verdict *verdict, uint32_t *frame_ends)
 {
     seam_call call(device);
     struct slot &slot = device->slots.at(index);
     const struct zstd_capacity &capacity = device->decoding.capacity;
     if (index < device->buffers)
         broken("a batch without memory");
-    if (laid->blocks < 1 || laid->blocks > capacity.blocks || laid->frames > capacity.frames ||
-        laid->room > capacity.room || laid->in_size > capacity.in)
+    if (planned->blocks < 1 || planned->blocks > capacity.blocks ||
+        planned->frames > capacity.frames || planned->room > capacity.room ||
+        planned->in_size > capacity.in)
         broken("a batch of a wrong size");
     {
         std::lock_guard<std::mutex> guard(device->lock);
@@ -154,7 +156,7 @@ int device_decode(struct device *device, unsigned index, const struct zstd_plan 
             broken("a batch used before it was counted, or the one after it");
         if (slot.reads_under_way || device->slots[next].reads_under_way)
             broken("a batch used before its content was read, or the one after it");
-        if (slot.blocks_end != laid->in_size)
+        if (slot.blocks_end != planned->in_size)
             broken("compressed bytes that were not copied");
         slot.in_flight = true;
         slot.arrived = slot.decoded = false;
@@ -163,7 +165,7 @@ int device_decode(struct device *device, unsigned index, const struct zstd_plan 
     if (call.fails)
         return lose(device);
     work job(kind::decode, index);
-    job.plan = *laid;
+    job.plan = *planned;
     job.begins = begins;
     job.verdict = verdict;
     job.frame_ends = frame_ends;

@@ -19,7 +19,7 @@
 
 static unsigned files, damaged, taken, wrong;
 
-/* A batch, from being laid until its content was read. */
+/* A batch, from being planned until its content was read. */
 struct turn {
     struct zstd_plan plan;
     struct zstd_verdict verdict;
@@ -104,12 +104,13 @@ static bool decode(const unsigned char *bytes, size_t len, size_t most, size_t *
             finish_batch(&progress); /* the next one's memory is written to as well */
         struct zstd_plan *plan = &turns[progress.submitted % BATCHES].plan;
         size_t part = len - at < most ? len - at : most;
-        enum zstd_planned laid = zstd_plan_batch(&walk, plan, bytes + at, part);
-        is_left = laid == ZSTD_LEFT || (laid == ZSTD_NEEDS_MORE && plan->taken == 0 &&
-                                        (part == len - at || part == decoding.capacity.in));
-        if (laid == ZSTD_PLANNED)
+        zstd_plan_clear(plan);
+        enum zstd_planned planned = zstd_plan_blocks(&walk, plan, bytes + at, part);
+        is_left = planned == ZSTD_LEFT || (planned == ZSTD_NEEDS_MORE && plan->taken == 0 &&
+                                           (part == len - at || part == decoding.capacity.in));
+        if (planned == ZSTD_PLANNED)
             submit_batch(&progress, bytes + at, progress.submitted == 0);
-        if (laid == ZSTD_NEEDS_MORE && plan->taken == 0)
+        if (planned == ZSTD_NEEDS_MORE && plan->taken == 0)
             most = decoding.capacity.in; /* a block is longer than that */
         at += plan->taken <= len - at ? (size_t)plan->taken : len - at + 1;
     }

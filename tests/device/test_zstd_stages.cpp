@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// All stages that decompress zstd, launched in the emulation on batches that the host lays: frames
+// All stages that decompress zstd, launched in the emulation on batches that the host plans: frames
 // of every kind, cut into batches anywhere, against libzstd; and small frames that are cut short or
 // altered, of which they take what the format allows, and nothing that libzstd refuses or decodes
 // to something else.

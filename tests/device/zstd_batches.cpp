@@ -41,15 +41,16 @@ class decoder
     {
         size_t at = 0, there = 0;
         while (result_.refusal == ZSTD_TAKEN && !result_.broken) {
-            const zstd_planned laid = zstd_plan_batch(&walk_, &plan_, in + at, there - at);
-            if (laid == ZSTD_LEFT)
+            zstd_plan_clear(&plan_);
+            const zstd_planned planned = zstd_plan_blocks(&walk_, &plan_, in + at, there - at);
+            if (planned == ZSTD_LEFT)
                 return result_;
-            if (laid == ZSTD_PLANNED)
+            if (planned == ZSTD_PLANNED)
                 decode(in + at);
             at += plan_.taken;
             if (at > len)
                 return result_;
-            if (laid == ZSTD_NEEDS_MORE && at + plan_.need > there && there == len)
+            if (planned == ZSTD_NEEDS_MORE && at + plan_.need > there && there == len)
                 break;
             there = std::max(at, std::min(len, there + like_.at_once));
         }
@@ -77,7 +78,7 @@ class decoder
     void decode(const unsigned char *in)
     {
         zstd_batch batch = {};
-        // As the host lays it, in memory of its own for each array that has an end.
+        // As the host plans it, in memory of its own for each array that has an end.
         zstd_capacity capacity = plan_.capacity;
         capacity.in = plan_.in_size;
         capacity.blocks = plan_.blocks;
@@ -106,9 +107,15 @@ class decoder
         run(batch);
     }
 
+    // The window of a frame that goes on, which the next batch needs.
+    uint32_t window_after() const
+    {
+        return walk_.in_frame && walk_.has_begun ? walk_.window : 0;
+    }
+
     void run(zstd_batch &batch)
     {
-        const uint32_t most = std::max(zstd_window_after(&walk_), like_.keep_least);
+        const uint32_t most = std::max(window_after(), like_.keep_least);
         const size_t before = (most + size_t{255}) / 256 * 256;
         next_in_ = memory_of(sizeof(zstd_carry));
         next_out_ = memory_of(before);
@@ -159,7 +166,7 @@ class decoder
         check_ends(batch);
         kept_ = reinterpret_cast<zstd_carry *>(next_in_.get())->kept;
         const uint64_t window =
-            std::min<uint64_t>(zstd_window_after(&walk_), walk_.in_frame ? verdict.before : 0);
+            std::min<uint64_t>(window_after(), walk_.in_frame ? verdict.before : 0);
         require(kept_ == std::max<uint64_t>(window,
                                             std::min<uint64_t>(like_.keep_least, content.size())),
                 "more or less is kept than is needed");

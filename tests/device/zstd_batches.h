@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-// zstd decoded by all emulated stages, on batches that the host lays, as a device does it.
+// zstd decoded by all emulated stages, on batches that the host plans, as a device does it.
 #ifndef GPUHISTO_TESTS_ZSTD_BATCHES_H
 #define GPUHISTO_TESTS_ZSTD_BATCHES_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// For libFuzzer: all emulated stages of the GPU's zstd decoder, on batches that the host lays,
+// For libFuzzer: all emulated stages of the GPU's zstd decoder, on batches that the host plans,
 // against libzstd. What the stages take decodes to what libzstd gives; what they refuse, libzstd
 // refuses too, or it is one of the cases that doc/zstd.md lists. A decoder by the letter of the
 // format says which.

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* How the host lays batches of zstd blocks for the GPU: the same blocks and frames as the naive
+/* How the host plans batches of zstd blocks for the GPU: the same blocks and frames as the naive
  * decoder finds, however the bytes arrive and however little a batch has room for; and what it
  * leaves to libzstd. */
 #include "gpu/decode/plan.h"
@@ -116,21 +116,21 @@ static void check_walk(const unsigned char *in, size_t len, const struct naive_z
         if (!arrived)
             exit(1);
         memcpy(arrived, in + at, there - at);
-        enum zstd_planned laid = zstd_plan_batch(&walk, &plan, arrived, there - at);
+        zstd_plan_clear(&plan);
+        enum zstd_planned planned = zstd_plan_blocks(&walk, &plan, arrived, there - at);
         free(arrived);
-        check(laid != ZSTD_LEFT, "left", at);
-        check(laid != ZSTD_PLANNED || plan.blocks > 0, "no block", at);
-        check(laid != ZSTD_PLANNED || plan.in_size <= there - at, "beyond", at);
-        if (laid == ZSTD_LEFT)
+        check(planned != ZSTD_LEFT, "left", at);
+        check(planned != ZSTD_PLANNED || plan.blocks > 0, "no block", at);
+        check(planned != ZSTD_PLANNED || plan.in_size <= there - at, "beyond", at);
+        if (planned == ZSTD_LEFT)
             return;
-        if (laid == ZSTD_PLANNED)
+        if (planned == ZSTD_PLANNED)
             check_batch(&walked, &plan, at);
         at += plan.taken;
         check(walk.at == at, "another place", at);
-        check(walk.in_frame || zstd_window_after(&walk) == 0, "a window after no frame", at);
         if (at >= len)
             break;
-        if (laid == ZSTD_NEEDS_MORE && at + plan.need <= there && plan.taken == 0) {
+        if (planned == ZSTD_NEEDS_MORE && at + plan.need <= there && plan.taken == 0) {
             check(false, "it asks for bytes that it was given", at);
             return;
         }
@@ -143,8 +143,8 @@ static void check_walk(const unsigned char *in, size_t len, const struct naive_z
           "blocks are missing", walked.block);
 }
 
-/* Compares a batch that was laid piece by piece, whose bytes are in `memory`, with what the naive
- * decoder has next. */
+/* Compares a batch that was planned piece by piece, whose bytes are in `memory`, with what the
+ * naive decoder has next. */
 static void check_pieces(struct walked *walked, const struct zstd_plan *plan,
                          const unsigned char *memory)
 {
@@ -167,7 +167,8 @@ static void check_pieces(struct walked *walked, const struct zstd_plan *plan,
     }
 }
 
-/* Lays batches of pieces, each laid where the one before was left, and each batch until it is full.
+/* Plans batches of pieces, each planned where the one before was left, and each batch until it is
+ * full.
  */
 static void check_laying_on(const unsigned char *in, size_t len, const struct naive_zstd *naive,
                             struct zstd_plan plan, size_t piece)
@@ -182,22 +183,22 @@ static void check_laying_on(const unsigned char *in, size_t len, const struct na
     while (at < len) {
         end = end > at ? end : at;
         end = end + piece < len ? end + piece : len;
-        enum zstd_planned laid = ZSTD_PLANNED;
-        while (laid == ZSTD_PLANNED || laid == ZSTD_FULL) {
-            laid = zstd_plan_more(&walk, &plan, in + at, end > at ? end - at : 0);
-            check(laid != ZSTD_LEFT, "left", at);
+        enum zstd_planned planned = ZSTD_PLANNED;
+        while (planned == ZSTD_PLANNED || planned == ZSTD_FULL) {
+            planned = zstd_plan_blocks(&walk, &plan, in + at, end > at ? end - at : 0);
+            check(planned != ZSTD_LEFT, "left", at);
             check(plan.in_size <= plan.capacity.in, "more than the batch holds", at);
-            if (laid == ZSTD_PLANNED)
+            if (planned == ZSTD_PLANNED)
                 memcpy(memory + plan.in_at, in + at, plan.in_size - plan.in_at);
-            check(laid == ZSTD_PLANNED || plan.in_size == plan.in_at, "bytes of no block", at);
+            check(planned == ZSTD_PLANNED || plan.in_size == plan.in_at, "bytes of no block", at);
             at += (size_t)plan.taken;
-            if (laid != ZSTD_FULL)
+            if (planned != ZSTD_FULL)
                 continue;
             check(plan.blocks > 0, "a block is too large", at);
             check_pieces(&walked, &plan, memory);
             zstd_plan_clear(&plan);
         }
-        if (laid == ZSTD_LEFT)
+        if (planned == ZSTD_LEFT)
             break;
     }
     check_pieces(&walked, &plan, memory);
@@ -253,13 +254,13 @@ static void check_streams(void)
     free(stream);
 }
 
-/* Lays `count` frames of `size` bytes each, in batches with room for `room` bytes, as `piece` bytes
- * arrive at a time. Returns how many batches begin with a frame and end with one; -1, if not all
- * blocks were laid. */
+/* Plans `count` frames of `size` bytes each, in batches with room for `room` bytes, as `piece`
+ * bytes arrive at a time. Returns how many batches begin with a frame and end with one; -1, if not
+ * all blocks were planned. */
 static int count_alone(size_t size, unsigned count, uint32_t room, size_t piece)
 {
     struct frame_settings settings = {.level = 1};
-    size_t cap = count * frame_bound(&settings, size), len = 0, laid_blocks = 0, at = 0;
+    size_t cap = count * frame_bound(&settings, size), len = 0, planned_blocks = 0, at = 0;
     unsigned char *in = malloc(cap), *data = malloc(size);
     if (!in || !data)
         exit(1);
@@ -272,23 +273,23 @@ static int count_alone(size_t size, unsigned count, uint32_t room, size_t piece)
     plan.capacity.in = 1 << 28;
     int alone = 0;
     while (at < len) {
-        enum zstd_planned laid = ZSTD_PLANNED;
+        enum zstd_planned planned = ZSTD_PLANNED;
         zstd_plan_clear(&plan);
-        for (size_t there = at; laid != ZSTD_FULL && there < len;) {
+        for (size_t there = at; planned != ZSTD_FULL && there < len;) {
             there = piece < len - there ? there + piece : len;
             do {
-                laid = zstd_plan_more(&walk, &plan, in + at, there - at);
+                planned = zstd_plan_blocks(&walk, &plan, in + at, there - at);
                 at += (size_t)plan.taken;
-            } while (laid == ZSTD_PLANNED);
+            } while (planned == ZSTD_PLANNED);
         }
-        laid_blocks += plan.blocks;
+        planned_blocks += plan.blocks;
         if (plan.blocks == 0)
             break;
         alone += plan.frame[0].begins && plan.frame[plan.frames - 1].ends;
     }
     free(in);
     free(data);
-    bool all = laid_blocks == count * ((size - 1) / ZSTD_BLOCK_CONTENT + 1);
+    bool all = planned_blocks == count * ((size - 1) / ZSTD_BLOCK_CONTENT + 1);
     return all ? alone : -1;
 }
 
@@ -309,7 +310,7 @@ struct left {
     const char *what;
     size_t len;
     unsigned char in[16];
-    enum zstd_planned laid;
+    enum zstd_planned planned;
 };
 
 static const struct left all_left[] = {
@@ -341,13 +342,13 @@ static void check_left(void)
         const struct left *left = &all_left[i];
         struct zstd_walk walk = {.window_max = ZSTD_WINDOW_MOST};
         struct zstd_plan plan = plan_of(10, 10, ZSTD_BLOCK_CONTENT);
-        check(zstd_plan_batch(&walk, &plan, left->in, left->len) == left->laid, left->what,
+        check(zstd_plan_blocks(&walk, &plan, left->in, left->len) == left->planned, left->what,
               left->len);
     }
     struct zstd_walk walk = {.window_max = ZSTD_WINDOW_MOST, .leave_checksums = true};
     struct zstd_plan plan = plan_of(10, 10, ZSTD_BLOCK_CONTENT);
     const struct left *last = &all_left[sizeof all_left / sizeof *all_left - 1];
-    check(zstd_plan_batch(&walk, &plan, last->in, last->len) == ZSTD_LEFT, "a checksum is taken",
+    check(zstd_plan_blocks(&walk, &plan, last->in, last->len) == ZSTD_LEFT, "a checksum is taken",
           0);
 }
 
@@ -357,9 +358,10 @@ static void check_skippable(void)
     const unsigned char in[8] = {0x5f, 0x2a, 0x4d, 0x18, 0xff, 0xff, 0xff, 0xff};
     struct zstd_walk walk = {.window_max = ZSTD_WINDOW_MOST};
     struct zstd_plan plan = plan_of(10, 10, ZSTD_BLOCK_CONTENT);
-    check(zstd_plan_batch(&walk, &plan, in, sizeof in) == ZSTD_NEEDS_MORE, "laid", 0);
+    check(zstd_plan_blocks(&walk, &plan, in, sizeof in) == ZSTD_NEEDS_MORE, "planned", 0);
     check(plan.taken == 8 + (uint64_t)0xffffffff && walk.at == plan.taken, "not skipped", 0);
-    check(zstd_plan_batch(&walk, &plan, all_left[0].in, 9) == ZSTD_PLANNED, "nothing after it", 0);
+    zstd_plan_clear(&plan);
+    check(zstd_plan_blocks(&walk, &plan, all_left[0].in, 9) == ZSTD_PLANNED, "nothing after it", 0);
     check(plan.frame_end[0].at == 8 + (uint64_t)0xffffffff, "elsewhere after it", 0);
 }
 
@@ -413,17 +415,18 @@ static void check_fit(void)
     struct zstd_capacity capacity = wanted;
     const unsigned many = ZSTD_BATCHES_FEW + 2;
     unsigned batches = many;
-    const uint64_t all = zstd_fit(&capacity, &batches, 4096, UINT64_MAX), gib = (uint64_t)1 << 30;
+    const uint64_t all = zstd_fit_memory(&capacity, &batches, 4096, UINT64_MAX),
+                   gib = (uint64_t)1 << 30;
     check(all > many * (uint64_t)wanted.room && capacity.room == wanted.room, "not all", all);
     check(batches == many, "fewer than were wanted", batches);
-    check(zstd_fit(&capacity, &batches, 4096, 8 * gib / 4 * 3) > 0 && batches < many, "not fewer",
-          batches);
+    check(zstd_fit_memory(&capacity, &batches, 4096, 8 * gib / 4 * 3) > 0 && batches < many,
+          "not fewer", batches);
     check(capacity.room == wanted.room && capacity.window == wanted.window, "too much for 8 GiB",
           capacity.room);
     for (uint64_t most = 2 * all; most > 0; most /= 2) {
         capacity = wanted;
         batches = many;
-        uint64_t size = zstd_fit(&capacity, &batches, 4096, most);
+        uint64_t size = zstd_fit_memory(&capacity, &batches, 4096, most);
         check(size <= most, "more than there is", most);
         check(size == 0 || size == all || size > most / 2 - most / 16, "little of it", most);
         check(size == 0 ||
@@ -434,10 +437,12 @@ static void check_fit(void)
     }
     capacity = wanted;
     batches = 3;
-    check(zstd_fit(&capacity, &batches, 4096, all / 16) > 0 && batches == 3, "another number", 3);
+    check(zstd_fit_memory(&capacity, &batches, 4096, all / 16) > 0 && batches == 3,
+          "another number", 3);
     capacity = wanted;
     batches = many;
-    check(zstd_fit(&capacity, &batches, 64 << 20, all / 11) == 0, "less than must be kept", 0);
+    check(zstd_fit_memory(&capacity, &batches, 64 << 20, all / 11) == 0, "less than must be kept",
+          0);
 }
 
 int main(void)
