@@ -6,11 +6,11 @@
 
 #include "byte_word.h"
 
-/* BYTE_MASKS_BY_WORDS: a test wants what other processors take. */
+/* BYTE_MASKS_BY_WORDS: for a test of what other processors use. */
 #if defined __SSE2__ && !defined BYTE_MASKS_BY_WORDS
 #include <emmintrin.h>
 
-/* A bit for each of the 64 bytes at `at` that is this one. */
+/* Returns a bit for each of the 64 bytes at `at` that equals this one. */
 static inline uint64_t byte_mask_equal(const unsigned char *at, unsigned char byte)
 {
     const __m128i all = _mm_set1_epi8((char)byte);
@@ -23,7 +23,7 @@ static inline uint64_t byte_mask_equal(const unsigned char *at, unsigned char by
     return mask;
 }
 
-/* A bit for each of them that is this one or less. */
+/* Returns a bit for each byte that is at most this one. */
 static inline uint64_t byte_mask_up_to(const unsigned char *at, unsigned char byte)
 {
     const __m128i all = _mm_set1_epi8((char)byte);
@@ -37,7 +37,7 @@ static inline uint64_t byte_mask_up_to(const unsigned char *at, unsigned char by
     return mask;
 }
 
-/* A bit for each of them that has this bit, 0 to 7. */
+/* Returns a bit for each byte that has this bit, 0 to 7. */
 static inline uint64_t byte_mask_bit(const unsigned char *at, int bit)
 {
     uint64_t mask = 0;
@@ -53,7 +53,7 @@ static inline uint64_t byte_mask_bit(const unsigned char *at, int bit)
     __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
 #include <arm_neon.h>
 
-/* The bytes of four vectors, each of which is all bits or none, as a mask. */
+/* Returns the bytes of four vectors, each of which is all bits or none, as a mask. */
 static inline uint64_t byte_mask_of_vectors(uint8x16_t a, uint8x16_t b, uint8x16_t c, uint8x16_t d)
 {
     const uint8x16_t bits = {1, 2, 4, 8, 16, 32, 64, 128, 1, 2, 4, 8, 16, 32, 64, 128};
@@ -86,7 +86,7 @@ static inline uint64_t byte_mask_bit(const unsigned char *at, int bit)
 
 #else
 
-/* The highest bits of the eight bytes of word i, as part of a mask. */
+/* Returns the highest bits of the eight bytes of word i, as part of a mask. */
 static inline uint64_t byte_mask_of_word(uint64_t bytes, unsigned i)
 {
     const uint64_t lowest = (bytes & EACH_BYTE(0x80)) >> 7;
@@ -104,7 +104,7 @@ static inline uint64_t byte_mask_equal(const unsigned char *at, unsigned char by
     return mask;
 }
 
-/* For a byte below 0x80. */
+/* For bytes below 0x80. */
 static inline uint64_t byte_mask_up_to(const unsigned char *at, unsigned char byte)
 {
     const uint64_t low = EACH_BYTE(0x7f);
@@ -126,7 +126,7 @@ static inline uint64_t byte_mask_bit(const unsigned char *at, int bit)
 
 #endif
 
-/* How many bits are set. Without such an instruction, compilers call a function for it. */
+/* Returns how many bits are set. Without such an instruction, compilers call a function. */
 static inline unsigned mask_count(uint64_t bits)
 {
 #if defined __POPCNT__ || defined __aarch64__
@@ -139,7 +139,7 @@ static inline unsigned mask_count(uint64_t bits)
 #endif
 }
 
-/* How many of data[0..len) are this byte. */
+/* Returns how many of data[0..len) are this byte. */
 static inline uint64_t byte_count(const unsigned char *data, size_t len, unsigned char byte)
 {
     uint64_t count = 0;
@@ -151,13 +151,13 @@ static inline uint64_t byte_count(const unsigned char *data, size_t len, unsigne
     return count;
 }
 
-/* The highest bit that is set, by itself; of none, the lowest bit. */
+/* Returns the highest bit alone; of none, the lowest bit. */
 static inline uint64_t mask_highest(uint64_t bits)
 {
     return UINT64_C(1) << (63 - __builtin_clzll(bits | 1));
 }
 
-/* Each bit is the parity of those up to it. */
+/* Returns for each bit the parity of the bits up to it. */
 static inline uint64_t mask_parity(uint64_t bits)
 {
     for (unsigned by = 1; by < 64; by *= 2)

@@ -9,7 +9,7 @@
 /* A word whose bytes are all the same. */
 #define EACH_BYTE(byte) (UINT64_C(0x0101010101010101) * (byte))
 
-/* Eight bytes, the first one lowest. */
+/* Returns eight bytes, the first one lowest. */
 static inline uint64_t byte_word(const unsigned char *at)
 {
     uint64_t word;
@@ -20,7 +20,7 @@ static inline uint64_t byte_word(const unsigned char *at)
     return word;
 }
 
-/* Four bytes likewise. */
+/* The same of four bytes. */
 static inline uint32_t byte_word_of_4(const unsigned char *at)
 {
     uint32_t word;

@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define HELD_MAX 4096 /* and half of the descriptors that there may be */
+#define HELD_MAX 4096 /* files, or half of the descriptors that are allowed */
 
 #define OPEN_FLAGS (O_RDONLY | O_CLOEXEC | O_NOCTTY)
 
@@ -19,7 +19,7 @@ static bool is_standard(const struct held *file)
     return strcmp(file->name, "-") == 0;
 }
 
-struct held held_look(const char *name)
+struct held held_inspect(const char *name)
 {
     struct held file = {.name = name, .fd = -1};
     struct stat status;
@@ -47,7 +47,7 @@ size_t held_most(size_t count)
     return most / 2 < count ? (size_t)(most / 2) : count;
 }
 
-/* Opens a regular file, without waiting if another one has its name by now: then -1. */
+/* Opens a regular file. -1, without waiting, if its name now belongs to something else. */
 static int open_regular(const char *name)
 {
     struct stat status;
@@ -59,14 +59,14 @@ static int open_regular(const char *name)
     return -1;
 }
 
-/* True if the error says only that a file cannot be opened now. */
+/* True if the error may be gone later. */
 static bool is_shortage(int error)
 {
     return error == EMFILE || error == ENFILE || error == ENOMEM || error == EAGAIN ||
            error == EINTR || error == ESTALE;
 }
 
-bool held_begin(struct held *file)
+bool held_acquire(struct held *file)
 {
     if (is_standard(file) || file->error != 0)
         return false;
@@ -76,8 +76,8 @@ bool held_begin(struct held *file)
     return file->fd >= 0;
 }
 
-/* Opens what was only found: its name may lead to something else by now, or nowhere in a sandbox,
- * so it serves only where there is no /proc. */
+/* Opens what was found with O_PATH. Its name may lead to something else by now, or be forbidden by
+ * the sandbox, so it is used only where there is no /proc. */
 static int open_found(const struct held *file)
 {
     char path[40];
@@ -104,7 +104,7 @@ int held_open(struct held *file)
     return fd;
 }
 
-void held_end(struct held *file)
+void held_release(struct held *file)
 {
     if (file->fd >= 0)
         close(file->fd);
@@ -120,9 +120,9 @@ int held_list_open(struct held_list *files, char *const *names, size_t count)
     if (!files->list)
         return -1;
     for (size_t i = 0; i < count; i++) {
-        files->list[i] = held_look(names[i]);
+        files->list[i] = held_inspect(names[i]);
         if (left > 0)
-            left -= held_begin(&files->list[i]);
+            left -= held_acquire(&files->list[i]);
     }
     return 0;
 }
@@ -130,7 +130,7 @@ int held_list_open(struct held_list *files, char *const *names, size_t count)
 void held_list_close(struct held_list *files)
 {
     for (size_t i = 0; i < files->count; i++)
-        held_end(&files->list[i]);
+        held_release(&files->list[i]);
     free(files->list);
     *files = (struct held_list){NULL, 0};
 }

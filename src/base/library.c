@@ -9,7 +9,7 @@
 static int load(struct library *library, struct reason *why)
 {
     void *handle = NULL;
-    /* The loader may take a moment's shortage of memory for a file that is not there. */
+    /* If memory is short for a moment, the loader may say that there is no such file. */
     for (int tries = 0; !handle && tries < 2; tries++)
         handle = dlopen(library->file, RTLD_NOW | RTLD_LOCAL);
     for (size_t i = 0; handle && i < library->count; i++) {

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* Libraries that only some runs need. To load one takes a tenth of the time in which the program
- * starts, so a run loads what it needs, and before it gives up the right to open files. Where
- * configure does not know the name of a library's file, the program is linked with it instead.
+/* Libraries that only some runs need. Loading one takes a tenth of the time in which the program
+ * starts, so a run loads what it needs, before it enters the sandbox. If configure does not know
+ * the name of a library's file, the program is linked with it instead.
  *
- * Its functions are called through a struct of pointers, which a list of their names makes:
+ * Functions are called through a struct of pointers, which is made from a list of their names:
  *
- *     #define CALLS(CALL) CALL(yajl_alloc) CALL(yajl_free)
- *     LIBRARY(libyajl, LIBYAJL_FILE, CALLS)
+ *     #define FUNCTIONS(FUNCTION) FUNCTION(yajl_alloc) FUNCTION(yajl_free)
+ *     LIBRARY(libyajl, LIBYAJL_FILE, FUNCTIONS)
  *
- * gives libyajl.yajl_alloc and so on, and libyajl_load, before which none may be called. */
+ * defines libyajl.yajl_alloc and so on, and libyajl_load, which must be called first. */
 #ifndef GPUHISTO_LIBRARY_H
 #define GPUHISTO_LIBRARY_H
 
@@ -19,13 +19,13 @@
 
 struct library {
     const char *file;         /* as the loader finds it */
-    const char *const *names; /* of `count` functions, */
-    void *pointers;           /* and where these are to be put */
+    const char *const *names; /* of `count` functions */
+    void *pointers;           /* where their addresses are stored */
     size_t count;
     atomic_bool is_loaded;
 };
 
-/* Loads the library, if it is not loaded. Any thread. 0, or -1 with the reason set. */
+/* Loads the library, unless it is loaded. Any thread. 0, or -1 with the reason set. */
 int library_load(struct library *library, struct reason *why);
 
 #define LIBRARY_POINTER(function) __typeof__(function) *function;
@@ -33,22 +33,22 @@ int library_load(struct library *library, struct reason *why);
 #define LIBRARY_NAME(function) #function,
 
 #ifdef LIBRARIES_ARE_LOADED
-#define LIBRARY(name, file, CALLS)                                                                 \
+#define LIBRARY(name, file, FUNCTIONS)                                                             \
     static struct {                                                                                \
-        CALLS(LIBRARY_POINTER)                                                                     \
+        FUNCTIONS(LIBRARY_POINTER)                                                                 \
     } name;                                                                                        \
     static int name##_load(struct reason *why)                                                     \
     {                                                                                              \
-        static const char *const names[] = {CALLS(LIBRARY_NAME)};                                  \
+        static const char *const names[] = {FUNCTIONS(LIBRARY_NAME)};                              \
         static struct library library = {file, names, &name, sizeof names / sizeof names[0], 0};   \
         _Static_assert(sizeof name == sizeof names, "a pointer for each name");                    \
         return library_load(&library, why);                                                        \
     }
 #else
-#define LIBRARY(name, file, CALLS)                                                                 \
+#define LIBRARY(name, file, FUNCTIONS)                                                             \
     static const struct {                                                                          \
-        CALLS(LIBRARY_POINTER)                                                                     \
-    } name = {CALLS(LIBRARY_ADDRESS)};                                                             \
+        FUNCTIONS(LIBRARY_POINTER)                                                                 \
+    } name = {FUNCTIONS(LIBRARY_ADDRESS)};                                                         \
     static int name##_load(struct reason *why)                                                     \
     {                                                                                              \
         (void)why;                                                                                 \

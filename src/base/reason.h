@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Why something failed, as text for the user: filled where it is known, printed by main alone. */
+/* Why something failed, as text for the user: set where it is known, printed by src/main.c and
+ * src/run_*.c alone. */
 #ifndef GPUHISTO_REASON_H
 #define GPUHISTO_REASON_H
 
@@ -7,18 +8,18 @@
 extern "C" {
 #endif
 
-#define REASON_SUBJECT_MAX 256 /* bytes of a subject that are shown, at most */
+#define REASON_SUBJECT_MAX 256 /* bytes of a subject as shown, with the end */
 
 struct reason {
     char text[1024]; /* one line without a newline; empty: there is none */
 };
 
-/* Formats a reason as printf would; what does not fit is cut. For text of our own: anything of the
- * user's goes through one of the two below. */
+/* Formats a reason as printf would; what does not fit is cut. For text of our own: text of the
+ * user's goes through one of the functions below. */
 void reason_set(struct reason *why, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* The same after "SUBJECT: ", where the subject is a FILE's name or the like. It is shown on one
- * line, and a long one is shortened, so that it never takes the place of what failed. */
+/* The same after "SUBJECT: ", such as the name of a file. It is shown on one line, and shortened if
+ * it is long, so that there is room for what failed. */
 void reason_of(struct reason *why, const char *subject, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
@@ -32,8 +33,7 @@ void reason_begin(struct reason *why, const char *subject);
 /* Writes a subject as reason_of shows it. */
 void reason_show_subject(const char *subject, char shown[REASON_SUBJECT_MAX]);
 
-/* Makes a reason printable that text of the user's was put into as it is: shown as show_text does.
- */
+/* Makes a reason printable that contains text of the user's as it is. */
 void reason_make_printable(struct reason *why);
 
 #ifdef __cplusplus

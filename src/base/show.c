@@ -6,8 +6,8 @@
 
 #define UNIT_MAX 4 /* bytes of a character, and of its escape \xNN */
 
-/* The length of the valid UTF-8 character at text[0..len), 1 to 4; 0 if there is none. Overlong
- * forms, surrogates and what is above U+10FFFF are not valid (RFC 3629). */
+/* Returns the length of the valid UTF-8 character at text[0..len), 1 to 4; 0 if there is none.
+ * Overlong forms, surrogates and what is above U+10FFFF are not valid (RFC 3629). */
 static size_t character_length(const unsigned char *text, size_t len)
 {
     unsigned char lead = text[0];
@@ -22,16 +22,15 @@ static size_t character_length(const unsigned char *text, size_t len)
     return valid ? size : 0;
 }
 
-/* True if a terminal may act on a valid character: C0 and DEL, and U+0080 to U+009F. */
+/* True if a terminal may act on a valid character: C0, DEL, and U+0080 to U+009F. */
 static bool is_control(const unsigned char *character)
 {
     return character[0] < 0x20 || character[0] == 0x7f ||
            (character[0] == 0xc2 && character[1] < 0xa0);
 }
 
-/* True if nobody sees that a valid character is there, or that it is not the usual one: byte order
- * marks, spaces that do not break, soft hyphens, and what joins, parts or turns other characters.
- */
+/* True if a valid character is invisible or looks like a usual one: byte order marks, spaces that
+ * do not break, soft hyphens, and what joins, separates or turns other characters. */
 static bool is_hidden(const unsigned char *character)
 {
     static const struct {
@@ -49,8 +48,8 @@ static bool is_hidden(const unsigned char *character)
     return false;
 }
 
-/* Writes the character at text[0..len), or its first byte's escape. Sets *used to the bytes that
- * it took, and returns those written. */
+/* Writes the character at text[0..len), or the escape of its first byte. Sets *used to the bytes
+ * that were read, and returns those written. */
 static size_t show_unit(const unsigned char *text, size_t len, char unit[UNIT_MAX], size_t *used)
 {
     static const char digits[] = "0123456789abcdef";
@@ -66,7 +65,7 @@ static size_t show_unit(const unsigned char *text, size_t len, char unit[UNIT_MA
     return sizeof escape;
 }
 
-/* The length of all of text[0..len) when shown. */
+/* Returns the length of text[0..len) when shown. */
 static size_t shown_length(const unsigned char *text, size_t len)
 {
     size_t sum = 0, used;

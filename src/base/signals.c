@@ -8,9 +8,9 @@
 #include <stddef.h>
 #include <unistd.h>
 
-/* What a signal does next is decided by one word, so that two threads never decide differently:
- * FREE, a signal removes the file and ends the process; HELD, it is kept for signals_release, as
- * its number; DYING, a signal is on its way to end the process. */
+/* One word decides what a signal does, so that two threads never decide differently. FREE: it
+ * removes the file and ends the process. HELD: its number is stored here for signals_release.
+ * DYING: a signal is about to end the process. */
 enum {
     FREE = 0,
     HELD = -1,
@@ -44,7 +44,7 @@ static _Noreturn void wait_for_end(void)
         pause();
 }
 
-/* Whether the signal says that the program itself cannot go on: it must not wait then. */
+/* True if the signal says that the program itself is broken: it must not wait. */
 static bool is_fault(int number)
 {
     return number == SIGSEGV || number == SIGBUS || number == SIGFPE || number == SIGILL ||
@@ -57,7 +57,7 @@ static void remove_and_end(int number)
     end_by_signal(number);
 }
 
-static void take_signal(int number)
+static void handle_signal(int number)
 {
     int saved = errno, now = FREE;
     if (is_fault(number)) {
@@ -71,7 +71,7 @@ static void take_signal(int number)
     errno = saved;
 }
 
-/* Whether the default action of a signal ends the process. */
+/* True if the default action of a signal ends the process. */
 static bool is_deadly(int number)
 {
     static const int harmless[] = {SIGCHLD, SIGCONT, SIGURG,  SIGWINCH, SIGTSTP,
@@ -82,11 +82,11 @@ static bool is_deadly(int number)
     return true;
 }
 
-/* Handlers for all signals that have none and are not ignored. The C library keeps a few to itself,
- * for which sigaction fails. */
+/* Installs handlers for all signals that have none and are not ignored. sigaction fails for those
+ * that the C library uses itself. */
 static void catch_signals(void)
 {
-    struct sigaction old, guard = {.sa_handler = take_signal, .sa_flags = SA_RESTART};
+    struct sigaction old, guard = {.sa_handler = handle_signal, .sa_flags = SA_RESTART};
     sigemptyset(&guard.sa_mask);
     for (int number = 1; number <= SIGRTMAX; number++)
         if (is_deadly(number) && sigaction(number, NULL, &old) == 0 && old.sa_handler == SIG_DFL)
@@ -135,11 +135,11 @@ void signals_release(void)
     wait_for_end();
 }
 
-/* --- SIGINT that asks for the end --- */
+/* --- SIGINT that requests the end --- */
 
 static atomic_bool interrupted;
 
-static void note_interrupt(int number)
+static void set_interrupted(int number)
 {
     (void)number;
     atomic_store(&interrupted, true);
@@ -148,7 +148,7 @@ static void note_interrupt(int number)
 void signals_await_interrupt(void)
 {
     struct sigaction old,
-        action = {.sa_handler = note_interrupt, .sa_flags = (int)(SA_RESTART | SA_RESETHAND)};
+        action = {.sa_handler = set_interrupted, .sa_flags = (int)(SA_RESTART | SA_RESETHAND)};
     sigemptyset(&action.sa_mask);
     if (sigaction(SIGINT, NULL, &old) == 0 && old.sa_handler == SIG_DFL)
         sigaction(SIGINT, &action, NULL);

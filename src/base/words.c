@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Appends a text that is the list's from then on. NULL is memory that was short. */
-static int words_take(struct words *words, char *text)
+/* Appends a text, which the list then owns. 0; or -1 if it is NULL or memory is short. */
+static int append(struct words *words, char *text)
 {
     if (!text)
         return -1;
@@ -32,7 +32,7 @@ int words_add(struct words *words, const char *text, size_t len)
         memcpy(copy, text, len);
         copy[len] = '\0';
     }
-    return words_take(words, copy);
+    return append(words, copy);
 }
 
 int words_format(struct words *words, const char *format, ...)
@@ -46,7 +46,7 @@ int words_format(struct words *words, const char *format, ...)
     if (text)
         vsnprintf(text, size, format, args);
     va_end(args);
-    return words_take(words, text);
+    return append(words, text);
 }
 
 bool words_same(const struct words *one, const struct words *other)

@@ -6,14 +6,14 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* All zeros is an empty list. The texts are the list's own. */
+/* All zeros is an empty list. It owns the texts. */
 struct words {
     char **list;
     size_t count, room;
 };
 
-/* The options that a table was made with: those that say which mode and bins it has, and those that
- * say where the samples came from. */
+/* The options that a table was made with: those about its mode and bins, and those about where the
+ * samples came from. */
 struct table_words {
     struct words bins, sources;
 };
@@ -25,10 +25,10 @@ int words_add(struct words *words, const char *text, size_t len);
 int words_format(struct words *words, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* Whether both lists have the same texts in the same order. */
+/* True if both lists have the same texts in the same order. */
 bool words_same(const struct words *one, const struct words *other);
 
-/* Makes it an empty list. */
+/* Frees all texts, and leaves an empty list. */
 void words_free(struct words *words);
 void table_words_free(struct table_words *words);
 

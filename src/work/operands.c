@@ -25,7 +25,7 @@ static struct operand cut_operand(struct share_cut *cut)
 
 static struct operand whole_operand(const char *name, const struct content_range *range)
 {
-    const struct held file = held_look(name);
+    const struct held file = held_inspect(name);
     return (struct operand){.file = file, .size = content_before(range, file.size)};
 }
 
@@ -77,7 +77,7 @@ static void hold_operands(struct source *source)
 {
     size_t left = held_most(source->count);
     for (size_t i = 0; i < source->count && left > 0; i++)
-        left -= held_begin(&source->operands[i].file);
+        left -= held_acquire(&source->operands[i].file);
 }
 
 void operands_look(struct source *source, char *const *names, size_t count)

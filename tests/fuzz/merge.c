@@ -23,7 +23,7 @@
 static int add(struct merge *merge, const struct fuzz_file *file, struct reason *why)
 {
     struct read_table table = {.text = NULL};
-    struct held held = held_look(file->name);
+    struct held held = held_inspect(file->name);
     int rc = table_file_add(&held, &table, merge, why);
     read_table_free(&table);
     return rc;

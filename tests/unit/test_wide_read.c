@@ -150,7 +150,7 @@ int main(void)
         return 1;
     close(fd);
     const struct input_options options = {.decompress = DECOMPRESS_NONE, .record_size = 1};
-    struct held file = held_look(name);
+    struct held file = held_inspect(name);
     if (input_open(&input, &file, &options, NULL, &why) != 0) {
         fprintf(stderr, "%s\n", why.text);
         return 1;
