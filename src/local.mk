@@ -130,12 +130,10 @@ gpuhisto_sources = src/run_shard.c src/run_shard.h \
 	src/merge/table_file.c src/merge/table_file.h \
 	src/merge/table_json.h \
 	src/merge/table_rows.c src/merge/table_rows.h \
-	src/policy/cgroup.c src/policy/cgroup.h \
 	src/policy/cost.c src/policy/cost.h \
 	src/policy/handover.c src/policy/handover.h \
-	src/policy/memory_limit.c src/policy/memory_limit.h \
+	src/pool/machine.c src/pool/machine.h \
 	src/pool/pool.c src/pool/pool.h src/pool/pool_options.h \
-	src/policy/processors.c src/policy/processors.h \
 	src/pool/thread.c src/pool/thread.h \
 	src/pool/workers.c src/pool/workers.h \
 	src/report/diff.c src/report/diff.h \

@@ -4,7 +4,7 @@
 
 #include "src/cli/diag.h"
 #include "src/merge/merge_files.h"
-#include "src/policy/processors.h"
+#include "src/pool/machine.h"
 #include "src/report/format.h"
 #include "src/report/report.h"
 
@@ -31,9 +31,9 @@ static int add_files(const struct options *options, const struct held_list *file
     unsigned threads = options->pool.threads;
     if (threads > 0 || files->count == 1)
         return merge_files(files, threads, 0, merge, why);
-    threads = processors_allowed(sched_getaffinity);
+    threads = machine_processors(sched_getaffinity);
     if (threads > 1) {
-        const unsigned quota = processors_quota("");
+        const unsigned quota = machine_quota("");
         threads = quota < threads ? quota : threads;
     }
     return merge_files(files, threads, THREAD_BYTES, merge, why);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "handover.h"
-#include "memory_limit.h"
+#include "src/pool/machine.h"
 #include "src/pool/thread.h"
 #include "gpu/decoder.h"
 #include "gpu/device.h"
@@ -93,7 +93,7 @@ static int handover_check_memory(const struct handover *handover, unsigned slots
     const size_t slot = gpu_engine_slot_size(handover->histogram, chunk_size);
     const uint64_t wanted =
         (uint64_t)handover->gpus.count * gpu_engine_size(handover->histogram, chunk_size, slots);
-    const uint64_t available = memory_available("");
+    const uint64_t available = machine_memory("");
     if (wanted <= available)
         return 0;
     reason_set(why,
@@ -106,7 +106,7 @@ static int handover_check_memory(const struct handover *handover, unsigned slots
 
 static uint64_t handover_memory_left(void)
 {
-    return memory_available("");
+    return machine_memory("");
 }
 
 /* The GPUs' engine; NULL with the reason set. Of several, the CPU replaces those that are lost,

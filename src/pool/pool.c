@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "pool.h"
+#include "machine.h"
 #include "src/policy/handover.h"
-#include "src/policy/memory_limit.h"
-#include "src/policy/processors.h"
 #include "workers.h"
 #include "gpu/decoder.h"
 #include "gpu/gpu_group.h"
@@ -85,7 +84,7 @@ bool pool_looks_for_memory(const struct histogram *histogram)
 static int pool_check_memory(const struct histogram *histogram, struct reason *why)
 {
     uint64_t wanted = pool_counts_size(histogram), available;
-    if (!pool_looks_for_memory(histogram) || wanted <= (available = memory_available("")))
+    if (!pool_looks_for_memory(histogram) || wanted <= (available = machine_memory("")))
         return 0;
     reason_set(why, "out of memory: %" PRIu64 " bins need %.0f MiB, but %.0f MiB are available",
                wanted / (2 * sizeof(uint64_t)), (double)wanted / (double)MIB,
@@ -127,17 +126,17 @@ static struct pool *pool_open(const struct pool_options *options, const struct h
                               struct source *source)
 {
     struct pool *pool = calloc(1, sizeof *pool);
-    const unsigned processors = processors_allowed(sched_getaffinity);
+    const unsigned processors = machine_processors(sched_getaffinity);
     unsigned threads = options->threads ? options->threads : processors;
     if (!pool)
         return NULL;
     pool->options = *options;
-    pool->cpu = cpu_engine_open(histogram,
-                                &(struct cpu_engine_options){.counter = options->counter,
-                                                             .chunk_size = options->chunk_size,
-                                                             .chunks = threads + DONATED_MAX,
-                                                             .threads = threads,
-                                                             .files = options->files});
+    pool->cpu =
+        cpu_engine_open(histogram, &(struct cpu_engine_options){.counter = options->counter,
+                                                                .chunk_size = options->chunk_size,
+                                                                .chunks = threads + DONATED_MAX,
+                                                                .threads = threads,
+                                                                .files = options->files});
     if (!pool->cpu || pool_open_lines(pool, histogram, source, threads) != 0) {
         pool_close(pool);
         return NULL;

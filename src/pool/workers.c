@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "workers.h"
-#include "src/policy/processors.h"
+#include "machine.h"
 #include "thread.h"
 #include "gpu/gpu_group.h"
 #include "src/base/clock.h"
@@ -90,7 +90,7 @@ void workers_limit(struct workers *workers)
     bool done = workers->limited;
     workers->limited = true;
     if (!done && workers->options->threads == 0) {
-        unsigned quota = processors_quota("");
+        unsigned quota = machine_quota("");
         if (quota < atomic_load(&workers->handover->threads))
             atomic_store(&workers->handover->threads, quota);
     }

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/* What the kernel and control groups (cgroups, versions 1 and 2) leave to this process: processors
+ * and memory. `root` goes before every path that is read: "", or a test's folder. Looking up a
+ * quota or memory reads a few files, which takes some tens of microseconds. */
+#ifndef GPUHISTO_MACHINE_H
+#define GPUHISTO_MACHINE_H
+
+#include <sched.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* sched_getaffinity, or a test's function in its place. */
+typedef int machine_affinity(pid_t pid, size_t size, cpu_set_t *set);
+
+/* Returns how many processors the calling thread may run on, at least 1. */
+unsigned machine_processors(machine_affinity *affinity);
+
+/* Returns how many processors' time the CPU quotas leave to this process, rounded up, at least 1;
+ * UINT_MAX: there is no quota. */
+unsigned machine_quota(const char *root);
+
+/* Returns the bytes of memory that can be touched without the out-of-memory killer: the lesser of
+ * what the kernel calls available and what the control groups leave; UINT64_MAX if neither is
+ * known. Limits on address space (ulimit -v) do not count, as they fail the allocation itself. */
+uint64_t machine_memory(const char *root);
+
+#endif
