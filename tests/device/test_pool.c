@@ -278,7 +278,7 @@ static void break_part(const void *arg)
     scenario.plan = (struct fault_plan){.fault = FAULT_NONE, .victim = victim};
     run(&scenario);
     unsigned calls = emulated_device_calls() + 2;
-    unsigned tried = scale_is_slow() ? most / 12 : scale_is_small() ? most / 5 : most;
+    unsigned tried = scale_is_slow() ? most / 12 : scale_is_small() ? most / 7 : most;
     unsigned step = calls / tried + 1;
     for (unsigned at = 1; at <= calls; at += step) {
         scenario.plan = (struct fault_plan){
@@ -322,7 +322,7 @@ static void healthy_part(const void *arg)
     for (unsigned j = device == DEVICE_GPU; j < 5; j++)
         for (unsigned kind = 0; kind < 3; kind++)
             for (unsigned form = 0; form < FORMS; form++) {
-                if (scale_is_small() && (i + j + kind + form) % 3 != 0)
+                if (scale_is_small() && (i + j + kind + form) % 4 != 0)
                     continue;
                 run(&(struct scenario){.device = device,
                                        .form = form,

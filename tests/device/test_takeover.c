@@ -294,7 +294,7 @@ static void fail_everywhere(struct run run, unsigned most)
 {
     check_run(run);
     const unsigned calls = last_calls;
-    const unsigned tried = scale_is_slow() ? 2 : scale_of(most / 3, most / 2, most);
+    const unsigned tried = scale_of(2, most / 2, most);
     const unsigned step = 1 + calls / tried;
     for (unsigned at = 2 + random_below(step); at <= calls; at += step) { /* 1 opens it */
         run.plan =
@@ -302,7 +302,8 @@ static void fail_everywhere(struct run run, unsigned most)
         check_run(run);
     }
     /* Where nothing is hashed, these copy the record after the last separator, at the very end. */
-    for (unsigned at = 1; at <= 2; at++) {
+    const bool is_few = scale_is_small_or_slow();
+    for (unsigned at = is_few ? 1 + random_below(2) : 1; at <= 2; at += is_few ? 2 : 1) {
         run.plan = (struct fault_plan){
             .fault = FAULT_ERROR, .at = at, .for_good = true, .seed = at, .reads_only = true};
         check_run(run);
@@ -407,20 +408,19 @@ int main(void)
     for (unsigned i = 0; i < FORMS; i++)
         for (unsigned kind = 0; kind < KINDS; kind++)
             make_file(&forms[i], kind);
-    /* Where few are asked for, every other form goes with a mode, and the others with the next. */
+    /* Where few are asked for, two forms go with a mode, and two others with the next. */
     const bool is_few = scale_is_small_or_slow();
     for (unsigned i = 0; i < FORMS; i++)
         for (unsigned mode = 0; mode < MODES_HERE; mode++)
             for (unsigned threads = 1; threads <= THREADS_MAX; threads++) {
-                const bool is_half = (i + mode) % 2;
-                if (is_few && is_half)
+                if (is_few && (i + 2 * mode) % FORMS > 1)
                     continue;
                 if ((scale_is_all() && !scale_is_slow()) || (i + mode) % 3 + 1 == threads)
                     go_through(&counted_modes[mode], &forms[i], threads, !is_few || mode % 2);
             }
     for (unsigned mode = 0; mode < MODES_HERE; mode++)
         for (unsigned i = 0; i < 4; i++)
-            if (!is_few || (i + mode) % 3 == 0)
+            if (!is_few || (i + mode) % 4 == 0)
                 go_through_pipe(&counted_modes[mode], &forms[i], 1 + mode % 2);
     for (unsigned i = 0; i < FORMS; i++)
         for (unsigned kind = 0; kind < KINDS; kind++)
