@@ -25,9 +25,10 @@ const struct strategy *strategy_find(const char *name)
 
 bool strategy_counts(const struct strategy *strategy, const struct histogram *histogram)
 {
-    bool has_kernels = histogram->type.size != 3 && !histogram->has_moments && !histogram->also &&
-                       !histogram->binning.whole_digits.digits && !histogram->field.has_units &&
-                       histogram_channels(histogram) == 1;
+    bool has_kernels =
+        histogram->type.size != 3 && !histogram->has_moments && !histogram->also &&
+        !(histogram->binning.is_whole && histogram->binning.kind == BINNING_DIGITS) &&
+        !histogram->field.has_units && histogram_channels(histogram) == 1;
     bool has_field = histogram->field.kind != FIELD_NONE;
     bool takes_field = strategy == &strategies[STRATEGY_fields];
     return (strategy->modes >> histogram->mode->id & 1) && has_kernels &&

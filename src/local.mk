@@ -23,17 +23,13 @@ histogram_sources = \
 	src/base/signals.c src/base/signals.h \
 	src/base/words.c src/base/words.h \
 	src/count/binning.c src/count/binning.h src/count/binning_log.c \
-	src/count/binning_decades.c \
 	src/count/binning_digits.c src/count/binning_digits.h \
-	src/count/binning_whole_digits.c src/count/binning_whole_digits.h \
 	src/count/chi_square.c src/count/chi_square.h \
 	src/count/coarsen.c src/count/coarsen.h \
-	src/count/edge_text.c src/count/edge_text.h \
 	src/count/exact_sum.c src/count/exact_sum.h \
 	src/count/field.c src/count/field.h src/count/field_csv.c \
 	src/count/file_tallies.c src/count/file_tallies.h \
 	src/count/histogram.c src/count/histogram.h \
-	src/count/map_rows.c src/count/map_rows.h \
 	src/count/mode.c src/count/mode.h src/count/modes.def \
 	src/count/characters.c src/count/characters.h src/count/mode_characters.c \
 	src/count/unicode_groups.c \
@@ -45,13 +41,12 @@ histogram_sources = \
 	src/count/number_nearest.c src/count/number_nearest.h \
 	src/count/number_units.c src/count/number_units.h \
 	src/count/power.c src/count/power.h \
-	src/count/probability.c src/count/probability.h \
 	src/count/quantile.c src/count/quantile.h \
 	src/count/row_plan.c src/count/row_plan.h \
 	src/count/show_number.c src/count/show_number.h \
 	src/count/statistics.c src/count/statistics.h \
 	src/count/tally.c src/count/tally.h \
-	src/count/value_type.c src/count/value_type.h \
+	src/count/value_type.c src/count/value_type.h src/count/whole.h \
 	src/frames/zstd_format.c src/frames/zstd_format.h
 libhistogram_a_SOURCES = $(histogram_sources) $(gpu_plan_sources) $(gpu_zstd_sources)
 

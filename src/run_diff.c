@@ -4,7 +4,6 @@
 
 #include "src/cli/diag.h"
 #include "src/count/coarsen.h"
-#include "src/count/map_rows.h"
 #include "src/merge/table_file.h"
 #include "src/report/diff.h"
 #include "src/report/format.h"

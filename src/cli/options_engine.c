@@ -149,7 +149,8 @@ static int settle_strategy(const struct draft *draft, struct reason *why)
         if (histogram_channels(&options->histogram) > 1)
             return option_wrong(why,
                                 "--device=gpu: the GPU cannot count channels; leave out --device");
-        if (options->histogram.binning.whole_digits.digits)
+        if (options->histogram.binning.is_whole &&
+            options->histogram.binning.kind == BINNING_DIGITS)
             return option_wrong(
                 why,
                 "--device=gpu: the GPU cannot count integers with --digits; leave out --device");

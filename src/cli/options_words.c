@@ -138,10 +138,8 @@ static int add_bins(const struct draft *draft, struct words *words)
         return words_format(words, "--log");
     if (draft->log && !draft->min)
         return add_base(words, draft->log);
-    if (binning->digits.scales)
+    if (binning->kind == BINNING_DIGITS)
         rc |= words_format(words, "--digits=%" PRIu32, binning->digits.digits);
-    if (binning->whole_digits.digits)
-        rc |= words_format(words, "--digits=%u", binning->whole_digits.digits);
     if (draft->bins)
         rc |= words_format(words, "--bins=%u", draft->bins);
     if (draft->log)

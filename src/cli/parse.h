@@ -6,7 +6,7 @@
 
 #include "src/base/reason.h"
 #include "src/count/binning.h"
-#include "src/count/probability.h"
+#include "src/count/quantile.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -3,23 +3,18 @@
 #include "show_number.h"
 
 #include <float.h>
-#include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define VALUES_64_BITS ((whole)1 << 64) /* how many values 64 bits have */
 
-__extension__ typedef unsigned __int128 unsigned_whole;
-
 /* --- equal bins --- */
 
-/* d * bins / span by one multiplication: d * reciprocal >> 64.
+/* The reciprocal bins * 2^64 / span makes d * bins / span one multiplication, d * reciprocal >> 64.
  *
- * Up to a span of 2^32 the reciprocal bins * 2^64 / span is rounded up. That errs by less than
- * d / 2^64, so by less than 1 / span where d is below the span; and a quotient that is not a whole
- * number lies at least 1 / span below the next one: the result is exact.
+ * Up to a span of 2^32 it is rounded up. That errs by less than d / 2^64, so by less than 1 / span,
+ * as d is below the span. A quotient that is not whole lies at least 1 / span below the next whole
+ * number, so the result is exact.
  *
  * Up to 2^64 it is rounded down. That errs by less than 1, so the result may be one too small. */
 static void set_reciprocal(struct binning *binning)
@@ -68,13 +63,13 @@ whole binning_whole_edge(const struct binning *binning, size_t k)
 {
     if (binning->whole_edges)
         return binning->whole_edges[k];
-    if (binning->whole_digits.digits)
-        return whole_digits_edge(&binning->whole_digits, k);
+    if (binning->kind == BINNING_DIGITS)
+        return digits_whole_edge(&binning->digits, k);
     whole bins = (whole)binning->bins;
     return binning->first + ((whole)k * binning->span + bins - 1) / bins;
 }
 
-/* The double whose bits above LOG_LINEAR_SHIFT are these. */
+/* Returns the double whose bits from LOG_LINEAR_SHIFT on are these. */
 static double leading(size_t leading_bits)
 {
     uint64_t bits = (uint64_t)leading_bits << LOG_LINEAR_SHIFT;
@@ -94,9 +89,9 @@ static double log_linear_edge(size_t k)
 
 double binning_edge(const struct binning *binning, size_t k)
 {
-    if (binning->log_linear)
+    if (binning->kind == BINNING_LOG_LINEAR)
         return log_linear_edge(k);
-    if (binning->digits.scales)
+    if (binning->kind == BINNING_DIGITS)
         return digits_edge(&binning->digits, k);
     if (binning->edges)
         return binning->edges[k];
@@ -107,9 +102,7 @@ double binning_edge(const struct binning *binning, size_t k)
 
 bool binning_is_zero_alone(const struct binning *binning, size_t bin)
 {
-    const size_t sides = binning->bins / 2;
-    const bool is_decades = binning->decade_bins > 0 && !binning->is_whole;
-    return (binning->log_linear || binning->digits.scales || is_decades) && bin == sides;
+    return !binning->is_whole && binning->kind >= BINNING_DECADES && bin == binning->bins / 2;
 }
 
 /* --- edges one by one --- */
@@ -121,7 +114,7 @@ enum binning_error binning_edges_whole(struct binning *binning, const whole *edg
     for (size_t k = 1; k < count; k++)
         if (edges[k - 1] >= edges[k])
             return BINNING_NOT_ASCENDING;
-    *binning = (struct binning){.is_whole = true, .bins = count - 1};
+    *binning = (struct binning){.kind = BINNING_EDGES, .is_whole = true, .bins = count - 1};
     binning->whole_edges = malloc(count * sizeof edges[0]);
     if (!binning->whole_edges)
         return BINNING_NO_MEMORY;
@@ -136,7 +129,7 @@ enum binning_error binning_edges(struct binning *binning, const double *edges, s
     for (size_t k = 1; k < count; k++)
         if (!(edges[k - 1] < edges[k]))
             return BINNING_NOT_ASCENDING;
-    *binning = (struct binning){.bins = count - 1};
+    *binning = (struct binning){.kind = BINNING_EDGES, .bins = count - 1};
     binning->edges = malloc(count * sizeof edges[0]);
     if (!binning->edges)
         return BINNING_NO_MEMORY;
@@ -146,14 +139,7 @@ enum binning_error binning_edges(struct binning *binning, const double *edges, s
 
 void binning_log_linear(struct binning *binning)
 {
-    *binning = (struct binning){.bins = LOG_LINEAR_BINS, .log_linear = true};
-}
-
-void binning_digits_whole(struct binning *binning, unsigned digits)
-{
-    const struct whole_digits layout = whole_digits_of(digits);
-    *binning = (struct binning){
-        .is_whole = true, .bins = whole_digits_bins(&layout), .whole_digits = layout};
+    *binning = (struct binning){.kind = BINNING_LOG_LINEAR, .bins = LOG_LINEAR_BINS};
 }
 
 /* --- looking up --- */
@@ -188,8 +174,8 @@ size_t binning_row_whole(const struct binning *binning, whole value)
 {
     if (binning->whole_edges)
         return search_whole(binning, value);
-    if (binning->whole_digits.digits)
-        return 1 + whole_digits_bin(&binning->whole_digits, value);
+    if (binning->kind == BINNING_DIGITS)
+        return 1 + digits_whole_bin(&binning->digits, value);
     whole offset = value - binning->first;
     if (offset < 0)
         return ROW_BELOW;
@@ -200,12 +186,12 @@ size_t binning_row_whole(const struct binning *binning, whole value)
     return 1 + (size_t)((unsigned_whole)offset * binning->bins / (unsigned_whole)binning->span);
 }
 
-/* Equal bins: a guess, which the edges themselves prove, or it is searched. */
+/* In equal bins a row is guessed, and searched if the edges do not prove it. */
 size_t binning_row(const struct binning *binning, double value)
 {
-    if (binning->log_linear)
+    if (binning->kind == BINNING_LOG_LINEAR)
         return binning_row_log_linear(value);
-    if (binning->digits.scales)
+    if (binning->kind == BINNING_DIGITS)
         return binning_row_digits(binning, value);
     if (isnan(value))
         return ROW_INVALID(binning);
@@ -219,26 +205,11 @@ size_t binning_row(const struct binning *binning, double value)
 
 /* --- showing --- */
 
-void show_whole(whole value, char *text)
-{
-    if (value < 0)
-        *text++ = '-';
-    unsigned_whole magnitude = (unsigned_whole)(value < 0 ? -value : value);
-    if (magnitude <= UINT64_MAX) {
-        show_unsigned((uint64_t)magnitude, text);
-        return;
-    }
-    /* Edges of --log go on to the first power that covers 2^64: at most BASE times that. */
-    const uint64_t low = UINT64_C(10000000000000000000); /* 10^19 */
-    snprintf(text, SHOW_NUMBER - 1, "%" PRIu64 "%019" PRIu64, (uint64_t)(magnitude / low),
-             (uint64_t)(magnitude % low));
-}
-
 void binning_show_edge(const struct binning *binning, size_t k, char *text)
 {
     if (binning->is_whole)
         show_whole(binning_whole_edge(binning, k), text);
-    else if (binning->digits.scales)
+    else if (binning->kind == BINNING_DIGITS)
         show_double(digits_shown_edge(&binning->digits, k), text);
     else
         show_double(binning_edge(binning, k), text);

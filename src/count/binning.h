@@ -4,46 +4,39 @@
 #define GPUHISTO_BINNING_H
 
 #include "binning_digits.h"
-#include "binning_whole_digits.h"
-
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
+#include "whole.h"
 
 #define BINS_MAX ((size_t)1 << 24)
 
-/* The edges of the bins, ascending: bin k, from 0, holds the values from edge k on that are below
- * edge k + 1. Values are either all whole, or all doubles. Never changes once it is laid, so that
- * any number of threads may look values up. */
+enum binning_kind {
+    BINNING_EQUAL,
+    BINNING_EDGES,      /* given one by one */
+    BINNING_DECADES,    /* given one by one by binning_decades */
+    BINNING_LOG_LINEAR, /* binning_log_linear; no member but `bins` is used */
+    BINNING_DIGITS,
+};
+
+/* The edges of the bins, ascending: bin k, from 0, contains the values from edge k on that are
+ * below edge k + 1. Values are either whole, or doubles. Never changes once it is laid, so any
+ * number of threads may look values up. Members that a kind does not use are 0. */
 struct binning {
+    enum binning_kind kind;
     bool is_whole;
     size_t bins; /* 1 to BINS_MAX */
 
-    /* As given one by one, bins + 1 of the kind; both NULL where the bins are equal. */
-    whole *whole_edges;
-    double *edges;
+    whole *whole_edges; /* bins + 1; of EDGES and DECADES that are whole */
+    double *edges;      /* of those that are doubles */
+    bool powers_of_two; /* EDGES of --log=2 */
+    size_t decade_bins; /* DECADES: bins over zero between powers */
 
-    /* Equal bins of whole values: */
-    whole first, span;   /* of all bins together */
+    whole first, span;   /* EQUAL, whole: of all bins together */
     uint64_t reciprocal; /* see binning_of_offset; 0: each value is its own bin, or it is divided */
     bool exact;          /* the reciprocal alone tells the bin */
 
-    /* Equal bins of doubles: */
-    double min, max, step;
-    double per_step; /* about 1 / step, for a guess */
+    double min, max, step; /* EQUAL, doubles */
+    double per_step;       /* about 1 / step, for a guess */
 
-    bool powers_of_two; /* edges are given one by one, and are those of --log=2 */
-
-    size_t decade_bins; /* of binning_decades, whose edges are given one by one: bins of powers over
-                         * zero; 0: other bins */
-
-    bool log_linear; /* the bins of binning_log_linear; nothing else is in use but `bins` */
-
-    struct digits_layout digits; /* those of binning_digits, if it has scales; likewise */
-
-    struct whole_digits
-        whole_digits; /* those of binning_digits_whole, if it has digits; likewise */
+    struct digits_layout digits; /* DIGITS */
 };
 
 /* A table has a row for each bin, and these: */
@@ -63,10 +56,10 @@ enum binning_error {
     BINNING_NOT_POSITIVE,  /* min of powers is not above 0 */
     BINNING_BAD_BASE,      /* base of powers is not from 1.0001 to 1000000 */
     BINNING_TOO_LARGE,     /* the power that covers max is too large for a double */
-    BINNING_UNDECIDED,     /* never given to callers: powers need more precision */
+    BINNING_UNDECIDED,     /* internal: powers need more precision */
 };
 
-/* A decimal number as it was typed: digits / 10^places. 1.1 is {11, 1}, which no double is. */
+/* A decimal number as it was typed, digits / 10^places: 1.1 is {11, 1}, which no double is. */
 struct decimal {
     uint64_t digits; /* below 10^DECIMAL_DIGITS */
     unsigned places;
@@ -74,59 +67,55 @@ struct decimal {
 
 #define DECIMAL_DIGITS 18
 
-/* Each of these lays bins for whole values or for doubles, and takes numbers that are finite. On an
- * error there is nothing to free. */
+/* Each of these lays bins for whole values or for doubles, given finite numbers. On an error there
+ * is nothing to free. */
 
 /* `bins` equal bins, 1 to BINS_MAX, over [min, max). Whole values: bin k begins at the first whole
  * number that is not below min + k * (max - min) / bins. Doubles: at k * step + min with step =
- * (max - min) / bins, each operation rounded by itself, as numpy's linspace has it; the last edge
- * is max. */
+ * (max - min) / bins, each operation rounded by itself, as in numpy's linspace; the last edge is
+ * max. */
 enum binning_error binning_equal_whole(struct binning *binning, whole min, whole max, size_t bins);
 enum binning_error binning_equal(struct binning *binning, double min, double max, size_t bins);
 
-/* Whole values 0 to bins - 1, each of which is its own bin. */
+/* Whole values 0 to bins - 1, each its own bin. */
 void binning_own(struct binning *binning, size_t bins);
 
-/* The edges themselves, which are copied; count is BINS_MAX + 1 at most. */
+/* Bins between the given edges, which are copied; count is BINS_MAX + 1 at most. */
 enum binning_error binning_edges_whole(struct binning *binning, const whole *edges, size_t count);
 enum binning_error binning_edges(struct binning *binning, const double *edges, size_t count);
 
-/* The powers of base, from the last one that is not above min to the first one that is not below
- * max; min is over 0. Each is exactly base^n rounded once: up to a whole number, or to the nearest
- * double (to the even one half way). Those that round to the same number are one edge. */
+/* Bins between the powers of a base, from the last that is not above min, which is over 0, to the
+ * first that is not below max. Each is base^n rounded once: up to a whole number, or to the nearest
+ * double (half way to the even one). Powers that round to the same number are one edge. */
 enum binning_error binning_log_whole(struct binning *binning, whole min, whole max,
                                      struct decimal base);
 enum binning_error binning_log(struct binning *binning, double min, double max,
                                struct decimal base);
 
-/* The same, computed with so many limbs of 64 bits at first (see power.h). For tests. */
+/* The same, computed with so many limbs of 64 bits at first (power.h). For tests. */
 enum binning_error binning_log_limbs(struct binning *binning, double min, double max,
                                      struct decimal base, size_t limbs);
 
-/* Bins over all finite doubles, each power of two cut into LOG_LINEAR_PARTS: edges are where the
- * leading bits of a double change. Zero, of either sign, has a bin of its own; the first edge is
- * -inf, the last inf. */
+/* Bins over all finite doubles, each power of two in LOG_LINEAR_PARTS: edges are where the leading
+ * bits of a double change. Zero, of either sign, has a bin of its own; the first edge is -inf, the
+ * last inf. */
 void binning_log_linear(struct binning *binning);
 
 #define LOG_LINEAR_PARTS 32
-#define LOG_LINEAR_SHIFT 47 /* bits of a double below those that tell the part */
+#define LOG_LINEAR_SHIFT 47 /* bits of a double below those that tell the bin */
 #define LOG_LINEAR_HALF ((size_t)0x7ff << (52 - LOG_LINEAR_SHIFT)) /* bins of one sign */
 #define LOG_LINEAR_BINS (2 * LOG_LINEAR_HALF + 1)
 #define ROW_ABOVE_ZERO (LOG_LINEAR_HALF + 2) /* of the least double over zero */
 
-/* Bins of so many significant decimal digits, DIGITS_MIN to DIGITS_MAX, of doubles from -1e39 to
- * below 1e39: each decade from 1e-38 on, on both sides of zero, in 9 * 10^(digits - 1) of them, a
- * bin from there to zero on either side, and one for zero of either sign. `singles`: edges are the
- * floats nearest to the decimals, and values are floats; otherwise the nearest doubles. The only
- * error is BINNING_NO_MEMORY. */
+/* Bins of DIGITS_MIN to DIGITS_MAX significant decimal digits (binning_digits.h). Doubles: from
+ * -1e39 to 1e39. `singles`: values are floats, and edges the floats nearest to the decimals. Whole
+ * values: all of 64 bits, signed or not. The only error is BINNING_NO_MEMORY. */
 enum binning_error binning_digits(struct binning *binning, unsigned digits, bool singles);
-
-/* Bins of so many digits for whole values of up to 64 bits, all of which are in one. */
 void binning_digits_whole(struct binning *binning, unsigned digits);
 
 /* Bins of a decade in `parts`: 1, or DECADE_PARTS with edges at 1, 2 and 5 times the power of ten,
- * on both sides of zero. Doubles: from -1e39 to 1e39 as those of binning_digits, in which these
- * nest, with the same three around zero. Whole values: all of so many bits, 8 to 64; zero is a bin.
+ * on both sides of zero. Doubles: from -1e39 to 1e39; those of binning_digits nest in them, and the
+ * three bins around zero are the same. Whole values: all of so many bits, 8 to 64; zero is a bin.
  * The only error is BINNING_NO_MEMORY. */
 #define DECADE_PARTS 3
 enum binning_error binning_decades(struct binning *binning, unsigned parts);
@@ -136,19 +125,19 @@ enum binning_error binning_decades_whole(struct binning *binning, unsigned parts
 /* Frees the edges. */
 void binning_free(struct binning *binning);
 
-/* The bin of a whole value in equal bins with a reciprocal: `offset`, below the span, from the
- * first edge. Where it is not exact the product may tell the bin before. */
+/* Returns the bin of a whole value in equal bins with a reciprocal, given its offset, below the
+ * span, from the first edge. Where that is not exact the product may tell the bin before. */
 static inline uint64_t binning_of_offset(const struct binning *binning, uint64_t offset)
 {
-    __extension__ typedef unsigned __int128 wide;
-    uint64_t bin = (uint64_t)((wide)offset * binning->reciprocal >> 64);
+    uint64_t bin = (uint64_t)((unsigned_whole)offset * binning->reciprocal >> 64);
     if (!binning->exact)
-        bin += (wide)(bin + 1) * (wide)binning->span <= (wide)offset * binning->bins;
+        bin += (unsigned_whole)(bin + 1) * (unsigned_whole)binning->span <=
+               (unsigned_whole)offset * binning->bins;
     return bin;
 }
 
-/* The row of a double in log-linear bins. A negative one, counted from zero, belongs to the part in
- * which the next double towards zero is, as bins begin with their lower edge. */
+/* Returns the row of a double in log-linear bins. A negative one, counted from zero, belongs to the
+ * bin of the next double towards zero, as bins begin with their lower edge. */
 static inline uint32_t binning_row_log_linear(double value)
 {
     const uint64_t infinity = (uint64_t)0x7ff << 52, zero_row = ROW_ABOVE_ZERO - 1;
@@ -163,7 +152,7 @@ static inline uint32_t binning_row_log_linear(double value)
     return (uint32_t)(magnitude > infinity ? LOG_LINEAR_BINS + 2 : row);
 }
 
-/* The row of a double in bins of decimal digits; of a float if they are laid for these. */
+/* Returns the row of a double in bins of decimal digits; of a float if they are laid for floats. */
 static inline uint32_t binning_row_digits(const struct binning *binning, double value)
 {
     uint64_t bits;
@@ -171,23 +160,18 @@ static inline uint32_t binning_row_digits(const struct binning *binning, double 
     return digits_row(&binning->digits, bits);
 }
 
-/* Edge k, from 0 to bins, of bins of doubles. */
-double binning_edge(const struct binning *binning, size_t k);
-
-/* Whether bin k, from 0, holds zero and nothing else. */
-bool binning_is_zero_alone(const struct binning *binning, size_t k);
-
-/* The row of a value. */
+/* Returns the row of a value. */
 size_t binning_row_whole(const struct binning *binning, whole value);
 size_t binning_row(const struct binning *binning, double value);
 
-/* Edge k, from 0 to bins, of bins of whole values. */
+/* Returns edge k, from 0 to bins. */
 whole binning_whole_edge(const struct binning *binning, size_t k);
+double binning_edge(const struct binning *binning, size_t k);
 
-/* A whole value, as text of at most SHOW_NUMBER bytes. */
-void show_whole(whole value, char *text);
-
-/* Edge k, from 0 to bins, as text of at most SHOW_NUMBER bytes. */
+/* Writes edge k, from 0 to bins, as text of at most SHOW_NUMBER bytes. */
 void binning_show_edge(const struct binning *binning, size_t k, char *text);
+
+/* True if bin k, from 0, contains zero and nothing else. */
+bool binning_is_zero_alone(const struct binning *binning, size_t k);
 
 #endif

@@ -1,22 +1,23 @@
 /* SPDX-License-Identifier: MIT */
+/* Bins of decimal digits, for doubles and for whole values, and bins of decades. */
 #include "binning.h"
-#include "number.h"
 
 #include <float.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-/* What takes doubles of a binary exponent to numbers of a decade: the power of ten, and the power
- * of two that puts numbers above `shift` bits of the product's upper 64. */
+/* --- digits of doubles --- */
+
+/* Returns the scale of a binary exponent for a decade: a power of ten, times the power of two that
+ * puts numbers above `shift` bits of the product's upper 64. */
 static struct digits_scale digits_scale_of(const struct digits_layout *layout, int exponent,
                                            int decade)
 {
     const int power = (int)layout->digits - 1 - decade;
     const struct power bits = number_power_above(power);
-    __extension__ unsigned __int128 scale = bits.high;
+    unsigned_whole scale = bits.high;
     const int drop = 62 - (int)layout->shift - exponent - number_exponent(power);
     scale = scale << 64 | bits.low;
     if (drop > 0)
@@ -62,7 +63,8 @@ enum binning_error binning_digits(struct binning *binning, unsigned digits, bool
             i < (singles ? DIGITS_STEPS_OF_SINGLES : DIGITS_STEPS)
                 ? digits_step_of(&layout, i + DIGITS_STEP_FIRST)
                 : (struct digits_step){.next = UINT64_MAX, .row = {DIGITS_NO_ROW, DIGITS_NO_ROW}};
-    *binning = (struct binning){.bins = DIGITS_BINS(layout.per_decade), .digits = layout};
+    *binning = (struct binning){
+        .kind = BINNING_DIGITS, .bins = DIGITS_BINS(layout.per_decade), .digits = layout};
     return BINNING_OK;
 }
 
@@ -79,7 +81,7 @@ double digits_nearest(struct digits_decimal decimal)
     return negative ? -value : value;
 }
 
-/* Edge k of the decades over zero, the first one being 0. */
+/* Returns edge k, from 0, of the decades over zero. */
 static struct digits_decimal digits_edge_over_zero(const struct digits_layout *layout, size_t k)
 {
     const size_t first = layout->next / 10;
@@ -108,13 +110,148 @@ double digits_shown_edge(const struct digits_layout *layout, size_t k)
     return is_least ? DBL_TRUE_MIN : digits_nearest(digits_decimal_edge(layout, k));
 }
 
-/* Rounding twice, to a double and then to a float, is rounding once here: no decimal of up to
+/* Rounding to a double and then to a float is the same as rounding once: no decimal of up to
  * DIGITS_MAX digits is so near to a middle between two floats. Beyond the greatest float, where
- * there are no values but infinity, doubles will do. */
+ * infinity is the only value, doubles will do. */
 double digits_edge(const struct digits_layout *layout, size_t k)
 {
     const double edge = digits_shown_edge(layout, k);
     const bool is_least = k == DIGITS_SIDE(layout->per_decade) + 2;
     return layout->singles && !is_least && fabs(edge) <= (double)FLT_MAX ? (double)(float)edge
                                                                          : edge;
+}
+
+/* --- digits of whole values --- */
+
+#define VALUE_DIGITS 20 /* of the greatest value of 64 bits */
+
+static const uint64_t ten_to[VALUE_DIGITS] = {
+    UINT64_C(1),
+    UINT64_C(10),
+    UINT64_C(100),
+    UINT64_C(1000),
+    UINT64_C(10000),
+    UINT64_C(100000),
+    UINT64_C(1000000),
+    UINT64_C(10000000),
+    UINT64_C(100000000),
+    UINT64_C(1000000000),
+    UINT64_C(10000000000),
+    UINT64_C(100000000000),
+    UINT64_C(1000000000000),
+    UINT64_C(10000000000000),
+    UINT64_C(100000000000000),
+    UINT64_C(1000000000000000),
+    UINT64_C(10000000000000000),
+    UINT64_C(100000000000000000),
+    UINT64_C(1000000000000000000),
+    UINT64_C(10000000000000000000),
+};
+
+/* Returns the number of bins on either side of the edge that is 0. */
+static size_t side_of(const struct digits_layout *layout)
+{
+    return layout->next + (size_t)(VALUE_DIGITS - layout->digits) * layout->per_decade;
+}
+
+void binning_digits_whole(struct binning *binning, unsigned digits)
+{
+    const uint32_t next = (uint32_t)ten_to[digits];
+    const struct digits_layout layout = {
+        .digits = digits, .per_decade = next / 10 * 9, .next = next};
+    *binning = (struct binning){
+        .kind = BINNING_DIGITS, .is_whole = true, .bins = 2 * side_of(&layout), .digits = layout};
+}
+
+/* floor(log10(number)), of a number over 0. */
+static unsigned power_of(uint64_t number)
+{
+    /* 1233 / 4096 is a little less than log10(2), so this is the power, or one too many. */
+    unsigned power = (unsigned)(64 - __builtin_clzll(number)) * 1233 >> 12;
+    return power - (number < ten_to[power]);
+}
+
+/* Returns the bin of a value from 0 on, counted from that of 0. */
+static size_t bin_from_zero(const struct digits_layout *layout, uint64_t value)
+{
+    if (value < layout->next)
+        return (size_t)value;
+    const unsigned decade = power_of(value) - layout->digits + 1; /* from 1 */
+    return decade * (size_t)layout->per_decade + (size_t)(value / ten_to[decade]);
+}
+
+size_t digits_whole_bin(const struct digits_layout *layout, whole value)
+{
+    const size_t side = side_of(layout);
+    if (value < 0)
+        return side - 1 - bin_from_zero(layout, (uint64_t)(-1 - value));
+    return side + bin_from_zero(layout, (uint64_t)value);
+}
+
+/* Returns the edge that is `k` bins above 0. */
+static whole edge_from_zero(const struct digits_layout *layout, size_t k)
+{
+    if (k < layout->next)
+        return (whole)k;
+    const size_t beyond = k - layout->next, decade = beyond / layout->per_decade; /* from 0 */
+    const whole number = layout->next / 10 + beyond % layout->per_decade;
+    return 10 * number * (whole)ten_to[decade];
+}
+
+whole digits_whole_edge(const struct digits_layout *layout, size_t k)
+{
+    const size_t side = side_of(layout);
+    return k < side ? -edge_from_zero(layout, side - k) : edge_from_zero(layout, k - side);
+}
+
+/* --- decades --- */
+
+#define WHOLE_EDGES_MAX (3 * 20 + 1) /* over zero: 1 to 2e19, above any 64-bit value */
+
+static const int factors[DECADE_PARTS] = {1, 2, 5};
+
+enum binning_error binning_decades(struct binning *binning, unsigned parts)
+{
+    const size_t side = (size_t)DECADES * parts, count = 2 * side + 4;
+    double *edges = malloc(count * sizeof *edges), *above_zero;
+    if (!edges)
+        return BINNING_NO_MEMORY;
+    number_prepare();
+    above_zero = edges + side + 3;
+    for (size_t k = 0; k <= side; k++) {
+        above_zero[k] = digits_nearest(
+            (struct digits_decimal){factors[k % parts], DECADE_FIRST + (int)(k / parts)});
+        edges[side - k] = -above_zero[k];
+    }
+    edges[side + 1] = 0;
+    edges[side + 2] = DBL_TRUE_MIN;
+    *binning = (struct binning){
+        .kind = BINNING_DECADES, .bins = count - 1, .edges = edges, .decade_bins = side};
+    return BINNING_OK;
+}
+
+enum binning_error binning_decades_whole(struct binning *binning, unsigned parts, unsigned bits,
+                                         bool is_signed)
+{
+    const whole end = (whole)1 << (is_signed ? bits - 1 : bits);
+    whole above_zero[WHOLE_EDGES_MAX], power = 1;
+    size_t over = 0, count = 0;
+    do {
+        above_zero[over] = factors[over % parts] * power;
+        power *= ++over % parts == 0 ? 10 : 1;
+    } while (above_zero[over - 1] < end);
+    whole *edges = malloc((2 * over + 1) * sizeof *edges);
+    if (!edges)
+        return BINNING_NO_MEMORY;
+    for (size_t k = over; is_signed && k > 0; k--)
+        edges[count++] = -above_zero[k - 1];
+    edges[count++] = 0;
+    for (size_t k = 0; k < over; k++)
+        edges[count++] = above_zero[k];
+    *binning = (struct binning){.kind = BINNING_DECADES,
+                                .is_whole = true,
+                                .bins = count - 1,
+                                .whole_edges = edges,
+                                .decade_bins = over - 1};
+    return BINNING_OK;
 }

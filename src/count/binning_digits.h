@@ -1,24 +1,26 @@
 /* SPDX-License-Identifier: MIT */
 /* Bins of so many significant decimal digits: 12.3 to 12.4, 0.0499 to 0.05. binning.h lays them;
- * this header has what finds rows quickly, for the CPU's loops and for the GPU's kernels.
+ * this header finds rows quickly, in the CPU's loops and the GPU's kernels.
  *
  * A decade, from a power of ten to the next, has 9 * 10^(digits - 1) bins, whose edges are decimals
  * of so many digits. There are decades from 1e-38 to 1e39 on both sides of zero, a bin between them
  * and zero on either side, and one for zero alone. An edge is the double nearest to its decimal
- * (half way the even one), as strtod gives it; or the nearest float, for values that are floats. So
- * a value that was written with so many digits begins a bin.
+ * (half way the even one), or the nearest float if values are floats. So a value that was written
+ * with so many digits begins a bin.
  *
  *     row   1 ...    P      P + 1        P + 2   P + 3        P + 4 ...     2 P + 3   2 P + 4
  *     from  -1e39   ...     -1e-38       0       5e-324       1e-38 ...               1e39
  *
- * with P bins of the decades on a side. Row 0 is below, and NaN belongs to row 2 P + 5. */
+ * with P bins of the decades on a side. Row 0 is below, and NaN belongs to row 2 P + 5.
+ *
+ * Whole values below 10^digits are bins of their own; with three digits 1000 to 1009, 1010 to 1019
+ * and so on follow. Below zero they are mirrored: -1 has the bin before that of 0, and -1010 to
+ * -1001 are one bin. */
 #ifndef GPUHISTO_BINNING_DIGITS_H
 #define GPUHISTO_BINNING_DIGITS_H
 
 #include "number_nearest.h"
-
-#include <stddef.h>
-#include <stdint.h>
+#include "whole.h"
 
 #define DIGITS_MIN 1
 #define DIGITS_MAX 5
@@ -27,44 +29,41 @@
 #define DECADE_FIRST (-38) /* the first one begins at 1e-38 */
 #define DECADES 77
 
-/* Binary exponents of the decades, and how many there are: from below 1e-38 to above 1e39. */
+/* Binary exponents of the decades, from below 1e-38 to above 1e39. */
 #define DIGITS_EXPONENT_FIRST (-127)
 #define DIGITS_EXPONENTS 257
 
-/* The decades' bins on one side of zero, of which a decade has per_decade. */
+/* The decades' bins on one side of zero, and all bins. */
 #define DIGITS_SIDE(per_decade) ((uint32_t)DECADES * (per_decade))
-
-/* All bins. */
 #define DIGITS_BINS(digits_per_decade) (2 * (size_t)DIGITS_SIDE(digits_per_decade) + 3)
 
-/* What takes a double to its number among the bins: a power of ten times a power of two, rounded
- * up, 128 bits. */
+/* What a double is multiplied by to get its number among the bins: a power of ten times a power of
+ * two, rounded up, 128 bits. */
 struct digits_scale {
     uint64_t high, low;
 };
 
 /* The same for positive values of one binary exponent that are neither very small nor very large:
- * 64 bits are enough, and no edge is just in the middle between two values, which floats have from
- * 2^24 on. Those from `next` on, as bits, belong to the next decade. */
+ * 64 bits are enough, as no edge is just in the middle between two values. (Floats have such edges
+ * from 2^24 on.) */
 struct digits_step {
-    uint64_t next;
+    uint64_t next;     /* where the next decade begins, as bits of a double */
     uint64_t scale[2]; /* before next, from next on */
     uint32_t row[2];   /* that number 0 of the decade would have, modulo 2^32 */
 };
 
-/* Binary exponents that have steps. Those that have none, and a step after the last one, give
- * DIGITS_NO_ROW. */
+/* Binary exponents with steps. Others, and the step after the last one, give DIGITS_NO_ROW. */
 #define DIGITS_STEP_FIRST (-66)
 #define DIGITS_STEPS 132
 #define DIGITS_STEPS_OF_SINGLES (24 - DIGITS_STEP_FIRST)
 #define DIGITS_NO_ROW UINT32_MAX
 
 struct digits_layout {
-    const struct digits_scale *scales; /* by binary exponent; NULL: other bins */
-    const struct digits_step *steps;   /* likewise; part of the same memory */
+    const struct digits_scale *scales; /* by binary exponent; NULL: whole values, or other bins */
+    const struct digits_step *steps;   /* by binary exponent; in the same memory */
     uint32_t digits;                   /* DIGITS_MIN to DIGITS_MAX */
     uint32_t per_decade;               /* bins: 9 * 10^(digits - 1) */
-    uint32_t next;                     /* 10^digits: numbers from here on are the next decade's */
+    uint32_t next;                     /* 10^digits: larger numbers are in the next decade */
     uint32_t shift;                    /* of a scaled value to its number */
     bool singles;                      /* edges are the nearest floats, and so are values */
 };
@@ -75,17 +74,16 @@ static inline ON_BOTH int digits_decade(int exponent)
     return (exponent * 1262611) >> 22;
 }
 
-/* How many of the decades' bins, on the positive side, begin at or below a double whose bits these
- * are, less one: -1 below all of them, DIGITS_SIDE beyond. `exponent` is its own, less
- * DIGITS_EXPONENT_FIRST, and below DIGITS_EXPONENTS.
+/* Returns the bin among the decades over zero, from 0, of a double with these bits: -1 below all,
+ * DIGITS_SIDE above. `exponent` is its own less DIGITS_EXPONENT_FIRST, below DIGITS_EXPONENTS.
  *
  * An edge is not above the value if its decimal is not above the middle between the value and the
  * next one: then it is rounded to the value, or lies below it. So that middle is scaled by a power
- * of ten: to a number from 10^(digits - 1) to 20 * 10^(digits - 1), as a binary exponent's values
- * begin in one decade and may end in the next. Rounding the scale up makes the 128 bits of the
- * product too large by less than 2 of the last bit, so an edge just in the middle is seen by it; of
- * two values the even one is the nearest. Any other edge is farther from all middles than that:
- * tests/unit/test_digits.c goes through all edges. */
+ * of ten to a number from 10^(digits - 1) to 20 * 10^(digits - 1), as a binary exponent's values
+ * begin in one decade and may end in the next. The scale is rounded up, which makes the 128 bits of
+ * the product too large by less than 2 of the last bit: so an edge just in the middle is
+ * recognised, and of two values the even one is the nearest. All other edges are farther from all
+ * middles: tests/unit/test_digits.c goes through them. */
 static inline ON_BOTH int32_t digits_bin(const struct digits_layout *layout, uint64_t bits,
                                          uint32_t exponent)
 {
@@ -106,8 +104,8 @@ static inline ON_BOTH int32_t digits_bin(const struct digits_layout *layout, uin
     return first + (int32_t)(number < layout->next ? number : carried);
 }
 
-/* The row of a double. A negative one, counted from zero, belongs to the bin in which the next
- * value towards zero is, as bins begin with their lower edge. */
+/* Returns the row of a double. A negative one, counted from zero, belongs to the bin of the next
+ * value towards zero, as bins begin with their lower edge. */
 static inline ON_BOTH uint32_t digits_row(const struct digits_layout *layout, uint64_t bits)
 {
     const uint32_t side = DIGITS_SIDE(layout->per_decade);
@@ -137,16 +135,18 @@ struct digits_decimal {
     int power;
 };
 
-/* The nearest double; half way the even one. number_prepare was called. Any thread. */
+/* Returns the nearest double; half way the even one. After number_prepare. Any thread. */
 double digits_nearest(struct digits_decimal decimal);
 
-/* Edge k of the bins, from 0 to their number, as a decimal; the edge between zero and the numbers
- * over it is zero here. */
+/* Returns edge k, from 0 to the number of bins: as a decimal, where the edge between zero and the
+ * numbers over it is zero; as it is shown, the nearest double; and as values are compared with it.
+ * After number_prepare. Any thread. */
 struct digits_decimal digits_decimal_edge(const struct digits_layout *layout, size_t k);
-
-/* The same edge as it is shown, the double nearest to its decimal; and as values are compared with
- * it. number_prepare was called. Any thread. */
 double digits_shown_edge(const struct digits_layout *layout, size_t k);
 double digits_edge(const struct digits_layout *layout, size_t k);
+
+/* Returns the bin, from 0, of a whole value, and edge k of bins for whole values. */
+size_t digits_whole_bin(const struct digits_layout *layout, whole value);
+whole digits_whole_edge(const struct digits_layout *layout, size_t k);
 
 #endif

@@ -169,7 +169,8 @@ static enum binning_error lay_powers(struct binning *binning, struct edge_list *
         free(list->edges);
         return error;
     }
-    *binning = (struct binning){.is_whole = list->is_whole,
+    *binning = (struct binning){.kind = BINNING_EDGES,
+                                .is_whole = list->is_whole,
                                 .bins = list->count - 1,
                                 .powers_of_two = scaled == 2 * scale * SCALE,
                                 .whole_edges = list->whole_edges,

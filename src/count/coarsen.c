@@ -1,24 +1,78 @@
 /* SPDX-License-Identifier: MIT */
 #include "coarsen.h"
-#include "map_rows.h"
+#include "number.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-/* What was seen, in units of 10^power: from the first to the last edge of the bins that hold
- * samples, the first rounded down and the last up. Every multiple of the unit between them is an
- * edge of the bins that were counted. */
+/* --- counting again --- */
+
+/* Adds the rows of one channel, which begin at row `begin` of the tally, to counts of wider bins.
+ */
+static void map_channel(const struct binning *fine, const struct tally *tally, size_t begin,
+                        const struct binning *coarse, uint64_t *to)
+{
+    const bool is_shown = !coarse->digits.scales; /* edges are decimals, not the nearest floats */
+    const uint64_t *counts = tally->counts + begin;
+    for (size_t row = 1;; row++) {
+        row = tally_next_counted(tally, begin + row) - begin;
+        if (row > fine->bins)
+            break;
+        const double edge =
+            is_shown ? digits_shown_edge(&fine->digits, row - 1) : binning_edge(fine, row - 1);
+        to[binning_row(coarse, edge)] += counts[row];
+    }
+    to[ROW_BELOW] += counts[ROW_BELOW];
+    to[ROW_ABOVE(coarse)] += counts[ROW_ABOVE(fine)];
+    to[ROW_INVALID(coarse)] += counts[ROW_INVALID(fine)];
+}
+
+void map_rows(const struct histogram *fine, const struct tally *tally,
+              const struct histogram *coarse, struct tally *into)
+{
+    const size_t rows = histogram_rows(fine), wide_rows = histogram_rows(coarse);
+    number_prepare();
+    for (size_t channel = 0; channel < histogram_channels(fine); channel++)
+        map_channel(&fine->binning, tally, channel * rows, &coarse->binning,
+                    into->counts + channel * wide_rows);
+    into->samples += tally->samples;
+    into->bytes += tally->bytes;
+    into->newlines += tally->newlines;
+}
+
+/* Counts a tally again by a binning, which belongs to the rows from then on, or is freed. */
+static enum coarsen_outcome count_again(const struct histogram *histogram,
+                                        const struct tally *tally, struct binning *binning,
+                                        struct coarse_rows *rows)
+{
+    rows->histogram = *histogram;
+    rows->histogram.has_moments = false;
+    rows->histogram.also = NULL;
+    rows->histogram.binning = *binning;
+    rows->histogram.bins = ROWS(binning) * histogram_channels(histogram);
+    if (tally_open(&rows->tally, &rows->histogram) != 0) {
+        binning_free(binning);
+        return COARSEN_NO_MEMORY;
+    }
+    map_rows(histogram, tally, &rows->histogram, &rows->tally);
+    return COARSEN_DONE;
+}
+
+/* --- what was seen --- */
+
+/* The range of the samples in bins, in units of 10^power: the first edge rounded down and the last
+ * up. Every multiple of the unit between them is an edge of the bins that were counted. */
 struct seen {
     size_t first_bin, last_bin;
-    size_t bins;   /* that hold samples */
-    bool is_whole; /* all samples are whole numbers, as far as can be told */
+    size_t bins;   /* with samples */
+    bool is_whole; /* all samples are whole numbers, as far as is known */
     int power;
     int64_t first, last;
     int64_t least; /* width of a bin, in units */
-    bool resolves; /* narrower bins would be more than are wanted, or tell no more */
+    bool resolves; /* narrower bins would be too many, or tell no more */
 };
 
-/* A decimal times `by`, in units of 10^power, rounded down. */
+/* Returns a decimal times `by`, in units of 10^power, rounded down. */
 static int64_t units_of(struct digits_decimal decimal, int64_t by, int power)
 {
     int64_t units = by * decimal.number, divisor = 1;
@@ -35,8 +89,7 @@ static int64_t units_above(struct digits_decimal decimal, int64_t by, int power)
     return -units_of((struct digits_decimal){-decimal.number, decimal.power}, by, power);
 }
 
-/* True if bin k begins at a whole number. Whole numbers begin all bins that are narrower than 1 and
- * hold one. */
+/* True if bin k begins at a whole number. A bin narrower than 1 contains one only if it does. */
 static bool begins_whole(const struct binning *binning, size_t k)
 {
     struct digits_decimal edge = digits_decimal_edge(&binning->digits, k);
@@ -45,7 +98,7 @@ static bool begins_whole(const struct binning *binning, size_t k)
     return edge.power >= 0 || (edge.number == 0 && binning_is_zero_alone(binning, k));
 }
 
-/* Finds the bins that hold samples of any channel; false if there are none. */
+/* Finds the bins with samples of any channel. False if there are none. */
 static bool find_bins(const struct binning *binning, const struct tally *tally, struct seen *seen)
 {
     seen->is_whole = true;
@@ -63,8 +116,8 @@ static bool find_bins(const struct binning *binning, const struct tally *tally, 
     return seen->bins > 0;
 }
 
-/* Bins alone do not tell 5 from 5.001: the least and the greatest sample do, or else several bins
- * that all begin at whole numbers. */
+/* True if all samples seem to be whole numbers. Bins do not tell 5 from 5.001; the least and the
+ * greatest sample do, or else several bins that all begin at whole numbers. */
 static bool are_whole(const struct seen *seen, const struct moments *moments)
 {
     if (!moments || !moments->any)
@@ -73,8 +126,7 @@ static bool are_whole(const struct seen *seen, const struct moments *moments)
            !(moments->min > floor(moments->min)) && !(moments->max > floor(moments->max));
 }
 
-/* The unit is the width of the bins farthest from zero; those nearer to it are as wide as a part of
- * that, or as wide. */
+/* Sets the unit to the width of the bins farthest from zero; nearer ones are not wider. */
 static void find_unit(const struct binning *binning, size_t most, struct seen *seen)
 {
     const struct digits_layout *layout = &binning->digits;
@@ -99,7 +151,7 @@ static void find_unit(const struct binning *binning, size_t most, struct seen *s
     seen->resolves = (uint64_t)halves > most || (seen->is_whole && seen->power <= 0);
 }
 
-/* Finds all of it. False: no sample is in a bin. */
+/* False if no sample is in a bin. */
 static bool seen_find(const struct histogram *histogram, const struct tally *tally, size_t most,
                       struct seen *seen)
 {
@@ -111,8 +163,8 @@ static bool seen_find(const struct histogram *histogram, const struct tally *tal
     return true;
 }
 
-/* Widens the bins to 1, 2 or 5 times a power of ten until they are wide enough, and not too many.
- * Then first and last are in widths. Returns the width, in units. */
+/* Widens the bins to 1, 2 or 5 times a power of ten until they are wide and few enough, and makes
+ * first and last multiples of that. Returns the width, in units. */
 static int64_t choose_width(struct seen *seen, size_t most)
 {
     const int64_t from = seen->first, to = seen->last;
@@ -127,7 +179,6 @@ static int64_t choose_width(struct seen *seen, size_t most)
     return width;
 }
 
-/* Lays equal bins. As the functions of binning.h. */
 static enum binning_error lay_equal(const struct seen *seen, int64_t width, struct binning *binning)
 {
     const size_t count = (size_t)(seen->last - seen->first) + 1;
@@ -140,24 +191,6 @@ static enum binning_error lay_equal(const struct seen *seen, int64_t width, stru
     const enum binning_error error = binning_edges(binning, edges, count);
     free(edges);
     return error;
-}
-
-/* Counts a tally again by a binning, which is the rows' from then on, or is freed. */
-static enum coarsen_outcome count_again(const struct histogram *histogram,
-                                        const struct tally *tally, struct binning *binning,
-                                        struct coarse_rows *rows)
-{
-    rows->histogram = *histogram;
-    rows->histogram.has_moments = false;
-    rows->histogram.also = NULL;
-    rows->histogram.binning = *binning;
-    rows->histogram.bins = ROWS(binning) * histogram_channels(histogram);
-    if (tally_open(&rows->tally, &rows->histogram) != 0) {
-        binning_free(binning);
-        return COARSEN_NO_MEMORY;
-    }
-    map_rows(histogram, tally, &rows->histogram, &rows->tally);
-    return COARSEN_DONE;
 }
 
 enum coarsen_outcome coarsen_equal(const struct histogram *histogram, const struct tally *tally,
@@ -190,13 +223,12 @@ void coarse_rows_free(struct coarse_rows *rows)
 
 /* --- pictures --- */
 
-/* How the samples in bins are spread. */
+/* How the samples of all channels spread over bins. */
 struct spread {
-    uint64_t samples, largest; /* in all bins, and in the bin that has most */
-    size_t bins;               /* that have any */
+    uint64_t samples, largest; /* in all bins, and in the fullest */
+    size_t bins;               /* with samples */
 };
 
-/* Channels are taken together. */
 static struct spread spread_of(const struct histogram *histogram, const struct tally *tally)
 {
     struct spread spread = {.bins = 0};
@@ -212,7 +244,7 @@ static struct spread spread_of(const struct histogram *histogram, const struct t
     return spread;
 }
 
-/* How many rows of decades are shown. */
+/* Returns how many rows of decades are shown. */
 static size_t decades_shown(const struct coarse_rows *rows, size_t bins)
 {
     struct row_range seen[2];
@@ -224,8 +256,7 @@ static size_t decades_shown(const struct coarse_rows *rows, size_t bins)
     return shown;
 }
 
-/* Puts decades in the place of equal bins if there are few enough and their samples are spread
- * more. */
+/* Replaces equal bins by decades if these are few enough and spread the samples more. */
 static enum coarsen_outcome try_decades(const struct histogram *histogram,
                                         const struct tally *tally, size_t most,
                                         struct coarse_rows *rows)
@@ -266,8 +297,7 @@ enum coarsen_outcome coarsen_picture(const struct histogram *histogram, const st
 
 /* --- the range that narrower bins need --- */
 
-/* From the least to the greatest sample in a bin; by the edges of bins, less than the last of which
- * all samples are, where only these are known. */
+/* Returns the range of the samples in bins, by the edges of these if moments do not tell. */
 static struct seen_range samples_range(const struct histogram *histogram, const struct tally *tally,
                                        const struct seen *seen)
 {
@@ -283,14 +313,14 @@ static struct seen_range samples_range(const struct histogram *histogram, const 
     return range;
 }
 
-/* A number in units of 10^power, rounded down. */
+/* Returns a number in units of 10^power, rounded down. */
 static int64_t floor_units(double value, int power)
 {
     return (int64_t)floor(power < 0 ? value * pow(10, -power) : value / pow(10, power));
 }
 
-/* The power of ten that bins of the range are whole times as wide as: about a hundredth of their
- * width, but no finer than doubles are. */
+/* Returns the power of ten of which bins of the range are a multiple wide: about a hundredth of
+ * their width, but no finer than doubles are. */
 static int range_power(const struct seen_range *range, size_t most, bool is_whole)
 {
     const double farthest = fmax(fabs(range->min), fabs(range->max));

@@ -1,9 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* A table of decimal digits made coarser, exactly: bins with round edges over what was seen. */
+/* A table of decimal digits counted again in wider bins, exactly. */
 #ifndef GPUHISTO_COARSEN_H
 #define GPUHISTO_COARSEN_H
 
 #include "tally.h"
+
+/* Adds the count of each bin of `fine` to the bin of `coarse` that has its lower edge, and the
+ * totals. The fine bins are those of binning_digits, and nest in the coarse ones. Both have the
+ * same channels. */
+void map_rows(const struct histogram *fine, const struct tally *tally,
+              const struct histogram *coarse, struct tally *into);
 
 enum coarsen_outcome {
     COARSEN_DONE,
@@ -17,14 +23,13 @@ struct coarse_rows {
     struct tally tally;
 };
 
-/* Each of these lays wider bins over those of a tally and adds the counts up; samples below, above
- * and invalid are kept, moments are not. The histogram's bins must be those of binning_digits. If
- * it is done, *rows is to be freed by coarse_rows_free; otherwise there is nothing to free. */
+/* Each of these counts a tally by binning_digits again in wider bins. Samples below, above and
+ * invalid are kept, moments are not. If it is done, coarse_rows_free frees *rows; otherwise there
+ * is nothing to free. */
 
-/* Equal bins, at most `most`; at least two if there are samples on both sides of zero, which is
- * always an edge. They are 1, 2 or 5 times a power of ten wide, as narrow as `most` permits and the
- * bins that were counted resolve; but no narrower than 1 if all values are whole. Edges are
- * multiples of the width. */
+/* Equal bins, at most `most`, or two if there are samples on both sides of zero, which is always an
+ * edge. They are 1, 2 or 5 times a power of ten wide, as narrow as `most` and the counted bins
+ * permit; but no narrower than 1 if all values are whole. Edges are multiples of the width. */
 enum coarsen_outcome coarsen_equal(const struct histogram *histogram, const struct tally *tally,
                                    size_t most, struct coarse_rows *rows);
 
@@ -32,17 +37,17 @@ enum coarsen_outcome coarsen_equal(const struct histogram *histogram, const stru
 enum coarsen_outcome coarsen_decades(const struct histogram *histogram, const struct tally *tally,
                                      unsigned parts, struct coarse_rows *rows);
 
-/* For a picture of at most `most` rows: the rows that were counted if they are few enough;
- * otherwise equal bins, or decades, in as many parts as there is room for, where one of the equal
- * bins would have more than nine tenths of the samples and decades spread them. */
+/* For a picture of at most `most` rows: the counted rows if they are few enough; otherwise equal
+ * bins; or decades, in as many parts as there is room for, if one of the equal bins would have more
+ * than nine tenths of the samples and decades spread them. */
 enum coarsen_outcome coarsen_picture(const struct histogram *histogram, const struct tally *tally,
                                      size_t most, struct coarse_rows *rows);
 
 void coarse_rows_free(struct coarse_rows *rows);
 
-/* The range of equal bins that tell apart what those of coarsen_equal do not: round edges, the
- * first not above any sample in a bin and the last above all of them. False: the bins are as narrow
- * as `most` permits, or all samples have one value. */
+/* Finds the range of equal bins that tell apart what coarsen_equal does not: round edges, the first
+ * not above any sample in a bin and the last above all. False: the bins are as narrow as `most`
+ * permits, or all samples have one value. */
 struct seen_range {
     double min, max;
 };

@@ -4,8 +4,6 @@
 #include <math.h>
 #include <string.h>
 
-__extension__ typedef unsigned __int128 wide;
-
 #define DIGIT_BITS 32
 #define ADDED_MAX ((uint32_t)1 << 29) /* digits grow by less than 2^33 with each number */
 
@@ -24,8 +22,8 @@ static void carry_digits(struct exact_sum *sum)
 
 /* Adds magnitude * 2^exponent, or subtracts it. The magnitude has at most so many digits; as many
  * are added whether they are 0 or not, since a branch would be mispredicted. */
-static inline void add_magnitude(struct exact_sum *sum, wide magnitude, int magnitude_digits,
-                                 int exponent, bool negative)
+static inline void add_magnitude(struct exact_sum *sum, unsigned_whole magnitude,
+                                 int magnitude_digits, int exponent, bool negative)
 {
     unsigned offset = (unsigned)(exponent - EXACT_LOWEST), shift = offset % DIGIT_BITS;
     int64_t *digit = sum->digits + offset / DIGIT_BITS, sign = negative ? -1 : 1;
@@ -60,12 +58,12 @@ void exact_sum_add_square(struct exact_sum *sum, double value)
 {
     int exponent;
     uint64_t mantissa = mantissa_of(value, &exponent);
-    add_magnitude(sum, (wide)mantissa * mantissa, 4, 2 * exponent, false);
+    add_magnitude(sum, (unsigned_whole)mantissa * mantissa, 4, 2 * exponent, false);
 }
 
 void exact_sum_add_whole(struct exact_sum *sum, whole value, int exponent)
 {
-    wide magnitude = value < 0 ? -(wide)value : (wide)value;
+    unsigned_whole magnitude = value < 0 ? -(unsigned_whole)value : (unsigned_whole)value;
     add_magnitude(sum, magnitude, 4, exponent, value < 0);
 }
 
@@ -148,7 +146,7 @@ static bool divide(struct long_number *number, uint64_t n)
     while (top >= 0 && number->digits[top] == 0)
         top--;
     for (int i = top; i >= 0; i--) {
-        wide dividend = (wide)rest << DIGIT_BITS | number->digits[i];
+        unsigned_whole dividend = (unsigned_whole)rest << DIGIT_BITS | number->digits[i];
         number->digits[i] = (uint32_t)(dividend / n);
         rest = (uint64_t)(dividend % n);
     }

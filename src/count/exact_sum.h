@@ -9,7 +9,7 @@
 #ifndef GPUHISTO_EXACT_SUM_H
 #define GPUHISTO_EXACT_SUM_H
 
-#include "binning.h"
+#include "whole.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -65,9 +65,7 @@ void histogram_label_row(const struct histogram *histogram, size_t row, struct r
 
 bool histogram_is_sparse(const struct histogram *histogram)
 {
-    return histogram->mode->is_sparse || histogram->binning.decade_bins > 0 ||
-           histogram->binning.log_linear || histogram->binning.digits.scales ||
-           histogram->binning.whole_digits.digits;
+    return histogram->mode->is_sparse || histogram->binning.kind >= BINNING_DECADES;
 }
 
 bool histogram_counts_values(const struct histogram *histogram)
@@ -75,7 +73,8 @@ bool histogram_counts_values(const struct histogram *histogram)
     const struct binning *binning = &histogram->binning;
     if (!histogram->mode->is_binned)
         return histogram->mode->counts_every && histogram->width == 1;
-    return binning->is_whole && !binning->whole_edges && binning->span == (whole)binning->bins;
+    return binning->is_whole && binning->kind == BINNING_EQUAL &&
+           binning->span == (whole)binning->bins;
 }
 
 bool histogram_adds_up(const struct histogram *histogram, uint64_t counted, uint64_t samples)

@@ -45,9 +45,8 @@ static void add_times(struct exact_sum *sum, uint64_t magnitude, uint64_t times,
 
 void moments_add_times(struct moments *moments, whole value, uint64_t times)
 {
-    __extension__ typedef unsigned __int128 wide;
     uint64_t magnitude = (uint64_t)(value < 0 ? -value : value);
-    wide square = (wide)magnitude * magnitude;
+    unsigned_whole square = (unsigned_whole)magnitude * magnitude;
     if (times == 0)
         return;
     moments_widen_whole(moments, value, value);

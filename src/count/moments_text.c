@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "moments_text.h"
 #include "binning.h"
-#include "edge_text.h"
+#include "show_number.h"
 #include "show_number.h"
 
 #include <inttypes.h>
@@ -106,7 +106,7 @@ void moments_show(const struct moments *moments, bool is_whole, struct moments_t
 /* The least or the greatest. */
 static bool read_extreme(const char *text, bool is_whole, whole *number, double *value)
 {
-    return is_whole ? edge_read_whole(text, number) : edge_read(text, value);
+    return is_whole ? read_shown_whole(text, number) : read_shown_double(text, value);
 }
 
 /* Adds the least or the greatest, if it is large. */
@@ -115,7 +115,7 @@ static void read_large(const char *text, double value, struct large_numbers *lar
     whole number;
     if (!(fabs(value) <= MOMENTS_LARGE_END))
         return;
-    if (!edge_read_whole(text, &number))
+    if (!read_shown_whole(text, &number))
         number = (whole)value;
     large_numbers_add(large, value, number);
 }

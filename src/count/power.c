@@ -4,8 +4,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-__extension__ typedef unsigned __int128 wide;
-
 static uint64_t greatest_common_divisor(uint64_t a, uint64_t b)
 {
     while (b != 0) {
@@ -50,9 +48,9 @@ void power_close(struct long_power *power)
 static void multiply(struct long_power *power, uint64_t factor)
 {
     uint64_t *limb = power->mantissa;
-    wide carry = 0;
+    unsigned_whole carry = 0;
     for (size_t i = 1; i <= power->limbs; i++) {
-        carry += (wide)limb[i] * factor;
+        carry += (unsigned_whole)limb[i] * factor;
         limb[i] = (uint64_t)carry;
         carry >>= 64;
     }
@@ -64,7 +62,7 @@ static void multiply(struct long_power *power, uint64_t factor)
 static bool divide(struct long_power *power, uint64_t divisor)
 {
     uint64_t *limb = power->mantissa;
-    wide rest = 0;
+    unsigned_whole rest = 0;
     for (size_t i = power->limbs + 2; i-- > 0;) {
         rest = rest << 64 | limb[i];
         limb[i] = (uint64_t)(rest / divisor);
@@ -81,13 +79,13 @@ static bool normalize(struct long_power *power)
     if (high != 0) {
         int right = 64 - __builtin_clzll(high);
         for (size_t i = 0; i <= power->limbs; i++)
-            limb[i] = (uint64_t)(((wide)limb[i + 1] << 64 | limb[i]) >> right);
+            limb[i] = (uint64_t)(((unsigned_whole)limb[i + 1] << 64 | limb[i]) >> right);
         lost |= limb[0];
         power->exponent += right;
     } else {
         int left = __builtin_clzll(limb[power->limbs]);
         for (size_t i = power->limbs; i > 0; i--)
-            limb[i] = (uint64_t)(((wide)limb[i] << 64 | limb[i - 1]) << left >> 64);
+            limb[i] = (uint64_t)(((unsigned_whole)limb[i] << 64 | limb[i - 1]) << left >> 64);
         lost = limb[0] << left;
         power->exponent -= left;
     }
@@ -126,12 +124,12 @@ void power_lower(struct long_power *power)
  * one kept. Each step multiplies both by the same number and rounds m down, so (M - m) / M grows by
  * less than 2^-(64 * limbs - 1). After n steps M - m is less than n * M / 2^(64 * limbs - 1), which
  * is at most 2 * n and a rest below 1 that comes from M - m itself. */
-static bool highest_bits(const struct long_power *power, wide *low, wide *high)
+static bool highest_bits(const struct long_power *power, unsigned_whole *low, unsigned_whole *high)
 {
     const uint64_t *limb = power->mantissa;
     size_t limbs = power->limbs;
-    wide error = power->lossy ? 2 * (wide)power->lossy + 1 : 0;
-    *low = (wide)limb[limbs] << 64 | (limbs > 1 ? limb[limbs - 1] : 0);
+    unsigned_whole error = power->lossy ? 2 * (unsigned_whole)power->lossy + 1 : 0;
+    *low = (unsigned_whole)limb[limbs] << 64 | (limbs > 1 ? limb[limbs - 1] : 0);
     if (limbs == 1)
         error <<= 64;
     if (limbs > 2) {
@@ -143,7 +141,7 @@ static bool highest_bits(const struct long_power *power, wide *low, wide *high)
 }
 
 /* Whether a mantissa has a bit set below its highest 128 - `skipped` ones. */
-static bool has_bits_below(const struct long_power *power, wide highest, int skipped)
+static bool has_bits_below(const struct long_power *power, unsigned_whole highest, int skipped)
 {
     bool set = skipped > 0 && (highest << (128 - skipped)) != 0;
     for (size_t i = 1; i + 1 < power->limbs; i++)
@@ -156,7 +154,7 @@ static bool has_bits_below(const struct long_power *power, wide highest, int ski
 
 bool power_nearest(const struct long_power *power, double *value)
 {
-    wide low, high;
+    unsigned_whole low, high;
     int64_t exponent = power->exponent;
     int64_t bits = exponent - DOUBLE_LEAST + 1; /* that a double of this size has */
     bits = bits > DOUBLE_BITS ? DOUBLE_BITS : bits;
@@ -180,7 +178,7 @@ bool power_nearest(const struct long_power *power, double *value)
 
 bool power_round_up(const struct long_power *power, whole *value)
 {
-    wide low, high;
+    unsigned_whole low, high;
     if (!highest_bits(power, &low, &high))
         return false;
     int skipped = 127 - (int)power->exponent;

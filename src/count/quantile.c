@@ -10,7 +10,24 @@
 
 /* --- which sample --- */
 
-/* The row of the sample of a rank: ROW_BELOW, a bin or ROW_ABOVE. */
+uint64_t probability_rank(const struct probability *q, uint64_t n)
+{
+    unsigned_whole rank = 0; /* what n times the digits so far is, rounded down */
+    bool more = false;       /* something was cut off */
+    if (q->exponent > 0)
+        return n;
+    /* From the last digit on, each is added and all are moved behind the point. Rounding down on
+     * the way does not change how the end is rounded. */
+    for (size_t i = strlen(q->digits); i-- > 0; rank /= 10) {
+        rank += (unsigned_whole)(q->digits[i] - '0') * n;
+        more |= rank % 10 != 0;
+    }
+    for (int zeros = -q->exponent; zeros > 0 && rank > 0; zeros--, rank /= 10)
+        more |= rank % 10 != 0;
+    return rank == 0 && !more ? 1 : (uint64_t)rank + more;
+}
+
+/* Returns the row of the sample of a rank: ROW_BELOW, a bin or ROW_ABOVE. */
 static size_t row_of_rank(const struct tally *tally, uint64_t rank)
 {
     size_t row = 0, end = 0;
@@ -27,14 +44,14 @@ static size_t row_of_rank(const struct tally *tally, uint64_t rank)
 
 /* --- where it lies --- */
 
-/* The least and the greatest sample that can be meant. */
+/* The least and the greatest that the sample can be. */
 struct extremes {
     double min, max;
-    whole least, greatest; /* of whole values, and of doubles that are rounded whole numbers: */
-    bool is_least, is_greatest;
+    whole least, greatest;      /* of whole values, and of doubles that stand for whole numbers: */
+    bool is_least, is_greatest; /* they do */
 };
 
-/* The first and the last sample by rank are known. */
+/* Returns the extremes of the sample of a rank: the first and the last sample are known. */
 static struct extremes extremes_of_rank(const struct moments *moments, uint64_t rank,
                                         uint64_t samples)
 {
@@ -59,7 +76,6 @@ static void set_end(double value, double *end, char text[ROW_TEXT])
     show_double(*end, text);
 }
 
-/* Sets the interval to that from the least to the greatest. */
 static void set_extremes(struct quantile *found, const struct extremes *extremes)
 {
     set_end(extremes->min, &found->lower, found->lower_text);
@@ -71,7 +87,7 @@ static void set_extremes(struct quantile *found, const struct extremes *extremes
     found->slack = extremes->is_least || extremes->is_greatest ? DBL_EPSILON : 0;
 }
 
-/* Sets the interval to the row, as far as it lies between the least and the greatest. */
+/* Sets the interval to the row, within the extremes. */
 static void set_doubles(struct quantile *found, const struct binning *binning,
                         const struct extremes *extremes, size_t row)
 {
@@ -90,8 +106,8 @@ static void set_doubles(struct quantile *found, const struct binning *binning,
     }
     if (row == ROW_ABOVE(binning) || binning_edge(binning, row) > found->upper)
         return;
-    /* The row excludes this edge: there may be no other double in it than the lower end. That may
-     * stand for several whole numbers if it is large. */
+    /* The row excludes this edge, so the lower end may be the only double in it. If that is large
+     * it may stand for several whole numbers. */
     if (fabs(found->lower) < MOMENTS_LARGE &&
         nextafter(binning_edge(binning, row), -HUGE_VAL) <= found->lower) {
         set_end(found->lower, &found->upper, found->upper_text);
@@ -138,9 +154,9 @@ struct quantile quantile(const struct histogram *histogram, const struct tally *
 
 /* --- one number for it --- */
 
-/* The greatest relative error of a value for samples from a up to b, both over 0, or a little more:
- * two operations have rounded it, by a factor of 1 + 2^-53 each, and the decimal that is printed
- * may be half a unit of the last place lower. */
+/* Returns the greatest relative error of a value for samples from a to b, both over 0, or a little
+ * more: two operations round it by a factor of 1 + 2^-53 each, and the decimal that is printed may
+ * be half a unit of the last place lower. */
 static double error_bound(double value, double a, double b)
 {
     double low = fabs(value - a) / a, high = fabs(b - value) / b;
@@ -157,9 +173,9 @@ static double round_up(double error)
     return nearest >= error ? nearest : strtod(text, NULL);
 }
 
-/* The estimate for samples from a up to b, 0 < a < b, which may be off by `slack`, relatively. 2ab
- * / (a + b) errs as much, relatively, at both ends; it is rounded to as few digits as err little
- * more. */
+/* Returns the estimate for samples from a to b, 0 < a < b, which may be off by `slack`, relatively.
+ * 2ab / (a + b) has the same relative error at both ends. It is rounded to as few digits as
+ * increase the error little. */
 static struct estimate estimate_between(double a, double b, double slack)
 {
     char text[ROW_TEXT];

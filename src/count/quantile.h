@@ -4,15 +4,28 @@
 #define GPUHISTO_QUANTILE_H
 
 #include "tally.h"
-#include "probability.h"
 
-/* The interval in which the sample of a quantile lies. It is the sample's bin, but does not go
- * beyond the least and the greatest sample. Both ends are the sample itself if it is known: if it
- * is one of those two, or alone in its bin. The texts are edges as a table shows them, or samples
- * with all their digits; between the two, as decimals, is the sample. */
+#define PROBABILITY_DIGITS 40 /* that can be told apart: a quantile's name has to fit a column */
+
+/* The q of a q-quantile as it was typed, 0.DIGITS * 10^exponent from 0 to 1: 0.07 times 100 is 7,
+ * which no double says. Digits neither begin nor end with 0, so that equal probabilities have equal
+ * members; 0 has none, and the exponent 0. */
+struct probability {
+    char digits[PROBABILITY_DIGITS + 1];
+    int exponent;
+};
+
+/* Returns the rank, from 1, of the q-quantile of n samples, n > 0: q * n rounded up, without any
+ * error; for q = 0 the first. */
+uint64_t probability_rank(const struct probability *q, uint64_t n);
+
+/* The interval in which the sample of a quantile lies: its bin, within the least and the greatest
+ * sample. Both ends are the sample itself if it is known: if it is one of those two, or alone in
+ * its bin. The texts are edges as a table shows them, or samples with all their digits; as decimals
+ * the sample is between the two. */
 struct quantile {
     double lower, upper; /* of whole numbers the nearest doubles */
-    double slack; /* by how much these may be off, relatively: 0 but for large whole numbers */
+    double slack;        /* their relative error: 0 but for large whole numbers */
     char lower_text[ROW_TEXT], upper_text[ROW_TEXT];
     bool in_bin; /* the sample is finite */
 };
@@ -22,16 +35,16 @@ struct quantile {
  * be promised. */
 struct estimate {
     double value;
-    double error; /* relative; 0: the very value, infinity: nothing is known */
+    double error; /* relative; 0: the value itself, infinity: nothing is known */
 };
 
-/* Finds the q-quantile of all samples that are numbers: the one of rank ceil(q * n) by size, the
- * least for q = 0. All NaN if there are no samples. For a mode that is_binned, and a tally with
- * moments. */
+/* Returns the q-quantile of all numbers: the one of rank ceil(q * n) by size, the least for q = 0.
+ * All NaN if there are none. For a mode that is_binned, and a tally with moments. */
 struct quantile quantile(const struct histogram *histogram, const struct tally *tally,
                          const struct probability *q);
 
-/* The number whose error is least, or little more, for any sample of the interval. NaN for NaN. */
+/* Returns the number whose error is least, or little more, for any sample of the interval. NaN for
+ * NaN. */
 struct estimate quantile_estimate(const struct quantile *found);
 
 #endif

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 #include "row_plan.h"
 
-/* Whether all edges, the last one too, are among the numbers of so many bits, or one beyond. */
+/* True if all edges are numbers of so many bits, or one beyond the last of them. */
 static bool edges_fit(const struct binning *binning, unsigned bits, bool is_signed)
 {
     whole least = row_plan_least(bits, is_signed), end = least + ((whole)1 << bits);
     return binning->first >= least && binning->first + binning->span <= end;
 }
 
-/* Plans offsets of so many bits, if that can be; narrower types have room for a sign, whether they
- * have one or not. */
+/* Plans offsets of so many bits, if possible. Narrower types have room for a sign in any case. */
 static bool plan_offsets(const struct histogram *histogram, unsigned bits, struct row_plan *plan)
 {
     bool is_signed = histogram->type.kind == 'i', is_narrower = 8 * histogram->type.size < bits;
@@ -23,10 +22,10 @@ static bool plan_offsets(const struct histogram *histogram, unsigned bits, struc
 static struct row_plan plan_wholes(const struct histogram *histogram)
 {
     const struct binning *binning = &histogram->binning;
-    if (binning->whole_digits.digits)
+    if (binning->kind == BINNING_DIGITS)
         return (struct row_plan){.way = PLAN_WHOLE_DIGITS};
-    bool has_offsets =
-        !binning->whole_edges && (binning->reciprocal || (whole)binning->bins == binning->span);
+    bool has_offsets = binning->kind == BINNING_EQUAL &&
+                       (binning->reciprocal || (whole)binning->bins == binning->span);
     struct row_plan plan;
     if (has_offsets && histogram->type.size <= 4 && plan_offsets(histogram, 32, &plan))
         return plan;
@@ -37,12 +36,12 @@ static struct row_plan plan_wholes(const struct histogram *histogram)
 
 struct row_plan row_plan_of(const struct histogram *histogram)
 {
-    const struct binning *binning = &histogram->binning;
     if (histogram->type.kind != 'f')
         return plan_wholes(histogram);
-    if (binning->log_linear)
-        return (struct row_plan){.way = PLAN_LOG_LINEAR};
-    if (binning->digits.scales)
-        return (struct row_plan){.way = PLAN_DIGITS};
-    return (struct row_plan){.way = binning->edges ? PLAN_DOUBLE_EDGES : PLAN_EQUAL_DOUBLES};
+    static const enum row_plan_way ways[] = {[BINNING_EQUAL] = PLAN_EQUAL_DOUBLES,
+                                             [BINNING_EDGES] = PLAN_DOUBLE_EDGES,
+                                             [BINNING_DECADES] = PLAN_DOUBLE_EDGES,
+                                             [BINNING_LOG_LINEAR] = PLAN_LOG_LINEAR,
+                                             [BINNING_DIGITS] = PLAN_DIGITS};
+    return (struct row_plan){.way = ways[histogram->binning.kind]};
 }

@@ -18,17 +18,16 @@ enum row_plan_way {
 
 struct row_plan {
     enum row_plan_way way;
-    /* PLAN_OFFSETS: offsets are taken modulo 2^bits. All edges and all values of the type are
-     * numbers of so many bits, with a sign or without, so that no value outside of the edges comes
-     * to lie within the span. */
+    /* PLAN_OFFSETS: offsets are computed modulo 2^bits. All edges and all values of the type are
+     * numbers of so many bits, so no value outside the edges gets an offset within the span. */
     unsigned bits; /* 32 or 64 */
     bool is_signed;
 };
 
-/* The plan for a histogram whose mode is_binned. */
+/* Returns the plan for a histogram whose mode is_binned. */
 struct row_plan row_plan_of(const struct histogram *histogram);
 
-/* The least whole number of so many bits (1 to 64); the greatest is 2^bits - 1 more. */
+/* Returns the least whole number of so many bits, 1 to 64. */
 static inline whole row_plan_least(unsigned bits, bool is_signed)
 {
     return is_signed ? -((whole)1 << (bits - 1)) : 0;

@@ -3,10 +3,12 @@
 #include "number.h"
 #include "number_nearest.h"
 
+#include <inttypes.h>
 #include <math.h>
-#include <stdbool.h>
-#include <string.h>
+#include <stdio.h>
+#include <stdlib.h>
 
+#define WHOLE_DIGITS 38  /* no more overflow */
 #define DIGITS_MAX 20    /* of a 64-bit integer */
 #define WHOLE_LIMIT 1e17 /* numbers from here on are written with an exponent */
 #define FIXED_MIN (-4)   /* the exponent of the first digit, as in printf's %g */
@@ -20,14 +22,14 @@ struct decimal {
 
 /* --- digits --- */
 
-/* floor(log10(2^exponent)), or of three quarters of that. */
+/* floor(log10(2^exponent)), or floor(log10(3/4 * 2^exponent)). */
 static int decimal_exponent(int exponent, bool three_quarters)
 {
     return (exponent * 1262611 - (three_quarters ? 524031 : 0)) >> 22;
 }
 
-/* The upper 64 of the product's 192 bits; the last one is set if anything was dropped, so that
- * comparisons still come out right. */
+/* Returns the upper 64 of the product's 192 bits, the last of which is set if anything was dropped:
+ * comparisons are still right. */
 static uint64_t scaled(struct power power, uint64_t factor)
 {
     uint64_t low, middle;
@@ -38,8 +40,9 @@ static uint64_t scaled(struct power power, uint64_t factor)
     return high | (middle > 1);
 }
 
-/* The shortest decimal between the middles to the neighbours of mantissa * 2^exponent, which read
- * back the same if the mantissa is even. `uneven`: the neighbour below is half as far away. */
+/* Returns the shortest decimal between the middles to the neighbours of mantissa * 2^exponent;
+ * these middles read back the same if the mantissa is even. `uneven`: the neighbour below is half
+ * as far away. */
 static struct decimal shortest(uint64_t mantissa, int exponent, bool uneven)
 {
     const int power = decimal_exponent(exponent, uneven);
@@ -65,7 +68,7 @@ static struct decimal shortest(uint64_t mantissa, int exponent, bool uneven)
     return (struct decimal){below + up, power};
 }
 
-/* Of a finite double over 0. */
+/* Returns the decimal of a finite double over 0. */
 static struct decimal decimal_of(double value)
 {
     uint64_t bits;
@@ -90,7 +93,7 @@ static const char pairs[] = "00010203040506070809101112131415161718192021222324"
                             "50515253545556575859606162636465666768697071727374"
                             "75767778798081828384858687888990919293949596979899";
 
-/* Writes digits so that they end at `end`; returns where they begin. */
+/* Writes digits that end at `end`. Returns where they begin. */
 static char *digits_before(char *end, uint64_t value)
 {
     while (value >= 100) {
@@ -116,8 +119,9 @@ size_t show_unsigned(uint64_t value, char *text)
     return len;
 }
 
-/* Digits, the first of which stands for 10^first, as a decimal fraction; or as a whole number, if
- * none stands for less than 1. */
+/* Each of these writes digits, the first of which counts 10^first, and returns where they end. */
+
+/* As a decimal fraction, or as a whole number if no digit counts less than 1. */
 static char *put_fixed(char *at, const char *digits, size_t len, int first)
 {
     if (first < 0) {
@@ -139,7 +143,7 @@ static char *put_fixed(char *at, const char *digits, size_t len, int first)
     return at + len + 1;
 }
 
-/* The same with an exponent of two digits or more. */
+/* With an exponent of two digits or more. */
 static char *put_scientific(char *at, const char *digits, size_t len, int first)
 {
     *at++ = digits[0];
@@ -156,7 +160,6 @@ static char *put_scientific(char *at, const char *digits, size_t len, int first)
     return at + show_unsigned(magnitude, at);
 }
 
-/* The same in one of these forms. */
 static char *put_digits(char *at, const char *digits, size_t len, int first)
 {
     return first < FIXED_MIN || first > FIXED_MAX ? put_scientific(at, digits, len, first)
@@ -204,4 +207,47 @@ size_t show_decimal(const char *digits, int exponent, char *text)
     char *end = len > 0 ? put_digits(text, digits, len, exponent - 1) : put_fixed(text, "0", 1, 0);
     *end = '\0';
     return (size_t)(end - text);
+}
+
+void show_whole(whole value, char *text)
+{
+    if (value < 0)
+        *text++ = '-';
+    unsigned_whole magnitude = (unsigned_whole)(value < 0 ? -value : value);
+    if (magnitude <= UINT64_MAX) {
+        show_unsigned((uint64_t)magnitude, text);
+        return;
+    }
+    /* Edges of --log end at the first power that covers 2^64: at most BASE times that. */
+    const uint64_t low = UINT64_C(10000000000000000000); /* 10^19 */
+    snprintf(text, SHOW_NUMBER - 1, "%" PRIu64 "%019" PRIu64, (uint64_t)(magnitude / low),
+             (uint64_t)(magnitude % low));
+}
+
+/* --- text read back --- */
+
+bool read_shown_whole(const char *text, whole *value)
+{
+    const bool negative = *text == '-';
+    const char *at = text + negative;
+    const size_t count = strspn(at, "0123456789");
+    if (count == 0 || count > WHOLE_DIGITS || at[count])
+        return false;
+    for (*value = 0; *at; at++)
+        *value = *value * 10 + (*at - '0');
+    *value = negative ? -*value : *value;
+    return true;
+}
+
+bool read_shown_double(const char *text, double *value)
+{
+    char *end;
+    if (strcmp(text, "inf") == 0 || strcmp(text, "-inf") == 0) {
+        *value = *text == '-' ? -HUGE_VAL : HUGE_VAL;
+        return true;
+    }
+    if (!*text || text[strspn(text, "+-.0123456789eE")])
+        return false;
+    *value = strtod(text, &end);
+    return !*end && isfinite(*value);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "find_rows.h"
 
-#include "src/count/edge_text.h"
+#include "src/count/show_number.h"
 #include "src/count/number.h"
 
 #include <string.h>
@@ -9,7 +9,7 @@
 static size_t find_whole(const struct binning *binning, const char *lo, const char *hi)
 {
     whole from, to;
-    if (!edge_read_whole(lo, &from) || !edge_read_whole(hi, &to) || from >= to)
+    if (!read_shown_whole(lo, &from) || !read_shown_whole(hi, &to) || from >= to)
         return SIZE_MAX;
     const size_t row = binning_row_whole(binning, from);
     if (row < 1 || row > binning->bins || binning_whole_edge(binning, row - 1) != from ||
@@ -28,7 +28,7 @@ static double shown_edge(const struct binning *binning, size_t k)
 static size_t find_double(const struct binning *binning, const char *lo, const char *hi)
 {
     double from, to;
-    if (!edge_read(lo, &from) || !edge_read(hi, &to))
+    if (!read_shown_double(lo, &from) || !read_shown_double(hi, &to))
         return SIZE_MAX;
     const bool is_zero = from == 0 && to == 0;
     if (!is_zero && from >= to)

@@ -2,7 +2,7 @@
 #include "table_rows.h"
 #include "find_rows.h"
 
-#include "src/count/edge_text.h"
+#include "src/count/show_number.h"
 #include "src/count/moments_text.h"
 
 #include <inttypes.h>
@@ -51,7 +51,7 @@ static size_t find_label(const struct row_check *check, const struct read_row *r
     const size_t bins = check->histogram->bins;
     size_t row = check->next;
     whole first;
-    if (edge_read_whole(read_text(check->table, read->lo), &first) && first >= (whole)row &&
+    if (read_shown_whole(read_text(check->table, read->lo), &first) && first >= (whole)row &&
         first < (whole)bins && has_label(check, read, (size_t)first))
         return (size_t)first;
     while (row < bins && !has_label(check, read, row))

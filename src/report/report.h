@@ -9,7 +9,7 @@
 
 #include "src/base/words.h"
 #include "src/count/file_tallies.h"
-#include "src/count/probability.h"
+#include "src/count/quantile.h"
 
 #include <stdbool.h>
 
