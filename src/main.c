@@ -60,7 +60,7 @@ static int read_type(struct source *source)
         return STATUS_COUNTED;
     if (source_find_header(source, &header, &why) != 0)
         return run_failed(&why);
-    const int rc = options_settle_type(&options, header.type, &why);
+    const int rc = options_finish_type(&options, header.type, &why);
     if (rc != 0) {
         diag("%s", why.text);
         return rc == OPTIONS_FAILED ? STATUS_FAILED : STATUS_USAGE;

@@ -17,8 +17,7 @@ void diag(const char *format, ...)
     va_start(args, format);
     vsnprintf(line, sizeof line, format, args);
     va_end(args);
-    /* Whatever is in it, such as a driver's text, it stays one line and cannot control a terminal.
-     */
+    /* Text of others, such as a driver's, stays on one line and cannot control a terminal. */
     show_text(line, strlen(line), shown, sizeof shown);
     /* Standard error is unbuffered, but glibc still collects one fprintf into one write. */
     fprintf(stderr, "gpuhisto: %s\n", shown);

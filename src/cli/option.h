@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Between the files of the command line: the table of options, and what their handlers fill in.
+/* What the files of the command line share: the table of options, and what their handlers fill in.
  *
  * To add an option: a row in options.def, which says which other options it needs and which it
  * cannot be combined with, and its handler in the file of its topic. */
@@ -15,13 +15,14 @@
 
 /* An option as it was typed the last time. */
 struct given {
-    unsigned place;    /* among all options that were typed, from 1; 0: not given */
+    unsigned position; /* among all options that were typed, from 1; 0: not given */
     char letter;       /* that was typed; '\0': it was the long name */
     const char *word;  /* "--format=pgm", or "--form"; for a letter the word it stands in */
     const char *value; /* or NULL */
 };
 
-/* What has been read so far. Options that only make sense together are settled at the end. */
+/* What has been read so far of the options of one histogram. What depends on several of them is
+ * worked out at the end, by the functions *_finish. */
 struct draft {
     struct options *options;
     struct given given[OPTIONS_MAX]; /* by the row of the option */
@@ -39,18 +40,37 @@ struct draft {
     int32_t field_number;                /* of --field; 0: it is not a number */
     unsigned char separator;             /* if has_separator */
     bool has_separator, csv, header_line, units;
-    bool ends; /* --also: what follows is another histogram's */
+    bool ends; /* --also: the options of another histogram follow */
 };
 
-/* Whether the option of a mode was given. */
+/* True if the option of a mode was given. */
 static inline bool draft_has(const struct draft *draft, enum mode_id mode)
 {
     return draft->modes >> mode & 1;
 }
 
-/* Takes one option and its value; NULL where an optional one is left out, or there is none. 0;
- * OPTIONS_WRONG or OPTIONS_FAILED with a reason. */
+/* Stores one option and its value, which is NULL if there is none. 0; OPTIONS_WRONG or
+ * OPTIONS_FAILED with a reason. */
 typedef int option_handler(struct draft *draft, const char *value, struct reason *why);
+
+/* Defines the handler of an option without a value. */
+#define OPTION_FLAG(handler, statement)                                                            \
+    int handler(struct draft *draft, const char *value, struct reason *why)                        \
+    {                                                                                              \
+        (void)value;                                                                               \
+        (void)why;                                                                                 \
+        statement;                                                                                 \
+        return 0;                                                                                  \
+    }
+
+/* Defines the handler of an option whose value is read at the end: a member of the draft. */
+#define OPTION_TEXT(handler, member)                                                               \
+    int handler(struct draft *draft, const char *value, struct reason *why)                        \
+    {                                                                                              \
+        (void)why;                                                                                 \
+        draft->member = value;                                                                     \
+        return 0;                                                                                  \
+    }
 
 enum option_group {
     GROUP_MODE,
@@ -98,78 +118,76 @@ extern const size_t option_count;
 /* option_rules.c: checks the columns of options.def. 0, or OPTIONS_WRONG with a reason. */
 int rules_check(const struct draft *draft, struct reason *why);
 
-/* What the columns cannot say. A term NAME= is an option with whatever value it has. Messages have
- * the options as they were typed, with their values if the term has one. */
+/* For what the columns cannot say. A term NAME= is an option with any value. Messages show options
+ * as they were typed, with their values if the term has one. */
 
-/* True if an option was given, and not replaced by a later one. */
+/* True if an option was given and not replaced by a later one. */
 bool draft_gave(const struct draft *draft, const char *term);
 
-/* Refuses the first of `terms` that was given together with the option of `term`, if that was.
- * `hint` ends the message. 0, or OPTIONS_WRONG with a reason. */
+/* Refuses the first of `terms` that was given besides `term`, if that was given. `hint` ends the
+ * message. 0, or OPTIONS_WRONG with a reason. */
 int option_conflict(const struct draft *draft, const char *term, const char *terms,
                     const char *hint, struct reason *why);
 
 /* True if an option was given by its letter, as in -h. */
 bool option_by_letter(const struct draft *draft, const char *term);
 
-/* Says what an option needs that was given. Returns OPTIONS_WRONG. */
+/* Sets the reason to what an option that was given needs. Returns OPTIONS_WRONG. */
 int option_needs(const struct draft *draft, const char *term, const char *needs,
                  struct reason *why);
 
-/* Shows an option as it was typed; `text` has TYPED_SHOWN bytes. If it was not: its long name. */
+/* Shows an option as it was typed, or by its long name; `text` has TYPED_SHOWN bytes. */
 #define TYPED_SHOWN 128
 void option_show_typed(const struct draft *draft, const char *term, char *text);
 
 /* Sets the reason to a text of our own, and returns OPTIONS_WRONG. */
 int option_wrong(struct reason *why, const char *text);
 
-/* options_bins.c: lays the bins that the whole command line asks for, which are to be freed. The
- * draft has numbers or a type. 0; OPTIONS_WRONG or OPTIONS_FAILED with a reason. */
-int bins_settle(const struct draft *draft, struct binning *binning, struct reason *why);
+/* options_bins.c: lays the bins of numbers or of values with a type; free them. 0; OPTIONS_WRONG or
+ * OPTIONS_FAILED with a reason. */
+int bins_finish(const struct draft *draft, struct binning *binning, struct reason *why);
 
-/* options_fields.c: says where in a line numbers stand. OPTIONS_WRONG with a reason if the options
- * do not go together. */
-int fields_settle(const struct draft *draft, struct field *field, struct reason *why);
+/* options_fields.c: where in a line numbers stand. 0, or OPTIONS_WRONG with a reason. */
+int fields_finish(const struct draft *draft, struct field *field, struct reason *why);
 
 /* options_mode.c: makes options->histogram. 0; OPTIONS_WRONG or OPTIONS_FAILED with a reason. */
-int mode_settle(const struct draft *draft, struct reason *why);
+int mode_finish(const struct draft *draft, struct reason *why);
 
-/* Shows a number that bins_settle has read, of the mode's kind, with as few digits as read back the
- * same; text has SHOW_NUMBER bytes. Reads the base of powers, without zeros at its end. */
+/* Shows a number that bins_finish has read, of the mode's kind, with the fewest digits that read
+ * back the same; text has SHOW_NUMBER bytes. option_read_base reads the base of powers, without
+ * zeros at its end. */
 void option_show_number(const struct draft *draft, const char *number, char *text);
 void option_read_base(const char *text, struct decimal *base);
 
-/* options_tables.c: settles the command line of --merge and --diff. 0, or OPTIONS_WRONG with a
- * reason. */
-int tables_settle(const struct draft *draft, struct reason *why);
+/* options_tables.c: for --merge and --diff. 0, or OPTIONS_WRONG with a reason. */
+int tables_finish(const struct draft *draft, struct reason *why);
 
-/* options_output.c: refuses options about rows where only statistics are printed, and an image on a
+/* options_output.c: refuses options about rows if only statistics are printed, and an image on a
  * terminal. 0, or OPTIONS_WRONG with a reason. */
-int report_settle(const struct draft *draft, struct reason *why);
+int report_finish(const struct draft *draft, struct reason *why);
 
-/* options_also.c: makes options after `before`, which settles the draft of another histogram; all
- * else is as in `common`. also_settle: checks that all `count` can be counted in one pass. 0;
+/* options_also.c. also_add: makes the options of another histogram, which follow `before` and are
+ * otherwise as in `common`. also_finish: checks that all histograms can be counted in one pass. 0;
  * OPTIONS_WRONG or OPTIONS_FAILED with a reason. */
 int also_add(struct draft *draft, struct options *common, struct options *before,
              struct reason *why);
-int also_settle(const struct draft *drafts, unsigned count, struct reason *why);
+int also_finish(const struct draft *drafts, unsigned count, struct reason *why);
 
-/* options_words.c: lists the words that make the same samples and bins (options->words). 0, or
+/* options_words.c: lists the options that make the same samples and bins (options->words). 0, or
  * OPTIONS_FAILED with a reason. */
-int words_settle(const struct draft *draft, struct reason *why);
+int words_finish(const struct draft *draft, struct reason *why);
 
-/* Makes a word that words_settle made of a text of the user's, in place, what was typed: \xNN are
- * bytes. Other words stay as they are. */
+/* Turns a word of words_finish back, in place, into what was typed: \xNN are bytes. */
 void words_unescape(char *word);
 
-/* options_input.c: what the mode says about the input. */
-void content_settle(const struct draft *draft);
+/* options_input.c: sets where values begin in the input. */
+void content_finish(const struct draft *draft);
 
-/* The same file: whether --part goes with all else. 0, or OPTIONS_WRONG with a reason. */
-int part_settle(const struct draft *draft, struct reason *why);
+/* The same file: checks --part. 0, or OPTIONS_WRONG with a reason. */
+int part_finish(const struct draft *draft, struct reason *why);
 
 /* options_engine.c: checks the strategy against mode and device, makes chunks of whole samples and
  * chooses the CPU's counter. 0, or OPTIONS_WRONG with a reason. */
-int engine_settle(const struct draft *draft, struct reason *why);
+int devices_finish(const struct draft *draft, struct reason *why);
 
 #endif

@@ -61,10 +61,10 @@ static bool is_given(const struct draft *draft, const struct term *term)
     const struct given *given = find_given(draft, term->row);
     const char *at = term->row->replaces;
     struct term other;
-    if (given->place == 0)
+    if (given->position == 0)
         return false;
     while (next_term(&at, &other))
-        if (find_given(draft, other.row)->place > given->place)
+        if (find_given(draft, other.row)->position > given->position)
             return false;
     if (!term->value || term->value_len == 0)
         return true;
@@ -95,7 +95,7 @@ static void show_typed(const struct draft *draft, const struct term *term, char 
                          : is_long                            ? "="
                          : term->row->takes == VALUE_REQUIRED ? " "
                                                               : "";
-    if (given->place == 0)
+    if (given->position == 0)
         snprintf(text, TYPED_SHOWN, "--%s", term->row->name);
     else if (is_long)
         snprintf(text, TYPED_SHOWN, "%.*s%s%s", (int)strcspn(given->word, "="), given->word, before,
@@ -112,7 +112,7 @@ void option_show_typed(const struct draft *draft, const char *text, char *shown)
 
 /* --- what cannot be combined --- */
 
-/* True for a mode that goes into one pass with others of these. */
+/* True for a mode that can be counted in one pass with others of these. */
 static bool is_plain_mode(const struct option_row *row)
 {
     for (unsigned mode = 0; mode < MODES; mode++)
@@ -121,13 +121,13 @@ static bool is_plain_mode(const struct option_row *row)
     return false;
 }
 
-/* Names two options, in the order in which they were typed. */
+/* Refuses two options, and names them in the order in which they were typed. */
 static int refuse_pair(const struct draft *draft, const struct term *one, const struct term *other,
                        const char *hint, struct reason *why)
 {
     char first[TYPED_SHOWN], second[TYPED_SHOWN];
     const bool is_swapped =
-        find_given(draft, one->row)->place > find_given(draft, other->row)->place;
+        find_given(draft, one->row)->position > find_given(draft, other->row)->position;
     const bool are_modes = is_plain_mode(one->row) && is_plain_mode(other->row);
     show_typed(draft, is_swapped ? other : one, first);
     show_typed(draft, is_swapped ? one : other, second);
@@ -181,7 +181,7 @@ int option_needs(const struct draft *draft, const char *text, const char *needs,
     return OPTIONS_WRONG;
 }
 
-/* Shows a term as it is to be typed, "--field=N"; returns the number of characters. */
+/* Shows a term as the user would type it, "--field=N". Returns the number of characters. */
 static int show_wanted(const struct term *term, char *text, size_t room)
 {
     const struct option_row *row = term->row;

@@ -65,14 +65,14 @@ static const struct option_row *find_row(int code)
 
 /* --- what getopt cannot make sense of --- */
 
-/* Whether the len bytes at name begin an option's name; if `exact`, whether they are all of it. */
+/* True if the len bytes at name begin an option's name; if `exact`, if they are all of it. */
 static bool is_named(const struct option_row *row, const char *name, size_t len, bool exact)
 {
     return strncmp(row->name, name, len) == 0 && (!exact || row->name[len] == '\0');
 }
 
-/* Options that begin with the len bytes at name, or the one that is called so. The first `room` of
- * them become a list, as in "--decompress or --device". Returns how many there are. */
+/* Lists the options that begin with the len bytes at name, or the one with just that name, as in
+ * "--decompress or --device". Returns how many there are. */
 static unsigned list_matches(const char *name, size_t len, char *list, size_t room)
 {
     unsigned matches = 0, listed = 0;
@@ -95,7 +95,7 @@ static unsigned list_matches(const char *name, size_t len, char *list, size_t ro
     return matches;
 }
 
-/* A long option that is not there, is cut too short, or has an argument that it does not take. */
+/* A long option that does not exist, is ambiguous, or has an argument that it does not take. */
 static void refuse_long(const char *word, struct reason *why)
 {
     char list[512];
@@ -134,18 +134,18 @@ static int refuse(int code, const char *word, struct reason *why)
     return OPTIONS_WRONG;
 }
 
-/* --- a value that was typed as a FILE --- */
+/* --- a value that was typed as a file --- */
 
-/* True if a word is a number, a list of some, or a type, and so hardly the name of a file. */
+/* True if a word is a number, a list of numbers, or a type, and so hardly the name of a file. */
 static bool is_value(const char *word)
 {
     return word[strspn(word, "0123456789.,")] == '\0' || value_type_find(word);
 }
 
-/* Notes the word after an option without its optional value, if the option would have taken it. The
+/* Records the word after an option without its optional value, if that would have been valid. The
  * handler tries it on copies. */
-static void note_misplaced(const struct draft *draft, const struct option_row *row,
-                           const char *word)
+static void record_misplaced(const struct draft *draft, const struct option_row *row,
+                             const char *word)
 {
     struct options options = *draft->options;
     struct draft copy = *draft;
@@ -157,8 +157,8 @@ static void note_misplaced(const struct draft *draft, const struct option_row *r
 
 /* --- all of it --- */
 
-/* The histograms after the first, which is settled; `common` is what all have. */
-static int settle_also(struct draft *drafts, unsigned count, struct options *common,
+/* Finishes the histograms after the first; `common` is what all have. */
+static int finish_also(struct draft *drafts, unsigned count, struct options *common,
                        struct reason *why)
 {
     struct options *before = drafts->options;
@@ -167,29 +167,29 @@ static int settle_also(struct draft *drafts, unsigned count, struct options *com
         rc = also_add(&drafts[i], common, before, why);
         before = rc == 0 ? before->also : before;
     }
-    return rc == 0 ? also_settle(drafts, count, why) : rc;
+    return rc == 0 ? also_finish(drafts, count, why) : rc;
 }
 
-/* True for an option that says what one histogram counts, false for one that all of --also have. */
+/* True for an option of one histogram, false for one that holds for all histograms of --also. */
 static bool is_of_one(const struct option_row *row)
 {
     return row->group <= GROUP_NUMBERS && strcmp(row->name, "also") != 0;
 }
 
-/* Copies to each draft which options were given that all have. */
-static void share_drafts(struct draft *drafts, unsigned count)
+/* Copies the options that hold for all histograms to each draft. */
+static void copy_common(struct draft *drafts, unsigned count)
 {
     for (size_t row = 0; row < option_count && count > 1; row++) {
-        struct given last = {.place = 0};
+        struct given last = {.position = 0};
         for (unsigned i = 0; i < count; i++)
-            last = drafts[i].given[row].place > last.place ? drafts[i].given[row] : last;
+            last = drafts[i].given[row].position > last.position ? drafts[i].given[row] : last;
         for (unsigned i = 0; i < count && !is_of_one(&option_rows[row]); i++)
             drafts[i].given[row] = last;
     }
 }
 
-/* Gives the mode that an option implies, unless one was given. In messages it has the name of that
- * option. 0, or OPTIONS_WRONG with a reason. */
+/* Sets the mode that an option implies, unless one was given. Messages name that option instead. 0,
+ * or OPTIONS_WRONG with a reason. */
 static int imply_mode(struct draft *draft, struct reason *why)
 {
     for (size_t i = 0; i < option_count && draft->modes == 0; i++) {
@@ -238,13 +238,13 @@ static int put_off(const struct draft *drafts, unsigned count, struct reason *wh
     return 0;
 }
 
-/* What only the whole command line can tell. */
-static int settle(struct draft *drafts, unsigned count, struct reason *why)
+/* Works out what depends on the whole command line. */
+static int finish(struct draft *drafts, unsigned count, struct reason *why)
 {
     struct draft *draft = drafts;
     struct options *options = draft->options, common = *options;
     int rc = 0;
-    share_drafts(drafts, count);
+    copy_common(drafts, count);
     for (unsigned i = 0; i < count && rc == 0; i++) {
         rc = imply_mode(&drafts[i], why);
         rc = rc == 0 ? rules_check(&drafts[i], why) : rc;
@@ -252,27 +252,27 @@ static int settle(struct draft *drafts, unsigned count, struct reason *why)
     if (rc != 0)
         return rc;
     if (options->action != ACTION_COUNT)
-        return tables_settle(draft, why);
+        return tables_finish(draft, why);
     for (unsigned i = 0; i < count; i++)
         if (lacks_type(&drafts[i]))
             return put_off(drafts, count, why);
-    rc = mode_settle(draft, why);
+    rc = mode_finish(draft, why);
     if (rc == 0)
-        rc = settle_also(drafts, count, &common, why);
+        rc = finish_also(drafts, count, &common, why);
     if (rc == 0) {
-        content_settle(draft);
-        rc = engine_settle(draft, why);
+        content_finish(draft);
+        rc = devices_finish(draft, why);
     }
     if (rc == 0)
-        rc = words_settle(draft, why);
+        rc = words_finish(draft, why);
     if (rc == 0)
-        rc = part_settle(draft, why);
+        rc = part_finish(draft, why);
     if (rc != 0)
         options_free(options);
     return rc;
 }
 
-int options_settle_type(struct options *options, const char *type, struct reason *why)
+int options_finish_type(struct options *options, const char *type, struct reason *why)
 {
     struct pending *pending = options->pending;
     options->pending = NULL;
@@ -281,7 +281,7 @@ int options_settle_type(struct options *options, const char *type, struct reason
             pending->drafts[i].type = value_type_find(type);
             pending->drafts[0].type_is_found = true;
         }
-    int rc = settle(pending->drafts, pending->count, why);
+    int rc = finish(pending->drafts, pending->count, why);
     free(pending);
     return rc;
 }
@@ -298,7 +298,7 @@ void options_free(struct options *options)
     words_free(&options->words);
 }
 
-/* The draft of another histogram, after the one that has ended. NULL: there are too many. */
+/* Begins the draft of another histogram. NULL: there are too many. */
 static struct draft *next_draft(struct draft *drafts, unsigned *count, struct reason *why)
 {
     const struct draft *last = &drafts[*count - 1];
@@ -310,16 +310,16 @@ static struct draft *next_draft(struct draft *drafts, unsigned *count, struct re
     return &drafts[(*count)++];
 }
 
-/* The word that getopt has just been at, which began with argv[at]. optind may be beyond the end:
- * musl counts an argument that is missing, too. */
+/* Returns the word that getopt has just read, after argv[at]. optind may be beyond the end: musl
+ * also counts an argument that is missing. */
 static const char *typed_word(int argc, char **argv, int at)
 {
     const int end = optind < argc ? optind : argc;
     return argv[end > at ? end - 1 : at];
 }
 
-/* True if a value that follows the letter of its option in the same word, as in "-lf", has letters
- * of other options alone, which were meant to come first. */
+/* True if a value in the same word as its option, as in "-lf", consists of letters of other
+ * options, which were meant to come first. */
 static bool is_misordered(const char *value)
 {
     for (; *value; value++) {
@@ -340,14 +340,14 @@ static int refuse_order(const struct option_row *row, const char *word, const ch
     return OPTIONS_WRONG;
 }
 
-/* Reads the option that getopt has just been at; `place` counts those that were typed. */
-static int read_option(int code, const char *word, unsigned place, struct draft *draft,
+/* Reads the option that getopt has just found; `position` counts those that were typed. */
+static int read_option(int code, const char *word, unsigned position, struct draft *draft,
                        struct reason *why)
 {
     const struct option_row *row = code == ':' || code == '?' ? NULL : find_row(code);
     if (!row)
         return refuse(code, word, why);
-    draft->given[row - option_rows] = (struct given){.place = place,
+    draft->given[row - option_rows] = (struct given){.position = position,
                                                      .letter = code < LONG_CODE ? (char)code : '\0',
                                                      .word = word,
                                                      .value = optarg};
@@ -367,7 +367,7 @@ static int parse(int argc, char **argv, struct draft *drafts, struct reason *why
     make_lists(&lists);
     optind = 0; /* has glibc start over */
     opterr = 0;
-    for (unsigned place = 1;; place++) {
+    for (unsigned position = 1;; position++) {
         /* getopt names a long option only by its number; messages show what was typed. */
         int at = optind ? optind : 1;
         int code = getopt_long(argc, argv, lists.letters, lists.long_options, NULL);
@@ -376,11 +376,11 @@ static int parse(int argc, char **argv, struct draft *drafts, struct reason *why
         const char *word = typed_word(argc, argv, at);
         if (word == optarg) /* the option is the word before its value */
             word = argv[optind - 2];
-        int rc = read_option(code, word, place, draft, why);
+        int rc = read_option(code, word, position, draft, why);
         if (rc != 0)
             return rc;
         if (find_row(code)->takes == VALUE_OPTIONAL && !optarg)
-            note_misplaced(draft, find_row(code), argv[optind]);
+            record_misplaced(draft, find_row(code), argv[optind]);
         if (draft->ends && !(draft = next_draft(drafts, &count, why)))
             return OPTIONS_WRONG;
         if (options->action == ACTION_HELP || options->action == ACTION_BRIEF_HELP ||
@@ -389,7 +389,7 @@ static int parse(int argc, char **argv, struct draft *drafts, struct reason *why
     }
     options->operands = argv + optind;
     options->operand_count = (size_t)(argc - optind);
-    return options->action == ACTION_LIST_KERNELS ? 0 : settle(drafts, count, why);
+    return options->action == ACTION_LIST_KERNELS ? 0 : finish(drafts, count, why);
 }
 
 int options_parse(int argc, char **argv, struct options *options, struct reason *why)

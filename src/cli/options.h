@@ -40,8 +40,8 @@ enum verbosity {
     VERBOSE, /* and what was chosen, and why */
 };
 
-/* The word after an option whose value is optional and has to follow a '=': in "--letters 4" the 4
- * is a FILE, though it was probably meant as the value. */
+/* The word after an option whose optional value must follow a '=': in "--letters 4" the 4 is a
+ * file, though it was probably meant as the value. */
 struct misplaced {
     const char *option; /* its long name; NULL: there is no such word */
     const char *word;
@@ -50,26 +50,26 @@ struct misplaced {
 struct options {
     enum action action;
     struct histogram histogram;
-    struct words words; /* that make the same samples and bins again; the report refers to them */
+    struct words words; /* options that make the same samples and bins; the report uses them */
     struct input_options input;
     struct share_choice part; /* of the FILEs */
     struct pool_options pool;
     struct report_options report;
     bool incomplete;    /* --merge accepts missing shares */
-    bool each;          /* a result for each FILE */
-    const char *output; /* a FILE, or NULL: standard output */
+    bool each;          /* a result for each file */
+    const char *output; /* a file, or NULL: standard output */
     double interval;    /* seconds between tables; 0: there is one, at the end */
     enum verbosity verbosity;
     bool timing;
     enum sandbox_choice sandbox;
     enum progress_when progress;
-    char *const *operands; /* FILEs: the end of argv */
+    char *const *operands; /* files: the end of argv */
     size_t operand_count;
     struct misplaced misplaced;
-    struct pending *pending; /* what is settled once a header has said the TYPE of --values; owned;
-                              * NULL: all is settled */
-    struct options *also; /* those of another histogram of the same input, of which mode, bins and
-                           * words are its own and all else is as here; owned; or NULL */
+    struct pending *pending; /* what waits for a header that says the TYPE of --values; owned; or
+                              * NULL */
+    struct options *also;    /* of another histogram of the same input, with its own mode, bins and
+                              * words; owned; or NULL */
 };
 
 /* Errors of options_parse. */
@@ -77,23 +77,23 @@ struct options {
 #define OPTIONS_FAILED (-2) /* out of memory */
 
 /* Reads argv, which getopt may permute, and GPUHISTO_CPU in the environment. 0; or one of the
- * errors with a reason, which names the option and says what is allowed, and nothing to free. If
- * something is pending, no more is known than what options say by themselves. Not
- * for two threads at once: getopt keeps its state in globals. */
+ * errors with a reason that names the option and says what is allowed, and nothing to free. If
+ * options are pending, they are not checked against each other yet. Not for two threads at once:
+ * getopt keeps its state in globals. */
 int options_parse(int argc, char **argv, struct options *options, struct reason *why);
 
-/* Settles what is pending, with the type that the first file's header says. As options_parse. */
-int options_settle_type(struct options *options, const char *type, struct reason *why);
+/* Finishes pending options, with the type that the first file's header says. As options_parse. */
+int options_finish_type(struct options *options, const char *type, struct reason *why);
 
-/* Lays the histogram that the "options" of a table make; free its bins. 0; or -1 with a reason if
- * they are none, not in their only spelling, or laid bins over what was seen. */
+/* Makes the histogram that the "options" of a table describe; free its bins. 0; or -1 with a reason
+ * if they are wrong, not spelled as gpuhisto does, or made bins over what was seen. */
 int options_lay(const struct words *words, struct histogram *histogram, struct reason *why);
 
-/* Sorts the "options" of a table; free them. Any thread may. 0; or -1 with a reason if one of them
- * is none. */
+/* Sorts the "options" of a table; free them. Any thread. 0; or -1 with a reason if one of them is
+ * unknown. */
 int options_sort(const struct words *words, struct table_words *sorted, struct reason *why);
 
-/* Frees the bins and the words, and what --also has. */
+/* Frees bins and words, also of the histograms of --also. */
 void options_free(struct options *options);
 
 /* Write the text of --help, and the one screen of -h. Errors stay with the writer. */

@@ -6,15 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-int option_also(struct draft *draft, const char *value, struct reason *why)
-{
-    (void)value;
-    (void)why;
-    draft->ends = true;
-    return 0;
-}
+OPTION_FLAG(option_also, draft->ends = true)
 
-/* Whether two fields are found in the same records. */
+/* True if two fields are found in the same records. */
 static bool have_same_records(const struct field *one, const struct field *other)
 {
     const bool is_csv = one->kind == FIELD_CSV || other->kind == FIELD_CSV;
@@ -22,8 +16,8 @@ static bool have_same_records(const struct field *one, const struct field *other
            (!is_csv || (one->kind == other->kind && one->separator == other->separator));
 }
 
-/* Whether a stream can be cut so that what both count is whole. Bytes may be cut anywhere, but a
- * token that is too long to be a number is given out in part. */
+/* True if a stream can be cut so that what both count is whole. Bytes may be cut anywhere, but a
+ * token that is too long to be a number is handed out in part. */
 static bool go_together(const struct histogram *one, const struct histogram *other)
 {
     const size_t size = records_of(one), other_size = records_of(other);
@@ -52,7 +46,7 @@ static int refuse_pass(const struct draft *one, const struct draft *other, struc
     return OPTIONS_WRONG;
 }
 
-int also_settle(const struct draft *drafts, unsigned count, struct reason *why)
+int also_finish(const struct draft *drafts, unsigned count, struct reason *why)
 {
     for (unsigned i = 0; i < count; i++)
         for (unsigned k = i + 1; k < count; k++)
@@ -71,9 +65,9 @@ int also_add(struct draft *draft, struct options *common, struct options *before
     }
     *options = *common;
     draft->options = options;
-    int rc = mode_settle(draft, why);
+    int rc = mode_finish(draft, why);
     if (rc == 0)
-        rc = words_settle(draft, why);
+        rc = words_finish(draft, why);
     if (rc != 0) {
         binning_free(&options->histogram.binning);
         free(options);

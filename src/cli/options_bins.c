@@ -16,26 +16,9 @@ int option_bins(struct draft *draft, const char *value, struct reason *why)
     return parse_count("--bins", value, BINS_MAX, &draft->bins, why);
 }
 
-int option_min(struct draft *draft, const char *value, struct reason *why)
-{
-    (void)why;
-    draft->min = value;
-    return 0;
-}
-
-int option_max(struct draft *draft, const char *value, struct reason *why)
-{
-    (void)why;
-    draft->max = value;
-    return 0;
-}
-
-int option_edges(struct draft *draft, const char *value, struct reason *why)
-{
-    (void)why;
-    draft->edges = value;
-    return 0;
-}
+OPTION_TEXT(option_min, min)
+OPTION_TEXT(option_max, max)
+OPTION_TEXT(option_edges, edges)
 
 int option_log(struct draft *draft, const char *value, struct reason *why)
 {
@@ -60,7 +43,7 @@ int option_invalid(struct draft *draft, const char *value, struct reason *why)
     return choice < 0 ? OPTIONS_WRONG : 0;
 }
 
-/* --- settling: numbers are whole or doubles, and only the mode tells which --- */
+/* --- at the end: numbers are whole or doubles, and only the mode tells which --- */
 
 static bool is_whole(const struct draft *draft)
 {
@@ -78,7 +61,7 @@ static int out_of_memory(struct reason *why)
     return OPTIONS_FAILED;
 }
 
-/* Why bins between --min and --max cannot be laid. */
+/* Says why bins between --min and --max cannot be laid. */
 static int refuse_range(const struct draft *draft, enum binning_error error, struct reason *why)
 {
     char min[64];
@@ -149,7 +132,7 @@ void option_read_base(const char *text, struct decimal *base)
 }
 
 /* Equal bins, or powers. */
-static int settle_range(const struct draft *draft, struct binning *binning, struct reason *why)
+static int finish_range(const struct draft *draft, struct binning *binning, struct reason *why)
 {
     whole min, max;
     double low = 0, high = 0;
@@ -183,7 +166,7 @@ static bool read_edges(const struct draft *draft, whole *numbers, double *values
     }
 }
 
-static int settle_edges(const struct draft *draft, struct binning *binning, struct reason *why)
+static int finish_edges(const struct draft *draft, struct binning *binning, struct reason *why)
 {
     size_t room = strlen(draft->edges) / 2 + 1, count;
     whole *numbers = is_whole(draft) ? calloc(room, sizeof *numbers) : NULL;
@@ -223,7 +206,7 @@ static void lay_every_value(const struct value_type *type, struct binning *binni
 
 /* Bins that need no range: of decimal digits. Fewer, equal ones can be laid over them once the
  * values have been counted. */
-static int settle_digits(const struct draft *draft, struct binning *binning, struct reason *why)
+static int finish_digits(const struct draft *draft, struct binning *binning, struct reason *why)
 {
     const bool singles = !draft_has(draft, MODE_NUMBERS) && draft->type->size == 4;
     const unsigned digits = draft->digits ? draft->digits : DIGITS_DEFAULT;
@@ -235,7 +218,7 @@ static int settle_digits(const struct draft *draft, struct binning *binning, str
 }
 
 /* --log=BASE:PARTS: powers of two in equal parts, without a range. */
-static int settle_parts(const struct draft *draft, struct binning *binning, struct reason *why)
+static int finish_parts(const struct draft *draft, struct binning *binning, struct reason *why)
 {
     if (is_whole(draft))
         return option_needs(draft, "log=", "--numbers, --values=f32 or --values=f64", why);
@@ -246,7 +229,7 @@ static int settle_parts(const struct draft *draft, struct binning *binning, stru
 /* --log without a range: of whole types, bins of all that they can be. For others decades are laid
  * over bins of decimal digits once the values have been counted, so that quantiles are as good as
  * without. */
-static int settle_decades(const struct draft *draft, struct binning *binning, struct reason *why)
+static int finish_decades(const struct draft *draft, struct binning *binning, struct reason *why)
 {
     struct decimal base = {0, 0};
     const unsigned parts = draft->log_alone ? DECADE_PARTS : 1;
@@ -258,7 +241,7 @@ static int settle_decades(const struct draft *draft, struct binning *binning, st
                             why);
     if (!is_whole(draft)) {
         draft->options->report.log_parts = parts;
-        return settle_digits(draft, binning, why);
+        return finish_digits(draft, binning, why);
     }
     const unsigned bits = 8 * (unsigned)draft->type->size;
     return binning_decades_whole(binning, parts, bits, draft->type->kind == 'i') == BINNING_OK
@@ -268,7 +251,7 @@ static int settle_decades(const struct draft *draft, struct binning *binning, st
 
 /* Whole values without a range: each is its own bin, or they have bins of decimal digits. Those are
  * the default where statistics alone are wanted, so that these need no other option. */
-static int settle_own(const struct draft *draft, struct binning *binning, struct reason *why)
+static int finish_own(const struct draft *draft, struct binning *binning, struct reason *why)
 {
     const struct report_options *report = &draft->options->report;
     const bool is_statistics =
@@ -289,15 +272,15 @@ static int settle_own(const struct draft *draft, struct binning *binning, struct
     return 0;
 }
 
-int bins_settle(const struct draft *draft, struct binning *binning, struct reason *why)
+int bins_finish(const struct draft *draft, struct binning *binning, struct reason *why)
 {
     if (draft->edges)
-        return settle_edges(draft, binning, why);
+        return finish_edges(draft, binning, why);
     if (draft->log && strchr(draft->log, ':'))
-        return settle_parts(draft, binning, why);
+        return finish_parts(draft, binning, why);
     if (draft->min)
-        return settle_range(draft, binning, why);
+        return finish_range(draft, binning, why);
     if (draft->log)
-        return settle_decades(draft, binning, why);
-    return is_whole(draft) ? settle_own(draft, binning, why) : settle_digits(draft, binning, why);
+        return finish_decades(draft, binning, why);
+    return is_whole(draft) ? finish_own(draft, binning, why) : finish_digits(draft, binning, why);
 }

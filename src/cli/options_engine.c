@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Who counts: --device, --kernel, --chunk-size, --buffers, --threads; and in a sandbox or
- * not. */
+/* Who counts: --device, --kernel, --chunk-size, --buffers, --threads; --sandbox, --no-sandbox. */
 #include "option.h"
 #include "parse.h"
 #include "gpu/snapshot.h"
@@ -16,7 +15,7 @@
 #define THREADS_MAX 1024
 #define COUNTERS_MAX 8
 
-/* Adds a GPU to the list. Whether it was not there. */
+/* Adds a GPU to the list. False if it is there already. */
 static bool add_gpu(struct gpu_list *gpus, int number)
 {
     for (unsigned i = 0; i < gpus->count; i++)
@@ -26,7 +25,7 @@ static bool add_gpu(struct gpu_list *gpus, int number)
     return true;
 }
 
-/* Reads numbers of GPUs with commas between them, each once. Whether they are that. */
+/* Reads numbers of GPUs, separated by commas, each once. False if they are wrong. */
 static bool parse_gpus(const char *text, struct gpu_list *gpus)
 {
     *gpus = (struct gpu_list){0};
@@ -113,16 +112,10 @@ int option_sandbox(struct draft *draft, const char *value, struct reason *why)
     return 0;
 }
 
-int option_no_sandbox(struct draft *draft, const char *value, struct reason *why)
-{
-    (void)value;
-    (void)why;
-    draft->options->sandbox = SANDBOX_NONE;
-    return 0;
-}
+OPTION_FLAG(option_no_sandbox, draft->options->sandbox = SANDBOX_NONE)
 
 /* GPUHISTO_CPU names the counter, for tests and measurements. */
-static int settle_counter(struct options *options, struct reason *why)
+static int finish_counter(struct options *options, struct reason *why)
 {
     const char *name = getenv("GPUHISTO_CPU"), *here[COUNTERS_MAX + 1] = {NULL};
     size_t count = 0;
@@ -135,7 +128,7 @@ static int settle_counter(struct options *options, struct reason *why)
     return 0;
 }
 
-static int settle_strategy(const struct draft *draft, struct reason *why)
+static int finish_strategy(const struct draft *draft, struct reason *why)
 {
     struct options *options = draft->options;
     const struct strategy *strategy = options->pool.strategy;
@@ -182,8 +175,8 @@ static int settle_strategy(const struct draft *draft, struct reason *why)
     return 0;
 }
 
-/* On a GPU, FILEs are told apart by the snapshot after each chunk. */
-static int settle_each(struct options *options, struct reason *why)
+/* On a GPU, each file needs a snapshot after its last chunk. */
+static int finish_each(struct options *options, struct reason *why)
 {
     struct pool_options *pool = &options->pool;
     if (!options->each || pool->device == DEVICE_CPU || snapshot_is_of_chunk(&options->histogram))
@@ -198,8 +191,8 @@ static int settle_each(struct options *options, struct reason *why)
     return 0;
 }
 
-/* Tables before the end need a snapshot of the GPU's counts for each chunk. */
-static int settle_interval(struct options *options, struct reason *why)
+/* Tables before the end need a snapshot of the GPU's counts after each chunk. */
+static int finish_interval(struct options *options, struct reason *why)
 {
     struct pool_options *pool = &options->pool;
     if (options->interval == 0)
@@ -217,9 +210,9 @@ static int settle_interval(struct options *options, struct reason *why)
     return 0;
 }
 
-/* Without a snapshot for each chunk of a text, the CPU searches it for what is not a number, which
- * takes longer than counting it there. */
-static void settle_text(struct options *options)
+/* Without a snapshot after each chunk of text, the CPU would search it for what is not a number,
+ * which takes longer than counting it there. */
+static void finish_text(struct options *options)
 {
     const struct histogram *histogram = &options->histogram;
     if (options->pool.device == DEVICE_AUTO && histogram->mode->is_text &&
@@ -227,7 +220,7 @@ static void settle_text(struct options *options)
         options->pool.device = DEVICE_CPU;
 }
 
-int engine_settle(const struct draft *draft, struct reason *why)
+int devices_finish(const struct draft *draft, struct reason *why)
 {
     struct options *options = draft->options;
     size_t size = records_size(&options->histogram), *chunk = &options->pool.chunk_size;
@@ -235,11 +228,11 @@ int engine_settle(const struct draft *draft, struct reason *why)
     options->input.field = records_are_text(size) ? &options->histogram.field : NULL;
     if (!records_are_text(size))
         *chunk = (*chunk + size - 1) / size * size; /* whole samples */
-    int rc = settle_strategy(draft, why);
+    int rc = finish_strategy(draft, why);
     if (rc == 0)
-        rc = settle_each(options, why);
+        rc = finish_each(options, why);
     if (rc == 0)
-        rc = settle_interval(options, why);
-    settle_text(options);
-    return rc == 0 ? settle_counter(options, why) : rc;
+        rc = finish_interval(options, why);
+    finish_text(options);
+    return rc == 0 ? finish_counter(options, why) : rc;
 }

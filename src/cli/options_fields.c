@@ -39,21 +39,8 @@ int option_separator(struct draft *draft, const char *value, struct reason *why)
     return 0;
 }
 
-int option_csv(struct draft *draft, const char *value, struct reason *why)
-{
-    (void)value;
-    (void)why;
-    draft->csv = true;
-    return 0;
-}
-
-int option_header_line(struct draft *draft, const char *value, struct reason *why)
-{
-    (void)value;
-    (void)why;
-    draft->header_line = true;
-    return 0;
-}
+OPTION_FLAG(option_csv, draft->csv = true)
+OPTION_FLAG(option_header_line, draft->header_line = true)
 
 int option_after(struct draft *draft, const char *value, struct reason *why)
 {
@@ -65,15 +52,9 @@ int option_after(struct draft *draft, const char *value, struct reason *why)
     return 0;
 }
 
-int option_units(struct draft *draft, const char *value, struct reason *why)
-{
-    (void)value;
-    (void)why;
-    draft->units = true;
-    return 0;
-}
+OPTION_FLAG(option_units, draft->units = true)
 
-/* True if a text is probably the name of a member of JSON: letters, digits, '_', '.' and '-'. */
+/* True if a text looks like the name of a member of JSON: letters, digits, '_', '.' and '-'. */
 static bool is_like_name(const char *text)
 {
     static const char most[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-";
@@ -81,7 +62,7 @@ static bool is_like_name(const char *text)
     return isalpha((unsigned char)*text) && len <= NAME_SHOWN && strspn(text, most) == len;
 }
 
-/* Whether the field is a number, or the name of a column where there can be one. */
+/* Checks that the field is a number, or with --header-line the name of a column. */
 static int check_field(const struct draft *draft, struct reason *why)
 {
     static const char allowed[] =
@@ -99,7 +80,7 @@ static int check_field(const struct draft *draft, struct reason *why)
     return OPTIONS_WRONG;
 }
 
-int fields_settle(const struct draft *draft, struct field *field, struct reason *why)
+int fields_finish(const struct draft *draft, struct field *field, struct reason *why)
 {
     *field = (struct field){.kind = FIELD_NONE, .has_units = draft->units};
     if (!draft->field && !draft->after)

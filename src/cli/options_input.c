@@ -48,7 +48,7 @@ int option_no_check(struct draft *draft, const char *value, struct reason *why)
     return 0;
 }
 
-/* A size of content, from 0. */
+/* Reads a size of content, from 0. */
 static int parse_content_size(const char *option, const char *value, uint64_t *size,
                               struct reason *why)
 {
@@ -66,7 +66,7 @@ int option_length(struct draft *draft, const char *value, struct reason *why)
     return parse_content_size("--length", value, &draft->options->input.content.length, why);
 }
 
-/* K of K/N, with *slash set to where the N begins; 0 if this is not a number. */
+/* Reads K of K/N, and sets *of to where the N begins. 0 if this is not a number. */
 static uint64_t parse_part(const char *value, const char **of)
 {
     char digits[24];
@@ -95,8 +95,7 @@ int option_part(struct draft *draft, const char *value, struct reason *why)
     return OPTIONS_WRONG;
 }
 
-/* What a share of the FILEs does not go with. */
-int part_settle(const struct draft *draft, struct reason *why)
+int part_finish(const struct draft *draft, struct reason *why)
 {
     struct options *options = draft->options;
     if (options->part.of == 0)
@@ -109,9 +108,9 @@ int part_settle(const struct draft *draft, struct reason *why)
     return 0;
 }
 
-/* A header is looked for unless something says where the values begin, or that bytes are taken as
+/* A header is searched for, unless an option says where the values begin, or that bytes are read as
  * they are. */
-void content_settle(const struct draft *draft)
+void content_finish(const struct draft *draft)
 {
     struct input_options *input = &draft->options->input;
     bool is_raw = draft_gave(draft, "skip") || input->decompress == DECOMPRESS_NONE;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The options that a table in JSON has, read again. */
+/* The options of a table in JSON, read again. */
 #include "option.h"
 
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 
 static const char not_written[] = "\"options\" are not what gpuhisto writes";
 
-/* The list that an option of a table belongs to; NULL: no table has such an option. */
+/* Returns the list that an option of a table belongs to; NULL: no table has such an option. */
 static struct words *list_of(struct table_words *sorted, const char *word)
 {
     const size_t len = strcspn(word, "=");
@@ -43,7 +43,9 @@ int options_sort(const struct words *words, struct table_words *sorted, struct r
     return 0;
 }
 
-/* Parses words as a command line, which refers to *typed. 0, or -1 with a reason and all freed. */
+/* Parses words as a command line, which refers to *typed. 0, or -1 with a reason and nothing to
+ * free.
+ */
 static int parse_words(const struct words *words, struct words *typed, struct options *options,
                        struct reason *why)
 {
@@ -68,8 +70,8 @@ static int parse_words(const struct words *words, struct words *typed, struct op
     return rc == 0 ? 0 : -1;
 }
 
-/* Gives a histogram the bins that its tables show where these are others than are counted. 0, or -1
- * with a reason and nothing to free. */
+/* Gives a histogram the bins that its tables show, if these are not the bins that are counted. 0,
+ * or -1 with a reason and nothing to free. */
 static int lay_shown(struct histogram *histogram, const struct report_options *report,
                      struct reason *why)
 {
@@ -93,10 +95,10 @@ int options_lay(const struct words *words, struct histogram *histogram, struct r
         return -1;
     const bool counts = options.action == ACTION_COUNT;
     const bool is_written = counts && words_same(words, &options.words);
-    words_free(&typed); /* which the options refer to */
+    words_free(&typed); /* the options refer to it */
     if (is_written && options.report.most_bins == 0) {
         *histogram = options.histogram;
-        /* What these refer to goes away, and counting alone needs it. */
+        /* It refers to what is freed, and only counting needs it. */
         histogram->field = (struct field){.kind = FIELD_NONE};
         words_free(&options.words);
         return lay_shown(histogram, &options.report, why);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What is said besides the table: --progress, --timing, --quiet, --verbose, --help, --version. */
+/* What is printed besides the table: --progress, --timing, --quiet, --verbose, --help, --version.
+ */
 #include "option.h"
 #include "parse.h"
 
@@ -11,42 +12,10 @@ int option_progress(struct draft *draft, const char *value, struct reason *why)
     return when < 0 ? OPTIONS_WRONG : 0;
 }
 
-int option_timing(struct draft *draft, const char *value, struct reason *why)
-{
-    (void)value;
-    (void)why;
-    draft->options->timing = draft->options->pool.timing = true;
-    return 0;
-}
-
-int option_quiet(struct draft *draft, const char *value, struct reason *why)
-{
-    (void)value;
-    (void)why;
-    draft->options->verbosity = QUIET;
-    return 0;
-}
-
-int option_verbose(struct draft *draft, const char *value, struct reason *why)
-{
-    (void)value;
-    (void)why;
-    draft->options->verbosity = VERBOSE;
-    return 0;
-}
-
-int option_help(struct draft *draft, const char *value, struct reason *why)
-{
-    (void)value;
-    (void)why;
-    draft->options->action = option_by_letter(draft, "help") ? ACTION_BRIEF_HELP : ACTION_HELP;
-    return 0;
-}
-
-int option_version(struct draft *draft, const char *value, struct reason *why)
-{
-    (void)value;
-    (void)why;
-    draft->options->action = ACTION_VERSION;
-    return 0;
-}
+OPTION_FLAG(option_timing, draft->options->timing = draft->options->pool.timing = true)
+OPTION_FLAG(option_quiet, draft->options->verbosity = QUIET)
+OPTION_FLAG(option_verbose, draft->options->verbosity = VERBOSE)
+OPTION_FLAG(option_help, draft->options->action = option_by_letter(draft, "help")
+                                                      ? ACTION_BRIEF_HELP
+                                                      : ACTION_HELP)
+OPTION_FLAG(option_version, draft->options->action = ACTION_VERSION)

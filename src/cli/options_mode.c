@@ -10,78 +10,44 @@
 #define WIDTH_DEFAULT 4
 #define CHANNEL_ROWS_MAX ((unsigned)1 << 25) /* of all channels together: 256 MiB of counts */
 
-/* Notes that the option of a mode was given. Returns 0, as handlers do. */
-static int give(struct draft *draft, enum mode_id mode)
+/* Records that the option of a mode was given. Returns 0, as handlers do. */
+static int record_mode(struct draft *draft, enum mode_id mode)
 {
     draft->modes |= 1U << mode;
     return 0;
 }
 
-int option_bytes(struct draft *draft, const char *value, struct reason *why)
-{
-    (void)value;
-    (void)why;
-    return give(draft, MODE_BYTES);
-}
+OPTION_FLAG(option_bytes, record_mode(draft, MODE_BYTES))
 
 int option_letters(struct draft *draft, const char *value, struct reason *why)
 {
-    give(draft, MODE_LETTERS);
+    record_mode(draft, MODE_LETTERS);
     draft->width = WIDTH_DEFAULT;
     return value ? parse_count("--letters", value, LETTERS, &draft->width, why) : 0;
 }
 
-int option_fold_case(struct draft *draft, const char *value, struct reason *why)
-{
-    (void)value;
-    (void)why;
-    draft->fold = true;
-    return 0;
-}
-
-int option_characters(struct draft *draft, const char *value, struct reason *why)
-{
-    (void)value;
-    (void)why;
-    return give(draft, MODE_CHARACTERS);
-}
-
-int option_categories(struct draft *draft, const char *value, struct reason *why)
-{
-    (void)value;
-    (void)why;
-    return give(draft, MODE_CATEGORIES);
-}
-
-int option_blocks(struct draft *draft, const char *value, struct reason *why)
-{
-    (void)value;
-    (void)why;
-    return give(draft, MODE_BLOCKS);
-}
+OPTION_FLAG(option_fold_case, draft->fold = true)
+OPTION_FLAG(option_characters, record_mode(draft, MODE_CHARACTERS))
+OPTION_FLAG(option_categories, record_mode(draft, MODE_CATEGORIES))
+OPTION_FLAG(option_blocks, record_mode(draft, MODE_BLOCKS))
 
 int option_pairs(struct draft *draft, const char *value, struct reason *why)
 {
     draft->aligned = value != NULL;
     if (!value || strcmp(value, "aligned") == 0)
-        return give(draft, MODE_PAIRS);
+        return record_mode(draft, MODE_PAIRS);
     reason_of_option(why, "--pairs", value, "must be aligned, or left out");
     return OPTIONS_WRONG;
 }
 
-int option_numbers(struct draft *draft, const char *value, struct reason *why)
-{
-    (void)value;
-    (void)why;
-    return give(draft, MODE_NUMBERS);
-}
+OPTION_FLAG(option_numbers, record_mode(draft, MODE_NUMBERS))
 
 int option_values(struct draft *draft, const char *value, struct reason *why)
 {
     char types[128];
     draft->type = value ? value_type_find(value) : NULL;
     if (draft->type || !value)
-        return give(draft, MODE_VALUES);
+        return record_mode(draft, MODE_VALUES);
     value_types_show(types, sizeof types);
     reason_of_option(why, "--values", value, "must be %s; append be for big-endian", types);
     return OPTIONS_WRONG;
@@ -92,8 +58,8 @@ int option_channels(struct draft *draft, const char *value, struct reason *why)
     return parse_count("--channels", value, CHANNELS_MAX, &draft->channels, why);
 }
 
-/* Splits the histogram by channels, if that does not make too many rows. */
-static int settle_channels(const struct draft *draft, struct reason *why)
+/* Splits the histogram by channels, unless there would be too many rows. */
+static int finish_channels(const struct draft *draft, struct reason *why)
 {
     struct histogram *histogram = &draft->options->histogram;
     unsigned channels = draft->channels;
@@ -108,9 +74,9 @@ static int settle_channels(const struct draft *draft, struct reason *why)
     return 0;
 }
 
-/* True if --bins may have to name the range that it has seen. Text is counted by the CPU, which
- * finds the least and the greatest number at little cost; for binary numbers the GPU would be lost,
- * and the bins that were counted will do. */
+/* True if --bins may have to name the range that it has seen. The CPU, which counts text, finds the
+ * least and the greatest number at little cost; for binary numbers the GPU could not be used, and
+ * the edges of bins are good enough. */
 static bool needs_range(const struct draft *draft)
 {
     const struct options *options = draft->options;
@@ -118,11 +84,11 @@ static bool needs_range(const struct draft *draft)
            options->pool.device != DEVICE_GPU && !options->pool.strategy;
 }
 
-static int settle_binned(const struct draft *draft, struct reason *why)
+static int finish_binned(const struct draft *draft, struct reason *why)
 {
     struct histogram *histogram = &draft->options->histogram;
     struct binning binning;
-    int rc = bins_settle(draft, &binning, why);
+    int rc = bins_finish(draft, &binning, why);
     if (rc != 0)
         return rc;
     if (draft_has(draft, MODE_NUMBERS))
@@ -130,10 +96,10 @@ static int settle_binned(const struct draft *draft, struct reason *why)
     else
         histogram_values(histogram, draft->type, &binning);
     histogram->has_moments = draft->options->report.stats || needs_range(draft);
-    return settle_channels(draft, why);
+    return finish_channels(draft, why);
 }
 
-int mode_settle(const struct draft *draft, struct reason *why)
+int mode_finish(const struct draft *draft, struct reason *why)
 {
     struct histogram *histogram = &draft->options->histogram;
     struct field field = {.kind = FIELD_NONE};
@@ -145,11 +111,11 @@ int mode_settle(const struct draft *draft, struct reason *why)
     if (draft->channels > 1 && format_table[draft->options->report.format]->kind != FORMAT_PICTURE)
         rc = option_conflict(draft, "channels", "percent", "; use --plot", why);
     if (rc == 0)
-        rc = fields_settle(draft, &field, why);
+        rc = fields_finish(draft, &field, why);
     if (rc == 0 && binned)
-        rc = settle_binned(draft, why);
+        rc = finish_binned(draft, why);
     if (rc == 0)
-        rc = report_settle(draft, why);
+        rc = report_finish(draft, why);
     histogram->field = field;
     if (rc != 0 || binned)
         return rc;

@@ -11,7 +11,7 @@
 
 #define QUANTILES_DEFAULT "0.5,0.9,0.99,0.999"
 
-#define INTERVAL_MIN 0.1 /* seconds: as often as the waiting thread looks */
+#define INTERVAL_MIN 0.1 /* seconds between two calls of run_tables_tick */
 #define INTERVAL_MAX 86400.0
 
 int option_format(struct draft *draft, const char *value, struct reason *why)
@@ -21,8 +21,8 @@ int option_format(struct draft *draft, const char *value, struct reason *why)
     return format < 0 ? OPTIONS_WRONG : 0;
 }
 
-/* Refuses a list of quantiles because of what stands at `wrong`. A number between 1 and 100 was
- * most likely meant as a percentage. */
+/* Refuses a list of quantiles because of the text at `wrong`. A number between 1 and 100 was most
+ * likely meant as a percentage. */
 static int refuse_quantile(const char *list, const char *wrong, struct reason *why)
 {
     char hint[80] = "";
@@ -36,7 +36,7 @@ static int refuse_quantile(const char *list, const char *wrong, struct reason *w
     return OPTIONS_WRONG;
 }
 
-/* True if the last one is in the list before. */
+/* True if the last one is in the list twice. */
 static bool is_repeated(const struct probability *quantiles, size_t count)
 {
     const struct probability *last = &quantiles[count - 1];
@@ -47,7 +47,7 @@ static bool is_repeated(const struct probability *quantiles, size_t count)
     return false;
 }
 
-/* Reads a list of quantiles, each once. Returns NULL, or where it is wrong. */
+/* Reads a list of quantiles; repeated ones once. Returns NULL, or where it is wrong. */
 static const char *read_quantiles(const char *list, struct report_options *report)
 {
     const char *at = list, *from = list;
@@ -90,45 +90,11 @@ int option_plot(struct draft *draft, const char *value, struct reason *why)
     return option_format(draft, "plot", why);
 }
 
-int option_percent(struct draft *draft, const char *value, struct reason *why)
-{
-    (void)value;
-    (void)why;
-    draft->options->report.percent = true;
-    return 0;
-}
-
-int option_nonzero(struct draft *draft, const char *value, struct reason *why)
-{
-    (void)value;
-    (void)why;
-    draft->options->report.empty = EMPTY_LEFT_OUT;
-    return 0;
-}
-
-int option_all(struct draft *draft, const char *value, struct reason *why)
-{
-    (void)value;
-    (void)why;
-    draft->options->report.empty = EMPTY_SHOWN;
-    return 0;
-}
-
-int option_each(struct draft *draft, const char *value, struct reason *why)
-{
-    (void)value;
-    (void)why;
-    draft->options->each = true;
-    return 0;
-}
-
-int option_header(struct draft *draft, const char *value, struct reason *why)
-{
-    (void)value;
-    (void)why;
-    draft->options->report.header = true;
-    return 0;
-}
+OPTION_FLAG(option_percent, draft->options->report.percent = true)
+OPTION_FLAG(option_nonzero, draft->options->report.empty = EMPTY_LEFT_OUT)
+OPTION_FLAG(option_all, draft->options->report.empty = EMPTY_SHOWN)
+OPTION_FLAG(option_each, draft->options->each = true)
+OPTION_FLAG(option_header, draft->options->report.header = true)
 
 int option_output(struct draft *draft, const char *value, struct reason *why)
 {
@@ -148,7 +114,7 @@ int option_interval(struct draft *draft, const char *value, struct reason *why)
     return OPTIONS_WRONG;
 }
 
-int report_settle(const struct draft *draft, struct reason *why)
+int report_finish(const struct draft *draft, struct reason *why)
 {
     static const char *const of_rows[] = {"percent", "nonzero", "all"};
     struct report_options *report = &draft->options->report;

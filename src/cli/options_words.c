@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The words that make the same samples and bins again: JSON has them, so that tables can be merged.
- * Each has one spelling, whatever was typed, and they always come in the same order. */
+/* The options that make the same samples and bins, which JSON has so that tables can be merged.
+ * They have one spelling and one order, whatever was typed. */
 #include "option.h"
 #include "src/base/show.h"
 #include "src/count/show_number.h"
@@ -12,8 +12,8 @@
 
 #define ESCAPE_LENGTH 4 /* bytes that show_text may make of one */
 
-/* Adds NAME and a text of the user's, as JSON can have it: other bytes, and backslashes, become
- * \xNN, so that no two texts look alike. words_unescape undoes it. */
+/* Adds NAME and a text of the user's as JSON can have it: other bytes, and backslashes, become
+ * \xNN, so that no two texts look alike. words_unescape reverses it. */
 static int add_text(struct words *words, const char *name, const char *text)
 {
     size_t room = ESCAPE_LENGTH * strlen(text) + 16;
@@ -33,7 +33,7 @@ static int add_text(struct words *words, const char *name, const char *text)
     return rc;
 }
 
-/* The value of a hexadecimal digit as show_text writes it; 16 if it is none. */
+/* Returns the value of a hexadecimal digit as show_text writes it; 16 if it is none. */
 static unsigned digit_value(char digit)
 {
     static const char digits[] = "0123456789abcdef";
@@ -89,7 +89,7 @@ static int add_field(const struct draft *draft, struct words *words)
     return rc;
 }
 
-/* Adds NAME and a bound, which was settled and so can be read. */
+/* Adds NAME and a bound, which bins_finish has read. */
 static int add_bound(const struct draft *draft, struct words *words, const char *name,
                      const char *text)
 {
@@ -189,7 +189,7 @@ static int add_input(const struct draft *draft, struct words *words)
     return rc;
 }
 
-int words_settle(const struct draft *draft, struct reason *why)
+int words_finish(const struct draft *draft, struct reason *why)
 {
     struct words *words = &draft->options->words;
     if ((add_mode(draft, words) | add_input(draft, words)) == 0) {

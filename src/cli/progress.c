@@ -12,21 +12,21 @@
 
 #define PERIOD_SECONDS 0.5
 
-static atomic_bool asked; /* set on whichever thread takes the signal */
+static atomic_bool is_requested; /* set on whichever thread gets the signal */
 
-static void note_signal(int signal)
+static void handle_signal(int signal)
 {
     (void)signal;
-    atomic_store(&asked, true);
+    atomic_store(&is_requested, true);
 }
 
 static void catch_signal(int signal)
 {
-    struct sigaction action = {.sa_handler = note_signal, .sa_flags = SA_RESTART}, old;
+    struct sigaction action = {.sa_handler = handle_signal, .sa_flags = SA_RESTART}, old;
     sigemptyset(&action.sa_mask);
     if (sigaction(signal, NULL, &old) == 0 && old.sa_handler != SIG_IGN)
         sigaction(signal, &action, NULL);
-    /* Whoever sends it at once may have started the program with it blocked. */
+    /* A program that sends it at once may have started this one with the signal blocked. */
     sigset_t one;
     sigemptyset(&one);
     sigaddset(&one, signal);
@@ -62,10 +62,10 @@ static void describe_progress(const struct progress *progress, uint64_t bytes, d
     int len = snprintf(line, size, unit ? "%.1f %cB" : "%.0f B", amount, units[unit]);
     len += snprintf(line + len, size - (size_t)len, ", %.3f GB/s",
                     seconds > 0 ? (double)bytes / seconds / 1e9 : 0);
-    double share = source_fraction(progress->source);
-    if (share > 0)
-        snprintf(line + len, size - (size_t)len, ", %.0f%%, %.0f s left", share * 100,
-                 seconds * (1 - share) / share);
+    const double fraction = source_fraction(progress->source);
+    if (fraction > 0)
+        snprintf(line + len, size - (size_t)len, ", %.0f%%, %.0f s left", fraction * 100,
+                 seconds * (1 - fraction) / fraction);
 }
 
 /* Replaces the line that is on the terminal. */
@@ -80,12 +80,12 @@ void progress_tick(struct progress *progress, uint64_t bytes)
 {
     double seconds = clock_seconds_since(&progress->begin);
     bool due = progress->shown && seconds >= progress->next;
-    bool answer = atomic_exchange(&asked, false);
-    if (!due && !answer)
+    const bool is_answer = atomic_exchange(&is_requested, false);
+    if (!due && !is_answer)
         return;
     char line[200];
     describe_progress(progress, bytes, seconds, line, sizeof line);
-    if (answer || !progress->terminal) {
+    if (is_answer || !progress->terminal) {
         progress_end(progress);
         diag("%s", line);
     } else {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* How far the run has come, on standard error: twice a second if that is wanted, and once for every
- * SIGUSR1 (and SIGINFO, where it exists). */
+/* Progress of the run on standard error: twice a second if requested, and once for every SIGUSR1
+ * (and SIGINFO, where it exists). */
 #ifndef GPUHISTO_PROGRESS_H
 #define GPUHISTO_PROGRESS_H
 
@@ -26,19 +26,18 @@ struct progress {
     int width;     /* of the line that is on the terminal, in characters */
 };
 
-/* Catches the signals, which would end the process otherwise, and unblocks them; progress_tick
- * answers them. One that is ignored stays ignored. Blocking calls go on (SA_RESTART). Before
- * threads, and before anything else: until then they end the process. */
+/* Catches and unblocks the signals, which would otherwise end the process; progress_tick answers
+ * them. A signal that is ignored stays ignored. Blocking calls continue (SA_RESTART). Before
+ * threads and as early as possible. */
 void progress_catch_signals(void);
 
 /* Starts the clock. The source must outlive the result. */
 struct progress progress_begin(enum progress_when when, struct source *source);
 
-/* Prints what is due. To be called often, with the bytes counted so far; by one thread at a time.
- */
+/* Prints what is due. Call it often, with the bytes counted so far, and by one thread at a time. */
 void progress_tick(struct progress *progress, uint64_t bytes);
 
-/* Clears the line on the terminal, so that messages may follow. */
+/* Clears the line on the terminal, before a message. */
 void progress_end(struct progress *progress);
 
 #endif

@@ -56,7 +56,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct reason why = {""};
     int rc = options_parse(count, words, &options, &why);
     if (rc == 0 && options.pending)
-        rc = options_settle_type(&options, size % 2 ? "f64" : "i16be", &why);
+        rc = options_finish_type(&options, size % 2 ? "f64" : "i16be", &why);
     if (rc == 0) {
         check_options(&options);
         options_free(&options);
