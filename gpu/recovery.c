@@ -26,7 +26,7 @@ const char *recovery_reason(const struct recovery *recovery)
 static int recount_chunk(struct engine *fallback, const struct chunk *chunk,
                          const struct histogram *histogram)
 {
-    struct records records = {.size = records_size(histogram), .field = &histogram->field};
+    struct records records = {.kind = record_kind_of_all(histogram), .field = &histogram->field};
     struct origin origin = {.bytes = chunk->origin.bytes,
                             .at.file = chunk->origin.at.file,
                             .column = chunk->origin.column,

@@ -7,7 +7,8 @@
 
 size_t slots_data_size(const struct histogram *histogram, size_t chunk_size)
 {
-    return chunk_size + records_room(records_size(histogram));
+    const struct record_kind kind = record_kind_of_all(histogram);
+    return chunk_size + record_room(&kind);
 }
 
 size_t slots_slot_size(const struct histogram *histogram, size_t chunk_size)

@@ -179,7 +179,8 @@ static int begin(struct gpu_decoder *decoder, const struct compressed_start *sta
                                    .frame_at = start->offset,
                                    .window_max = window_max(decoder, start->memlimit),
                                    .leave_checksums = decoder->options.verifies && !memory->check};
-    decoder->file = decoder_file_begin(start, records_size(decoder->options.histogram), &walk);
+    const struct record_kind kind = record_kind_of_all(decoder->options.histogram);
+    decoder->file = decoder_file_begin(start, &kind, &walk);
     decoder->file.tail.bytes = tail;
     return 1;
 }

@@ -5,11 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct decoder_file decoder_file_begin(const struct compressed_start *start, size_t record_size,
-                                       const struct zstd_walk *walk)
+struct decoder_file decoder_file_begin(const struct compressed_start *start,
+                                       const struct record_kind *kind, const struct zstd_walk *walk)
 {
     return (struct decoder_file){.start = *start,
-                                 .record_size = record_size,
+                                 .kind = *kind,
                                  .walk = *walk,
                                  .need = 1,
                                  .counted = start->skip,
@@ -78,16 +78,16 @@ static size_t last_bytes(const struct decoder_file *file, const struct zstd_verd
 /* A separator of records that was counted before ends nothing of what is left. */
 uint64_t decoder_file_tail(const struct decoder_file *file, const struct zstd_verdict *verdict)
 {
-    const size_t size = file->record_size;
+    const struct record_kind *kind = &file->kind;
     const uint32_t own = verdict->content - counted_before(file, verdict);
     const uint64_t all = (uint64_t)file->tail.len + own;
     unsigned char last[2 * CHARACTER_SIZE_MAX];
-    if (size == RECORD_PAIRS)
+    if (kind->type == RECORD_PAIRS)
         return all > 0;
-    if (size == RECORD_CHARACTERS)
+    if (kind->type == RECORD_CHARACTERS)
         return characters_tail(last, last_bytes(file, verdict, own, last));
-    if (!records_are_text(size))
-        return all % size;
+    if (!record_is_text(kind))
+        return all % kind->size;
     return verdict->tail >= own ? all : verdict->tail;
 }
 
@@ -119,11 +119,11 @@ void decoder_file_advance(struct decoder_file *file, struct decoder_batch *batch
     struct chunk *chunk = &batch->slot.chunk;
     const uint32_t before = counted_before(file, verdict);
     const size_t own = bytes_between(file, verdict, tail);
-    batch->shared = file->record_size == RECORD_PAIRS && own > 0 ? tail : 0;
+    batch->shared = file->kind.type == RECORD_PAIRS && own > 0 ? tail : 0;
     batch->begin = (int64_t)before - (int64_t)file->tail.len;
     chunk->len = own + batch->shared;
     chunk->origin.bytes = take_fresh(file, own);
-    if (file->record_size == RECORD_CHARACTERS) {
+    if (file->kind.type == RECORD_CHARACTERS) {
         unsigned char last[2 * CHARACTER_SIZE_MAX];
         const size_t len = last_bytes(file, verdict, verdict->content - before, last);
         memcpy(file->tail.cut, last + len - tail, tail);
@@ -162,7 +162,7 @@ struct compressed_rest decoder_file_end(struct decoder_file *file, bool is_lost)
                                    .is_wrong = file->is_wrong};
     if (!rest.is_left) {
         rest.tail_len = file->tail.len;
-        if (file->record_size == RECORD_PAIRS)
+        if (file->kind.type == RECORD_PAIRS)
             rest.fresh += take_fresh(file, file->tail.len);
     }
     if (rest.tail_len > 0)

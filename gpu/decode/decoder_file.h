@@ -11,6 +11,7 @@
 #include "decoder_memory.h"
 #include "gpu/decoder.h"
 #include "src/count/characters.h"
+#include "src/records/record_kind.h"
 
 enum file_end {
     FILE_GOES_ON,
@@ -42,7 +43,7 @@ struct content_tail {
 
 struct decoder_file {
     struct compressed_start start;
-    size_t record_size; /* as records_size */
+    struct record_kind kind; /* what the content is cut into */
     struct zstd_walk walk;
     uint64_t need; /* compressed bytes, for the next block */
     enum file_end end;
@@ -59,7 +60,8 @@ struct decoder_file {
 };
 
 /* Returns a file of which nothing was planned. */
-struct decoder_file decoder_file_begin(const struct compressed_start *start, size_t record_size,
+struct decoder_file decoder_file_begin(const struct compressed_start *start,
+                                       const struct record_kind *kind,
                                        const struct zstd_walk *walk);
 
 /* Returns the position of the next batch, as in struct position. */

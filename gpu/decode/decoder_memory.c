@@ -171,12 +171,13 @@ static void close_on_host(struct decoder_memory *memory, struct calls *calls, bo
     memory->host_bytes = 0;
 }
 
-static enum device_separators separators_of(size_t record_size)
+static enum device_separators separators_of(enum record_type type)
 {
-    switch (record_size) {
+    switch (type) {
     case RECORD_TOKENS:
         return SEPARATORS_WHITE_SPACE;
     case RECORD_LINES:
+    case RECORD_CSV:
         return SEPARATORS_NEWLINES;
     case RECORD_CHARACTERS:
         return SEPARATORS_CHARACTERS;
@@ -189,7 +190,7 @@ int decoder_memory_open(struct decoder_memory *memory, const struct decoder_opti
                         enum decoder_size size)
 {
     struct device_decoding *decoding = &memory->decoding;
-    const size_t record_size = records_size(options->histogram);
+    const struct record_kind kind = record_kind_of_all(options->histogram);
     if (memory->size != DECODER_CLOSED) {
         memory->earlier = memory->pinned;
         memory->pinned = (struct pinned){.mapping = NULL};
@@ -197,8 +198,8 @@ int decoder_memory_open(struct decoder_memory *memory, const struct decoder_opti
     close_on_host(memory, options->calls, false);
     memory->size = size;
     *decoding = decoding_of_size[size];
-    decoding->keep_least = (uint32_t)records_most(record_size);
-    decoding->separators = separators_of(record_size);
+    decoding->keep_least = (uint32_t)kind.most;
+    decoding->separators = separators_of(kind.type);
     if (calls_open_decoding(options->calls, decoding) != 0) {
         decoding->batches = 0;
         return -1;

@@ -167,8 +167,7 @@ static enum judgement judge(struct gpu_decoder *decoder, const struct decoder_ba
 {
     struct decoder_file *file = &decoder->file;
     enum content_verdict verdict = CONTENT_GOOD;
-    bool is_good =
-        batch->verdict->refused >= batch->plan.blocks && tail <= records_most(file->record_size);
+    bool is_good = batch->verdict->refused >= batch->plan.blocks && tail <= file->kind.most;
     if (file->is_cut_off)
         return JUDGED_BAD;
     if (is_good && batch->is_hashed)

@@ -20,12 +20,13 @@ static bool have_same_records(const struct field *one, const struct field *other
  * token that is too long to be a number is handed out in part. */
 static bool go_together(const struct histogram *one, const struct histogram *other)
 {
-    const size_t size = records_of(one), other_size = records_of(other);
+    const struct record_kind kind = record_kind_of(one), other_kind = record_kind_of(other);
+    const bool is_same = record_is_same(&kind, &other_kind);
     if (one->mode != other->mode && (one->mode->is_binned || other->mode->is_binned))
         return false;
     if (!one->mode->is_binned)
-        return size == 1 || other_size == 1 || size == other_size;
-    return size == other_size && strcmp(one->type.name, other->type.name) == 0 &&
+        return record_is_byte(&kind) || record_is_byte(&other_kind) || is_same;
+    return is_same && strcmp(one->type.name, other->type.name) == 0 &&
            have_same_records(&one->field, &other->field);
 }
 

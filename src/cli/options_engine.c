@@ -223,11 +223,12 @@ static void finish_text(struct options *options)
 int devices_finish(const struct draft *draft, struct reason *why)
 {
     struct options *options = draft->options;
-    size_t size = records_size(&options->histogram), *chunk = &options->pool.chunk_size;
-    options->input.record_size = size;
-    options->input.field = records_are_text(size) ? &options->histogram.field : NULL;
-    if (!records_are_text(size))
-        *chunk = (*chunk + size - 1) / size * size; /* whole samples */
+    const struct record_kind kind = record_kind_of_all(&options->histogram);
+    size_t *chunk = &options->pool.chunk_size;
+    options->input.record = kind;
+    options->input.field = record_is_text(&kind) ? &options->histogram.field : NULL;
+    if (!record_is_text(&kind))
+        *chunk = (*chunk + kind.size - 1) / kind.size * kind.size; /* whole samples */
     int rc = finish_strategy(draft, why);
     if (rc == 0)
         rc = finish_each(options, why);

@@ -274,21 +274,22 @@ struct engine *cpu_engine_open(const struct histogram *histogram,
     size_t most = CHUNKS_SIZE / options->chunks;
     most = most > CPU_CHUNK_MAX ? CPU_CHUNK_MAX : most < CHUNK_LEAST ? CHUNK_LEAST : most;
     size_t cap = options->chunk_size < most ? options->chunk_size : most & ~(size_t)63;
-    const size_t size = records_size(histogram);
-    if (!records_are_text(size))
-        cap -= cap % size; /* a chunk holds whole samples */
+    const struct record_kind kind = record_kind_of_all(histogram);
+    if (!record_is_text(&kind))
+        cap -= cap % kind.size; /* a chunk holds whole samples */
     struct file_tallies *files = options->files;
     struct cpu_engine *first = open_one(histogram, options, files), *last = first;
     for (const struct histogram *also = histogram->also; last && also; also = also->also) {
         files = file_tallies_also(files);
         last = last->also = open_one(also, options, files);
     }
-    if (first && (!last || open_data(first, cap, records_room(size), options->chunks) != 0)) {
+    if (first && (!last || open_data(first, cap, record_room(&kind), options->chunks) != 0)) {
         cpu_close(&first->engine);
         return NULL;
     }
     for (struct cpu_engine *cpu = first; cpu; cpu = cpu->also)
-        cpu->plan.skip_repeated = size == RECORD_PAIRS && records_of(cpu->plan.histogram) != size;
+        cpu->plan.skip_repeated =
+            kind.type == RECORD_PAIRS && record_kind_of(cpu->plan.histogram).type != RECORD_PAIRS;
     return first ? &first->engine : NULL;
 }
 

@@ -40,7 +40,7 @@ struct origin {
 
 struct chunk {
     struct engine *engine; /* the owner */
-    unsigned char *data;   /* cap bytes, and records_room more for text */
+    unsigned char *data;   /* cap bytes, and record_room more for text */
     size_t len, cap;       /* bytes in use, and in all */
     size_t begin;          /* of lines: bytes in use before its first record */
     size_t repeated;       /* of pairs: bytes in use that were in the chunk before, too; the next

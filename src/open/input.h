@@ -23,7 +23,7 @@ struct input_options {
     const struct codec *codec; /* DECOMPRESS_CODEC: which */
     struct codec_options decoding;
     struct content_options content;
-    size_t record_size;        /* bytes, 1 to RECORD_SIZE_MAX; or RECORD_TOKENS and the like */
+    struct record_kind record; /* what the content is cut into */
     const struct field *field; /* of lines; it must outlive the inputs */
     size_t kept_most; /* bytes of a compressed stream that are kept while an engine decompresses it
                        * by itself, in case it fails; 0: 256 MiB */

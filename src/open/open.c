@@ -13,8 +13,8 @@ static enum codec_magic recognise_head(struct input *input, const unsigned char 
     enum codec_magic ours = codec_recognise(head, len, &input->frames.codec);
     if (ours == MAGIC_MATCH)
         return ours;
-    const size_t size = input->records.size;
-    const bool is_text = records_are_text(size) && size != RECORD_PAIRS;
+    const struct record_kind *kind = &input->records.kind;
+    const bool is_text = record_is_text(kind) && kind->type != RECORD_PAIRS;
     enum codec_magic others = foreign_recognise(head, len, is_text, &input->plan.foreign);
     return others == MAGIC_OTHER ? ours : others;
 }
@@ -54,7 +54,7 @@ int input_recognise(struct input *input, struct held *file, const struct input_o
     const struct content_range range = content_range_of(&options->content);
     const uint64_t unit_memory = options->unit_memory;
     *input = (struct input){.has_header = options->field && options->field->has_header,
-                            .records = {.size = options->record_size, .field = options->field}};
+                            .records = {.kind = options->record, .field = options->field}};
     input->frames =
         (struct frames){.bytes = &input->bytes,
                         .batch_size = options->batch_size,

@@ -68,7 +68,7 @@ static uint64_t round_up(uint64_t place, size_t size)
  * reason set. */
 static int enter_values(struct input *input, uint64_t begin, uint64_t end, struct reason *why)
 {
-    size_t size = input->records.size, left = (size_t)(input->opened_size % size);
+    size_t size = input->records.kind.size, left = (size_t)(input->opened_size % size);
     uint64_t whole = input->opened_size - left;
     if (left > 0 && begin <= whole && whole < end)
         return input_cut_off(input->name, input->content, left, size, why);
@@ -89,7 +89,7 @@ static int enter_plain(struct input *input, const struct share_cut *cut, struct 
         input->size = input->end = 0;
         return 0;
     }
-    if (!records_are_text(input->records.size)) {
+    if (!record_is_text(&input->records.kind)) {
         if (enter_values(input, begin, end, why) != 0)
             return -1;
     } else {

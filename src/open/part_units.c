@@ -115,9 +115,9 @@ static int find_last_before(struct input *input, const struct codec_options *opt
     return rc;
 }
 
-static bool ends_record(size_t size, unsigned char byte)
+static bool ends_record(const struct record_kind *kind, unsigned char byte)
 {
-    return records_head(size, &byte, 1) == 0;
+    return kind->head(&byte, 1) == 0;
 }
 
 /* Finds out whether a record goes on from before, and whether anything comes before at all. 0 or
@@ -127,18 +127,18 @@ static int find_edge(struct input *input, const struct codec_options *options,
 {
     struct part_edges *edges = &input->edges;
     const uint64_t first = edges->first;
-    size_t size = input->records.size;
+    const struct record_kind *kind = &input->records.kind;
     unsigned char last = 0;
     edges->is_first = first == 0;
-    if (size == 1 || size == RECORD_PAIRS || first == 0 || first == edges->next)
+    if (record_is_byte(kind) || kind->type == RECORD_PAIRS || first == 0 || first == edges->next)
         return 0; /* no byte of the share is to be dropped */
-    if (!records_are_text(size)) {
-        edges->goes_on = edges->content % size != 0;
+    if (!record_is_text(kind)) {
+        edges->goes_on = edges->content % kind->size != 0;
         return 0;
     }
     int rc = find_last_before(input, options, first, before, &last, why);
     edges->is_first = rc > 0;
-    edges->goes_on = rc == 0 && !ends_record(size, last);
+    edges->goes_on = rc == 0 && !ends_record(kind, last);
     return rc < 0 ? -1 : 0;
 }
 
@@ -146,11 +146,10 @@ int part_enter_units(struct input *input, const struct share_cut *cut,
                      const struct codec_options *options, struct reason *why)
 {
     struct part_edges *edges = &input->edges;
-    const struct field *field = input->records.field;
-    bool is_csv = field && field->kind == FIELD_CSV;
+    const struct record_kind *kind = &input->records.kind;
     /* What a character needs of the frames before is more than the last byte. */
-    bool is_whole =
-        is_csv || input->records.size == RECORD_CHARACTERS || content_is_partial(&input->range);
+    bool is_whole = kind->type == RECORD_CSV || kind->type == RECORD_CHARACTERS ||
+                    content_is_partial(&input->range);
     struct units_before before = {false, 0, 0};
     edges->file_end = edges->next = cut->size;
     edges->is_first = true;
@@ -171,15 +170,17 @@ int part_enter_units(struct input *input, const struct share_cut *cut,
 
 /* Adds bytes to the record in the seam, as many as belong to it. 0, 1 if it may go on, or -1: out
  * of memory. */
-static int extend(struct span *seam, size_t size, const unsigned char *data, size_t len)
+static int extend(struct span *seam, const struct record_kind *kind, const unsigned char *data,
+                  size_t len)
 {
-    if (records_are_text(size)) {
-        size_t end = records_head(size, data, len);
+    if (record_is_text(kind)) {
+        size_t end = kind->head(data, len);
         /* A pair is whole with its second byte. */
-        bool is_open = size != RECORD_PAIRS && end == len && seam->head.len + end < seam->most;
+        bool is_open =
+            kind->type != RECORD_PAIRS && end == len && seam->head.len + end < seam->most;
         return span_extend(seam, data, end) == 0 ? is_open : -1;
     }
-    size_t missing = size - seam->head.len % size;
+    size_t missing = kind->size - seam->head.len % kind->size;
     size_t taken = len < missing ? len : missing;
     seam->head.bytes += taken;
     return span_extend(seam, data, taken) == 0 ? taken < missing : -1;
@@ -189,11 +190,11 @@ int part_complete(const struct input *input, const struct codec_options *options
                   struct reason *why)
 {
     const struct part_edges *edges = &input->edges;
-    size_t size = input->records.size;
+    const struct record_kind *kind = &input->records.kind;
     struct peek peek;
     ssize_t got = 0;
     int more = 1;
-    bool is_whole = !records_are_text(size) && seam->head.len % size == 0;
+    bool is_whole = !record_is_text(kind) && seam->head.len % kind->size == 0;
     if (edges->next == edges->file_end || seam->head.len == 0 || seam->head.given || is_whole)
         return 0;
     if (peek_begin(&peek, (struct bytes *)&input->bytes, input->codec, options, why) != 0)
@@ -202,7 +203,7 @@ int part_complete(const struct input *input, const struct codec_options *options
     peek.end = edges->file_end;
     unsigned char *out = malloc(PEEK_SIZE);
     while (out && more > 0 && (got = peek_read(&peek, out, PEEK_SIZE, why)) > 0)
-        more = extend(seam, size, out, (size_t)got);
+        more = extend(seam, kind, out, (size_t)got);
     if (!out || more < 0)
         reason_of(why, input->name, "out of memory");
     free(out);

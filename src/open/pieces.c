@@ -12,7 +12,8 @@
  * order, as only then its end shows. */
 static int64_t tail_of_text(const struct input *input, struct reason *why)
 {
-    size_t most = records_most(input->records.size) + 1;
+    const struct record_kind *kind = &input->records.kind;
+    const size_t most = kind->most + 1;
     for (size_t look = TAIL_FIRST + 1;; look *= 4) {
         size_t len = look < most ? look : most;
         len = input->size < len ? (size_t)input->size : len;
@@ -22,7 +23,7 @@ static int64_t tail_of_text(const struct input *input, struct reason *why)
             return -1;
         }
         ssize_t got = input_read_at(input, end, len, input->size - len, why);
-        size_t tail = got == (ssize_t)len ? records_tail(&input->records, end, len) : 0;
+        size_t tail = got == (ssize_t)len ? kind->tail(end, len) : 0;
         free(end);
         if (got < 0)
             return -1;
@@ -38,8 +39,9 @@ int input_trim(struct input *input, struct reason *why)
     input->size = input->end = input->opened_size;
     if (input->codec)
         return 0;
-    if (!records_are_text(input->records.size)) {
-        input->size -= input->size % input->records.size;
+    const struct record_kind *kind = &input->records.kind;
+    if (!record_is_text(kind)) {
+        input->size -= input->size % kind->size;
         input->end = input->size;
         return 0;
     }
@@ -50,7 +52,7 @@ int input_trim(struct input *input, struct reason *why)
     int64_t tail = tail_of_text(input, why);
     if (tail < 0)
         return -1;
-    if ((uint64_t)tail > records_most(input->records.size) && (uint64_t)tail < input->size)
+    if ((uint64_t)tail > kind->most && (uint64_t)tail < input->size)
         input->records.too_long = true; /* what follows of it will be dropped */
     else
         input->size -= (uint64_t)tail;
@@ -68,12 +70,13 @@ int input_trim(struct input *input, struct reason *why)
 static ssize_t read_text(const struct input *input, struct chunk *chunk, size_t len,
                          uint64_t offset, struct reason *why)
 {
-    const size_t most = records_most(input->records.size), before = offset > 0;
+    const struct record_kind *kind = &input->records.kind;
+    const size_t most = kind->most, before = offset > 0;
     const uint64_t left = input->size - offset;
     unsigned char *data = chunk->data;
     size_t have = 0, wanted = len + PIECE_MORE;
     data[0] = ' '; /* stands before the first piece */
-    if (!before && input->records.size == RECORD_LINES)
+    if (!before && record_is_line(kind))
         data[0] = '\n';
     for (;; wanted = 2 * wanted - len) {
         wanted = wanted < len + most ? wanted : len + most;
@@ -88,12 +91,12 @@ static ssize_t read_text(const struct input *input, struct chunk *chunk, size_t 
         size_t begun = have;
         have += more;
         bool ends = more < asked || have == left || have == len + most;
-        if (ends || input->records.size == RECORD_TOKENS || data[len] == '\n' ||
+        if (ends || kind->type == RECORD_TOKENS || data[len] == '\n' ||
             memchr(data + 1 + (begun > len ? begun : len), '\n',
                    have - (begun > len ? begun : len)))
             break;
     }
-    records_of_piece(input->records.size, chunk, len, 1 + have);
+    records_of_piece(kind, chunk, len, 1 + have);
     return (ssize_t)(have < len ? have : len);
 }
 
@@ -111,17 +114,17 @@ static ssize_t read_pairs(const struct input *input, struct chunk *chunk, size_t
 ssize_t input_read_piece(const struct input *input, struct chunk *chunk, size_t len,
                          uint64_t offset, struct reason *why)
 {
-    size_t size = input->records.size;
+    const struct record_kind *kind = &input->records.kind;
     chunk->repeated = 0;
-    if (size == RECORD_PAIRS)
+    if (kind->type == RECORD_PAIRS)
         return read_pairs(input, chunk, len, offset, why);
-    if (records_are_text(size))
+    if (record_is_text(kind))
         return read_text(input, chunk, len, offset, why);
     ssize_t got = input_read_at(input, chunk->data, len, offset, why);
     chunk->len = got > 0 ? (size_t)got : 0;
-    if (chunk->len % size == 0)
+    if (chunk->len % kind->size == 0)
         return got;
-    return input_cut_off(input->name, input->content, chunk->len % size, size, why);
+    return input_cut_off(input->name, input->content, chunk->len % kind->size, kind->size, why);
 }
 
 /* Marks the chunk if its first record is the FILE's header, and finds the column that is named. 0,
@@ -153,7 +156,7 @@ int input_cut(struct input *input, struct chunk *chunk, size_t waited, bool at_e
     chunk->origin.bytes = chunk->len - records_repeated(records, waited);
     if (records_check(records, input->name, why) != 0)
         return -1;
-    if (!input->is_begun && records->size == RECORD_LINES && chunk->begin < chunk->len) {
+    if (!input->is_begun && record_is_line(&records->kind) && chunk->begin < chunk->len) {
         input->is_begun = true;
         input->is_one_line =
             records_are_one_line(chunk->data + chunk->begin, chunk->len - chunk->begin);

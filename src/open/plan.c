@@ -4,7 +4,8 @@
 
 bool input_needs_positions(const struct input *input)
 {
-    bool has_values = input->records.size > 1 && !records_are_text(input->records.size);
+    const struct record_kind *kind = &input->records.kind;
+    bool has_values = !record_is_text(kind) && !record_is_byte(kind);
     return has_values || content_is_partial(&input->plan.range);
 }
 
@@ -15,7 +16,7 @@ bool input_parallel(const struct input *input)
 
 bool input_is_serial(const struct input *input)
 {
-    return input->records.field && input->records.field->kind == FIELD_CSV;
+    return input->records.kind.type == RECORD_CSV;
 }
 
 int input_cut_off(const char *name, const struct content_options *options, size_t len, size_t size,
@@ -34,8 +35,8 @@ int input_cut_off(const char *name, const struct content_options *options, size_
 int input_check_end(const struct input *input, struct reason *why)
 {
     const struct records *records = &input->records;
-    if (records->cut_len == 0 || records_are_text(records->size))
+    if (records->cut_len == 0 || record_is_text(&records->kind))
         return 0;
-    return input_cut_off(input->bytes.name, input->plan.content, records->cut_len, records->size,
-                         why);
+    return input_cut_off(input->bytes.name, input->plan.content, records->cut_len,
+                         records->kind.size, why);
 }

@@ -12,34 +12,15 @@
 
 #define CUT_LEAST 4096 /* bytes of the first buffer */
 
-size_t records_of(const struct histogram *histogram)
-{
-    if (histogram->mode->has_characters)
-        return RECORD_CHARACTERS;
-    if (histogram->mode->has_pairs && !histogram->is_aligned)
-        return RECORD_PAIRS;
-    bool has_lines = histogram->field.kind != FIELD_NONE;
-    return has_lines ? RECORD_LINES : histogram_sample_size(histogram);
-}
-
-/* Single bytes may be cut like all others. */
-size_t records_size(const struct histogram *histogram)
-{
-    size_t size = 1;
-    for (; histogram && size == 1; histogram = histogram->also)
-        size = records_of(histogram);
-    return size;
-}
-
 void records_close(struct records *records)
 {
     free(records->cut);
-    *records = (struct records){.size = records->size, .field = records->field};
+    *records = (struct records){.kind = records->kind, .field = records->field};
 }
 
 size_t records_repeated(const struct records *records, size_t waited)
 {
-    return records->size == RECORD_PAIRS ? waited : 0;
+    return records->kind.type == RECORD_PAIRS ? waited : 0;
 }
 
 void records_resume(struct records *records, struct chunk *chunk)
@@ -52,61 +33,19 @@ void records_resume(struct records *records, struct chunk *chunk)
     records->cut_len = 0;
 }
 
-size_t records_head(size_t size, const unsigned char *data, size_t len)
-{
-    if (size == RECORD_TOKENS)
-        return (size_t)(number_token_end(data, data + len) - data);
-    if (size == RECORD_CHARACTERS)
-        return characters_head(data, len);
-    if (size == RECORD_PAIRS)
-        return len > 0;
-    const unsigned char *newline = memchr(data, '\n', len);
-    return newline ? (size_t)(newline - data) : len;
-}
-
-bool records_end_with(size_t size, unsigned char byte)
-{
-    if (size == RECORD_TOKENS)
-        return number_is_space(byte);
-    return size == RECORD_CHARACTERS ? byte < 0x80 : byte == '\n';
-}
-
 /* Blanks would make a record of a line's rest, so that is left out by moving the beginning. Tokens
  * stay where they are: an engine's memory is aligned. */
-void records_drop(size_t size, struct chunk *chunk, size_t len)
+void records_drop(const struct record_kind *kind, struct chunk *chunk, size_t len)
 {
-    if (size == RECORD_TOKENS)
+    if (kind->type == RECORD_TOKENS)
         memset(chunk->data + chunk->begin, ' ', len);
-    else if (size != RECORD_PAIRS)
+    else if (kind->type != RECORD_PAIRS)
         chunk->begin += len;
-}
-
-/* The length of the token that data[0..len) ends with. */
-static size_t last_token(const unsigned char *data, size_t len)
-{
-    size_t begin = len;
-    while (begin > 0 && !number_is_space(data[begin - 1]))
-        begin--;
-    return len - begin;
-}
-
-size_t records_tail(const struct records *records, const unsigned char *data, size_t len)
-{
-    if (records->size == RECORD_TOKENS)
-        return last_token(data, len);
-    if (records->size == RECORD_CHARACTERS)
-        return characters_tail(data, len);
-    if (records->size == RECORD_PAIRS)
-        return len > 0;
-    if (records->size != RECORD_LINES)
-        return len % records->size;
-    const unsigned char *newline = memrchr(data, '\n', len);
-    return newline ? (size_t)(data + len - newline) - 1 : len;
 }
 
 static bool is_csv(const struct records *records)
 {
-    return records->size == RECORD_LINES && records->field->kind == FIELD_CSV;
+    return records->kind.type == RECORD_CSV;
 }
 
 /* Drops what goes on from a record that was given out without it. A newline that ends it stays. */
@@ -117,23 +56,29 @@ static void drop_rest(struct records *records, struct chunk *chunk)
     if (is_csv(records))
         rest = field_end_csv(records->field->separator, data, len, &records->csv);
     else
-        rest = records_head(records->size, data, len);
+        rest = records->kind.head(data, len);
     records->too_long = rest == len;
-    records_drop(records->size, chunk, rest);
+    records_drop(&records->kind, chunk, rest);
 }
 
-/* As records_tail, for data of which the first `waited` bytes were looked at before. */
+/* Returns the bytes of the record that data[0..len) end with and that may not be whole yet. The
+ * first `waited` of them were looked at before. */
 static size_t tail_of(struct records *records, const unsigned char *data, size_t waited, size_t len)
 {
-    if (is_csv(records)) {
-        size_t end = field_scan_csv(records->field->separator, data, waited, len, &records->csv);
-        return len - end;
+    const struct record_kind *kind = &records->kind;
+    switch (kind->type) {
+    case RECORD_VALUES:
+        return len % kind->size;
+    case RECORD_CSV:
+        return len - field_scan_csv(records->field->separator, data, waited, len, &records->csv);
+    case RECORD_TOKENS:
+    case RECORD_LINES: {
+        size_t tail = kind->tail(data + waited, len - waited);
+        return tail == len - waited ? len : tail;
     }
-    if (!records_are_text(records->size) || records->size == RECORD_CHARACTERS ||
-        records->size == RECORD_PAIRS)
-        return records_tail(records, data, len);
-    size_t tail = records_tail(records, data + waited, len - waited);
-    return tail == len - waited ? len : tail;
+    default:
+        return kind->tail(data, len);
+    }
 }
 
 /* Looks again at records of CSV, of which all newlines were counted: sets records->missing if a
@@ -223,7 +168,7 @@ int records_cut(struct records *records, struct chunk *chunk, size_t waited, boo
 {
     if (records->too_long)
         drop_rest(records, chunk);
-    bool is_whole = at_end && records_are_text(records->size);
+    bool is_whole = at_end && record_is_text(&records->kind);
     if (is_whole && !is_csv(records))
         return 0;
     size_t begin = chunk->begin, known = waited > begin ? waited - begin : 0;
@@ -233,12 +178,12 @@ int records_cut(struct records *records, struct chunk *chunk, size_t waited, boo
         check_quotes(records, data, chunk->len - begin, tail, at_end);
     if (is_whole)
         return 0;
-    if (records_are_text(records->size) && tail > records_most(records->size)) {
+    if (record_is_text(&records->kind) && tail > records->kind.most) {
         records->too_long = true;
         tail = 0;
     }
     const unsigned char *cut = chunk->data + chunk->len - tail;
-    if (records->size != RECORD_PAIRS)
+    if (records->kind.type != RECORD_PAIRS)
         chunk->len -= tail;
     return keep_cut(records, cut, tail);
 }
@@ -253,18 +198,18 @@ size_t records_begin(const struct histogram *histogram, const struct chunk *chun
 
 /* Both neighbours find the same boundary, from the byte before it and those after it. Of characters
  * it may be after the end of a piece that has few bytes. */
-void records_of_piece(size_t size, struct chunk *chunk, size_t piece, size_t len)
+void records_of_piece(const struct record_kind *kind, struct chunk *chunk, size_t piece, size_t len)
 {
+    const bool are_characters = kind->type == RECORD_CHARACTERS;
     const unsigned char *data = chunk->data;
     size_t end = 1 + piece < len ? 1 + piece : len;
-    size_t looked = size == RECORD_CHARACTERS ? len : end;
-    size_t dropped =
-        records_end_with(size, data[0]) ? 1 : 1 + records_head(size, data + 1, looked - 1);
+    size_t looked = are_characters ? len : end;
+    size_t dropped = kind->ends(data[0]) ? 1 : 1 + kind->head(data + 1, looked - 1);
     chunk->begin = 0;
-    records_drop(size, chunk, dropped);
+    records_drop(kind, chunk, dropped);
     chunk->len = end;
-    if (!records_end_with(size, data[end - 1]) && (dropped < end || size == RECORD_CHARACTERS))
-        chunk->len = end + records_head(size, data + end, len - end);
+    if (!kind->ends(data[end - 1]) && (dropped < end || are_characters))
+        chunk->len = end + kind->head(data + end, len - end);
 }
 
 int records_find_column(const struct field *field, const unsigned char *text, size_t len,

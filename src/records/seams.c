@@ -4,17 +4,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct span *span_open(uint64_t segment, size_t size, uint64_t phase, bool is_end)
+struct span *span_open(uint64_t segment, const struct record_kind *kind, uint64_t phase,
+                       bool is_end)
 {
     struct span *span = calloc(1, sizeof *span);
     if (!span)
         return NULL;
-    bool is_text = records_are_text(size);
+    bool is_text = record_is_text(kind);
     span->begin = segment;
     span->end = is_end ? segment : segment + 1;
-    span->wanted = is_text ? 0 : (size_t)((size - phase % size) % size);
-    span->is_characters = size == RECORD_CHARACTERS;
-    span->most = span->is_characters ? 2 * CHARACTER_SIZE_MAX : records_most(size) + is_text;
+    span->wanted = is_text ? 0 : (size_t)((kind->size - phase % kind->size) % kind->size);
+    span->is_characters = kind->type == RECORD_CHARACTERS;
+    span->most = span->is_characters ? 2 * CHARACTER_SIZE_MAX : kind->most + is_text;
     span->has_boundary = is_end || (!is_text && span->wanted == 0);
     span->is_end = span->to_end = is_end;
     return span;
@@ -78,14 +79,14 @@ int span_take_head(struct span *span, const struct records *records, struct chun
     size_t len = chunk->len - chunk->begin;
     if (span->has_boundary)
         return 0;
-    if (records_are_text(records->size)) {
-        size_t end = records_head(records->size, data, len);
+    if (record_is_text(&records->kind)) {
+        size_t end = records->kind.head(data, len);
         if (span->is_characters && end > CHARACTER_SIZE_MAX - 1 - head->len)
             end = CHARACTER_SIZE_MAX - 1 - head->len;
         int rc = fragment_append(head, span->most, data, end);
-        records_drop(records->size, chunk, end);
+        records_drop(&records->kind, chunk, end);
         /* Each byte is a boundary of pairs. */
-        span->has_boundary = records->size == RECORD_PAIRS ? end > 0 : end < len;
+        span->has_boundary = records->kind.type == RECORD_PAIRS ? end > 0 : end < len;
         return rc;
     }
     size_t missing = span->wanted - head->len, taken = len < missing ? len : missing;
@@ -114,7 +115,8 @@ int span_extend(struct span *span, const unsigned char *data, size_t len)
 int seams_open(struct seams *seams, bool is_first, bool goes_on)
 {
     /* The FILE begins as if a segment without any content had ended. */
-    seams->spans = span_open(0, 1, 0, true);
+    const struct record_kind bytes = record_values(1);
+    seams->spans = span_open(0, &bytes, 0, true);
     if (!seams->spans)
         return -1;
     seams->spans->is_end = seams->spans->to_end = false;

@@ -47,10 +47,11 @@ int seams_open(struct seams *seams, bool is_first, bool goes_on);
 /* Frees what is left. */
 void seams_close(struct seams *seams);
 
-/* A span for one segment of records of a size (as in struct records). Of values, `phase` bytes of
+/* A span for one segment of records of a kind. Of values, `phase` bytes of
  * the FILE's content stand before it, at least modulo the size; or of the end of the FILE,
  * `is_end`. NULL: out of memory. The caller's, until seams_add. */
-struct span *span_open(uint64_t segment, size_t size, uint64_t phase, bool is_end);
+struct span *span_open(uint64_t segment, const struct record_kind *kind, uint64_t phase,
+                       bool is_end);
 
 /* Frees a span; does nothing with NULL. */
 void span_close(struct span *span);

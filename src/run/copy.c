@@ -12,7 +12,7 @@ struct piece {
  * characters those of its own, as of a share it is told how many were valid. */
 static size_t bytes_of_piece(const struct input *input, const struct chunk *chunk, ssize_t got)
 {
-    if (input->records.size == RECORD_CHARACTERS)
+    if (input->records.kind.type == RECORD_CHARACTERS)
         return chunk->len - chunk->begin;
     return got > 0 ? (size_t)got : 0;
 }
@@ -21,7 +21,7 @@ static size_t bytes_of_piece(const struct input *input, const struct chunk *chun
 static bool is_one_line(const struct input *input, const struct chunk *chunk, uint64_t offset)
 {
     const size_t len = chunk->len - chunk->begin;
-    return offset == 0 && input->records.size == RECORD_LINES &&
+    return offset == 0 && record_is_line(&input->records.kind) &&
            (len == input->size || len > FIELD_RECORD_MAX) &&
            records_are_one_line(chunk->data + chunk->begin, len);
 }

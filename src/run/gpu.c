@@ -17,7 +17,7 @@ static bool has_whole_records(const struct input *input)
 {
     const struct part_edges *edges = &input->edges;
     bool is_all = input->taken == 0 && edges->next == edges->file_end;
-    return input->records.size == 1 || is_all;
+    return record_is_byte(&input->records.kind) || is_all;
 }
 
 /* True if a regular file of which nothing was decoded can be given from its first byte on. */
@@ -34,7 +34,7 @@ static bool is_suitable_stream(const struct input *input)
 {
     bool is_untouched = input->taken == input->units.len && input->units.offset == 0;
     return !input->regular && !input_is_serial(input) && !content_is_partial(&input->range) &&
-           !input->has_header && (is_untouched || input->records.size == 1);
+           !input->has_header && (is_untouched || record_is_byte(&input->records.kind));
 }
 
 /* True if nothing but its bytes need be known of the file. What a GPU left is not given to one

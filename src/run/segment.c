@@ -12,22 +12,22 @@ bool segment_is_stream(const struct segment *segment)
 int segment_begin(struct segment *segment, struct worker *worker, struct file *file)
 {
     struct input *input = &file->input;
-    const size_t size = input->records.size;
+    const struct record_kind *kind = &input->records.kind;
     *segment = (struct segment){
         .file = file, .records = &input->records, .at = file->at, .begin = file->content};
     if (file->in_stream)
         return 0;
-    if (size != 1) {
+    if (!record_is_byte(kind)) {
         /* While a header is sought, no content has been given out. */
         uint64_t before =
             input->heading.is_sought ? 0 : content_before(&input->range, file->content);
-        segment->span = span_open(file->at.segment, size, before, false);
+        segment->span = span_open(file->at.segment, kind, before, false);
         if (!segment->span)
             return -1;
     }
     segment->at = (struct position){file->at.file, file->at.segment++, 1}; /* 0 is the seam's */
     segment->records = &worker->records;
-    segment->records->size = size;
+    segment->records->kind = *kind;
     segment->records->field = input->records.field;
     segment->records->cut_len = 0;
     segment->records->too_long = false;
@@ -98,16 +98,16 @@ static int push_seam(struct worker *worker, const struct file *file, const struc
 {
     struct source *source = worker->source;
     const struct fragment *record = &seam->head;
-    const size_t size = source->options.record_size;
-    if (size == RECORD_LINES && seam->is_first && seam->is_end &&
+    const struct record_kind *kind = &source->options.record;
+    if (record_is_line(kind) && seam->is_first && seam->is_end &&
         records_are_one_line(record->data, record->len))
         source_add_one_line(source, file->input.name, file->at.file);
     /* The lines of a text need even an empty one. */
-    if (!records_are_text(size) && record->len == 0)
+    if (!record_is_text(kind) && record->len == 0)
         return 0;
-    if (!records_are_text(size) && record->len % size != 0) {
+    if (!record_is_text(kind) && record->len % kind->size != 0) {
         struct reason why;
-        input_cut_off(file->input.name, &source->options.content, record->len, size, &why);
+        input_cut_off(file->input.name, &source->options.content, record->len, kind->size, &why);
         return source_fail(source, &why);
     }
     struct chunk *chunk = runner_choose(worker, FLOW_DECODED);
@@ -148,10 +148,10 @@ int segment_end(struct segment *segment, struct worker *worker)
 
 int segment_end_file(struct worker *worker, struct file *file)
 {
-    const size_t size = file->input.records.size;
-    if (size == 1 || file->in_stream)
+    const struct record_kind *kind = &file->input.records.kind;
+    if (record_is_byte(kind) || file->in_stream)
         return 0;
-    struct span *span = span_open(file->at.segment, size, 0, true);
+    struct span *span = span_open(file->at.segment, kind, 0, true);
     return span ? add_span(worker, file, span)
                 : source_fail_for_memory(worker->source, file->input.name);
 }

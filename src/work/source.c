@@ -137,7 +137,7 @@ bool source_is_offloadable(const struct input *input)
 static int open_seams(struct file *file, bool is_share)
 {
     const struct part_edges *edges = &file->input.edges;
-    if (!file->input.codec || file->input.records.size == 1)
+    if (!file->input.codec || record_is_byte(&file->input.records.kind))
         return 0;
     return seams_open(&file->seams, edges->is_first || !is_share, edges->goes_on);
 }
@@ -214,7 +214,7 @@ void source_place_chunk(const struct file *file, struct position *at, struct chu
 
 size_t source_fill_limit(const struct input *input, const struct chunk *chunk, size_t waited)
 {
-    return chunk->cap + (records_are_text(input->records.size) ? waited : 0);
+    return chunk->cap + (record_is_text(&input->records.kind) ? waited : 0);
 }
 
 /* --- what is told of it --- */

@@ -131,7 +131,7 @@ static void free_file(struct file *file)
 static void feed_cpu(struct engine *cpu, const struct histogram *histogram,
                      const unsigned char *data, size_t len)
 {
-    struct records records = {.size = records_size(histogram), .field = &histogram->field};
+    struct records records = {.kind = record_kind_of_all(histogram), .field = &histogram->field};
     size_t done = 0;
     do {
         struct chunk *chunk = engine_acquire(cpu, true);

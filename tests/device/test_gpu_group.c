@@ -205,7 +205,7 @@ static void run_part(const void *arg)
                                    .tuning = {.deadline_ms = 200000},
                                    .look = look,
                                    .look_arg = &feed};
-    const struct input_options input = {.record_size = 1, .decoding.memlimit = MEMORY};
+    const struct input_options input = {.record = record_values(1), .decoding.memlimit = MEMORY};
     struct histogram histogram;
     uint64_t counts[256] = {0};
     char name[32], *operands[] = {name};

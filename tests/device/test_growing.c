@@ -134,7 +134,7 @@ static int count_file(struct run *run, struct reason *why)
     struct share share;
     struct input_options options = {.decoding.memlimit = 1 << 27,
                                     .unit_memory = 8000, /* frames are decoded in order */
-                                    .record_size = records_size(run->histogram)};
+                                    .record = record_kind_of_all(run->histogram)};
     atomic_store(&submitted, 0);
     has_changed = false;
     write_file(run->stream, 0, run->change->before);

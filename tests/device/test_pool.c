@@ -225,7 +225,8 @@ static void run(const struct scenario *scenario)
                        scale_is_slow() ? 200000 : 20000, /* of a device that is emulated */
                    .opens_at_once = scenario->grows}};
     struct source *source = source_open(
-        operands, count, &(struct input_options){.decoding.memlimit = 1 << 20, .record_size = 1});
+        operands, count,
+        &(struct input_options){.decoding.memlimit = 1 << 20, .record = record_values(1)});
     uint64_t counts[256];
     struct tally tally = tally_in(counts, histogram);
     struct pool_outcome outcome;

@@ -162,7 +162,7 @@ static int count_operand(struct run *run, char *operand, struct reason *why)
                                           .batch_size = run->batch,
                                           .unit_memory = UNIT_MEMORY,
                                           .kept_most = run->kept_most,
-                                          .record_size = records_size(run->histogram)};
+                                          .record = record_kind_of_all(run->histogram)};
     struct source *source = need(source_open(&operand, 1, &options));
     int rc = work_side_by_side(run, source);
     const char *error = source_error(source);

@@ -147,7 +147,7 @@ static int count_input(struct run *run, struct reason *why)
             need(NULL);
     }
     const struct input_options options = {.decoding.memlimit = 1 << 27,
-                                          .record_size = records_size(run->histogram),
+                                          .record = record_kind_of_all(run->histogram),
                                           .kept_most = run->kept_most};
     struct source *source = need(source_open(&operand, 1, &options));
     const struct sink sink = {.arg = run, .choose = choose, .offload = offload};

@@ -234,7 +234,7 @@ static void read_files(struct plan *plan, enum kind kind, size_t count)
     struct count_plan counting = count_plan(counter_find(NULL), &histogram);
     char *operands[MADE_FILES_MAX];
     struct input_options options = {.decoding.memlimit = (uint64_t)1 << WINDOW_LOG_MAX,
-                                    .record_size = histogram_sample_size(&histogram),
+                                    .record = record_kind_of_all(&histogram),
                                     .batch_size = batches[plan_take(plan) % 6]};
     struct reading reading = {.plan = &counting, .chunk_size = chunks[plan_take(plan) % 5]};
     unsigned how = plan_take(plan);

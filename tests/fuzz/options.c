@@ -33,8 +33,8 @@ static void check_options(const struct options *options)
     fuzz_require(options->pool.chunk_size >= 1 && options->pool.counter, "no pool");
     fuzz_require(options->report.quantile_count <= QUANTILES_MAX, "too many quantiles");
     fuzz_require(!options->report.stats || options->report.quantile_count >= 1, "no quantiles");
-    fuzz_require(records_are_text(options->input.record_size) ||
-                     options->pool.chunk_size % options->input.record_size == 0,
+    fuzz_require(record_is_text(&options->input.record) ||
+                     options->pool.chunk_size % options->input.record.size == 0,
                  "chunks that do not hold whole records");
 }
 

@@ -54,7 +54,7 @@ static bool count_share(size_t count, const struct way *way, struct share *share
 {
     const struct count_plan plan = count_plan(counter_find(NULL), &histogram);
     const struct input_options options = {.decoding.memlimit = (uint64_t)1 << 24,
-                                          .record_size = records_size(&histogram),
+                                          .record = record_kind_of_all(&histogram),
                                           .field = &histogram.field,
                                           .share = share};
     struct reading reading = {

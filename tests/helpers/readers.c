@@ -158,7 +158,8 @@ static void start_taker(struct turn_taker *taker)
 
 static void begin_taker(struct turn_taker *taker, struct reading *reading, struct source *source)
 {
-    size_t room = records_room(records_size(reading->plan->histogram));
+    const struct record_kind kind = record_kind_of_all(reading->plan->histogram);
+    const size_t room = record_room(&kind);
     start_taker(taker);
     taker->reading = reading;
     taker->source = source;

@@ -65,7 +65,7 @@ static unsigned char packed[PACKED_MAX];
 static struct histogram histogram;
 static struct count_plan plan;
 static struct reading reading;
-static size_t record_size;
+static size_t record_size; /* 0: tokens */
 static unsigned long cases, wrong;
 
 /* --- what is counted --- */
@@ -87,7 +87,7 @@ static void count_numbers(void)
         0)
         abort();
     histogram_numbers(&histogram, &binning);
-    take_histogram(RECORD_TOKENS);
+    take_histogram(0);
 }
 
 static void count_values(const char *name)
@@ -111,7 +111,7 @@ static void work_out(struct content *content)
     const struct text *bytes = &content->bytes;
     content->expected = (struct text_expectation){.samples = 0};
     content->over = 0;
-    if (record_size == RECORD_TOKENS) {
+    if (record_size == 0) {
         text_expect(bytes, &histogram.binning, &content->expected);
         return;
     }
@@ -294,10 +294,12 @@ static void judge(const struct way *way, const struct tally *tally, const char *
 
 static struct source *open_source(const struct way *way, char **operands)
 {
-    struct source *source = source_open(operands, way->files,
-                                        &(struct input_options){.decoding.memlimit = 1 << 27,
-                                                                .record_size = record_size,
-                                                                .batch_size = way->batch_size});
+    struct source *source =
+        source_open(operands, way->files,
+                    &(struct input_options){.decoding.memlimit = 1 << 27,
+                                            .record = record_size > 0 ? record_values(record_size)
+                                                                      : record_tokens,
+                                            .batch_size = way->batch_size});
     if (!source)
         abort();
     return source;
@@ -319,7 +321,7 @@ static bool is_among(const char *message, const char *faults)
 static bool read_by_turns(const struct way *way, const char *fault)
 {
     char *operands[FILES_MAX];
-    bool is_text = record_size == RECORD_TOKENS, found = false;
+    bool is_text = record_size == 0, found = false;
     for (size_t i = 0; i < way->files; i++)
         operands[i] = (char *)name_of(&files[i]);
     struct source *source = open_source(way, operands);
@@ -394,7 +396,7 @@ static size_t draw_chunk_size(size_t len)
     size_t most = len > 20000 ? 256 : 1;
     size_t size = random_below(64) == 0 ? 1 : sizes[random_below(sizeof sizes / sizeof sizes[0])];
     size = size < most ? most : size;
-    if (record_size == RECORD_TOKENS)
+    if (record_size == 0)
         return size;
     return size < record_size ? record_size : size - size % record_size;
 }
@@ -419,7 +421,7 @@ static void read_packed(size_t count, bool by_pool)
 {
     struct way way = draw_way(count);
     way.by_pool = by_pool;
-    if (by_pool && record_size == RECORD_TOKENS && random_below(4) == 0)
+    if (by_pool && record_size == 0 && random_below(4) == 0)
         way.invalid = INVALID_ERROR;
     read_files(&way, NULL);
 }

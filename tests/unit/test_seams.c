@@ -44,8 +44,8 @@ static struct span *read_segment(size_t segment)
 {
     unsigned char data[SEGMENT_MOST];
     const size_t begin = begins[segment], len = begins[segment + 1] - begin;
-    struct records records = {.size = RECORD_CHARACTERS, .cut = malloc(CHARACTER_SIZE_MAX)};
-    struct span *span = span_open(segment, RECORD_CHARACTERS, 0, false);
+    struct records records = {.kind = record_characters, .cut = malloc(CHARACTER_SIZE_MAX)};
+    struct span *span = span_open(segment, &record_characters, 0, false);
     if (!records.cut)
         abort();
     for (size_t at = 0, piece; span && at < len; at += piece) { /* chunks of one byte, or of all */
@@ -111,7 +111,7 @@ static void check(unsigned continuing, unsigned order)
         abort();
     for (size_t i = 0; i <= SEGMENTS; i++) {
         struct span *span = i < SEGMENTS ? read_segment(place(order, i, mixed))
-                                         : span_open(SEGMENTS, RECORD_CHARACTERS, 0, true);
+                                         : span_open(SEGMENTS, &record_characters, 0, true);
         const size_t held = add(&seams, span);
         longest = held > longest ? held : longest;
     }

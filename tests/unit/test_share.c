@@ -222,15 +222,16 @@ static void bag_add(struct bag *bag, const unsigned char *record, size_t len)
 }
 
 /* Adds the records of a text or of values that lie in data[0..len), all. */
-static void bag_add_all(struct bag *bag, size_t size, const unsigned char *data, size_t len)
+static void bag_add_all(struct bag *bag, const struct record_kind *kind, const unsigned char *data,
+                        size_t len)
 {
     for (size_t at = 0, end; at < len; at = end + 1) {
-        if (!records_are_text(size)) {
-            bag_add(bag, data + at, size);
-            end = at + size - 1;
+        if (!record_is_text(kind)) {
+            bag_add(bag, data + at, kind->size);
+            end = at + kind->size - 1;
             continue;
         }
-        end = at + records_head(size, data + at, len - at);
+        end = at + kind->head(data + at, len - at);
         if (end > at)
             bag_add(bag, data + at, end - at);
     }
@@ -239,7 +240,7 @@ static void bag_add_all(struct bag *bag, size_t size, const unsigned char *data,
 /* One worker, the memory of its one chunk, and what it has read. */
 struct only_worker {
     struct chunk memory;
-    size_t record;
+    const struct record_kind *record;
     struct bag *bag;
 };
 
@@ -260,12 +261,13 @@ static int count_one(void *arg, struct chunk *chunk, enum flow flow)
 }
 
 /* Reads all of a source. 0, or -1. */
-static int read_all(struct source *source, size_t record, size_t chunk_size, struct bag *bag)
+static int read_all(struct source *source, const struct record_kind *record, size_t chunk_size,
+                    struct bag *bag)
 {
     struct only_worker worker = {
         .memory = {.cap = chunk_size, .fill = random_below(2)}, .record = record, .bag = bag};
     const struct sink sink = {.arg = &worker, .choose = choose_one, .count = count_one};
-    worker.memory.data = need(malloc(chunk_size + records_room(record) + 1));
+    worker.memory.data = need(malloc(chunk_size + record_room(record) + 1));
     int rc = run_worker(source, &sink);
     free(worker.memory.data);
     return rc;
@@ -273,18 +275,19 @@ static int read_all(struct source *source, size_t record, size_t chunk_size, str
 
 static const struct field blanks = {.kind = FIELD_BLANKS, .number = 1};
 
-static struct input_options options_of(size_t record)
+static struct input_options options_of(const struct record_kind *record)
 {
     return (struct input_options){.decoding.memlimit = 1 << 27,
-                                  .record_size = record,
-                                  .field = record == RECORD_LINES ? &blanks : NULL,
+                                  .record = *record,
+                                  .field = record->type == RECORD_LINES ? &blanks : NULL,
                                   .batch_size =
                                       random_below(3) ? random_below(2) : 1 + random_below(400)};
 }
 
 /* Reads one share of the FILEs. 0, or -1 with the reason. */
-static int read_share(char **names, size_t count, const struct share_choice *choice, size_t record,
-                      void (*meddle)(void), struct bag *bag, struct reason *why)
+static int read_share(char **names, size_t count, const struct share_choice *choice,
+                      const struct record_kind *record, void (*meddle)(void), struct bag *bag,
+                      struct reason *why)
 {
     struct share share;
     struct input_options options = options_of(record);
@@ -296,7 +299,7 @@ static int read_share(char **names, size_t count, const struct share_choice *cho
     struct source *source = source_open(names, count, &options);
     if (!source)
         abort();
-    size_t unit = records_are_text(record) ? 1 : record;
+    size_t unit = record_is_text(record) ? 1 : record->size;
     int rc = read_all(source, record, unit * (1 + random_below(900)), bag);
     if (rc != 0)
         reason_set(why, "%s", source_error(source));
@@ -305,27 +308,28 @@ static int read_share(char **names, size_t count, const struct share_choice *cho
     return rc;
 }
 
-static void compare(const struct bag *expected, const struct bag *bag, uint64_t of, size_t record)
+static void compare(const struct bag *expected, const struct bag *bag, uint64_t of,
+                    const struct record_kind *record)
 {
     char detail[160];
     cases++;
     if (memcmp(expected, bag, sizeof *bag) == 0)
         return;
     snprintf(detail, sizeof detail,
-             "%llu shares of records of %zd: %llu records, %llu bytes; expected %llu, %llu",
-             (unsigned long long)of, (ssize_t)record, (unsigned long long)bag->records,
+             "%llu shares of records of %zu: %llu records, %llu bytes; expected %llu, %llu",
+             (unsigned long long)of, record->size, (unsigned long long)bag->records,
              (unsigned long long)bag->bytes, (unsigned long long)expected->records,
              (unsigned long long)expected->bytes);
     complain("shares", detail);
 }
 
 /* Makes a few random FILEs. How many. */
-static size_t make_files(size_t record, char **names)
+static size_t make_files(const struct record_kind *record, char **names)
 {
     size_t count = 1 + random_below(FILES_MAX);
     for (size_t i = 0; i < count; i++) {
         size_t len = random_below(4) ? random_below(CONTENT_SIZE) : random_below(30);
-        make_content(&files[i], records_are_text(record) ? len : len / record * record);
+        make_content(&files[i], record_is_text(record) ? len : len / record->size * record->size);
         if (random_below(3))
             compress_file(&files[i], random_below(2) ? 20 : 600);
         else
@@ -338,11 +342,13 @@ static size_t make_files(size_t record, char **names)
 /* Compares the records of all shares with those of the FILEs. */
 static void share_files(unsigned rounds)
 {
-    static const size_t records[] = {RECORD_TOKENS, RECORD_LINES, 1, 2, 3, 24};
+    const struct record_kind records[] = {record_tokens,    record_lines,     record_values(1),
+                                          record_values(2), record_values(3), record_values(24)};
     char *names[FILES_MAX];
     for (unsigned round = 0; round < rounds; round++) {
         struct bag expected = {.records = 0}, bag = {.records = 0};
-        size_t record = records[random_below(6)], count = make_files(record, names);
+        const struct record_kind *record = &records[random_below(6)];
+        size_t count = make_files(record, names);
         struct share_choice choice = {.of = 1 + random_below(random_below(3) ? 9 : 70)};
         for (size_t i = 0; i < count; i++)
             bag_add_all(&expected, record, files[i].content, files[i].len);
@@ -363,7 +369,8 @@ static struct histogram histogram;
 static void count_by_turns(char **names, size_t count, struct share *share, struct tally *sum)
 {
     struct count_plan plan = count_plan(counter_find(NULL), &histogram);
-    struct input_options options = options_of(records_size(&histogram));
+    const struct record_kind kind = record_kind_of_all(&histogram);
+    struct input_options options = options_of(&kind);
     struct reading reading = {.plan = &plan,
                               .chunk_size = 1 + random_below(random_below(2) ? 12 : 900),
                               .readers = 1 + random_below(READERS_MAX),
@@ -396,7 +403,7 @@ static void share_by_turns(unsigned rounds)
                                          .number = is_lines ? 1 + (int)random_below(2) : 0,
                                          .has_header = is_lines && random_below(2)};
         struct share_choice choice = {.of = 1 + random_below(9)};
-        size_t count = make_files(RECORD_TOKENS, names);
+        size_t count = make_files(&record_tokens, names);
         tally_clear(&all);
         tally_clear(&sum);
         count_by_turns(names, count, NULL, &all);
@@ -434,27 +441,28 @@ static void cut_off_one(void)
 
 static void change_files(void)
 {
-    static const size_t records[] = {RECORD_TOKENS, RECORD_LINES, 1, 2};
+    const struct record_kind records[] = {record_tokens, record_lines, record_values(1),
+                                          record_values(2)};
     char *names[] = {files[0].name};
     for (size_t i = 0; i < 4; i++)
         for (uint64_t of = 1; of <= 5; of++) {
             struct bag expected = {.records = 0}, bag = {.records = 0};
             struct reason why;
             make_content(&files[0], 64);
-            bag_add_all(&expected, records[i], files[0].content, files[0].len);
+            bag_add_all(&expected, &records[i], files[0].content, files[0].len);
             for (uint64_t part = 1; part <= of; part++) {
                 struct share_choice choice = {.part = part, .of = of};
                 put_file(&files[0], files[0].content, files[0].len);
-                if (read_share(names, 1, &choice, records[i], append_digits, &bag, &why) != 0)
+                if (read_share(names, 1, &choice, &records[i], append_digits, &bag, &why) != 0)
                     complain("a FILE that grows", why.text);
                 put_file(&files[0], files[0].content, files[0].len);
-                if (read_share(names, 1, &choice, records[i], cut_off_one, &(struct bag){0},
+                if (read_share(names, 1, &choice, &records[i], cut_off_one, &(struct bag){0},
                                &why) == 0 ||
                     !strstr(why.text, "was truncated"))
                     complain("a FILE that shrinks", why.text);
                 cases++;
             }
-            compare(&expected, &bag, of, records[i]);
+            compare(&expected, &bag, of, &records[i]);
         }
 }
 

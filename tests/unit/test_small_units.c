@@ -128,12 +128,12 @@ static void read_file(struct file *file, const struct histogram *histogram, unsi
                       struct tally *tally)
 {
     const struct count_plan plan = count_plan(counter_find(NULL), histogram);
-    const size_t size = records_size(histogram);
+    const struct record_kind kind = record_kind_of_all(histogram);
     struct reading reading = {.plan = &plan, .chunk_size = 65520, .readers = readers};
     char *operand = file->name;
     struct source *source = source_open(
         &operand, 1,
-        &(struct input_options){.decoding.memlimit = (uint64_t)1 << 27, .record_size = size});
+        &(struct input_options){.decoding.memlimit = (uint64_t)1 << 27, .record = kind});
     if (!source || tally_open(&reading.tally, histogram) != 0)
         abort();
     if (readers_read(source, &reading) != 0) {

@@ -176,9 +176,9 @@ static void run(const struct scenario *scenario)
                                    .chunk_size = scenario->chunk_size,
                                    .threads = scenario->threads,
                                    .invalid = scenario->invalid};
-    struct source *source = source_open(
-        operands, scenario->count,
-        &(struct input_options){.decoding.memlimit = 1 << 27, .record_size = RECORD_TOKENS});
+    struct source *source =
+        source_open(operands, scenario->count,
+                    &(struct input_options){.decoding.memlimit = 1 << 27, .record = record_tokens});
     struct tally tally;
     struct pool_outcome outcome;
     if (!source || tally_open(&tally, histogram) != 0)

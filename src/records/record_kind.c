@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: MIT */
+#include "record_kind.h"
+#include "src/count/histogram.h"
+
+#include <string.h>
+
+/* --- tokens --- */
+
+static size_t token_head(const unsigned char *data, size_t len)
+{
+    return (size_t)(number_token_end(data, data + len) - data);
+}
+
+static size_t token_tail(const unsigned char *data, size_t len)
+{
+    size_t begin = len;
+    while (begin > 0 && !number_is_space(data[begin - 1]))
+        begin--;
+    return len - begin;
+}
+
+static bool token_ends(unsigned char byte)
+{
+    return number_is_space(byte);
+}
+
+const struct record_kind record_tokens = {
+    .type = RECORD_TOKENS,
+    .most = NUMBER_MAX,
+    .head = token_head,
+    .tail = token_tail,
+    .ends = token_ends,
+};
+
+/* --- lines --- */
+
+static size_t line_head(const unsigned char *data, size_t len)
+{
+    const unsigned char *newline = memchr(data, '\n', len);
+    return newline ? (size_t)(newline - data) : len;
+}
+
+static size_t line_tail(const unsigned char *data, size_t len)
+{
+    const unsigned char *newline = memrchr(data, '\n', len);
+    return newline ? (size_t)(data + len - newline) - 1 : len;
+}
+
+static bool line_ends(unsigned char byte)
+{
+    return byte == '\n';
+}
+
+const struct record_kind record_lines = {
+    .type = RECORD_LINES,
+    .most = FIELD_RECORD_MAX,
+    .head = line_head,
+    .tail = line_tail,
+    .ends = line_ends,
+};
+
+const struct record_kind record_csv = {
+    .type = RECORD_CSV,
+    .most = FIELD_RECORD_MAX,
+    .head = line_head,
+    .tail = line_tail,
+    .ends = line_ends,
+};
+
+/* --- characters --- */
+
+static bool character_ends(unsigned char byte)
+{
+    return byte < 0x80;
+}
+
+const struct record_kind record_characters = {
+    .type = RECORD_CHARACTERS,
+    .most = CHARACTER_SIZE_MAX,
+    .head = characters_head,
+    .tail = characters_tail,
+    .ends = character_ends,
+};
+
+/* --- pairs --- */
+
+static size_t one_byte(const unsigned char *data, size_t len)
+{
+    (void)data;
+    return len > 0;
+}
+
+const struct record_kind record_pairs = {
+    .type = RECORD_PAIRS,
+    .most = 2,
+    .head = one_byte,
+    .tail = one_byte,
+    .ends = line_ends,
+};
+
+/* --- histograms --- */
+
+struct record_kind record_values(size_t size)
+{
+    return (struct record_kind){.type = RECORD_VALUES, .size = size, .most = size};
+}
+
+struct record_kind record_kind_of(const struct histogram *histogram)
+{
+    if (histogram->mode->has_characters)
+        return record_characters;
+    if (histogram->mode->has_pairs && !histogram->is_aligned)
+        return record_pairs;
+    if (histogram->field.kind == FIELD_CSV)
+        return record_csv;
+    if (histogram->field.kind != FIELD_NONE)
+        return record_lines;
+    const size_t size = histogram_sample_size(histogram);
+    return size > 0 ? record_values(size) : record_tokens;
+}
+
+/* Single bytes may be cut like all others. */
+struct record_kind record_kind_of_all(const struct histogram *histogram)
+{
+    struct record_kind kind = record_values(1);
+    for (; histogram && record_is_byte(&kind); histogram = histogram->also)
+        kind = record_kind_of(histogram);
+    return kind;
+}
