@@ -263,7 +263,7 @@ if can_share; then
         's/"count":2/"count":3/;the bins add up to 5' 's/"counted":4/"counted":3/;the bins add up to 4' \
         's/"total":4,"counted":4/"total":5,"counted":5/;the bins add up to 4' \
         's/"counted":4,"other":0/"counted":3,"other":1/;the bins add up to 4' \
-        's/4,"counted":4,"other":0/5,"counted":4,"other":1/;is not 0'; do
+        's/4,"counted":4,"other":0/5,"counted":4,"other":1/;must be 0'; do
         sed "${what%;*}" four >changed
         "$GPUHISTO" --merge changed >out 2>err
         echo $? >status
