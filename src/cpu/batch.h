@@ -75,17 +75,12 @@ TARGET INLINE void widen_3_bytes(const struct value_type *type, const unsigned c
     memset(batch->bits32 + values, 0, (BATCH - values) * sizeof batch->bits32[0]);
 }
 
-/* Counts eight rows: how fast a loop over single rows is depends on how its code is aligned. */
-TARGET INLINE void count_eight(const uint32_t *rows, uint64_t *counts)
+/* Counts n rows, a multiple of 8. How fast a loop over single rows is depends on its alignment. */
+TARGET INLINE void count_unrolled(const uint32_t *rows, size_t n, uint64_t *counts)
 {
-    counts[rows[0]]++;
-    counts[rows[1]]++;
-    counts[rows[2]]++;
-    counts[rows[3]]++;
-    counts[rows[4]]++;
-    counts[rows[5]]++;
-    counts[rows[6]]++;
-    counts[rows[7]]++;
+#pragma GCC unroll 8
+    for (size_t i = 0; i < n; i++)
+        counts[rows[i]]++;
 }
 
 /* Returns 2^exponent, for exponents of normal doubles. */

@@ -341,8 +341,8 @@ TARGET INLINE void add_long_wholes(struct moments *moments, const union batch *b
 
 #ifdef SQUARE_BY_FMA
 
-/* Values of 64 bits with at most so many bits are added up as doubles: these are exact, and sums of
- * limbs can take them. */
+/* Values of 64 bits that need no more bits than this are added up as doubles: these are exact, and
+ * sums of limbs can take them. */
 #define WHOLE_BITS 49
 
 /* Adding it puts a whole number into the low bits of a double. */

@@ -64,29 +64,14 @@ INLINE void count_turn(struct pair_counts *pairs, const unsigned char *one,
     const uint64_t a = word_of_pairs(one), b = word_of_pairs(other);
     const uint64_t a_odd = is_aligned ? 0 : word_of_pairs(one + 1);
     const uint64_t b_odd = is_aligned ? 0 : word_of_pairs(other + 1);
-    count_pair(pairs, a >> 48);
-    count_pair(pairs, b >> 48);
-    if (!is_aligned) {
-        count_pair(pairs, a_odd >> 48);
-        count_pair(pairs, b_odd >> 48);
-    }
-    count_pair(pairs, a >> 32);
-    count_pair(pairs, b >> 32);
-    if (!is_aligned) {
-        count_pair(pairs, a_odd >> 32);
-        count_pair(pairs, b_odd >> 32);
-    }
-    count_pair(pairs, a >> 16);
-    count_pair(pairs, b >> 16);
-    if (!is_aligned) {
-        count_pair(pairs, a_odd >> 16);
-        count_pair(pairs, b_odd >> 16);
-    }
-    count_pair(pairs, a);
-    count_pair(pairs, b);
-    if (!is_aligned) {
-        count_pair(pairs, a_odd);
-        count_pair(pairs, b_odd);
+#pragma GCC unroll 4
+    for (unsigned shift = 64; shift > 0; shift -= 16) {
+        count_pair(pairs, a >> (shift - 16));
+        count_pair(pairs, b >> (shift - 16));
+        if (!is_aligned) {
+            count_pair(pairs, a_odd >> (shift - 16));
+            count_pair(pairs, b_odd >> (shift - 16));
+        }
     }
 }
 

@@ -90,14 +90,9 @@ INLINE bool step_is_run(const unsigned char *data)
 
 INLINE void count_word(uint64_t word, uint32_t (*tables)[BYTE_TABLE_WORDS])
 {
-    tables[0][word & 0xff]++;
-    tables[1][word >> 8 & 0xff]++;
-    tables[2][word >> 16 & 0xff]++;
-    tables[3][word >> 24 & 0xff]++;
-    tables[4][word >> 32 & 0xff]++;
-    tables[5][word >> 40 & 0xff]++;
-    tables[6][word >> 48 & 0xff]++;
-    tables[7][word >> 56]++;
+#pragma GCC unroll 8
+    for (unsigned i = 0; i < BYTE_TABLES; i++)
+        tables[i][word >> 8 * i & 0xff]++;
 }
 
 /* Counts whole steps, and returns how many bytes they are. A run is counted at once, as all its
@@ -122,23 +117,11 @@ TARGET static size_t count_in_tables(const unsigned char *data, size_t len,
  * word. */
 INLINE void count_text_pairs(const unsigned char *data, uint16_t *table)
 {
-    uint16_t *other = table + ASCII_HALF;
-    table[pair_at(data)]++;
-    other[pair_at(data + 2)]++;
-    table[pair_at(data + 4)]++;
-    other[pair_at(data + 6)]++;
-    table[pair_at(data + 8)]++;
-    other[pair_at(data + 10)]++;
-    table[pair_at(data + 12)]++;
-    other[pair_at(data + 14)]++;
-    table[pair_at(data + 16)]++;
-    other[pair_at(data + 18)]++;
-    table[pair_at(data + 20)]++;
-    other[pair_at(data + 22)]++;
-    table[pair_at(data + 24)]++;
-    other[pair_at(data + 26)]++;
-    table[pair_at(data + 28)]++;
-    other[pair_at(data + 30)]++;
+#pragma GCC unroll 8
+    for (size_t i = 0; i < 32; i += 4) {
+        table[pair_at(data + i)]++;
+        table[ASCII_HALF + pair_at(data + i + 2)]++;
+    }
 }
 
 /* Counts whole steps. Steps that are not ASCII are counted as bytes. */
@@ -182,16 +165,10 @@ TARGET static void count_any(const unsigned char *data, size_t len, struct byte_
             counting->tables[0][*data] += BYTE_STEP;
             continue;
         }
-        for (size_t i = 0; i < BYTE_STEP; i += 16) {
-            count_pair(data + i, counting);
-            count_pair(data + i + 2, counting);
-            count_pair(data + i + 4, counting);
-            count_pair(data + i + 6, counting);
-            count_pair(data + i + 8, counting);
-            count_pair(data + i + 10, counting);
-            count_pair(data + i + 12, counting);
-            count_pair(data + i + 14, counting);
-        }
+        for (size_t i = 0; i < BYTE_STEP; i += 16)
+#pragma GCC unroll 8
+            for (size_t j = 0; j < 16; j += 2)
+                count_pair(data + i + j, counting);
     }
 }
 

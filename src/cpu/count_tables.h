@@ -28,9 +28,9 @@ struct count_tables {
     struct moments *moments; /* of all tables; NULL if the histogram has none */
 };
 
-/* Makes all-zero tables for so many chunks, of which up to `threads` are counted at a time. May use
- * pages unless there is a tally for each file. Memory is not touched before it is needed. Returns
- * 0, or -1 if memory is short; count_tables_close is due in either case. */
+/* Makes all-zero tables for `chunks` chunks, of which up to `threads` are counted at a time. May
+ * use pages unless there is a tally for each file. Memory is not touched before it is needed.
+ * Returns 0, or -1 if memory is short; count_tables_close is due in either case. */
 int count_tables_open(struct count_tables *tables, const struct histogram *histogram,
                       unsigned chunks, unsigned threads, bool each_file);
 

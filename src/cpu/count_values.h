@@ -9,7 +9,7 @@
 #include "batch_rows.h"
 
 /* Few bins have four tables, used alternately, so that equal neighbours do not wait for each other.
- * The tables are added up after so many values that it costs next to nothing. */
+ * The tables are added up after PERIOD values, which costs next to nothing. */
 #define FEW_BINS 1024
 #define TURNS 4
 #define PERIOD ((size_t)64 * BATCH)
@@ -81,8 +81,7 @@ TARGET static void count_many_bins(const struct count_plan *plan, const unsigned
         if (state.moments.values)
             batch_moments_end_counting(&state.moments, state.rows, counts);
         else
-            for (size_t i = 0; i < BATCH; i += 8)
-                count_eight(state.rows + i, counts);
+            count_unrolled(state.rows, BATCH, counts);
     }
 }
 

@@ -23,10 +23,10 @@
 #define WINDOW 64
 #define TOKENS 4
 
-/* Where no number is plain, one of so many groups of tokens is tried. */
+/* Where no number is plain, one in RETRY groups of tokens is tried. */
 #define RETRY 8
 
-/* After a token that is not a plain number, so many windows are checked for alien bytes. */
+/* After a token that is not a plain number, WARY windows are checked for alien bytes. */
 #define WARY 16
 
 #define LANE 16

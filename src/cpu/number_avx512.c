@@ -31,7 +31,7 @@
 #define LANE 16
 #define LONG 32
 
-/* Where no number is plain, one of so many windows is tried. */
+/* Where no number is plain, one in RETRY windows is tried. */
 #define RETRY 8
 
 /* Repeats a mask of 16 bits for each of the four lanes. */

@@ -8,15 +8,15 @@
 
 #define MEMBER_PAGES_MIN 16
 
-/* Rows without a page are tried again in groups of so many. */
+/* Rows without a page are tried again in groups of this size. */
 #define MISSED_MAX 1024
 
 /* Prefetch distance for shared additions. The processor begins no load during an atomic
  * addition. */
 #define FETCHED_AHEAD 16
 
-/* Pages are emptied after so many shared additions for each count in them, as that costs about one
- * for each count. It gains nothing if samples are spread over all rows. */
+/* Pages are emptied after this many shared additions for each count in them, as that costs about
+ * one for each count. It gains nothing if samples are spread over all rows. */
 #define SHARED_FOR_A_COUNT 4
 
 struct paged_set {

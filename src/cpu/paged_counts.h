@@ -31,7 +31,7 @@ struct paged_counts {
 
 #define PAGED_ROWS 512
 
-/* Makes all-zero counts of so many rows for `members` threads. They take `size` bytes and the
+/* Makes all-zero counts of `rows` rows for `members` threads. They take `size` bytes and the
  * shared table, or more if that would be hardly a page for each. Most memory is not touched before
  * it is needed. NULL if memory is short. */
 struct paged_set *paged_open(size_t rows, unsigned members, size_t size);

@@ -271,8 +271,8 @@ TARGET INLINE void parts_add_block(struct batch_parts *parts, const double *valu
         for (size_t i = 0; i < PARTS_BLOCK; i += IFMA_LANES)
             ifma_add_eight_short(&sums, _mm512_loadu_pd(values + i), scale);
     parts->sums = sums;
-    for (size_t i = 0; rows && i < PARTS_BLOCK; i += 8)
-        count_eight(rows + i, counts);
+    if (rows)
+        count_unrolled(rows, PARTS_BLOCK, counts);
 }
 
 /* Adds the sums of a batch to the moments. False, and nothing is added, if a number is NaN or has
