@@ -1,14 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#include "calls.h"
-#include "visible.h"
+#include "calls_internal.h"
 #include "src/base/clock.h"
 
-#include <pthread.h>
-#include <stdatomic.h>
-#include <stdio.h>
 #include <stdlib.h>
-
-#define POLL_NS 20000 /* between looks at a busy device: a small part of a chunk's copy */
 
 /* An answer is waited for in slices, so that the time in which the process is stopped counts as one
  * of them. */
@@ -21,109 +15,7 @@
 /* Where there are no huge pages, some seconds go by while these bytes are pinned. */
 #define PINNED_A_DEADLINE ((size_t)4 << 30)
 
-enum call_kind {
-    CALL_PIN,
-    CALL_UNPIN,
-    CALL_OPEN_DECODING,
-    CALL_CLOSE, /* up to here they are answered */
-    CALL_COPY_IN,
-    CALL_COUNT,
-    CALL_SNAPSHOT,
-    CALL_COPY_BLOCKS,
-    CALL_DECODE,
-    CALL_COUNT_CONTENT,
-    CALL_READ_CONTENT,
-};
-
-/* A call that is to be made, with its arguments. */
-struct call {
-    enum call_kind kind;
-    unsigned slot;
-    unsigned number; /* of an input, or of a read */
-    const void *from;
-    void *to;
-    size_t len;
-    size_t first, end; /* words of a snapshot */
-    int64_t begin;     /* of content */
-    uint32_t at;       /* in a batch's memory */
-    struct zstd_plan plan;
-    bool begins; /* a FILE */
-    struct zstd_verdict *verdict;
-    uint32_t *frame_ends;
-};
-
-/* A list that grows. */
-struct call_list {
-    struct call *call;
-    size_t count, room;
-};
-
-/* Work that goes by a number: of a slot, a batch's slot, an input or a read. */
-struct ticket {
-    unsigned posted; /* times that it was; the caller's */
-    unsigned made;   /* of these; the thread's */
-    unsigned done;   /* of these; under the lock */
-    bool is_counted; /* there are times of the slot; the thread's */
-    double seconds;  /* that the copy of an input took; under the lock */
-    struct slot_times times;
-};
-
-/* Work that arrives in the order in which it was posted. */
-enum track_kind { TRACK_SNAPSHOTS, TRACK_VERDICTS, TRACK_INPUTS, TRACK_READS, TRACKS };
-
-struct track {
-    struct ticket *ticket;
-    unsigned count;
-    unsigned *waiting; /* numbers whose work is not done, a ring of `count`; the thread's */
-    unsigned first, length;
-};
-
-struct calls {
-    struct device_plan plan;
-    struct visible visible; /* the plan's: a call may return after whoever gave it has freed it */
-    unsigned deadline_ms;
-    struct device *device; /* the thread's */
-    char name[256];
-    struct track track[TRACKS];
-    struct call_list making; /* the thread's */
-    atomic_bool is_left;     /* no other call is to be made */
-
-    pthread_mutex_t lock; /* guards the rest */
-    pthread_cond_t posted, answered;
-    struct call_list list; /* posted, and not taken yet */
-    bool sleeps;           /* the thread waits for a post */
-    bool has_answer;
-    int answer;
-    struct device_decoding decoding; /* of the call that opens it */
-    bool is_lost, is_stuck;          /* and for want of an answer */
-    struct reason why;
-    unsigned owners; /* the caller and the thread: the last one frees it */
-};
-
 /* --- memory --- */
-
-static void calls_free(struct calls *calls)
-{
-    for (unsigned i = 0; i < TRACKS; i++) {
-        free(calls->track[i].ticket);
-        free(calls->track[i].waiting);
-    }
-    free(calls->making.call);
-    free(calls->list.call);
-    pthread_cond_destroy(&calls->posted);
-    pthread_cond_destroy(&calls->answered);
-    pthread_mutex_destroy(&calls->lock);
-    free(calls);
-}
-
-static void calls_disown(struct calls *calls)
-{
-    pthread_mutex_lock(&calls->lock);
-    bool is_last = --calls->owners == 0;
-    pthread_mutex_unlock(&calls->lock);
-    if (is_last)
-        calls_free(calls);
-}
 
 /* Answers are waited for by a clock that nobody sets. */
 static void init_condition(pthread_cond_t *condition)
@@ -169,15 +61,6 @@ static struct calls *calls_allocate(const struct device_plan *plan, unsigned dea
 
 /* --- what is lost --- */
 
-/* The device is lost, and so it is left. Under the lock. */
-static void lose(struct calls *calls, const char *why)
-{
-    if (!calls->is_lost)
-        reason_set(&calls->why, "%s", why);
-    calls->is_lost = true;
-    atomic_store(&calls->is_left, true);
-}
-
 bool calls_are_lost(struct calls *calls)
 {
     pthread_mutex_lock(&calls->lock);
@@ -189,219 +72,6 @@ bool calls_are_lost(struct calls *calls)
 const char *calls_reason(const struct calls *calls)
 {
     return calls->why.text;
-}
-
-/* --- the thread: calls --- */
-
-/* Work of this number was sent to the device. */
-static void expect(struct calls *calls, enum track_kind kind, unsigned number)
-{
-    struct track *track = &calls->track[kind];
-    struct ticket *ticket = &track->ticket[number];
-    const bool waits = ticket->made != ticket->done; /* which only this thread changes */
-    ticket->made++;
-    if (!waits)
-        track->waiting[(track->first + track->length++) % track->count] = number;
-}
-
-/* Makes a call that is answered. */
-static int make_answered(struct calls *calls, const struct call *call)
-{
-    switch (call->kind) {
-    case CALL_PIN:
-        return device_pin(calls->device, call->to, call->len);
-    case CALL_UNPIN:
-        device_unpin(calls->device, call->to);
-        return 0;
-    case CALL_OPEN_DECODING:
-        return device_open_decoding(calls->device, &calls->decoding);
-    default:
-        device_close(calls->device);
-        atomic_store(&calls->is_left, true);
-        return 0;
-    }
-}
-
-static void answer(struct calls *calls, int rc)
-{
-    pthread_mutex_lock(&calls->lock);
-    calls->answer = rc;
-    calls->has_answer = true;
-    pthread_cond_signal(&calls->answered);
-    pthread_mutex_unlock(&calls->lock);
-}
-
-/* Makes a call, and notes what is expected of it. 0 or -1. */
-static int make(struct calls *calls, const struct call *call)
-{
-    struct device *device = calls->device;
-    const unsigned slot = call->slot;
-    switch (call->kind) {
-    case CALL_COPY_IN:
-        return device_copy_in(device, slot, call->from, call->len);
-    case CALL_COUNT:
-        calls->track[TRACK_SNAPSHOTS].ticket[slot].is_counted = true;
-        return device_count(device, slot, call->len);
-    case CALL_SNAPSHOT:
-        expect(calls, TRACK_SNAPSHOTS, slot);
-        return device_snapshot(device, slot, call->to, call->first, call->end);
-    case CALL_COPY_BLOCKS:
-        expect(calls, TRACK_INPUTS, call->number);
-        return device_copy_blocks(device, slot, call->at, call->from, call->len, call->number);
-    case CALL_DECODE:
-        expect(calls, TRACK_VERDICTS, slot);
-        return device_decode(device, slot, &call->plan, call->begins, call->verdict,
-                             call->frame_ends);
-    case CALL_COUNT_CONTENT:
-        calls->track[TRACK_SNAPSHOTS].ticket[slot].is_counted = true;
-        return device_count_content(device, slot, call->begin, call->len);
-    case CALL_READ_CONTENT:
-        expect(calls, TRACK_READS, call->number);
-        return device_read_content(device, slot, call->begin, call->len, call->to, call->number);
-    default:
-        break;
-    }
-    const int rc = make_answered(calls, call);
-    if (rc != 0 && call->kind == CALL_OPEN_DECODING)
-        return -1; /* the device is lost, which is answer enough */
-    answer(calls, rc);
-    return 0;
-}
-
-/* Makes what was taken, as long as the device is not left. 0, or -1: a call has failed. */
-static int make_all(struct calls *calls)
-{
-    int rc = 0;
-    for (size_t i = 0; rc == 0 && i < calls->making.count && !atomic_load(&calls->is_left); i++)
-        rc = make(calls, &calls->making.call[i]);
-    return rc;
-}
-
-/* --- the thread: looks --- */
-
-/* Whether the work of a track that was sent first has arrived: 1, 0 or -1. What is told about it
- * goes to *told. */
-static int look_at(struct calls *calls, enum track_kind kind, unsigned number, struct ticket *told)
-{
-    struct device *device = calls->device;
-    int arrived;
-    switch (kind) {
-    case TRACK_SNAPSHOTS:
-        arrived = device_arrived(device, number);
-        if (arrived == 1 && calls->plan.timing && told->is_counted &&
-            !atomic_load(&calls->is_left) && device_times(device, number, &told->times) != 0)
-            return -1;
-        return arrived;
-    case TRACK_VERDICTS:
-        return device_decoded(device, number);
-    case TRACK_INPUTS:
-        return device_blocks_copied(device, number, &told->seconds);
-    default:
-        return device_content_read(device, number);
-    }
-}
-
-/* Looks at a track. 1: something has arrived; 0: nothing; -1: the device is lost. */
-static int look(struct calls *calls, enum track_kind kind)
-{
-    struct track *track = &calls->track[kind];
-    if (track->length == 0)
-        return 0;
-    const unsigned number = track->waiting[track->first];
-    struct ticket *ticket = &track->ticket[number];
-    struct ticket told = {.is_counted = ticket->is_counted};
-    const int arrived = look_at(calls, kind, number, &told);
-    if (arrived != 1)
-        return arrived;
-    track->first = (track->first + 1) % track->count;
-    track->length--;
-    pthread_mutex_lock(&calls->lock);
-    ticket->times = told.times;
-    ticket->seconds += told.seconds;
-    ticket->done = ticket->made;
-    pthread_mutex_unlock(&calls->lock);
-    return 1;
-}
-
-/* Looks at all tracks. As look. */
-static int look_at_all(struct calls *calls)
-{
-    int arrived = 0;
-    for (unsigned kind = 0; arrived >= 0 && kind < TRACKS && !atomic_load(&calls->is_left);
-         kind++) {
-        int rc = look(calls, (enum track_kind)kind);
-        arrived = rc < 0 ? -1 : arrived | rc;
-    }
-    return arrived;
-}
-
-static bool is_waiting(const struct calls *calls)
-{
-    bool waits = false;
-    for (unsigned kind = 0; kind < TRACKS; kind++)
-        waits |= calls->track[kind].length > 0;
-    return waits;
-}
-
-/* --- the thread --- */
-
-/* Takes what was posted; if nothing was, and nothing is expected of the device, waits for it. */
-static void take(struct calls *calls)
-{
-    pthread_mutex_lock(&calls->lock);
-    while (calls->list.count == 0 && !is_waiting(calls) && !atomic_load(&calls->is_left)) {
-        calls->sleeps = true;
-        pthread_cond_wait(&calls->posted, &calls->lock);
-    }
-    calls->sleeps = false;
-    const struct call_list empty = {.call = calls->making.call, .room = calls->making.room};
-    calls->making = calls->list;
-    calls->list = empty;
-    pthread_mutex_unlock(&calls->lock);
-}
-
-/* Notes that a call has failed, if the device is not left, and answers whoever waits. */
-static void fail(struct calls *calls)
-{
-    if (atomic_load(&calls->is_left))
-        return;
-    pthread_mutex_lock(&calls->lock);
-    lose(calls, device_reason(calls->device));
-    pthread_cond_signal(&calls->answered);
-    pthread_mutex_unlock(&calls->lock);
-}
-
-/* Makes calls and looks until the device is closed, lost or left. */
-static void serve(struct calls *calls)
-{
-    int arrived = 0;
-    while (arrived >= 0 && !atomic_load(&calls->is_left)) {
-        take(calls);
-        arrived = make_all(calls) == 0 ? look_at_all(calls) : -1;
-        if (arrived == 0 && calls->making.count == 0 && is_waiting(calls))
-            nanosleep(&(struct timespec){.tv_nsec = POLL_NS}, NULL);
-    }
-    if (arrived < 0)
-        fail(calls);
-}
-
-static void *calls_thread(void *arg)
-{
-    struct calls *calls = arg;
-    struct reason why;
-    calls->device = device_open(&calls->plan, &why);
-    if (calls->device) {
-        snprintf(calls->name, sizeof calls->name, "%s", device_name(calls->device));
-        answer(calls, 0);
-        serve(calls);
-    } else {
-        pthread_mutex_lock(&calls->lock);
-        lose(calls, why.text);
-        pthread_cond_signal(&calls->answered);
-        pthread_mutex_unlock(&calls->lock);
-    }
-    calls_disown(calls);
-    return NULL;
 }
 
 /* --- answers --- */
@@ -431,7 +101,7 @@ static int wait_for_answer(struct calls *calls, uint64_t ms)
     }
     if (!calls->has_answer && !calls->is_lost) {
         calls->is_stuck = true;
-        lose(calls, "the device does not answer");
+        calls_lose(calls, "the device does not answer");
     }
     return calls->is_lost ? -1 : calls->answer;
 }
@@ -446,7 +116,7 @@ static int append(struct calls *calls, const struct call *call)
         const size_t room = list->room ? 2 * list->room : 64;
         struct call *more = realloc(list->call, room * sizeof *more);
         if (!more) {
-            lose(calls, "out of memory");
+            calls_lose(calls, "out of memory");
             return -1;
         }
         *list = (struct call_list){.call = more, .count = list->count, .room = room};
@@ -521,45 +191,30 @@ int calls_snapshot(struct calls *calls, unsigned slot, uint64_t *words, size_t f
     return post(calls, &call, TRACK_SNAPSHOTS, slot);
 }
 
-int calls_copy_blocks(struct calls *calls, unsigned slot, uint32_t at, const unsigned char *bytes,
-                      size_t len, unsigned input)
+int calls_copy_blocks(struct calls *calls, const struct device_blocks *blocks, unsigned input)
 {
-    const struct call call = {.kind = CALL_COPY_BLOCKS,
-                              .slot = slot,
-                              .at = at,
-                              .from = bytes,
-                              .len = len,
-                              .number = input};
+    const struct call call = {.kind = CALL_COPY_BLOCKS, .blocks = *blocks, .number = input};
     return post(calls, &call, TRACK_INPUTS, input);
 }
 
 int calls_decode(struct calls *calls, unsigned slot, const struct zstd_plan *plan, bool begins,
-                 struct zstd_verdict *verdict, uint32_t *frame_ends)
+                 const struct device_result *result)
 {
-    const struct call call = {.kind = CALL_DECODE,
-                              .slot = slot,
-                              .plan = *plan,
-                              .begins = begins,
-                              .verdict = verdict,
-                              .frame_ends = frame_ends};
+    const struct call call = {
+        .kind = CALL_DECODE, .slot = slot, .plan = *plan, .begins = begins, .result = *result};
     return post(calls, &call, TRACK_VERDICTS, slot);
 }
 
-int calls_count_content(struct calls *calls, unsigned slot, int64_t begin, size_t len)
+int calls_count_content(struct calls *calls, const struct device_content *content)
 {
-    const struct call call = {.kind = CALL_COUNT_CONTENT, .slot = slot, .begin = begin, .len = len};
-    return post(calls, &call, TRACKS, 0);
+    return post(calls, &(struct call){.kind = CALL_COUNT_CONTENT, .content = *content}, TRACKS, 0);
 }
 
-int calls_read_content(struct calls *calls, unsigned slot, int64_t begin, size_t len,
-                       unsigned char *to, unsigned read)
+int calls_read_content(struct calls *calls, const struct device_content *content, unsigned char *to,
+                       unsigned read)
 {
-    const struct call call = {.kind = CALL_READ_CONTENT,
-                              .slot = slot,
-                              .begin = begin,
-                              .len = len,
-                              .to = to,
-                              .number = read};
+    const struct call call = {
+        .kind = CALL_READ_CONTENT, .content = *content, .to = to, .number = read};
     return post(calls, &call, TRACK_READS, read);
 }
 

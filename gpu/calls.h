@@ -45,13 +45,12 @@ int calls_open_decoding(struct calls *calls, struct device_decoding *decoding);
 int calls_copy_in(struct calls *calls, unsigned slot, const void *data, size_t len);
 int calls_count(struct calls *calls, unsigned slot, size_t len);
 int calls_snapshot(struct calls *calls, unsigned slot, uint64_t *words, size_t first, size_t end);
-int calls_copy_blocks(struct calls *calls, unsigned slot, uint32_t at, const unsigned char *bytes,
-                      size_t len, unsigned input);
+int calls_copy_blocks(struct calls *calls, const struct device_blocks *blocks, unsigned input);
 int calls_decode(struct calls *calls, unsigned slot, const struct zstd_plan *plan, bool begins,
-                 struct zstd_verdict *verdict, uint32_t *frame_ends);
-int calls_count_content(struct calls *calls, unsigned slot, int64_t begin, size_t len);
-int calls_read_content(struct calls *calls, unsigned slot, int64_t begin, size_t len,
-                       unsigned char *to, unsigned read);
+                 const struct device_result *result);
+int calls_count_content(struct calls *calls, const struct device_content *content);
+int calls_read_content(struct calls *calls, const struct device_content *content, unsigned char *to,
+                       unsigned read);
 
 /* --- looks: 1, it has arrived; 0, not yet; -1, the device is lost --- */
 

@@ -138,31 +138,51 @@ int device_open_decoding(struct device *device, struct device_decoding *decoding
 #define DEVICE_INPUTS 3
 #define DEVICE_READS 20
 
-/* Enqueues the copy of compressed bytes to ZSTD_CARRY + at of a batch's memory. They must not
- * change until copy number `input`, of DEVICE_INPUTS, has arrived. */
-int device_copy_blocks(struct device *device, unsigned slot, uint32_t at,
-                       const unsigned char *bytes, size_t len, unsigned input);
+/* Compressed bytes that go to ZSTD_CARRY + at of a batch's memory. */
+struct device_blocks {
+    unsigned slot;
+    uint32_t at;
+    const unsigned char *bytes;
+    size_t len;
+};
+
+/* Enqueues their copy. They must not change until copy number `input`, of DEVICE_INPUTS, has
+ * arrived. */
+int device_copy_blocks(struct device *device, const struct device_blocks *blocks, unsigned input);
 
 /* Whether the last copy of this number has arrived: 1, 0 or -1, as device_arrived; adds the seconds
  * that it took to *seconds, with plan->timing. */
 int device_blocks_copied(struct device *device, unsigned input, double *seconds);
 
+/* Where it is written what a batch came to. */
+struct device_result {
+    struct zstd_verdict *verdict;
+    uint32_t *frame_ends; /* where the content of each frame ends */
+};
+
 /* Enqueues decompressing a batch, of which plan->in_size bytes were copied. It goes on where the
  * batch before ended, unless `begins`. Neither the plan nor its arrays may change before the
- * verdict has arrived, which is written to *verdict, with where the content of each frame ends. */
+ * verdict has arrived. */
 int device_decode(struct device *device, unsigned slot, const struct zstd_plan *plan, bool begins,
-                  struct zstd_verdict *verdict, uint32_t *frame_ends);
+                  const struct device_result *result);
 
 /* Whether the batch's verdict has arrived: 1, 0 or -1, as device_arrived. */
 int device_decoded(struct device *device, unsigned slot);
 
-/* Enqueues counting bytes [begin, begin + len) of the content of a batch that was not refused;
- * those that were kept from before it have negative numbers. Its slot's snapshot comes next. */
-int device_count_content(struct device *device, unsigned slot, int64_t begin, size_t len);
+/* Bytes [begin, begin + len) of the content of a batch that was not refused. Those that were kept
+ * from before it have negative numbers. */
+struct device_content {
+    unsigned slot;
+    int64_t begin;
+    size_t len;
+};
 
-/* Enqueues the copy of such content to pinned host memory, beside whatever else is under way: copy
+/* Enqueues counting content. Its slot's snapshot comes next. */
+int device_count_content(struct device *device, const struct device_content *content);
+
+/* Enqueues the copy of content to pinned host memory, beside whatever else is under way: copy
  * number `read`, of DEVICE_READS. The batch must not be decoded anew until it has arrived. */
-int device_read_content(struct device *device, unsigned slot, int64_t begin, size_t len,
+int device_read_content(struct device *device, const struct device_content *content,
                         unsigned char *to, unsigned read);
 
 /* Whether the last copy of this number has arrived: 1, 0 or -1, as device_arrived. */

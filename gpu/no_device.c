@@ -67,10 +67,9 @@ int device_open_decoding(struct device *device, struct device_decoding *decoding
     return -1;
 }
 
-int device_copy_blocks(struct device *device, unsigned slot, uint32_t at,
-                       const unsigned char *bytes, size_t len, unsigned input)
+int device_copy_blocks(struct device *device, const struct device_blocks *blocks, unsigned input)
 {
-    (void)device, (void)slot, (void)at, (void)bytes, (void)len, (void)input;
+    (void)device, (void)blocks, (void)input;
     return -1;
 }
 
@@ -81,9 +80,9 @@ int device_blocks_copied(struct device *device, unsigned input, double *seconds)
 }
 
 int device_decode(struct device *device, unsigned slot, const struct zstd_plan *plan, bool begins,
-                  struct zstd_verdict *verdict, uint32_t *frame_ends)
+                  const struct device_result *result)
 {
-    (void)device, (void)slot, (void)plan, (void)begins, (void)verdict, (void)frame_ends;
+    (void)device, (void)slot, (void)plan, (void)begins, (void)result;
     return -1;
 }
 
@@ -93,16 +92,16 @@ int device_decoded(struct device *device, unsigned slot)
     return -1;
 }
 
-int device_count_content(struct device *device, unsigned slot, int64_t begin, size_t len)
+int device_count_content(struct device *device, const struct device_content *content)
 {
-    (void)device, (void)slot, (void)begin, (void)len;
+    (void)device, (void)content;
     return -1;
 }
 
-int device_read_content(struct device *device, unsigned slot, int64_t begin, size_t len,
+int device_read_content(struct device *device, const struct device_content *content,
                         unsigned char *to, unsigned read)
 {
-    (void)device, (void)slot, (void)begin, (void)len, (void)to, (void)read;
+    (void)device, (void)content, (void)to, (void)read;
     return -1;
 }
 

@@ -27,7 +27,7 @@ enum content_verdict {
 struct content_source {
     void *arg;
     /* As device_read_content, and device_content_read. -1 if the device is lost, too. */
-    int (*read)(void *arg, unsigned slot, int64_t begin, size_t len, unsigned char *to,
+    int (*read)(void *arg, const struct device_content *content, unsigned char *to,
                 unsigned number);
     int (*arrived)(void *arg, unsigned number);
 };

@@ -116,8 +116,9 @@ static int copy_and_hash(struct content_run *run, const struct content_source *s
         for (; sent < end && under_way < CONTENT_PARTS; under_way++) {
             const unsigned part = (next + under_way) % CONTENT_PARTS;
             const size_t len = end - sent < parts->size ? end - sent : parts->size;
-            if (source->read(source->arg, run->job->slot, sent, len,
-                             parts->memory + part * parts->size, parts->first_read + part) != 0)
+            const struct device_content content = {run->job->slot, sent, len};
+            if (source->read(source->arg, &content, parts->memory + part * parts->size,
+                             parts->first_read + part) != 0)
                 return -1;
             sent += (uint32_t)len;
         }

@@ -27,14 +27,14 @@ static bool gpu_is_at_work(const struct gpu_engine *gpu)
     return gpu->counting > 0 || gpu->decoder.reads > 0 || is_decoding(&gpu->decoder);
 }
 
-static int read_content(void *arg, unsigned slot, int64_t begin, size_t len, unsigned char *to,
+static int read_content(void *arg, const struct device_content *content, unsigned char *to,
                         unsigned number)
 {
     struct gpu_engine *gpu = arg;
     pthread_mutex_lock(&gpu->lock);
     if (!gpu_is_at_work(gpu))
         patience_renew(&gpu->patience);
-    if (!gpu->recovery.lost && calls_read_content(gpu->calls, slot, begin, len, to, number) != 0)
+    if (!gpu->recovery.lost && calls_read_content(gpu->calls, content, to, number) != 0)
         gpu_lose_by_call(gpu);
     gpu->decoder.reads++;
     int rc = gpu->recovery.lost ? -1 : 0;

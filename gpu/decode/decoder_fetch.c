@@ -7,12 +7,11 @@
 /* Copies go by this number. */
 #define FETCH_READ 0
 
-/* Begins to copy content, from byte `begin` of a batch's on, to to[0..len). */
-static void begin_fetch(struct gpu_decoder *decoder, const struct slot *slot, int64_t begin,
-                        unsigned char *to, size_t len)
+/* Begins to copy content to `to`. */
+static void begin_fetch(struct gpu_decoder *decoder, const struct device_content *content,
+                        unsigned char *to)
 {
-    decoder->fetch = (struct decoder_fetch){
-        .is_active = true, .slot = slot->index, .begin = begin, .to = to, .len = len};
+    decoder->fetch = (struct decoder_fetch){.is_active = true, .content = *content, .to = to};
 }
 
 static int go_on(struct gpu_decoder *decoder, bool *moved)
@@ -28,13 +27,14 @@ static int go_on(struct gpu_decoder *decoder, bool *moved)
         fetch->under_way = 0;
         *moved = true;
     }
-    const size_t left = fetch->len - fetch->done;
+    const size_t left = fetch->content.len - fetch->done;
     fetch->is_active = left > 0;
     if (left == 0)
         return 1;
     fetch->under_way = left < decoder->memory.fetch_size ? left : decoder->memory.fetch_size;
-    return calls_read_content(calls, fetch->slot, fetch->begin + (int64_t)fetch->done,
-                              fetch->under_way, decoder->memory.fetched, FETCH_READ);
+    const struct device_content piece = {
+        fetch->content.slot, fetch->content.begin + (int64_t)fetch->done, fetch->under_way};
+    return calls_read_content(calls, &piece, decoder->memory.fetched, FETCH_READ);
 }
 
 int decoder_fetch_batch(struct gpu_decoder *decoder, struct slot *slot, bool *moved)
@@ -47,7 +47,8 @@ int decoder_fetch_batch(struct gpu_decoder *decoder, struct slot *slot, bool *mo
         chunk->data = chunk->len <= left / 2 ? malloc(chunk->len) : NULL;
         if (!chunk->data)
             return 1;
-        begin_fetch(decoder, slot, batch->begin, chunk->data, chunk->len);
+        begin_fetch(decoder, &(struct device_content){slot->index, batch->begin, chunk->len},
+                    chunk->data);
     }
     return go_on(decoder, moved);
 }
@@ -57,9 +58,10 @@ int decoder_fetch_tail(struct gpu_decoder *decoder, bool *moved)
     const struct content_tail *tail = &decoder->file.tail;
     if (tail->len == 0 || !decoder_file_is_done(&decoder->file))
         return 1;
-    if (!decoder->fetch.is_active)
-        begin_fetch(decoder, &tail->last->slot,
-                    (int64_t)tail->last->verdict->content - (int64_t)tail->len, tail->bytes,
-                    tail->len);
+    if (!decoder->fetch.is_active) {
+        const int64_t begin = (int64_t)tail->last->verdict->content - (int64_t)tail->len;
+        begin_fetch(decoder, &(struct device_content){tail->last->slot.index, begin, tail->len},
+                    tail->bytes);
+    }
     return go_on(decoder, moved);
 }

@@ -77,9 +77,11 @@ static int plan_input(struct gpu_decoder *decoder, struct decoder_input *input,
             return 1;
         if (*planned == ZSTD_PLANNED) {
             input->is_copied = true;
-            if (calls_copy_blocks(decoder->options.calls, batch->slot.index, plan->in_at,
-                                  chunk->data + done, plan->in_size - plan->in_at,
-                                  input->index) != 0)
+            const struct device_blocks blocks = {.slot = batch->slot.index,
+                                                 .at = plan->in_at,
+                                                 .bytes = chunk->data + done,
+                                                 .len = plan->in_size - plan->in_at};
+            if (calls_copy_blocks(decoder->options.calls, &blocks, input->index) != 0)
                 return -1;
             continue;
         }

@@ -66,8 +66,8 @@ int decoder_queue_launch(struct gpu_decoder *decoder)
     queue->planned = NULL;
     queue->decoding++;
     append(queue, batch);
-    int rc = calls_decode(decoder->options.calls, batch->slot.index, &batch->plan, begins,
-                          batch->verdict, batch->frame_ends);
+    const struct device_result result = {batch->verdict, batch->frame_ends};
+    int rc = calls_decode(decoder->options.calls, batch->slot.index, &batch->plan, begins, &result);
     return rc == 0 ? 1 : -1;
 }
 
@@ -207,8 +207,8 @@ static int count_oldest(struct gpu_decoder *decoder, uint32_t tail, struct slot 
     batch->slot.chunk.data = NULL;
     batch->state = BATCH_COUNTING;
     decoder->queue.counting++;
-    if (calls_count_content(decoder->options.calls, batch->slot.index, batch->begin,
-                            batch->slot.chunk.len) != 0)
+    const struct device_content content = {batch->slot.index, batch->begin, batch->slot.chunk.len};
+    if (calls_count_content(decoder->options.calls, &content) != 0)
         return -1;
     *counted = &batch->slot;
     return 0;

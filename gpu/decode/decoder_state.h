@@ -22,10 +22,9 @@ struct decoder_queue {
 /* Content that is copied to memory of the host's, a piece at a time. */
 struct decoder_fetch {
     bool is_active;
-    unsigned slot;
-    int64_t begin;
+    struct device_content content;
     unsigned char *to;
-    size_t len, done, under_way; /* bytes */
+    size_t done, under_way; /* bytes */
 };
 
 struct gpu_decoder {

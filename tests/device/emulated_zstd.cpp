@@ -102,9 +102,10 @@ int device_open_decoding(struct device *device, struct device_decoding *decoding
     return 0;
 }
 
-int device_copy_blocks(struct device *device, unsigned index, uint32_t at,
-                       const unsigned char *bytes, size_t len, unsigned input)
+int device_copy_blocks(struct device *device, const struct device_blocks *blocks, unsigned input)
 {
+    const unsigned index = blocks->slot;
+    const size_t at = blocks->at, len = blocks->len;
     seam_call call(device);
     struct slot &slot = device->slots.at(index);
     if (index < device->buffers || input >= DEVICE_INPUTS)
@@ -124,8 +125,8 @@ int device_copy_blocks(struct device *device, unsigned index, uint32_t at,
         return lose(device);
     work job(kind::blocks, index);
     job.len = len;
-    job.from = bytes;
-    job.begin = at;
+    job.from = blocks->bytes;
+    job.begin = blocks->at;
     job.number = input;
     enqueue(device, job);
     return 0;
@@ -137,7 +138,7 @@ int device_blocks_copied(struct device *device, unsigned input, double *)
 }
 
 int device_decode(struct device *device, unsigned index, const struct zstd_plan *planned,
-                  bool begins, struct zstd_verdict *verdict, uint32_t *frame_ends)
+                  bool begins, const struct device_result *result)
 {
     seam_call call(device);
     struct slot &slot = device->slots.at(index);
@@ -167,8 +168,8 @@ int device_decode(struct device *device, unsigned index, const struct zstd_plan 
     work job(kind::decode, index);
     job.plan = *planned;
     job.begins = begins;
-    job.verdict = verdict;
-    job.frame_ends = frame_ends;
+    job.verdict = result->verdict;
+    job.frame_ends = result->frame_ends;
     enqueue(device, job);
     return 0;
 }
@@ -186,25 +187,27 @@ int device_decoded(struct device *device, unsigned index)
     return !in_vain;
 }
 
-int device_count_content(struct device *device, unsigned index, int64_t begin, size_t len)
+int device_count_content(struct device *device, const struct device_content *content)
 {
     seam_call call(device);
     if (call.fails)
         return lose(device);
     {
         std::lock_guard<std::mutex> guard(device->lock);
-        device->slots.at(index).in_flight = true;
+        device->slots.at(content->slot).in_flight = true;
     }
-    work job(kind::count, index);
-    job.len = len;
-    job.begin = begin;
+    work job(kind::count, content->slot);
+    job.len = content->len;
+    job.begin = content->begin;
     enqueue(device, job);
     return 0;
 }
 
-int device_read_content(struct device *device, unsigned index, int64_t begin, size_t len,
+int device_read_content(struct device *device, const struct device_content *content,
                         unsigned char *to, unsigned read)
 {
+    const unsigned index = content->slot;
+    const size_t len = content->len;
     seam_call call(device, true);
     if (read >= DEVICE_READS || len < 1)
         broken("a read that there is not");
@@ -221,7 +224,7 @@ int device_read_content(struct device *device, unsigned index, int64_t begin, si
         return lose(device);
     work job(kind::read, index);
     job.len = len;
-    job.begin = begin;
+    job.begin = content->begin;
     job.number = read;
     job.out = to;
     job.is_wrong = device->plan.fault == FAULT_CONTENT && ++device->contents == device->plan.at;

@@ -68,9 +68,8 @@ static void finish_batch(struct progress *progress)
         progress->is_refused = true; /* a frame that was damaged may hold anything */
         return;
     }
-    must(
-        device_read_content(device, slots + turn, 0, verdict->content, content + progress->size, 0),
-        "reading content");
+    const struct device_content all = {slots + turn, 0, verdict->content};
+    must(device_read_content(device, &all, content + progress->size, 0), "reading content");
     while ((arrived = device_content_read(device, 0)) == 0)
         ;
     must(arrived - 1, "reading content");
@@ -82,13 +81,13 @@ static void submit_batch(struct progress *progress, const unsigned char *bytes, 
     const unsigned turn = progress->submitted++ % BATCHES;
     struct turn *batch = &turns[turn];
     int arrived;
-    must(device_copy_blocks(device, slots + turn, 0, bytes, batch->plan.in_size, 0), "copying");
+    const struct device_blocks blocks = {slots + turn, 0, bytes, batch->plan.in_size};
+    const struct device_result result = {&batch->verdict, batch->frame_ends};
+    must(device_copy_blocks(device, &blocks, 0), "copying");
     while ((arrived = device_blocks_copied(device, 0, NULL)) == 0)
         ;
     must(arrived - 1, "copying");
-    must(device_decode(device, slots + turn, &batch->plan, begins, &batch->verdict,
-                       batch->frame_ends),
-         "decoding");
+    must(device_decode(device, slots + turn, &batch->plan, begins, &result), "decoding");
 }
 
 /* Has the device decode bytes[0..len), `most` of them a batch at most, to `content`. Whether it

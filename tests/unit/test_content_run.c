@@ -40,15 +40,14 @@ static bool call_fails(struct device *device)
     return fails;
 }
 
-static int fake_read(void *arg, unsigned slot, int64_t begin, size_t len, unsigned char *to,
+static int fake_read(void *arg, const struct device_content *part, unsigned char *to,
                      unsigned number)
 {
     struct device *device = arg;
-    (void)slot;
     (void)number;
     if (call_fails(device))
         return -1;
-    memcpy(to, content + (size_t)device->batch * BATCH + begin, len);
+    memcpy(to, content + (size_t)device->batch * BATCH + part->begin, part->len);
     return 0;
 }
 
