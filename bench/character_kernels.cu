@@ -205,7 +205,7 @@ static struct task task_of(struct bench *bench, const char *name,
     const unsigned capability =
         static_cast<unsigned>(10 * bench->properties.major + bench->properties.minor);
     task.how = launch_with(tuning_for(STRATEGY_characters, capability), &task.histogram,
-                           static_cast<unsigned>(bench->properties.sharedMemPerBlockOptin), 0);
+                           {static_cast<unsigned>(bench->properties.sharedMemPerBlockOptin), 0});
     task.args.map = sample_map_of(&task.histogram);
     task.args.counts = bench->counts;
     task.args.shape = task.how.shape;

@@ -53,7 +53,7 @@ static void enqueue(const struct launch &how, unsigned resident, unsigned second
                     const struct count_args &args)
 {
     launch_all(
-        &how, resident, second, args,
+        &how, {resident, second}, args,
         [](unsigned *words, size_t number) {
             check(cudaMemsetAsync(words, 0, number * sizeof *words, 0), "zero");
             return true;

@@ -246,7 +246,7 @@ static struct contender ours(struct bench *bench, enum strategy_id strategy,
         tuning.block = block;
     if (coarsening)
         tuning.coarsening = coarsening;
-    c.how = launch_with(&tuning, histogram, bench->shared_most, 0);
+    c.how = launch_with(&tuning, histogram, {bench->shared_most, 0});
     c.args.map = sample_map_of(histogram);
     c.args.shape = c.how.shape;
     c.args.counts = bench->counts;
@@ -263,7 +263,7 @@ static bool can_run(const struct bench *bench, enum strategy_id strategy,
                     const struct histogram *histogram, unsigned block, unsigned coarsening)
 {
     const struct tuning *tuning = tuning_for(strategy, bench->capability);
-    const struct launch how = launch_with(tuning, histogram, bench->shared_most, 0);
+    const struct launch how = launch_with(tuning, histogram, {bench->shared_most, 0});
     cudaFuncAttributes attributes;
     check(cudaFuncGetAttributes(&attributes, reinterpret_cast<const void *>(how.kernel)), "kernel");
     return block % 32 == 0 && block <= static_cast<unsigned>(attributes.maxThreadsPerBlock) &&

@@ -104,8 +104,8 @@ expect(const struct histogram *histogram, const std::vector<unsigned char> &text
     std::vector<double> values(4096);
     *tokens = 0;
     for (size_t at = 0, used; at < text.size(); at += used) {
-        const size_t count =
-            number_parser_find(nullptr)->parse(text.data() + at, text.size() - at, values.data(), values.size(), &used);
+        const size_t count = number_parser_find(nullptr)->parse(
+            text.data() + at, text.size() - at, values.data(), values.size(), &used);
         for (size_t i = 0; i < count; i++)
             counts[binning_row(&histogram->binning, values[i])]++;
         *tokens += count;
@@ -163,7 +163,7 @@ static struct task task_of(struct bench *bench, const char *name, const struct b
     const unsigned capability =
         static_cast<unsigned>(10 * bench->properties.major + bench->properties.minor);
     task.how = launch_with(tuning_for(STRATEGY_numbers, capability), &task.histogram,
-                           static_cast<unsigned>(bench->properties.sharedMemPerBlockOptin), 0);
+                           {static_cast<unsigned>(bench->properties.sharedMemPerBlockOptin), 0});
     task.args.map = sample_map_of(&task.histogram);
     task.args.map.rows.table = table_of(&task.histogram);
     task.args.counts = bench->counts;

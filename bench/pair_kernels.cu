@@ -124,7 +124,7 @@ static struct task task_of(const struct bench *bench, const char *name, bool is_
     const unsigned capability =
         static_cast<unsigned>(10 * bench->properties.major + bench->properties.minor);
     task.how = launch_with(tuning_for(STRATEGY_pairs, capability), &task.histogram,
-                           static_cast<unsigned>(bench->properties.sharedMemPerBlockOptin), 0);
+                           {static_cast<unsigned>(bench->properties.sharedMemPerBlockOptin), 0});
     task.args.map = sample_map_of(&task.histogram);
     task.args.shape = task.how.shape;
     task.args.data = bench->data;

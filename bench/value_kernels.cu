@@ -254,8 +254,8 @@ static struct contender ours(struct bench *bench, enum strategy_id strategy,
     c.name = strategies[strategy].name;
     if (strategy == STRATEGY_lanes && bench->options.block)
         tuning.block = bench->options.block;
-    c.how = launch_with(&tuning, histogram, most,
-                        bench->options.chunk ? bench->options.chunk : bench->options.size);
+    c.how = launch_with(&tuning, histogram,
+                        {most, bench->options.chunk ? bench->options.chunk : bench->options.size});
     if (!launch_fits(&c.how, most)) {
         c.how.kernel = nullptr;
         return c;

@@ -301,9 +301,9 @@ static void submit(pipeline &pipeline, unsigned turn, const planned_batch &plann
     copy(const_cast<zstd_frame *>(batch.frame), plan.frame, plan.frames * sizeof *plan.frame);
     check(cudaEventRecord(pipeline.copied[turn], pipeline.copies), "event");
     check(cudaStreamWaitEvent(pipeline.lane[turn].stream, pipeline.copied[turn], 0), "event");
-    check(zstd_launch(batch, launching.resident.data(), pipeline.lane.data(), turn, pipeline.count,
-                      pipeline.matches),
-          "launch");
+    const zstd_pipeline lanes = {launching.resident.data(), pipeline.lane.data(), pipeline.count,
+                                 pipeline.matches};
+    check(zstd_launch(lanes, batch, turn), "launch");
     check(cudaEventRecord(pipeline.lane[turn].done, pipeline.matches), "event");
 }
 

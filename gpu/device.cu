@@ -60,16 +60,6 @@ static bool open_slot(struct device *device, struct slot *slot, size_t size)
            device_create_events(device, slot);
 }
 
-static bool launch_kernel(struct device *device, counting_kernel kernel, unsigned grid,
-                          unsigned block, size_t shared, struct count_args *args)
-{
-    void *params[] = {args};
-    return device_ok(device,
-                     cudaLaunchKernel(reinterpret_cast<const void *>(kernel), dim3(grid),
-                                      dim3(block), params, shared, device->counts_stream),
-                     "launching a kernel");
-}
-
 bool device_launch(struct device *device, const unsigned char *data, unsigned long long len)
 {
     struct count_args args = device->args;
@@ -82,9 +72,13 @@ bool device_launch(struct device *device, const unsigned char *data, unsigned lo
     };
     const auto run = [device](counting_kernel kernel, unsigned grid, unsigned block, size_t shared,
                               struct count_args given) {
-        return launch_kernel(device, kernel, grid, block, shared, &given);
+        void *params[] = {&given};
+        return device_ok(device,
+                         cudaLaunchKernel(reinterpret_cast<const void *>(kernel), dim3(grid),
+                                          dim3(block), params, shared, device->counts_stream),
+                         "launching a kernel");
     };
-    return launch_all(&device->how, device->resident, device->second_resident, args, zero, run);
+    return launch_all(&device->how, device->resident, args, zero, run);
 }
 
 // Asks for the shared memory that a kernel needs, and how many of its blocks the device holds then.
@@ -117,7 +111,7 @@ static bool prepare_scratch(struct device *device)
     struct launch *how = &device->how;
     for (;;) {
         void *scratch = nullptr;
-        const size_t size = launch_scratch(how, device->resident, device->args.map.bins);
+        const size_t size = launch_scratch(how, device->resident.first, device->args.map.bins);
         if (size == 0 || device_allocate(device, &scratch, size, "allocating scratch memory")) {
             device->args.scratch = static_cast<unsigned *>(scratch);
             return true;
@@ -136,16 +130,16 @@ static bool prepare_kernel(struct device *device, const struct device_plan *plan
                    static_cast<unsigned>(10 * device->properties.major + device->properties.minor));
     const unsigned most = static_cast<unsigned>(device->properties.sharedMemPerBlockOptin);
     struct launch *how = &device->how;
-    *how = launch_with(tuning, plan->histogram, most, plan->slot_size);
+    *how = launch_with(tuning, plan->histogram, {most, plan->slot_size});
     if (!launch_fits(how, most)) {
         reason_set(&device->why,
                    "--kernel=%s needs %llu bytes of a block's shared memory, and the GPU has %u",
                    strategies[plan->strategy].name, launch_shared(how), most);
         return false;
     }
-    if (!ask_resident(device, how->kernel, how->block, how->shared, &device->resident) ||
+    if (!ask_resident(device, how->kernel, how->block, how->shared, &device->resident.first) ||
         (how->second && !ask_resident(device, how->second, how->second_block, how->second_shared,
-                                      &device->second_resident)) ||
+                                      &device->resident.second)) ||
         !prepare_scratch(device))
         return false;
     device->args.coarsening = how->coarsening;

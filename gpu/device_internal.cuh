@@ -20,8 +20,7 @@ struct device {
     cudaDeviceProp properties;
     int ordinal;
     struct launch how;
-    unsigned resident;           // the most blocks, for a strategy whose blocks stay
-    unsigned second_resident;    // and of the second kernel
+    struct launch_resident resident;
     struct count_args args;      // but for the data: the histogram, on the device, and its mapping
     size_t rest_len;             // bytes of text for which there is args.rest
     void *table;                 // of rows or groups, or null

@@ -37,8 +37,8 @@ static bool fit_capacity(struct device *device, struct device_decoding *decoding
     size_t free_bytes, all;
     if (!device_ok(device, cudaMemGetInfo(&free_bytes, &all), "asking for its memory"))
         return false;
-    decoding->memory =
-        zstd_fit_memory(&decoding->capacity, &decoding->batches, decoding->keep_least, free_bytes / 4 * 3);
+    decoding->memory = zstd_fit_memory(&decoding->capacity, &decoding->batches,
+                                       decoding->keep_least, free_bytes / 4 * 3);
     if (decoding->memory == 0)
         decoding->batches = 0;
     return true;
@@ -214,15 +214,14 @@ static bool copy_in(struct device *device, void *to, const void *from, size_t si
                      "copying a batch");
 }
 
-int device_copy_blocks(struct device *device, unsigned slot, uint32_t at,
-                       const unsigned char *bytes, size_t len, unsigned input)
+int device_copy_blocks(struct device *device, const struct device_blocks *blocks, unsigned input)
 {
     struct decoding *decoding = device->decoding;
-    unsigned char *to = batch_of(device, slot)->in + ZSTD_CARRY + at;
+    unsigned char *to = batch_of(device, blocks->slot)->in + ZSTD_CARRY + blocks->at;
     bool done =
         device_enter(device, "copying a batch") &&
         (!device->timing || device_record(device, decoding->copying[input], device->copies)) &&
-        copy_in(device, to, bytes, len) &&
+        copy_in(device, to, blocks->bytes, blocks->len) &&
         device_record(device, decoding->copied[input], device->copies);
     return done ? 0 : -1;
 }
@@ -291,26 +290,26 @@ static bool copy_out(struct device *device, void *to, const void *from, size_t s
 }
 
 int device_decode(struct device *device, unsigned index, const struct zstd_plan *plan, bool begins,
-                  struct zstd_verdict *verdict, uint32_t *frame_ends)
+                  const struct device_result *result)
 {
     struct slot *slot = &device->slots[index];
     struct zstd_batch *batch = batch_of(device, index);
     struct decoding *decoding = device->decoding;
     const unsigned turn = index - device->buffers;
     const struct zstd_lane *lane = &decoding->lane[turn];
+    const zstd_pipeline pipeline = {decoding->resident, decoding->lane, decoding->plan.batches,
+                                    decoding->matches};
     zstd_batch_set_plan(batch, plan);
-    bool done =
-        device_enter(device, "decompressing") && copy_plan(device, slot, batch, plan) &&
-        device_ok(device, cudaStreamWaitEvent(lane->stream, slot->copied, 0),
-                  "waiting for a batch") &&
-        (!begins || zero(device, batch->in, ZSTD_CARRY, lane->stream)) &&
-        device_ok(device,
-                  zstd_launch(*batch, decoding->resident, decoding->lane, turn,
-                              decoding->plan.batches, decoding->matches),
-                  "launching a stage") &&
-        launch_tail(device, *batch) && copy_out(device, verdict, batch->verdict, sizeof *verdict) &&
-        copy_out(device, frame_ends, batch->frame_ends, plan->frames * sizeof *frame_ends) &&
-        device_record(device, lane->done, decoding->matches);
+    bool done = device_enter(device, "decompressing") && copy_plan(device, slot, batch, plan) &&
+                device_ok(device, cudaStreamWaitEvent(lane->stream, slot->copied, 0),
+                          "waiting for a batch") &&
+                (!begins || zero(device, batch->in, ZSTD_CARRY, lane->stream)) &&
+                device_ok(device, zstd_launch(pipeline, *batch, turn), "launching a stage") &&
+                launch_tail(device, *batch) &&
+                copy_out(device, result->verdict, batch->verdict, sizeof *batch->verdict) &&
+                copy_out(device, result->frame_ends, batch->frame_ends,
+                         plan->frames * sizeof *batch->frame_ends) &&
+                device_record(device, lane->done, decoding->matches);
     return done ? 0 : -1;
 }
 
@@ -337,11 +336,12 @@ static bool align(struct device *device, const struct zstd_batch *batch,
                      "copying content");
 }
 
-int device_count_content(struct device *device, unsigned index, int64_t begin, size_t len)
+int device_count_content(struct device *device, const struct device_content *counted)
 {
-    struct slot *slot = &device->slots[index];
-    const struct zstd_batch *batch = batch_of(device, index);
-    const unsigned char *content = batch->out + begin;
+    struct slot *slot = &device->slots[counted->slot];
+    const struct zstd_batch *batch = batch_of(device, counted->slot);
+    const unsigned char *content = batch->out + counted->begin;
+    const size_t len = counted->len;
     cudaStream_t stream = device->counts_stream;
     bool done = device_enter(device, "counting a batch") && align(device, batch, &content, len) &&
                 (!device->timing || device_record(device, slot->counting, stream)) &&
@@ -352,14 +352,15 @@ int device_count_content(struct device *device, unsigned index, int64_t begin, s
 
 // The content is there, as its verdict was seen. The stream waits for nothing else, and nothing
 // waits for it.
-int device_read_content(struct device *device, unsigned index, int64_t begin, size_t len,
+int device_read_content(struct device *device, const struct device_content *content,
                         unsigned char *to, unsigned read)
 {
     const struct decoding *decoding = device->decoding;
-    const unsigned char *from = batch_of(device, index)->out + begin;
+    const unsigned char *from = batch_of(device, content->slot)->out + content->begin;
     bool done =
         device_enter(device, "copying content") &&
-        device_ok(device, cudaMemcpyAsync(to, from, len, cudaMemcpyDeviceToHost, decoding->reads),
+        device_ok(device,
+                  cudaMemcpyAsync(to, from, content->len, cudaMemcpyDeviceToHost, decoding->reads),
                   "copying content") &&
         device_record(device, decoding->read[read], decoding->reads);
     return done ? 0 : -1;

@@ -245,8 +245,11 @@ struct engine *gpu_engine_open(const struct histogram *histogram, const struct g
         return NULL;
     }
     pthread_mutex_init(&gpu->lock, NULL);
-    if (slots_open(&gpu->slots, options->buffers, options->chunk_size, histogram, &gpu->engine,
-                   gpu->calls, why) != 0) {
+    const struct slots_options slots = {.histogram = histogram,
+                                        .engine = &gpu->engine,
+                                        .count = options->buffers,
+                                        .chunk_size = options->chunk_size};
+    if (slots_open(&gpu->slots, &slots, gpu->calls, why) != 0) {
         gpu_close(&gpu->engine);
         return NULL;
     }

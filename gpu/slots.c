@@ -24,10 +24,12 @@ size_t slots_size(const struct histogram *histogram, size_t chunk_size, unsigned
            pinned_round(snapshot_size(histogram), PINNED_PAGE) * snapshot_spares(histogram);
 }
 
-int slots_open(struct slots *slots, unsigned count, size_t chunk_size,
-               const struct histogram *histogram, struct engine *engine, struct calls *calls,
+int slots_open(struct slots *slots, const struct slots_options *options, struct calls *calls,
                struct reason *why)
 {
+    const struct histogram *histogram = options->histogram;
+    const size_t chunk_size = options->chunk_size;
+    const unsigned count = options->count;
     size_t data = pinned_round(slots_data_size(histogram, chunk_size), PINNED_LINE);
     size_t step = slots_slot_size(histogram, chunk_size);
     size_t spare = pinned_round(snapshot_size(histogram), PINNED_PAGE);
@@ -41,7 +43,8 @@ int slots_open(struct slots *slots, unsigned count, size_t chunk_size,
     unsigned char *at = slots->pinned.memory;
     for (unsigned i = 0; i < count; i++, at += step) {
         struct slot *slot = &slots->slot[i];
-        slot->chunk = (struct chunk){.engine = engine, .data = at, .cap = chunk_size, .fill = true};
+        slot->chunk =
+            (struct chunk){.engine = options->engine, .data = at, .cap = chunk_size, .fill = true};
         slot->index = i;
         slot->snapshot = snapshot_is_of_chunk(histogram) ? (uint64_t *)(void *)(at + data) : NULL;
         slots_give_back(slots, slot);

@@ -50,11 +50,17 @@ size_t slots_slot_size(const struct histogram *histogram, size_t chunk_size);
 /* Bytes of host memory that `count` slots take, with the snapshots beside them. */
 size_t slots_size(const struct histogram *histogram, size_t chunk_size, unsigned count);
 
-/* Allocates `count` slots for an engine's chunks, all free, and pins their memory if the device
- * can; memory that cannot be pinned serves too. 0, or -1 with the reason set. To be closed in
- * either case. */
-int slots_open(struct slots *slots, unsigned count, size_t chunk_size,
-               const struct histogram *histogram, struct engine *engine, struct calls *calls,
+/* What slots are opened with. */
+struct slots_options {
+    const struct histogram *histogram;
+    struct engine *engine; /* to which chunks belong */
+    unsigned count;
+    size_t chunk_size; /* bytes */
+};
+
+/* Allocates slots, all free, and pins their memory if the device can; memory that cannot be pinned
+ * serves too. 0, or -1 with the reason set. To be closed in either case. */
+int slots_open(struct slots *slots, const struct slots_options *options, struct calls *calls,
                struct reason *why);
 
 /* Gives a slot memory for a snapshot of all counts, if it has none of its own. Whether it has some:

@@ -151,17 +151,74 @@ static inline struct partition_shape partition_for(unsigned bins, unsigned sampl
     return shape;
 }
 
-// For a device that gives a block `shared_most` bytes of shared memory, and chunks of up to `chunk`
-// bytes; launch_fits tells whether the memory is enough.
+// What a device gives a launch.
+struct launch_limits {
+    unsigned shared;          // bytes of shared memory, to a block
+    unsigned long long chunk; // bytes, at most
+};
+
+// Sets what a block keeps its counters in.
+static inline void launch_set_table(struct launch *how, enum table_kind table,
+                                    const struct histogram *histogram,
+                                    const struct launch_limits &limits)
+{
+    const unsigned bins = static_cast<unsigned>(histogram->bins);
+    how->shape = {bins, 1, 0};
+    switch (table) {
+    case TABLE_NONE:
+        break;
+    case TABLE_A_BLOCK:
+        how->shared = bins * 4ull;
+        break;
+    case TABLE_A_WARP:
+        how->shared = how->block / 32 * 4ull * bins;
+        break;
+    case TABLE_OF_ROWS:
+        how->shared = NUMBERS_SHARED + how->block / 32 * NUMBERS_SHARED_A_WARP;
+        break;
+    case TABLE_OF_PAIRS:
+        how->shape = shape_of_pairs(limits.shared);
+        how->shared =
+            how->shape.passes > 1 ? how->shape.bins / 256 * 4ull * PAIRS_STRIDE : PAIRS_SHARED;
+        break;
+    case TABLE_OF_CHARACTERS:
+        how->shape = shape_for_characters(histogram, limits.shared);
+        how->shared = CHARACTERS_SHARED + how->shape.bins * 8ull;
+        break;
+    case TABLE_OF_COLUMNS:
+        if (how->sample == 1) {
+            how->shared = LANES_SHARED;
+            break;
+        }
+        how->shape = columns_for(bins, limits.shared);
+        how->shared = (how->shape.bins + 1) * 4ull << how->shape.columns_log;
+        break;
+    case TABLE_OF_BYTES:
+        how->shape = bytes_for(bins, limits.shared);
+        how->shared = how->shape.bins + 128;
+        break;
+    case TABLE_OF_A_TILE:
+        how->partition = partition_for(bins, how->sample, limits.chunk);
+        how->shared = 2ull * how->partition.tile;
+        // And a word for what fills up runs.
+        how->second_shared =
+            4 + (how->partition.rows <= PARTITION_WORDS_MAX ? how->partition.rows * 4ull
+                                                            : how->partition.rows);
+        if (how->second_shared > PARTITION_TABLE_LARGE)
+            how->second_block *= 2;
+        break;
+    }
+}
+
+// How a strategy is launched. launch_fits tells whether the shared memory is enough.
 static inline struct launch launch_with(const struct tuning *tuning,
-                                        const struct histogram *histogram, unsigned shared_most,
-                                        unsigned long long chunk)
+                                        const struct histogram *histogram,
+                                        const struct launch_limits &limits)
 {
     const struct strategy_kernels *of = &strategy_kernels[tuning->strategy];
-    const unsigned bins = static_cast<unsigned>(histogram->bins);
     struct launch how = {};
     how.kernel = of->kernel_of[histogram->mode->id](histogram);
-    how.second = of->second_of(bins);
+    how.second = of->second_of(static_cast<unsigned>(histogram->bins));
     how.block = tuning->block;
     how.coarsening = tuning->coarsening;
     how.least = tuning->least;
@@ -169,51 +226,7 @@ static inline struct launch launch_with(const struct tuning *tuning,
     how.sample = static_cast<unsigned>(histogram_sample_size(histogram));
     how.is_text = histogram->mode->is_text;
     how.scratch = of->scratch;
-    how.shape = {bins, 1, 0};
-    switch (of->table) {
-    case TABLE_NONE:
-        break;
-    case TABLE_A_BLOCK:
-        how.shared = bins * 4ull;
-        break;
-    case TABLE_A_WARP:
-        how.shared = tuning->block / 32 * 4ull * bins;
-        break;
-    case TABLE_OF_ROWS:
-        how.shared = NUMBERS_SHARED + tuning->block / 32 * NUMBERS_SHARED_A_WARP;
-        break;
-    case TABLE_OF_PAIRS:
-        how.shape = shape_of_pairs(shared_most);
-        how.shared =
-            how.shape.passes > 1 ? how.shape.bins / 256 * 4ull * PAIRS_STRIDE : PAIRS_SHARED;
-        break;
-    case TABLE_OF_CHARACTERS:
-        how.shape = shape_for_characters(histogram, shared_most);
-        how.shared = CHARACTERS_SHARED + how.shape.bins * 8ull;
-        break;
-    case TABLE_OF_COLUMNS:
-        if (how.sample == 1) {
-            how.shared = LANES_SHARED;
-            break;
-        }
-        how.shape = columns_for(bins, shared_most);
-        how.shared = (how.shape.bins + 1) * 4ull << how.shape.columns_log;
-        break;
-    case TABLE_OF_BYTES:
-        how.shape = bytes_for(bins, shared_most);
-        how.shared = how.shape.bins + 128;
-        break;
-    case TABLE_OF_A_TILE:
-        how.partition = partition_for(bins, how.sample, chunk);
-        how.shared = 2ull * how.partition.tile;
-        // And a word for what fills up runs.
-        how.second_shared =
-            4 + (how.partition.rows <= PARTITION_WORDS_MAX ? how.partition.rows * 4ull
-                                                           : how.partition.rows);
-        if (how.second_shared > PARTITION_TABLE_LARGE)
-            how.second_block *= 2;
-        break;
-    }
+    launch_set_table(&how, of->table, histogram, limits);
     // Counters cost what as many bytes of data do: to be zeroed, and added up.
     if ((of->table == TABLE_OF_COLUMNS && how.sample > 1) || of->table == TABLE_OF_BYTES)
         if (how.least * how.block < how.shared)
@@ -285,19 +298,24 @@ static inline unsigned long long launch_capacity(const struct launch *launch)
                : ~0ull;
 }
 
-// Enqueues counting args.data[0..args.len), where the device holds `resident` blocks of the first
-// kernel at a time and `second` of the second, of which numbers need few. Zero(words, number) and
-// run(kernel, grid, block, shared, args) enqueue one thing each. Whether all could be enqueued.
+// The blocks of each kernel that the device holds at a time.
+struct launch_resident {
+    unsigned first, second;
+};
+
+// Enqueues counting args.data[0..args.len). zero(words, number) and run(kernel, grid, block,
+// shared, args) enqueue one thing each. False if one of them could not.
 template <class Zero, class Run>
-static inline bool launch_all(const struct launch *how, unsigned resident, unsigned second,
+static inline bool launch_all(const struct launch *how, const struct launch_resident &resident,
                               struct count_args args, const Zero &zero, const Run &run)
 {
     const unsigned long long len = args.len, most = launch_capacity(how);
-    const unsigned second_grid = how->is_text ? resident : second;
+    // Numbers need few of the second.
+    const unsigned second_grid = how->is_text ? resident.first : resident.second;
     unsigned long long done = 0;
     do {
         args.len = len - done < most ? len - done : most;
-        args.blocks = grid_for(how, resident, args.len);
+        args.blocks = grid_for(how, resident.first, args.len);
         if ((how->is_text && !zero(args.rest, 1)) ||
             (how->scratch == SCRATCH_OF_PARTITION && !zero(args.scratch, PARTITION_RANGES_MAX)) ||
             !run(how->kernel, args.blocks, how->block, how->shared, args) ||

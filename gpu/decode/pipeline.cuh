@@ -90,16 +90,25 @@ static inline cudaError_t zstd_launch_part(zstd_part part, const zstd_batch &bat
     return code;
 }
 
-// Launches all stages of the batch of lanes[index], one of `count`, at least 2, whose turns come in
-// order; the
-// last ones on the stream `matches`. The lane's stream waits for whatever the batch needs first.
-static inline cudaError_t zstd_launch(const zstd_batch &batch, const unsigned *resident,
-                                      const zstd_lane *lanes, unsigned index, unsigned count,
-                                      cudaStream_t matches)
+// The batches that run side by side.
+struct zstd_pipeline {
+    const unsigned *resident; // CUDA blocks of each stage
+    const zstd_lane *lanes;   // whose turns come in order
+    unsigned count;           // of these, at least 2
+    cudaStream_t matches;     // of the last stages
+};
+
+// Launches all stages of the batch of lanes[index]. The lane's stream waits for whatever the batch
+// needs first.
+static inline cudaError_t zstd_launch(const zstd_pipeline &pipeline, const zstd_batch &batch,
+                                      unsigned index)
 {
-    const zstd_lane &lane = lanes[index];
-    const zstd_lane &before = lanes[(index + count - 1) % count],
-                    &next = lanes[(index + 1) % count];
+    const unsigned *const resident = pipeline.resident;
+    const cudaStream_t matches = pipeline.matches;
+    const unsigned count = pipeline.count;
+    const zstd_lane &lane = pipeline.lanes[index];
+    const zstd_lane &before = pipeline.lanes[(index + count - 1) % count],
+                    &next = pipeline.lanes[(index + 1) % count];
     // The tables of the batch before are there; what the next batch's memory was used for is over.
     cudaError_t code = cudaStreamWaitEvent(lane.stream, before.tables, 0);
     if (code == cudaSuccess)

@@ -61,7 +61,7 @@ struct device *device_open(const struct device_plan *wanted, struct reason *why)
     if (!device->counts_calls)
         device->plan.fault = FAULT_NONE;
     device->how =
-        launch_with(tuning_for(wanted->strategy, 0), histogram, shared_most(), wanted->slot_size);
+        launch_with(tuning_for(wanted->strategy, 0), histogram, {shared_most(), wanted->slot_size});
     if (!launch_fits(&device->how, shared_most())) {
         reason_set(why,
                    "--kernel=%s needs %llu bytes of a block's shared memory, and the GPU has %u",

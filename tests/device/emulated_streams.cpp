@@ -86,8 +86,9 @@ void run_kernel(struct device *device, const unsigned char *data, unsigned long 
         emulate_launch(grid, block, shared, [=] { kernel(given); });
         return true;
     };
-    multiprocessor::the_one().run(
-        [=] { launch_all(&device->how, resident_blocks, resident_blocks - 1, args, zero, run); });
+    multiprocessor::the_one().run([=] {
+        launch_all(&device->how, {resident_blocks, resident_blocks - 1}, args, zero, run);
+    });
 }
 
 const unsigned long long *gather_snapshot(struct device *device)
