@@ -30,9 +30,9 @@ static int check_shards(const struct merge *side, struct reason *why)
     struct shard_record record = {.shard_count = 0};
     char shown[REASON_SUBJECT_MAX];
     const int rc = shard_join_finish(&side->shards, false, &record, why);
-    reason_show_subject(side->first, shown);
+    reason_show_subject(side->first.name, shown);
     if (rc != 0 && strncmp(why->text, shown, strlen(shown)) != 0)
-        reason_begin(why, side->first);
+        reason_begin(why, side->first.name);
     shard_record_free(&record);
     return rc;
 }
@@ -46,7 +46,7 @@ static int read_side(struct held *file, struct merge *side, struct reason *why)
     if (rc == 0 && side->shards.first)
         rc = check_shards(side, why);
     if (rc == 0 && histogram_channels(&side->histogram) > 1) {
-        reason_of(why, side->first, "has several channels, which --diff cannot compare");
+        reason_of(why, side->first.name, "has several channels, which --diff cannot compare");
         rc = -1;
     }
     return rc;
@@ -84,12 +84,12 @@ static bool may_nest(const struct words *one, const struct words *other)
 /* Gives both sides the same bins: the wider ones, if they nest. */
 static int match_bins(struct merge *before, struct merge *after, struct reason *why)
 {
-    const struct words *bins = &before->sorted.bins, *other_bins = &after->sorted.bins;
+    const struct words *bins = &before->first.sorted.bins, *other_bins = &after->first.sorted.bins;
     if (words_same(bins, other_bins))
         return 0;
     if (!may_nest(bins, other_bins) || !before->histogram.binning.digits.scales) {
-        merge_show_difference(why, other_bins, before->first, bins);
-        reason_begin(why, after->first);
+        merge_show_difference(why, other_bins, before->first.name, bins);
+        reason_begin(why, after->first.name);
         return -1;
     }
     if (before->histogram.binning.digits.digits <= after->histogram.binning.digits.digits)
@@ -138,7 +138,7 @@ static int widen_sides(struct sides *sides, struct coarse_rows *rows, struct rea
 static int reduce_bins(struct options *options, struct sides *sides, struct reason *why)
 {
     const bool is_picture = format_table[options->report.format]->kind == FORMAT_PICTURE;
-    const size_t most = options->report.most_bins;
+    const size_t most = options->report.bins.most;
     const bool has_digits = sides->histogram->binning.digits.scales;
     enum coarsen_outcome outcome = COARSEN_AS_COUNTED;
     struct coarse_rows rows;
@@ -165,10 +165,11 @@ static void warn_of_sources(const struct merge *before, const struct merge *afte
     struct reason how;
     run_warn_of_others(before);
     run_warn_of_others(after);
-    if (words_same(&before->sorted.sources, &after->sorted.sources))
+    if (words_same(&before->first.sorted.sources, &after->first.sorted.sources))
         return;
-    merge_show_difference(&how, &after->sorted.sources, before->first, &before->sorted.sources);
-    reason_begin(&how, after->first);
+    merge_show_difference(&how, &after->first.sorted.sources, before->first.name,
+                          &before->first.sorted.sources);
+    reason_begin(&how, after->first.name);
     diag("warning: %s", how.text);
 }
 
@@ -195,7 +196,7 @@ static int diff_and_show(struct options *options, struct output *output,
 
 int run_diff(struct options *options, struct output *output)
 {
-    const struct merge empty = {.lay = options_lay, .sort = options_sort};
+    const struct merge empty = {.form.lay = options_lay, .form.sort = options_sort};
     struct sides sides = {.before = empty, .after = empty};
     struct held_list files;
     struct reason why;

@@ -79,12 +79,12 @@ static void hint_narrower(const struct options *options, const struct histogram 
     const char *how = options->action != ACTION_COUNT ? "count again with " : "use ";
     struct seen_range range;
     char min[SHOW_NUMBER], max[SHOW_NUMBER];
-    if (!coarsen_range(histogram, tally, report->most_bins, &range))
+    if (!coarsen_range(histogram, tally, report->bins.most, &range))
         return;
     show_double(range.min, min);
     show_double(range.max, max);
-    diag("--bins=%u: for narrower bins, %s--min=%s --max=%s%s", report->most_bins, how, min, max,
-         report->keep_bins ? " instead of --digits" : "");
+    diag("--bins=%u: for narrower bins, %s--min=%s --max=%s%s", report->bins.most, how, min, max,
+         report->bins.keep ? " instead of --digits" : "");
 }
 
 /* Warns if more than nine tenths of whole values are outside of bins that begin with 0. */
@@ -113,8 +113,8 @@ void run_hint_range(const struct options *options, const struct histogram *histo
 {
     if (options->verbosity < NORMAL)
         return;
-    if (options->report.most_bins > 0)
+    if (options->report.bins.most > 0)
         hint_narrower(options, histogram, tally);
-    if (options->report.own_bins > 0)
-        warn_of_own_bins(options->report.own_bins, histogram, tally);
+    if (options->report.bins.own > 0)
+        warn_of_own_bins(options->report.bins.own, histogram, tally);
 }

@@ -54,7 +54,7 @@ static int check_shown(const struct options *options, const struct merge *merge,
         reason_set(why, "--format=pgm: the tables are not of --pairs");
         return -1;
     }
-    if (report->most_bins > 0 && !histogram->binning.digits.scales) {
+    if (report->bins.most > 0 && !histogram->binning.digits.scales) {
         reason_set(why, "--bins: these tables were not counted with --digits; leave out --bins");
         return -1;
     }
@@ -140,7 +140,7 @@ static int merge_and_show(struct options *options, struct output *output,
     options->report.words = merge_options(merge);
     if (options->verbosity >= NORMAL)
         run_warn_of_others(merge);
-    if (insert_bins(merge_options(merge), options->report.most_bins, &why) != 0)
+    if (insert_bins(merge_options(merge), options->report.bins.most, &why) != 0)
         return run_failed(&why);
     struct writer *out = output_open(output, &why);
     if (!out)
@@ -154,8 +154,9 @@ static int merge_and_show(struct options *options, struct output *output,
 
 int run_merge(struct options *options, struct output *output)
 {
-    struct merge merge = {
-        .lay = options_lay, .sort = options_sort, .has_moments = options->report.stats};
+    struct merge merge = {.form.lay = options_lay,
+                          .form.sort = options_sort,
+                          .form.has_moments = options->report.stats};
     struct shard_record proof = {.shard_count = 0};
     struct held_list files;
     struct reason why;

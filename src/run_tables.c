@@ -29,7 +29,7 @@ void run_tables_begin(struct run_tables *tables, struct options *options, struct
                                   .next = options->interval};
     if (options->interval == 0)
         return;
-    options->report.in_place = isatty(STDOUT_FILENO) == 1;
+    options->report.terminal.in_place = isatty(STDOUT_FILENO) == 1;
     signals_await_interrupt();
 }
 
@@ -92,11 +92,11 @@ static void write_each(struct writer *out, const struct options *options, struct
  * empty line, and the cursor needs one below the last. */
 static void fit_terminal(struct options *options, bool is_replaced)
 {
-    const unsigned lines = options->report.in_place ? screen_of(STDOUT_FILENO).rows : 0;
+    const unsigned lines = options->report.terminal.in_place ? screen_of(STDOUT_FILENO).rows : 0;
     const unsigned tables = count_histograms(options);
     for (; options; options = options->also) {
-        options->report.lines = lines > 2 * tables ? (lines - tables) / tables : lines > 0;
-        options->report.is_replaced = is_replaced;
+        options->report.terminal.lines = lines > 2 * tables ? (lines - tables) / tables : lines > 0;
+        options->report.terminal.is_replaced = is_replaced;
     }
 }
 

@@ -23,8 +23,8 @@ enum action {
     ACTION_HELP,
     ACTION_VERSION,
     ACTION_LIST_KERNELS,
-    ACTION_DIFF,  /* two FILEs are tables */
-    ACTION_MERGE, /* FILEs are tables */
+    ACTION_DIFF,  /* two files are tables */
+    ACTION_MERGE, /* all files are tables */
 };
 
 /* In the order of the words. */
@@ -52,7 +52,7 @@ struct options {
     struct histogram histogram;
     struct words words; /* options that make the same samples and bins; the report uses them */
     struct input_options input;
-    struct share_choice part; /* of the FILEs */
+    struct share_choice part; /* --part */
     struct pool_options pool;
     struct report_options report;
     bool incomplete;    /* --merge accepts missing shares */

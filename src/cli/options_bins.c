@@ -212,8 +212,8 @@ static int finish_digits(const struct draft *draft, struct binning *binning, str
     const unsigned digits = draft->digits ? draft->digits : DIGITS_DEFAULT;
     if (draft->bins && draft->options->each)
         return option_needs(draft, "bins", "--min and --max with --each", why);
-    draft->options->report.most_bins = draft->bins;
-    draft->options->report.keep_bins = draft->digits > 0;
+    draft->options->report.bins.most = draft->bins;
+    draft->options->report.bins.keep = draft->digits > 0;
     return binning_digits(binning, digits, singles) == BINNING_OK ? 0 : out_of_memory(why);
 }
 
@@ -240,7 +240,7 @@ static int finish_decades(const struct draft *draft, struct binning *binning, st
                             "times powers of ten, or --log=10",
                             why);
     if (!is_whole(draft)) {
-        draft->options->report.log_parts = parts;
+        draft->options->report.bins.log_parts = parts;
         return finish_digits(draft, binning, why);
     }
     const unsigned bits = 8 * (unsigned)draft->type->size;
@@ -258,7 +258,7 @@ static int finish_own(const struct draft *draft, struct binning *binning, struct
         report->stats && format_table[report->format]->kind != FORMAT_PICTURE;
     if (draft->digits && option_conflict(draft, "digits", "bins", " for integers", why) != 0)
         return OPTIONS_WRONG;
-    draft->options->report.own_bins = draft->bins;
+    draft->options->report.bins.own = draft->bins;
     if (draft->bins)
         binning_own(binning, draft->bins);
     else if (draft->digits)

@@ -100,7 +100,7 @@ int part_finish(const struct draft *draft, struct reason *why)
     struct options *options = draft->options;
     if (options->part.of == 0)
         return 0;
-    if (options->report.most_bins > 0)
+    if (options->report.bins.most > 0)
         return option_wrong(why, "--part: each share would get different bins; use --min and --max "
                                  "with --bins, or --digits");
     options->part.wants_fingerprints = strcmp(format_names[options->report.format], "json") == 0;

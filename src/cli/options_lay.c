@@ -76,10 +76,10 @@ static int lay_shown(struct histogram *histogram, const struct report_options *r
                      struct reason *why)
 {
     const unsigned channels = histogram_channels(histogram);
-    if (report->log_parts == 0)
+    if (report->bins.log_parts == 0)
         return 0;
     binning_free(&histogram->binning);
-    if (binning_decades(&histogram->binning, report->log_parts) != BINNING_OK) {
+    if (binning_decades(&histogram->binning, report->bins.log_parts) != BINNING_OK) {
         reason_set(why, "out of memory");
         return -1;
     }
@@ -96,7 +96,7 @@ int options_lay(const struct words *words, struct histogram *histogram, struct r
     const bool counts = options.action == ACTION_COUNT;
     const bool is_written = counts && words_same(words, &options.words);
     words_free(&typed); /* the options refer to it */
-    if (is_written && options.report.most_bins == 0) {
+    if (is_written && options.report.bins.most == 0) {
         *histogram = options.histogram;
         /* It refers to what is freed, and only counting needs it. */
         histogram->field = (struct field){.kind = FIELD_NONE};

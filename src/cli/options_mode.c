@@ -80,7 +80,7 @@ static int finish_channels(const struct draft *draft, struct reason *why)
 static bool needs_range(const struct draft *draft)
 {
     const struct options *options = draft->options;
-    return draft_has(draft, MODE_NUMBERS) && options->report.most_bins > 0 &&
+    return draft_has(draft, MODE_NUMBERS) && options->report.bins.most > 0 &&
            options->pool.device != DEVICE_GPU && !options->pool.strategy;
 }
 

@@ -127,6 +127,6 @@ int report_finish(const struct draft *draft, struct reason *why)
         if (option_conflict(draft, of_rows[i], "stats quantiles",
                             "; --format=json and --plot have both", why) != 0)
             return OPTIONS_WRONG;
-    report->most_bins = report->log_parts = 0;
+    report->bins.most = report->bins.log_parts = 0;
     return 0;
 }

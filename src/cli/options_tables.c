@@ -16,7 +16,7 @@ static int check_pair(size_t count, struct reason *why)
 int tables_finish(const struct draft *draft, struct reason *why)
 {
     struct options *options = draft->options;
-    options->report.most_bins = draft->bins;
+    options->report.bins.most = draft->bins;
     if (options->action == ACTION_DIFF)
         return check_pair(options->operand_count, why);
     return report_finish(draft, why);

@@ -34,7 +34,7 @@ void merge_show_difference(struct reason *why, const struct words *options, cons
 
 struct words *merge_options(struct merge *merge)
 {
-    return merge->others.tables > 0 ? &merge->sorted.bins : &merge->options;
+    return merge->others.tables > 0 ? &merge->first.sorted.bins : &merge->first.options;
 }
 
 /* Checks that the table is of a kind that can be merged. 0, or -1 with a reason. */
@@ -56,18 +56,18 @@ static int begin(struct merge *merge, const struct read_table *table, const char
 {
     const struct words *options = &table->options;
     for (size_t i = 0; i < options->count; i++)
-        if (words_add(&merge->options, options->list[i], strlen(options->list[i])) != 0)
+        if (words_add(&merge->first.options, options->list[i], strlen(options->list[i])) != 0)
             goto no_memory;
-    if (merge->lay(options, &merge->histogram, why) != 0 ||
-        merge->sort(options, &merge->sorted, why) != 0)
+    if (merge->form.lay(options, &merge->histogram, why) != 0 ||
+        merge->form.sort(options, &merge->first.sorted, why) != 0)
         return -1;
-    if (merge->histogram.mode->has_characters && merge->has_moments) {
+    if (merge->histogram.mode->has_characters && merge->form.has_moments) {
         reason_set(why,
                    "--stats of characters needs the number of bytes, which tables do not hold");
         return -1;
     }
-    merge->histogram.has_moments = merge->has_moments && merge->histogram.mode->is_binned;
-    merge->first = name;
+    merge->histogram.has_moments = merge->form.has_moments && merge->histogram.mode->is_binned;
+    merge->first.name = name;
     if (tally_open(&merge->tally, &merge->histogram) == 0)
         return 0;
 no_memory:
@@ -80,19 +80,19 @@ no_memory:
 static int accept_other(struct merge *merge, const struct read_table *table, const char *name,
                         struct reason *why)
 {
-    const struct table_words *first = &merge->sorted;
+    const struct table_words *first = &merge->first.sorted;
     const bool is_shard = table->has & HAS_SHARE;
     struct merge_others *others = &merge->others;
     struct table_words sorted;
-    if (merge->sort(&table->options, &sorted, why) != 0)
+    if (merge->form.sort(&table->options, &sorted, why) != 0)
         return -1;
     const bool are_same = words_same(&first->bins, &sorted.bins);
     if (!are_same || is_shard) {
-        merge_show_difference(why, are_same ? &sorted.sources : &sorted.bins, merge->first,
+        merge_show_difference(why, are_same ? &sorted.sources : &sorted.bins, merge->first.name,
                               are_same ? &first->sources : &first->bins);
     } else if (others->tables++ == 0) {
         others->file = merge->file;
-        merge_show_difference(&others->how, &sorted.sources, merge->first, &first->sources);
+        merge_show_difference(&others->how, &sorted.sources, merge->first.name, &first->sources);
         reason_begin(&others->how, name);
     }
     table_words_free(&sorted);
@@ -105,13 +105,13 @@ static int check_options(struct merge *merge, const struct read_table *table, co
                          struct reason *why)
 {
     const struct words *options = &table->options;
-    if (merge->last == name && !words_same(&merge->last_options, options)) {
+    if (merge->last.name == name && !words_same(&merge->last.options, options)) {
         struct reason how;
-        merge_show_difference(&how, options, name, &merge->last_options);
+        merge_show_difference(&how, options, name, &merge->last.options);
         reason_set(why, "%s; merge the tables of one histogram at a time", how.text);
         return -1;
     }
-    return words_same(&merge->options, options) ? 0 : accept_other(merge, table, name, why);
+    return words_same(&merge->first.options, options) ? 0 : accept_other(merge, table, name, why);
 }
 
 /* Checks that mode and type are those of the options. 0, or -1 with a reason. */
@@ -132,7 +132,7 @@ static int add_shard(struct merge *merge, struct read_table *table, const char *
     const bool is_shard = table->has & HAS_SHARE;
     char first[REASON_SUBJECT_MAX];
     if (merge_has_tables(merge) && is_shard != (merge->shards.first != NULL)) {
-        reason_show_subject(merge->first, first);
+        reason_show_subject(merge->first.name, first);
         reason_set(why, "is %s share (--part), but %s is %s", is_shard ? "a" : "not a", first,
                    is_shard ? "not" : "one");
         return -1;
@@ -162,14 +162,15 @@ static int add_rows(struct merge *merge, struct read_table *table, struct reason
 
 int merge_add(struct merge *merge, struct read_table *table, const char *name, struct reason *why)
 {
-    if (check_kind(table, why) != 0 || (!merge->first && begin(merge, table, name, why) != 0) ||
+    if (check_kind(table, why) != 0 ||
+        (!merge->first.name && begin(merge, table, name, why) != 0) ||
         check_options(merge, table, name, why) != 0 || check_mode(merge, table, why) != 0 ||
         add_rows(merge, table, why) != 0 || add_shard(merge, table, name, why) != 0)
         return -1;
     merge->tables++;
-    merge->last = name;
-    const struct words last = merge->last_options;
-    merge->last_options = table->options;
+    merge->last.name = name;
+    const struct words last = merge->last.options;
+    merge->last.options = table->options;
     table->options = last; /* which is freed with the table */
     return 0;
 }
@@ -190,8 +191,7 @@ int merge_fork(const struct merge *merge, struct merge *fork)
     *fork = *merge;
     fork->is_fork = true;
     fork->total = fork->tables = 0;
-    fork->last = NULL;
-    fork->last_options = (struct words){.list = NULL};
+    fork->last = (struct merge_last){.name = NULL};
     fork->others = (struct merge_others){.tables = 0};
     shard_join_fork(&merge->shards, &fork->shards);
     return tally_open(&fork->tally, &fork->histogram);
@@ -215,7 +215,7 @@ int merge_join(struct merge *merge, struct merge *fork)
 void merge_free_fork(struct merge *fork)
 {
     tally_close(&fork->tally);
-    words_free(&fork->last_options);
+    words_free(&fork->last.options);
     shard_join_free(&fork->shards);
 }
 
@@ -223,10 +223,10 @@ void merge_free(struct merge *merge)
 {
     tally_close(&merge->tally);
     binning_free(&merge->histogram.binning);
-    words_free(&merge->options);
-    table_words_free(&merge->sorted);
-    words_free(&merge->last_options);
+    words_free(&merge->first.options);
+    table_words_free(&merge->first.sorted);
+    words_free(&merge->last.options);
     shard_join_free(&merge->shards);
     known_rows_free(&merge->known);
-    merge->first = NULL;
+    merge->first.name = NULL;
 }

@@ -28,27 +28,40 @@ struct merge_others {
     struct reason how; /* it differs; begins with its name */
 };
 
-/* The sum so far. Set `lay`, `sort` and has_moments; all else begins with zeros. */
-struct merge {
+/* How tables are understood. */
+struct merge_form {
     merge_layer *lay;
     merge_sorter *sort;
     bool has_moments; /* --stats needs moments */
+};
 
-    const char *first; /* the file of the first table; NULL: there was none */
-    struct histogram histogram;
-    struct words options;      /* of the first table */
-    struct table_words sorted; /* the same */
-    struct tally tally;
-    uint64_t total;          /* samples of all tables: the tally's */
-    struct known_rows known; /* of the histogram */
-    struct shard_join shards;
-    uint64_t tables;
-    bool is_fork; /* another merge has the first table: see merge_fork */
+/* The first table, with which all others must agree. */
+struct merge_first {
+    const char *name; /* of its file; NULL: there was no table */
+    struct words options;
+    struct table_words sorted; /* the options */
+};
 
-    size_t file;               /* which one is being read; set it, for `others` */
-    const char *last;          /* the file of the last table; NULL: there was none */
-    struct words last_options; /* of the last table */
+/* The last table, with which the next one in the same file must agree. */
+struct merge_last {
+    const char *name; /* of its file; NULL: there was no table */
+    struct words options;
+};
+
+/* The sum so far. Set the form; all else begins with zeros. */
+struct merge {
+    struct merge_form form;
+    struct merge_first first;
+    struct merge_last last;
     struct merge_others others;
+    struct histogram histogram;
+    struct tally tally;
+    uint64_t total; /* samples of all tables: the tally's */
+    uint64_t tables;
+    struct shard_join shards;
+    struct known_rows known; /* of the histogram */
+    size_t file;             /* which one is being read; set it, for `others` */
+    bool is_fork;            /* another merge has the first table: see merge_fork */
 };
 
 #define MERGE_OVERFLOW "the total exceeds 2^64"

@@ -21,12 +21,8 @@ struct diff {
     const struct diff_counts *counts;
     const struct format *format;
     const struct mode *mode;
-    size_t written; /* rows, in JSON */
-
-    size_t widths[PICTURE_COLUMNS]; /* of a picture */
-    uint64_t largest;               /* difference, in units */
-    size_t room;                    /* of the bars on one side */
-    bool utf8;
+    size_t written;         /* rows, in JSON */
+    struct picture picture; /* the largest difference is in units; room is that of one side */
 };
 
 /* A row, as text. */
@@ -165,17 +161,19 @@ static void picture_measure(struct diff *diff, const struct row *row)
     char label[PICTURE_LABEL];
     picture_label(diff->counts->histogram, row, label);
     const struct picture_cells cells = make_cells(&texts, label);
-    picture_widen(diff->widths, &cells);
-    diff->largest = units > diff->largest ? units : diff->largest;
+    picture_widen(diff->picture.widths, &cells);
+    diff->picture.largest = units > diff->picture.largest ? units : diff->picture.largest;
 }
 
 /* A bar of whole characters, which end at the axis on either side. */
 static void picture_bar(const struct diff *diff, double difference)
 {
-    const size_t length = (size_t)bar_length(units_of(difference), diff->largest, diff->room);
-    const char *block = diff->utf8 ? "\u2588" : "#", *axis = diff->utf8 ? "\u2502" : "|";
+    const size_t length =
+        (size_t)bar_length(units_of(difference), diff->picture.largest, diff->picture.room);
+    const char *block = diff->picture.utf8 ? "\u2588" : "#",
+               *axis = diff->picture.utf8 ? "\u2502" : "|";
     const size_t left = difference < 0 ? length : 0, right = difference < 0 ? 0 : length;
-    for (size_t i = left; i < diff->room; i++)
+    for (size_t i = left; i < diff->picture.room; i++)
         writer_char(diff->out, ' ');
     for (size_t i = 0; i < left; i++)
         writer_text(diff->out, block);
@@ -195,7 +193,7 @@ static void picture_row(struct diff *diff, const struct row *row)
     char label[PICTURE_LABEL];
     picture_label(diff->counts->histogram, row, label);
     const struct picture_cells cells = make_cells(&texts, label);
-    picture_write(diff->out, &cells, diff->widths, sides_of(diff));
+    picture_write(diff->out, &cells, diff->picture.widths, sides_of(diff));
     writer_format(diff->out, "%*s", PICTURE_GAP, "");
     picture_bar(diff, texts.difference);
     writer_char(diff->out, '\n');
@@ -207,13 +205,13 @@ static void write_picture(struct diff *diff)
                                                 PICTURE_CELLS};
     const struct screen screen = screen_of(diff->out->fd);
     if (diff->options->header)
-        picture_widen(diff->widths, &header);
+        picture_widen(diff->picture.widths, &header);
     for_each_row(diff, picture_measure);
-    const size_t used = picture_width(diff->widths, PICTURE_CELLS) + 1; /* the axis */
-    diff->room = screen.columns > used + 2 ? (screen.columns - used) / 2 : 1;
-    diff->utf8 = screen.utf8;
+    const size_t used = picture_width(diff->picture.widths, PICTURE_CELLS) + 1; /* the axis */
+    diff->picture.room = screen.columns > used + 2 ? (screen.columns - used) / 2 : 1;
+    diff->picture.utf8 = screen.utf8;
     if (diff->options->header) {
-        picture_write(diff->out, &header, diff->widths, sides_of(diff));
+        picture_write(diff->out, &header, diff->picture.widths, sides_of(diff));
         writer_char(diff->out, '\n');
     }
     for_each_row(diff, picture_row);

@@ -8,7 +8,6 @@
 #include "picture.h"
 #include "report.h"
 #include "rows.h"
-#include "screen.h"
 #include "writer.h"
 
 #include "src/count/statistics.h"
@@ -36,11 +35,7 @@ struct table {
     size_t most;           /* rows that are shown; 0: all of them */
     size_t cut;            /* how many are left out for that */
 
-    /* Of formats that measure rows; 0 before the first one. */
-    size_t widths[PICTURE_COLUMNS]; /* of the columns, in characters */
-    uint64_t largest;               /* count */
-    size_t room;                    /* for the largest bar, in characters */
-    struct screen screen;
+    struct picture picture; /* of formats that measure rows */
 };
 
 enum format_kind {

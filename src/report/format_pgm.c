@@ -11,8 +11,8 @@
 
 static void pgm_measure(struct table *table, const struct row *row)
 {
-    if (row->count > table->largest)
-        table->largest = row->count;
+    if (row->count > table->picture.largest)
+        table->picture.largest = row->count;
 }
 
 static void pgm_begin(struct table *table)
@@ -25,7 +25,7 @@ static void pgm_begin(struct table *table)
         writer_char(out, '\n');
     }
     writer_format(out, "# pairs %" PRIu64 ", largest count %" PRIu64 "\n", table->totals.samples,
-                  table->largest);
+                  table->picture.largest);
     writer_text(out, "# line: first byte; column: second byte\n"
                      "# pixel: 65535 * log(1 + count) / log(1 + largest count)\n");
     writer_format(out, "256 256\n%d\n", PIXEL_MAX);
@@ -48,7 +48,7 @@ static void pgm_fill(struct table *table, size_t upto)
 
 static void pgm_row(struct table *table, const struct row *row)
 {
-    const double largest = log1p((double)table->largest);
+    const double largest = log1p((double)table->picture.largest);
     pgm_fill(table, row->index);
     pgm_pixel(table, (unsigned)lround(PIXEL_MAX * (log1p((double)row->count) / largest)));
 }

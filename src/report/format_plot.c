@@ -4,6 +4,7 @@
  * count and its percent; of numbers the running percent, of bytes the character; and the bar. */
 #include "format.h"
 #include "percent.h"
+#include "screen.h"
 
 #include "src/count/show_number.h"
 
@@ -48,8 +49,9 @@ static void plot_measure(struct table *table, const struct row *row)
 {
     struct plot_row texts;
     make_row(table, row, &texts);
-    picture_widen(table->widths, &texts.cells);
-    table->largest = row->count > table->largest ? row->count : table->largest;
+    picture_widen(table->picture.widths, &texts.cells);
+    table->picture.largest =
+        row->count > table->picture.largest ? row->count : table->picture.largest;
 }
 
 /* Numbers are aligned by their last digit, names by their first letter. */
@@ -76,15 +78,16 @@ static void plot_begin(struct table *table)
     const struct mode *mode = table->shown.histogram->mode;
     const struct picture_cells header = make_header(mode);
     if (table->options->header)
-        picture_widen(table->widths, &header);
+        picture_widen(table->picture.widths, &header);
     name_table(table);
-    table->screen = screen_of(table->out->fd);
-    const size_t used = picture_width(table->widths, header.count);
+    const struct screen screen = screen_of(table->out->fd);
+    const size_t used = picture_width(table->picture.widths, header.count);
     /* On a screen that is too narrow for the columns lines are longer, but none is without a bar.
      */
-    table->room = used < table->screen.columns ? table->screen.columns - used : 1;
+    table->picture.room = used < screen.columns ? screen.columns - used : 1;
+    table->picture.utf8 = screen.utf8;
     if (table->options->header) {
-        picture_write(table->out, &header, table->widths, sides_of(mode));
+        picture_write(table->out, &header, table->picture.widths, sides_of(mode));
         writer_char(table->out, '\n');
     }
 }
@@ -93,11 +96,12 @@ static void plot_row(struct table *table, const struct row *row)
 {
     struct plot_row texts;
     make_row(table, row, &texts);
-    const size_t blanks = picture_write(table->out, &texts.cells, table->widths,
+    const size_t blanks = picture_write(table->out, &texts.cells, table->picture.widths,
                                         sides_of(table->shown.histogram->mode));
     if (row->count > 0) {
         writer_format(table->out, "%*s", (int)blanks, "");
-        bar_write(table->out, row->count, table->largest, table->room, table->screen.utf8);
+        bar_write(table->out, row->count, table->picture.largest, table->picture.room,
+                  table->picture.utf8);
     }
     writer_char(table->out, '\n');
 }

@@ -22,7 +22,15 @@ struct picture_cells {
     size_t count;
 };
 
-/* Widens columns, whose widths are in characters, so that the cells fit. */
+/* What rows are measured for. 0 before the first one. */
+struct picture {
+    size_t widths[PICTURE_COLUMNS]; /* of the columns, in characters */
+    uint64_t largest;               /* that a bar shows */
+    size_t room;                    /* for the largest bar, in characters */
+    bool utf8;
+};
+
+/* Widens columns so that the cells fit. */
 void picture_widen(size_t widths[PICTURE_COLUMNS], const struct picture_cells *cells);
 
 /* Returns the width of `count` columns, each with a gap. */

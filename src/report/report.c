@@ -42,8 +42,7 @@ static void write_rows(struct table *table)
     table->totals = rows_add_up(table->shown.histogram, table->shown.tally);
     table->written = 0;
     if (format->measure) {
-        memset(table->widths, 0, sizeof table->widths);
-        table->largest = 0;
+        table->picture = (struct picture){.largest = 0};
         for_each_row(table, format->measure);
     }
     format->begin(table);
@@ -98,11 +97,11 @@ static size_t rows_that_fit(const struct table *table)
     const struct report_options *options = table->options;
     const struct counts *counted = &table->counted;
     const unsigned channels = histogram_channels(counted->histogram);
-    const size_t lines = options->lines / channels;
+    const size_t lines = options->terminal.lines / channels;
     const size_t header = options->header ? 1 : 0;
     size_t others = header + (channels > 1 ? 2 : 0);
     struct statistics statistics;
-    if (table->format->kind != FORMAT_PICTURE || options->lines == 0)
+    if (table->format->kind != FORMAT_PICTURE || options->terminal.lines == 0)
         return 0;
     if (options->stats) {
         const struct histogram histogram = histogram_of_channel(counted->histogram);
@@ -137,11 +136,11 @@ static bool widen_bins(struct table *table, size_t most, struct coarse_rows *row
     const struct histogram *histogram = table->counted.histogram;
     const struct tally *tally = table->counted.tally;
     enum coarsen_outcome outcome = COARSEN_AS_COUNTED;
-    if (options->most_bins > 0)
-        outcome = coarsen_equal(histogram, tally, options->most_bins, rows);
-    else if (options->log_parts > 0)
-        outcome = coarsen_decades(histogram, tally, options->log_parts, rows);
-    else if (table->format->kind == FORMAT_PICTURE && !options->keep_bins &&
+    if (options->bins.most > 0)
+        outcome = coarsen_equal(histogram, tally, options->bins.most, rows);
+    else if (options->bins.log_parts > 0)
+        outcome = coarsen_decades(histogram, tally, options->bins.log_parts, rows);
+    else if (table->format->kind == FORMAT_PICTURE && !options->bins.keep &&
              histogram->binning.digits.scales)
         outcome = coarsen_picture(histogram, tally, bins_that_fit(most, &table->counted), rows);
     if (outcome == COARSEN_NO_MEMORY && !table->out->error)
@@ -189,7 +188,7 @@ static void write_table(struct table *table)
     const size_t most = rows_that_fit(table);
     struct coarse_rows rows;
     const bool is_wider = widen_bins(table, most, &rows);
-    table->most = table->options->is_replaced ? most : 0;
+    table->most = table->options->terminal.is_replaced ? most : 0;
     if (table->format->kind == FORMAT_PICTURE && has_channels)
         write_pictures(table);
     else
@@ -285,7 +284,8 @@ void report_write_each(struct writer *out, const struct report_options *options,
 void report_write_gap(struct writer *out, const struct report_options *options, bool follows)
 {
     const enum format_kind kind = format_table[options->format]->kind;
-    if (options->in_place && (kind == FORMAT_PICTURE || (options->stats && kind != FORMAT_OBJECT)))
+    if (options->terminal.in_place &&
+        (kind == FORMAT_PICTURE || (options->stats && kind != FORMAT_OBJECT)))
         writer_text(out, TERMINAL_CLEAR);
     else if (follows && (kind == FORMAT_DELIMITED || kind == FORMAT_PICTURE))
         writer_char(out, '\n');

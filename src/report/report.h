@@ -15,6 +15,20 @@
 
 #define QUANTILES_MAX 64
 
+/* Which bins are shown instead of those that were counted. */
+struct report_bins {
+    bool keep;          /* in a picture too, though there may be more rows than a screen has */
+    unsigned most;      /* equal ones over what was seen; 0: bins are shown as they are */
+    unsigned own;       /* of whole values below this, as no range was given; 0: other bins */
+    unsigned log_parts; /* of each decade; 0: no decades */
+};
+
+struct report_terminal {
+    bool in_place;    /* pictures and statistics replace each other */
+    size_t lines;     /* of the screen that a picture should fit on; 0: any number */
+    bool is_replaced; /* by the next picture: rows that do not fit are left out */
+};
+
 struct report_options {
     unsigned format;       /* an index of format_table and format_names (format.h) */
     bool stats;            /* statistics instead of rows; JSON and pictures have both */
@@ -22,17 +36,8 @@ struct report_options {
     bool percent;          /* the percent and the running percent of each row */
     enum empty_rows empty; /* EMPTY_DEFAULT, EMPTY_SHOWN or EMPTY_LEFT_OUT */
 
-    /* Bins that are shown instead of those that were counted. */
-    bool keep_bins;     /* in a picture too, though there may be more rows than a screen has */
-    unsigned most_bins; /* equal ones over what was seen; 0: bins are shown as they are */
-    unsigned own_bins;  /* of whole values below this, as no range was given; 0: other bins */
-    unsigned log_parts; /* of each decade; 0: no decades */
-
-    /* On a terminal. */
-    bool in_place;    /* pictures and statistics take each other's place */
-    size_t lines;     /* of the screen that a picture should fit on; 0: any number */
-    bool is_replaced; /* by the next picture: rows that do not fit are left out */
-
+    struct report_bins bins;
+    struct report_terminal terminal;
     const struct words *words;        /* the options that make the same samples and bins */
     const struct shard_record *shard; /* which part of the input this is; NULL: all */
     size_t quantile_count;            /* over 0 with stats */

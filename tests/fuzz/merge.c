@@ -75,8 +75,10 @@ static bool same_files(const struct fuzz_file *one, const struct fuzz_file *othe
 /* Adds the FILEs up and checks the sum. */
 static void merge_and_check(const struct fuzz_file *files, size_t count, bool stats)
 {
-    struct merge merge = {.lay = options_lay, .sort = options_sort, .has_moments = stats};
-    struct merge again = {.lay = options_lay, .sort = options_sort, .has_moments = stats};
+    struct merge merge = {
+        .form.lay = options_lay, .form.sort = options_sort, .form.has_moments = stats};
+    struct merge again = {
+        .form.lay = options_lay, .form.sort = options_sort, .form.has_moments = stats};
     struct shard_record share = {.job.of = 0}, share_again = {.job.of = 0};
     struct reason why = {""};
     int rc = 0;
@@ -90,7 +92,7 @@ static void merge_and_check(const struct fuzz_file *files, size_t count, bool st
         fuzz_require(tally_adds_up(&merge.tally, &merge.histogram), "a sum does not add up");
         const bool statistics = stats && histogram_channels(&merge.histogram) == 1;
         struct fuzz_file shown = show(&merge, statistics, share.job.of ? &share : NULL);
-        again.has_moments = statistics;
+        again.form.has_moments = statistics;
         fuzz_require(add(&again, &shown, &why) == 0, "a sum cannot be read");
         fuzz_require(!again.shards.first ||
                          shard_join_finish(&again.shards, true, &share_again, &why) == 0,
@@ -126,8 +128,8 @@ static void check_known(const uint8_t *data, size_t size)
 /* Adds FILEs up, each of them twice, on one thread and on three. */
 static void check_threads(const struct fuzz_file *files, size_t count)
 {
-    struct merge one = {.lay = options_lay, .sort = options_sort},
-                 three = {.lay = options_lay, .sort = options_sort};
+    struct merge one = {.form.lay = options_lay, .form.sort = options_sort},
+                 three = {.form.lay = options_lay, .form.sort = options_sort};
     struct reason why = {""}, other_why = {""};
     char *names[4];
     for (size_t i = 0; i < 2 * count; i++) {
@@ -142,7 +144,7 @@ static void check_threads(const struct fuzz_file *files, size_t count)
                              strcmp(one.others.how.text, three.others.how.text) == 0),
                  "three threads warn of something else");
     fuzz_require(rc != 0 || (one.total == three.total && one.tables == three.tables &&
-                             one.shares.part_count == three.shares.part_count &&
+                             one.shards.count == three.shards.count &&
                              memcmp(one.tally.counts, three.tally.counts,
                                     one.tally.bins * sizeof one.tally.counts[0]) == 0),
                  "three threads come to another sum");

@@ -28,7 +28,7 @@ void read_json(struct read_json *reading, const char *text, size_t len)
     struct read_table table = {.text = NULL};
     struct merge *sum = &reading->sum;
     struct reason *why = &reading->why;
-    *sum = (struct merge){.lay = options_lay, .sort = options_sort};
+    *sum = (struct merge){.form.lay = options_lay, .form.sort = options_sort};
     *why = (struct reason){""};
     reading->rows_known = 0;
     struct table_json *json = NULL;
@@ -64,7 +64,7 @@ static bool same_sums(const struct merge *one, const struct merge *other)
 {
     const struct tally *a = &one->tally, *b = &other->tally;
     if (a->bins != b->bins || a->samples != b->samples || one->tables != other->tables ||
-        one->total != other->total || !words_same(&one->options, &other->options) ||
+        one->total != other->total || !words_same(&one->first.options, &other->first.options) ||
         one->shards.count != other->shards.count)
         return false;
     return memcmp(a->counts, b->counts, a->bins * sizeof a->counts[0]) == 0 &&

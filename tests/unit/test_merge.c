@@ -31,7 +31,7 @@ static void check_that(bool holds, const char *what, const char *detail)
 static int merge_named(char *const *names, size_t count, unsigned threads, struct merge *merge,
                        struct reason *why)
 {
-    *merge = (struct merge){.lay = options_lay, .sort = options_sort};
+    *merge = (struct merge){.form.lay = options_lay, .form.sort = options_sort};
     *why = (struct reason){""};
     struct held_list files;
     if (held_list_open(&files, names, count) != 0)
