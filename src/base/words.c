@@ -49,6 +49,14 @@ int words_format(struct words *words, const char *format, ...)
     return append(words, text);
 }
 
+int words_copy(struct words *words, const struct words *from)
+{
+    for (size_t i = 0; i < from->count; i++)
+        if (words_add(words, from->list[i], strlen(from->list[i])) != 0)
+            return -1;
+    return 0;
+}
+
 bool words_same(const struct words *one, const struct words *other)
 {
     if (one->count != other->count)

@@ -25,6 +25,9 @@ int words_add(struct words *words, const char *text, size_t len);
 int words_format(struct words *words, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
+/* Appends copies of all texts of another list. 0, or -1 if memory is short. */
+int words_copy(struct words *words, const struct words *from);
+
 /* True if both lists have the same texts in the same order. */
 bool words_same(const struct words *one, const struct words *other);
 

@@ -51,12 +51,9 @@ static int parse_words(const struct words *words, struct words *typed, struct op
 {
     static char name[] = "gpuhisto", end[] = "--";
     char **argv = calloc(words->count + 3, sizeof *argv);
-    int rc = argv ? 0 : -1;
-    for (size_t i = 0; i < words->count && rc == 0; i++) {
-        rc = words_add(typed, words->list[i], strlen(words->list[i]));
-        if (rc == 0)
-            words_unescape(argv[1 + i] = typed->list[i]);
-    }
+    int rc = argv ? words_copy(typed, words) : -1;
+    for (size_t i = 0; i < words->count && rc == 0; i++)
+        words_unescape(argv[1 + i] = typed->list[i]);
     if (rc != 0) {
         reason_set(why, "out of memory");
     } else {

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The first word that the other list has not, or NULL. */
+/* Returns the first word that the other list has not, or NULL. */
 static const char *word_of_one(const struct words *words, const struct words *other)
 {
     for (size_t i = 0; i < words->count; i++) {
@@ -55,9 +55,8 @@ static int begin(struct merge *merge, const struct read_table *table, const char
                  struct reason *why)
 {
     const struct words *options = &table->options;
-    for (size_t i = 0; i < options->count; i++)
-        if (words_add(&merge->first.options, options->list[i], strlen(options->list[i])) != 0)
-            goto no_memory;
+    if (words_copy(&merge->first.options, options) != 0)
+        goto no_memory;
     if (merge->form.lay(options, &merge->histogram, why) != 0 ||
         merge->form.sort(options, &merge->first.sorted, why) != 0)
         return -1;
@@ -131,7 +130,8 @@ static int add_shard(struct merge *merge, struct read_table *table, const char *
 {
     const bool is_shard = table->has & HAS_SHARE;
     char first[REASON_SUBJECT_MAX];
-    if (merge_has_tables(merge) && is_shard != (merge->shards.first != NULL)) {
+    const bool is_first = merge->tables == 0 && !merge->is_fork;
+    if (!is_first && is_shard != (merge->shards.first != NULL)) {
         reason_show_subject(merge->first.name, first);
         reason_set(why, "is %s share (--part), but %s is %s", is_shard ? "a" : "not a", first,
                    is_shard ? "not" : "one");
@@ -171,7 +171,7 @@ int merge_add(struct merge *merge, struct read_table *table, const char *name, s
     merge->last.name = name;
     const struct words last = merge->last.options;
     merge->last.options = table->options;
-    table->options = last; /* which is freed with the table */
+    table->options = last; /* freed with the table */
     return 0;
 }
 
@@ -179,11 +179,6 @@ void merge_know_rows(struct merge *merge, uint64_t bytes)
 {
     if (merge->known.rows == 0 && !merge->is_fork && known_rows_pay(&merge->histogram, bytes))
         known_rows_make(&merge->known, &merge->histogram);
-}
-
-bool merge_has_tables(const struct merge *merge)
-{
-    return merge->tables > 0 || merge->is_fork;
 }
 
 int merge_fork(const struct merge *merge, struct merge *fork)

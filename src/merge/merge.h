@@ -93,9 +93,6 @@ int merge_join(struct merge *merge, struct merge *fork);
 /* Frees a fork without adding it. */
 void merge_free_fork(struct merge *fork);
 
-/* True if there was a table. */
-bool merge_has_tables(const struct merge *merge);
-
 void merge_free(struct merge *merge);
 
 #endif
