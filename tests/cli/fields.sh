@@ -131,7 +131,7 @@ END
 make_text $lines 7 >in
 check "the size of the text" [ "$(wc -c <in)" -gt $((18 * lines)) ]
 size=$(wc -c <in)
-[ "$SCALE" = small ] && step=97 || step=17
+[ "$SCALE" = small ] && step=197 || step=17
 cut=1
 while [ $cut -lt "$size" ]; do
     { head -c $cut in | "$HELPERS/make_zstd"; tail -c +$((cut + 1)) in | "$HELPERS/make_zstd"; } >cut.$cut
