@@ -5,24 +5,22 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Limbs to begin with. Rounding needs more for one edge in 2^100 or so, even after POWER_STEPS_MAX.
- */
+/* Limbs at first. Rounding needs more for about one edge in 2^100, even after POWER_STEPS_MAX. */
 #define LIMBS 3
 
-/* The bounds of a base, times 10000. From the least one up, the powers between the least double and
- * the largest are fewer than BINS_MAX, and fewer than POWER_STEPS_MAX away from 1. */
+/* The bounds of a base, times 10000. Even the least one has fewer powers between the least double
+ * and the largest than BINS_MAX, and all are fewer than POWER_STEPS_MAX away from 1. */
 #define SCALE 10000
 #define BASE_MIN 10001
 #define BASE_MAX ((whole)1000000 * SCALE)
 
-/* Edges as they are found. Those that are doubles are compared by their bits, which ascend as
- * doubles over zero do; so one code lays both kinds. */
+/* Edges as they are found. Those that are doubles are kept as their bits, which ascend as doubles
+ * over zero do. */
 struct edge_list {
     bool is_whole;
-    whole min, max, last; /* `last` is the edge that was added last */
+    whole min, max;
     size_t count, room;
-    whole *whole_edges; /* the one or the other */
-    double *edges;
+    whole *edges;
 };
 
 static whole bits_of(double value)
@@ -40,32 +38,20 @@ static double double_of(whole edge)
     return value;
 }
 
-static int set_room(struct edge_list *list, size_t room)
-{
-    size_t size = list->is_whole ? sizeof(whole) : sizeof(double);
-    void *old = list->is_whole ? (void *)list->whole_edges : (void *)list->edges;
-    void *edges = realloc(old, room * size);
-    if (!edges)
-        return -1;
-    list->whole_edges = list->is_whole ? edges : NULL;
-    list->edges = list->is_whole ? NULL : edges;
-    list->room = room;
-    return 0;
-}
-
 /* Adds an edge, unless it is the last one again: that bin would have no width. */
 static enum binning_error add_edge(struct edge_list *list, whole edge)
 {
-    if (list->count > 0 && edge == list->last)
+    if (list->count > 0 && edge == list->edges[list->count - 1])
         return BINNING_OK;
-    if (list->count == list->room && set_room(list, 2 * list->room + 64) != 0)
-        return BINNING_NO_MEMORY;
-    if (list->is_whole)
-        list->whole_edges[list->count] = edge;
-    else
-        list->edges[list->count] = double_of(edge);
-    list->last = edge;
-    list->count++;
+    if (list->count == list->room) {
+        const size_t room = 2 * list->room + 64;
+        whole *edges = realloc(list->edges, room * sizeof *edges);
+        if (!edges)
+            return BINNING_NO_MEMORY;
+        list->edges = edges;
+        list->room = room;
+    }
+    list->edges[list->count++] = edge;
     return BINNING_OK;
 }
 
@@ -80,7 +66,8 @@ static bool round_edge(const struct edge_list *list, const struct long_power *po
     return true;
 }
 
-/* Powers from 1 down to the first that is not above min; of those not below max the last alone. */
+/* Adds powers from 1 down to the first that is not above min; of those not below max only the last.
+ */
 static enum binning_error add_descending(struct edge_list *list, struct long_power *power)
 {
     for (whole edge;; power_lower(power)) {
@@ -94,11 +81,12 @@ static enum binning_error add_descending(struct edge_list *list, struct long_pow
     }
 }
 
-/* Powers above 1, up to the first that is not below max; of those not above min the last alone. */
+/* Adds powers from above 1 to the first that is not below max; of those not above min only the
+ * last. */
 static enum binning_error add_ascending(struct edge_list *list, struct long_power *power)
 {
     const whole infinity = bits_of(HUGE_VAL);
-    while (list->last < list->max) {
+    while (list->edges[list->count - 1] < list->max) {
         whole edge;
         power_raise(power);
         if (!round_edge(list, power, &edge))
@@ -116,17 +104,15 @@ static enum binning_error add_ascending(struct edge_list *list, struct long_powe
 
 static void reverse(struct edge_list *list)
 {
-    for (size_t i = 0, j = list->count - 1; !list->is_whole && i < j; i++, j--) {
-        double edge = list->edges[i];
+    for (size_t i = 0, j = list->count - 1; i < j; i++, j--) {
+        const whole edge = list->edges[i];
         list->edges[i] = list->edges[j];
         list->edges[j] = edge;
     }
-    if (!list->is_whole)
-        list->last = bits_of(list->edges[list->count - 1]);
 }
 
-/* Both ways begin at 1, so that a power that can be exact is. (Whole values are all above 0, and
- * need no power below 1.) */
+/* Both ways begin at 1, so that a power that can be exact is. (Whole values are above 0 and need no
+ * power below 1.) */
 static enum binning_error add_powers(struct edge_list *list, struct decimal base, size_t limbs)
 {
     struct long_power power;
@@ -142,6 +128,19 @@ static enum binning_error add_powers(struct edge_list *list, struct decimal base
     error = add_ascending(list, &power);
     power_close(&power);
     return error;
+}
+
+/* Returns the edges as a binning has them, in memory of their size, which is no longer the list's.
+ * NULL if memory is short. */
+static void *shrink_edges(struct edge_list *list)
+{
+    const size_t size = list->is_whole ? sizeof(whole) : sizeof(double);
+    char *bytes = (char *)list->edges;
+    for (size_t i = 0; !list->is_whole && i < list->count; i++) {
+        const double edge = double_of(list->edges[i]);
+        memcpy(bytes + i * sizeof edge, &edge, sizeof edge);
+    }
+    return realloc(bytes, list->count * size);
 }
 
 static enum binning_error lay_powers(struct binning *binning, struct edge_list *list,
@@ -162,10 +161,10 @@ static enum binning_error lay_powers(struct binning *binning, struct edge_list *
         limbs *= 2;
         list->count = 0;
     }
-    if (error == BINNING_OK && set_room(list, list->count) != 0)
+    void *edges = NULL;
+    if (error == BINNING_OK && !(edges = shrink_edges(list)))
         error = BINNING_NO_MEMORY;
     if (error) {
-        free(list->whole_edges);
         free(list->edges);
         return error;
     }
@@ -173,8 +172,8 @@ static enum binning_error lay_powers(struct binning *binning, struct edge_list *
                                 .is_whole = list->is_whole,
                                 .bins = list->count - 1,
                                 .powers_of_two = scaled == 2 * scale * SCALE,
-                                .whole_edges = list->whole_edges,
-                                .edges = list->edges};
+                                .whole_edges = list->is_whole ? edges : NULL,
+                                .edges = list->is_whole ? NULL : edges};
     return BINNING_OK;
 }
 

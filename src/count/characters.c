@@ -20,7 +20,7 @@ size_t characters_tail(const unsigned char *data, size_t len)
         tail++;
     if (tail >= CHARACTER_SIZE_MAX || tail > len || data[len - tail] < 0xc2)
         return 0;
-    /* It is cut off if one byte more would not make another one of its beginning. */
+    /* The character is cut off if all of its bytes are the beginning of a longer one. */
     const unsigned char *begin = data + len - tail;
     const size_t size = begin[0] < 0xe0 ? 2 : begin[0] < 0xf0 ? 3 : 4;
     const size_t used = character_decode(begin, tail, &row);
@@ -37,8 +37,7 @@ static unsigned encode(uint32_t character, unsigned char bytes[CHARACTER_SIZE_MA
     return size;
 }
 
-/* Whether a character is a control, a format, a separator or a space other than that of ASCII: it
- * could not be seen, or would change the line that it is in. */
+/* True for controls, formats, separators and spaces. */
 static bool is_hidden(uint32_t character)
 {
     const char *category =

@@ -14,19 +14,19 @@
 #define CHARACTER_SIZE_MAX 4     /* bytes */
 #define CHARACTER_GROUPS_MAX 512 /* with that of CHARACTER_INVALID */
 
-/* Groups of characters: of the general category, or of a block (unicode_groups.c). Those of 2^shift
- * code points, a unit, are the same, and pages of 2^bits units that are alike are there once. */
+/* Groups of characters: general categories, or blocks (unicode_groups.c). The 2^shift code points
+ * of a unit have the same group. Equal pages of 2^bits units are stored once. */
 struct character_groups {
     size_t count;
     const char *const *names; /* [count] */
-    const char *const *notes; /* what is shown beside them */
+    const char *const *notes; /* shown beside names */
     unsigned shift, bits;
     const uint16_t *pages, *units;
 };
 
 extern const struct character_groups character_categories, character_blocks;
 
-/* The group of a code point; the one after the last of CHARACTER_INVALID. */
+/* Returns the group of a code point; groups->count for CHARACTER_INVALID. */
 static inline size_t character_group(const struct character_groups *groups, uint32_t character)
 {
     if (character >= CHARACTER_INVALID)
@@ -36,7 +36,7 @@ static inline size_t character_group(const struct character_groups *groups, uint
     return groups->units[page << groups->bits | (unit & mask)];
 }
 
-/* How many bytes a code point has. */
+/* Returns the bytes that encode a code point. */
 static inline unsigned character_size(uint32_t character)
 {
     return character < 0x80 ? 1 : character < 0x800 ? 2 : character < 0x10000 ? 3 : 4;
@@ -47,9 +47,9 @@ static inline int character_continues(unsigned char byte)
     return (byte & 0xc0) == 0x80;
 }
 
-/* Decodes what data[0..len), len > 0, begins with: sets *row to the code point, or to
- * CHARACTER_INVALID for a maximal subpart of a character: the bytes for which one U+FFFD is
- * substituted. Returns how many bytes that is. */
+/* Decodes the character at the beginning of data[0..len), len > 0: sets *row to the code point, or
+ * to CHARACTER_INVALID for a maximal subpart of a character (the bytes that one U+FFFD replaces).
+ * Returns how many bytes that is. */
 static inline size_t character_decode(const unsigned char *data, size_t len, uint32_t *row)
 {
     const unsigned char first = data[0];
@@ -75,16 +75,15 @@ static inline size_t character_decode(const unsigned char *data, size_t len, uin
     return size;
 }
 
-/* How many bytes at the end of data[0..len) are the beginning of a character whose end is missing:
- * 0 to 3. */
+/* Returns how many bytes at the end of data[0..len), 0 to 3, begin a character that ends later. */
 size_t characters_tail(const unsigned char *data, size_t len);
 
-/* How many bytes data[0..len) begins with that may belong to a character begun before: 0 to 3. A
- * stream may be cut after them, as no character has more than three such bytes. */
+/* Returns how many bytes at the beginning of data[0..len), 0 to 3, may belong to a character that
+ * began before. A stream may be cut after them. */
 size_t characters_head(const unsigned char *data, size_t len);
 
-/* The character as it is shown beside its number: itself, or its bytes as C writes them if its
- * general category is Cc, Cf, Zl, Zp or Zs, as it could not be seen or would change its line. */
+/* Writes a character as tables show it: itself, or its bytes as C escapes them if its general
+ * category is Cc, Cf, Zl, Zp or Zs, as it is invisible or would change its line. */
 void character_show(uint32_t character, char text[ROW_TEXT]);
 
 #endif

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* The regularized incomplete gamma function, by its series where that converges quickly and by its
- * continued fraction elsewhere (Abramowitz and Stegun, 6.5.29 and 6.5.31, the latter evaluated as
- * Lentz does). */
+ * continued fraction elsewhere (Abramowitz and Stegun, 6.5.29, and 6.5.31 by Lentz's method). */
 #include "chi_square.h"
 
 #include <float.h>
 #include <math.h>
 
-#define TERMS_MAX 100000 /* far more than any of the two takes */
+#define TERMS_MAX 100000 /* far more than either takes */
 
-/* The part of the gamma function of `a` below x, over all of it. */
+/* Returns the fraction of the gamma function of `a` below x. */
 static double lower_by_series(double a, double x)
 {
     double term = 1 / a, sum = term;
@@ -20,7 +19,7 @@ static double lower_by_series(double a, double x)
     return sum * exp(a * log(x) - x - lgamma(a));
 }
 
-/* The part above x. */
+/* Returns the fraction above x. */
 static double upper_by_fraction(double a, double x)
 {
     double b = x + 1 - a, c = 1 / DBL_MIN, d = 1 / b, value = d;

@@ -5,9 +5,9 @@
 #include <string.h>
 
 #define DIGIT_BITS 32
-#define ADDED_MAX ((uint32_t)1 << 29) /* digits grow by less than 2^33 with each number */
+#define ADDED_MAX ((uint32_t)1 << 29) /* a number changes a digit by less than 2^33 */
 
-/* Carries all digits to 0 up to 2^32; the last one keeps the sign. */
+/* Carries digits, so that all but the last are from 0 up to 2^32. The last one keeps the sign. */
 static void carry_digits(struct exact_sum *sum)
 {
     int64_t carry = 0;
@@ -20,8 +20,8 @@ static void carry_digits(struct exact_sum *sum)
     sum->added = 0;
 }
 
-/* Adds magnitude * 2^exponent, or subtracts it. The magnitude has at most so many digits; as many
- * are added whether they are 0 or not, since a branch would be mispredicted. */
+/* Adds magnitude * 2^exponent, or subtracts it. The magnitude has up to magnitude_digits digits.
+ * All are added, 0 or not, as a branch would be mispredicted. */
 static inline void add_magnitude(struct exact_sum *sum, unsigned_whole magnitude,
                                  int magnitude_digits, int exponent, bool negative)
 {
@@ -36,7 +36,7 @@ static inline void add_magnitude(struct exact_sum *sum, unsigned_whole magnitude
     }
 }
 
-/* A finite double is mantissa * 2^*exponent, either sign. */
+/* Returns the mantissa of a finite double, which is mantissa * 2^*exponent without its sign. */
 static uint64_t mantissa_of(double value, int *exponent)
 {
     uint64_t bits;
@@ -100,19 +100,19 @@ bool exact_sum_is_whole(const struct exact_sum *sum, whole *number)
     return true;
 }
 
-/* --- reading it: whole numbers of any length, the lowest digit first --- */
+/* --- long whole numbers, the lowest digit first --- */
 
-/* For n * squares, and for the square of a sum whose digits below the least double are left out. */
+/* Enough for n * squares, and for the square of a sum without its digits below the least double. */
 #define LONG_DIGITS (2 * EXACT_DIGITS + 4)
 
-/* What digit 0 of such a sum counts: no double has a bit below. */
+/* What digit 0 of such a sum counts: no double has a lower bit. */
 #define SUM_LOWEST (EXACT_LOWEST / 2)
 
 struct long_number {
     uint32_t digits[LONG_DIGITS];
 };
 
-/* The magnitude of a sum; whether it is negative. */
+/* Sets *number to the magnitude of a sum. True if it is negative. */
 static bool read_sum(const struct exact_sum *sum, struct long_number *number)
 {
     struct exact_sum carried = *sum;
@@ -123,7 +123,7 @@ static bool read_sum(const struct exact_sum *sum, struct long_number *number)
     return negative;
 }
 
-/* Multiplies by a number, which may be the number itself. */
+/* Multiplies a number by another, or by itself. */
 static void multiply(struct long_number *number, const struct long_number *by)
 {
     struct long_number product = {{0}};
@@ -138,7 +138,7 @@ static void multiply(struct long_number *number, const struct long_number *by)
     *number = product;
 }
 
-/* Divides by n; whether there is a remainder. */
+/* Divides by n. True if there is a remainder. */
 static bool divide(struct long_number *number, uint64_t n)
 {
     uint64_t rest = 0;
@@ -153,7 +153,7 @@ static bool divide(struct long_number *number, uint64_t n)
     return rest != 0;
 }
 
-/* number -= other, which is not greater. */
+/* Subtracts a number that is not greater. */
 static void subtract(struct long_number *number, const struct long_number *other)
 {
     int64_t borrow = 0;
@@ -169,8 +169,8 @@ static bool bit_of(const struct long_number *number, int bit)
     return number->digits[bit / DIGIT_BITS] >> bit % DIGIT_BITS & 1;
 }
 
-/* The number, and a little more if `more`, rounded to so many leading bits, half way to even, but
- * to none below bit `least`: the mantissa, and in *bit where it begins. */
+/* Rounds a number, or a little more than it if `more`, to 53 leading bits, none below bit `least`;
+ * half way to even. Returns the mantissa, and in *bit where it begins. */
 static uint64_t round_number(const struct long_number *number, bool more, int least, int *bit)
 {
     int top = LONG_DIGITS * DIGIT_BITS - 1;
@@ -202,7 +202,7 @@ double exact_sum_quotient(const struct exact_sum *sum, uint64_t n)
     return negative ? -value : value;
 }
 
-/* A sum of doubles as a number whose digit 0 counts 2^SUM_LOWEST. */
+/* Reads a sum of doubles as a number whose digit 0 counts 2^SUM_LOWEST. */
 static void read_doubles(const struct exact_sum *sum, struct long_number *number)
 {
     const int skipped = (SUM_LOWEST - EXACT_LOWEST) / DIGIT_BITS;

@@ -6,29 +6,28 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LOCKS 64        /* each guards every LOCKS-th FILE, so that threads hardly ever meet */
+#define LOCKS 64        /* each guards every LOCKS-th file, so that threads rarely meet */
 #define INTEGER_MAX 10  /* bytes of an integer of 64 bits */
 #define PACKED_FIRST 64 /* bytes of memory for packed counts, at first */
 
 struct file_tally {
     uint64_t samples;
-    uint64_t bytes;          /* of input; 0 if the engine does not tell them */
+    uint64_t bytes;          /* of input; 0 if the engine does not report them */
     struct moments *moments; /* for each channel; NULL: none were moved */
     unsigned char *packed;   /* counts that are not 0, in the order of rows; NULL: all are 0 */
     size_t len;              /* bytes */
 };
 
 struct file_tallies {
-    struct file_tallies *also; /* by the next histogram; or NULL */
+    struct file_tallies *also; /* by the next histogram, or NULL */
     atomic_bool lost;
     pthread_mutex_t locks[LOCKS];
     pthread_mutex_t seen_lock;
-    struct row_blocks seen; /* blocks of rows that some FILE had counts in; shift 0: no FILE yet */
+    struct row_blocks seen; /* blocks in which some file has counts; shift 0: no file yet */
     size_t count;
     struct file_tally of[];
 };
 
-/* The tallies by one histogram. NULL if memory is short. */
 static struct file_tallies *open_one(size_t files)
 {
     struct file_tallies *all = calloc(1, sizeof *all + files * sizeof all->of[0]);
@@ -75,9 +74,9 @@ void file_tallies_close(struct file_tallies *files)
 
 /* --- packed counts --- */
 
-/* Memory that packed counts are written to. */
+/* Packed counts as they are written. */
 struct packing {
-    unsigned char *bytes; /* NULL: there is none yet, or memory is short */
+    unsigned char *bytes; /* NULL until there are some */
     size_t len, room;
     size_t next; /* the row after the last one that was packed */
     bool failed;
@@ -101,7 +100,7 @@ static uint64_t get_integer(const unsigned char **at)
     }
 }
 
-/* Makes room for a row. Whether there is. */
+/* Makes room for a row. False if memory is short. */
 static bool make_room(struct packing *packing)
 {
     if (packing->room - packing->len >= 2 * INTEGER_MAX)
@@ -117,7 +116,7 @@ static bool make_room(struct packing *packing)
     return true;
 }
 
-/* Packs a count, and leaves 0. */
+/* Packs a count, and clears it. */
 static void pack_count(struct packing *packing, uint64_t *count, size_t row)
 {
     if (make_room(packing)) {
@@ -128,10 +127,10 @@ static void pack_count(struct packing *packing, uint64_t *count, size_t row)
     *count = 0;
 }
 
-#define GROUP 8 /* counts that are looked at together */
+#define GROUP 8 /* counts that are tested together */
 
-/* Packs the counts of a group. Which ones are not 0 is hard to guess: branches by a mask are missed
- * less often than a branch for each count. */
+/* Packs the counts of a group. Which ones are not 0 is hard to predict: a loop over a mask is
+ * mispredicted less often than a branch for each count. */
 static void pack_group(struct packing *packing, uint64_t counts[GROUP], size_t row)
 {
     unsigned counted = 0;
@@ -143,7 +142,7 @@ static void pack_group(struct packing *packing, uint64_t counts[GROUP], size_t r
     }
 }
 
-/* Packs counts, and leaves them all zeros. */
+/* Packs all counts of a tally, and clears them. */
 static struct packing pack_counts(struct tally *tally)
 {
     struct packing packing = {.failed = false};
@@ -175,10 +174,10 @@ static void add_packed(const struct file_tally *file, struct tally *tally)
 
 /* --- which rows have counts --- */
 
-/* Marks the blocks in which a tally has counts, and perhaps others. FILEs that are counted together
- * mostly have counts in the same rows. There are no more counts than samples: if all samples are
- * found in the blocks where others had theirs, all other rows are 0. */
-static void find_blocks(struct file_tallies *files, struct tally *tally, struct row_blocks *blocks)
+/* Marks the blocks in which a tally has counts, and perhaps others. Files that are counted together
+ * mostly have counts in the same rows. If all samples are in the blocks where other files have
+ * counts, all other rows are 0, as there are no more counts than samples. */
+static void mark_blocks(struct file_tallies *files, struct tally *tally, struct row_blocks *blocks)
 {
     pthread_mutex_lock(&files->seen_lock);
     if (files->seen.shift == 0)
@@ -208,7 +207,7 @@ static bool any_moments(const struct tally *tally)
     return any;
 }
 
-/* Moves moments, and leaves zeros. Whether there was memory. */
+/* Moves moments, and clears them. False if memory is short. */
 static bool move_moments(struct file_tally *own, struct tally *tally)
 {
     if (!any_moments(tally))
@@ -226,7 +225,7 @@ void file_tallies_move(struct file_tallies *files, size_t file, struct tally *ta
     struct file_tally *own = &files->of[file];
     pthread_mutex_t *lock = &files->locks[file % LOCKS];
     struct row_blocks blocks;
-    find_blocks(files, tally, &blocks);
+    mark_blocks(files, tally, &blocks);
     pthread_mutex_lock(lock);
     own->samples += tally->samples;
     own->bytes += tally->bytes;

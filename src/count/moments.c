@@ -33,13 +33,13 @@ void moments_add(struct moments *moments, double value)
     exact_sum_add_square(&moments->squares, value);
 }
 
-/* Adds magnitude * times, in parts that are not too long to be multiplied. */
+/* Adds magnitude * times * 2^exponent, in halves that can be multiplied. */
 static void add_times(struct exact_sum *sum, uint64_t magnitude, uint64_t times, int exponent,
                       bool negative)
 {
-    for (int part = 0; part < 2; part++) {
-        whole product = (whole)(magnitude >> 32 * part & UINT32_MAX) * (whole)times;
-        exact_sum_add_whole(sum, negative ? -product : product, exponent + 32 * part);
+    for (int shift = 0; shift < 64; shift += 32) {
+        whole product = (whole)(magnitude >> shift & UINT32_MAX) * (whole)times;
+        exact_sum_add_whole(sum, negative ? -product : product, exponent + shift);
     }
 }
 
@@ -55,7 +55,6 @@ void moments_add_times(struct moments *moments, whole value, uint64_t times)
     add_times(&moments->squares, (uint64_t)(square >> 64), times, 64, false);
 }
 
-/* Widens the range of large numbers. */
 static void widen_large(struct moments *moments, whole least, whole greatest)
 {
     if (!moments->any_large || least < moments->least)
@@ -74,7 +73,7 @@ void moments_add_large(struct moments *moments, const struct large_numbers *larg
     exact_sum_add_whole(&moments->squares, large->squares, 0);
 }
 
-/* True if `number` was rounded to the double `nearest`, which is not the number itself. */
+/* True if a number was rounded to the double `nearest`, which does not equal it. */
 static bool is_rounded(whole number, double nearest)
 {
     return (double)number == nearest && number != (whole)nearest;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What --stats tells of numbers beside their bins: the least and the greatest, and exact sums. */
+/* What --stats needs of numbers beside their bins: the least, the greatest, and exact sums. */
 #ifndef GPUHISTO_MOMENTS_H
 #define GPUHISTO_MOMENTS_H
 
@@ -7,42 +7,42 @@
 
 #include <stdbool.h>
 
-/* From here on doubles may stand for whole numbers that they do not hold, up to the end, which is
- * what the greatest number of 64 bits is rounded to. */
+/* Doubles from here to the end may stand for whole numbers of 64 bits that they are rounded from.
+ */
 #define MOMENTS_LARGE 0x1p53
 #define MOMENTS_LARGE_END 0x1p64
 
-/* All zeros is what there is before any number. Numbers are either all whole or all doubles.
- * Doubles may be whole numbers that were rounded (moments_add_large); then the sums are those of
- * the whole numbers, and so are the least and the greatest, beside their doubles. */
+/* All zeros before any number. Numbers are either all whole or all doubles. Doubles may be rounded
+ * whole numbers (moments_add_large): then the sums are those of the whole numbers, and so are the
+ * least and the greatest, beside their doubles. */
 struct moments {
-    bool any;                 /* a number was added, and the members that follow say something */
+    bool any;                 /* a number was added; until then the others mean nothing */
     bool any_large;           /* of doubles: one was added by moments_add_large */
     double min, max;          /* of doubles, perhaps infinite */
-    whole least, greatest;    /* of whole numbers; or if any_large, of those that are large */
-    uint64_t lowest, highest; /* how many are -inf, and inf, which no sum has */
+    whole least, greatest;    /* of whole numbers; of doubles, if any_large, of the large ones */
+    uint64_t lowest, highest; /* how many are -inf and inf, which are in no sum */
     struct exact_sum sum, squares;
 };
 
-/* Widen the range by numbers from min to max. */
+/* Each widens the range by numbers from the one to the other. */
 void moments_widen(struct moments *moments, double min, double max);
 void moments_widen_whole(struct moments *moments, whole least, whole greatest);
 
 /* Adds a double that is not NaN. */
 void moments_add(struct moments *moments, double value);
 
-/* Adds a whole number of at most 64 bits and a sign, so many times; 0 times is fine. */
+/* Adds a whole number of at most 64 bits and a sign, 0 or more times. */
 void moments_add_times(struct moments *moments, whole value, uint64_t times);
 
-/* Large whole numbers, beside the doubles that are nearest to them. All zeros is none. */
+/* Large whole numbers, beside the doubles nearest to them. All zeros before any. */
 struct large_numbers {
     bool any;
     whole least, greatest;
-    whole rests, squares; /* what their sum, and that of their squares, is above that of the
-                           * doubles; of at most 2^32 numbers, so that they do not overflow */
+    whole rests, squares; /* their sum, and that of their squares, less those of the doubles; up to
+                           * 2^32 numbers do not overflow them */
 };
 
-/* Adds a number of at most 64 bits; nothing if the double is below MOMENTS_LARGE. */
+/* Adds a number of at most 64 bits, unless the double is below MOMENTS_LARGE. */
 static inline void large_numbers_add(struct large_numbers *large, double nearest, whole number)
 {
     if (nearest < MOMENTS_LARGE && nearest > -MOMENTS_LARGE)
@@ -55,24 +55,24 @@ static inline void large_numbers_add(struct large_numbers *large, double nearest
     large->any = true;
 }
 
-/* Adds what is lacking of numbers that were, or will be, added as doubles. Of a run either all
- * large numbers are added so, or none is. */
+/* Adds what large numbers are beside their doubles, which are added too. All large numbers of a run
+ * are added like this, or none. */
 void moments_add_large(struct moments *moments, const struct large_numbers *large);
 
-/* True if the least, or the greatest, is a whole number that its double does not hold: sets it. */
+/* True if the least, or the greatest, is a whole number that was rounded to its double: sets it. */
 bool moments_least_large(const struct moments *moments, whole *least);
 bool moments_greatest_large(const struct moments *moments, whole *greatest);
 
 /* Adds what was counted elsewhere. */
 void moments_merge(struct moments *into, const struct moments *from);
 
-/* Of n numbers, n > 0, all of which were added: the sum, the mean, both rounded once, and the
- * standard deviation (exact_deviation). Infinite, or NaN, where numbers are infinite. */
+/* Return the sum, the mean, both rounded once, and the standard deviation (exact_deviation) of the
+ * n numbers, n > 0, that were added. Infinite, or NaN, if numbers are infinite. */
 double moments_sum(const struct moments *moments);
 double moments_mean(const struct moments *moments, uint64_t n);
 double moments_deviation(const struct moments *moments, uint64_t n);
 
-/* True if the sum is a whole number of at most 64 bits that no double holds: sets it. */
+/* True if the sum is a whole number of at most 64 bits that no double equals: sets it. */
 bool moments_sum_large(const struct moments *moments, whole *sum);
 
 #endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 #include "moments_text.h"
-#include "binning.h"
 #include "show_number.h"
 #include "show_number.h"
 
@@ -14,7 +13,7 @@
 
 /* --- sums --- */
 
-void exact_sum_show(const struct exact_sum *sum, char text[EXACT_SUM_TEXT])
+static void show_sum(const struct exact_sum *sum, char text[EXACT_SUM_TEXT])
 {
     struct exact_sum carried = *sum;
     char digits[NIBBLES + 1], *end = digits + NIBBLES, *begin = digits;
@@ -33,7 +32,8 @@ void exact_sum_show(const struct exact_sum *sum, char text[EXACT_SUM_TEXT])
              EXACT_LOWEST + 4 * (int)(digits + NIBBLES - end));
 }
 
-bool exact_sum_read(const char *text, struct exact_sum *sum)
+/* False if show_sum does not write the text. */
+static bool read_sum(const char *text, struct exact_sum *sum)
 {
     char again[EXACT_SUM_TEXT];
     const bool negative = *text == '-';
@@ -54,13 +54,13 @@ bool exact_sum_read(const char *text, struct exact_sum *sum)
         value *= negative ? -1 : 1;
         sum->digits[nibble / 8] += value * ((int64_t)1 << 4 * (nibble % 8));
     }
-    exact_sum_show(sum, again);
+    show_sum(sum, again);
     return strcmp(text, again) == 0;
 }
 
-/* --- all of it --- */
+/* --- moments --- */
 
-/* FNV-1a of a text and of the end of it. */
+/* Adds a text with its end to an FNV-1a hash. */
 static uint64_t hash_text(uint64_t hash, const char *text)
 {
     do
@@ -98,18 +98,16 @@ void moments_show(const struct moments *moments, bool is_whole, struct moments_t
         if (moments_greatest_large(moments, &number))
             show_whole(number, text->greatest);
     }
-    exact_sum_show(&moments->sum, text->sum);
-    exact_sum_show(&moments->squares, text->squares);
+    show_sum(&moments->sum, text->sum);
+    show_sum(&moments->squares, text->squares);
     set_check(moments, text);
 }
 
-/* The least or the greatest. */
 static bool read_extreme(const char *text, bool is_whole, whole *number, double *value)
 {
     return is_whole ? read_shown_whole(text, number) : read_shown_double(text, value);
 }
 
-/* Adds the least or the greatest, if it is large. */
 static void read_large(const char *text, double value, struct large_numbers *large)
 {
     whole number;
@@ -138,8 +136,7 @@ bool moments_read(const struct moments_text *text, bool is_whole, struct moments
         read_large(text->greatest, moments->max, &large);
         moments_add_large(moments, &large); /* the sums are set to those of the text below */
     }
-    if (!exact_sum_read(text->sum, &moments->sum) ||
-        !exact_sum_read(text->squares, &moments->squares))
+    if (!read_sum(text->sum, &moments->sum) || !read_sum(text->squares, &moments->squares))
         return false;
     moments_show(moments, is_whole, &again);
     return strcmp(text->check, again.check) == 0;

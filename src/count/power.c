@@ -14,8 +14,8 @@ static uint64_t greatest_common_divisor(uint64_t a, uint64_t b)
     return a;
 }
 
-/* Takes the factors of two out of *number and returns how many there were. */
-static int take_out_twos(uint64_t *number)
+/* Divides *number by all its factors of two. Returns how many there were. */
+static int divide_by_twos(uint64_t *number)
 {
     int twos = __builtin_ctzll(*number);
     *number >>= twos;
@@ -30,7 +30,7 @@ int power_open(struct long_power *power, struct decimal base, size_t limbs)
     uint64_t common = greatest_common_divisor(base.digits, scale);
     *power =
         (struct long_power){.up = base.digits / common, .down = scale / common, .limbs = limbs};
-    power->shift = take_out_twos(&power->up) - take_out_twos(&power->down);
+    power->shift = divide_by_twos(&power->up) - divide_by_twos(&power->down);
     power->mantissa = calloc(limbs + 2, sizeof *power->mantissa);
     if (!power->mantissa)
         return -1;
@@ -44,7 +44,7 @@ void power_close(struct long_power *power)
     *power = (struct long_power){0};
 }
 
-/* Multiplies the mantissa; what overflows is in the spare limb above it. */
+/* Multiplies the mantissa, which overflows into the spare limb above it. */
 static void multiply(struct long_power *power, uint64_t factor)
 {
     uint64_t *limb = power->mantissa;
@@ -57,8 +57,7 @@ static void multiply(struct long_power *power, uint64_t factor)
     limb[power->limbs + 1] = (uint64_t)carry;
 }
 
-/* Divides the mantissa and both spare limbs, rounding down. Returns whether there is a remainder.
- */
+/* Divides the mantissa and both spare limbs, rounding down. True if there is a remainder. */
 static bool divide(struct long_power *power, uint64_t divisor)
 {
     uint64_t *limb = power->mantissa;
@@ -71,8 +70,8 @@ static bool divide(struct long_power *power, uint64_t divisor)
     return rest != 0;
 }
 
-/* Shifts so that the mantissa's highest bit is set again, and empties the spare limbs. Returns
- * whether bits were lost. */
+/* Shifts so that the mantissa's highest bit is set again, and clears the spare limbs. True if bits
+ * were lost. */
 static bool normalize(struct long_power *power)
 {
     uint64_t *limb = power->mantissa, high = limb[power->limbs + 1], lost = limb[0];
@@ -93,9 +92,9 @@ static bool normalize(struct long_power *power)
     return lost != 0;
 }
 
-/* One step. As factor and divisor are below 2^60, the quotient keeps all its bits but those that
- * normalize takes away: the highest one stays in the mantissa's highest limb or above. */
-static void take_step(struct long_power *power, uint64_t factor, uint64_t divisor, int shift)
+/* As factor and divisor are below 2^60, the quotient's highest bit stays in the mantissa's highest
+ * limb or above, so only normalize loses bits. */
+static void step(struct long_power *power, uint64_t factor, uint64_t divisor, int shift)
 {
     bool lost = false;
     if (factor != 1)
@@ -109,16 +108,16 @@ static void take_step(struct long_power *power, uint64_t factor, uint64_t diviso
 
 void power_raise(struct long_power *power)
 {
-    take_step(power, power->up, power->down, power->shift);
+    step(power, power->up, power->down, power->shift);
 }
 
 void power_lower(struct long_power *power)
 {
-    take_step(power, power->down, power->up, -power->shift);
+    step(power, power->down, power->up, -power->shift);
 }
 
-/* The highest 128 bits of the mantissa, and of a mantissa that the power is below, or exactly at if
- * nothing was lost. False: that one has more bits.
+/* Sets *low to the highest 128 bits of the mantissa, and *high to those of a mantissa that the
+ * power is below, or exactly at if nothing was lost. False if that one has more bits.
  *
  * Let M be the true mantissa, in units of the last place, so 2^(64 * limbs - 1) and more, and m the
  * one kept. Each step multiplies both by the same number and rounds m down, so (M - m) / M grows by
@@ -140,7 +139,7 @@ static bool highest_bits(const struct long_power *power, unsigned_whole *low, un
     return *high >= *low;
 }
 
-/* Whether a mantissa has a bit set below its highest 128 - `skipped` ones. */
+/* True if a mantissa has a bit set below its highest 128 - `skipped` ones. */
 static bool has_bits_below(const struct long_power *power, unsigned_whole highest, int skipped)
 {
     bool set = skipped > 0 && (highest << (128 - skipped)) != 0;

@@ -49,16 +49,6 @@ void statistics_add_text(struct statistics *statistics, const char *name, const 
     snprintf(statistic->value, sizeof statistic->value, "%s", number);
 }
 
-void statistics_add_interval(struct statistics *statistics, const char *name, const char *lower,
-                             const char *upper)
-{
-    struct statistic *statistic = next_statistic(statistics, name);
-    statistic->is_interval = true;
-    snprintf(statistic->value, sizeof statistic->value, "%s", lower);
-    if (strcmp(lower, upper) != 0)
-        snprintf(statistic->upper, sizeof statistic->upper, "%s", upper);
-}
-
 double statistics_entropy(const uint64_t *counts, size_t count)
 {
     double total = 0, sum = 0;
@@ -75,5 +65,9 @@ void statistics_add_quantile(struct statistics *statistics, const struct probabi
 {
     char name[1 + SHOW_DECIMAL(PROBABILITY_DIGITS)] = "p";
     show_decimal(q->digits, q->exponent + 2, name + 1);
-    statistics_add_interval(statistics, name, found->lower_text, found->upper_text);
+    statistics_add_text(statistics, name, found->lower_text);
+    struct statistic *statistic = &statistics->list[statistics->count - 1];
+    statistic->is_interval = true;
+    if (strcmp(found->lower_text, found->upper_text) != 0)
+        snprintf(statistic->upper, sizeof statistic->upper, "%s", found->upper_text);
 }

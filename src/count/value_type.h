@@ -6,7 +6,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* How a binary number lies in memory. */
 struct value_type {
     const char *name; /* "u8" to "f64"; big-endian ones end in "be" */
     size_t size;      /* bytes: 1 to 4, or 8 */
@@ -14,14 +13,13 @@ struct value_type {
     bool big_endian;
 };
 
-/* All of them; the last has a name of NULL. */
+/* All types; the last has a name of NULL. */
 extern const struct value_type value_types[];
 
-/* The type of that name, or NULL. */
+/* Returns the type of that name, or NULL. */
 const struct value_type *value_type_find(const char *name);
 
-/* Writes the names of all types that are not big-endian, as in "u8, u16 or u32", to text[0..size),
- * for messages. */
+/* Writes the names of all types that are not big-endian to text[0..size): "u8, u16 or u32". */
 void value_types_show(char *text, size_t size);
 
 #endif

@@ -307,7 +307,7 @@ check "blocks add up" [ "$(awk -F '\t' '{ n += $2 } END { print n }' got)" = "$(
 # Names are whole, however long they are.
 for mode in categories blocks; do
     "$GPUHISTO" --$mode --all /dev/null | cut -f1 >got
-    sed -n "/${mode}_names/,/};/s/^ *\"\(.*\)\",/\1/p" "$made" >expected
+    sed -n "/${mode}_names\[\]/,/};/p" "$made" | grep -o '"[^"]*"' | tr -d '"' >expected
     echo invalid >>expected
     check "names of $mode" cmp got expected
 done
