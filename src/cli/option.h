@@ -36,7 +36,7 @@ struct draft {
     unsigned bins, digits;               /* 0: not given */
     const char *min, *max, *edges, *log; /* as typed; NULL: not given */
     bool log_alone;                      /* --log without a base */
-    const char *field, *after;           /* likewise */
+    const char *field, *after;           /* as typed; NULL: not given */
     int32_t field_number;                /* of --field; 0: it is not a number */
     unsigned char separator;             /* if has_separator */
     bool has_separator, csv, header_line, units;

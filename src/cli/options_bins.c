@@ -98,12 +98,20 @@ static int refuse_range(const struct draft *draft, enum binning_error error, str
     return OPTIONS_WRONG;
 }
 
+/* --min or --max, of which one member is used. */
+struct bound {
+    whole number;
+    double value;
+};
+
 static int parse_bound(const struct draft *draft, const char *option, const char *text,
-                       whole *number, double *value, struct reason *why)
+                       struct bound *bound, struct reason *why)
 {
     const char *at = text;
-    if ((is_whole(draft) ? parse_whole(&at, number) : parse_double(&at, value)) && !*at) {
-        *value += 0.0; /* not -0, as the edges would be shown then */
+    *bound = (struct bound){.value = 0};
+    if ((is_whole(draft) ? parse_whole(&at, &bound->number) : parse_double(&at, &bound->value)) &&
+        !*at) {
+        bound->value += 0.0; /* not -0, which edges would show */
         return 0;
     }
     reason_of_option(why, option, text, "must be a %s", kind_of_number(draft));
@@ -131,29 +139,28 @@ void option_read_base(const char *text, struct decimal *base)
     }
 }
 
-/* Equal bins, or powers. */
+/* Lays equal bins, or powers, between --min and --max. */
 static int finish_range(const struct draft *draft, struct binning *binning, struct reason *why)
 {
-    whole min, max;
-    double low = 0, high = 0;
+    struct bound min, max;
     struct decimal base = {0, 0};
     const char *at = draft->log;
     enum binning_error error;
-    if (parse_bound(draft, "--min", draft->min, &min, &low, why) != 0 ||
-        parse_bound(draft, "--max", draft->max, &max, &high, why) != 0)
+    if (parse_bound(draft, "--min", draft->min, &min, why) != 0 ||
+        parse_bound(draft, "--max", draft->max, &max, why) != 0)
         return OPTIONS_WRONG;
     if (draft->log && (!parse_decimal(&at, &base) || *at))
         return refuse_range(draft, BINNING_BAD_BASE, why);
     if (draft->log)
-        error = is_whole(draft) ? binning_log_whole(binning, min, max, base)
-                                : binning_log(binning, low, high, base);
+        error = is_whole(draft) ? binning_log_whole(binning, min.number, max.number, base)
+                                : binning_log(binning, min.value, max.value, base);
     else
-        error = is_whole(draft) ? binning_equal_whole(binning, min, max, draft->bins)
-                                : binning_equal(binning, low, high, draft->bins);
+        error = is_whole(draft) ? binning_equal_whole(binning, min.number, max.number, draft->bins)
+                                : binning_equal(binning, min.value, max.value, draft->bins);
     return refuse_range(draft, error, why);
 }
 
-/* Reads the list into one of the two arrays, which has room. False: it is not one. */
+/* Reads the list into one of the two arrays, which has room. False if it is wrong. */
 static bool read_edges(const struct draft *draft, whole *numbers, double *values, size_t *count)
 {
     const char *at = draft->edges;
@@ -250,7 +257,7 @@ static int finish_decades(const struct draft *draft, struct binning *binning, st
 }
 
 /* Whole values without a range: each is its own bin, or they have bins of decimal digits. Those are
- * the default where statistics alone are wanted, so that these need no other option. */
+ * the default if only statistics are printed, so that these need no other option. */
 static int finish_own(const struct draft *draft, struct binning *binning, struct reason *why)
 {
     const struct report_options *report = &draft->options->report;

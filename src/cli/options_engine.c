@@ -86,7 +86,8 @@ int option_kernel(struct draft *draft, const char *value, struct reason *why)
 int option_chunk_size(struct draft *draft, const char *value, struct reason *why)
 {
     uint64_t size;
-    if (parse_size("--chunk-size", value, 1, CHUNK_MAX, "1 to 1G", &size, why) != 0)
+    static const struct size_range range = {1, CHUNK_MAX, "1 to 1G"};
+    if (parse_size("--chunk-size", value, &range, &size, why) != 0)
         return OPTIONS_WRONG;
     draft->options->pool.chunk_size = (size_t)size;
     return 0;

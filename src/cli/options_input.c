@@ -36,7 +36,8 @@ int option_decompress(struct draft *draft, const char *value, struct reason *why
 int option_memlimit(struct draft *draft, const char *value, struct reason *why)
 {
     uint64_t *memlimit = &draft->options->input.decoding.memlimit;
-    return parse_size("--memlimit", value, KIB, 2 * GIB, "1K to 2G", memlimit, why);
+    static const struct size_range range = {KIB, 2 * GIB, "1K to 2G"};
+    return parse_size("--memlimit", value, &range, memlimit, why);
 }
 
 int option_no_check(struct draft *draft, const char *value, struct reason *why)
@@ -52,7 +53,8 @@ int option_no_check(struct draft *draft, const char *value, struct reason *why)
 static int parse_content_size(const char *option, const char *value, uint64_t *size,
                               struct reason *why)
 {
-    return parse_size(option, value, 0, CONTENT_MAX, "0 to 9223372036854775807", size, why);
+    static const struct size_range range = {0, CONTENT_MAX, "0 to 9223372036854775807"};
+    return parse_size(option, value, &range, size, why);
 }
 
 int option_skip(struct draft *draft, const char *value, struct reason *why)

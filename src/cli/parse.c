@@ -39,7 +39,7 @@ static const char *skip_digits(const char *at)
     return at;
 }
 
-/* The end of the decimal number at `at`; `at` itself if there is none. */
+/* Returns the end of the decimal number at `at`; `at` itself if there is none. */
 static const char *end_of_number(const char *at)
 {
     const char *begin = at, *digits;
@@ -66,12 +66,12 @@ bool parse_double(const char **text, double *value)
     char *end;
     if (expected == *text)
         return false;
-    *value = strtod(*text, &end); /* would take hexadecimal, too */
+    *value = strtod(*text, &end); /* which also reads hexadecimal */
     *text = expected;
     return end == expected && isfinite(*value);
 }
 
-/* digits * 10^exponent as a decimal. */
+/* Sets a decimal to digits * 10^exponent. False if that is out of range. */
 static bool set_decimal(uint64_t digits, long exponent, struct decimal *value)
 {
     for (; exponent > 0 && digits > 0; exponent--) {
@@ -87,7 +87,7 @@ bool parse_decimal(const char **text, struct decimal *value)
 {
     const char *at = *text, *end = end_of_number(at);
     uint64_t digits = 0;
-    long exponent = 0, pending = 0; /* digits seen, but not taken yet: they may be trailing zeros */
+    long exponent = 0, pending = 0; /* digits read, but not used yet: they may be trailing zeros */
     bool fraction = false;
     if (end == at || *at == '-')
         return false;
@@ -184,7 +184,7 @@ int parse_count(const char *option, const char *text, unsigned max, unsigned *va
     return 0;
 }
 
-int parse_size(const char *option, const char *text, uint64_t min, uint64_t max, const char *range,
+int parse_size(const char *option, const char *text, const struct size_range *range,
                uint64_t *value, struct reason *why)
 {
     static const char units[] = "KMGkmg";
@@ -195,12 +195,12 @@ int parse_size(const char *option, const char *text, uint64_t min, uint64_t max,
             number <<= 10 * ((unit - units) % 3 + 1);
             at++;
         }
-        if (!*at && number >= (whole)min && number <= (whole)max) {
+        if (!*at && number >= (whole)range->min && number <= (whole)range->max) {
             *value = (uint64_t)number;
             return 0;
         }
     }
-    reason_of_option(why, option, text, "must be a size from %s, such as 64M", range);
+    reason_of_option(why, option, text, "must be a size from %s, such as 64M", range->text);
     return -1;
 }
 

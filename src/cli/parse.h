@@ -36,9 +36,13 @@ bool parse_digits(const char *text, uint64_t max, uint64_t *value);
 int parse_count(const char *option, const char *text, unsigned max, unsigned *value,
                 struct reason *why);
 
-/* Reads the value of an option, a size in bytes from min to max, with K, M or G; `range` is both as
- * text. Returns as parse_count does. */
-int parse_size(const char *option, const char *text, uint64_t min, uint64_t max, const char *range,
+struct size_range {
+    uint64_t min, max;
+    const char *text; /* "1 to 1G" */
+};
+
+/* Reads the value of an option, a size in bytes, with K, M or G. Returns as parse_count does. */
+int parse_size(const char *option, const char *text, const struct size_range *range,
                uint64_t *value, struct reason *why);
 
 /* Returns the index of text in a list of words that ends with NULL; or -1 with a reason that lists

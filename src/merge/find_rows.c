@@ -51,8 +51,8 @@ void row_finder_begin(struct row_finder *finder, const struct histogram *histogr
     number_prepare();
 }
 
-/* True if the row after the last one is shown with these edges: to write one of them takes much
- * less time than to read both as numbers. */
+/* True if the row after the last one is shown with these edges: writing one of them is much faster
+ * than reading both as numbers. */
 static bool is_next(struct row_finder *finder, const char *lo, const char *hi)
 {
     const struct histogram *histogram = finder->histogram;

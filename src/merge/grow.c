@@ -5,12 +5,12 @@
 
 #define LEAST_ROOM 16
 
-void *grow_list(void *list, size_t *room, size_t wanted, size_t size)
+void *grow_list(void *list, size_t *room, size_t count, size_t size)
 {
-    if (wanted <= *room)
+    if (count <= *room)
         return list;
     size_t more = *room ? *room : LEAST_ROOM;
-    while (more < wanted)
+    while (more < count)
         more *= 2;
     void *longer = realloc(list, more * size);
     if (longer)

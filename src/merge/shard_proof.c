@@ -67,7 +67,7 @@ static int list_pieces(struct proof *proof)
     return 0;
 }
 
-/* --- no piece is there twice --- */
+/* --- nothing overlaps --- */
 
 static int check_shards(const struct proof *proof, struct reason *why)
 {
@@ -123,7 +123,7 @@ static int check_overlaps(const struct proof *proof, struct reason *why)
     return 0;
 }
 
-/* --- none is missing --- */
+/* --- nothing is missing --- */
 
 /* Appends the shards from `first` to `last` to a text of `size` bytes, which has room. */
 static void append_missing(char *text, size_t size, uint64_t first, uint64_t last)
@@ -172,7 +172,7 @@ static void show_complete(const struct proof *proof, char *text, size_t size)
         snprintf(text, size, "all %" PRIu64 " shares are present", proof->join->job.of);
 }
 
-/* Names the first bytes that are missing of a file that is there. True if there are any. */
+/* Names the first bytes that are missing of a file. True if there are any. */
 static bool find_gap(const struct proof *proof, struct reason *why)
 {
     char shards[64];

@@ -185,7 +185,7 @@ static int check_totals(const struct row_check *check, struct reason *why)
 
 /* --- moments --- */
 
-/* Reads the moments of a channel that has so many numbers. False if they are damaged. */
+/* Reads the moments of a channel with so many numbers. False if they are damaged. */
 static bool read_moments(const struct read_table *table, size_t channel, uint64_t numbers,
                          bool is_whole, struct moments *moments)
 {

@@ -7,8 +7,8 @@
 
 /* Writes a field. For ',' it is one of CSV: in quotes, if its text would end it otherwise. For '\t'
  * it is one of TSV, without tabs or newlines in it: many readers, such as those of pandas and R,
- * take a double quote for the beginning of a quoted field and would read on over tabs and newlines
- * to the next one, so it becomes \x22. */
+ * treat a double quote as the beginning of a quoted field, which would extend over tabs and
+ * newlines to the next one, so it becomes \x22. */
 void field_write(struct writer *out, char separator, const char *text);
 
 #endif

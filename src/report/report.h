@@ -62,7 +62,7 @@ void report_write_each(struct writer *out, const struct report_options *options,
                        struct tally *tally);
 
 /* Writes what separates a table from the one before it, if it `follows` one: an empty line, unless
- * each is a line. On a terminal a picture takes the place of the one before. */
+ * each is a line. On a terminal a picture replaces the one before. */
 void report_write_gap(struct writer *out, const struct report_options *options, bool follows);
 
 /* Returns which rows without a count the format shows. */

@@ -39,7 +39,7 @@ struct rows {
     struct row_range between[2];                  /* empty bins that are shown, between others */
     size_t next;
     uint64_t least;       /* rows with fewer samples are left out (rows_cut) */
-    uint64_t least_count; /* of those with just as many, so many are still shown */
+    uint64_t least_count; /* how many of those with just as many are still shown */
     struct row row;       /* the current one */
 };
 

@@ -80,7 +80,7 @@ static void remove_name(struct temporary *temporary)
 int temporary_open(struct temporary *temporary, int directory, mode_t mode)
 {
     *temporary = (struct temporary){.fd = -1, .directory = directory};
-    /* Without /proc such a file might never get a name. */
+    /* Without /proc a file without a name might never get one. */
     if (access("/proc/self/fd", X_OK) == 0)
         temporary->fd = openat(directory, ".", O_TMPFILE | O_WRONLY | O_CLOEXEC, mode);
     if (temporary->fd >= 0)
