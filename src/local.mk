@@ -101,7 +101,6 @@ gpuhisto_sources = src/run_shard.c src/run_shard.h \
 	src/open/first_header.c \
 	src/open/foreign.c src/open/foreign.h \
 	src/open/header.c src/open/header.h src/open/header_format.h src/open/npy.c src/open/pnm.c src/open/wav.c \
-	src/open/heading.c src/open/heading.h \
 	src/work/idle.c src/work/idle.h src/work/left.c src/work/left.h \
 	src/work/operands.c src/work/operands.h src/work/sink.h \
 	src/open/beginning.c src/open/beginning.h src/open/open.c src/open/plan.c src/open/input.h src/bytes/input.h \

@@ -70,8 +70,26 @@ void kept_drop(struct kept *kept, uint64_t at)
         kept->last = NULL;
 }
 
-void kept_free(struct kept *kept)
+int kept_prepend(struct kept *kept, const unsigned char *data, size_t len)
 {
-    kept_drop(kept, kept->end);
-    *kept = (struct kept){0};
+    struct kept before = {0};
+    if (len == 0)
+        return 0;
+    before.begin = before.end = kept->begin - len;
+    if (kept_add(&before, data, len) != 0) {
+        kept_restart(&before, 0);
+        return -1;
+    }
+    /* The next piece may have bytes before begin, which were dropped. */
+    before.last->next = kept->first;
+    kept->first = before.first;
+    kept->last = kept->last ? kept->last : before.last;
+    kept->begin = before.begin;
+    return 0;
+}
+
+void kept_restart(struct kept *kept, uint64_t at)
+{
+    kept_drop(kept, UINT64_MAX);
+    kept->begin = kept->end = at;
 }

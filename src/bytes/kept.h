@@ -24,8 +24,11 @@ size_t kept_copy(const struct kept *kept, uint64_t at, unsigned char *out, size_
 /* Drops the bytes before `at`, or all if it is after them. */
 void kept_drop(struct kept *kept, uint64_t at);
 
-/* Drops everything, and forgets where the stream stood. */
-void kept_free(struct kept *kept);
+/* Puts bytes before the first one. 0, or -1: out of memory, and nothing has changed. */
+int kept_prepend(struct kept *kept, const unsigned char *data, size_t len);
+
+/* Drops everything; the next bytes to be appended begin at `at`. */
+void kept_restart(struct kept *kept, uint64_t at);
 
 static inline uint64_t kept_size(const struct kept *kept)
 {

@@ -6,7 +6,6 @@
 
 #include "content.h"
 #include "foreign.h"
-#include "heading.h"
 #include "part.h"
 #include "src/bytes/bytes.h"
 #include "src/frames/frames.h"
@@ -69,7 +68,6 @@ struct input {
             PLAN_MEMBERS
         };
     };
-    struct heading heading;
     struct records records; /* where what is read in order was cut */
     bool has_header;        /* the first record, a header, was not handed out yet */
     bool is_begun;          /* the first record was handed out by input_cut; */

@@ -205,6 +205,5 @@ void input_close(struct input *input)
 {
     bytes_close(&input->bytes);
     units_free(&input->frames.units);
-    heading_free(&input->heading);
     records_close(&input->records);
 }

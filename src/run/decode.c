@@ -118,7 +118,7 @@ static enum decoded step_in_range(struct decoding *decoding, struct chunk *chunk
     unsigned char *out = chunk->data + chunk->len;
     size_t cap = limit - chunk->len, made;
     if (!range->is_whole && position >= range->end)
-        return DECODED_ALL; /* with the header */
+        return DECODED_ALL;
     if (!range->is_whole)
         cap = content_room(range, position, cap);
     enum decoded state = step(decoding, out, cap, &made);
@@ -136,63 +136,13 @@ static enum decoded step_in_range(struct decoding *decoding, struct chunk *chunk
     return state == DECODED_SOME && is_all ? DECODED_ALL : state;
 }
 
-/* --- the header that the content may begin with --- */
-
-/* The file has ended before the header was whole. */
-static enum decoded end_header(struct decoding *decoding)
-{
-    struct reason fault;
-    const struct content_options *options = &decoding->worker->source->options.content;
-    int rc = heading_end(&decoding->file->input.heading, options, &fault);
-    return rc == 0 ? DECODED_SOME : fail_of(decoding, fault.text);
-}
-
-/* Takes a step that shows more of the header. */
-static enum decoded step_in_header(struct decoding *decoding)
-{
-    struct input *input = &decoding->file->input;
-    struct source *source = decoding->worker->source;
-    struct reason fault;
-    size_t cap, made;
-    unsigned char *out = heading_room(&input->heading, &cap);
-    if (!out) {
-        source_fail_for_memory(source, input->name);
-        return DECODED_FAILED;
-    }
-    enum decoded state = step(decoding, out, cap, &made);
-    if (state != DECODED_FAILED &&
-        heading_add(&input->heading, made, &source->options.content, &input->range, &fault) != 0)
-        return fail_of(decoding, fault.text);
-    return state;
-}
-
-/* Decodes on until it is known what the content begins with, or the batch ends. */
-static enum decoded seek_header(struct decoding *decoding)
-{
-    const struct units *units = &decoding->worker->units;
-    bool is_dry = units->pos == units->len && !decoding->pending;
-    enum decoded state = is_dry ? feed(decoding, true) : step_in_header(decoding);
-    decoding->over = state == DECODED_ALL;
-    if (decoding->over && units->kind == UNITS_TO_END && decoding->file->input.heading.is_sought)
-        return end_header(decoding);
-    return decoding->over ? DECODED_SOME : state;
-}
-
 enum decoded decode_chunk(struct decoding *decoding, struct chunk *chunk, size_t limit)
 {
     const struct units *units = &decoding->worker->units;
-    struct input *input = &decoding->file->input;
     size_t begin = chunk->len;
     enum decoded state = DECODED_SOME;
     while (state == DECODED_SOME && chunk->len < limit) {
-        if (decoding->in_order && heading_waits(&input->heading))
-            chunk->len += heading_give(&input->heading, &input->range, chunk->data + chunk->len,
-                                       limit - chunk->len);
-        else if (decoding->over)
-            state = DECODED_ALL;
-        else if (decoding->in_order && input->heading.is_sought)
-            state = seek_header(decoding);
-        else if (units->pos == units->len && !decoding->pending)
+        if (units->pos == units->len && !decoding->pending)
             state = feed(decoding,
                          chunk->fill || (chunk->len == begin && decoding->segment.content == 0));
         else

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* One decoder at work on a batch of frames: compressed bytes to content, within the range that is
- * counted, after the header that it may begin with. */
+ * counted. */
 #ifndef GPUHISTO_DECODE_H
 #define GPUHISTO_DECODE_H
 
@@ -24,7 +24,6 @@ struct decoding {
     struct current_frame frame;
     bool in_order;         /* the batch is not UNITS_WHOLE: the file is this worker's own */
     bool pending;          /* the decoder may give more without being fed */
-    bool over;             /* all is decoded, but the header's bytes may wait to be given out */
     bool may_replay;       /* of a pipe, frames are kept from their beginning on (replay.h) */
     uint64_t skip;         /* bytes of content that come again, and were counted */
     struct timespec began; /* when the batch was, if it is decoded in order */

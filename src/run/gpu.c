@@ -43,7 +43,7 @@ static bool is_suitable(const struct file *file)
 {
     const struct input *input = &file->input;
     return input->codec->on_gpu && !file->in_stream && !file->is_refused &&
-           !input->heading.is_sought && (is_suitable_file(input) || is_suitable_stream(input));
+           (is_suitable_file(input) || is_suitable_stream(input));
 }
 
 struct engine *gpu_choose(struct worker *worker, const struct file *file)

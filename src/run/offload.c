@@ -126,8 +126,7 @@ static bool is_possible(const struct decoding *decoding)
     const struct sink *sink = decoding->worker->sink;
     bool is_suitable = input->regular ? file->is_offloadable && source_is_offloadable(input)
                                       : decoding->may_replay && input->keeps_freely;
-    return is_suitable && !file->is_refused && !input->heading.is_sought &&
-           !heading_waits(&input->heading) && sink->offload && sink->offload(sink->arg, NULL);
+    return is_suitable && !file->is_refused && sink->offload && sink->offload(sink->arg, NULL);
 }
 
 /* --- and back --- */
@@ -157,7 +156,7 @@ static int decode_rest(struct decoding *decoding, struct feed *feed,
     units->pos = units->len = 0;
     units->offset = at;
     units->kind = is_last ? UNITS_TO_END : UNITS_OPEN;
-    decoding->pending = decoding->over = false;
+    decoding->pending = false;
     decoding->skip = rest->is_left ? rest->skip : 0;
     decoding->segment.content = counted + rest->bytes + rest->tail_len - decoding->skip;
     if (is_as_before(rest))

@@ -18,9 +18,7 @@ int segment_begin(struct segment *segment, struct worker *worker, struct file *f
     if (file->in_stream)
         return 0;
     if (!record_is_byte(kind)) {
-        /* While a header is sought, no content has been given out. */
-        uint64_t before =
-            input->heading.is_sought ? 0 : content_before(&input->range, file->content);
+        uint64_t before = content_before(&input->range, file->content);
         segment->span = span_open(file->at.segment, kind, before, false);
         if (!segment->span)
             return -1;

@@ -21,13 +21,8 @@ static enum units_result look_on(struct source *source, struct file *file,
                                  struct units_ahead *ahead, struct reason *why)
 {
     const struct content_range *range = &file->input.range;
-    /* The range is one of values, which is not known while the header may go on. */
-    while (file->input.heading.is_sought || file->content < range->end || range->is_whole) {
+    while (file->content < range->end || range->is_whole) {
         enum units_result result = units_look(&file->input, ahead, why);
-        if (result == UNITS_END && file->input.heading.is_sought) {
-            *ahead = (struct units_ahead){.kind = UNITS_TO_END}; /* which gives the header out */
-            return UNITS_AHEAD;
-        }
         if (result != UNITS_AHEAD || ahead->kind != UNITS_WHOLE)
             return result;
         uint64_t end = content_add(file->content, ahead->content);
