@@ -48,7 +48,6 @@ static int look_at_file(struct bytes *bytes, struct reason *why)
 static int take_head(struct bytes *bytes, struct held *file, struct reason *why)
 {
     int rc = kept_add(&bytes->kept, file->head, file->head_len);
-    bytes->taken = file->head_len;
     free(file->head);
     file->head = NULL;
     file->head_len = 0;
@@ -75,7 +74,7 @@ int bytes_open(struct bytes *bytes, struct held *file, struct reason *why)
 
 void bytes_close(struct bytes *bytes)
 {
-    kept_free(&bytes->kept);
+    kept_restart(&bytes->kept, 0);
     if (bytes->fd > STDIN_FILENO)
         close(bytes->fd);
     bytes->fd = -1;
@@ -160,19 +159,20 @@ bool bytes_has(const struct bytes *bytes, void *buf, size_t len, uint64_t offset
 }
 
 /* True if the window has something to be handed out. */
-static bool has_window(const struct bytes *bytes)
+static bool has_ahead(const struct bytes *bytes)
 {
-    return !bytes->keeps && kept_size(&bytes->kept) > 0;
+    return kept_size(&bytes->kept) > 0 && bytes->taken < bytes->kept.end;
 }
 
 /* Appends what was read to the window. 0 or -1. */
-static int keep(struct bytes *bytes, const void *data, size_t len, struct reason *why)
+static int append(struct bytes *bytes, const void *data, size_t len, struct reason *why)
 {
+    const uint64_t end = bytes->kept.end + len;
     if (kept_add(&bytes->kept, data, len) == 0)
         return 0;
+    kept_restart(&bytes->kept, end);
     if (bytes->keeps_freely) {
         bytes->keeps = bytes->keeps_freely = false;
-        kept_free(&bytes->kept);
         return 0;
     }
     reason_of(why, bytes->name, "out of memory");
@@ -182,12 +182,12 @@ static int keep(struct bytes *bytes, const void *data, size_t len, struct reason
 /* Reads the next bytes of the descriptor. The bytes, 0 at the end, or -1 with the reason set. */
 static ssize_t read_next(struct bytes *bytes, void *buf, size_t cap, struct reason *why)
 {
-    ssize_t got = read_patiently(bytes, buf, cap, bytes->taken);
+    const uint64_t at = bytes->regular ? bytes->taken : bytes->kept.end;
+    ssize_t got = read_patiently(bytes, buf, cap, at);
     if (got < 0)
-        return read_failed(bytes, bytes->taken, why);
-    if (got == 0 && check_short(bytes, bytes->taken, why) != 0)
+        return read_failed(bytes, at, why);
+    if (got == 0 && check_short(bytes, at, why) != 0)
         return -1;
-    bytes->taken += (uint64_t)got;
     bytes->ended = got == 0;
     return got;
 }
@@ -197,17 +197,15 @@ static ssize_t read_next(struct bytes *bytes, void *buf, size_t cap, struct reas
  * 0 or -1. */
 static int read_ahead(struct bytes *bytes, struct reason *why)
 {
-    const uint64_t left = bytes->taken < bytes->limit ? bytes->limit - bytes->taken : 1;
+    const uint64_t end = bytes->kept.end, left = end < bytes->limit ? bytes->limit - end : 1;
     const size_t cap = left < BYTES_AHEAD ? (size_t)left : BYTES_AHEAD;
     unsigned char *buf = malloc(cap);
     if (!buf) {
         reason_of(why, bytes->name, "out of memory");
         return -1;
     }
-    if (kept_size(&bytes->kept) == 0) /* what was handed out is in no window */
-        bytes->kept.begin = bytes->kept.end = bytes->taken;
     ssize_t got = read_next(bytes, buf, cap, why);
-    int rc = got > 0 ? keep(bytes, buf, (size_t)got, why) : (int)got;
+    int rc = got > 0 ? append(bytes, buf, (size_t)got, why) : (int)got;
     free(buf);
     return rc;
 }
@@ -223,49 +221,79 @@ ssize_t bytes_see(struct bytes *bytes, void *buf, size_t cap, uint64_t offset, s
     return (ssize_t)kept_copy(kept, offset, buf, cap);
 }
 
-/* Hands out what is in the window, which then drops it. */
-static size_t take_window(struct kept *kept, void *buf, size_t cap)
+/* Hands out what is in the window. */
+static size_t take_ahead(struct bytes *bytes, void *buf, size_t cap)
 {
-    size_t len = kept_copy(kept, kept->begin, buf, cap);
-    kept_drop(kept, kept->begin + len);
+    const size_t len = kept_copy(&bytes->kept, bytes->taken, buf, cap);
+    bytes->taken += len;
+    if (!bytes->keeps)
+        kept_drop(&bytes->kept, bytes->taken);
     return len;
 }
 
 ssize_t bytes_take(struct bytes *bytes, void *buf, size_t cap, struct reason *why)
 {
-    const bool is_again = has_window(bytes);
-    const uint64_t at = is_again ? bytes->kept.begin : bytes->taken;
-    const uint64_t left = at < bytes->limit ? bytes->limit - at : 0;
+    const uint64_t left = bytes->taken < bytes->limit ? bytes->limit - bytes->taken : 0;
     const size_t len = left < cap ? (size_t)left : cap;
     if (len == 0) {
-        kept_drop(&bytes->kept, bytes->kept.end);
+        kept_restart(&bytes->kept, bytes->kept.end);
         bytes->ended = true;
     }
-    if (is_again && len > 0)
-        return (ssize_t)take_window(&bytes->kept, buf, len);
+    if (has_ahead(bytes))
+        return (ssize_t)take_ahead(bytes, buf, len);
     if (bytes->ended)
         return 0;
     ssize_t got = read_next(bytes, buf, len, why);
-    if (got <= 0 || !bytes->keeps)
+    if (got <= 0)
         return got;
-    return keep(bytes, buf, (size_t)got, why) == 0 ? got : -1;
+    bytes->taken += (uint64_t)got;
+    if (!bytes->keeps)
+        kept_restart(&bytes->kept, bytes->taken);
+    else if (append(bytes, buf, (size_t)got, why) != 0)
+        return -1;
+    return got;
+}
+
+int bytes_keep(struct bytes *bytes, uint64_t offset, const unsigned char *data, size_t len)
+{
+    kept_drop(&bytes->kept, bytes->taken);
+    if (kept_prepend(&bytes->kept, data, len) != 0)
+        return -1;
+    kept_drop(&bytes->kept, offset);
+    bytes->keeps = true;
+    return 0;
+}
+
+void bytes_keep_no_more(struct bytes *bytes)
+{
+    bytes->keeps = bytes->keeps_freely = false;
+    kept_drop(&bytes->kept, bytes->taken);
+}
+
+int bytes_rewind(struct bytes *bytes, uint64_t offset)
+{
+    if (offset < bytes->kept.begin)
+        return -1;
+    bytes->taken = offset;
+    bytes_keep_no_more(bytes);
+    return 0;
 }
 
 bool bytes_are_over(const struct bytes *bytes)
 {
-    return bytes->ended && !has_window(bytes);
+    return bytes->ended && !has_ahead(bytes);
 }
 
 bool bytes_ready(const struct bytes *bytes, int milliseconds)
 {
     struct pollfd poller = {.fd = bytes->fd, .events = POLLIN};
-    return bytes->regular || bytes->ended || has_window(bytes) ||
+    return bytes->regular || bytes->ended || has_ahead(bytes) ||
            poll(&poller, 1, milliseconds) != 0;
 }
 
 uint64_t bytes_position(const struct bytes *bytes)
 {
-    return bytes->skipped + (has_window(bytes) ? bytes->kept.begin : bytes->taken);
+    return bytes->skipped + bytes->taken;
 }
 
 /* --- where it begins and ends --- */

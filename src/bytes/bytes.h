@@ -29,12 +29,13 @@
     off_t base;       /* regular: where reading begins; standard input may stand anywhere */       \
     uint64_t skipped; /* regular: bytes between where it stood and base */                         \
     uint64_t opened_size; /* regular: bytes to read, from base on, as known when it was opened */  \
-    uint64_t taken;       /* bytes handed out so far; of a stream, read from the descriptor */     \
+    uint64_t taken;       /* bytes handed out so far */                                            \
     uint64_t limit;       /* bytes that may be handed out */                                       \
-    bool ended;           /* a stream gave its end; a terminal would go on after it */             \
-    struct kept kept;     /* of a stream: the replay window */                                     \
-    bool keeps;           /* what is handed out stays in the window, */                            \
-    bool keeps_freely;    /* unless memory is short: nothing relies on it yet */
+    bool ended;           /* nothing is left to be read */                                         \
+    struct kept kept;  /* of a stream: what can be handed out again, and what was seen ahead; its  \
+                        * end is what was read of the stream */                                    \
+    bool keeps;        /* what is handed out stays there, */                                       \
+    bool keeps_freely; /* unless memory is short: nothing relies on it yet */
 
 struct bytes {
     BYTES_MEMBERS
@@ -72,6 +73,17 @@ int bytes_select(struct bytes *bytes, uint64_t begin, uint64_t end, struct reaso
  * and EAGAIN are waited out. The bytes, 0 at the end, or -1 with the reason set. One thread at a
  * time, as for all that follow. */
 ssize_t bytes_take(struct bytes *bytes, void *buf, size_t cap, struct reason *why);
+
+/* Keeps a stream from byte `offset` on, so that it can be handed out again. data[0..len) are the
+ * bytes from there to those that were handed out last. 0, or -1: out of memory, and nothing has
+ * changed. */
+int bytes_keep(struct bytes *bytes, uint64_t offset, const unsigned char *data, size_t len);
+
+/* Keeps nothing any more. */
+void bytes_keep_no_more(struct bytes *bytes);
+
+/* Goes back to byte `offset` of a stream, and keeps nothing any more. 0, or -1: it is not kept. */
+int bytes_rewind(struct bytes *bytes, uint64_t offset);
 
 /* True if bytes_take has nothing more to give. */
 bool bytes_are_over(const struct bytes *bytes);

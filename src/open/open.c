@@ -149,21 +149,6 @@ static int select_range(struct input *input, struct reason *why)
     return bytes_select(&input->bytes, range->begin, range->end + range->is_whole, why);
 }
 
-/* What was seen of a compressed stream waits in its frames. 0 or -1. */
-static int move_window(struct input *input, struct reason *why)
-{
-    struct units *first = &input->frames.units;
-    struct kept *kept = &input->bytes.kept;
-    const size_t len = (size_t)kept_size(kept);
-    if (len == 0 || !input->frames.codec)
-        return 0;
-    if (units_reserve(first, len > UNITS_SIZE_FIRST ? len : UNITS_SIZE_FIRST) != 0)
-        return failed(input, "out of memory", why);
-    first->len = kept_copy(kept, kept->begin, first->data, len);
-    kept_free(kept);
-    return 0;
-}
-
 int input_open(struct input *input, struct held *file, const struct input_options *options,
                struct share_cut *cut, struct reason *why)
 {
@@ -172,8 +157,6 @@ int input_open(struct input *input, struct held *file, const struct input_option
     int rc = look_at_beginning(input, options, why);
     if (rc == 0)
         rc = select_range(input, why);
-    if (rc == 0)
-        rc = move_window(input, why);
     input->frames.needs_sizes = input_needs_positions(input);
     if (rc == 0)
         rc = cut ? part_enter(input, cut, &options->decoding, why) : input_trim(input, why);

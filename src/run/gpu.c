@@ -63,21 +63,19 @@ struct engine *gpu_choose(struct worker *worker, const struct file *file)
  * reports an error only once, so reading again where it is decoded would find an end instead. */
 static enum taken keep_stream(struct source *source, struct input *input)
 {
-    struct units *first = &input->units;
+    const struct units *first = &input->units;
+    unsigned char byte;
     struct reason why;
-    if (first->len == 0 && !input->ended && units_reserve(first, UNITS_SIZE_FIRST) == 0) {
-        ssize_t got = input_take(input, first->data, first->cap, &why);
-        if (got < 0) {
-            source_fail(source, &why);
-            return TAKEN_FAILED;
-        }
-        first->len = (size_t)got;
-    }
-    input->kept.begin = input->kept.end = first->offset;
-    if (first->len > 0 && kept_add(&input->kept, first->data, first->len) == 0)
+    if (bytes_keep(&input->bytes, first->offset, first->data, first->len) != 0)
+        return TAKEN_NOTHING;
+    ssize_t got = bytes_see(&input->bytes, &byte, 1, first->offset, &why);
+    if (got > 0)
         return TAKEN;
-    kept_free(&input->kept);
-    return TAKEN_NOTHING;
+    bytes_keep_no_more(&input->bytes);
+    if (got == 0)
+        return TAKEN_NOTHING;
+    source_fail(source, &why);
+    return TAKEN_FAILED;
 }
 
 static int gpu_run(struct worker *worker, struct extent *extent);
@@ -101,11 +99,10 @@ enum taken gpu_take(struct worker *worker, struct extent *extent)
                                            .memlimit = source->options.decoding.memlimit};
     struct gpu_decoder *decoder = gpu_decoder_begin(gpu, &start);
     if (!decoder) {
-        kept_free(&input->kept);
+        bytes_keep_no_more(&input->bytes);
         return TAKEN_NOTHING;
     }
     input->units.len = 0;
-    input->keeps = !input->regular;
     source_set_current(source, NULL);
     budget_begin(worker);
     extent->run = gpu_run;
@@ -195,10 +192,13 @@ static bool is_cut_short(struct feed *feed)
 void gpu_feed_begin(struct feed *feed, struct worker *worker, struct file *file,
                     struct gpu_decoder *gpu, uint64_t offset)
 {
+    struct input *input = &file->input;
+    if (!input->regular)
+        input->taken = input->kept.end; /* the GPU has all that was seen */
     *feed = (struct feed){.worker = worker,
                           .file = file,
                           .gpu = gpu,
-                          .wide = file->input.regular ? wide_read_open() : NULL,
+                          .wide = input->regular ? wide_read_open() : NULL,
                           .at = file->at,
                           .next = {.is_wanted = true, .at = offset, .need = 1},
                           .read = offset};
@@ -271,11 +271,8 @@ int gpu_replay_from(struct feed *feed, uint64_t at)
 {
     struct source *source = feed->worker->source;
     struct input *input = &feed->file->input;
-    input->keeps = false;
-    if (at >= input->kept.begin) {
-        kept_drop(&input->kept, at);
+    if (bytes_rewind(&input->bytes, at) == 0)
         return 0;
-    }
     const char *loss = gpu_decoder_loss(feed->gpu);
     struct reason why;
     reason_of(&why, input->name,
@@ -296,7 +293,7 @@ static int go_back(struct feed *feed, const struct compressed_rest *rest)
     }
     if (gpu_replay_from(feed, rest->is_left ? rest->offset : input->kept.end) != 0)
         return -1;
-    input->units.offset = input->kept.begin;
+    input->units.offset = input->taken;
     return 0;
 }
 

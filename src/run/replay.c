@@ -20,17 +20,8 @@ static void keep_from_here(struct decoding *decoding)
 {
     struct input *input = &decoding->file->input;
     const struct units *units = &decoding->worker->units;
-    input->kept.begin = input->kept.end = units->offset + units->pos;
-    input->keeps = input->keeps_freely =
-        kept_add(&input->kept, units->data + units->pos, units->len - units->pos) == 0;
-    if (!input->keeps)
-        kept_free(&input->kept);
-}
-
-static void keep_nothing(struct input *input)
-{
-    input->keeps = input->keeps_freely = false;
-    kept_free(&input->kept);
+    input->keeps_freely = bytes_keep(&input->bytes, units->offset + units->pos,
+                                     units->data + units->pos, units->len - units->pos) == 0;
 }
 
 void replay_end(struct decoding *decoding)
@@ -41,7 +32,7 @@ void replay_end(struct decoding *decoding)
         return;
     decoding->may_replay = false;
     if (input->keeps_freely)
-        keep_nothing(input);
+        bytes_keep_no_more(&input->bytes);
     atomic_store(&streamed->again, 0);
     atomic_store(&streamed->left, 0);
 }
@@ -96,7 +87,7 @@ void replay_add_step(struct decoding *decoding, const struct decode_step *step,
         return;
     /* What has become too much is dropped: the next frame is kept again. */
     if (input->keeps_freely && kept_size(&input->kept) > left_replay_most(source))
-        keep_nothing(input);
+        bytes_keep_no_more(&input->bytes);
     atomic_fetch_add(&streamed->in, step->used);
     atomic_fetch_add(&streamed->out, step->made);
     atomic_fetch_add(&streamed->ns, (uint64_t)(clock_seconds_since(begin) * 1e9));

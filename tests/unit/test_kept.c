@@ -49,8 +49,16 @@ static void check_queue(size_t most)
     check("and nothing is left", 0, kept_copy(&kept, kept.begin, out, 100));
     check("but it goes on", 0, (uint64_t)kept_add(&kept, stream, 5));
     check("there", 5, kept_copy(&kept, end, out, 100));
-    kept_free(&kept);
-    check("freed", 0, kept_size(&kept));
+    check("bytes before", 0, (uint64_t)kept_prepend(&kept, stream + 10, 300000));
+    check("are the first", STREAM_SIZE - 300000, kept.begin);
+    check("all of them", 300005, kept_copy(&kept, kept.begin, out, 500000));
+    check("as they were", 0, (uint64_t)(memcmp(out, stream + 10, 300000) != 0));
+    check("before those", 0, (uint64_t)(memcmp(out + 300000, stream, 5) != 0));
+    check("and again it goes on", 0, (uint64_t)kept_add(&kept, stream, 7));
+    check("there too", 12, kept_copy(&kept, end, out, 100));
+    kept_restart(&kept, 100);
+    check("emptied", 0, kept_size(&kept));
+    check("elsewhere", 100, kept.end);
 }
 
 int main(void)
