@@ -220,13 +220,13 @@ int calls_read_content(struct calls *calls, const struct device_content *content
 
 /* --- looks --- */
 
-/* Whether all that was posted of a number has arrived. Under the lock. */
+/* True if all that was posted of a number has arrived. Under the lock. */
 static int has_arrived(const struct calls *calls, const struct ticket *ticket)
 {
     return calls->is_lost ? -1 : ticket->done == ticket->posted;
 }
 
-static int look_for(struct calls *calls, enum track_kind kind, unsigned number)
+static int poll(struct calls *calls, enum track_kind kind, unsigned number)
 {
     pthread_mutex_lock(&calls->lock);
     int arrived = has_arrived(calls, &calls->track[kind].ticket[number]);
@@ -236,17 +236,17 @@ static int look_for(struct calls *calls, enum track_kind kind, unsigned number)
 
 int calls_arrived(struct calls *calls, unsigned slot)
 {
-    return look_for(calls, TRACK_SNAPSHOTS, slot);
+    return poll(calls, TRACK_SNAPSHOTS, slot);
 }
 
 int calls_decoded(struct calls *calls, unsigned slot)
 {
-    return look_for(calls, TRACK_VERDICTS, slot);
+    return poll(calls, TRACK_VERDICTS, slot);
 }
 
 int calls_content_read(struct calls *calls, unsigned read)
 {
-    return look_for(calls, TRACK_READS, read);
+    return poll(calls, TRACK_READS, read);
 }
 
 int calls_blocks_copied(struct calls *calls, unsigned input, double *seconds)
@@ -272,7 +272,7 @@ struct slot_times calls_times(struct calls *calls, unsigned slot)
 
 /* --- opening and closing --- */
 
-/* Starts the thread, which nobody waits for: it may never end. Whether there is one. */
+/* Starts the thread, which nobody waits for: it may never end. True if there is one. */
 static bool start_thread(struct calls *calls)
 {
     pthread_attr_t attributes;

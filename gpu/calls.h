@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* The calls of a device, made by a thread of its own: one that never returns holds up nobody else.
+/* The calls of a device, made by a thread of their own: one that never returns holds up nobody
+ * else.
  *
  *     the engine                       the thread             the device
  *     calls_copy_in, calls_count  ->   posted             ->  device_copy_in, device_count
  *     calls_arrived               <-   done               <-  device_arrived
  *
- * Work is posted, and made in the order of the posts. Looks compare two numbers, how much was
- * posted and how much the thread has seen to arrive. So neither ever waits for the device, and a
- * call that hangs shows as work that does not arrive. What a function stands for, the seam says
- * (device.h).
+ * Work is posted, and done in the order of the posts. Polls compare how much was posted with how
+ * much the thread has seen to arrive. So neither ever waits for the device, and a call that hangs
+ * shows as work that does not arrive. What each function does is said in device.h.
  *
  * No two threads may be inside functions of the same calls at once: the engine holds its lock. An
- * int is 0, or -1 once the device is lost: a call has failed, or one that is answered was not in
- * time. Then no other is made, and calls_reason says why. */
+ * int is 0, or -1 once the device is lost: a call has failed, or was not answered in time. Then no
+ * other is made, and calls_reason says why. */
 #ifndef GPUHISTO_CALLS_H
 #define GPUHISTO_CALLS_H
 
@@ -20,17 +20,16 @@
 
 struct calls;
 
-/* Starts the thread and has it open the device, as device_open. NULL with the reason set;
- * *is_stuck: it has not answered within a few times the deadline (milliseconds), and may do so
- * later, so what the plan points to must live as long as the process, but for `visible`, which is
- * copied. */
+/* Starts the thread and has it open the device, as device_open. NULL with the reason set. Sets
+ * *is_stuck if it has not answered within a few times the deadline. It may do so later, so what the
+ * plan points to must live as long as the process, but for `visible`, which is copied. */
 struct calls *calls_open(const struct device_plan *plan, unsigned deadline_ms, bool *is_stuck,
                          struct reason *why);
 
-/* The device's name. Lives as long as the calls. */
+/* Returns the device's name, which lives as long as the calls. */
 const char *calls_name(const struct calls *calls);
 
-/* --- answered: within the deadline, or a few of them, or the device is lost --- */
+/* --- answered, within a few times the deadline, or the device is lost --- */
 
 /* 0, or -1 if the memory cannot be pinned, or the device is lost. */
 int calls_pin(struct calls *calls, void *memory, size_t size);
@@ -40,7 +39,7 @@ int calls_unpin(struct calls *calls, void *memory);
 
 int calls_open_decoding(struct calls *calls, struct device_decoding *decoding);
 
-/* --- posted: what they point to must stay as it is until the work was seen to be done --- */
+/* --- posted: what they point to must not change until the work was seen to be done --- */
 
 int calls_copy_in(struct calls *calls, unsigned slot, const void *data, size_t len);
 int calls_count(struct calls *calls, unsigned slot, size_t len);
@@ -52,26 +51,26 @@ int calls_count_content(struct calls *calls, const struct device_content *conten
 int calls_read_content(struct calls *calls, const struct device_content *content, unsigned char *to,
                        unsigned read);
 
-/* --- looks: 1, it has arrived; 0, not yet; -1, the device is lost --- */
+/* --- polls: 1, it has arrived; 0, not yet; -1, the device is lost --- */
 
 int calls_arrived(struct calls *calls, unsigned slot);
 int calls_blocks_copied(struct calls *calls, unsigned input, double *seconds);
 int calls_decoded(struct calls *calls, unsigned slot);
 int calls_content_read(struct calls *calls, unsigned read);
 
-/* The times of a slot that was counted and has arrived, with plan->timing. */
+/* Returns the times of a slot that was counted and has arrived, with plan->timing. */
 struct slot_times calls_times(struct calls *calls, unsigned slot);
 
 /* --- the end --- */
 
-/* Whether the device is lost, as far as calls tell. */
+/* True if the device is lost, as far as calls tell. */
 bool calls_are_lost(struct calls *calls);
 
-/* Why. Lives as long as the calls. */
+/* Returns why, which lives as long as the calls. */
 const char *calls_reason(const struct calls *calls);
 
 /* Leaves a device that is lost, for whatever reason: no other call is made. One that hangs may
- * still return, and writes nothing then but what the device was given to write to. */
+ * still return, and then writes only to what the device was given to write to. */
 void calls_leave(struct calls *calls);
 
 /* Closes the device, unless it was left, and frees what is the caller's. Everything must have

@@ -95,10 +95,10 @@ void *calls_thread(void *calls);
 /* The device is lost, and so it is left. Under the lock. */
 void calls_lose(struct calls *calls, const char *why);
 
-/* Gives one owner's part up. */
+/* One owner leaves. The last one frees it. */
 void calls_disown(struct calls *calls);
 
-/* Frees what the struct has, and itself. */
+/* Frees it, whoever owns it. */
 void calls_free(struct calls *calls);
 
 #endif

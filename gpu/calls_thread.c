@@ -127,9 +127,10 @@ static int make_all(struct calls *calls)
 
 /* --- looks --- */
 
-/* Whether the work of a track that was sent first has arrived: 1, 0 or -1. What is told about it
- * goes to *told. */
-static int look_at(struct calls *calls, enum track_kind kind, unsigned number, struct ticket *told)
+/* Looks whether the work of a track that was sent first has arrived: 1, 0 or -1. What is told about
+ * it goes to *told. */
+static int poll_device(struct calls *calls, enum track_kind kind, unsigned number,
+                       struct ticket *told)
 {
     struct device *device = calls->device;
     int arrived;
@@ -150,7 +151,7 @@ static int look_at(struct calls *calls, enum track_kind kind, unsigned number, s
 }
 
 /* Looks at a track. 1: something has arrived; 0: nothing; -1: the device is lost. */
-static int look(struct calls *calls, enum track_kind kind)
+static int poll(struct calls *calls, enum track_kind kind)
 {
     struct track *track = &calls->track[kind];
     if (track->length == 0)
@@ -158,7 +159,7 @@ static int look(struct calls *calls, enum track_kind kind)
     const unsigned number = track->waiting[track->first];
     struct ticket *ticket = &track->ticket[number];
     struct ticket told = {.is_counted = ticket->is_counted};
-    const int arrived = look_at(calls, kind, number, &told);
+    const int arrived = poll_device(calls, kind, number, &told);
     if (arrived != 1)
         return arrived;
     track->first = (track->first + 1) % track->count;
@@ -171,13 +172,13 @@ static int look(struct calls *calls, enum track_kind kind)
     return 1;
 }
 
-/* Looks at all tracks. As look. */
-static int look_at_all(struct calls *calls)
+/* Looks at all tracks. As poll. */
+static int poll_all(struct calls *calls)
 {
     int arrived = 0;
     for (unsigned kind = 0; arrived >= 0 && kind < TRACKS && !atomic_load(&calls->is_left);
          kind++) {
-        int rc = look(calls, (enum track_kind)kind);
+        int rc = poll(calls, (enum track_kind)kind);
         arrived = rc < 0 ? -1 : arrived | rc;
     }
     return arrived;
@@ -225,7 +226,7 @@ static void serve(struct calls *calls)
     int arrived = 0;
     while (arrived >= 0 && !atomic_load(&calls->is_left)) {
         take(calls);
-        arrived = make_all(calls) == 0 ? look_at_all(calls) : -1;
+        arrived = make_all(calls) == 0 ? poll_all(calls) : -1;
         if (arrived == 0 && calls->making.count == 0 && is_waiting(calls))
             nanosleep(&(struct timespec){.tv_nsec = POLL_NS}, NULL);
     }

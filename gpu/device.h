@@ -1,19 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* The seam to CUDA: all that the GPU engine needs of a device.
+/* The seam to CUDA: all that the GPU's engine needs of a device.
  *
  * device.cu is the real one. no_device.c, in builds without CUDA, has no device. Tests put a device
  * here that runs the kernels on the CPU and fails at the n-th call.
  *
  * A slot here is a buffer on the device, and the events that show how far a chunk's work in it has
- * come. Work is enqueued and done later, in this order for every slot: copy_in, count, snapshot.
+ * come. Work is enqueued and done later, for every slot in this order: copy_in, count, snapshot.
  * Copies run on one stream, counting and snapshots on another, each in the order of the calls.
  *
  * The engine calls it through a thread of its own (calls.h), as a call may never return.
  *
- * No two threads may be inside functions of the same device at once. Functions that give an int
- * give 0, or -1 once the device is lost; device_reason then says why, and only
- * device_reason and device_name may be called after that. Not even device_close: a driver that is
- * dying may still write to host memory. */
+ * No two threads may be inside functions of the same device at once. An int is 0, or -1 once the
+ * device is lost. Then device_reason says why, and only device_reason and device_name may be
+ * called. Not even device_close: a driver that is dying may still write to host memory. */
 #ifndef GPUHISTO_DEVICE_H
 #define GPUHISTO_DEVICE_H
 
@@ -30,9 +29,8 @@ extern "C" {
 struct device;
 struct visible;
 
-/* The device's histogram as a snapshot has it: a count of 64 bits for each bin, and of text one
- * word more after these, its newlines; or pages of rows. This is how many words that are at most.
- */
+/* Returns how many words a snapshot of the device's histogram has at most: a count of 64 bits for
+ * each bin, and of text one word more, its newlines; or pages of rows. */
 static inline size_t device_histogram_words(const struct histogram *histogram)
 {
     if (row_pages_has(histogram))
@@ -41,8 +39,8 @@ static inline size_t device_histogram_words(const struct histogram *histogram)
 }
 
 struct device_plan {
-    int ordinal;                       /* which device, from 0, as CUDA counts those it sees */
-    const struct visible *visible;     /* which one that is to the user; NULL: the same */
+    int ordinal;                       /* number of the device, from 0, as CUDA counts them */
+    const struct visible *visible;     /* the same as the user counts them; NULL: no difference */
     enum strategy_id strategy;         /* how it counts */
     const struct histogram *histogram; /* what is counted; read in device_open only */
     unsigned slots;
@@ -56,24 +54,24 @@ struct slot_times {
     double count_begin, count_end;
 };
 
-/* How many devices there are for device_open, which may be none. -1 with the reason set. Takes as
- * long as CUDA takes to start. Any thread. */
+/* Returns how many devices there are for device_open, or -1 with the reason set. Takes as long as
+ * CUDA takes to start. Any thread. */
 int device_count_all(struct reason *why);
 
-/* Why there can be no device, as far as can be told without CUDA; NULL: there may be one. What only
- * serves one may be left undone otherwise. At once. Any thread. */
+/* Returns why there can be no device, as far as can be told without CUDA. NULL: there may be one.
+ * At once. Any thread. */
 const char *device_missing(void);
 
-/* Opens the device, with its slots and a 64-bit histogram of zeros, and runs an empty count so that
- * what cannot run here fails now. NULL with the reason set; then there is nothing to close. Takes a
- * few hundred milliseconds, as CUDA starts. Any thread. */
+/* Opens the device, with its slots and a 64-bit histogram of zeros, and runs an empty count, so
+ * that what cannot run here fails now. Takes a few hundred milliseconds, as CUDA starts. NULL with
+ * the reason set. Any thread. */
 struct device *device_open(const struct device_plan *plan, struct reason *why);
 
-/* The device's name; lives as long as the device. */
+/* Returns the device's name, which lives as long as the device. */
 const char *device_name(const struct device *device);
 
-/* Pins host memory where it is, so that copies from and to it run at full speed and alongside other
- * work. 0, or -1 if that is not possible, which does not lose the device: copies still work. */
+/* Pins host memory, so that copies from and to it run at full speed and alongside other work. 0, or
+ * -1 if that is not possible, which does not lose the device: copies still work. */
 int device_pin(struct device *device, void *memory, size_t size);
 
 /* Undoes device_pin, before the memory is freed. */
@@ -86,55 +84,53 @@ int device_copy_in(struct device *device, unsigned slot, const void *data, size_
 /* Enqueues counting the slot's len bytes into the device's histogram. */
 int device_count(struct device *device, unsigned slot, size_t len);
 
-/* Enqueues a copy of the device's histogram, as this slot's count leaves it, to words[first..end),
- * the same words of both, of device_histogram_words. With NULL, or with `first` at `end`, nothing
- * is copied, and the snapshot has arrived when the slot was counted. A snapshot of a slot without
- * other work holds all that was counted before. */
+/* Enqueues a copy of words [first, end) of the device's histogram, as this slot's count leaves it,
+ * to the same words of `words`, which has device_histogram_words. With NULL, or with `first` at
+ * `end`, nothing is copied, and the snapshot has arrived when the slot was counted. A snapshot of a
+ * slot without other work holds all that was counted before. */
 int device_snapshot(struct device *device, unsigned slot, uint64_t *words, size_t first,
                     size_t end);
 
-/* Whether the slot's snapshot has arrived: 1, and the slot may be used again; 0, not yet; -1, lost.
- * Does not wait. */
+/* Returns 1 if the slot's snapshot has arrived and the slot may be used again, 0 if not yet, -1 if
+ * the device is lost. Does not wait. */
 int device_arrived(struct device *device, unsigned slot);
 
 /* --- decompressing zstd --- */
 
-/* A batch of compressed blocks has memory of its own on the device. In counting it takes part as a
- * slot does: its slot is number plan->slots and on, and has no buffer. Its work is enqueued in this
- * order: copy_blocks of all its bytes, decode; then, once its verdict is there, any read_content,
- * and count_content and snapshot, or nothing. Batches of one FILE are decoded in the order of the
+/* A batch of compressed blocks has memory of its own on the device, and is counted as a slot is:
+ * its slot is number plan->slots and on, and has no buffer. Its work is enqueued in this order:
+ * copy_blocks of all its bytes, decode; then, once its verdict is there, any read_content, and
+ * count_content and snapshot, or nothing. Batches of one file are decoded in the order of the
  * calls. */
 
-/* What ends a record of the content, so that the tail after the last one is found. */
+/* What ends a record of the content. */
 enum device_separators {
     SEPARATORS_NONE, /* its size does */
     SEPARATORS_WHITE_SPACE,
     SEPARATORS_NEWLINES,
-    SEPARATORS_CHARACTERS, /* nothing does: whether a character is cut off is for the host to tell
-                            * from the last bytes */
+    SEPARATORS_CHARACTERS, /* nothing: the host tells from the last bytes whether one is cut off */
 };
 
 /* How many batches there may be. */
 #define DEVICE_BATCHES_MAX 8
 
-/* What there is for it. */
+/* What decompressing has memory for. */
 struct device_decoding {
     struct zstd_capacity capacity; /* of a batch */
     unsigned batches;              /* two at least, DEVICE_BATCHES_MAX at most; 0: the device
                                     * decompresses nothing */
-    uint64_t memory;               /* bytes of the device's memory that all of it takes; set */
-    /* Bytes of content that are kept for the next batch, if there are so many. A record that ends
-     * with a separator has at most this length. */
+    uint64_t memory;               /* set: bytes of the device's memory that all of it takes */
+    /* Bytes of content that are kept for the next batch. A record that ends with a separator has at
+     * most this length. */
     uint32_t keep_least;
     enum device_separators separators;
 };
 
-/* Takes the memory, of what is wanted as much as the device has, and sets *decoding to what there
- * is. Before any other of these; again, if there was nothing to do left of what was taken before,
- * which is given back first. 0, or -1 once the device is lost. */
+/* Takes as much of the memory that is asked for as the device has, and sets *decoding to that. If
+ * it is called again, nothing may be under way, and what was taken before is given back first. */
 int device_open_decoding(struct device *device, struct device_decoding *decoding);
 
-/* How many copies of each direction can be told apart while they are under way. */
+/* How many copies can be under way in each direction. */
 #define DEVICE_INPUTS 3
 #define DEVICE_READS 20
 
@@ -150,8 +146,8 @@ struct device_blocks {
  * arrived. */
 int device_copy_blocks(struct device *device, const struct device_blocks *blocks, unsigned input);
 
-/* Whether the last copy of this number has arrived: 1, 0 or -1, as device_arrived; adds the seconds
- * that it took to *seconds, with plan->timing. */
+/* As device_arrived of the last copy of this number. With plan->timing, adds the seconds that it
+ * took to *seconds. */
 int device_blocks_copied(struct device *device, unsigned input, double *seconds);
 
 /* Where it is written what a batch came to. */
@@ -166,7 +162,7 @@ struct device_result {
 int device_decode(struct device *device, unsigned slot, const struct zstd_plan *plan, bool begins,
                   const struct device_result *result);
 
-/* Whether the batch's verdict has arrived: 1, 0 or -1, as device_arrived. */
+/* As device_arrived of the batch's verdict. */
 int device_decoded(struct device *device, unsigned slot);
 
 /* Bytes [begin, begin + len) of the content of a batch that was not refused. Those that were kept
@@ -185,13 +181,14 @@ int device_count_content(struct device *device, const struct device_content *con
 int device_read_content(struct device *device, const struct device_content *content,
                         unsigned char *to, unsigned read);
 
-/* Whether the last copy of this number has arrived: 1, 0 or -1, as device_arrived. */
+/* As device_arrived of the last copy of this number. */
 int device_content_read(struct device *device, unsigned read);
 
-/* When the slot's work was done; after device_arrived gave 1, with plan->timing. */
+/* Sets *times to when the slot's work was done. After device_arrived returned 1, with plan->timing.
+ */
 int device_times(struct device *device, unsigned slot, struct slot_times *times);
 
-/* Why the last call that failed did, as CUDA names it. Lives as long as the device. */
+/* Returns why the last call that failed did, as CUDA names it. Lives as long as the device. */
 const char *device_reason(const struct device *device);
 
 /* Frees everything. Every snapshot must have arrived, and all memory must be unpinned. */

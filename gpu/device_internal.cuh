@@ -35,11 +35,11 @@ struct device {
     struct decoding *decoding; // of batches; null until it is opened
 };
 
-// Whether a call of CUDA succeeded; if not, sets the reason. Return codes that do not come through
+// True if a call of CUDA succeeded; if not, sets the reason. Return codes that do not come through
 // here do not matter.
 bool device_ok(struct device *device, cudaError_t code, const char *doing);
 
-// Allocates device memory. Whether it could be; if not, sets the reason, and is_short if there is
+// Allocates device memory. True if it could be; if not, sets the reason, and is_short if there is
 // too little.
 bool device_allocate(struct device *device, void **memory, size_t size, const char *doing);
 

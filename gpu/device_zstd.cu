@@ -135,7 +135,7 @@ static bool open_copies(struct device *device, struct decoding *decoding)
     return done;
 }
 
-// Whether the device gives a block as much shared memory as each stage needs.
+// True if the device gives a block as much shared memory as each stage needs.
 static bool stages_fit(const struct device *device)
 {
     for (unsigned i = 0; i < zstd_stage_count; i++)
@@ -226,7 +226,7 @@ int device_copy_blocks(struct device *device, const struct device_blocks *blocks
     return done ? 0 : -1;
 }
 
-// Whether the work before an event is done: 1, 0 or -1.
+// Looks whether the work before an event is done: 1, 0 or -1.
 static int query(struct device *device, cudaEvent_t event, const char *doing)
 {
     if (!device_enter(device, doing))

@@ -47,7 +47,7 @@ bool gpu_is_patient(struct gpu_engine *gpu)
     return patience_lasts(&gpu->patience, gpu->options.deadline_ms);
 }
 
-int gpu_look(struct gpu_engine *gpu, const struct slot *slot)
+int gpu_poll(struct gpu_engine *gpu, const struct slot *slot)
 {
     bool patient = gpu_is_patient(gpu);
     int arrived = calls_arrived(gpu->calls, slot->index);
@@ -87,10 +87,10 @@ void gpu_take_snapshot(struct gpu_engine *gpu, struct slot *slot, bool is_due)
 
 /* Looks at the slots in flight, oldest first, up to the first whose snapshot is one of all counts.
  * 1: that arrived, and *last is the slot; 0: not yet, or there is none; -1: lost. */
-static int gpu_look_up_to_proof(struct gpu_engine *gpu, struct slot **last)
+static int gpu_poll_up_to_proof(struct gpu_engine *gpu, struct slot **last)
 {
     for (struct slot *slot = gpu->slots.oldest; slot; slot = slot->next) {
-        int arrived = slot->is_counted ? 1 : gpu_look(gpu, slot);
+        int arrived = slot->is_counted ? 1 : gpu_poll(gpu, slot);
         if (arrived != 1)
             return arrived;
         if (!slot->is_counted) {
@@ -116,7 +116,7 @@ static const uint64_t *gpu_words_before(const struct gpu_engine *gpu, const stru
     return words;
 }
 
-void gpu_note_fetch(struct gpu_engine *gpu, int fetched, bool moved, bool patient)
+void gpu_check_fetch(struct gpu_engine *gpu, int fetched, bool moved, bool patient)
 {
     if (moved)
         patience_renew(&gpu->patience);
@@ -138,7 +138,7 @@ static int gpu_fetch_invalid(struct gpu_engine *gpu, struct slot *slot)
         patience_renew(&gpu->patience); /* its count has just arrived */
     bool patient = gpu_is_patient(gpu);
     int fetched = decoder_fetch_batch(&gpu->decoder, slot, &moved);
-    gpu_note_fetch(gpu, fetched, moved, patient);
+    gpu_check_fetch(gpu, fetched, moved, patient);
     if (fetched == 1 && !slot->chunk.data)
         gpu_lose(gpu, "out of memory");
     return gpu->recovery.lost ? -1 : fetched;
@@ -185,7 +185,7 @@ static void gpu_drop_snapshot(struct gpu_engine *gpu, struct slot *slot)
 
 /* Makes the snapshot after `last` the last good one, and frees the slots that it stands for. 1: it
  * did; 0: content is to be fetched first; -1: lost. */
-static int gpu_prove(struct gpu_engine *gpu, struct slot *last)
+static int gpu_believe(struct gpu_engine *gpu, struct slot *last)
 {
     struct tally seen;
     if (!snapshot_is_whole(&gpu->snapshots, last->snapshot, last->words)) {
@@ -210,14 +210,14 @@ static int gpu_prove(struct gpu_engine *gpu, struct slot *last)
     return 1;
 }
 
-int gpu_reap(struct gpu_engine *gpu)
+int gpu_retire(struct gpu_engine *gpu)
 {
     struct slot *last = NULL;
-    int arrived = gpu_look_up_to_proof(gpu, &last);
-    return arrived == 1 ? gpu_prove(gpu, last) : arrived;
+    int arrived = gpu_poll_up_to_proof(gpu, &last);
+    return arrived == 1 ? gpu_believe(gpu, last) : arrived;
 }
 
-void gpu_ask(struct gpu_engine *gpu)
+void gpu_request_snapshot(struct gpu_engine *gpu)
 {
     struct slot *newest = gpu->slots.newest;
     if (gpu->recovery.lost || gpu->proofs > 0 || !newest || !newest->is_counted)

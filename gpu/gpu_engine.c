@@ -22,9 +22,9 @@
 /* --- chunks --- */
 
 /* Sees through all that has arrived. */
-static void gpu_reap_ready(struct gpu_engine *gpu)
+static void gpu_retire_ready(struct gpu_engine *gpu)
 {
-    while (!gpu->recovery.lost && gpu_reap(gpu) == 1)
+    while (!gpu->recovery.lost && gpu_retire(gpu) == 1)
         ;
 }
 
@@ -34,10 +34,10 @@ static struct chunk *gpu_acquire(struct engine *engine, bool wait)
     struct slot *slot = NULL;
     pthread_mutex_lock(&gpu->lock);
     while (!gpu->recovery.lost) {
-        gpu_reap_ready(gpu);
+        gpu_retire_ready(gpu);
         slot = gpu->recovery.lost ? NULL : slots_take(&gpu->slots);
         if (!slot)
-            gpu_ask(gpu);
+            gpu_request_snapshot(gpu);
         if (slot || gpu->recovery.lost || !wait)
             break;
         gpu_pause_unlocked(gpu);
@@ -50,7 +50,7 @@ static struct chunk *gpu_acquire(struct engine *engine, bool wait)
     return &slot->chunk;
 }
 
-/* Chunks in a row of which one has a snapshot of all counts. What is moved to a FILE of its own
+/* Chunks in a row of which one has a snapshot of all counts. What is moved to a file of its own
  * must be known after its last chunk. */
 static unsigned gpu_interval(const struct gpu_engine *gpu)
 {
@@ -110,7 +110,7 @@ static void gpu_add_last_snapshot(struct gpu_engine *gpu, struct tally *tally)
         gpu_lose_by_call(gpu);
         return;
     }
-    while ((arrived = gpu_look(gpu, &gpu->slots.slot[0])) == 0)
+    while ((arrived = gpu_poll(gpu, &gpu->slots.slot[0])) == 0)
         gpu_pause_unlocked(gpu);
     if (arrived != 1)
         return;
@@ -125,8 +125,8 @@ static int gpu_finish(struct engine *engine, struct tally *tally)
     struct gpu_engine *gpu = gpu_of(engine);
     pthread_mutex_lock(&gpu->lock);
     while (!gpu->recovery.lost && gpu->slots.oldest) {
-        gpu_ask(gpu);
-        if (!gpu->recovery.lost && gpu_reap(gpu) == 0)
+        gpu_request_snapshot(gpu);
+        if (!gpu->recovery.lost && gpu_retire(gpu) == 0)
             gpu_pause_unlocked(gpu);
     }
     /* A device that counted nothing is not asked: its loss would end the run for nothing. */
@@ -146,8 +146,8 @@ static int gpu_peek(struct engine *engine, struct tally *tally)
 {
     struct gpu_engine *gpu = gpu_of(engine);
     pthread_mutex_lock(&gpu->lock);
-    gpu_reap_ready(gpu);
-    gpu_ask(gpu); /* for the next time */
+    gpu_retire_ready(gpu);
+    gpu_request_snapshot(gpu); /* for the next time */
     gpu_recount(gpu);
     bool known = !gpu->snapshots.last && !gpu->recovery.failed;
     if (known)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The engine of the GPU: pinned slots are copied to a device and counted there while the next ones
- * are filled. When the device is lost, another engine takes over. */
+/* The engine of a GPU: pinned slots are copied to a device and counted there while the next ones
+ * are filled. When the device is lost, another engine counts in its place. */
 #ifndef GPUHISTO_GPU_ENGINE_H
 #define GPUHISTO_GPU_ENGINE_H
 
@@ -13,49 +13,46 @@ struct strategy;
 struct visible;
 
 struct gpu_options {
-    int ordinal;                     /* which device, from 0, as CUDA counts those it sees */
-    const struct visible *visible;   /* which one that is to the user; NULL: the same */
+    int ordinal;                     /* number of the device, from 0, as CUDA counts them */
+    const struct visible *visible;   /* the same as the user counts them; NULL: no difference */
     const struct strategy *strategy; /* NULL: the fastest */
     size_t chunk_size;               /* bytes of a slot */
     unsigned buffers;                /* slots, at least 1 */
-    unsigned deadline_ms; /* a device that finishes nothing for so long is lost: it has hung */
-    bool timing;          /* for gpu_engine_times */
-    struct lines *lines;  /* as the engine's own; or NULL */
-    struct file_tallies *files; /* likewise */
-    bool no_check;              /* content checksums of what it decompresses need not be verified */
-    bool decodes; /* takes the memory for decompressing as it is opened, not with the first FILE */
-    /* Bytes of host memory that the process may still take, when it is called; half of that may be
-     * taken for decompressing, by as many engines together as are opened side by side. NULL: any
-     * amount. */
+    unsigned deadline_ms;            /* a device that finishes nothing for this time is lost */
+    bool timing;                     /* for gpu_engine_times */
+    struct lines *lines;             /* as in struct engine */
+    struct file_tallies *files;      /* as in struct engine */
+    bool no_check;                   /* content checksums are not verified */
+    bool decodes; /* memory for decompressing is taken now, not with the first file */
+    /* Returns the bytes of host memory that the process may still take. All engines that are opened
+     * side by side may take half of that for decompressing. NULL: there is no limit. */
     uint64_t (*memory_left)(void);
-    unsigned sharers; /* these engines; 0 is 1 */
+    unsigned sharers; /* how many engines these are; 0 is 1 */
     /* Counts what a lost device did not, so that submit and finish never fail. It must have a chunk
      * free for a thread that is inside this engine. NULL: a lost device is an error. It always is
-     * with more than 65,536 bins, as their counts are copied from the device only once, at the end.
-     */
+     * with so many bins that snapshots are not small (snapshot.h). */
     struct engine *fallback;
 };
 
-/* Chunks of a compressed FILE that are being decompressed or counted at a time, at most. */
-#define GPU_ENGINE_UNDECODED_MAX 4
+/* Batches of a compressed file that are being counted at a time, at most. */
+#define GPU_ENGINE_BATCHES_MAX 4
 
-/* Host memory that a slot takes, bytes: a chunk, and its snapshot. */
+/* Returns the bytes of host memory that a slot takes: a chunk, and its snapshot. */
 size_t gpu_engine_slot_size(const struct histogram *histogram, size_t chunk_size);
 
-/* Host memory that an engine with so many slots takes as it is opened, bytes: these, and snapshots
- * beside them. */
+/* Returns the bytes of host memory that an engine takes as it is opened: slots and snapshots. */
 size_t gpu_engine_size(const struct histogram *histogram, size_t chunk_size, unsigned buffers);
 
-/* Opens a device and its slots, which takes a few hundred milliseconds. Any thread. The histogram
- * and the fallback must live as long as the engine. NULL with the reason set. */
+/* Opens a device and its slots, in a few hundred milliseconds. The histogram and the fallback must
+ * live as long as the engine. NULL with the reason set. Any thread. */
 struct engine *gpu_engine_open(const struct histogram *histogram, const struct gpu_options *options,
                                struct reason *why);
 
-/* The device's name, and its strategy's. Both live as long as the engine. */
+/* Return the names of the device and of its strategy. Both live as long as the engine. */
 const char *gpu_engine_device(struct engine *engine);
 const char *gpu_engine_strategy(struct engine *engine);
 
-/* Whether the device was lost, and counts with it, so that finish will return -1. Any thread, and
+/* True if the device was lost, and counts with it, so that finish will return -1. Any thread, and
  * no lock is waited for. */
 bool gpu_engine_failed(struct engine *engine);
 
@@ -71,16 +68,16 @@ bool gpu_engine_is_feeding(struct engine *engine);
 /* What decompressing takes, bytes; all 0 if nothing was decompressed. */
 struct gpu_memory {
     uint64_t device, host;
-    uint64_t batch; /* of content, that a batch of blocks has room for */
+    uint64_t batch; /* of content, for which a batch has room */
 };
 
-/* Where the time went of compressed FILEs that it decompressed, seconds. */
+/* Where the time went of files that were decompressed, seconds. */
 struct gpu_feeding {
     double opening;  /* taking memory */
-    double reading;  /* by the thread that fills chunks */
-    double device;   /* the same thread, waiting for the device, */
-    double checking; /* and waiting for checksums alone */
-    double hashing;  /* by the threads that verify them, all together */
+    double reading;  /* filling chunks */
+    double device;   /* waiting for the device, by the thread that fills chunks */
+    double checking; /* waiting for checksums alone, by the same */
+    double hashing;  /* by all threads that verify checksums */
 };
 
 struct gpu_times {
@@ -91,7 +88,7 @@ struct gpu_times {
     struct gpu_feeding feeding;
 };
 
-/* What was measured, if options->timing. To be called after finish. */
+/* Returns what was measured, if options->timing. To be called after finish. */
 struct gpu_times gpu_engine_times(struct engine *engine);
 
 #endif

@@ -38,40 +38,44 @@ static inline struct gpu_engine *gpu_of(struct engine *engine)
     return (struct gpu_engine *)engine;
 }
 
-/* Notes that the device is lost: because a call of it failed; or for another reason. */
-void gpu_lose_by_call(struct gpu_engine *gpu);
+/* --- gpu_loss.c --- */
+
+/* The device is lost, for this reason, or because a call of it failed. */
 void gpu_lose(struct gpu_engine *gpu, const char *why);
+void gpu_lose_by_call(struct gpu_engine *gpu);
 
 /* If the device is lost, has the fallback count what was in flight. Returns whether it is. */
 bool gpu_recount(struct gpu_engine *gpu);
 
-/* Whether the device may take longer. To be asked at each look, before it. */
-bool gpu_is_patient(struct gpu_engine *gpu);
-
-/* Whether what a slot's snapshot stands for is done: 1 it is, 0 not yet, -1 lost. */
-int gpu_look(struct gpu_engine *gpu, const struct slot *slot);
-
-/* Has a snapshot taken after the slot's count, which is on the streams: of all counts, if that is
- * due and there is memory for it. Or loses the device. */
-void gpu_take_snapshot(struct gpu_engine *gpu, struct slot *slot, bool is_due);
-
-/* Adds a slot to those in flight, whose work is on the streams unless the device is lost. */
-void gpu_put_in_flight(struct gpu_engine *gpu, struct slot *slot);
-
-/* Looks at the oldest slots in flight. 1: those that one snapshot stands for arrived, and are free
- * again; 0: not yet, or there are none; -1: lost. */
-int gpu_reap(struct gpu_engine *gpu);
-
-/* Has a snapshot taken of what is in flight, if there is none under way and all of it is counted:
- * otherwise no slot would become free unless further chunks came. */
-void gpu_ask(struct gpu_engine *gpu);
-
-/* Takes note of a step of decoder_fetch_batch or decoder_fetch_tail, which returned `fetched` and
- * set `moved`; the device was patient before it. May lose the device. */
-void gpu_note_fetch(struct gpu_engine *gpu, int fetched, bool moved, bool patient);
+/* --- gpu_arrivals.c --- */
 
 /* Lets time pass without the lock. */
 void gpu_pause_unlocked(struct gpu_engine *gpu);
+
+/* True if the device may take longer. To be called before each poll. */
+bool gpu_is_patient(struct gpu_engine *gpu);
+
+/* Returns 1 if a slot's snapshot has arrived, 0 if not yet, -1 if the device is lost. */
+int gpu_poll(struct gpu_engine *gpu, const struct slot *slot);
+
+/* Posts a snapshot after the slot's count, which was posted: of all counts, if that is due and
+ * there is memory for it. May lose the device. */
+void gpu_take_snapshot(struct gpu_engine *gpu, struct slot *slot, bool is_due);
+
+/* Adds a slot to those in flight. Its work was posted, unless the device is lost. */
+void gpu_put_in_flight(struct gpu_engine *gpu, struct slot *slot);
+
+/* Frees the oldest slots in flight that one snapshot stands for, if it has arrived and is believed.
+ * Returns 1 if so, 0 if not yet or there are none, -1 if the device is lost. */
+int gpu_retire(struct gpu_engine *gpu);
+
+/* Posts a snapshot if none is under way and all that is in flight is counted. Otherwise no slot
+ * would become free unless further chunks came. */
+void gpu_request_snapshot(struct gpu_engine *gpu);
+
+/* Checks a step of decoder_fetch_batch or decoder_fetch_tail, which returned `fetched` and set
+ * `moved`; `patient` is what gpu_is_patient said before it. May lose the device. */
+void gpu_check_fetch(struct gpu_engine *gpu, int fetched, bool moved, bool patient);
 
 /* --- decode/decoder.c --- */
 

@@ -232,7 +232,7 @@ static void group_refuse(struct gpu_group *group, const struct member *member)
     atomic_store(&group->is_refused, true);
 }
 
-/* Has the next member be seen, which was opened, unless that failed. Whether it is there. */
+/* Has the next member be seen, which was opened, unless that failed. True if it is there. */
 static bool group_add(struct gpu_group *group)
 {
     const unsigned i = atomic_load(&group->count);
@@ -245,7 +245,7 @@ static bool group_add(struct gpu_group *group)
     return true;
 }
 
-/* Opens the next GPU of the list that can be opened, and has it be seen. Whether there is one. */
+/* Opens the next GPU of the list that can be opened, and has it be seen. True if there is one. */
 static bool group_open_next(struct gpu_group *group)
 {
     struct member *member = &group->members[atomic_load(&group->count)];
@@ -270,7 +270,7 @@ static void *group_opener(void *arg)
     return NULL;
 }
 
-/* Whether a thread opens the others. */
+/* True if a thread opens the others. */
 static bool group_start_opener(struct gpu_group *group)
 {
     pthread_attr_t attributes;

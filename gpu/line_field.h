@@ -17,8 +17,8 @@ struct line_field {
     unsigned char after[LINE_FIELD_AFTER_MAX];
 };
 
-/* Whether the kernel takes the field. Only from the beginning of a FILE on is it known where
- * records of CSV end, and only in each FILE which number a column's name stands for. */
+/* True if the kernel takes the field. Only from the beginning of a file on is it known where
+ * records of CSV end, and only in each file which number a column's name stands for. */
 static inline bool line_field_takes(const struct field *field)
 {
     return field->kind != FIELD_NONE && field->kind != FIELD_CSV && !field->name &&

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What happens when the device is lost: every chunk after the last good snapshot is still whole in
+/* What happens when the device is lost. Every chunk after the last good snapshot is still whole in
  * its slot, and another engine counts it again.
  *
  * The device may still read and write the memory of slots in flight, so these are neither used
@@ -22,17 +22,16 @@ struct recovery {
     struct reason why_not_all; /* and was not replaced, if that is another reason */
 };
 
-/* Notes that the device is lost, and why, unless that is known. */
+/* The device is lost. Only the first reason is kept. */
 void recovery_lose(struct recovery *recovery, const char *why);
 
-/* Why it was lost; or why counts are missing, if that is another reason. NULL: it is not lost.
- * Lives as long as the recovery. Any thread. */
+/* Returns why it was lost; or why counts are missing, if that is another reason. NULL: it is not
+ * lost. The text lives as long as the recovery. Any thread. */
 const char *recovery_reason(const struct recovery *recovery);
 
-/* Has the fallback count what is in flight, of samples as the histogram has them, and reports it to
- * `lines` (NULL: to none); but not what has no bytes on the host (decompression.h); or notes that
- * the run has failed. To be called, once the device is lost, by whoever finds that out and after
- * each chunk that is submitted even so. */
+/* Has the fallback count what is in flight and has bytes on the host, and reports it to `lines`
+ * (NULL: to none). If nothing can replace the device, sets `failed`. To be called once the device
+ * is lost, and after each chunk that is submitted even so. */
 void recovery_recount(struct recovery *recovery, struct slots *slots,
                       const struct histogram *histogram, struct lines *lines);
 

@@ -19,7 +19,7 @@
 #define ROW_PAGE 256
 #define ROW_PAGE_WORDS (ROW_PAGE + 1)
 
-/* Whether the histogram's snapshots are such. */
+/* True if the histogram's snapshots are such. */
 static inline bool row_pages_has(const struct histogram *histogram)
 {
     return histogram->mode->has_characters && !histogram->groups;
@@ -38,7 +38,7 @@ static inline size_t row_pages_words(size_t pages)
     return 1 + pages * ROW_PAGE_WORDS;
 }
 
-/* Whether `seen` can have come after `good`, both whole: pages are those of `rows` rows, no page
+/* True if `seen` can have come after `good`, both whole: pages are those of `rows` rows, no page
  * has changed its place, and no count went down. Sets *sum to the sum of the counts. */
 bool row_pages_follow(const uint64_t *seen, const uint64_t *good, size_t rows, uint64_t *sum);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Slots: host memory in which chunks wait for the device, one chunk each, in one of three states:
+/* Slots: host memory in which chunks wait for the device, one chunk each.
  *
  *     free -> filling -> in flight -> free
  *
@@ -18,36 +18,36 @@
 struct slot {
     struct chunk chunk; /* first: the engine's callers know the slot by its chunk */
     unsigned index;
-    struct slot *next; /* in the free list, or the one submitted after this */
-    uint64_t
-        *snapshot;   /* where the device's histogram, or its end, goes after this chunk; or NULL */
-    size_t words;    /* of it, up to its end, if it is one of all counts */
-    bool has_counts; /* all of the histogram does; or there is only one snapshot, at the end */
-    bool is_counted; /* in flight, it was seen to be counted, and its snapshot to arrive */
+    struct slot *next;       /* in the free list, or the one submitted after this */
+    uint64_t *snapshot;      /* memory for the device's histogram after this chunk; or NULL */
+    size_t words;            /* of it, up to its end, if it is one of all counts */
+    bool has_counts;         /* the snapshot is of all counts; or there is only one, at the end */
+    bool is_counted;         /* its snapshot was seen to arrive */
     struct slot_times times; /* of its last way through the device, if timing */
 };
 
-/* In memory, data and snapshot of one slot after the other, and after them one snapshot more; or as
- * many as slots share that have none of their own. */
+/* All slots are one mapping: data and snapshot of one after the other, then one snapshot more, or
+ * those that slots share. */
 struct slots {
     unsigned count;
     struct slot *slot; /* all of them */
     struct slot *free;
     struct slot *oldest, *newest;           /* in flight, in the order of submission */
     uint64_t *spare;                        /* memory for one snapshot more, all zeros */
-    bool are_shared;                        /* snapshots are: slots have none of their own, */
-    uint64_t *shared[SNAPSHOTS_SHARED - 1]; /* but these, as long as they are not in use, */
-    unsigned shared_count;                  /* so many */
+    bool are_shared;                        /* snapshots are: slots have none of their own */
+    uint64_t *shared[SNAPSHOTS_SHARED - 1]; /* that are not in use */
+    unsigned shared_count;                  /* of these */
     struct pinned pinned;
 };
 
-/* Bytes of a slot's data: a chunk of chunk_size, and of text what it has beyond its cap. */
+/* Returns the bytes of a slot's data: chunk_size, and of text what a chunk has beyond its cap. */
 size_t slots_data_size(const struct histogram *histogram, size_t chunk_size);
 
-/* Bytes of host memory that a slot takes: its data, and its snapshot if each has one. */
+/* Returns the bytes of host memory that a slot takes: its data, and its snapshot if each has one.
+ */
 size_t slots_slot_size(const struct histogram *histogram, size_t chunk_size);
 
-/* Bytes of host memory that `count` slots take, with the snapshots beside them. */
+/* Returns the bytes of host memory that `count` slots take, with the snapshots that they share. */
 size_t slots_size(const struct histogram *histogram, size_t chunk_size, unsigned count);
 
 /* What slots are opened with. */
@@ -63,8 +63,8 @@ struct slots_options {
 int slots_open(struct slots *slots, const struct slots_options *options, struct calls *calls,
                struct reason *why);
 
-/* Gives a slot memory for a snapshot of all counts, if it has none of its own. Whether it has some:
- * what slots share may be in use. */
+/* Gives a slot memory for a snapshot of all counts, if it has none of its own. False if all that
+ * slots share is in use. */
 bool slots_lend_snapshot(struct slots *slots, struct slot *slot);
 
 /* Takes it back, if slots share it. */
@@ -76,7 +76,7 @@ void slots_close(struct slots *slots, struct calls *calls);
 /* Frees all but the memory, which is left to a lost device on purpose: it may still write there. */
 void slots_abandon(struct slots *slots);
 
-/* Takes a slot from the free list, for filling; NULL: there is none. */
+/* Takes a slot from the free list. NULL if there is none. */
 struct slot *slots_take(struct slots *slots);
 
 /* Puts a slot on the free list. */
@@ -85,7 +85,7 @@ void slots_give_back(struct slots *slots, struct slot *slot);
 /* Adds a slot to those in flight, as the newest. */
 void slots_send(struct slots *slots, struct slot *slot);
 
-/* Takes the oldest slot in flight, of which there is one, from the list. */
+/* Removes the oldest slot in flight, of which there is one. */
 struct slot *slots_arrive(struct slots *slots);
 
 #endif

@@ -76,7 +76,7 @@ void snapshots_init(struct snapshots *snapshots, const struct histogram *histogr
     snapshots->pages = PAGES_FIRST;
 }
 
-/* Whether the number of samples in so many bytes is known; otherwise only the counts tell it. */
+/* True if the number of samples in so many bytes is known; otherwise only the counts tell it. */
 static bool samples_known(const struct histogram *histogram)
 {
     return histogram_sample_size(histogram) != 0 || histogram->mode->has_pairs;
@@ -119,7 +119,7 @@ void snapshots_grow(const struct snapshots *snapshots, struct snapshot_growth *g
                          now.invalid < old.invalid;
 }
 
-/* Whether no count went down; sets *sum to the sum of the counts. */
+/* True if no count went down; sets *sum to the sum of the counts. */
 static bool counts_follow(const struct snapshots *snapshots, const struct tally *seen,
                           uint64_t *sum)
 {
@@ -135,7 +135,7 @@ static bool counts_follow(const struct snapshots *snapshots, const struct tally 
     return !down;
 }
 
-/* Whether no count went down, and the counts add up to all samples so far, no more of which are new
+/* True if no count went down, and the counts add up to all samples so far, no more of which are new
  * than the chunks can hold. Sets the samples where only the counts tell them. All in one look at
  * the counts, which are fresh from the device and in no cache. */
 static bool counts_believable(const struct snapshots *snapshots,

@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /* Snapshots: copies of the device's histogram in host memory, and which of them can be believed.
  *
- * The snapshot after chunk k holds chunks 1 to k, no more and no less. Once it was seen to arrive,
- * and can be believed, it becomes `good`, the last good tally. If the device is lost, `good` is
- * what was counted there.
+ * The snapshot after chunk k holds chunks 1 to k. Once it has arrived, and can be believed, it
+ * becomes `good`, the last good tally. If the device is lost, `good` is what was counted there.
  *
- * A snapshot of many counts takes long to copy and to look through. Where chunks come fast, only
- * every few of them have one; of text the others have its end, the counts of invalid samples and of
- * newlines, which tell what is in the chunk itself.
+ * A snapshot of many counts takes long to copy and to check. Where chunks come fast, only every few
+ * of them have one. Of text the others have its end, the counts of invalid samples and of newlines,
+ * which tell what is in the chunk.
  *
  * Of characters a snapshot has the pages of rows that are in use (row_pages.h), as many as are
- * expected. If there are more, it is not whole, and stands for nothing: one with more pages
- * follows. Few of these are under way at a time, in memory that they share. */
+ * expected. If there are more, it is not whole and is dropped: one with more pages follows. Few of
+ * these are under way at a time, in memory that they share. */
 #ifndef GPUHISTO_SNAPSHOT_H
 #define GPUHISTO_SNAPSHOT_H
 
@@ -24,27 +23,27 @@ struct file_tallies;
 
 struct snapshots {
     const struct histogram *histogram;
-    struct tally good; /* the last snapshot that arrived, the first one all zeros. Its counts may be
-                        * in pages. Without a snapshot for each chunk it has no counts, but the
-                        * samples and bytes counted so far */
+    struct tally good; /* the last snapshot that was believed, at first all zeros. Its counts may be
+                        * in pages. Without snapshots on the way it has no counts, but the samples
+                        * and bytes counted so far */
     size_t file;       /* of the last chunk that was kept */
-    struct tally moved; /* what of `good` was moved to FILEs; no counts before the first one was */
+    struct tally moved; /* what of `good` was moved to files; at first without counts */
     uint64_t *last; /* where the only snapshot goes, at the end; NULL: there are some on the way */
     size_t pages;   /* that the next snapshot has, of those in pages */
 };
 
-/* Whether a snapshot is small enough to be taken on the way. With very many bins it is not: then
- * there is one, at the end, and nothing can replace a lost device. */
+/* True if snapshots are small enough to be taken on the way. With very many bins there is only one,
+ * at the end, and nothing can replace a lost device. */
 bool snapshot_is_small(const struct histogram *histogram);
 
-/* Whether each chunk has memory for one of its own. */
+/* True if each chunk has memory for one of its own. */
 bool snapshot_is_of_chunk(const struct histogram *histogram);
 
-/* Bytes of a snapshot, at most. */
+/* Returns the bytes of a snapshot, at most. */
 size_t snapshot_size(const struct histogram *histogram);
 
-/* How many snapshots there is memory for beyond those of chunks: one; or if chunks have none, but
- * there are some on the way, as many as may be under way, and one. */
+/* Returns for how many snapshots there is memory beyond those of chunks: one; or if chunks have
+ * none, but there are some on the way, as many as may be under way, and one. */
 #define SNAPSHOTS_SHARED 3
 static inline unsigned snapshot_spares(const struct histogram *histogram)
 {
@@ -52,18 +51,18 @@ static inline unsigned snapshot_spares(const struct histogram *histogram)
     return are_shared ? SNAPSHOTS_SHARED : 1;
 }
 
-/* How many chunks in a row one snapshot of all counts is to stand for at most, of an engine with so
- * many slots: 1 if snapshots are small. */
+/* Returns for how many chunks in a row one snapshot of all counts is to stand at most, of an engine
+ * with `slots` slots: 1 if snapshots are small. */
 unsigned snapshot_interval(const struct snapshots *snapshots, size_t chunk_size, unsigned slots);
 
-/* The words that the next snapshot of all counts has. */
+/* Returns the words that the next snapshot of all counts has. */
 size_t snapshot_words(const struct snapshots *snapshots);
 
-/* Whether a snapshot of so many words that arrived has all counts. If not, the next one is to have
+/* True if a snapshot of `count` words that arrived has all counts. If not, the next one is to have
  * more pages. */
 bool snapshot_is_whole(struct snapshots *snapshots, const uint64_t *words, size_t count);
 
-/* Where the end of a snapshot begins that every chunk has: which word of it. */
+/* Returns at which word the end of a snapshot begins that every chunk has. */
 size_t snapshot_tail(const struct histogram *histogram);
 
 /* Initializes *snapshots. `words` is memory for a snapshot, all zeros, beyond those of the slots;
@@ -71,7 +70,7 @@ size_t snapshot_tail(const struct histogram *histogram);
 void snapshots_init(struct snapshots *snapshots, const struct histogram *histogram,
                     uint64_t *words);
 
-/* What the chunks that a snapshot stands for can have added. Begins with all zeros. */
+/* What the chunks for which a snapshot stands can have added. Begins with all zeros. */
 struct snapshot_growth {
     uint64_t samples_most, bytes;
     bool cannot_be; /* the end of a snapshot shows more than a chunk can hold */
@@ -83,8 +82,8 @@ struct snapshot_growth {
 void snapshots_grow(const struct snapshots *snapshots, struct snapshot_growth *growth,
                     const struct chunk *chunk, const uint64_t *before, const uint64_t *words);
 
-/* Whether the snapshot `words`, of all counts, can be true after chunks of such growth. Then *seen
- * is the tally, whose counts stay where they are. With NULL, the counts are those so far. */
+/* True if the snapshot `words`, of all counts, can be true after this growth. Then *seen is the
+ * tally, whose counts stay where they are. With NULL, the counts are those so far. */
 bool snapshots_believe(const struct snapshots *snapshots, const struct snapshot_growth *growth,
                        uint64_t *words, struct tally *seen);
 
@@ -93,25 +92,25 @@ bool snapshots_believe(const struct snapshots *snapshots, const struct snapshot_
 void snapshots_report(const struct snapshots *snapshots, const struct chunk *chunk,
                       const uint64_t *before, const uint64_t *words, struct lines *lines);
 
-/* Makes *seen, whose counts are in *words, the last good tally; *words is exchanged for the memory
- * of the one before. The chunks were of FILE number `file`; if the ones before were of another,
- * what was counted of them is moved to `files` (NULL: to none), which takes a snapshot for each
+/* Makes *seen, whose counts are in *words, the last good tally, and exchanges *words for the memory
+ * of the one before. The chunks were of file number `file`. If the ones before were of another,
+ * what was counted of them is moved to `files` (NULL: to none), which needs a snapshot for each
  * chunk. */
 void snapshots_keep(struct snapshots *snapshots, uint64_t **words, const struct tally *seen,
                     size_t file, struct file_tallies *files);
 
-/* Whether the bytes of a chunk of text must be looked at when it is reported; `before` and `words`
- * as for snapshots_grow, which may not be believed yet. */
+/* True if the bytes of a chunk of text are needed when it is reported; `before` and `words` as for
+ * snapshots_grow. */
 bool snapshots_may_show_invalid(const struct snapshots *snapshots, const uint64_t *before,
                                 const uint64_t *words);
 
-/* Moves what was counted, but not moved yet, to the FILE of the last chunk. */
+/* Moves what was counted, but not moved yet, to the file of the last chunk. */
 void snapshots_move(struct snapshots *snapshots, struct file_tallies *files);
 
 /* Frees what moving took. */
 void snapshots_close(struct snapshots *snapshots);
 
-/* The same for a chunk without samples, which never was on the device. */
+/* Reports and adds a chunk without samples, which never was on the device. */
 void snapshots_add_empty(struct snapshots *snapshots, const struct chunk *chunk,
                          struct lines *lines);
 
@@ -121,7 +120,7 @@ void snapshots_add_bytes(struct snapshots *snapshots, uint64_t bytes);
 /* Adds the last good tally to another one, if there are snapshots on the way. */
 void snapshots_add_good(const struct snapshots *snapshots, struct tally *tally);
 
-/* Makes a tally of the only snapshot, which has arrived in `last`. Whether it can be believed. */
+/* Sets *tally to the only snapshot, which has arrived in `last`. False if it cannot be believed. */
 bool snapshots_read_last(const struct snapshots *snapshots, struct tally *tally);
 
 #endif

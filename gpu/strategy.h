@@ -30,17 +30,17 @@ extern const unsigned strategy_count;
 /* The strategy of that name, or NULL. */
 const struct strategy *strategy_find(const char *name);
 
-/* Whether it counts samples of that kind. None counts values that take three bytes, because vectors
- * of 16 bytes hold none of these whole, samples of several channels, or numbers with units. Numbers
- * in fields of lines are counted by `fields` alone, if gpu/line_field.h says so. */
+/* True if the strategy counts such samples. None counts values of three bytes, as vectors of 16
+ * bytes do not hold them whole, samples of several channels, or numbers with units. Numbers in
+ * fields of lines are counted by `fields` alone, if gpu/line_field.h says so. */
 bool strategy_counts(const struct strategy *strategy, const struct histogram *histogram);
 
-/* What --kernel=auto takes: the fastest for this histogram and chunks of that many bytes; NULL if
- * none counts it. */
+/* Returns what --kernel=auto takes: the fastest for this histogram and chunks of chunk_size bytes.
+ * NULL if none counts it. */
 const struct strategy *strategy_best(const struct histogram *histogram, size_t chunk_size);
 
-/* Whether strategy_best takes it although it wants scratch memory on the device, and what to take
- * where there is none for it. */
+/* True if strategy_best takes the strategy although it needs scratch memory on the device; and what
+ * to take where there is none for it. */
 bool strategy_has_scratch(const struct strategy *strategy);
 const struct strategy *strategy_without_scratch(const struct histogram *histogram);
 

@@ -74,7 +74,7 @@ static char *visible_append_others(struct gpu_list *gpus, char *text, const char
 }
 
 /* Has the variable show the entries of `shown` characters; the others stay after its end. The text
- * is the environment's from then on. Whether that was possible. */
+ * is the environment's from then on. True if that was possible. */
 static bool visible_set(struct gpu_list *gpus, const char *text, size_t shown)
 {
     const size_t name = strlen(VARIABLE "=");

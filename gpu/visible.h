@@ -22,26 +22,26 @@ struct visible {
 struct gpu_list {
     unsigned count; /* 0: all that CUDA sees */
     struct visible gpu[GPUS_MAX];
-    unsigned most; /* so many may be used, those after `count` if they prove worth it; less than
-                    * count: no others */
+    unsigned most; /* how many may be used in the end (visible_more); less than count: no others */
     char *setting; /* the environment variable, if it was set; on the heap, and the environment's */
     char *hidden;  /* these, in it, after the end of its text */
 };
 
-/* Leaves only the GPUs of the list visible to CUDA, as CUDA sets up every GPU that it sees, which
- * takes an eighth of a second each. Sets the ordinals and lists of those with an `asked`. If the
- * user's list lacks one of them, or all are wanted, nothing is changed. Sets the environment
- * variable, so it is to be called before other threads start. What the lists point to is never
- * freed. Lowers `most` to the GPUs there are. `root` goes before /dev, where these are looked for:
- * "", or a test's folder. */
+/* Leaves only the GPUs of the list visible to CUDA, which takes an eighth of a second to set up
+ * each GPU that it sees. Sets the ordinals and lists of those with an `asked`, and lowers `most` to
+ * the GPUs there are. If the user's list lacks one of them, or all are asked for, nothing is
+ * changed.
+ *
+ * Sets the environment variable, so it must be called before other threads start. What the lists
+ * point to is never freed. `root` goes before /dev, where GPUs are looked for: "", or a test's
+ * folder. */
 void visible_only(struct gpu_list *gpus, const char *root);
 
-/* Uses more GPUs of the list: `count` of them, or `most` if that is fewer. The variable's text is
- * extended where it is, so no other thread may look at it, as CUDA does when it starts. */
+/* Uses more GPUs of the list: `count` of them, or `most` if that is fewer. Changes the variable's
+ * text in place, so no other thread may read it, as CUDA does when it starts. */
 void visible_more(struct gpu_list *gpus, unsigned count);
 
-/* Says why CUDA does not have the one that was asked for. `root` goes before
- * /dev, where GPUs are looked for: "", or a test's folder. Any thread. */
+/* Sets *why to why CUDA does not have the GPU that was asked for. `root` as above. Any thread. */
 void visible_explain(const struct visible *visible, const char *root, struct reason *why);
 
 #ifdef __cplusplus

@@ -21,7 +21,7 @@ static __device__ __forceinline__ void open_cache(bin_cache<Places> &cache)
     }
 }
 
-// Counts a bin so many times in a counter, if that is its own or free. Whether it is counted.
+// Counts a bin so many times in a counter, if that is its own or free. True if it is counted.
 static __device__ __forceinline__ bool count_if_own(unsigned *owner, unsigned *counter,
                                                     unsigned bin, unsigned count = 1)
 {

@@ -2,7 +2,7 @@
 // bitsliced: letters in registers, 32 bytes at a time, without any table.
 //
 // A thread turns 32 bytes (8 words) into 8 bit planes: plane k holds bit k of each of the 32 bytes.
-// Whether a byte is a letter of some range is then a formula over planes, evaluated for 32 bytes by
+// True if a byte is a letter of some range is then a formula over planes, evaluated for 32 bytes by
 // a few logic instructions, and a popcount adds them up. Nothing is shared while counting, so
 // there is nothing to wait for, whatever the data.
 //

@@ -181,7 +181,7 @@ struct character_rows {
         return count_if_own(&owners[at], &counts[at], row);
     }
 
-    // Whether the row is counted: it has two places, which others may have taken.
+    // True if the row is counted: it has two places, which others may have taken.
     __device__ __forceinline__ bool count(unsigned row) const
     {
         return count_at_place(row, row) || count_at_place(row + places / 2, row);

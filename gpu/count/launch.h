@@ -280,7 +280,7 @@ static inline size_t launch_scratch(const struct launch *launch, unsigned reside
     return 0;
 }
 
-// Makes do with half of that, where the strategy can. Whether it can.
+// Makes do with half of that, where the strategy can. True if it can.
 static inline bool launch_take_less(struct launch *launch)
 {
     if (launch->scratch != SCRATCH_OF_PARTITION || launch->partition.tiles < 8)

@@ -90,7 +90,7 @@ static __device__ __forceinline__ void each_pair(const uint4 &vector, unsigned n
     }
 }
 
-// Whether a lane's vector has a first byte whose counters are upper ones: its highest three bits
+// True if a lane's vector has a first byte whose counters are upper ones: its highest three bits
 // are set.
 template <bool Aligned> static __device__ __forceinline__ bool has_upper(const uint4 &vector)
 {
@@ -100,7 +100,7 @@ template <bool Aligned> static __device__ __forceinline__ bool has_upper(const u
     return (all & (Aligned ? 0x00800080u : 0x80808080u)) != 0;
 }
 
-// Whether all pairs that begin in a vector are of the same byte twice.
+// True if all pairs that begin in a vector are of the same byte twice.
 template <bool Aligned>
 static __device__ __forceinline__ bool is_run(const uint4 &vector, unsigned next)
 {

@@ -80,7 +80,7 @@ static __device__ __forceinline__ bool take_number_exponent(const unsigned char 
     return true;
 }
 
-// Whether at..end is "inf" or "infinity", in any case.
+// True if at..end is "inf" or "infinity", in any case.
 static __device__ __forceinline__ bool is_infinity(const unsigned char *at,
                                                    const unsigned char *end)
 {

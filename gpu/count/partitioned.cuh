@@ -342,7 +342,7 @@ static __device__ __forceinline__ unsigned count_part(const Table &table, const 
     return counted;
 }
 
-// The block together, with a barrier. Whether counters of a byte, and the word after them, hold as
+// The block together, with a barrier. True if counters of a byte, and the word after them, hold as
 // much as all threads have counted: one that was full has given 1 to its neighbour for 256, or has
 // lost these. `sum` is 0 before, and afterwards if they do.
 static __device__ __forceinline__ bool adds_up(const byte_table &table, unsigned rows,
@@ -359,7 +359,7 @@ static __device__ __forceinline__ bool adds_up(const byte_table &table, unsigned
     return sum == 0;
 }
 
-// The block together, with a barrier at its end: counts a part in counters of a byte. Whether none
+// The block together, with a barrier at its end: counts a part in counters of a byte. True if none
 // of them was full. An eighth of the tiles tells of most data whether one will be.
 static __device__ __forceinline__ bool count_in_bytes(const byte_table &table,
                                                       const count_args &args, const range_part &of,

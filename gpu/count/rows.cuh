@@ -137,7 +137,7 @@ static __device__ __forceinline__ unsigned row_by_16_bits(const row_map &map, un
     return static_cast<unsigned>((factor * map.high + map.origin) >> 32);
 }
 
-// Whether bin * span <= offset * bins, with span = last + 1, in 128 bits.
+// True if bin * span <= offset * bins, with span = last + 1, in 128 bits.
 static __device__ __forceinline__ bool reaches_bin(const row_map &map, unsigned long long offset,
                                                    unsigned long long bin)
 {

@@ -16,7 +16,7 @@ using run_cache = bin_cache<1024>;
 constexpr unsigned run_lanes_least = 8;
 
 // The warp together. Counts the values of lanes that have but one, if there are many such lanes.
-// Whether those of this lane have been counted; never if they are not `in` what is to be counted.
+// True if those of this lane have been counted; never if they are not `in` what is to be counted.
 template <unsigned Number>
 static __device__ __forceinline__ bool take_run(run_cache &runs, const count_args &args,
                                                 const unsigned (&rows)[Number], bool in)

@@ -219,7 +219,7 @@ static inline bool zstd_copies_frames(const struct zstd_batch *batch)
     return batch->frame_room <= batch->room / ZSTD_FRAMES_TO_COPY;
 }
 
-/* Whether its matches need nothing of the batch before, so that they need not wait for it: the host
+/* True if its matches need nothing of the batch before, so that they need not wait for it: the host
  * lays batches of many frames so that none of these is cut, where it can. */
 static inline bool zstd_stands_alone(const struct zstd_batch *batch)
 {

@@ -47,7 +47,7 @@ static bool frame_is_hashed(const struct content_job *job, uint32_t frame)
     return plan->frame[frame].ends ? plan->frame_end[frame].has_checksum : job->goes_on;
 }
 
-/* Whether a frame is only partly in the batch. */
+/* True if a frame is only partly in the batch. */
 static bool frame_is_cut(const struct content_job *job, uint32_t frame)
 {
     return !job->plan->frame[frame].begins || !job->plan->frame[frame].ends;
@@ -66,7 +66,7 @@ static void drop_oldest(struct content_check *check)
 }
 
 /* Takes frames of the oldest job that has some: one that is cut, or whole ones that follow each
- * other. Whether there are some. Under the lock. */
+ * other. True if there are some. Under the lock. */
 static bool take_run(struct content_check *check, struct content_run *run)
 {
     struct content_job *job = check->oldest;
@@ -135,7 +135,7 @@ static void *check_thread(void *arg)
 
 /* --- threads --- */
 
-/* Starts one more thread. Whether there is one. */
+/* Starts one more thread. True if there is one. */
 static bool start_thread(struct content_check *check)
 {
     struct check_thread *thread = &check->threads[check->count];

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Verifies the checksums of zstd frames whose content is on the device: it is copied back, and
- * hashed here. A frame's checksum is the lower half of the XXH64 of its content, which is one chain
- * from its first byte to its last.
+ * hashed on the host. A frame's checksum is the lower half of the XXH64 of its content, which is
+ * one chain from the first byte to the last.
  *
- * Threads of its own do that, several if there are several frames at a time. Each copies what it
- * hashes in parts, so that one part is hashed while the next ones are copied. */
+ * Threads do that, several if there are several frames at a time. Each copies in parts, so that one
+ * part is hashed while the next ones are copied. */
 #ifndef GPUHISTO_CONTENT_CHECK_H
 #define GPUHISTO_CONTENT_CHECK_H
 
@@ -23,24 +23,24 @@ enum content_verdict {
     CONTENT_PENDING, /* this is not known yet */
 };
 
-/* How content is copied. These are called by any thread, and wait for nothing but a lock. */
+/* How content is copied. Any thread calls these; they wait for nothing but a lock. */
 struct content_source {
     void *arg;
-    /* As device_read_content, and device_content_read. -1 if the device is lost, too. */
+    /* As device_read_content and device_content_read. */
     int (*read)(void *arg, const struct device_content *content, unsigned char *to,
                 unsigned number);
     int (*arrived)(void *arg, unsigned number);
 };
 
-/* A batch on its way through. Nothing of it changes in other hands until it is done. */
+/* A batch that is verified. Nobody else changes it until it is done. */
 struct content_job {
     unsigned slot;
     const struct zstd_plan *plan;
     const uint32_t *frame_ends;   /* where the content of each frame ends */
     bool goes_on;                 /* the last frame does, and has a checksum */
-    uint64_t number;              /* of the batches of a run */
-    uint32_t next;                /* the frame that no thread has taken yet; */
-    uint32_t frames;              /* of so many */
+    uint64_t number;              /* from 1, of the batches since content_check_open */
+    uint32_t next;                /* the frame that no thread has taken yet */
+    uint32_t frames;              /* how many there are */
     uint32_t ending;              /* frames that end in the batch, and are not verified yet */
     uint32_t left;                /* frames that are not hashed yet */
     enum content_verdict verdict; /* of those verified */
@@ -51,27 +51,26 @@ struct content_job {
 #define CONTENT_FIRST_READ 4
 #define CONTENT_PARTS_MOST (DEVICE_READS - CONTENT_FIRST_READ)
 
-/* Opens one, with a first thread; `part` bytes are copied at a time. NULL: memory or threads are
- * short. */
+/* Starts a first thread; `part` bytes are copied at a time. NULL if memory or threads are short. */
 struct content_check *content_check_open(struct calls *calls, const struct content_source *source,
                                          size_t part);
 
 /* Begins a batch whose verdict is good: *job with its slot, plan, frame_ends and goes_on set. The
- * batches of a FILE come in order, without gaps. With the device's turn, as threads may be started.
- */
+ * batches of a file come in order, without gaps. The engine's lock is held, as a thread that is
+ * started needs pinned memory. */
 void content_check_begin(struct content_check *check, struct content_job *job);
 
-/* Whether the frames that end in the batch have their checksums. */
+/* Returns whether the frames that end in the batch have their checksums. */
 enum content_verdict content_check_verdict(struct content_check *check,
                                            const struct content_job *job);
 
-/* Whether its content is no longer needed. */
+/* True if its content is no longer needed. */
 bool content_check_is_done(struct content_check *check, const struct content_job *job);
 
-/* Seconds that threads have spent hashing. */
+/* Returns the seconds that threads have spent hashing. */
 double content_check_seconds(struct content_check *check);
 
-/* Bytes of host memory that its threads have taken. */
+/* Returns the bytes of host memory that its threads have taken. */
 uint64_t content_check_memory(struct content_check *check);
 
 /* Waits for its threads, and frees it; NULL is fine. All jobs are done, or the device is lost; then

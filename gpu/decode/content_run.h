@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Frames of one batch that one thread copies back and hashes: a run of them. */
+/* A run: frames of one batch, one after the other, that one thread copies back and hashes. */
 #ifndef GPUHISTO_CONTENT_RUN_H
 #define GPUHISTO_CONTENT_RUN_H
 
@@ -8,7 +8,7 @@
 
 #include <pthread.h>
 
-/* Parts that a thread has under way: the copies of three hide how long one takes to be seen. */
+/* Parts that a thread has under way. The copies of three hide how long one takes to be seen. */
 #define CONTENT_PARTS 4
 
 /* Where these go: one after the other. */
@@ -18,14 +18,14 @@ struct content_parts {
     unsigned first_read;   /* the number of the first one's copies; the others' follow */
 };
 
-/* A frame that goes on is handed over from batch to batch: more places than there are batches. */
+/* Places for frames that go on in the next batch: more than there are batches. */
 #define CONTENT_LINKS 16
 
 /* The state of a frame between two batches. */
 struct content_link {
     struct xxh64 hash;
     bool is_lost;    /* the device was lost before it was known */
-    uint64_t number; /* of the batch that it goes on in, from 1, once it is there */
+    uint64_t number; /* of the batch in which the frame goes on, once the state is there */
 };
 
 struct content_links {
@@ -34,8 +34,7 @@ struct content_links {
     struct content_link link[CONTENT_LINKS];
 };
 
-/* Frames [frame, end) of a job, and how far they are. To be made with the first five members set.
- */
+/* Frames [frame, end) of a job, and how far they are. The caller sets the first five members. */
 struct content_run {
     struct content_links *links;
     struct content_job *job;
@@ -47,18 +46,18 @@ struct content_run {
     double seconds; /* spent hashing */
 };
 
-/* The graver one: what was counted already cannot be taken back. */
+/* Returns the graver verdict: what was counted cannot be taken back. */
 static inline enum content_verdict content_graver(enum content_verdict a, enum content_verdict b)
 {
     return a > b ? a : b;
 }
 
-/* Opens links of no frame, for the batches of a run; and closes them. */
+/* Open and close links, of no frame yet. */
 void content_links_open(struct content_links *links);
 void content_links_close(struct content_links *links);
 
-/* Copies and hashes the frames, and sets the verdict, LOST if the device is. Waits for the batch
- * before if the first frame has begun there. */
+/* Copies and hashes the frames, and sets the verdict. Waits for the batch before if the first frame
+ * has begun there. */
 void content_run_hash(struct content_run *run, const struct content_source *source,
                       const struct content_parts *parts);
 

@@ -65,15 +65,15 @@ static int content_arrived(void *arg, unsigned number)
 /* --- waiting --- */
 
 /* Sees through what the decoder has done. 1: something; 0: nothing; -1: lost. */
-static int look(struct gpu_engine *gpu)
+static int poll(struct gpu_engine *gpu)
 {
     struct gpu_decoder *decoder = &gpu->decoder;
     struct slot *counted = NULL;
     struct chunk *empty = NULL;
     bool patient = gpu_is_patient(gpu), was_at_work = gpu_is_at_work(gpu);
     bool waits = is_decoding(decoder);
-    int copied = decoder_inputs_look(decoder);
-    int moved = copied < 0 ? -1 : decoder_queue_look(decoder, &counted, &empty);
+    int copied = decoder_inputs_poll(decoder);
+    int moved = copied < 0 ? -1 : decoder_queue_poll(decoder, &counted, &empty);
     int launched = moved < 0 ? -1 : decoder_queue_launch_due(decoder);
     int arrived = launched < 0 ? -1 : copied || moved || launched;
     if (counted && arrived >= 0)
@@ -93,13 +93,13 @@ static int look(struct gpu_engine *gpu)
 
 /* Sees through what has arrived. Counts come first: one that arrived long ago and was not looked at
  * must not make a batch late that has only just been sent. */
-static void look_at_all(struct gpu_engine *gpu)
+static void poll_all(struct gpu_engine *gpu)
 {
     bool more = true;
     while (more && !gpu->recovery.lost) {
-        more = gpu_reap(gpu) == 1;
+        more = gpu_retire(gpu) == 1;
         if (!gpu->recovery.lost)
-            more |= look(gpu) == 1;
+            more |= poll(gpu) == 1;
     }
 }
 
@@ -110,9 +110,9 @@ static void wait_a_moment(struct gpu_engine *gpu)
     double *waited =
         decoder_queue_is_hashing(&gpu->decoder) ? &feeding->checking : &feeding->device;
     const struct timespec begin = clock_now();
-    gpu_ask(gpu);
+    gpu_request_snapshot(gpu);
     gpu_pause_unlocked(gpu);
-    look_at_all(gpu);
+    poll_all(gpu);
     *waited += clock_seconds_since(&begin);
 }
 
@@ -213,7 +213,7 @@ struct gpu_decoder *gpu_engine_begin(struct engine *engine, const struct compres
 static struct chunk *take_input(struct gpu_engine *gpu)
 {
     struct chunk *chunk = NULL;
-    look_at_all(gpu);
+    poll_all(gpu);
     while (!gpu->recovery.lost && !chunk) {
         int taken = decoder_inputs_take(&gpu->decoder, &chunk);
         if (taken < 0)
@@ -268,8 +268,8 @@ bool gpu_decoder_poll(struct gpu_decoder *decoder)
 {
     struct gpu_engine *gpu = decoder->gpu;
     pthread_mutex_lock(&gpu->lock);
-    look_at_all(gpu);
-    gpu_ask(gpu); /* for the next time */
+    poll_all(gpu);
+    gpu_request_snapshot(gpu); /* for the next time */
     bool busy = !gpu_recount(gpu) && is_busy(decoder);
     pthread_mutex_unlock(&gpu->lock);
     return busy;
@@ -282,14 +282,14 @@ static bool fetch_tail(struct gpu_engine *gpu)
 {
     bool patient = gpu_is_patient(gpu), moved = false;
     int fetched = decoder_fetch_tail(&gpu->decoder, &moved);
-    gpu_note_fetch(gpu, fetched, moved, patient);
+    gpu_check_fetch(gpu, fetched, moved, patient);
     return fetched == 1;
 }
 
 /* Waits until all that was submitted is counted, and the tail is there, or the device is lost. */
 static void see_through(struct gpu_engine *gpu)
 {
-    look_at_all(gpu);
+    poll_all(gpu);
     while (!gpu->recovery.lost && is_busy(&gpu->decoder))
         wait_a_moment(gpu);
     if (!gpu_is_at_work(gpu))

@@ -2,7 +2,7 @@
 #include "decoder_inputs.h"
 #include "decoder_queue.h"
 
-int decoder_inputs_look(struct gpu_decoder *decoder)
+int decoder_inputs_poll(struct gpu_decoder *decoder)
 {
     int freed = 0;
     for (unsigned i = 0; i < decoder->memory.inputs; i++) {
@@ -31,7 +31,7 @@ static struct decoder_input *free_input(struct gpu_decoder *decoder)
 int decoder_inputs_take(struct gpu_decoder *decoder, struct chunk **chunk)
 {
     *chunk = NULL;
-    if (decoder_inputs_look(decoder) < 0)
+    if (decoder_inputs_poll(decoder) < 0)
         return -1;
     struct decoder_input *input = free_input(decoder);
     if (!input)

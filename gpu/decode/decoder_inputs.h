@@ -11,7 +11,7 @@
 #include "decoder_state.h"
 
 /* Looks which inputs the device has copied. 1: one more since the last look. */
-int decoder_inputs_look(struct gpu_decoder *decoder);
+int decoder_inputs_poll(struct gpu_decoder *decoder);
 
 /* Sets *chunk to memory for the next compressed bytes. 0: all inputs are in use. */
 int decoder_inputs_take(struct gpu_decoder *decoder, struct chunk **chunk);

@@ -139,7 +139,7 @@ static struct decoder_batch *oldest_decoding(const struct decoder_queue *queue)
 }
 
 /* Looks whether the next verdict has arrived. If it is good, hashing begins. */
-static int look_at_verdict(struct gpu_decoder *decoder)
+static int poll_verdict(struct gpu_decoder *decoder)
 {
     struct decoder_batch *batch = oldest_decoding(&decoder->queue);
     int arrived = batch ? calls_decoded(decoder->options.calls, batch->slot.index) : 0;
@@ -215,7 +215,7 @@ static int count_oldest(struct gpu_decoder *decoder, uint32_t tail, struct slot 
 }
 
 /* Has the oldest batch counted, or leaves it, once it is known which. */
-static int look_at_oldest(struct gpu_decoder *decoder, struct slot **counted, struct chunk **empty)
+static int poll_oldest(struct gpu_decoder *decoder, struct slot **counted, struct chunk **empty)
 {
     struct decoder_queue *queue = &decoder->queue;
     struct decoder_batch *batch = queue->oldest;
@@ -240,13 +240,13 @@ static int look_at_oldest(struct gpu_decoder *decoder, struct slot **counted, st
     return count_oldest(decoder, (uint32_t)tail, counted, empty) == 0 ? 1 : -1;
 }
 
-int decoder_queue_look(struct gpu_decoder *decoder, struct slot **counted, struct chunk **empty)
+int decoder_queue_poll(struct gpu_decoder *decoder, struct slot **counted, struct chunk **empty)
 {
     *counted = NULL;
     *empty = NULL;
     bool freed = free_hashed(decoder);
-    int arrived = look_at_verdict(decoder);
-    int judged = arrived < 0 ? -1 : look_at_oldest(decoder, counted, empty);
+    int arrived = poll_verdict(decoder);
+    int judged = arrived < 0 ? -1 : poll_oldest(decoder, counted, empty);
     return judged < 0 ? -1 : freed || arrived || judged;
 }
 

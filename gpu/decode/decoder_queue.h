@@ -27,7 +27,7 @@ int decoder_queue_launch_due(struct gpu_decoder *decoder);
 /* Looks whether a verdict has arrived, whether the oldest batch can be counted, and whether one was
  * hashed. Sets *counted to the slot of a batch that was sent to be counted, and *empty to the chunk
  * of one that ends no record, or NULL. */
-int decoder_queue_look(struct gpu_decoder *decoder, struct slot **counted, struct chunk **empty);
+int decoder_queue_poll(struct gpu_decoder *decoder, struct slot **counted, struct chunk **empty);
 
 /* True if a slot is that of a batch. */
 bool decoder_queue_has(const struct gpu_decoder *decoder, const struct slot *slot);

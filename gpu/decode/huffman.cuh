@@ -141,7 +141,7 @@ static __device__ uint32_t huffman_count(huffman_table *table, uint32_t lane)
     return log;
 }
 
-// Whether there are codes of all their bits; then each weight's cells begin at a multiple of as
+// True if there are codes of all their bits; then each weight's cells begin at a multiple of as
 // many as a symbol of it has.
 static __device__ bool huffman_is_complete(const huffman_table *table)
 {

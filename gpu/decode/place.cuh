@@ -85,7 +85,7 @@ static __device__ inline place_sum place_scan(const place_sum &own, place_sum *w
     return exclusive;
 }
 
-// Whether the frame holds another number of bytes than it states: `content`, so far.
+// True if the frame holds another number of bytes than it states: `content`, so far.
 static __device__ inline bool place_misstated(const zstd_frame &frame, unsigned long long content)
 {
     if (frame.content == ZSTD_CONTENT_UNKNOWN)

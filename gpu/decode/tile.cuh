@@ -38,7 +38,7 @@ ZSTD_ON_BOTH constexpr unsigned zstd_tile_shared(unsigned tile)
 // In links: a value in the lowest byte, rather than a position of content.
 constexpr unsigned ZSTD_VALUE = 1u << 31;
 
-// Whether a link leads to a byte of the tile that begins at `base`, or to one after it.
+// True if a link leads to a byte of the tile that begins at `base`, or to one after it.
 static __device__ __forceinline__ bool tile_has(unsigned link, unsigned base)
 {
     return !(link & ZSTD_VALUE) && link >= base;

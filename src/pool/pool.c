@@ -107,7 +107,7 @@ static int pool_open_lines(struct pool *pool, const struct histogram *histogram,
     if (!histogram->mode->is_text || pool->options.invalid == INVALID_SKIP)
         return 0;
     size_t gpus = gpus_most(&pool->options.gpus);
-    size_t on_gpu = gpus * (pool->options.buffers + 2 * (size_t)threads + GPU_ENGINE_UNDECODED_MAX);
+    size_t on_gpu = gpus * (pool->options.buffers + 2 * (size_t)threads + GPU_ENGINE_BATCHES_MAX);
     pool->lines = lines_open(&histogram->field, source_files(source),
                              threads + DONATED_MAX + on_gpu, threads);
     pool->cpu->lines = pool->lines;
