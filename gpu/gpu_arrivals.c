@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Sees through what the device has done with the chunks in flight.
+/* What arrives from the device for chunks in flight.
  *
- * A snapshot of all counts stands for its own chunk and those before it that have none. Once it was
- * seen to arrive, and can be believed, their slots are free. */
+ * A snapshot of all counts stands for its own chunk and those before it that have none. Once it has
+ * arrived, and can be believed, their slots are free. */
 #include "gpu_engine_internal.h"
 #include "gpu/decode/decoder_fetch.h"
 #include "gpu/decode/decoder_queue.h"
@@ -24,8 +24,8 @@ static double shared_time(double begin_a, double end_a, double begin_b, double e
     return end > begin ? end - begin : 0;
 }
 
-/* Adds the slot's times. A copy can only meet the kernels of chunks that went before it, and those
- * still have their times in their slots, or the copy could not have begun. */
+/* Adds the slot's times. A copy can only overlap the kernels of chunks before it. Their slots still
+ * have their times, or the copy could not have begun. */
 static void gpu_add_times(struct gpu_engine *gpu, struct slot *slot)
 {
     struct slot_times *times = &slot->times;
@@ -85,8 +85,8 @@ void gpu_take_snapshot(struct gpu_engine *gpu, struct slot *slot, bool is_due)
         gpu_lose_by_call(gpu);
 }
 
-/* Looks at the slots in flight, oldest first, up to the first whose snapshot is one of all counts.
- * 1: that arrived, and *last is the slot; 0: not yet, or there is none; -1: lost. */
+/* Polls the slots in flight, oldest first, up to the first whose snapshot is of all counts. Returns
+ * 1 if that has arrived, and *last is the slot; 0 if not yet, or there is none; -1 if lost. */
 static int gpu_poll_up_to_proof(struct gpu_engine *gpu, struct slot **last)
 {
     for (struct slot *slot = gpu->slots.oldest; slot; slot = slot->next) {
@@ -107,7 +107,7 @@ static int gpu_poll_up_to_proof(struct gpu_engine *gpu, struct slot **last)
 
 /* --- what a snapshot stands for --- */
 
-/* What arrived after the slot before this one in flight; NULL: this one is the oldest. */
+/* Returns the snapshot of the slot before this one in flight. NULL: this one is the oldest. */
 static const uint64_t *gpu_words_before(const struct gpu_engine *gpu, const struct slot *slot)
 {
     const uint64_t *words = NULL;
@@ -126,8 +126,8 @@ void gpu_check_fetch(struct gpu_engine *gpu, int fetched, bool moved, bool patie
         gpu_lose(gpu, "the device does not answer");
 }
 
-/* Gets the content of a batch in which there is an invalid sample to be reported. 1: it is there,
- * or there is none; 0: not yet; -1: lost. */
+/* Fetches the content of a batch in which there is an invalid sample to be reported. Returns 1 if
+ * it is there, or there is none; 0 if not yet; -1 if lost. */
 static int gpu_fetch_invalid(struct gpu_engine *gpu, struct slot *slot)
 {
     bool moved = false;
@@ -144,7 +144,7 @@ static int gpu_fetch_invalid(struct gpu_engine *gpu, struct slot *slot)
     return gpu->recovery.lost ? -1 : fetched;
 }
 
-/* Adds up what the snapshot after `last` stands for, and judges it. Lost if it cannot be true. */
+/* Adds up the chunks for which the snapshot after `last` stands, and checks that it can be true. */
 static void gpu_judge(struct gpu_engine *gpu, struct slot *last, struct tally *seen)
 {
     struct snapshot_growth growth = {0};
@@ -183,8 +183,8 @@ static void gpu_drop_snapshot(struct gpu_engine *gpu, struct slot *slot)
     gpu->proofs--;
 }
 
-/* Makes the snapshot after `last` the last good one, and frees the slots that it stands for. 1: it
- * did; 0: content is to be fetched first; -1: lost. */
+/* Makes the snapshot after `last` the last good one, and frees the slots for which it stands.
+ * Returns 1 if it did; 0 if content must be fetched first; -1 if lost. */
 static int gpu_believe(struct gpu_engine *gpu, struct slot *last)
 {
     struct tally seen;

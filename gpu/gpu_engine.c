@@ -1,17 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* How a chunk goes through, and what is known when:
+/* The way of a chunk through a GPU:
  *
  *     free -> filling -> in flight -> (snapshot seen to arrive) -> free
  *
- * In flight, the copy stream brings the chunk in, and the compute stream counts it into the
- * device's histogram and copies that histogram out to the slot: its snapshot. Both streams keep the
- * order of the calls, so the snapshot of chunk k holds chunks 1 to k, no more and no less. With
- * many bins only every few chunks have one, and the others wait for it (gpu_interval).
+ * In flight, the copy stream brings the chunk in. The compute stream counts it into the device's
+ * histogram and copies that histogram out to the slot: its snapshot. Both streams keep the order of
+ * the calls, so the snapshot of chunk k holds chunks 1 to k. With many bins only every few chunks
+ * have one, and the others wait for it (gpu_interval).
  *
- * The slots are in slots.c, how chunks are seen through in gpu_arrivals.c, what a snapshot proves
- * in snapshot.c, and what becomes of chunks in flight when the device is lost in recovery.c. With
- * so many bins that a snapshot is not small (snapshot_is_small), there is only one, at the end: a
- * slot is free once its count was seen to be done, and nothing can replace a lost device. */
+ * With so many bins that snapshots are not small (snapshot.h), there is only one, at the end: a
+ * slot is free once it was seen to be counted, and nothing can replace a lost device. */
 #include "gpu_engine_internal.h"
 #include "strategy.h"
 #include "src/base/clock.h"
@@ -21,7 +19,7 @@
 
 /* --- chunks --- */
 
-/* Sees through all that has arrived. */
+/* Frees all slots that can be. */
 static void gpu_retire_ready(struct gpu_engine *gpu)
 {
     while (!gpu->recovery.lost && gpu_retire(gpu) == 1)
@@ -50,8 +48,8 @@ static struct chunk *gpu_acquire(struct engine *engine, bool wait)
     return &slot->chunk;
 }
 
-/* Chunks in a row of which one has a snapshot of all counts. What is moved to a file of its own
- * must be known after its last chunk. */
+/* Returns for how many chunks in a row one snapshot of all counts stands. Where counts are moved to
+ * files, they must be known after each file's last chunk. */
 static unsigned gpu_interval(const struct gpu_engine *gpu)
 {
     const struct gpu_options *options = &gpu->options;
@@ -197,15 +195,16 @@ static const struct engine_ops gpu_ops = {
     .close = gpu_close,
 };
 
-/* Has the device opened, and what calls it. As calls_open. */
-static struct calls *gpu_open_calls(const struct gpu_engine *gpu, bool *is_stuck,
-                                    struct reason *why)
+/* Opens the device to count by a strategy. As calls_open. */
+static struct calls *open_calls(struct gpu_engine *gpu, const struct strategy *strategy,
+                                bool *is_stuck, struct reason *why)
 {
-    const struct gpu_options *options = &gpu->options;
+    struct gpu_options *options = &gpu->options;
+    options->strategy = strategy;
     const struct device_plan plan = {
         .ordinal = options->ordinal,
         .visible = options->visible,
-        .strategy = (enum strategy_id)(options->strategy - strategies),
+        .strategy = (enum strategy_id)(strategy - strategies),
         .histogram = gpu->histogram,
         .slots = options->buffers,
         .slot_size = slots_data_size(gpu->histogram, options->chunk_size),
@@ -214,14 +213,27 @@ static struct calls *gpu_open_calls(const struct gpu_engine *gpu, bool *is_stuck
     return calls_open(&plan, options->deadline_ms, is_stuck, why);
 }
 
+/* Opens the device by the strategy of the options, or the fastest for which it has memory. 0 or -1.
+ */
+static int open_device(struct gpu_engine *gpu, struct reason *why)
+{
+    const struct strategy *wanted = gpu->options.strategy;
+    const struct strategy *strategy =
+        wanted ? wanted : strategy_best(gpu->histogram, gpu->options.chunk_size);
+    bool is_stuck;
+    if (!strategy) {
+        reason_set(why, "no GPU kernel can count this");
+        return -1;
+    }
+    gpu->calls = open_calls(gpu, strategy, &is_stuck, why);
+    if (!gpu->calls && !is_stuck && !wanted && strategy_has_scratch(strategy))
+        gpu->calls = open_calls(gpu, strategy_without_scratch(gpu->histogram), &is_stuck, why);
+    return gpu->calls ? 0 : -1;
+}
+
 struct engine *gpu_engine_open(const struct histogram *histogram, const struct gpu_options *options,
                                struct reason *why)
 {
-    const struct strategy *strategy = options->strategy;
-    if (!strategy && !(strategy = strategy_best(histogram, options->chunk_size))) {
-        reason_set(why, "no GPU kernel can count this");
-        return NULL;
-    }
     struct gpu_engine *gpu = calloc(1, sizeof *gpu);
     if (!gpu) {
         reason_set(why, "out of memory");
@@ -233,14 +245,7 @@ struct engine *gpu_engine_open(const struct histogram *histogram, const struct g
     gpu->histogram = histogram;
     gpu->options = *options;
     gpu->recovery.fallback = options->fallback;
-    gpu->options.strategy = strategy;
-    bool is_stuck;
-    gpu->calls = gpu_open_calls(gpu, &is_stuck, why);
-    if (!gpu->calls && !is_stuck && !options->strategy && strategy_has_scratch(strategy)) {
-        gpu->options.strategy = strategy_without_scratch(histogram);
-        gpu->calls = gpu_open_calls(gpu, &is_stuck, why);
-    }
-    if (!gpu->calls) {
+    if (open_device(gpu, why) != 0) {
         free(gpu);
         return NULL;
     }

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#define POLL_NS 20000 /* between looks at GPUs that are all busy, as each GPU's engine has it */
+#define POLL_NS 20000 /* between polls of GPUs that are all busy, as each GPU's engine has it */
 
 /* One GPU of the group. */
 struct member {
@@ -26,16 +26,15 @@ struct gpu_group {
     struct gpu_options options;
     struct gpu_list gpus; /* those that are asked for */
     unsigned next;        /* of these, the one that is opened next */
-    atomic_uint count;    /* of the members that are there: whoever sees it may look at these */
+    atomic_uint count;    /* members that are there; written after them */
     struct member members[GPUS_MAX];
     atomic_uint turn;       /* where the search for a free slot begins */
     atomic_bool is_closing; /* no other one is to be opened */
     pthread_mutex_t lock;   /* guards is_opening */
     pthread_cond_t opened;
-    bool is_opening; /* a thread opens all but the first, one after the other; nobody need wait for
-                      * its end */
-    atomic_bool is_refused; /* one could not be opened: */
-    struct reason refused;  /* why, of the first such one; written before that */
+    bool is_opening;        /* a thread opens all but the first, one after the other */
+    atomic_bool is_refused; /* one could not be opened */
+    struct reason refused;  /* why the first of these could not; written before is_refused */
 };
 
 static const struct engine_ops group_ops;
@@ -63,8 +62,9 @@ static unsigned engines_of(const struct engine *gpu, bool in_turn, struct engine
     return count;
 }
 
-/* A chunk of the first GPU that has a free one. Sets *alive to how many may have one later. */
-static struct chunk *group_look(struct gpu_group *group, unsigned *alive)
+/* Returns a chunk of the first GPU that has a free one. Sets *alive to how many may have one later.
+ */
+static struct chunk *try_acquire(struct gpu_group *group, unsigned *alive)
 {
     struct engine *engines[GPUS_MAX];
     const unsigned count = engines_of(&group->engine, true, engines);
@@ -85,7 +85,7 @@ static struct chunk *group_acquire(struct engine *engine, bool wait)
         return engine_acquire(group->members[0].engine, wait);
     while (!gpu_group_failed(engine)) { /* then nothing more need be read */
         unsigned alive;
-        struct chunk *chunk = group_look(group, &alive);
+        struct chunk *chunk = try_acquire(group, &alive);
         if (chunk || !wait || alive == 0)
             return chunk;
         nanosleep(&(struct timespec){.tv_nsec = POLL_NS}, NULL);
@@ -220,7 +220,7 @@ static void *member_open(void *arg)
     return NULL;
 }
 
-/* Notes that a member could not be opened. */
+/* Keeps the reason why a member could not be opened. */
 static void group_refuse(struct gpu_group *group, const struct member *member)
 {
     if (atomic_load(&group->is_refused))
@@ -232,7 +232,7 @@ static void group_refuse(struct gpu_group *group, const struct member *member)
     atomic_store(&group->is_refused, true);
 }
 
-/* Has the next member be seen, which was opened, unless that failed. True if it is there. */
+/* Adds the next member, which was opened, to those that are seen. False if that failed. */
 static bool group_add(struct gpu_group *group)
 {
     const unsigned i = atomic_load(&group->count);
@@ -245,7 +245,7 @@ static bool group_add(struct gpu_group *group)
     return true;
 }
 
-/* Opens the next GPU of the list that can be opened, and has it be seen. True if there is one. */
+/* Opens and adds the next GPU of the list that can be opened. False if there is none. */
 static bool group_open_next(struct gpu_group *group)
 {
     struct member *member = &group->members[atomic_load(&group->count)];

@@ -64,7 +64,8 @@ static int content_arrived(void *arg, unsigned number)
 
 /* --- waiting --- */
 
-/* Sees through what the decoder has done. 1: something; 0: nothing; -1: lost. */
+/* Goes on with all that the device has done for the decoder. Returns 1 if it was something, 0 if
+ * nothing, -1 if lost. */
 static int poll(struct gpu_engine *gpu)
 {
     struct gpu_decoder *decoder = &gpu->decoder;
@@ -91,8 +92,8 @@ static int poll(struct gpu_engine *gpu)
     return gpu->recovery.lost ? -1 : arrived;
 }
 
-/* Sees through what has arrived. Counts come first: one that arrived long ago and was not looked at
- * must not make a batch late that has only just been sent. */
+/* Goes on with all that has arrived. Counts come first: one that arrived long ago and was not
+ * polled must not make a batch late that has only just been sent. */
 static void poll_all(struct gpu_engine *gpu)
 {
     bool more = true;
@@ -103,7 +104,7 @@ static void poll_all(struct gpu_engine *gpu)
     }
 }
 
-/* Waits a moment, and sees through what has arrived meanwhile. */
+/* Waits a moment, and goes on with what has arrived meanwhile. */
 static void wait_a_moment(struct gpu_engine *gpu)
 {
     struct gpu_feeding *feeding = &gpu->times.feeding;
@@ -235,7 +236,7 @@ struct chunk *gpu_decoder_acquire(struct gpu_decoder *decoder)
     return chunk;
 }
 
-/* Has a chunk planned, for which batches may be waited for. */
+/* Plans a chunk. Waits for batches if it must. */
 static void plan(struct gpu_engine *gpu, struct chunk *chunk, uint64_t offset,
                  struct compressed_next *next)
 {
@@ -277,7 +278,7 @@ bool gpu_decoder_poll(struct gpu_decoder *decoder)
 
 /* --- the end --- */
 
-/* Gets the tail of the content. True if it is there. */
+/* Fetches the tail of the content. True if it is there. */
 static bool fetch_tail(struct gpu_engine *gpu)
 {
     bool patient = gpu_is_patient(gpu), moved = false;
@@ -287,7 +288,7 @@ static bool fetch_tail(struct gpu_engine *gpu)
 }
 
 /* Waits until all that was submitted is counted, and the tail is there, or the device is lost. */
-static void see_through(struct gpu_engine *gpu)
+static void wait_for_all(struct gpu_engine *gpu)
 {
     poll_all(gpu);
     while (!gpu->recovery.lost && is_busy(&gpu->decoder))
@@ -302,7 +303,7 @@ int gpu_decoder_finish(struct gpu_decoder *decoder, struct compressed_rest *rest
 {
     struct gpu_engine *gpu = decoder->gpu;
     pthread_mutex_lock(&gpu->lock);
-    see_through(gpu);
+    wait_for_all(gpu);
     const bool is_lost = gpu_recount(gpu);
     const uint64_t fresh = decoder->file.fresh;
     *rest = decoder_file_end(&decoder->file, is_lost);
