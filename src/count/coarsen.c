@@ -60,16 +60,55 @@ static enum coarsen_outcome count_again(const struct histogram *histogram,
 
 /* --- what was seen --- */
 
-/* The range of the samples in bins, in units of 10^power: the first edge rounded down and the last
- * up. Every multiple of the unit between them is an edge of the bins that were counted. */
-struct seen {
-    size_t first_bin, last_bin;
-    size_t bins;   /* with samples */
+/* Bins with samples of any channel. */
+struct seen_bins {
+    size_t count, first, last;
     bool is_whole; /* all samples are whole numbers, as far as is known */
+};
+
+/* True if bin k begins at a whole number. A bin narrower than 1 contains one only if it does. */
+static bool begins_whole(const struct binning *binning, size_t k)
+{
+    struct digits_decimal edge = digits_decimal_edge(&binning->digits, k);
+    for (; edge.power < 0 && edge.number % 10 == 0 && edge.number != 0; edge.power++)
+        edge.number /= 10;
+    return edge.power >= 0 || (edge.number == 0 && binning_is_zero_alone(binning, k));
+}
+
+/* Bins do not tell 5 from 5.001; the least and the greatest sample do, or else several bins that
+ * all begin at whole numbers. */
+static bool are_whole(const struct seen_bins *seen, const struct moments *moments)
+{
+    if (!moments || !moments->any)
+        return seen->is_whole && seen->count > 1;
+    return seen->is_whole && !(moments->min < floor(moments->min)) &&
+           !(moments->min > floor(moments->min)) && !(moments->max > floor(moments->max));
+}
+
+static struct seen_bins seen_bins_of(const struct binning *binning, const struct tally *tally)
+{
+    struct seen_bins seen = {.is_whole = true};
+    for (size_t rows = 0; rows < tally->bins; rows += ROWS(binning))
+        for (size_t row = rows;; row++) {
+            row = tally_next_counted(tally, row + 1) - 1;
+            if (row >= rows + binning->bins)
+                break;
+            const size_t bin = row - rows;
+            seen.first = seen.count == 0 || bin < seen.first ? bin : seen.first;
+            seen.last = bin > seen.last ? bin : seen.last;
+            seen.is_whole = seen.is_whole && begins_whole(binning, bin);
+            seen.count++;
+        }
+    seen.is_whole = are_whole(&seen, tally->moments);
+    return seen;
+}
+
+/* --- equal bins --- */
+
+/* Edges are the multiples of width * 10^power from the first to the last. */
+struct equal_bins {
+    int64_t first, last, width;
     int power;
-    int64_t first, last;
-    int64_t least; /* width of a bin, in units */
-    bool resolves; /* narrower bins would be too many, or tell no more */
 };
 
 /* Returns a decimal times `by`, in units of 10^power, rounded down. */
@@ -89,105 +128,53 @@ static int64_t units_above(struct digits_decimal decimal, int64_t by, int power)
     return -units_of((struct digits_decimal){-decimal.number, decimal.power}, by, power);
 }
 
-/* True if bin k begins at a whole number. A bin narrower than 1 contains one only if it does. */
-static bool begins_whole(const struct binning *binning, size_t k)
-{
-    struct digits_decimal edge = digits_decimal_edge(&binning->digits, k);
-    for (; edge.power < 0 && edge.number % 10 == 0 && edge.number != 0; edge.power++)
-        edge.number /= 10;
-    return edge.power >= 0 || (edge.number == 0 && binning_is_zero_alone(binning, k));
-}
-
-/* Finds the bins with samples of any channel. False if there are none. */
-static bool find_bins(const struct binning *binning, const struct tally *tally, struct seen *seen)
-{
-    seen->is_whole = true;
-    for (size_t rows = 0; rows < tally->bins; rows += ROWS(binning))
-        for (size_t row = rows;; row++) {
-            row = tally_next_counted(tally, row + 1) - 1;
-            if (row >= rows + binning->bins)
-                break;
-            const size_t bin = row - rows;
-            seen->first_bin = seen->bins == 0 || bin < seen->first_bin ? bin : seen->first_bin;
-            seen->last_bin = bin > seen->last_bin ? bin : seen->last_bin;
-            seen->is_whole = seen->is_whole && begins_whole(binning, bin);
-            seen->bins++;
-        }
-    return seen->bins > 0;
-}
-
-/* True if all samples seem to be whole numbers. Bins do not tell 5 from 5.001; the least and the
- * greatest sample do, or else several bins that all begin at whole numbers. */
-static bool are_whole(const struct seen *seen, const struct moments *moments)
-{
-    if (!moments || !moments->any)
-        return seen->is_whole && seen->bins > 1;
-    return seen->is_whole && !(moments->min < floor(moments->min)) &&
-           !(moments->min > floor(moments->min)) && !(moments->max > floor(moments->max));
-}
-
-/* Sets the unit to the width of the bins farthest from zero; nearer ones are not wider. */
-static void find_unit(const struct binning *binning, size_t most, struct seen *seen)
+/* Returns bins over what was seen that are as wide as the counted bins farthest from zero. Nearer
+ * ones are not wider, so all edges between the first and the last are edges of counted bins. */
+static struct equal_bins narrowest_bins(const struct binning *binning, const struct seen_bins *seen)
 {
     const struct digits_layout *layout = &binning->digits;
     const size_t zero = binning->bins / 2;
-    const struct digits_decimal from = digits_decimal_edge(layout, seen->first_bin);
-    const struct digits_decimal to = digits_decimal_edge(layout, seen->last_bin + 1);
-    const struct digits_decimal below = digits_decimal_edge(layout, seen->first_bin + 1);
-    const struct digits_decimal above = digits_decimal_edge(layout, seen->last_bin);
-    seen->least = 1;
-    if (seen->first_bin == zero && seen->last_bin == zero) {
-        seen->last = seen->resolves = true; /* nothing but zero: from 0 to 1 */
-        return;
-    }
-    seen->power = seen->last_bin > zero ? above.power : below.power;
-    if (seen->first_bin < zero && below.power > seen->power)
-        seen->power = below.power;
-    for (int power = seen->power; seen->is_whole && power < 0; power++)
-        seen->least *= 10;
-    seen->first = units_of(from, 1, seen->power);
-    seen->last = units_above(to, 1, seen->power) + (seen->last_bin == zero); /* which has 0 */
-    const int64_t halves = units_above(to, 2, seen->power) - units_of(from, 2, seen->power);
-    seen->resolves = (uint64_t)halves > most || (seen->is_whole && seen->power <= 0);
+    const struct digits_decimal below = digits_decimal_edge(layout, seen->first + 1);
+    const struct digits_decimal above = digits_decimal_edge(layout, seen->last);
+    struct equal_bins bins = {.last = 1, .width = 1};
+    if (seen->first == zero && seen->last == zero)
+        return bins;
+    bins.power = seen->last > zero ? above.power : below.power;
+    if (seen->first < zero && below.power > bins.power)
+        bins.power = below.power;
+    bins.first = units_of(digits_decimal_edge(layout, seen->first), 1, bins.power);
+    bins.last = units_above(digits_decimal_edge(layout, seen->last + 1), 1, bins.power) +
+                (seen->last == zero); /* which contains 0 */
+    return bins;
 }
 
-/* False if no sample is in a bin. */
-static bool seen_find(const struct histogram *histogram, const struct tally *tally, size_t most,
-                      struct seen *seen)
+/* Widens bins to 1, 2 or 5 times a power of ten until they are at most `most`, or two if zero is
+ * between them, and no narrower than 1 if samples are whole. */
+static void widen_bins(struct equal_bins *bins, size_t most, bool is_whole)
 {
-    *seen = (struct seen){.power = 0};
-    if (!find_bins(&histogram->binning, tally, seen))
-        return false;
-    seen->is_whole = are_whole(seen, tally->moments);
-    find_unit(&histogram->binning, most, seen);
-    return true;
-}
-
-/* Widens the bins to 1, 2 or 5 times a power of ten until they are wide and few enough, and makes
- * first and last multiples of that. Returns the width, in units. */
-static int64_t choose_width(struct seen *seen, size_t most)
-{
-    const int64_t from = seen->first, to = seen->last;
+    const int64_t from = bins->first, to = bins->last;
     const int64_t wanted = from < 0 && to > 0 && most < 2 ? 2 : (int64_t)most;
-    int64_t width = 1, ten = 1;
-    for (unsigned step = 0; seen->last - seen->first > wanted || width < seen->least; step++) {
+    int64_t least = 1, width = 1, ten = 1;
+    for (int power = bins->power; is_whole && power < 0; power++)
+        least *= 10;
+    for (unsigned step = 0; bins->last - bins->first > wanted || width < least; step++) {
         ten *= step % 3 == 2 ? 10 : 1;
         width = step % 3 == 0 ? 2 * ten : step % 3 == 1 ? 5 * ten : ten;
-        seen->first = from / width - (from % width < 0);
-        seen->last = to / width + (to % width > 0);
+        bins->first = from / width - (from % width < 0);
+        bins->last = to / width + (to % width > 0);
     }
-    return width;
+    bins->width = width;
 }
 
-static enum binning_error lay_equal(const struct seen *seen, int64_t width, struct binning *binning)
+static enum binning_error lay_bins(const struct equal_bins *bins, struct binning *binning)
 {
-    const size_t count = (size_t)(seen->last - seen->first) + 1;
+    const size_t count = (size_t)(bins->last - bins->first) + 1;
     double *edges = malloc(count * sizeof *edges);
     if (!edges)
         return BINNING_NO_MEMORY;
     for (size_t i = 0; i < count; i++)
         edges[i] = digits_nearest(
-            (struct digits_decimal){(seen->first + (int64_t)i) * width, seen->power});
+            (struct digits_decimal){(bins->first + (int64_t)i) * bins->width, bins->power});
     const enum binning_error error = binning_edges(binning, edges, count);
     free(edges);
     return error;
@@ -196,12 +183,13 @@ static enum binning_error lay_equal(const struct seen *seen, int64_t width, stru
 enum coarsen_outcome coarsen_equal(const struct histogram *histogram, const struct tally *tally,
                                    size_t most, struct coarse_rows *rows)
 {
-    struct seen seen;
+    const struct seen_bins seen = seen_bins_of(&histogram->binning, tally);
     struct binning binning;
-    if (!seen_find(histogram, tally, most, &seen))
+    if (seen.count == 0)
         return COARSEN_AS_COUNTED;
-    const int64_t width = choose_width(&seen, most);
-    if (lay_equal(&seen, width, &binning) != BINNING_OK)
+    struct equal_bins bins = narrowest_bins(&histogram->binning, &seen);
+    widen_bins(&bins, most, seen.is_whole);
+    if (lay_bins(&bins, &binning) != BINNING_OK)
         return COARSEN_NO_MEMORY;
     return count_again(histogram, tally, &binning, rows);
 }
@@ -297,15 +285,23 @@ enum coarsen_outcome coarsen_picture(const struct histogram *histogram, const st
 
 /* --- the range that narrower bins need --- */
 
-/* Returns the range of the samples in bins, by the edges of these if moments do not tell. */
-static struct seen_range samples_range(const struct histogram *histogram, const struct tally *tally,
-                                       const struct seen *seen)
+/* True if narrower bins than those of coarsen_equal would be too many, or tell no more. */
+static bool is_resolved(const struct binning *binning, const struct seen_bins *seen, size_t most)
 {
-    const struct binning *binning = &histogram->binning;
-    const struct moments *moments = tally->moments;
+    const struct digits_decimal from = digits_decimal_edge(&binning->digits, seen->first);
+    const struct digits_decimal to = digits_decimal_edge(&binning->digits, seen->last + 1);
+    const int power = narrowest_bins(binning, seen).power;
+    return (uint64_t)(units_above(to, 2, power) - units_of(from, 2, power)) > most ||
+           (seen->is_whole && power <= 0);
+}
+
+/* Returns the range of the samples in bins, by the edges of these if moments do not tell. */
+static struct seen_range samples_range(const struct binning *binning, const struct moments *moments,
+                                       const struct seen_bins *seen)
+{
     struct seen_range range = {
-        digits_shown_edge(&binning->digits, seen->first_bin),
-        nextafter(digits_shown_edge(&binning->digits, seen->last_bin + 1), -HUGE_VAL)};
+        digits_shown_edge(&binning->digits, seen->first),
+        nextafter(digits_shown_edge(&binning->digits, seen->last + 1), -HUGE_VAL)};
     if (moments && moments->any && moments->min >= range.min)
         range.min = moments->min;
     if (moments && moments->any && moments->max < range.max)
@@ -333,10 +329,11 @@ static int range_power(const struct seen_range *range, size_t most, bool is_whol
 bool coarsen_range(const struct histogram *histogram, const struct tally *tally, size_t most,
                    struct seen_range *range)
 {
-    struct seen seen;
-    if (!seen_find(histogram, tally, most, &seen) || seen.resolves)
+    const struct binning *binning = &histogram->binning;
+    const struct seen_bins seen = seen_bins_of(binning, tally);
+    if (seen.count == 0 || is_resolved(binning, &seen, most))
         return false;
-    const struct seen_range samples = samples_range(histogram, tally, &seen);
+    const struct seen_range samples = samples_range(binning, tally->moments, &seen);
     if (!(samples.min < samples.max))
         return false;
     const int power = range_power(&samples, most, seen.is_whole);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Whole numbers wide enough for any value of 64 bits, signed or not, and for sums and differences. */
+/* Whole numbers wide enough for values of 64 bits, signed or not, and for sums and differences. */
 #ifndef GPUHISTO_WHOLE_H
 #define GPUHISTO_WHOLE_H
 
