@@ -5,13 +5,14 @@
 # count, and the device takes from libhistogram.a what is counted. No arrow goes back.
 
 bin_PROGRAMS = gpuhisto
-gpuhisto_SOURCES = src/main.c $(run_sources)
+gpuhisto_SOURCES = src/main.c $(main_sources)
 gpuhisto_LDADD = libgpuhisto.a $(device) libhistogram.a $(device_libs)
 # Not with libraries that are loaded when they are needed.
 gpuhisto_LDFLAGS = $(AM_LDFLAGS) $(LOADED_LDFLAGS)
 
-run_sources = src/run.h src/run_diff.c src/run_engines.c src/run_hints.c src/run_merge.c \
-	src/run_output.c src/run_sandbox.c src/run_tables.c src/run_tables.h
+main_sources = src/main.h src/main_diff.c src/main_engines.c src/main_hints.c src/main_merge.c \
+	src/main_output.c src/main_sandbox.c src/main_shard.c src/main_shard.h src/main_tables.c \
+	src/main_tables.h
 
 noinst_LIBRARIES += libhistogram.a libgpuhisto.a
 
@@ -73,7 +74,7 @@ cpu_sources = \
 	src/cpu/pair_sums.h src/cpu/streams_avx512.h src/cpu/sum_ifma.h src/cpu/sum_limbs.h \
 	src/cpu/words_avx512.h
 
-gpuhisto_sources = src/run_shard.c src/run_shard.h \
+gpuhisto_sources = \
 	src/cli/diag.c src/cli/diag.h \
 	src/cli/option.h src/cli/option_help.c src/cli/option_rules.c src/cli/option_table.c \
 	src/cli/options.c src/cli/options.def src/cli/options.h src/cli/options_also.c \

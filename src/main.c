@@ -5,9 +5,9 @@
 #include "src/base/signals.h"
 #include "src/cli/diag.h"
 #include "src/count/file_tallies.h"
-#include "src/run.h"
-#include "src/run_shard.h"
-#include "src/run_tables.h"
+#include "src/main.h"
+#include "src/main_shard.h"
+#include "src/main_tables.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -21,16 +21,16 @@
 /* Static, as a GPU that is still starting may read the histogram until the process ends. */
 static struct options options;
 static struct output output;
-static struct run_shard shard;
+static struct main_shard shard;
 
 /* --- a run that counts --- */
 
 struct counting {
     struct source *source;
     struct tally tally;
-    struct run_tables tables;
+    struct main_tables tables;
     struct pool_outcome outcome;
-    struct run_remarks remarks;
+    struct main_remarks remarks;
 };
 
 /* Divides the input, if one shard of it is counted. The exit status. */
@@ -59,7 +59,7 @@ static int read_type(struct source *source)
     if (!options.pending)
         return STATUS_COUNTED;
     if (source_find_header(source, &header, &why) != 0)
-        return run_failed(&why);
+        return main_failed(&why);
     const int rc = options_finish_type(&options, header.type, &why);
     if (rc != 0) {
         diag("%s", why.text);
@@ -73,10 +73,10 @@ static int read_type(struct source *source)
 static int open_run(struct counting *run)
 {
     struct reason why;
-    if (run_is_misplaced(&options.misplaced))
+    if (main_is_misplaced(&options.misplaced))
         return STATUS_FAILED;
     if (output_prepare(&output, options.output, &why) != 0)
-        return run_failed(&why);
+        return main_failed(&why);
     if (options.pool.device == DEVICE_GPU ||
         (options.pool.device == DEVICE_AUTO && !device_missing()))
         visible_only(&options.pool.gpus, "");
@@ -85,15 +85,15 @@ static int open_run(struct counting *run)
         return status;
     run->source = source_open(options.operands, options.operand_count, &options.input);
     if (!run->source)
-        return run_no_memory();
-    run_tables_begin(&run->tables, &options, &output, run->source);
-    if (run_enter_sandbox(&options, &output, run->source, NULL) != 0)
+        return main_no_memory();
+    main_tables_begin(&run->tables, &options, &output, run->source);
+    if (main_enter_sandbox(&options, &output, run->source, NULL) != 0)
         return STATUS_FAILED;
     status = read_type(run->source);
     if (status != STATUS_COUNTED)
         source_close(run->source);
-    else if (run_tables_open(&run->tables, run->source, &run->tally) != 0)
-        status = run_no_memory();
+    else if (main_tables_open(&run->tables, run->source, &run->tally) != 0)
+        status = main_no_memory();
     return status;
 }
 
@@ -102,27 +102,27 @@ static void count_input(struct counting *run)
 {
     struct reason why;
     options.pool.begins_here = options.pool.device != DEVICE_GPU && source_size(run->source) > 0;
-    options.pool.look = run_tables_tick;
+    options.pool.look = main_tables_tick;
     options.pool.look_arg = &run->tables;
     const int rc =
         pool_run(&options.pool, &options.histogram, run->source, &run->tally, &run->outcome, &why);
     progress_end(&run->tables.progress);
     if (rc != 0)
-        run_leave(run_failed(&why));
-    run_remark(&options, run->source, &run->tally, &run->remarks);
+        main_leave(main_failed(&why));
+    main_remark(&options, run->source, &run->tally, &run->remarks);
     source_close(run->source);
-    if (options.part.of > 0 && run_shard_record(&shard) != 0)
-        run_leave(run_no_memory());
+    if (options.part.of > 0 && main_shard_record(&shard) != 0)
+        main_leave(main_no_memory());
 }
 
 /* Prints tables and messages. The exit status. */
 static int report(struct counting *run)
 {
-    const int status = run_tables_print(&run->tables, &run->tally);
-    run_print_engines(&run->outcome, options.verbosity);
-    run_print_remarks(&options, &run->remarks);
+    const int status = main_tables_print(&run->tables, &run->tally);
+    main_print_engines(&run->outcome, options.verbosity);
+    main_print_remarks(&options, &run->remarks);
     if (options.timing)
-        run_print_timing(&run->outcome);
+        main_print_timing(&run->outcome);
     return status;
 }
 
@@ -136,9 +136,9 @@ static int count(void)
     status = report(&run);
     /* Without CUDA's tear-down, which takes 100 ms, and longer while CUDA is still starting. */
     if (run.outcome.gpu_opened || signals_interrupted())
-        run_leave(status);
-    run_tables_close(&run.tables, &run.tally);
-    run_shard_close(&shard);
+        main_leave(status);
+    main_tables_close(&run.tables, &run.tally);
+    main_shard_close(&shard);
     return status;
 }
 
@@ -190,11 +190,11 @@ static int act(void)
     case ACTION_COUNT:
         return count();
     case ACTION_DIFF:
-        return run_diff(&options, &output);
+        return main_diff(&options, &output);
     case ACTION_MERGE:
-        return run_merge(&options, &output);
+        return main_merge(&options, &output);
     default:
-        return run_print_text(&options, &output);
+        return main_print_text(&options, &output);
     }
 }
 
@@ -203,7 +203,7 @@ int main(int argc, char **argv)
     struct reason why;
     progress_catch_signals();
     if (check_stack(&why) != 0)
-        return run_failed(&why);
+        return main_failed(&why);
     set_up_malloc();
     hold_standard_descriptors();
     const int rc = options_parse(argc, argv, &options, &why);

@@ -341,7 +341,7 @@ tests_device_test_zstd_stages_LDADD = $(emulated)
 EXTRA_DIST += tests/device/zstd_by_others
 tests_device_zstd_files_SOURCES = tests/device/zstd_files.cpp $(zstd_batches)
 tests_device_zstd_files_LDADD = $(emulated)
-tests_device_gpuhisto_emulated_SOURCES = src/main.c $(run_sources) tests/device/emulated_tuning.c
+tests_device_gpuhisto_emulated_SOURCES = src/main.c $(main_sources) tests/device/emulated_tuning.c
 tests_device_gpuhisto_emulated_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=options_parse
 nodist_EXTRA_tests_device_gpuhisto_emulated_SOURCES = cxx.cpp
 tests_device_gpuhisto_emulated_LDADD = $(emulated)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Why something failed, as text for the user: set where it is known, printed by src/main.c and
- * src/run_*.c alone. */
+ * src/main_*.c alone. */
 #ifndef GPUHISTO_REASON_H
 #define GPUHISTO_REASON_H
 

@@ -11,7 +11,7 @@
 
 #define QUANTILES_DEFAULT "0.5,0.9,0.99,0.999"
 
-#define INTERVAL_MIN 0.1 /* seconds between two calls of run_tables_tick */
+#define INTERVAL_MIN 0.1 /* seconds between two calls of main_tables_tick */
 #define INTERVAL_MAX 86400.0
 
 int option_format(struct draft *draft, const char *value, struct reason *why)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "run_shard.h"
+#include "main_shard.h"
 #include "src/base/show.h"
 
 #include <stdlib.h>
@@ -11,7 +11,7 @@ static size_t shown_size(const char *name)
     return 4 * strlen(name) + 16;
 }
 
-int run_shard_record(struct run_shard *run)
+int main_shard_record(struct main_shard *run)
 {
     const struct share *share = &run->share;
     const size_t count = share->count;
@@ -42,11 +42,11 @@ int run_shard_record(struct run_shard *run)
     return 0;
 }
 
-void run_shard_close(struct run_shard *run)
+void main_shard_close(struct main_shard *run)
 {
     share_close(&run->share);
     free(run->record.files);
     free(run->ranges);
     free(run->names);
-    *run = (struct run_shard){.names = NULL};
+    *run = (struct main_shard){.names = NULL};
 }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* The tables and the progress of a run that counts: one table at the end, or one for each file;
  * with --interval, others before. */
-#ifndef GPUHISTO_RUN_TABLES_H
-#define GPUHISTO_RUN_TABLES_H
+#ifndef GPUHISTO_MAIN_TABLES_H
+#define GPUHISTO_MAIN_TABLES_H
 
-#include "run.h"
+#include "main.h"
 
-struct run_tables {
+struct main_tables {
     struct options *options; /* of which the report's change with the terminal */
     struct output *output;
     struct progress progress;
@@ -17,21 +17,21 @@ struct run_tables {
 };
 
 /* Starts the clock. All arguments must outlive the tables. */
-void run_tables_begin(struct run_tables *tables, struct options *options, struct output *output,
-                      struct source *source);
+void main_tables_begin(struct main_tables *tables, struct options *options, struct output *output,
+                       struct source *source);
 
 /* Opens what the pool counts into: the tally, and with --each the tallies of the files. 0, or -1:
  * out of memory. */
-int run_tables_open(struct run_tables *tables, const struct source *source, struct tally *tally);
+int main_tables_open(struct main_tables *tables, const struct source *source, struct tally *tally);
 
 /* Prints progress and tables that are due. For pool_options.look; `arg` is the struct. Ends the
  * process after the last table of a run that was interrupted. */
-void run_tables_tick(void *arg, const struct pool_view *view);
+void main_tables_tick(void *arg, const struct pool_view *view);
 
 /* Prints the result, which the output ends with. The exit status. */
-int run_tables_print(struct run_tables *tables, struct tally *tally);
+int main_tables_print(struct main_tables *tables, struct tally *tally);
 
-/* Frees what run_tables_open has opened. */
-void run_tables_close(struct run_tables *tables, struct tally *tally);
+/* Frees what main_tables_open has opened. */
+void main_tables_close(struct main_tables *tables, struct tally *tally);
 
 #endif

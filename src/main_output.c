@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* How a run ends, and its texts that are no table. */
-#include "run.h"
+#include "main.h"
 
 #include "gpu/strategy.h"
 #include "src/base/signals.h"
@@ -8,23 +8,23 @@
 
 #include <unistd.h>
 
-int run_failed(const struct reason *why)
+int main_failed(const struct reason *why)
 {
     diag("%s", why->text);
     return STATUS_FAILED;
 }
 
-int run_no_memory(void)
+int main_no_memory(void)
 {
     diag("out of memory");
     return STATUS_FAILED;
 }
 
-int run_end_output(struct output *output, enum verbosity verbosity)
+int main_end_output(struct output *output, enum verbosity verbosity)
 {
     struct reason warning, why;
     if (output_close(output, &warning, &why) != 0)
-        return run_failed(&why);
+        return main_failed(&why);
     if (warning.text[0] && verbosity >= NORMAL)
         diag("warning: %s", warning.text);
     return STATUS_COUNTED;
@@ -44,7 +44,7 @@ static void write_version(struct writer *out)
         writer_format(out, "built without %s\n", BUILT_WITHOUT);
 }
 
-int run_print_text(const struct options *options, struct output *output)
+int main_print_text(const struct options *options, struct output *output)
 {
     struct reason unused; /* standard output is always there */
     output_prepare(output, NULL, &unused);
@@ -57,12 +57,12 @@ int run_print_text(const struct options *options, struct output *output)
         write_version(out);
     else
         write_kernels(out);
-    return run_end_output(output, options->verbosity);
+    return main_end_output(output, options->verbosity);
 }
 
 /* A thread that is stuck in the GPU's driver may hold up the end of the process, so the descriptors
  * are closed first: whoever reads the output learns that there is no more. */
-_Noreturn void run_leave(int status)
+_Noreturn void main_leave(int status)
 {
     signals_remove_now();
     close(STDOUT_FILENO);

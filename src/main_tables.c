@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "run_tables.h"
+#include "main_tables.h"
 
 #include "src/base/clock.h"
 #include "src/base/signals.h"
@@ -20,20 +20,20 @@ static unsigned count_histograms(const struct options *options)
     return count;
 }
 
-void run_tables_begin(struct run_tables *tables, struct options *options, struct output *output,
-                      struct source *source)
+void main_tables_begin(struct main_tables *tables, struct options *options, struct output *output,
+                       struct source *source)
 {
-    *tables = (struct run_tables){.options = options,
-                                  .output = output,
-                                  .progress = progress_begin(options->progress, source),
-                                  .next = options->interval};
+    *tables = (struct main_tables){.options = options,
+                                   .output = output,
+                                   .progress = progress_begin(options->progress, source),
+                                   .next = options->interval};
     if (options->interval == 0)
         return;
     options->report.terminal.in_place = isatty(STDOUT_FILENO) == 1;
     signals_await_interrupt();
 }
 
-int run_tables_open(struct run_tables *tables, const struct source *source, struct tally *tally)
+int main_tables_open(struct main_tables *tables, const struct source *source, struct tally *tally)
 {
     struct options *options = tables->options;
     if (options->each &&
@@ -44,7 +44,7 @@ int run_tables_open(struct run_tables *tables, const struct source *source, stru
     return tally_open(tally, &options->histogram);
 }
 
-void run_tables_close(struct run_tables *tables, struct tally *tally)
+void main_tables_close(struct main_tables *tables, struct tally *tally)
 {
     tally_close(tally);
     if (tables->options->interval > 0)
@@ -103,7 +103,7 @@ static void fit_terminal(struct options *options, bool is_replaced)
 /* --- while counting --- */
 
 /* Prints what was counted so far. Ends the process if that fails. */
-static void print_so_far(struct run_tables *tables, const struct pool_view *view, bool is_last)
+static void print_so_far(struct main_tables *tables, const struct pool_view *view, bool is_last)
 {
     struct options *options = tables->options;
     struct reason why;
@@ -116,24 +116,25 @@ static void print_so_far(struct run_tables *tables, const struct pool_view *view
     write_tables(output_open(tables->output, &why), options, tables->has_printed, &tables->so_far);
     tables->has_printed = true;
     if (output_flush(tables->output, &why) != 0)
-        run_leave(run_failed(&why));
+        main_leave(main_failed(&why));
 }
 
 /* After a SIGINT: prints the last table and ends the process. Whoever writes our pipe has mostly
  * been interrupted too and closes it, so the run ends regularly if it gets a moment. */
-static void end_interrupted(struct run_tables *tables, const struct pool_view *view, double seconds)
+static void end_interrupted(struct main_tables *tables, const struct pool_view *view,
+                            double seconds)
 {
     if (tables->last == 0)
         tables->last = seconds + INTERRUPTED_SECONDS;
     if (seconds < tables->last && !view->has_failed)
         return;
     print_so_far(tables, view, true);
-    run_leave(STATUS_COUNTED);
+    main_leave(STATUS_COUNTED);
 }
 
-void run_tables_tick(void *arg, const struct pool_view *view)
+void main_tables_tick(void *arg, const struct pool_view *view)
 {
-    struct run_tables *tables = arg;
+    struct main_tables *tables = arg;
     const double interval = tables->options->interval;
     const double seconds = clock_seconds_since(&tables->progress.begin);
     if (signals_interrupted())
@@ -174,7 +175,7 @@ static int check_also(const struct options *options, const struct tally *tally)
     return rc;
 }
 
-int run_tables_print(struct run_tables *tables, struct tally *tally)
+int main_tables_print(struct main_tables *tables, struct tally *tally)
 {
     struct options *options = tables->options;
     struct reason why;
@@ -185,13 +186,13 @@ int run_tables_print(struct run_tables *tables, struct tally *tally)
     fit_terminal(options, false);
     struct writer *out = output_open(tables->output, &why);
     if (!out)
-        return run_failed(&why);
+        return main_failed(&why);
     if (options->each)
         write_each(out, options, tally);
     else
         write_tables(out, options, tables->has_printed, tally);
-    const int status = run_end_output(tables->output, options->verbosity);
+    const int status = main_end_output(tables->output, options->verbosity);
     for (; options && status == STATUS_COUNTED; options = options->also, tally = tally->also)
-        run_hint_range(options, &options->histogram, tally);
+        main_hint_range(options, &options->histogram, tally);
     return status;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What a run says about its input besides the table: hints and warnings. */
-#include "run.h"
+#include "main.h"
 
 #include "src/cli/diag.h"
 #include "src/count/coarsen.h"
@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-bool run_is_misplaced(const struct misplaced *misplaced)
+bool main_is_misplaced(const struct misplaced *misplaced)
 {
     struct reason why;
     if (!misplaced->option || access(misplaced->word, F_OK) == 0)
@@ -25,11 +25,11 @@ bool run_is_misplaced(const struct misplaced *misplaced)
 
 /* --- remarks --- */
 
-void run_remark(const struct options *options, struct source *source, const struct tally *tally,
-                struct run_remarks *remarks)
+void main_remark(const struct options *options, struct source *source, const struct tally *tally,
+                 struct main_remarks *remarks)
 {
     const struct histogram *histogram = &options->histogram;
-    *remarks = (struct run_remarks){.is_decoded = source_has_decoded(source)};
+    *remarks = (struct main_remarks){.is_decoded = source_has_decoded(source)};
     source_foreign(source, &remarks->foreign);
     source_one_line(source, &remarks->one_line);
     if (!histogram->mode->is_text)
@@ -53,7 +53,7 @@ static void say_content(const struct options *options)
         }
 }
 
-void run_print_remarks(const struct options *options, const struct run_remarks *remarks)
+void main_print_remarks(const struct options *options, const struct main_remarks *remarks)
 {
     if (options->verbosity < NORMAL)
         return;
@@ -108,8 +108,8 @@ static void warn_of_own_bins(unsigned bins, const struct histogram *histogram,
              1L << (is_signed ? bits - 1 : bits));
 }
 
-void run_hint_range(const struct options *options, const struct histogram *histogram,
-                    const struct tally *tally)
+void main_hint_range(const struct options *options, const struct histogram *histogram,
+                     const struct tally *tally)
 {
     if (options->verbosity < NORMAL)
         return;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* --merge: tables that were made before, added up. */
-#include "run.h"
+#include "main.h"
 
 #include "src/cli/diag.h"
 #include "src/merge/merge_files.h"
@@ -115,7 +115,7 @@ static int insert_bins(struct words *words, size_t bins, struct reason *why)
     return 0;
 }
 
-void run_warn_of_others(const struct merge *merge)
+void main_warn_of_others(const struct merge *merge)
 {
     const uint64_t more = merge->others.tables - 1;
     if (merge->others.tables == 0)
@@ -135,24 +135,24 @@ static int merge_and_show(struct options *options, struct output *output,
     struct reason why;
     if (add_files(options, files, merge, &why) != 0 || check_shown(options, merge, &why) != 0 ||
         check_shards(options, merge, proof, &why) != 0)
-        return run_failed(&why);
+        return main_failed(&why);
     options->histogram = merge->histogram;
     options->report.words = merge_options(merge);
     if (options->verbosity >= NORMAL)
-        run_warn_of_others(merge);
+        main_warn_of_others(merge);
     if (insert_bins(merge_options(merge), options->report.bins.most, &why) != 0)
-        return run_failed(&why);
+        return main_failed(&why);
     struct writer *out = output_open(output, &why);
     if (!out)
-        return run_failed(&why);
+        return main_failed(&why);
     report_write(out, &options->report, &merge->histogram, &merge->tally);
-    const int status = run_end_output(output, options->verbosity);
+    const int status = main_end_output(output, options->verbosity);
     if (status == STATUS_COUNTED)
-        run_hint_range(options, &merge->histogram, &merge->tally);
+        main_hint_range(options, &merge->histogram, &merge->tally);
     return status;
 }
 
-int run_merge(struct options *options, struct output *output)
+int main_merge(struct options *options, struct output *output)
 {
     struct merge merge = {.form.lay = options_lay,
                           .form.sort = options_sort,
@@ -161,10 +161,10 @@ int run_merge(struct options *options, struct output *output)
     struct held_list files;
     struct reason why;
     if (output_prepare(output, options->output, &why) != 0)
-        return run_failed(&why);
+        return main_failed(&why);
     if (open_files(options, &files) != 0)
-        return run_no_memory();
-    const int status = run_enter_sandbox(options, output, NULL, &files) != 0
+        return main_no_memory();
+    const int status = main_enter_sandbox(options, output, NULL, &files) != 0
                            ? STATUS_FAILED
                            : merge_and_show(options, output, &files, &merge, &proof);
     held_list_close(&files);

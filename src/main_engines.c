@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What a run says about its engines: warnings, --verbose and --timing. */
-#include "run.h"
+#include "main.h"
 
 #include "gpu/device.h"
 #include "src/cli/diag.h"
@@ -46,7 +46,7 @@ static void print_gpu_timing(const struct pool_outcome *outcome, const struct po
          feeding->hashing);
 }
 
-void run_print_timing(const struct pool_outcome *outcome)
+void main_print_timing(const struct pool_outcome *outcome)
 {
     const uint64_t bytes = outcome->cpu_bytes + outcome->gpu_bytes;
     const double seconds = outcome->seconds > 0 ? outcome->seconds : 1e-9;
@@ -81,7 +81,7 @@ static const char *why_no_gpu(const struct pool_outcome *outcome)
                                : "not requested, or not worth starting";
 }
 
-void run_print_engines(const struct pool_outcome *outcome, enum verbosity verbosity)
+void main_print_engines(const struct pool_outcome *outcome, enum verbosity verbosity)
 {
     if (outcome->invalid.text[0] && verbosity >= NORMAL)
         diag("%s", outcome->invalid.text);

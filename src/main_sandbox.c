@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The sandbox of a run: whether there is one, and what it allows. */
-#include "run.h"
+#include "main.h"
 
 #include "gpu/device.h"
 #include "src/cli/diag.h"
@@ -41,13 +41,13 @@ static const char *reason_against(const struct options *options)
 }
 
 /* The files that a run reads: those of a source, or tables. */
-struct run_files {
+struct main_files {
     struct source *source;
     const struct held_list *tables;
 };
 
 /* Returns file i; NULL after the last one. */
-static const struct held *run_file(const struct run_files *files, size_t i)
+static const struct held *main_file(const struct main_files *files, size_t i)
 {
     if (files->source)
         return source_file(files->source, i);
@@ -55,18 +55,18 @@ static const struct held *run_file(const struct run_files *files, size_t i)
 }
 
 /* True if one thread is enough, unless the files decompress to much more than they are. */
-static bool are_small(const struct run_files *files)
+static bool are_small(const struct main_files *files)
 {
     uint64_t size = 0;
     const struct held *file;
-    for (size_t i = 0; (file = run_file(files, i)) && size <= SMALL; i++)
+    for (size_t i = 0; (file = main_file(files, i)) && size <= SMALL; i++)
         size += file->is_regular ? file->size : SMALL + 1;
     return size <= SMALL;
 }
 
 /* Allows reading how much memory there is, and how many threads there should be. */
 static void allow_limits(struct sandbox *sandbox, const struct options *options,
-                         const struct run_files *files)
+                         const struct main_files *files)
 {
     const bool memory = options->action == ACTION_COUNT &&
                         (options->pending || pool_looks_for_memory(&options->histogram));
@@ -79,7 +79,7 @@ static void allow_limits(struct sandbox *sandbox, const struct options *options,
 }
 
 /* Loads what the files will need, while libraries can be opened. */
-static void load_libraries(const struct run_files *files)
+static void load_libraries(const struct main_files *files)
 {
     struct reason unused;
     if (files->source)
@@ -112,11 +112,11 @@ static void allow_output(struct sandbox *sandbox, const struct output *output)
         sandbox_allow(sandbox, target->file, SANDBOX_WRITE);
 }
 
-int run_enter_sandbox(const struct options *options, const struct output *output,
-                      struct source *source, const struct held_list *tables)
+int main_enter_sandbox(const struct options *options, const struct output *output,
+                       struct source *source, const struct held_list *tables)
 {
     const char *against = reason_against(options);
-    const struct run_files files = {source, tables};
+    const struct main_files files = {source, tables};
     const struct held *file;
     struct sandbox sandbox = {.rules = -1, .seccomp_error = ENOSYS};
     struct reason text;
@@ -128,7 +128,7 @@ int run_enter_sandbox(const struct options *options, const struct output *output
         load_libraries(&files);
         sandbox_begin(&sandbox);
         allow_limits(&sandbox, options, &files);
-        for (size_t i = 0; (file = run_file(&files, i)); i++)
+        for (size_t i = 0; (file = main_file(&files, i)); i++)
             allow_file(&sandbox, file);
         allow_output(&sandbox, output);
         sandbox_enter(&sandbox);

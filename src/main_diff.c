@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* --diff: two tables that were made before, compared. */
-#include "run.h"
+#include "main.h"
 
 #include "src/cli/diag.h"
 #include "src/count/coarsen.h"
@@ -147,7 +147,7 @@ static int reduce_bins(struct options *options, struct sides *sides, struct reas
         return -1;
     }
     if (most > 0) {
-        run_hint_range(options, sides->histogram, &sides->both);
+        main_hint_range(options, sides->histogram, &sides->both);
         outcome = coarsen_equal(sides->histogram, &sides->both, most, &rows);
     } else if (is_picture && has_digits) {
         outcome = coarsen_picture(sides->histogram, &sides->both, PICTURE_ROWS, &rows);
@@ -163,8 +163,8 @@ static int reduce_bins(struct options *options, struct sides *sides, struct reas
 static void warn_of_sources(const struct merge *before, const struct merge *after)
 {
     struct reason how;
-    run_warn_of_others(before);
-    run_warn_of_others(after);
+    main_warn_of_others(before);
+    main_warn_of_others(after);
     if (words_same(&before->first.sorted.sources, &after->first.sorted.sources))
         return;
     merge_show_difference(&how, &after->first.sorted.sources, before->first.name,
@@ -182,29 +182,29 @@ static int diff_and_show(struct options *options, struct output *output,
     if (read_side(&files->list[0], before, &why) != 0 ||
         read_side(&files->list[1], after, &why) != 0 || match_bins(before, after, &why) != 0 ||
         add_sides(sides, &why) != 0 || reduce_bins(options, sides, &why) != 0)
-        return run_failed(&why);
+        return main_failed(&why);
     if (options->verbosity >= NORMAL)
         warn_of_sources(before, after);
     struct writer *out = output_open(output, &why);
     if (!out)
-        return run_failed(&why);
+        return main_failed(&why);
     const struct diff_counts counts = {sides->histogram, &before->tally, &after->tally,
                                        &sides->both};
     diff_write(out, &options->report, &counts);
-    return run_end_output(output, options->verbosity);
+    return main_end_output(output, options->verbosity);
 }
 
-int run_diff(struct options *options, struct output *output)
+int main_diff(struct options *options, struct output *output)
 {
     const struct merge empty = {.form.lay = options_lay, .form.sort = options_sort};
     struct sides sides = {.before = empty, .after = empty};
     struct held_list files;
     struct reason why;
     if (output_prepare(output, options->output, &why) != 0)
-        return run_failed(&why);
+        return main_failed(&why);
     if (held_list_open(&files, options->operands, options->operand_count) != 0)
-        return run_no_memory();
-    const int status = run_enter_sandbox(options, output, NULL, &files) != 0
+        return main_no_memory();
+    const int status = main_enter_sandbox(options, output, NULL, &files) != 0
                            ? STATUS_FAILED
                            : diff_and_show(options, output, &files, &sides);
     held_list_close(&files);

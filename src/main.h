@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT */
+/* What src/main.c and src/main_*.c, which make up a run of the program, call from each other. */
+#ifndef GPUHISTO_MAIN_H
+#define GPUHISTO_MAIN_H
+
+#include "src/cli/options.h"
+#include "src/report/output.h"
+#include "src/work/source.h"
+
+enum {
+    STATUS_COUNTED = 0,
+    STATUS_FAILED = 1,
+    STATUS_USAGE = 2,
+};
+
+/* --- main_output.c: how a run ends --- */
+
+/* Prints why the run failed. STATUS_FAILED. */
+int main_failed(const struct reason *why);
+int main_no_memory(void);
+
+/* Closes the output, which reports a full disk or a closed descriptor. The exit status. */
+int main_end_output(struct output *output, enum verbosity verbosity);
+
+/* Prints --help, --version or --kernel=help, and closes the output. The exit status. */
+int main_print_text(const struct options *options, struct output *output);
+
+/* Ends the process while threads may be at work. */
+_Noreturn void main_leave(int status);
+
+/* --- main_hints.c: what a run says about its input besides the table --- */
+
+/* What can be known only before the source is closed, and is said after the tables. */
+struct main_remarks {
+    struct reason foreign, one_line; /* warnings of the source; or empty */
+    bool is_decoded;                 /* a file was decompressed */
+    uint64_t all_invalid;            /* tokens or lines, if none of them is a number; otherwise 0 */
+};
+
+void main_remark(const struct options *options, struct source *source, const struct tally *tally,
+                 struct main_remarks *remarks);
+void main_print_remarks(const struct options *options, const struct main_remarks *remarks);
+
+/* True, after a message, if a file does not exist and was probably meant as an option's value. */
+bool main_is_misplaced(const struct misplaced *misplaced);
+
+/* Hints at a better range for --bins: where narrower bins would be few enough, and where most whole
+ * values are outside of them. */
+void main_hint_range(const struct options *options, const struct histogram *histogram,
+                     const struct tally *tally);
+
+/* --- main_engines.c: what a run says about its engines --- */
+
+/* Warns of GPUs that were lost and of invalid tokens, and prints what --verbose adds. */
+void main_print_engines(const struct pool_outcome *outcome, enum verbosity verbosity);
+
+void main_print_timing(const struct pool_outcome *outcome);
+
+/* --- main_sandbox.c --- */
+
+/* Puts the run into a sandbox (src/sandbox/sandbox.h), unless the user does not want that or a GPU
+ * may be used. Input, tables and output are open, and no thread was started. `source` or `tables`
+ * is NULL. 0; or -1, after a message, if the user requires a sandbox and there is none. */
+int main_enter_sandbox(const struct options *options, const struct output *output,
+                       struct source *source, const struct held_list *tables);
+
+/* --- main_merge.c, main_diff.c: whole runs --- */
+
+/* --merge, --diff. The exit status. */
+int main_merge(struct options *options, struct output *output);
+int main_diff(struct options *options, struct output *output);
+
+/* Warns of tables whose samples came from elsewhere than those of the first one. */
+struct merge;
+void main_warn_of_others(const struct merge *merge);
+
+#endif
