@@ -88,7 +88,7 @@ static struct timespec slice_end(void)
     return end;
 }
 
-/* Waits for the answer of the thread for so long. It, or -1: the device is lost. Under the lock. */
+/* Waits for the thread's answer. Returns it, or -1: the device is lost. Under the lock. */
 static int wait_for_answer(struct calls *calls, uint64_t ms)
 {
     for (uint64_t slices = ms / SLICE_MS + 1; slices > 0; slices--) {
@@ -128,7 +128,7 @@ static int append(struct calls *calls, const struct call *call)
     return 0;
 }
 
-/* Has the thread make a call, and waits for its answer, for so many deadlines. */
+/* Posts a call and waits for its answer, up to `deadlines` deadlines. */
 static int ask(struct calls *calls, const struct call *call, uint64_t deadlines)
 {
     pthread_mutex_lock(&calls->lock);

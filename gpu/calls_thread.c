@@ -209,7 +209,7 @@ static void take(struct calls *calls)
     pthread_mutex_unlock(&calls->lock);
 }
 
-/* Notes that a call has failed, if the device is not left, and answers whoever waits. */
+/* A call has failed: loses the device, unless it was left, and wakes whoever waits. */
 static void fail(struct calls *calls)
 {
     if (atomic_load(&calls->is_left))

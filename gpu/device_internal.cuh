@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What the files that call CUDA share: device.cu (slots, counting) and device_zstd.cu (batches of
-// compressed blocks).
+// The device as the files that call CUDA see it: device.cu (slots, counting) and device_zstd.cu
+// (batches of compressed blocks).
 #ifndef GPUHISTO_DEVICE_INTERNAL_CUH
 #define GPUHISTO_DEVICE_INTERNAL_CUH
 
@@ -35,12 +35,11 @@ struct device {
     struct decoding *decoding; // of batches; null until it is opened
 };
 
-// True if a call of CUDA succeeded; if not, sets the reason. Return codes that do not come through
-// here do not matter.
+// True if a call of CUDA succeeded; if not, sets the reason. Return codes that do not come here do not
+// matter.
 bool device_ok(struct device *device, cudaError_t code, const char *doing);
 
-// Allocates device memory. True if it could be; if not, sets the reason, and is_short if there is
-// too little.
+// Allocates device memory. False with the reason set, and is_short if there is too little.
 bool device_allocate(struct device *device, void **memory, size_t size, const char *doing);
 
 // Makes the device the current one: each thread has one of its own, and any thread may call.
@@ -56,10 +55,10 @@ bool device_launch(struct device *device, const unsigned char *data, unsigned lo
 // Creates the events of a slot.
 bool device_create_events(struct device *device, struct slot *slot);
 
-// Has a list for the tokens that kernels for numbers put off, of texts up to `len` bytes.
+// Reserves a list for the tokens that kernels for numbers put off, of texts up to `len` bytes.
 bool device_reserve_rest(struct device *device, size_t len);
 
-// Frees what decompressing took, after a failed opening too, if there is anything.
+// Frees what decompressing took, if anything, also after a failed opening.
 void device_close_decoding(struct device *device);
 
 #endif

@@ -11,7 +11,7 @@ size_t pinned_round(size_t size, size_t to)
     return (size + to - 1) / to * to;
 }
 
-/* Has the kernel provide all pages, which are zeros: nothing of them is written here. */
+/* Asks the kernel for all pages, which are zeros, without writing to them. */
 static void touch_pages(unsigned char *memory, size_t size)
 {
 #ifdef MADV_POPULATE_WRITE

@@ -73,8 +73,8 @@ static char *visible_append_others(struct gpu_list *gpus, char *text, const char
     return text;
 }
 
-/* Has the variable show the entries of `shown` characters; the others stay after its end. The text
- * is the environment's from then on. True if that was possible. */
+/* Sets the variable to the first `shown` characters of `text`; the rest stays after its end. The
+ * text is the environment's from then on. False if memory is short. */
 static bool visible_set(struct gpu_list *gpus, const char *text, size_t shown)
 {
     const size_t name = strlen(VARIABLE "=");

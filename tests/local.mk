@@ -261,7 +261,7 @@ tests_device_libemulated_a_CXXFLAGS = $(AM_CXXFLAGS) $(FIBER_CFLAGS)
 emulated = tests/helpers/libhelpers.a libgpuhisto.a tests/device/libemulated.a libhistogram.a
 
 # A C++ source that does not exist has automake link a C program with the C++ compiler.
-emulated_tests = tests/device/test_characters_kernel tests/device/test_characters_strategy_emulated tests/device/test_decompression tests/device/test_emulation tests/device/test_fields_strategy_emulated tests/device/test_gpu_engine tests/device/test_gpu_group tests/device/test_growing \
+emulated_tests = tests/device/test_characters_kernel tests/device/test_characters_strategy_emulated tests/device/test_decoder tests/device/test_emulation tests/device/test_fields_strategy_emulated tests/device/test_gpu_engine tests/device/test_gpu_group tests/device/test_growing \
 	tests/device/test_many_bins_emulated tests/device/test_number_parser_gpu tests/device/test_numbers_kernel \
 	tests/device/test_numbers_strategy_emulated tests/device/test_pairs_kernel \
 	tests/device/test_pairs_strategy_emulated tests/device/test_pool tests/device/test_rows \
@@ -274,9 +274,9 @@ tests_device_test_characters_kernel_LDADD = $(emulated)
 tests_device_test_characters_strategy_emulated_SOURCES = tests/device/test_characters_strategy.c
 nodist_EXTRA_tests_device_test_characters_strategy_emulated_SOURCES = cxx.cpp
 tests_device_test_characters_strategy_emulated_LDADD = $(emulated)
-tests_device_test_decompression_SOURCES = tests/device/test_decompression.c
-nodist_EXTRA_tests_device_test_decompression_SOURCES = cxx.cpp
-tests_device_test_decompression_LDADD = $(emulated)
+tests_device_test_decoder_SOURCES = tests/device/test_decoder.c
+nodist_EXTRA_tests_device_test_decoder_SOURCES = cxx.cpp
+tests_device_test_decoder_LDADD = $(emulated)
 emulated_program = tests/device/gpuhisto-emulated
 test_programs += $(emulated_tests) $(emulated_program) tests/device/zstd_files
 tests_device_test_emulation_SOURCES = tests/device/test_emulation.cpp

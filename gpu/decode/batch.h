@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* A batch of zstd blocks on its way through the stages that decompress it (doc/zstd.md).
  *
- * The host lays a batch: whole blocks of whole frames, but for the first frame, which may go on
- * from the batch before, and the last, which may go on in the next. Stages run in their order, each
- * over all blocks at once; those of several batches run side by side (pipeline.cuh). Memory is laid
- * by the host for the worst case, from what headers of frames and blocks say, so that no stage has
- * to ask for any.
+ * The host plans a batch of whole blocks (plan.h). Its first frame may go on from the batch before,
+ * and its last one in the next. Stages run in their order, each over all blocks at once. Stages of
+ * several batches run side by side (pipeline.cuh). The host reserves memory for the worst case,
+ * from what headers of frames and blocks say, so no stage has to ask for any.
  *
- * Bytes are numbered from the beginning of `in`, content from the first byte that the batch decodes
- * to; both stay below 2^31. Everything is little-endian, as the format is. */
+ * Bytes are numbered from the beginning of `in`, content from the first byte to which the batch
+ * decodes; both stay below 2^31. Everything is little-endian, as the format is. */
 #ifndef GPUHISTO_ZSTD_BATCH_H
 #define GPUHISTO_ZSTD_BATCH_H
 
@@ -24,15 +23,16 @@
 
 #define ZSTD_CONTENT_UNKNOWN UINT64_MAX
 
-/* What goes over from a batch to the next stands at the beginning of `in`, see struct zstd_carry.
+/* Bytes at the beginning of `in` for what a batch takes over from the one before, struct
+ * zstd_carry.
  */
 #define ZSTD_CARRY 1024u
 
-/* Bytes of `in` that may be read, but mean nothing, after the last byte of a batch. */
+/* Bytes after the last byte of a batch that may be read, but mean nothing. */
 #define ZSTD_PADDING 16u
 
-/* Why a block is refused. The GPU refuses all that libzstd refuses, and a few that it takes (see
- * doc/zstd.md); libzstd then decodes the frame anew and has the last word. */
+/* Why a block is refused. The GPU refuses all that libzstd refuses, and a few that libzstd takes
+ * (doc/zstd.md). libzstd then decodes the frame again and has the last word. */
 enum zstd_refusal {
     ZSTD_TAKEN,
     ZSTD_BAD_BLOCK,     /* its type, or its size */
@@ -48,17 +48,17 @@ enum zstd_refusal {
 
 enum zstd_block_type { ZSTD_RAW, ZSTD_RLE, ZSTD_COMPRESSED };
 
-/* A block, as the host finds it. */
+/* A block as the host finds it. */
 struct zstd_block {
     uint32_t at;      /* its first byte after its header */
     uint32_t size;    /* compressed bytes; of RLE 1 */
-    uint32_t room;    /* bytes of content it may have; of raw and RLE it has just so many */
+    uint32_t room;    /* bytes of content it may have; raw and RLE blocks have exactly as many */
     uint32_t room_at; /* the sum of the rooms of all blocks before it */
     uint32_t frame;   /* index of its frame in the batch */
     uint32_t type;    /* enum zstd_block_type */
 };
 
-/* A frame, or what the batch holds of it. */
+/* A frame, or the part of it that the batch holds. */
 struct zstd_frame {
     uint64_t content;    /* bytes that its header states, or ZSTD_CONTENT_UNKNOWN */
     uint32_t window;     /* bytes, up to ZSTD_WINDOW_MOST */
@@ -69,8 +69,8 @@ struct zstd_frame {
     uint8_t reserved[2]; /* 0 */
 };
 
-/* The tables of symbols that a block may take from one before it. The first three are the FSE
- * tables of sequences, in the order in which their modes and descriptions come. */
+/* The tables of symbols that a block may take from a block before it. The first three are the FSE
+ * tables of sequences, in the order of their modes and descriptions. */
 enum zstd_table {
     ZSTD_LITERAL_LENGTHS,
     ZSTD_OFFSETS,
@@ -79,8 +79,8 @@ enum zstd_table {
     ZSTD_TABLES
 };
 
-/* How a block of sequences comes by a table. Of ZSTD_HUFFMAN: CODED, REPEATED (treeless), or ABSENT
- * where there are no compressed literals. */
+/* Where a block gets a table. Of ZSTD_HUFFMAN: CODED, REPEATED (treeless), or ABSENT if there are
+ * no compressed literals. */
 enum zstd_table_mode {
     ZSTD_PREDEFINED,
     ZSTD_ONE_SYMBOL, /* RLE: `at` is the symbol's byte */
@@ -89,9 +89,9 @@ enum zstd_table_mode {
     ZSTD_ABSENT /* the block uses no such table and defines none */
 };
 
-/* Where a table is described. A repeated table is described in an earlier block, or, if the frame
- * goes on from the batch before, in the carry. Whoever needs a table builds it from its
- * description, so tables themselves are never kept. */
+/* Where a table is described. A repeated table is described in an earlier block, or in the carry if
+ * the frame goes on from the batch before. Each stage builds tables from descriptions; tables are
+ * never kept. */
 struct zstd_source {
     uint32_t mode; /* enum zstd_table_mode */
     uint32_t at;   /* of CODED and ONE_SYMBOL: where in `in` */
@@ -100,7 +100,8 @@ struct zstd_source {
 
 enum zstd_literals_type { ZSTD_LITERALS_RAW, ZSTD_LITERALS_RLE, ZSTD_LITERALS_PACKED };
 
-/* What `parse` reads in the headers of a block. Raw and RLE blocks are blocks of literals alone. */
+/* What the stage `parse` reads in the headers of a block. Raw and RLE blocks have literals alone.
+ */
 struct zstd_heading {
     uint32_t literals_type; /* enum zstd_literals_type; treeless ones are PACKED too */
     uint32_t literals;      /* how many there are, at most the block's room */
@@ -113,9 +114,9 @@ struct zstd_heading {
     struct zstd_source tables[ZSTD_TABLES]; /* after `repeats`: never REPEATED */
 };
 
-/* A sequence copies literals and then a match. It is kept by where it begins, so that both lengths
- * are differences to the next one. A block of n sequences has n + 1 of these, the last of which
- * says where the literals after the last match begin. From the lowest bit:
+/* A sequence copies literals and then a match. It is stored by where it begins, so both lengths are
+ * differences to the next one. A block of n sequences has n + 1 of these. The last one says where
+ * the literals after the last match begin. From the lowest bit:
  *
  * - 18 bits: bytes of the block's content before this sequence;
  * - 17 bits: literals of the block before this sequence;
@@ -154,8 +155,9 @@ struct zstd_outcome {
     struct zstd_repeats before; /* from `place`, all of them constant */
 };
 
-/* What a batch takes over from the one before, at the beginning of `in`. `keep` leaves it there for
- * the next batch: `kept` always, the rest if a frame goes on. For the first batch `kept` is 0. */
+/* What a batch takes over from the one before, at the beginning of `in`. The stage `keep` leaves it
+ * for the next batch: `kept` always, the rest if a frame goes on. For the first batch `kept` is 0.
+ */
 struct zstd_carry {
     uint64_t before;                        /* bytes of the frame's content so far */
     struct zstd_repeats repeats;            /* all of them constant */
@@ -164,20 +166,20 @@ struct zstd_carry {
     uint8_t described[ZSTD_TABLES][160];    /* no description is longer than 129 bytes */
 };
 
-/* What the host is told of a batch. `place` begins it, `link` or `copy` may find another block to
- * refuse, and after `keep` it is final. */
+/* What the host is told of a batch. The stage `place` begins it, `link` and `copy` may refuse
+ * another block, and after `keep` it is final. */
 struct zstd_verdict {
-    uint32_t refused; /* the first block that is refused, or the number of blocks. Of several that
-                       * these would refuse it is any one: tiles are left as soon as one is bad */
+    uint32_t refused; /* a block that is refused, or the number of blocks. Of several it is any:
+                       * tiles are left as soon as one is bad */
     uint32_t refusal; /* why: enum zstd_refusal */
     uint32_t content; /* bytes, if no block is refused */
     uint64_t before;  /* bytes of the last frame so far, if it goes on; otherwise 0 */
-    uint32_t tail;    /* not of these stages; nor is */
+    uint32_t tail;    /* bytes after the last whole record (tail.cuh) */
     uint32_t last;    /* the last four bytes of content, or all of fewer: the last one highest */
 };
 
-/* The memory of a batch on the device; what stages read and write. Content before the batch, as
- * much as the first frame's window may reach back to, lies right before `out`. Up to ZSTD_PADDING
+/* The memory of a batch on the device, which stages read and write. Content before the batch, as
+ * much as the first frame's window may reach back to, is right before `out`. Up to ZSTD_PADDING
  * bytes after `literals` and `out` may be read and mean nothing. */
 struct zstd_batch {
     unsigned char *in;              /* the carry, then compressed bytes, then the padding */
@@ -185,8 +187,7 @@ struct zstd_batch {
     uint32_t blocks, frames;        /* how many */
     uint32_t room;                  /* the sum of all blocks' rooms */
     uint32_t frame_room;            /* the most that blocks of one frame have of it */
-    bool begins;                    /* its first frame begins in it: for the host, which cannot read
-                                     * `frame` */
+    bool begins;                    /* its first frame begins in it; the host cannot read `frame` */
     const struct zstd_block *block; /* [blocks] */
     const struct zstd_frame *frame; /* [frames] */
     struct zstd_heading *heading;   /* [blocks] */
@@ -209,9 +210,9 @@ struct zstd_batch {
 #define ZSTD_ON_BOTH
 #endif
 
-/* A batch of so many frames as large as its largest is copied frame by frame (copy.cuh), others
- * byte by byte (link.cuh, follow.cuh). As a frame is copied at 0.6 GB/s and more, and link and
- * follow do 57, fewer would gain nothing: on an H200, where a batch is alone. */
+/* A batch with room for so many frames of the size of its largest is copied frame by frame
+ * (copy.cuh), others byte by byte (link.cuh, follow.cuh). A frame is copied at 0.6 GB/s, and link
+ * and follow do 57 (H200), so fewer frames would gain nothing. */
 #define ZSTD_FRAMES_TO_COPY 96u
 
 static inline bool zstd_copies_frames(const struct zstd_batch *batch)
@@ -219,14 +220,14 @@ static inline bool zstd_copies_frames(const struct zstd_batch *batch)
     return batch->frame_room <= batch->room / ZSTD_FRAMES_TO_COPY;
 }
 
-/* True if its matches need nothing of the batch before, so that they need not wait for it: the host
- * lays batches of many frames so that none of these is cut, where it can. */
+/* True if its matches need nothing of the batch before, so that they need not wait for it. The host
+ * plans batches of many frames so that no frame is cut, where it can. */
 static inline bool zstd_stands_alone(const struct zstd_batch *batch)
 {
     return batch->begins && zstd_copies_frames(batch);
 }
 
-/* Where a block's sequences, up to room / ZSTD_MATCH_MIN + 1 of them, begin in batch->sequences. */
+/* Returns where a block's sequences begin in batch->sequences; up to room / ZSTD_MATCH_MIN + 1. */
 static ZSTD_ON_BOTH inline uint64_t zstd_sequences_at(const struct zstd_block *block,
                                                       uint32_t index)
 {

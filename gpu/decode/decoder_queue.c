@@ -191,7 +191,7 @@ static void remove_oldest(struct decoder_queue *queue)
         queue->newest = NULL;
 }
 
-/* Has the oldest batch, which is good, counted. 0 or -1. */
+/* Sends the oldest batch, which is good, to be counted. 0 or -1. */
 static int count_oldest(struct gpu_decoder *decoder, uint32_t tail, struct slot **counted,
                         struct chunk **empty)
 {
@@ -214,7 +214,7 @@ static int count_oldest(struct gpu_decoder *decoder, uint32_t tail, struct slot 
     return 0;
 }
 
-/* Has the oldest batch counted, or leaves it, once it is known which. */
+/* Sends the oldest batch to be counted, or drops it, once it is known which. */
 static int poll_oldest(struct gpu_decoder *decoder, struct slot **counted, struct chunk **empty)
 {
     struct decoder_queue *queue = &decoder->queue;

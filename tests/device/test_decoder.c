@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Compressed FILEs that the GPU's engine decompresses by itself, over a device that is emulated:
+/* Compressed files that a GPU decompresses, over a device that is emulated:
  * what it counts, with what it leaves, is the entire content, exactly once, whatever the frames,
  * the records, the damage to the data, and whenever the device fails.
  *
