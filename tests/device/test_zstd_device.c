@@ -168,7 +168,7 @@ static int some_window_log(bool sees_all)
 static void go_through_frames(void)
 {
     static const int levels[] = {1, 3, -5, 9, 19};
-    const unsigned count = scale_of(20, 300, 3000);
+    const unsigned count = scale_of(10, 300, 3000);
     for (unsigned i = 0; i < count; i++) {
         const size_t flush = random_below(4) ? 0 : 1 + random_below(70000);
         const struct frame_settings settings = {.level = levels[random_below(5)],
@@ -219,7 +219,7 @@ static void damage(unsigned char *bytes, size_t *len)
 
 static void go_through_damage(void)
 {
-    const unsigned count = scale_of(30, 1000, 20000);
+    const unsigned count = scale_of(15, 1000, 20000);
     unsigned char *sound = NULL;
     size_t sound_len = 0;
     for (unsigned i = 0; i < count; i++) {

@@ -298,7 +298,7 @@ void check_literals()
 
 void check_made()
 {
-    for (unsigned round = 0; round < scale_of(60, 600, 2000); round++) {
+    for (unsigned round = 0; round < scale_of(30, 600, 2000); round++) {
         std::vector<made_block> blocks(1 + random_below(7));
         for (made_block &block : blocks) {
             block.most_accurate = random_below(4) == 0;
@@ -340,7 +340,7 @@ void check_far_repeats()
 // A frame, and the same without its first block: it must not take the tables of that block.
 void check_false_repeats()
 {
-    for (unsigned round = 0; round < scale_of(40, 200, 400); round++) {
+    for (unsigned round = 0; round < scale_of(20, 200, 400); round++) {
         std::vector<made_block> blocks(2);
         blocks[0].type = blocks[1].type = 2;
         blocks[0].literals = 2;
@@ -399,7 +399,7 @@ void check_trees()
                                          static_cast<unsigned char>(c << 4)});
         }
     }
-    for (unsigned round = 0; round < scale_of(3000, 30000, 100000); round++) {
+    for (unsigned round = 0; round < scale_of(1000, 30000, 100000); round++) {
         byte_vector tree(2 + random_below(round % 2 ? 4 : 20));
         for (unsigned char &byte : tree)
             byte = static_cast<unsigned char>(random_below(256));
@@ -432,7 +432,7 @@ void check_headers()
                                                                            : random_below(256)));
             check_altered("modes", frame_of(block));
         }
-    for (unsigned round = 0; round < scale_of(1500, 20000, 40000); round++) {
+    for (unsigned round = 0; round < scale_of(500, 20000, 40000); round++) {
         byte_vector block(random_below(16));
         for (unsigned char &byte : block)
             byte = static_cast<unsigned char>(random_below(256));
@@ -444,7 +444,7 @@ void check_headers()
 // Blocks with more literals, or more content, than the window leaves room for.
 void check_windows()
 {
-    for (unsigned round = 0; round < scale_of(100, 500, 1000); round++) {
+    for (unsigned round = 0; round < scale_of(40, 500, 1000); round++) {
         std::vector<made_block> blocks(1 + random_below(3));
         for (made_block &block : blocks) {
             block.type = 2;

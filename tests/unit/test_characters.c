@@ -115,7 +115,7 @@ int main(void)
     check_points(room);
     check_sequences(room, quick);
     check_cuts(room);
-    check_random(room, scale_is_slow() ? 20000 : quick ? 60000 : 1000000);
+    check_random(room, scale_of(20000, 1000000, 1000000));
     check_pages(room);
     if (!check_characters_end()) {
         fprintf(stderr, "FAIL: counts in rows of other characters\n");

@@ -736,7 +736,7 @@ int main(int argc, char **argv)
 {
     bool all = argc > 1 && strcmp(argv[1], "all") == 0, few = scale_is_small_or_slow();
     const struct sample sample = {all ? 1 : few ? 20000 : 200, few ? 20 : 50};
-    unsigned times = scale_is_slow() ? 10 : few ? 30 : 200;
+    unsigned times = few ? 10 : 200;
 #ifdef __GLIBC__ /* pages that are used again come without a fault */
     (void)mallopt(M_MMAP_THRESHOLD, 1 << 30);
     (void)mallopt(M_TRIM_THRESHOLD, 1 << 30);

@@ -525,7 +525,7 @@ int main(void)
         printf("skipped: %s\n", why.text);
         return 77;
     }
-    const unsigned rounds = scale_is_slow() ? 50 : scale_of(100, 2000, 2000);
+    const unsigned rounds = scale_of(50, 2000, 2000);
     check_changes();
     check_known_texts();
     check_braces();

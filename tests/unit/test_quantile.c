@@ -230,13 +230,13 @@ static void check_ranks(void)
             check_rank(odd[i], counts[k]);
     for (int places = 1; places <= 18; places++) {
         power *= 10;
-        for (unsigned i = 0; i < 200; i++) {
+        for (unsigned i = 0; i < scale_of(40, 200, 200); i++) {
             uint64_t n = random_word() >> random_word() % 64;
             check_spellings(random_word() % power, places, n ? n : 1);
             check_spellings(random_word() % power, places, power); /* a rank without a rest */
         }
     }
-    for (uint64_t n = 1; n <= 200; n++)
+    for (uint64_t n = 1; n <= 200; n += n < 26 ? 1 : scale_of(6, 1, 1)) /* 50, 98, 200 among them */
         for (uint64_t percent = 0; percent < 100; percent++)
             check_spellings(percent, 2, n);
 }
@@ -267,7 +267,7 @@ int main(void)
     binning_log_linear(&binning);
     check_bins(&binning, false);
     check_tight(&binning, DBL_MIN, 1.11 / 65, 4);
-    const unsigned most = scale_is_slow() ? 1 : 2; /* time goes by the square of bins */
+    const unsigned most = scale_is_small_or_slow() ? 1 : 2; /* time goes by the square of bins */
     for (unsigned digits = 1; digits <= most; digits++) {
         if (binning_digits(&binning, digits, false) != BINNING_OK)
             return 1;
@@ -281,7 +281,7 @@ int main(void)
         check_bins(&binning, true);
         binning_free(&binning);
     }
-    for (unsigned i = 0; i < 2000; i++)
+    for (unsigned i = 0; i < scale_of(300, 2000, 2000); i++)
         check_random_edges();
     printf("%lu cases, %lu wrong\n", cases, wrong);
     return wrong != 0;

@@ -472,9 +472,9 @@ int main(void)
         files[i].fd = memfd_create("share", MFD_CLOEXEC);
         snprintf(files[i].name, sizeof files[i].name, "/dev/fd/%d", files[i].fd);
     }
-    cut_lists(scale_is_small_or_slow() ? 100 : 1000);
-    share_files(scale_is_small_or_slow() ? 1000 : 20000);
-    share_by_turns(scale_is_small_or_slow() ? 1000 : 20000);
+    cut_lists(scale_of(100, 1000, 1000));
+    share_files(scale_of(400, 20000, 20000));
+    share_by_turns(scale_of(400, 20000, 20000));
     change_files();
     printf("test_share: %lu cases, %lu wrong\n", cases, wrong);
     return wrong > 0;
