@@ -126,9 +126,10 @@ gpuhisto_sources = \
 	src/merge/table_file.c src/merge/table_file.h \
 	src/merge/table_json.h \
 	src/merge/table_rows.c src/merge/table_rows.h \
-	src/policy/cost.c src/policy/cost.h \
-	src/policy/handover.c src/policy/handover.h \
+	src/policy/policy.c src/policy/policy.h src/policy/situation.h \
+	src/pool/engines.c src/pool/engines.h src/pool/job.h \
 	src/pool/machine.c src/pool/machine.h \
+	src/pool/opening.c src/pool/opening.h \
 	src/pool/pool.c src/pool/pool.h src/pool/pool_options.h \
 	src/pool/thread.c src/pool/thread.h \
 	src/pool/workers.c src/pool/workers.h \

@@ -148,7 +148,7 @@ unit_tests = \
 	tests/unit/test_sandbox \
 	tests/unit/test_seams \
 	tests/unit/test_content_run \
-	tests/unit/test_cost \
+	tests/unit/test_policy \
 	tests/unit/test_count \
 	tests/unit/test_diag \
 	tests/unit/test_header \
@@ -194,7 +194,7 @@ tests_unit_test_byte_pairs_LDADD = $(libraries)
 tests_unit_test_characters_LDADD = $(libraries)
 tests_unit_test_sandbox_LDADD = $(libraries)
 tests_unit_test_seams_LDADD = $(libraries)
-tests_unit_test_cost_LDADD = $(libraries) -lm
+tests_unit_test_policy_LDADD = $(libraries) -lm
 tests_unit_test_content_run_LDADD = $(libraries)
 tests_unit_test_count_LDADD = $(libraries)
 tests_unit_test_diag_LDADD = $(libraries)

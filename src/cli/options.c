@@ -404,7 +404,8 @@ int options_parse(int argc, char **argv, struct options *options, struct reason 
         .pool = {.device = DEVICE_AUTO,
                  .gpus = {.count = 1, .most = GPUS_MAX},
                  .chunk_size = CHUNK_DEFAULT,
-                 .tuning = pool_tuning},
+                 .tuning = policy_defaults,
+                 .deadline_ms = GPU_DEADLINE_MS},
         .verbosity = NORMAL,
     };
     drafts->options = options;

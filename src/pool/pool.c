@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "pool.h"
 #include "machine.h"
-#include "src/policy/handover.h"
 #include "workers.h"
 #include "gpu/decoder.h"
 #include "gpu/gpu_group.h"
-#include "src/base/clock.h"
 #include "src/cpu/cpu_engine.h"
 #include "src/records/lines.h"
 #include "src/count/file_tallies.h"
@@ -17,48 +15,14 @@
 
 #define MIB ((uint64_t)1 << 20)
 
-const struct pool_tuning pool_tuning = {
-    /* Starting a thread takes as long as a core counts 100 KB, and a short input has ended before
-     * the thread runs. */
-    .short_input = 4 * MIB,
-    /* Even the slowest strategy counts the largest chunk, 1 GiB, in a second. */
-    .deadline_ms = 20000,
-    /* Measured on an H200: CUDA needs 0.20 to 0.30 s to be ready, and 0.08 to 0.10 s to be torn
-     * down, which the waiting shell pays even after _exit. */
-    .gpu_start = 0.25,
-    /* 0.33 s became 0.52 with two H100s and 32 busy cores, 0.25 s became 0.67 on an H200 with 16.
-     */
-    .gpu_start_busy = 0.25,
-    /* Measured with two: CUDA needs 0.10 s more for every GPU that it sees, 0.11 to 0.15 s more are
-     * gone when the second is ready, and 0.05 s more at the end. */
-    .gpu_more = 0.3,
-    .break_even = 0.15,
-    /* A pipe gives its 4 GB/s to either engine. There the GPU only spares the CPU its work, and
-     * tearing it down should take no more than 5 % of the whole, however soon the pipe ends. */
-    .stream_break_even = 2.0,
-    /* Counting elsewhere has its price: a pipe's second reader costs wake-ups, and decompressed
-     * bytes that go to another core a tenth of decompressing them. A GPU took 8.4 CPU seconds
-     * instead of 7.2 for 16 GiB of letters, whose share is 5 %, but 9.7 instead of 10.2 for bytes.
-     */
-    .stream_share = 0.1,
-    /* Below it a pipe's producer is the slower one, and a GPU would wait for it, too. */
-    .stream_busy = 0.5,
-    /* Measured on an H200 (doc/zstd.md). It is less than the stages reach alone: content is counted
-     * too, and a core hashes what has a checksum. The first batch of a FILE is decoded before the
-     * second one is there, and the last one is waited for. */
-    .decoding_rate = 15e9,
-    .decoding_start = 0.01,
-};
-
 /* Bytes of counts that are taken to fit. */
 #define COUNTS_UNCHECKED (32 * MIB)
 
 /* Freed only after a run in which all threads have ended: those that have not still use it. */
 struct pool {
     struct pool_options options;
-    struct engine *cpu;
-    struct lines *lines; /* NULL: lines are not looked for */
-    struct handover handover;
+    struct job job;
+    struct engines engines;
     struct workers workers;
 };
 
@@ -78,9 +42,9 @@ bool pool_looks_for_memory(const struct histogram *histogram)
     return pool_counts_size(histogram) > COUNTS_UNCHECKED;
 }
 
-/* Whether there is memory for the counts: the tally, and at least one table of the CPU's engine.
- * Nothing else takes much, and neither do few bins: these are not checked, as that takes time. 0,
- * or -1 with the reason set. */
+/* Refuses counts, the tally's and those of at least one table of the CPU's engine, for which there
+ * is no memory. Nothing else takes much, and neither do few bins: these are not checked, as that
+ * takes time. 0, or -1 with the reason set. */
 static int pool_check_memory(const struct histogram *histogram, struct reason *why)
 {
     uint64_t wanted = pool_counts_size(histogram), available;
@@ -101,24 +65,39 @@ static unsigned gpus_most(const struct gpu_list *gpus)
 }
 
 /* 0, or -1: memory is short. */
-static int pool_open_lines(struct pool *pool, const struct histogram *histogram,
-                           const struct source *source, unsigned threads)
+static int pool_open_lines(struct pool *pool)
 {
-    if (!histogram->mode->is_text || pool->options.invalid == INVALID_SKIP)
+    struct job *job = &pool->job;
+    const size_t threads = job->workers_most;
+    if (!job->histogram->mode->is_text || pool->options.invalid == INVALID_SKIP)
         return 0;
     size_t gpus = gpus_most(&pool->options.gpus);
-    size_t on_gpu = gpus * (pool->options.buffers + 2 * (size_t)threads + GPU_ENGINE_BATCHES_MAX);
-    pool->lines = lines_open(&histogram->field, source_files(source),
-                             threads + DONATED_MAX + on_gpu, threads);
-    pool->cpu->lines = pool->lines;
-    return pool->lines ? 0 : -1;
+    size_t on_gpu = gpus * (pool->options.buffers + 2 * threads + GPU_ENGINE_BATCHES_MAX);
+    job->lines = lines_open(&job->histogram->field, source_files(job->source),
+                            threads + DONATED_MAX + on_gpu, (unsigned)threads);
+    job->cpu->lines = job->lines;
+    return job->lines ? 0 : -1;
+}
+
+/* 0, or -1: memory is short. */
+static int pool_open_cpu(struct pool *pool)
+{
+    const struct pool_options *options = &pool->options;
+    const unsigned threads = pool->job.workers_most;
+    pool->job.cpu = cpu_engine_open(pool->job.histogram,
+                                    &(struct cpu_engine_options){.counter = options->counter,
+                                                                 .chunk_size = options->chunk_size,
+                                                                 .chunks = threads + DONATED_MAX,
+                                                                 .threads = threads,
+                                                                 .files = options->files});
+    return pool->job.cpu ? pool_open_lines(pool) : -1;
 }
 
 static void pool_close(struct pool *pool)
 {
-    if (pool->cpu)
-        engine_close(pool->cpu);
-    lines_close(pool->lines);
+    if (pool->job.cpu)
+        engine_close(pool->job.cpu);
+    lines_close(pool->job.lines);
     free(pool);
 }
 
@@ -127,23 +106,21 @@ static struct pool *pool_open(const struct pool_options *options, const struct h
 {
     struct pool *pool = calloc(1, sizeof *pool);
     const unsigned processors = machine_processors(sched_getaffinity);
-    unsigned threads = options->threads ? options->threads : processors;
     if (!pool)
         return NULL;
     pool->options = *options;
-    pool->cpu =
-        cpu_engine_open(histogram, &(struct cpu_engine_options){.counter = options->counter,
-                                                                .chunk_size = options->chunk_size,
-                                                                .chunks = threads + DONATED_MAX,
-                                                                .threads = threads,
-                                                                .files = options->files});
-    if (!pool->cpu || pool_open_lines(pool, histogram, source, threads) != 0) {
+    pool->job = (struct job){.options = &pool->options,
+                             .histogram = histogram,
+                             .source = source,
+                             .processors = processors,
+                             .workers_most = options->threads ? options->threads : processors};
+    if (pool_open_cpu(pool) != 0) {
         pool_close(pool);
         return NULL;
     }
-    handover_init(&pool->handover, &pool->options, histogram, source, pool->cpu, pool->lines,
-                  threads, processors);
-    workers_init(&pool->workers, &pool->options, source, &pool->handover, pool->lines);
+    pool->job.begin = clock_now();
+    engines_init(&pool->engines, &pool->job);
+    workers_init(&pool->workers, &pool->engines);
     return pool;
 }
 
@@ -159,7 +136,7 @@ static int pool_gather(struct pool *pool, struct engine *gpu, struct tally *tall
         return -1;
     }
     outcome->gpu_bytes = tally->bytes - before;
-    engine_finish(pool->cpu, tally);
+    engine_finish(pool->job.cpu, tally);
     uint64_t bytes = tally->bytes - before;
     uint64_t decompressed = gpu ? gpu_decoder_bytes(gpu) : 0;
     if (bytes != atomic_load(&pool->workers.bytes) + decompressed) {
@@ -187,7 +164,7 @@ static void pool_describe_gpu(struct engine *engine, int number, struct pool_gpu
 static void pool_describe_gpus(struct pool *pool, const struct engine *group,
                                struct pool_outcome *outcome)
 {
-    outcome->gpu_ready = pool->handover.gpu_ready;
+    outcome->gpu_ready = pool->engines.opening.ready;
     outcome->gpu_count = gpu_group_count(group);
     (void)gpu_group_refused(group, &outcome->gpu_refused);
     for (unsigned i = 0; i < outcome->gpu_count; i++)
@@ -202,9 +179,9 @@ static int pool_begin_on_gpu(struct pool *pool, struct reason *why)
 {
     struct reason refused;
     workers_limit(&pool->workers); /* the number of slots follows from it */
-    if (handover_open_now(&pool->handover) == 0)
+    if (opening_open(&pool->engines.opening) == 0)
         return 0;
-    handover_refused(&pool->handover, &refused);
+    opening_refused(&pool->engines.opening, &refused);
     reason_set(why, "cannot use the GPU: %s", refused.text);
     return -1;
 }
@@ -216,10 +193,9 @@ static int pool_count(struct pool *pool, struct tally *tally, struct pool_outcom
         return -1;
     if (workers_begin(&pool->workers, why) != 0 || workers_wait(&pool->workers, why) != 0)
         return -1;
-    struct engine *gpu =
-        handover_gpu(&pool->handover); /* one that is ready only later is too late */
+    struct engine *gpu = engines_gpu(&pool->engines); /* one that is ready only later is too late */
     int rc = pool_gather(pool, gpu, tally, outcome, why);
-    if (rc == 0 && pool->lines && lines_first(pool->lines, &outcome->invalid) &&
+    if (rc == 0 && pool->job.lines && lines_first(pool->job.lines, &outcome->invalid) &&
         pool->options.invalid == INVALID_ERROR) {
         *why = outcome->invalid;
         rc = -1;
@@ -242,16 +218,15 @@ int pool_run(const struct pool_options *options, const struct histogram *histogr
         return -1;
     }
     int rc = pool_count(pool, tally, outcome, why);
-    outcome->seconds = clock_seconds_since(&pool->handover.begin);
-    outcome->workers = atomic_load(&pool->workers.started);
-    outcome->cpu_name = cpu_engine_counter(pool->cpu);
-    outcome->gpu_opened = atomic_load(&pool->handover.opening);
+    outcome->seconds = job_seconds(&pool->job);
+    outcome->workers = atomic_load(&pool->job.workers);
+    outcome->cpu_name = cpu_engine_counter(pool->job.cpu);
+    outcome->gpu_opened = atomic_load(&pool->engines.opening.is_asked);
     if (outcome->gpu_count == 0)
-        handover_refused(&pool->handover, &outcome->gpu_refused);
+        opening_refused(&pool->engines.opening, &outcome->gpu_refused);
     /* No other thread is left if all workers have ended and a GPU was never asked for. */
     if (rc == 0 && !outcome->gpu_opened) {
         workers_destroy(&pool->workers);
-        handover_destroy(&pool->handover);
         pool_close(pool);
     }
     return rc;

@@ -10,9 +10,6 @@
 #include "src/count/tally.h"
 #include "src/work/source.h"
 
-/* The measured defaults; the reasons are given in pool.c. */
-extern const struct pool_tuning pool_tuning;
-
 /* What a GPU did. */
 struct pool_gpu {
     int number;         /* from 0, as the user counts them */
@@ -45,7 +42,7 @@ int pool_run(const struct pool_options *options, const struct histogram *histogr
              struct source *source, struct tally *tally, struct pool_outcome *outcome,
              struct reason *why);
 
-/* Whether the run will look up how much memory there is (/proc/meminfo), because it needs much. */
+/* True if the run will look up how much memory there is (/proc/meminfo), because it needs much. */
 bool pool_looks_for_memory(const struct histogram *histogram);
 
 /* Adds to the tally what was counted so far: less than what was read, but of whole chunks. 0, or -1

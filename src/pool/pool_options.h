@@ -4,6 +4,7 @@
 #define GPUHISTO_POOL_OPTIONS_H
 
 #include "gpu/visible.h"
+#include "src/policy/policy.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -27,22 +28,8 @@ enum invalid_choice {
     INVALID_ERROR, /* it ends the run */
 };
 
-/* When to start more threads, and when to open the GPU; and what tests put in place of the machine.
- */
-struct pool_tuning {
-    uint64_t short_input;     /* bytes that one worker counts before others are started */
-    double gpu_start;         /* seconds that a GPU takes until it is ready */
-    double gpu_start_busy;    /* and so many more while all processors are busy */
-    double gpu_more;          /* seconds that each further one takes */
-    double break_even;        /* seconds that it must save to be worth opening */
-    double stream_break_even; /* the same for pipes and zstd data: seconds they have lasted */
-    double stream_share;      /* share of their readers' time above which others do the counting */
-    double stream_busy;       /* share of the time that the decoder of a pipe must be at work */
-    double decoding_rate;     /* bytes of content a second that a GPU decompresses; 0: any number */
-    double decoding_start;    /* seconds that it takes to begin and end a FILE */
-    unsigned deadline_ms;     /* a GPU that finishes nothing for so long has hung */
-    bool opens_at_once;       /* the GPU is waited for: tests know then when it is there */
-};
+/* Even the slowest strategy counts the largest chunk, 1 GiB, in a second. */
+#define GPU_DEADLINE_MS 20000
 
 /* A run that has not ended yet. */
 struct pool_view {
@@ -65,8 +52,10 @@ struct pool_options {
     bool begins_here; /* a short input is counted by the thread that waits for a long one: nothing
                        * must keep it from looking, as a pipe would */
     enum invalid_choice invalid; /* in numbers */
-    struct pool_tuning tuning;
-    /* Gets the samples and counts of each FILE; NULL: they are not wanted apart. */
+    struct policy_tuning tuning;
+    unsigned deadline_ms; /* a GPU that finishes nothing for so long has hung */
+    bool opens_at_once;   /* workers wait while a GPU is opened: tests know then when it is there */
+    /* Gets the samples and counts of each file; NULL: they are not needed apart. */
     struct file_tallies *files;
     /* If not NULL: called ten times a second by the thread that waits, with look_arg; and once more
      * if the run has failed. */

@@ -3,18 +3,15 @@
 #include "machine.h"
 #include "thread.h"
 #include "gpu/gpu_group.h"
-#include "src/base/clock.h"
 #include "src/run/run.h"
 
 /* Between calls of options->look. */
 #define LOOK_NS 100000000
 #define LOOK_SECONDS (LOOK_NS / 1e9)
 
-void workers_init(struct workers *workers, const struct pool_options *options,
-                  struct source *source, struct handover *handover, struct lines *lines)
+void workers_init(struct workers *workers, struct engines *engines)
 {
-    *workers = (struct workers){
-        .options = options, .source = source, .handover = handover, .lines = lines};
+    *workers = (struct workers){.engines = engines, .job = engines->job};
     pthread_mutex_init(&workers->lock, NULL);
     pthread_condattr_t attributes;
     pthread_condattr_init(&attributes);
@@ -42,7 +39,7 @@ static void workers_fail(struct workers *workers, const char *why)
 /* A run that wants a GPU only ends when it is lost. */
 static void workers_fail_for_loss(struct workers *workers)
 {
-    struct engine *gpu = handover_gpu(workers->handover);
+    struct engine *gpu = engines_gpu(workers->engines);
     struct reason why;
     if (!gpu)
         return; /* it failed for another reason, which is known */
@@ -70,29 +67,16 @@ static void workers_fail_for_loss(struct workers *workers)
 
 static void *worker_thread(void *arg);
 
-/* How many workers one stream keeps busy: while one reads or decompresses it, the others count what
- * was read. Those that are too many wait, and waiting counts as reading, so that no more are asked
- * for. */
-static unsigned workers_for_stream(struct workers *workers)
-{
-    const struct handover *handover = workers->handover;
-    double fraction = costs_counting_share(&handover->costs);
-    double most = atomic_load(&handover->threads);
-    double wanted = fraction < 1 ? 2 + fraction / (1 - fraction) : most;
-    if (!handover_counting_is_dear(handover))
-        return 1;
-    return (unsigned)(wanted < most ? wanted : most);
-}
-
 void workers_limit(struct workers *workers)
 {
+    struct job *job = workers->job;
     pthread_mutex_lock(&workers->lock);
     bool done = workers->limited;
     workers->limited = true;
-    if (!done && workers->options->threads == 0) {
+    if (!done && job->options->threads == 0) {
         unsigned quota = machine_quota("");
-        if (quota < atomic_load(&workers->handover->threads))
-            atomic_store(&workers->handover->threads, quota);
+        if (quota < atomic_load(&job->workers_most))
+            atomic_store(&job->workers_most, quota);
     }
     pthread_mutex_unlock(&workers->lock);
 }
@@ -100,61 +84,61 @@ void workers_limit(struct workers *workers)
 /* Starts workers until there are so many. */
 static void workers_start(struct workers *workers, unsigned wanted)
 {
-    if (atomic_load(&workers->started) >= wanted || atomic_load(&workers->exhausted))
+    atomic_uint *started = &workers->job->workers;
+    if (atomic_load(started) >= wanted || atomic_load(&workers->exhausted))
         return;
     pthread_mutex_lock(&workers->lock);
-    unsigned before = workers->started;
-    while (workers->started < wanted && !workers->failed && !workers->exhausted) {
+    unsigned before = *started;
+    while (*started < wanted && !workers->failed && !workers->exhausted) {
         if (thread_start(worker_thread, workers, WORKER_STACK) != 0) {
             workers->exhausted = true; /* the limit that was met will hardly go away in this run */
         } else {
-            workers->started++;
+            (*started)++;
             workers->running++;
         }
     }
-    if (workers->started > before)
-        handover_restart_rate(workers->handover, atomic_load(&workers->bytes));
+    if (*started > before)
+        engines_restart_rate(workers->engines, atomic_load(&workers->bytes));
     pthread_mutex_unlock(&workers->lock);
 }
 
 /* Starts as many workers as the input is worth. */
 static void workers_start_more(struct workers *workers, enum flow flow)
 {
-    if (atomic_load(&workers->started) < atomic_load(&workers->handover->threads))
+    struct job *job = workers->job;
+    if (atomic_load(&job->workers) < atomic_load(&job->workers_most))
         workers_limit(workers);
-    unsigned wanted = handover_workers(workers->handover, flow);
-    bool is_stream =
-        flow == FLOW_PIPE || (flow == FLOW_DECODED && !source_has_work(workers->source));
-    if (is_stream && wanted > 1)
-        wanted = workers_for_stream(workers);
-    workers_start(workers, wanted);
+    struct situation now = engines_situation(workers->engines, flow);
+    now.has_work = flow == FLOW_DECODED && source_has_work(job->source);
+    workers_start(workers, policy_workers(&now, &job->options->tuning));
 }
 
-/* Starts a worker for each GPU that finds a FILE: one that feeds a GPU compressed bytes stays with
- * it for the whole FILE, and hands out nothing that would call for help. Whoever calls this may
- * have the source's turn, which nothing here takes. */
+/* Starts a worker for each GPU that finds a file: one that feeds a GPU compressed bytes stays with
+ * it for the whole file, and donates nothing that would call for help. Whoever calls this may have
+ * the source's turn, which nothing here takes. */
 static void workers_start_for_gpus(struct workers *workers, const struct engine *gpus)
 {
-    const size_t files = source_files(workers->source);
+    struct job *job = workers->job;
+    const size_t files = source_files(job->source);
     unsigned wanted = gpu_group_count(gpus);
     if (wanted > files)
         wanted = (unsigned)files;
-    if (atomic_load(&workers->started) >= wanted)
+    if (atomic_load(&job->workers) >= wanted)
         return;
     workers_limit(workers);
-    const unsigned most = atomic_load(&workers->handover->threads);
+    const unsigned most = atomic_load(&job->workers_most);
     workers_start(workers, wanted < most ? wanted : most);
 }
 
 /* --- what one does --- */
 
-/* Ends a run with --invalid=error once the first token that is not a number is known. Whether it
- * did. */
+/* Ends a run with --invalid=error once the first token that is not a number is known. Returns
+ * whether it did. */
 static bool worker_found_invalid(struct workers *workers)
 {
     struct reason what;
-    if (workers->options->invalid != INVALID_ERROR || !workers->lines ||
-        !lines_first(workers->lines, &what))
+    if (workers->job->options->invalid != INVALID_ERROR || !workers->job->lines ||
+        !lines_first(workers->job->lines, &what))
         return false;
     workers_fail(workers, what.text);
     return true;
@@ -164,26 +148,27 @@ static bool worker_found_invalid(struct workers *workers)
 static void worker_call_for_help(struct workers *workers, enum flow flow, size_t len)
 {
     uint64_t bytes = atomic_fetch_add(&workers->bytes, len) + len;
-    if (len == 0 || bytes < workers->options->tuning.short_input)
+    if (len == 0 || bytes < workers->job->options->tuning.short_input)
         return;
     workers_start_more(workers, flow);
-    handover_consider(workers->handover, flow, bytes, atomic_load(&workers->started));
+    engines_consider(workers->engines, flow, bytes);
 }
 
-/* Calls look. The lock is not held. */
+/* Calls options->look. The lock is not held. */
 static void workers_look(struct workers *workers, bool has_failed)
 {
+    const struct pool_options *options = workers->job->options;
     const struct pool_view view = {.bytes = atomic_load(&workers->bytes),
                                    .has_failed = has_failed,
-                                   .cpu = workers->handover->cpu,
-                                   .gpu = handover_gpu(workers->handover)};
-    workers->options->look(workers->options->look_arg, &view);
+                                   .cpu = workers->job->cpu,
+                                   .gpu = engines_gpu(workers->engines)};
+    options->look(options->look_arg, &view);
 }
 
 /* The sink of one worker. */
 struct worker_sink {
     struct workers *workers;
-    double began;  /* to read what is counted next, in seconds since handover->begin */
+    double began;  /* to read what is counted next, in seconds since the run began */
     bool looks;    /* this is the thread that would wait, so it calls look now and then: */
     double looked; /* when it did */
 };
@@ -191,17 +176,17 @@ struct worker_sink {
 static struct chunk *worker_choose(void *arg, enum flow flow)
 {
     struct worker_sink *sink = arg;
-    return handover_choose(sink->workers->handover, flow);
+    return engines_choose(sink->workers->engines, flow);
 }
 
 static int worker_count(void *arg, struct chunk *chunk, enum flow flow)
 {
     struct worker_sink *sink = arg;
     struct workers *workers = sink->workers;
-    struct handover *handover = workers->handover;
+    const struct job *job = workers->job;
     const size_t len = chunk->origin.bytes; /* submit takes the chunk back */
-    int rc = handover_submit(handover, chunk, flow, sink->began);
-    sink->began = clock_seconds_since(&handover->begin);
+    int rc = engines_submit(workers->engines, chunk, flow, sink->began);
+    sink->began = job_seconds(job);
     if (rc != 0) {
         workers_fail_for_loss(workers);
         return -1;
@@ -209,7 +194,7 @@ static int worker_count(void *arg, struct chunk *chunk, enum flow flow)
     if (worker_found_invalid(workers))
         return -1;
     worker_call_for_help(workers, flow, len);
-    if (sink->looks && workers->options->look && sink->began - sink->looked >= LOOK_SECONDS) {
+    if (sink->looks && job->options->look && sink->began - sink->looked >= LOOK_SECONDS) {
         workers_look(workers, false);
         sink->looked = sink->began;
     }
@@ -219,15 +204,15 @@ static int worker_count(void *arg, struct chunk *chunk, enum flow flow)
 static struct engine *worker_offload(void *arg, const struct offload_offer *offer)
 {
     struct workers *workers = ((struct worker_sink *)arg)->workers;
-    struct engine *gpu = handover_undecoder(workers->handover, offer);
+    struct engine *gpu = engines_offload(workers->engines, offer);
     if (gpu && offer)
-        workers_start_for_gpus(workers, handover_gpu(workers->handover));
+        workers_start_for_gpus(workers, gpu);
     return gpu;
 }
 
 static bool worker_may_offload(void *arg)
 {
-    return handover_may_undecode(((struct worker_sink *)arg)->workers->handover);
+    return engines_may_offload(((struct worker_sink *)arg)->workers->engines);
 }
 
 /* True if the worker is one too many of those that decompress: it then no longer counts as started,
@@ -235,13 +220,14 @@ static bool worker_may_offload(void *arg)
 static bool worker_is_surplus(void *arg)
 {
     struct workers *workers = ((struct worker_sink *)arg)->workers;
-    const unsigned wanted = handover_workers(workers->handover, FLOW_DECODED);
-    if (atomic_load(&workers->started) <= wanted)
+    const struct situation now = engines_situation(workers->engines, FLOW_DECODED);
+    const unsigned wanted = policy_workers_beside_gpus(&now);
+    if (now.workers <= wanted)
         return false;
     pthread_mutex_lock(&workers->lock);
-    bool is_surplus = workers->started > wanted;
+    bool is_surplus = workers->job->workers > wanted;
     if (is_surplus) {
-        workers->started--;
+        workers->job->workers--;
         workers->exhausted = false; /* a thread can be started again */
     }
     pthread_mutex_unlock(&workers->lock);
@@ -256,9 +242,8 @@ static bool worker_has_ended(void *arg)
 /* Runs one worker to its end. */
 static void worker_run(struct workers *workers, bool looks)
 {
-    struct worker_sink own = {.workers = workers,
-                              .began = clock_seconds_since(&workers->handover->begin),
-                              .looks = looks};
+    struct worker_sink own = {
+        .workers = workers, .began = job_seconds(workers->job), .looks = looks};
     const struct sink sink = {.arg = &own,
                               .choose = worker_choose,
                               .count = worker_count,
@@ -266,8 +251,8 @@ static void worker_run(struct workers *workers, bool looks)
                               .may_offload = worker_may_offload,
                               .is_surplus = worker_is_surplus,
                               .has_ended = worker_has_ended};
-    if (run_worker(workers->source, &sink) != 0) {
-        const char *error = source_error(workers->source);
+    if (run_worker(workers->job->source, &sink) != 0) {
+        const char *error = source_error(workers->job->source);
         if (error)
             workers_fail(workers, error);
         else
@@ -290,14 +275,14 @@ static void *worker_thread(void *arg)
 /* True if starting a thread would take longer than the input, as far as its size tells. */
 static bool is_short(const struct workers *workers)
 {
-    const uint64_t size = source_size(workers->source);
-    return size > 0 && size <= workers->options->tuning.short_input;
+    const uint64_t size = source_size(workers->job->source);
+    return size > 0 && size <= workers->job->options->tuning.short_input;
 }
 
 int workers_begin(struct workers *workers, struct reason *why)
 {
-    const bool may_be_here = workers->options->begins_here;
-    workers->started = workers->running = 1;
+    const bool may_be_here = workers->job->options->begins_here;
+    workers->job->workers = workers->running = 1;
     if (!(may_be_here && is_short(workers)) &&
         thread_start(worker_thread, workers, WORKER_STACK) == 0)
         return 0;
@@ -332,7 +317,7 @@ int workers_wait(struct workers *workers, struct reason *why)
 {
     pthread_mutex_lock(&workers->lock);
     while (workers->running > 0 && !workers->failed)
-        if (workers->options->look)
+        if (workers->job->options->look)
             workers_wait_and_look(workers);
         else
             pthread_cond_wait(&workers->changed, &workers->lock);
@@ -340,7 +325,7 @@ int workers_wait(struct workers *workers, struct reason *why)
     if (rc != 0)
         *why = workers->why;
     pthread_mutex_unlock(&workers->lock);
-    if (rc != 0 && workers->options->look)
+    if (rc != 0 && workers->job->options->look)
         workers_look(workers, true);
     return rc;
 }

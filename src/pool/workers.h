@@ -3,26 +3,19 @@
 #ifndef GPUHISTO_WORKERS_H
 #define GPUHISTO_WORKERS_H
 
-#include "src/policy/handover.h"
-#include "pool_options.h"
+#include "engines.h"
 #include "src/base/reason.h"
-#include "src/records/lines.h"
-#include "src/work/source.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
 
 struct workers {
-    const struct pool_options *options;
-    struct source *source;
-    struct handover *handover;
-    struct lines *lines;    /* NULL: lines are not looked for */
+    struct engines *engines;
+    struct job *job;        /* the engines' */
     _Atomic uint64_t bytes; /* read so far */
-    atomic_uint started;    /* but for those that were too many; written under the lock, as the
-                             * next one */
-    atomic_bool exhausted;  /* a thread could not be started: no other one is tried */
 
-    pthread_mutex_t lock; /* guards the rest */
+    pthread_mutex_t lock;  /* guards the rest, and job->workers, which others may read */
+    atomic_bool exhausted; /* a thread could not be started: no other one is tried; the same */
     pthread_cond_t changed;
     unsigned running;
     bool limited; /* workers_limit was called */
@@ -30,15 +23,14 @@ struct workers {
     struct reason why; /* if failed */
 };
 
-/* Initializes *workers. All that is pointed to must live as long. */
-void workers_init(struct workers *workers, const struct pool_options *options,
-                  struct source *source, struct handover *handover, struct lines *lines);
+/* Prepares *workers; the engines must live as long. */
+void workers_init(struct workers *workers, struct engines *engines);
 
-/* Frees what it has; no worker may be running. */
+/* Frees what they have; none may be running. */
 void workers_destroy(struct workers *workers);
 
 /* Lowers the most workers there may be to what CPU quotas allow, unless the user gave a number.
- * Only the first call does anything; the workers make it before they start others. */
+ * Only the first call does anything. */
 void workers_limit(struct workers *workers);
 
 /* Starts the first worker, which starts others when the input is long. With options->begins_here it

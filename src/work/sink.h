@@ -6,16 +6,6 @@
 
 #include "source.h"
 
-/* What a GPU could decompress of a file that it does not have. In bytes of content, estimated. */
-struct offload_offer {
-    double again; /* what the frame that it would begin with has given already */
-    double
-        frame_left; /* what is left of that frame: after it the file can be had without `again` */
-    double left;    /* what is left of the file; HUGE_VAL: not known */
-    double rate;    /* bytes a second at which that comes otherwise; 0: not measured */
-    bool is_last;   /* no other file is left to be begun: workers have nothing else to do */
-};
-
 struct sink {
     void *arg;
     /* Chooses the memory for the next chunk, or waits for it. NULL: there will be none, and the run

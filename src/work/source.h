@@ -6,18 +6,12 @@
 
 #include "src/bytes/input.h"
 #include "src/engine/chunk.h"
+#include "src/policy/situation.h"
 
 struct source;
 
 /* Full chunks that may wait for an idle worker to count them, beside one for each worker. */
 #define DONATED_MAX 8
-
-/* How the bytes of a chunk come. */
-enum flow {
-    FLOW_FILE,    /* workers read side by side, and it is known how much is left */
-    FLOW_PIPE,    /* workers take turns */
-    FLOW_DECODED, /* workers decompress, side by side if they can; those that cannot count */
-};
 
 /* Returns a source over `count` operands ("-": standard input), which must outlive it; none:
  * standard input. Holds the first ones, and opens none of them yet. NULL if memory is short. */
@@ -70,25 +64,10 @@ uint64_t source_left(struct source *source);
  * they are. */
 double source_fraction(struct source *source);
 
-/* Of compressed files that a GPU could decompress, bytes of content. */
-struct source_content {
-    double done; /* decompressed by workers so far */
-    double left; /* still to come, as estimated: files go on, and are, as those before */
-};
-
+/* Returns what is known of compressed files that a GPU could decompress. */
 struct source_content source_content(struct source *source);
 
-/* Of pipes, while one is decoded whose frame a GPU could begin anew. All 0: none is. */
-struct stream_content {
-    double taken;   /* bytes of pipes that were decoded, */
-    double done;    /* and of content that they gave, */
-    double seconds; /* while decoders were at work for so long */
-    double again;   /* of that content, what the frame that is being decoded has given */
-    double left;    /* content still to come: what the frame states, or as much as it has given; and
-                     * as much as came before it */
-    double room;    /* bytes of the frame that can still be kept: with more it cannot begin anew */
-};
-
+/* Returns what is known of the pipe that is decoded. */
 struct stream_content source_stream_content(struct source *source);
 
 /* --- after the run --- */

@@ -21,13 +21,12 @@ int __wrap_options_parse(int argc, char **argv, struct options *options, struct 
     int rc = __real_options_parse(argc, argv, options, why);
     const char *bytes = getenv("GPUHISTO_HAND_OVER"), *deadline = getenv("GPUHISTO_DEADLINE");
     if (deadline)
-        options->pool.tuning.deadline_ms = (unsigned)atoi(deadline);
+        options->pool.deadline_ms = (unsigned)atoi(deadline);
     if (!bytes)
         return rc;
-    options->pool.tuning = (struct pool_tuning){.short_input = strtoull(bytes, NULL, 10),
-                                                .decoding_rate = 1e12,
-                                                .deadline_ms = options->pool.tuning.deadline_ms,
-                                                .opens_at_once = true};
+    options->pool.tuning =
+        (struct policy_tuning){.short_input = strtoull(bytes, NULL, 10), .decoding_rate = 1e12};
+    options->pool.opens_at_once = true;
     options->input.unit_memory = LARGE_UNIT;
     return rc;
 }

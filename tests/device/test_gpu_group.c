@@ -202,7 +202,7 @@ static void run_part(const void *arg)
                                    .strategy = strategy_find("vectorized"),
                                    .chunk_size = CHUNK,
                                    .threads = 2,
-                                   .tuning = {.deadline_ms = 200000},
+                                   .deadline_ms = 200000,
                                    .look = look,
                                    .look_arg = &feed};
     const struct input_options input = {.record = record_values(1), .decoding.memlimit = MEMORY};

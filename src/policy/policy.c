@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: MIT */
+#include "policy.h"
+
+#include <math.h>
+
+/* Not for each of a hundred thousand chunks a second. */
+#define ASK_SECONDS 0.02
+
+/* Bytes a second that the host's link to a GPU takes: PCIe 5, x16, measured. */
+#define LINK_RATE 50e9
+
+/* The fraction of a predicted gain that was observed: 64 GB/s of 16 cores became 75, not 89. */
+#define GAIN_FRACTION 0.5
+
+/* So many workers may feed the GPU even where that takes them longer than counting: otherwise the
+ * link would be idle, and what feeding costs would not be known. More of them are a loss. */
+#define FEEDERS_ALWAYS 2
+
+/* One worker in so many makes room for the threads that feed a GPU compressed bytes, for each GPU,
+ * but for the last such part. Of 32 and one GPU, a quarter was better than an eighth and as good as
+ * a half. */
+#define WORKERS_PER_FEEDING 4
+
+const struct policy_tuning policy_defaults = {
+    /* Starting a thread takes as long as a core counts 100 KB, and a short input has ended before
+     * the thread runs. */
+    .short_input = (uint64_t)4 << 20,
+    /* Measured on an H200: CUDA needs 0.20 to 0.30 s to be ready, and 0.08 to 0.10 s to be torn
+     * down, which the waiting shell pays even after _exit. */
+    .gpu_start = 0.25,
+    /* 0.33 s became 0.52 with two H100s and 32 busy cores, 0.25 s became 0.67 on an H200 with 16.
+     */
+    .gpu_start_busy = 0.25,
+    /* Measured with two: CUDA needs 0.10 s more for every GPU that it sees, 0.11 to 0.15 s more are
+     * gone when the second is ready, and 0.05 s more at the end. */
+    .gpu_more = 0.3,
+    .break_even = 0.15,
+    /* A pipe gives its 4 GB/s to either engine. There the GPU only spares the CPU its work, and
+     * tearing it down should take no more than 5 % of the whole, however soon the pipe ends. */
+    .stream_break_even = 2.0,
+    /* Counting elsewhere has its price: a pipe's second reader costs wake-ups, and decompressed
+     * bytes that go to another core a tenth of decompressing them. A GPU took 8.4 CPU seconds
+     * instead of 7.2 for 16 GiB of letters, of which 5 % are counting, but 9.7 instead of 10.2 for
+     * bytes. */
+    .stream_counting = 0.1,
+    /* Below it a pipe's producer is the slower one, and a GPU would wait for it, too. */
+    .stream_busy = 0.5,
+    /* Measured on an H200 (doc/zstd.md). It is less than the stages reach alone: content is counted
+     * too, and a core hashes what has a checksum. The first batch of a file is decoded before the
+     * second one is there, and the last one is waited for. */
+    .decoding_rate = 15e9,
+    .decoding_start = 0.01,
+};
+
+/* --- whether to open a GPU --- */
+
+/* Tests set break_even to 0, and do not wait either. */
+double policy_ask_seconds(const struct policy_tuning *tuning)
+{
+    return tuning->break_even < ASK_SECONDS ? tuning->break_even : ASK_SECONDS;
+}
+
+/* Workers that were just started touch new memory first, and are half as fast as they will be. */
+bool policy_doubts_rate(const struct situation *now, const struct policy_tuning *tuning)
+{
+    const bool is_shared = now->flow == FLOW_FILE || (now->flow == FLOW_DECODED && now->has_work);
+    return is_shared && policy_ask_seconds(tuning) > 0;
+}
+
+/* Seconds until a GPU would be ready, while so many workers are busy. */
+static double gpu_start(const struct situation *now, const struct policy_tuning *tuning)
+{
+    const double busy = (double)now->workers / (double)now->processors;
+    return tuning->gpu_start + tuning->gpu_start_busy * (busy < 1 ? busy : 1);
+}
+
+/* Seconds that a GPU saves which begins after `start` seconds with what is offered; negative: it
+ * should not. Waiting for the next frame costs nothing where that comes sooner than what would be
+ * done again. */
+static double offload_saves(const struct offload_offer *offer, const struct policy_tuning *tuning,
+                            double start)
+{
+    const double rate = tuning->decoding_rate;
+    if (offer->rate <= 0)
+        return HUGE_VAL; /* nothing is known of anything better */
+    double again = rate > 0 ? offer->again / rate : 0;
+    double byte = 1 / offer->rate - (rate > 0 ? 1 / rate : 0);
+    double frame = offer->frame_left * byte - again;
+    return frame < 0 ? frame : offer->left * byte - again - start;
+}
+
+/* How many GPUs save more than their start. Until the last is ready, those that are there work
+ * already, which is left out: so a GPU gains no less than this says. */
+static unsigned gpus_worth(const struct situation *now, const struct policy_tuning *tuning,
+                           double start)
+{
+    unsigned gpus = 1;
+    double before = HUGE_VAL;
+    for (unsigned wanted = 1; tuning->decoding_rate > 0 && wanted <= now->gpus_most; wanted++) {
+        double ready = start + tuning->gpu_more * (wanted - 1);
+        double rest = now->content.left - now->rate * ready;
+        double together = now->rate + wanted * tuning->decoding_rate;
+        double seconds = ready + (rest > 0 ? rest / together : 0);
+        if (wanted > 1 && seconds > before - tuning->break_even)
+            break;
+        gpus = wanted;
+        before = seconds;
+    }
+    return gpus;
+}
+
+/* How many GPUs are to decompress files; 0: none. Those that are being decompressed when it is
+ * ready are begun anew, so all may come again that was decompressed so far. */
+static unsigned gpus_for_files(const struct situation *now, const struct policy_tuning *tuning)
+{
+    const struct source_content *content = &now->content;
+    const double start = gpu_start(now, tuning);
+    const struct offload_offer offer = {.again = content->done,
+                                        .frame_left = content->left,
+                                        .left = content->left,
+                                        .rate = now->rate};
+    if (content->left <= 0 ||
+        offload_saves(&offer, tuning, start + tuning->decoding_start) < tuning->break_even)
+        return 0;
+    return gpus_worth(now, tuning, start);
+}
+
+/* True if a GPU pays that decompresses what is left of a pipe. Where the producer is what is waited
+ * for, nothing is saved: the rate is that of the decoder while it is at work, which must be most of
+ * the time. Only one processor decodes, so the GPU starts as fast as it can. */
+static bool pays_for_stream(const struct situation *now, const struct policy_tuning *tuning)
+{
+    const struct stream_content *stream = &now->stream;
+    if (stream->left <= 0 || stream->seconds < now->seconds * tuning->stream_busy)
+        return false;
+    if (stream->taken / stream->seconds * tuning->gpu_start > stream->room)
+        return false; /* too much of the frame would have come when the GPU is there */
+    const struct offload_offer offer = {.again = stream->again,
+                                        .frame_left = stream->left,
+                                        .left = stream->left,
+                                        .rate = stream->done / stream->seconds};
+    return offload_saves(&offer, tuning, tuning->gpu_start + tuning->decoding_start) >=
+           tuning->break_even;
+}
+
+/* True if a GPU pays for plain files. Assumes that as many workers feed it as fill the link, and
+ * that each reads as fast as one that also counts, so that it gains what it does not spend on
+ * counting. Half of that is left: where many cores count, they wait for the host's memory, which a
+ * byte passes three times on its way to a GPU, and once on its way to a core. For the same reason a
+ * second GPU would gain nothing. */
+static bool pays_for_plain(const struct situation *now, const struct policy_tuning *tuning)
+{
+    const double read = now->costs.read, cpu = now->costs.cpu, rate = now->rate;
+    if (read <= 0 || cpu <= 0 || rate <= 0)
+        return false;
+    double feeds = 1 / read, counts = 1 / cpu, feeders = LINK_RATE / feeds;
+    if (feeders > now->workers)
+        feeders = now->workers;
+    double together = rate + GAIN_FRACTION * feeders * (feeds - counts);
+    double left = now->plain_left - rate * gpu_start(now, tuning);
+    return left * (1 / rate - 1 / together) >= tuning->break_even;
+}
+
+struct gpu_wish policy_wish(const struct situation *now, const struct policy_tuning *tuning)
+{
+    if (now->flow == FLOW_FILE)
+        return (struct gpu_wish){.gpus = pays_for_plain(now, tuning)};
+    unsigned gpus = now->flow == FLOW_DECODED ? gpus_for_files(now, tuning) : 0;
+    if (gpus == 0 && now->flow == FLOW_DECODED)
+        gpus = pays_for_stream(now, tuning);
+    if (gpus > 0)
+        return (struct gpu_wish){.gpus = gpus, .decodes = true};
+    return (struct gpu_wish){.gpus = now->seconds >= tuning->stream_break_even &&
+                                     policy_donates(now, tuning)};
+}
+
+/* --- what goes to it --- */
+
+/* The last bytes of files are shared out in the CPU's smaller pieces, so that all workers finish at
+ * the same time: as many as they count while one of them fills a slot. */
+static bool feeds_gpu(const struct situation *now)
+{
+    const double gpu = now->costs.gpu, cpu = now->costs.cpu;
+    const double last = (double)now->workers_most * (double)now->chunk_size *
+                        (gpu > 0 && gpu < cpu ? gpu / cpu : 1);
+    return now->plain_left >= last && (now->gpu_feeders < FEEDERS_ALWAYS || gpu <= cpu);
+}
+
+/* What comes through a pipe goes wholly to the GPU, and so do decompressed data: the cores have
+ * enough to do with decompressing them. But beside a GPU that decompresses, cores count what they
+ * decompress from their caches. */
+bool policy_counts_on_gpu(const struct situation *now)
+{
+    if (now->flow == FLOW_FILE)
+        return feeds_gpu(now);
+    return now->flow == FLOW_PIPE || !now->gpu_decodes;
+}
+
+bool policy_offloads(const struct situation *now, const struct policy_tuning *tuning,
+                     const struct offload_offer *offer)
+{
+    struct offload_offer known = *offer;
+    if (known.rate <= 0) /* all decompress the last file, if it has many frames */
+        known.rate = offer->is_last ? now->rate : now->worker_rate;
+    return offload_saves(&known, tuning, tuning->decoding_start) >= 0;
+}
+
+/* --- workers --- */
+
+bool policy_donates(const struct situation *now, const struct policy_tuning *tuning)
+{
+    return now->costs.counting > tuning->stream_counting;
+}
+
+/* How many workers one stream keeps busy: while one reads or decompresses it, the others count what
+ * was read. Those that are too many wait, and waiting counts as reading, so that no more are asked
+ * for. */
+static unsigned workers_for_stream(const struct situation *now, const struct policy_tuning *tuning)
+{
+    double fraction = now->costs.counting, most = now->workers_most;
+    double wanted = fraction < 1 ? 2 + fraction / (1 - fraction) : most;
+    if (!policy_donates(now, tuning))
+        return 1;
+    return (unsigned)(wanted < most ? wanted : most);
+}
+
+unsigned policy_workers(const struct situation *now, const struct policy_tuning *tuning)
+{
+    const unsigned wanted = policy_workers_beside_gpus(now);
+    const bool is_stream = now->flow == FLOW_PIPE || (now->flow == FLOW_DECODED && !now->has_work);
+    return is_stream && wanted > 1 ? workers_for_stream(now, tuning) : wanted;
+}
+
+/* A GPU decompresses ten times what all cores do together, so those that feed it must not wait for
+ * a processor: while all 32 of a machine were busy, its bytes came at a quarter of the speed. */
+unsigned policy_workers_beside_gpus(const struct situation *now)
+{
+    const unsigned all = now->workers_most;
+    const unsigned fed = now->flow == FLOW_DECODED && now->gpu_decodes ? now->gpu_files : 0;
+    const unsigned parts = fed < WORKERS_PER_FEEDING ? fed : WORKERS_PER_FEEDING - 1;
+    const unsigned wanted = all - all / WORKERS_PER_FEEDING * parts;
+    return wanted > fed ? wanted : fed < all ? fed + 1 : all;
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT */
+/* Who does the work: how many workers and GPUs, and which of them counts or decompresses what. Pure
+ * functions of the situation and the tuning. */
+#ifndef GPUHISTO_POLICY_H
+#define GPUHISTO_POLICY_H
+
+#include "situation.h"
+
+#include <stdint.h>
+
+/* When to start more threads, and when to open the GPU. Seconds, bytes, and bytes a second. */
+struct policy_tuning {
+    uint64_t short_input;     /* one worker counts so much before others are started */
+    double gpu_start;         /* what a GPU takes until it is ready */
+    double gpu_start_busy;    /* so much more while all processors are busy */
+    double gpu_more;          /* what each further one takes */
+    double break_even;        /* what it must save to be worth opening; */
+    double stream_break_even; /* for pipes and decompressed data: how long they have lasted */
+    double stream_counting;   /* fraction of readers' time above which others do the counting */
+    double stream_busy;       /* fraction of the time that the decoder of a pipe must be at work */
+    double decoding_rate;     /* content that a GPU decompresses; 0: any amount at once */
+    double decoding_start;    /* what it takes to begin and end a file */
+};
+
+/* What was measured. */
+extern const struct policy_tuning policy_defaults;
+
+/* What GPUs are to be opened for. */
+struct gpu_wish {
+    unsigned gpus; /* how many; 0: none */
+    bool decodes;  /* to decompress; otherwise to count what others read */
+};
+
+/* Returns how often to ask for a wish, in seconds: there is no rate to go by before. */
+double policy_ask_seconds(const struct policy_tuning *tuning);
+
+/* True if a rate that was measured since workers were started tells too little. Needs work. */
+bool policy_doubts_rate(const struct situation *now, const struct policy_tuning *tuning);
+
+/* Returns whether a GPU pays for the rest of the input, and what for. Needs left. */
+struct gpu_wish policy_wish(const struct situation *now, const struct policy_tuning *tuning);
+
+/* True if the next chunk should be counted by the GPU that is there. Needs left, of plain files,
+ * and GPU. */
+bool policy_counts_on_gpu(const struct situation *now);
+
+/* True if the GPU that is there should decompress what is offered. */
+bool policy_offloads(const struct situation *now, const struct policy_tuning *tuning,
+                     const struct offload_offer *offer);
+
+/* True if readers of streams should leave the counting to idle workers. */
+bool policy_donates(const struct situation *now, const struct policy_tuning *tuning);
+
+/* Returns how many workers there should be. Needs work and GPU. */
+unsigned policy_workers(const struct situation *now, const struct policy_tuning *tuning);
+
+/* Returns how many workers there may be beside GPUs that decompress: at least one that feeds none.
+ * Needs GPU. */
+unsigned policy_workers_beside_gpus(const struct situation *now);
+
+#endif

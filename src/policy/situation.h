@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: MIT */
+/* What decisions are made of: plain numbers that src/work and src/pool fill in. Bytes are doubles,
+ * as many of them are estimates. */
+#ifndef GPUHISTO_SITUATION_H
+#define GPUHISTO_SITUATION_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* How the bytes of a chunk come. */
+enum flow {
+    FLOW_FILE,    /* workers read side by side, and it is known how much is left */
+    FLOW_PIPE,    /* workers take turns */
+    FLOW_DECODED, /* workers decompress, side by side if they can; those that cannot count */
+};
+
+/* What a GPU could decompress of a file that it does not have, in bytes of content. */
+struct offload_offer {
+    double again;      /* what the frame that it would begin with has given already */
+    double frame_left; /* what is left of that frame: after it nothing is done again */
+    double left;       /* what is left of the file; HUGE_VAL: not known */
+    double rate;       /* bytes a second at which that comes otherwise; 0: not measured */
+    bool is_last;      /* no other file is left to be begun: workers have nothing else to do */
+};
+
+/* Of compressed files that a GPU could decompress, bytes of content. */
+struct source_content {
+    double done; /* decompressed by workers so far */
+    double left; /* still to come, if files go on, and are, as those before */
+};
+
+/* Of pipes, while one is decoded whose frame a GPU could begin anew; all 0: none is. */
+struct stream_content {
+    double taken;   /* bytes of pipes that were decoded, */
+    double done;    /* and of content that they gave, */
+    double seconds; /* while decoders were at work for so long */
+    double again;   /* of that content, what the frame that is being decoded has given */
+    double left;    /* content still to come: what the frame states, or as much as it has given; and
+                     * as much as came before it */
+    double room;    /* bytes of the frame that can still be kept: with more it cannot begin anew */
+};
+
+/* What bytes cost a worker, as measured in this run. */
+struct costs {
+    double read;     /* seconds a byte: reading a file into a CPU buffer; 0: not measured; */
+    double cpu;      /* that, and counting it; */
+    double gpu;      /* reading it into a slot of a GPU, and submitting that */
+    double counting; /* fraction of their time that readers of streams spend on counting */
+};
+
+/* What is known now. Each decision (policy.h) says which of the last three groups it needs. */
+struct situation {
+    enum flow flow;        /* of what is read */
+    double seconds;        /* since the run began */
+    unsigned workers;      /* that were started */
+    unsigned workers_most; /* that there may be */
+    unsigned processors;   /* that they may use */
+    struct costs costs;
+    double rate;        /* bytes a second that workers read without a GPU; 0: not measured; */
+    double worker_rate; /* and that one of them reads */
+
+    bool has_work; /* "work": one more worker would find something to read or decompress */
+
+    double plain_left; /* "left": bytes of plain files, */
+    struct source_content content;
+    struct stream_content stream;
+    unsigned gpus_most; /* and how many GPUs could each have a compressed file */
+
+    bool gpu_decodes;     /* "GPU": it was opened to decompress */
+    unsigned gpu_files;   /* compressed files that GPUs have now */
+    unsigned gpu_feeders; /* workers that fill a slot with a piece of a file */
+    size_t chunk_size;    /* bytes of a slot */
+};
+
+#endif
