@@ -75,7 +75,7 @@ TARGET INLINE void widen_3_bytes(const struct value_type *type, const unsigned c
     memset(batch->bits32 + values, 0, (BATCH - values) * sizeof batch->bits32[0]);
 }
 
-/* Counts n rows, a multiple of 8. How fast a loop over single rows is depends on its alignment. */
+/* Counts n rows. How fast a loop over single rows is would depend on its alignment. */
 TARGET INLINE void count_unrolled(const uint32_t *rows, size_t n, uint64_t *counts)
 {
 #pragma GCC unroll 8

@@ -61,28 +61,14 @@ TARGET static void find_rows(const struct count_plan *plan, const unsigned char 
         find_rows_of_size(plan, state, 8, n);
 }
 
-/* Counts n rows one by one, in pages unless `paged` is NULL. */
-static void count_rows(const uint32_t *rows, size_t n, uint64_t *counts, struct paged_counts *paged)
+/* Counts n rows, in pages unless `paged` is NULL. */
+TARGET static void count_rows(const uint32_t *rows, size_t n, uint64_t *counts,
+                              struct paged_counts *paged)
 {
     if (paged)
         paged_count(paged, rows, n);
-    for (size_t i = 0; !paged && i < n; i++)
-        counts[rows[i]]++;
-}
-
-TARGET static void count_many_bins(const struct count_plan *plan, const unsigned char *data,
-                                   size_t batches, struct tally *tally)
-{
-    uint64_t *counts = tally->counts;
-    struct batch_state state;
-    batch_moments_open(&state.moments, tally->moments);
-    for (; batches; batches--, data += BATCH * plan->histogram->type.size) {
-        find_rows(plan, data, BATCH, &state);
-        if (state.moments.values)
-            batch_moments_end_counting(&state.moments, state.rows, counts);
-        else
-            count_unrolled(state.rows, BATCH, counts);
-    }
+    else
+        count_unrolled(rows, n, counts);
 }
 
 /* Tables that are used alternately, for FEW_BINS + 3 rows from `base` on. */
@@ -203,14 +189,18 @@ static void count_channels_apart(const struct count_plan *plan, const unsigned c
 }
 
 /* Counts a batch after the other, in pages unless `paged` is NULL. */
-static void count_batches(const struct count_plan *plan, const unsigned char *data, size_t values,
-                          struct tally *tally, struct paged_counts *paged)
+TARGET static void count_batches(const struct count_plan *plan, const unsigned char *data,
+                                 size_t values, struct tally *tally, struct paged_counts *paged)
 {
     struct batch_state state;
     batch_moments_open(&state.moments, tally->moments);
     for (size_t now; values > 0; values -= now, data += now * plan->histogram->type.size) {
         now = values < BATCH ? values : BATCH;
         find_rows(plan, data, now, &state);
+        if (state.moments.values && !paged) {
+            batch_moments_end_counting(&state.moments, state.rows, tally->counts);
+            continue;
+        }
         batch_moments_end_all(&state.moments);
         count_rows(state.rows, now, tally->counts, paged);
     }
@@ -221,7 +211,6 @@ static void count_values(const struct count_plan *plan, const unsigned char *dat
 {
     const struct histogram *histogram = plan->histogram;
     size_t size = histogram->type.size, values = len / size;
-    bool few = histogram->bins <= FEW_BINS + 3;
     if (histogram->channels > 1) {
         if (tally->moments)
             count_channels_apart(plan, data, values, tally, paged);
@@ -230,12 +219,9 @@ static void count_values(const struct count_plan *plan, const unsigned char *dat
         return;
     }
     tally->samples += values;
-    while (!paged && values >= BATCH) {
+    while (!paged && histogram->bins <= FEW_BINS + 3 && values >= BATCH) {
         size_t most = values < PERIOD ? values : PERIOD, batches = most / BATCH;
-        if (few)
-            count_few_bins(plan, data, batches, tally);
-        else
-            count_many_bins(plan, data, batches, tally);
+        count_few_bins(plan, data, batches, tally);
         data += batches * BATCH * size;
         values -= batches * BATCH;
     }
