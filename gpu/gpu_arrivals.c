@@ -4,8 +4,6 @@
  * A snapshot of all counts stands for its own chunk and those before it that have none. Once it has
  * arrived, and can be believed, their slots are free. */
 #include "gpu_engine_internal.h"
-#include "gpu/decode/decoder_fetch.h"
-#include "gpu/decode/decoder_queue.h"
 
 #define POLL_NS 20000 /* between looks at a busy device: a small part of a chunk's copy */
 

@@ -7,7 +7,7 @@
 
 #include "gpu_engine.h"
 #include "calls.h"
-#include "gpu/decode/decoder_state.h"
+#include "gpu/decode/decoder_internal.h"
 #include "patience.h"
 #include "recovery.h"
 #include "slots.h"

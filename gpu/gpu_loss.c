@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The device is lost, and what was in flight is counted by the fallback. */
 #include "gpu_engine_internal.h"
-#include "gpu/decode/decoder_queue.h"
 
 #include <stdlib.h>
 

@@ -13,12 +13,12 @@ gpu_engine_sources = \
 	gpu/calls.c gpu/calls.h gpu/calls_internal.h gpu/calls_thread.c \
 	gpu/decode/content_check.c gpu/decode/content_check.h \
 	gpu/decode/content_run.c gpu/decode/content_run.h \
-	gpu/decode/decoder.c gpu/decoder.h gpu/decode/decoder_state.h \
-	gpu/decode/decoder_fetch.c gpu/decode/decoder_fetch.h \
+	gpu/decode/decoder.c gpu/decoder.h gpu/decode/decoder_internal.h \
+	gpu/decode/decoder_fetch.c \
 	gpu/decode/decoder_file.c gpu/decode/decoder_file.h \
-	gpu/decode/decoder_inputs.c gpu/decode/decoder_inputs.h \
+	gpu/decode/decoder_inputs.c \
 	gpu/decode/decoder_memory.c gpu/decode/decoder_memory.h \
-	gpu/decode/decoder_queue.c gpu/decode/decoder_queue.h \
+	gpu/decode/decoder_queue.c \
 	gpu/device.h \
 	gpu/gpu_arrivals.c \
 	gpu/gpu_engine.c gpu/gpu_engine.h gpu/gpu_engine_internal.h gpu/gpu_loss.c \

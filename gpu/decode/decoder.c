@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The way of a compressed file through a GPU, under the engine's lock. What is done at each step is
- * in decoder_inputs.h and decoder_queue.h. */
+/* The way of a compressed file through a GPU, under the engine's lock. */
 #include "gpu/decoder.h"
-#include "decoder_fetch.h"
-#include "decoder_inputs.h"
-#include "decoder_queue.h"
+#include "decoder_internal.h"
 #include "gpu/gpu_engine_internal.h"
 #include "src/base/clock.h"
 #include "src/records/records.h"

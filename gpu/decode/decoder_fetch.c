@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "decoder_fetch.h"
+#include "decoder_internal.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "decoder_inputs.h"
-#include "decoder_queue.h"
+#include "decoder_internal.h"
 
 int decoder_inputs_poll(struct gpu_decoder *decoder)
 {
