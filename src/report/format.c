@@ -13,14 +13,3 @@ const char *const format_names[] = {
 #undef FORMAT
     NULL,
 };
-
-void format_counts(struct table *table, const struct row *row, char separator)
-{
-    const struct tally *tally = table->shown.tally;
-    const size_t step = histogram_rows(table->shown.histogram);
-    for (size_t at = row->index; at < tally->bins; at += step) {
-        if (at > row->index)
-            writer_char(table->out, separator);
-        writer_count(table->out, tally->counts[at]);
-    }
-}

@@ -68,13 +68,22 @@ static inline bool format_has_both(const struct format *format)
     return format->kind == FORMAT_OBJECT || format->kind == FORMAT_PICTURE;
 }
 
+/* Writes a row's count in each channel. */
+static inline void format_counts(struct table *table, const struct row *row, char separator)
+{
+    const struct tally *tally = table->shown.tally;
+    const size_t step = histogram_rows(table->shown.histogram);
+    for (size_t at = row->index; at < tally->bins; at += step) {
+        if (at > row->index)
+            writer_char(table->out, separator);
+        writer_count(table->out, tally->counts[at]);
+    }
+}
+
 /* All formats, and their names, which end with NULL: by the same index, in the order of
  * formats.def. */
 extern const struct format *const format_table[];
 extern const char *const format_names[];
-
-/* Writes a row's count in each channel. */
-void format_counts(struct table *table, const struct row *row, char separator);
 
 #define FORMAT(name) extern const struct format format_##name;
 #include "src/report/formats.def"
