@@ -43,14 +43,14 @@
 #define SQUARED_MOST 0x1p480
 
 /* The range of a batch. */
-struct extent {
+struct batch_range {
     double min, max;    /* +inf and -inf if there is no number */
     double least, most; /* magnitudes over 0 of finite numbers; +inf and 0 if there are none */
 };
 
-static struct extent join_extents(const struct extent lanes[MOMENT_LANES])
+static struct batch_range join_ranges(const struct batch_range lanes[MOMENT_LANES])
 {
-    struct extent all = lanes[0];
+    struct batch_range all = lanes[0];
     for (size_t j = 1; j < MOMENT_LANES; j++) {
         all.min = lanes[j].min < all.min ? lanes[j].min : all.min;
         all.max = lanes[j].max > all.max ? lanes[j].max : all.max;
@@ -61,10 +61,10 @@ static struct extent join_extents(const struct extent lanes[MOMENT_LANES])
 }
 
 /* Finds the range, and replaces what is not finite by 0. */
-TARGET static struct extent take_extent(double *restrict values)
+TARGET static struct batch_range find_range(double *restrict values)
 {
     double min[MOMENT_LANES], max[MOMENT_LANES], least[MOMENT_LANES], most[MOMENT_LANES];
-    struct extent lanes[MOMENT_LANES];
+    struct batch_range lanes[MOMENT_LANES];
     for (size_t j = 0; j < MOMENT_LANES; j++) {
         min[j] = least[j] = HUGE_VAL;
         max[j] = -HUGE_VAL;
@@ -82,8 +82,8 @@ TARGET static struct extent take_extent(double *restrict values)
             values[i + j] = finite;
         }
     for (size_t j = 0; j < MOMENT_LANES; j++)
-        lanes[j] = (struct extent){min[j], max[j], least[j], most[j]};
-    return join_extents(lanes);
+        lanes[j] = (struct batch_range){min[j], max[j], least[j], most[j]};
+    return join_ranges(lanes);
 }
 
 /* Splits a part off *rest. */
@@ -192,27 +192,27 @@ TARGET static void add_moments(struct moments *moments, const double *values, si
     memcpy(finite, values, n * sizeof values[0]);
     for (size_t i = n; i < BATCH; i++)
         finite[i] = NAN;
-    struct extent extent = take_extent(finite);
-    if (!(extent.min <= extent.max))
+    struct batch_range range = find_range(finite);
+    if (!(range.min <= range.max))
         return;
-    moments_widen(moments, extent.min, extent.max);
-    for (size_t i = 0; (isinf(extent.min) || isinf(extent.max)) && i < n; i++) {
+    moments_widen(moments, range.min, range.max);
+    for (size_t i = 0; (isinf(range.min) || isinf(range.max)) && i < n; i++) {
         moments->lowest += values[i] == -HUGE_VAL;
         moments->highest += values[i] == HUGE_VAL;
     }
-    if (extent.most == 0)
+    if (range.most == 0)
         return;
-    if (extent.least < SQUARED_LEAST || extent.most > SQUARED_MOST) {
+    if (range.least < SQUARED_LEAST || range.most > SQUARED_MOST) {
         for (size_t i = 0; i < n; i++) {
             exact_sum_add(&moments->sum, finite[i]);
             exact_sum_add_square(&moments->squares, finite[i]);
         }
-    } else if (extent.most <= extent.least * NEAR) {
-        sum_batch(&moments->sum, finite, extent.most, true);
-        sum_squares(&moments->squares, finite, extent.most, true);
+    } else if (range.most <= range.least * NEAR) {
+        sum_batch(&moments->sum, finite, range.most, true);
+        sum_squares(&moments->squares, finite, range.most, true);
     } else {
-        sum_batch(&moments->sum, finite, extent.most, false);
-        sum_squares(&moments->squares, finite, extent.most, false);
+        sum_batch(&moments->sum, finite, range.most, false);
+        sum_squares(&moments->squares, finite, range.most, false);
     }
 }
 

@@ -44,14 +44,14 @@ _Static_assert(PIECE_MAX / 4 <= UINT16_MAX, "a counter of 16 bits must not come 
 
 /* Steps of a block that are sampled, how far apart they are, and how many bytes of the block that
  * takes, with the pair after next. */
-#define LOOKS 8
-#define LOOK_APART (PAIRS_BLOCK / LOOKS)
-#define LOOK_REACH ((LOOKS - 1) * LOOK_APART + BYTE_STEP + 4)
+#define SAMPLES 8
+#define SAMPLES_APART (PAIRS_BLOCK / SAMPLES)
+#define SAMPLES_REACH ((SAMPLES - 1) * SAMPLES_APART + BYTE_STEP + 4)
 
 /* How many sampled pairs may equal the pair after next, in text; or the next one or that,
  * otherwise. */
-#define TEXT_ALIKE (LOOKS * BYTE_STEP / 2 / 3)
-#define ANY_ALIKE (LOOKS * BYTE_STEP / 32)
+#define TEXT_ALIKE (SAMPLES * BYTE_STEP / 2 / 3)
+#define ANY_ALIKE (SAMPLES * BYTE_STEP / 32)
 
 enum pair_table { PAIRS_NONE, PAIRS_TEXT, PAIRS_ANY };
 
@@ -174,22 +174,22 @@ TARGET static void count_any(const unsigned char *data, size_t len, struct byte_
 
 typedef int16_t pair_vector __attribute__((vector_size(PAIRS_VECTOR)));
 
-/* Prefetches what `look` samples. */
-INLINE void prepare_look(const unsigned char *data)
+/* Prefetches what sample_block reads. */
+INLINE void prefetch_samples(const unsigned char *data)
 {
-    for (size_t at = 0; at < PAIRS_BLOCK; at += LOOK_APART) {
+    for (size_t at = 0; at < PAIRS_BLOCK; at += SAMPLES_APART) {
         __builtin_prefetch(data + at);
         __builtin_prefetch(data + at + BYTE_STEP);
     }
 }
 
-/* Returns the table that suits a block of at least LOOK_REACH bytes. Runs are counted without a
+/* Returns the table that suits a block of at least SAMPLES_REACH bytes. Runs are counted without a
  * table in any case. */
-TARGET static enum pair_table look(const unsigned char *data)
+TARGET static enum pair_table sample_block(const unsigned char *data)
 {
     pair_vector next = {0}, second = {0};
     unsigned runs = 0, ascii = 0;
-    for (size_t at = 0; at < PAIRS_BLOCK; at += LOOK_APART) {
+    for (size_t at = 0; at < PAIRS_BLOCK; at += SAMPLES_APART) {
         if (step_is_run(data + at)) {
             runs++;
             continue;
@@ -204,10 +204,10 @@ TARGET static enum pair_table look(const unsigned char *data)
             second -= here == after;
         }
     }
-    if (runs > LOOKS / 2)
+    if (runs > SAMPLES / 2)
         return PAIRS_NONE;
     unsigned alike_next = sum_of_halves(&next), alike_second = sum_of_halves(&second);
-    if (ascii + runs >= LOOKS * 3 / 4 && alike_second <= TEXT_ALIKE)
+    if (ascii + runs >= SAMPLES * 3 / 4 && alike_second <= TEXT_ALIKE)
         return PAIRS_TEXT;
     return alike_next + alike_second <= ANY_ALIKE ? PAIRS_ANY : PAIRS_NONE;
 }
@@ -225,10 +225,10 @@ TARGET static __attribute__((noinline)) void count_piece(const unsigned char *da
 {
     struct byte_counting counting;
     memset(counting.tables, 0, sizeof counting.tables);
-    enum pair_table has = PAIRS_NONE, suits = look(data);
+    enum pair_table has = PAIRS_NONE, suits = sample_block(data);
     for (size_t block; len > 0; data += block, len -= block) {
         block = len < PAIRS_BLOCK ? len : PAIRS_BLOCK;
-        prepare_look(data + PAIRS_BLOCK);
+        prefetch_samples(data + PAIRS_BLOCK);
         if (has == PAIRS_NONE && suits != PAIRS_NONE && len >= PAIRS_FEW) {
             has = suits;
             memset(&counting.pairs, 0, sizeof counting.pairs);
@@ -239,8 +239,8 @@ TARGET static __attribute__((noinline)) void count_piece(const unsigned char *da
             count_any(data, block, &counting);
         else
             count_in_tables(data, block, counting.tables);
-        if (len - block >= LOOK_REACH)
-            suits = look(data + block);
+        if (len - block >= SAMPLES_REACH)
+            suits = sample_block(data + block);
     }
     if (has == PAIRS_TEXT)
         add_text(counting.pairs.text, counts);

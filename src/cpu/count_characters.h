@@ -119,8 +119,8 @@ TARGET static void count_gathered(struct character_counting *counting)
 
 /* Counts or gathers the run of ASCII that data[0..len) begins with, in steps of 64 bytes, the first
  * of which is known to be ASCII. Returns how many bytes that is. */
-TARGET static size_t take_ascii(struct character_counting *counting, const unsigned char *data,
-                                size_t len)
+TARGET static size_t count_run_of_ascii(struct character_counting *counting,
+                                        const unsigned char *data, size_t len)
 {
     struct character_bytes *bytes = &counting->bytes;
     size_t run = 64;
@@ -168,7 +168,7 @@ TARGET static void count_characters(const struct count_plan *plan, const unsigne
         const size_t used =
             left < CHARACTERS_READ ? 0 : find_characters(data, rows, &n, &counting.bytes);
         if (used == CHARACTERS_ASCII)
-            data += take_ascii(&counting, data, left);
+            data += count_run_of_ascii(&counting, data, left);
         else if (used > 0)
             data += used;
         else

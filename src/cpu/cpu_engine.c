@@ -36,25 +36,25 @@ struct cpu_engine {
 };
 
 /* Takes a free chunk. NULL if there is none and !wait. */
-static struct cpu_chunk *take_chunk(struct cpu_engine *cpu, bool wait)
+static struct cpu_chunk *acquire_chunk(struct cpu_engine *cpu, bool wait)
 {
     pthread_mutex_lock(&cpu->lock);
     while (!cpu->free && wait)
         pthread_cond_wait(&cpu->freed, &cpu->lock);
-    struct cpu_chunk *taken = cpu->free;
-    if (taken)
-        cpu->free = taken->next_free;
+    struct cpu_chunk *chunk = cpu->free;
+    if (chunk)
+        cpu->free = chunk->next_free;
     pthread_mutex_unlock(&cpu->lock);
-    return taken;
+    return chunk;
 }
 
 static struct chunk *cpu_acquire(struct engine *engine, bool wait)
 {
-    struct cpu_chunk *taken = take_chunk((struct cpu_engine *)engine, wait);
-    if (!taken)
+    struct cpu_chunk *chunk = acquire_chunk((struct cpu_engine *)engine, wait);
+    if (!chunk)
         return NULL;
-    taken->chunk.len = taken->chunk.begin = 0;
-    return &taken->chunk;
+    chunk->chunk.len = chunk->chunk.begin = 0;
+    return &chunk->chunk;
 }
 
 /* Moves what a table has counted to the tally of its file: the next chunk is of another one, or
@@ -140,7 +140,7 @@ static int cpu_submit(struct engine *engine, struct chunk *chunk)
 {
     struct cpu_engine *cpu = (struct cpu_engine *)engine;
     for (struct cpu_engine *also = cpu->also; also; also = also->also)
-        count_and_free(also, take_chunk(also, true), chunk);
+        count_and_free(also, acquire_chunk(also, true), chunk);
     count_and_free(cpu, (struct cpu_chunk *)chunk, chunk);
     return 0;
 }

@@ -90,8 +90,8 @@ struct quotes {
 
 /* Clears what is quoted in a window's masks. False if a quote before the record's end is out of
  * place, so that parity does not tell what is quoted. */
-TARGET INLINE bool take_quotes(struct quotes *quotes, const unsigned char *window,
-                               uint64_t *newlines, uint64_t *separators)
+TARGET INLINE bool clear_quoted(struct quotes *quotes, const unsigned char *window,
+                                uint64_t *newlines, uint64_t *separators)
 {
     const uint64_t quote = bytes_equal(window, '"');
     if ((quote | quotes->inside) == 0) {
@@ -117,7 +117,7 @@ TARGET INLINE bool find_from_front(const struct field *field, const struct recor
     for (const unsigned char *window = begin; limit - window >= WINDOW; window += WINDOW) {
         uint64_t newlines = bytes_equal(window, '\n');
         uint64_t separators = bytes_equal(window, field->separator);
-        if (is_csv && !take_quotes(&quotes, window, &newlines, &separators))
+        if (is_csv && !clear_quoted(&quotes, window, &newlines, &separators))
             return false;
         separators &= below_first(newlines);
         if (!from) {
@@ -211,8 +211,8 @@ INLINE struct from_back from_back_of(const struct field *field, const unsigned c
 }
 
 /* Continues with the separators of a window. Returns where the field begins, or NULL. */
-TARGET INLINE const unsigned char *go_back(struct from_back *back, const unsigned char *window,
-                                           uint64_t separators)
+TARGET INLINE const unsigned char *continue_back(struct from_back *back,
+                                                 const unsigned char *window, uint64_t separators)
 {
     for (; !back->to && separators; separators &= ~(UINT64_C(1) << last_bit(separators)))
         if (--back->skip == 0)
@@ -233,8 +233,8 @@ TARGET INLINE bool find_from_back(const struct field *field, const struct record
         if (window - text->begin < WINDOW)
             return false;
         window -= WINDOW;
-        from = go_back(&back, window,
-                       bytes_equal(window, field->separator) & from_begin(window, begin));
+        from = continue_back(&back, window,
+                             bytes_equal(window, field->separator) & from_begin(window, begin));
     }
     return found(line, begin, from || !back.to ? from : begin, back.to, newline);
 }
@@ -255,7 +255,7 @@ TARGET INLINE bool find_from_back_of_csv(const struct field *field, const struct
             return false;
         newlines = bytes_equal(window, '\n');
         separators[windows] = bytes_equal(window, field->separator);
-        if (!take_quotes(&quotes, window, &newlines, &separators[windows]))
+        if (!clear_quoted(&quotes, window, &newlines, &separators[windows]))
             return false;
         separators[windows++] &= below_first(newlines);
     }
@@ -266,7 +266,7 @@ TARGET INLINE bool find_from_back_of_csv(const struct field *field, const struct
     struct from_back back = from_back_of(field, end);
     while (windows > 0 && !from) {
         windows--;
-        from = go_back(&back, begin + WINDOW * windows, separators[windows]);
+        from = continue_back(&back, begin + WINDOW * windows, separators[windows]);
     }
     return found(line, begin, from || !back.to ? from : begin, back.to, newline);
 }

@@ -31,20 +31,20 @@ struct paged_set {
 };
 
 /* Gives a part a page. False if there is none left. */
-static bool paged_take(struct paged_counts *own, size_t part)
+static bool paged_add_page(struct paged_counts *own, size_t part)
 {
-    if (own->taken == own->set->page_count)
+    if (own->pages == own->set->page_count)
         return false;
-    own->place_of[part] = 1 + (own->taken++ - (uint32_t)part) * PAGED_ROWS;
+    own->place_of[part] = 1 + (own->pages++ - (uint32_t)part) * PAGED_ROWS;
     return true;
 }
 
 /* Takes the page of the last row, which is always there. */
 static void paged_begin(struct paged_counts *own)
 {
-    own->taken = own->counted = 0;
+    own->pages = own->counted = 0;
     own->shared = 0;
-    paged_take(own, own->set->parts - 1);
+    paged_add_page(own, own->set->parts - 1);
 }
 
 struct paged_set *paged_open(size_t rows, unsigned members, size_t size)
@@ -147,7 +147,7 @@ static void paged_count_missed(struct paged_counts *own, uint32_t *rows, size_t 
     for (size_t i = 0; i < n; i++) {
         const uint32_t row = rows[i];
         const size_t part = row / PAGED_ROWS;
-        if (own->place_of[part] != 0 || paged_take(own, part))
+        if (own->place_of[part] != 0 || paged_add_page(own, part))
             paged_counts_at(own, part)[row % PAGED_ROWS]++;
         else
             rows[left++] = row;
@@ -196,7 +196,7 @@ void paged_count_times(struct paged_counts *own, uint32_t row, uint64_t times)
             paged_empty(own);
         const uint32_t room = UINT32_MAX - own->counted;
         const uint32_t now = times < room ? (uint32_t)times : room;
-        if (own->place_of[part] != 0 || paged_take(own, part)) {
+        if (own->place_of[part] != 0 || paged_add_page(own, part)) {
             paged_counts_at(own, part)[row % PAGED_ROWS] += now;
             own->counted += now;
         } else {

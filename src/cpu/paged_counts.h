@@ -23,7 +23,7 @@ struct paged_counts {
     uint32_t *place_of; /* by row / PAGED_ROWS: the index of a row's count is the row plus this,
                          * modulo 2^32; 0 if there is no page */
     uint32_t *counts;   /* of all pages, after one that is unused so that no place is 0 */
-    uint32_t taken;     /* pages in use */
+    uint32_t pages;     /* in use */
     uint32_t counted;   /* samples since the pages were emptied, so no count is greater */
     uint64_t shared;    /* samples in the shared table since then */
     uint64_t last_once; /* the last row's count in pages that were emptied */

@@ -117,7 +117,7 @@ enum {
     TOTALS
 };
 
-TARGET INLINE void ifma_take_totals(const struct ifma_sums *sums, uint64_t totals[TOTALS])
+TARGET INLINE void ifma_sum_lanes(const struct ifma_sums *sums, uint64_t totals[TOTALS])
 {
     const __m512i a_b = ifma_add_pairs(sums->a, sums->b);
     const __m512i ab = ifma_add_pairs(sums->ab_low, sums->ab_high);
@@ -154,7 +154,7 @@ TARGET INLINE void ifma_put_together(struct moments *moments, const struct ifma_
 {
     const uint64_t c = IFMA_BIAS(IFMA_HIGH), d = IFMA_BIAS(IFMA_LOW - 1);
     uint64_t totals[TOTALS];
-    ifma_take_totals(sums, totals);
+    ifma_sum_lanes(sums, totals);
     const int64_t a = ifma_unbiased_sum(totals[TOTAL_A], IFMA_HIGH);
     const int64_t b = ifma_unbiased_sum(totals[TOTAL_B], IFMA_LOW - 1);
     const whole aa = ifma_product(totals + TOTAL_AA_LOW), ab = ifma_product(totals + TOTAL_AB_LOW),
@@ -173,7 +173,7 @@ TARGET INLINE void ifma_put_short_together(struct moments *moments, const struct
 {
     const uint64_t c = IFMA_BIAS(IFMA_SINGLE);
     uint64_t totals[TOTALS];
-    ifma_take_totals(sums, totals);
+    ifma_sum_lanes(sums, totals);
     const int64_t a = ifma_unbiased_sum(totals[TOTAL_A], IFMA_SINGLE);
     const whole aa = ifma_product(totals + TOTAL_AA_LOW);
     exact_sum_add_whole(&moments->sum, a, exponent);
@@ -194,7 +194,7 @@ TARGET INLINE void ifma_widen(struct ifma_range *range, const double *values)
 
 /* Finds the range of a batch, without NaN unless that is the first value. Four vectors alternate,
  * so that none waits for the one before it. */
-TARGET INLINE void ifma_take_range(const double *values, double *least, double *greatest)
+TARGET INLINE void ifma_find_range(const double *values, double *least, double *greatest)
 {
     const __m512d first = _mm512_set1_pd(values[0]);
     struct ifma_range p = {first, first}, q = p, r = p, s = p;
@@ -241,7 +241,7 @@ static inline int ifma_bits_above(const struct batch_parts *parts)
 TARGET static bool parts_begin(struct batch_parts *parts, const double *values)
 {
     uint64_t bits;
-    ifma_take_range(values, &parts->min, &parts->max);
+    ifma_find_range(values, &parts->min, &parts->max);
     const double most = parts->max > -parts->min ? parts->max : -parts->min;
     if (!(most >= IFMA_LEAST && most < IFMA_MAX))
         return false;

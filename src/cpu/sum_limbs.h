@@ -179,7 +179,7 @@ TARGET INLINE void limbs_widen(struct limb_range *range, const double *values)
 
 /* Finds the range of a batch, without NaN unless that is the first value. Four vectors alternate,
  * so that none waits for the one before it. */
-TARGET INLINE void limbs_take_range(const double *values, double *least, double *greatest)
+TARGET INLINE void limbs_find_range(const double *values, double *least, double *greatest)
 {
     struct limb_range a, b, c, d;
     for (size_t j = 0; j < LIMB_LANES; j++)
@@ -209,7 +209,7 @@ TARGET INLINE void limbs_take_range(const double *values, double *least, double 
 TARGET static bool parts_begin(struct batch_parts *parts, const double *values)
 {
     uint64_t bits;
-    limbs_take_range(values, &parts->min, &parts->max);
+    limbs_find_range(values, &parts->min, &parts->max);
     const double min = parts->min, max = parts->max, most = max > -min ? max : -min;
     if (!(most >= LIMBS_LEAST && most < LIMBS_MAX))
         return false;
