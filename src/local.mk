@@ -104,8 +104,8 @@ gpuhisto_sources = \
 	src/open/header.c src/open/header.h src/open/header_format.h src/open/npy.c src/open/pnm.c src/open/wav.c \
 	src/work/idle.c src/work/idle.h src/work/left.c src/work/left.h \
 	src/work/operands.c src/work/operands.h src/work/sink.h \
-	src/open/beginning.c src/open/beginning.h src/open/open.c src/open/plan.c src/open/input.h src/bytes/input.h \
-	src/bytes/kept.c src/bytes/kept.h \
+	src/open/beginning.c src/open/beginning.h src/open/open.c src/open/plan.c src/open/input.h \
+	src/bytes/replay_window.c src/bytes/replay_window.h \
 	src/bytes/fingerprint.c src/bytes/fingerprint.h \
 	src/open/part.c src/open/part.h src/open/part_units.c src/open/part_units.h \
 	src/frames/peek.c src/frames/peek.h \
@@ -115,7 +115,7 @@ gpuhisto_sources = \
 	src/records/seams.c src/records/seams.h \
 	src/frames/frame_walk.c src/frames/frame_walk.h \
 	src/frames/frames.c src/frames/frames.h \
-	src/bytes/wide_read.c src/bytes/wide_read.h \
+	src/bytes/parallel_read.c src/bytes/parallel_read.h \
 	src/merge/find_rows.c src/merge/find_rows.h \
 	src/merge/grow.c src/merge/grow.h \
 	src/merge/known_rows.c src/merge/known_rows.h \

@@ -66,7 +66,7 @@ threaded_tests = \
 	tests/cli/compressed.sh tests/cli/counts.sh tests/cli/each.sh tests/cli/gzip.sh tests/cli/interval.sh \
 	tests/cli/numbers.sh tests/cli/progress.sh tests/cli/sources.sh tests/cli/zstd.sh \
 	tests/unit/test_frames tests/unit/test_merge tests/unit/test_paged_counts tests/unit/test_text_cuts \
-	tests/unit/test_wide_read
+	tests/unit/test_parallel_read
 .PHONY: check-threads
 check-threads:
 	@$(MAKE) $(AM_MAKEFLAGS) check TESTS='$(threaded_tests)'
@@ -155,7 +155,7 @@ unit_tests = \
 	tests/unit/test_fields \
 	tests/unit/test_file_tallies \
 	tests/unit/test_frames \
-	tests/unit/test_kept \
+	tests/unit/test_replay_window \
 	tests/unit/test_limits \
 	tests/unit/test_lines \
 	tests/unit/test_merge \
@@ -174,7 +174,7 @@ unit_tests = \
 	tests/unit/test_units \
 	tests/unit/test_values \
 	tests/unit/test_visible \
-	tests/unit/test_wide_read \
+	tests/unit/test_parallel_read \
 	tests/unit/test_writer \
 	tests/unit/test_xxh64 \
 	tests/unit/test_zstd_plan \
@@ -203,7 +203,7 @@ tests_unit_test_fields_LDADD = $(libraries)
 tests_unit_test_file_tallies_LDADD = tests/helpers/libhelpers.a libhistogram.a -lm
 tests_unit_test_frames_LDADD = $(with_device)
 tests_unit_test_frames_LDFLAGS = $(reading_by_turns)
-tests_unit_test_kept_LDADD = $(libraries)
+tests_unit_test_replay_window_LDADD = $(libraries)
 tests_unit_test_limits_LDADD = $(libraries)
 tests_unit_test_lines_LDADD = $(libraries)
 tests_unit_test_merge_LDADD = $(with_device)
@@ -226,10 +226,10 @@ tests_unit_test_text_cuts_LDADD = $(with_device)
 tests_unit_test_units_LDADD = $(libraries) -lm
 tests_unit_test_values_LDADD = $(libraries)
 tests_unit_test_visible_LDADD = $(libraries)
-tests_unit_test_wide_read_LDADD = $(libraries)
+tests_unit_test_parallel_read_LDADD = $(libraries)
 tests_unit_test_writer_LDADD = $(libraries)
 tests_unit_test_xxh64_LDADD = $(libraries)
-tests_unit_test_wide_read_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=pread
+tests_unit_test_parallel_read_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=pread
 tests_unit_test_zstd_plan_LDADD = $(libraries)
 tests_unit_test_zstd_links_LDADD = $(libraries)
 

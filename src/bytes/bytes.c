@@ -47,7 +47,7 @@ static int look_at_file(struct bytes *bytes, struct reason *why)
 /* Puts what was read of a stream before into the window. 0 or -1. */
 static int take_head(struct bytes *bytes, struct held *file, struct reason *why)
 {
-    int rc = kept_add(&bytes->kept, file->head, file->head_len);
+    int rc = window_add(&bytes->window, file->head, file->head_len);
     free(file->head);
     file->head = NULL;
     file->head_len = 0;
@@ -74,7 +74,7 @@ int bytes_open(struct bytes *bytes, struct held *file, struct reason *why)
 
 void bytes_close(struct bytes *bytes)
 {
-    kept_restart(&bytes->kept, 0);
+    window_restart(&bytes->window, 0);
     if (bytes->fd > STDIN_FILENO)
         close(bytes->fd);
     bytes->fd = -1;
@@ -82,12 +82,12 @@ void bytes_close(struct bytes *bytes)
 
 int bytes_give_back(struct bytes *bytes, struct held *file)
 {
-    const size_t len = (size_t)kept_size(&bytes->kept);
+    const size_t len = (size_t)window_size(&bytes->window);
     unsigned char *head = len > 0 ? malloc(len) : NULL;
     if (len > 0 && !head)
         return -1;
     file->head = head;
-    file->head_len = kept_copy(&bytes->kept, bytes->kept.begin, head, len);
+    file->head_len = window_copy(&bytes->window, bytes->window.begin, head, len);
     if (bytes->fd != STDIN_FILENO) {
         file->fd = bytes->fd;
         file->is_open = true;
@@ -161,16 +161,16 @@ bool bytes_has(const struct bytes *bytes, void *buf, size_t len, uint64_t offset
 /* True if the window has something to be handed out. */
 static bool has_ahead(const struct bytes *bytes)
 {
-    return kept_size(&bytes->kept) > 0 && bytes->taken < bytes->kept.end;
+    return window_size(&bytes->window) > 0 && bytes->taken < bytes->window.end;
 }
 
 /* Appends what was read to the window. 0 or -1. */
 static int append(struct bytes *bytes, const void *data, size_t len, struct reason *why)
 {
-    const uint64_t end = bytes->kept.end + len;
-    if (kept_add(&bytes->kept, data, len) == 0)
+    const uint64_t end = bytes->window.end + len;
+    if (window_add(&bytes->window, data, len) == 0)
         return 0;
-    kept_restart(&bytes->kept, end);
+    window_restart(&bytes->window, end);
     if (bytes->keeps_freely) {
         bytes->keeps = bytes->keeps_freely = false;
         return 0;
@@ -182,7 +182,7 @@ static int append(struct bytes *bytes, const void *data, size_t len, struct reas
 /* Reads the next bytes of the descriptor. The bytes, 0 at the end, or -1 with the reason set. */
 static ssize_t read_next(struct bytes *bytes, void *buf, size_t cap, struct reason *why)
 {
-    const uint64_t at = bytes->regular ? bytes->taken : bytes->kept.end;
+    const uint64_t at = bytes->regular ? bytes->taken : bytes->window.end;
     ssize_t got = read_patiently(bytes, buf, cap, at);
     if (got < 0)
         return read_failed(bytes, at, why);
@@ -197,7 +197,7 @@ static ssize_t read_next(struct bytes *bytes, void *buf, size_t cap, struct reas
  * 0 or -1. */
 static int read_ahead(struct bytes *bytes, struct reason *why)
 {
-    const uint64_t end = bytes->kept.end, left = end < bytes->limit ? bytes->limit - end : 1;
+    const uint64_t end = bytes->window.end, left = end < bytes->limit ? bytes->limit - end : 1;
     const size_t cap = left < BYTES_AHEAD ? (size_t)left : BYTES_AHEAD;
     unsigned char *buf = malloc(cap);
     if (!buf) {
@@ -212,22 +212,22 @@ static int read_ahead(struct bytes *bytes, struct reason *why)
 
 ssize_t bytes_see(struct bytes *bytes, void *buf, size_t cap, uint64_t offset, struct reason *why)
 {
-    struct kept *kept = &bytes->kept;
+    struct replay_window *kept = &bytes->window;
     if (bytes->regular)
         return bytes_read_at(bytes, buf, cap, offset, why);
     while (kept->end <= offset && !bytes->ended)
         if (read_ahead(bytes, why) != 0)
             return -1;
-    return (ssize_t)kept_copy(kept, offset, buf, cap);
+    return (ssize_t)window_copy(kept, offset, buf, cap);
 }
 
 /* Hands out what is in the window. */
 static size_t take_ahead(struct bytes *bytes, void *buf, size_t cap)
 {
-    const size_t len = kept_copy(&bytes->kept, bytes->taken, buf, cap);
+    const size_t len = window_copy(&bytes->window, bytes->taken, buf, cap);
     bytes->taken += len;
     if (!bytes->keeps)
-        kept_drop(&bytes->kept, bytes->taken);
+        window_drop(&bytes->window, bytes->taken);
     return len;
 }
 
@@ -236,7 +236,7 @@ ssize_t bytes_take(struct bytes *bytes, void *buf, size_t cap, struct reason *wh
     const uint64_t left = bytes->taken < bytes->limit ? bytes->limit - bytes->taken : 0;
     const size_t len = left < cap ? (size_t)left : cap;
     if (len == 0) {
-        kept_restart(&bytes->kept, bytes->kept.end);
+        window_restart(&bytes->window, bytes->window.end);
         bytes->ended = true;
     }
     if (has_ahead(bytes))
@@ -248,7 +248,7 @@ ssize_t bytes_take(struct bytes *bytes, void *buf, size_t cap, struct reason *wh
         return got;
     bytes->taken += (uint64_t)got;
     if (!bytes->keeps)
-        kept_restart(&bytes->kept, bytes->taken);
+        window_restart(&bytes->window, bytes->taken);
     else if (append(bytes, buf, (size_t)got, why) != 0)
         return -1;
     return got;
@@ -256,10 +256,10 @@ ssize_t bytes_take(struct bytes *bytes, void *buf, size_t cap, struct reason *wh
 
 int bytes_keep(struct bytes *bytes, uint64_t offset, const unsigned char *data, size_t len)
 {
-    kept_drop(&bytes->kept, bytes->taken);
-    if (kept_prepend(&bytes->kept, data, len) != 0)
+    window_drop(&bytes->window, bytes->taken);
+    if (window_prepend(&bytes->window, data, len) != 0)
         return -1;
-    kept_drop(&bytes->kept, offset);
+    window_drop(&bytes->window, offset);
     bytes->keeps = true;
     return 0;
 }
@@ -267,12 +267,12 @@ int bytes_keep(struct bytes *bytes, uint64_t offset, const unsigned char *data, 
 void bytes_keep_no_more(struct bytes *bytes)
 {
     bytes->keeps = bytes->keeps_freely = false;
-    kept_drop(&bytes->kept, bytes->taken);
+    window_drop(&bytes->window, bytes->taken);
 }
 
 int bytes_rewind(struct bytes *bytes, uint64_t offset)
 {
-    if (offset < bytes->kept.begin)
+    if (offset < bytes->window.begin)
         return -1;
     bytes->taken = offset;
     bytes_keep_no_more(bytes);

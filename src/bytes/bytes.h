@@ -4,7 +4,7 @@
 #ifndef GPUHISTO_BYTES_H
 #define GPUHISTO_BYTES_H
 
-#include "kept.h"
+#include "replay_window.h"
 #include "src/base/held.h"
 #include "src/base/reason.h"
 
@@ -18,27 +18,23 @@
 /* Bytes of a stream that are read at once to look ahead. */
 #define BYTES_AHEAD ((size_t)128 << 10)
 
-#define BYTES_MEMBERS                                                                              \
-    const char *name; /* the operand; "standard input" */                                          \
-    int fd;                                                                                        \
-    int error;    /* errno, if it could not be opened; otherwise 0 */                              \
-    bool regular; /* pread works */                                                                \
-    bool                                                                                           \
-        may_be_short; /* regular, without blocks on a disk: may end before its size, as in /sys */ \
-    bool is_cut;      /* regular: opened_size bytes are read, whatever was added since */          \
-    off_t base;       /* regular: where reading begins; standard input may stand anywhere */       \
-    uint64_t skipped; /* regular: bytes between where it stood and base */                         \
-    uint64_t opened_size; /* regular: bytes to read, from base on, as known when it was opened */  \
-    uint64_t taken;       /* bytes handed out so far */                                            \
-    uint64_t limit;       /* bytes that may be handed out */                                       \
-    bool ended;           /* nothing is left to be read */                                         \
-    struct kept kept;  /* of a stream: what can be handed out again, and what was seen ahead; its  \
-                        * end is what was read of the stream */                                    \
-    bool keeps;        /* what is handed out stays there, */                                       \
-    bool keeps_freely; /* unless memory is short: nothing relies on it yet */
-
 struct bytes {
-    BYTES_MEMBERS
+    const char *name; /* the operand; "standard input" */
+    int fd;
+    int error;         /* errno, if it could not be opened; otherwise 0 */
+    bool regular;      /* pread works */
+    bool may_be_short; /* regular, without blocks on a disk, as in /sys: may end before its size */
+    bool is_cut;       /* regular: opened_size bytes are read, whatever was added since */
+    off_t base;        /* regular: where reading begins; standard input may stand anywhere */
+    uint64_t skipped;  /* regular: bytes between where it stood and base */
+    uint64_t opened_size; /* regular: bytes to read, from base on, as known when it was opened */
+    uint64_t taken;       /* bytes handed out so far */
+    uint64_t limit;       /* bytes that may be handed out */
+    bool ended;           /* nothing is left to be read */
+    struct replay_window window; /* of a stream: what can be handed out again, and what was seen
+                                  * ahead; its end is what was read of the stream */
+    bool keeps;                  /* what is handed out stays in the window, */
+    bool keeps_freely;           /* unless memory is short: nothing relies on it yet */
 };
 
 /* Opens a file, which is held no longer then. A pipe is enlarged to 1 MiB. 0; or -1 with the reason

@@ -5,7 +5,7 @@
 
 #include "src/base/words.h"
 #include "src/count/histogram.h"
-#include "src/bytes/input.h"
+#include "src/open/input.h"
 #include "src/open/share.h"
 #include "src/pool/pool.h"
 #include "progress.h"

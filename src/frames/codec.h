@@ -24,13 +24,13 @@ enum codec_magic {
 };
 
 /* How much of a unit a buffer holds. */
-enum unit_extent {
-    UNIT_WHOLE,
-    UNIT_PART,    /* its end is not in the buffer, and is likely to be found in a longer one */
-    UNIT_UNKNOWN, /* its end cannot be found: it is corrupt, or the format does not tell */
+enum frame_extent {
+    FRAME_WHOLE,
+    FRAME_PART,    /* its end is not in the buffer, and is likely to be found in a longer one */
+    FRAME_UNKNOWN, /* its end cannot be found: it is corrupt, or the format does not tell */
 };
 
-#define UNIT_UNSIZED UINT64_MAX
+#define FRAME_UNSIZED UINT64_MAX
 
 /* The position in the content `size` bytes after another one; UINT64_MAX if there is none. */
 static inline uint64_t content_add(uint64_t position, uint64_t size)
@@ -39,13 +39,13 @@ static inline uint64_t content_add(uint64_t position, uint64_t size)
 }
 
 /* One unit, as seen without decoding it. */
-struct codec_unit {
+struct codec_frame {
     uint64_t size;    /* compressed bytes: of a whole one; of a part, up to the link at which follow
                        * goes on, or 0: it cannot */
     bool is_stated;   /* of a part: size is that of the whole unit, as its first bytes say */
     size_t trailer;   /* of a part that can be followed: bytes after its last block */
     uint64_t memory;  /* bytes that decoding it must keep at hand; 0: not known */
-    uint64_t content; /* bytes that it says it holds, which may be wrong; or UNIT_UNSIZED */
+    uint64_t content; /* bytes that it says it holds, which may be wrong; or FRAME_UNSIZED */
 };
 
 enum decode_status {
@@ -88,14 +88,14 @@ struct codec {
     int (*load)(struct reason *why);
 
     /* Looks at the unit that begins at in[0..len), and sets *unit to what can be seen of it. A
-     * format that does not tell where units end always gives UNIT_UNKNOWN. */
-    enum unit_extent (*look)(const unsigned char *in, size_t len, struct codec_unit *unit);
+     * format that does not tell where units end always gives FRAME_UNKNOWN. */
+    enum frame_extent (*look)(const unsigned char *in, size_t len, struct codec_frame *unit);
 
     /* Goes on looking for the end of a unit of which look has seen a part, without what lies
      * between: link[0..link_size) are the bytes that stand unit->size bytes after the unit's
-     * beginning, and tell how far it is to the next link, or to the end. UNIT_PART and UNIT_WHOLE
+     * beginning, and tell how far it is to the next link, or to the end. FRAME_PART and FRAME_WHOLE
      * set unit->size. NULL, and link_size 0, if the format has no such links. */
-    enum unit_extent (*follow)(const unsigned char *link, struct codec_unit *unit);
+    enum frame_extent (*follow)(const unsigned char *link, struct codec_frame *unit);
     size_t link_size; /* at most CODEC_LINK_MAX */
 
     /* A decoder that refuses units which must keep more than options->memlimit bytes of content at

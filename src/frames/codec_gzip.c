@@ -38,12 +38,12 @@ static enum codec_magic gzip_match(const unsigned char *head, size_t len)
 }
 
 /* A member's header does not state its size. */
-static enum unit_extent gzip_look(const unsigned char *in, size_t len, struct codec_unit *unit)
+static enum frame_extent gzip_look(const unsigned char *in, size_t len, struct codec_frame *unit)
 {
     (void)in;
     (void)len;
-    *unit = (struct codec_unit){.memory = WINDOW_SIZE, .content = UNIT_UNSIZED};
-    return UNIT_UNKNOWN;
+    *unit = (struct codec_frame){.memory = WINDOW_SIZE, .content = FRAME_UNSIZED};
+    return FRAME_UNKNOWN;
 }
 
 /* No window is larger than 32 KiB, so the limit of memory says nothing; and checksums are always

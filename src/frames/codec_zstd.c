@@ -8,7 +8,7 @@
 #include <zstd.h>
 #include <zstd_errors.h>
 
-_Static_assert(UNIT_UNSIZED == ZSTD_SIZE_UNKNOWN, "a header's content is taken as it is");
+_Static_assert(FRAME_UNSIZED == ZSTD_SIZE_UNKNOWN, "a header's content is taken as it is");
 
 /* --- libzstd --- */
 
@@ -50,33 +50,33 @@ static enum codec_magic zstd_magic(const unsigned char *head, size_t len)
 }
 
 /* A block's header is the link to the next one. */
-static enum unit_extent zstd_follow(const unsigned char *link, struct codec_unit *unit)
+static enum frame_extent zstd_follow(const unsigned char *link, struct codec_frame *unit)
 {
     const struct zstd_block_header block = zstd_parse_block(link);
     if (block.type == ZSTD_STORED_RESERVED)
-        return UNIT_UNKNOWN;
+        return FRAME_UNKNOWN;
     unit->size += ZSTD_BLOCK_HEADER_SIZE + block.stored + (block.is_last ? unit->trailer : 0);
-    return block.is_last ? UNIT_WHOLE : UNIT_PART;
+    return block.is_last ? FRAME_WHOLE : FRAME_PART;
 }
 
-static enum unit_extent zstd_look(const unsigned char *in, size_t len, struct codec_unit *unit)
+static enum frame_extent zstd_look(const unsigned char *in, size_t len, struct codec_frame *unit)
 {
     struct zstd_frame_header header;
     const enum zstd_parsed parsed = zstd_parse_frame(in, len, &header);
-    *unit = (struct codec_unit){.content = UNIT_UNSIZED};
+    *unit = (struct codec_frame){.content = FRAME_UNSIZED};
     if (parsed == ZSTD_WRONG)
-        return UNIT_UNKNOWN;
+        return FRAME_UNKNOWN;
     unit->content = header.content;
     unit->memory = header.content < header.window ? header.content : header.window;
     if (parsed == ZSTD_SHORT)
-        return UNIT_PART;
+        return FRAME_PART;
     unit->size = header.size + header.skipped;
     unit->trailer = header.has_checksum ? ZSTD_CHECKSUM_SIZE : 0;
-    enum unit_extent extent = header.is_skippable ? UNIT_WHOLE : UNIT_PART;
-    while (extent == UNIT_PART && unit->size <= len && len - unit->size >= ZSTD_BLOCK_HEADER_SIZE)
+    enum frame_extent extent = header.is_skippable ? FRAME_WHOLE : FRAME_PART;
+    while (extent == FRAME_PART && unit->size <= len && len - unit->size >= ZSTD_BLOCK_HEADER_SIZE)
         extent = zstd_follow(in + unit->size, unit);
-    unit->is_stated = extent == UNIT_WHOLE && unit->size > len;
-    return unit->is_stated ? UNIT_PART : extent;
+    unit->is_stated = extent == FRAME_WHOLE && unit->size > len;
+    return unit->is_stated ? FRAME_PART : extent;
 }
 
 static int log2_floor(uint64_t value)

@@ -51,12 +51,12 @@ static const unsigned char *see(struct frame_walk *walk, uint64_t at, size_t wan
 static enum walk_step follow_links(struct frame_walk *walk, struct reason *why)
 {
     const struct codec *codec = walk->codec;
-    struct codec_unit *frame = &walk->frame;
-    enum unit_extent extent = UNIT_PART;
+    struct codec_frame *frame = &walk->frame;
+    enum frame_extent extent = FRAME_PART;
     size_t len;
     if (frame->size == 0 || !codec->follow)
         return WALK_BROKEN;
-    while (extent == UNIT_PART) {
+    while (extent == FRAME_PART) {
         if (frame->size > walk->end - walk->offset)
             return WALK_BROKEN;
         const unsigned char *link =
@@ -67,7 +67,7 @@ static enum walk_step follow_links(struct frame_walk *walk, struct reason *why)
             return WALK_BROKEN;
         extent = codec->follow(link, frame);
     }
-    return extent == UNIT_WHOLE ? WALK_FRAME : WALK_BROKEN;
+    return extent == FRAME_WHOLE ? WALK_FRAME : WALK_BROKEN;
 }
 
 enum walk_step frame_walk_next(struct frame_walk *walk, struct reason *why)
@@ -82,10 +82,10 @@ enum walk_step frame_walk_next(struct frame_walk *walk, struct reason *why)
         return WALK_FAILED;
     enum walk_step step = WALK_BROKEN;
     switch (walk->codec->look(head, len, &walk->frame)) {
-    case UNIT_WHOLE:
+    case FRAME_WHOLE:
         step = WALK_FRAME;
         break;
-    case UNIT_PART:
+    case FRAME_PART:
         step = walk->frame.is_stated ? WALK_FRAME : follow_links(walk, why);
         break;
     default:

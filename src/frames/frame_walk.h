@@ -13,9 +13,9 @@
 struct frame_walk {
     const struct bytes *bytes;
     const struct codec *codec;
-    uint64_t end;            /* bytes of the file */
-    uint64_t offset;         /* of the unit that was found last */
-    struct codec_unit frame; /* that unit */
+    uint64_t end;             /* bytes of the file */
+    uint64_t offset;          /* of the unit that was found last */
+    struct codec_frame frame; /* that unit */
     unsigned char *window; /* WALK_WINDOW bytes from window_at on, of which window_len were read */
     uint64_t window_at;
     size_t window_len;

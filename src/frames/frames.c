@@ -6,153 +6,153 @@
 
 #define FEED_SIZE ((size_t)512 << 10) /* bytes read at a time: libzstd copies cut blocks */
 #define SMALL_SIZE ((size_t)4 << 10)  /* bytes of the smallest buffer */
-#define BATCH_SIZE ((size_t)1 << 20)  /* bytes of a batch of many units */
+#define BATCH_SIZE ((size_t)1 << 20)  /* bytes of a batch of many frames */
 
-/* Bytes of whole units that are worth a batch of their own between units that are decoded in order:
- * every batch takes a buffer, and what is left in that is moved to another one. */
+/* Bytes of whole frames that are worth a batch of their own between frames that are decoded in
+ * order: every batch takes a buffer, and what is left in that is moved to another one. */
 #define BATCH_LEAST ((size_t)16 << 10)
 
-/* What a batch of UNITS_OPEN may need at least, bytes, so that it need not end at every unit that
+/* What a batch of FRAMES_OPEN may need at least, bytes, so that it need not end at every frame that
  * is a little larger than the one that it began with. */
 #define MEMORY_LEAST ((uint64_t)256 << 10)
 
-/* Links of a unit that are followed to its end: where it takes more, they stand so close together
+/* Links of a frame that are followed to its end: where it takes more, they stand so close together
  * that reading all that lies between is as fast. */
 #define LINKS_MAX 1024
 
-/* How long to wait for the rest of a unit before it is decoded as it comes: a stream that is so
+/* How long to wait for the rest of a frame before it is decoded as it comes: a stream that is so
  * slow does not need several decoders. */
 #define PATIENCE_MS 50
 
-int units_reserve(struct units *units, size_t cap)
+int frame_batch_reserve(struct frame_batch *batch, size_t cap)
 {
-    if (units->cap >= cap)
+    if (batch->cap >= cap)
         return 0;
-    unsigned char *data = realloc(units->data, cap);
+    unsigned char *data = realloc(batch->data, cap);
     if (!data)
         return -1;
-    units->data = data;
-    units->cap = cap;
+    batch->data = data;
+    batch->cap = cap;
     return 0;
 }
 
-void units_free(struct units *units)
+void frame_batch_free(struct frame_batch *batch)
 {
-    free(units->data);
-    *units = (struct units){0};
+    free(batch->data);
+    *batch = (struct frame_batch){0};
 }
 
-/* Whether the unit must be decoded in order: because it needs too much memory to be decoded beside
- * others, or because it does not tell at which byte of the content the next unit begins, which
+/* Whether the frame must be decoded in order: because it needs too much memory to be decoded beside
+ * others, or because it does not tell at which byte of the content the next frame begins, which
  * values and ranges depend on. */
-static bool is_serial(const struct frames *frames, const struct codec_unit *unit,
-                      enum unit_extent extent)
+static bool is_serial(const struct frames *frames, const struct codec_frame *frame,
+                      enum frame_extent extent)
 {
-    if (unit->memory > frames->unit_memory)
+    if (frame->memory > frames->frame_memory)
         return true;
-    return extent == UNIT_WHOLE && unit->content == UNIT_UNSIZED && frames->needs_sizes;
+    return extent == FRAME_WHOLE && frame->content == FRAME_UNSIZED && frames->needs_sizes;
 }
 
-/* Looks at in[0..len), len > 0, where a unit begins. */
-static struct units_ahead look_ahead(const struct frames *frames, const unsigned char *in,
-                                     size_t len)
+/* Looks at in[0..len), len > 0, where a frame begins. */
+static struct frames_ahead look_ahead(const struct frames *frames, const unsigned char *in,
+                                      size_t len)
 {
-    struct units_ahead ahead = {.kind = UNITS_WHOLE};
+    struct frames_ahead ahead = {.kind = FRAMES_WHOLE};
     size_t most = frames->batch_size > 0 && frames->batch_size < len ? frames->batch_size : len;
     while (ahead.whole < most) {
-        struct codec_unit unit;
-        enum unit_extent extent = frames->codec->look(in + ahead.whole, len - ahead.whole, &unit);
-        if (extent == UNIT_UNKNOWN)
-            ahead.kind = UNITS_TO_END;
-        else if (is_serial(frames, &unit, extent))
-            ahead.kind = UNITS_OPEN;
-        ahead.part = extent == UNIT_PART && ahead.kind == UNITS_WHOLE;
-        bool comes_later = ahead.part || ahead.kind != UNITS_WHOLE;
+        struct codec_frame frame;
+        enum frame_extent extent = frames->codec->look(in + ahead.whole, len - ahead.whole, &frame);
+        if (extent == FRAME_UNKNOWN)
+            ahead.kind = FRAMES_TO_END;
+        else if (is_serial(frames, &frame, extent))
+            ahead.kind = FRAMES_OPEN;
+        ahead.part = extent == FRAME_PART && ahead.kind == FRAMES_WHOLE;
+        bool comes_later = ahead.part || ahead.kind != FRAMES_WHOLE;
         if (comes_later && ahead.whole > 0)
             break;
-        if (unit.memory > ahead.memory) {
-            ahead.memory = unit.memory;
+        if (frame.memory > ahead.memory) {
+            ahead.memory = frame.memory;
             ahead.largest = ahead.whole;
         }
         if (comes_later)
             break;
-        ahead.whole += (size_t)unit.size;
-        ahead.content = content_add(ahead.content, unit.content);
+        ahead.whole += (size_t)frame.size;
+        ahead.content = content_add(ahead.content, frame.content);
     }
-    if (ahead.whole > 0) { /* what follows these units comes in the next batch */
-        ahead.kind = UNITS_WHOLE;
+    if (ahead.whole > 0) { /* what follows these frames comes in the next batch */
+        ahead.kind = FRAMES_WHOLE;
         ahead.part = false;
     }
-    if (ahead.kind == UNITS_OPEN && ahead.memory < MEMORY_LEAST)
+    if (ahead.kind == FRAMES_OPEN && ahead.memory < MEMORY_LEAST)
         ahead.memory = MEMORY_LEAST;
     return ahead;
 }
 
-/* Reads until *units is full, or to the end. A stream gives what is there, and is waited for only
+/* Reads until *batch is full, or to the end. A stream gives what is there, and is waited for only
  * if there is nothing at all. 0 or -1. */
-static int fill(struct frames *frames, struct units *units, struct reason *why)
+static int fill(struct frames *frames, struct frame_batch *batch, struct reason *why)
 {
-    while (units->len < units->cap && !bytes_are_over(frames->bytes) &&
-           (units->len == 0 || bytes_ready(frames->bytes, 0))) {
+    while (batch->len < batch->cap && !bytes_are_over(frames->bytes) &&
+           (batch->len == 0 || bytes_ready(frames->bytes, 0))) {
         ssize_t got =
-            bytes_take(frames->bytes, units->data + units->len, units->cap - units->len, why);
+            bytes_take(frames->bytes, batch->data + batch->len, batch->cap - batch->len, why);
         if (got < 0)
             return -1;
-        units->len += (size_t)got;
+        batch->len += (size_t)got;
     }
     return 0;
 }
 
-/* Measures the unit of which the buffer holds a part by reading its links alone. Its bytes, or at
+/* Measures the frame of which the buffer holds a part by reading its links alone. Its bytes, or at
  * least so many; 0: that cannot be told, or not soon. */
-static uint64_t measure_unit(const struct frames *frames, const struct units *units)
+static uint64_t measure_frame(const struct frames *frames, const struct frame_batch *batch)
 {
     const struct codec *codec = frames->codec;
     unsigned char link[CODEC_LINK_MAX];
-    struct codec_unit unit;
-    enum unit_extent extent = codec->look(units->data, units->len, &unit);
-    if (extent != UNIT_PART || unit.size == 0 || !codec->follow)
+    struct codec_frame frame;
+    enum frame_extent extent = codec->look(batch->data, batch->len, &frame);
+    if (extent != FRAME_PART || frame.size == 0 || !codec->follow)
         return 0;
-    if (unit.is_stated)
-        return unit.size;
+    if (frame.is_stated)
+        return frame.size;
     for (int links = 0; links < LINKS_MAX; links++) {
-        bool is_there = unit.size <= units->len && codec->link_size <= units->len - unit.size;
+        bool is_there = frame.size <= batch->len && codec->link_size <= batch->len - frame.size;
         if (!is_there &&
-            !bytes_has(frames->bytes, link, codec->link_size, units->offset + unit.size))
+            !bytes_has(frames->bytes, link, codec->link_size, batch->offset + frame.size))
             return 0;
-        extent = codec->follow(is_there ? units->data + unit.size : link, &unit);
-        if (extent == UNIT_UNKNOWN)
+        extent = codec->follow(is_there ? batch->data + frame.size : link, &frame);
+        if (extent == FRAME_UNKNOWN)
             return 0;
-        if (extent == UNIT_WHOLE || unit.size > UNITS_SIZE_MAX)
-            return unit.size;
+        if (extent == FRAME_WHOLE || frame.size > FRAMES_SIZE_MAX)
+            return frame.size;
     }
     return 0;
 }
 
-/* Makes room for the rest of a unit that fills the buffer. Whether there is. One that proves too
+/* Makes room for the rest of a frame that fills the buffer. Whether there is. One that proves too
  * large to be handed out whole is not read for that, as others wait for their turn. */
-static bool make_room(const struct frames *frames, struct units *units)
+static bool make_room(const struct frames *frames, struct frame_batch *batch)
 {
-    size_t wanted = 2 * units->cap;
-    uint64_t size = frames->bytes->regular ? measure_unit(frames, units) : 0;
-    if (size > UNITS_SIZE_MAX) {
-        (void)units_reserve(units, FEED_SIZE); /* only faster: may fail */
+    size_t wanted = 2 * batch->cap;
+    uint64_t size = frames->bytes->regular ? measure_frame(frames, batch) : 0;
+    if (size > FRAMES_SIZE_MAX) {
+        (void)frame_batch_reserve(batch, FEED_SIZE); /* only faster: may fail */
         return false;
     }
     if (size > wanted)
         wanted = (size_t)size;
-    return units->cap < UNITS_SIZE_MAX && units_reserve(units, wanted) == 0;
+    return batch->cap < FRAMES_SIZE_MAX && frame_batch_reserve(batch, wanted) == 0;
 }
 
-/* Whether there is more to be had that could make a unit whole: room for it is made, or a stream is
- * waited for. */
-static bool can_gather_more(struct frames *frames, struct units *units)
+/* Whether there is more to be had that could make a frame whole: room for it is made, or a stream
+ * is waited for. */
+static bool can_gather_more(struct frames *frames, struct frame_batch *batch)
 {
     if (bytes_are_over(frames->bytes))
         return false;
-    if (units->len < units->cap)
+    if (batch->len < batch->cap)
         return bytes_ready(frames->bytes, PATIENCE_MS);
-    return make_room(frames, units);
+    return make_room(frames, batch);
 }
 
 /* Bytes of a buffer to begin with: for a small file no more than it has, and the look past its end,
@@ -160,65 +160,67 @@ static bool can_gather_more(struct frames *frames, struct units *units)
 static size_t first_size(const struct frames *frames)
 {
     uint64_t size = frames->bytes->opened_size + 1;
-    if (!frames->bytes->regular || frames->bytes->opened_size == 0 || size >= UNITS_SIZE_FIRST)
-        return UNITS_SIZE_FIRST;
+    if (!frames->bytes->regular || frames->bytes->opened_size == 0 || size >= FRAMES_SIZE_FIRST)
+        return FRAMES_SIZE_FIRST;
     return size < SMALL_SIZE ? SMALL_SIZE : (size_t)size;
 }
 
-enum units_result frames_look(struct frames *frames, struct units_ahead *ahead, struct reason *why)
+enum frames_result frames_look(struct frames *frames, struct frames_ahead *ahead,
+                               struct reason *why)
 {
-    struct units *units = &frames->units;
-    if (units_reserve(units, first_size(frames)) != 0)
-        return UNITS_NO_MEMORY;
+    struct frame_batch *batch = &frames->pending;
+    if (frame_batch_reserve(batch, first_size(frames)) != 0)
+        return FRAMES_NO_MEMORY;
     do {
-        if (fill(frames, units, why) != 0)
-            return UNITS_FAILED;
-        if (units->len == 0 && frames->bytes->taken > 0)
-            return UNITS_END;
-        if (units->len == 0) {
+        if (fill(frames, batch, why) != 0)
+            return FRAMES_FAILED;
+        if (batch->len == 0 && frames->bytes->taken > 0)
+            return FRAMES_END;
+        if (batch->len == 0) {
             reason_of(why, frames->bytes->name, "not %s data (it is empty)", frames->codec->name);
-            return UNITS_FAILED;
+            return FRAMES_FAILED;
         }
-        *ahead = look_ahead(frames, units->data, units->len);
-    } while (ahead->part && can_gather_more(frames, units));
+        *ahead = look_ahead(frames, batch->data, batch->len);
+    } while (ahead->part && can_gather_more(frames, batch));
     if (ahead->part)
-        ahead->kind = UNITS_OPEN;
-    return UNITS_AHEAD;
+        ahead->kind = FRAMES_OPEN;
+    return FRAMES_AHEAD;
 }
 
 /* Has the two change places; the rest, what follows the first `given` bytes, moves over. Without a
  * rest the input needs no buffer yet, and if its reader takes it along, hardly ever. */
-static int hand_out(struct frames *frames, struct units *units, size_t given)
+static int hand_out(struct frames *frames, struct frame_batch *batch, size_t given)
 {
-    struct units *own = &frames->units;
-    size_t rest = own->len - given, least = rest > UNITS_SIZE_FIRST ? rest : UNITS_SIZE_FIRST;
+    struct frame_batch *own = &frames->pending;
+    size_t rest = own->len - given, least = rest > FRAMES_SIZE_FIRST ? rest : FRAMES_SIZE_FIRST;
     size_t wanted = own->cap < BATCH_SIZE ? 2 * own->cap : own->cap;
-    if (rest > 0 && units_reserve(units, wanted) != 0 && units_reserve(units, least) != 0)
+    if (rest > 0 && frame_batch_reserve(batch, wanted) != 0 &&
+        frame_batch_reserve(batch, least) != 0)
         return -1;
-    struct units next = {
-        .data = units->data, .len = rest, .cap = units->cap, .offset = own->offset + given};
+    struct frame_batch next = {
+        .data = batch->data, .len = rest, .cap = batch->cap, .offset = own->offset + given};
     if (rest > 0)
         memcpy(next.data, own->data + given, rest);
-    *units = *own;
-    units->len = given;
+    *batch = *own;
+    batch->len = given;
     *own = next;
     return 0;
 }
 
-int frames_take(struct frames *frames, const struct units_ahead *ahead, struct units *units)
+int frames_take(struct frames *frames, const struct frames_ahead *ahead, struct frame_batch *batch)
 {
-    size_t given = ahead->kind == UNITS_WHOLE ? ahead->whole : frames->units.len;
-    if (hand_out(frames, units, given) != 0)
+    size_t given = ahead->kind == FRAMES_WHOLE ? ahead->whole : frames->pending.len;
+    if (hand_out(frames, batch, given) != 0)
         return -1;
-    units->kind = ahead->kind;
-    units->memory = ahead->memory;
-    units->content = ahead->content;
+    batch->kind = ahead->kind;
+    batch->memory = ahead->memory;
+    batch->content = ahead->content;
     return 0;
 }
 
-void frames_drop(struct frames *frames, const struct units_ahead *ahead)
+void frames_drop(struct frames *frames, const struct frames_ahead *ahead)
 {
-    struct units *own = &frames->units;
+    struct frame_batch *own = &frames->pending;
     own->offset += ahead->whole;
     own->len -= ahead->whole;
     memmove(own->data, own->data + ahead->whole, own->len);
@@ -226,59 +228,60 @@ void frames_drop(struct frames *frames, const struct units_ahead *ahead)
 
 void frames_seek(struct frames *frames, uint64_t offset)
 {
-    frames->units.pos = frames->units.len = 0;
-    frames->units.offset = frames->bytes->taken = offset;
+    frames->pending.pos = frames->pending.len = 0;
+    frames->pending.offset = frames->bytes->taken = offset;
     frames->bytes->ended = false;
 }
 
-ssize_t frames_feed(struct frames *frames, struct units *units, struct reason *why)
+ssize_t frames_feed(struct frames *frames, struct frame_batch *batch, struct reason *why)
 {
-    if (units->cap > BATCH_SIZE) { /* what it took to see that the unit is a large one */
-        unsigned char *smaller = realloc(units->data, BATCH_SIZE);
-        units->data = smaller ? smaller : units->data;
-        units->cap = smaller ? BATCH_SIZE : units->cap;
+    if (batch->cap > BATCH_SIZE) { /* what it took to see that the frame is a large one */
+        unsigned char *smaller = realloc(batch->data, BATCH_SIZE);
+        batch->data = smaller ? smaller : batch->data;
+        batch->cap = smaller ? BATCH_SIZE : batch->cap;
     }
-    size_t len = units->cap < FEED_SIZE ? units->cap : FEED_SIZE;
-    ssize_t got = bytes_take(frames->bytes, units->data, len, why);
+    size_t len = batch->cap < FEED_SIZE ? batch->cap : FEED_SIZE;
+    ssize_t got = bytes_take(frames->bytes, batch->data, len, why);
     if (got > 0) {
-        units->offset += units->len;
-        units->pos = units->in_order = 0;
-        units->len = (size_t)got;
+        batch->offset += batch->len;
+        batch->pos = batch->in_order = 0;
+        batch->len = (size_t)got;
     }
     return got;
 }
 
 /* What data[at..len) begins with, at < len. */
-static struct units_ahead look_on(const struct frames *frames, const struct units *units, size_t at)
+static struct frames_ahead look_on(const struct frames *frames, const struct frame_batch *batch,
+                                   size_t at)
 {
-    return look_ahead(frames, units->data + at, units->len - at);
+    return look_ahead(frames, batch->data + at, batch->len - at);
 }
 
-bool frames_go_on(const struct frames *frames, struct units *units)
+bool frames_go_on(const struct frames *frames, struct frame_batch *batch)
 {
-    size_t at = units->pos;
-    if (at < units->in_order)
+    size_t at = batch->pos;
+    if (at < batch->in_order)
         return true;
-    if (at == units->len)
+    if (at == batch->len)
         return false;
-    struct units_ahead next = look_on(frames, units, at);
-    bool is_little = next.whole > 0 && next.whole < BATCH_LEAST && next.memory <= units->memory;
-    if (is_little && next.whole < units->len - at) {
+    struct frames_ahead next = look_on(frames, batch, at);
+    bool is_little = next.whole > 0 && next.whole < BATCH_LEAST && next.memory <= batch->memory;
+    if (is_little && next.whole < batch->len - at) {
         at += next.whole;
-        next = look_on(frames, units, at);
+        next = look_on(frames, batch, at);
     }
-    bool goes_on = !next.part && next.kind != UNITS_WHOLE && next.memory <= units->memory;
-    units->in_order = goes_on ? at : 0;
+    bool goes_on = !next.part && next.kind != FRAMES_WHOLE && next.memory <= batch->memory;
+    batch->in_order = goes_on ? at : 0;
     return goes_on;
 }
 
-void frames_return(struct frames *frames, struct units *units)
+void frames_return(struct frames *frames, struct frame_batch *batch)
 {
-    struct units spare = frames->units;
-    units->len -= units->pos;
-    units->offset += units->pos;
-    memmove(units->data, units->data + units->pos, units->len);
-    units->pos = units->in_order = 0;
-    frames->units = *units;
-    *units = spare;
+    struct frame_batch spare = frames->pending;
+    batch->len -= batch->pos;
+    batch->offset += batch->pos;
+    memmove(batch->data, batch->data + batch->pos, batch->len);
+    batch->pos = batch->in_order = 0;
+    frames->pending = *batch;
+    *batch = spare;
 }

@@ -8,14 +8,14 @@
 static int refuse(const struct input *input, enum header_status status, const struct header *header,
                   struct reason *why)
 {
-    const struct foreign *foreign = input->foreign;
+    const struct foreign *foreign = input->plan.foreign;
     if (status == HEADER_FOUND)
-        reason_of(why, input->name, "holds %s, which --values cannot count", header->holds);
+        reason_of(why, input->bytes.name, "holds %s, which --values cannot count", header->holds);
     else if (status == HEADER_NONE && foreign && !foreign->is_text)
-        reason_of(why, input->name, "looks like %s data; use '%s FILE | gpuhisto'", foreign->name,
-                  foreign->command);
+        reason_of(why, input->bytes.name, "looks like %s data; use '%s FILE | gpuhisto'",
+                  foreign->name, foreign->command);
     else if (status == HEADER_NONE)
-        reason_of(why, input->name, "has no .npy, WAV or PNM header; use --values=TYPE");
+        reason_of(why, input->bytes.name, "has no .npy, WAV or PNM header; use --values=TYPE");
     return -1;
 }
 
@@ -29,7 +29,7 @@ int source_find_header(struct source *source, struct header *header, struct reas
     if (input_recognise(&input, &first->file, &source->options, NULL, why) != 0)
         return -1;
     struct peek peek;
-    int rc = peek_begin(&peek, &input.bytes, input.codec, &source->options.decoding, why);
+    int rc = peek_begin(&peek, &input.bytes, input.frames.codec, &source->options.decoding, why);
     if (rc == 0) {
         enum header_status status = beginning_header(&peek, header, why);
         if (status != HEADER_FOUND || !header->type[0])
@@ -37,7 +37,7 @@ int source_find_header(struct source *source, struct header *header, struct reas
         peek_end(&peek);
     }
     if (bytes_give_back(&input.bytes, &first->file) != 0)
-        rc = source_fail_for_memory(source, input.name);
+        rc = source_fail_for_memory(source, input.bytes.name);
     input_close(&input);
     return rc;
 }

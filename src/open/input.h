@@ -24,50 +24,31 @@ struct input_options {
     struct content_options content;
     struct record_kind record; /* what the content is cut into */
     const struct field *field; /* of lines; it must outlive the inputs */
-    size_t kept_most; /* bytes of a compressed stream that are kept while an engine decompresses it
-                       * by itself, in case it fails; 0: 256 MiB */
-    struct share *share;  /* of the files; NULL: all of them */
-    size_t batch_size;    /* bytes of frames after which a batch is complete; 0: as many as are read
-                           * at a time */
-    uint64_t unit_memory; /* frames that need more are decoded in order; 0: UNITS_MEMORY_MAX */
+    size_t replay_most;  /* bytes of a compressed stream that are kept while an engine decompresses
+                          * it  by itself, in case it fails; 0: 256 MiB */
+    struct share *share; /* of the files; NULL: all of them */
+    size_t batch_size;   /* bytes of frames after which a batch is complete; 0: as many as are read
+                          * at a time */
+    uint64_t frame_memory; /* frames that need more are decoded in order; 0: FRAMES_MEMORY_MAX */
 };
-
-#define PLAN_MEMBERS                                                                               \
-    struct content_range range;    /* what of the content is counted */                            \
-    const struct foreign *foreign; /* what the bytes look like, if that is encoded; or NULL */     \
-    const struct content_options *content;                                                         \
-    uint64_t size;           /* regular, as it is: bytes to read, in whole records */              \
-    uint64_t end;            /* of these, where pieces end: a shard may have less than all */      \
-    struct part_edges edges; /* compressed: of the shard, if there are shards */                   \
-    uint64_t counted_from;   /* bytes of the file, as stored, before those of the shard */         \
-    int32_t column; /* of lines: what the name of a column stands for; 0: not known, or not        \
-                     * needed */
 
 /* What of a file is counted, and how. */
 struct plan {
-    PLAN_MEMBERS
+    const struct content_options *content;
+    const struct foreign *foreign; /* what the bytes look like, if that is encoded; or NULL */
+    struct content_range range;    /* what of the content is counted */
+    uint64_t size;                 /* regular, as it is: bytes to read, in whole records */
+    uint64_t end;                  /* of these, where pieces end: a shard may have less than all */
+    struct part_edges edges;       /* compressed: of the shard, if there are shards */
+    uint64_t counted_from;         /* bytes of the file, as stored, before those of the shard */
+    int32_t
+        column; /* of lines: what the name of a column stands for; 0: not known, or not needed */
 };
 
 struct input {
-    union {
-        struct bytes bytes;
-        struct {
-            BYTES_MEMBERS
-        };
-    };
-    union {
-        struct frames frames;
-        struct {
-            struct bytes *stored;
-            FRAMES_MEMBERS
-        };
-    };
-    union {
-        struct plan plan;
-        struct {
-            PLAN_MEMBERS
-        };
-    };
+    struct bytes bytes;
+    struct frames frames;
+    struct plan plan;
     struct records records; /* where what is read in order was cut */
     bool has_header;        /* the first record, a header, was not handed out yet */
     bool is_begun;          /* the first record was handed out by input_cut; */
@@ -126,78 +107,5 @@ int input_check_end(const struct input *input, struct reason *why);
 
 /* Closes and frees all but standard input itself. */
 void input_close(struct input *input);
-
-static inline ssize_t input_read_at(const struct input *input, void *buf, size_t len,
-                                    uint64_t offset, struct reason *why)
-{
-    return bytes_read_at(&input->bytes, buf, len, offset, why);
-}
-
-static inline ssize_t input_take(struct input *input, void *buf, size_t cap, struct reason *why)
-{
-    return bytes_take(&input->bytes, buf, cap, why);
-}
-
-static inline bool input_peek(const struct input *input, void *buf, size_t len, uint64_t offset)
-{
-    return bytes_has(&input->bytes, buf, len, offset);
-}
-
-static inline int input_find_end(const struct input *input, uint64_t *end, struct reason *why)
-{
-    return bytes_find_end(&input->bytes, end, why);
-}
-
-static inline bool input_is_over(const struct input *input)
-{
-    return bytes_are_over(&input->bytes);
-}
-
-static inline bool input_ready(const struct input *input, int milliseconds)
-{
-    return bytes_ready(&input->bytes, milliseconds);
-}
-
-static inline void input_settle(const struct input *input)
-{
-    bytes_settle(&input->bytes);
-}
-
-static inline enum units_result units_look(struct input *input, struct units_ahead *ahead,
-                                           struct reason *why)
-{
-    return frames_look(&input->frames, ahead, why);
-}
-
-static inline int units_take(struct input *input, const struct units_ahead *ahead,
-                             struct units *units)
-{
-    return frames_take(&input->frames, ahead, units);
-}
-
-static inline void units_drop(struct input *input, const struct units_ahead *ahead)
-{
-    frames_drop(&input->frames, ahead);
-}
-
-static inline ssize_t units_feed(struct input *input, struct units *units, struct reason *why)
-{
-    return frames_feed(&input->frames, units, why);
-}
-
-static inline bool units_go_on(const struct input *input, struct units *units)
-{
-    return frames_go_on(&input->frames, units);
-}
-
-static inline void units_return(struct input *input, struct units *units)
-{
-    frames_return(&input->frames, units);
-}
-
-static inline void units_seek(struct input *input, uint64_t offset)
-{
-    frames_seek(&input->frames, offset);
-}
 
 #endif

@@ -52,13 +52,13 @@ int input_recognise(struct input *input, struct held *file, const struct input_o
                     struct share_cut *cut, struct reason *why)
 {
     const struct content_range range = content_range_of(&options->content);
-    const uint64_t unit_memory = options->unit_memory;
+    const uint64_t frame_memory = options->frame_memory;
     *input = (struct input){.has_header = options->field && options->field->has_header,
                             .records = {.kind = options->record, .field = options->field}};
     input->frames =
         (struct frames){.bytes = &input->bytes,
                         .batch_size = options->batch_size,
-                        .unit_memory = unit_memory > 0 ? unit_memory : UNITS_MEMORY_MAX};
+                        .frame_memory = frame_memory > 0 ? frame_memory : FRAMES_MEMORY_MAX};
     input->plan = (struct plan){.range = range, .content = &options->content};
     if (bytes_open(&input->bytes, file, why) != 0)
         return -1;
@@ -187,6 +187,6 @@ ssize_t input_read(struct input *input, void *buf, size_t cap, struct reason *wh
 void input_close(struct input *input)
 {
     bytes_close(&input->bytes);
-    units_free(&input->frames.units);
+    frame_batch_free(&input->frames.pending);
     records_close(&input->records);
 }

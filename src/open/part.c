@@ -16,37 +16,37 @@ static int check_sized(const struct input *input, struct reason *why)
 {
     struct stat status;
     char byte;
-    ssize_t got = input_read_at(input, &byte, 1, 0, why);
+    ssize_t got = bytes_read_at(&input->bytes, &byte, 1, 0, why);
     if (got <= 0)
         return (int)got;
-    if (fstat(input->fd, &status) == 0 && status.st_size > 0)
+    if (fstat(input->bytes.fd, &status) == 0 && status.st_size > 0)
         return 0; /* what was added after it was cut */
-    reason_of(why, input->name, "has a size of 0 but is not empty, so it cannot be divided");
+    reason_of(why, input->bytes.name, "has a size of 0 but is not empty, so it cannot be divided");
     return -1;
 }
 
 int part_check(struct input *input, struct share_cut *cut, struct reason *why)
 {
-    if (!input->regular) {
-        reason_of(why, input->name, "is no longer a regular file");
+    if (!input->bytes.regular) {
+        reason_of(why, input->bytes.name, "is no longer a regular file");
         return -1;
     }
-    if (input->opened_size < cut->size) {
-        reason_of(why, input->name, "was truncated after it was divided into shares");
+    if (input->bytes.opened_size < cut->size) {
+        reason_of(why, input->bytes.name, "was truncated after it was divided into shares");
         return -1;
     }
     if (cut->size == 0 && check_sized(input, why) != 0)
         return -1;
-    input->opened_size = cut->size;
-    input->is_cut = true;
-    input->may_be_short = false;
+    input->bytes.opened_size = cut->size;
+    input->bytes.is_cut = true;
+    input->bytes.may_be_short = false;
     if (!cut->wants_fingerprint)
         return 0;
-    int rc = fingerprint_file(input->fd, cut->size, &cut->fingerprint);
+    int rc = fingerprint_file(input->bytes.fd, cut->size, &cut->fingerprint);
     if (rc > 0)
-        reason_of(why, input->name, "was truncated while it was read");
+        reason_of(why, input->bytes.name, "was truncated while it was read");
     else if (rc < 0)
-        reason_of(why, input->name, "%s", strerror(errno));
+        reason_of(why, input->bytes.name, "%s", strerror(errno));
     return rc == 0 ? 0 : -1;
 }
 
@@ -55,8 +55,8 @@ int part_check(struct input *input, struct share_cut *cut, struct reason *why)
 /* Where in the range of the content that is counted a byte of the FILE lies, or the nearest end. */
 static uint64_t place_in_range(const struct input *input, uint64_t offset)
 {
-    uint64_t place = offset > input->skipped ? offset - input->skipped : 0;
-    return place < input->opened_size ? place : input->opened_size;
+    uint64_t place = offset > input->bytes.skipped ? offset - input->bytes.skipped : 0;
+    return place < input->bytes.opened_size ? place : input->bytes.opened_size;
 }
 
 static uint64_t round_up(uint64_t place, size_t size)
@@ -68,15 +68,15 @@ static uint64_t round_up(uint64_t place, size_t size)
  * reason set. */
 static int enter_values(struct input *input, uint64_t begin, uint64_t end, struct reason *why)
 {
-    size_t size = input->records.kind.size, left = (size_t)(input->opened_size % size);
-    uint64_t whole = input->opened_size - left;
+    size_t size = input->records.kind.size, left = (size_t)(input->bytes.opened_size % size);
+    uint64_t whole = input->bytes.opened_size - left;
     if (left > 0 && begin <= whole && whole < end)
-        return input_cut_off(input->name, input->content, left, size, why);
+        return input_cut_off(input->bytes.name, input->plan.content, left, size, why);
     begin = round_up(begin, size);
     end = round_up(end, size);
-    input->taken = begin < whole ? begin : whole;
-    input->end = end < whole ? end : whole;
-    input->size = whole;
+    input->bytes.taken = begin < whole ? begin : whole;
+    input->plan.end = end < whole ? end : whole;
+    input->plan.size = whole;
     return 0;
 }
 
@@ -84,27 +84,29 @@ static int enter_values(struct input *input, uint64_t begin, uint64_t end, struc
 static int enter_plain(struct input *input, const struct share_cut *cut, struct reason *why)
 {
     uint64_t begin = place_in_range(input, cut->begin), end = place_in_range(input, cut->end);
-    input->limit = input->opened_size;
+    input->bytes.limit = input->bytes.opened_size;
     if (input_is_serial(input)) {
-        input->size = input->end = 0;
+        input->plan.size = input->plan.end = 0;
         return 0;
     }
     if (!record_is_text(&input->records.kind)) {
         if (enter_values(input, begin, end, why) != 0)
             return -1;
     } else {
-        input->size = input->opened_size;
-        input->taken = begin;
-        input->end = end;
+        input->plan.size = input->bytes.opened_size;
+        input->bytes.taken = begin;
+        input->plan.end = end;
     }
-    input->has_header &= input->taken == 0;
-    input->counted_from = input->taken > 0 ? input->skipped + input->taken : 0;
-    input->ended = true; /* nothing is read in order */
+    input->has_header &= input->bytes.taken == 0;
+    input->plan.counted_from =
+        input->bytes.taken > 0 ? input->bytes.skipped + input->bytes.taken : 0;
+    input->bytes.ended = true; /* nothing is read in order */
     return 0;
 }
 
 int part_enter(struct input *input, const struct share_cut *cut,
                const struct codec_options *options, struct reason *why)
 {
-    return input->codec ? part_enter_units(input, cut, options, why) : enter_plain(input, cut, why);
+    return input->frames.codec ? part_enter_units(input, cut, options, why)
+                               : enter_plain(input, cut, why);
 }

@@ -24,7 +24,7 @@ static void note_unit_before(struct units_before *before, const struct frame_wal
         return;
     before->has_content = true;
     before->content_at = walk->offset;
-    if (walk->frame.content != UNIT_UNSIZED)
+    if (walk->frame.content != FRAME_UNSIZED)
         before->sized_at = walk->offset;
 }
 
@@ -32,22 +32,22 @@ static void note_unit_before(struct units_before *before, const struct frame_wal
  * known, or it does not say how much it holds, and the values after it depend on that. */
 static bool ends_cuts(const struct input *input, const struct frame_walk *walk, enum walk_step step)
 {
-    return step == WALK_BROKEN ||
-           (step == WALK_FRAME && walk->frame.content == UNIT_UNSIZED && input->frames.needs_sizes);
+    return step == WALK_BROKEN || (step == WALK_FRAME && walk->frame.content == FRAME_UNSIZED &&
+                                   input->frames.needs_sizes);
 }
 
 /* Finds the units that begin in the cut: bytes [first, next) of the FILE. 0 or -1. */
 static int find_units(struct input *input, const struct share_cut *cut, struct units_before *before,
                       struct reason *why)
 {
-    struct part_edges *edges = &input->edges;
+    struct part_edges *edges = &input->plan.edges;
     struct frame_walk walk;
     bool has_first = cut->begin == 0;
     edges->first = has_first ? 0 : cut->size;
     edges->next = cut->size;
     if (has_first && cut->end == cut->size)
         return 0;
-    if (frame_walk_begin(&walk, &input->bytes, input->codec, cut->size, why) != 0)
+    if (frame_walk_begin(&walk, &input->bytes, input->frames.codec, cut->size, why) != 0)
         return -1;
     enum walk_step step;
     while ((step = frame_walk_next(&walk, why)) == WALK_FRAME && !ends_cuts(input, &walk, step)) {
@@ -84,13 +84,13 @@ static int decode_last(struct input *input, const struct codec_options *options,
     struct peek peek;
     ssize_t got = 0;
     int found = 1;
-    if (peek_begin(&peek, &input->bytes, input->codec, options, why) != 0)
+    if (peek_begin(&peek, &input->bytes, input->frames.codec, options, why) != 0)
         return -1;
     peek.offset = begin;
     peek.end = end;
     unsigned char *out = malloc(PEEK_SIZE);
     if (!out)
-        reason_of(why, input->name, "out of memory");
+        reason_of(why, input->bytes.name, "out of memory");
     while (out && (got = peek_read(&peek, out, PEEK_SIZE, why)) > 0) {
         *last = out[got - 1];
         found = 0;
@@ -125,7 +125,7 @@ static bool ends_record(const struct record_kind *kind, unsigned char byte)
 static int find_edge(struct input *input, const struct codec_options *options,
                      const struct units_before *before, struct reason *why)
 {
-    struct part_edges *edges = &input->edges;
+    struct part_edges *edges = &input->plan.edges;
     const uint64_t first = edges->first;
     const struct record_kind *kind = &input->records.kind;
     unsigned char last = 0;
@@ -145,24 +145,24 @@ static int find_edge(struct input *input, const struct codec_options *options,
 int part_enter_units(struct input *input, const struct share_cut *cut,
                      const struct codec_options *options, struct reason *why)
 {
-    struct part_edges *edges = &input->edges;
+    struct part_edges *edges = &input->plan.edges;
     const struct record_kind *kind = &input->records.kind;
     /* What a character needs of the frames before is more than the last byte. */
     bool is_whole = kind->type == RECORD_CSV || kind->type == RECORD_CHARACTERS ||
-                    content_is_partial(&input->range);
+                    content_is_partial(&input->plan.range);
     struct units_before before = {false, 0, 0};
     edges->file_end = edges->next = cut->size;
     edges->is_first = true;
     if (is_whole)
         edges->first = cut->begin == 0 ? 0 : cut->size;
     if (is_whole && cut->begin > 0)
-        input->range.stated = NULL; /* nothing is read here, so nothing is missing */
+        input->plan.range.stated = NULL; /* nothing is read here, so nothing is missing */
     if (!is_whole &&
         (find_units(input, cut, &before, why) != 0 || find_edge(input, options, &before, why) != 0))
         return -1;
-    units_seek(input, edges->first);
-    input->counted_from = edges->is_first ? 0 : edges->first;
-    input->opened_size = input->limit = edges->next;
+    frames_seek(&input->frames, edges->first);
+    input->plan.counted_from = edges->is_first ? 0 : edges->first;
+    input->bytes.opened_size = input->bytes.limit = edges->next;
     return 0;
 }
 
@@ -189,7 +189,7 @@ static int extend(struct span *seam, const struct record_kind *kind, const unsig
 int part_complete(const struct input *input, const struct codec_options *options, struct span *seam,
                   struct reason *why)
 {
-    const struct part_edges *edges = &input->edges;
+    const struct part_edges *edges = &input->plan.edges;
     const struct record_kind *kind = &input->records.kind;
     struct peek peek;
     ssize_t got = 0;
@@ -197,7 +197,7 @@ int part_complete(const struct input *input, const struct codec_options *options
     bool is_whole = !record_is_text(kind) && seam->head.len % kind->size == 0;
     if (edges->next == edges->file_end || seam->head.len == 0 || seam->head.given || is_whole)
         return 0;
-    if (peek_begin(&peek, (struct bytes *)&input->bytes, input->codec, options, why) != 0)
+    if (peek_begin(&peek, (struct bytes *)&input->bytes, input->frames.codec, options, why) != 0)
         return -1;
     peek.offset = edges->next;
     peek.end = edges->file_end;
@@ -205,7 +205,7 @@ int part_complete(const struct input *input, const struct codec_options *options
     while (out && more > 0 && (got = peek_read(&peek, out, PEEK_SIZE, why)) > 0)
         more = extend(seam, kind, out, (size_t)got);
     if (!out || more < 0)
-        reason_of(why, input->name, "out of memory");
+        reason_of(why, input->bytes.name, "out of memory");
     free(out);
     peek_end(&peek);
     return !out || more < 0 || got < 0 ? -1 : 0;

@@ -16,47 +16,47 @@ static int64_t tail_of_text(const struct input *input, struct reason *why)
     const size_t most = kind->most + 1;
     for (size_t look = TAIL_FIRST + 1;; look *= 4) {
         size_t len = look < most ? look : most;
-        len = input->size < len ? (size_t)input->size : len;
+        len = input->plan.size < len ? (size_t)input->plan.size : len;
         unsigned char *end = malloc(len + 1);
         if (!end) {
-            reason_of(why, input->name, "out of memory");
+            reason_of(why, input->bytes.name, "out of memory");
             return -1;
         }
-        ssize_t got = input_read_at(input, end, len, input->size - len, why);
+        ssize_t got = bytes_read_at(&input->bytes, end, len, input->plan.size - len, why);
         size_t tail = got == (ssize_t)len ? kind->tail(end, len) : 0;
         free(end);
         if (got < 0)
             return -1;
         if ((size_t)got < len)
-            return (int64_t)input->size;
-        if (tail < len || len == most || len == input->size)
+            return (int64_t)input->plan.size;
+        if (tail < len || len == most || len == input->plan.size)
             return (int64_t)tail;
     }
 }
 
 int input_trim(struct input *input, struct reason *why)
 {
-    input->size = input->end = input->opened_size;
-    if (input->codec)
+    input->plan.size = input->plan.end = input->bytes.opened_size;
+    if (input->frames.codec)
         return 0;
     const struct record_kind *kind = &input->records.kind;
     if (!record_is_text(kind)) {
-        input->size -= input->size % kind->size;
-        input->end = input->size;
+        input->plan.size -= input->plan.size % kind->size;
+        input->plan.end = input->plan.size;
         return 0;
     }
     if (input_is_serial(input))
-        input->size = input->end = 0;
-    if (input->size == 0)
+        input->plan.size = input->plan.end = 0;
+    if (input->plan.size == 0)
         return 0;
     int64_t tail = tail_of_text(input, why);
     if (tail < 0)
         return -1;
-    if ((uint64_t)tail > kind->most && (uint64_t)tail < input->size)
+    if ((uint64_t)tail > kind->most && (uint64_t)tail < input->plan.size)
         input->records.too_long = true; /* what follows of it will be dropped */
     else
-        input->size -= (uint64_t)tail;
-    input->end = input->size;
+        input->plan.size -= (uint64_t)tail;
+    input->plan.end = input->plan.size;
     return 0;
 }
 
@@ -72,7 +72,7 @@ static ssize_t read_text(const struct input *input, struct chunk *chunk, size_t 
 {
     const struct record_kind *kind = &input->records.kind;
     const size_t most = kind->most, before = offset > 0;
-    const uint64_t left = input->size - offset;
+    const uint64_t left = input->plan.size - offset;
     unsigned char *data = chunk->data;
     size_t have = 0, wanted = len + PIECE_MORE;
     data[0] = ' '; /* stands before the first piece */
@@ -82,7 +82,7 @@ static ssize_t read_text(const struct input *input, struct chunk *chunk, size_t 
         wanted = wanted < len + most ? wanted : len + most;
         wanted = wanted < left ? wanted : (size_t)left;
         size_t back = have == 0 ? before : 0;
-        ssize_t got = input_read_at(input, data + 1 + have - back, wanted - have + back,
+        ssize_t got = bytes_read_at(&input->bytes, data + 1 + have - back, wanted - have + back,
                                     offset + have - back, why);
         if (got < 0)
             return -1;
@@ -105,8 +105,8 @@ static ssize_t read_text(const struct input *input, struct chunk *chunk, size_t 
 static ssize_t read_pairs(const struct input *input, struct chunk *chunk, size_t len,
                           uint64_t offset, struct reason *why)
 {
-    const size_t after = input->opened_size - offset > len;
-    ssize_t got = input_read_at(input, chunk->data, len + after, offset, why);
+    const size_t after = input->bytes.opened_size - offset > len;
+    ssize_t got = bytes_read_at(&input->bytes, chunk->data, len + after, offset, why);
     chunk->len = got > 0 ? (size_t)got : 0;
     return got > (ssize_t)len ? (ssize_t)len : got;
 }
@@ -120,11 +120,12 @@ ssize_t input_read_piece(const struct input *input, struct chunk *chunk, size_t 
         return read_pairs(input, chunk, len, offset, why);
     if (record_is_text(kind))
         return read_text(input, chunk, len, offset, why);
-    ssize_t got = input_read_at(input, chunk->data, len, offset, why);
+    ssize_t got = bytes_read_at(&input->bytes, chunk->data, len, offset, why);
     chunk->len = got > 0 ? (size_t)got : 0;
     if (chunk->len % kind->size == 0)
         return got;
-    return input_cut_off(input->name, input->content, chunk->len % kind->size, kind->size, why);
+    return input_cut_off(input->bytes.name, input->plan.content, chunk->len % kind->size,
+                         kind->size, why);
 }
 
 /* Marks the chunk if its first record is the FILE's header, and finds the column that is named. 0,
@@ -137,11 +138,11 @@ static int take_header(struct input *input, struct chunk *chunk, bool at_end, st
         return 0;
     input->has_header = false;
     chunk->origin.has_header = true;
-    if (is_named && input->column == 0 &&
+    if (is_named && input->plan.column == 0 &&
         records_find_column(field, chunk->data + chunk->begin, chunk->len - chunk->begin,
-                            input->name, &input->column, why) != 0)
+                            input->bytes.name, &input->plan.column, why) != 0)
         return -1;
-    chunk->origin.column = input->column;
+    chunk->origin.column = input->plan.column;
     return 0;
 }
 
@@ -150,11 +151,11 @@ int input_cut(struct input *input, struct chunk *chunk, size_t waited, bool at_e
 {
     struct records *records = &input->records;
     if (records_cut(records, chunk, waited, at_end) != 0) {
-        reason_of(why, input->name, "out of memory");
+        reason_of(why, input->bytes.name, "out of memory");
         return -1;
     }
     chunk->origin.bytes = chunk->len - records_repeated(records, waited);
-    if (records_check(records, input->name, why) != 0)
+    if (records_check(records, input->bytes.name, why) != 0)
         return -1;
     if (!input->is_begun && record_is_line(&records->kind) && chunk->begin < chunk->len) {
         input->is_begun = true;

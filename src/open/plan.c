@@ -11,7 +11,7 @@ bool input_needs_positions(const struct input *input)
 
 bool input_parallel(const struct input *input)
 {
-    return input->regular && !input->codec && input->taken < input->end;
+    return input->bytes.regular && !input->frames.codec && input->bytes.taken < input->plan.end;
 }
 
 bool input_is_serial(const struct input *input)

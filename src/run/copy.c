@@ -22,7 +22,7 @@ static bool is_one_line(const struct input *input, const struct chunk *chunk, ui
 {
     const size_t len = chunk->len - chunk->begin;
     return offset == 0 && record_is_line(&input->records.kind) &&
-           (len == input->size || len > FIELD_RECORD_MAX) &&
+           (len == input->plan.size || len > FIELD_RECORD_MAX) &&
            records_are_one_line(chunk->data + chunk->begin, len);
 }
 
@@ -30,12 +30,12 @@ static bool is_one_line(const struct input *input, const struct chunk *chunk, ui
 static struct piece claim_piece(struct source *source, struct file *file, struct chunk *chunk)
 {
     struct input *input = &file->input;
-    const uint64_t left = input->end - input->taken;
-    const struct piece piece = {.offset = input->taken,
+    const uint64_t left = input->plan.end - input->bytes.taken;
+    const struct piece piece = {.offset = input->bytes.taken,
                                 .len = left < chunk->cap ? (size_t)left : chunk->cap};
     chunk->origin.has_header = input->has_header;
     input->has_header = false;
-    input->taken += piece.len;
+    input->bytes.taken += piece.len;
     atomic_fetch_sub(&source->left.plain, piece.len);
     atomic_fetch_add(&source->left.read, piece.len);
     source_use(source, file);
@@ -53,7 +53,7 @@ static int read_piece(struct source *source, struct file *file, struct chunk *ch
         source_fail(source, &why);
     }
     if (is_one_line(&file->input, chunk, piece->offset))
-        source_add_one_line(source, file->input.name, chunk->origin.at.file);
+        source_add_one_line(source, file->input.bytes.name, chunk->origin.at.file);
     chunk->origin.bytes = bytes_of_piece(&file->input, chunk, got);
     source_leave(source, file);
     return got < 0 ? -1 : 0;
@@ -90,7 +90,7 @@ static struct chunk *begin_chunk(struct worker *worker, struct file *file, enum 
 {
     const bool is_parallel = input_parallel(&file->input);
     /* After a file's known end there is hardly ever anything: not worth waiting for a slot. */
-    *flow = is_parallel || file->input.size > 0 ? FLOW_FILE : FLOW_PIPE;
+    *flow = is_parallel || file->input.plan.size > 0 ? FLOW_FILE : FLOW_PIPE;
     struct chunk *chunk = runner_choose(worker, *flow);
     if (!chunk)
         return NULL;

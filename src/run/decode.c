@@ -10,7 +10,7 @@
 static enum decoded fail_of(struct decoding *decoding, const char *fault)
 {
     struct reason why;
-    reason_of(&why, decoding->file->input.name, "%s", fault);
+    reason_of(&why, decoding->file->input.bytes.name, "%s", fault);
     source_fail(decoding->worker->source, &why);
     return DECODED_FAILED;
 }
@@ -24,10 +24,10 @@ static enum decoded fail_at(struct decoding *decoding, uint64_t offset, const ch
 
 static enum decoded fail_truncated(struct decoding *decoding)
 {
-    const struct units *units = &decoding->worker->units;
+    const struct frame_batch *batch = &decoding->worker->batch;
     struct reason fault;
-    reason_set(&fault, "truncated %s data", decoding->file->input.codec->name);
-    return fail_at(decoding, units->offset + units->len, fault.text);
+    reason_set(&fault, "truncated %s data", decoding->file->input.frames.codec->name);
+    return fail_at(decoding, batch->offset + batch->len, fault.text);
 }
 
 /* --- steps of the decoder --- */
@@ -36,13 +36,13 @@ static enum decoded fail_truncated(struct decoding *decoding)
 static enum decoded feed(struct decoding *decoding, bool patient)
 {
     struct input *input = &decoding->file->input;
-    struct units *units = &decoding->worker->units;
+    struct frame_batch *batch = &decoding->worker->batch;
     struct reason why;
     if (!decoding->in_order) /* the file is not this worker's */
         return fail_truncated(decoding);
-    if (!patient && !input_ready(input, 0))
+    if (!patient && !bytes_ready(&input->bytes, 0))
         return DECODED_DRY;
-    ssize_t got = units_feed(input, units, &why);
+    ssize_t got = frames_feed(&input->frames, batch, &why);
     if (got > 0)
         return DECODED_SOME;
     if (got < 0) {
@@ -52,31 +52,31 @@ static enum decoded feed(struct decoding *decoding, bool patient)
     const bool is_complete = decode_is_complete(decoding);
     if (decoding->skip > 0 && is_complete)
         return fail_of(decoding, "the GPU decompressed it incorrectly; use --device=cpu");
-    return units->kind == UNITS_TO_END && is_complete ? DECODED_ALL : fail_truncated(decoding);
+    return batch->kind == FRAMES_TO_END && is_complete ? DECODED_ALL : fail_truncated(decoding);
 }
 
 /* True if the batch has ended where a frame has, with the last `made` bytes of content. */
 static bool has_ended(struct decoding *decoding, size_t made)
 {
-    struct units *units = &decoding->worker->units;
-    if (units->kind == UNITS_WHOLE)
-        return units->pos == units->len;
-    if (decoding->skip > made || (decoding->waits > 0 && units->pos < units->len))
+    struct frame_batch *batch = &decoding->worker->batch;
+    if (batch->kind == FRAMES_WHOLE)
+        return batch->pos == batch->len;
+    if (decoding->skip > made || (decoding->waits > 0 && batch->pos < batch->len))
         return false;
-    return units->kind == UNITS_OPEN && !units_go_on(&decoding->file->input, units);
+    return batch->kind == FRAMES_OPEN && !frames_go_on(&decoding->file->input.frames, batch);
 }
 
 /* Takes one step of decoding, to out[0..cap). Sets *made to the bytes written there. */
 static enum decoded step(struct decoding *decoding, unsigned char *out, size_t cap, size_t *made)
 {
     struct worker *worker = decoding->worker;
-    struct units *units = &worker->units;
+    struct frame_batch *batch = &worker->batch;
     struct reason why;
     struct decode_step step = {
-        .in = units->data + units->pos, .in_len = units->len - units->pos, .out = out, .cap = cap};
+        .in = batch->data + batch->pos, .in_len = batch->len - batch->pos, .out = out, .cap = cap};
     *made = 0;
     if (decode_is_complete(decoding)) {
-        decoding->frame = (struct current_frame){units->offset + units->pos, 0, UNIT_UNSIZED};
+        decoding->frame = (struct current_frame){batch->offset + batch->pos, 0, FRAME_UNSIZED};
         replay_begin_frame(decoding);
     }
     struct timespec begin = {0};
@@ -84,13 +84,13 @@ static enum decoded step(struct decoding *decoding, unsigned char *out, size_t c
         begin = clock_now();
     enum decode_status status = worker->decoder->codec->decode(worker->decoder, &step, &why);
     if (status == DECODE_NO_MEMORY) {
-        source_fail_for_memory(worker->source, decoding->file->input.name);
+        source_fail_for_memory(worker->source, decoding->file->input.bytes.name);
         return DECODED_FAILED;
     }
     if (status == DECODE_FAULT)
         return fail_at(decoding, decoding->frame.offset, why.text);
     *made = step.made;
-    units->pos += step.used;
+    batch->pos += step.used;
     decoding->frame.made += step.made;
     replay_add_step(decoding, &step, &begin);
     left_add_read(worker->source, decoding->file, (int64_t)step.used, step.made);
@@ -113,7 +113,7 @@ static size_t keep_new(struct decoding *decoding, unsigned char *out, size_t mad
  * where it ends the batch ends, unless nothing may follow. */
 static enum decoded step_in_range(struct decoding *decoding, struct chunk *chunk, size_t limit)
 {
-    const struct content_range *range = &decoding->file->input.range;
+    const struct content_range *range = &decoding->file->input.plan.range;
     uint64_t position = decoding->segment.begin + decoding->segment.content;
     unsigned char *out = chunk->data + chunk->len;
     size_t cap = limit - chunk->len, made;
@@ -138,11 +138,11 @@ static enum decoded step_in_range(struct decoding *decoding, struct chunk *chunk
 
 enum decoded decode_chunk(struct decoding *decoding, struct chunk *chunk, size_t limit)
 {
-    const struct units *units = &decoding->worker->units;
+    const struct frame_batch *batch = &decoding->worker->batch;
     size_t begin = chunk->len;
     enum decoded state = DECODED_SOME;
     while (state == DECODED_SOME && chunk->len < limit) {
-        if (units->pos == units->len && !decoding->pending)
+        if (batch->pos == batch->len && !decoding->pending)
             state = feed(decoding,
                          chunk->fill || (chunk->len == begin && decoding->segment.content == 0));
         else

@@ -13,16 +13,16 @@
 struct current_frame {
     uint64_t offset; /* where in the file it begins, */
     uint64_t made;   /* how many bytes of content it has given, */
-    uint64_t stated; /* of those that it states, or UNIT_UNSIZED */
+    uint64_t stated; /* of those that it states, or FRAME_UNSIZED */
 };
 
-/* The batch is in worker->units, and its decoder is the worker's. */
+/* The batch is in worker->batch, and its decoder is the worker's. */
 struct decoding {
     struct worker *worker;
     struct file *file;
     struct segment segment;
     struct current_frame frame;
-    bool in_order;         /* the batch is not UNITS_WHOLE: the file is this worker's own */
+    bool in_order;         /* the batch is not FRAMES_WHOLE: the file is this worker's own */
     bool pending;          /* the decoder may give more without being fed */
     bool may_replay;       /* of a pipe, frames are kept from their beginning on (replay.h) */
     uint64_t skip;         /* bytes of content that come again, and were counted */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "gpu.h"
-#include "src/bytes/wide_read.h"
+#include "src/bytes/parallel_read.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -15,26 +15,28 @@
  * they are decoded. */
 static bool has_whole_records(const struct input *input)
 {
-    const struct part_edges *edges = &input->edges;
-    bool is_all = input->taken == 0 && edges->next == edges->file_end;
+    const struct part_edges *edges = &input->plan.edges;
+    bool is_all = input->bytes.taken == 0 && edges->next == edges->file_end;
     return record_is_byte(&input->records.kind) || is_all;
 }
 
 /* True if a regular file of which nothing was decoded can be given from its first byte on. */
 static bool is_suitable_file(const struct input *input)
 {
-    bool is_untouched = input->taken == input->edges.first;
-    return source_is_offloadable(input) && is_untouched && input->taken < input->opened_size &&
-           has_whole_records(input);
+    bool is_untouched = input->bytes.taken == input->plan.edges.first;
+    return source_is_offloadable(input) && is_untouched &&
+           input->bytes.taken < input->bytes.opened_size && has_whole_records(input);
 }
 
 /* True if a stream can be given from what was not handed out on: where it begins, or where a frame
  * does, if no record can be cut there. */
 static bool is_suitable_stream(const struct input *input)
 {
-    bool is_untouched = input->taken == input->units.len && input->units.offset == 0;
-    return !input->regular && !input_is_serial(input) && !content_is_partial(&input->range) &&
-           !input->has_header && (is_untouched || record_is_byte(&input->records.kind));
+    bool is_untouched =
+        input->bytes.taken == input->frames.pending.len && input->frames.pending.offset == 0;
+    return !input->bytes.regular && !input_is_serial(input) &&
+           !content_is_partial(&input->plan.range) && !input->has_header &&
+           (is_untouched || record_is_byte(&input->records.kind));
 }
 
 /* True if nothing but its bytes need be known of the file. What a GPU left is not given to one
@@ -42,7 +44,7 @@ static bool is_suitable_stream(const struct input *input)
 static bool is_suitable(const struct file *file)
 {
     const struct input *input = &file->input;
-    return input->codec->on_gpu && !file->in_stream && !file->is_refused &&
+    return input->frames.codec->on_gpu && !file->in_stream && !file->is_refused &&
            (is_suitable_file(input) || is_suitable_stream(input));
 }
 
@@ -52,9 +54,9 @@ struct engine *gpu_choose(struct worker *worker, const struct file *file)
     const struct source *source = worker->source;
     const struct sink *sink = worker->sink;
     struct offload_offer offer = {.left = HUGE_VAL, .is_last = source->opened == source->count};
-    if (input->regular)
-        offer.left =
-            (double)(input->opened_size - input->units.offset) * left_content_ratio(worker->source);
+    if (input->bytes.regular)
+        offer.left = (double)(input->bytes.opened_size - input->frames.pending.offset) *
+                     left_content_ratio(worker->source);
     return sink->offload ? sink->offload(sink->arg, &offer) : NULL;
 }
 
@@ -63,7 +65,7 @@ struct engine *gpu_choose(struct worker *worker, const struct file *file)
  * reports an error only once, so reading again where it is decoded would find an end instead. */
 static enum taken keep_stream(struct source *source, struct input *input)
 {
-    const struct units *first = &input->units;
+    const struct frame_batch *first = &input->frames.pending;
     unsigned char byte;
     struct reason why;
     if (bytes_keep(&input->bytes, first->offset, first->data, first->len) != 0)
@@ -90,19 +92,20 @@ enum taken gpu_take(struct worker *worker, struct extent *extent)
     struct engine *gpu = gpu_choose(worker, file);
     if (!gpu)
         return TAKEN_NOTHING;
-    enum taken taken = input->regular ? TAKEN : keep_stream(source, input);
+    enum taken taken = input->bytes.regular ? TAKEN : keep_stream(source, input);
     if (taken != TAKEN)
         return taken;
-    const uint64_t begin = input->regular ? input->taken : input->units.offset;
-    const struct compressed_start start = {.offset = begin,
-                                           .size = input->regular ? input->opened_size - begin : 0,
-                                           .memlimit = source->options.decoding.memlimit};
+    const uint64_t begin = input->bytes.regular ? input->bytes.taken : input->frames.pending.offset;
+    const struct compressed_start start = {
+        .offset = begin,
+        .size = input->bytes.regular ? input->bytes.opened_size - begin : 0,
+        .memlimit = source->options.decoding.memlimit};
     struct gpu_decoder *decoder = gpu_decoder_begin(gpu, &start);
     if (!decoder) {
         bytes_keep_no_more(&input->bytes);
         return TAKEN_NOTHING;
     }
-    input->units.len = 0;
+    input->frames.pending.len = 0;
     source_set_current(source, NULL);
     budget_begin(worker);
     extent->run = gpu_run;
@@ -117,10 +120,10 @@ enum taken gpu_take(struct worker *worker, struct extent *extent)
 static int fill_from_file(struct feed *feed, struct chunk *chunk, uint64_t at)
 {
     const struct input *input = &feed->file->input;
-    uint64_t left = input->opened_size - at;
+    uint64_t left = input->bytes.opened_size - at;
     size_t len = left < chunk->cap ? (size_t)left : chunk->cap;
     struct reason why;
-    ssize_t got = wide_read(feed->wide, input, chunk->data, len, at, &why);
+    ssize_t got = parallel_read(feed->wide, input, chunk->data, len, at, &why);
     chunk->len = got > 0 ? (size_t)got : 0;
     chunk->origin.end = len == left ? ENDS_FILE : ENDS_NOTHING;
     return got < 0 ? source_fail(feed->worker->source, &why) : 0;
@@ -131,10 +134,10 @@ static int fill_from_file(struct feed *feed, struct chunk *chunk, uint64_t at)
 static bool is_read_on(const struct feed *feed, bool is_enough)
 {
     const struct input *input = &feed->file->input;
-    while (!input_ready(input, 0)) {
+    while (!bytes_ready(&input->bytes, 0)) {
         if (!gpu_decoder_poll(feed->gpu))
             return !is_enough && !gpu_decoder_loss(feed->gpu);
-        if (input_ready(input, POLL_MS))
+        if (bytes_ready(&input->bytes, POLL_MS))
             break;
     }
     return true;
@@ -144,7 +147,7 @@ static bool is_read_on(const struct feed *feed, bool is_enough)
 static int read_stream(struct feed *feed, unsigned char *out, size_t cap, size_t *len)
 {
     struct reason why;
-    ssize_t got = input_take(&feed->file->input, out, cap, &why);
+    ssize_t got = bytes_take(&feed->file->input.bytes, out, cap, &why);
     *len = got > 0 ? (size_t)got : 0;
     return got < 0 ? source_fail(feed->worker->source, &why) : 0;
 }
@@ -153,24 +156,24 @@ static int read_stream(struct feed *feed, unsigned char *out, size_t cap, size_t
 static int fill_from_stream(struct feed *feed, struct chunk *chunk, uint64_t at)
 {
     struct input *input = &feed->file->input;
-    struct kept *kept = &input->kept;
+    struct replay_window *kept = &input->bytes.window;
     size_t len;
-    while (kept->end < at && !input->ended) { /* what is left out */
+    while (kept->end < at && !input->bytes.ended) { /* what is left out */
         size_t most = at - kept->end < chunk->cap ? (size_t)(at - kept->end) : chunk->cap;
         (void)is_read_on(feed, false); /* sees through what came before */
         if (read_stream(feed, chunk->data, most, &len) != 0)
             return -1;
-        if (kept_size(kept) > left_replay_most(feed->worker->source))
-            kept_drop(kept, kept->end);
+        if (window_size(kept) > left_replay_most(feed->worker->source))
+            window_drop(kept, kept->end);
     }
-    chunk->len = kept_copy(kept, at, chunk->data, chunk->cap);
-    while (chunk->len < chunk->cap && !input->ended &&
+    chunk->len = window_copy(kept, at, chunk->data, chunk->cap);
+    while (chunk->len < chunk->cap && !input->bytes.ended &&
            is_read_on(feed, chunk->len >= feed->next.need)) {
         if (read_stream(feed, chunk->data + chunk->len, chunk->cap - chunk->len, &len) != 0)
             return -1;
         chunk->len += len;
     }
-    chunk->origin.end = input->ended && kept->end >= at ? ENDS_FILE : ENDS_NOTHING;
+    chunk->origin.end = input->bytes.ended && kept->end >= at ? ENDS_FILE : ENDS_NOTHING;
     return 0;
 }
 
@@ -179,12 +182,12 @@ static int fill_from_stream(struct feed *feed, struct chunk *chunk, uint64_t at)
 static bool is_cut_short(struct feed *feed)
 {
     struct input *input = &feed->file->input;
-    if (input->regular)
-        return feed->next.at > input->opened_size;
-    kept_drop(&input->kept, feed->next.kept);
-    if (kept_size(&input->kept) > left_replay_most(feed->worker->source))
-        kept_drop(&input->kept, feed->next.at);
-    return input->ended && feed->next.at > input->kept.end;
+    if (input->bytes.regular)
+        return feed->next.at > input->bytes.opened_size;
+    window_drop(&input->bytes.window, feed->next.kept);
+    if (window_size(&input->bytes.window) > left_replay_most(feed->worker->source))
+        window_drop(&input->bytes.window, feed->next.at);
+    return input->bytes.ended && feed->next.at > input->bytes.window.end;
 }
 
 /* --- feeding --- */
@@ -193,12 +196,12 @@ void gpu_feed_begin(struct feed *feed, struct worker *worker, struct file *file,
                     struct gpu_decoder *gpu, uint64_t offset)
 {
     struct input *input = &file->input;
-    if (!input->regular)
-        input->taken = input->kept.end; /* the GPU has all that was seen */
+    if (!input->bytes.regular)
+        input->bytes.taken = input->bytes.window.end; /* the GPU has all that was seen */
     *feed = (struct feed){.worker = worker,
                           .file = file,
                           .gpu = gpu,
-                          .wide = input->regular ? wide_read_open() : NULL,
+                          .wide = input->bytes.regular ? parallel_read_open() : NULL,
                           .at = file->at,
                           .next = {.is_wanted = true, .at = offset, .need = 1},
                           .read = offset};
@@ -209,8 +212,8 @@ static int feed_chunk(struct feed *feed, struct chunk *chunk)
 {
     const uint64_t at = feed->next.at;
     source_place_chunk(feed->file, &feed->at, chunk);
-    int rc = feed->file->input.regular ? fill_from_file(feed, chunk, at)
-                                       : fill_from_stream(feed, chunk, at);
+    int rc = feed->file->input.bytes.regular ? fill_from_file(feed, chunk, at)
+                                             : fill_from_stream(feed, chunk, at);
     gpu_decoder_submit(feed->gpu, chunk, at, &feed->next);
     if (rc != 0)
         return -1;
@@ -227,16 +230,17 @@ static int feed_chunk(struct feed *feed, struct chunk *chunk)
 static int check_rest(struct feed *feed, const struct compressed_rest *rest)
 {
     const struct input *input = &feed->file->input;
-    uint64_t end = input->regular ? input->opened_size : input->kept.end;
-    const bool has_end = input->regular || input->ended;
+    uint64_t end = input->bytes.regular ? input->bytes.opened_size : input->bytes.window.end;
+    const bool has_end = input->bytes.regular || input->bytes.ended;
     struct reason why;
     if (!rest->is_left || !has_end || rest->offset <= end)
         return 0;
-    if (input->regular && input_find_end(input, &end, &why) != 0)
+    if (input->bytes.regular && bytes_find_end(&input->bytes, &end, &why) != 0)
         return source_fail(feed->worker->source, &why);
     if (rest->offset <= end)
         return 0;
-    reason_of(&why, input->name, "truncated %s data, at byte %" PRIu64, input->codec->name, end);
+    reason_of(&why, input->bytes.name, "truncated %s data, at byte %" PRIu64,
+              input->frames.codec->name, end);
     return source_fail(feed->worker->source, &why);
 }
 
@@ -254,7 +258,7 @@ int gpu_feed(struct feed *feed, struct compressed_rest *rest)
     int more = 1;
     while (more > 0 && (chunk = gpu_decoder_acquire(feed->gpu)) != NULL)
         more = has_ended(feed->worker) ? -1 : feed_chunk(feed, chunk);
-    wide_read_close(feed->wide);
+    parallel_read_close(feed->wide);
     if (more < 0)
         return -1;
     if (gpu_decoder_finish(feed->gpu, rest) != 0)
@@ -275,7 +279,7 @@ int gpu_replay_from(struct feed *feed, uint64_t at)
         return 0;
     const char *loss = gpu_decoder_loss(feed->gpu);
     struct reason why;
-    reason_of(&why, input->name,
+    reason_of(&why, input->bytes.name,
               "the GPU failed (%s), and the CPU cannot start again: more than %.0f MiB of a frame "
               "came through a pipe; use --device=cpu",
               loss ? loss : "it refuses the data", (double)left_replay_most(source) / 0x1p20);
@@ -286,14 +290,15 @@ int gpu_replay_from(struct feed *feed, uint64_t at)
 static int go_back(struct feed *feed, const struct compressed_rest *rest)
 {
     struct input *input = &feed->file->input;
-    if (input->regular) {
-        units_seek(input, rest->is_left ? rest->offset : input->opened_size);
-        left_add_read(feed->worker->source, feed->file, (int64_t)(input->taken - feed->read), 0);
+    if (input->bytes.regular) {
+        frames_seek(&input->frames, rest->is_left ? rest->offset : input->bytes.opened_size);
+        left_add_read(feed->worker->source, feed->file, (int64_t)(input->bytes.taken - feed->read),
+                      0);
         return 0;
     }
-    if (gpu_replay_from(feed, rest->is_left ? rest->offset : input->kept.end) != 0)
+    if (gpu_replay_from(feed, rest->is_left ? rest->offset : input->bytes.window.end) != 0)
         return -1;
-    input->units.offset = input->taken;
+    input->frames.pending.offset = input->bytes.taken;
     return 0;
 }
 
@@ -303,14 +308,14 @@ static int leave_rest(struct feed *feed, const struct compressed_rest *rest)
     struct source *source = feed->worker->source;
     struct file *file = feed->file;
     if (records_begin_with(&file->input.records, rest->tail, rest->tail_len) != 0)
-        return source_fail_for_memory(source, file->input.name);
+        return source_fail_for_memory(source, file->input.bytes.name);
     if (go_back(feed, rest) != 0)
         return -1;
     file->is_refused = file->in_stream = true;
     file->is_wrong = rest->is_wrong;
     file->at.index = rest->index;
     file->content = 0; /* where the content goes on is counted from what is left, as its skip */
-    file->input.range.begin = rest->is_left ? rest->skip : 0;
+    file->input.plan.range.begin = rest->is_left ? rest->skip : 0;
     source_park(source, file);
     return 0;
 }

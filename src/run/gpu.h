@@ -13,7 +13,7 @@ struct feed {
     struct worker *worker;
     struct file *file;
     struct gpu_decoder *gpu;
-    struct wide_read *wide;      /* of a regular file, or NULL */
+    struct parallel_read *wide;  /* of a regular file, or NULL */
     struct position at;          /* of the next chunk */
     struct compressed_next next; /* what the GPU wants next of the file */
     uint64_t read;               /* bytes of the file that are counted as read */

@@ -35,7 +35,7 @@ static bool find_restart(const struct decoding *decoding, struct restart *restar
     const struct records *records = decoding->segment.records;
     const struct span *span = decoding->segment.span;
     const struct input *input = &decoding->file->input;
-    const uint64_t end = input->regular ? input->opened_size : input->kept.end;
+    const uint64_t end = input->bytes.regular ? input->bytes.opened_size : input->bytes.window.end;
     bool is_within = !decode_is_complete(decoding);
     *restart = (struct restart){.offset = replay_frame_begin(decoding), .is_within = is_within};
     if (is_within)
@@ -43,18 +43,19 @@ static bool find_restart(const struct decoding *decoding, struct restart *restar
     restart->skip = restart->made - records->cut_len;
     return restart->made >= records->cut_len && !records->too_long && decoding->skip == 0 &&
            (!span || span->has_boundary) && restart->offset < end &&
-           (input->regular || (input->keeps_freely && restart->offset >= input->kept.begin));
+           (input->bytes.regular ||
+            (input->bytes.keeps_freely && restart->offset >= input->bytes.window.begin));
 }
 
-/* Returns how many bytes of content the frame at an offset says it holds, or UNIT_UNSIZED. */
+/* Returns how many bytes of content the frame at an offset says it holds, or FRAME_UNSIZED. */
 static uint64_t stated_content(const struct input *input, uint64_t offset)
 {
     unsigned char header[HEADER_SIZE];
-    struct codec_unit frame;
-    if (offset + HEADER_SIZE > input->opened_size ||
-        !input_peek(input, header, HEADER_SIZE, offset) ||
-        input->codec->look(header, HEADER_SIZE, &frame) == UNIT_UNKNOWN)
-        return UNIT_UNSIZED;
+    struct codec_frame frame;
+    if (offset + HEADER_SIZE > input->bytes.opened_size ||
+        !bytes_has(&input->bytes, header, HEADER_SIZE, offset) ||
+        input->frames.codec->look(header, HEADER_SIZE, &frame) == FRAME_UNKNOWN)
+        return FRAME_UNSIZED;
     return frame.content;
 }
 
@@ -63,14 +64,14 @@ static void set_left_of_file(const struct decoding *decoding, const struct resta
                              struct offload_offer *offer)
 {
     const struct input *input = &decoding->file->input;
-    const struct units *units = &decoding->worker->units;
-    const uint64_t at = units->offset + units->pos;
+    const struct frame_batch *batch = &decoding->worker->batch;
+    const uint64_t at = batch->offset + batch->pos;
     const double seconds = clock_seconds_since(&decoding->began);
     if (seconds >= RATE_SECONDS)
         offer->rate = (double)decoding->segment.content / seconds;
-    if (at < input->opened_size)
+    if (at < input->bytes.opened_size)
         offer->left =
-            (double)(input->opened_size - at) * left_content_ratio(decoding->worker->source);
+            (double)(input->bytes.opened_size - at) * left_content_ratio(decoding->worker->source);
     if (!restart->is_within)
         return;
     double stated = (double)stated_content(input, restart->offset);
@@ -103,7 +104,7 @@ static struct gpu_decoder *begin_at(const struct decoding *decoding, const struc
     const struct input *input = &decoding->file->input;
     const struct records *records = decoding->segment.records;
     struct offload_offer offer = {.again = (double)restart->made};
-    if (input->regular)
+    if (input->bytes.regular)
         set_left_of_file(decoding, restart, &offer);
     else
         set_left_of_stream(decoding, restart, &offer);
@@ -113,7 +114,7 @@ static struct gpu_decoder *begin_at(const struct decoding *decoding, const struc
         .skip = restart->skip,
         .repeated = records_repeated(records, records->cut_len),
         .index = decoding->segment.at.index,
-        .size = input->regular ? input->opened_size - restart->offset : 0,
+        .size = input->bytes.regular ? input->bytes.opened_size - restart->offset : 0,
         .memlimit = worker->source->options.decoding.memlimit};
     return gpu ? gpu_decoder_begin(gpu, &start) : NULL;
 }
@@ -124,8 +125,8 @@ static bool is_possible(const struct decoding *decoding)
     const struct file *file = decoding->file;
     const struct input *input = &file->input;
     const struct sink *sink = decoding->worker->sink;
-    bool is_suitable = input->regular ? file->is_offloadable && source_is_offloadable(input)
-                                      : decoding->may_replay && input->keeps_freely;
+    bool is_suitable = input->bytes.regular ? file->is_offloadable && source_is_offloadable(input)
+                                            : decoding->may_replay && input->bytes.keeps_freely;
     return is_suitable && !file->is_refused && sink->offload && sink->offload(sink->arg, NULL);
 }
 
@@ -145,26 +146,27 @@ static int decode_rest(struct decoding *decoding, struct feed *feed,
     struct worker *worker = decoding->worker;
     struct input *input = &decoding->file->input;
     struct records *records = decoding->segment.records;
-    struct units *units = &worker->units;
-    const uint64_t end = input->regular ? input->opened_size : input->kept.end;
+    struct frame_batch *batch = &worker->batch;
+    const uint64_t end = input->bytes.regular ? input->bytes.opened_size : input->bytes.window.end;
     const uint64_t at = rest->is_left ? rest->offset : end;
-    bool is_last = !input->regular || at >= end; /* a pipe is decoded to its end by this worker */
-    if (input->regular)
-        units_seek(input, at);
+    bool is_last =
+        !input->bytes.regular || at >= end; /* a pipe is decoded to its end by this worker */
+    if (input->bytes.regular)
+        frames_seek(&input->frames, at);
     else if (gpu_replay_from(feed, at) != 0)
         return -1;
-    units->pos = units->len = 0;
-    units->offset = at;
-    units->kind = is_last ? UNITS_TO_END : UNITS_OPEN;
+    batch->pos = batch->len = 0;
+    batch->offset = at;
+    batch->kind = is_last ? FRAMES_TO_END : FRAMES_OPEN;
     decoding->pending = false;
     decoding->skip = rest->is_left ? rest->skip : 0;
     decoding->segment.content = counted + rest->bytes + rest->tail_len - decoding->skip;
     if (is_as_before(rest))
         decoding->skip += records->cut_len;
     else if (records_begin_with(records, rest->tail, rest->tail_len) != 0)
-        return source_fail_for_memory(worker->source, input->name);
-    if (worker->decoder->codec->reserve(worker->decoder, units->data, 0) != 0)
-        return source_fail_for_memory(worker->source, input->name);
+        return source_fail_for_memory(worker->source, input->bytes.name);
+    if (worker->decoder->codec->reserve(worker->decoder, batch->data, 0) != 0)
+        return source_fail_for_memory(worker->source, input->bytes.name);
     return 0;
 }
 
@@ -175,13 +177,13 @@ static int offload(struct decoding *decoding, const struct restart *restart,
     struct worker *worker = decoding->worker;
     struct file *file = decoding->file;
     struct segment *segment = &decoding->segment;
-    const struct units *units = &worker->units;
+    const struct frame_batch *batch = &worker->batch;
     const uint64_t counted = segment->content - segment->records->cut_len;
     struct compressed_rest rest;
     struct feed feed;
-    file->input.keeps_freely = false; /* the GPU relies on it */
+    file->input.bytes.keeps_freely = false; /* the GPU relies on it */
     replay_end(decoding);
-    left_add_read(worker->source, file, (int64_t)(restart->offset - units->offset - units->pos), 0);
+    left_add_read(worker->source, file, (int64_t)(restart->offset - batch->offset - batch->pos), 0);
     gpu_feed_begin(&feed, worker, file, gpu, restart->offset);
     feed.at = segment->at;
     if (gpu_feed(&feed, &rest) != 0)
@@ -190,10 +192,10 @@ static int offload(struct decoding *decoding, const struct restart *restart,
     file->is_refused = true;
     file->is_wrong |= rest.is_wrong && rest.bytes > 0;
     /* Of a pipe the GPU may keep only what it needs itself, from where it names on. */
-    bool is_begun_anew = !file->input.regular || !is_as_before(&rest);
+    bool is_begun_anew = !file->input.bytes.regular || !is_as_before(&rest);
     int rc = is_begun_anew ? decode_rest(decoding, &feed, &rest, counted) : 0;
     free(rest.tail);
-    left_add_read(worker->source, file, (int64_t)(units->offset + units->pos - feed.read), 0);
+    left_add_read(worker->source, file, (int64_t)(batch->offset + batch->pos - feed.read), 0);
     return rc;
 }
 

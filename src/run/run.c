@@ -8,7 +8,7 @@ static enum taken take_of_file(struct worker *worker, struct extent *extent)
 {
     struct source *source = worker->source;
     extent->file = source->current;
-    if (!source->current->input.codec) {
+    if (!source->current->input.frames.codec) {
         extent->run = copy_run;
         extent->changes = source->changes;
         return TAKEN;

@@ -14,7 +14,7 @@ struct extent {
     int (*run)(struct worker *worker, struct extent *extent);
     struct file *file;
     uint64_t changes;        /* copy: of source.current */
-    struct segment segment;  /* serial: of the batch in worker->units */
+    struct segment segment;  /* serial: of the batch in worker->batch */
     unsigned waits;          /* serial: chunks that are decoded until a GPU can go on with them */
     struct gpu_decoder *gpu; /* gpu: which one */
     uint64_t offset;         /* gpu: from this byte of the file on */

@@ -18,7 +18,7 @@ int segment_begin(struct segment *segment, struct worker *worker, struct file *f
     if (file->in_stream)
         return 0;
     if (!record_is_byte(kind)) {
-        uint64_t before = content_before(&input->range, file->content);
+        uint64_t before = content_before(&input->plan.range, file->content);
         segment->span = span_open(file->at.segment, kind, before, false);
         if (!segment->span)
             return -1;
@@ -55,7 +55,7 @@ int segment_cut(struct segment *segment, struct source *source, struct chunk *ch
         return input_cut(input, chunk, waited, at_end, &why) == 0 ? 0 : source_fail(source, &why);
     if ((segment->span && span_take_head(segment->span, records, chunk) != 0) ||
         records_cut(records, chunk, waited, false) != 0)
-        return source_fail_for_memory(source, input->name);
+        return source_fail_for_memory(source, input->bytes.name);
     chunk->origin.bytes = chunk->len - records_repeated(records, waited);
     return 0;
 }
@@ -85,9 +85,9 @@ static void fill_with_seam(struct chunk *chunk, const struct file *file, const s
     chunk->origin = (struct origin){.bytes = record->bytes,
                                     .at = {file->at.file, seam->begin, 0},
                                     .end = seam->is_end ? ENDS_FILE : ENDS_NOTHING,
-                                    .name = file->input.name,
-                                    .counted_from = file->input.counted_from,
-                                    .column = file->input.column,
+                                    .name = file->input.bytes.name,
+                                    .counted_from = file->input.plan.counted_from,
+                                    .column = file->input.plan.column,
                                     .has_header = seam->is_first && field && field->has_header};
 }
 
@@ -99,13 +99,14 @@ static int push_seam(struct worker *worker, const struct file *file, const struc
     const struct record_kind *kind = &source->options.record;
     if (record_is_line(kind) && seam->is_first && seam->is_end &&
         records_are_one_line(record->data, record->len))
-        source_add_one_line(source, file->input.name, file->at.file);
+        source_add_one_line(source, file->input.bytes.name, file->at.file);
     /* The lines of a text need even an empty one. */
     if (!record_is_text(kind) && record->len == 0)
         return 0;
     if (!record_is_text(kind) && record->len % kind->size != 0) {
         struct reason why;
-        input_cut_off(file->input.name, &source->options.content, record->len, kind->size, &why);
+        input_cut_off(file->input.bytes.name, &source->options.content, record->len, kind->size,
+                      &why);
         return source_fail(source, &why);
     }
     struct chunk *chunk = runner_choose(worker, FLOW_DECODED);
@@ -121,7 +122,7 @@ static int add_span(struct worker *worker, struct file *file, struct span *span)
     struct span *seams;
     int rc = seams_add(&file->seams, span, &seams);
     rc = rc == 0 ? complete_last(worker->source, file, seams)
-                 : source_fail_for_memory(worker->source, file->input.name);
+                 : source_fail_for_memory(worker->source, file->input.bytes.name);
     while (seams) {
         struct span *seam = seams;
         seams = seam->next;
@@ -141,7 +142,7 @@ int segment_end(struct segment *segment, struct worker *worker)
     int rc = span_take_tail(span, segment->records);
     if (add_span(worker, segment->file, span) != 0)
         return -1;
-    return rc == 0 ? 0 : source_fail_for_memory(worker->source, segment->file->input.name);
+    return rc == 0 ? 0 : source_fail_for_memory(worker->source, segment->file->input.bytes.name);
 }
 
 int segment_end_file(struct worker *worker, struct file *file)
@@ -151,5 +152,5 @@ int segment_end_file(struct worker *worker, struct file *file)
         return 0;
     struct span *span = span_open(file->at.segment, kind, 0, true);
     return span ? add_span(worker, file, span)
-                : source_fail_for_memory(worker->source, file->input.name);
+                : source_fail_for_memory(worker->source, file->input.bytes.name);
 }

@@ -15,46 +15,46 @@
 
 /* --- looking at what is ahead, and taking it --- */
 
-/* As units_look, for what the range still needs: frames that end before it are dropped, and what is
- * after it is not looked at. */
-static enum units_result look_on(struct source *source, struct file *file,
-                                 struct units_ahead *ahead, struct reason *why)
+/* As frames_look, for what the range still needs: frames that end before it are dropped, and what
+ * is after it is not looked at. */
+static enum frames_result look_on(struct source *source, struct file *file,
+                                  struct frames_ahead *ahead, struct reason *why)
 {
-    const struct content_range *range = &file->input.range;
+    const struct content_range *range = &file->input.plan.range;
     while (file->content < range->end || range->is_whole) {
-        enum units_result result = units_look(&file->input, ahead, why);
-        if (result != UNITS_AHEAD || ahead->kind != UNITS_WHOLE)
+        enum frames_result result = frames_look(&file->input.frames, ahead, why);
+        if (result != FRAMES_AHEAD || ahead->kind != FRAMES_WHOLE)
             return result;
         uint64_t end = content_add(file->content, ahead->content);
         if (range->begin == 0 || end > range->begin)
             return result;
-        units_drop(&file->input, ahead);
+        frames_drop(&file->input.frames, ahead);
         atomic_fetch_add(&source->left.read, ahead->whole);
         file->content = end;
     }
-    return UNITS_END;
+    return FRAMES_END;
 }
 
 /* Makes all that is left one batch, which one worker decodes as a stream. */
-static void take_all(struct file *file, struct units_ahead *ahead)
+static void take_all(struct file *file, struct frames_ahead *ahead)
 {
     file->in_stream = true;
-    ahead->kind = UNITS_TO_END;
-    if (ahead->memory < UNITS_MEMORY_MAX)
-        ahead->memory = UNITS_MEMORY_MAX; /* other frames may need more than the first one */
+    ahead->kind = FRAMES_TO_END;
+    if (ahead->memory < FRAMES_MEMORY_MAX)
+        ahead->memory = FRAMES_MEMORY_MAX; /* other frames may need more than the first one */
 }
 
 /* Looks at what the file goes on with. */
-static enum units_result look(struct worker *worker, struct file *file, struct units_ahead *ahead,
-                              struct reason *why)
+static enum frames_result look(struct worker *worker, struct file *file, struct frames_ahead *ahead,
+                               struct reason *why)
 {
-    enum units_result result = UNITS_AHEAD;
-    *ahead = (struct units_ahead){.kind = UNITS_TO_END};
+    enum frames_result result = FRAMES_AHEAD;
+    *ahead = (struct frames_ahead){.kind = FRAMES_TO_END};
     if (!file->in_stream)
         result = look_on(worker->source, file, ahead, why);
-    else if (units_reserve(&file->input.units, UNITS_SIZE_FIRST) != 0)
-        result = UNITS_NO_MEMORY;
-    if (result == UNITS_AHEAD && (file->in_stream || input_is_serial(&file->input)))
+    else if (frame_batch_reserve(&file->input.frames.pending, FRAMES_SIZE_FIRST) != 0)
+        result = FRAMES_NO_MEMORY;
+    if (result == FRAMES_AHEAD && (file->in_stream || input_is_serial(&file->input)))
         take_all(file, ahead);
     return result;
 }
@@ -62,30 +62,30 @@ static enum units_result look(struct worker *worker, struct file *file, struct u
 /* Makes the worker's decoder one of the file's codec, with the memory for the largest of the frames
  * ahead. 0, or -1: out of memory. */
 static int prepare_decoder(struct worker *worker, const struct input *input,
-                           const struct units_ahead *ahead)
+                           const struct frames_ahead *ahead)
 {
-    const struct units *units = &input->units;
-    if (worker->decoder && worker->decoder->codec != input->codec) {
+    const struct frame_batch *batch = &input->frames.pending;
+    if (worker->decoder && worker->decoder->codec != input->frames.codec) {
         decoder_close(worker->decoder);
         worker->decoder = NULL;
     }
     if (!worker->decoder)
-        worker->decoder = input->codec->open(&worker->source->options.decoding);
+        worker->decoder = input->frames.codec->open(&worker->source->options.decoding);
     if (!worker->decoder)
         return -1;
-    return input->codec->reserve(worker->decoder, units->data + ahead->largest,
-                                 units->len - ahead->largest);
+    return input->frames.codec->reserve(worker->decoder, batch->data + ahead->largest,
+                                        batch->len - ahead->largest);
 }
 
 /* Moves a batch from the file to the worker. 0, or -1: out of memory, and nothing has moved. */
-static int move_batch(struct worker *worker, struct file *file, const struct units_ahead *ahead,
+static int move_batch(struct worker *worker, struct file *file, const struct frames_ahead *ahead,
                       struct segment *segment)
 {
     if (prepare_decoder(worker, &file->input, ahead) != 0)
         return -1;
     if (segment_begin(segment, worker, file) != 0)
         return -1;
-    if (units_take(&file->input, ahead, &worker->units) == 0)
+    if (frames_take(&file->input.frames, ahead, &worker->batch) == 0)
         return 0;
     file->at.segment -= !segment_is_stream(segment);
     segment_close(segment);
@@ -95,22 +95,22 @@ static int move_batch(struct worker *worker, struct file *file, const struct uni
 /* Takes a batch, and all memory for it before: what another worker takes meanwhile cannot stop this
  * one. */
 static enum taken take_batch(struct worker *worker, struct file *file,
-                             const struct units_ahead *ahead, struct segment *segment)
+                             const struct frames_ahead *ahead, struct segment *segment)
 {
     struct source *source = worker->source;
     uint64_t limit = source->options.decoding.memlimit; /* beyond it the decoder refuses */
     size_t memory = (size_t)(ahead->memory < limit ? ahead->memory : limit);
-    size_t size = DECODER_SIZE + file->input.units.cap + memory;
+    size_t size = DECODER_SIZE + file->input.frames.pending.cap + memory;
     if (!budget_reserve(worker, size))
         return TAKEN_NOTHING;
     if (move_batch(worker, file, ahead, segment) != 0) {
         if (budget_refuse(worker, size))
             return TAKEN_NOTHING;
-        source_fail_for_memory(source, file->input.name);
+        source_fail_for_memory(source, file->input.bytes.name);
         return TAKEN_FAILED;
     }
-    if (ahead->kind == UNITS_WHOLE && input_needs_positions(&file->input))
-        file->content = content_add(file->content, worker->units.content);
+    if (ahead->kind == FRAMES_WHOLE && input_needs_positions(&file->input))
+        file->content = content_add(file->content, worker->batch.content);
     return TAKEN;
 }
 
@@ -153,7 +153,7 @@ static int pause(struct decoding *decoding)
         return -1;
     file->content += segment->content;
     if (segment_begin(segment, worker, file) != 0)
-        return source_fail_for_memory(worker->source, file->input.name);
+        return source_fail_for_memory(worker->source, file->input.bytes.name);
     if (is_stream)
         segment->at = at;
     return 0;
@@ -191,7 +191,7 @@ static int decode_batch(struct decoding *decoding)
 static int fail_file(struct source *source, const struct file *file, const char *fault)
 {
     struct reason why;
-    reason_of(&why, file->input.name, "%s", fault);
+    reason_of(&why, file->input.bytes.name, "%s", fault);
     return source_fail(source, &why);
 }
 
@@ -200,7 +200,7 @@ static int fail_file(struct source *source, const struct file *file, const char 
 static int end_file(struct worker *worker, struct file *file)
 {
     struct source *source = worker->source;
-    const struct content_range *range = &file->input.range;
+    const struct content_range *range = &file->input.plan.range;
     const bool is_short = file->is_refused && file->in_stream && file->content < range->begin;
     struct reason fault;
     int rc = 0;
@@ -225,8 +225,8 @@ static struct decoding begin_decoding(struct worker *worker, struct file *file,
     struct decoding decoding = {.worker = worker,
                                 .file = file,
                                 .segment = *segment,
-                                .frame = {.stated = UNIT_UNSIZED},
-                                .in_order = worker->units.kind != UNITS_WHOLE};
+                                .frame = {.stated = FRAME_UNSIZED},
+                                .in_order = worker->batch.kind != FRAMES_WHOLE};
     if (decoding.in_order)
         decoding.began = clock_now();
     return decoding;
@@ -237,17 +237,17 @@ static struct decoding begin_decoding(struct worker *worker, struct file *file,
  * there is a batch; 0; or -1. Of a failure, the file is parked. */
 static int take_next(struct worker *worker, struct file *file, struct segment *segment)
 {
-    struct units_ahead ahead;
+    struct frames_ahead ahead;
     struct reason why;
-    enum units_result result =
-        file->input.regular ? look_on(worker->source, file, &ahead, &why) : UNITS_NO_MEMORY;
+    enum frames_result result =
+        file->input.bytes.regular ? look_on(worker->source, file, &ahead, &why) : FRAMES_NO_MEMORY;
     enum taken taken = TAKEN_NOTHING;
-    if (result == UNITS_END)
+    if (result == FRAMES_END)
         return end_file(worker, file);
-    if (result == UNITS_FAILED) {
+    if (result == FRAMES_FAILED) {
         source_fail(worker->source, &why);
         taken = TAKEN_FAILED;
-    } else if (result == UNITS_AHEAD && ahead.kind != UNITS_WHOLE) {
+    } else if (result == FRAMES_AHEAD && ahead.kind != FRAMES_WHOLE) {
         taken = take_batch(worker, file, &ahead, segment);
     }
     if (taken == TAKEN)
@@ -268,9 +268,9 @@ static int end_batch(struct decoding *decoding, struct segment *segment)
     }
     replay_end(decoding);
     file->content += decoding->segment.content;
-    if (worker->units.kind == UNITS_TO_END)
+    if (worker->batch.kind == FRAMES_TO_END)
         return end_file(worker, file);
-    units_return(&file->input, &worker->units);
+    frames_return(&file->input.frames, &worker->batch);
     return take_next(worker, file, segment);
 }
 
@@ -280,7 +280,7 @@ static int serial_run(struct worker *worker, struct extent *extent)
 {
     struct file *file = extent->file;
     struct segment segment = extent->segment;
-    const bool in_order = worker->units.kind != UNITS_WHOLE;
+    const bool in_order = worker->batch.kind != FRAMES_WHOLE;
     unsigned waits = extent->waits;
     int more = 1;
     while (more > 0) {
@@ -308,17 +308,17 @@ static int end_run(struct worker *worker, struct extent *extent)
 }
 
 static enum taken take_ahead(struct worker *worker, struct extent *extent,
-                             struct units_ahead *ahead)
+                             struct frames_ahead *ahead)
 {
     struct file *file = extent->file;
-    const bool awaits = ahead->kind == UNITS_WHOLE && offload_is_wanted(worker, file);
+    const bool awaits = ahead->kind == FRAMES_WHOLE && offload_is_wanted(worker, file);
     if (awaits)
-        ahead->kind = UNITS_OPEN;
+        ahead->kind = FRAMES_OPEN;
     enum taken taken = take_batch(worker, file, ahead, &extent->segment);
     if (taken != TAKEN)
         return taken;
     budget_begin(worker);
-    if (worker->units.kind == UNITS_WHOLE)
+    if (worker->batch.kind == FRAMES_WHOLE)
         source_use(worker->source, file);
     else
         source_set_current(worker->source, NULL);
@@ -331,22 +331,22 @@ enum taken serial_take(struct worker *worker, struct extent *extent)
 {
     struct source *source = worker->source;
     struct file *file = source->current;
-    struct units_ahead ahead;
+    struct frames_ahead ahead;
     struct reason why;
     if (idle_is_pending(&source->idle))
         return TAKEN_NOTHING;
     extent->file = file;
     switch (look(worker, file, &ahead, &why)) {
-    case UNITS_AHEAD:
+    case FRAMES_AHEAD:
         return take_ahead(worker, extent, &ahead);
-    case UNITS_END:
+    case FRAMES_END:
         source_set_current(source, NULL);
         extent->run = end_run;
         return TAKEN;
-    case UNITS_NO_MEMORY:
-        if (budget_refuse(worker, UNITS_SIZE_FIRST))
+    case FRAMES_NO_MEMORY:
+        if (budget_refuse(worker, FRAMES_SIZE_FIRST))
             return TAKEN_NOTHING;
-        source_fail_for_memory(source, file->input.name);
+        source_fail_for_memory(source, file->input.bytes.name);
         return TAKEN_FAILED;
     default:
         source_fail(source, &why);

@@ -9,7 +9,7 @@ static void give_back(struct worker *worker)
     struct source *source = worker->source;
     decoder_close(worker->decoder);
     worker->decoder = NULL;
-    units_free(&worker->units);
+    frame_batch_free(&worker->batch);
     records_close(&worker->records);
     pthread_mutex_lock(&source->lock);
     source->budget.used -= worker->reserved;

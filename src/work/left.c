@@ -9,11 +9,11 @@ void left_add_file(struct source *source, const struct file *file)
 {
     struct compressed_left *compressed = &source->left.compressed;
     const struct input *input = &file->input;
-    uint64_t size = input->regular ? input->opened_size - input->edges.first : 0;
+    uint64_t size = input->bytes.regular ? input->bytes.opened_size - input->plan.edges.first : 0;
     atomic_fetch_add(&compressed->opened, size);
     if (input_parallel(input))
-        atomic_fetch_add(&source->left.plain, input->end - input->taken);
-    if (input->codec && content_is_partial(&input->range))
+        atomic_fetch_add(&source->left.plain, input->plan.end - input->bytes.taken);
+    if (input->frames.codec && content_is_partial(&input->plan.range))
         atomic_store(&source->left.is_unsized, true);
     if (!file->is_offloadable)
         return;
@@ -43,7 +43,7 @@ double left_content_ratio(struct source *source)
 
 uint64_t left_replay_most(const struct source *source)
 {
-    return source->options.kept_most > 0 ? source->options.kept_most : REPLAY_SIZE;
+    return source->options.replay_most > 0 ? source->options.replay_most : REPLAY_SIZE;
 }
 
 uint64_t source_size(const struct source *source)

@@ -96,12 +96,12 @@ int source_retire(struct source *source, struct file *file)
 {
     struct reason why;
     if (file->input.is_one_line)
-        source_add_one_line(source, file->input.name, file->at.file);
+        source_add_one_line(source, file->input.bytes.name, file->at.file);
     int rc = input_check_end(&file->input, &why);
     if (rc != 0)
         source_fail(source, &why);
     else
-        input_settle(&file->input);
+        bytes_settle(&file->input.bytes);
     source_leave(source, file);
     return rc;
 }
@@ -129,15 +129,16 @@ static struct file *take_parked(struct source *source)
 
 bool source_is_offloadable(const struct input *input)
 {
-    return input->codec && input->codec->on_gpu && input->regular && !input->may_be_short &&
-           !input_is_serial(input) && !content_is_partial(&input->range) && !input->has_header;
+    return input->frames.codec && input->frames.codec->on_gpu && input->bytes.regular &&
+           !input->bytes.may_be_short && !input_is_serial(input) &&
+           !content_is_partial(&input->plan.range) && !input->has_header;
 }
 
 /* Opens the seams of a compressed file whose records can be cut. 0, or -1: out of memory. */
 static int open_seams(struct file *file, bool is_share)
 {
-    const struct part_edges *edges = &file->input.edges;
-    if (!file->input.codec || record_is_byte(&file->input.records.kind))
+    const struct part_edges *edges = &file->input.plan.edges;
+    if (!file->input.frames.codec || record_is_byte(&file->input.records.kind))
         return 0;
     return seams_open(&file->seams, edges->is_first || !is_share, edges->goes_on);
 }
@@ -147,12 +148,12 @@ static void begin_file(struct source *source, const struct operand *operand, str
 {
     const struct input *input = &file->input;
     file->at.file = operand->number;
-    file->content = input->edges.content;
+    file->content = input->plan.edges.content;
     file->is_offloadable = source_is_offloadable(input);
     source_use(source, file);
     source_set_current(source, file);
-    source->has_decoded |= input->codec != NULL;
-    foreign_note(&source->foreign, input->foreign, input->name, operand->number);
+    source->has_decoded |= input->frames.codec != NULL;
+    foreign_note(&source->foreign, input->plan.foreign, input->bytes.name, operand->number);
     pthread_mutex_lock(&source->lock);
     source->opened++;
     pthread_mutex_unlock(&source->lock);
@@ -177,7 +178,8 @@ static enum found open_operand(struct worker *worker, struct operand *operand)
         input_close(&file->input);
         reason_of(&why, operand->file.name, "out of memory");
     }
-    bool is_short = file && (file->input.error == EMFILE || file->input.error == ENFILE);
+    bool is_short =
+        file && (file->input.bytes.error == EMFILE || file->input.bytes.error == ENFILE);
     free(file);
     if (is_short && budget_refuse_file(worker))
         return FOUND_SHORTAGE;
@@ -206,9 +208,9 @@ enum found source_find(struct worker *worker)
 void source_place_chunk(const struct file *file, struct position *at, struct chunk *chunk)
 {
     chunk->origin = (struct origin){.at = *at,
-                                    .name = file->input.name,
-                                    .counted_from = file->input.counted_from,
-                                    .column = file->input.column};
+                                    .name = file->input.bytes.name,
+                                    .counted_from = file->input.plan.counted_from,
+                                    .column = file->input.plan.column};
     at->index++;
 }
 

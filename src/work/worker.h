@@ -97,13 +97,13 @@ struct worker {
     const struct sink *sink;
     struct idle_counter idle;
     enum shortage shortage;
-    size_t wanted;           /* SHORT_OF_MEMORY: bytes */
-    bool wants_alone;        /* SHORT_OF_FILES: what is to be opened is not opened beside others */
-    uint64_t changes;        /* of the current file, when the worker found that it is short */
-    size_t reserved;         /* bytes, for what follows; under the source's lock */
-    struct decoder *decoder; /* kept from batch to batch, like the next two; NULL: none yet */
-    struct units units;      /* compressed bytes */
-    struct records records;  /* where the chunk before was cut */
+    size_t wanted;            /* SHORT_OF_MEMORY: bytes */
+    bool wants_alone;         /* SHORT_OF_FILES: what is to be opened is not opened beside others */
+    uint64_t changes;         /* of the current file, when the worker found that it is short */
+    size_t reserved;          /* bytes, for what follows; under the source's lock */
+    struct decoder *decoder;  /* kept from batch to batch, like the next two; NULL: none yet */
+    struct frame_batch batch; /* compressed bytes */
+    struct records records;   /* where the chunk before was cut */
 };
 
 /* --- source.c --- */

@@ -27,6 +27,6 @@ int __wrap_options_parse(int argc, char **argv, struct options *options, struct 
     options->pool.tuning =
         (struct policy_tuning){.short_input = strtoull(bytes, NULL, 10), .decoding_rate = 1e12};
     options->pool.opens_at_once = true;
-    options->input.unit_memory = LARGE_UNIT;
+    options->input.frame_memory = LARGE_UNIT;
     return rc;
 }

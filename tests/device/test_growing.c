@@ -133,7 +133,7 @@ static int count_file(struct run *run, struct reason *why)
     char *operand = file_name;
     struct share share;
     struct input_options options = {.decoding.memlimit = 1 << 27,
-                                    .unit_memory = 8000, /* frames are decoded in order */
+                                    .frame_memory = 8000, /* frames are decoded in order */
                                     .record = record_kind_of_all(run->histogram)};
     atomic_store(&submitted, 0);
     has_changed = false;

@@ -53,7 +53,7 @@ struct run {
     unsigned after; /* chunks, the engine may begin */
     bool is_pipe;
     size_t batch;     /* bytes of compressed units that a reader takes; 0: as many as usual */
-    size_t kept_most; /* of the pipe; 0: as much as usual */
+    size_t replay_most; /* of the pipe; 0: as much as usual */
     bool fallback;
     bool is_alone; /* there is no engine: what is right */
     struct fault_plan plan;
@@ -160,8 +160,8 @@ static int count_operand(struct run *run, char *operand, struct reason *why)
 {
     const struct input_options options = {.decoding.memlimit = 1 << 27,
                                           .batch_size = run->batch,
-                                          .unit_memory = UNIT_MEMORY,
-                                          .kept_most = run->kept_most,
+                                          .frame_memory = UNIT_MEMORY,
+                                          .replay_most = run->replay_most,
                                           .record = record_kind_of_all(run->histogram)};
     struct source *source = need(source_open(&operand, 1, &options));
     int rc = work_side_by_side(run, source);
@@ -333,7 +333,7 @@ static void go_through_pipe(const struct histogram *histogram, const struct form
     fail_everywhere(run, 8);
 
     /* Frames that are longer than what is kept are not begun anew. */
-    run.kept_most = 20000;
+    run.replay_most = 20000;
     take_over_everywhere(run);
 }
 

@@ -44,7 +44,7 @@ struct run {
     const struct histogram *histogram;
     const struct form *form;
     bool is_pipe, fallback;
-    size_t kept_most; /* of the pipe */
+    size_t replay_most; /* of the pipe */
     bool in_two;      /* what the pipe has comes in two parts: the first is decoded before */
     size_t cut;       /* bytes that are missing at its end */
     bool is_alone;    /* the CPU's engine counts all */
@@ -60,7 +60,7 @@ static void complain(const struct run *run, const char *what, const char *why)
     if (wrong++ < 20)
         fprintf(stderr, "%s (%s): %s, form %u, pipe %d, kept %zu, cut %zu, fault %d at %u%s\n",
                 what, why, run->histogram->mode->name, (unsigned)(run->form - forms), run->is_pipe,
-                run->kept_most, run->cut, run->plan.fault, run->plan.at,
+                run->replay_most, run->cut, run->plan.fault, run->plan.at,
                 run->fallback ? "" : ", nothing replaces the device");
 }
 
@@ -148,7 +148,7 @@ static int count_input(struct run *run, struct reason *why)
     }
     const struct input_options options = {.decoding.memlimit = 1 << 27,
                                           .record = record_kind_of_all(run->histogram),
-                                          .kept_most = run->kept_most};
+                                          .replay_most = run->replay_most};
     struct source *source = need(source_open(&operand, 1, &options));
     const struct sink sink = {.arg = run, .choose = choose, .offload = offload};
     int rc = submit_source(source, &sink, NULL);
@@ -204,7 +204,7 @@ static struct tally new_tally(const struct histogram *histogram)
 
 static void judge_refusal(const struct run *run, const struct reason *why)
 {
-    bool is_beyond = run->kept_most > 0 && strstr(why->text, "of a frame came through a pipe");
+    bool is_beyond = run->replay_most > 0 && strstr(why->text, "of a frame came through a pipe");
     refused++;
     beyond += is_beyond;
     if (run->cut > 0 && !strstr(why->text, "truncated") && !is_beyond && run->fallback)
@@ -305,16 +305,16 @@ int main(void)
                           .is_pipe = true};
         run.fallback = true;
         fail_everywhere(run, 16);
-        run.kept_most = 3000;
+        run.replay_most = 3000;
         fail_everywhere(run, 6);
-        run.kept_most = 1000; /* less than was copied before the rest comes */
+        run.replay_most = 1000; /* less than was copied before the rest comes */
         run.in_two = true;
         run.plan = (struct fault_plan){.fault = FAULT_WRONG, .at = 1, .for_good = true, .seed = i};
         check_run(run);
         run.plan = (struct fault_plan){.fault = FAULT_NONE};
         run.in_two = false;
         run.fallback = false;
-        run.kept_most = 0;
+        run.replay_most = 0;
         fail_everywhere(run, 4);
         run.fallback = run.is_pipe = i % 2;
         check_run(run);

@@ -4,7 +4,7 @@
  * few bytes each: what that would cost is not in proportion to what is read, as a batch takes a
  * buffer.
  */
-#include "src/bytes/input.h"
+#include "src/open/input.h"
 #include "tests/helpers/compressed.h"
 #include "tests/helpers/layouts.h"
 #include "tests/helpers/random.h"
@@ -21,7 +21,7 @@
 #define KINDS_MAX 4
 
 /* Batches of which a FILE may consist: some for each buffer that is read of it, and some more. */
-#define BATCHES_MAX(packed) (8 + 4 * ((packed) / UNITS_SIZE_FIRST))
+#define BATCHES_MAX(packed) (8 + 4 * ((packed) / FRAMES_SIZE_FIRST))
 
 /* A unit: a frame, unless it is skippable, and the bytes of content that it takes. */
 struct unit_kind {
@@ -68,14 +68,14 @@ struct file {
 static unsigned char content[CONTENT_SIZE], packed[PACKED_MAX];
 static unsigned long cases, wrong;
 
-/* --- batches are counted: the program is linked so that units_take comes here --- */
+/* --- batches are counted: the program is linked so that frames_take comes here --- */
 
 static unsigned long batches;
 
-int __real_frames_take(struct frames *frames, const struct units_ahead *ahead, struct units *units);
-int __wrap_frames_take(struct frames *frames, const struct units_ahead *ahead, struct units *units);
+int __real_frames_take(struct frames *frames, const struct frames_ahead *ahead, struct frame_batch *units);
+int __wrap_frames_take(struct frames *frames, const struct frames_ahead *ahead, struct frame_batch *units);
 
-int __wrap_frames_take(struct frames *frames, const struct units_ahead *ahead, struct units *units)
+int __wrap_frames_take(struct frames *frames, const struct frames_ahead *ahead, struct frame_batch *units)
 {
     batches++;
     return __real_frames_take(frames, ahead, units);

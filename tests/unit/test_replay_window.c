@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The queue of what was read of a stream, against an array that has all of it. */
-#include "src/bytes/kept.h"
+#include "src/bytes/replay_window.h"
 #include "tests/helpers/random.h"
 
 #include <stdio.h>
@@ -26,38 +26,38 @@ static size_t least(size_t a, size_t b)
 
 static void check_queue(size_t most)
 {
-    struct kept kept = {0};
+    struct replay_window kept = {0};
     size_t begin = 0, end = 0;
     while (end < STREAM_SIZE) {
         size_t len = least(random_below((unsigned)most), STREAM_SIZE - end);
-        check("added", 0, (uint64_t)kept_add(&kept, stream + end, len));
+        check("added", 0, (uint64_t)window_add(&kept, stream + end, len));
         end += len;
         if (random_below(3) == 0)
             begin += random_below((unsigned)(end - begin) + 1);
-        kept_drop(&kept, random_below(9) ? begin : begin / 2); /* which drops nothing */
+        window_drop(&kept, random_below(9) ? begin : begin / 2); /* which drops nothing */
         if (kept.begin != begin)
             begin = (size_t)kept.begin; /* only later */
         check("begin", begin, kept.begin);
         check("end", end, kept.end);
         size_t at = begin + random_below((unsigned)(end - begin) + 1), cap = random_below(700000);
-        size_t got = kept_copy(&kept, at, out, cap);
+        size_t got = window_copy(&kept, at, out, cap);
         check("copied", least(cap, end - at), got);
         check("bytes", 0, (uint64_t)(memcmp(out, stream + at, got) != 0));
     }
-    kept_drop(&kept, UINT64_MAX);
+    window_drop(&kept, UINT64_MAX);
     check("all is dropped", end, kept.begin);
-    check("and nothing is left", 0, kept_copy(&kept, kept.begin, out, 100));
-    check("but it goes on", 0, (uint64_t)kept_add(&kept, stream, 5));
-    check("there", 5, kept_copy(&kept, end, out, 100));
-    check("bytes before", 0, (uint64_t)kept_prepend(&kept, stream + 10, 300000));
+    check("and nothing is left", 0, window_copy(&kept, kept.begin, out, 100));
+    check("but it goes on", 0, (uint64_t)window_add(&kept, stream, 5));
+    check("there", 5, window_copy(&kept, end, out, 100));
+    check("bytes before", 0, (uint64_t)window_prepend(&kept, stream + 10, 300000));
     check("are the first", STREAM_SIZE - 300000, kept.begin);
-    check("all of them", 300005, kept_copy(&kept, kept.begin, out, 500000));
+    check("all of them", 300005, window_copy(&kept, kept.begin, out, 500000));
     check("as they were", 0, (uint64_t)(memcmp(out, stream + 10, 300000) != 0));
     check("before those", 0, (uint64_t)(memcmp(out + 300000, stream, 5) != 0));
-    check("and again it goes on", 0, (uint64_t)kept_add(&kept, stream, 7));
-    check("there too", 12, kept_copy(&kept, end, out, 100));
-    kept_restart(&kept, 100);
-    check("emptied", 0, kept_size(&kept));
+    check("and again it goes on", 0, (uint64_t)window_add(&kept, stream, 7));
+    check("there too", 12, window_copy(&kept, end, out, 100));
+    window_restart(&kept, 100);
+    check("emptied", 0, window_size(&kept));
     check("elsewhere", 100, kept.end);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "wide_read.h"
+#include "parallel_read.h"
 
 #include <pthread.h>
 #include <sched.h>
@@ -7,21 +7,21 @@
 #include <stdlib.h>
 
 /* What a thread reads at a time, bytes. */
-#define WIDE_PIECE ((size_t)512 << 10)
+#define PARALLEL_PIECE ((size_t)512 << 10)
 
 /* Parts shorter than this are not worth waking others for. */
-#define WIDE_LEAST (4 * WIDE_PIECE)
+#define PARALLEL_LEAST (4 * PARALLEL_PIECE)
 
 /* Threads beside the caller: eight fill more than the link to a GPU. */
-#define WIDE_THREADS 7
+#define PARALLEL_THREADS 7
 
 /* The stack of a thread: it only reads. */
-#define WIDE_STACK ((size_t)128 << 10)
+#define PARALLEL_STACK ((size_t)128 << 10)
 
-struct wide_read {
+struct parallel_read {
     pthread_mutex_t lock; /* guards the rest */
     pthread_cond_t begun, ended;
-    pthread_t thread[WIDE_THREADS];
+    pthread_t thread[PARALLEL_THREADS];
     unsigned threads;
     bool is_started, is_closing;
 
@@ -37,9 +37,9 @@ struct wide_read {
     struct reason why; /* for this reason */
 };
 
-struct wide_read *wide_read_open(void)
+struct parallel_read *parallel_read_open(void)
 {
-    struct wide_read *wide = calloc(1, sizeof *wide);
+    struct parallel_read *wide = calloc(1, sizeof *wide);
     if (!wide)
         return NULL;
     pthread_mutex_init(&wide->lock, NULL);
@@ -49,7 +49,7 @@ struct wide_read *wide_read_open(void)
 }
 
 /* Notes how reading of a piece ended: `got` of its `len` bytes, or -1. Under the lock. */
-static void note_piece(struct wide_read *wide, size_t begin, size_t len, ssize_t got,
+static void note_piece(struct parallel_read *wide, size_t begin, size_t len, ssize_t got,
                        const struct reason *why)
 {
     size_t good = begin + (got > 0 ? (size_t)got : 0);
@@ -63,17 +63,17 @@ static void note_piece(struct wide_read *wide, size_t begin, size_t len, ssize_t
 
 /* Reads pieces until all are taken, or one ended early: those before it were taken already. Under
  * the lock, which is let go while a piece is read. */
-static void read_pieces(struct wide_read *wide)
+static void read_pieces(struct parallel_read *wide)
 {
     wide->reading++;
     while (wide->given < wide->good) {
         const size_t begin = wide->given, left = wide->len - begin;
-        const size_t len = left < WIDE_PIECE ? left : WIDE_PIECE;
+        const size_t len = left < PARALLEL_PIECE ? left : PARALLEL_PIECE;
         struct reason why;
         wide->given += len;
         pthread_mutex_unlock(&wide->lock);
         ssize_t got =
-            input_read_at(wide->input, wide->buf + begin, len, wide->offset + begin, &why);
+            bytes_read_at(&wide->input->bytes, wide->buf + begin, len, wide->offset + begin, &why);
         pthread_mutex_lock(&wide->lock);
         note_piece(wide, begin, len, got, &why);
     }
@@ -81,9 +81,9 @@ static void read_pieces(struct wide_read *wide)
         pthread_cond_signal(&wide->ended);
 }
 
-static void *wide_thread(void *arg)
+static void *read_thread(void *arg)
 {
-    struct wide_read *wide = arg;
+    struct parallel_read *wide = arg;
     pthread_mutex_lock(&wide->lock);
     while (!wide->is_closing) {
         if (wide->given < wide->good)
@@ -101,31 +101,31 @@ static unsigned threads_wanted(void)
     cpu_set_t set;
     CPU_ZERO(&set);
     if (sched_getaffinity(0, sizeof set, &set) != 0) /* there are more than the set can hold */
-        return WIDE_THREADS;
+        return PARALLEL_THREADS;
     unsigned allowed = (unsigned)CPU_COUNT(&set);
-    return allowed > WIDE_THREADS ? WIDE_THREADS : allowed - 1;
+    return allowed > PARALLEL_THREADS ? PARALLEL_THREADS : allowed - 1;
 }
 
 /* Starts as many threads as there should be, and can be. */
-static void start_threads(struct wide_read *wide)
+static void start_threads(struct parallel_read *wide)
 {
     const unsigned wanted = threads_wanted();
     pthread_attr_t attributes;
     wide->is_started = true;
     if (pthread_attr_init(&attributes) != 0)
         return;
-    pthread_attr_setstacksize(&attributes, WIDE_STACK); /* refused only if too small to run */
+    pthread_attr_setstacksize(&attributes, PARALLEL_STACK); /* refused only if too small to run */
     while (wide->threads < wanted &&
-           pthread_create(&wide->thread[wide->threads], &attributes, wide_thread, wide) == 0)
+           pthread_create(&wide->thread[wide->threads], &attributes, read_thread, wide) == 0)
         wide->threads++;
     pthread_attr_destroy(&attributes);
 }
 
-ssize_t wide_read(struct wide_read *wide, const struct input *input, void *buf, size_t len,
-                  uint64_t offset, struct reason *why)
+ssize_t parallel_read(struct parallel_read *wide, const struct input *input, void *buf, size_t len,
+                      uint64_t offset, struct reason *why)
 {
-    if (!wide || len < WIDE_LEAST)
-        return input_read_at(input, buf, len, offset, why);
+    if (!wide || len < PARALLEL_LEAST)
+        return bytes_read_at(&input->bytes, buf, len, offset, why);
     if (!wide->is_started)
         start_threads(wide);
     pthread_mutex_lock(&wide->lock);
@@ -147,7 +147,7 @@ ssize_t wide_read(struct wide_read *wide, const struct input *input, void *buf, 
     return got;
 }
 
-void wide_read_close(struct wide_read *wide)
+void parallel_read_close(struct parallel_read *wide)
 {
     if (!wide)
         return;

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-#include "kept.h"
+#include "replay_window.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #define PIECE_SIZE ((size_t)256 << 10) /* bytes: what is dropped goes back to the system */
 
-struct kept_piece {
-    struct kept_piece *next;
+struct window_piece {
+    struct window_piece *next;
     uint64_t begin, end; /* of the stream: begin is that of data[0] */
     unsigned char data[PIECE_SIZE];
 };
 
-static struct kept_piece *append_piece(struct kept *kept)
+static struct window_piece *append_piece(struct replay_window *kept)
 {
-    struct kept_piece *piece = malloc(sizeof *piece);
+    struct window_piece *piece = malloc(sizeof *piece);
     if (!piece)
         return NULL;
     piece->next = NULL;
@@ -27,10 +27,10 @@ static struct kept_piece *append_piece(struct kept *kept)
     return piece;
 }
 
-int kept_add(struct kept *kept, const unsigned char *data, size_t len)
+int window_add(struct replay_window *kept, const unsigned char *data, size_t len)
 {
     while (len > 0) {
-        struct kept_piece *piece = kept->last;
+        struct window_piece *piece = kept->last;
         if ((!piece || piece->end - piece->begin == PIECE_SIZE) && !(piece = append_piece(kept)))
             return -1;
         size_t used = (size_t)(piece->end - piece->begin), room = PIECE_SIZE - used;
@@ -43,10 +43,10 @@ int kept_add(struct kept *kept, const unsigned char *data, size_t len)
     return 0;
 }
 
-size_t kept_copy(const struct kept *kept, uint64_t at, unsigned char *out, size_t cap)
+size_t window_copy(const struct replay_window *kept, uint64_t at, unsigned char *out, size_t cap)
 {
     size_t done = 0;
-    for (const struct kept_piece *piece = kept->first; piece && done < cap; piece = piece->next) {
+    for (const struct window_piece *piece = kept->first; piece && done < cap; piece = piece->next) {
         if (piece->end <= at)
             continue;
         size_t left = (size_t)(piece->end - at), part = left < cap - done ? left : cap - done;
@@ -57,12 +57,12 @@ size_t kept_copy(const struct kept *kept, uint64_t at, unsigned char *out, size_
     return done;
 }
 
-void kept_drop(struct kept *kept, uint64_t at)
+void window_drop(struct replay_window *kept, uint64_t at)
 {
     if (at > kept->begin)
         kept->begin = at < kept->end ? at : kept->end;
     while (kept->first && kept->first->end <= kept->begin) {
-        struct kept_piece *next = kept->first->next;
+        struct window_piece *next = kept->first->next;
         free(kept->first);
         kept->first = next;
     }
@@ -70,14 +70,14 @@ void kept_drop(struct kept *kept, uint64_t at)
         kept->last = NULL;
 }
 
-int kept_prepend(struct kept *kept, const unsigned char *data, size_t len)
+int window_prepend(struct replay_window *kept, const unsigned char *data, size_t len)
 {
-    struct kept before = {0};
+    struct replay_window before = {0};
     if (len == 0)
         return 0;
     before.begin = before.end = kept->begin - len;
-    if (kept_add(&before, data, len) != 0) {
-        kept_restart(&before, 0);
+    if (window_add(&before, data, len) != 0) {
+        window_restart(&before, 0);
         return -1;
     }
     /* The next piece may have bytes before begin, which were dropped. */
@@ -88,8 +88,8 @@ int kept_prepend(struct kept *kept, const unsigned char *data, size_t len)
     return 0;
 }
 
-void kept_restart(struct kept *kept, uint64_t at)
+void window_restart(struct replay_window *kept, uint64_t at)
 {
-    kept_drop(kept, UINT64_MAX);
+    window_drop(kept, UINT64_MAX);
     kept->begin = kept->end = at;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Parts of a file that several threads read side by side, against what one thread reads: the same
  * bytes, and where some cannot be read, or the file becomes shorter, the same message. */
-#include "src/bytes/wide_read.h"
+#include "src/bytes/parallel_read.h"
 #include "tests/helpers/random.h"
 
 #include <errno.h>
@@ -71,11 +71,11 @@ static void complain(const char *what, size_t len, size_t at)
         fprintf(stderr, "%s: %zu bytes at %zu\n", what, len, at);
 }
 
-static void check_part(struct wide_read *wide, const struct input *input, size_t len, size_t at)
+static void check_part(struct parallel_read *wide, const struct input *input, size_t len, size_t at)
 {
     struct reason why = {""}, same = {""};
-    ssize_t narrow = input_read_at(input, expected, len, at, &same);
-    ssize_t got = wide_read(wide, input, out, len, at, &why);
+    ssize_t narrow = bytes_read_at(&input->bytes, expected, len, at, &same);
+    ssize_t got = parallel_read(wide, input, out, len, at, &why);
     cases++;
     failures += got < 0;
     if (got != narrow || strcmp(why.text, same.text) != 0)
@@ -84,7 +84,7 @@ static void check_part(struct wide_read *wide, const struct input *input, size_t
         complain("other bytes", len, at);
 }
 
-static void check_parts(struct wide_read *wide, const struct input *input)
+static void check_parts(struct parallel_read *wide, const struct input *input)
 {
     static const size_t lens[] = {0, 1, 1 << 20, 2 << 20, (2 << 20) + 1, FILE_SIZE - 1, FILE_SIZE};
     for (size_t i = 0; i < sizeof lens / sizeof lens[0]; i++)
@@ -96,7 +96,7 @@ static void check_parts(struct wide_read *wide, const struct input *input)
 }
 
 /* Bytes that cannot be read: the first of them is named, though others were read before. */
-static void check_errors(struct wide_read *wide, const struct input *input)
+static void check_errors(struct parallel_read *wide, const struct input *input)
 {
     for (unsigned i = 0; i < 30; i++) {
         forget_faults();
@@ -114,7 +114,7 @@ static void check_errors(struct wide_read *wide, const struct input *input)
 }
 
 /* The file is cut short while it is read. */
-static void check_shrinking(struct wide_read *wide, const struct input *input, const char *name)
+static void check_shrinking(struct parallel_read *wide, const struct input *input, const char *name)
 {
     for (int at = 1; at <= 9; at++) {
         struct reason why = {""};
@@ -128,7 +128,7 @@ static void check_shrinking(struct wide_read *wide, const struct input *input, c
         fault.shorter = (off_t)random_below(100);
         fault.is_slow = at % 2;
         snprintf(text, sizeof text, "%s: was truncated while it was read", name);
-        ssize_t got = wide_read(wide, input, out, FILE_SIZE, 0, &why);
+        ssize_t got = parallel_read(wide, input, out, FILE_SIZE, 0, &why);
         cases++;
         if (got != -1 || strcmp(why.text, text) != 0)
             complain("a file that became shorter", (size_t)at, 0);
@@ -138,7 +138,7 @@ static void check_shrinking(struct wide_read *wide, const struct input *input, c
 
 int main(void)
 {
-    char name[] = "test_wide_read-XXXXXX";
+    char name[] = "test_parallel_read-XXXXXX";
     struct input input;
     struct reason why;
     random_seed(20261124);
@@ -155,9 +155,9 @@ int main(void)
         fprintf(stderr, "%s\n", why.text);
         return 1;
     }
-    struct wide_read *wide = wide_read_open();
+    struct parallel_read *wide = parallel_read_open();
     check_parts(NULL, &input);
-    wide_read_close(wide_read_open());
+    parallel_read_close(parallel_read_open());
     check_parts(wide, &input);
     fault.is_odd = true;
     check_parts(wide, &input);
@@ -165,7 +165,7 @@ int main(void)
     forget_faults();
     check_parts(wide, &input); /* as before */
     check_shrinking(wide, &input, name);
-    wide_read_close(wide);
+    parallel_read_close(wide);
     input_close(&input);
     unlink(name);
     printf("%u parts, of which %u could not be read, %u wrong\n", cases, failures, wrong);

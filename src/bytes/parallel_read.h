@@ -3,8 +3,8 @@
  * GB/s from the page cache, which is less than a GPU decompresses.
  *
  * Its threads are started for the first part that is long enough, and wait between parts. */
-#ifndef GPUHISTO_WIDE_READ_H
-#define GPUHISTO_WIDE_READ_H
+#ifndef GPUHISTO_PARALLEL_READ_H
+#define GPUHISTO_PARALLEL_READ_H
 
 #include "src/open/input.h"
 
@@ -12,18 +12,19 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-struct wide_read;
+struct parallel_read;
 
-/* Opens one, without threads yet. NULL: memory is short; wide_read then reads with one thread. */
-struct wide_read *wide_read_open(void);
+/* Opens one, without threads yet. NULL: memory is short; parallel_read then reads with one thread.
+ */
+struct parallel_read *parallel_read_open(void);
 
-/* Reads bytes [offset, offset + len) of a regular file to buf, as input_read_at: how many there
+/* Reads bytes [offset, offset + len) of a regular file to buf, as bytes_read_at: how many there
  * were, or -1 with the reason set, which is that of the first byte that could not be read. `wide`
  * may be NULL. One call at a time. */
-ssize_t wide_read(struct wide_read *wide, const struct input *input, void *buf, size_t len,
-                  uint64_t offset, struct reason *why);
+ssize_t parallel_read(struct parallel_read *wide, const struct input *input, void *buf, size_t len,
+                      uint64_t offset, struct reason *why);
 
 /* Ends its threads, and frees it; NULL is fine. */
-void wide_read_close(struct wide_read *wide);
+void parallel_read_close(struct parallel_read *wide);
 
 #endif

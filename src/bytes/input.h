@@ -1,1 +1,0 @@
-#include "src/open/input.h"
