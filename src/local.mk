@@ -31,6 +31,7 @@ histogram_sources = \
 	src/count/field.c src/count/field.h src/count/field_csv.c \
 	src/count/file_tallies.c src/count/file_tallies.h \
 	src/count/histogram.c src/count/histogram.h \
+	src/count/long_power.c src/count/long_power.h \
 	src/count/mode.c src/count/mode.h src/count/modes.def \
 	src/count/characters.c src/count/characters.h src/count/mode_characters.c \
 	src/count/unicode_groups.c \
@@ -41,7 +42,6 @@ histogram_sources = \
 	src/count/number.c src/count/number.h \
 	src/count/number_nearest.c src/count/number_nearest.h \
 	src/count/number_units.c src/count/number_units.h \
-	src/count/power.c src/count/power.h \
 	src/count/quantile.c src/count/quantile.h \
 	src/count/row_plan.c src/count/row_plan.h \
 	src/count/show_number.c src/count/show_number.h \

@@ -92,7 +92,7 @@ enum binning_error binning_log_whole(struct binning *binning, whole min, whole m
 enum binning_error binning_log(struct binning *binning, double min, double max,
                                struct decimal base);
 
-/* The same, computed with so many limbs of 64 bits at first (power.h). For tests. */
+/* The same, computed with so many limbs of 64 bits at first (long_power.h). For tests. */
 enum binning_error binning_log_limbs(struct binning *binning, double min, double max,
                                      struct decimal base, size_t limbs);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Edges at the powers of a number. */
-#include "power.h"
+#include "long_power.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -59,8 +59,8 @@ static bool round_edge(const struct edge_list *list, const struct long_power *po
 {
     double value = 0;
     if (list->is_whole)
-        return power_round_up(power, edge);
-    if (!power_nearest(power, &value))
+        return long_power_round_up(power, edge);
+    if (!long_power_nearest(power, &value))
         return false;
     *edge = bits_of(value);
     return true;
@@ -70,7 +70,7 @@ static bool round_edge(const struct edge_list *list, const struct long_power *po
  */
 static enum binning_error add_descending(struct edge_list *list, struct long_power *power)
 {
-    for (whole edge;; power_lower(power)) {
+    for (whole edge;; long_power_lower(power)) {
         if (!round_edge(list, power, &edge))
             return BINNING_UNDECIDED;
         if (edge >= list->max)
@@ -88,7 +88,7 @@ static enum binning_error add_ascending(struct edge_list *list, struct long_powe
     const whole infinity = bits_of(HUGE_VAL);
     while (list->edges[list->count - 1] < list->max) {
         whole edge;
-        power_raise(power);
+        long_power_raise(power);
         if (!round_edge(list, power, &edge))
             return BINNING_UNDECIDED;
         if (!list->is_whole && edge == infinity)
@@ -116,17 +116,17 @@ static void reverse(struct edge_list *list)
 static enum binning_error add_powers(struct edge_list *list, struct decimal base, size_t limbs)
 {
     struct long_power power;
-    if (power_open(&power, base, limbs) != 0)
+    if (long_power_open(&power, base, limbs) != 0)
         return BINNING_NO_MEMORY;
     enum binning_error error = add_descending(list, &power);
-    power_close(&power);
+    long_power_close(&power);
     if (error)
         return error;
     reverse(list);
-    if (power_open(&power, base, limbs) != 0)
+    if (long_power_open(&power, base, limbs) != 0)
         return BINNING_NO_MEMORY;
     error = add_ascending(list, &power);
-    power_close(&power);
+    long_power_close(&power);
     return error;
 }
 

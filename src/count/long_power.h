@@ -6,8 +6,8 @@
  * powers are computed again with more limbs. That ends: a power exactly on a boundary has few bits
  * and is exact once they fit; any other has some distance to the boundary, and the interval gets
  * smaller. */
-#ifndef GPUHISTO_POWER_H
-#define GPUHISTO_POWER_H
+#ifndef GPUHISTO_LONG_POWER_H
+#define GPUHISTO_LONG_POWER_H
 
 #include "binning.h"
 
@@ -18,7 +18,7 @@
 /* Steps that a power may be away from 1. */
 #define POWER_STEPS_MAX (1 << 24)
 
-/* base^n for one n, which power_raise and power_lower change. */
+/* base^n for one n, which long_power_raise and long_power_lower change. */
 struct long_power {
     uint64_t up, down; /* base = up / down * 2^shift; both odd, without a common divisor */
     int shift;
@@ -30,21 +30,21 @@ struct long_power {
 
 /* Makes *power base^0, which is 1, with so many limbs, 1 or more. The base is over 0, and its
  * digits and 10^places are below 2^60. 0; or -1: out of memory, and there is nothing to free. */
-int power_open(struct long_power *power, struct decimal base, size_t limbs);
+int long_power_open(struct long_power *power, struct decimal base, size_t limbs);
 
-void power_close(struct long_power *power);
+void long_power_close(struct long_power *power);
 
 /* Each makes base^n the power base^(n + 1) or base^(n - 1). A power is either raised or lowered,
  * never both, and POWER_STEPS_MAX times at most. */
-void power_raise(struct long_power *power);
-void power_lower(struct long_power *power);
+void long_power_raise(struct long_power *power);
+void long_power_lower(struct long_power *power);
 
 /* Sets *value to the nearest double, half way to the even one, or to infinity if the power is too
  * large. False if more limbs are needed. */
-bool power_nearest(const struct long_power *power, double *value);
+bool long_power_nearest(const struct long_power *power, double *value);
 
 /* Sets *value to the power, from 1 to below 2^100, rounded up to a whole number. False if more
  * limbs are needed. */
-bool power_round_up(const struct long_power *power, whole *value);
+bool long_power_round_up(const struct long_power *power, whole *value);
 
 #endif

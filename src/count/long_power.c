@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "power.h"
+#include "long_power.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -22,7 +22,7 @@ static int divide_by_twos(uint64_t *number)
     return twos;
 }
 
-int power_open(struct long_power *power, struct decimal base, size_t limbs)
+int long_power_open(struct long_power *power, struct decimal base, size_t limbs)
 {
     uint64_t scale = 1;
     for (unsigned i = 0; i < base.places; i++)
@@ -38,7 +38,7 @@ int power_open(struct long_power *power, struct decimal base, size_t limbs)
     return 0;
 }
 
-void power_close(struct long_power *power)
+void long_power_close(struct long_power *power)
 {
     free(power->mantissa);
     *power = (struct long_power){0};
@@ -106,12 +106,12 @@ static void step(struct long_power *power, uint64_t factor, uint64_t divisor, in
     power->lossy += lost || power->lossy > 0;
 }
 
-void power_raise(struct long_power *power)
+void long_power_raise(struct long_power *power)
 {
     step(power, power->up, power->down, power->shift);
 }
 
-void power_lower(struct long_power *power)
+void long_power_lower(struct long_power *power)
 {
     step(power, power->down, power->up, -power->shift);
 }
@@ -151,7 +151,7 @@ static bool has_bits_below(const struct long_power *power, unsigned_whole highes
 #define DOUBLE_BITS 53
 #define DOUBLE_LEAST (-1074) /* exponent of the least double over zero */
 
-bool power_nearest(const struct long_power *power, double *value)
+bool long_power_nearest(const struct long_power *power, double *value)
 {
     unsigned_whole low, high;
     int64_t exponent = power->exponent;
@@ -175,7 +175,7 @@ bool power_nearest(const struct long_power *power, double *value)
     return true;
 }
 
-bool power_round_up(const struct long_power *power, whole *value)
+bool long_power_round_up(const struct long_power *power, whole *value)
 {
     unsigned_whole low, high;
     if (!highest_bits(power, &low, &high))
