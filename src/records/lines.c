@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: MIT */
+/* Newlines of chunks that follow each other are added up at once, so what is kept is an entry for
+ * each gap, in which a chunk or a segment is out. Chunks after the first one known to have an
+ * invalid sample are not searched. */
 #include "lines.h"
 #include "src/base/byte_masks.h"
 #include "src/base/show.h"
