@@ -45,14 +45,23 @@ static const struct unit units[] = {
 
 #define UNIT_COUNT (sizeof units / sizeof units[0])
 
+#define TERMS_MAX 7 /* d h m s ms us ns */
+
 /* A decimal and its unit. */
 struct term {
     const unsigned char *digits, *digits_end; /* with a point perhaps */
     size_t places;                            /* digits after the point */
-    uint64_t mantissa;                        /* these digits, if there are few */
-    bool is_short, has_point, has_exponent;
-    int64_t exponent;
+    uint64_t mantissa;                        /* these digits, if there are few: */
+    bool is_short;
     const struct unit *unit;
+};
+
+/* A token without its sign: the sum of its terms, times 10^exponent. */
+struct quantity {
+    struct term terms[TERMS_MAX];
+    size_t count;
+    int64_t exponent;
+    bool is_last; /* the last term has a point or an exponent, and none may follow */
 };
 
 static const struct unit *find_unit(const unsigned char *name, size_t len)
@@ -82,7 +91,8 @@ bool number_is_unit(const unsigned char *begin, const unsigned char *end)
 /* Each of these reads what is at *at, and moves *at past it. */
 
 /* Reads digits and a point. False if there are no digits. */
-static bool read_digits(const unsigned char **at, const unsigned char *end, struct term *term)
+static bool read_digits(const unsigned char **at, const unsigned char *end, struct term *term,
+                        bool *has_point)
 {
     const unsigned char *here = *at, *point = NULL;
     uint64_t mantissa = 0;
@@ -94,61 +104,51 @@ static bool read_digits(const unsigned char **at, const unsigned char *end, stru
         else
             break;
     }
+    *has_point = point != NULL;
     term->digits = *at;
     term->digits_end = *at = here;
     term->places = point ? (size_t)(here - point - 1) : 0;
-    term->has_point = point != NULL;
     term->mantissa = mantissa;
-    term->is_short = here - term->digits <= SHORT + term->has_point;
-    return here - term->digits > term->has_point;
+    term->is_short = here - term->digits <= SHORT + *has_point;
+    return here - term->digits > *has_point;
 }
 
-/* Reads an exponent, if there is one. It stops growing far beyond what digits make up for. */
-static void read_exponent(const unsigned char **at, const unsigned char *end, struct term *term)
+/* Reads an exponent, which stops growing far beyond what digits make up for. False if there is
+ * none.
+ */
+static bool read_exponent(const unsigned char **at, const unsigned char *end, int64_t *exponent)
 {
     const unsigned char *here = *at;
-    int64_t exponent = 0;
-    here += here < end && (*here | 0x20) == 'e';
-    const bool has_letter = here > *at, negative = has_letter && here < end && *here == '-';
-    here += negative || (has_letter && here < end && *here == '+');
-    term->has_exponent = has_letter && here < end && number_is_digit(*here);
-    for (; term->has_exponent && here < end && number_is_digit(*here); here++)
-        if (exponent < 100000)
-            exponent = exponent * 10 + (*here - '0');
-    term->exponent = negative ? -exponent : exponent;
-    *at = term->has_exponent ? here : *at;
+    if (here == end || (*here | 0x20) != 'e')
+        return false;
+    here++;
+    const bool negative = here < end && *here == '-';
+    here += negative || (here < end && *here == '+');
+    if (here == end || !number_is_digit(*here))
+        return false;
+    for (; here < end && number_is_digit(*here); here++)
+        if (*exponent < 100000)
+            *exponent = *exponent * 10 + (*here - '0');
+    *exponent = negative ? -*exponent : *exponent;
+    *at = here;
+    return true;
 }
 
-static bool read_term(const unsigned char **at, const unsigned char *end, struct term *term)
+/* False if there is no term, or none that may follow those before it. */
+static bool read_term(const unsigned char **at, const unsigned char *end, struct quantity *quantity)
 {
-    if (!read_digits(at, end, term))
+    struct term *term = &quantity->terms[quantity->count];
+    if (quantity->count == TERMS_MAX || quantity->is_last ||
+        !read_digits(at, end, term, &quantity->is_last))
         return false;
-    read_exponent(at, end, term);
+    if (quantity->count == 0 && read_exponent(at, end, &quantity->exponent))
+        quantity->is_last = true;
     const unsigned char *name = *at;
     while (*at < end && !number_is_digit(**at) && **at != '.')
         ++*at;
     term->unit = find_unit(name, (size_t)(*at - name));
-    return term->unit != NULL;
-}
-
-#define TERMS_MAX 7 /* d h m s ms us ns */
-
-/* Splits a token without its sign. Returns how many terms it has; 0 if it is not a number. */
-static size_t read_terms(const unsigned char *at, const unsigned char *end,
-                         struct term terms[TERMS_MAX])
-{
-    size_t count = 0;
-    while (at < end) {
-        struct term *term = &terms[count];
-        const struct term *before = count > 0 ? term - 1 : NULL;
-        if (count == TERMS_MAX || !read_term(&at, end, term))
-            return 0;
-        if (before && (term->unit->rank == 0 || term->unit->rank >= before->unit->rank ||
-                       before->has_point || before->has_exponent || term->has_exponent))
-            return 0;
-        count++;
-    }
-    return count;
+    return term->unit && (quantity->count++ == 0 ||
+                          (term->unit->rank > 0 && term->unit->rank < term[-1].unit->rank));
 }
 
 /* --- few digits --- */
@@ -190,17 +190,17 @@ static void add_digits(const struct term *term, unsigned char sum[DIGITS])
     }
 }
 
-/* Returns the value of terms whose sum takes more than 64 bits. */
-static double by_digits(const struct term *terms, size_t count)
+/* Returns the value of a quantity that takes more than 64 bits. */
+static double by_digits(const struct quantity *quantity)
 {
     unsigned char sum[DIGITS] = {0};
     char text[DIGITS + 32];
-    for (size_t i = 0; i < count; i++)
-        add_digits(&terms[i], sum);
+    for (size_t i = 0; i < quantity->count; i++)
+        add_digits(&quantity->terms[i], sum);
     for (size_t i = 0; i < DIGITS; i++)
         text[i] = (char)('0' + sum[DIGITS - 1 - i]);
     snprintf(text + DIGITS, sizeof text - DIGITS, "e%lld",
-             (long long)(terms[count - 1].exponent - PLACES));
+             (long long)(quantity->exponent - PLACES));
     return strtod(text, NULL);
 }
 
@@ -208,22 +208,26 @@ static double by_digits(const struct term *terms, size_t count)
 
 double number_with_units(const unsigned char *begin, const unsigned char *end)
 {
-    struct term terms[TERMS_MAX];
+    struct quantity quantity;
     if (end - begin > NUMBER_MAX)
         return NAN;
     const bool negative = *begin == '-';
     begin += negative || *begin == '+';
-    const size_t count = read_terms(begin, end, terms);
-    if (count == 0)
-        return NAN;
+    quantity.count = 0;
+    quantity.exponent = 0;
+    quantity.is_last = false;
+    do
+        if (!read_term(&begin, end, &quantity))
+            return NAN;
+    while (begin < end);
     uint64_t mantissa = 0;
     int64_t power = 0;
     double value = 0;
     bool fits = true;
-    for (size_t i = 0; i < count && fits; i++)
-        fits = add_term(&terms[i], &mantissa, &power);
-    if (!fits || !number_nearest_to(mantissa, power + terms[count - 1].exponent, &value))
-        value = by_digits(terms, count);
+    for (size_t i = 0; i < quantity.count && fits; i++)
+        fits = add_term(&quantity.terms[i], &mantissa, &power);
+    if (!fits || !number_nearest_to(mantissa, power + quantity.exponent, &value))
+        value = by_digits(&quantity);
     return negative ? -value : value;
 }
 
