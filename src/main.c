@@ -104,8 +104,8 @@ static void count_input(struct counting *run)
     options.pool.begins_here = options.pool.device != DEVICE_GPU && source_size(run->source) > 0;
     options.pool.look = main_tables_tick;
     options.pool.look_arg = &run->tables;
-    const int rc =
-        pool_run(&options.pool, &options.histogram, run->source, &run->tally, &run->outcome, &why);
+    const struct pool_task task = {&options.histogram, run->source, &run->tally};
+    const int rc = pool_run(&options.pool, &task, &run->outcome, &why);
     progress_end(&run->tables.progress);
     if (rc != 0)
         main_leave(main_failed(&why));

@@ -101,8 +101,7 @@ static void pool_close(struct pool *pool)
     free(pool);
 }
 
-static struct pool *pool_open(const struct pool_options *options, const struct histogram *histogram,
-                              struct source *source)
+static struct pool *pool_open(const struct pool_options *options, const struct pool_task *task)
 {
     struct pool *pool = calloc(1, sizeof *pool);
     const unsigned processors = machine_processors(sched_getaffinity);
@@ -110,8 +109,8 @@ static struct pool *pool_open(const struct pool_options *options, const struct h
         return NULL;
     pool->options = *options;
     pool->job = (struct job){.options = &pool->options,
-                             .histogram = histogram,
-                             .source = source,
+                             .histogram = task->histogram,
+                             .source = task->source,
                              .processors = processors,
                              .workers_most = options->threads ? options->threads : processors};
     if (pool_open_cpu(pool) != 0) {
@@ -205,19 +204,18 @@ static int pool_count(struct pool *pool, struct tally *tally, struct pool_outcom
     return rc;
 }
 
-int pool_run(const struct pool_options *options, const struct histogram *histogram,
-             struct source *source, struct tally *tally, struct pool_outcome *outcome,
-             struct reason *why)
+int pool_run(const struct pool_options *options, const struct pool_task *task,
+             struct pool_outcome *outcome, struct reason *why)
 {
     *outcome = (struct pool_outcome){0};
-    if (pool_check_memory(histogram, why) != 0)
+    if (pool_check_memory(task->histogram, why) != 0)
         return -1;
-    struct pool *pool = pool_open(options, histogram, source);
+    struct pool *pool = pool_open(options, task);
     if (!pool) {
         reason_set(why, "out of memory");
         return -1;
     }
-    int rc = pool_count(pool, tally, outcome, why);
+    int rc = pool_count(pool, task->tally, outcome, why);
     outcome->seconds = job_seconds(&pool->job);
     outcome->workers = atomic_load(&pool->job.workers);
     outcome->cpu_name = cpu_engine_counter(pool->job.cpu);

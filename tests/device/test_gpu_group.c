@@ -224,7 +224,8 @@ static void run_part(const void *arg)
     snprintf(name, sizeof name, "/dev/fd/%d", ends[0]);
     emulated_device_plan((struct fault_plan){.devices = 1, .victim = -1});
     struct source *source = source_open(operands, 1, &input);
-    check("a run", pool_run(&options, &histogram, source, &tally, &outcome, &why) == 0);
+    check("a run",
+          pool_run(&options, &(struct pool_task){&histogram, source, &tally}, &outcome, &why) == 0);
     pthread_join(feeder, NULL);
     check("one of two GPUs", outcome.gpu_count == 1);
     check("why not the other",

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* The workers, the hand-over and the recovery together: files and pipes, plain and zstd data (one
- * frame or many, which are then decompressed side by side), one to eight threads, over
- * a device that fails at every call in turn. Each run must end in exact counts; or, where only the
- * GPU was wanted and it failed, in -1. In every other run the counts of each FILE are wanted.
+/* Workers, engines and recovery together: files and pipes, plain and zstd data (one frame, or many
+ * that are decompressed side by side), one to eight threads, over a device that fails at every call
+ * in turn. Each run must end in exact counts; or, where only the GPU was allowed and it failed, in
+ * -1. Every second run also counts each file.
  *
- * The tuning lets the GPU be opened at once, so that short inputs are handed over. */
+ * The tuning lets the GPU be opened at once, so that it counts some of a short input, too. */
 #include "gpu/strategy.h"
 #include "src/count/file_tallies.h"
 #include "src/count/tally.h"
@@ -42,7 +42,7 @@ static struct form {
 #define FORMS (sizeof forms / sizeof forms[0])
 /* Shared by all parts, which are processes. */
 static struct totals {
-    unsigned runs, exact, refused, struck, handed_over, side_by_side, grown, wrong;
+    unsigned runs, exact, refused, struck, shared, side_by_side, grown, wrong;
 } * totals;
 
 struct scenario {
@@ -134,7 +134,7 @@ static void judge(const struct scenario *scenario, int rc, const struct tally *t
     struct tally expected = tally_in(counts, histogram);
     naive_counts(histogram, scenario->pipe + 2u * scenario->twice, &expected);
     totals->struck += fault;
-    totals->handed_over += outcome->gpu_bytes > 0 && outcome->cpu_bytes > 0;
+    totals->shared += outcome->gpu_bytes > 0 && outcome->cpu_bytes > 0;
     if (rc != 0) {
         totals->refused++;
         bool replaced = scenario->gpus > 1 && scenario->plan.victim >= 0 && outcome->gpu_count > 0;
@@ -234,7 +234,7 @@ static void run(const struct scenario *scenario)
     plan.devices = scenario->gpus;
     emulated_device_plan(plan);
     totals->runs++;
-    int rc = pool_run(&options, histogram, source, &tally, &outcome, &why);
+    int rc = pool_run(&options, &(struct pool_task){histogram, source, &tally}, &outcome, &why);
     if (rc == 0 && options.files)
         add_files(scenario, options.files, histogram, &tally);
     judge(scenario, rc, &tally, histogram, &outcome, why.text);
@@ -408,8 +408,8 @@ int main(void)
     printf(
         "%u runs (in %u the fault struck, in %u both engines counted, in %u several GPUs, which %u "
         "added to the first): %u exact, %u refused, %u wrong\n",
-        all->runs, all->struck, all->handed_over, all->side_by_side, all->grown, all->exact,
+        all->runs, all->struck, all->shared, all->side_by_side, all->grown, all->exact,
         all->refused, all->wrong);
-    return all->wrong != 0 || all->struck == 0 || all->handed_over == 0 || all->side_by_side == 0 ||
+    return all->wrong != 0 || all->struck == 0 || all->shared == 0 || all->side_by_side == 0 ||
            (all->grown == 0 && !scale_is_slow());
 }

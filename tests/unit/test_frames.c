@@ -366,7 +366,7 @@ static bool read_by_pool(const struct way *way, const char *fault)
                                    .chunk_size = way->chunk_size,
                                    .threads = way->readers,
                                    .invalid = way->invalid};
-    int rc = pool_run(&options, own, source, &tally, &outcome, &why);
+    int rc = pool_run(&options, &(struct pool_task){own, source, &tally}, &outcome, &why);
     bool found = fault && rc != 0 && is_among(why.text, fault);
     if (!fault)
         judge(way, &tally, outcome.invalid.text, rc != 0 ? why.text : NULL);

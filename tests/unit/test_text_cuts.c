@@ -183,7 +183,7 @@ static void run(const struct scenario *scenario)
     struct pool_outcome outcome;
     if (!source || tally_open(&tally, histogram) != 0)
         abort();
-    int rc = pool_run(&options, histogram, source, &tally, &outcome, &why);
+    int rc = pool_run(&options, &(struct pool_task){histogram, source, &tally}, &outcome, &why);
     runs++;
     judge(scenario, rc, &tally, &outcome, &why, &binning);
     for (size_t i = 0; piped && i < scenario->count; i++)
