@@ -26,7 +26,7 @@ struct parallel_read {
     bool is_started, is_closing;
 
     /* The part that is read. */
-    const struct input *input;
+    const struct bytes *bytes;
     unsigned char *buf;
     uint64_t offset;
     size_t len;
@@ -73,7 +73,7 @@ static void read_pieces(struct parallel_read *wide)
         wide->given += len;
         pthread_mutex_unlock(&wide->lock);
         ssize_t got =
-            bytes_read_at(&wide->input->bytes, wide->buf + begin, len, wide->offset + begin, &why);
+            bytes_read_at(wide->bytes, wide->buf + begin, len, wide->offset + begin, &why);
         pthread_mutex_lock(&wide->lock);
         note_piece(wide, begin, len, got, &why);
     }
@@ -121,15 +121,15 @@ static void start_threads(struct parallel_read *wide)
     pthread_attr_destroy(&attributes);
 }
 
-ssize_t parallel_read(struct parallel_read *wide, const struct input *input, void *buf, size_t len,
+ssize_t parallel_read(struct parallel_read *wide, const struct bytes *bytes, void *buf, size_t len,
                       uint64_t offset, struct reason *why)
 {
     if (!wide || len < PARALLEL_LEAST)
-        return bytes_read_at(&input->bytes, buf, len, offset, why);
+        return bytes_read_at(bytes, buf, len, offset, why);
     if (!wide->is_started)
         start_threads(wide);
     pthread_mutex_lock(&wide->lock);
-    wide->input = input;
+    wide->bytes = bytes;
     wide->buf = buf;
     wide->offset = offset;
     wide->len = wide->good = len;

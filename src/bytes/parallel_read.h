@@ -6,7 +6,7 @@
 #ifndef GPUHISTO_PARALLEL_READ_H
 #define GPUHISTO_PARALLEL_READ_H
 
-#include "src/open/input.h"
+#include "bytes.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -21,7 +21,7 @@ struct parallel_read *parallel_read_open(void);
 /* Reads bytes [offset, offset + len) of a regular file to buf, as bytes_read_at: how many there
  * were, or -1 with the reason set, which is that of the first byte that could not be read. `wide`
  * may be NULL. One call at a time. */
-ssize_t parallel_read(struct parallel_read *wide, const struct input *input, void *buf, size_t len,
+ssize_t parallel_read(struct parallel_read *wide, const struct bytes *bytes, void *buf, size_t len,
                       uint64_t offset, struct reason *why);
 
 /* Ends its threads, and frees it; NULL is fine. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The header of the first file, before any file is read: where the options need its type. */
 #include "beginning.h"
+#include "input.h"
 #include "src/frames/peek.h"
-#include "src/work/worker.h"
 
 /* The fault of a file whose header says no type. -1. */
 static int refuse(const struct input *input, enum header_status status, const struct header *header,
@@ -19,30 +19,24 @@ static int refuse(const struct input *input, enum header_status status, const st
     return -1;
 }
 
-int source_find_header(struct source *source, struct header *header, struct reason *why)
+int input_find_header(struct held *file, const struct input_options *options, struct header *header,
+                      struct reason *why)
 {
-    struct operand *first = source->operands;
     struct input input;
-    for (size_t i = 0; i < source->count; i++)
-        if (source->operands[i].number == 0)
-            first = &source->operands[i];
-    if (input_recognise(&input, &first->file, &source->options, NULL, why) != 0)
-        return -1;
     struct peek peek;
-    int rc = peek_begin(&peek, &input.bytes, input.frames.codec, &source->options.decoding, why);
+    if (input_recognise(&input, file, options, NULL, why) != 0)
+        return -1;
+    int rc = peek_begin(&peek, &input.bytes, input.frames.codec, &options->decoding, why);
     if (rc == 0) {
         enum header_status status = beginning_header(&peek, header, why);
         if (status != HEADER_FOUND || !header->type[0])
             rc = refuse(&input, status, header, why);
         peek_end(&peek);
     }
-    if (bytes_give_back(&input.bytes, &first->file) != 0)
-        rc = source_fail_for_memory(source, input.bytes.name);
+    if (rc == 0 && bytes_give_back(&input.bytes, file) != 0) {
+        reason_of(why, input.bytes.name, "out of memory");
+        rc = -1;
+    }
     input_close(&input);
     return rc;
-}
-
-void source_set_options(struct source *source, const struct input_options *options)
-{
-    source->options = *options;
 }

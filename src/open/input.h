@@ -66,6 +66,11 @@ int input_open(struct input *input, struct held *file, const struct input_option
 int input_recognise(struct input *input, struct held *file, const struct input_options *options,
                     struct share_cut *cut, struct reason *why);
 
+/* Reads the header that a file begins with, and gives the file back: what was read of a stream is
+ * read again. 0; or -1 with the reason set, if it says no type of values. */
+int input_find_header(struct held *file, const struct input_options *options, struct header *header,
+                      struct reason *why);
+
 /* True if it must be known of each frame how many bytes of content stand before it: values are cut
  * by that, and ranges begin and end by it. */
 bool input_needs_positions(const struct input *input);

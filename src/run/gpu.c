@@ -123,7 +123,7 @@ static int fill_from_file(struct feed *feed, struct chunk *chunk, uint64_t at)
     uint64_t left = input->bytes.opened_size - at;
     size_t len = left < chunk->cap ? (size_t)left : chunk->cap;
     struct reason why;
-    ssize_t got = parallel_read(feed->wide, input, chunk->data, len, at, &why);
+    ssize_t got = parallel_read(feed->wide, &input->bytes, chunk->data, len, at, &why);
     chunk->len = got > 0 ? (size_t)got : 0;
     chunk->origin.end = len == left ? ENDS_FILE : ENDS_NOTHING;
     return got < 0 ? source_fail(feed->worker->source, &why) : 0;

@@ -142,3 +142,17 @@ void source_load_codecs(struct source *source)
     for (size_t i = 0; any && codecs[i]; i++)
         (void)codecs[i]->load(&unused);
 }
+
+int source_find_header(struct source *source, struct header *header, struct reason *why)
+{
+    struct operand *first = source->operands;
+    for (size_t i = 0; i < source->count; i++)
+        if (source->operands[i].number == 0)
+            first = &source->operands[i];
+    return input_find_header(&first->file, &source->options, header, why);
+}
+
+void source_set_options(struct source *source, const struct input_options *options)
+{
+    source->options = *options;
+}

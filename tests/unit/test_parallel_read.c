@@ -2,6 +2,7 @@
 /* Parts of a file that several threads read side by side, against what one thread reads: the same
  * bytes, and where some cannot be read, or the file becomes shorter, the same message. */
 #include "src/bytes/parallel_read.h"
+#include "src/open/input.h"
 #include "tests/helpers/random.h"
 
 #include <errno.h>
@@ -71,10 +72,10 @@ static void complain(const char *what, size_t len, size_t at)
         fprintf(stderr, "%s: %zu bytes at %zu\n", what, len, at);
 }
 
-static void check_part(struct parallel_read *wide, const struct input *input, size_t len, size_t at)
+static void check_part(struct parallel_read *wide, const struct bytes *input, size_t len, size_t at)
 {
     struct reason why = {""}, same = {""};
-    ssize_t narrow = bytes_read_at(&input->bytes, expected, len, at, &same);
+    ssize_t narrow = bytes_read_at(input, expected, len, at, &same);
     ssize_t got = parallel_read(wide, input, out, len, at, &why);
     cases++;
     failures += got < 0;
@@ -84,7 +85,7 @@ static void check_part(struct parallel_read *wide, const struct input *input, si
         complain("other bytes", len, at);
 }
 
-static void check_parts(struct parallel_read *wide, const struct input *input)
+static void check_parts(struct parallel_read *wide, const struct bytes *input)
 {
     static const size_t lens[] = {0, 1, 1 << 20, 2 << 20, (2 << 20) + 1, FILE_SIZE - 1, FILE_SIZE};
     for (size_t i = 0; i < sizeof lens / sizeof lens[0]; i++)
@@ -96,7 +97,7 @@ static void check_parts(struct parallel_read *wide, const struct input *input)
 }
 
 /* Bytes that cannot be read: the first of them is named, though others were read before. */
-static void check_errors(struct parallel_read *wide, const struct input *input)
+static void check_errors(struct parallel_read *wide, const struct bytes *input)
 {
     for (unsigned i = 0; i < 30; i++) {
         forget_faults();
@@ -114,7 +115,7 @@ static void check_errors(struct parallel_read *wide, const struct input *input)
 }
 
 /* The file is cut short while it is read. */
-static void check_shrinking(struct parallel_read *wide, const struct input *input, const char *name)
+static void check_shrinking(struct parallel_read *wide, const struct bytes *input, const char *name)
 {
     for (int at = 1; at <= 9; at++) {
         struct reason why = {""};
@@ -156,15 +157,15 @@ int main(void)
         return 1;
     }
     struct parallel_read *wide = parallel_read_open();
-    check_parts(NULL, &input);
+    check_parts(NULL, &input.bytes);
     parallel_read_close(parallel_read_open());
-    check_parts(wide, &input);
+    check_parts(wide, &input.bytes);
     fault.is_odd = true;
-    check_parts(wide, &input);
-    check_errors(wide, &input);
+    check_parts(wide, &input.bytes);
+    check_errors(wide, &input.bytes);
     forget_faults();
-    check_parts(wide, &input); /* as before */
-    check_shrinking(wide, &input, name);
+    check_parts(wide, &input.bytes); /* as before */
+    check_shrinking(wide, &input.bytes, name);
     parallel_read_close(wide);
     input_close(&input);
     unlink(name);
