@@ -107,10 +107,10 @@ gpuhisto_sources = \
 	src/open/beginning.c src/open/beginning.h src/open/open.c src/open/plan.c src/open/input.h \
 	src/bytes/replay_window.c src/bytes/replay_window.h \
 	src/bytes/fingerprint.c src/bytes/fingerprint.h \
-	src/open/part.c src/open/part.h src/open/part_units.c src/open/part_units.h \
+	src/open/file_shard.c src/open/file_shard.h src/open/file_shard_frames.c src/open/file_shard_frames.h \
 	src/frames/peek.c src/frames/peek.h \
 	src/open/pieces.c \
-	src/open/share.c src/open/share.h \
+	src/open/shard.c src/open/shard.h \
 	src/work/source.c src/work/source.h src/work/worker.h \
 	src/records/seams.c src/records/seams.h \
 	src/frames/frame_walk.c src/frames/frame_walk.h \

@@ -39,15 +39,15 @@ static int open_shard(void)
     struct reason why;
     if (options.part.of == 0)
         return STATUS_COUNTED;
-    options.input.share = &shard.share;
+    options.input.shard = &shard.shard;
     for (struct options *at = &options; at; at = at->also)
         at->report.shard = &shard.record;
     const int rc =
-        share_open(&shard.share, &options.part, options.operands, options.operand_count, &why);
+        shard_open(&shard.shard, &options.part, options.operands, options.operand_count, &why);
     if (rc == 0)
         return STATUS_COUNTED;
     diag("%s", why.text);
-    return rc == SHARE_REFUSED ? STATUS_USAGE : STATUS_FAILED;
+    return rc == SHARD_REFUSED ? STATUS_USAGE : STATUS_FAILED;
 }
 
 /* Completes the options that need the type of values, which the first file's header says. The exit

@@ -13,17 +13,17 @@ static size_t shown_size(const char *name)
 
 int main_shard_record(struct main_shard *run)
 {
-    const struct share *share = &run->share;
-    const size_t count = share->count;
+    const struct shard *shard = &run->shard;
+    const size_t count = shard->count;
     size_t room = 1;
     for (size_t i = 0; i < count; i++)
-        room += shown_size(share->cuts[i].name);
+        room += shown_size(shard->list[i].name);
     struct shard_file *files = calloc(count + 1, sizeof files[0]);
-    run->number = (struct shard_range){share->choice.part, share->choice.part};
+    run->number = (struct shard_range){shard->choice.part, shard->choice.part};
     run->ranges = calloc(count + 1, sizeof run->ranges[0]);
     run->names = malloc(room);
     run->record = (struct shard_record){
-        .job = {share->choice.of, share->files, share->bytes, share->digest},
+        .job = {shard->choice.of, shard->files, shard->bytes, shard->digest},
         .shards = &run->number,
         .shard_count = 1,
         .files = files,
@@ -33,18 +33,18 @@ int main_shard_record(struct main_shard *run)
         return -1;
     char *name = run->names;
     for (size_t i = 0; i < count; i++) {
-        const struct share_cut *cut = &share->cuts[i];
-        run->ranges[i] = (struct shard_range){cut->begin, cut->end};
-        files[i] = (struct shard_file){cut->index + 1,  name, cut->size, cut->fingerprint,
+        const struct file_shard *file = &shard->list[i];
+        run->ranges[i] = (struct shard_range){file->begin, file->end};
+        files[i] = (struct shard_file){file->index + 1, name, file->size, file->fingerprint,
                                        &run->ranges[i], 1};
-        name += show_text(cut->name, strlen(cut->name), name, shown_size(cut->name)) + 1;
+        name += show_text(file->name, strlen(file->name), name, shown_size(file->name)) + 1;
     }
     return 0;
 }
 
 void main_shard_close(struct main_shard *run)
 {
-    share_close(&run->share);
+    shard_close(&run->shard);
     free(run->record.files);
     free(run->ranges);
     free(run->names);

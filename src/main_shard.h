@@ -3,12 +3,12 @@
 #ifndef GPUHISTO_MAIN_SHARD_H
 #define GPUHISTO_MAIN_SHARD_H
 
-#include "src/open/share.h"
+#include "src/open/shard.h"
 #include "src/report/shard_record.h"
 
 /* main_shard_close frees it. */
 struct main_shard {
-    struct share share;
+    struct shard shard;
     struct shard_record record;
     struct shard_range number;  /* of the shard, from 1 to `of` */
     struct shard_range *ranges; /* one for each file of the record */

@@ -6,7 +6,7 @@
 #include "src/base/words.h"
 #include "src/count/histogram.h"
 #include "src/open/input.h"
-#include "src/open/share.h"
+#include "src/open/shard.h"
 #include "src/pool/pool.h"
 #include "progress.h"
 #include "src/report/report.h"
@@ -52,7 +52,7 @@ struct options {
     struct histogram histogram;
     struct words words; /* options that make the same samples and bins; the report uses them */
     struct input_options input;
-    struct share_choice part; /* --part */
+    struct shard_choice part; /* --part */
     struct pool_options pool;
     struct report_options report;
     bool incomplete;    /* --merge accepts missing shares */

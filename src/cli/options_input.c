@@ -85,7 +85,7 @@ static uint64_t parse_part(const char *value, const char **of)
 
 int option_part(struct draft *draft, const char *value, struct reason *why)
 {
-    struct share_choice *choice = &draft->options->part;
+    struct shard_choice *choice = &draft->options->part;
     const char *of;
     choice->part = parse_part(value, &of);
     if (choice->part > 0 && parse_digits(of, SHARDS_MAX, &choice->of) && choice->part <= choice->of)

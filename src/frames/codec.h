@@ -10,7 +10,6 @@
 #define GPUHISTO_CODEC_H
 
 #include "src/base/reason.h"
-#include "src/engine/chunk.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Which bytes of a FILE's content are counted. The content is what decompression gives, or the
- * bytes of the FILE as they are. */
+/* Which bytes of a file's content are counted. The content is what decompression gives, or the
+ * bytes of the file as they are. */
 #ifndef GPUHISTO_CONTENT_H
 #define GPUHISTO_CONTENT_H
 
@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What the command line says. All 0: the whole content of each FILE. */
+/* What the command line says. All 0: the whole content of each file. */
 struct content_options {
     uint64_t skip;   /* bytes to leave out at the beginning, CONTENT_MAX at most */
     uint64_t length; /* has_length: bytes to count after them, CONTENT_MAX at most */
@@ -28,7 +28,7 @@ struct content_options {
 #define CONTENT_MAX BYTES_MAX
 #define CONTENT_TO_END UINT64_MAX
 
-/* Bytes [begin, end) of a FILE's content. */
+/* Bytes [begin, end) of a file's content. */
 struct content_range {
     uint64_t begin;
     uint64_t end;       /* CONTENT_TO_END: up to the content's own end */

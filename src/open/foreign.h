@@ -12,11 +12,11 @@ struct foreign {
     bool is_text;        /* a way to code characters, which matters where text is counted */
 };
 
-/* The FILEs of a run that are in such a format; zeroed, there are none. */
+/* The files of a run that are in such a format; zeroed, there are none. */
 struct foreign_seen {
     const struct foreign *format; /* of the first one */
     const char *name;             /* its name, which must outlive this */
-    size_t number;                /* where it stands among the FILEs */
+    size_t number;                /* where it stands among the files */
     size_t others;                /* how many more there are */
 };
 
@@ -29,7 +29,7 @@ enum codec_magic foreign_recognise(const unsigned char *head, size_t len, bool i
 /* The format of compressed data with this name, or NULL. */
 const struct foreign *foreign_find(const char *name);
 
-/* Remembers a FILE, the number-th as they were given; a format of NULL is fine. FILEs come in any
+/* Remembers a file, the number-th as they were given; a format of NULL is fine. files come in any
  * order. One thread at a time. */
 void foreign_note(struct foreign_seen *seen, const struct foreign *format, const char *name,
                   size_t number);

@@ -6,7 +6,7 @@
 
 #include "content.h"
 #include "foreign.h"
-#include "part.h"
+#include "file_shard.h"
 #include "src/bytes/bytes.h"
 #include "src/frames/frames.h"
 #include "src/records/records.h"
@@ -26,7 +26,7 @@ struct input_options {
     const struct field *field; /* of lines; it must outlive the inputs */
     size_t replay_most;  /* bytes of a compressed stream that are kept while an engine decompresses
                           * it  by itself, in case it fails; 0: 256 MiB */
-    struct share *share; /* of the files; NULL: all of them */
+    struct shard *shard; /* of the files; NULL: all of them */
     size_t batch_size;   /* bytes of frames after which a batch is complete; 0: as many as are read
                           * at a time */
     uint64_t frame_memory; /* frames that need more are decoded in order; 0: FRAMES_MEMORY_MAX */
@@ -39,7 +39,7 @@ struct plan {
     struct content_range range;    /* what of the content is counted */
     uint64_t size;                 /* regular, as it is: bytes to read, in whole records */
     uint64_t end;                  /* of these, where pieces end: a shard may have less than all */
-    struct part_edges edges;       /* compressed: of the shard, if there are shards */
+    struct shard_edges edges;      /* compressed: of the shard, if there are shards */
     uint64_t counted_from;         /* bytes of the file, as stored, before those of the shard */
     int32_t
         column; /* of lines: what the name of a column stands for; 0: not known, or not needed */
@@ -56,15 +56,15 @@ struct input {
 };
 
 /* Opens a file, which is then held no longer, recognises its format, looks at what its content
- * begins with, and leaves out what is before the range; a pipe may be waited for. With a cut, which
- * gets the fingerprint, only what belongs to it is read. 0, or -1 with the reason set and nothing
- * left open. The name must outlive the input. */
+ * begins with, and leaves out what is before the range; a pipe may be waited for. With a shard,
+ * which gets the fingerprint, only what belongs to it is read. 0, or -1 with the reason set and
+ * nothing left open. The name must outlive the input. */
 int input_open(struct input *input, struct held *file, const struct input_options *options,
-               struct share_cut *cut, struct reason *why);
+               struct file_shard *shard, struct reason *why);
 
 /* The first part of input_open: opens a file and finds its format. Nothing is left out yet. */
 int input_recognise(struct input *input, struct held *file, const struct input_options *options,
-                    struct share_cut *cut, struct reason *why);
+                    struct file_shard *shard, struct reason *why);
 
 /* Reads the header that a file begins with, and gives the file back: what was read of a stream is
  * read again. 0; or -1 with the reason set, if it says no type of values. */

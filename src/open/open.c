@@ -49,7 +49,7 @@ static int recognise(struct input *input, const struct input_options *options, s
 }
 
 int input_recognise(struct input *input, struct held *file, const struct input_options *options,
-                    struct share_cut *cut, struct reason *why)
+                    struct file_shard *shard, struct reason *why)
 {
     const struct content_range range = content_range_of(&options->content);
     const uint64_t frame_memory = options->frame_memory;
@@ -64,7 +64,7 @@ int input_recognise(struct input *input, struct held *file, const struct input_o
         return -1;
     if (!input->bytes.regular)
         input->bytes.limit = range.end;
-    int rc = cut ? part_check(input, cut, why) : 0;
+    int rc = shard ? file_shard_check(input, shard, why) : 0;
     if (rc == 0 && range.begin < range.end) /* otherwise the format does not matter */
         rc = recognise(input, options, why);
     if (!input->bytes.regular && input->frames.codec)
@@ -150,16 +150,17 @@ static int select_range(struct input *input, struct reason *why)
 }
 
 int input_open(struct input *input, struct held *file, const struct input_options *options,
-               struct share_cut *cut, struct reason *why)
+               struct file_shard *shard, struct reason *why)
 {
-    if (input_recognise(input, file, options, cut, why) != 0)
+    if (input_recognise(input, file, options, shard, why) != 0)
         return -1;
     int rc = look_at_beginning(input, options, why);
     if (rc == 0)
         rc = select_range(input, why);
     input->frames.needs_sizes = input_needs_positions(input);
     if (rc == 0)
-        rc = cut ? part_enter(input, cut, &options->decoding, why) : input_trim(input, why);
+        rc = shard ? file_shard_select(input, shard, &options->decoding, why)
+                   : input_trim(input, why);
     if (rc != 0)
         input_close(input);
     return rc;

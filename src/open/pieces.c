@@ -128,7 +128,7 @@ ssize_t input_read_piece(const struct input *input, struct chunk *chunk, size_t 
                          kind->size, why);
 }
 
-/* Marks the chunk if its first record is the FILE's header, and finds the column that is named. 0,
+/* Marks the chunk if its first record is the file's header, and finds the column that is named. 0,
  * or -1 with the reason set. */
 static int take_header(struct input *input, struct chunk *chunk, bool at_end, struct reason *why)
 {

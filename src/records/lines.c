@@ -22,10 +22,10 @@
 /* Bytes of these as show_text writes them, "...", and the NUL. */
 #define SHOWN_SIZE (4 * SHOWN + 4)
 
-/* Where a FILE ends: no chunk stands there. */
+/* Where a file ends: no chunk stands there. */
 #define END_OF_FILE UINT64_MAX
 
-/* Chunks [begin, end) of one FILE, all of which were added. */
+/* Chunks [begin, end) of one file, all of which were added. */
 struct run {
     struct position begin, end;
     uint64_t newlines; /* in these chunks */
@@ -36,19 +36,19 @@ struct lines {
     atomic_bool found;       /* an invalid sample */
     pthread_mutex_t lock;    /* the rest */
     struct position at;      /* the first chunk known to have an invalid sample, if found */
-    const char *name;        /* its FILE, */
+    const char *name;        /* its file, */
     uint64_t counted_from;   /* of which so many bytes are not counted here */
     uint64_t newlines;       /* in it, before the sample */
     struct reason what;      /* is wrong with the line */
-    bool *added;             /* of each FILE: whether all of it was added */
-    size_t files, first_out; /* FILEs, and the first of them of which that is not so */
+    bool *added;             /* of each file: whether all of it was added */
+    size_t files, first_out; /* files, and the first of them of which that is not so */
     size_t count;
     struct run runs[]; /* of these others, ascending; what is still out are the gaps between them */
 };
 
 struct lines *lines_open(const struct field *field, size_t files, size_t chunks, size_t readers)
 {
-    /* In each gap is a chunk that is out, or the end of what was read of a segment. A FILE has one
+    /* In each gap is a chunk that is out, or the end of what was read of a segment. A file has one
      * run more than gaps, if it has one; and a run is added before it is joined. */
     size_t most = 2 * (chunks + 2 * readers) + 1;
     struct lines *lines = calloc(1, sizeof *lines + most * sizeof lines->runs[0]);
@@ -236,7 +236,7 @@ static bool join_runs(struct lines *lines, size_t i)
     return true;
 }
 
-/* Takes run i away if it is all of its FILE. */
+/* Takes run i away if it is all of its file. */
 static void finish_file(struct lines *lines, size_t i)
 {
     const struct run *run = &lines->runs[i];

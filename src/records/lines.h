@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Finds the line of the first sample of all texts that is invalid: a token or field that is not a
  * number, or a line without that field. Engines report chunks in any order; the line is known once
- * every chunk before it was counted, and every FILE before its own. */
+ * every chunk before it was counted, and every file before its own. */
 #ifndef GPUHISTO_LINES_H
 #define GPUHISTO_LINES_H
 
@@ -11,7 +11,7 @@
 struct field;
 struct lines;
 
-/* Opens one for samples as `field` has them, which must outlive it, of `files` FILEs, of which at
+/* Opens one for samples as `field` has them, which must outlive it, of `files` files, of which at
  * most `chunks` chunks are being filled or counted at a time, and at most `readers` segments are
  * being read. NULL if memory is short. */
 struct lines *lines_open(const struct field *field, size_t files, size_t chunks, size_t readers);
@@ -24,8 +24,8 @@ void lines_add(struct lines *lines, const struct chunk *chunk, uint64_t newlines
 void lines_add_unseen(struct lines *lines, const struct chunk *chunk);
 
 /* Whether the first such sample and its line are known, as all chunks up to it were added. Then
- * *what is "NAME: line N: 'TOKEN' is not a number", or what else is wrong with the line; of a share
- * that does not begin with the FILE "line N after byte M". Any thread; cheap while there is none.
+ * *what is "NAME: line N: 'TOKEN' is not a number", or what else is wrong with the line; of a shard
+ * that does not begin with the file "line N after byte M". Any thread; cheap while there is none.
  */
 bool lines_first(struct lines *lines, struct reason *what);
 

@@ -114,7 +114,7 @@ int span_extend(struct span *span, const unsigned char *data, size_t len)
 
 int seams_open(struct seams *seams, bool is_first, bool goes_on)
 {
-    /* The FILE begins as if a segment without any content had ended. */
+    /* The file begins as if a segment without any content had ended. */
     const struct record_kind bytes = record_values(1);
     seams->spans = span_open(0, &bytes, 0, true);
     if (!seams->spans)
@@ -189,7 +189,7 @@ int seams_add(struct seams *seams, struct span *span, struct span **done)
     int rc = 0;
     *done = NULL;
     pthread_mutex_lock(&seams->lock);
-    struct span *before = seams->spans; /* the beginning of the FILE, which comes before all */
+    struct span *before = seams->spans; /* the beginning of the file, which comes before all */
     while (before->next && before->next->begin < span->begin)
         before = before->next;
     span->next = before->next;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The records that are cut where one segment of a FILE ends and the next begins. Segments are
+/* The records that are cut where one segment of a file ends and the next begins. Segments are
  * decoded side by side, so each keeps what it begins and ends with, and whoever finishes the second
  * of two neighbours puts the record between them together. */
 #ifndef GPUHISTO_SEAMS_H
@@ -28,9 +28,9 @@ struct span {
     size_t most;          /* bytes of a fragment */
     bool is_characters;   /* at most three bytes of head, and of tail, are kept */
     bool has_boundary;    /* a record begins or ends in it; otherwise all of it is in head */
-    bool is_end;          /* the end of the FILE, or of the share; not a segment */
+    bool is_end;          /* the end of the file, or of the shard; not a segment */
     bool to_end;          /* its first boundary is that end */
-    bool is_first;        /* the record in tail, and then in head, is the FILE's first */
+    bool is_first;        /* the record in tail, and then in head, is the file's first */
     struct fragment head; /* up to the first boundary */
     struct fragment tail; /* from the last one */
 };
@@ -40,7 +40,7 @@ struct seams {
     struct span *spans; /* ascending; between them are segments that are not decoded yet */
 };
 
-/* Initializes the seams of a FILE: segment 0 is the first of it, or a record that began before goes
+/* Initializes the seams of a file: segment 0 is the first of it, or a record that began before goes
  * on in it and is dropped, or neither. 0, or -1: out of memory. */
 int seams_open(struct seams *seams, bool is_first, bool goes_on);
 
@@ -48,7 +48,7 @@ int seams_open(struct seams *seams, bool is_first, bool goes_on);
 void seams_close(struct seams *seams);
 
 /* A span for one segment of records of a kind. Of values, `phase` bytes of
- * the FILE's content stand before it, at least modulo the size; or of the end of the FILE,
+ * the file's content stand before it, at least modulo the size; or of the end of the file,
  * `is_end`. NULL: out of memory. The caller's, until seams_add. */
 struct span *span_open(uint64_t segment, const struct record_kind *kind, uint64_t phase,
                        bool is_end);
@@ -69,7 +69,7 @@ int span_extend(struct span *span, const unsigned char *data, size_t len);
 
 /* Adds a span, which belongs to the seams then. Sets *done to the seams that this completes, the
  * caller's, which it closes one by one; NULL if there is none. In each, `head` is the record
- * between the segments begin - 1 and begin, which may be empty, is_end tells that the FILE ends
+ * between the segments begin - 1 and begin, which may be empty, is_end tells that the file ends
  * with it, and to_end that it goes up to that end. 0, or -1: out of memory. Any thread. */
 int seams_add(struct seams *seams, struct span *span, struct span **done);
 

@@ -9,7 +9,7 @@ struct piece {
 };
 
 /* Returns how many bytes of input a piece accounts for, of which `got` were read, or -1. Of
- * characters those of its own, as of a share it is told how many were valid. */
+ * characters those of its own, as of a shard it is told how many were valid. */
 static size_t bytes_of_piece(const struct input *input, const struct chunk *chunk, ssize_t got)
 {
     if (input->records.kind.type == RECORD_CHARACTERS)

@@ -15,7 +15,7 @@
  * they are decoded. */
 static bool has_whole_records(const struct input *input)
 {
-    const struct part_edges *edges = &input->plan.edges;
+    const struct shard_edges *edges = &input->plan.edges;
     bool is_all = input->bytes.taken == 0 && edges->next == edges->file_end;
     return record_is_byte(&input->records.kind) || is_all;
 }

@@ -66,8 +66,9 @@ int segment_cut(struct segment *segment, struct source *source, struct chunk *ch
 static int complete_last(struct source *source, const struct file *file, struct span *seams)
 {
     struct reason why;
-    for (struct span *seam = seams; seam && source->options.share; seam = seam->next)
-        if (seam->to_end && part_complete(&file->input, &source->options.decoding, seam, &why) != 0)
+    for (struct span *seam = seams; seam && source->options.shard; seam = seam->next)
+        if (seam->to_end &&
+            file_shard_complete(&file->input, &source->options.decoding, seam, &why) != 0)
             return source_fail(source, &why);
     return 0;
 }

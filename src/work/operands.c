@@ -2,7 +2,7 @@
 /* The operands before they are opened: what kind of files they are, and in which order they are
  * read. */
 #include "operands.h"
-#include "src/open/share.h"
+#include "src/open/shard.h"
 #include "worker.h"
 
 #include <errno.h>
@@ -15,12 +15,12 @@ static bool is_standard(const struct operand *operand)
     return strcmp(operand->file.name, "-") == 0;
 }
 
-/* A FILE that was cut into shares, and so is regular. */
-static struct operand cut_operand(struct share_cut *cut)
+/* A file of a shard, and so a regular one. */
+static struct operand shard_operand(struct file_shard *shard)
 {
-    return (struct operand){.file = {.name = cut->name, .is_regular = true, .fd = -1},
-                            .cut = cut,
-                            .size = cut->end - cut->begin};
+    return (struct operand){.file = {.name = shard->name, .is_regular = true, .fd = -1},
+                            .shard = shard,
+                            .size = shard->end - shard->begin};
 }
 
 static struct operand whole_operand(const char *name, const struct content_range *range)
@@ -59,15 +59,15 @@ static void order_operands(struct source *source)
         qsort(source->operands, source->count, sizeof source->operands[0], compare_operands);
 }
 
-/* Looks at all operands; of a share, only at the FILEs that it has something of. */
+/* Looks at all operands; of a shard, only at the files that it has something of. */
 static void look_at_operands(struct source *source, char *const *operands, size_t count)
 {
     const struct content_range range = content_range_of(&source->options.content);
-    struct share *share = source->options.share;
-    source->count = share ? share->count : count ? count : 1;
+    struct shard *shard = source->options.shard;
+    source->count = shard ? shard->count : count ? count : 1;
     for (size_t i = 0; i < source->count; i++) {
-        source->operands[i] =
-            share ? cut_operand(&share->cuts[i]) : whole_operand(count ? operands[i] : "-", &range);
+        source->operands[i] = shard ? shard_operand(&shard->list[i])
+                                    : whole_operand(count ? operands[i] : "-", &range);
         source->operands[i].number = i;
     }
 }

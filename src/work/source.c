@@ -135,12 +135,12 @@ bool source_is_offloadable(const struct input *input)
 }
 
 /* Opens the seams of a compressed file whose records can be cut. 0, or -1: out of memory. */
-static int open_seams(struct file *file, bool is_share)
+static int open_seams(struct file *file, bool is_shard)
 {
-    const struct part_edges *edges = &file->input.plan.edges;
+    const struct shard_edges *edges = &file->input.plan.edges;
     if (!file->input.frames.codec || record_is_byte(&file->input.records.kind))
         return 0;
-    return seams_open(&file->seams, edges->is_first || !is_share, edges->goes_on);
+    return seams_open(&file->seams, edges->is_first || !is_shard, edges->goes_on);
 }
 
 /* Makes a file that was opened the current one. */
@@ -170,8 +170,8 @@ static enum found open_operand(struct worker *worker, struct operand *operand)
     struct reason why;
     reason_of(&why, operand->file.name, "out of memory");
     if (file &&
-        input_open(&file->input, &operand->file, &source->options, operand->cut, &why) == 0) {
-        if (open_seams(file, operand->cut != NULL) == 0) {
+        input_open(&file->input, &operand->file, &source->options, operand->shard, &why) == 0) {
+        if (open_seams(file, operand->shard != NULL) == 0) {
             begin_file(source, operand, file);
             return FOUND_FILE;
         }

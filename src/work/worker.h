@@ -46,9 +46,9 @@ struct budget {
 
 struct operand {
     struct held file;
-    size_t number;         /* as given, from 0; of a share, among those that it has */
-    struct share_cut *cut; /* what the share has of it; NULL: there are no shares */
-    uint64_t size;         /* of a regular file, bytes to read as far as known; otherwise 0 */
+    size_t number;            /* as given, from 0; of a shard, among those that it has */
+    struct file_shard *shard; /* what the shard has of it; NULL: there are no shards */
+    uint64_t size;            /* of a regular file, bytes to read as far as known; otherwise 0 */
     bool is_alone; /* not opened while another file is open: a stream that is read in order, whose
                     * writer may count on that, and standard input, which may be given twice */
 };

@@ -7,7 +7,7 @@
 #include "gpu/gpu_engine.h"
 #include "src/cpu/cpu_engine.h"
 #include "src/records/records.h"
-#include "src/open/share.h"
+#include "src/open/shard.h"
 #include "src/work/source.h"
 #include "tests/device/emulated_device.h"
 #include "tests/helpers/compressed.h"
@@ -129,9 +129,9 @@ static struct engine *offload(void *arg, const struct offload_offer *offer)
 
 static int count_file(struct run *run, struct reason *why)
 {
-    const struct share_choice choice = {.part = 1, .of = 1};
+    const struct shard_choice choice = {.part = 1, .of = 1};
     char *operand = file_name;
-    struct share share;
+    struct shard share;
     struct input_options options = {.decoding.memlimit = 1 << 27,
                                     .frame_memory = 8000, /* frames are decoded in order */
                                     .record = record_kind_of_all(run->histogram)};
@@ -139,9 +139,9 @@ static int count_file(struct run *run, struct reason *why)
     has_changed = false;
     write_file(run->stream, 0, run->change->before);
     if (run->change->is_share) {
-        if (share_open(&share, &choice, &operand, 1, why) != 0)
+        if (shard_open(&share, &choice, &operand, 1, why) != 0)
             need(NULL);
-        options.share = &share;
+        options.shard = &share;
     }
     struct source *source = need(source_open(&operand, 1, &options));
     const struct sink sink = {.arg = run, .choose = choose, .offload = offload};
@@ -150,7 +150,7 @@ static int count_file(struct run *run, struct reason *why)
     reason_set(why, "%s", error ? error : "");
     source_close(source);
     if (run->change->is_share)
-        share_close(&share);
+        shard_close(&share);
     return rc;
 }
 

@@ -3,7 +3,7 @@
  * plan (made_files.h): what is counted, in how many shares, and the FILEs. The shares' counts add
  * up to those of all FILEs in one run; and if that is refused, so is a share. `make fuzz` builds it
  * if there is zlib. */
-#include "src/open/share.h"
+#include "src/open/shard.h"
 #include "src/work/source.h"
 #include "tests/fuzz/made_files.h"
 #include "tests/helpers/layouts.h"
@@ -50,13 +50,13 @@ static void lay_histogram(enum kind kind)
 
 /* Counts what a share has of the FILEs, NULL: all of them, and adds it to the sum. Whether it could
  * be counted. */
-static bool count_share(size_t count, const struct way *way, struct share *share, struct tally *sum)
+static bool count_share(size_t count, const struct way *way, struct shard *share, struct tally *sum)
 {
     const struct count_plan plan = count_plan(counter_find(NULL), &histogram);
     const struct input_options options = {.decoding.memlimit = (uint64_t)1 << 24,
                                           .record = record_kind_of_all(&histogram),
                                           .field = &histogram.field,
-                                          .share = share};
+                                          .shard = share};
     struct reading reading = {
         .plan = &plan, .chunk_size = way->chunk_size, .readers = way->readers};
     struct source *source = source_open(names, count, &options);
@@ -72,14 +72,14 @@ static bool count_share(size_t count, const struct way *way, struct share *share
 /* The same of all shares, one after the other. */
 static bool count_shares(size_t count, const struct way *way, uint64_t of, struct tally *sum)
 {
-    struct share_choice choice = {.of = of};
+    struct shard_choice choice = {.of = of};
     bool is_counted = true;
     for (choice.part = 1; choice.part <= of; choice.part++) {
-        struct share share;
+        struct shard share;
         struct reason why;
-        fuzz_require(share_open(&share, &choice, names, count, &why) == 0, "no share");
+        fuzz_require(shard_open(&share, &choice, names, count, &why) == 0, "no share");
         is_counted &= count_share(count, way, &share, sum);
-        share_close(&share);
+        shard_close(&share);
     }
     return is_counted;
 }

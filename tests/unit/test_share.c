@@ -2,7 +2,7 @@
 /* Shares of FILEs: the cuts are exact for every list of sizes, and the records of all shares
  * together are those of the FILEs, each once, whatever is compressed in frames and wherever these
  * are cut. */
-#include "src/open/share.h"
+#include "src/open/shard.h"
 #include "src/report/shard_record.h"
 #include "src/records/records.h"
 #include "src/run/run.h"
@@ -42,9 +42,9 @@ static bool tiles(uint64_t bytes, uint64_t start, uint64_t size, uint64_t of)
     uint64_t at = 0;
     unsigned parts = 0;
     for (uint64_t part = 1; part <= of; part++) {
-        struct share_choice choice = {.part = part, .of = of};
+        struct shard_choice choice = {.part = part, .of = of};
         uint64_t begin, end;
-        if (!share_range_of(&choice, bytes, start, size, &begin, &end))
+        if (!shard_range_of(&choice, bytes, start, size, &begin, &end))
             continue;
         if (begin != at || end < begin || end > size || (end == begin && size > 0))
             return false;
@@ -60,14 +60,14 @@ static bool belongs_to_one(uint64_t bytes, uint64_t start, uint64_t size, uint64
     unsigned owners = 0;
     bool is_right = true;
     for (uint64_t part = 1; part <= of; part++) {
-        struct share_choice choice = {.part = part, .of = of, .is_whole = true};
-        struct share_choice cut = {.part = part, .of = of};
+        struct shard_choice choice = {.part = part, .of = of, .is_whole = true};
+        struct shard_choice cut = {.part = part, .of = of};
         uint64_t begin, end, first;
-        bool has = share_range_of(&choice, bytes, start, size, &begin, &end);
-        bool has_first = share_range_of(&cut, bytes, start, size, &first, &end) && first == 0;
+        bool has = shard_range_of(&choice, bytes, start, size, &begin, &end);
+        bool has_first = shard_range_of(&cut, bytes, start, size, &first, &end) && first == 0;
         is_right &= has == has_first;
         if (has)
-            is_right &= share_range_of(&choice, bytes, start, size, &begin, &end) && begin == 0 &&
+            is_right &= shard_range_of(&choice, bytes, start, size, &begin, &end) && begin == 0 &&
                         end == size;
         owners += has;
     }
@@ -77,9 +77,9 @@ static bool belongs_to_one(uint64_t bytes, uint64_t start, uint64_t size, uint64
 /* Whether each share of the bytes has a floor or a ceiling of the N-th part of them. */
 static bool is_even(uint64_t bytes, uint64_t of, uint64_t part)
 {
-    struct share_choice choice = {.part = part, .of = of};
+    struct shard_choice choice = {.part = part, .of = of};
     uint64_t begin, end;
-    uint64_t len = share_range_of(&choice, bytes, 0, bytes, &begin, &end) ? end - begin : 0;
+    uint64_t len = shard_range_of(&choice, bytes, 0, bytes, &begin, &end) ? end - begin : 0;
     return len == bytes / of || len == bytes / of + 1;
 }
 
@@ -285,17 +285,17 @@ static struct input_options options_of(const struct record_kind *record)
 }
 
 /* Reads one share of the FILEs. 0, or -1 with the reason. */
-static int read_share(char **names, size_t count, const struct share_choice *choice,
+static int read_share(char **names, size_t count, const struct shard_choice *choice,
                       const struct record_kind *record, void (*meddle)(void), struct bag *bag,
                       struct reason *why)
 {
-    struct share share;
+    struct shard share;
     struct input_options options = options_of(record);
-    if (share_open(&share, choice, names, count, why) != 0)
+    if (shard_open(&share, choice, names, count, why) != 0)
         return -1;
     if (meddle)
         meddle();
-    options.share = &share;
+    options.shard = &share;
     struct source *source = source_open(names, count, &options);
     if (!source)
         abort();
@@ -304,7 +304,7 @@ static int read_share(char **names, size_t count, const struct share_choice *cho
     if (rc != 0)
         reason_set(why, "%s", source_error(source));
     source_close(source);
-    share_close(&share);
+    shard_close(&share);
     return rc;
 }
 
@@ -349,7 +349,7 @@ static void share_files(unsigned rounds)
         struct bag expected = {.records = 0}, bag = {.records = 0};
         const struct record_kind *record = &records[random_below(6)];
         size_t count = make_files(record, names);
-        struct share_choice choice = {.of = 1 + random_below(random_below(3) ? 9 : 70)};
+        struct shard_choice choice = {.of = 1 + random_below(random_below(3) ? 9 : 70)};
         for (size_t i = 0; i < count; i++)
             bag_add_all(&expected, record, files[i].content, files[i].len);
         for (choice.part = 1; choice.part <= choice.of; choice.part++) {
@@ -366,7 +366,7 @@ static void share_files(unsigned rounds)
 static struct histogram histogram;
 
 /* Counts numbers, or the first field of lines, by readers that take turns. */
-static void count_by_turns(char **names, size_t count, struct share *share, struct tally *sum)
+static void count_by_turns(char **names, size_t count, struct shard *share, struct tally *sum)
 {
     struct count_plan plan = count_plan(counter_find(NULL), &histogram);
     const struct record_kind kind = record_kind_of_all(&histogram);
@@ -376,7 +376,7 @@ static void count_by_turns(char **names, size_t count, struct share *share, stru
                               .readers = 1 + random_below(READERS_MAX),
                               .fill = random_below(2)};
     options.field = &histogram.field;
-    options.share = share;
+    options.shard = share;
     struct source *source = source_open(names, count, &options);
     if (!source || tally_open(&reading.tally, &histogram) != 0)
         abort();
@@ -402,18 +402,18 @@ static void share_by_turns(unsigned rounds)
         histogram.field = (struct field){.kind = is_lines ? FIELD_BLANKS : FIELD_NONE,
                                          .number = is_lines ? 1 + (int)random_below(2) : 0,
                                          .has_header = is_lines && random_below(2)};
-        struct share_choice choice = {.of = 1 + random_below(9)};
+        struct shard_choice choice = {.of = 1 + random_below(9)};
         size_t count = make_files(&record_tokens, names);
         tally_clear(&all);
         tally_clear(&sum);
         count_by_turns(names, count, NULL, &all);
         for (choice.part = 1; choice.part <= choice.of; choice.part++) {
-            struct share share;
+            struct shard share;
             struct reason why;
-            if (share_open(&share, &choice, names, count, &why) != 0)
+            if (shard_open(&share, &choice, names, count, &why) != 0)
                 abort();
             count_by_turns(names, count, &share, &sum);
-            share_close(&share);
+            shard_close(&share);
         }
         cases++;
         if (all.samples != sum.samples ||
@@ -451,7 +451,7 @@ static void change_files(void)
             make_content(&files[0], 64);
             bag_add_all(&expected, &records[i], files[0].content, files[0].len);
             for (uint64_t part = 1; part <= of; part++) {
-                struct share_choice choice = {.part = part, .of = of};
+                struct shard_choice choice = {.part = part, .of = of};
                 put_file(&files[0], files[0].content, files[0].len);
                 if (read_share(names, 1, &choice, &records[i], append_digits, &bag, &why) != 0)
                     complain("a FILE that grows", why.text);

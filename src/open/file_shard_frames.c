@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: MIT */
-#include "part_units.h"
+#include "file_shard_frames.h"
 #include "input.h"
 #include "src/frames/peek.h"
 #include "src/records/seams.h"
-#include "share.h"
+#include "shard.h"
 #include "src/frames/frame_walk.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* --- which units --- */
+/* --- which frames --- */
 
-/* What is known of the units before those of the cut. */
-struct units_before {
+/* What is known of the frames before those of the shard. */
+struct frames_before {
     bool has_content;    /* one of them may have content: */
     uint64_t content_at; /* the last such, and */
-    uint64_t sized_at;   /* the last that says that it has; or the first unit of all */
+    uint64_t sized_at;   /* the last that says that it has; or the first frame of all */
 };
 
-static void note_unit_before(struct units_before *before, const struct frame_walk *walk)
+static void add_frame_before(struct frames_before *before, const struct frame_walk *walk)
 {
     if (walk->frame.content == 0)
         return;
@@ -28,47 +28,47 @@ static void note_unit_before(struct units_before *before, const struct frame_wal
         before->sized_at = walk->offset;
 }
 
-/* Whether a unit, and all that follows it, cannot be cut off from what comes before: its end is not
- * known, or it does not say how much it holds, and the values after it depend on that. */
+/* True if a frame, and all that follows it, cannot be cut off from what comes before: its end is
+ * not known, or it does not say how much it holds, and the values after it depend on that. */
 static bool ends_cuts(const struct input *input, const struct frame_walk *walk, enum walk_step step)
 {
     return step == WALK_BROKEN || (step == WALK_FRAME && walk->frame.content == FRAME_UNSIZED &&
                                    input->frames.needs_sizes);
 }
 
-/* Finds the units that begin in the cut: bytes [first, next) of the FILE. 0 or -1. */
-static int find_units(struct input *input, const struct share_cut *cut, struct units_before *before,
-                      struct reason *why)
+/* Finds the frames that begin in the shard: bytes [first, next) of the file. 0 or -1. */
+static int find_frames(struct input *input, const struct file_shard *shard,
+                       struct frames_before *before, struct reason *why)
 {
-    struct part_edges *edges = &input->plan.edges;
+    struct shard_edges *edges = &input->plan.edges;
     struct frame_walk walk;
-    bool has_first = cut->begin == 0;
-    edges->first = has_first ? 0 : cut->size;
-    edges->next = cut->size;
-    if (has_first && cut->end == cut->size)
+    bool has_first = shard->begin == 0;
+    edges->first = has_first ? 0 : shard->size;
+    edges->next = shard->size;
+    if (has_first && shard->end == shard->size)
         return 0;
-    if (frame_walk_begin(&walk, &input->bytes, input->frames.codec, cut->size, why) != 0)
+    if (frame_walk_begin(&walk, &input->bytes, input->frames.codec, shard->size, why) != 0)
         return -1;
     enum walk_step step;
     while ((step = frame_walk_next(&walk, why)) == WALK_FRAME && !ends_cuts(input, &walk, step)) {
-        if (!has_first && walk.offset >= cut->begin) {
+        if (!has_first && walk.offset >= shard->begin) {
             edges->first = walk.offset;
             has_first = true;
         }
-        if (walk.offset >= cut->end) {
+        if (walk.offset >= shard->end) {
             edges->next = walk.offset;
             break;
         }
-        if (has_first && cut->end == cut->size)
+        if (has_first && shard->end == shard->size)
             break;
         if (!has_first)
-            note_unit_before(before, &walk);
+            add_frame_before(before, &walk);
         if (!has_first && input->frames.needs_sizes)
             edges->content = content_add(edges->content, walk.frame.content);
     }
-    if (ends_cuts(input, &walk, step) && !has_first && walk.offset >= cut->begin)
+    if (ends_cuts(input, &walk, step) && !has_first && walk.offset >= shard->begin)
         edges->first = walk.offset;
-    if (ends_cuts(input, &walk, step) && walk.offset >= cut->end)
+    if (ends_cuts(input, &walk, step) && walk.offset >= shard->end)
         edges->next = walk.offset;
     frame_walk_end(&walk);
     return step == WALK_FAILED ? -1 : 0;
@@ -76,8 +76,8 @@ static int find_units(struct input *input, const struct share_cut *cut, struct u
 
 /* --- what comes before them --- */
 
-/* Decodes units [begin, end). 0 with *last set to their last byte, 1 if they have no content, or -1
- * with the reason set. */
+/* Decodes frames [begin, end). 0 with *last set to their last byte, 1 if they have no content, or
+ * -1 with the reason set. */
 static int decode_last(struct input *input, const struct codec_options *options, uint64_t begin,
                        uint64_t end, unsigned char *last, struct reason *why)
 {
@@ -101,10 +101,10 @@ static int decode_last(struct input *input, const struct codec_options *options,
     return found;
 }
 
-/* Finds the last byte of content before the unit at `first`. As decode_last. Units that do not say
- * how much they hold may be empty: then all since the last one that says so are decoded. */
+/* Finds the last byte of content before the frame at `first`. As decode_last. Frames that do not
+ * say how much they hold may be empty: then all since the last one that says so are decoded. */
 static int find_last_before(struct input *input, const struct codec_options *options,
-                            uint64_t first, const struct units_before *before, unsigned char *last,
+                            uint64_t first, const struct frames_before *before, unsigned char *last,
                             struct reason *why)
 {
     int rc = 1;
@@ -123,15 +123,15 @@ static bool ends_record(const struct record_kind *kind, unsigned char byte)
 /* Finds out whether a record goes on from before, and whether anything comes before at all. 0 or
  * -1. */
 static int find_edge(struct input *input, const struct codec_options *options,
-                     const struct units_before *before, struct reason *why)
+                     const struct frames_before *before, struct reason *why)
 {
-    struct part_edges *edges = &input->plan.edges;
+    struct shard_edges *edges = &input->plan.edges;
     const uint64_t first = edges->first;
     const struct record_kind *kind = &input->records.kind;
     unsigned char last = 0;
     edges->is_first = first == 0;
     if (record_is_byte(kind) || kind->type == RECORD_PAIRS || first == 0 || first == edges->next)
-        return 0; /* no byte of the share is to be dropped */
+        return 0; /* no byte of the shard is to be dropped */
     if (!record_is_text(kind)) {
         edges->goes_on = edges->content % kind->size != 0;
         return 0;
@@ -142,23 +142,23 @@ static int find_edge(struct input *input, const struct codec_options *options,
     return rc < 0 ? -1 : 0;
 }
 
-int part_enter_units(struct input *input, const struct share_cut *cut,
-                     const struct codec_options *options, struct reason *why)
+int file_shard_select_frames(struct input *input, const struct file_shard *shard,
+                             const struct codec_options *options, struct reason *why)
 {
-    struct part_edges *edges = &input->plan.edges;
+    struct shard_edges *edges = &input->plan.edges;
     const struct record_kind *kind = &input->records.kind;
     /* What a character needs of the frames before is more than the last byte. */
     bool is_whole = kind->type == RECORD_CSV || kind->type == RECORD_CHARACTERS ||
                     content_is_partial(&input->plan.range);
-    struct units_before before = {false, 0, 0};
-    edges->file_end = edges->next = cut->size;
+    struct frames_before before = {false, 0, 0};
+    edges->file_end = edges->next = shard->size;
     edges->is_first = true;
     if (is_whole)
-        edges->first = cut->begin == 0 ? 0 : cut->size;
-    if (is_whole && cut->begin > 0)
+        edges->first = shard->begin == 0 ? 0 : shard->size;
+    if (is_whole && shard->begin > 0)
         input->plan.range.stated = NULL; /* nothing is read here, so nothing is missing */
-    if (!is_whole &&
-        (find_units(input, cut, &before, why) != 0 || find_edge(input, options, &before, why) != 0))
+    if (!is_whole && (find_frames(input, shard, &before, why) != 0 ||
+                      find_edge(input, options, &before, why) != 0))
         return -1;
     frames_seek(&input->frames, edges->first);
     input->plan.counted_from = edges->is_first ? 0 : edges->first;
@@ -186,10 +186,10 @@ static int extend(struct span *seam, const struct record_kind *kind, const unsig
     return span_extend(seam, data, taken) == 0 ? taken < missing : -1;
 }
 
-int part_complete(const struct input *input, const struct codec_options *options, struct span *seam,
-                  struct reason *why)
+int file_shard_complete(const struct input *input, const struct codec_options *options,
+                        struct span *seam, struct reason *why)
 {
-    const struct part_edges *edges = &input->plan.edges;
+    const struct shard_edges *edges = &input->plan.edges;
     const struct record_kind *kind = &input->records.kind;
     struct peek peek;
     ssize_t got = 0;

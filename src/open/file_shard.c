@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-#include "part.h"
+#include "file_shard.h"
 #include "input.h"
 #include "src/bytes/fingerprint.h"
-#include "part_units.h"
-#include "share.h"
+#include "file_shard_frames.h"
+#include "shard.h"
 
 #include <errno.h>
 #include <string.h>
@@ -20,29 +20,29 @@ static int check_sized(const struct input *input, struct reason *why)
     if (got <= 0)
         return (int)got;
     if (fstat(input->bytes.fd, &status) == 0 && status.st_size > 0)
-        return 0; /* what was added after it was cut */
+        return 0; /* what was added since it was measured */
     reason_of(why, input->bytes.name, "has a size of 0 but is not empty, so it cannot be divided");
     return -1;
 }
 
-int part_check(struct input *input, struct share_cut *cut, struct reason *why)
+int file_shard_check(struct input *input, struct file_shard *shard, struct reason *why)
 {
     if (!input->bytes.regular) {
         reason_of(why, input->bytes.name, "is no longer a regular file");
         return -1;
     }
-    if (input->bytes.opened_size < cut->size) {
+    if (input->bytes.opened_size < shard->size) {
         reason_of(why, input->bytes.name, "was truncated after it was divided into shares");
         return -1;
     }
-    if (cut->size == 0 && check_sized(input, why) != 0)
+    if (shard->size == 0 && check_sized(input, why) != 0)
         return -1;
-    input->bytes.opened_size = cut->size;
+    input->bytes.opened_size = shard->size;
     input->bytes.is_cut = true;
     input->bytes.may_be_short = false;
-    if (!cut->wants_fingerprint)
+    if (!shard->wants_fingerprint)
         return 0;
-    int rc = fingerprint_file(input->bytes.fd, cut->size, &cut->fingerprint);
+    int rc = fingerprint_file(input->bytes.fd, shard->size, &shard->fingerprint);
     if (rc > 0)
         reason_of(why, input->bytes.name, "was truncated while it was read");
     else if (rc < 0)
@@ -52,7 +52,7 @@ int part_check(struct input *input, struct share_cut *cut, struct reason *why)
 
 /* --- bytes as they are --- */
 
-/* Where in the range of the content that is counted a byte of the FILE lies, or the nearest end. */
+/* Where in the range of the content that is counted a byte of the file lies, or the nearest end. */
 static uint64_t place_in_range(const struct input *input, uint64_t offset)
 {
     uint64_t place = offset > input->bytes.skipped ? offset - input->bytes.skipped : 0;
@@ -64,7 +64,7 @@ static uint64_t round_up(uint64_t place, size_t size)
     return (place + size - 1) / size * size;
 }
 
-/* Pieces are those values that begin in the share. The FILE may end within one. 0, or -1 with the
+/* Pieces are those values that begin in the shard. The file may end within one. 0, or -1 with the
  * reason set. */
 static int enter_values(struct input *input, uint64_t begin, uint64_t end, struct reason *why)
 {
@@ -80,10 +80,10 @@ static int enter_values(struct input *input, uint64_t begin, uint64_t end, struc
     return 0;
 }
 
-/* Pieces of text are read up to the ends of their last records, wherever the share ends. */
-static int enter_plain(struct input *input, const struct share_cut *cut, struct reason *why)
+/* Pieces of text are read up to the ends of their last records, wherever the shard ends. */
+static int enter_plain(struct input *input, const struct file_shard *shard, struct reason *why)
 {
-    uint64_t begin = place_in_range(input, cut->begin), end = place_in_range(input, cut->end);
+    uint64_t begin = place_in_range(input, shard->begin), end = place_in_range(input, shard->end);
     input->bytes.limit = input->bytes.opened_size;
     if (input_is_serial(input)) {
         input->plan.size = input->plan.end = 0;
@@ -104,9 +104,9 @@ static int enter_plain(struct input *input, const struct share_cut *cut, struct 
     return 0;
 }
 
-int part_enter(struct input *input, const struct share_cut *cut,
-               const struct codec_options *options, struct reason *why)
+int file_shard_select(struct input *input, const struct file_shard *shard,
+                      const struct codec_options *options, struct reason *why)
 {
-    return input->frames.codec ? part_enter_units(input, cut, options, why)
-                               : enter_plain(input, cut, why);
+    return input->frames.codec ? file_shard_select_frames(input, shard, options, why)
+                               : enter_plain(input, shard, why);
 }
