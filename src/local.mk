@@ -43,6 +43,7 @@ histogram_sources = \
 	src/count/number_nearest.c src/count/number_nearest.h \
 	src/count/number_units.c src/count/number_units.h \
 	src/count/quantile.c src/count/quantile.h \
+	src/count/row_label.c src/count/row_label.h \
 	src/count/row_plan.c src/count/row_plan.h \
 	src/count/show_number.c src/count/show_number.h \
 	src/count/statistics.c src/count/statistics.h \

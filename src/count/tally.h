@@ -57,8 +57,8 @@ size_t tally_next_block(const struct tally *tally, size_t row, size_t *end);
 uint64_t tally_sum(const struct tally *tally, size_t from, size_t to);
 uint64_t tally_counted(const struct tally *tally);
 
-/* Sets the rows of decades (binning_decades) on either side of zero, below and above: from the first
- * to the last with samples of any channel. Both are empty if there are none, or other bins. */
+/* Sets the rows of decades (binning_decades) below and above zero, from the first to the last with
+ * samples of any channel. Both are empty if there are none, or other bins. */
 struct row_range {
     size_t begin, end; /* without `end` */
 };
