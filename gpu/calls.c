@@ -94,16 +94,16 @@ static int wait_for_answer(struct calls *calls, uint64_t ms)
     for (uint64_t slices = ms / SLICE_MS + 1; slices > 0; slices--) {
         const struct timespec end = slice_end();
         int rc = 0;
-        while (!calls->has_answer && !calls->is_lost && rc == 0)
+        while (!calls->answer.is_there && !calls->is_lost && rc == 0)
             rc = pthread_cond_timedwait(&calls->answered, &calls->lock, &end);
-        if (calls->has_answer || calls->is_lost)
+        if (calls->answer.is_there || calls->is_lost)
             break;
     }
-    if (!calls->has_answer && !calls->is_lost) {
+    if (!calls->answer.is_there && !calls->is_lost) {
         calls->is_stuck = true;
         calls_lose(calls, "the device does not answer");
     }
-    return calls->is_lost ? -1 : calls->answer;
+    return calls->is_lost ? -1 : calls->answer.rc;
 }
 
 /* Adds a call to the list. 0, or -1 once the device is lost. Under the lock. */
@@ -132,7 +132,7 @@ static int append(struct calls *calls, const struct call *call)
 static int ask(struct calls *calls, const struct call *call, uint64_t deadlines)
 {
     pthread_mutex_lock(&calls->lock);
-    calls->has_answer = false;
+    calls->answer.is_there = false;
     int rc = append(calls, call);
     if (rc == 0)
         rc = wait_for_answer(calls, deadlines * calls->deadline_ms);
@@ -142,21 +142,21 @@ static int ask(struct calls *calls, const struct call *call, uint64_t deadlines)
 
 int calls_pin(struct calls *calls, void *memory, size_t size)
 {
-    const struct call call = {.kind = CALL_PIN, .to = memory, .len = size};
+    const struct call call = {.kind = CALL_PIN, .pin = {memory, size}};
     return ask(calls, &call, 1 + size / PINNED_A_DEADLINE);
 }
 
 int calls_unpin(struct calls *calls, void *memory)
 {
-    return ask(calls, &(struct call){.kind = CALL_UNPIN, .to = memory}, 1);
+    return ask(calls, &(struct call){.kind = CALL_UNPIN, .pin = {memory, 0}}, 1);
 }
 
 int calls_open_decoding(struct calls *calls, struct device_decoding *decoding)
 {
-    calls->decoding = *decoding;
+    calls->answer.decoding = *decoding;
     int rc = ask(calls, &(struct call){.kind = CALL_OPEN_DECODING}, OPENING_DEADLINES);
     if (rc == 0)
-        *decoding = calls->decoding;
+        *decoding = calls->answer.decoding;
     return rc;
 }
 
@@ -175,50 +175,48 @@ static int post(struct calls *calls, const struct call *call, enum track_kind ki
 
 int calls_copy_in(struct calls *calls, unsigned slot, const void *data, size_t len)
 {
-    const struct call call = {.kind = CALL_COPY_IN, .slot = slot, .from = data, .len = len};
+    const struct call call = {.kind = CALL_COPY_IN, .count = {slot, data, len}};
     return post(calls, &call, TRACKS, 0);
 }
 
 int calls_count(struct calls *calls, unsigned slot, size_t len)
 {
-    return post(calls, &(struct call){.kind = CALL_COUNT, .slot = slot, .len = len}, TRACKS, 0);
+    return post(calls, &(struct call){.kind = CALL_COUNT, .count = {slot, NULL, len}}, TRACKS, 0);
 }
 
 int calls_snapshot(struct calls *calls, unsigned slot, uint64_t *words, size_t first, size_t end)
 {
-    const struct call call = {
-        .kind = CALL_SNAPSHOT, .slot = slot, .to = words, .first = first, .end = end};
+    const struct call call = {.kind = CALL_SNAPSHOT, .snapshot = {slot, words, first, end}};
     return post(calls, &call, TRACK_SNAPSHOTS, slot);
 }
 
 int calls_copy_blocks(struct calls *calls, const struct device_blocks *blocks, unsigned input)
 {
-    const struct call call = {.kind = CALL_COPY_BLOCKS, .blocks = *blocks, .number = input};
+    const struct call call = {.kind = CALL_COPY_BLOCKS, .copy = {*blocks, input}};
     return post(calls, &call, TRACK_INPUTS, input);
 }
 
 int calls_decode(struct calls *calls, unsigned slot, const struct zstd_plan *plan, bool begins,
                  const struct device_result *result)
 {
-    const struct call call = {
-        .kind = CALL_DECODE, .slot = slot, .plan = *plan, .begins = begins, .result = *result};
+    const struct call call = {.kind = CALL_DECODE, .decode = {slot, *plan, begins, *result}};
     return post(calls, &call, TRACK_VERDICTS, slot);
 }
 
 int calls_count_content(struct calls *calls, const struct device_content *content)
 {
-    return post(calls, &(struct call){.kind = CALL_COUNT_CONTENT, .content = *content}, TRACKS, 0);
+    return post(calls, &(struct call){.kind = CALL_COUNT_CONTENT, .content = {.content = *content}},
+                TRACKS, 0);
 }
 
 int calls_read_content(struct calls *calls, const struct device_content *content, unsigned char *to,
                        unsigned read)
 {
-    const struct call call = {
-        .kind = CALL_READ_CONTENT, .content = *content, .to = to, .number = read};
+    const struct call call = {.kind = CALL_READ_CONTENT, .content = {*content, to, read}};
     return post(calls, &call, TRACK_READS, read);
 }
 
-/* --- looks --- */
+/* --- polls --- */
 
 /* True if all that was posted of a number has arrived. Under the lock. */
 static int has_arrived(const struct calls *calls, const struct ticket *ticket)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the caller and the thread share: calls.c (posts, answers, looks) stands above calls_thread.c
- * (the thread, which makes the calls and looks at the device). */
+/* Calls, as their files see them: calls.c (posts, answers, polls) stands above calls_thread.c (the
+ * thread, which makes the calls and polls the device). */
 #ifndef GPUHISTO_CALLS_INTERNAL_H
 #define GPUHISTO_CALLS_INTERNAL_H
 
@@ -27,17 +27,37 @@ enum call_kind {
 /* A call that is to be made, with its arguments. */
 struct call {
     enum call_kind kind;
-    unsigned slot;
-    unsigned number; /* of an input, or of a read */
-    const void *from;
-    void *to;
-    size_t len;
-    size_t first, end; /* words of a snapshot */
-    struct device_blocks blocks;
-    struct device_content content;
-    struct zstd_plan plan;
-    bool begins; /* a file */
-    struct device_result result;
+    union {
+        struct {
+            void *memory;
+            size_t size;
+        } pin;
+        struct {
+            unsigned slot;
+            const void *data;
+            size_t len;
+        } count; /* and copy in */
+        struct {
+            unsigned slot;
+            uint64_t *words;
+            size_t first, end;
+        } snapshot;
+        struct {
+            struct device_blocks blocks;
+            unsigned input;
+        } copy;
+        struct {
+            unsigned slot;
+            struct zstd_plan plan;
+            bool begins;
+            struct device_result result;
+        } decode;
+        struct {
+            struct device_content content;
+            unsigned char *to;
+            unsigned read;
+        } content; /* counted, or read */
+    };
 };
 
 /* A list that grows. */
@@ -48,7 +68,7 @@ struct call_list {
 
 /* Work that goes by a number: of a slot, a batch's slot, an input or a read. */
 struct ticket {
-    unsigned posted; /* times that it was; the caller's */
+    unsigned posted; /* how often; the caller's */
     unsigned made;   /* of these; the thread's */
     unsigned done;   /* of these; under the lock */
     bool is_counted; /* there are times of the slot; the thread's */
@@ -66,9 +86,16 @@ struct track {
     unsigned first, length;
 };
 
+/* What the thread answers. */
+struct call_answer {
+    bool is_there;
+    int rc;
+    struct device_decoding decoding; /* of CALL_OPEN_DECODING; before, what is asked for */
+};
+
 struct calls {
     struct device_plan plan;
-    struct visible visible; /* the plan's: a call may return after whoever gave it has freed it */
+    struct visible visible; /* the plan's: a call may return after the caller has freed its own */
     unsigned deadline_ms;
     struct device *device; /* the thread's */
     char name[256];
@@ -80,10 +107,9 @@ struct calls {
     pthread_cond_t posted, answered;
     struct call_list list; /* posted, and not taken yet */
     bool sleeps;           /* the thread waits for a post */
-    bool has_answer;
-    int answer;
-    struct device_decoding decoding; /* of the call that opens it */
-    bool is_lost, is_stuck;          /* and for want of an answer */
+    struct call_answer answer;
+    bool is_lost;
+    bool is_stuck; /* lost, because there was no answer */
     struct reason why;
     unsigned owners; /* the caller and the thread: the last one frees it */
 };

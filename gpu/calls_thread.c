@@ -58,12 +58,12 @@ static int make_answered(struct calls *calls, const struct call *call)
 {
     switch (call->kind) {
     case CALL_PIN:
-        return device_pin(calls->device, call->to, call->len);
+        return device_pin(calls->device, call->pin.memory, call->pin.size);
     case CALL_UNPIN:
-        device_unpin(calls->device, call->to);
+        device_unpin(calls->device, call->pin.memory);
         return 0;
     case CALL_OPEN_DECODING:
-        return device_open_decoding(calls->device, &calls->decoding);
+        return device_open_decoding(calls->device, &calls->answer.decoding);
     default:
         device_close(calls->device);
         atomic_store(&calls->is_left, true);
@@ -74,8 +74,8 @@ static int make_answered(struct calls *calls, const struct call *call)
 static void answer(struct calls *calls, int rc)
 {
     pthread_mutex_lock(&calls->lock);
-    calls->answer = rc;
-    calls->has_answer = true;
+    calls->answer.rc = rc;
+    calls->answer.is_there = true;
     pthread_cond_signal(&calls->answered);
     pthread_mutex_unlock(&calls->lock);
 }
@@ -84,28 +84,30 @@ static void answer(struct calls *calls, int rc)
 static int make(struct calls *calls, const struct call *call)
 {
     struct device *device = calls->device;
-    const unsigned slot = call->slot;
     switch (call->kind) {
     case CALL_COPY_IN:
-        return device_copy_in(device, slot, call->from, call->len);
+        return device_copy_in(device, call->count.slot, call->count.data, call->count.len);
     case CALL_COUNT:
-        calls->track[TRACK_SNAPSHOTS].ticket[slot].is_counted = true;
-        return device_count(device, slot, call->len);
+        calls->track[TRACK_SNAPSHOTS].ticket[call->count.slot].is_counted = true;
+        return device_count(device, call->count.slot, call->count.len);
     case CALL_SNAPSHOT:
-        expect(calls, TRACK_SNAPSHOTS, slot);
-        return device_snapshot(device, slot, call->to, call->first, call->end);
+        expect(calls, TRACK_SNAPSHOTS, call->snapshot.slot);
+        return device_snapshot(device, call->snapshot.slot, call->snapshot.words,
+                               call->snapshot.first, call->snapshot.end);
     case CALL_COPY_BLOCKS:
-        expect(calls, TRACK_INPUTS, call->number);
-        return device_copy_blocks(device, &call->blocks, call->number);
+        expect(calls, TRACK_INPUTS, call->copy.input);
+        return device_copy_blocks(device, &call->copy.blocks, call->copy.input);
     case CALL_DECODE:
-        expect(calls, TRACK_VERDICTS, slot);
-        return device_decode(device, slot, &call->plan, call->begins, &call->result);
+        expect(calls, TRACK_VERDICTS, call->decode.slot);
+        return device_decode(device, call->decode.slot, &call->decode.plan, call->decode.begins,
+                             &call->decode.result);
     case CALL_COUNT_CONTENT:
-        calls->track[TRACK_SNAPSHOTS].ticket[call->content.slot].is_counted = true;
-        return device_count_content(device, &call->content);
+        calls->track[TRACK_SNAPSHOTS].ticket[call->content.content.slot].is_counted = true;
+        return device_count_content(device, &call->content.content);
     case CALL_READ_CONTENT:
-        expect(calls, TRACK_READS, call->number);
-        return device_read_content(device, &call->content, call->to, call->number);
+        expect(calls, TRACK_READS, call->content.read);
+        return device_read_content(device, &call->content.content, call->content.to,
+                                   call->content.read);
     default:
         break;
     }
