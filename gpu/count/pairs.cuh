@@ -229,16 +229,23 @@ static __device__ __forceinline__ bool take_out(const count_args &args, unsigned
     return __syncthreads_and(are_small);
 }
 
-// The block together: sees to it that its tiles of [begin, end), the last round, are counted
-// rightly. Returns whether the next one may be longer.
+// A round: the block's tiles of [begin, end), counted by a key.
+struct pair_round {
+    unsigned begin, end, key;
+};
+
+// The block together: counts the tiles of the last round again if they were not counted rightly.
+// True if the next round may be longer.
 template <bool Aligned>
 static __device__ __forceinline__ bool settle(const count_args &args, unsigned *table,
-                                              const pair_tiles &tiles, unsigned begin, unsigned end,
-                                              unsigned key, unsigned *uppers)
+                                              const pair_tiles &tiles, const pair_round &round,
+                                              unsigned *uppers)
 {
+    const unsigned key = round.key;
     const bool add_up = uppers_add_up(table, *uppers);
     if (!add_up) {
-        for (unsigned tile = begin + threadIdx.x / 32; tile < end; tile += gridDim.x * pairs_warps)
+        for (unsigned tile = round.begin + threadIdx.x / 32; tile < round.end;
+             tile += gridDim.x * pairs_warps)
             *uppers -=
                 recount_tile<Aligned>(args, table, tiles.body + tile * pairs_tile_vectors, key);
         __syncthreads();
@@ -302,7 +309,7 @@ static __device__ __forceinline__ void count_pairs_at_once(const count_args &arg
                 uppers += count_tile<Aligned>(table, tiles.body + tile * pairs_tile_vectors, key);
         }
         const unsigned end = at < tiles.count ? at : tiles.count;
-        const bool may_grow = settle<Aligned>(args, table, tiles, begin, end, key, &uppers);
+        const bool may_grow = settle<Aligned>(args, table, tiles, {begin, end, key}, &uppers);
         round = may_grow ? min(2 * round, pairs_round_most) : pairs_round_least;
     }
     merge_pairs(args, table, key);

@@ -66,7 +66,7 @@ __global__ void __launch_bounds__(Threads, 1024 / Threads) zstd_copy(zstd_batch 
         // Another CUDA block may lower it: all threads go by what one of them has seen.
         if (__syncthreads_or(load_relaxed(&batch.verdict->refused) < batch.blocks))
             return;
-        zstd_tile tile = tile_of(batch, index, 0, Tile, shared, &next);
+        zstd_tile tile = tile_of<Tile>(batch, index, 0, shared, &next);
         if (copy_block<Tile, Threads, Each>(batch, tile, batch.outcome[index].content)) {
             if (threadIdx.x == 0)
                 tile_refuse(batch, index);

@@ -53,7 +53,7 @@ __global__ void __launch_bounds__(Threads, ZSTD_LINK_RESIDENT / Threads) zstd_li
         return;
     if (begin >= batch.outcome[index].content)
         return;
-    zstd_tile tile = tile_of(batch, index, begin, Tile, shared, &next);
+    zstd_tile tile = tile_of<Tile>(batch, index, begin, shared, &next);
     if (tile.sequence_count > 0)
         tile.first = tile_find(tile.sequences, tile.sequence_count + 1, begin);
     if (tile_prepare<Tile>(tile)) {

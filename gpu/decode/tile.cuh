@@ -316,9 +316,10 @@ static __device__ inline void tile_jump(const zstd_tile &tile, unsigned first,
     }
 }
 
-// The tile of `size` bytes, or as many as there are, from `begin` on in the index-th zstd block.
+// The tile of Size bytes, or as many as there are, from `begin` on in the index-th zstd block.
+template <unsigned Size>
 static __device__ inline zstd_tile tile_of(const zstd_batch &batch, unsigned index, unsigned begin,
-                                           unsigned size, zstd_piece *shared, unsigned *next)
+                                           zstd_piece *shared, unsigned *next)
 {
     const zstd_heading &heading = batch.heading[index];
     const zstd_outcome &outcome = batch.outcome[index];
@@ -327,7 +328,7 @@ static __device__ inline zstd_tile tile_of(const zstd_batch &batch, unsigned ind
     tile.sequences = batch.sequences + zstd_sequences_at(&block, index);
     tile.sequence_count = heading.sequences;
     tile.begin = begin;
-    tile.end = min(begin + size, outcome.content);
+    tile.end = min(begin + Size, outcome.content);
     tile.content_at = outcome.content_at;
     tile.reach = outcome.reach;
     tile.window = batch.frame[block.frame].window;
@@ -337,9 +338,9 @@ static __device__ inline zstd_tile tile_of(const zstd_batch &batch, unsigned ind
                                                                   : batch.in + heading.literals_at;
     tile.literals_mask = heading.literals_type == ZSTD_LITERALS_RLE ? 0 : 0xffffffffu;
     tile.pieces = shared;
-    tile.links = reinterpret_cast<unsigned *>(shared + zstd_tile_sequences(size));
-    tile.marks = tile.links + size;
-    tile.ranks = tile.marks + size / 32;
+    tile.links = reinterpret_cast<unsigned *>(shared + zstd_tile_sequences(Size));
+    tile.marks = tile.links + Size;
+    tile.ranks = tile.marks + Size / 32;
     tile.next = next;
     tile.first = 0;
     return tile;
