@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # The documents agree with the program: every example of README.md, doc/recipes.md, doc/distributed.md and the man page's
-# EXAMPLES prints what the document says, the sources keep to the rooms of doc/design.md, and the man page is
-# clean.
+# EXAMPLES prints what the document says, the sources keep to the rooms of doc/design.md, what the pages
+# about the source name is there, and the man page is clean.
 #
 # A block that names a tool that is missing is skipped; no other block may use its files.
 #
@@ -185,6 +185,20 @@ check "folders include each other" [ "$(wc -l <included)" -ge 15 ]
 comm -13 allowed included >not-allowed
 : >nothing
 same "includes that design.md does not allow" nothing not-allowed
+
+# --- the tour: files that the pages name are there, and so are functions in the files beside them ---
+
+for tour in design adding reasons; do
+    tr '\n\140' ' @' <"$srcdir/doc/$tour.md" >words # a backquote becomes @
+    grep -oE '@(src|gpu)/[a-z0-9_/]+\.[a-z]+@' words | tr -d @ | sort -u | while read -r file; do
+        [ -e "$srcdir/$file" ] || echo "$file"
+    done >missing
+    same "doc/$tour.md: files that are not there" nothing missing
+    grep -oE '@[a-z0-9_]+@ +\(@(src|gpu)/[^@]+@' words | tr -d '@(' | while read -r name file; do
+        grep -qw "$name" "$srcdir/$file" || echo "$name in $file"
+    done >missing
+    same "doc/$tour.md: functions that are not there" nothing missing
+done
 
 if command -v mandoc >/dev/null; then
     check "the man page is clean" mandoc -T lint -W warning "$page"
