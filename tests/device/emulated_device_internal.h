@@ -178,7 +178,7 @@ class seam_call
             leave();
     }
 
-    // Ends the call. Whether it was stuck, so that the device is lost.
+    // Ends the call. True if it was stuck, so that the device is lost.
     bool leave()
     {
         has_left = true;
@@ -202,7 +202,7 @@ int lose(struct device *device);
 
 struct zstd_batch &batch_of(struct device *device, unsigned slot);
 
-// Whether a look finds nothing: what is looked for has not arrived, or the device does not tell
+// True if a look finds nothing: what is looked for has not arrived, or the device does not tell
 // yet. Takes the lock.
 bool looks_in_vain(struct device *device, const std::function<bool()> &has_arrived,
                    unsigned *looks);

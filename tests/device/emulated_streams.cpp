@@ -204,7 +204,7 @@ void perform(struct device *device, const work &job, bool dying)
     }
 }
 
-// Whether what the first of the kernels waits for was copied.
+// True if what the first of the kernels waits for was copied.
 bool kernel_ready(struct device *device)
 {
     if (device->kernels.empty())

@@ -2,7 +2,7 @@
 /* The tuning of gpuhisto-emulated. The measured one opens a GPU only for inputs that take seconds
  * to count. With GPUHISTO_HAND_OVER=BYTES in the environment, --device=auto starts its workers, and
  * opens the GPU, as soon as so many bytes were read, waits until it is there, and lets it have all
- * that it can take. Of several GPUs it takes as many as there are FILEs for. Frames then need not
+ * that it can take. Of several GPUs it takes as many as there are files for. Frames then need not
  * be large to be decoded in order. GPUHISTO_DEADLINE=MS is the time after which a GPU that
  * finishes nothing is lost.
  *

@@ -16,7 +16,7 @@ struct zstd_batch &emulated::batch_of(struct device *device, unsigned slot)
     return device->batches.at(slot - device->buffers);
 }
 
-// Whether copies that go by a number have arrived: 1, 0 or -1.
+// Looks whether copies that go by a number have arrived: 1, 0 or -1.
 static int numbered_arrived(struct device *device, struct numbered *copies, bool reads)
 {
     const bool in_vain = looks_in_vain(

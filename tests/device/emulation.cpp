@@ -190,7 +190,7 @@ UNSEEN const char *name_of(warp_operation operation)
     return "nothing";
 }
 
-/// Whether thread `a` and thread `b` wait for the same thing: one line of the message is enough.
+/// True if thread `a` and thread `b` wait for the same thing: one line of the message is enough.
 UNSEEN bool wait_alike(const machine &m, unsigned a, unsigned b)
 {
     const waiter &left = m.waiters[a], &right = m.waiters[b];

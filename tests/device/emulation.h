@@ -2,8 +2,8 @@
 // emulation.h: the part of CUDA that our kernels use, for a C++17 compiler without CUDA.
 //
 // The shipped kernels (gpu/count/kernel_table.cu, gpu/decode/stage_table.cu) are compiled for the
-// tests as plain C++ with `-x c++ -include tests/device/emulation.h`, linked with emulation.cpp, and
-// started through emulate_launch(). nvcc must never see this file.
+// tests as plain C++ with `-x c++ -include tests/device/emulation.h`, linked with emulation.cpp,
+// and started through emulate_launch(). nvcc must never see this file.
 //
 // How it works: the blocks of a launch run one after the other; the threads of a block are fibers
 // on the calling OS thread, and only a barrier, a warp collective or a thread's end lets another

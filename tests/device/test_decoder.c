@@ -33,7 +33,7 @@
  * content than that. */
 #define GOOD_BATCHES ((size_t)4 << 17)
 
-/* A FILE, and what libzstd makes of it. */
+/* A file, and what libzstd makes of it. */
 struct file {
     unsigned char *bytes;
     size_t len, cap;
@@ -49,7 +49,7 @@ struct run {
     const struct histogram *histogram;
     bool is_stream;            /* its bytes arrive in pieces */
     bool fallback;             /* the CPU replaces a lost device */
-    bool may_leave;            /* not all of the FILE is for the device */
+    bool may_leave;            /* not all of the file is for the device */
     size_t bad_from;           /* with has_bad: bytes of content before a frame whose checksum is */
     bool has_bad;              /* wrong, of which nothing may be counted as if it were right */
     uint64_t memory_left;      /* bytes of host memory; 0: any amount */
@@ -156,7 +156,7 @@ static struct tally new_tally(const struct histogram *histogram)
                           .counts = need(calloc(histogram->bins, sizeof(uint64_t)))};
 }
 
-/* How many bytes have arrived of a FILE that is a stream, of which the engine wants `need` from
+/* How many bytes have arrived of a file that is a stream, of which the engine wants `need` from
  * `at` on. */
 static size_t arrive(const struct run *run, const struct compressed_next *next, size_t arrived)
 {
@@ -169,7 +169,7 @@ static size_t arrive(const struct run *run, const struct compressed_next *next, 
     return arrived < size ? arrived : size;
 }
 
-/* Gives the FILE to the engine, as a reader does. *kept: nothing before that byte will be left. 0
+/* Gives the file to the engine, as a reader does. *kept: nothing before that byte will be left. 0
  * or -1. */
 static int give(struct engine *gpu, const struct run *run, struct compressed_rest *rest,
                 uint64_t *kept)
@@ -208,7 +208,7 @@ static int give(struct engine *gpu, const struct run *run, struct compressed_res
     return gpu_decoder_finish(decoder, rest);
 }
 
-/* Whether what the engine left begins where it says: decoded from there on, it is the content after
+/* True if what the engine left begins where it says: decoded from there on, it is the content after
  * what was counted. */
 static bool check_rest(const struct run *run, const struct compressed_rest *rest)
 {
@@ -328,7 +328,7 @@ static void check_unseen(const struct run *run, const struct compressed_rest *re
         refused++;
 }
 
-/* Whether a device is lost only by its deadline. */
+/* True if a device is lost only by its deadline. */
 static bool is_silent(enum fault fault)
 {
     return fault == FAULT_HANG || fault == FAULT_STUCK;
@@ -549,7 +549,7 @@ static void go_through_tails(void)
     free_file(&file);
 }
 
-/* The tail of one FILE stays what it is while the engine takes the next one, and is closed: another
+/* The tail of one file stays what it is while the engine takes the next one, and is closed: another
  * reader may have it do so. */
 static void go_through_two_files(void)
 {
@@ -585,7 +585,7 @@ static void go_through_two_files(void)
     free(tally.counts);
 }
 
-/* A FILE of several frames, of so many bytes each; the n-th has a wrong checksum. */
+/* A file of several frames, of so many bytes each; the n-th has a wrong checksum. */
 static void check_checksum(const unsigned char *content, size_t size, size_t frame, size_t n,
                            const struct histogram *histogram)
 {

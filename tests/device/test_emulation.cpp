@@ -30,7 +30,7 @@ int failures;
         }                                                                                          \
     } while (0)
 
-/// Whether all of `values` are `wanted`: kernels write what they saw, and the host checks it.
+/// True if all of `values` are `wanted`: kernels write what they saw, and the host checks it.
 bool all_are(const std::vector<unsigned> &values, unsigned wanted)
 {
     for (unsigned value : values)

@@ -265,7 +265,7 @@ static unsigned deadline_of(enum fault fault)
                                                        : 60000;
 }
 
-/* Whether a fault may keep a device from being opened. Where one is to hang the deadline is so
+/* True if a fault may keep a device from being opened. Where one is to hang the deadline is so
  * short that opening may outlast it on a busy machine.
  */
 static bool may_stay_closed(enum fault fault)

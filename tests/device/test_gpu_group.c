@@ -127,7 +127,7 @@ static void none_part(const void *arg)
     check("the first one's reason", strcmp(why.text, "GPU 0: emulated failure") == 0);
 }
 
-/* A FILE that is decompressed by one of them, and one for which there is no memory. */
+/* A file that is decompressed by one of them, and one for which there is no memory. */
 static void feeding_part(const void *arg)
 {
     const struct compressed_start start = {.memlimit = MEMORY};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Compressed FILEs that grow, or become shorter, between the moment when they are opened and the
+/* Compressed files that grow, or become shorter, between the moment when they are opened and the
  * one when an engine has decompressed what they had then: the counts, or the reason why there are
- * none, are those of the CPU alone. What the FILE had may end anywhere, within a skippable frame
+ * none, are those of the CPU alone. What the file had may end anywhere, within a skippable frame
  * too, which the engine does not look at. */
 #include "gpu/decoder.h"
 #include "gpu/gpu_engine.h"
@@ -29,18 +29,18 @@
 #define SKIPPABLE_SHORT ((size_t)500)
 #define SKIPPABLE_LONG ((size_t)12 << 20) /* more than is read at a time */
 
-/* A FILE, all that it ever has: frames, a skippable frame, another frame. */
+/* A file, all that it ever has: frames, a skippable frame, another frame. */
 struct stream {
     unsigned char *bytes;
     size_t skippable, after, len; /* where these begin, and where it ends */
 };
 
-/* How a FILE changes, and what becomes of it. */
+/* How a file changes, and what becomes of it. */
 struct change {
     const char *name;
     size_t before, now;    /* bytes, when it is opened and afterwards */
     bool is_share;         /* it is cut, as a share is, when it is opened */
-    const char *complaint; /* after the FILE's name; NULL: it is counted, */
+    const char *complaint; /* after the file's name; NULL: it is counted, */
     size_t frames;         /* so many frames */
 };
 
@@ -67,7 +67,7 @@ static void complain(const struct run *run, const char *what, const char *text)
                 run->is_alone ? ", the CPU alone" : "", what, text);
 }
 
-/* --- the FILE --- */
+/* --- the file --- */
 
 static void write_file(const struct stream *stream, size_t from, size_t to)
 {
@@ -76,7 +76,7 @@ static void write_file(const struct stream *stream, size_t from, size_t to)
         need(NULL);
 }
 
-/* Whoever asks for an engine has opened the FILE. */
+/* Whoever asks for an engine has opened the file. */
 static void change_once(const struct run *run)
 {
     const struct change *change = run->change;
@@ -154,7 +154,7 @@ static int count_file(struct run *run, struct reason *why)
     return rc;
 }
 
-/* Counts the FILE. 0 or -1. */
+/* Counts the file. 0 or -1. */
 static int count(struct run *run, struct tally *tally, struct reason *why)
 {
     cpu = need(cpu_engine_open(

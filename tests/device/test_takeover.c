@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* FILEs that an engine takes over from readers which decode them: after every number of chunks, by
+/* files that an engine takes over from readers which decode them: after every number of chunks, by
  * one reader and by several, over an emulated device that is well, or fails at any call. The
  * counts, and the line of the first sample that is invalid, are those that libzstd and the CPU
  * give. */
@@ -197,10 +197,10 @@ static int count_file(struct run *run, struct reason *why)
 
 static void open_engines(struct run *run, struct lines *lines, struct reason *why)
 {
-    cpu = need(cpu_engine_open(
-        run->histogram, &(struct cpu_engine_options){.chunk_size = CHUNK_SIZE,
-                                                     .chunks = THREADS_MAX + DONATED_MAX,
-                                                     .threads = run->threads}));
+    cpu = need(cpu_engine_open(run->histogram,
+                               &(struct cpu_engine_options){.chunk_size = CHUNK_SIZE,
+                                                            .chunks = THREADS_MAX + DONATED_MAX,
+                                                            .threads = run->threads}));
     cpu->lines = lines;
     const struct gpu_options options = {.chunk_size = 65536,
                                         .buffers = 1,
@@ -211,7 +211,7 @@ static void open_engines(struct run *run, struct lines *lines, struct reason *wh
     gpu = run->is_alone ? NULL : gpu_engine_open(run->histogram, &options, why);
 }
 
-/* Counts a FILE. 0 or -1. */
+/* Counts a file. 0 or -1. */
 static int count(struct run *run, struct outcome *outcome, struct reason *why)
 {
     struct lines *lines = NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Compressed FILEs and pipes that an engine decompresses by itself, as a reader gives them to it:
+/* Compressed files and pipes that an engine decompresses by itself, as a reader gives them to it:
  * over an emulated device that fails at any call the counts are those of libzstd and the CPU, or
  * the run is refused, because nothing replaces the device, or too little of a pipe was kept. */
 #include "gpu/decoder.h"
@@ -28,7 +28,7 @@
 
 static unsigned char content[CONTENT_SIZE];
 
-/* FILEs as a pipe gives them, and as a file has them. */
+/* files as a pipe gives them, and as a file has them. */
 static struct form {
     size_t frame;   /* bytes of content */
     int window_log; /* of small windows, blocks are small, too */
@@ -88,7 +88,7 @@ static void wait_for_device(int fd)
     }
 }
 
-/* Writes a FILE into a pipe: pieces of all sizes, and now and then a pause. */
+/* Writes a file into a pipe: pieces of all sizes, and now and then a pause. */
 static void *feed_pipe(void *arg)
 {
     const struct feed *feed = arg;
@@ -170,7 +170,7 @@ static int count_input(struct run *run, struct reason *why)
 
 /* --- runs --- */
 
-/* Counts a FILE. 0 or -1. */
+/* Counts a file. 0 or -1. */
 static int count(struct run *run, struct tally *tally, struct reason *why)
 {
     cpu = need(cpu_engine_open(

@@ -90,7 +90,7 @@ static void submit_batch(struct progress *progress, const unsigned char *bytes, 
     must(device_decode(device, slots + turn, &batch->plan, begins, &result), "decoding");
 }
 
-/* Has the device decode bytes[0..len), `most` of them a batch at most, to `content`. Whether it
+/* Has the device decode bytes[0..len), `most` of them a batch at most, to `content`. True if it
  * takes them. */
 static bool decode(const unsigned char *bytes, size_t len, size_t most, size_t *size)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The stages of the GPU's zstd decoder up to sequences, emulated: what they give is executed here
 // and compared with libzstd's content. Frames are of libzstd's making, assembled by hand, cut and
-// altered. Whether something is refused is compared with a decoder by the letter of RFC 8878, too,
+// altered. True if something is refused is compared with a decoder by the letter of RFC 8878, too,
 // which refuses a little more than libzstd does (tests/helpers/naive_zstd.h).
 #include "tests/device/emulation.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// zstd_files [-a] [-b BLOCKS] FILE...: decodes FILEs by all emulated stages, in batches of so many
+// zstd_files [-a] [-b BLOCKS] file...: decodes files by all emulated stages, in batches of so many
 // blocks (64), and by libzstd; with -a also cut short at every byte, and with every byte changed to
 // every other value. What the stages take must be what libzstd gives; what they refuse and libzstd
 // takes is counted, with the reason that a decoder by the letter of the format has. Without such a
