@@ -105,7 +105,7 @@ static bool ask_resident(struct device *device, counting_kernel counts, unsigned
     return true;
 }
 
-// Gives the strategy the scratch memory it wants, or less if it can do with that.
+// Gives the strategy the scratch memory it needs, or less if it can do with that.
 static bool prepare_scratch(struct device *device)
 {
     struct launch *how = &device->how;

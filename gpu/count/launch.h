@@ -27,7 +27,7 @@ enum table_kind {
     TABLE_OF_CHARACTERS // ASCII, and as many rows that come up as there is room for: characters.cuh
 };
 
-// What a strategy wants of the device's memory while it counts.
+// What memory of the device a strategy needs while it counts.
 enum scratch_kind {
     SCRATCH_NONE,
     SCRATCH_OF_HISTOGRAMS, // map.bins words a block

@@ -17,17 +17,26 @@
 static_assert(sizeof(carry_cache) + sizeof(run_cache) + 128 == PACKED_SHARED,
               "tuning.h says how much it takes");
 
+// What the block of a pass counts in, and the pass's first bin.
+struct packed_pass {
+    const byte_counters &counters;
+    run_cache &runs;
+    unsigned first;
+};
+
 // Counts the values of a vector, but for noting carries; if Checked, those that belong to the pass,
 // and none if it is not `in` the data.
 template <bool Checked, unsigned Size, int Way>
-static __device__ __forceinline__ void
-count_packed(const byte_counters &counters, run_cache &runs, const count_args &args, unsigned first,
-             const uint4 &vector, bool in, counters_before<16 / Size> &before)
+static __device__ __forceinline__ void count_packed(const packed_pass &pass, const count_args &args,
+                                                    const uint4 &vector, bool in,
+                                                    counters_before<16 / Size> &before)
 {
+    const byte_counters &counters = pass.counters;
+    const unsigned first = pass.first;
     unsigned rows[16 / Size];
     rows_of_vector<Size, Way>(vector, args.map.rows, rows);
     const bool own = !Checked || (in && rows[0] - first < counters.size);
-    if (take_run(runs, args, rows, own)) {
+    if (take_run(pass.runs, args, rows, own)) {
         UNROLL for (unsigned i = 0; i < 16 / Size; i++) before.words[i] = before.indices[i] = 0;
         return;
     }
@@ -39,15 +48,15 @@ count_packed(const byte_counters &counters, run_cache &runs, const count_args &a
 // Counts four vectors, noting the carries of each while the next one is counted, if there are
 // registers for that.
 template <bool Checked, unsigned Size, int Way>
-static __device__ __forceinline__ void count_four_packed(const byte_counters &counters,
-                                                         run_cache &runs, const count_args &args,
-                                                         unsigned first, const uint4 (&vectors)[4])
+static __device__ __forceinline__ void
+count_four_packed(const packed_pass &pass, const count_args &args, const uint4 (&vectors)[4])
 {
+    const byte_counters &counters = pass.counters;
     constexpr bool later = Size >= 4;
     counters_before<16 / Size> before[4];
     UNROLL for (unsigned k = 0; k < 4; k++)
     {
-        count_packed<Checked, Size, Way>(counters, runs, args, first, vectors[k], true, before[k]);
+        count_packed<Checked, Size, Way>(pass, args, vectors[k], true, before[k]);
         if (!later)
             note_all_carries(counters, before[k]);
         else if (k > 0)
@@ -90,15 +99,15 @@ __global__ void __launch_bounds__(1024, 1) packed(const __grid_constant__ count_
             UNROLL for (unsigned k = 0; k < 4; k++) vectors[k] =
                 span.body[warp + lane + k * 1ull * stride];
             if (passes == 1)
-                count_four_packed<false, Size, Way>(counters, runs, args, 0, vectors);
+                count_four_packed<false, Size, Way>({counters, runs, 0}, args, vectors);
             else
-                count_four_packed<true, Size, Way>(counters, runs, args, first, vectors);
+                count_four_packed<true, Size, Way>({counters, runs, first}, args, vectors);
         } else {
             for (unsigned long long k = warp; k < span.vectors; k += stride) {
                 const bool in = k + lane < span.vectors;
                 const uint4 vector = in ? span.body[k + lane] : make_uint4(0, 0, 0, 0);
                 counters_before<16 / Size> before;
-                count_packed<true, Size, Way>(counters, runs, args, first, vector, in, before);
+                count_packed<true, Size, Way>({counters, runs, first}, args, vector, in, before);
                 note_all_carries(counters, before);
             }
         }

@@ -109,12 +109,18 @@ static __device__ __forceinline__ void load_share(const vector_span &span, unsig
     }
 }
 
+// What values of a tile are counted in: runs of one row, and the lengths of ranges.
+struct tile_counts {
+    run_cache &runs;
+    unsigned *lengths;
+};
+
 // Finds the places of the thread's share, and adds its values to the lengths of their ranges; runs
 // are counted instead.
 template <unsigned Size, int Way>
 static __device__ __forceinline__ void place_share(const count_args &args, const vector_span &span,
-                                                   unsigned tile, run_cache &runs,
-                                                   unsigned *lengths, partition_share<Size> &share)
+                                                   unsigned tile, const tile_counts &counts,
+                                                   partition_share<Size> &share)
 {
     constexpr unsigned values = partition_tile<Size>::values;
     share.held = 0;
@@ -127,10 +133,10 @@ static __device__ __forceinline__ void place_share(const count_args &args, const
         rows_of_vector<Size, Way>(share.loaded[k], args.map.rows, rows);
         UNROLL for (unsigned i = 0; i < values; i++) share.places[k * values + i] =
             place_of(args.partition, rows[i]);
-        if (!take_run(runs, args, rows, in) && in) {
+        if (!take_run(counts.runs, args, rows, in) && in) {
             share.held |= 1u << k;
             UNROLL for (unsigned i = 0; i < values; i++)
-                atomicAdd(&number_at(lengths, share.places[k * values + i]), 1u);
+                atomicAdd(&number_at(counts.lengths, share.places[k * values + i]), 1u);
         }
     }
 }
@@ -171,7 +177,7 @@ __global__ void __launch_bounds__(PARTITION_BLOCK, 1024 / PARTITION_BLOCK)
         lengths[threadIdx.x] = 0;
     __syncthreads();
     for (unsigned tile = blockIdx.x; tile < tiles; tile += gridDim.x) {
-        place_share<Size, Way>(args, span, tile, runs, lengths, share);
+        place_share<Size, Way>(args, span, tile, {runs, lengths}, share);
         __syncthreads();
         if (has_range) {
             const unsigned length = lengths[threadIdx.x], begin = sum_before<8>(lengths);
