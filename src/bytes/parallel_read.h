@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* A long part of a regular file, read by several threads side by side: one thread copies some 8
- * GB/s from the page cache, which is less than a GPU decompresses.
- *
- * Its threads are started for the first part that is long enough, and wait between parts. */
+/* Reads long parts of a regular file by several threads: one thread copies some 8 GB/s from the
+ * page cache, which is less than a GPU decompresses. Threads start with the first part that is long
+ * enough, and wait between parts. */
 #ifndef GPUHISTO_PARALLEL_READ_H
 #define GPUHISTO_PARALLEL_READ_H
 
@@ -24,7 +23,7 @@ struct parallel_read *parallel_read_open(void);
 ssize_t parallel_read(struct parallel_read *wide, const struct bytes *bytes, void *buf, size_t len,
                       uint64_t offset, struct reason *why);
 
-/* Ends its threads, and frees it; NULL is fine. */
+/* Ends the threads, and frees it. NULL is fine. */
 void parallel_read_close(struct parallel_read *wide);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What was read of a stream, kept so that it can be read again: a queue of bytes in pieces. */
+/* Bytes of a stream that can be read again: a queue in pieces. */
 #ifndef GPUHISTO_REPLAY_WINDOW_H
 #define GPUHISTO_REPLAY_WINDOW_H
 
@@ -14,7 +14,7 @@ struct replay_window {
     struct window_piece *first, *last; /* owned */
 };
 
-/* Appends the next bytes. 0, or -1: out of memory, and some of them may be missing. */
+/* Appends the next bytes. 0, or -1: out of memory, and some may be missing. */
 int window_add(struct replay_window *kept, const unsigned char *data, size_t len);
 
 /* Copies bytes from `at` on, which is not before begin, to out[0..cap). Returns how many there

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* The seam to compression formats. A codec is a struct of functions and data, in a file of its own;
- * the table in codec.c lists them. Nothing else in input/ knows a format by name.
+/* What a compression format implements. Each codec is one file and a row of the table in codec.c.
+ * No other file knows a format by name.
  *
- * A compressed file is a chain of units that can be decoded without each other: zstd's frames,
- * gzip's members. A codec that can tell where a unit ends without decoding it has its units decoded
- * side by side, or handed to an engine undecoded; otherwise they are decoded one after the other.
- */
+ * A compressed file is a chain of frames that can be decoded without each other: zstd's frames,
+ * gzip's members. If a codec can tell where a frame ends without decoding it, frames are decoded
+ * side by side, or on a GPU; otherwise one after the other. */
 #ifndef GPUHISTO_CODEC_H
 #define GPUHISTO_CODEC_H
 
@@ -22,40 +21,42 @@ enum codec_magic {
     MAGIC_PART, /* these few could begin one: more must be seen */
 };
 
-/* How much of a unit a buffer holds. */
+/* How much of a frame is in a buffer. */
 enum frame_extent {
     FRAME_WHOLE,
-    FRAME_PART,    /* its end is not in the buffer, and is likely to be found in a longer one */
-    FRAME_UNKNOWN, /* its end cannot be found: it is corrupt, or the format does not tell */
+    FRAME_PART,    /* its end is not; a longer buffer probably has it */
+    FRAME_UNKNOWN, /* its end cannot be found: data are corrupt, or the format does not tell */
 };
 
 #define FRAME_UNSIZED UINT64_MAX
 
-/* The position in the content `size` bytes after another one; UINT64_MAX if there is none. */
+/* Returns the position in the content `size` bytes after another one; UINT64_MAX if there is none.
+ */
 static inline uint64_t content_add(uint64_t position, uint64_t size)
 {
     return size > UINT64_MAX - position ? UINT64_MAX : position + size;
 }
 
-/* One unit, as seen without decoding it. */
+/* One frame, as seen without decoding it. */
 struct codec_frame {
-    uint64_t size;    /* compressed bytes: of a whole one; of a part, up to the link at which follow
-                       * goes on, or 0: it cannot */
-    bool is_stated;   /* of a part: size is that of the whole unit, as its first bytes say */
+    uint64_t size;    /* compressed bytes; of a part up to the link at which follow goes on, or 0 if
+                       * it cannot */
+    bool is_stated;   /* of a part: size is that of the whole frame */
     size_t trailer;   /* of a part that can be followed: bytes after its last block */
-    uint64_t memory;  /* bytes that decoding it must keep at hand; 0: not known */
-    uint64_t content; /* bytes that it says it holds, which may be wrong; or FRAME_UNSIZED */
+    uint64_t memory;  /* bytes of content that its decoder keeps; 0: not known */
+    uint64_t content; /* bytes of content that it states, perhaps wrongly; or FRAME_UNSIZED */
 };
 
 enum decode_status {
     DECODE_OK,
-    DECODE_FAULT,     /* the reason is set; the decoder is of no more use */
-    DECODE_NO_MEMORY, /* likewise; memory that reserve has taken is enough */
+    DECODE_FAULT,     /* the reason is set; the decoder must not be used again */
+    DECODE_NO_MEMORY, /* it must not be used again; not after reserve, for frames that need no more
+                       */
 };
 
 /* One call of decode. */
 struct decode_step {
-    const unsigned char *in; /* in_len compressed bytes, which go on where the last step stopped */
+    const unsigned char *in; /* in_len compressed bytes, from where the last step stopped */
     size_t in_len;
     unsigned char *out; /* room for cap bytes, cap > 0 */
     size_t cap;         /* in_len and cap are less than 4 GiB: some libraries count in 32 bits */
@@ -64,8 +65,8 @@ struct decode_step {
 
 /* What the command line says about decoding. */
 struct codec_options {
-    uint64_t memlimit; /* bytes of content that a decoder may have to keep at hand, 1K to 2G */
-    bool no_check;     /* checksums of the content need not be verified, where a format has some */
+    uint64_t memlimit; /* bytes of content that a decoder may keep, 1K to 2G */
+    bool no_check;     /* checksums of the content need not be verified */
 };
 
 /* The first member of every decoder. One thread uses it at a time. */
@@ -76,45 +77,44 @@ struct decoder {
 struct codec {
     const char *name;  /* as --decompress and messages call it */
     bool on_gpu;       /* the GPU decompresses it, too (gpu/decoder.h) */
-    size_t magic_size; /* bytes that magic wants to see */
+    size_t magic_size; /* bytes that magic needs */
 
-    /* Whether a file that begins with head[0..len) is of this format. MAGIC_PART only where len is
-     * less than magic_size. */
+    /* Returns whether a file that begins with head[0..len) is of this format. MAGIC_PART only if
+     * len is less than magic_size. */
     enum codec_magic (*magic)(const unsigned char *head, size_t len);
 
-    /* Loads the library that decodes it (src/base/library.h). open does so itself, but cannot say
-     * why that fails. 0, or -1 with the reason set. */
+    /* Loads the library that decodes it (src/base/library.h). open does this too, but cannot say
+     * why it fails. 0, or -1 with the reason set. */
     int (*load)(struct reason *why);
 
-    /* Looks at the unit that begins at in[0..len), and sets *unit to what can be seen of it. A
-     * format that does not tell where units end always gives FRAME_UNKNOWN. */
-    enum frame_extent (*look)(const unsigned char *in, size_t len, struct codec_frame *unit);
+    /* Sets *frame to what can be seen of the frame that begins at in[0..len). A format that does
+     * not tell where frames end always returns FRAME_UNKNOWN. */
+    enum frame_extent (*look)(const unsigned char *in, size_t len, struct codec_frame *frame);
 
-    /* Goes on looking for the end of a unit of which look has seen a part, without what lies
-     * between: link[0..link_size) are the bytes that stand unit->size bytes after the unit's
-     * beginning, and tell how far it is to the next link, or to the end. FRAME_PART and FRAME_WHOLE
-     * set unit->size. NULL, and link_size 0, if the format has no such links. */
-    enum frame_extent (*follow)(const unsigned char *link, struct codec_frame *unit);
+    /* Looks further for the end of a frame of which look has seen a part. link[0..link_size) are
+     * the bytes at frame->size of the frame, the header of a block; they tell where the next link
+     * is, or the end. FRAME_PART and FRAME_WHOLE set frame->size. NULL, and link_size 0, if the
+     * format has no links. */
+    enum frame_extent (*follow)(const unsigned char *link, struct codec_frame *frame);
     size_t link_size; /* at most CODEC_LINK_MAX */
 
-    /* A decoder that refuses units which must keep more than options->memlimit bytes of content at
-     * hand; a format may round it down, or disregard it if its units never keep much. Takes little
-     * memory yet. NULL: out of memory. */
+    /* Opens a decoder that refuses frames for which it must keep more than options->memlimit bytes
+     * of content. A format may round that down, or ignore it if it never keeps much. NULL: out of
+     * memory. */
     struct decoder *(*open)(const struct codec_options *options);
 
-    /* Has a decoder begin anew with the unit at in[0..len), whatever it decoded before, and takes
-     * the memory that this unit needs, as far as that can be seen: decode then takes no more for
-     * it, nor for units after it that need no more. 0, or -1: out of memory, and what the decoder
-     * had was freed. */
+    /* Resets a decoder to the beginning of the frame at in[0..len), and takes the memory that this
+     * frame needs, as far as that can be seen. decode takes no more for it, nor for later frames
+     * that need no more. 0, or -1: out of memory, and what the decoder had was freed. */
     int (*reserve)(struct decoder *decoder, const unsigned char *in, size_t len);
 
-    /* Decodes on. A step ends with a unit at the latest, so that what follows a unit is left to the
-     * next step. It may give without taking: repeat it with in_len 0 while made is cap and the
-     * decoder is not complete. A unit that does not hold what it says is a fault. */
+    /* Decodes on. A step ends with a frame at the latest. It may write without reading: repeat it
+     * with in_len 0 while made is cap and the decoder is not complete. A frame that does not hold
+     * what it states is a fault. */
     enum decode_status (*decode)(struct decoder *decoder, struct decode_step *step,
                                  struct reason *why);
 
-    /* Whether the input may end here: after a unit, or before the first. */
+    /* True if the file may end here: after a frame, or before the first. */
     bool (*complete)(const struct decoder *decoder);
 
     /* Frees it. */
@@ -125,7 +125,7 @@ struct codec {
 #define CODECS_MAX 8
 extern const struct codec *const codecs[];
 
-/* The first bytes of a file that codec_recognise wants to see, at most. */
+/* The most first bytes of a file that codec_recognise needs. */
 #define CODEC_MAGIC_MAX 16
 
 /* Bytes of the longest link. */

@@ -40,11 +40,11 @@ static enum codec_magic gzip_match(const unsigned char *head, size_t len)
 }
 
 /* A member's header does not state its size. */
-static enum frame_extent gzip_look(const unsigned char *in, size_t len, struct codec_frame *unit)
+static enum frame_extent gzip_look(const unsigned char *in, size_t len, struct codec_frame *frame)
 {
     (void)in;
     (void)len;
-    *unit = (struct codec_frame){.memory = WINDOW_SIZE, .content = FRAME_UNSIZED};
+    *frame = (struct codec_frame){.memory = WINDOW_SIZE, .content = FRAME_UNSIZED};
     return FRAME_UNKNOWN;
 }
 

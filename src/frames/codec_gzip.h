@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The codec for gzip (RFC 1952), through ISA-L. Its units are members. Only in builds with ISA-L.
+/* The codec for gzip (RFC 1952), through ISA-L. Its frames are members. Only in builds with ISA-L.
  */
 #ifndef GPUHISTO_CODEC_GZIP_H
 #define GPUHISTO_CODEC_GZIP_H

@@ -50,33 +50,34 @@ static enum codec_magic zstd_magic(const unsigned char *head, size_t len)
 }
 
 /* A block's header is the link to the next one. */
-static enum frame_extent zstd_follow(const unsigned char *link, struct codec_frame *unit)
+static enum frame_extent zstd_follow(const unsigned char *link, struct codec_frame *frame)
 {
     const struct zstd_block_header block = zstd_parse_block(link);
     if (block.type == ZSTD_STORED_RESERVED)
         return FRAME_UNKNOWN;
-    unit->size += ZSTD_BLOCK_HEADER_SIZE + block.stored + (block.is_last ? unit->trailer : 0);
+    frame->size += ZSTD_BLOCK_HEADER_SIZE + block.stored + (block.is_last ? frame->trailer : 0);
     return block.is_last ? FRAME_WHOLE : FRAME_PART;
 }
 
-static enum frame_extent zstd_look(const unsigned char *in, size_t len, struct codec_frame *unit)
+static enum frame_extent zstd_look(const unsigned char *in, size_t len, struct codec_frame *frame)
 {
     struct zstd_frame_header header;
     const enum zstd_parsed parsed = zstd_parse_frame(in, len, &header);
-    *unit = (struct codec_frame){.content = FRAME_UNSIZED};
+    *frame = (struct codec_frame){.content = FRAME_UNSIZED};
     if (parsed == ZSTD_WRONG)
         return FRAME_UNKNOWN;
-    unit->content = header.content;
-    unit->memory = header.content < header.window ? header.content : header.window;
+    frame->content = header.content;
+    frame->memory = header.content < header.window ? header.content : header.window;
     if (parsed == ZSTD_SHORT)
         return FRAME_PART;
-    unit->size = header.size + header.skipped;
-    unit->trailer = header.has_checksum ? ZSTD_CHECKSUM_SIZE : 0;
+    frame->size = header.size + header.skipped;
+    frame->trailer = header.has_checksum ? ZSTD_CHECKSUM_SIZE : 0;
     enum frame_extent extent = header.is_skippable ? FRAME_WHOLE : FRAME_PART;
-    while (extent == FRAME_PART && unit->size <= len && len - unit->size >= ZSTD_BLOCK_HEADER_SIZE)
-        extent = zstd_follow(in + unit->size, unit);
-    unit->is_stated = extent == FRAME_WHOLE && unit->size > len;
-    return unit->is_stated ? FRAME_PART : extent;
+    while (extent == FRAME_PART && frame->size <= len &&
+           len - frame->size >= ZSTD_BLOCK_HEADER_SIZE)
+        extent = zstd_follow(in + frame->size, frame);
+    frame->is_stated = extent == FRAME_WHOLE && frame->size > len;
+    return frame->is_stated ? FRAME_PART : extent;
 }
 
 static int log2_floor(uint64_t value)
@@ -180,7 +181,7 @@ static size_t keep_header(struct zstd_decoder *zstd, const unsigned char *in, si
     return kept;
 }
 
-/* Whether the frame, with what the step brings, begins as a frame does. libzstd would take its
+/* True if the frame, with what the step brings, begins with a frame's magic. libzstd would read the
  * magic a byte at a time before it looks, and some builds know frames of before zstd 1.0, which do
  * not tell their window. */
 static bool begins_a_frame(struct zstd_decoder *zstd, const struct decode_step *step)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The codec for zstd (RFC 8878), through libzstd. Its units are frames, skippable ones included. */
+/* The codec for zstd (RFC 8878), through libzstd. Its frames are frames, skippable ones included.
+ */
 #ifndef GPUHISTO_CODEC_ZSTD_H
 #define GPUHISTO_CODEC_ZSTD_H
 

@@ -42,9 +42,8 @@ void frame_batch_free(struct frame_batch *batch)
     *batch = (struct frame_batch){0};
 }
 
-/* Whether the frame must be decoded in order: because it needs too much memory to be decoded beside
- * others, or because it does not tell at which byte of the content the next frame begins, which
- * values and ranges depend on. */
+/* True if the frame must be decoded in order: it needs too much memory to be decoded beside others,
+ * or does not tell at which byte of the content the next frame begins. */
 static bool is_serial(const struct frames *frames, const struct codec_frame *frame,
                       enum frame_extent extent)
 {
@@ -103,8 +102,8 @@ static int fill(struct frames *frames, struct frame_batch *batch, struct reason 
     return 0;
 }
 
-/* Measures the frame of which the buffer holds a part by reading its links alone. Its bytes, or at
- * least so many; 0: that cannot be told, or not soon. */
+/* Measures the frame that begins in the buffer by reading its links alone. Returns its bytes, or a
+ * lower bound; 0 if that is not found soon. */
 static uint64_t measure_frame(const struct frames *frames, const struct frame_batch *batch)
 {
     const struct codec *codec = frames->codec;
@@ -129,8 +128,8 @@ static uint64_t measure_frame(const struct frames *frames, const struct frame_ba
     return 0;
 }
 
-/* Makes room for the rest of a frame that fills the buffer. Whether there is. One that proves too
- * large to be handed out whole is not read for that, as others wait for their turn. */
+/* Makes room for the rest of a frame that fills the buffer. True if there is room. A frame that is
+ * too large to be handed out whole is not read here, as others wait for their turn. */
 static bool make_room(const struct frames *frames, struct frame_batch *batch)
 {
     size_t wanted = 2 * batch->cap;
@@ -144,8 +143,8 @@ static bool make_room(const struct frames *frames, struct frame_batch *batch)
     return batch->cap < FRAMES_SIZE_MAX && frame_batch_reserve(batch, wanted) == 0;
 }
 
-/* Whether there is more to be had that could make a frame whole: room for it is made, or a stream
- * is waited for. */
+/* True if more can be read that could make a frame whole: makes room for it, or waits for a stream.
+ */
 static bool can_gather_more(struct frames *frames, struct frame_batch *batch)
 {
     if (bytes_are_over(frames->bytes))
@@ -155,8 +154,8 @@ static bool can_gather_more(struct frames *frames, struct frame_batch *batch)
     return make_room(frames, batch);
 }
 
-/* Bytes of a buffer to begin with: for a small file no more than it has, and the look past its end,
- * as most of the time with many such files goes into memory that is mapped for each. */
+/* Returns the bytes of the first buffer: for a small file no more than it has and one that shows
+ * its end, as mapping memory takes most of the time with many small files. */
 static size_t first_size(const struct frames *frames)
 {
     uint64_t size = frames->bytes->opened_size + 1;
@@ -187,8 +186,8 @@ enum frames_result frames_look(struct frames *frames, struct frames_ahead *ahead
     return FRAMES_AHEAD;
 }
 
-/* Has the two change places; the rest, what follows the first `given` bytes, moves over. Without a
- * rest the input needs no buffer yet, and if its reader takes it along, hardly ever. */
+/* Swaps the two buffers; the rest, which follows the first `given` bytes, is copied back. Without a
+ * rest no buffer is needed yet. */
 static int hand_out(struct frames *frames, struct frame_batch *batch, size_t given)
 {
     struct frame_batch *own = &frames->pending;
@@ -250,7 +249,7 @@ ssize_t frames_feed(struct frames *frames, struct frame_batch *batch, struct rea
     return got;
 }
 
-/* What data[at..len) begins with, at < len. */
+/* Looks at data[at..len), at < len. */
 static struct frames_ahead look_on(const struct frames *frames, const struct frame_batch *batch,
                                    size_t at)
 {

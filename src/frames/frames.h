@@ -15,40 +15,40 @@ enum frames_kind {
     FRAMES_TO_END, /* with the file */
 };
 
-/* Compressed bytes on their way to a decoder. A batch that is not FRAMES_WHOLE is fed from the
- * file, and decoded in order: nothing else is read from the file before it has ended. */
+/* Compressed bytes on their way to a decoder. A batch that is not FRAMES_WHOLE is fed from the file
+ * and decoded in order; nothing else is read from the file until it has ended. */
 struct frame_batch {
     unsigned char *data;  /* cap bytes, or NULL; owned */
-    size_t pos, len, cap; /* data[pos..len) was not decoded yet */
-    size_t in_order;      /* FRAMES_OPEN: up to there the frames are of this batch */
+    size_t pos, len, cap; /* data[pos..len) is still to be decoded */
+    size_t in_order;      /* FRAMES_OPEN: frames up to there belong to the batch */
     uint64_t offset;      /* of data[0] in the file */
     enum frames_kind kind;
-    uint64_t memory;  /* the most that a frame needs, or the first one, if it is not FRAMES_WHOLE */
-    uint64_t content; /* FRAMES_WHOLE, if it must be known (see frames_look): bytes that they say
-                       * they hold */
+    uint64_t
+        memory; /* the most that a frame needs; if not FRAMES_WHOLE, that the first one needs */
+    uint64_t content; /* FRAMES_WHOLE, with needs_sizes: bytes of content that they state */
 };
 
-/* No frame that needs more memory, or has more compressed bytes, is handed out whole (bytes). */
+/* Frames that need more memory, or have more compressed bytes, are decoded in order (bytes). */
 #define FRAMES_MEMORY_MAX ((uint64_t)8 << 20)
 #define FRAMES_SIZE_MAX ((size_t)8 << 20)
 
-/* Bytes of a file that are asked for when looking at a stream's first ones. */
+/* Bytes that are read first. */
 #define FRAMES_SIZE_FIRST ((size_t)128 << 10)
 
 enum frames_result {
     FRAMES_AHEAD, /* there are some */
     FRAMES_END,
     FRAMES_FAILED,    /* the reason is set */
-    FRAMES_NO_MEMORY, /* nothing is lost: may be tried again */
+    FRAMES_NO_MEMORY, /* nothing is lost; it can be tried again */
 };
 
 /* What a compressed file goes on with. */
 struct frames_ahead {
-    enum frames_kind kind; /* how that must be decoded, */
+    enum frames_kind kind; /* how that must be decoded */
     size_t whole;          /* FRAMES_WHOLE: bytes of whole frames */
     uint64_t memory;       /* the most that one of them needs, or the first of other frames */
     size_t largest;        /* where that frame begins */
-    uint64_t content;      /* FRAMES_WHOLE: the same as in struct frame_batch */
+    uint64_t content;      /* as in struct frame_batch */
     bool part;             /* not known yet: more bytes may show a whole frame */
 };
 
@@ -56,38 +56,37 @@ struct frames_ahead {
 struct frames {
     struct bytes *bytes;
     const struct codec *codec;  /* what the file is compressed with; NULL: bytes as they are */
-    struct frame_batch pending; /* read, but not handed out yet: what follows a batch */
+    struct frame_batch pending; /* read, and not handed out yet */
     uint64_t frame_memory;      /* frames that need more are decoded in order */
-    size_t batch_size; /* bytes of frames after which a batch is complete; 0: as many as are read
-                        * at a time */
-    bool needs_sizes;  /* frames that do not state how much they hold are decoded in order, as what
-                        * follows depends on that */
+    size_t batch_size; /* bytes after which a batch is complete; 0: as many as are read at a time */
+    bool needs_sizes; /* frames that do not state the size of their content are decoded in order, as
+                       * what follows depends on it */
 };
 
-/* Reads the next batch into the frames' own buffer, and looks at it. Waits for a stream only while
- * there is nothing to give. One thread at a time, as for all that follow. */
+/* Reads what comes next, and says how it must be decoded. Waits for a stream only while there is
+ * nothing. One thread at a time, as for all that follow. */
 enum frames_result frames_look(struct frames *frames, struct frames_ahead *ahead,
                                struct reason *why);
 
-/* Takes what frames_look has found into *batch, whose memory is used again. 0, or -1: out of
- * memory, and nothing has changed. */
+/* Moves what frames_look has found to *batch, whose memory is used again. 0, or -1: out of memory,
+ * and nothing has changed. */
 int frames_take(struct frames *frames, const struct frames_ahead *ahead, struct frame_batch *batch);
 
 /* Drops the FRAMES_WHOLE that frames_look has found. */
 void frames_drop(struct frames *frames, const struct frames_ahead *ahead);
 
-/* Reads on into a batch that is not FRAMES_WHOLE, when all of it was decoded. The bytes read, 0 at
- * the end, or -1 with the reason set. */
+/* Reads on into a batch that is not FRAMES_WHOLE, all of which was decoded. Returns the bytes read,
+ * 0 at the end, or -1 with the reason set. */
 ssize_t frames_feed(struct frames *frames, struct frame_batch *batch, struct reason *why);
 
 /* True if a batch of FRAMES_OPEN goes on at pos, where a frame has ended: with one that must be
  * decoded in order as well and needs no more memory, perhaps after a few others that are small. */
 bool frames_go_on(const struct frames *frames, struct frame_batch *batch);
 
-/* Gives back what of a batch of FRAMES_OPEN was not decoded. */
+/* Moves what was not decoded of a batch of FRAMES_OPEN back. */
 void frames_return(struct frames *frames, struct frame_batch *batch);
 
-/* Drops what was read of a regular file, and not handed out, and goes on at a byte of it. */
+/* Continues at a byte of a regular file; what is pending is dropped. */
 void frames_seek(struct frames *frames, uint64_t offset);
 
 /* Room for cap bytes at least. 0, or -1: out of memory, and nothing has changed. */

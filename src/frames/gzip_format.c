@@ -12,7 +12,7 @@ static const unsigned field_flags[] = {
     [GZIP_COMMENT] = 0x10,    [GZIP_CHECKSUM] = 0x02,
 };
 
-/* Whether the header has none of this field. */
+/* True if the header lacks this field. */
 static bool lacks_field(const struct gzip_header *header, enum gzip_field field)
 {
     if (field == GZIP_HEADER_ENDED)

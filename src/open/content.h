@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Which bytes of a file's content are counted. The content is what decompression gives, or the
- * bytes of the file as they are. */
+/* Which bytes of a file's content are counted. The content is what decompression gives; of a file
+ * that is not compressed, its bytes. */
 #ifndef GPUHISTO_CONTENT_H
 #define GPUHISTO_CONTENT_H
 
@@ -19,8 +19,8 @@ struct content_options {
     uint64_t length; /* has_length: bytes to count after them, CONTENT_MAX at most */
     bool has_length;
     const char *header_type; /* the content may begin with a header, of values of this type; NULL:
-                              * it is not looked for */
-    bool needs_header;       /* nobody has typed that type: each file must have a header of it */
+                              * no header is looked for */
+    bool needs_header;       /* the type was not typed: each file must have a header */
     unsigned channels;       /* of values: more than 1 if one of each is a record */
     bool has_pairs;          /* values are pairs of bytes */
 };
@@ -31,32 +31,31 @@ struct content_options {
 /* Bytes [begin, end) of a file's content. */
 struct content_range {
     uint64_t begin;
-    uint64_t end;       /* CONTENT_TO_END: up to the content's own end */
-    const char *stated; /* the format of the header that states the end: it is an error that the
-                         * content ends before that; otherwise NULL */
-    bool is_whole;      /* and that it goes on after that */
+    uint64_t end;       /* CONTENT_TO_END: to the end of the content */
+    const char *stated; /* the format of the header that states the end, before which the content
+                         * must not end; or NULL */
+    bool is_whole;      /* nor may it go on after that */
 };
 
-/* The range that the options give. */
+/* Returns the range that the options give. */
 struct content_range content_range_of(const struct content_options *options);
 
-/* Sets the range to the values that follow a header at the beginning of the content. 0; or -1 with
- * the fault of values that do not fit the options. */
+/* Sets the range to the values that follow a header. 0; or -1 with the fault if they do not fit the
+ * options. */
 int content_follow(struct content_range *range, const struct header *header,
                    const struct content_options *options, struct reason *fault);
 
-/* Judges a content without a header. 0; or -1 with the fault that it needs one. */
+/* The content has no header. 0; or -1 with the fault if it needs one. */
 int content_without_header(const struct content_options *options, struct reason *fault);
 
-/* Sets the fault to the size that a header states, and what follows it: fewer bytes, or more. -1.
- */
+/* Sets the fault: fewer bytes follow than the header states, or more. Returns -1. */
 int content_ends_before(const struct content_range *range, struct reason *fault);
 int content_goes_on(const struct content_range *range, struct reason *fault);
 
-/* Whether the range is less than the whole content. */
+/* True if the range is less than the whole content. */
 bool content_is_partial(const struct content_range *range);
 
-/* How many of the first `position` bytes of the content are in the range. */
+/* Returns how many of the first `position` bytes of the content are in the range. */
 uint64_t content_before(const struct content_range *range, uint64_t position);
 
 /* How many of the next `most` bytes after `position`, which is not after the range, are not after

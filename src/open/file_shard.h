@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* What of one file belongs to a shard: from a range of its bytes (shard.h) to the records and
- * compressed frames that begin there. A record belongs to the shard in whose range it begins, and a
- * frame likewise. Where frames have no known ends all of the file, or the rest of it, belongs to
- * the shard in which the first such frame begins. */
+ * frames that begin there. A record belongs to the shard that it begins in, and so does a frame.
+ * From the first frame on whose end cannot be found, the whole rest of a file belongs to the shard
+ * that this frame begins in. */
 #ifndef GPUHISTO_FILE_SHARD_H
 #define GPUHISTO_FILE_SHARD_H
 
@@ -16,22 +16,22 @@ struct input;
 struct file_shard;
 struct span;
 
-/* What lies around the frames of a compressed file that belong to a shard. */
+/* Where the frames of a compressed file begin and end that belong to a shard. */
 struct shard_edges {
     bool is_first;     /* no content comes before */
-    bool goes_on;      /* a record that began before them goes on in them: it is not counted here */
-    uint64_t content;  /* bytes of content before them, if it must be known of this file */
+    bool goes_on;      /* a record that began before them ends in them: it is not counted here */
+    uint64_t content;  /* bytes of content before them, if that must be known */
     uint64_t first;    /* where in the file they begin, */
     uint64_t next;     /* the frames of the next shard begin, */
     uint64_t file_end; /* and the file ends */
 };
 
-/* After a file was opened: compares it with its shard, which gets a fingerprint if one is wanted,
- * and forgets what was added to it since. 0, or -1 with the reason set. */
+/* Compares a file that was opened with its shard, and sets the fingerprint if it is wanted. What
+ * was added to the file since it was measured is ignored. 0, or -1 with the reason set. */
 int file_shard_check(struct input *input, struct file_shard *shard, struct reason *why);
 
-/* Limits the input to what belongs to the shard, once its format and its range are known. 0, or -1
- * with the reason set. */
+/* Limits a file, whose format and range are known, to what belongs to the shard. 0, or -1 with the
+ * reason set. */
 int file_shard_select(struct input *input, const struct file_shard *shard,
                       const struct codec_options *options, struct reason *why);
 

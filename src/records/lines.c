@@ -224,7 +224,7 @@ static void remove_run(struct lines *lines, size_t i)
     memmove(&lines->runs[i], &lines->runs[i + 1], (lines->count - i) * sizeof lines->runs[0]);
 }
 
-/* Joins run i with the next one if no chunk is missing between the two. Whether it did. */
+/* Joins run i with the next one if no chunk is missing between the two. True if it did. */
 static bool join_runs(struct lines *lines, size_t i)
 {
     struct run *run = &lines->runs[i], *next = run + 1;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Finds the line of the first sample of all texts that is invalid: a token or field that is not a
- * number, or a line without that field. Engines report chunks in any order; the line is known once
- * every chunk before it was counted, and every file before its own. */
+/* Finds the line of the first invalid sample: a token or field that is not a number, or a line
+ * without that field. Engines report chunks in any order; the line is known once every chunk and
+ * file before it was counted. */
 #ifndef GPUHISTO_LINES_H
 #define GPUHISTO_LINES_H
 
@@ -11,25 +11,23 @@
 struct field;
 struct lines;
 
-/* Opens one for samples as `field` has them, which must outlive it, of `files` files, of which at
- * most `chunks` chunks are being filled or counted at a time, and at most `readers` segments are
- * being read. NULL if memory is short. */
+/* Opens one for `files` files, of which at most `chunks` chunks are filled or counted at a time and
+ * at most `readers` segments are read. `field` must outlive it. NULL: out of memory. */
 struct lines *lines_open(const struct field *field, size_t files, size_t chunks, size_t readers);
 
-/* Adds a chunk, each one once: how many newlines are in it, and whether it has an invalid sample.
- * Only then, and if no earlier one is known, its data are searched. Any thread. */
+/* Adds a chunk, once: how many newlines it has, and whether a sample is invalid. Its data are
+ * searched only if one is, and none before it is known. Any thread. */
 void lines_add(struct lines *lines, const struct chunk *chunk, uint64_t newlines, bool invalid);
 
-/* The same of a chunk of which neither was counted, which takes longer. Does nothing with NULL. */
+/* The same for a chunk of which neither is known, which takes longer. NULL is fine. */
 void lines_add_unseen(struct lines *lines, const struct chunk *chunk);
 
-/* Whether the first such sample and its line are known, as all chunks up to it were added. Then
- * *what is "NAME: line N: 'TOKEN' is not a number", or what else is wrong with the line; of a shard
- * that does not begin with the file "line N after byte M". Any thread; cheap while there is none.
- */
+/* True if the first invalid sample and its line are known. Then *what is "NAME: line N: 'TOKEN' is
+ * not a number", or what else is wrong; of a shard that does not begin with the file "line N after
+ * byte M". Any thread; cheap while there is none. */
 bool lines_first(struct lines *lines, struct reason *what);
 
-/* Frees it; does nothing with NULL. */
+/* Frees it. NULL is fine. */
 void lines_close(struct lines *lines);
 
 #endif

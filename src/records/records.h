@@ -19,13 +19,13 @@ struct missing_quote {
     uint64_t line, end; /* from 1: in which the field opened, and that other one */
 };
 
-/* How far a stream was cut that is read in order. All zeros but for its first two members to begin
- * with. */
+/* Where a stream that is read in order was cut. It begins with zeros but for its first two members.
+ */
 struct records {
     struct record_kind kind;
     const struct field *field; /* of lines */
-    bool too_long;             /* the stream continues with the rest of a record that is longer than
-                                * kind.most and was given out without it: the rest is dropped */
+    bool too_long;             /* the stream goes on with a record longer than kind.most, which was
+                                * counted already: the rest of it is dropped */
     size_t cut_len, cut_cap;   /* bytes in cut: the beginning of a record that waits for its end */
     unsigned char *cut;        /* owned; NULL until something is cut */
     struct csv_scan csv;       /* of CSV: after cut */
@@ -35,49 +35,45 @@ struct records {
 /* Frees the memory, and forgets the stream. */
 void records_close(struct records *records);
 
-/* Moves the beginning of a record that waits for its end to the chunk, whose len and begin it sets.
- */
+/* Moves what waits for its end to the beginning of a chunk. Sets the chunk's len and begin. */
 void records_resume(struct records *records, struct chunk *chunk);
 
-/* How many of the `waited` bytes that records_resume gave were in the chunk before, too. */
+/* Returns how many of the `waited` bytes that records_resume moved were counted before, too. */
 size_t records_repeated(const struct records *records, size_t waited);
 
-/* Has the stream begin with data[0..len), the beginning of a record that waits for its end. 0, or
- * -1: out of memory. */
+/* Makes the stream begin with data[0..len), which wait for their end. 0, or -1: out of memory. */
 int records_begin_with(struct records *records, const unsigned char *data, size_t len);
 
-/* Cuts a chunk after its last whole record; the rest waits for records_resume. data[begin..waited)
- * is what records_resume gave. At the end of a stream the last token or line is whole. What goes on
- * from a record that was too long is dropped from the beginning. 0, or -1: out of memory.
+/* Cuts a chunk after its last whole record; the rest waits for records_resume, which gave
+ * data[begin..waited). At the end of a stream the last token or line is whole. The rest of a record
+ * that was too long is dropped. 0, or -1: out of memory.
  *
- * A quote of CSV that is missing sets records->missing, and the chunk is of no use: which newlines
- * end records is not known any more (records_check). */
+ * If a quote of CSV is missing, records->missing says so, and the chunk must not be counted, as it
+ * is not known which newlines end records (records_check). */
 int records_cut(struct records *records, struct chunk *chunk, size_t waited, bool at_end);
 
-/* 0; or -1 with the reason that a quote is missing, of which `name` is the subject. */
+/* 0; or -1 with the reason that a quote is missing in the file `name`. */
 int records_check(const struct records *records, const char *name, struct reason *why);
 
-/* Drops the first len bytes of a chunk from begin on, in front of which no record of it stands. Of
- * pairs nothing is dropped: the byte that one ends with begins another. */
+/* Drops the first len bytes of a chunk, from begin on. Of pairs nothing is dropped: the byte that
+ * ends one begins another. */
 void records_drop(const struct record_kind *kind, struct chunk *chunk, size_t len);
 
-/* Where the samples of a chunk begin: after what was dropped, and the header if it has it. Of lines
- * that are not CSV nothing before that counts as a newline. */
+/* Returns where the samples of a chunk begin: after what was dropped, and after the header. */
 size_t records_begin(const struct histogram *histogram, const struct chunk *chunk);
 
-/* Makes whole records of a piece of a text that was read to data[1..1 + piece), where a
- * record belongs to the piece that it begins in. data[0] is the byte before the piece, and bytes
- * after it follow, to data[len). Drops data[0] and the end of a record from before. Sets chunk->len
- * to the end of the last record, which may be len if it goes on there. */
+/* Cuts a piece of a text, data[1..1 + piece), to the records that begin in it. data[0] is the byte
+ * before it, and data[1 + piece..len) follow it. Drops data[0] and the end of a record from before.
+ * Sets chunk->len to the end of the last record, or to len if it goes on there. */
 void records_of_piece(const struct record_kind *kind, struct chunk *chunk, size_t piece,
                       size_t len);
 
-/* The number of the column that field->name names in a header, which is the first record of
- * text[0..len). 0, or -1 with the reason set, of which `name` is the subject. */
+/* Sets *column to the number of the column called field->name; the first record of text[0..len) has
+ * the names. 0, or -1 with the reason set; `name` is the file. */
 int records_find_column(const struct field *field, const unsigned char *text, size_t len,
                         const char *name, int32_t *column, struct reason *why);
 
-/* True if lines in data[0..len) end with carriage returns alone, so that all of it is one line. */
+/* True if lines in data[0..len) end with carriage returns, not newlines. */
 bool records_are_one_line(const unsigned char *data, size_t len);
 
 #endif

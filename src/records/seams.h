@@ -12,11 +12,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A part of a record. Of a token or line no more is kept than shows that it is too long. */
+/* A part of a record; of a token or line, no more than shows that it is too long. */
 struct fragment {
     size_t len, cap;     /* bytes in data: in use, and in all */
     size_t bytes;        /* of input that no chunk has accounted for */
-    bool given;          /* it was given out already, too long: what goes on is dropped */
+    bool given;          /* it was too long and counted already: the rest is dropped */
     unsigned char *data; /* owned; NULL while there are none */
 };
 
@@ -27,7 +27,7 @@ struct span {
     size_t wanted;        /* of values: the bytes of head; of text not used */
     size_t most;          /* bytes of a fragment */
     bool is_characters;   /* at most three bytes of head, and of tail, are kept */
-    bool has_boundary;    /* a record begins or ends in it; otherwise all of it is in head */
+    bool has_boundary;    /* a record begins or ends in it; if none does, all of it is in head */
     bool is_end;          /* the end of the file, or of the shard; not a segment */
     bool to_end;          /* its first boundary is that end */
     bool is_first;        /* the record in tail, and then in head, is the file's first */
