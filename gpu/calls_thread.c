@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* The thread that makes the calls of a device, one after the other, and looks what has arrived. */
 #include "calls_internal.h"
 
 #include <stdio.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Content that the host needs: a batch with an invalid sample, and what follows the last record. */
 #include "decoder_internal.h"
 
 #include <stdlib.h>

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: MIT */
+/* Compressed bytes: read into pinned memory, planned as blocks of a batch, and copied to the
+ * device. */
 #include "decoder_internal.h"
 
 int decoder_inputs_poll(struct gpu_decoder *decoder)

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Batches, oldest first: launched, judged by their verdicts and checksums, counted and freed. */
 #include "decoder_internal.h"
 #include "src/records/records.h"
 

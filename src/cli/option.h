@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What the files of the command line share: the table of options, and what their handlers fill in.
- *
- * To add an option: a row in options.def, which says which other options it needs and which it
- * cannot be combined with, and its handler in the file of its topic. */
+ * doc/adding.md says how to add one. */
 #ifndef GPUHISTO_OPTION_H
 #define GPUHISTO_OPTION_H
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+/* The table of options, without their handlers: whoever checks options does not need them. */
 #include "option.h"
 
-/* What a row says after its help names its column. Handlers are not here, so that whoever checks
- * options does not need them. */
+/* What a row says after its help names its column. */
 #define OPTION(of, short_name, long_name, takes_value, value_name, handler, ...)                   \
     {.group = (of),                                                                                \
      .letter = (short_name),                                                                       \

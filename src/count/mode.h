@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A mode says what a sample is, what the rows of the table are called, and which counts are
  * believable. Input and report use its members and compare no identifiers; engines choose their
- * loops by the identifier.
- *
- * To add one: a row in modes.def, a descriptor and a function that lays its histogram in mode_*.c,
- * a case in src/cpu/count.c, and an entry in the tables by enum mode_id in gpu/strategy.c and
- * gpu/count/kernel_table.cu. */
+ * loops by the identifier. doc/adding.md says how to add one. */
 #ifndef GPUHISTO_MODE_H
 #define GPUHISTO_MODE_H
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* The proof that no shard and no byte is missing, and that none was counted twice. */
 #include "shard_join.h"
 
 #include <inttypes.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* The members that a table in JSON may have, and where their values go. */
 #include "table_parser.h"
 
 #include <string.h>

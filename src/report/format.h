@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* How a table is written: a format is given rows, which are chosen, in order and named already.
- *
- * To add one: a line in formats.def, and a struct format in a file of its own (src/local.mk). */
+ * doc/adding.md says how to add one. */
 #ifndef GPUHISTO_FORMAT_H
 #define GPUHISTO_FORMAT_H
 
