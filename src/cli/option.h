@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What the files of the command line share: the table of options, and what their handlers fill in.
- * doc/adding.md says how to add one. */
+ * doc/adding.md says how to add an option. */
 #ifndef GPUHISTO_OPTION_H
 #define GPUHISTO_OPTION_H
 
