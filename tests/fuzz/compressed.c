@@ -227,7 +227,7 @@ static void compare(const struct reading *reading, const struct expected *expect
                  "another token is the first invalid one");
 }
 
-static void read_files(struct plan *plan, enum kind kind, size_t count)
+static void read_files(struct drawn *plan, enum kind kind, size_t count)
 {
     static const size_t chunks[] = {24, 48, 240, 4800, 65520}, batches[] = {1, 0, 1, 30, 500, 4000};
     static struct expected expected;
@@ -261,11 +261,11 @@ static void read_files(struct plan *plan, enum kind kind, size_t count)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    struct plan plan = {data, data + size};
+    struct drawn plan = {data, data + size};
     if (size < 8)
         return 0;
     enum kind kind = plan_take(&plan) % COUNTS;
-    struct plan ways = {plan.at, plan.at + 3};
+    struct drawn ways = {plan.at, plan.at + 3};
     plan.at += 3;
     lay_histogram(kind);
     read_files(&ways, kind, made_files(&plan, kind == COUNT_TEXT, files));

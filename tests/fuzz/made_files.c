@@ -8,13 +8,13 @@
 
 #define UNIT_MAX 20000 /* bytes of content of a frame or member that is made here */
 
-unsigned plan_take(struct plan *plan)
+unsigned plan_take(struct drawn *plan)
 {
     return plan->at < plan->end ? *plan->at++ : 0;
 }
 
 /* Draws the content of a unit from the plan: pieces, some over and over, as text of numbers. */
-static size_t take_content(struct plan *plan, bool is_text, unsigned char *out)
+static size_t take_content(struct drawn *plan, bool is_text, unsigned char *out)
 {
     static const char alphabet[] = "0123456789 \n. 7\n-e5x";
     unsigned times = plan_take(plan), len = times & 31;
@@ -33,7 +33,7 @@ static size_t take_content(struct plan *plan, bool is_text, unsigned char *out)
 }
 
 /* A frame by libzstd. */
-static size_t compress_frame(struct plan *plan, unsigned char *out, const unsigned char *data,
+static size_t compress_frame(struct drawn *plan, unsigned char *out, const unsigned char *data,
                              size_t len)
 {
     static ZSTD_CCtx *context;
@@ -64,7 +64,7 @@ static size_t compress_member(unsigned char *out, const unsigned char *data, siz
     return cap - stream.avail_out;
 }
 
-static size_t stored_frame(struct plan *plan, unsigned char *out, const unsigned char *data,
+static size_t stored_frame(struct drawn *plan, unsigned char *out, const unsigned char *data,
                            size_t len)
 {
     unsigned how = plan_take(plan);
@@ -79,7 +79,7 @@ static size_t stored_frame(struct plan *plan, unsigned char *out, const unsigned
 }
 
 /* Puts what the plan says next at the end of the FILE. */
-static void put_unit(struct plan *plan, bool is_text, struct made_file *file)
+static void put_unit(struct drawn *plan, bool is_text, struct made_file *file)
 {
     static unsigned char data[UNIT_MAX + 64];
     unsigned what = plan_take(plan);
@@ -107,7 +107,7 @@ static void put_unit(struct plan *plan, bool is_text, struct made_file *file)
     }
 }
 
-static void corrupt(struct plan *plan, struct made_file *file)
+static void corrupt(struct drawn *plan, struct made_file *file)
 {
     unsigned where = plan_take(plan) << 8, mask;
     where |= plan_take(plan);
@@ -118,7 +118,7 @@ static void corrupt(struct plan *plan, struct made_file *file)
         file->len -= where % (file->len + 1);
 }
 
-size_t made_files(struct plan *plan, bool is_text, struct made_file *files)
+size_t made_files(struct drawn *plan, bool is_text, struct made_file *files)
 {
     size_t count = 1;
     files[0].len = 0;

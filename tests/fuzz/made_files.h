@@ -10,12 +10,12 @@
 #define MADE_MAX ((size_t)1 << 20) /* bytes of a FILE */
 
 /* The rest of a plan. */
-struct plan {
+struct drawn {
     const uint8_t *at, *end;
 };
 
 /* The plan's next byte; 0 after its end. */
-unsigned plan_take(struct plan *plan);
+unsigned plan_take(struct drawn *plan);
 
 /* All zeros at first; its memory is used again. */
 struct made_file {
@@ -26,6 +26,6 @@ struct made_file {
 
 /* Makes FILEs of all that is left of the plan, files[0..MADE_FILES_MAX) at most, which hold numbers
  * in text, or any bytes. How many. */
-size_t made_files(struct plan *plan, bool is_text, struct made_file *files);
+size_t made_files(struct drawn *plan, bool is_text, struct made_file *files);
 
 #endif

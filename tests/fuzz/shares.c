@@ -104,7 +104,7 @@ static void compare(size_t count, const struct way *way, uint64_t of)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static const size_t chunks[] = {24, 240, 65520};
-    struct plan plan = {data, data + size};
+    struct drawn plan = {data, data + size};
     if (size < 8)
         return 0;
     const enum kind kind = plan_take(&plan) % COUNTS;
