@@ -314,8 +314,8 @@ static int leave_rest(struct feed *feed, const struct compressed_rest *rest)
     file->is_refused = file->in_stream = true;
     file->is_wrong = rest->is_wrong;
     file->at.index = rest->index;
-    file->content = 0; /* where the content goes on is counted from what is left, as its skip */
-    file->input.plan.range.begin = rest->is_left ? rest->skip : 0;
+    file->content = 0; /* it is counted from what is left, as skip is */
+    file->skip = rest->is_left ? rest->skip : 0;
     source_park(source, file);
     return 0;
 }

@@ -201,10 +201,9 @@ static int end_file(struct worker *worker, struct file *file)
 {
     struct source *source = worker->source;
     const struct content_range *range = &file->input.plan.range;
-    const bool is_short = file->is_refused && file->in_stream && file->content < range->begin;
     struct reason fault;
     int rc = 0;
-    if (file->is_wrong || is_short) {
+    if (file->is_wrong) {
         rc = fail_file(source, file, "the GPU decompressed it incorrectly; use --device=cpu");
     } else if (range->stated && file->content < range->end) {
         content_ends_before(range, &fault);
@@ -227,8 +226,11 @@ static struct decoding begin_decoding(struct worker *worker, struct file *file,
                                 .segment = *segment,
                                 .frame = {.stated = FRAME_UNSIZED},
                                 .in_order = worker->batch.kind != FRAMES_WHOLE};
-    if (decoding.in_order)
+    if (decoding.in_order) {
         decoding.began = clock_now();
+        decoding.skip = file->skip;
+        file->skip = 0;
+    }
     return decoding;
 }
 

@@ -25,6 +25,7 @@ struct file {
     struct position at;  /* of the next chunk, if it is not compressed; otherwise the segment of the
                           * next batch */
     uint64_t content;    /* bytes of content before that batch, as far as it must be known */
+    uint64_t skip;       /* bytes of content that come next, and that a GPU has counted */
     struct seams seams;  /* of a compressed one, if records can be cut */
     bool in_stream;      /* it is decoded as one stream: input.records has where that was cut */
     bool is_offloadable; /* a GPU could decompress it, as far as known at first */
