@@ -12,14 +12,14 @@
 /* The fraction of a predicted gain that was observed: 64 GB/s of 16 cores became 75, not 89. */
 #define GAIN_FRACTION 0.5
 
-/* So many workers may feed the GPU even where that takes them longer than counting: otherwise the
- * link would be idle, and what feeding costs would not be known. More of them are a loss. */
+/* Workers that feed the GPU even where that takes them longer than counting: otherwise the link
+ * would be idle, and what feeding costs would not be known. More of them are a loss. */
 #define FEEDERS_ALWAYS 2
 
-/* One worker in so many makes room for the threads that feed a GPU compressed bytes, for each GPU,
- * but for the last such part. Of 32 and one GPU, a quarter was better than an eighth and as good as
- * a half. */
-#define WORKERS_PER_FEEDING 4
+/* Each GPU that decompresses takes one of this many parts of the workers' processors, but the last
+ * part is left to them. With 32 processors and one GPU, a quarter was better than an eighth and as
+ * good as a half. */
+#define FEEDING_PARTS 4
 
 const struct policy_tuning policy_defaults = {
     /* Starting a thread takes as long as a core counts 100 KB, and a short input has ended before
@@ -46,8 +46,8 @@ const struct policy_tuning policy_defaults = {
     /* Below it a pipe's producer is the slower one, and a GPU would wait for it, too. */
     .stream_busy = 0.5,
     /* Measured on an H200 (doc/zstd.md). It is less than the stages reach alone: content is counted
-     * too, and a core hashes what has a checksum. The first batch of a file is decoded before the
-     * second one is there, and the last one is waited for. */
+     * too, and a core hashes what has a checksum. Nothing overlaps the first batch of a file, or
+     * the last. */
     .decoding_rate = 15e9,
     .decoding_start = 0.01,
 };
@@ -67,16 +67,16 @@ bool policy_doubts_rate(const struct situation *now, const struct policy_tuning 
     return is_shared && policy_ask_seconds(tuning) > 0;
 }
 
-/* Seconds until a GPU would be ready, while so many workers are busy. */
+/* Seconds until a GPU would be ready: longer the more processors are busy. */
 static double gpu_start(const struct situation *now, const struct policy_tuning *tuning)
 {
     const double busy = (double)now->workers / (double)now->processors;
     return tuning->gpu_start + tuning->gpu_start_busy * (busy < 1 ? busy : 1);
 }
 
-/* Seconds that a GPU saves which begins after `start` seconds with what is offered; negative: it
- * should not. Waiting for the next frame costs nothing where that comes sooner than what would be
- * done again. */
+/* Seconds saved by a GPU that begins with what is offered after `start` seconds; negative: it
+ * should not begin now. If this frame ends sooner than the GPU would do it again, the next one is
+ * offered anyway. */
 static double offload_saves(const struct offload_offer *offer, const struct policy_tuning *tuning,
                             double start)
 {
@@ -89,7 +89,7 @@ static double offload_saves(const struct offload_offer *offer, const struct poli
     return frame < 0 ? frame : offer->left * byte - again - start;
 }
 
-/* How many GPUs save more than their start. Until the last is ready, those that are there work
+/* How many GPUs save more time than they take to start. Until the last is ready the others work
  * already, which is left out: so a GPU gains no less than this says. */
 static unsigned gpus_worth(const struct situation *now, const struct policy_tuning *tuning,
                            double start)
@@ -109,8 +109,8 @@ static unsigned gpus_worth(const struct situation *now, const struct policy_tuni
     return gpus;
 }
 
-/* How many GPUs are to decompress files; 0: none. Those that are being decompressed when it is
- * ready are begun anew, so all may come again that was decompressed so far. */
+/* How many GPUs should decompress files. They begin anew with files that workers have begun, so all
+ * that was decompressed so far may come again. */
 static unsigned gpus_for_files(const struct situation *now, const struct policy_tuning *tuning)
 {
     const struct source_content *content = &now->content;
@@ -125,16 +125,16 @@ static unsigned gpus_for_files(const struct situation *now, const struct policy_
     return gpus_worth(now, tuning, start);
 }
 
-/* True if a GPU pays that decompresses what is left of a pipe. Where the producer is what is waited
- * for, nothing is saved: the rate is that of the decoder while it is at work, which must be most of
- * the time. Only one processor decodes, so the GPU starts as fast as it can. */
+/* True if a GPU should decompress what is left of a pipe. A slow producer would keep it waiting,
+ * too: so the rate is that of the decoder while it is at work, which must be most of the time. Only
+ * one processor decodes, so the GPU starts as fast as it can. */
 static bool pays_for_stream(const struct situation *now, const struct policy_tuning *tuning)
 {
     const struct stream_content *stream = &now->stream;
     if (stream->left <= 0 || stream->seconds < now->seconds * tuning->stream_busy)
         return false;
     if (stream->taken / stream->seconds * tuning->gpu_start > stream->room)
-        return false; /* too much of the frame would have come when the GPU is there */
+        return false; /* more of the frame would have come by then than can be kept */
     const struct offload_offer offer = {.again = stream->again,
                                         .frame_left = stream->left,
                                         .left = stream->left,
@@ -143,11 +143,10 @@ static bool pays_for_stream(const struct situation *now, const struct policy_tun
            tuning->break_even;
 }
 
-/* True if a GPU pays for plain files. Assumes that as many workers feed it as fill the link, and
- * that each reads as fast as one that also counts, so that it gains what it does not spend on
- * counting. Half of that is left: where many cores count, they wait for the host's memory, which a
- * byte passes three times on its way to a GPU, and once on its way to a core. For the same reason a
- * second GPU would gain nothing. */
+/* True if a GPU should count what is left of plain files. Assumes that as many workers feed it as
+ * fill the link, and that each gains the time it no longer spends on counting. Half of that is
+ * real: many cores wait for the host's memory, which a byte passes three times on its way to a GPU,
+ * and once on its way to a core. For the same reason a second GPU would gain nothing. */
 static bool pays_for_plain(const struct situation *now, const struct policy_tuning *tuning)
 {
     const double read = now->costs.read, cpu = now->costs.cpu, rate = now->rate;
@@ -176,8 +175,8 @@ struct gpu_wish policy_wish(const struct situation *now, const struct policy_tun
 
 /* --- what goes to it --- */
 
-/* The last bytes of files are shared out in the CPU's smaller pieces, so that all workers finish at
- * the same time: as many as they count while one of them fills a slot. */
+/* The last bytes of files, as many as workers count while one of them fills a slot, go in the CPU's
+ * smaller pieces, so that all workers finish at the same time. */
 static bool feeds_gpu(const struct situation *now)
 {
     const double gpu = now->costs.gpu, cpu = now->costs.cpu;
@@ -186,9 +185,9 @@ static bool feeds_gpu(const struct situation *now)
     return now->plain_left >= last && (now->gpu_feeders < FEEDERS_ALWAYS || gpu <= cpu);
 }
 
-/* What comes through a pipe goes wholly to the GPU, and so do decompressed data: the cores have
- * enough to do with decompressing them. But beside a GPU that decompresses, cores count what they
- * decompress from their caches. */
+/* All that comes through a pipe goes to the GPU, and so does decompressed content: decompressing
+ * keeps the cores busy. But beside a GPU that decompresses, cores count what they decompress, as
+ * that is in their caches. */
 bool policy_counts_on_gpu(const struct situation *now)
 {
     if (now->flow == FLOW_FILE)
@@ -212,9 +211,8 @@ bool policy_donates(const struct situation *now, const struct policy_tuning *tun
     return now->costs.counting > tuning->stream_counting;
 }
 
-/* How many workers one stream keeps busy: while one reads or decompresses it, the others count what
- * was read. Those that are too many wait, and waiting counts as reading, so that no more are asked
- * for. */
+/* How many workers one stream keeps busy: while one reads or decompresses it, the others count. If
+ * there are too many, they wait, which counts as reading, so no more are started. */
 static unsigned workers_for_stream(const struct situation *now, const struct policy_tuning *tuning)
 {
     double fraction = now->costs.counting, most = now->workers_most;
@@ -231,13 +229,14 @@ unsigned policy_workers(const struct situation *now, const struct policy_tuning 
     return is_stream && wanted > 1 ? workers_for_stream(now, tuning) : wanted;
 }
 
-/* A GPU decompresses ten times what all cores do together, so those that feed it must not wait for
- * a processor: while all 32 of a machine were busy, its bytes came at a quarter of the speed. */
+/* A GPU decompresses ten times what all cores do together, so the threads that feed it must not
+ * wait for a processor: while all 32 of a machine were busy, its bytes came at a quarter of the
+ * speed. */
 unsigned policy_workers_beside_gpus(const struct situation *now)
 {
     const unsigned all = now->workers_most;
     const unsigned fed = now->flow == FLOW_DECODED && now->gpu_decodes ? now->gpu_files : 0;
-    const unsigned parts = fed < WORKERS_PER_FEEDING ? fed : WORKERS_PER_FEEDING - 1;
-    const unsigned wanted = all - all / WORKERS_PER_FEEDING * parts;
+    const unsigned parts = fed < FEEDING_PARTS ? fed : FEEDING_PARTS - 1;
+    const unsigned wanted = all - all / FEEDING_PARTS * parts;
     return wanted > fed ? wanted : fed < all ? fed + 1 : all;
 }

@@ -31,31 +31,31 @@ struct gpu_wish {
     bool decodes;  /* to decompress; otherwise to count what others read */
 };
 
-/* Returns how often to ask for a wish, in seconds: there is no rate to go by before. */
+/* Returns how many seconds to measure a rate before asking for a wish, and before asking again. */
 double policy_ask_seconds(const struct policy_tuning *tuning);
 
-/* True if a rate that was measured since workers were started tells too little. Needs work. */
+/* True if the first rate after workers were started should be measured again. Needs has_work. */
 bool policy_doubts_rate(const struct situation *now, const struct policy_tuning *tuning);
 
-/* Returns whether a GPU pays for the rest of the input, and what for. Needs left. */
+/* Returns whether to open a GPU for the rest of the input, and what for. Needs the seconds and what
+ * is left. */
 struct gpu_wish policy_wish(const struct situation *now, const struct policy_tuning *tuning);
 
-/* True if the next chunk should be counted by the GPU that is there. Needs left, of plain files,
- * and GPU. */
+/* True if the open GPU should count the next chunk. Needs plain_left and the GPU. */
 bool policy_counts_on_gpu(const struct situation *now);
 
-/* True if the GPU that is there should decompress what is offered. */
+/* True if the open GPU should decompress what is offered. */
 bool policy_offloads(const struct situation *now, const struct policy_tuning *tuning,
                      const struct offload_offer *offer);
 
 /* True if readers of streams should leave the counting to idle workers. */
 bool policy_donates(const struct situation *now, const struct policy_tuning *tuning);
 
-/* Returns how many workers there should be. Needs work and GPU. */
+/* Returns how many workers there should be. Needs has_work and the GPU. */
 unsigned policy_workers(const struct situation *now, const struct policy_tuning *tuning);
 
 /* Returns how many workers there may be beside GPUs that decompress: at least one that feeds none.
- * Needs GPU. */
+ * Needs the GPU. */
 unsigned policy_workers_beside_gpus(const struct situation *now);
 
 #endif

@@ -48,10 +48,9 @@ struct costs {
     double counting; /* fraction of their time that readers of streams spend on counting */
 };
 
-/* What is known now. Each decision (policy.h) says which of the last three groups it needs. */
+/* What is known now. A decision (policy.h) says if it needs more than the first group. */
 struct situation {
     enum flow flow;        /* of what is read */
-    double seconds;        /* since the run began */
     unsigned workers;      /* that were started */
     unsigned workers_most; /* that there may be */
     unsigned processors;   /* that they may use */
@@ -59,14 +58,17 @@ struct situation {
     double rate;        /* bytes a second that workers read without a GPU; 0: not measured; */
     double worker_rate; /* and that one of them reads */
 
-    bool has_work; /* "work": one more worker would find something to read or decompress */
+    double seconds; /* since the run began */
+    bool has_work;  /* one more worker would find something to read or decompress */
 
-    double plain_left; /* "left": bytes of plain files, */
+    /* What is left. */
+    double plain_left; /* bytes of plain files */
     struct source_content content;
     struct stream_content stream;
-    unsigned gpus_most; /* and how many GPUs could each have a compressed file */
+    unsigned gpus_most; /* that could each have a compressed file */
 
-    bool gpu_decodes;     /* "GPU": it was opened to decompress */
+    /* The GPU, if it is open. */
+    bool gpu_decodes;     /* it was opened to decompress */
     unsigned gpu_files;   /* compressed files that GPUs have now */
     unsigned gpu_feeders; /* workers that fill a slot with a piece of a file */
     size_t chunk_size;    /* bytes of a slot */

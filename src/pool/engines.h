@@ -38,8 +38,7 @@ void engines_init(struct engines *engines, struct job *job);
 /* Returns the GPUs' engine, or NULL while it is not ready. */
 struct engine *engines_gpu(const struct engines *engines);
 
-/* Returns what the policy needs for a flow, but for what is read ("work", and "left" other than
- * plain files). */
+/* Returns what is known, but for the seconds, has_work, and what is left of compressed files. */
 struct situation engines_situation(const struct engines *engines, enum flow flow);
 
 /* Opens the GPU in a thread if it now pays for the rest of the input, of which `bytes` were read.

@@ -16,7 +16,7 @@ struct file_tallies;
 struct strategy;
 
 enum device_choice {
-    DEVICE_AUTO, /* the CPU at once, and a GPU as well once the input proves long enough */
+    DEVICE_AUTO, /* the CPU at once, and also a GPU once the input proves long enough */
     DEVICE_CPU,
     DEVICE_GPU, /* a GPU only: without one the run fails */
 };

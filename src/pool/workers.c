@@ -81,7 +81,7 @@ void workers_limit(struct workers *workers)
     pthread_mutex_unlock(&workers->lock);
 }
 
-/* Starts workers until there are so many. */
+/* Starts workers until there are as many as wanted. */
 static void workers_start(struct workers *workers, unsigned wanted)
 {
     atomic_uint *started = &workers->job->workers;

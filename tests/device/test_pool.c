@@ -153,7 +153,7 @@ static void judge(const struct scenario *scenario, int rc, const struct tally *t
         complain(scenario, "counted on the CPU", "");
 }
 
-/* Sets the tally to the sum of all FILEs, each of which must have the data once. */
+/* Sets the tally to the sum of all files, each of which must have the data once. */
 static void add_files(const struct scenario *scenario, const struct file_tallies *files,
                       const struct histogram *histogram, struct tally *tally)
 {
@@ -169,7 +169,7 @@ static void add_files(const struct scenario *scenario, const struct file_tallies
         own.blocks = &blocks;
         file_tallies_load(files, i, &own);
         if (!same(&own, &expected))
-            complain(scenario, "wrong counts of a FILE", "");
+            complain(scenario, "wrong counts of a file", "");
         own.blocks = NULL;
         tally_add(tally, &own);
     }

@@ -29,7 +29,7 @@ static void check(const char *table, const char *what, unsigned got, unsigned ex
         .again = (done), .frame_left = (left_), .left = (left_), .rate = CORE                      \
     }
 
-/* Whether a GPU decompresses what is offered, at `rate` after `start` seconds. */
+/* True if a GPU decompresses what is offered, at `rate` after `start` seconds. */
 static const struct {
     const char *what;
     struct offload_offer offer;
@@ -71,7 +71,7 @@ static const struct {
 };
 
 /* Plain files: what a byte costs a worker to read, and to read and count, in nanoseconds; `left`
- * and `rate` in GB. Whether a GPU is opened while all processors are busy. */
+ * and `rate` in GB. True if a GPU is opened while all processors are busy. */
 static const struct {
     const char *what;
     double read, cpu, left, rate;
@@ -116,7 +116,7 @@ static const struct {
     {"nothing is left", 4, 0, 16, 0},
 };
 
-/* A pipe's frame, GB of content at one a second: whether a GPU is opened to begin it anew. */
+/* A pipe's frame, GB of content at one a second: true if a GPU is opened to begin it anew. */
 static const struct {
     const char *what;
     struct stream_content stream;
@@ -155,7 +155,7 @@ static const struct {
     {"counting is quicker", 2e-10, 1e-10, 1},
 };
 
-/* Whether the next chunk is counted by the GPU that is there. */
+/* True if the open GPU counts the next chunk. */
 static const struct {
     const char *what;
     struct situation now;
@@ -198,7 +198,7 @@ static const struct {
     {"one worker", FLOW_DECODED, 1, 0.05, true, false, 1, 1},
 };
 
-/* Whether a rate that was measured first is measured again. */
+/* True if the first rate is measured again. */
 static const struct {
     const char *what;
     enum flow flow;
