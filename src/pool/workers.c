@@ -40,11 +40,10 @@ static void workers_fail(struct workers *workers, const char *why)
 static void workers_fail_for_loss(struct workers *workers)
 {
     struct engine *gpu = engines_gpu(workers->engines);
+    const char *loss = gpu ? engine_loss(gpu) : NULL;
     struct reason why;
-    if (!gpu)
-        return; /* it failed for another reason, which is known */
-    reason_set(&why, "GPU lost: %s", engine_loss(gpu));
-    workers_fail(workers, why.text);
+    reason_set(&why, "GPU lost: %s", loss ? loss : "no reason is known");
+    workers_fail(workers, why.text); /* unless it failed for another reason */
 }
 
 /* --- starting them --- */
@@ -186,7 +185,6 @@ static int worker_count(void *arg, struct chunk *chunk, enum flow flow)
     const struct job *job = workers->job;
     const size_t len = chunk->origin.bytes; /* submit takes the chunk back */
     int rc = engines_submit(workers->engines, chunk, flow, sink->began);
-    sink->began = job_seconds(job);
     if (rc != 0) {
         workers_fail_for_loss(workers);
         return -1;
@@ -194,10 +192,11 @@ static int worker_count(void *arg, struct chunk *chunk, enum flow flow)
     if (worker_found_invalid(workers))
         return -1;
     worker_call_for_help(workers, flow, len);
-    if (sink->looks && job->options->look && sink->began - sink->looked >= LOOK_SECONDS) {
+    if (sink->looks && job->options->look && job_seconds(job) - sink->looked >= LOOK_SECONDS) {
         workers_look(workers, false);
-        sink->looked = sink->began;
+        sink->looked = job_seconds(job);
     }
+    sink->began = job_seconds(job); /* to look, or to open a GPU, is not reading */
     return 0;
 }
 
@@ -215,11 +214,25 @@ static bool worker_may_offload(void *arg)
     return engines_may_offload(((struct worker_sink *)arg)->workers->engines);
 }
 
-/* True if the worker is one too many of those that decompress: it then no longer counts as started,
- * so that another one may be when it is needed. */
+/* Starts a worker in place of the thread that would wait: a compressed file may prove long, and who
+ * decodes it may count nothing for long, and so not look. Returns whether it did. */
+static bool workers_replace(struct workers *workers)
+{
+    pthread_mutex_lock(&workers->lock);
+    bool is_replaced = thread_start(worker_thread, workers, WORKER_STACK) == 0;
+    workers->running += is_replaced;
+    pthread_mutex_unlock(&workers->lock);
+    return is_replaced;
+}
+
+/* True if the worker was replaced, or is one too many of those that decompress: it then no longer
+ * counts as started, so that another one may be when it is needed. */
 static bool worker_is_surplus(void *arg)
 {
-    struct workers *workers = ((struct worker_sink *)arg)->workers;
+    const struct worker_sink *sink = arg;
+    struct workers *workers = sink->workers;
+    if (sink->looks)
+        return workers_replace(workers);
     const struct situation now = engines_situation(workers->engines, FLOW_DECODED);
     const unsigned wanted = policy_workers_beside_gpus(&now);
     if (now.workers <= wanted)
