@@ -108,7 +108,7 @@ gpuhisto_sources = \
 	src/open/beginning.c src/open/beginning.h src/open/open.c src/open/plan.c src/open/input.h \
 	src/bytes/replay_window.c src/bytes/replay_window.h \
 	src/bytes/fingerprint.c src/bytes/fingerprint.h \
-	src/open/file_shard.c src/open/file_shard.h src/open/file_shard_frames.c src/open/file_shard_frames.h \
+	src/open/file_shard.c src/open/file_shard.h src/open/file_shard_frames.c \
 	src/frames/peek.c src/frames/peek.h \
 	src/open/pieces.c \
 	src/open/shard.c src/open/shard.h \

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "file_shard.h"
 #include "input.h"
-#include "src/bytes/fingerprint.h"
-#include "file_shard_frames.h"
 #include "shard.h"
+#include "src/bytes/fingerprint.h"
 
 #include <errno.h>
 #include <string.h>

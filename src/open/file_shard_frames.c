@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-#include "file_shard_frames.h"
+#include "file_shard.h"
 #include "input.h"
-#include "src/frames/peek.h"
-#include "src/records/seams.h"
 #include "shard.h"
 #include "src/frames/frame_walk.h"
+#include "src/frames/peek.h"
+#include "src/records/seams.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -186,8 +186,8 @@ static int extend(struct span *seam, const struct record_kind *kind, const unsig
     return span_extend(seam, data, taken) == 0 ? taken < missing : -1;
 }
 
-int file_shard_complete(const struct input *input, const struct codec_options *options,
-                        struct span *seam, struct reason *why)
+int file_shard_complete(struct input *input, const struct codec_options *options, struct span *seam,
+                        struct reason *why)
 {
     const struct shard_edges *edges = &input->plan.edges;
     const struct record_kind *kind = &input->records.kind;
@@ -197,7 +197,7 @@ int file_shard_complete(const struct input *input, const struct codec_options *o
     bool is_whole = !record_is_text(kind) && seam->head.len % kind->size == 0;
     if (edges->next == edges->file_end || seam->head.len == 0 || seam->head.given || is_whole)
         return 0;
-    if (peek_begin(&peek, (struct bytes *)&input->bytes, input->frames.codec, options, why) != 0)
+    if (peek_begin(&peek, &input->bytes, input->frames.codec, options, why) != 0)
         return -1;
     peek.offset = edges->next;
     peek.end = edges->file_end;

@@ -89,7 +89,7 @@ ssize_t input_read_piece(const struct input *input, struct chunk *chunk, size_t 
                          uint64_t offset, struct reason *why);
 
 /* True if all of the input has to be read in order, by one reader: only from the beginning on is it
- * known which newlines of CSV are in quotes. */
+ * known which newlines of CSV are in quotes, and in a range which column is named. */
 bool input_is_serial(const struct input *input);
 
 /* Cuts a chunk of an input that is read in order, as records_cut. Sets how many bytes it accounts

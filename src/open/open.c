@@ -117,21 +117,36 @@ static int follow_header(struct input *input, struct peek *peek, struct reason *
     return failed(input, fault.text, why);
 }
 
-/* Looks at what the content begins with, if that matters. 0 or -1. */
-static int look_at_beginning(struct input *input, const struct input_options *options,
-                             struct reason *why)
+/* Looks for a header of values. 0 or -1. */
+static int find_header(struct input *input, const struct input_options *options, struct reason *why)
 {
     const struct content_range *range = &input->plan.range;
-    const struct field *field = options->field;
-    const bool may_have_header = options->content.header_type && range->begin < range->end;
-    const bool has_column = input->has_header && field->name && field->kind != FIELD_CSV;
     struct peek peek;
-    if (!may_have_header && !has_column)
+    if (!options->content.header_type || range->begin == range->end)
         return 0;
     if (peek_begin(&peek, &input->bytes, input->frames.codec, &options->decoding, why) != 0)
         return -1;
-    int rc = may_have_header ? follow_header(input, &peek, why)
-                             : beginning_column(&peek, field, &input->plan.column, why);
+    int rc = follow_header(input, &peek, why);
+    peek_end(&peek);
+    return rc;
+}
+
+/* Finds the column that is named, in the first line of the range. In what is compressed, a range
+ * that does not begin with the content is only found by decoding (input_cut). 0 or -1. */
+static int find_column(struct input *input, const struct input_options *options, struct reason *why)
+{
+    const struct content_range *range = &input->plan.range;
+    const struct field *field = options->field;
+    struct peek peek;
+    if (!input->has_header || !field->name || field->kind == FIELD_CSV ||
+        (input->frames.codec && content_is_partial(range)))
+        return 0;
+    if (peek_begin(&peek, &input->bytes, input->frames.codec, &options->decoding, why) != 0)
+        return -1;
+    peek.offset = input->bytes.taken;
+    if (range->end != CONTENT_TO_END)
+        peek.end = content_add(peek.offset, range->end - range->begin);
+    int rc = beginning_column(&peek, field, &input->plan.column, why);
     peek_end(&peek);
     return rc;
 }
@@ -154,9 +169,11 @@ int input_open(struct input *input, struct held *file, const struct input_option
 {
     if (input_recognise(input, file, options, shard, why) != 0)
         return -1;
-    int rc = look_at_beginning(input, options, why);
+    int rc = find_header(input, options, why);
     if (rc == 0)
         rc = select_range(input, why);
+    if (rc == 0)
+        rc = find_column(input, options, why);
     input->frames.needs_sizes = input_needs_positions(input);
     if (rc == 0)
         rc = shard ? file_shard_select(input, shard, &options->decoding, why)

@@ -16,7 +16,9 @@ bool input_parallel(const struct input *input)
 
 bool input_is_serial(const struct input *input)
 {
-    return input->records.kind.type == RECORD_CSV;
+    const struct field *field = input->records.field;
+    const bool is_sought = field && field->name && input->frames.codec && input->plan.column == 0;
+    return is_sought || input->records.kind.type == RECORD_CSV;
 }
 
 int input_cut_off(const char *name, const struct content_options *options, size_t len, size_t size,

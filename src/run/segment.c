@@ -63,7 +63,7 @@ int segment_cut(struct segment *segment, struct source *source, struct chunk *ch
 /* --- the records between segments --- */
 
 /* Completes the last record of a shard, which goes on after its last segment. 0 or -1. */
-static int complete_last(struct source *source, const struct file *file, struct span *seams)
+static int complete_last(struct source *source, struct file *file, struct span *seams)
 {
     struct reason why;
     for (struct span *seam = seams; seam && source->options.shard; seam = seam->next)

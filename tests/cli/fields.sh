@@ -271,6 +271,15 @@ names()
     counts "a column's name in zstd, byte by byte" expected
     cat a.csv | run -n -t , -k ms --header-line - b.csv
     counts "a column's name in a pipe" expected
+    printf '3 7' | "$GPUHISTO" --device=cpu -n >expected
+    { printf 'ms,the ms,id\n' && cat a.csv; } >late.csv
+    "$HELPERS/make_zstd" -f 3 <late.csv >late.csv.zst
+    for file in late.csv late.csv.zst; do
+        run -n -t , -k ms --header-line --skip=13 "$file"
+        counts "a column's name after --skip, $file" expected
+        cat "$file" | run -n -t , -k ms --header-line --skip=13
+        counts "a column's name after --skip, $file in a pipe" expected
+    done
     printf '2 6' | "$GPUHISTO" --device=cpu -n >expected
     run -n -t , -k 'the ms' --header-line a.csv
     counts "a name in quotes" expected
