@@ -9,9 +9,7 @@
 
 static enum decoded fail_of(struct decoding *decoding, const char *fault)
 {
-    struct reason why;
-    reason_of(&why, decoding->file->input.bytes.name, "%s", fault);
-    source_fail(decoding->worker->source, &why);
+    source_fail_of(decoding->worker->source, decoding->file->input.bytes.name, fault);
     return DECODED_FAILED;
 }
 
@@ -83,10 +81,8 @@ static enum decoded step(struct decoding *decoding, unsigned char *out, size_t c
     if (decoding->may_replay)
         begin = clock_now();
     enum decode_status status = worker->decoder->codec->decode(worker->decoder, &step, &why);
-    if (status == DECODE_NO_MEMORY) {
-        source_fail_for_memory(worker->source, decoding->file->input.bytes.name);
-        return DECODED_FAILED;
-    }
+    if (status == DECODE_NO_MEMORY)
+        return fail_of(decoding, "out of memory");
     if (status == DECODE_FAULT)
         return fail_at(decoding, decoding->frame.offset, why.text);
     *made = step.made;

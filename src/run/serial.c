@@ -78,9 +78,11 @@ static int prepare_decoder(struct worker *worker, const struct input *input,
 }
 
 /* Moves a batch from the file to the worker. 0, or -1: out of memory, and nothing has moved. */
-static int move_batch(struct worker *worker, struct file *file, const struct frames_ahead *ahead,
-                      struct segment *segment)
+static int move_batch(struct worker *worker, struct extent *extent,
+                      const struct frames_ahead *ahead)
 {
+    struct file *file = extent->file;
+    struct segment *segment = &extent->segment;
     if (prepare_decoder(worker, &file->input, ahead) != 0)
         return -1;
     if (segment_begin(segment, worker, file) != 0)
@@ -94,16 +96,17 @@ static int move_batch(struct worker *worker, struct file *file, const struct fra
 
 /* Takes a batch, and all memory for it before: what another worker takes meanwhile cannot stop this
  * one. */
-static enum taken take_batch(struct worker *worker, struct file *file,
-                             const struct frames_ahead *ahead, struct segment *segment)
+static enum taken take_batch(struct worker *worker, struct extent *extent,
+                             const struct frames_ahead *ahead)
 {
     struct source *source = worker->source;
+    struct file *file = extent->file;
     uint64_t limit = source->options.decoding.memlimit; /* beyond it the decoder refuses */
     size_t memory = (size_t)(ahead->memory < limit ? ahead->memory : limit);
     size_t size = DECODER_SIZE + file->input.frames.pending.cap + memory;
     if (!budget_reserve(worker, size))
         return TAKEN_NOTHING;
-    if (move_batch(worker, file, ahead, segment) != 0) {
+    if (move_batch(worker, extent, ahead) != 0) {
         if (budget_refuse(worker, size))
             return TAKEN_NOTHING;
         source_fail_for_memory(source, file->input.bytes.name);
@@ -188,26 +191,20 @@ static int decode_batch(struct decoding *decoding)
 
 /* --- ending it --- */
 
-static int fail_file(struct source *source, const struct file *file, const char *fault)
-{
-    struct reason why;
-    reason_of(&why, file->input.bytes.name, "%s", fault);
-    return source_fail(source, &why);
-}
-
 /* The file has been decoded to its end, but for batches that other workers have: lets go of it. 0
  * or -1. */
 static int end_file(struct worker *worker, struct file *file)
 {
     struct source *source = worker->source;
+    const char *name = file->input.bytes.name;
     const struct content_range *range = &file->input.plan.range;
     struct reason fault;
     int rc = 0;
     if (file->is_wrong) {
-        rc = fail_file(source, file, "the GPU decompressed it incorrectly; use --device=cpu");
+        rc = source_fail_of(source, name, "the GPU decompressed it incorrectly; use --device=cpu");
     } else if (range->stated && file->content < range->end) {
         content_ends_before(range, &fault);
-        rc = fail_file(source, file, fault.text);
+        rc = source_fail_of(source, name, fault.text);
     } else {
         rc = segment_end_file(worker, file);
     }
@@ -218,14 +215,16 @@ static int end_file(struct worker *worker, struct file *file)
 }
 
 /* Begins to decode the batch that the worker has taken. */
-static struct decoding begin_decoding(struct worker *worker, struct file *file,
-                                      const struct segment *segment)
+static struct decoding begin_decoding(struct worker *worker, struct extent *extent)
 {
+    struct file *file = extent->file;
     struct decoding decoding = {.worker = worker,
                                 .file = file,
-                                .segment = *segment,
+                                .segment = extent->segment,
                                 .frame = {.stated = FRAME_UNSIZED},
-                                .in_order = worker->batch.kind != FRAMES_WHOLE};
+                                .in_order = worker->batch.kind != FRAMES_WHOLE,
+                                .waits = extent->waits};
+    extent->waits = 0;
     if (decoding.in_order) {
         decoding.began = clock_now();
         decoding.skip = file->skip;
@@ -237,8 +236,9 @@ static struct decoding begin_decoding(struct worker *worker, struct file *file,
 /* Takes the next batch of a file that this worker has to itself, if that must be decoded in order
  * as well; otherwise leaves the file to all. A stream is left: it may have to be waited for. 1:
  * there is a batch; 0; or -1. Of a failure, the file is parked. */
-static int take_next(struct worker *worker, struct file *file, struct segment *segment)
+static int take_next(struct worker *worker, struct extent *extent)
 {
+    struct file *file = extent->file;
     struct frames_ahead ahead;
     struct reason why;
     enum frames_result result =
@@ -250,7 +250,7 @@ static int take_next(struct worker *worker, struct file *file, struct segment *s
         source_fail(worker->source, &why);
         taken = TAKEN_FAILED;
     } else if (result == FRAMES_AHEAD && ahead.kind != FRAMES_WHOLE) {
-        taken = take_batch(worker, file, &ahead, segment);
+        taken = take_batch(worker, extent, &ahead);
     }
     if (taken == TAKEN)
         return 1;
@@ -258,9 +258,9 @@ static int take_next(struct worker *worker, struct file *file, struct segment *s
     return taken == TAKEN_FAILED ? -1 : 0;
 }
 
-/* The batch was decoded. 1: the worker has taken the next one, which begins with *segment; 0: it
- * has done with the file; or -1. */
-static int end_batch(struct decoding *decoding, struct segment *segment)
+/* The batch was decoded. 1: the worker has taken the next one; 0: it has done with the file; or -1.
+ */
+static int end_batch(struct decoding *decoding, struct extent *extent)
 {
     struct worker *worker = decoding->worker;
     struct file *file = decoding->file;
@@ -273,27 +273,22 @@ static int end_batch(struct decoding *decoding, struct segment *segment)
     if (worker->batch.kind == FRAMES_TO_END)
         return end_file(worker, file);
     frames_return(&file->input.frames, &worker->batch);
-    return take_next(worker, file, segment);
+    return take_next(worker, extent);
 }
 
 /* --- the runner --- */
 
 static int serial_run(struct worker *worker, struct extent *extent)
 {
-    struct file *file = extent->file;
-    struct segment segment = extent->segment;
     const bool in_order = worker->batch.kind != FRAMES_WHOLE;
-    unsigned waits = extent->waits;
     int more = 1;
     while (more > 0) {
-        struct decoding decoding = begin_decoding(worker, file, &segment);
-        decoding.waits = waits;
-        waits = 0;
+        struct decoding decoding = begin_decoding(worker, extent);
         if (decode_batch(&decoding) == 0) {
-            more = end_batch(&decoding, &segment);
+            more = end_batch(&decoding, extent);
         } else {
             segment_close(&decoding.segment);
-            source_leave(worker->source, file);
+            source_leave(worker->source, extent->file);
             more = -1;
         }
     }
@@ -316,7 +311,7 @@ static enum taken take_ahead(struct worker *worker, struct extent *extent,
     const bool awaits = ahead->kind == FRAMES_WHOLE && offload_is_wanted(worker, file);
     if (awaits)
         ahead->kind = FRAMES_OPEN;
-    enum taken taken = take_batch(worker, file, ahead, &extent->segment);
+    enum taken taken = take_batch(worker, extent, ahead);
     if (taken != TAKEN)
         return taken;
     budget_begin(worker);

@@ -40,11 +40,16 @@ int source_fail(struct source *source, const struct reason *why)
     return -1;
 }
 
-int source_fail_for_memory(struct source *source, const char *name)
+int source_fail_of(struct source *source, const char *name, const char *fault)
 {
     struct reason why;
-    reason_of(&why, name, "out of memory");
+    reason_of(&why, name, "%s", fault);
     return source_fail(source, &why);
+}
+
+int source_fail_for_memory(struct source *source, const char *name)
+{
+    return source_fail_of(source, name, "out of memory");
 }
 
 bool source_has_failed(struct source *source)

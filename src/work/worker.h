@@ -128,7 +128,8 @@ bool source_is_offloadable(const struct input *input);
 /* Ends the run with a reason, unless one was given before; an empty one: the sink knows why. -1. */
 int source_fail(struct source *source, const struct reason *why);
 
-/* Ends the run because memory is short for the file of that name. -1. */
+/* The same because of a fault of the file of that name, or because memory is short for it. -1. */
+int source_fail_of(struct source *source, const char *name, const char *fault);
 int source_fail_for_memory(struct source *source, const char *name);
 
 bool source_has_failed(struct source *source);
