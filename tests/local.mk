@@ -51,7 +51,7 @@ distcheck-memory:
 	@$(MAKE) $(AM_MAKEFLAGS) distcheck TESTS='$(memory_tests)' \
 	  AM_DISTCHECK_CONFIGURE_FLAGS='--without-cuda --enable-sanitizer=address,undefined'
 memory_tests = $(emulated_tests) $(unit_tests) \
-	tests/cli/modes_emulated.sh tests/cli/undecoded_emulated.sh \
+	tests/cli/modes_emulated.sh tests/cli/gpu_files_emulated.sh \
 	tests/cli/also.sh tests/cli/channels.sh tests/cli/compressed.sh tests/cli/counts.sh tests/cli/diff.sh \
 	tests/cli/each.sh tests/cli/foreign.sh tests/cli/formats.sh tests/cli/gzip.sh tests/cli/headers.sh \
 	tests/cli/merge.sh tests/cli/npy.sh tests/cli/numbers.sh tests/cli/options.sh tests/cli/plot.sh \
@@ -61,7 +61,7 @@ memory_tests = $(emulated_tests) $(unit_tests) \
 # same way, it has a few; and of scripts on the emulated GPU, which takes long for thousands of small chunks.
 threaded_tests = \
 	tests/device/test_gpu_engine tests/device/test_gpu_group tests/device/test_growing \
-	tests/device/test_pool tests/device/test_takeover tests/device/test_undecoded \
+	tests/device/test_pool tests/device/test_offload tests/device/test_gpu_files \
 	tests/cli/gpus_emulated.sh \
 	tests/cli/compressed.sh tests/cli/counts.sh tests/cli/each.sh tests/cli/gzip.sh tests/cli/interval.sh \
 	tests/cli/numbers.sh tests/cli/progress.sh tests/cli/sources.sh tests/cli/zstd.sh \
@@ -165,7 +165,7 @@ unit_tests = \
 	tests/unit/test_paged_counts \
 	tests/unit/test_plot \
 	tests/unit/test_quantile \
-	tests/unit/test_share \
+	tests/unit/test_shards \
 	tests/unit/test_show \
 	tests/unit/test_show_number \
 	tests/unit/test_small_units \
@@ -215,8 +215,8 @@ tests_unit_test_number_parsers_LDADD = $(libraries)
 tests_unit_test_paged_counts_LDADD = $(libraries)
 tests_unit_test_plot_LDADD = $(libraries)
 tests_unit_test_quantile_LDADD = $(libraries) -lm
-tests_unit_test_share_LDADD = $(with_device)
-tests_unit_test_share_LDFLAGS = $(reading_by_turns)
+tests_unit_test_shards_LDADD = $(with_device)
+tests_unit_test_shards_LDFLAGS = $(reading_by_turns)
 tests_unit_test_show_LDADD = $(libraries)
 tests_unit_test_show_number_LDADD = $(libraries) -lm
 tests_unit_test_small_units_LDADD = $(with_device)
@@ -266,7 +266,7 @@ emulated_tests = tests/device/test_characters_kernel tests/device/test_character
 	tests/device/test_numbers_strategy_emulated tests/device/test_pairs_kernel \
 	tests/device/test_pairs_strategy_emulated tests/device/test_pool tests/device/test_rows \
 	tests/device/test_strategies_emulated tests/device/test_value_strategies_emulated \
-	tests/device/test_takeover tests/device/test_undecoded \
+	tests/device/test_offload tests/device/test_gpu_files \
 	tests/device/test_zstd_device_emulated tests/device/test_zstd_entropy tests/device/test_zstd_matches \
 	tests/device/test_zstd_stages
 tests_device_test_characters_kernel_SOURCES = tests/device/test_characters_kernel.cpp
@@ -320,15 +320,15 @@ tests_device_test_strategies_emulated_LDADD = $(emulated)
 tests_device_test_value_strategies_emulated_SOURCES = tests/device/test_value_strategies.c
 nodist_EXTRA_tests_device_test_value_strategies_emulated_SOURCES = cxx.cpp
 tests_device_test_value_strategies_emulated_LDADD = $(emulated)
-tests_device_test_takeover_SOURCES = tests/device/test_takeover.c
-nodist_EXTRA_tests_device_test_takeover_SOURCES = cxx.cpp
-tests_device_test_takeover_LDADD = $(emulated)
+tests_device_test_offload_SOURCES = tests/device/test_offload.c
+nodist_EXTRA_tests_device_test_offload_SOURCES = cxx.cpp
+tests_device_test_offload_LDADD = $(emulated)
 tests_device_test_zstd_device_emulated_SOURCES = tests/device/test_zstd_device.c
 nodist_EXTRA_tests_device_test_zstd_device_emulated_SOURCES = cxx.cpp
 tests_device_test_zstd_device_emulated_LDADD = $(emulated)
-tests_device_test_undecoded_SOURCES = tests/device/test_undecoded.c
-nodist_EXTRA_tests_device_test_undecoded_SOURCES = cxx.cpp
-tests_device_test_undecoded_LDADD = $(emulated)
+tests_device_test_gpu_files_SOURCES = tests/device/test_gpu_files.c
+nodist_EXTRA_tests_device_test_gpu_files_SOURCES = cxx.cpp
+tests_device_test_gpu_files_LDADD = $(emulated)
 zstd_serial = tests/device/zstd_serial.cpp tests/device/zstd_serial.h \
 	tests/device/zstd_made.cpp tests/device/zstd_made.h
 tests_device_test_zstd_entropy_SOURCES = tests/device/test_zstd_entropy.cpp $(zstd_serial)
@@ -363,7 +363,7 @@ scripts = \
 # With a GPU that is emulated.
 emulated_scripts = \
 	tests/cli/faults_emulated.sh tests/cli/gpus_emulated.sh tests/cli/modes_emulated.sh tests/cli/shared_emulated.sh \
-	tests/cli/snapshots_emulated.sh tests/cli/takeover_emulated.sh tests/cli/undecoded_emulated.sh
+	tests/cli/snapshots_emulated.sh tests/cli/offload_emulated.sh tests/cli/gpu_files_emulated.sh
 
 # Scripts once more on another engine: SCRIPT_ENGINE.on is a file without content that has tests/helpers/on run
 # SCRIPT.sh with ENGINE. On a GPU they are skipped where there is none. What the emulated ones prove is the sum of what

@@ -73,7 +73,7 @@ stuck() # CALL ARGUMENT...
 {
     plan=stuck:$1
     shift
-    run_as env GPUHISTO_FAULT="$plan" GPUHISTO_DEVICES=2 GPUHISTO_HAND_OVER=1 timeout 60 "$GPUHISTO" "$@"
+    run_as env GPUHISTO_FAULT="$plan" GPUHISTO_DEVICES=2 GPUHISTO_OFFLOAD=1 timeout 60 "$GPUHISTO" "$@"
 }
 be_patient --chunk-size=1K -l in
 for n in 1 2 3 4 5 6 7 8 9 10 15 20 21 30; do

@@ -103,7 +103,7 @@ counts "--merge" expected
 ENGINE='' run --merge with without
 message "--merge of a table without" "gpuhisto: warning: without: was counted without --units, but with with --units"
 if [ -x "$EMULATED" ]; then
-    run_as env GPUHISTO_HAND_OVER=1 "$EMULATED" --device=auto -v -n --units tokens
+    run_as env GPUHISTO_OFFLOAD=1 "$EMULATED" --device=auto -v -n --units tokens
     check "auto stays on the CPU" grep -q 'gpu: not used' err
 fi
 ENGINE='' run -n --units --device=gpu some

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The tuning of gpuhisto-emulated. The measured one opens a GPU only for inputs that take seconds
- * to count. With GPUHISTO_HAND_OVER=BYTES in the environment, --device=auto starts its workers, and
+ * to count. With GPUHISTO_OFFLOAD=BYTES in the environment, --device=auto starts its workers, and
  * opens the GPU, as soon as so many bytes were read, waits until it is there, and lets it have all
  * that it can take. Of several GPUs it takes as many as there are files for. Frames then need not
  * be large to be decoded in order. GPUHISTO_DEADLINE=MS is the time after which a GPU that
@@ -19,7 +19,7 @@ int __wrap_options_parse(int argc, char **argv, struct options *options, struct 
 int __wrap_options_parse(int argc, char **argv, struct options *options, struct reason *why)
 {
     int rc = __real_options_parse(argc, argv, options, why);
-    const char *bytes = getenv("GPUHISTO_HAND_OVER"), *deadline = getenv("GPUHISTO_DEADLINE");
+    const char *bytes = getenv("GPUHISTO_OFFLOAD"), *deadline = getenv("GPUHISTO_DEADLINE");
     if (deadline)
         options->pool.deadline_ms = (unsigned)atoi(deadline);
     if (!bytes)

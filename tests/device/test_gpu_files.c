@@ -32,12 +32,12 @@ static unsigned char content[CONTENT_SIZE];
 static struct form {
     size_t frame;   /* bytes of content */
     int window_log; /* of small windows, blocks are small, too */
-    char name[sizeof "test_undecoded-XXXXXX"];
+    char name[sizeof "test_gpu_files-XXXXXX"];
     unsigned char *bytes;
     size_t len;
-} forms[] = {{CONTENT_SIZE, 13, "test_undecoded-XXXXXX", NULL, 0},
-             {CONTENT_SIZE, 0, "test_undecoded-XXXXXX", NULL, 0},
-             {20000, 12, "test_undecoded-XXXXXX", NULL, 0}};
+} forms[] = {{CONTENT_SIZE, 13, "test_gpu_files-XXXXXX", NULL, 0},
+             {CONTENT_SIZE, 0, "test_gpu_files-XXXXXX", NULL, 0},
+             {20000, 12, "test_gpu_files-XXXXXX", NULL, 0}};
 #define FORMS (sizeof forms / sizeof forms[0])
 
 struct run {
@@ -45,9 +45,9 @@ struct run {
     const struct form *form;
     bool is_pipe, fallback;
     size_t replay_most; /* of the pipe */
-    bool in_two;      /* what the pipe has comes in two parts: the first is decoded before */
-    size_t cut;       /* bytes that are missing at its end */
-    bool is_alone;    /* the CPU's engine counts all */
+    bool in_two;        /* what the pipe has comes in two parts: the first is decoded before */
+    size_t cut;         /* bytes that are missing at its end */
+    bool is_alone;      /* the CPU's engine counts all */
     struct fault_plan plan;
 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* files that an engine takes over from readers which decode them: after every number of chunks, by
+/* Files that a GPU takes from workers which decode them: after every number of chunks, by
  * one reader and by several, over an emulated device that is well, or fails at any call. The
  * counts, and the line of the first sample that is invalid, are those that libzstd and the CPU
  * give. */
@@ -38,7 +38,7 @@ static struct form {
     size_t frame; /* bytes of content */
     int window_log;
     bool is_unsized;
-    char names[KINDS][sizeof "test_takeover-XXXXXX"];
+    char names[KINDS][sizeof "test_offload-XXXXXX"];
 } forms[] = {{.frame = CONTENT_SIZE},
              {.frame = CONTENT_SIZE, .window_log = 13},
              {.frame = 70003, .window_log = 14, .is_unsized = true},
@@ -52,7 +52,7 @@ struct run {
     unsigned threads;
     unsigned after; /* chunks, the engine may begin */
     bool is_pipe;
-    size_t batch;     /* bytes of compressed units that a reader takes; 0: as many as usual */
+    size_t batch;       /* bytes of compressed units that a reader takes; 0: as many as usual */
     size_t replay_most; /* of the pipe; 0: as much as usual */
     bool fallback;
     bool is_alone; /* there is no engine: what is right */
@@ -286,7 +286,7 @@ static void take_over_everywhere(struct run run)
     for (run.after = 0; run.after <= CHUNKS; run.after += step)
         check_run(run);
     if (shared == before && !run.is_pipe && !scale_is_slow())
-        complain(&run, "never taken over", "");
+        complain(&run, "never offloaded", "");
 }
 
 /* The device fails at calls all over a run, most of which come after it began. */
@@ -328,7 +328,7 @@ static void go_through_pipe(const struct histogram *histogram, const struct form
     bool is_begun_anew = form->frame > UNIT_MEMORY;
     if (shared == before && (is_begun_anew || histogram_sample_size(histogram) == 1) &&
         !scale_is_slow())
-        complain(&run, "never taken over", "");
+        complain(&run, "never offloaded", "");
     run.after = 5;
     fail_everywhere(run, 8);
 
@@ -359,7 +359,7 @@ static void go_through(const struct histogram *histogram, const struct form *for
 
 static void make_file(struct form *form, unsigned kind)
 {
-    static const char pattern[] = "test_takeover-XXXXXX";
+    static const char pattern[] = "test_offload-XXXXXX";
     struct frame_settings settings = {
         .level = 1, .window_log = form->window_log, .is_unsized = form->is_unsized};
     memcpy(form->names[kind], pattern, sizeof pattern);

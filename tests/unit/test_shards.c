@@ -476,6 +476,6 @@ int main(void)
     share_files(scale_of(400, 20000, 20000));
     share_by_turns(scale_of(400, 20000, 20000));
     change_files();
-    printf("test_share: %lu cases, %lu wrong\n", cases, wrong);
+    printf("test_shards: %lu cases, %lu wrong\n", cases, wrong);
     return wrong > 0;
 }

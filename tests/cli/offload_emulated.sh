@@ -17,7 +17,7 @@ taken()
 {
     after=$1
     shift
-    run_as env GPUHISTO_HAND_OVER="$after" "$GPUHISTO" $ENGINE "$@"
+    run_as env GPUHISTO_OFFLOAD="$after" "$GPUHISTO" $ENGINE "$@"
 }
 
 # by_both CASE: the last run, with --timing, counted what is in table, and the GPU decompressed some of it.
@@ -63,7 +63,7 @@ for mode in -c --categories; do
         by_both "$mode, a pipe, after $after bytes"
     done
     for call in $(few 3 5 10 14 18 22 26 30 40); do
-        run_as env GPUHISTO_FAULT=error:$call GPUHISTO_HAND_OVER=5000 "$GPUHISTO" $ENGINE $mode -q --threads=1 utf8.zst
+        run_as env GPUHISTO_FAULT=error:$call GPUHISTO_OFFLOAD=5000 "$GPUHISTO" $ENGINE $mode -q --threads=1 utf8.zst
         counts "$mode, failing from call $call on" table
     done
 done
@@ -104,7 +104,7 @@ done
 "$GPUHISTO" --device=cpu -b in >table
 losses=0
 for call in $(few 5 1 2 3 5 8 10 12 14 16 18 20 22 24 26 28 30 33 36 40 45 50 60 80); do
-    cat unsized.zst | run_as env GPUHISTO_FAULT=error:$call GPUHISTO_HAND_OVER=20000 "$GPUHISTO" $ENGINE -b --threads=1
+    cat unsized.zst | run_as env GPUHISTO_FAULT=error:$call GPUHISTO_OFFLOAD=20000 "$GPUHISTO" $ENGINE -b --threads=1
     same "a pipe, failing from call $call on" table out
     check "a pipe, failing from call $call on: status" [ "$(cat status)" -eq 0 ]
     losses=$((losses + $(grep -c 'GPU was lost' err)))
@@ -119,7 +119,7 @@ zstd -n <rough >rough.zst
 check "a skippable frame up to a buffer's end" [ "$(($(wc -c <aligned.zst) - $(zstd <smooth | wc -c)))" -eq 131072 ]
 cat rough smooth | "$GPUHISTO" --device=cpu -b >table
 for call in $(few 6 4 6 8 9 10 11 12 15 17 20 21 22 25 28 32 33 35 38 39 45); do
-    cat aligned.zst | run_as env GPUHISTO_FAULT=error:$call GPUHISTO_HAND_OVER=1 "$GPUHISTO" $ENGINE -b -q --threads=1
+    cat aligned.zst | run_as env GPUHISTO_FAULT=error:$call GPUHISTO_OFFLOAD=1 "$GPUHISTO" $ENGINE -b -q --threads=1
     counts "a frame up to a buffer's end, failing from call $call on" table
 done
 
@@ -132,7 +132,7 @@ for call in $(few 7 20 25 30 35 36 37 38 39 40 41 42 43 44 45 46 47 48 50 52 54 
     {
         head -c $(($(wc -c <summed.zst) - 2)) summed.zst && sleep 0.1
         tail -c 2 summed.zst && cat more.zst
-    } | run_as env GPUHISTO_FAULT=error:$call GPUHISTO_HAND_OVER=60000 "$GPUHISTO" $ENGINE -b -q --threads=1
+    } | run_as env GPUHISTO_FAULT=error:$call GPUHISTO_OFFLOAD=60000 "$GPUHISTO" $ENGINE -b -q --threads=1
     counts "a frame cut in its checksum, failing from call $call on" table
 done
 
@@ -156,7 +156,7 @@ data text 930529 >second
 { zstd <first && zstd <second; } >two.zst
 cat first second | "$GPUHISTO" --device=cpu -b >table
 for fault in $(few 2 wrong:13 wrong:16 wrong:17 wrong:20 error:90 error:120); do
-    cat two.zst | run_as env GPUHISTO_FAULT=$fault GPUHISTO_HAND_OVER=20000 "$GPUHISTO" $ENGINE -b -q --threads=1
+    cat two.zst | run_as env GPUHISTO_FAULT=$fault GPUHISTO_OFFLOAD=20000 "$GPUHISTO" $ENGINE -b -q --threads=1
     counts "a pipe of two frames, $fault" table
 done
 
@@ -165,7 +165,7 @@ seq 1 50000 | head -c 279998 >cut
 zstd -n <cut >cut.zst
 "$GPUHISTO" --device=cpu -n cut >table
 for after in $(few 2 1 40000 200000); do
-    run_as env GPUHISTO_FAULT=readerror:1 GPUHISTO_HAND_OVER=$after "$GPUHISTO" $ENGINE -n --threads=1 cut.zst
+    run_as env GPUHISTO_FAULT=readerror:1 GPUHISTO_OFFLOAD=$after "$GPUHISTO" $ENGINE -n --threads=1 cut.zst
     same "the GPU is lost at the end, after $after bytes" table out
     check "the GPU is lost at the end, after $after bytes: one warning" [ "$(grep -c 'GPU was lost' err)" = 1 ]
 done
@@ -256,7 +256,7 @@ cat in in in in in in in in | "$GPUHISTO" --device=cpu -b >table
 later()
 {
     { sleep 1; } >fifo &
-    run_as env CUDA_VISIBLE_DEVICES=0,1,2 GPUHISTO_DEVICES=3 GPUHISTO_HAND_OVER=20000 "$@" -b many.zst fifo $others
+    run_as env CUDA_VISIBLE_DEVICES=0,1,2 GPUHISTO_DEVICES=3 GPUHISTO_OFFLOAD=20000 "$@" -b many.zst fifo $others
     wait $!
 }
 
@@ -273,7 +273,7 @@ for call in $(few 2 40 100 200); do
     same "three GPUs, call $call fails" table out
 done
 cat in in | "$GPUHISTO" --device=cpu -b >table
-run_as env CUDA_VISIBLE_DEVICES=0,1,2 GPUHISTO_DEVICES=3 GPUHISTO_HAND_OVER=20000 "$GPUHISTO" $ENGINE -b \
+run_as env CUDA_VISIBLE_DEVICES=0,1,2 GPUHISTO_DEVICES=3 GPUHISTO_OFFLOAD=20000 "$GPUHISTO" $ENGINE -b \
     --timing many.zst many.zst
 same "two FILEs" table out
 refute "two FILEs: no third GPU" grep -q "gpu:2: " err
@@ -303,7 +303,7 @@ zstd -f 3000 -c <in >many.zst
 "$GPUHISTO" --device=cpu -b in >table
 for call in $(few 2 1 3 5 8 12 20); do
     for file in one.zst many.zst; do
-        run_as env GPUHISTO_HAND_OVER=50000 GPUHISTO_FAULT=error:$call "$GPUHISTO" $ENGINE -b --threads=1 $file
+        run_as env GPUHISTO_OFFLOAD=50000 GPUHISTO_FAULT=error:$call "$GPUHISTO" $ENGINE -b --threads=1 $file
         same "$file, call $call fails" table out
         check "$file, call $call fails: one warning" [ "$(wc -l <err)" -le 1 ]
     done
@@ -315,12 +315,12 @@ zstd -c <in >one.zst
 "$GPUHISTO" --device=cpu -b in >table
 lost=0
 for call in $(few 3 10 20 30 40 50 60 70 80); do
-    run_as env GPUHISTO_HAND_OVER=50000 GPUHISTO_FAULT=error:$call "$GPUHISTO" $ENGINE -b --threads=1 one.zst
+    run_as env GPUHISTO_OFFLOAD=50000 GPUHISTO_FAULT=error:$call "$GPUHISTO" $ENGINE -b --threads=1 one.zst
     same "many batches, call $call fails" table out
     lost=$((lost + $(grep -c 'warning' err)))
 done
 check "many batches: the device was lost" [ $lost -gt 0 ]
-run_as env GPUHISTO_HAND_OVER=50000 GPUHISTO_FAULT=wrong:2 "$GPUHISTO" $ENGINE -b --threads=1 one.zst
+run_as env GPUHISTO_OFFLOAD=50000 GPUHISTO_FAULT=wrong:2 "$GPUHISTO" $ENGINE -b --threads=1 one.zst
 same "many batches, a snapshot that is wrong" table out
 check "many batches, a snapshot that is wrong: one warning" [ "$(grep -c 'warning' err)" -eq 1 ]
 
@@ -334,7 +334,7 @@ if can_interpose; then
     for n in $(few 3 $(seq 1 40)); do
         { cat small.zst && sleep 0.1 && cat small.zst; } 2>/dev/null |
             run_as env FAULT_CALL=read FAULT_AT="$n" FAULT_ERRNO=104 LD_PRELOAD="$HELPERS/interpose.so" \
-                GPUHISTO_HAND_OVER=1 "$GPUHISTO" $ENGINE -b --threads=1
+                GPUHISTO_OFFLOAD=1 "$GPUHISTO" $ENGINE -b --threads=1
         if [ "$(cat status)" = 0 ]; then
             same "read $n fails, and is not of the stream" table out
         else
