@@ -31,7 +31,11 @@ static void follow(const unsigned char *frame, size_t len, size_t cut)
         check(cut < 18, "the header is all there, and is not seen", len, cut);
         return;
     }
-    check(unit.size <= cut, "it begins beyond what is there", len, cut);
+    if (unit.is_stated) {
+        check(unit.size == len, "another size is stated", len, cut);
+        return;
+    }
+    check(unit.size <= len, "the next link is beyond the frame", len, cut);
     while (extent == FRAME_PART && unit.size + codec_zstd.link_size <= len)
         extent = codec_zstd.follow(frame + unit.size, &unit);
     check(extent == FRAME_WHOLE && unit.size == len, "another size", len, cut);
@@ -90,7 +94,8 @@ int main(void)
     }
     static const unsigned char reserved[] = {6, 0, 0};
     struct codec_frame unit = {.size = 6};
-    check(codec_zstd.follow(reserved, &unit) == FRAME_UNKNOWN, "a reserved block is followed", 0, 0);
+    check(codec_zstd.follow(reserved, &unit) == FRAME_UNKNOWN, "a reserved block is followed", 0,
+          0);
     ZSTD_freeCCtx(context);
     free(content);
     free(frame);
