@@ -8,8 +8,6 @@
 #include <zstd.h>
 #include <zstd_errors.h>
 
-_Static_assert(FRAME_UNSIZED == ZSTD_SIZE_UNKNOWN, "a header's content is taken as it is");
-
 /* --- libzstd --- */
 
 /* Left out, as clang-format breaks the list otherwise each time that it is run. */
@@ -59,6 +57,13 @@ static enum frame_extent zstd_follow(const unsigned char *link, struct codec_fra
     return block.is_last ? FRAME_WHOLE : FRAME_PART;
 }
 
+/* Returns the size of the content that a frame states, or FRAME_UNSIZED. Of the two largest numbers
+ * libzstd makes "unknown" and "error", and compares neither. */
+static uint64_t stated_content(const struct zstd_frame_header *header)
+{
+    return header->content < ZSTD_CONTENTSIZE_ERROR ? header->content : FRAME_UNSIZED;
+}
+
 static enum frame_extent zstd_look(const unsigned char *in, size_t len, struct codec_frame *frame)
 {
     struct zstd_frame_header header;
@@ -66,7 +71,7 @@ static enum frame_extent zstd_look(const unsigned char *in, size_t len, struct c
     *frame = (struct codec_frame){.content = FRAME_UNSIZED};
     if (parsed == ZSTD_WRONG)
         return FRAME_UNKNOWN;
-    frame->content = header.content;
+    frame->content = stated_content(&header);
     frame->memory = header.content < header.window ? header.content : header.window;
     if (parsed == ZSTD_SHORT)
         return FRAME_PART;
@@ -229,8 +234,8 @@ static enum decode_status check_content(const struct zstd_decoder *zstd, struct 
 {
     struct zstd_frame_header header;
     (void)zstd_parse_frame(zstd->header, zstd->header_len, &header);
-    const uint64_t stated = header.content;
-    if (stated == ZSTD_SIZE_UNKNOWN || stated == zstd->content)
+    const uint64_t stated = stated_content(&header);
+    if (stated == FRAME_UNSIZED || stated == zstd->content)
         return DECODE_OK;
     reason_set(why, "corrupt zstd data (a frame of %llu bytes states a size of %llu)",
                (unsigned long long)zstd->content, (unsigned long long)stated);
