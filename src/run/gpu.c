@@ -224,16 +224,33 @@ static int feed_chunk(struct feed *feed, struct chunk *chunk)
     return 1;
 }
 
+/* Reads a stream on to a byte of it. 0 or -1. */
+static int read_on_to(struct feed *feed, uint64_t at)
+{
+    struct bytes *bytes = &feed->file->input.bytes;
+    unsigned char byte;
+    struct reason why;
+    while (bytes->window.end < at && !bytes->ended) {
+        if (bytes_see(bytes, &byte, 1, bytes->window.end, &why) < 0)
+            return source_fail(feed->worker->source, &why);
+        window_drop(&bytes->window, at);
+    }
+    return 0;
+}
+
 /* Sees that the file has what is left. The GPU goes over what it need not look at, such as
- * skippable frames, and may have come to a place after the end of the file, as it was when it was
- * opened: by now it may have grown beyond that. 0 or -1. */
+ * skippable frames, and may have come to a place that was not read of a stream yet, or after the
+ * end of the file, as it was when it was opened: by now it may have grown beyond that. 0 or -1. */
 static int check_rest(struct feed *feed, const struct compressed_rest *rest)
 {
     const struct input *input = &feed->file->input;
-    uint64_t end = input->bytes.regular ? input->bytes.opened_size : input->bytes.window.end;
-    const bool has_end = input->bytes.regular || input->bytes.ended;
     struct reason why;
-    if (!rest->is_left || !has_end || rest->offset <= end)
+    if (!rest->is_left)
+        return 0;
+    if (!input->bytes.regular && read_on_to(feed, rest->offset) != 0)
+        return -1;
+    uint64_t end = input->bytes.regular ? input->bytes.opened_size : input->bytes.window.end;
+    if (rest->offset <= end)
         return 0;
     if (input->bytes.regular && bytes_find_end(&input->bytes, &end, &why) != 0)
         return source_fail(feed->worker->source, &why);

@@ -7,6 +7,7 @@
 #include "src/cpu/cpu_engine.h"
 #include "src/records/records.h"
 #include "tests/device/emulated_device.h"
+#include "tests/helpers/compressed.h"
 #include "tests/helpers/need.h"
 #include "tests/helpers/random.h"
 #include "tests/helpers/scale.h"
@@ -30,14 +31,15 @@ static unsigned char content[CONTENT_SIZE];
 
 /* files as a pipe gives them, and as a file has them. */
 static struct form {
-    size_t frame;   /* bytes of content */
-    int window_log; /* of small windows, blocks are small, too */
+    size_t frame;     /* bytes of content */
+    int window_log;   /* of small windows, blocks are small, too */
+    size_t skippable; /* bytes of a skippable frame after each of them; 0: there is none */
     char name[sizeof "test_gpu_files-XXXXXX"];
     unsigned char *bytes;
     size_t len;
-} forms[] = {{CONTENT_SIZE, 13, "test_gpu_files-XXXXXX", NULL, 0},
-             {CONTENT_SIZE, 0, "test_gpu_files-XXXXXX", NULL, 0},
-             {20000, 12, "test_gpu_files-XXXXXX", NULL, 0}};
+} forms[] = {{CONTENT_SIZE, 13, 0, "test_gpu_files-XXXXXX", NULL, 0},
+             {CONTENT_SIZE, 0, 0, "test_gpu_files-XXXXXX", NULL, 0},
+             {20000, 12, 100000, "test_gpu_files-XXXXXX", NULL, 0}};
 #define FORMS (sizeof forms / sizeof forms[0])
 
 struct run {
@@ -265,6 +267,9 @@ static void make_form(struct form *form)
         size_t bound = frame_bound(&settings, part);
         form->bytes = need(realloc(form->bytes, form->len + bound));
         form->len += frame_compress(form->bytes + form->len, bound, &settings, content + at, part);
+        form->bytes = need(realloc(form->bytes, form->len + form->skippable + 8));
+        if (form->skippable > 0)
+            form->len += skippable_put(form->bytes + form->len, form->skippable);
         settings.checksum ^= true;
     }
     int fd = mkstemp(form->name);
