@@ -49,7 +49,7 @@ struct pool_options {
     unsigned threads;                /* workers at most; 0: as many processors as may be used */
     bool no_check;    /* content checksums of what the GPU decompresses need not be verified */
     bool timing;      /* measure copies and kernels on the device */
-    bool begins_here; /* a short input is counted by the thread that waits for a long one: nothing
+    bool begins_here; /* a short plain input is counted by the thread that waits for others: nothing
                        * must keep it from looking, as a pipe would */
     enum invalid_choice invalid; /* in numbers */
     struct policy_tuning tuning;

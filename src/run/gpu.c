@@ -85,7 +85,7 @@ static int gpu_run(struct worker *worker, struct extent *extent);
 enum taken gpu_take(struct worker *worker, struct extent *extent)
 {
     struct source *source = worker->source;
-    struct file *file = source->current;
+    struct file *file = extent->file;
     struct input *input = &file->input;
     if (!is_suitable(file) || idle_is_pending(&source->idle))
         return TAKEN_NOTHING;
@@ -123,7 +123,7 @@ static int fill_from_file(struct feed *feed, struct chunk *chunk, uint64_t at)
     uint64_t left = input->bytes.opened_size - at;
     size_t len = left < chunk->cap ? (size_t)left : chunk->cap;
     struct reason why;
-    ssize_t got = parallel_read(feed->wide, &input->bytes, chunk->data, len, at, &why);
+    ssize_t got = parallel_read(feed->parallel, &input->bytes, chunk->data, len, at, &why);
     chunk->len = got > 0 ? (size_t)got : 0;
     chunk->origin.end = len == left ? ENDS_FILE : ENDS_NOTHING;
     return got < 0 ? source_fail(feed->worker->source, &why) : 0;
@@ -156,24 +156,24 @@ static int read_stream(struct feed *feed, unsigned char *out, size_t cap, size_t
 static int fill_from_stream(struct feed *feed, struct chunk *chunk, uint64_t at)
 {
     struct input *input = &feed->file->input;
-    struct replay_window *kept = &input->bytes.window;
+    struct replay_window *window = &input->bytes.window;
     size_t len;
-    while (kept->end < at && !input->bytes.ended) { /* what is left out */
-        size_t most = at - kept->end < chunk->cap ? (size_t)(at - kept->end) : chunk->cap;
+    while (window->end < at && !input->bytes.ended) { /* what is left out */
+        size_t most = at - window->end < chunk->cap ? (size_t)(at - window->end) : chunk->cap;
         (void)is_read_on(feed, false); /* sees through what came before */
         if (read_stream(feed, chunk->data, most, &len) != 0)
             return -1;
-        if (window_size(kept) > left_replay_most(feed->worker->source))
-            window_drop(kept, kept->end);
+        if (window_size(window) > left_replay_most(feed->worker->source))
+            window_drop(window, window->end);
     }
-    chunk->len = window_copy(kept, at, chunk->data, chunk->cap);
+    chunk->len = window_copy(window, at, chunk->data, chunk->cap);
     while (chunk->len < chunk->cap && !input->bytes.ended &&
            is_read_on(feed, chunk->len >= feed->next.need)) {
         if (read_stream(feed, chunk->data + chunk->len, chunk->cap - chunk->len, &len) != 0)
             return -1;
         chunk->len += len;
     }
-    chunk->origin.end = input->bytes.ended && kept->end >= at ? ENDS_FILE : ENDS_NOTHING;
+    chunk->origin.end = input->bytes.ended && window->end >= at ? ENDS_FILE : ENDS_NOTHING;
     return 0;
 }
 
@@ -201,7 +201,7 @@ void gpu_feed_begin(struct feed *feed, struct worker *worker, struct file *file,
     *feed = (struct feed){.worker = worker,
                           .file = file,
                           .gpu = gpu,
-                          .wide = input->bytes.regular ? parallel_read_open() : NULL,
+                          .parallel = input->bytes.regular ? parallel_read_open() : NULL,
                           .at = file->at,
                           .next = {.is_wanted = true, .at = offset, .need = 1},
                           .read = offset};
@@ -275,7 +275,7 @@ int gpu_feed(struct feed *feed, struct compressed_rest *rest)
     int more = 1;
     while (more > 0 && (chunk = gpu_decoder_acquire(feed->gpu)) != NULL)
         more = has_ended(feed->worker) ? -1 : feed_chunk(feed, chunk);
-    parallel_read_close(feed->wide);
+    parallel_read_close(feed->parallel);
     if (more < 0)
         return -1;
     if (gpu_decoder_finish(feed->gpu, rest) != 0)

@@ -13,10 +13,10 @@ struct feed {
     struct worker *worker;
     struct file *file;
     struct gpu_decoder *gpu;
-    struct parallel_read *wide;  /* of a regular file, or NULL */
-    struct position at;          /* of the next chunk */
-    struct compressed_next next; /* what the GPU wants next of the file */
-    uint64_t read;               /* bytes of the file that are counted as read */
+    struct parallel_read *parallel; /* of a regular file, or NULL */
+    struct position at;             /* of the next chunk */
+    struct compressed_next next;    /* what the GPU wants next of the file */
+    uint64_t read;                  /* bytes of the file that are counted as read */
 };
 
 /* Returns a GPU that decompresses and should have all that is left of the file; NULL: there is

@@ -20,8 +20,7 @@ static enum taken take_of_file(struct worker *worker, struct extent *extent)
     if (!sink->is_surplus || !sink->is_surplus(sink->arg))
         return serial_take(worker, extent);
     idle_wake_all(&source->idle); /* whoever waits looks again */
-    extent->run = NULL;
-    return TAKEN;
+    return TAKEN;                 /* without a runner */
 }
 
 /* Takes an extent; without a runner, there will be none for this worker. */

@@ -27,11 +27,10 @@ enum taken {
     TAKEN_FAILED,
 };
 
-/* Takes the next extent of source->current, a compressed file; in turn. */
+/* Takes the next extent of extent->file, the current one, which is compressed; in turn. */
 enum taken serial_take(struct worker *worker, struct extent *extent);
 
-/* Takes all that is left of source->current, a compressed file, for a GPU; in turn. TAKEN_NOTHING:
- * there is none, or it cannot be used. */
+/* The same of all that is left, for a GPU. TAKEN_NOTHING: there is none, or it cannot be used. */
 enum taken gpu_take(struct worker *worker, struct extent *extent);
 
 /* Copies what is left of a file that is not compressed, beside others. */

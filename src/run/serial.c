@@ -327,12 +327,11 @@ static enum taken take_ahead(struct worker *worker, struct extent *extent,
 enum taken serial_take(struct worker *worker, struct extent *extent)
 {
     struct source *source = worker->source;
-    struct file *file = source->current;
+    struct file *file = extent->file;
     struct frames_ahead ahead;
     struct reason why;
     if (idle_is_pending(&source->idle))
         return TAKEN_NOTHING;
-    extent->file = file;
     switch (look(worker, file, &ahead, &why)) {
     case FRAMES_AHEAD:
         return take_ahead(worker, extent, &ahead);
