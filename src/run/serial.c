@@ -48,11 +48,12 @@ static void take_all(struct file *file, struct frames_ahead *ahead)
 static enum frames_result look(struct worker *worker, struct file *file, struct frames_ahead *ahead,
                                struct reason *why)
 {
+    struct frame_batch *pending = &file->input.frames.pending;
     enum frames_result result = FRAMES_AHEAD;
     *ahead = (struct frames_ahead){.kind = FRAMES_TO_END};
-    if (!file->in_stream)
+    if (!file->in_stream || pending->len > 0) /* not what a GPU has left */
         result = look_on(worker->source, file, ahead, why);
-    else if (frame_batch_reserve(&file->input.frames.pending, FRAMES_SIZE_FIRST) != 0)
+    else if (frame_batch_reserve(pending, FRAMES_SIZE_FIRST) != 0)
         result = FRAMES_NO_MEMORY;
     if (result == FRAMES_AHEAD && (file->in_stream || input_is_serial(&file->input)))
         take_all(file, ahead);
