@@ -101,7 +101,6 @@ static int open_run(struct counting *run)
 static void count_input(struct counting *run)
 {
     struct reason why;
-    options.pool.begins_here = options.pool.device != DEVICE_GPU && source_size(run->source) > 0;
     options.pool.look = main_tables_tick;
     options.pool.look_arg = &run->tables;
     const struct pool_task task = {&options.histogram, run->source, &run->tally};

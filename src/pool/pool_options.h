@@ -47,10 +47,8 @@ struct pool_options {
     size_t chunk_size;               /* bytes of a GPU slot; the CPU's buffers are no larger */
     unsigned buffers;                /* GPU slots; 0: chosen by the kind of input */
     unsigned threads;                /* workers at most; 0: as many processors as may be used */
-    bool no_check;    /* content checksums of what the GPU decompresses need not be verified */
-    bool timing;      /* measure copies and kernels on the device */
-    bool begins_here; /* a short plain input is counted by the thread that waits for others: nothing
-                       * must keep it from looking, as a pipe would */
+    bool no_check; /* content checksums of what the GPU decompresses need not be verified */
+    bool timing;   /* measure copies and kernels on the device */
     enum invalid_choice invalid; /* in numbers */
     struct policy_tuning tuning;
     unsigned deadline_ms; /* a GPU that finishes nothing for so long has hung */

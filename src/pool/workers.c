@@ -285,19 +285,16 @@ static void *worker_thread(void *arg)
 
 /* --- the first one --- */
 
-/* True if starting a thread would take longer than the input, as far as its size tells. */
-static bool is_short(const struct workers *workers)
-{
-    const uint64_t size = source_size(workers->job->source);
-    return size > 0 && size <= workers->job->options->tuning.short_input;
-}
-
 int workers_begin(struct workers *workers, struct reason *why)
 {
-    const bool may_be_here = workers->job->options->begins_here;
+    const struct pool_options *options = workers->job->options;
+    const uint64_t size = source_size(workers->job->source);
+    /* A pipe would keep this thread from looking. */
+    const bool may_be_here = size > 0 && options->device != DEVICE_GPU;
+    /* To start a thread takes longer than to count a short input. */
+    const bool is_here = may_be_here && size <= options->tuning.short_input;
     workers->job->workers = workers->running = 1;
-    if (!(may_be_here && is_short(workers)) &&
-        thread_start(worker_thread, workers, WORKER_STACK) == 0)
+    if (!is_here && thread_start(worker_thread, workers, WORKER_STACK) == 0)
         return 0;
     if (!may_be_here) {
         reason_set(why, "cannot start a thread");

@@ -33,8 +33,8 @@ void workers_destroy(struct workers *workers);
  * Only the first call does anything. */
 void workers_limit(struct workers *workers);
 
-/* Starts the first worker, which starts others when the input is long. With options->begins_here a
- * short plain input is read by this thread, until its end. 0, or -1 with the reason set. */
+/* Starts the first worker, which starts others when the input is long. A short plain input is read
+ * by this thread, until its end. 0, or -1 with the reason set. */
 int workers_begin(struct workers *workers, struct reason *why);
 
 /* Waits until every worker has reached the end of the source, or until one has failed; meanwhile
