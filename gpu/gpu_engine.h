@@ -34,9 +34,6 @@ struct gpu_options {
     struct engine *fallback;
 };
 
-/* Batches of a compressed file that are being counted at a time, at most. */
-#define GPU_ENGINE_BATCHES_MAX 4
-
 /* Returns the bytes of host memory that a slot takes: a chunk, and its snapshot. */
 size_t gpu_engine_slot_size(const struct histogram *histogram, size_t chunk_size);
 

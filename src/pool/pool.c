@@ -3,6 +3,7 @@
 #include "machine.h"
 #include "workers.h"
 #include "gpu/decoder.h"
+#include "gpu/device.h"
 #include "gpu/gpu_group.h"
 #include "src/cpu/cpu_engine.h"
 #include "src/records/lines.h"
@@ -72,7 +73,7 @@ static int pool_open_lines(struct pool *pool)
     if (!job->histogram->mode->is_text || pool->options.invalid == INVALID_SKIP)
         return 0;
     size_t gpus = gpus_most(&pool->options.gpus);
-    size_t on_gpu = gpus * (pool->options.buffers + 2 * threads + GPU_ENGINE_BATCHES_MAX);
+    size_t on_gpu = gpus * (pool->options.buffers + 2 * threads + DEVICE_BATCHES_MAX);
     job->lines = lines_open(&job->histogram->field, source_files(job->source),
                             threads + DONATED_MAX + on_gpu, (unsigned)threads);
     job->cpu->lines = job->lines;
