@@ -35,8 +35,8 @@ struct device {
     struct decoding *decoding; // of batches; null until it is opened
 };
 
-// True if a call of CUDA succeeded; if not, sets the reason. Return codes that do not come here do not
-// matter.
+// True if a call of CUDA succeeded; if not, sets the reason. Return codes that do not come here do
+// not matter.
 bool device_ok(struct device *device, cudaError_t code, const char *doing);
 
 // Allocates device memory. False with the reason set, and is_short if there is too little.

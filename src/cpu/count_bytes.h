@@ -1,15 +1,22 @@
 /* SPDX-License-Identifier: MIT */
-/* Counts bytes by tables of bytes and of pairs of bytes: the body of a counter's file, which
- * defines TARGET, INLINE       as for count_values.h PAIRS_VECTOR         bytes of a vector, for
- * adding up step_is_ascii(data)  true if BYTE_STEP bytes are all below 128 and gets count_in_pieces
- * for its struct counter.
+/* Counts bytes by tables of bytes and of pairs of bytes: the body of a counter's file. That file
+ * defines first
+ *
+ *     TARGET, INLINE        as for count_values.h
+ *     PAIRS_VECTOR          bytes of a vector, for adding up
+ *     step_is_ascii(data)   true if BYTE_STEP bytes are all below 128
+ *
+ * and gets count_in_pieces for its struct counter.
  *
  * The limit is one increment a byte, or with pairs one for two bytes. A few bytes of each block
- * decide which table suits it: text   mostly ASCII: two tables of pairs with 16-bit counters, used
- * alternately any    one table of pairs with 8-bit counters, which just fits the L1 cache bytes
- * pairs repeat, and each would wait for the increment before it to leave the store buffer: eight
- * tables of bytes, used alternately In the end, counts of pairs are added to those of their bytes.
- */
+ * decide which tables suit it:
+ *
+ *     text    mostly ASCII: two tables of pairs with 16-bit counters, used alternately
+ *     any     one table of pairs with 8-bit counters, which just fits the L1 cache
+ *     bytes   where pairs repeat, each would wait for the increment before it to leave the store
+ *             buffer: eight tables of bytes, used alternately
+ *
+ * In the end, counts of pairs are added to those of their bytes. */
 #include "counter.h"
 #include "pair_sums.h"
 

@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Gathers fields as tokens: the body of a gatherer's file. That file defines first what
- * field_lines.h needs, and bytes_low(at)               a bit for each of 64 bytes that is a space
- * or less copy_32(to, from)           copies 32 bytes and calls gather_fields. */
+ * field_lines.h needs, and
+ *
+ *     bytes_low(at)       a bit for each of 64 bytes that is a space or less
+ *     copy_32(to, from)   copies 32 bytes
+ *
+ * It calls gather_fields. */
 #include "field_lines.h"
 
 #define SHORT_TOKEN 32 /* bytes that are copied at once */

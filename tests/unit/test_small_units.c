@@ -72,10 +72,13 @@ static unsigned long cases, wrong;
 
 static unsigned long batches;
 
-int __real_frames_take(struct frames *frames, const struct frames_ahead *ahead, struct frame_batch *units);
-int __wrap_frames_take(struct frames *frames, const struct frames_ahead *ahead, struct frame_batch *units);
+int __real_frames_take(struct frames *frames, const struct frames_ahead *ahead,
+                       struct frame_batch *units);
+int __wrap_frames_take(struct frames *frames, const struct frames_ahead *ahead,
+                       struct frame_batch *units);
 
-int __wrap_frames_take(struct frames *frames, const struct frames_ahead *ahead, struct frame_batch *units)
+int __wrap_frames_take(struct frames *frames, const struct frames_ahead *ahead,
+                       struct frame_batch *units)
 {
     batches++;
     return __real_frames_take(frames, ahead, units);
