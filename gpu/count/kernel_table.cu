@@ -19,6 +19,7 @@
 #include "gpu/count/textbook/vectorized.cuh"
 #include "gpu/count/launch.h"
 #include "gpu/count/row_pages.cuh"
+#include "gpu/count/tuning.h"
 
 // Equal bins have kernels of their own.
 static counting_kernel lanes_of(const row_map &map)
@@ -128,6 +129,17 @@ static counting_kernel partition_count_of(unsigned bins)
 
 static_assert(MODE_BYTES == 0 && MODE_LETTERS == 1 && MODE_VALUES == 2 && MODE_NUMBERS == 3,
               "the order of kernels below");
+
+#define HAS_TUNING(name)                                                                           \
+    static_assert(tuning_for(STRATEGY_##name, 0), "tuning.h has no row for " #name)
+#define STRATEGY(name, about, modes, bytes, letters, values, numbers, second, table, scratch)      \
+    HAS_TUNING(name);                                                                              \
+    static_assert((modes) >> (MODE_NUMBERS + 1) == 0, "a mode of " #name " has no kernel");
+#define STRATEGY_ALONE(name, about, modes, kernel, table) HAS_TUNING(name);
+#include "gpu/strategies.def"
+#undef STRATEGY
+#undef STRATEGY_ALONE
+#undef HAS_TUNING
 
 static counting_kernel no_second(unsigned)
 {

@@ -24,6 +24,13 @@
 #define PARTITION_BLOCK 512
 #define PARTITION_VALUES 32u
 
+/* C++ can check what is constexpr: kernel_table.cu does. */
+#ifdef __cplusplus
+#define TUNING_CONSTANT static constexpr
+#else
+#define TUNING_CONSTANT static
+#endif
+
 struct tuning {
     enum strategy_id strategy;
     unsigned capability; /* 10 * major + minor: holds from this one on, up to a later row's */
@@ -38,7 +45,7 @@ struct tuning {
 /* Rows of a strategy stand in order of their capability. All were tuned on a device of 9.0 and hold
  * for all others; what differs most, how many blocks fit, is asked of the device. Measured:
  * doc/kernels.md and bench/results/h200-tuning.csv. */
-static const struct tuning tunings[] = {
+TUNING_CONSTANT const struct tuning tunings[] = {
     {STRATEGY_naive, 0, 1024, 1, 0, 0},
     {STRATEGY_privatized, 0, 64, 0, 64, 0},
     {STRATEGY_shared, 0, 1024, 1, 0, 0},
@@ -136,7 +143,8 @@ static const struct tuning tunings[] = {
 #endif
 
 /* The last row that holds for a strategy on a device of this capability. */
-static inline const struct tuning *tuning_for(enum strategy_id strategy, unsigned capability)
+TUNING_CONSTANT inline const struct tuning *tuning_for(enum strategy_id strategy,
+                                                       unsigned capability)
 {
     const struct tuning *found = 0;
     for (unsigned i = 0; i < sizeof tunings / sizeof tunings[0]; i++)
