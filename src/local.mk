@@ -96,7 +96,7 @@ gpuhisto_sources = \
 	src/frames/codec_zstd.c src/frames/codec_zstd.h \
 	src/open/content.c src/open/content.h \
 	src/run/copy.c src/run/decode.c src/run/decode.h src/run/gpu.c src/run/gpu.h \
-	src/run/offload.c src/run/offload.h src/run/push.c src/run/replay.c src/run/replay.h \
+	src/run/offload.c src/run/offload.h \
 	src/run/run.c src/run/run.h src/run/runner.h \
 	src/run/segment.c src/run/segment.h src/run/serial.c \
 	src/bytes/bytes.c src/bytes/bytes.h \
@@ -104,7 +104,7 @@ gpuhisto_sources = \
 	src/open/foreign.c src/open/foreign.h \
 	src/open/header.c src/open/header.h src/open/header_format.h src/open/npy.c src/open/pnm.c src/open/wav.c \
 	src/work/idle.c src/work/idle.h src/work/left.c src/work/left.h \
-	src/work/operands.c src/work/operands.h src/work/sink.h \
+	src/work/operands.c src/work/sink.h \
 	src/open/beginning.c src/open/beginning.h src/open/open.c src/open/plan.c src/open/input.h \
 	src/bytes/replay_window.c src/bytes/replay_window.h \
 	src/bytes/fingerprint.c src/bytes/fingerprint.h \

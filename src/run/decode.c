@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "decode.h"
-#include "replay.h"
+#include "offload.h"
 #include "src/base/clock.h"
 
 #include <string.h>

@@ -24,7 +24,7 @@ struct decoding {
     struct current_frame frame;
     bool in_order;         /* the batch is not FRAMES_WHOLE: the file is this worker's own */
     bool pending;          /* the decoder may give more without being fed */
-    bool may_replay;       /* of a pipe, frames are kept from their beginning on (replay.h) */
+    bool may_replay;       /* of a pipe, frames are kept from their beginning on (offload.h) */
     uint64_t skip;         /* bytes of content that come again, and were counted */
     struct timespec began; /* when the batch was, if it is decoded in order */
     unsigned waits;        /* see struct extent */

@@ -25,4 +25,21 @@ bool offload_is_wanted(struct worker *worker, const struct file *file);
  * or -1: the run has failed. */
 int offload_consider(struct decoding *decoding);
 
+/* --- the frame of a pipe that is decoded in order: its bytes are kept, so that a GPU can begin it
+ * --- */
+
+/* Before a chunk is decoded in order: keeps frames of a pipe from now on, if a GPU may take them.
+ */
+void replay_consider(struct decoding *decoding);
+
+/* A frame begins with what is decoded next. */
+void replay_begin_frame(struct decoding *decoding);
+
+/* A step was decoded, which began at *begin; that is read only where something may be kept. */
+void replay_add_step(struct decoding *decoding, const struct decode_step *step,
+                     const struct timespec *begin);
+
+/* The batch has ended, or a GPU has it: nothing is kept to be begun anew any more. */
+void replay_end(struct decoding *decoding);
+
 #endif

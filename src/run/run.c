@@ -27,23 +27,14 @@ static enum taken take_of_file(struct worker *worker, struct extent *extent)
 static enum taken take(struct worker *worker, struct extent *extent)
 {
     struct source *source = worker->source;
-    enum taken taken = TAKEN_NOTHING;
     *extent = (struct extent){.run = NULL};
     worker->shortage = SHORT_OF_NOTHING;
     pthread_mutex_lock(&source->turn);
-    switch (source_find(worker)) {
-    case FOUND_FILE:
+    enum taken taken = source_find(worker);
+    if (taken == TAKEN && source->current)
         taken = take_of_file(worker, extent);
-        break;
-    case FOUND_NONE:
-        taken = budget_remains(worker) ? TAKEN_NOTHING : TAKEN;
-        break;
-    case FOUND_SHORTAGE:
-        break;
-    case FOUND_FAILURE:
-        taken = TAKEN_FAILED;
-        break;
-    }
+    else if (taken == TAKEN && budget_remains(worker))
+        taken = TAKEN_NOTHING;
     pthread_mutex_unlock(&source->turn);
     return taken;
 }

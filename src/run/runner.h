@@ -20,13 +20,6 @@ struct extent {
     uint64_t offset;         /* gpu: from this byte of the file on */
 };
 
-/* What came of taking an extent. */
-enum taken {
-    TAKEN,
-    TAKEN_NOTHING, /* the worker should count what others donate */
-    TAKEN_FAILED,
-};
-
 /* Takes the next extent of extent->file, the current one, which is compressed; in turn. */
 enum taken serial_take(struct worker *worker, struct extent *extent);
 
@@ -36,10 +29,21 @@ enum taken gpu_take(struct worker *worker, struct extent *extent);
 /* Copies what is left of a file that is not compressed, beside others. */
 int copy_run(struct worker *worker, struct extent *extent);
 
-/* Has a chunk counted that the sink chose: by an idle worker, if it may be donated. 0 or -1. */
-int runner_push(struct worker *worker, struct chunk *chunk, enum flow flow);
-
 /* Chooses the memory for a chunk. NULL: the run has failed. */
-struct chunk *runner_choose(struct worker *worker, enum flow flow);
+static inline struct chunk *runner_choose(struct worker *worker, enum flow flow)
+{
+    struct chunk *chunk = worker->sink->choose(worker->sink->arg, flow);
+    if (!chunk)
+        source_fail(worker->source, &(struct reason){""});
+    return chunk;
+}
+
+/* Has a chunk counted that the sink chose: by an idle worker, if it may be donated. 0 or -1. */
+static inline int runner_push(struct worker *worker, struct chunk *chunk, enum flow flow)
+{
+    if (flow == FLOW_DECODED && chunk->give && idle_donate(&worker->source->idle, chunk))
+        return 0;
+    return worker->sink->count(worker->sink->arg, chunk, flow);
+}
 
 #endif

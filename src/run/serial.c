@@ -3,7 +3,6 @@
  * without. A batch that has to be decoded in order takes the file along. */
 #include "decode.h"
 #include "offload.h"
-#include "replay.h"
 #include "runner.h"
 #include "src/base/clock.h"
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The operands before they are opened: what kind of files they are, and in which order they are
  * read. */
-#include "operands.h"
 #include "src/open/shard.h"
 #include "worker.h"
 

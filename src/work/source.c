@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* All files of a run: which are open, whose turn it is, and what went wrong. */
-#include "operands.h"
 #include "worker.h"
 
 #include <errno.h>
@@ -168,7 +167,7 @@ static void begin_file(struct source *source, const struct operand *operand, str
 }
 
 /* Opens the next operand, which the budget allows. */
-static enum found open_operand(struct worker *worker, struct operand *operand)
+static enum taken open_operand(struct worker *worker, struct operand *operand)
 {
     struct source *source = worker->source;
     struct file *file = calloc(1, sizeof *file);
@@ -178,7 +177,7 @@ static enum found open_operand(struct worker *worker, struct operand *operand)
         input_open(&file->input, &operand->file, &source->options, operand->shard, &why) == 0) {
         if (open_seams(file, operand->shard != NULL) == 0) {
             begin_file(source, operand, file);
-            return FOUND_FILE;
+            return TAKEN;
         }
         input_close(&file->input);
         reason_of(&why, operand->file.name, "out of memory");
@@ -187,26 +186,24 @@ static enum found open_operand(struct worker *worker, struct operand *operand)
         file && (file->input.bytes.error == EMFILE || file->input.bytes.error == ENFILE);
     free(file);
     if (is_short && budget_refuse_file(worker))
-        return FOUND_SHORTAGE;
+        return TAKEN_NOTHING;
     source_fail(source, &why);
-    return FOUND_FAILURE;
+    return TAKEN_FAILED;
 }
 
-enum found source_find(struct worker *worker)
+enum taken source_find(struct worker *worker)
 {
     struct source *source = worker->source;
     if (source_has_failed(source))
-        return FOUND_FAILURE;
+        return TAKEN_FAILED;
     struct file *parked = source->current ? NULL : take_parked(source);
     if (parked)
         source_set_current(source, parked);
-    if (source->current)
-        return FOUND_FILE;
-    if (source->opened == source->count)
-        return FOUND_NONE;
+    if (source->current || source->opened == source->count)
+        return TAKEN;
     struct operand *operand = &source->operands[source->opened];
     if (!budget_open_file(worker, operand->is_alone))
-        return FOUND_SHORTAGE;
+        return TAKEN_NOTHING;
     return open_operand(worker, operand);
 }
 

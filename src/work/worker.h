@@ -107,19 +107,25 @@ struct worker {
     struct records records;   /* where the chunk before was cut */
 };
 
+/* --- operands.c --- */
+
+/* Looks at the operands that were named, or of a shard at those that it has something of; puts them
+ * into the order in which they are read, and holds the first ones. source->operands has room for
+ * all of them. */
+void operands_look(struct source *source, char *const *names, size_t count);
+
 /* --- source.c --- */
 
-/* What came of looking for a file to read. */
-enum found {
-    FOUND_FILE,
-    FOUND_NONE,     /* all files were opened */
-    FOUND_SHORTAGE, /* the worker should count what others donate */
-    FOUND_FAILURE,
+/* What came of looking for something to read. */
+enum taken {
+    TAKEN,
+    TAKEN_NOTHING, /* the worker should count what others donate */
+    TAKEN_FAILED,
 };
 
-/* Makes source->current an open file: the one that it is, a parked one, or the next operand. In
- * turn. */
-enum found source_find(struct worker *worker);
+/* Makes source->current an open file: the one that it is, a parked one, or the next operand; NULL:
+ * all were opened. In turn. */
+enum taken source_find(struct worker *worker);
 
 /* True if nothing but its bytes need be known of a regular compressed file: what the content begins
  * with is looked for, and headers and ranges are left out, only where it is decoded. */
