@@ -6,12 +6,13 @@
 #include <stdio.h>
 #include <string.h>
 
-void reason_set(struct reason *why, const char *format, ...)
+int reason_set(struct reason *why, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
     vsnprintf(why->text, sizeof why->text, format, args);
     va_end(args);
+    return -1;
 }
 
 /* Formats into what is left of the reason after its first `len` bytes. */
@@ -23,7 +24,7 @@ static void append(struct reason *why, size_t len, const char *format, va_list a
     vsnprintf(why->text + len, sizeof why->text - len, format, args);
 }
 
-void reason_of(struct reason *why, const char *subject, const char *format, ...)
+int reason_of(struct reason *why, const char *subject, const char *format, ...)
 {
     char shown[REASON_SUBJECT_MAX];
     reason_show_subject(subject, shown);
@@ -32,6 +33,7 @@ void reason_of(struct reason *why, const char *subject, const char *format, ...)
     va_start(args, format);
     append(why, (size_t)len, format, args);
     va_end(args);
+    return -1;
 }
 
 void reason_of_option(struct reason *why, const char *option, const char *value, const char *format,

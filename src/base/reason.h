@@ -15,12 +15,12 @@ struct reason {
 };
 
 /* Formats a reason as printf would; what does not fit is cut. For text of our own: text of the
- * user's goes through one of the functions below. */
-void reason_set(struct reason *why, const char *format, ...) __attribute__((format(printf, 2, 3)));
+ * user's goes through one of the functions below. Returns -1. */
+int reason_set(struct reason *why, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* The same after "SUBJECT: ", such as the name of a file. It is shown on one line, and shortened if
- * it is long, so that there is room for what failed. */
-void reason_of(struct reason *why, const char *subject, const char *format, ...)
+ * it is long, so that there is room for what failed. Returns -1. */
+int reason_of(struct reason *why, const char *subject, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
 /* The same after "OPTION=VALUE: ". */

@@ -15,9 +15,8 @@
 
 static int read_failed(const struct bytes *bytes, uint64_t offset, struct reason *why)
 {
-    reason_of(why, bytes->name, "%s, at byte %llu", strerror(errno),
-              (unsigned long long)(bytes->skipped + offset));
-    return -1;
+    return reason_of(why, bytes->name, "%s, at byte %llu", strerror(errno),
+                     (unsigned long long)(bytes->skipped + offset));
 }
 
 /* Finds what kind of file it is, and what follows from that. 0 or -1. */
@@ -26,10 +25,8 @@ static int look_at_file(struct bytes *bytes, struct reason *why)
     struct stat status;
     if (fstat(bytes->fd, &status) != 0)
         return read_failed(bytes, 0, why);
-    if (S_ISDIR(status.st_mode)) {
-        reason_of(why, bytes->name, "%s", strerror(EISDIR));
-        return -1;
-    }
+    if (S_ISDIR(status.st_mode))
+        return reason_of(why, bytes->name, "%s", strerror(EISDIR));
     if (S_ISFIFO(status.st_mode)) {
         int size = fcntl(bytes->fd, F_GETPIPE_SZ);
         if (size >= 0 && (size_t)size < PIPE_SIZE)
@@ -63,8 +60,7 @@ int bytes_open(struct bytes *bytes, struct held *file, struct reason *why)
     bytes->fd = standard ? STDIN_FILENO : held_open(file);
     if (bytes->fd < 0) {
         bytes->error = errno;
-        reason_of(why, bytes->name, "%s", strerror(bytes->error));
-        return -1;
+        return reason_of(why, bytes->name, "%s", strerror(bytes->error));
     }
     if (take_head(bytes, file, why) == 0 && look_at_file(bytes, why) == 0)
         return 0;
@@ -117,8 +113,7 @@ static ssize_t read_patiently(const struct bytes *bytes, void *buf, size_t len, 
 
 static int became_shorter(const struct bytes *bytes, struct reason *why)
 {
-    reason_of(why, bytes->name, "was truncated while it was read");
-    return -1;
+    return reason_of(why, bytes->name, "was truncated while it was read");
 }
 
 /* Judges a file whose end came `at` bytes after base, before the size that it had when it was
@@ -175,8 +170,7 @@ static int append(struct bytes *bytes, const void *data, size_t len, struct reas
         bytes->keeps = bytes->keeps_freely = false;
         return 0;
     }
-    reason_of(why, bytes->name, "out of memory");
-    return -1;
+    return reason_of(why, bytes->name, "out of memory");
 }
 
 /* Reads the next bytes of the descriptor. The bytes, 0 at the end, or -1 with the reason set. */
@@ -200,10 +194,8 @@ static int read_ahead(struct bytes *bytes, struct reason *why)
     const uint64_t end = bytes->window.end, left = end < bytes->limit ? bytes->limit - end : 1;
     const size_t cap = left < BYTES_AHEAD ? (size_t)left : BYTES_AHEAD;
     unsigned char *buf = malloc(cap);
-    if (!buf) {
-        reason_of(why, bytes->name, "out of memory");
-        return -1;
-    }
+    if (!buf)
+        return reason_of(why, bytes->name, "out of memory");
     ssize_t got = read_next(bytes, buf, cap, why);
     int rc = got > 0 ? append(bytes, buf, (size_t)got, why) : (int)got;
     free(buf);
@@ -325,10 +317,8 @@ int bytes_select(struct bytes *bytes, uint64_t begin, uint64_t end, struct reaso
     if (begin == 0 || begin == end)
         return 0;
     unsigned char *buf = malloc(BYTES_AHEAD);
-    if (!buf) {
-        reason_of(why, bytes->name, "out of memory");
-        return -1;
-    }
+    if (!buf)
+        return reason_of(why, bytes->name, "out of memory");
     ssize_t got = 1;
     while (begin > 0 && got > 0) {
         got = bytes_take(bytes, buf, begin < BYTES_AHEAD ? (size_t)begin : BYTES_AHEAD, why);

@@ -15,8 +15,7 @@ int frame_walk_begin(struct frame_walk *walk, const struct bytes *bytes, const s
         .bytes = bytes, .codec = codec, .end = end, .window = malloc(WALK_WINDOW)};
     if (walk->window)
         return 0;
-    reason_of(why, bytes->name, "out of memory");
-    return -1;
+    return reason_of(why, bytes->name, "out of memory");
 }
 
 void frame_walk_end(struct frame_walk *walk)

@@ -29,8 +29,7 @@ void peek_end(struct peek *peek)
 static ssize_t peek_failed(const struct peek *peek, const char *fault, uint64_t at,
                            struct reason *why)
 {
-    reason_of(why, peek->bytes->name, "%s, at byte %llu", fault, (unsigned long long)at);
-    return -1;
+    return reason_of(why, peek->bytes->name, "%s, at byte %llu", fault, (unsigned long long)at);
 }
 
 /* Reads the next bytes of the file to buf. How many, or -1 with the reason set. */
@@ -45,10 +44,8 @@ static ssize_t peek_stored(struct peek *peek, unsigned char *buf, size_t cap, st
 /* Feeds the decoder. As peek_stored. */
 static ssize_t peek_feed(struct peek *peek, struct reason *why)
 {
-    if (!peek->bytes->regular && peek->offset >= PEEK_STREAM_MAX) {
-        reason_of(why, peek->bytes->name, "has no content in its first 16 MiB");
-        return -1;
-    }
+    if (!peek->bytes->regular && peek->offset >= PEEK_STREAM_MAX)
+        return reason_of(why, peek->bytes->name, "has no content in its first 16 MiB");
     ssize_t got = peek_stored(peek, peek->data, PEEK_SIZE, why);
     peek->pos = 0;
     peek->len = got > 0 ? (size_t)got : 0;
@@ -70,8 +67,7 @@ static ssize_t peek_step(struct peek *peek, unsigned char *out, size_t cap, stru
         .in = peek->data + peek->pos, .in_len = peek->len - peek->pos, .out = out, .cap = cap};
     switch (peek->codec->decode(peek->decoder, &step, &fault)) {
     case DECODE_NO_MEMORY:
-        reason_of(why, peek->bytes->name, "out of memory");
-        return -1;
+        return reason_of(why, peek->bytes->name, "out of memory");
     case DECODE_FAULT:
         return peek_failed(peek, fault.text, peek->frame, why);
     default:

@@ -23,10 +23,8 @@ static int see(struct beginning *beginning, size_t wanted, struct reason *why)
     while (cap < wanted)
         cap *= 2;
     unsigned char *data = realloc(beginning->data, cap);
-    if (!data) {
-        reason_of(why, beginning->peek->bytes->name, "out of memory");
-        return -1;
-    }
+    if (!data)
+        return reason_of(why, beginning->peek->bytes->name, "out of memory");
     beginning->data = data;
     while (beginning->len < wanted && !beginning->is_all) {
         ssize_t got = peek_read(beginning->peek, data + beginning->len, cap - beginning->len, why);

@@ -15,11 +15,10 @@ int content_follow(struct content_range *range, const struct header *header,
                    const struct content_options *options, struct reason *fault)
 {
     const char *type = options->header_type;
-    if (options->needs_header && header->type[0] && strcmp(header->type, type) != 0) {
-        reason_set(fault, "holds %s, but another file holds values of %s; count them separately",
-                   header->holds, type);
-        return -1;
-    }
+    if (options->needs_header && header->type[0] && strcmp(header->type, type) != 0)
+        return reason_set(fault,
+                          "holds %s, but another file holds values of %s; count them separately",
+                          header->holds, type);
     if (!header_fits(header, type, options->channels, fault))
         return -1;
     const bool is_cut = options->has_length && options->length < header->bytes;
@@ -37,15 +36,13 @@ int content_without_header(const struct content_options *options, struct reason 
 {
     if (!options->needs_header)
         return 0;
-    reason_set(fault, "has no .npy, WAV or PNM header; use --values=TYPE");
-    return -1;
+    return reason_set(fault, "has no .npy, WAV or PNM header; use --values=TYPE");
 }
 
 static int content_differs(const struct content_range *range, const char *how, struct reason *fault)
 {
-    reason_set(fault, "the %s header states %llu bytes of values, but %s", range->stated,
-               (unsigned long long)(range->end - range->begin), how);
-    return -1;
+    return reason_set(fault, "the %s header states %llu bytes of values, but %s", range->stated,
+                      (unsigned long long)(range->end - range->begin), how);
 }
 
 int content_ends_before(const struct content_range *range, struct reason *fault)

@@ -20,20 +20,16 @@ static int check_sized(const struct input *input, struct reason *why)
         return (int)got;
     if (fstat(input->bytes.fd, &status) == 0 && status.st_size > 0)
         return 0; /* what was added since it was measured */
-    reason_of(why, input->bytes.name, "has a size of 0 but is not empty, so it cannot be divided");
-    return -1;
+    return reason_of(why, input->bytes.name,
+                     "has a size of 0 but is not empty, so it cannot be divided");
 }
 
 int file_shard_check(struct input *input, struct file_shard *shard, struct reason *why)
 {
-    if (!input->bytes.regular) {
-        reason_of(why, input->bytes.name, "is no longer a regular file");
-        return -1;
-    }
-    if (input->bytes.opened_size < shard->size) {
-        reason_of(why, input->bytes.name, "was truncated after it was divided into shares");
-        return -1;
-    }
+    if (!input->bytes.regular)
+        return reason_of(why, input->bytes.name, "is no longer a regular file");
+    if (input->bytes.opened_size < shard->size)
+        return reason_of(why, input->bytes.name, "was truncated after it was divided into shares");
     if (shard->size == 0 && check_sized(input, why) != 0)
         return -1;
     input->bytes.opened_size = shard->size;

@@ -78,8 +78,7 @@ int input_recognise(struct input *input, struct held *file, const struct input_o
 
 static int failed(const struct input *input, const char *fault, struct reason *why)
 {
-    reason_of(why, input->bytes.name, "%s", fault);
-    return -1;
+    return reason_of(why, input->bytes.name, "%s", fault);
 }
 
 /* Compares the size of a regular file with its range, which a header states. 0; or -1 and the

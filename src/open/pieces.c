@@ -18,10 +18,8 @@ static int64_t tail_of_text(const struct input *input, struct reason *why)
         size_t len = look < most ? look : most;
         len = input->plan.size < len ? (size_t)input->plan.size : len;
         unsigned char *end = malloc(len + 1);
-        if (!end) {
-            reason_of(why, input->bytes.name, "out of memory");
-            return -1;
-        }
+        if (!end)
+            return reason_of(why, input->bytes.name, "out of memory");
         ssize_t got = bytes_read_at(&input->bytes, end, len, input->plan.size - len, why);
         size_t tail = got == (ssize_t)len ? kind->tail(end, len) : 0;
         free(end);
@@ -150,10 +148,8 @@ int input_cut(struct input *input, struct chunk *chunk, size_t waited, bool at_e
               struct reason *why)
 {
     struct records *records = &input->records;
-    if (records_cut(records, chunk, waited, at_end) != 0) {
-        reason_of(why, input->bytes.name, "out of memory");
-        return -1;
-    }
+    if (records_cut(records, chunk, waited, at_end) != 0)
+        return reason_of(why, input->bytes.name, "out of memory");
     chunk->origin.bytes = chunk->len - records_repeated(records, waited);
     if (records_check(records, input->bytes.name, why) != 0)
         return -1;
