@@ -93,7 +93,7 @@ gpuhisto_sources = \
 	src/records/records.c src/records/records.h \
 	src/work/budget.c \
 	src/frames/codec.c src/frames/codec.h \
-	src/frames/codec_zstd.c src/frames/codec_zstd.h \
+	src/frames/codec_zstd.c \
 	src/open/content.c src/open/content.h \
 	src/run/copy.c src/run/decode.c src/run/decode.h src/run/gpu.c src/run/gpu.h \
 	src/run/offload.c src/run/offload.h \
@@ -152,7 +152,7 @@ gpuhisto_sources = \
 	src/report/temporary.c src/report/temporary.h \
 	src/report/writer.c src/report/writer.h
 gzip_sources = \
-	src/frames/codec_gzip.c src/frames/codec_gzip.h \
+	src/frames/codec_gzip.c \
 	src/frames/gzip_format.c src/frames/gzip_format.h
 libgpuhisto_a_SOURCES = $(gpuhisto_sources) $(gpu_engine_sources) src/sandbox/sandbox.h
 if HAVE_SANDBOX

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 #include "codec.h"
-#include "codec_gzip.h"
-#include "codec_zstd.h"
 
 const struct codec *const codecs[] = {
     &codec_zstd,

@@ -125,6 +125,9 @@ struct codec {
 #define CODECS_MAX 8
 extern const struct codec *const codecs[];
 
+extern const struct codec codec_zstd; /* by libzstd; skippable frames are frames, too */
+extern const struct codec codec_gzip; /* only in builds with ISA-L */
+
 /* The most first bytes of a file that codec_recognise needs. */
 #define CODEC_MAGIC_MAX 16
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* gzip, by ISA-L, which verifies checksum and length of a member even if they are cut. It also
  * takes blocks whose codes leave bits unused, which zlib refuses and no compressor writes. */
-#include "codec_gzip.h"
+#include "codec.h"
 #include "gzip_format.h"
 #include "src/base/library.h"
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#include "codec_zstd.h"
+/* zstd, by libzstd. */
+#include "codec.h"
 #include "src/base/library.h"
 #include "zstd_format.h"
 
