@@ -549,4 +549,23 @@ while read -r kernel; do
     refuses "kernel $kernel is known" 2 "--kernel=$kernel and --device=cpu cannot be combined"
 done <names
 
+# --- the CPU's counters: every one has a row of `counters`, and is in the man page ---
+
+sed -n 's/^const struct counter counter_\([a-z0-9_]*\) = {/\1/p' "$srcdir"/src/cpu/count_*.c | sort >written
+sed -n 's/^    &counter_\([a-z0-9_]*\),$/\1/p' "$srcdir/src/cpu/count.c" | sort >rows
+check "counters in src/cpu" [ "$(wc -l <written)" -ge 4 ]
+same "counters in src/cpu (-) and rows of count.c (+)" written rows
+while read -r counter; do
+    check "man page: $counter" sh -c 'sed -n "/^\.It Ev GPUHISTO_CPU/,/^\.It Ev COLUMNS/p" "$1" |
+        grep "^\.Cm" | tr " " "\n" | grep -qx "$2"' sh "$srcdir/doc/gpuhisto.1" "$counter"
+done <written
+counters_here | tr ' ' '\n' | sort >here
+comm -23 here written >strangers
+same "counters that run here and are not in src/cpu" nothing strangers
+for counter in $(cat here); do
+    run_as env GPUHISTO_CPU="$counter" "$GPUHISTO" --device=cpu -v --bytes in
+    check "GPUHISTO_CPU=$counter" [ "$(cat status)" -eq 0 ]
+done
+check "portable runs anywhere" grep -qx portable here
+
 summary

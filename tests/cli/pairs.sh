@@ -283,8 +283,7 @@ elif find_numpy; then
         "$python" "$srcdir/tests/helpers/pairs_by_numpy.py" 1 <file >expected
         head -c 3000000 file >even
         "$python" "$srcdir/tests/helpers/pairs_by_numpy.py" 2 <even >aligned
-        for cpu in avx512 avx2 neon portable; do
-            GPUHISTO_CPU=$cpu "$GPUHISTO" --device=cpu </dev/null >/dev/null 2>&1 || continue
+        for cpu in $(counters_here); do
             export GPUHISTO_CPU=$cpu
             run --pairs file
             counts "$kind by numpy, $cpu" expected

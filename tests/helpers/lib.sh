@@ -237,6 +237,13 @@ one_line()
     return 1
 }
 
+# counters_here: prints the names of the CPU's counters that run here, as the program lists them when it
+# is given another.
+counters_here()
+{
+    GPUHISTO_CPU=/// "$GPUHISTO" </dev/null 2>&1 | sed -n 's/,//g; s/^gpuhisto: GPUHISTO_CPU=.* one of //p'
+}
+
 # error_text NAME: what the program's C library calls this error, as in `error_text EIO`.
 error_text()
 {
