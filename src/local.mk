@@ -100,12 +100,11 @@ gpuhisto_sources = \
 	src/run/run.c src/run/run.h src/run/runner.h \
 	src/run/segment.c src/run/segment.h src/run/serial.c \
 	src/bytes/bytes.c src/bytes/bytes.h \
-	src/open/first_header.c \
 	src/open/foreign.c src/open/foreign.h \
 	src/open/header.c src/open/header.h src/open/header_format.h src/open/npy.c src/open/pnm.c src/open/wav.c \
 	src/work/idle.c src/work/idle.h src/work/left.c src/work/left.h \
 	src/work/operands.c src/work/sink.h \
-	src/open/beginning.c src/open/beginning.h src/open/open.c src/open/plan.c src/open/input.h \
+	src/open/open.c src/open/plan.c src/open/input.h \
 	src/bytes/replay_window.c src/bytes/replay_window.h \
 	src/bytes/fingerprint.c src/bytes/fingerprint.h \
 	src/open/file_shard.c src/open/file_shard.h src/open/file_shard_frames.c \

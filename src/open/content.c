@@ -32,13 +32,6 @@ int content_follow(struct content_range *range, const struct header *header,
     return 0;
 }
 
-int content_without_header(const struct content_options *options, struct reason *fault)
-{
-    if (!options->needs_header)
-        return 0;
-    return reason_set(fault, "has no .npy, WAV or PNM header; use --values=TYPE");
-}
-
 static int content_differs(const struct content_range *range, const char *how, struct reason *fault)
 {
     return reason_set(fault, "the %s header states %llu bytes of values, but %s", range->stated,

@@ -45,9 +45,6 @@ struct content_range content_range_of(const struct content_options *options);
 int content_follow(struct content_range *range, const struct header *header,
                    const struct content_options *options, struct reason *fault);
 
-/* The content has no header. 0; or -1 with the fault if it needs one. */
-int content_without_header(const struct content_options *options, struct reason *fault);
-
 /* Sets the fault: fewer bytes follow than the header states, or more. Returns -1. */
 int content_ends_before(const struct content_range *range, struct reason *fault);
 int content_goes_on(const struct content_range *range, struct reason *fault);

@@ -62,10 +62,6 @@ struct input {
 int input_open(struct input *input, struct held *file, const struct input_options *options,
                struct file_shard *shard, struct reason *why);
 
-/* The first part of input_open: opens a file and finds its format. Nothing is left out yet. */
-int input_recognise(struct input *input, struct held *file, const struct input_options *options,
-                    struct file_shard *shard, struct reason *why);
-
 /* Reads the header that a file begins with, and gives the file back: what was read of a stream is
  * read again. 0; or -1 with the reason set, if it says no type of values. */
 int input_find_header(struct held *file, const struct input_options *options, struct header *header,

@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Opens a file: its format, what its content begins with, and what of it is counted. */
-#include "beginning.h"
 #include "input.h"
 #include "src/frames/peek.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define FIRST_SIZE ((size_t)512) /* bytes of content that are looked at first */
 
 /* --- the format --- */
 
@@ -48,8 +52,9 @@ static int recognise(struct input *input, const struct input_options *options, s
     return input->frames.codec ? input->frames.codec->load(why) : 0;
 }
 
-int input_recognise(struct input *input, struct held *file, const struct input_options *options,
-                    struct file_shard *shard, struct reason *why)
+/* Opens a file and finds its format. Nothing is left out yet. As input_open. */
+static int open_file(struct input *input, struct held *file, const struct input_options *options,
+                     struct file_shard *shard, struct reason *why)
 {
     const struct content_range range = content_range_of(&options->content);
     const uint64_t frame_memory = options->frame_memory;
@@ -76,9 +81,97 @@ int input_recognise(struct input *input, struct held *file, const struct input_o
 
 /* --- what the content begins with --- */
 
-static int failed(const struct input *input, const char *fault, struct reason *why)
+/* The first bytes of the content, which nobody else gets by that. */
+struct beginning {
+    struct peek peek;
+    unsigned char *data; /* owned */
+    size_t len;
+    bool is_all; /* the content has no more */
+};
+
+/* Sees `wanted` bytes, or all. 0 or -1. */
+static int see(struct beginning *beginning, size_t wanted, struct reason *why)
 {
-    return reason_of(why, input->bytes.name, "%s", fault);
+    size_t cap = FIRST_SIZE;
+    while (cap < wanted)
+        cap *= 2;
+    unsigned char *data = realloc(beginning->data, cap);
+    if (!data)
+        return reason_of(why, beginning->peek.bytes->name, "out of memory");
+    beginning->data = data;
+    while (beginning->len < wanted && !beginning->is_all) {
+        ssize_t got = peek_read(&beginning->peek, data + beginning->len, cap - beginning->len, why);
+        if (got < 0)
+            return -1;
+        beginning->len += (size_t)got;
+        beginning->is_all = got == 0;
+    }
+    return 0;
+}
+
+static void forget(struct beginning *beginning)
+{
+    free(beginning->data);
+    peek_end(&beginning->peek);
+}
+
+/* Reads the header of values, if there is one. HEADER_NONE, HEADER_FOUND, or HEADER_WRONG with the
+ * reason set. */
+static enum header_status read_header(struct input *input, const struct input_options *options,
+                                      struct header *header, struct reason *why)
+{
+    struct beginning beginning = {.len = 0};
+    enum header_status status = HEADER_PART;
+    struct reason fault;
+    size_t wanted = 1;
+    int rc =
+        peek_begin(&beginning.peek, &input->bytes, input->frames.codec, &options->decoding, why);
+    while (rc == 0 && status == HEADER_PART) {
+        rc = see(&beginning, wanted, why);
+        if (rc == 0)
+            status = beginning.len < wanted
+                         ? header_look_at_all(beginning.data, beginning.len, header, &fault)
+                         : header_look(beginning.data, beginning.len, &wanted, header, &fault);
+    }
+    if (status == HEADER_WRONG)
+        reason_of(why, input->bytes.name, "%s", fault.text);
+    forget(&beginning);
+    return rc == 0 ? status : HEADER_WRONG;
+}
+
+static int lacks_header(const struct input *input, struct reason *why)
+{
+    return reason_of(why, input->bytes.name, "has no .npy, WAV or PNM header; use --values=TYPE");
+}
+
+/* 0, or -1 with the reason set if the first file does not say which type of values it holds. */
+static int check_type(const struct input *input, enum header_status status,
+                      const struct header *header, struct reason *why)
+{
+    const struct foreign *foreign = input->plan.foreign;
+    if (status == HEADER_WRONG)
+        return -1;
+    if (status == HEADER_FOUND)
+        return header->type[0] ? 0
+                               : reason_of(why, input->bytes.name,
+                                           "holds %s, which --values cannot count", header->holds);
+    if (foreign && !foreign->is_text)
+        return reason_of(why, input->bytes.name, "looks like %s data; use '%s FILE | gpuhisto'",
+                         foreign->name, foreign->command);
+    return lacks_header(input, why);
+}
+
+int input_find_header(struct held *file, const struct input_options *options, struct header *header,
+                      struct reason *why)
+{
+    struct input input;
+    if (open_file(&input, file, options, NULL, why) != 0)
+        return -1;
+    int rc = check_type(&input, read_header(&input, options, header, why), header, why);
+    if (rc == 0 && bytes_give_back(&input.bytes, file) != 0)
+        rc = reason_of(why, input.bytes.name, "out of memory");
+    input_close(&input);
+    return rc;
 }
 
 /* Compares the size of a regular file with its range, which a header states. 0; or -1 and the
@@ -97,80 +190,65 @@ static int check_size(const struct input *input, struct reason *fault)
 }
 
 /* Sets the range to what follows a header, if there is one. 0 or -1. */
-static int follow_header(struct input *input, struct peek *peek, struct reason *why)
+static int follow_header(struct input *input, const struct input_options *options,
+                         struct reason *why)
 {
-    const struct content_options *options = input->plan.content;
+    const struct content_options *content = &options->content;
+    struct content_range *range = &input->plan.range;
     struct header header;
     struct reason fault;
-    switch (beginning_header(peek, &header, why)) {
-    case HEADER_FOUND:
-        break;
-    case HEADER_NONE:
-        return content_without_header(options, &fault) == 0 ? 0 : failed(input, fault.text, why);
-    default:
-        return -1;
-    }
-    if (content_follow(&input->plan.range, &header, options, &fault) == 0 &&
-        check_size(input, &fault) == 0)
+    if (!content->header_type || range->begin == range->end)
         return 0;
-    return failed(input, fault.text, why);
+    enum header_status status = read_header(input, options, &header, why);
+    if (status == HEADER_NONE)
+        return content->needs_header ? lacks_header(input, why) : 0;
+    if (status == HEADER_WRONG)
+        return -1;
+    if (content_follow(range, &header, content, &fault) == 0 && check_size(input, &fault) == 0)
+        return 0;
+    return reason_of(why, input->bytes.name, "%s", fault.text);
 }
 
-/* Looks for a header of values. 0 or -1. */
-static int find_header(struct input *input, const struct input_options *options, struct reason *why)
-{
-    const struct content_range *range = &input->plan.range;
-    struct peek peek;
-    if (!options->content.header_type || range->begin == range->end)
-        return 0;
-    if (peek_begin(&peek, &input->bytes, input->frames.codec, &options->decoding, why) != 0)
-        return -1;
-    int rc = follow_header(input, &peek, why);
-    peek_end(&peek);
-    return rc;
-}
-
-/* Finds the column that is named, in the first line of the range. In what is compressed, a range
- * that does not begin with the content is only found by decoding (input_cut). 0 or -1. */
+/* Finds the column that is named, in the first line of a text that is not CSV. In what is
+ * compressed, a range that does not begin with the content is only found by decoding (input_cut). 0
+ * or -1. */
 static int find_column(struct input *input, const struct input_options *options, struct reason *why)
 {
     const struct content_range *range = &input->plan.range;
     const struct field *field = options->field;
-    struct peek peek;
+    struct beginning beginning = {.len = 0};
     if (!input->has_header || !field->name || field->kind == FIELD_CSV ||
         (input->frames.codec && content_is_partial(range)))
         return 0;
-    if (peek_begin(&peek, &input->bytes, input->frames.codec, &options->decoding, why) != 0)
+    int rc =
+        peek_begin(&beginning.peek, &input->bytes, input->frames.codec, &options->decoding, why);
+    if (rc != 0)
         return -1;
-    peek.offset = input->bytes.taken;
+    beginning.peek.offset = input->bytes.taken;
     if (range->end != CONTENT_TO_END)
-        peek.end = content_add(peek.offset, range->end - range->begin);
-    int rc = beginning_column(&peek, field, &input->plan.column, why);
-    peek_end(&peek);
+        beginning.peek.end = content_add(input->bytes.taken, range->end - range->begin);
+    do
+        rc = see(&beginning, beginning.len + 1, why);
+    while (rc == 0 && !beginning.is_all && beginning.len <= FIELD_RECORD_MAX &&
+           !memchr(beginning.data, '\n', beginning.len));
+    if (rc == 0)
+        rc = records_find_column(field, beginning.data, beginning.len, input->bytes.name,
+                                 &input->plan.column, why);
+    forget(&beginning);
     return rc;
-}
-
-/* --- the plan --- */
-
-/* Leaves out what is not in the range. In what is compressed only decoding finds these places. 0 or
- * -1. */
-static int select_range(struct input *input, struct reason *why)
-{
-    const struct content_range *range = &input->plan.range;
-    if (input->frames.codec)
-        return 0;
-    /* A byte more shows that a file goes on after what its header states. */
-    return bytes_select(&input->bytes, range->begin, range->end + range->is_whole, why);
 }
 
 int input_open(struct input *input, struct held *file, const struct input_options *options,
                struct file_shard *shard, struct reason *why)
 {
-    if (input_recognise(input, file, options, shard, why) != 0)
+    if (open_file(input, file, options, shard, why) != 0)
         return -1;
-    int rc = find_header(input, options, why);
-    if (rc == 0)
-        rc = select_range(input, why);
+    const struct content_range *range = &input->plan.range;
+    int rc = follow_header(input, options, why);
+    /* Of what is compressed only decoding finds the range. A byte more shows that a file goes on
+     * after what its header states. */
+    if (rc == 0 && !input->frames.codec)
+        rc = bytes_select(&input->bytes, range->begin, range->end + range->is_whole, why);
     if (rc == 0)
         rc = find_column(input, options, why);
     input->frames.needs_sizes = input_needs_positions(input);
@@ -198,7 +276,7 @@ ssize_t input_read(struct input *input, void *buf, size_t cap, struct reason *wh
         content_ends_before(range, &fault);
     else
         return got;
-    return failed(input, fault.text, why);
+    return reason_of(why, input->bytes.name, "%s", fault.text);
 }
 
 void input_close(struct input *input)
