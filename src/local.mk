@@ -104,10 +104,10 @@ gpuhisto_sources = \
 	src/open/header.c src/open/header.h src/open/header_format.h src/open/npy.c src/open/pnm.c src/open/wav.c \
 	src/work/idle.c src/work/idle.h src/work/left.c src/work/left.h \
 	src/work/operands.c src/work/sink.h \
-	src/open/open.c src/open/plan.c src/open/input.h \
+	src/open/open.c src/open/input.h \
 	src/bytes/replay_window.c src/bytes/replay_window.h \
 	src/bytes/fingerprint.c src/bytes/fingerprint.h \
-	src/open/file_shard.c src/open/file_shard.h src/open/file_shard_frames.c \
+	src/open/file_shard.c src/open/file_shard.h \
 	src/frames/peek.c src/frames/peek.h \
 	src/open/pieces.c \
 	src/open/shard.c src/open/shard.h \

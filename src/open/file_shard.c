@@ -3,8 +3,12 @@
 #include "input.h"
 #include "shard.h"
 #include "src/bytes/fingerprint.h"
+#include "src/frames/frame_walk.h"
+#include "src/frames/peek.h"
+#include "src/records/seams.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -99,9 +103,212 @@ static int enter_plain(struct input *input, const struct file_shard *shard, stru
     return 0;
 }
 
+/* --- compressed: which frames --- */
+
+/* What is known of the frames before those of the shard. */
+struct frames_before {
+    bool has_content;    /* one of them may have content: */
+    uint64_t content_at; /* the last such, and */
+    uint64_t sized_at;   /* the last that says that it has; or the first frame of all */
+};
+
+static void add_frame_before(struct frames_before *before, const struct frame_walk *walk)
+{
+    if (walk->frame.content == 0)
+        return;
+    before->has_content = true;
+    before->content_at = walk->offset;
+    if (walk->frame.content != FRAME_UNSIZED)
+        before->sized_at = walk->offset;
+}
+
+/* True if a frame, and all that follows it, cannot be cut off from what comes before: its end is
+ * not known, or it does not say how much it holds, and the values after it depend on that. */
+static bool ends_cuts(const struct input *input, const struct frame_walk *walk, enum walk_step step)
+{
+    return step == WALK_BROKEN || (step == WALK_FRAME && walk->frame.content == FRAME_UNSIZED &&
+                                   input->frames.needs_sizes);
+}
+
+/* Finds the frames that begin in the shard: bytes [first, next) of the file. 0 or -1. */
+static int find_frames(struct input *input, const struct file_shard *shard,
+                       struct frames_before *before, struct reason *why)
+{
+    struct shard_edges *edges = &input->plan.edges;
+    struct frame_walk walk;
+    bool has_first = shard->begin == 0;
+    edges->first = has_first ? 0 : shard->size;
+    edges->next = shard->size;
+    if (has_first && shard->end == shard->size)
+        return 0;
+    if (frame_walk_begin(&walk, &input->bytes, input->frames.codec, shard->size, why) != 0)
+        return -1;
+    enum walk_step step;
+    while ((step = frame_walk_next(&walk, why)) == WALK_FRAME && !ends_cuts(input, &walk, step)) {
+        if (!has_first && walk.offset >= shard->begin) {
+            edges->first = walk.offset;
+            has_first = true;
+        }
+        if (walk.offset >= shard->end) {
+            edges->next = walk.offset;
+            break;
+        }
+        if (has_first && shard->end == shard->size)
+            break;
+        if (!has_first)
+            add_frame_before(before, &walk);
+        if (!has_first && input->frames.needs_sizes)
+            edges->content = content_add(edges->content, walk.frame.content);
+    }
+    if (ends_cuts(input, &walk, step) && !has_first && walk.offset >= shard->begin)
+        edges->first = walk.offset;
+    if (ends_cuts(input, &walk, step) && walk.offset >= shard->end)
+        edges->next = walk.offset;
+    frame_walk_end(&walk);
+    return step == WALK_FAILED ? -1 : 0;
+}
+
+/* --- what comes before them --- */
+
+/* Decodes frames [begin, end). 0 with *last set to their last byte, 1 if they have no content, or
+ * -1 with the reason set. */
+static int decode_last(struct input *input, const struct codec_options *options, uint64_t begin,
+                       uint64_t end, unsigned char *last, struct reason *why)
+{
+    struct peek peek;
+    ssize_t got = 0;
+    int found = 1;
+    if (peek_begin(&peek, &input->bytes, input->frames.codec, options, why) != 0)
+        return -1;
+    peek.offset = begin;
+    peek.end = end;
+    unsigned char *out = malloc(PEEK_SIZE);
+    if (!out)
+        reason_of(why, input->bytes.name, "out of memory");
+    while (out && (got = peek_read(&peek, out, PEEK_SIZE, why)) > 0) {
+        *last = out[got - 1];
+        found = 0;
+    }
+    found = !out || got < 0 ? -1 : found;
+    free(out);
+    peek_end(&peek);
+    return found;
+}
+
+/* Finds the last byte of content before the frame at `first`. As decode_last. Frames that do not
+ * say how much they hold may be empty: then all since the last one that says so are decoded. */
+static int find_last_before(struct input *input, const struct codec_options *options,
+                            uint64_t first, const struct frames_before *before, unsigned char *last,
+                            struct reason *why)
+{
+    int rc = 1;
+    if (before->has_content)
+        rc = decode_last(input, options, before->content_at, first, last, why);
+    if (rc == 1 && before->has_content && before->sized_at < before->content_at)
+        rc = decode_last(input, options, before->sized_at, first, last, why);
+    return rc;
+}
+
+static bool ends_record(const struct record_kind *kind, unsigned char byte)
+{
+    return kind->head(&byte, 1) == 0;
+}
+
+/* Finds out whether a record goes on from before, and whether anything comes before at all. 0 or
+ * -1. */
+static int find_edge(struct input *input, const struct codec_options *options,
+                     const struct frames_before *before, struct reason *why)
+{
+    struct shard_edges *edges = &input->plan.edges;
+    const uint64_t first = edges->first;
+    const struct record_kind *kind = &input->records.kind;
+    unsigned char last = 0;
+    edges->is_first = first == 0;
+    if (record_is_byte(kind) || kind->type == RECORD_PAIRS || first == 0 || first == edges->next)
+        return 0; /* no byte of the shard is to be dropped */
+    if (!record_is_text(kind)) {
+        edges->goes_on = edges->content % kind->size != 0;
+        return 0;
+    }
+    int rc = find_last_before(input, options, first, before, &last, why);
+    edges->is_first = rc > 0;
+    edges->goes_on = rc == 0 && !ends_record(kind, last);
+    return rc < 0 ? -1 : 0;
+}
+
+/* As file_shard_select, of a compressed file. */
+static int enter_frames(struct input *input, const struct file_shard *shard,
+                        const struct codec_options *options, struct reason *why)
+{
+    struct shard_edges *edges = &input->plan.edges;
+    const struct record_kind *kind = &input->records.kind;
+    /* What a character needs of the frames before is more than the last byte. */
+    bool is_whole = kind->type == RECORD_CSV || kind->type == RECORD_CHARACTERS ||
+                    content_is_partial(&input->plan.range);
+    struct frames_before before = {false, 0, 0};
+    edges->file_end = edges->next = shard->size;
+    edges->is_first = true;
+    if (is_whole)
+        edges->first = shard->begin == 0 ? 0 : shard->size;
+    if (is_whole && shard->begin > 0)
+        input->plan.range.stated = NULL; /* nothing is read here, so nothing is missing */
+    if (!is_whole && (find_frames(input, shard, &before, why) != 0 ||
+                      find_edge(input, options, &before, why) != 0))
+        return -1;
+    frames_seek(&input->frames, edges->first);
+    input->plan.counted_from = edges->is_first ? 0 : edges->first;
+    input->bytes.opened_size = input->bytes.limit = edges->next;
+    return 0;
+}
+
 int file_shard_select(struct input *input, const struct file_shard *shard,
                       const struct codec_options *options, struct reason *why)
 {
-    return input->frames.codec ? file_shard_select_frames(input, shard, options, why)
+    return input->frames.codec ? enter_frames(input, shard, options, why)
                                : enter_plain(input, shard, why);
+}
+
+/* --- what comes after them --- */
+
+/* Adds bytes to the record in the seam, as many as belong to it. 0, 1 if it may go on, or -1: out
+ * of memory. */
+static int extend(struct span *seam, const struct record_kind *kind, const unsigned char *data,
+                  size_t len)
+{
+    if (record_is_text(kind)) {
+        size_t end = kind->head(data, len);
+        /* A pair is whole with its second byte. */
+        bool is_open =
+            kind->type != RECORD_PAIRS && end == len && seam->head.len + end < seam->most;
+        return span_extend(seam, data, end) == 0 ? is_open : -1;
+    }
+    size_t missing = kind->size - seam->head.len % kind->size;
+    size_t taken = len < missing ? len : missing;
+    seam->head.bytes += taken;
+    return span_extend(seam, data, taken) == 0 ? taken < missing : -1;
+}
+
+int file_shard_complete(struct input *input, const struct codec_options *options, struct span *seam,
+                        struct reason *why)
+{
+    const struct shard_edges *edges = &input->plan.edges;
+    const struct record_kind *kind = &input->records.kind;
+    struct peek peek;
+    ssize_t got = 0;
+    int more = 1;
+    bool is_whole = !record_is_text(kind) && seam->head.len % kind->size == 0;
+    if (edges->next == edges->file_end || seam->head.len == 0 || seam->head.given || is_whole)
+        return 0;
+    if (peek_begin(&peek, &input->bytes, input->frames.codec, options, why) != 0)
+        return -1;
+    peek.offset = edges->next;
+    peek.end = edges->file_end;
+    unsigned char *out = malloc(PEEK_SIZE);
+    while (out && more > 0 && (got = peek_read(&peek, out, PEEK_SIZE, why)) > 0)
+        more = extend(seam, kind, out, (size_t)got);
+    if (!out || more < 0)
+        reason_of(why, input->bytes.name, "out of memory");
+    free(out);
+    peek_end(&peek);
+    return !out || more < 0 || got < 0 ? -1 : 0;
 }

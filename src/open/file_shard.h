@@ -35,10 +35,6 @@ int file_shard_check(struct input *input, struct file_shard *shard, struct reaso
 int file_shard_select(struct input *input, const struct file_shard *shard,
                       const struct codec_options *options, struct reason *why);
 
-/* For file_shard_select: the same of a compressed file. */
-int file_shard_select_frames(struct input *input, const struct file_shard *shard,
-                             const struct codec_options *options, struct reason *why);
-
 /* Completes the last record of the shard, in the head of a span, from the frames of the next shard.
  * 0, or -1 with the reason set. */
 int file_shard_complete(struct input *input, const struct codec_options *options, struct span *seam,

@@ -1,11 +1,31 @@
 /* SPDX-License-Identifier: MIT */
-/* The records of a regular file that is read in pieces, and whether it can be. */
+/* The records of a file: whether they can be read in pieces, those of a piece, and those of what is
+ * read in order. */
 #include "input.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #define TAIL_FIRST 4096 /* bytes at the end of a file that are looked at first */
+
+bool input_needs_positions(const struct input *input)
+{
+    const struct record_kind *kind = &input->records.kind;
+    bool has_values = !record_is_text(kind) && !record_is_byte(kind);
+    return has_values || content_is_partial(&input->plan.range);
+}
+
+bool input_parallel(const struct input *input)
+{
+    return input->bytes.regular && !input->frames.codec && input->bytes.taken < input->plan.end;
+}
+
+bool input_is_serial(const struct input *input)
+{
+    const struct field *field = input->records.field;
+    const bool is_sought = field && field->name && input->frames.codec && input->plan.column == 0;
+    return is_sought || input->records.kind.type == RECORD_CSV;
+}
 
 /* The bytes at the end of the size that belong to a token or line that may not be whole, or -1 with
  * the reason set. All of the size: a file that has less than it states, as in /sys, is read in
@@ -56,6 +76,18 @@ int input_trim(struct input *input, struct reason *why)
         input->plan.size -= (uint64_t)tail;
     input->plan.end = input->plan.size;
     return 0;
+}
+
+int input_cut_off(const char *name, const struct content_options *options, size_t len, size_t size,
+                  struct reason *why)
+{
+    if (options->channels > 1)
+        return reason_of(why, name,
+                         "ends inside a record of %u channels, after %zu of its %zu bytes",
+                         options->channels, len, size);
+    if (options->has_pairs)
+        return reason_of(why, name, "ends inside a pair: its number of bytes is odd");
+    return reason_of(why, name, "ends inside a value, after %zu of its %zu bytes", len, size);
 }
 
 /* --- pieces --- */
@@ -159,4 +191,13 @@ int input_cut(struct input *input, struct chunk *chunk, size_t waited, bool at_e
             records_are_one_line(chunk->data + chunk->begin, chunk->len - chunk->begin);
     }
     return take_header(input, chunk, at_end, why);
+}
+
+int input_check_end(const struct input *input, struct reason *why)
+{
+    const struct records *records = &input->records;
+    if (records->cut_len == 0 || record_is_text(&records->kind))
+        return 0;
+    return input_cut_off(input->bytes.name, input->plan.content, records->cut_len,
+                         records->kind.size, why);
 }
