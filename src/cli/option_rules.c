@@ -112,13 +112,20 @@ void option_show_typed(const struct draft *draft, const char *text, char *shown)
 
 /* --- what cannot be combined --- */
 
-/* True for a mode that can be counted in one pass with others of these. */
-static bool is_plain_mode(const struct option_row *row)
+/* Returns the mode that an option chooses, or NULL. */
+static const struct mode *mode_of(const struct option_row *row)
 {
     for (unsigned mode = 0; mode < MODES; mode++)
         if (strcmp(modes[mode]->name, row->name) == 0)
-            return !modes[mode]->is_binned;
-    return false;
+            return modes[mode];
+    return NULL;
+}
+
+/* True for a mode that can be counted in one pass with others of these. */
+static bool is_plain_mode(const struct option_row *row)
+{
+    const struct mode *mode = mode_of(row);
+    return mode && !mode->is_binned;
 }
 
 /* Refuses two options, and names them in the order in which they were typed. */
@@ -156,12 +163,24 @@ static bool is_listed(const char *terms, const struct option_row *row)
     return false;
 }
 
+/* Refuses another mode, of a row below, besides the mode of a row that was given. */
+static int check_modes(const struct draft *draft, const struct option_row *row, struct reason *why)
+{
+    const struct term one = {.row = row};
+    struct term other = {.row = row + 1};
+    for (; mode_of(row) && other.row < option_rows + option_count; other.row++)
+        if (mode_of(other.row) && is_given(draft, &other))
+            return refuse_pair(draft, &one, &other, "", why);
+    return 0;
+}
+
 /* Checks the columns `conflicts` and `only_with` of an option that was given. */
 static int check_conflicts(const struct draft *draft, const struct option_row *row,
                            struct reason *why)
 {
     const struct term one = {.row = row};
-    if (option_conflict(draft, row->name, row->conflicts, "", why) != 0)
+    if (check_modes(draft, row, why) != 0 ||
+        option_conflict(draft, row->name, row->conflicts, "", why) != 0)
         return OPTIONS_WRONG;
     for (size_t i = 0; row->only_with && i < option_count; i++) {
         const struct term other = {.row = &option_rows[i]};

@@ -177,6 +177,18 @@ needs()
 usage "gpuhisto: --bytes and --letters cannot be combined; put --also between them" --bytes --letters
 usage "gpuhisto: -l and -b cannot be combined; put --also between them" -l2 -b
 clash -n -b -nb
+modes=$(sed -n 's/^MODE([A-Z]*, \([a-z]*\))$/\1/p' "$srcdir/src/count/modes.def")
+check "modes" [ "$(echo "$modes" | wc -l)" -ge 8 ]
+for one in $modes; do
+    for other in $modes; do
+        [ $one != $other ] || continue
+        case " $one $other " in
+        *" numbers "* | *" values "*) hint= ;;
+        *) hint="; put --also between them" ;;
+        esac
+        usage "gpuhisto: --$one and --$other cannot be combined$hint" --$one --$other
+    done
+done
 usage "gpuhisto: --cat and --blo cannot be combined; put --also between them" --cat --blo
 clash --values --numbers --values=f64 -B 2 --min=0 --max=1 --numbers
 usage "--pairs=all: must be aligned, or left out" --pairs=all
