@@ -250,6 +250,19 @@ comm -23 terms names >strangers
 : >nothing
 same "terms of options.def that are no options" nothing strangers
 
+# The fuzzer's dictionary has every option, and every word that is a value of one.
+dictionary="$srcdir/tests/fuzz/options.dict"
+sed -n 's/^"--\([a-z-]*\)=\{0,1\}"$/\1/p' "$dictionary" | sort >entries
+same "options in options.def (-) and in options.dict (+)" names entries
+{
+    sed '/^#/d; s/^[^ ]* //; s/ /\n/g' "$srcdir/src/cli/choices"
+    sed -n 's/^FORMAT(\([a-z]*\))$/\1/p' "$srcdir/src/report/formats.def"
+} | sort -u >words
+sed -n 's/^"\(.*\)"$/\1/p' "$dictionary" | sort >entries
+check "words of values" [ "$(wc -l <words)" -ge 40 ]
+comm -23 words entries >strangers
+same "words of values that options.dict lacks" nothing strangers
+
 # --- numbers: decimal, wherever they stand; with --numbers the same as for whole types ---
 
 for mode in --numbers --values=f64 --values=u32; do
