@@ -101,13 +101,13 @@ gpuhisto_sources = \
 	src/run/segment.c src/run/segment.h src/run/serial.c \
 	src/bytes/bytes.c src/bytes/bytes.h \
 	src/open/foreign.c src/open/foreign.h \
-	src/open/header.c src/open/header.h src/open/header_format.h src/open/npy.c src/open/pnm.c src/open/wav.c \
+	src/open/header.c src/open/header.h src/open/npy.c src/open/pnm.c src/open/wav.c \
 	src/work/idle.c src/work/idle.h src/work/left.c src/work/left.h \
 	src/work/operands.c src/work/sink.h \
 	src/open/open.c src/open/input.h \
 	src/bytes/replay_window.c src/bytes/replay_window.h \
 	src/bytes/fingerprint.c src/bytes/fingerprint.h \
-	src/open/file_shard.c src/open/file_shard.h \
+	src/open/file_shard.c \
 	src/frames/peek.c src/frames/peek.h \
 	src/open/pieces.c \
 	src/open/shard.c src/open/shard.h \
@@ -151,8 +151,7 @@ gpuhisto_sources = \
 	src/report/temporary.c src/report/temporary.h \
 	src/report/writer.c src/report/writer.h
 gzip_sources = \
-	src/frames/codec_gzip.c \
-	src/frames/gzip_format.c src/frames/gzip_format.h
+	src/frames/codec_gzip.c
 libgpuhisto_a_SOURCES = $(gpuhisto_sources) $(gpu_engine_sources) src/sandbox/sandbox.h
 if HAVE_SANDBOX
 libgpuhisto_a_SOURCES += src/sandbox/sandbox.c \

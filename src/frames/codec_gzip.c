@@ -2,7 +2,6 @@
 /* gzip, by ISA-L, which verifies checksum and length of a member even if they are cut. It also
  * takes blocks whose codes leave bits unused, which zlib refuses and no compressor writes. */
 #include "codec.h"
-#include "gzip_format.h"
 #include "src/base/library.h"
 
 #include <isa-l/igzip_lib.h>
@@ -14,6 +13,132 @@
 #define CALLS(CALL) CALL(isal_inflate) CALL(isal_inflate_init)
 
 LIBRARY(libisal, LIBISAL_FILE, CALLS)
+
+/* --- the header of a member (RFC 1952), which may come in any number of parts --- */
+
+#define GZIP_MAGIC_SIZE 3 /* with the only method of compression there is */
+#define FIXED_SIZE 10
+#define FLAGS_UNKNOWN 0xe0u
+
+static const unsigned char gzip_magic[GZIP_MAGIC_SIZE] = {0x1f, 0x8b, 0x08};
+
+/* The fields, in their order. All but the first are optional. */
+enum gzip_field {
+    GZIP_FIXED, /* magic, method, flags, time, extra flags, operating system */
+    GZIP_EXTRA_SIZE,
+    GZIP_EXTRA,
+    GZIP_NAME,
+    GZIP_COMMENT,
+    GZIP_CHECKSUM,
+    GZIP_HEADER_ENDED,
+};
+
+/* A header as far as it has come; zeroed, it is at its beginning. */
+struct gzip_header {
+    enum gzip_field field;
+    size_t at;           /* bytes of the field that have come */
+    unsigned flags;      /* the fields that there are */
+    unsigned extra_size; /* bytes of the extra field */
+    unsigned stated;     /* the checksum that the header states */
+    uint32_t crc;        /* of the bytes before it */
+};
+
+/* The flag that announces a field. */
+static const unsigned field_flags[] = {
+    [GZIP_EXTRA_SIZE] = 0x04, [GZIP_EXTRA] = 0x04,    [GZIP_NAME] = 0x08,
+    [GZIP_COMMENT] = 0x10,    [GZIP_CHECKSUM] = 0x02,
+};
+
+/* True if the header lacks this field. */
+static bool lacks_field(const struct gzip_header *header, enum gzip_field field)
+{
+    if (field == GZIP_HEADER_ENDED)
+        return false;
+    return !(header->flags & field_flags[field]) ||
+           (field == GZIP_EXTRA && header->extra_size == 0);
+}
+
+static void next_field(struct gzip_header *header)
+{
+    header->at = 0;
+    do
+        header->field++;
+    while (lacks_field(header, header->field));
+}
+
+static const char *take_fixed(struct gzip_header *header, unsigned char byte)
+{
+    if (header->at < GZIP_MAGIC_SIZE && byte != gzip_magic[header->at])
+        return "not gzip data (no member begins here)";
+    if (header->at != GZIP_MAGIC_SIZE)
+        return NULL;
+    header->flags = byte;
+    return byte & FLAGS_UNKNOWN ? "corrupt gzip data (unknown flags in a header)" : NULL;
+}
+
+/* Adds the next byte of a little-endian number. */
+static unsigned add_byte(unsigned number, unsigned char byte, size_t at)
+{
+    return number | (unsigned)byte << 8 * at;
+}
+
+/* CRC-32 of one byte more. */
+static uint32_t add_to_crc(uint32_t crc, unsigned char byte)
+{
+    crc = ~crc ^ byte;
+    for (int bit = 0; bit < 8; bit++)
+        crc = crc & 1 ? crc >> 1 ^ 0xedb88320 : crc >> 1;
+    return ~crc;
+}
+
+static const char *take_byte(struct gzip_header *header, unsigned char byte)
+{
+    const char *fault = NULL;
+    bool last = false;
+    if (header->field != GZIP_CHECKSUM)
+        header->crc = add_to_crc(header->crc, byte);
+    switch (header->field) {
+    case GZIP_FIXED:
+        fault = take_fixed(header, byte);
+        last = header->at + 1 == FIXED_SIZE;
+        break;
+    case GZIP_EXTRA_SIZE:
+        header->extra_size = add_byte(header->extra_size, byte, header->at);
+        last = header->at == 1;
+        break;
+    case GZIP_EXTRA:
+        last = header->at + 1 == header->extra_size;
+        break;
+    case GZIP_CHECKSUM:
+        header->stated = add_byte(header->stated, byte, header->at);
+        last = header->at == 1;
+        if (last && header->stated != (header->crc & 0xffff))
+            fault = "corrupt gzip data (wrong checksum of a header)";
+        break;
+    default: /* the name and the comment end with a zero byte */
+        last = byte == 0;
+        break;
+    }
+    header->at++;
+    if (last)
+        next_field(header);
+    return fault;
+}
+
+/* Takes bytes in[0..len) up to the end of the header, and adds their number to *used. NULL; or what
+ * is wrong, and the header is of no more use. */
+static const char *header_take(struct gzip_header *header, const unsigned char *in, size_t len,
+                               size_t *used)
+{
+    const char *fault = NULL;
+    size_t taken = 0;
+    while (taken < len && header->field != GZIP_HEADER_ENDED && !fault)
+        fault = take_byte(header, in[taken++]);
+    *used += taken;
+    return fault;
+}
+
+/* --- the codec --- */
 
 /* What comes next in the data. */
 enum gzip_state {
@@ -91,7 +216,7 @@ static enum decode_status take_zeros(struct gzip_decoder *gzip, struct decode_st
 static enum decode_status take_header(struct gzip_decoder *gzip, struct decode_step *step,
                                       struct reason *why)
 {
-    const char *fault = gzip_header_take(&gzip->header, step->in, step->in_len, &step->used);
+    const char *fault = header_take(&gzip->header, step->in, step->in_len, &step->used);
     if (fault)
         return gzip_fault(why, fault);
     if (gzip->header.field != GZIP_HEADER_ENDED)

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#include "file_shard.h"
+/* What of one file belongs to a shard: from a range of its bytes (shard.h) to the records and
+ * frames that begin there. A record belongs to the shard that it begins in, and so does a frame.
+ * From the first frame on whose end cannot be found, the whole rest of a file belongs to the shard
+ * that this frame begins in. */
 #include "input.h"
 #include "shard.h"
 #include "src/bytes/fingerprint.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The table of header formats. */
-#include "header_format.h"
+#include "header.h"
 
 #include <string.h>
 

@@ -56,4 +56,32 @@ enum header_status header_look_at_all(const unsigned char *data, size_t len, str
 bool header_fits(const struct header *header, const char *type, unsigned channels,
                  struct reason *fault);
 
+/* --- what a format implements; the table is in header.c --- */
+
+/* No two formats begin with the same byte. */
+struct header_format {
+    const char *name;
+    size_t magic_size; /* with this many bytes, HEADER_PART means that the format is certain */
+    /* As header_look, with len > 0. */
+    enum header_status (*look)(const unsigned char *data, size_t len, size_t *wanted,
+                               struct header *header, struct reason *fault);
+};
+
+extern const struct header_format header_npy, header_wav, header_pnm;
+
+/* Asks for `size` bytes. Returns HEADER_PART. */
+static inline enum header_status header_need(size_t size, size_t *wanted)
+{
+    *wanted = size;
+    return HEADER_PART;
+}
+
+/* Sets the fault to what is wrong with a header of this format. Returns HEADER_WRONG. */
+static inline enum header_status header_wrong(const char *format, const char *what,
+                                              struct reason *fault)
+{
+    reason_set(fault, "invalid %s header (%s)", format, what);
+    return HEADER_WRONG;
+}
+
 #endif

@@ -6,10 +6,12 @@
 
 #include "content.h"
 #include "foreign.h"
-#include "file_shard.h"
 #include "src/bytes/bytes.h"
 #include "src/frames/frames.h"
 #include "src/records/records.h"
+
+struct file_shard;
+struct span;
 
 enum decompress {
     DECOMPRESS_AUTO,  /* by the codec that the first bytes tell, if any */
@@ -30,6 +32,16 @@ struct input_options {
     size_t batch_size;   /* bytes of frames after which a batch is complete; 0: as many as are read
                           * at a time */
     uint64_t frame_memory; /* frames that need more are decoded in order; 0: FRAMES_MEMORY_MAX */
+};
+
+/* Where the frames of a compressed file begin and end that belong to a shard. */
+struct shard_edges {
+    bool is_first;     /* no content comes before */
+    bool goes_on;      /* a record that began before them ends in them: it is not counted here */
+    uint64_t content;  /* bytes of content before them, if that must be known */
+    uint64_t first;    /* where in the file they begin, */
+    uint64_t next;     /* the frames of the next shard begin, */
+    uint64_t file_end; /* and the file ends */
 };
 
 /* What of a file is counted, and how. */
@@ -108,5 +120,21 @@ int input_check_end(const struct input *input, struct reason *why);
 
 /* Closes and frees all but standard input itself. */
 void input_close(struct input *input);
+
+/* --- what belongs to a shard (file_shard.c) --- */
+
+/* Compares a file that was opened with its shard, and sets the fingerprint if it is wanted. What
+ * was added to the file since it was measured is ignored. 0, or -1 with the reason set. */
+int file_shard_check(struct input *input, struct file_shard *shard, struct reason *why);
+
+/* Limits a file, whose format and range are known, to what belongs to the shard. 0, or -1 with the
+ * reason set. */
+int file_shard_select(struct input *input, const struct file_shard *shard,
+                      const struct codec_options *options, struct reason *why);
+
+/* Completes the last record of the shard, in the head of a span, from the frames of the next shard.
+ * 0, or -1 with the reason set. */
+int file_shard_complete(struct input *input, const struct codec_options *options, struct span *seam,
+                        struct reason *why);
 
 #endif

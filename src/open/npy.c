@@ -3,7 +3,7 @@
  * 4 (versions 2 and 3), and that many bytes of text. The text is a Python dictionary, whose three
  * keys may come in any order, then spaces and a newline:
  *     {'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), } */
-#include "header_format.h"
+#include "header.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -3,7 +3,7 @@
  * White space comes before each of them; a # in it begins a comment up to the end of the line.
  * After one more character of white space come the samples: one byte each, or two, big-endian, if
  * the largest sample is above 255. */
-#include "header_format.h"
+#include "header.h"
 
 #include <stdio.h>
 #include <string.h>

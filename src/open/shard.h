@@ -2,7 +2,7 @@
 /* One of N shards of the files: which bytes of which file. The files, laid end to end, are cut into
  * ranges of about the same size, by arithmetic on the sizes alone, so that all processes which
  * count a shard of the same files make the same cuts. Where records and compressed frames are cut
- * follows from these in part.h. */
+ * follows from these in file_shard.c. */
 #ifndef GPUHISTO_SHARD_H
 #define GPUHISTO_SHARD_H
 

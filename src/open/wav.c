@@ -3,7 +3,7 @@
  * and that many bytes, padded to an even number. "fmt " describes the samples and "data" holds
  * them; other chunks may come anywhere. Numbers are little-endian; in RIFX numbers and samples are
  * big-endian. RF64 and BW64 have a chunk "ds64" with the size of the data in 64 bits. */
-#include "header_format.h"
+#include "header.h"
 
 #include <stdio.h>
 #include <string.h>
