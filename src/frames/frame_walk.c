@@ -79,17 +79,10 @@ enum walk_step frame_walk_next(struct frame_walk *walk, struct reason *why)
     const unsigned char *head = see(walk, walk->offset, WALK_FEW, &len, why);
     if (!head)
         return WALK_FAILED;
-    enum walk_step step = WALK_BROKEN;
-    switch (walk->codec->look(head, len, &walk->frame)) {
-    case FRAME_WHOLE:
-        step = WALK_FRAME;
-        break;
-    case FRAME_PART:
-        step = walk->frame.is_stated ? WALK_FRAME : follow_links(walk, why);
-        break;
-    default:
-        break;
-    }
+    enum frame_extent extent = walk->codec->look(head, len, &walk->frame);
+    enum walk_step step = extent == FRAME_UNKNOWN ? WALK_BROKEN : WALK_FRAME;
+    if (extent == FRAME_PART && !walk->frame.is_stated)
+        step = follow_links(walk, why);
     bool is_there = walk->frame.size <= walk->end - walk->offset;
     return step == WALK_FRAME && !is_there ? WALK_BROKEN : step;
 }

@@ -52,10 +52,12 @@ static bool is_serial(const struct frames *frames, const struct codec_frame *fra
     return extent == FRAME_WHOLE && frame->content == FRAME_UNSIZED && frames->needs_sizes;
 }
 
-/* Looks at in[0..len), len > 0, where a frame begins. */
-static struct frames_ahead look_ahead(const struct frames *frames, const unsigned char *in,
-                                      size_t len)
+/* Looks at data[at..len), at < len, where a frame begins. */
+static struct frames_ahead look_ahead(const struct frames *frames, const struct frame_batch *batch,
+                                      size_t at)
 {
+    const unsigned char *in = batch->data + at;
+    const size_t len = batch->len - at;
     struct frames_ahead ahead = {.kind = FRAMES_WHOLE};
     size_t most = frames->batch_size > 0 && frames->batch_size < len ? frames->batch_size : len;
     while (ahead.whole < most) {
@@ -179,7 +181,7 @@ enum frames_result frames_look(struct frames *frames, struct frames_ahead *ahead
             reason_of(why, frames->bytes->name, "not %s data (it is empty)", frames->codec->name);
             return FRAMES_FAILED;
         }
-        *ahead = look_ahead(frames, batch->data, batch->len);
+        *ahead = look_ahead(frames, batch, 0);
     } while (ahead->part && can_gather_more(frames, batch));
     if (ahead->part)
         ahead->kind = FRAMES_OPEN;
@@ -249,13 +251,6 @@ ssize_t frames_feed(struct frames *frames, struct frame_batch *batch, struct rea
     return got;
 }
 
-/* Looks at data[at..len), at < len. */
-static struct frames_ahead look_on(const struct frames *frames, const struct frame_batch *batch,
-                                   size_t at)
-{
-    return look_ahead(frames, batch->data + at, batch->len - at);
-}
-
 bool frames_go_on(const struct frames *frames, struct frame_batch *batch)
 {
     size_t at = batch->pos;
@@ -263,11 +258,11 @@ bool frames_go_on(const struct frames *frames, struct frame_batch *batch)
         return true;
     if (at == batch->len)
         return false;
-    struct frames_ahead next = look_on(frames, batch, at);
+    struct frames_ahead next = look_ahead(frames, batch, at);
     bool is_little = next.whole > 0 && next.whole < BATCH_LEAST && next.memory <= batch->memory;
     if (is_little && next.whole < batch->len - at) {
         at += next.whole;
-        next = look_on(frames, batch, at);
+        next = look_ahead(frames, batch, at);
     }
     bool goes_on = !next.part && next.kind != FRAMES_WHOLE && next.memory <= batch->memory;
     batch->in_order = goes_on ? at : 0;

@@ -26,12 +26,6 @@ void peek_end(struct peek *peek)
     *peek = (struct peek){.decoder = NULL};
 }
 
-static ssize_t peek_failed(const struct peek *peek, const char *fault, uint64_t at,
-                           struct reason *why)
-{
-    return reason_of(why, peek->bytes->name, "%s, at byte %llu", fault, (unsigned long long)at);
-}
-
 /* Reads the next bytes of the file to buf. How many, or -1 with the reason set. */
 static ssize_t peek_stored(struct peek *peek, unsigned char *buf, size_t cap, struct reason *why)
 {
@@ -52,13 +46,6 @@ static ssize_t peek_feed(struct peek *peek, struct reason *why)
     return got;
 }
 
-static ssize_t peek_truncated(const struct peek *peek, struct reason *why)
-{
-    struct reason fault;
-    reason_set(&fault, "truncated %s data", peek->codec->name);
-    return peek_failed(peek, fault.text, peek->offset, why);
-}
-
 /* Takes one step of decoding. The bytes that it made, or -1 with the reason set. */
 static ssize_t peek_step(struct peek *peek, unsigned char *out, size_t cap, struct reason *why)
 {
@@ -69,7 +56,8 @@ static ssize_t peek_step(struct peek *peek, unsigned char *out, size_t cap, stru
     case DECODE_NO_MEMORY:
         return reason_of(why, peek->bytes->name, "out of memory");
     case DECODE_FAULT:
-        return peek_failed(peek, fault.text, peek->frame, why);
+        return reason_of(why, peek->bytes->name, "%s, at byte %llu", fault.text,
+                         (unsigned long long)peek->frame);
     default:
         peek->pos += step.used;
         peek->is_dry = step.made == 0;
@@ -89,7 +77,8 @@ ssize_t peek_read(struct peek *peek, unsigned char *out, size_t cap, struct reas
             if (got < 0 || (got == 0 && is_complete))
                 return got;
             if (got == 0)
-                return peek_truncated(peek, why);
+                return reason_of(why, peek->bytes->name, "truncated %s data, at byte %llu",
+                                 peek->codec->name, (unsigned long long)peek->offset);
         }
         if (is_complete)
             peek->frame = peek->offset - (peek->len - peek->pos);
