@@ -140,8 +140,7 @@ int records_check(const struct records *records, const char *name, struct reason
     return -1;
 }
 
-/* Keeps data[0..len). 0, or -1: out of memory. */
-static int keep_cut(struct records *records, const unsigned char *data, size_t len)
+int records_begin_with(struct records *records, const unsigned char *data, size_t len)
 {
     if (len > records->cut_cap) {
         size_t cap = records->cut_cap ? records->cut_cap : CUT_LEAST;
@@ -157,11 +156,6 @@ static int keep_cut(struct records *records, const unsigned char *data, size_t l
         memcpy(records->cut, data, len);
     records->cut_len = len;
     return 0;
-}
-
-int records_begin_with(struct records *records, const unsigned char *data, size_t len)
-{
-    return keep_cut(records, data, len);
 }
 
 int records_cut(struct records *records, struct chunk *chunk, size_t waited, bool at_end)
@@ -185,7 +179,7 @@ int records_cut(struct records *records, struct chunk *chunk, size_t waited, boo
     const unsigned char *cut = chunk->data + chunk->len - tail;
     if (records->kind.type != RECORD_PAIRS)
         chunk->len -= tail;
-    return keep_cut(records, cut, tail);
+    return records_begin_with(records, cut, tail);
 }
 
 size_t records_begin(const struct histogram *histogram, const struct chunk *chunk)
