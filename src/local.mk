@@ -127,7 +127,7 @@ gpuhisto_sources = \
 	src/merge/table_json.h \
 	src/merge/table_rows.c src/merge/table_rows.h \
 	src/policy/policy.c src/policy/policy.h src/policy/situation.h \
-	src/pool/engines.c src/pool/engines.h src/pool/job.h \
+	src/pool/engines.c src/pool/engines.h \
 	src/pool/machine.c src/pool/machine.h \
 	src/pool/opening.c src/pool/opening.h \
 	src/pool/pool.c src/pool/pool.h src/pool/pool_options.h \

@@ -3,13 +3,36 @@
 #ifndef GPUHISTO_OPENING_H
 #define GPUHISTO_OPENING_H
 
-#include "job.h"
+#include "pool_options.h"
+#include "src/base/clock.h"
 #include "src/base/reason.h"
+#include "src/engine/engine.h"
 #include "src/policy/policy.h"
+#include "src/records/lines.h"
+#include "src/work/source.h"
 
 #include <stdatomic.h>
 
-/* Lives as long as the process once a GPU was asked for: nobody waits for the thread. */
+/* What all parts of a run share. Lives as long as the process once a GPU was asked for. */
+struct job {
+    const struct pool_options *options;
+    const struct histogram *histogram;
+    struct source *source;
+    struct engine *cpu;
+    struct lines *lines; /* NULL: lines are not looked for */
+    struct timespec begin;
+    unsigned processors;      /* that there are; a quota may leave fewer */
+    atomic_uint workers_most; /* a quota may lower it */
+    atomic_uint workers;      /* that were started, but for those that were too many */
+};
+
+/* Returns the seconds since the run began. */
+static inline double job_seconds(const struct job *job)
+{
+    return clock_seconds_since(&job->begin);
+}
+
+/* Lives as long as the job: nobody waits for the thread. */
 struct opening {
     const struct job *job;
     bool may_come;                /* a GPU may be opened later */
