@@ -71,19 +71,13 @@ static void look_at_operands(struct source *source, char *const *operands, size_
     }
 }
 
-/* Holds the first ones that are read. */
-static void hold_operands(struct source *source)
-{
-    size_t left = held_most(source->count);
-    for (size_t i = 0; i < source->count && left > 0; i++)
-        left -= held_acquire(&source->operands[i].file);
-}
-
 void operands_look(struct source *source, char *const *names, size_t count)
 {
     look_at_operands(source, names, count);
     order_operands(source);
-    hold_operands(source);
+    size_t left = held_most(source->count);
+    for (size_t i = 0; i < source->count && left > 0; i++)
+        left -= held_acquire(&source->operands[i].file);
 }
 
 size_t source_files(const struct source *source)
