@@ -2,10 +2,13 @@
 /* Bytes as they are: pieces of regular files side by side, streams in turn. */
 #include "runner.h"
 
-/* A piece of a regular file. */
-struct piece {
-    uint64_t offset;
-    size_t len; /* 0: what is read in turn is none */
+/* A chunk on its way from a file. */
+struct copying {
+    struct chunk *chunk;
+    enum flow flow;
+    size_t len;      /* of the piece of a regular file that was claimed; 0: it was read in turn */
+    uint64_t offset; /* of that piece */
+    int rc;          /* of reading */
 };
 
 /* Returns how many bytes of input a piece accounts for, of which `got` were read, or -1. Of
@@ -27,32 +30,32 @@ static bool is_one_line(const struct input *input, const struct chunk *chunk, ui
 }
 
 /* Claims the next piece of a regular file, in turn. */
-static struct piece claim_piece(struct source *source, struct file *file, struct chunk *chunk)
+static void claim_piece(struct source *source, struct file *file, struct copying *copying)
 {
     struct input *input = &file->input;
+    const size_t cap = copying->chunk->cap;
     const uint64_t left = input->plan.end - input->bytes.taken;
-    const struct piece piece = {.offset = input->bytes.taken,
-                                .len = left < chunk->cap ? (size_t)left : chunk->cap};
-    chunk->origin.has_header = input->has_header;
+    copying->offset = input->bytes.taken;
+    copying->len = left < cap ? (size_t)left : cap;
+    copying->chunk->origin.has_header = input->has_header;
     input->has_header = false;
-    input->bytes.taken += piece.len;
-    atomic_fetch_sub(&source->left.plain, piece.len);
-    atomic_fetch_add(&source->left.read, piece.len);
+    input->bytes.taken += copying->len;
+    atomic_fetch_sub(&source->left.plain, copying->len);
+    atomic_fetch_add(&source->left.read, copying->len);
     source_use(source, file);
-    return piece;
 }
 
 /* Reads a piece that was claimed, without the turn. 0 or -1. */
-static int read_piece(struct source *source, struct file *file, struct chunk *chunk,
-                      const struct piece *piece)
+static int read_piece(struct source *source, struct file *file, const struct copying *copying)
 {
+    struct chunk *chunk = copying->chunk;
     struct reason why;
-    ssize_t got = input_read_piece(&file->input, chunk, piece->len, piece->offset, &why);
+    ssize_t got = input_read_piece(&file->input, chunk, copying->len, copying->offset, &why);
     if (got < 0) {
         chunk->len = chunk->begin = 0;
         source_fail(source, &why);
     }
-    if (is_one_line(&file->input, chunk, piece->offset))
+    if (is_one_line(&file->input, chunk, copying->offset))
         source_add_one_line(source, file->input.bytes.name, chunk->origin.at.file);
     chunk->origin.bytes = bytes_of_piece(&file->input, chunk, got);
     source_leave(source, file);
@@ -83,46 +86,43 @@ static int read_next(struct source *source, struct file *file, struct chunk *chu
     return source_retire(source, file);
 }
 
-/* Chooses the memory for a chunk, and reads into it, or claims a piece for it; in turn. NULL: the
- * run has failed. */
-static struct chunk *begin_chunk(struct worker *worker, struct file *file, enum flow *flow,
-                                 struct piece *piece, int *rc)
+/* Chooses the memory for a chunk, and reads into it, or claims a piece for it; in turn. Without a
+ * chunk the run has failed. */
+static struct copying begin_chunk(struct worker *worker, struct file *file)
 {
     const bool is_parallel = input_parallel(&file->input);
     /* After a file's known end there is hardly ever anything: not worth waiting for a slot. */
-    *flow = is_parallel || file->input.plan.size > 0 ? FLOW_FILE : FLOW_PIPE;
-    struct chunk *chunk = runner_choose(worker, *flow);
-    if (!chunk)
-        return NULL;
-    source_place_chunk(file, &file->at, chunk);
+    struct copying copying = {.flow =
+                                  is_parallel || file->input.plan.size > 0 ? FLOW_FILE : FLOW_PIPE};
+    copying.chunk = runner_choose(worker, copying.flow);
+    if (!copying.chunk)
+        return copying;
+    source_place_chunk(file, &file->at, copying.chunk);
     if (is_parallel)
-        *piece = claim_piece(worker->source, file, chunk);
+        claim_piece(worker->source, file, &copying);
     else
-        *rc = read_next(worker->source, file, chunk);
-    return chunk;
+        copying.rc = read_next(worker->source, file, copying.chunk);
+    return copying;
 }
 
 /* Copies a chunk. 1; 0: the file is not the current one any more; or -1. */
 static int copy_chunk(struct worker *worker, const struct extent *extent)
 {
     struct source *source = worker->source;
-    struct piece piece = {.len = 0};
-    struct chunk *chunk = NULL;
-    enum flow flow;
-    int rc = 0;
+    struct copying copying = {.chunk = NULL};
     pthread_mutex_lock(&source->turn);
     const bool has_failed = source_has_failed(source);
     const bool is_current = source->changes == extent->changes;
     if (!has_failed && is_current)
-        chunk = begin_chunk(worker, extent->file, &flow, &piece, &rc);
+        copying = begin_chunk(worker, extent->file);
     pthread_mutex_unlock(&source->turn);
-    if (!chunk)
+    if (!copying.chunk)
         return has_failed || is_current ? -1 : 0;
-    if (piece.len > 0)
-        rc = read_piece(source, extent->file, chunk, &piece);
-    if (runner_push(worker, chunk, flow) != 0)
-        rc = -1;
-    return rc == 0 ? 1 : -1;
+    if (copying.len > 0)
+        copying.rc = read_piece(source, extent->file, &copying);
+    if (runner_push(worker, copying.chunk, copying.flow) != 0)
+        return -1;
+    return copying.rc == 0 ? 1 : -1;
 }
 
 int copy_run(struct worker *worker, struct extent *extent)
