@@ -9,7 +9,7 @@
 
 static enum decoded fail_of(struct decoding *decoding, const char *fault)
 {
-    source_fail_of(decoding->worker->source, decoding->file->input.bytes.name, fault);
+    source_fail_of(decoding->worker->source, decoding->segment.file->input.bytes.name, fault);
     return DECODED_FAILED;
 }
 
@@ -24,7 +24,7 @@ static enum decoded fail_truncated(struct decoding *decoding)
 {
     const struct frame_batch *batch = &decoding->worker->batch;
     struct reason fault;
-    reason_set(&fault, "truncated %s data", decoding->file->input.frames.codec->name);
+    reason_set(&fault, "truncated %s data", decoding->segment.file->input.frames.codec->name);
     return fail_at(decoding, batch->offset + batch->len, fault.text);
 }
 
@@ -33,7 +33,7 @@ static enum decoded fail_truncated(struct decoding *decoding)
 /* Feeds a decoder that has taken all there was. Unless `patient`, a stream is not waited for. */
 static enum decoded feed(struct decoding *decoding, bool patient)
 {
-    struct input *input = &decoding->file->input;
+    struct input *input = &decoding->segment.file->input;
     struct frame_batch *batch = &decoding->worker->batch;
     struct reason why;
     if (!decoding->in_order) /* the file is not this worker's */
@@ -61,7 +61,8 @@ static bool has_ended(struct decoding *decoding, size_t made)
         return batch->pos == batch->len;
     if (decoding->skip > made || (decoding->waits > 0 && batch->pos < batch->len))
         return false;
-    return batch->kind == FRAMES_OPEN && !frames_go_on(&decoding->file->input.frames, batch);
+    return batch->kind == FRAMES_OPEN &&
+           !frames_go_on(&decoding->segment.file->input.frames, batch);
 }
 
 /* Takes one step of decoding, to out[0..cap). Sets *made to the bytes written there. */
@@ -89,7 +90,7 @@ static enum decoded step(struct decoding *decoding, unsigned char *out, size_t c
     batch->pos += step.used;
     decoding->frame.made += step.made;
     replay_add_step(decoding, &step, &begin);
-    left_add_read(worker->source, decoding->file, (int64_t)step.used, step.made);
+    left_add_read(worker->source, decoding->segment.file, (int64_t)step.used, step.made);
     bool is_complete = decode_is_complete(decoding);
     decoding->segment.content += step.made;
     decoding->pending = !is_complete && step.made == cap;
@@ -109,7 +110,7 @@ static size_t keep_new(struct decoding *decoding, unsigned char *out, size_t mad
  * where it ends the batch ends, unless nothing may follow. */
 static enum decoded step_in_range(struct decoding *decoding, struct chunk *chunk, size_t limit)
 {
-    const struct content_range *range = &decoding->file->input.plan.range;
+    const struct content_range *range = &decoding->segment.file->input.plan.range;
     uint64_t position = decoding->segment.begin + decoding->segment.content;
     unsigned char *out = chunk->data + chunk->len;
     size_t cap = limit - chunk->len, made;

@@ -19,8 +19,7 @@ struct current_frame {
 /* The batch is in worker->batch, and its decoder is the worker's. */
 struct decoding {
     struct worker *worker;
-    struct file *file;
-    struct segment segment;
+    struct segment segment; /* of which file, too */
     struct current_frame frame;
     bool in_order;         /* the batch is not FRAMES_WHOLE: the file is this worker's own */
     bool pending;          /* the decoder may give more without being fed */

@@ -37,7 +37,7 @@ static uint64_t replay_frame_begin(const struct decoding *decoding)
 /* Keeps a pipe's bytes from the next one to be decoded on. */
 static void keep_from_here(struct decoding *decoding)
 {
-    struct input *input = &decoding->file->input;
+    struct input *input = &decoding->segment.file->input;
     const struct frame_batch *batch = &decoding->worker->batch;
     input->bytes.keeps_freely = bytes_keep(&input->bytes, batch->offset + batch->pos,
                                            batch->data + batch->pos, batch->len - batch->pos) == 0;
@@ -45,7 +45,7 @@ static void keep_from_here(struct decoding *decoding)
 
 void replay_end(struct decoding *decoding)
 {
-    struct input *input = &decoding->file->input;
+    struct input *input = &decoding->segment.file->input;
     struct streamed *streamed = &decoding->worker->source->left.streamed;
     if (!decoding->may_replay)
         return;
@@ -59,7 +59,7 @@ void replay_end(struct decoding *decoding)
 void replay_consider(struct decoding *decoding)
 {
     const struct sink *sink = decoding->worker->sink;
-    struct file *file = decoding->file;
+    struct file *file = decoding->segment.file;
     if (file->is_refused || segment_is_stream(&decoding->segment) || !is_replayable(&file->input) ||
         !sink->may_offload || !sink->may_offload(sink->arg)) {
         replay_end(decoding);
@@ -74,7 +74,7 @@ void replay_consider(struct decoding *decoding)
 
 void replay_begin_frame(struct decoding *decoding)
 {
-    struct input *input = &decoding->file->input;
+    struct input *input = &decoding->segment.file->input;
     const struct frame_batch *batch = &decoding->worker->batch;
     struct codec_frame frame = {.content = FRAME_UNSIZED};
     if (!decoding->may_replay)
@@ -102,7 +102,7 @@ void replay_add_step(struct decoding *decoding, const struct decode_step *step,
 {
     struct source *source = decoding->worker->source;
     struct streamed *streamed = &source->left.streamed;
-    struct input *input = &decoding->file->input;
+    struct input *input = &decoding->segment.file->input;
     if (!decoding->may_replay)
         return;
     /* What has become too much is dropped: the next frame is kept again. */
@@ -131,7 +131,7 @@ static bool find_restart(const struct decoding *decoding, struct restart *restar
 {
     const struct records *records = decoding->segment.records;
     const struct span *span = decoding->segment.span;
-    const struct input *input = &decoding->file->input;
+    const struct input *input = &decoding->segment.file->input;
     const uint64_t end = input->bytes.regular ? input->bytes.opened_size : input->bytes.window.end;
     bool is_within = !decode_is_complete(decoding);
     *restart = (struct restart){.offset = replay_frame_begin(decoding), .is_within = is_within};
@@ -160,7 +160,7 @@ static uint64_t stated_content(const struct input *input, uint64_t offset)
 static void set_left_of_file(const struct decoding *decoding, const struct restart *restart,
                              struct offload_offer *offer)
 {
-    const struct input *input = &decoding->file->input;
+    const struct input *input = &decoding->segment.file->input;
     const struct frame_batch *batch = &decoding->worker->batch;
     const uint64_t at = batch->offset + batch->pos;
     const double seconds = clock_seconds_since(&decoding->began);
@@ -198,7 +198,7 @@ static void set_left_of_stream(const struct decoding *decoding, const struct res
 static struct gpu_decoder *begin_at(const struct decoding *decoding, const struct restart *restart)
 {
     const struct worker *worker = decoding->worker;
-    const struct input *input = &decoding->file->input;
+    const struct input *input = &decoding->segment.file->input;
     const struct records *records = decoding->segment.records;
     struct offload_offer offer = {.again = (double)restart->made};
     if (input->bytes.regular)
@@ -219,7 +219,7 @@ static struct gpu_decoder *begin_at(const struct decoding *decoding, const struc
 /* Returns whether a GPU may have what this worker decodes, and one is free. */
 static bool is_possible(const struct decoding *decoding)
 {
-    const struct file *file = decoding->file;
+    const struct file *file = decoding->segment.file;
     const struct input *input = &file->input;
     const struct sink *sink = decoding->worker->sink;
     bool is_suitable = input->bytes.regular ? file->is_offloadable && source_is_offloadable(input)
@@ -241,7 +241,7 @@ static int decode_rest(struct decoding *decoding, struct feed *feed,
                        const struct compressed_rest *rest, uint64_t counted)
 {
     struct worker *worker = decoding->worker;
-    struct input *input = &decoding->file->input;
+    struct input *input = &decoding->segment.file->input;
     struct records *records = decoding->segment.records;
     struct frame_batch *batch = &worker->batch;
     const uint64_t end = input->bytes.regular ? input->bytes.opened_size : input->bytes.window.end;
@@ -272,7 +272,7 @@ static int offload(struct decoding *decoding, const struct restart *restart,
                    struct gpu_decoder *gpu)
 {
     struct worker *worker = decoding->worker;
-    struct file *file = decoding->file;
+    struct file *file = decoding->segment.file;
     struct segment *segment = &decoding->segment;
     const struct frame_batch *batch = &worker->batch;
     const uint64_t counted = segment->content - segment->records->cut_len;
@@ -311,6 +311,6 @@ int offload_consider(struct decoding *decoding)
         return offload(decoding, &restart, gpu);
     }
     if (decoding->waits > 0 && --decoding->waits == 0)
-        decoding->file->is_refused = true;
+        decoding->segment.file->is_refused = true;
     return 0;
 }

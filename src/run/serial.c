@@ -126,7 +126,7 @@ static enum decoded decode_records(struct decoding *decoding, struct chunk *chun
     struct segment *segment = &decoding->segment;
     const bool is_stream = segment_is_stream(segment);
     size_t waited = segment_begin_chunk(segment, chunk);
-    size_t limit = source_fill_limit(&decoding->file->input, chunk, waited);
+    size_t limit = source_fill_limit(&decoding->segment.file->input, chunk, waited);
     if (decoding->waits > 0 && limit - waited > AWAITING_SIZE)
         limit = waited + AWAITING_SIZE;
     enum decoded state = decode_chunk(decoding, chunk, limit);
@@ -147,7 +147,7 @@ static enum decoded decode_records(struct decoding *decoding, struct chunk *chun
 static int pause(struct decoding *decoding)
 {
     struct worker *worker = decoding->worker;
-    struct file *file = decoding->file;
+    struct file *file = decoding->segment.file;
     struct segment *segment = &decoding->segment;
     const struct position at = segment->at;
     const bool is_stream = segment_is_stream(segment);
@@ -219,7 +219,6 @@ static struct decoding begin_decoding(struct worker *worker, struct extent *exte
 {
     struct file *file = extent->file;
     struct decoding decoding = {.worker = worker,
-                                .file = file,
                                 .segment = extent->segment,
                                 .frame = {.stated = FRAME_UNSIZED},
                                 .in_order = worker->batch.kind != FRAMES_WHOLE,
@@ -263,7 +262,7 @@ static int take_next(struct worker *worker, struct extent *extent)
 static int end_batch(struct decoding *decoding, struct extent *extent)
 {
     struct worker *worker = decoding->worker;
-    struct file *file = decoding->file;
+    struct file *file = decoding->segment.file;
     if (!decoding->in_order) {
         source_leave(worker->source, file);
         return 0;
