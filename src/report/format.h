@@ -44,8 +44,9 @@ enum format_kind {
     FORMAT_IMAGE,     /* no text, and of pairs alone: no statistics, percents or headers */
 };
 
-/* Functions are called in this order; NULL where there is nothing to do. Errors stay with
- * table->out. With --stats, statistics take the place of rows, or follow them (format_has_both). */
+/* Functions are called in this order. measure and end may be NULL; FORMAT_IMAGE has no statistics,
+ * and only FORMAT_DELIMITED has statistics_row. Errors stay with table->out. With --stats,
+ * statistics take the place of rows, or follow them (format_has_both). */
 struct format {
     enum format_kind kind;
     char separator;                                              /* of FORMAT_DELIMITED */

@@ -343,4 +343,21 @@ same "--output=/dev/fd/5" expected log
 printf 'a-z\t3\n' >expected
 same "--output=/dev/stdout, a pipe" expected log
 
+# --- every format has the functions that are called: it prints a result, or refuses the options ---
+
+run --format=/// </dev/null
+formats=$(sed 's/.* one of //; s/,//g' err)
+check "formats" [ "$(echo "$formats" | wc -w)" -ge 5 ]
+printf 'abcd' >in
+for format in $formats; do
+    for options in --pairs "--pairs --stats" "--pairs --each" "--pairs --stats --each" \
+        "--values=u8 --channels=2" "--values=u8 --channels=2 --stats" "--values=u8 --channels=2 --stats --each"; do
+        run -F "$format" $options in in
+        case $(cat status) in
+        0) check "$format $options: a result" [ -s out ] ;;
+        *) refuses "$format $options" 2 ;;
+        esac
+    done
+done
+
 summary
