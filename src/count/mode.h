@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A mode says what a sample is, what the rows of the table are called, and which counts are
- * believable. Input and report use its members and compare no identifiers; engines choose their
- * loops by the identifier. doc/adding.md says how to add one. */
+ * believable. src/open, src/records and src/report use its members only; engines, src/cli and
+ * src/main_hints.c also look at the identifier. doc/adding.md says how to add one. */
 #ifndef GPUHISTO_MODE_H
 #define GPUHISTO_MODE_H
 
