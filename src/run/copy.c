@@ -11,8 +11,7 @@ struct copying {
     int rc;          /* of reading */
 };
 
-/* Returns how many bytes of input a piece accounts for, of which `got` were read, or -1. Of
- * characters those of its own, as of a shard it is told how many were valid. */
+/* Returns how many bytes of input a piece accounts for; `got` is what reading it returned. */
 static size_t bytes_of_piece(const struct input *input, const struct chunk *chunk, ssize_t got)
 {
     if (input->records.kind.type == RECORD_CHARACTERS)
@@ -86,15 +85,13 @@ static int read_next(struct source *source, struct file *file, struct chunk *chu
     return source_retire(source, file);
 }
 
-/* Chooses the memory for a chunk, and reads into it, or claims a piece for it; in turn. Without a
- * chunk the run has failed. */
+/* Reads a chunk, or claims a piece for it; in turn. Without a chunk the run has failed. */
 static struct copying begin_chunk(struct worker *worker, struct file *file)
 {
     const bool is_parallel = input_parallel(&file->input);
     /* After a file's known end there is hardly ever anything: not worth waiting for a slot. */
-    struct copying copying = {.flow =
-                                  is_parallel || file->input.plan.size > 0 ? FLOW_FILE : FLOW_PIPE};
-    copying.chunk = runner_choose(worker, copying.flow);
+    const enum flow flow = is_parallel || file->input.plan.size > 0 ? FLOW_FILE : FLOW_PIPE;
+    struct copying copying = {.chunk = runner_choose(worker, flow), .flow = flow};
     if (!copying.chunk)
         return copying;
     source_place_chunk(file, &file->at, copying.chunk);
