@@ -70,17 +70,16 @@ static inline uint64_t decoder_file_index(const struct decoder_file *file)
     return file->start.index + file->launched;
 }
 
-/* Returns the bytes at the end of the content up to and with a batch, the next one to be judged,
- * that are not counted with it. If they are more than a record can have, the batch must not be
- * counted. */
+/* Returns the bytes at the end of the next batch to be judged that are not counted with it. If they
+ * are more than a record can have, the batch must not be counted. */
 uint64_t decoder_file_tail(const struct decoder_file *file, const struct zstd_verdict *verdict);
 
 /* True if no record ends with a batch that has such a tail, so that there is nothing to count. */
 bool decoder_file_is_empty(const struct decoder_file *file, const struct zstd_verdict *verdict,
                            uint64_t tail);
 
-/* Goes on to the end of a batch that was found good. Sets what is to be counted with it: its begin,
- * shared, and the length and origin.bytes of its chunk. */
+/* Goes on to the end of a good batch. Sets its begin, shared, and its chunk's len and origin.bytes.
+ */
 void decoder_file_advance(struct decoder_file *file, struct decoder_batch *batch, uint32_t tail);
 
 /* Adds a batch that was counted. */

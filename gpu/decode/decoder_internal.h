@@ -49,14 +49,11 @@ struct gpu_decoder {
 
 /* --- decoder_queue.c: batches are planned, launched, judged, counted and freed ---
  *
- * A batch is counted once its verdict has arrived and is good, so what the device refuses never
- * reaches the histogram; and after the checksums of all frames that end in it were found right.
- * Then it is a slot in flight as any other, but without bytes on the host: if the device is lost,
- * the reader decompresses what was not counted. Content of a frame that goes on is hashed
- * meanwhile, and the batch is free when that is done, too. */
+ * A batch is counted once its verdict is good and the checksums of all frames that end in it are
+ * right. Then it is a slot in flight without bytes on the host: if the device is lost, the reader
+ * decompresses what was not counted. Content of a frame that goes on is hashed meanwhile. */
 
-/* Begins to plan the next batch, unless one is being planned, of chunks of such an origin. False if
- * no batch is free. */
+/* Begins to plan a batch of that origin, unless one is planned. False if no batch is free. */
 bool decoder_queue_open_batch(struct gpu_decoder *decoder, const struct origin *origin);
 
 /* Launches the batch that is planned, once the next one is free. */
@@ -65,9 +62,8 @@ int decoder_queue_launch(struct gpu_decoder *decoder);
 /* The same if it is due. With nothing to launch, 0. */
 int decoder_queue_launch_due(struct gpu_decoder *decoder);
 
-/* Looks whether a verdict has arrived, whether the oldest batch can be counted, and whether one was
- * hashed. Sets *counted to the slot of a batch that was sent to be counted, and *empty to the chunk
- * of one that ends no record, or NULL. */
+/* Polls verdicts and hashes, and has the oldest batch counted if it can be. Sets *counted to the
+ * slot of one sent to be counted, and *empty to the chunk of one that ends no record, or NULL. */
 int decoder_queue_poll(struct gpu_decoder *decoder, struct slot **counted, struct chunk **empty);
 
 /* True if a slot is that of a batch. */

@@ -83,9 +83,8 @@ static size_t part_size(uint32_t room)
     return pinned_round(part, PINNED_PAGE);
 }
 
-/* Returns the bytes that an input should have, or 0: memory is short. Half of the memory that is
- * left may be taken at most, by all engines that share it, as it is touched at once, and pinned:
- * what it is used for can be done without. */
+/* Returns the bytes that an input should have, or 0: memory is short. All engines together take at
+ * most half of what is left, as it is pinned at once. */
 static size_t choose_input_size(const struct decoder_memory *memory,
                                 const struct decoder_options *options, size_t batches)
 {

@@ -84,8 +84,8 @@ struct decoder_memory {
     double hash_seconds;         /* of threads that have ended */
 };
 
-/* Takes memory of that size. What there was before, of which nothing is in use, is given back. If
- * memory is short, there are no batches. 0, or -1: the device is lost. */
+/* Takes memory of that size, and gives back what there was. If memory is short, there are no
+ * batches. 0, or -1: the device is lost. */
 int decoder_memory_open(struct decoder_memory *memory, const struct decoder_options *options,
                         enum decoder_size size);
 

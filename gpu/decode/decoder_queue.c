@@ -6,8 +6,7 @@
 #include <stdlib.h>
 
 /* With so many blocks for each batch that is being decoded the next one is launched: the more there
- * is to do already, the better it is to wait for more. The first one goes as soon as it has some.
- */
+ * is to do already, the better it is to wait. */
 #define BLOCKS_FOR_EACH 256
 
 static struct decoder_batch *batch_of(struct slot *slot)

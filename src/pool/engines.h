@@ -14,8 +14,7 @@ struct measured_costs {
     _Atomic uint64_t reading_ns, counting_ns; /* of readers of streams; waiting is reading */
 };
 
-/* What workers read without a GPU. Anew once there are enough workers, as the rate before does not
- * tell what all of them do. */
+/* What workers read without a GPU; measured anew once there are enough of them. */
 struct measured_rate {
     _Atomic double next_ask;     /* when to look at it again, in seconds since the run began */
     _Atomic double begin;        /* when this one began, */
@@ -53,8 +52,8 @@ struct chunk *engines_choose(struct engines *engines, enum flow flow);
 struct engine *engines_offload(struct engines *engines, const struct offload_offer *offer);
 bool engines_may_offload(struct engines *engines);
 
-/* Has the chunk counted, and records what that cost; the reader began with it `begin` seconds after
- * the run began. 0, or -1 once the GPU is lost and may not be replaced. */
+/* Has the chunk counted, and records what that cost; `begin` is when reading it began, in seconds
+ * of the run. 0, or -1 once the GPU is lost and may not be replaced. */
 int engines_submit(struct engines *engines, struct chunk *chunk, enum flow flow, double begin);
 
 #endif

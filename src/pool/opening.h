@@ -54,8 +54,8 @@ void opening_init(struct opening *opening, const struct job *job);
 /* Opens the GPUs now, as --device=gpu does. 0, or -1: opening_refused says why. */
 int opening_open(struct opening *opening);
 
-/* Opens GPUs in a thread, for a flow of which they are to be given chunks; only the first call does
- * anything. If that fails, the run goes on without them. Any thread. */
+/* Opens GPUs in a thread, for chunks of a flow; only the first call does anything. If that fails,
+ * the run goes on without them. Any thread. */
 void opening_start(struct opening *opening, struct gpu_wish wish, enum flow flow);
 
 /* Copies the reason why the GPU could not be used; empty if there is none. Any thread. */

@@ -43,9 +43,8 @@ bool pool_looks_for_memory(const struct histogram *histogram)
     return pool_counts_size(histogram) > COUNTS_UNCHECKED;
 }
 
-/* Refuses counts, the tally's and those of at least one table of the CPU's engine, for which there
- * is no memory. Nothing else takes much, and neither do few bins: these are not checked, as that
- * takes time. 0, or -1 with the reason set. */
+/* Refuses counts for which there is no memory. Few bins are not checked, as that takes time. 0, or
+ * -1 with the reason set. */
 static int pool_check_memory(const struct histogram *histogram, struct reason *why)
 {
     uint64_t wanted = pool_counts_size(histogram), available;

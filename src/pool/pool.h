@@ -40,9 +40,8 @@ struct pool_outcome {
 };
 
 /* Counts all of the source. With options->files the counts go there, and the tally gets bytes and
- * newlines only. The calling thread only waits, or reads a short plain input. 0, or -1 with the
- * reason set: the tally then holds nothing of use, and threads may still be running (one may be
- * blocked in a pipe forever), so nothing may be freed and the process should exit. */
+ * newlines only. 0, or -1 with the reason set: the tally then holds nothing of use, and threads may
+ * still be running, so nothing may be freed and the process should exit. */
 int pool_run(const struct pool_options *options, const struct pool_task *task,
              struct pool_outcome *outcome, struct reason *why);
 

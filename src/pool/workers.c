@@ -48,10 +48,8 @@ static void workers_fail_for_loss(struct workers *workers)
 
 /* --- starting them --- */
 
-/* Bytes of a worker's stack: small, as each takes address space, of which `ulimit -v` may leave
- * little. Counting takes up to 80 KiB of it, and CUDA's calls must do with the rest: with 512 KiB
- * they did on macOS, where that is the default. Sanitizers need far more: 0 is the system's
- * default. */
+/* Bytes of a worker's stack: small, as `ulimit -v` may leave little address space, but enough for
+ * CUDA's calls. Sanitizers need far more: 0 is the system's default. */
 #if defined __SANITIZE_ADDRESS__ || defined __SANITIZE_THREAD__
 #define WORKER_STACK 0
 #elif defined __has_feature
@@ -112,9 +110,8 @@ static void workers_start_more(struct workers *workers, enum flow flow)
     workers_start(workers, policy_workers(&now, &job->options->tuning));
 }
 
-/* Starts a worker for each GPU that finds a file: one that feeds a GPU compressed bytes stays with
- * it for the whole file, and donates nothing that would call for help. Whoever calls this may have
- * the source's turn, which nothing here takes. */
+/* Starts a worker for each GPU that finds a file: one that feeds a GPU stays with it for the whole
+ * file. The caller may have the source's turn, which nothing here takes. */
 static void workers_start_for_gpus(struct workers *workers, const struct engine *gpus)
 {
     struct job *job = workers->job;
@@ -131,8 +128,7 @@ static void workers_start_for_gpus(struct workers *workers, const struct engine 
 
 /* --- what one does --- */
 
-/* Ends a run with --invalid=error once the first token that is not a number is known. Returns
- * whether it did. */
+/* Ends a run with --invalid=error once the first invalid token is known. True if it did. */
 static bool worker_found_invalid(struct workers *workers)
 {
     struct reason what;
@@ -214,8 +210,8 @@ static bool worker_may_offload(void *arg)
     return engines_may_offload(((struct worker_sink *)arg)->workers->engines);
 }
 
-/* Starts a worker in place of the thread that would wait: a compressed file may prove long, and who
- * decodes it may count nothing for long, and so not look. Returns whether it did. */
+/* Starts a worker in place of the thread that calls look: to decode may take long without counting.
+ * True if it did. */
 static bool workers_replace(struct workers *workers)
 {
     pthread_mutex_lock(&workers->lock);

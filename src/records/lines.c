@@ -49,7 +49,7 @@ struct lines {
 struct lines *lines_open(const struct field *field, size_t files, size_t chunks, size_t readers)
 {
     /* In each gap is a chunk that is out, or the end of what was read of a segment. A file has one
-     * run more than gaps, if it has one; and a run is added before it is joined. */
+     * run more than gaps; and a run is added before it is joined. */
     size_t most = 2 * (chunks + 2 * readers) + 1;
     struct lines *lines = calloc(1, sizeof *lines + most * sizeof lines->runs[0]);
     bool *added = calloc(files, sizeof *added);
@@ -106,8 +106,7 @@ static struct position position_after(const struct origin *origin)
 
 /* --- the first invalid sample --- */
 
-/* Writes the beginning of a token. Its end is not shown: where that of a very long token is depends
- * on how the text was cut into chunks. */
+/* Writes the beginning of a token: where a very long one ends depends on how chunks were cut. */
 static void show_token(const unsigned char *token, size_t len, char shown[SHOWN_SIZE])
 {
     size_t head = len;
@@ -160,8 +159,7 @@ static void describe_record(const struct field *field, const unsigned char *text
     }
 }
 
-/* Adds to what is wrong with the record at the beginning of text[0..len) how a string that is in it
- * was probably meant. */
+/* Adds to *what how --after was probably meant, from the record that text[0..len) begins with. */
 static void add_hint(const struct field *field, const unsigned char *text, size_t len,
                      struct reason *what)
 {

@@ -15,8 +15,7 @@ struct lines;
  * at most `readers` segments are read. `field` must outlive it. NULL: out of memory. */
 struct lines *lines_open(const struct field *field, size_t files, size_t chunks, size_t readers);
 
-/* Adds a chunk, once: how many newlines it has, and whether a sample is invalid. Its data are
- * searched only if one is, and none before it is known. Any thread. */
+/* Adds a chunk, once: how many newlines it has, and whether a sample is invalid. Any thread. */
 void lines_add(struct lines *lines, const struct chunk *chunk, uint64_t newlines, bool invalid);
 
 /* The same for a chunk of which neither is known, which takes longer. NULL is fine. */

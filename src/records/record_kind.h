@@ -53,8 +53,7 @@ struct record_kind record_values(size_t size);
 /* What the samples of a histogram are. */
 struct record_kind record_kind_of(const struct histogram *histogram);
 
-/* What a stream is cut into that is counted by a histogram, and by those after it
- * (histogram->also). */
+/* What a stream is cut into for a histogram and those after it (histogram->also). */
 struct record_kind record_kind_of_all(const struct histogram *histogram);
 
 /* True if only the bytes tell where records begin, or each does. */

@@ -107,9 +107,8 @@ static void look_at_quotes(struct records *records, const unsigned char *data, s
     records->csv = scan;
 }
 
-/* Looks for a quote of CSV that is missing: in data[0..len), which end with `tail` bytes of a
- * record, or in the rest of a record that is dropped. Nearly always records are so short, and their
- * quotes so regular, that nothing has to be looked at. */
+/* Looks for a missing quote of CSV in data[0..len), which end with `tail` bytes of a record. Nearly
+ * always records are short and their quotes regular, so that there is nothing to look at. */
 static void check_quotes(struct records *records, const unsigned char *data, size_t len,
                          size_t tail, bool at_end)
 {

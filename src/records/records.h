@@ -46,17 +46,14 @@ int records_begin_with(struct records *records, const unsigned char *data, size_
 
 /* Cuts a chunk after its last whole record; the rest waits for records_resume, which gave
  * data[begin..waited). At the end of a stream the last token or line is whole. The rest of a record
- * that was too long is dropped. 0, or -1: out of memory.
- *
- * If a quote of CSV is missing, records->missing says so, and the chunk must not be counted, as it
- * is not known which newlines end records (records_check). */
+ * that was too long is dropped. If records_check finds a quote missing, the chunk must not be
+ * counted. 0, or -1: out of memory. */
 int records_cut(struct records *records, struct chunk *chunk, size_t waited, bool at_end);
 
 /* 0; or -1 with the reason that a quote is missing in the file `name`. */
 int records_check(const struct records *records, const char *name, struct reason *why);
 
-/* Drops the first len bytes of a chunk, from begin on. Of pairs nothing is dropped: the byte that
- * ends one begins another. */
+/* Drops the first len bytes of a chunk, from begin on; of pairs nothing, as they share bytes. */
 void records_drop(const struct record_kind *kind, struct chunk *chunk, size_t len);
 
 /* Returns where the samples of a chunk begin: after what was dropped, and after the header. */

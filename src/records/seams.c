@@ -138,10 +138,10 @@ void seams_close(struct seams *seams)
     pthread_mutex_destroy(&seams->lock);
 }
 
-/* No character goes on after three bytes that may continue one, so a text may be cut there, in
- * whatever segments they are: what is kept stays short. Sees to it that `open`, to which the head
- * of the next span was added, ends with that span if it is long enough, and moves what is after the
- * first three bytes of a head to the next one's. 0, or -1: out of memory. */
+/* No character goes on after three bytes that may continue one, so a text may be cut there. Ends
+ * `open`, to which the head of the next span was added, with that span if it is long enough, and
+ * moves what is after the first three bytes of a head to the next one's. 0, or -1: out of memory.
+ */
 static int end_characters(const struct span *span, struct span *next, struct fragment *open)
 {
     const size_t most = CHARACTER_SIZE_MAX - 1;
@@ -155,9 +155,8 @@ static int end_characters(const struct span *span, struct span *next, struct fra
     return fragment_append(&next->head, next->most, open->data + most, after);
 }
 
-/* Makes one of a span and the next one. What is left of that carries the record between them; if
- * one of the two has no boundary, that is a part of a longer record, and here is nothing. 0, or -1:
- * out of memory. */
+/* Makes one of a span and the next one. *left carries the record between them, or nothing if one of
+ * the two has no boundary. 0, or -1: out of memory. */
 static int merge(struct span *span, struct span **left)
 {
     struct span *next = span->next;

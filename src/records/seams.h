@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The records that are cut where one segment of a file ends and the next begins. Segments are
- * decoded side by side, so each keeps what it begins and ends with, and whoever finishes the second
- * of two neighbours puts the record between them together. */
+/* The records that are cut where one segment of a file ends and the next begins. Each segment keeps
+ * what it begins and ends with; whoever finishes the second of two neighbours joins them. */
 #ifndef GPUHISTO_SEAMS_H
 #define GPUHISTO_SEAMS_H
 
@@ -47,9 +46,8 @@ int seams_open(struct seams *seams, bool is_first, bool goes_on);
 /* Frees what is left. */
 void seams_close(struct seams *seams);
 
-/* A span for one segment of records of a kind. Of values, `phase` bytes of
- * the file's content stand before it, at least modulo the size; or of the end of the file,
- * `is_end`. NULL: out of memory. The caller's, until seams_add. */
+/* Returns a span for one segment, or for the end of the file (`is_end`). Of values, `phase` bytes
+ * stand before it, modulo the size. NULL: out of memory. The caller's, until seams_add. */
 struct span *span_open(uint64_t segment, const struct record_kind *kind, uint64_t phase,
                        bool is_end);
 

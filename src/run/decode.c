@@ -106,8 +106,7 @@ static size_t keep_new(struct decoding *decoding, unsigned char *out, size_t mad
     return made - again;
 }
 
-/* Takes a step, after what is in the chunk, up to limit. Bytes before the range are dropped, and
- * where it ends the batch ends, unless nothing may follow. */
+/* Takes a step, up to limit. Drops bytes before the range; the batch ends where the range does. */
 static enum decoded step_in_range(struct decoding *decoding, struct chunk *chunk, size_t limit)
 {
     const struct content_range *range = &decoding->segment.file->input.plan.range;

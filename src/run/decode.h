@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* One decoder at work on a batch of frames: compressed bytes to content, within the range that is
- * counted. */
+/* Decodes a batch of frames, within the range that is counted. */
 #ifndef GPUHISTO_DECODE_H
 #define GPUHISTO_DECODE_H
 
@@ -19,7 +18,7 @@ struct current_frame {
 /* The batch is in worker->batch, and its decoder is the worker's. */
 struct decoding {
     struct worker *worker;
-    struct segment segment; /* of which file, too */
+    struct segment segment;
     struct current_frame frame;
     bool in_order;         /* the batch is not FRAMES_WHOLE: the file is this worker's own */
     bool pending;          /* the decoder may give more without being fed */
@@ -37,8 +36,8 @@ enum decoded {
     DECODED_FAILED,
 };
 
-/* Decodes on, after what is in the chunk, up to limit. A stream is waited for if there is nothing
- * in the segment that could be counted, or the chunk is worth filling. */
+/* Decodes on, after what is in the chunk, up to limit. Waits for a stream if the segment is empty
+ * or the chunk is worth filling. */
 enum decoded decode_chunk(struct decoding *decoding, struct chunk *chunk, size_t limit);
 
 /* True between two frames. */

@@ -11,8 +11,7 @@
 
 /* --- which files --- */
 
-/* True if no record is cut where a shard begins, or ends: such records are put together only where
- * they are decoded. */
+/* True if no record is cut at the edges of a shard: the GPU could not complete it. */
 static bool has_whole_records(const struct input *input)
 {
     const struct shard_edges *edges = &input->plan.edges;
@@ -28,8 +27,7 @@ static bool is_suitable_file(const struct input *input)
            input->bytes.taken < input->bytes.opened_size && has_whole_records(input);
 }
 
-/* True if a stream can be given from what was not handed out on: where it begins, or where a frame
- * does, if no record can be cut there. */
+/* True if a stream can be given from here on: where it begins, or where no record can be cut. */
 static bool is_suitable_stream(const struct input *input)
 {
     bool is_untouched =
@@ -39,8 +37,7 @@ static bool is_suitable_stream(const struct input *input)
            (is_untouched || record_is_byte(&input->records.kind));
 }
 
-/* True if nothing but its bytes need be known of the file. What a GPU left is not given to one
- * again. */
+/* True if a GPU may have the file; what one left is not given to one again. */
 static bool is_suitable(const struct file *file)
 {
     const struct input *input = &file->input;
@@ -129,8 +126,8 @@ static int fill_from_file(struct feed *feed, struct chunk *chunk, uint64_t at)
     return got < 0 ? source_fail(feed->worker->source, &why) : 0;
 }
 
-/* Returns whether to read more of a stream: what has arrived is read at once, and more is waited
- * for as long as the GPU is busy with earlier bytes, or has too few to go on. */
+/* Returns whether to read more of a stream: what has arrived, or what comes while the GPU is busy
+ * or has too few bytes to go on. */
 static bool is_read_on(const struct feed *feed, bool is_enough)
 {
     const struct input *input = &feed->file->input;
@@ -177,8 +174,7 @@ static int fill_from_stream(struct feed *feed, struct chunk *chunk, uint64_t at)
     return 0;
 }
 
-/* True if the file is cut short before what comes next. Of a stream, drops what need not be kept,
- * or cannot. */
+/* True if the file ends before what comes next. Drops what a stream need not or cannot keep. */
 static bool is_cut_short(struct feed *feed)
 {
     struct input *input = &feed->file->input;
@@ -238,9 +234,8 @@ static int read_on_to(struct feed *feed, uint64_t at)
     return 0;
 }
 
-/* Sees that the file has what is left. The GPU goes over what it need not look at, such as
- * skippable frames, and may have come to a place that was not read of a stream yet, or after the
- * end of the file, as it was when it was opened: by now it may have grown beyond that. 0 or -1. */
+/* Checks that the file has what is left. The GPU skips frames without looking, so it may stand
+ * where a stream was not read yet, or where a file ends that has grown meanwhile. 0 or -1. */
 static int check_rest(struct feed *feed, const struct compressed_rest *rest)
 {
     const struct input *input = &feed->file->input;

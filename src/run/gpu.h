@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* A compressed file whose bytes go to a GPU as they are: from its beginning on (gpu_take), or from
- * a frame on (offload.c). What the GPU leaves is read again; of a stream the bytes are kept for
- * that, from the frame on that is being decompressed. */
+/* Feeds a GPU with a compressed file, from its beginning (gpu_take) or from a frame on (offload.c).
+ * What the GPU leaves is read again; of a stream the frame that is decompressed is kept for that.
+ */
 #ifndef GPUHISTO_RUN_GPU_H
 #define GPUHISTO_RUN_GPU_H
 
@@ -19,16 +19,15 @@ struct feed {
     uint64_t read;                  /* bytes of the file that are counted as read */
 };
 
-/* Returns a GPU that decompresses and should have all that is left of the file; NULL: there is
- * none. In turn. */
+/* Returns a GPU that should decompress the rest of the file; NULL: there is none. In turn. */
 struct engine *gpu_choose(struct worker *worker, const struct file *file);
 
 /* Begins to feed a GPU from a byte of the file on. */
 void gpu_feed_begin(struct feed *feed, struct worker *worker, struct file *file,
                     struct gpu_decoder *gpu, uint64_t offset);
 
-/* Feeds the GPU until it wants no more, and sets *rest to what it left, whose tail the caller
- * frees. 0, or -1: the run has failed, and there is no rest. */
+/* Feeds the GPU until it wants no more. Sets *rest, whose tail the caller frees. 0, or -1: the run
+ * has failed, and there is no rest. */
 int gpu_feed(struct feed *feed, struct compressed_rest *rest);
 
 /* Makes a stream go on again with byte `at`, which has to be kept. 0, or -1: the run has failed. */

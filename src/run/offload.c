@@ -177,8 +177,7 @@ static void set_left_of_file(const struct decoding *decoding, const struct resta
         offer->frame_left = offer->left;
 }
 
-/* The same of a pipe; its rate is that of the decoder alone, as the GPU would wait for the producer
- * as well. */
+/* The same of a pipe. Its rate is the decoder's alone: a GPU would wait for the producer, too. */
 static void set_left_of_stream(const struct decoding *decoding, const struct restart *restart,
                                struct offload_offer *offer)
 {

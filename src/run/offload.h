@@ -1,12 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Offload in mid-file: a GPU goes on with a file that a worker has begun to decode, from the
- * beginning of a frame on, of which what was counted already is skipped. The worker keeps its
- * decoder until the GPU has counted something, so a GPU that can do nothing with the file costs
- * nothing.
- *
- * A frame that other workers have, or had, stays theirs. The first one that is still in the file is
- * decoded in order, by one worker, and that is what is offloaded. Where records are cut, this
- * worker counts the end of the one before, and the GPU begins after that. */
+/* Offload in mid-file: moves a file that a worker decodes in order to a GPU, from the beginning of
+ * a frame on. Content that was already counted is skipped. The worker keeps its decoder until the
+ * GPU has counted something. Frames that other workers have stay theirs. */
 #ifndef GPUHISTO_OFFLOAD_H
 #define GPUHISTO_OFFLOAD_H
 
@@ -16,13 +11,12 @@
  * be longer than the frames. */
 #define OFFLOAD_WAITS_MAX 4
 
-/* True if the current file should be offloaded, of which other workers may have batches: the next
- * one should be decoded in order, and wait for it. In turn. */
+/* True if the next batch of the current file should be decoded in order, to be offloaded. In turn.
+ */
 bool offload_is_wanted(struct worker *worker, const struct file *file);
 
-/* Between two chunks of a batch that is decoded in order: has a GPU decompress from here on, if
- * there is one that should, until it takes no more; then the worker goes on with what it left. 0,
- * or -1: the run has failed. */
+/* Between two chunks of a batch that is decoded in order: lets a GPU that should have the file
+ * decompress it, and has the worker go on with what it left. 0, or -1: the run has failed. */
 int offload_consider(struct decoding *decoding);
 
 /* --- the frame of a pipe that is decoded in order: its bytes are kept, so that a GPU can begin it

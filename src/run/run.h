@@ -6,10 +6,9 @@
 
 #include "src/work/sink.h"
 
-/* Reads the source beside other workers, which call this in threads of their own, until there is
- * nothing left to read, to decompress, or to count for others, or sink->is_surplus. What choose
+/* Reads the source beside other workers until nothing is left, or sink->is_surplus. What choose
  * gave was counted, or given back with a len of 0. A chunk never holds bytes of two files. 0, or
- * -1: an error, which source_error tells unless the sink knows it. */
+ * -1: an error, which source_error tells unless the sink knows it. Any thread. */
 int run_worker(struct source *source, const struct sink *sink);
 
 #endif

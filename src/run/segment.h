@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The records of what one worker decodes of a compressed file: a segment, or the whole file as one
- * stream. Segments come side by side; what each begins and ends with is joined by src/records. */
+/* Cuts records in what one worker decodes of a compressed file: a segment, or the whole file as one
+ * stream. src/records joins what segments begin and end with. */
 #ifndef GPUHISTO_SEGMENT_H
 #define GPUHISTO_SEGMENT_H
 
@@ -15,8 +15,8 @@ struct segment {
     uint64_t content;        /* bytes of content that were decoded of it */
 };
 
-/* Begins the next segment of a file, or its only one if it is a stream; in turn, or by a worker
- * that has the file to itself. 0, or -1: out of memory, and nothing has changed. */
+/* Begins the next segment of a file; in turn, or by a worker that has the file to itself. 0, or -1:
+ * out of memory, and nothing has changed. */
 int segment_begin(struct segment *segment, struct worker *worker, struct file *file);
 
 /* True if the file is decoded as one stream. */
@@ -25,9 +25,8 @@ bool segment_is_stream(const struct segment *segment);
 /* Begins a chunk with what the one before was cut from. Returns how many bytes that is. */
 size_t segment_begin_chunk(struct segment *segment, struct chunk *chunk);
 
-/* Cuts a chunk after its last whole record, of which `waited` bytes are what segment_begin_chunk
- * gave; what belongs to a record that began in the segment before is kept for the seam. 0, or -1:
- * the run has failed. */
+/* Cuts a chunk after its last whole record; `waited` is what segment_begin_chunk returned. Keeps
+ * for the seam what belongs to a record before the segment. 0, or -1: the run has failed. */
 int segment_cut(struct segment *segment, struct source *source, struct chunk *chunk, size_t waited,
                 bool at_end);
 

@@ -14,8 +14,7 @@
 
 /* --- looking at what is ahead, and taking it --- */
 
-/* As frames_look, for what the range still needs: frames that end before it are dropped, and what
- * is after it is not looked at. */
+/* As frames_look, for what the range still needs. Drops frames that end before it. */
 static enum frames_result look_on(struct source *source, struct file *file,
                                   struct frames_ahead *ahead, struct reason *why)
 {
@@ -119,8 +118,7 @@ static enum taken take_batch(struct worker *worker, struct extent *extent,
 
 /* --- decoding a batch --- */
 
-/* Decodes a chunk: what the last one was cut from before it, and what follows, up to the end of the
- * last whole record. */
+/* Decodes a chunk of whole records. It begins with what the last one was cut from. */
 static enum decoded decode_records(struct decoding *decoding, struct chunk *chunk)
 {
     struct segment *segment = &decoding->segment;
@@ -142,8 +140,8 @@ static enum decoded decode_records(struct decoding *decoding, struct chunk *chun
     return state;
 }
 
-/* Before a stream is waited for: all that there is should be counted, also what it begins with. So
- * what comes is another segment. 0 or -1. */
+/* Before a stream is waited for: has all that there is counted, and begins another segment. 0 or
+ * -1. */
 static int pause(struct decoding *decoding)
 {
     struct worker *worker = decoding->worker;
@@ -191,8 +189,7 @@ static int decode_batch(struct decoding *decoding)
 
 /* --- ending it --- */
 
-/* The file has been decoded to its end, but for batches that other workers have: lets go of it. 0
- * or -1. */
+/* Lets go of a file whose end was decoded; other workers may still have batches. 0 or -1. */
 static int end_file(struct worker *worker, struct file *file)
 {
     struct source *source = worker->source;
@@ -232,9 +229,8 @@ static struct decoding begin_decoding(struct worker *worker, struct extent *exte
     return decoding;
 }
 
-/* Takes the next batch of a file that this worker has to itself, if that must be decoded in order
- * as well; otherwise leaves the file to all. A stream is left: it may have to be waited for. 1:
- * there is a batch; 0; or -1. Of a failure, the file is parked. */
+/* Takes the next batch of a file that this worker has to itself, if that must be decoded in order.
+ * If not, or of a stream, which may have to be waited for, parks the file. 1: taken; 0; or -1. */
 static int take_next(struct worker *worker, struct extent *extent)
 {
     struct file *file = extent->file;
@@ -257,8 +253,7 @@ static int take_next(struct worker *worker, struct extent *extent)
     return taken == TAKEN_FAILED ? -1 : 0;
 }
 
-/* The batch was decoded. 1: the worker has taken the next one; 0: it has done with the file; or -1.
- */
+/* Ends a batch. 1: the worker has taken the next one; 0: it has done with the file; or -1. */
 static int end_batch(struct decoding *decoding, struct extent *extent)
 {
     struct worker *worker = decoding->worker;

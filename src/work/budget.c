@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Who may decode, and who counts for others: memory for decoders and descriptors are bounded, and
- * may be short. */
+/* Who may decode, and who counts for others: memory for decoders and descriptors may be short. */
 #include "worker.h"
 
 /* Gives back what the worker has reserved. Memory is freed before the lock is taken. */
@@ -158,8 +157,8 @@ bool budget_refuse_file(struct worker *worker)
     return others;
 }
 
-/* A worker is no longer busy once all its chunks were donated or counted, so what was donated is
- * looked at last. */
+/* A worker is busy until all its chunks are donated or counted, so donated ones are looked at last.
+ */
 bool budget_remains(struct worker *worker)
 {
     struct source *source = worker->source;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Workers that have nothing to read, and the chunks that others donate to them to count: a monitor
- * with its own lock, under which nothing waits but the idle workers. */
+/* Workers that have nothing to read, and the chunks that others donate to them: a monitor. */
 #ifndef GPUHISTO_IDLE_H
 #define GPUHISTO_IDLE_H
 
@@ -50,9 +49,8 @@ bool idle_is_pending(struct idle *idle);
 /* The worker has found something to read. */
 void idle_leave(struct idle *idle, struct idle_counter *counter);
 
-/* Donates a chunk, if somebody counts for others and there is room. Returns whether it did. Nobody
- * may be woken before others come: to wake one worker costs a tenth of counting a chunk. None is
- * forgotten, as every worker looks here once it has nothing to read. */
+/* Donates a chunk, if somebody counts for others and there is room. True if it did. To wake a
+ * worker costs a tenth of counting a chunk, so nobody may be woken before others come. */
 bool idle_donate(struct idle *idle, struct chunk *chunk);
 
 /* Wakes somebody for each donated chunk: the worker that donates will be waiting itself. */

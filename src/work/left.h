@@ -41,8 +41,7 @@ struct left {
 /* A file was opened; with is_offloadable set. */
 void left_add_file(struct source *source, const struct file *file);
 
-/* `in` compressed bytes of a file were read, or are to be read again, if negative; workers made
- * `out` bytes of content of them. */
+/* `in` compressed bytes were read (negative: are to be read again) and gave `out` of content. */
 void left_add_read(struct source *source, const struct file *file, int64_t in, uint64_t out);
 
 /* Returns the bytes of content that a compressed one has given so far; 1: none was decoded. */

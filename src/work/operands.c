@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The operands before they are opened: what kind of files they are, and in which order they are
- * read. */
+/* The operands before they are opened: what files they are, and the order in which they are read.
+ */
 #include "src/open/shard.h"
 #include "worker.h"
 
@@ -36,9 +36,8 @@ static int compare_operands(const void *a, const void *b)
     return x->number < y->number ? -1 : 1;
 }
 
-/* Puts operands into the order in which they are read: regular files the longest first, so that no
- * worker is left alone with that one; but if one is not regular, as they are given, because whoever
- * writes to it may count on that. */
+/* Orders operands: the longest first, so that no worker is left alone with that one; but as they
+ * are given if one is not regular, because whoever writes to it may count on that. */
 static void order_operands(struct source *source)
 {
     bool all_regular = true;
@@ -105,8 +104,7 @@ static size_t read_head(const struct held *file, unsigned char head[CODEC_MAGIC_
     return len;
 }
 
-/* Loads the library for what a regular file begins with. False if it may begin with anything: it is
- * not open, or so short that it may still be written. */
+/* Loads the library for what a regular file begins with. False if that is not known. */
 static bool load_codec_of(const struct held *file)
 {
     unsigned char head[CODEC_MAGIC_MAX];

@@ -20,11 +20,9 @@ struct sink {
     /* True if there is such an engine, or may come one: then what it takes to begin a frame of a
      * pipe anew is kept. May be NULL: there is none. */
     bool (*may_offload)(void *arg);
-    /* True if the worker that asks should end, rather than take more to decompress: others go on.
-     * May be NULL: all go on. */
+    /* True if the worker should end rather than take more to decompress. May be NULL. */
     bool (*is_surplus)(void *arg);
-    /* True if the run has ended, so that nothing more need be read; asked where no chunk is counted
-     * that could tell so. May be NULL. */
+    /* True if the run has ended; asked where no chunk is counted that tells so. May be NULL. */
     bool (*has_ended)(void *arg);
 };
 

@@ -36,17 +36,15 @@ int source_find_header(struct source *source, struct header *header, struct reas
 /* Before the first worker: replaces the options, with others of the same range. */
 void source_set_options(struct source *source, const struct input_options *options);
 
-/* Before the first worker: loads the libraries that files will be decompressed with, as far as that
- * can be known: what is not a regular file may be compressed in any way. One that cannot be loaded
- * is an error when it is needed. */
+/* Before the first worker: loads the libraries that files may be decompressed with. One that cannot
+ * be loaded is an error when it is needed. */
 void source_load_codecs(struct source *source);
 
 /* Returns the bytes to read, if all files are regular; otherwise 0. */
 uint64_t source_size(const struct source *source);
 
-/* True if one more worker would find something to read or to decompress. If not, because others
- * have all that is left to themselves, such as one large frame, it could only count what they
- * donate; there may be more later. Any thread. */
+/* True if one more worker would find something to read or to decompress now, and not only count
+ * what others donate. Any thread. */
 bool source_has_work(struct source *source);
 
 /* Returns the first error, one line that begins with the file's name, which lives as long as the
@@ -59,9 +57,8 @@ const char *source_error(struct source *source);
  * as known; 0 for pipes. */
 uint64_t source_left(struct source *source);
 
-/* Returns how much of the bytes to read was read, 0 to 1; 0 where that is not known, because a file
- * is not regular, or is compressed and a range of its content is counted. Compressed bytes count as
- * they are. */
+/* Returns how much of the bytes to read was read, 0 to 1; 0: not known, because a file is not
+ * regular, or is compressed and a range of its content is counted. */
 double source_fraction(struct source *source);
 
 /* Returns what is known of compressed files that a GPU could decompress. */
@@ -72,12 +69,10 @@ struct stream_content source_stream_content(struct source *source);
 
 /* --- after the run --- */
 
-/* Sets *warning to what to say of files that were counted as they are, but look like data
- * compressed by another program; empty if there were none. */
+/* Sets *warning to what to say of files that look compressed by another program, or to "". */
 void source_foreign(struct source *source, struct reason *warning);
 
-/* Sets *warning to what to say of files of lines that end with carriage returns alone, and so are
- * one line; empty if there were none. */
+/* The same of files that are one line, as their lines end with carriage returns alone. */
 void source_one_line(const struct source *source, struct reason *warning);
 
 /* True if one of the files was decompressed. */

@@ -109,9 +109,8 @@ struct worker {
 
 /* --- operands.c --- */
 
-/* Looks at the operands that were named, or of a shard at those that it has something of; puts them
- * into the order in which they are read, and holds the first ones. source->operands has room for
- * all of them. */
+/* Fills source->operands, which has room, in the order in which they are read: those named, or
+ * those of the shard. Holds the first ones. */
 void operands_look(struct source *source, char *const *names, size_t count);
 
 /* --- source.c --- */
@@ -127,8 +126,8 @@ enum taken {
  * all were opened. In turn. */
 enum taken source_find(struct worker *worker);
 
-/* True if nothing but its bytes need be known of a regular compressed file: what the content begins
- * with is looked for, and headers and ranges are left out, only where it is decoded. */
+/* True if a GPU can have a regular compressed file: only where a worker decodes it are headers
+ * found and ranges left out. */
 bool source_is_offloadable(const struct input *input);
 
 /* Ends the run with a reason, unless one was given before; an empty one: the sink knows why. -1. */
@@ -147,8 +146,7 @@ void source_set_current(struct source *source, struct file *file);
 void source_use(struct source *source, struct file *file);
 void source_leave(struct source *source, struct file *file);
 
-/* Records that the first line of a file, the number-th as they were given, ends with the file and
- * has carriage returns in it. */
+/* Records that the number-th file is one line with carriage returns in it. */
 void source_add_one_line(struct source *source, const char *name, size_t number);
 
 /* The file was read to its end by whoever has it to itself, or the turn: lets go of it. 0 or -1. */
@@ -160,19 +158,17 @@ void source_park(struct source *source, struct file *file);
 /* Sets where a chunk stands that the file will fill, and moves *at to the next position. */
 void source_place_chunk(const struct file *file, struct position *at, struct chunk *chunk);
 
-/* Returns where to stop filling a chunk that begins with what waited, bytes. Texts have room of
- * their own for that, so that every chunk gets on. */
+/* Returns where to stop filling a chunk that begins with `waited` bytes. Texts have more room. */
 size_t source_fill_limit(const struct input *input, const struct chunk *chunk, size_t waited);
 
 /* --- budget.c --- */
 
-/* Reserves bytes for a batch and its decoder, beside what others have; what the worker has reserved
- * before counts. If there is not so much, the worker gives back all that it has, should count for
- * others, and wants so much. Returns whether it has it. */
+/* Reserves bytes for a batch and its decoder; what the worker had reserved counts. False if memory
+ * is short: the worker has given back all that it had, and should count for others. */
 bool budget_reserve(struct worker *worker, size_t size);
 
-/* The system has no memory for what the worker has reserved, which it gives back. Returns whether
- * others have some, so that it can be tried again; then the worker should count for others. */
+/* The system has no memory for what was reserved: gives it back. True if others have some, so the
+ * worker should count for them and try again. */
 bool budget_refuse(struct worker *worker, size_t wanted);
 
 /* Gives back what the worker has reserved, if that is more than `most` bytes. */
@@ -182,17 +178,16 @@ void budget_release(struct worker *worker, size_t most);
 void budget_begin(struct worker *worker);
 void budget_end(struct worker *worker);
 
-/* A file is to be opened: returns whether there may be one more; otherwise the worker should count
- * for others. And one was closed, or not opened. */
+/* True if one more file may be opened; if not, the worker should count for others. And: one was
+ * closed, or not opened. */
 bool budget_open_file(struct worker *worker, bool is_alone);
 void budget_close_file(struct source *source);
 
-/* No descriptor was left to open the file. Returns whether others are open, so that it can be tried
- * again once one is closed; then the worker should count for others. */
+/* No descriptor was left to open the file. True if others are open, so the worker should count for
+ * them and try again. */
 bool budget_refuse_file(struct worker *worker);
 
-/* After the last file: returns whether there is still something to decode, or to count for others;
- * then the worker should do so. */
+/* After the last file: true if there may be more to decode, or to count for others. */
 bool budget_remains(struct worker *worker);
 
 /* Waits for what the worker is short of. Returns a chunk that another worker donated, or NULL. */
