@@ -49,7 +49,7 @@ static enum decoded feed(struct decoding *decoding, bool patient)
     }
     const bool is_complete = decode_is_complete(decoding);
     if (decoding->skip > 0 && is_complete)
-        return fail_of(decoding, "the GPU decompressed it incorrectly; use --device=cpu");
+        return fail_of(decoding, WRONG_ON_GPU);
     return batch->kind == FRAMES_TO_END && is_complete ? DECODED_ALL : fail_truncated(decoding);
 }
 

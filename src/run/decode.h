@@ -8,6 +8,8 @@
 
 #include <time.h>
 
+#define WRONG_ON_GPU "the GPU decompressed it incorrectly; use --device=cpu"
+
 /* The frame that is being decoded. */
 struct current_frame {
     uint64_t offset; /* where in the file it begins, */

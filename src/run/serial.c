@@ -198,7 +198,7 @@ static int end_file(struct worker *worker, struct file *file)
     struct reason fault;
     int rc = 0;
     if (file->is_wrong) {
-        rc = source_fail_of(source, name, "the GPU decompressed it incorrectly; use --device=cpu");
+        rc = source_fail_of(source, name, WRONG_ON_GPU);
     } else if (range->stated && file->content < range->end) {
         content_ends_before(range, &fault);
         rc = source_fail_of(source, name, fault.text);
