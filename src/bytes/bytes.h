@@ -14,9 +14,7 @@
 #include <sys/types.h>
 
 #define BYTES_MAX ((uint64_t)INT64_MAX) /* no file has an offset beyond it */
-
-/* Bytes of a stream that are read at once to look ahead. */
-#define BYTES_AHEAD ((size_t)128 << 10)
+#define BYTES_AHEAD ((size_t)128 << 10) /* bytes read at once to look ahead in a stream */
 
 struct bytes {
     const char *name; /* the operand; "standard input" */
@@ -87,8 +85,7 @@ bool bytes_are_over(const struct bytes *bytes);
 /* True if bytes_take would not wait, or will not in so many milliseconds. */
 bool bytes_ready(const struct bytes *bytes, int milliseconds);
 
-/* Where in the file the next byte to be handed out stands, from where it stood when it was opened.
- */
+/* Returns where the next byte stands, from where the file stood when it was opened. */
 uint64_t bytes_position(const struct bytes *bytes);
 
 /* Finds where a regular file ends by now: what was added since it was opened is read, too, unless

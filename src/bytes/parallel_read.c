@@ -6,17 +6,10 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-/* What a thread reads at a time, bytes. */
-#define PARALLEL_PIECE ((size_t)512 << 10)
-
-/* Parts shorter than this are not worth waking others for. */
-#define PARALLEL_LEAST (4 * PARALLEL_PIECE)
-
-/* Threads beside the caller: eight fill more than the link to a GPU. */
-#define PARALLEL_THREADS 7
-
-/* The stack of a thread: it only reads. */
-#define PARALLEL_STACK ((size_t)128 << 10)
+#define PARALLEL_PIECE ((size_t)512 << 10)  /* bytes that a thread reads at a time */
+#define PARALLEL_LEAST (4 * PARALLEL_PIECE) /* shorter parts are not worth waking others for */
+#define PARALLEL_THREADS 7 /* beside the caller: eight fill more than the link to a GPU */
+#define PARALLEL_STACK ((size_t)128 << 10) /* of a thread: it only reads */
 
 struct parallel_read {
     pthread_mutex_t lock; /* guards the rest */

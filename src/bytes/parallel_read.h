@@ -13,13 +13,12 @@
 
 struct parallel_read;
 
-/* Opens one, without threads yet. NULL: memory is short; parallel_read then reads with one thread.
- */
+/* Opens one, without threads yet. NULL, which parallel_read takes, too: out of memory. */
 struct parallel_read *parallel_read_open(void);
 
 /* Reads bytes [offset, offset + len) of a regular file to buf, as bytes_read_at: how many there
- * were, or -1 with the reason set, which is that of the first byte that could not be read. `wide`
- * may be NULL. One call at a time. */
+ * were, or -1 with the reason set, which is that of the first byte that could not be read. With
+ * `wide` NULL one thread reads. One call at a time. */
 ssize_t parallel_read(struct parallel_read *wide, const struct bytes *bytes, void *buf, size_t len,
                       uint64_t offset, struct reason *why);
 

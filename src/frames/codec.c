@@ -13,14 +13,12 @@ enum codec_magic codec_recognise(const unsigned char *head, size_t len, const st
 {
     enum codec_magic result = MAGIC_OTHER;
     for (size_t i = 0; codecs[i]; i++) {
-        switch (codecs[i]->magic(head, len)) {
-        case MAGIC_MATCH:
+        enum codec_magic magic = codecs[i]->magic(head, len);
+        if (magic == MAGIC_OTHER)
+            continue;
+        result = magic;
+        if (magic == MAGIC_MATCH) {
             *codec = codecs[i];
-            return MAGIC_MATCH;
-        case MAGIC_PART:
-            result = MAGIC_PART;
-            break;
-        case MAGIC_OTHER:
             break;
         }
     }

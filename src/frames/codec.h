@@ -30,8 +30,7 @@ enum frame_extent {
 
 #define FRAME_UNSIZED UINT64_MAX
 
-/* Returns the position in the content `size` bytes after another one; UINT64_MAX if there is none.
- */
+/* Returns position + size, or UINT64_MAX if that is too large. */
 static inline uint64_t content_add(uint64_t position, uint64_t size)
 {
     return size > UINT64_MAX - position ? UINT64_MAX : position + size;
@@ -50,8 +49,7 @@ struct codec_frame {
 enum decode_status {
     DECODE_OK,
     DECODE_FAULT,     /* the reason is set; the decoder must not be used again */
-    DECODE_NO_MEMORY, /* it must not be used again; not after reserve, for frames that need no more
-                       */
+    DECODE_NO_MEMORY, /* the same; not for a frame whose memory was reserved */
 };
 
 /* One call of decode. */
@@ -124,15 +122,11 @@ struct codec {
 /* All codecs, at most CODECS_MAX; NULL ends the table. */
 #define CODECS_MAX 8
 extern const struct codec *const codecs[];
-
 extern const struct codec codec_zstd; /* by libzstd; skippable frames are frames, too */
 extern const struct codec codec_gzip; /* only in builds with ISA-L */
 
-/* The most first bytes of a file that codec_recognise needs. */
-#define CODEC_MAGIC_MAX 16
-
-/* Bytes of the longest link. */
-#define CODEC_LINK_MAX 4
+#define CODEC_MAGIC_MAX 16 /* the most first bytes of a file that codec_recognise needs */
+#define CODEC_LINK_MAX 4   /* bytes of the longest link */
 
 /* Finds the codec whose data begins with head[0..len). MAGIC_MATCH with *codec set; MAGIC_PART if
  * more bytes must be seen; or MAGIC_OTHER. */

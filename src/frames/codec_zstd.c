@@ -96,9 +96,8 @@ static int log2_floor(uint64_t value)
 
 static void zstd_close(struct decoder *decoder)
 {
-    struct zstd_decoder *zstd = (struct zstd_decoder *)decoder;
-    libzstd.ZSTD_freeDCtx(zstd->context);
-    free(zstd);
+    libzstd.ZSTD_freeDCtx(((struct zstd_decoder *)decoder)->context);
+    free(decoder);
 }
 
 static struct decoder *zstd_open(const struct codec_options *options)

@@ -7,8 +7,7 @@
 #include "codec.h"
 #include "src/bytes/bytes.h"
 
-/* Bytes of the file that are looked at. */
-#define WALK_WINDOW ((size_t)64 << 10)
+#define WALK_WINDOW ((size_t)64 << 10) /* bytes of the file that are looked at */
 
 struct frame_walk {
     const struct bytes *bytes;

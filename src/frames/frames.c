@@ -145,8 +145,7 @@ static bool make_room(const struct frames *frames, struct frame_batch *batch)
     return batch->cap < FRAMES_SIZE_MAX && frame_batch_reserve(batch, wanted) == 0;
 }
 
-/* True if more can be read that could make a frame whole: makes room for it, or waits for a stream.
- */
+/* True if more can be read of the frame: makes room for it, or waits for a stream. */
 static bool can_gather_more(struct frames *frames, struct frame_batch *batch)
 {
     if (bytes_are_over(frames->bytes))

@@ -23,17 +23,14 @@ struct frame_batch {
     size_t in_order;      /* FRAMES_OPEN: frames up to there belong to the batch */
     uint64_t offset;      /* of data[0] in the file */
     enum frames_kind kind;
-    uint64_t
-        memory; /* the most that a frame needs; if not FRAMES_WHOLE, that the first one needs */
+    uint64_t memory;  /* as in struct frames_ahead */
     uint64_t content; /* FRAMES_WHOLE, with needs_sizes: bytes of content that they state */
 };
 
 /* Frames that need more memory, or have more compressed bytes, are decoded in order (bytes). */
 #define FRAMES_MEMORY_MAX ((uint64_t)8 << 20)
 #define FRAMES_SIZE_MAX ((size_t)8 << 20)
-
-/* Bytes that are read first. */
-#define FRAMES_SIZE_FIRST ((size_t)128 << 10)
+#define FRAMES_SIZE_FIRST ((size_t)128 << 10) /* bytes that are read first */
 
 enum frames_result {
     FRAMES_AHEAD, /* there are some */

@@ -19,10 +19,9 @@ struct peek {
     unsigned char *data; /* PEEK_SIZE bytes */
     size_t pos, len;     /* data[pos..len) was not decoded yet */
     bool is_dry;         /* the decoder gives nothing more without being fed */
-    uint64_t
-        offset; /* in the file: of the next byte to read. After peek_begin a frame's may be set, */
-    uint64_t end;   /* and where to stop, if that is before the end of the file */
-    uint64_t frame; /* where the frame begins that is being decoded */
+    uint64_t offset;     /* of the next byte to read. After peek_begin a frame's may be set, */
+    uint64_t end;        /* and where to stop, if that is before the end of the file */
+    uint64_t frame;      /* where the frame begins that is being decoded */
 };
 
 /* Begins at the beginning of the file, up to its end. 0, or -1 with the reason set. */

@@ -36,8 +36,7 @@ struct zstd_frame_header {
     uint64_t skipped;    /* if skippable: bytes that follow the header */
 };
 
-/* Reads the header that begins at in[0..len). ZSTD_SHORT needs at most ZSTD_FRAME_HEADER_MAX bytes.
- */
+/* Reads the header that begins at in[0..len). */
 enum zstd_parsed zstd_parse_frame(const unsigned char *in, size_t len,
                                   struct zstd_frame_header *header);
 

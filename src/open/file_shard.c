@@ -14,7 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 /* Refuses a file that states a size of 0 and has bytes, as those in /proc do. 0, or -1 with the
  * reason set. */
@@ -46,10 +45,8 @@ int file_shard_check(struct input *input, struct file_shard *shard, struct reaso
         return 0;
     int rc = fingerprint_file(input->bytes.fd, shard->size, &shard->fingerprint);
     if (rc > 0)
-        reason_of(why, input->bytes.name, "was truncated while it was read");
-    else if (rc < 0)
-        reason_of(why, input->bytes.name, "%s", strerror(errno));
-    return rc == 0 ? 0 : -1;
+        return reason_of(why, input->bytes.name, "was truncated while it was read");
+    return rc < 0 ? reason_of(why, input->bytes.name, "%s", strerror(errno)) : 0;
 }
 
 /* --- bytes as they are --- */

@@ -53,8 +53,7 @@ struct plan {
     uint64_t end;                  /* of these, where pieces end: a shard may have less than all */
     struct shard_edges edges;      /* compressed: of the shard, if there are shards */
     uint64_t counted_from;         /* bytes of the file, as stored, before those of the shard */
-    int32_t
-        column; /* of lines: what the name of a column stands for; 0: not known, or not needed */
+    int32_t column;                /* that is named; 0: not known, or not needed */
 };
 
 struct input {
@@ -74,17 +73,16 @@ struct input {
 int input_open(struct input *input, struct held *file, const struct input_options *options,
                struct file_shard *shard, struct reason *why);
 
-/* Reads the header that a file begins with, and gives the file back: what was read of a stream is
- * read again. 0; or -1 with the reason set, if it says no type of values. */
+/* Reads the header that a file begins with, and gives the file back, unread. 0, or -1 with the
+ * reason set if there is no type of values. */
 int input_find_header(struct held *file, const struct input_options *options, struct header *header,
                       struct reason *why);
 
-/* True if it must be known of each frame how many bytes of content stand before it: values are cut
- * by that, and ranges begin and end by it. */
+/* True if values or a range are cut by the bytes of content that stand before a frame. */
 bool input_needs_positions(const struct input *input);
 
-/* Takes off the size what may not be a whole record; what is read in series begins there. 0, or -1
- * with the reason set. input_open does it where there are no shards. */
+/* For input_open, without shards: takes off the size what may not be a whole record, and is read in
+ * order. 0, or -1 with the reason set. */
 int input_trim(struct input *input, struct reason *why);
 
 /* True if bytes [taken, end) may be read by several threads at once with input_read_piece. */
