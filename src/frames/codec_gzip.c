@@ -76,12 +76,6 @@ static const char *take_fixed(struct gzip_header *header, unsigned char byte)
     return byte & FLAGS_UNKNOWN ? "corrupt gzip data (unknown flags in a header)" : NULL;
 }
 
-/* Adds the next byte of a little-endian number. */
-static unsigned add_byte(unsigned number, unsigned char byte, size_t at)
-{
-    return number | (unsigned)byte << 8 * at;
-}
-
 /* CRC-32 of one byte more. */
 static uint32_t add_to_crc(uint32_t crc, unsigned char byte)
 {
@@ -103,14 +97,14 @@ static const char *take_byte(struct gzip_header *header, unsigned char byte)
         last = header->at + 1 == FIXED_SIZE;
         break;
     case GZIP_EXTRA_SIZE:
-        header->extra_size = add_byte(header->extra_size, byte, header->at);
+        header->extra_size |= (unsigned)byte << 8 * header->at;
         last = header->at == 1;
         break;
     case GZIP_EXTRA:
         last = header->at + 1 == header->extra_size;
         break;
     case GZIP_CHECKSUM:
-        header->stated = add_byte(header->stated, byte, header->at);
+        header->stated |= (unsigned)byte << 8 * header->at;
         last = header->at == 1;
         if (last && header->stated != (header->crc & 0xffff))
             fault = "corrupt gzip data (wrong checksum of a header)";

@@ -209,11 +209,6 @@ static int find_last_before(struct input *input, const struct codec_options *opt
     return rc;
 }
 
-static bool ends_record(const struct record_kind *kind, unsigned char byte)
-{
-    return kind->head(&byte, 1) == 0;
-}
-
 /* Finds out whether a record goes on from before, and whether anything comes before at all. 0 or
  * -1. */
 static int find_edge(struct input *input, const struct codec_options *options,
@@ -232,7 +227,7 @@ static int find_edge(struct input *input, const struct codec_options *options,
     }
     int rc = find_last_before(input, options, first, before, &last, why);
     edges->is_first = rc > 0;
-    edges->goes_on = rc == 0 && !ends_record(kind, last);
+    edges->goes_on = rc == 0 && kind->head(&last, 1) != 0; /* it does not end a record */
     return rc < 0 ? -1 : 0;
 }
 

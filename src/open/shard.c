@@ -96,10 +96,8 @@ int shard_open(struct shard *shard, const struct shard_choice *choice, char *con
                size_t count, struct reason *why)
 {
     *shard = (struct shard){.choice = *choice};
-    if (count == 0) {
-        reason_set(why, "--part: cannot divide standard input; name files instead");
-        return SHARD_REFUSED;
-    }
+    if (count == 0)
+        return measure("-", NULL, why);
     uint64_t *sizes = calloc(count, sizeof sizes[0]);
     shard->list = calloc(count, sizeof shard->list[0]);
     int rc = SHARD_FAILED;
