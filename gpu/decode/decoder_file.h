@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* How far a decoder is with a compressed file: what was planned, what was counted, and from where
- * the rest can be decoded again. Plain arithmetic; it is set by one assignment when a file begins.
+ * the rest can be decoded again. Plain arithmetic.
  *
  * Content that is counted ends after a whole record. The rest, the tail, stays on the device before
- * the next batch, and is counted with that. What was counted before the file was begun is decoded
- * and verified as everything else is, but not counted. */
+ * the next batch, and is counted with that. What was counted before is decoded and verified only.
+ */
 #ifndef GPUHISTO_DECODER_FILE_H
 #define GPUHISTO_DECODER_FILE_H
 
@@ -63,12 +63,6 @@ struct decoder_file {
 struct decoder_file decoder_file_begin(const struct compressed_start *start,
                                        const struct record_kind *kind,
                                        const struct zstd_walk *walk);
-
-/* Returns the position of the next batch, as in struct position. */
-static inline uint64_t decoder_file_index(const struct decoder_file *file)
-{
-    return file->start.index + file->launched;
-}
 
 /* Returns the bytes at the end of the next batch to be judged that are not counted with it. If they
  * are more than a record can have, the batch must not be counted. */

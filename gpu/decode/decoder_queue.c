@@ -53,7 +53,7 @@ int decoder_queue_launch(struct gpu_decoder *decoder)
     const bool begins = file->launched == 0;
     if (decoder->memory.batch[queue->turn].state != BATCH_FREE)
         return 0;
-    batch->slot.chunk.origin.at.index = decoder_file_index(file);
+    batch->slot.chunk.origin.at.index = file->start.index + file->launched;
     batch->slot.chunk.origin.end = ENDS_NOTHING;
     batch->next_at = walk->in_frame ? walk->frame_at : walk->at;
     batch->job = (struct content_job){.slot = batch->slot.index,

@@ -19,17 +19,12 @@ static size_t token_tail(const unsigned char *data, size_t len)
     return len - begin;
 }
 
-static bool token_ends(unsigned char byte)
-{
-    return number_is_space(byte);
-}
-
 const struct record_kind record_tokens = {
     .type = RECORD_TOKENS,
     .most = NUMBER_MAX,
     .head = token_head,
     .tail = token_tail,
-    .ends = token_ends,
+    .ends = number_is_space,
 };
 
 /* --- lines --- */
