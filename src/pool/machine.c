@@ -86,8 +86,7 @@ static void climb(const char *top, const char *path, bool version_2, group_look 
 }
 
 /* Climbs from the group that a line of /proc/self/cgroup names: "0::/path" for version 2,
- * "4:cpu,cpuacct:/path" for version 1, where every controller has a folder of its name, if only as
- * a link to that of several. */
+ * "4:cpu,cpuacct:/path" for version 1, where every controller has a folder, if only as a link. */
 static void climb_from_line(const char *root, char *line, const char *controller, group_look *look,
                             void *arg)
 {

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What the kernel and control groups (cgroups, versions 1 and 2) leave to this process: processors
- * and memory. `root` goes before every path that is read: "", or a test's folder. Looking up a
- * quota or memory reads a few files, which takes some tens of microseconds. */
+ * and memory. `root` goes before every path that is read: "", or a test's folder. */
 #ifndef GPUHISTO_MACHINE_H
 #define GPUHISTO_MACHINE_H
 
@@ -20,8 +19,8 @@ unsigned machine_processors(machine_affinity *affinity);
 unsigned machine_quota(const char *root);
 
 /* Returns the bytes of memory that can be touched without the out-of-memory killer: the lesser of
- * what the kernel calls available and what the control groups leave; UINT64_MAX if neither is
- * known. Limits on address space (ulimit -v) do not count, as they fail the allocation itself. */
+ * what the kernel and the control groups leave; UINT64_MAX: not known. Limits on address space
+ * (ulimit -v) do not count, as they fail the allocation itself. */
 uint64_t machine_memory(const char *root);
 
 #endif

@@ -57,9 +57,9 @@ struct engine *gpu_choose(struct worker *worker, const struct file *file)
     return sink->offload ? sink->offload(sink->arg, &offer) : NULL;
 }
 
-/* Begins to keep a stream with what was not handed out, or the next bytes, which are waited for.
- * TAKEN_NOTHING: there are none, or no memory for them. A failure to read is one here, as a socket
- * reports an error only once, so reading again where it is decoded would find an end instead. */
+/* Begins to keep a stream with what was not handed out, or waits for its next bytes. TAKEN_NOTHING:
+ * there are none, or no memory for them. A socket reports an error only once, so it is told here.
+ */
 static enum taken keep_stream(struct source *source, struct input *input)
 {
     const struct frame_batch *first = &input->frames.pending;

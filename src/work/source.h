@@ -28,9 +28,8 @@ size_t source_files(const struct source *source);
  * are no more. Before the first worker. */
 struct held *source_file(struct source *source, size_t i);
 
-/* Before the first worker: reads the header that the first file begins with, as files were given.
- * What was read of a stream is read again. 0; or -1 with the reason set, if it says no type of
- * values. */
+/* Before the first worker: reads the header of the file that was given first; a stream is read
+ * again. 0; or -1 with the reason set, if it says no type of values. */
 int source_find_header(struct source *source, struct header *header, struct reason *why);
 
 /* Before the first worker: replaces the options, with others of the same range. */
