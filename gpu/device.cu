@@ -459,7 +459,8 @@ static void destroy_event(cudaEvent_t event)
 void device_close(struct device *device)
 {
     (void)cudaSetDevice(device->ordinal);
-    device_close_decoding(device);
+    if (device->close_decoding)
+        device->close_decoding(device);
     for (unsigned i = 0; i < device->slot_count; i++) {
         const struct slot *slot = &device->slots[i];
         destroy_event(slot->copied);

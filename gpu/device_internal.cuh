@@ -33,6 +33,7 @@ struct device {
     struct slot *slots;        // those of batches after the others, DEVICE_BATCHES_MAX of them
     unsigned buffers;          // slots that have one
     struct decoding *decoding; // of batches; null until it is opened
+    void (*close_decoding)(struct device *device); // frees that; null until it was opened
 };
 
 // True if a call of CUDA succeeded; if not, sets the reason. Return codes that do not come here do
@@ -57,8 +58,5 @@ bool device_create_events(struct device *device, struct slot *slot);
 
 // Reserves a list for the tokens that kernels for numbers put off, of texts up to `len` bytes.
 bool device_reserve_rest(struct device *device, size_t len);
-
-// Frees what decompressing took, if anything, also after a failed opening.
-void device_close_decoding(struct device *device);
 
 #endif

@@ -144,39 +144,6 @@ static bool stages_fit(const struct device *device)
     return true;
 }
 
-int device_open_decoding(struct device *device, struct device_decoding *wanted)
-{
-    if (!stages_fit(device)) {
-        wanted->batches = 0;
-        return 0;
-    }
-    if (wanted->batches > DEVICE_BATCHES_MAX)
-        wanted->batches = DEVICE_BATCHES_MAX;
-    if (!device_enter(device, "preparing to decompress"))
-        return -1;
-    device_close_decoding(device);
-    if (!fit_capacity(device, wanted))
-        return -1;
-    if (wanted->batches == 0)
-        return 0;
-    device->decoding = static_cast<struct decoding *>(std::calloc(1, sizeof(struct decoding)));
-    if (!device->decoding) {
-        wanted->batches = 0;
-        return 0;
-    }
-    device->decoding->plan = *wanted;
-    device->is_short = false;
-    if (open_memory(device, device->decoding) && prepare_stages(device, device->decoding) &&
-        open_slots(device, device->decoding) && open_copies(device, device->decoding))
-        return 0;
-    if (!device->is_short)
-        return -1;
-    // Another process was faster. The device goes on, but decompresses nothing.
-    device_close_decoding(device);
-    wanted->batches = 0;
-    return 0;
-}
-
 static void destroy_events(const cudaEvent_t *events, unsigned count)
 {
     for (unsigned i = 0; i < count; i++)
@@ -184,7 +151,8 @@ static void destroy_events(const cudaEvent_t *events, unsigned count)
             (void)cudaEventDestroy(events[i]);
 }
 
-void device_close_decoding(struct device *device)
+// Frees what decompressing took, if anything, also after a failed opening.
+static void close_decoding(struct device *device)
 {
     struct decoding *decoding = device->decoding;
     if (!decoding)
@@ -203,6 +171,40 @@ void device_close_decoding(struct device *device)
     std::free(decoding->resident);
     std::free(decoding);
     device->decoding = nullptr;
+}
+
+int device_open_decoding(struct device *device, struct device_decoding *wanted)
+{
+    if (!stages_fit(device)) {
+        wanted->batches = 0;
+        return 0;
+    }
+    if (wanted->batches > DEVICE_BATCHES_MAX)
+        wanted->batches = DEVICE_BATCHES_MAX;
+    if (!device_enter(device, "preparing to decompress"))
+        return -1;
+    close_decoding(device);
+    if (!fit_capacity(device, wanted))
+        return -1;
+    if (wanted->batches == 0)
+        return 0;
+    device->decoding = static_cast<struct decoding *>(std::calloc(1, sizeof(struct decoding)));
+    if (!device->decoding) {
+        wanted->batches = 0;
+        return 0;
+    }
+    device->close_decoding = close_decoding;
+    device->decoding->plan = *wanted;
+    device->is_short = false;
+    if (open_memory(device, device->decoding) && prepare_stages(device, device->decoding) &&
+        open_slots(device, device->decoding) && open_copies(device, device->decoding))
+        return 0;
+    if (!device->is_short)
+        return -1;
+    // Another process was faster. The device goes on, but decompresses nothing.
+    close_decoding(device);
+    wanted->batches = 0;
+    return 0;
 }
 
 // --- decoding ---
