@@ -21,18 +21,6 @@ void moments_widen_whole(struct moments *moments, whole least, whole greatest)
     moments->any = true;
 }
 
-void moments_add(struct moments *moments, double value)
-{
-    moments_widen(moments, value, value);
-    if (isinf(value)) {
-        moments->lowest += value < 0;
-        moments->highest += value > 0;
-        return;
-    }
-    exact_sum_add(&moments->sum, value);
-    exact_sum_add_square(&moments->squares, value);
-}
-
 /* Adds magnitude * times * 2^exponent, in halves that can be multiplied. */
 static void add_times(struct exact_sum *sum, uint64_t magnitude, uint64_t times, int exponent,
                       bool negative)

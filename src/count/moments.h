@@ -28,9 +28,6 @@ struct moments {
 void moments_widen(struct moments *moments, double min, double max);
 void moments_widen_whole(struct moments *moments, whole least, whole greatest);
 
-/* Adds a double that is not NaN. */
-void moments_add(struct moments *moments, double value);
-
 /* Adds a whole number of at most 64 bits and a sign, 0 or more times. */
 void moments_add_times(struct moments *moments, whole value, uint64_t times);
 

@@ -28,6 +28,12 @@ static void check_that(bool holds, const char *what, size_t file)
         printf("%s: FILE %zu\n", what, file);
 }
 
+static void add_number(struct moments *moments, double number)
+{
+    moments_widen(moments, number, number);
+    exact_sum_add(&moments->sum, number);
+}
+
 /* A table like those of engines: empty, nearly empty or full, with counts of every size. Returns
  * the FILE that it is of. The lock is held. */
 static size_t make_table(struct tally *tally)
@@ -44,8 +50,8 @@ static size_t make_table(struct tally *tally)
         expected[file][row] += count;
         expected_samples[file] += count;
         double number = (double)count * random_fraction();
-        moments_add(tally->moments, number);
-        moments_add(&expected_moments[file], number);
+        add_number(tally->moments, number);
+        add_number(&expected_moments[file], number);
     }
     if (random_below(4) == 0) { /* a sample in no row, as of letters */
         tally->samples++;
