@@ -137,7 +137,7 @@ static int widen_sides(struct sides *sides, struct coarse_rows *rows, struct rea
  */
 static int reduce_bins(struct options *options, struct sides *sides, struct reason *why)
 {
-    const bool is_picture = format_table[options->report.format]->kind == FORMAT_PICTURE;
+    const bool is_picture = options->report.format->is_picture;
     const size_t most = options->report.bins.most;
     const bool has_digits = sides->histogram->binning.digits.scales;
     enum coarsen_outcome outcome = COARSEN_AS_COUNTED;

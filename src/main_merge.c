@@ -44,20 +44,16 @@ static int check_shown(const struct options *options, const struct merge *merge,
 {
     const struct histogram *histogram = &merge->histogram;
     const struct report_options *report = &options->report;
-    const bool is_picture = format_table[report->format]->kind == FORMAT_PICTURE;
-    if (histogram_channels(histogram) > 1 && report->percent && !is_picture) {
-        reason_set(why, "--percent: cannot be combined with tables of several channels; use "
-                        "--plot");
-        return -1;
-    }
-    if (format_table[report->format]->kind == FORMAT_IMAGE && !histogram->mode->has_pairs) {
-        reason_set(why, "--format=pgm: the tables are not of --pairs");
-        return -1;
-    }
-    if (report->bins.most > 0 && !histogram->binning.digits.scales) {
-        reason_set(why, "--bins: these tables were not counted with --digits; leave out --bins");
-        return -1;
-    }
+    const struct format *format = report->format;
+    if (histogram_channels(histogram) > 1 && report->percent && !format->is_picture)
+        return reason_set(why, "--percent: cannot be combined with tables of several channels; use "
+                               "--plot");
+    if (format->mode && format->mode != histogram->mode)
+        return reason_set(why, "--format=%s: the tables are not of --%s", format->name,
+                          format->mode->name);
+    if (report->bins.most > 0 && !histogram->binning.digits.scales)
+        return reason_set(why,
+                          "--bins: these tables were not counted with --digits; leave out --bins");
     return 0;
 }
 

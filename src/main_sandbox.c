@@ -6,7 +6,6 @@
 #include "src/cli/diag.h"
 #include "src/merge/table_json.h"
 #include "src/report/format.h"
-#include "src/report/screen.h"
 #include "src/sandbox/sandbox.h"
 
 #include <errno.h>
@@ -123,8 +122,8 @@ int main_enter_sandbox(const struct options *options, const struct output *outpu
     if (against) {
         reason_set(&text, "none: %s", against);
     } else {
-        if (format_table[options->report.format]->kind == FORMAT_PICTURE)
-            screen_prepare();
+        if (options->report.format->prepare)
+            options->report.format->prepare();
         load_libraries(&files);
         sandbox_begin(&sandbox);
         allow_limits(&sandbox, options, &files);

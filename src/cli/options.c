@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "option.h"
+#include "src/report/format.h"
 
 #include <getopt.h>
 #include <stdio.h>
@@ -406,6 +407,7 @@ int options_parse(int argc, char **argv, struct options *options, struct reason 
                  .chunk_size = CHUNK_DEFAULT,
                  .tuning = policy_defaults,
                  .deadline_ms = GPU_DEADLINE_MS},
+        .report.format = formats[0],
         .verbosity = NORMAL,
     };
     drafts->options = options;

@@ -261,8 +261,7 @@ static int finish_decades(const struct draft *draft, struct binning *binning, st
 static int finish_own(const struct draft *draft, struct binning *binning, struct reason *why)
 {
     const struct report_options *report = &draft->options->report;
-    const bool is_statistics =
-        report->stats && format_table[report->format]->kind != FORMAT_PICTURE;
+    const bool is_statistics = report->stats && !report->format->is_picture;
     if (draft->digits && option_conflict(draft, "digits", "bins", " for integers", why) != 0)
         return OPTIONS_WRONG;
     draft->options->report.bins.own = draft->bins;

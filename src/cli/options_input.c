@@ -105,7 +105,7 @@ int part_finish(const struct draft *draft, struct reason *why)
     if (options->report.bins.most > 0)
         return option_wrong(why, "--part: each share would get different bins; use --min and --max "
                                  "with --bins, or --digits");
-    options->part.wants_fingerprints = strcmp(format_names[options->report.format], "json") == 0;
+    options->part.wants_fingerprints = options->report.format == &format_json;
     options->part.is_whole = options->histogram.field.kind == FIELD_CSV;
     return 0;
 }

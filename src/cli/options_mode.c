@@ -5,6 +5,7 @@
 #include "parse.h"
 #include "src/report/format.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #define WIDTH_DEFAULT 4
@@ -102,13 +103,16 @@ static int finish_binned(const struct draft *draft, struct reason *why)
 int mode_finish(const struct draft *draft, struct reason *why)
 {
     struct histogram *histogram = &draft->options->histogram;
+    const struct format *format = draft->options->report.format;
     struct field field = {.kind = FIELD_NONE};
+    char needed[32];
     bool binned = draft_has(draft, MODE_VALUES) || draft_has(draft, MODE_NUMBERS);
     int rc = 0;
-    if (format_table[draft->options->report.format]->kind == FORMAT_IMAGE &&
-        !draft_has(draft, MODE_PAIRS))
-        return option_needs(draft, "format=", "--pairs", why);
-    if (draft->channels > 1 && format_table[draft->options->report.format]->kind != FORMAT_PICTURE)
+    if (format->mode && !draft_has(draft, format->mode->id)) {
+        snprintf(needed, sizeof needed, "--%s", format->mode->name);
+        return option_needs(draft, "format=", needed, why);
+    }
+    if (draft->channels > 1 && !format->is_picture)
         rc = option_conflict(draft, "channels", "percent", "; use --plot", why);
     if (rc == 0)
         rc = fields_finish(draft, &field, why);

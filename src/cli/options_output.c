@@ -16,8 +16,11 @@
 
 int option_format(struct draft *draft, const char *value, struct reason *why)
 {
-    int format = parse_word("--format", value, format_names, why);
-    draft->options->report.format = (unsigned)format;
+    const char *names[FORMATS_MAX] = {NULL};
+    for (size_t i = 0; formats[i]; i++)
+        names[i] = formats[i]->name;
+    const int format = parse_word("--format", value, names, why);
+    draft->options->report.format = formats[format < 0 ? 0 : format];
     return format < 0 ? OPTIONS_WRONG : 0;
 }
 
@@ -118,10 +121,11 @@ int report_finish(const struct draft *draft, struct reason *why)
 {
     static const char *const of_rows[] = {"percent", "nonzero", "all"};
     struct report_options *report = &draft->options->report;
-    const struct format *format = format_table[report->format];
-    if (format->kind == FORMAT_IMAGE && !draft->options->output && isatty(STDOUT_FILENO))
-        return option_wrong(why, "--format=pgm: standard output is a terminal; use --output");
-    if (!report->stats || format_has_both(format))
+    const struct format *format = report->format;
+    if (format->is_binary && !draft->options->output && isatty(STDOUT_FILENO))
+        return reason_set(why, "--format=%s: standard output is a terminal; use --output",
+                          format->name);
+    if (!report->stats || !format->separator)
         return 0;
     for (size_t i = 0; i < sizeof of_rows / sizeof of_rows[0]; i++)
         if (option_conflict(draft, of_rows[i], "stats quantiles",

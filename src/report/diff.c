@@ -19,7 +19,6 @@ struct diff {
     struct writer *out;
     const struct report_options *options;
     const struct diff_counts *counts;
-    const struct format *format;
     const struct mode *mode;
     size_t written;         /* rows, in JSON */
     struct picture picture; /* the largest difference is in units; room is that of one side */
@@ -75,7 +74,7 @@ static void for_each_row(struct diff *diff, void (*visit)(struct diff *diff, con
 static void delimited_row(struct diff *diff, const struct row *row)
 {
     const struct diff_row texts = make_row(diff, row);
-    const char by = diff->format->separator;
+    const char by = diff->options->format->separator;
     writer_format(diff->out, "%s%c%s%c%s", row->label.name, by, texts.before, by, texts.after);
     if (diff->mode->columns[MODE_COLUMNS - 1]) {
         writer_char(diff->out, by);
@@ -85,10 +84,10 @@ static void delimited_row(struct diff *diff, const struct row *row)
                   texts.after_percent, by, texts.points, by, texts.ratio);
 }
 
-static void write_delimited(struct diff *diff)
+void diff_delimited(struct diff *diff)
 {
     const char *const *columns = diff->mode->columns;
-    const char by = diff->format->separator;
+    const char by = diff->options->format->separator;
     if (diff->options->header) {
         writer_format(diff->out, "%s%cbefore%cafter", columns[0], by, by);
         if (columns[MODE_COLUMNS - 1])
@@ -126,7 +125,7 @@ static void object_row(struct diff *diff, const struct row *row)
     writer_char(out, '}');
 }
 
-static void write_object(struct diff *diff)
+void diff_json(struct diff *diff)
 {
     struct writer *out = diff->out;
     writer_format(out, "{\"schema\":\"gpuhisto-diff/1\",\"mode\":\"%s\"", diff->mode->name);
@@ -199,7 +198,7 @@ static void picture_row(struct diff *diff, const struct row *row)
     writer_char(diff->out, '\n');
 }
 
-static void write_picture(struct diff *diff)
+void diff_plot(struct diff *diff)
 {
     static const struct picture_cells header = {{"bin", "before", "after", "points", "ratio"},
                                                 PICTURE_CELLS};
@@ -220,15 +219,7 @@ static void write_picture(struct diff *diff)
 void diff_write(struct writer *out, const struct report_options *options,
                 const struct diff_counts *counts)
 {
-    struct diff diff = {.out = out,
-                        .options = options,
-                        .counts = counts,
-                        .format = format_table[options->format],
-                        .mode = counts->histogram->mode};
-    if (diff.format->kind == FORMAT_OBJECT)
-        write_object(&diff);
-    else if (diff.format->kind == FORMAT_PICTURE)
-        write_picture(&diff);
-    else
-        write_delimited(&diff);
+    struct diff diff = {
+        .out = out, .options = options, .counts = counts, .mode = counts->histogram->mode};
+    options->format->diff(&diff);
 }

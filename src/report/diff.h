@@ -18,4 +18,10 @@ struct diff_counts {
 void diff_write(struct writer *out, const struct report_options *options,
                 const struct diff_counts *counts);
 
+/* For struct format. */
+struct diff;
+void diff_delimited(struct diff *diff);
+void diff_json(struct diff *diff);
+void diff_plot(struct diff *diff);
+
 #endif

@@ -1,15 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "format.h"
 
-const struct format *const format_table[] = {
+const struct format *const formats[] = {
 #define FORMAT(name) &format_##name,
-#include "src/report/formats.def"
-#undef FORMAT
-};
-
-const char *const format_names[] = {
-#define FORMAT(name) #name,
 #include "src/report/formats.def"
 #undef FORMAT
     NULL,
 };
+
+_Static_assert(sizeof formats / sizeof formats[0] <= FORMATS_MAX, "too many formats");

@@ -37,36 +37,33 @@ struct table {
     struct picture picture; /* of formats that measure rows */
 };
 
-enum format_kind {
-    FORMAT_DELIMITED, /* all rows follow each other, with --each those of all files */
-    FORMAT_OBJECT,    /* a line for each table, with rows and statistics */
-    FORMAT_PICTURE,   /* for people, with rows and statistics: empty rows are mostly left out */
-    FORMAT_IMAGE,     /* no text, and of pairs alone: no statistics, percents or headers */
-};
+struct diff;
 
-/* Functions are called in this order. measure and end may be NULL; FORMAT_IMAGE has no statistics,
- * and only FORMAT_DELIMITED has statistics_row. Errors stay with table->out. With --stats,
- * statistics take the place of rows, or follow them (format_has_both). */
+/* Functions are called in this order; measure, statistics and end may be NULL. Errors stay with
+ * table->out. */
 struct format {
-    enum format_kind kind;
-    char separator;                                              /* of FORMAT_DELIMITED */
+    const char *name;
+    char separator;  /* of columns: rows of all files follow each other, and statistics take the
+                      * place of rows; '\0': each file has a table, and statistics follow rows */
+    bool is_picture; /* for people: empty rows are mostly left out, bins are few, and each channel
+                      * has a picture */
+    bool is_binary;  /* not for terminals */
+    const struct mode *mode; /* the only one that it shows; NULL: any */
+
+    void (*prepare)(void);           /* what the sandbox would forbid; or NULL */
+    void (*diff)(struct diff *diff); /* writes two tables; NULL: options.def refuses --diff */
     void (*measure)(struct table *table, const struct row *row); /* once for each row */
     void (*begin)(struct table *table);
     void (*row)(struct table *table, const struct row *row); /* once for each row */
 
-    /* The statistics of table->counted. FORMAT_OBJECT gets those of each channel in turn. */
+    /* The statistics of table->counted. Without a separator, those of each channel in turn. */
     void (*statistics)(struct table *table, const struct statistics *statistics);
     void (*end)(struct table *table);
 
-    /* FORMAT_DELIMITED, instead of all others: the statistics of one of several files or channels
+    /* With a separator, instead of all others: the statistics of one of several files or channels
      * as a row, below a header if it is the first. */
     void (*statistics_row)(struct table *table, const struct statistics *statistics, bool is_first);
 };
-
-static inline bool format_has_both(const struct format *format)
-{
-    return format->kind == FORMAT_OBJECT || format->kind == FORMAT_PICTURE;
-}
 
 /* Writes a row's count in each channel. */
 static inline void format_counts(struct table *table, const struct row *row, char separator)
@@ -80,10 +77,10 @@ static inline void format_counts(struct table *table, const struct row *row, cha
     }
 }
 
-/* All formats, and their names, which end with NULL: by the same index, in the order of
- * formats.def. */
-extern const struct format *const format_table[];
-extern const char *const format_names[];
+#define FORMATS_MAX 16
+
+/* All formats, then NULL. The first one is the default. */
+extern const struct format *const formats[];
 
 #define FORMAT(name) extern const struct format format_##name;
 #include "src/report/formats.def"

@@ -2,6 +2,7 @@
 /* TSV and CSV. In CSV every row has as many fields as the mode has columns, and fields are as in
  * RFC 4180, but lines end with a newline. In TSV a row without a note has no field for it, unless
  * percents follow; nor has a statistic that is no interval. */
+#include "diff.h"
 #include "field_text.h"
 #include "format.h"
 #include "percent.h"
@@ -144,11 +145,11 @@ static void write_statistics_row(struct table *table, const struct statistics *s
     writer_char(table->out, '\n');
 }
 
-#define DELIMITED(by)                                                                              \
+#define DELIMITED(is, by)                                                                          \
     {                                                                                              \
-        .kind = FORMAT_DELIMITED, .separator = (by), .begin = begin, .row = write_row,             \
+        .name = (is), .separator = (by), .diff = diff_delimited, .begin = begin, .row = write_row, \
         .statistics = write_statistics, .statistics_row = write_statistics_row                     \
     }
 
-const struct format format_tsv = DELIMITED('\t');
-const struct format format_csv = DELIMITED(',');
+const struct format format_tsv = DELIMITED("tsv", '\t');
+const struct format format_csv = DELIMITED("csv", ',');

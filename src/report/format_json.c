@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* One object: totals, and lists of the bins and of quantiles. What is in no bin is in the totals
  * alone. */
+#include "diff.h"
 #include "format.h"
 #include "json.h"
 #include "percent.h"
@@ -202,7 +203,8 @@ static void json_end(struct table *table)
 }
 
 const struct format format_json = {
-    .kind = FORMAT_OBJECT,
+    .name = "json",
+    .diff = diff_json,
     .begin = json_begin,
     .row = json_row,
     .statistics = json_statistics,

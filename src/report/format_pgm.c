@@ -59,7 +59,9 @@ static void pgm_end(struct table *table)
 }
 
 const struct format format_pgm = {
-    .kind = FORMAT_IMAGE,
+    .name = "pgm",
+    .is_binary = true,
+    .mode = &mode_pairs,
     .measure = pgm_measure,
     .begin = pgm_begin,
     .row = pgm_row,

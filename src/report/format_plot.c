@@ -2,6 +2,7 @@
 /* A picture for people: columns side by side, and a bar for each count. Columns are separated by
  * blanks and hold none, so that sort and awk see the same columns as people do: the label, the
  * count and its percent; of numbers the running percent, of bytes the character; and the bar. */
+#include "diff.h"
 #include "format.h"
 #include "percent.h"
 #include "screen.h"
@@ -125,7 +126,10 @@ static void plot_statistics(struct table *table, const struct statistics *statis
 }
 
 const struct format format_plot = {
-    .kind = FORMAT_PICTURE,
+    .name = "plot",
+    .is_picture = true,
+    .prepare = screen_prepare,
+    .diff = diff_plot,
     .measure = plot_measure,
     .begin = plot_begin,
     .row = plot_row,

@@ -12,15 +12,15 @@
 
 static struct table table_of(struct writer *out, const struct report_options *options)
 {
-    return (struct table){.out = out, .options = options, .format = format_table[options->format]};
+    return (struct table){.out = out, .options = options, .format = options->format};
 }
 
 /* --- rows --- */
 
 enum empty_rows report_empty_rows(const struct report_options *options)
 {
-    const bool is_picture = format_table[options->format]->kind == FORMAT_PICTURE;
-    return is_picture && options->empty == EMPTY_DEFAULT ? EMPTY_IN_PICTURE : options->empty;
+    return options->format->is_picture && options->empty == EMPTY_DEFAULT ? EMPTY_IN_PICTURE
+                                                                          : options->empty;
 }
 
 /* Calls visit for each row that is shown, until writing fails. */
@@ -101,7 +101,7 @@ static size_t rows_that_fit(const struct table *table)
     const size_t header = options->header ? 1 : 0;
     size_t others = header + (channels > 1 ? 2 : 0);
     struct statistics statistics;
-    if (table->format->kind != FORMAT_PICTURE || options->terminal.lines == 0)
+    if (!table->format->is_picture || options->terminal.lines == 0)
         return 0;
     if (options->stats) {
         const struct histogram histogram = histogram_of_channel(counted->histogram);
@@ -140,8 +140,7 @@ static bool widen_bins(struct table *table, size_t most, struct coarse_rows *row
         outcome = coarsen_equal(histogram, tally, options->bins.most, rows);
     else if (options->bins.log_parts > 0)
         outcome = coarsen_decades(histogram, tally, options->bins.log_parts, rows);
-    else if (table->format->kind == FORMAT_PICTURE && !options->bins.keep &&
-             histogram->binning.digits.scales)
+    else if (table->format->is_picture && !options->bins.keep && histogram->binning.digits.scales)
         outcome = coarsen_picture(histogram, tally, bins_that_fit(most, &table->counted), rows);
     if (outcome == COARSEN_NO_MEMORY && !table->out->error)
         table->out->error = ENOMEM;
@@ -152,13 +151,11 @@ static bool widen_bins(struct table *table, size_t most, struct coarse_rows *row
 
 static void write_content(struct table *table)
 {
-    const bool stats = table->options->stats;
-    if (!stats || format_has_both(table->format))
+    const bool stats = table->options->stats, is_delimited = table->format->separator;
+    if (!stats || !is_delimited)
         write_rows(table);
     if (stats)
-        write_statistics(table,
-                         table->format->kind == FORMAT_DELIMITED &&
-                             histogram_channels(table->counted.histogram) > 1,
+        write_statistics(table, is_delimited && histogram_channels(table->counted.histogram) > 1,
                          true);
     if (table->format->end)
         table->format->end(table);
@@ -189,7 +186,7 @@ static void write_table(struct table *table)
     struct coarse_rows rows;
     const bool is_wider = widen_bins(table, most, &rows);
     table->most = table->options->terminal.is_replaced ? most : 0;
-    if (table->format->kind == FORMAT_PICTURE && has_channels)
+    if (table->format->is_picture && has_channels)
         write_pictures(table);
     else
         write_content(table);
@@ -244,7 +241,7 @@ static void write_file_rows(struct table *table)
 static void write_files(struct file_report *report, struct table table)
 {
     const size_t count = file_tallies_count(report->files->tallies);
-    const bool is_delimited = table.format->kind == FORMAT_DELIMITED;
+    const bool is_delimited = table.format->separator;
     const bool stats = table.options->stats;
     const struct table empty = table;
     if (is_delimited && !stats) {
@@ -283,10 +280,9 @@ void report_write_each(struct writer *out, const struct report_options *options,
 
 void report_write_gap(struct writer *out, const struct report_options *options, bool follows)
 {
-    const enum format_kind kind = format_table[options->format]->kind;
-    if (options->terminal.in_place &&
-        (kind == FORMAT_PICTURE || (options->stats && kind != FORMAT_OBJECT)))
+    const bool is_picture = options->format->is_picture, is_delimited = options->format->separator;
+    if (options->terminal.in_place && (is_picture || (is_delimited && options->stats)))
         writer_text(out, TERMINAL_CLEAR);
-    else if (follows && (kind == FORMAT_DELIMITED || kind == FORMAT_PICTURE))
+    else if (follows && (is_picture || is_delimited))
         writer_char(out, '\n');
 }

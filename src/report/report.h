@@ -13,6 +13,8 @@
 
 #include <stdbool.h>
 
+struct format; /* format.h */
+
 #define QUANTILES_MAX 64
 
 /* Which bins are shown instead of those that were counted. */
@@ -30,7 +32,7 @@ struct report_terminal {
 };
 
 struct report_options {
-    unsigned format;       /* an index of format_table and format_names (format.h) */
+    const struct format *format;
     bool stats;            /* statistics instead of rows; JSON and pictures have both */
     bool header;           /* a first row with the columns' names; JSON has none */
     bool percent;          /* the percent and the running percent of each row */

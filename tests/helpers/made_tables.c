@@ -94,9 +94,7 @@ void made_write_table(struct memory_file *file, const struct histogram *histogra
                       const struct words *options, const struct tally *tally)
 {
     static struct writer out;
-    struct report_options report = {.words = options};
-    while (strcmp(format_names[report.format], "json") != 0)
-        report.format++;
+    struct report_options report = {.format = &format_json, .words = options};
     writer_begin(&out, file->fd);
     report_write(&out, &report, histogram, tally);
     if (writer_flush(&out) != 0)
