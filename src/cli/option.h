@@ -23,11 +23,10 @@ struct given {
  * worked out at the end, by the functions *_finish. */
 struct draft {
     struct options *options;
-    struct given given[OPTIONS_MAX]; /* by the row of the option */
-    unsigned modes;                  /* given, each of which is a bit: draft_has */
-    bool fold;
+    struct given given[OPTIONS_MAX];     /* by the row of the option */
+    const struct mode *mode;             /* whose option was given; NULL: none so far */
+    char which[16];                      /* the value of that option as tables have it; or empty */
     unsigned width;                      /* of --letters */
-    bool aligned;                        /* of --pairs */
     unsigned channels;                   /* 0: not given */
     const struct value_type *type;       /* of --values; NULL: not given */
     bool type_is_found;                  /* it was not typed: a header says it */
@@ -36,16 +35,9 @@ struct draft {
     bool log_alone;                      /* --log without a base */
     const char *field, *after;           /* as typed; NULL: not given */
     int32_t field_number;                /* of --field; 0: it is not a number */
-    unsigned char separator;             /* if has_separator */
-    bool has_separator, csv, header_line, units;
-    bool ends; /* --also: the options of another histogram follow */
+    unsigned char separator;             /* of --separator */
+    bool ends;                           /* --also: the options of another histogram follow */
 };
-
-/* True if the option of a mode was given. */
-static inline bool draft_has(const struct draft *draft, enum mode_id mode)
-{
-    return draft->modes >> mode & 1;
-}
 
 /* Stores one option and its value, which is NULL if there is none. 0; OPTIONS_WRONG or
  * OPTIONS_FAILED with a reason. */
@@ -108,7 +100,11 @@ struct option_row {
 extern const struct option_row option_rows[];
 extern const size_t option_count;
 
-/* Every handler is called option_NAME, and lives in the file of its topic. */
+/* Returns the mode that an option chooses, or NULL. */
+const struct mode *option_mode(const struct option_row *row);
+
+/* Every handler is called option_NAME, and lives in the file of its topic. But option_given stores
+ * nothing: draft->mode and draft_gave say all about the option. */
 #define OPTION(group, letter, name, takes, value, handler, ...) option_handler handler;
 #include "options.def"
 #undef OPTION

@@ -112,8 +112,7 @@ void option_show_typed(const struct draft *draft, const char *text, char *shown)
 
 /* --- what cannot be combined --- */
 
-/* Returns the mode that an option chooses, or NULL. */
-static const struct mode *mode_of(const struct option_row *row)
+const struct mode *option_mode(const struct option_row *row)
 {
     for (unsigned mode = 0; mode < MODES; mode++)
         if (strcmp(modes[mode]->name, row->name) == 0)
@@ -124,7 +123,7 @@ static const struct mode *mode_of(const struct option_row *row)
 /* True for a mode that can be counted in one pass with others of these. */
 static bool is_plain_mode(const struct option_row *row)
 {
-    const struct mode *mode = mode_of(row);
+    const struct mode *mode = option_mode(row);
     return mode && !mode->is_binned;
 }
 
@@ -168,8 +167,8 @@ static int check_modes(const struct draft *draft, const struct option_row *row, 
 {
     const struct term one = {.row = row};
     struct term other = {.row = row + 1};
-    for (; mode_of(row) && other.row < option_rows + option_count; other.row++)
-        if (mode_of(other.row) && is_given(draft, &other))
+    for (; option_mode(row) && other.row < option_rows + option_count; other.row++)
+        if (option_mode(other.row) && is_given(draft, &other))
             return refuse_pair(draft, &one, &other, "", why);
     return 0;
 }

@@ -24,9 +24,13 @@ static option_handler *const handlers[] = {
 };
 #undef OPTION
 
+OPTION_FLAG(option_given, (void)draft)
+
 static int handle(const struct option_row *row, struct draft *draft, const char *value,
                   struct reason *why)
 {
+    const struct mode *mode = option_mode(row);
+    draft->mode = mode ? mode : draft->mode;
     return handlers[row - option_rows](draft, value, why);
 }
 
@@ -189,11 +193,11 @@ static void copy_common(struct draft *drafts, unsigned count)
     }
 }
 
-/* Sets the mode that an option implies, unless one was given. Messages name that option instead. 0,
- * or OPTIONS_WRONG with a reason. */
+/* Sets the mode that an option implies, or bytes, unless one was given. Messages name that option
+ * instead. 0, or OPTIONS_WRONG with a reason. */
 static int imply_mode(struct draft *draft, struct reason *why)
 {
-    for (size_t i = 0; i < option_count && draft->modes == 0; i++) {
+    for (size_t i = 0; i < option_count && !draft->mode; i++) {
         const struct option_row *row = &option_rows[i];
         if (!row->implies || !draft_gave(draft, row->name))
             continue;
@@ -203,6 +207,7 @@ static int imply_mode(struct draft *draft, struct reason *why)
                 return handle(&option_rows[mode], draft, NULL, why);
             }
     }
+    draft->mode = draft->mode ? draft->mode : &mode_bytes;
     return 0;
 }
 
@@ -215,7 +220,7 @@ struct pending {
 
 static bool lacks_type(const struct draft *draft)
 {
-    return draft_has(draft, MODE_VALUES) && !draft->type;
+    return draft->mode == &mode_values && !draft->type;
 }
 
 /* Keeps the drafts until a header has said the type. */
@@ -279,7 +284,7 @@ int options_finish_type(struct options *options, const char *type, struct reason
     options->pending = NULL;
     for (unsigned i = 0; i < pending->count; i++)
         if (lacks_type(&pending->drafts[i])) {
-            pending->drafts[i].type = value_type_find(type);
+            option_values(&pending->drafts[i], type, why);
             pending->drafts[0].type_is_found = true;
         }
     int rc = finish(pending->drafts, pending->count, why);

@@ -47,7 +47,7 @@ int option_invalid(struct draft *draft, const char *value, struct reason *why)
 
 static bool is_whole(const struct draft *draft)
 {
-    return !draft_has(draft, MODE_NUMBERS) && draft->type->kind != 'f';
+    return !draft->mode->is_text && draft->type->kind != 'f';
 }
 
 static const char *kind_of_number(const struct draft *draft)
@@ -215,7 +215,7 @@ static void lay_every_value(const struct value_type *type, struct binning *binni
  * values have been counted. */
 static int finish_digits(const struct draft *draft, struct binning *binning, struct reason *why)
 {
-    const bool singles = !draft_has(draft, MODE_NUMBERS) && draft->type->size == 4;
+    const bool singles = !draft->mode->is_text && draft->type->size == 4;
     const unsigned digits = draft->digits ? draft->digits : DIGITS_DEFAULT;
     if (draft->bins && draft->options->each)
         return option_needs(draft, "bins", "--min and --max with --each", why);

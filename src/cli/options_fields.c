@@ -34,13 +34,9 @@ int option_separator(struct draft *draft, const char *value, struct reason *why)
                          "must be one byte, such as ',', '\\t' or '\\x1f'");
         return OPTIONS_WRONG;
     }
-    draft->has_separator = true;
     draft->separator = (unsigned char)byte;
     return 0;
 }
-
-OPTION_FLAG(option_csv, draft->csv = true)
-OPTION_FLAG(option_header_line, draft->header_line = true)
 
 int option_after(struct draft *draft, const char *value, struct reason *why)
 {
@@ -51,8 +47,6 @@ int option_after(struct draft *draft, const char *value, struct reason *why)
     draft->after = value;
     return 0;
 }
-
-OPTION_FLAG(option_units, draft->units = true)
 
 /* True if a text looks like the name of a member of JSON: letters, digits, '_', '.' and '-'. */
 static bool is_like_name(const char *text)
@@ -70,7 +64,7 @@ static int check_field(const struct draft *draft, struct reason *why)
     const char *field = draft->field;
     if (!field || draft->field_number != 0)
         return 0;
-    if (draft->header_line && *field && strcmp(field, "0") != 0)
+    if (draft_gave(draft, "header-line") && *field && strcmp(field, "0") != 0)
         return 0;
     if (is_like_name(field))
         reason_of_option(why, "--field", field, "%s; for JSON lines, use --after='\"%s\":'",
@@ -82,21 +76,22 @@ static int check_field(const struct draft *draft, struct reason *why)
 
 int fields_finish(const struct draft *draft, struct field *field, struct reason *why)
 {
-    *field = (struct field){.kind = FIELD_NONE, .has_units = draft->units};
+    const bool has_separator = draft_gave(draft, "separator");
+    *field = (struct field){.kind = FIELD_NONE, .has_units = draft_gave(draft, "units")};
     if (!draft->field && !draft->after)
         return 0;
     int rc = check_field(draft, why);
-    if (rc == 0 && draft->has_separator && draft->separator == '"')
+    if (rc == 0 && has_separator && draft->separator == '"')
         rc = option_conflict(draft, "separator=", "csv", ", as CSV quotes fields with it", why);
     if (rc != 0)
         return rc;
-    field->kind = draft->after           ? FIELD_AFTER
-                  : draft->csv           ? FIELD_CSV
-                  : draft->has_separator ? FIELD_SEPARATED
-                                         : FIELD_BLANKS;
+    field->kind = draft->after               ? FIELD_AFTER
+                  : draft_gave(draft, "csv") ? FIELD_CSV
+                  : has_separator            ? FIELD_SEPARATED
+                                             : FIELD_BLANKS;
     field->number = draft->field_number;
-    field->separator = draft->has_separator ? draft->separator : ',';
-    field->has_header = draft->header_line;
+    field->separator = has_separator ? draft->separator : ',';
+    field->has_header = draft_gave(draft, "header-line");
     field->name = draft->field && draft->field_number == 0 ? draft->field : NULL;
     field->after = draft->after;
     field->after_len = draft->after ? strlen(draft->after) : 0;

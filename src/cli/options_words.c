@@ -68,21 +68,21 @@ static int add_separator(struct words *words, unsigned char separator)
 
 static int add_field(const struct draft *draft, struct words *words)
 {
-    const bool is_comma = draft->csv && draft->separator == ',';
+    const bool is_csv = draft_gave(draft, "csv"), is_comma = is_csv && draft->separator == ',';
     int rc = 0;
     if (draft->field_number != 0)
         rc |= words_format(words, "--field=%" PRId32, draft->field_number);
     else if (draft->field)
         rc |= add_text(words, "--field=", draft->field);
-    if (draft->has_separator && !is_comma)
+    if (draft_gave(draft, "separator") && !is_comma)
         rc |= add_separator(words, draft->separator);
-    if (draft->csv)
+    if (is_csv)
         rc |= words_format(words, "--csv");
-    if (draft->header_line)
+    if (draft_gave(draft, "header-line"))
         rc |= words_format(words, "--header-line");
     if (draft->after)
         rc |= add_text(words, "--after=", draft->after);
-    if (draft->units)
+    if (draft_gave(draft, "units"))
         rc |= words_format(words, "--units");
     if (draft->options->pool.invalid == INVALID_SKIP)
         rc |= words_format(words, "--invalid=skip");
@@ -150,30 +150,17 @@ static int add_bins(const struct draft *draft, struct words *words)
     return rc;
 }
 
-static int add_values(const struct draft *draft, struct words *words)
-{
-    int rc = words_format(words, "--values=%s", draft->type->name);
-    if (draft->channels > 1)
-        rc |= words_format(words, "--channels=%u", draft->channels);
-    return rc | add_bins(draft, words);
-}
-
 static int add_mode(const struct draft *draft, struct words *words)
 {
     const struct mode *mode = draft->options->histogram.mode;
-    switch (mode->id) {
-    case MODE_LETTERS:
-        return words_format(words, "--letters=%u", draft->width) |
-               (draft->fold ? words_format(words, "--fold-case") : 0);
-    case MODE_NUMBERS:
-        return words_format(words, "--numbers") | add_field(draft, words) | add_bins(draft, words);
-    case MODE_VALUES:
-        return add_values(draft, words);
-    case MODE_PAIRS:
-        return words_format(words, draft->aligned ? "--pairs=aligned" : "--pairs");
-    default: /* those whose option says it all */
-        return words_format(words, "--%s", mode->name);
-    }
+    int rc = words_format(words, "--%s%s%s", mode->name, *draft->which ? "=" : "", draft->which);
+    if (draft_gave(draft, "fold-case"))
+        rc |= words_format(words, "--fold-case");
+    if (mode->is_text)
+        rc |= add_field(draft, words);
+    if (draft->channels > 1)
+        rc |= words_format(words, "--channels=%u", draft->channels);
+    return mode->is_binned ? rc | add_bins(draft, words) : rc;
 }
 
 static int add_input(const struct draft *draft, struct words *words)
