@@ -35,18 +35,6 @@ bool strategy_counts(const struct strategy *strategy, const struct histogram *hi
            has_field == takes_field && (!has_field || line_field_takes(&histogram->field));
 }
 
-static enum strategy_id best_of_bytes(const struct histogram *histogram, size_t chunk_size)
-{
-    (void)histogram, (void)chunk_size;
-    return STRATEGY_lanes;
-}
-
-static enum strategy_id best_of_letters(const struct histogram *histogram, size_t chunk_size)
-{
-    (void)chunk_size;
-    return histogram->width >= BITSLICED_WIDTH_MIN ? STRATEGY_bitsliced : STRATEGY_lanes;
-}
-
 static enum strategy_id best_of_values(const struct histogram *histogram, size_t chunk_size)
 {
     if (histogram->type.size == 1 || histogram->bins <= LANES_ROWS_MAX)
@@ -56,39 +44,32 @@ static enum strategy_id best_of_values(const struct histogram *histogram, size_t
     return chunk_size >= PARTITIONED_CHUNK_LEAST ? STRATEGY_partitioned : STRATEGY_matched;
 }
 
-static enum strategy_id best_of_numbers(const struct histogram *histogram, size_t chunk_size)
+/* Returns the only strategy that counts the histogram, or NULL. */
+static const struct strategy *only_strategy(const struct histogram *histogram)
 {
-    (void)chunk_size;
-    return histogram->field.kind == FIELD_NONE ? STRATEGY_numbers : STRATEGY_fields;
+    for (unsigned i = 0; i < strategy_count; i++)
+        if (strategy_counts(&strategies[i], histogram))
+            return &strategies[i];
+    return NULL;
 }
-
-static enum strategy_id best_of_pairs(const struct histogram *histogram, size_t chunk_size)
-{
-    (void)histogram, (void)chunk_size;
-    return STRATEGY_pairs;
-}
-
-static enum strategy_id best_of_characters(const struct histogram *histogram, size_t chunk_size)
-{
-    (void)histogram, (void)chunk_size;
-    return STRATEGY_characters;
-}
-
-/* NULL: no strategy counts the mode. */
-static enum strategy_id (*const best_of_mode[MODES])(const struct histogram *histogram,
-                                                     size_t chunk_size) = {
-    [MODE_BYTES] = best_of_bytes,           [MODE_LETTERS] = best_of_letters,
-    [MODE_VALUES] = best_of_values,         [MODE_NUMBERS] = best_of_numbers,
-    [MODE_PAIRS] = best_of_pairs,           [MODE_CHARACTERS] = best_of_characters,
-    [MODE_CATEGORIES] = best_of_characters, [MODE_BLOCKS] = best_of_characters,
-};
 
 const struct strategy *strategy_best(const struct histogram *histogram, size_t chunk_size)
 {
-    if (!best_of_mode[histogram->mode->id])
-        return NULL;
-    const struct strategy *best =
-        &strategies[best_of_mode[histogram->mode->id](histogram, chunk_size)];
+    const struct strategy *best;
+    switch (histogram->mode->id) {
+    case MODE_BYTES:
+        best = &strategies[STRATEGY_lanes];
+        break;
+    case MODE_LETTERS:
+        best = &strategies[histogram->width >= BITSLICED_WIDTH_MIN ? STRATEGY_bitsliced
+                                                                   : STRATEGY_lanes];
+        break;
+    case MODE_VALUES:
+        best = &strategies[best_of_values(histogram, chunk_size)];
+        break;
+    default:
+        return only_strategy(histogram);
+    }
     return strategy_counts(best, histogram) ? best : NULL;
 }
 
