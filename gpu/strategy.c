@@ -5,12 +5,9 @@
 #include <string.h>
 
 const struct strategy strategies[] = {
-#define STRATEGY(name, about, modes, bytes, letters, values, numbers, second, table, scratch)      \
-    {#name, about, modes},
-#define STRATEGY_ALONE(name, about, modes, kernel, table) {#name, about, modes},
+#define STRATEGY(name, about, modes, ...) {#name, about, modes},
 #include "gpu/strategies.def"
 #undef STRATEGY
-#undef STRATEGY_ALONE
 };
 
 const unsigned strategy_count = sizeof strategies / sizeof strategies[0];

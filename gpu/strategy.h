@@ -9,12 +9,9 @@
 
 /* A strategy is named by its index too. */
 enum strategy_id {
-#define STRATEGY(name, about, modes, bytes, letters, values, numbers, second, table, scratch)      \
-    STRATEGY_##name,
-#define STRATEGY_ALONE(name, about, modes, kernel, table) STRATEGY_##name,
+#define STRATEGY(name, ...) STRATEGY_##name,
 #include "gpu/strategies.def"
 #undef STRATEGY
-#undef STRATEGY_ALONE
 };
 
 struct strategy {

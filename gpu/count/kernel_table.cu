@@ -89,84 +89,68 @@ static counting_kernel partition_count_of(unsigned bins)
             of<19>(), of<20>(), of<21>(), of<22>(), of<23>(), of<24>(), of<25>(), of<26>()         \
     }
 
-// Each strategy has a function for each mode. In the row, WIDTH is that of letters, and `map` the
-// row map of values.
-#define STRATEGY(name, about, modes, bytes, letters, values, numbers, second, table, scratch)      \
-    static counting_kernel name##_for_bytes(const struct histogram *)                              \
-    {                                                                                              \
-        return bytes;                                                                              \
-    }                                                                                              \
+// In a row, `histogram` is what is counted, WIDTH that of letters, and `map` the row map of values.
+#define STRATEGY(name, about, modes, bytes, letters, values, numbers, others, second, table,       \
+                 scratch)                                                                          \
     template <unsigned WIDTH> static counting_kernel name##_of_width()                             \
     {                                                                                              \
         return letters;                                                                            \
     }                                                                                              \
-    static counting_kernel name##_for_letters(const struct histogram *histogram)                   \
+    static counting_kernel name##_for(const struct histogram *histogram)                           \
     {                                                                                              \
         static const counting_kernel by_width[LETTERS] = EVERY_WIDTH(name##_of_width);             \
-        return by_width[histogram->width - 1];                                                     \
-    }                                                                                              \
-    static counting_kernel name##_for_values(const struct histogram *histogram)                    \
-    {                                                                                              \
-        [[maybe_unused]] const row_map map = row_map_of(histogram);                                \
-        return values;                                                                             \
-    }                                                                                              \
-    static counting_kernel name##_for_numbers(const struct histogram *)                            \
-    {                                                                                              \
-        return numbers;                                                                            \
+        [[maybe_unused]] row_map map;                                                              \
+        switch (histogram->mode->id) {                                                             \
+        case MODE_BYTES:                                                                           \
+            return bytes;                                                                          \
+        case MODE_LETTERS:                                                                         \
+            return by_width[histogram->width - 1];                                                 \
+        case MODE_VALUES:                                                                          \
+            map = row_map_of(histogram);                                                           \
+            return values;                                                                         \
+        case MODE_NUMBERS:                                                                         \
+            return numbers;                                                                        \
+        default:                                                                                   \
+            return others;                                                                         \
+        }                                                                                          \
     }                                                                                              \
     static counting_kernel name##_second([[maybe_unused]] unsigned bins)                           \
     {                                                                                              \
         return second;                                                                             \
     }
-#define STRATEGY_ALONE(name, about, modes, kernel, table)                                          \
-    static counting_kernel name##_alone(const struct histogram *histogram)                         \
-    {                                                                                              \
-        return kernel;                                                                             \
-    }
 #include "gpu/strategies.def"
 #undef STRATEGY
-#undef STRATEGY_ALONE
 
-static_assert(MODE_BYTES == 0 && MODE_LETTERS == 1 && MODE_VALUES == 2 && MODE_NUMBERS == 3,
-              "the order of kernels below");
+// True if there is a kernel, of which `text` is the column, for those of the modes that it is for.
+static constexpr bool has_kernel(unsigned modes, unsigned column_modes, const char *text)
+{
+    const char *none = "nullptr";
+    while (*text && *text == *none)
+        text++, none++;
+    return (modes & column_modes) == 0 || *text != *none;
+}
 
-#define HAS_TUNING(name)                                                                           \
-    static_assert(tuning_for(STRATEGY_##name, 0), "tuning.h has no row for " #name)
-#define STRATEGY(name, about, modes, bytes, letters, values, numbers, second, table, scratch)      \
-    HAS_TUNING(name);                                                                              \
-    static_assert((modes) >> (MODE_NUMBERS + 1) == 0, "a mode of " #name " has no kernel");
-#define STRATEGY_ALONE(name, about, modes, kernel, table) HAS_TUNING(name);
+constexpr unsigned own_columns =
+    1u << MODE_BYTES | 1u << MODE_LETTERS | 1u << MODE_VALUES | 1u << MODE_NUMBERS;
+
+#define STRATEGY(name, about, modes, bytes, letters, values, numbers, others, second, table,       \
+                 scratch)                                                                          \
+    static_assert(tuning_for(STRATEGY_##name, 0), "tuning.h has no row for " #name);               \
+    static_assert(has_kernel(modes, 1u << MODE_BYTES, #bytes) &&                                   \
+                      has_kernel(modes, 1u << MODE_LETTERS, #letters) &&                           \
+                      has_kernel(modes, 1u << MODE_VALUES, #values) &&                             \
+                      has_kernel(modes, 1u << MODE_NUMBERS, #numbers) &&                           \
+                      has_kernel(modes, ~own_columns, #others),                                    \
+                  "a mode of " #name " has no kernel");
 #include "gpu/strategies.def"
 #undef STRATEGY
-#undef STRATEGY_ALONE
-#undef HAS_TUNING
-
-static counting_kernel no_second(unsigned)
-{
-    return nullptr;
-}
-
-// The kernels of a strategy that is alone in its modes.
-static constexpr struct strategy_kernels
-kernels_of(unsigned mask, counting_kernel (*of)(const struct histogram *), table_kind table)
-{
-    struct strategy_kernels kernels = {{}, no_second, table, SCRATCH_NONE};
-    for (unsigned mode = 0; mode < MODES; mode++)
-        if (mask >> mode & 1)
-            kernels.kernel_of[mode] = of;
-    return kernels;
-}
 
 const struct strategy_kernels strategy_kernels[] = {
-#define STRATEGY(name, about, modes, bytes, letters, values, numbers, second, table, scratch)      \
-    {{name##_for_bytes, name##_for_letters, name##_for_values, name##_for_numbers},                \
-     name##_second,                                                                                \
-     table,                                                                                        \
-     scratch},
-#define STRATEGY_ALONE(name, about, modes, kernel, table) kernels_of(modes, name##_alone, table),
+#define STRATEGY(name, about, modes, bytes, letters, values, numbers, others, second, table,       \
+                 scratch)                                                                          \
+    {name##_for, name##_second, table, scratch},
 #include "gpu/strategies.def"
 #undef STRATEGY
-#undef STRATEGY_ALONE
 };
 
 void (*const row_pages_kernel)(row_pages_args args) = gather_row_pages;

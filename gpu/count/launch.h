@@ -37,8 +37,7 @@ enum scratch_kind {
 
 // What a strategy brings with it.
 struct strategy_kernels {
-    // By enum mode_id: the kernel for a histogram of that mode, null if the strategy counts none.
-    counting_kernel (*kernel_of[MODES])(const struct histogram *histogram);
+    counting_kernel (*kernel_of)(const struct histogram *histogram); // of a mode that it counts
     counting_kernel (*second_of)(unsigned bins); // gives what is launched after it, or null
     enum table_kind table;
     enum scratch_kind scratch;
@@ -217,7 +216,7 @@ static inline struct launch launch_with(const struct tuning *tuning,
 {
     const struct strategy_kernels *of = &strategy_kernels[tuning->strategy];
     struct launch how = {};
-    how.kernel = of->kernel_of[histogram->mode->id](histogram);
+    how.kernel = of->kernel_of(histogram);
     how.second = of->second_of(static_cast<unsigned>(histogram->bins));
     how.block = tuning->block;
     how.coarsening = tuning->coarsening;
