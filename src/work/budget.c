@@ -172,16 +172,17 @@ bool budget_remains(struct worker *worker)
 struct chunk *budget_wait(struct worker *worker)
 {
     struct source *source = worker->source;
-    struct chunk *donated = NULL;
-    for (bool waits = true; waits && !donated;) {
+    for (;;) {
         uint64_t ticket = idle_news(&source->idle);
         pthread_mutex_lock(&source->lock);
-        waits = !source->failed && is_short(worker);
+        bool waits = !source->failed && is_short(worker);
         pthread_mutex_unlock(&source->lock);
         if (waits)
             budget_release(worker, 0); /* others may want it */
-        donated = waits ? idle_wait(&source->idle, &worker->idle, ticket)
-                        : idle_take(&source->idle, &worker->idle);
+        else
+            ticket--; /* an older one does not wait */
+        struct chunk *donated = idle_wait(&source->idle, &worker->idle, ticket);
+        if (donated || !waits)
+            return donated;
     }
-    return donated;
 }

@@ -64,19 +64,9 @@ static void sleep_until_woken(struct idle *idle, struct idle_counter *counter)
 /* Under the lock. */
 static void set_counts(struct idle *idle, struct idle_counter *counter, bool counts)
 {
-    if (counts && !counter->counts)
-        idle->count++;
-    if (!counts && counter->counts)
-        idle->count--;
+    idle->count += counts;
+    idle->count -= counter->counts;
     counter->counts = counts;
-}
-
-/* Under the lock. */
-static struct chunk *take_donated(struct idle *idle, struct idle_counter *counter)
-{
-    struct chunk *donated = idle->donated_count ? idle->donated[--idle->donated_count] : NULL;
-    set_counts(idle, counter, donated != NULL);
-    return donated;
 }
 
 struct chunk *idle_wait(struct idle *idle, struct idle_counter *counter, uint64_t ticket)
@@ -85,15 +75,8 @@ struct chunk *idle_wait(struct idle *idle, struct idle_counter *counter, uint64_
     set_counts(idle, counter, true);
     while (idle->donated_count == 0 && idle->news == ticket)
         sleep_until_woken(idle, counter);
-    struct chunk *donated = take_donated(idle, counter);
-    pthread_mutex_unlock(&idle->lock);
-    return donated;
-}
-
-struct chunk *idle_take(struct idle *idle, struct idle_counter *counter)
-{
-    pthread_mutex_lock(&idle->lock);
-    struct chunk *donated = take_donated(idle, counter);
+    struct chunk *donated = idle->donated_count ? idle->donated[--idle->donated_count] : NULL;
+    set_counts(idle, counter, donated != NULL);
     pthread_mutex_unlock(&idle->lock);
     return donated;
 }

@@ -37,11 +37,9 @@ uint64_t idle_news(struct idle *idle);
 /* Makes every worker that waits look again for something to read. */
 void idle_wake_all(struct idle *idle);
 
-/* Waits for a donated chunk, or for news since the ticket. Returns the chunk, or NULL. */
+/* Waits for a donated chunk, or for news since the ticket. Returns the chunk, or NULL. With an
+ * older ticket it does not wait. */
 struct chunk *idle_wait(struct idle *idle, struct idle_counter *counter, uint64_t ticket);
-
-/* Returns a donated chunk, or NULL; does not wait. */
-struct chunk *idle_take(struct idle *idle, struct idle_counter *counter);
 
 /* True if a chunk waits to be counted. */
 bool idle_is_pending(struct idle *idle);
