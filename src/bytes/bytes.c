@@ -37,7 +37,7 @@ static int look_at_file(struct bytes *bytes, struct reason *why)
     bytes->base = bytes->regular ? base : 0;
     if (bytes->regular && status.st_size > base)
         bytes->opened_size = (uint64_t)(status.st_size - base);
-    bytes->may_be_short = status.st_blocks == 0;
+    bytes->may_be_short = bytes->regular && status.st_blocks == 0;
     return 0;
 }
 

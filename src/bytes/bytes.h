@@ -79,6 +79,12 @@ void bytes_keep_no_more(struct bytes *bytes);
 /* Goes back to byte `offset` of a stream, and keeps nothing any more. 0, or -1: it is not kept. */
 int bytes_rewind(struct bytes *bytes, uint64_t offset);
 
+/* Returns where a regular file ends, as known when it was opened; how much of a stream was read. */
+static inline uint64_t bytes_end(const struct bytes *bytes)
+{
+    return bytes->regular ? bytes->opened_size : bytes->window.end;
+}
+
 /* True if bytes_take has nothing more to give. */
 bool bytes_are_over(const struct bytes *bytes);
 

@@ -55,7 +55,7 @@ static int read_piece(struct source *source, struct file *file, const struct cop
         source_fail(source, &why);
     }
     if (is_one_line(&file->input, chunk, copying->offset))
-        source_add_one_line(source, file->input.bytes.name, chunk->origin.at.file);
+        source_add_one_line(source, file);
     chunk->origin.bytes = bytes_of_piece(&file->input, chunk, got);
     source_leave(source, file);
     return got < 0 ? -1 : 0;
@@ -103,31 +103,33 @@ static struct copying begin_chunk(struct worker *worker, struct file *file)
 }
 
 /* Copies a chunk. 1; 0: the file is not the current one any more; or -1. */
-static int copy_chunk(struct worker *worker, const struct extent *extent)
+static int copy_chunk(struct extent *extent)
 {
-    struct source *source = worker->source;
+    struct source *source = extent->worker->source;
     struct copying copying = {.chunk = NULL};
     pthread_mutex_lock(&source->turn);
     const bool has_failed = source_has_failed(source);
     const bool is_current = source->changes == extent->changes;
     if (!has_failed && is_current)
-        copying = begin_chunk(worker, extent->file);
+        copying = begin_chunk(extent->worker, extent->file);
     pthread_mutex_unlock(&source->turn);
     if (!copying.chunk)
         return has_failed || is_current ? -1 : 0;
     if (copying.len > 0)
         copying.rc = read_piece(source, extent->file, &copying);
-    if (runner_push(worker, copying.chunk, copying.flow) != 0)
+    if (runner_push(extent->worker, copying.chunk, copying.flow) != 0)
         return -1;
     return copying.rc == 0 ? 1 : -1;
 }
 
-int copy_run(struct worker *worker, struct extent *extent)
+int copy_run(struct extent *extent)
 {
-    int more = 1;
+    struct worker *worker = extent->worker;
+    int more;
     idle_leave(&worker->source->idle, &worker->idle);
     budget_release(worker, DECODER_KEPT);
-    while (more > 0)
-        more = copy_chunk(worker, extent);
-    return more < 0 ? -1 : 1;
+    do
+        more = copy_chunk(extent);
+    while (more > 0);
+    return more;
 }

@@ -2,7 +2,6 @@
 #include "gpu.h"
 #include "src/bytes/parallel_read.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -11,38 +10,31 @@
 
 /* --- which files --- */
 
-/* True if no record is cut at the edges of a shard: the GPU could not complete it. */
-static bool has_whole_records(const struct input *input)
-{
-    const struct shard_edges *edges = &input->plan.edges;
-    bool is_all = input->bytes.taken == 0 && edges->next == edges->file_end;
-    return record_is_byte(&input->records.kind) || is_all;
-}
-
-/* True if a regular file of which nothing was decoded can be given from its first byte on. */
+/* True if nothing was decoded of a regular file, and no record is cut at the edges of a shard: the
+ * GPU could not complete it. */
 static bool is_suitable_file(const struct input *input)
 {
-    bool is_untouched = input->bytes.taken == input->plan.edges.first;
-    return source_is_offloadable(input) && is_untouched &&
-           input->bytes.taken < input->bytes.opened_size && has_whole_records(input);
+    const struct shard_edges *edges = &input->plan.edges;
+    const uint64_t taken = input->bytes.taken;
+    bool is_all = taken == 0 && edges->next == edges->file_end;
+    return taken == edges->first && taken < input->bytes.opened_size &&
+           (is_all || record_is_byte(&input->records.kind));
 }
 
 /* True if a stream can be given from here on: where it begins, or where no record can be cut. */
 static bool is_suitable_stream(const struct input *input)
 {
-    bool is_untouched =
-        input->bytes.taken == input->frames.pending.len && input->frames.pending.offset == 0;
-    return !input->bytes.regular && !input_is_serial(input) &&
-           !content_is_partial(&input->plan.range) && !input->has_header &&
-           (is_untouched || record_is_byte(&input->records.kind));
+    const struct frame_batch *pending = &input->frames.pending;
+    return (input->bytes.taken == pending->len && pending->offset == 0) ||
+           record_is_byte(&input->records.kind);
 }
 
 /* True if a GPU may have the file; what one left is not given to one again. */
 static bool is_suitable(const struct file *file)
 {
     const struct input *input = &file->input;
-    return input->frames.codec->on_gpu && !file->in_stream && !file->is_refused &&
-           (is_suitable_file(input) || is_suitable_stream(input));
+    return source_is_offloadable(input) && !file->in_stream && !file->is_refused &&
+           (input->bytes.regular ? is_suitable_file(input) : is_suitable_stream(input));
 }
 
 struct engine *gpu_choose(struct worker *worker, const struct file *file)
@@ -57,178 +49,176 @@ struct engine *gpu_choose(struct worker *worker, const struct file *file)
     return sink->offload ? sink->offload(sink->arg, &offer) : NULL;
 }
 
-/* Begins to keep a stream with what was not handed out, or waits for its next bytes. TAKEN_NOTHING:
- * there are none, or no memory for them. A socket reports an error only once, so it is told here.
- */
-static enum taken keep_stream(struct source *source, struct input *input)
+bool gpu_begin(struct extent *extent, struct engine *gpu, struct compressed_start start)
+{
+    const struct bytes *bytes = &extent->file->input.bytes;
+    start.size = bytes->regular ? bytes->opened_size - start.offset : 0;
+    start.memlimit = extent->worker->source->options.decoding.memlimit;
+    extent->offset = start.offset;
+    extent->gpu = gpu_decoder_begin(gpu, &start);
+    return extent->gpu != NULL;
+}
+
+/* Begins to keep a file, if it is a stream, with what was not handed out, or waits for its next
+ * bytes. 1; 0: there are none, or no memory for them; or -1. A socket reports an error only once,
+ * so it is told here. */
+static int keep(struct source *source, struct input *input)
 {
     const struct frame_batch *first = &input->frames.pending;
     unsigned char byte;
     struct reason why;
+    if (input->bytes.regular)
+        return 1;
     if (bytes_keep(&input->bytes, first->offset, first->data, first->len) != 0)
-        return TAKEN_NOTHING;
+        return 0;
     ssize_t got = bytes_see(&input->bytes, &byte, 1, first->offset, &why);
-    if (got > 0)
-        return TAKEN;
-    bytes_keep_no_more(&input->bytes);
-    if (got == 0)
-        return TAKEN_NOTHING;
-    source_fail(source, &why);
-    return TAKEN_FAILED;
+    if (got <= 0)
+        bytes_keep_no_more(&input->bytes);
+    return got < 0 ? source_fail(source, &why) : got > 0;
 }
 
-static int gpu_run(struct worker *worker, struct extent *extent);
+static int gpu_run(struct extent *extent);
 
-enum taken gpu_take(struct worker *worker, struct extent *extent)
+int gpu_take(struct extent *extent)
 {
+    struct worker *worker = extent->worker;
     struct source *source = worker->source;
-    struct file *file = extent->file;
-    struct input *input = &file->input;
-    if (!is_suitable(file) || idle_is_pending(&source->idle))
-        return TAKEN_NOTHING;
-    struct engine *gpu = gpu_choose(worker, file);
-    if (!gpu)
-        return TAKEN_NOTHING;
-    enum taken taken = input->bytes.regular ? TAKEN : keep_stream(source, input);
-    if (taken != TAKEN)
-        return taken;
-    const uint64_t begin = input->bytes.regular ? input->bytes.taken : input->frames.pending.offset;
-    const struct compressed_start start = {
-        .offset = begin,
-        .size = input->bytes.regular ? input->bytes.opened_size - begin : 0,
-        .memlimit = source->options.decoding.memlimit};
-    struct gpu_decoder *decoder = gpu_decoder_begin(gpu, &start);
-    if (!decoder) {
+    struct input *input = &extent->file->input;
+    struct engine *gpu;
+    if (!is_suitable(extent->file) || idle_is_pending(&source->idle) ||
+        !(gpu = gpu_choose(worker, extent->file)))
+        return 0;
+    int kept = keep(source, input);
+    if (kept <= 0)
+        return kept;
+    const struct compressed_start start = {.offset = input->frames.pending.offset};
+    if (!gpu_begin(extent, gpu, start)) {
         bytes_keep_no_more(&input->bytes);
-        return TAKEN_NOTHING;
+        return 0;
     }
     input->frames.pending.len = 0;
     source_set_current(source, NULL);
     budget_begin(worker);
     extent->run = gpu_run;
-    extent->gpu = decoder;
-    extent->offset = begin;
-    return TAKEN;
+    extent->segment.at = extent->file->at;
+    return 1;
 }
 
 /* --- chunks --- */
 
+/* What a worker knows while it feeds a GPU. */
+struct feed {
+    struct extent *extent;
+    struct parallel_read *parallel; /* of a regular file, or NULL */
+    struct compressed_next next;    /* what the GPU wants next of the file */
+};
+
 /* Fills the chunk from byte `at` of a regular file. 0 or -1. */
 static int fill_from_file(struct feed *feed, struct chunk *chunk, uint64_t at)
 {
-    const struct input *input = &feed->file->input;
+    const struct input *input = &feed->extent->file->input;
     uint64_t left = input->bytes.opened_size - at;
     size_t len = left < chunk->cap ? (size_t)left : chunk->cap;
     struct reason why;
     ssize_t got = parallel_read(feed->parallel, &input->bytes, chunk->data, len, at, &why);
     chunk->len = got > 0 ? (size_t)got : 0;
     chunk->origin.end = len == left ? ENDS_FILE : ENDS_NOTHING;
-    return got < 0 ? source_fail(feed->worker->source, &why) : 0;
+    return got < 0 ? source_fail(feed->extent->worker->source, &why) : 0;
 }
 
 /* Returns whether to read more of a stream: what has arrived, or what comes while the GPU is busy
  * or has too few bytes to go on. */
-static bool is_read_on(const struct feed *feed, bool is_enough)
+static bool is_read_on(const struct extent *extent, bool is_enough)
 {
-    const struct input *input = &feed->file->input;
-    while (!bytes_ready(&input->bytes, 0)) {
-        if (!gpu_decoder_poll(feed->gpu))
-            return !is_enough && !gpu_decoder_loss(feed->gpu);
-        if (bytes_ready(&input->bytes, POLL_MS))
-            break;
-    }
+    const struct bytes *bytes = &extent->file->input.bytes;
+    for (int patience = 0; !bytes_ready(bytes, patience); patience = POLL_MS)
+        if (!gpu_decoder_poll(extent->gpu))
+            return !is_enough && !gpu_decoder_loss(extent->gpu);
     return true;
 }
 
 /* Reads on in a stream, to out[0..cap). 0 or -1. */
-static int read_stream(struct feed *feed, unsigned char *out, size_t cap, size_t *len)
+static int read_stream(struct extent *extent, unsigned char *out, size_t cap, size_t *len)
 {
     struct reason why;
-    ssize_t got = bytes_take(&feed->file->input.bytes, out, cap, &why);
+    ssize_t got = bytes_take(&extent->file->input.bytes, out, cap, &why);
     *len = got > 0 ? (size_t)got : 0;
-    return got < 0 ? source_fail(feed->worker->source, &why) : 0;
+    return got < 0 ? source_fail(extent->worker->source, &why) : 0;
+}
+
+/* Drops bytes before `at` of what is kept of a stream, if that became too much. */
+static void limit_window(struct extent *extent, uint64_t at)
+{
+    struct replay_window *window = &extent->file->input.bytes.window;
+    if (window_size(window) > left_replay_most(extent->worker->source))
+        window_drop(window, at);
 }
 
 /* Fills the chunk from byte `at` of a stream: with what was kept, and what has arrived. 0 or -1. */
 static int fill_from_stream(struct feed *feed, struct chunk *chunk, uint64_t at)
 {
-    struct input *input = &feed->file->input;
-    struct replay_window *window = &input->bytes.window;
+    struct extent *extent = feed->extent;
+    struct bytes *bytes = &extent->file->input.bytes;
+    struct replay_window *window = &bytes->window;
     size_t len;
-    while (window->end < at && !input->bytes.ended) { /* what is left out */
+    while (window->end < at && !bytes->ended) { /* what is left out */
         size_t most = at - window->end < chunk->cap ? (size_t)(at - window->end) : chunk->cap;
-        (void)is_read_on(feed, false); /* sees through what came before */
-        if (read_stream(feed, chunk->data, most, &len) != 0)
+        (void)is_read_on(extent, false); /* sees through what came before */
+        if (read_stream(extent, chunk->data, most, &len) != 0)
             return -1;
-        if (window_size(window) > left_replay_most(feed->worker->source))
-            window_drop(window, window->end);
+        limit_window(extent, window->end);
     }
     chunk->len = window_copy(window, at, chunk->data, chunk->cap);
-    while (chunk->len < chunk->cap && !input->bytes.ended &&
-           is_read_on(feed, chunk->len >= feed->next.need)) {
-        if (read_stream(feed, chunk->data + chunk->len, chunk->cap - chunk->len, &len) != 0)
+    while (chunk->len < chunk->cap && !bytes->ended &&
+           is_read_on(extent, chunk->len >= feed->next.need)) {
+        if (read_stream(extent, chunk->data + chunk->len, chunk->cap - chunk->len, &len) != 0)
             return -1;
         chunk->len += len;
     }
-    chunk->origin.end = input->bytes.ended && window->end >= at ? ENDS_FILE : ENDS_NOTHING;
+    chunk->origin.end = bytes->ended && window->end >= at ? ENDS_FILE : ENDS_NOTHING;
     return 0;
 }
 
 /* True if the file ends before what comes next. Drops what a stream need not or cannot keep. */
 static bool is_cut_short(struct feed *feed)
 {
-    struct input *input = &feed->file->input;
-    if (input->bytes.regular)
-        return feed->next.at > input->bytes.opened_size;
-    window_drop(&input->bytes.window, feed->next.kept);
-    if (window_size(&input->bytes.window) > left_replay_most(feed->worker->source))
-        window_drop(&input->bytes.window, feed->next.at);
-    return input->bytes.ended && feed->next.at > input->bytes.window.end;
+    struct bytes *bytes = &feed->extent->file->input.bytes;
+    if (bytes->regular)
+        return feed->next.at > bytes->opened_size;
+    window_drop(&bytes->window, feed->next.kept);
+    limit_window(feed->extent, feed->next.at);
+    return bytes->ended && feed->next.at > bytes->window.end;
 }
 
 /* --- feeding --- */
 
-void gpu_feed_begin(struct feed *feed, struct worker *worker, struct file *file,
-                    struct gpu_decoder *gpu, uint64_t offset)
-{
-    struct input *input = &file->input;
-    if (!input->bytes.regular)
-        input->bytes.taken = input->bytes.window.end; /* the GPU has all that was seen */
-    *feed = (struct feed){.worker = worker,
-                          .file = file,
-                          .gpu = gpu,
-                          .parallel = input->bytes.regular ? parallel_read_open() : NULL,
-                          .at = file->at,
-                          .next = {.is_wanted = true, .at = offset, .need = 1},
-                          .read = offset};
-}
-
 /* Fills a chunk, and has the GPU take it. 1: it wants more; 0; or -1. */
 static int feed_chunk(struct feed *feed, struct chunk *chunk)
 {
+    struct extent *extent = feed->extent;
     const uint64_t at = feed->next.at;
-    source_place_chunk(feed->file, &feed->at, chunk);
-    int rc = feed->file->input.bytes.regular ? fill_from_file(feed, chunk, at)
-                                             : fill_from_stream(feed, chunk, at);
-    gpu_decoder_submit(feed->gpu, chunk, at, &feed->next);
+    source_place_chunk(extent->file, &extent->segment.at, chunk);
+    int rc = extent->file->input.bytes.regular ? fill_from_file(feed, chunk, at)
+                                               : fill_from_stream(feed, chunk, at);
+    gpu_decoder_submit(extent->gpu, chunk, at, &feed->next);
     if (rc != 0)
         return -1;
     if (!feed->next.is_wanted || is_cut_short(feed))
         return 0;
-    left_add_read(feed->worker->source, feed->file, (int64_t)(feed->next.at - at), 0);
-    feed->read = feed->next.at;
+    left_add_read(extent->worker->source, extent->file, (int64_t)(feed->next.at - at), 0);
+    extent->offset = feed->next.at;
     return 1;
 }
 
 /* Reads a stream on to a byte of it. 0 or -1. */
-static int read_on_to(struct feed *feed, uint64_t at)
+static int read_on_to(struct extent *extent, uint64_t at)
 {
-    struct bytes *bytes = &feed->file->input.bytes;
+    struct bytes *bytes = &extent->file->input.bytes;
     unsigned char byte;
     struct reason why;
     while (bytes->window.end < at && !bytes->ended) {
         if (bytes_see(bytes, &byte, 1, bytes->window.end, &why) < 0)
-            return source_fail(feed->worker->source, &why);
+            return source_fail(extent->worker->source, &why);
         window_drop(&bytes->window, at);
     }
     return 0;
@@ -236,24 +226,17 @@ static int read_on_to(struct feed *feed, uint64_t at)
 
 /* Checks that the file has what is left. The GPU skips frames without looking, so it may stand
  * where a stream was not read yet, or where a file ends that has grown meanwhile. 0 or -1. */
-static int check_rest(struct feed *feed, const struct compressed_rest *rest)
+static int check_rest(struct extent *extent, const struct compressed_rest *rest)
 {
-    const struct input *input = &feed->file->input;
+    struct source *source = extent->worker->source;
+    const struct bytes *bytes = &extent->file->input.bytes;
     struct reason why;
-    if (!rest->is_left)
-        return 0;
-    if (!input->bytes.regular && read_on_to(feed, rest->offset) != 0)
+    if (!bytes->regular && read_on_to(extent, rest->offset) != 0)
         return -1;
-    uint64_t end = input->bytes.regular ? input->bytes.opened_size : input->bytes.window.end;
-    if (rest->offset <= end)
-        return 0;
-    if (input->bytes.regular && bytes_find_end(&input->bytes, &end, &why) != 0)
-        return source_fail(feed->worker->source, &why);
-    if (rest->offset <= end)
-        return 0;
-    reason_of(&why, input->bytes.name, "truncated %s data, at byte %" PRIu64,
-              input->frames.codec->name, end);
-    return source_fail(feed->worker->source, &why);
+    uint64_t end = bytes_end(bytes);
+    if (rest->offset > end && bytes->regular && bytes_find_end(bytes, &end, &why) != 0)
+        return source_fail(source, &why);
+    return rest->offset <= end ? 0 : source_fail_truncated(source, extent->file, end);
 }
 
 /* True if the run has failed or ended, so that the GPU need not be fed. */
@@ -263,87 +246,81 @@ static bool has_ended(const struct worker *worker)
     return source_has_failed(worker->source) || (sink->has_ended && sink->has_ended(sink->arg));
 }
 
-int gpu_feed(struct feed *feed, struct compressed_rest *rest)
+int gpu_feed(struct extent *extent, struct compressed_rest *rest)
 {
-    struct source *source = feed->worker->source;
+    struct bytes *bytes = &extent->file->input.bytes;
+    struct feed feed = {.extent = extent,
+                        .parallel = bytes->regular ? parallel_read_open() : NULL,
+                        .next = {.is_wanted = true, .at = extent->offset, .need = 1}};
     struct chunk *chunk;
     int more = 1;
-    while (more > 0 && (chunk = gpu_decoder_acquire(feed->gpu)) != NULL)
-        more = has_ended(feed->worker) ? -1 : feed_chunk(feed, chunk);
-    parallel_read_close(feed->parallel);
+    *rest = (struct compressed_rest){.tail = NULL};
+    if (!bytes->regular)
+        bytes->taken = bytes->window.end; /* the GPU has all that was seen */
+    while (more > 0 && (chunk = gpu_decoder_acquire(extent->gpu)) != NULL)
+        more = has_ended(extent->worker) ? -1 : feed_chunk(&feed, chunk);
+    parallel_read_close(feed.parallel);
     if (more < 0)
         return -1;
-    if (gpu_decoder_finish(feed->gpu, rest) != 0)
-        return source_fail(source, &(struct reason){""});
-    if (check_rest(feed, rest) == 0)
-        return 0;
-    free(rest->tail);
-    return -1;
+    if (gpu_decoder_finish(extent->gpu, rest) != 0)
+        return source_fail(extent->worker->source, &(struct reason){""});
+    if (rest->is_left)
+        return check_rest(extent, rest);
+    rest->offset = bytes_end(bytes);
+    rest->skip = 0;
+    return 0;
 }
 
 /* --- what is left --- */
 
-int gpu_replay_from(struct feed *feed, uint64_t at)
+int gpu_go_back(struct extent *extent, const struct compressed_rest *rest)
 {
-    struct source *source = feed->worker->source;
-    struct input *input = &feed->file->input;
-    if (bytes_rewind(&input->bytes, at) == 0)
-        return 0;
-    const char *loss = gpu_decoder_loss(feed->gpu);
+    struct source *source = extent->worker->source;
+    struct input *input = &extent->file->input;
     struct reason why;
-    reason_of(&why, input->bytes.name,
-              "the GPU failed (%s), and the CPU cannot start again: more than %.0f MiB of a frame "
-              "came through a pipe; use --device=cpu",
-              loss ? loss : "it refuses the data", (double)left_replay_most(source) / 0x1p20);
-    return source_fail(source, &why);
-}
-
-/* Makes the input go on with what is left. 0 or -1. */
-static int go_back(struct feed *feed, const struct compressed_rest *rest)
-{
-    struct input *input = &feed->file->input;
-    if (input->bytes.regular) {
-        frames_seek(&input->frames, rest->is_left ? rest->offset : input->bytes.opened_size);
-        left_add_read(feed->worker->source, feed->file, (int64_t)(input->bytes.taken - feed->read),
-                      0);
-        return 0;
+    if (!input->bytes.regular && bytes_rewind(&input->bytes, rest->offset) != 0) {
+        const char *loss = gpu_decoder_loss(extent->gpu);
+        reason_of(&why, input->bytes.name,
+                  "the GPU failed (%s), and the CPU cannot start again: more than %.0f MiB of a "
+                  "frame came through a pipe; use --device=cpu",
+                  loss ? loss : "it refuses the data", (double)left_replay_most(source) / 0x1p20);
+        return source_fail(source, &why);
     }
-    if (gpu_replay_from(feed, rest->is_left ? rest->offset : input->bytes.window.end) != 0)
-        return -1;
-    input->frames.pending.offset = input->bytes.taken;
+    if (input->bytes.regular)
+        frames_seek(&input->frames, rest->offset);
+    else
+        input->frames.pending.offset = rest->offset;
+    left_add_read(source, extent->file, (int64_t)(rest->offset - extent->offset), 0);
     return 0;
 }
 
 /* Leaves the file to be decoded as one stream from where the GPU left it. 0 or -1. */
-static int leave_rest(struct feed *feed, const struct compressed_rest *rest)
+static int leave_rest(struct extent *extent, const struct compressed_rest *rest)
 {
-    struct source *source = feed->worker->source;
-    struct file *file = feed->file;
+    struct source *source = extent->worker->source;
+    struct file *file = extent->file;
     if (records_begin_with(&file->input.records, rest->tail, rest->tail_len) != 0)
-        return source_fail_for_memory(source, file->input.bytes.name);
-    if (go_back(feed, rest) != 0)
+        return source_fail_for_memory(source, file);
+    if (gpu_go_back(extent, rest) != 0)
         return -1;
     file->is_refused = file->in_stream = true;
     file->is_wrong = rest->is_wrong;
     file->at.index = rest->index;
     file->content = 0; /* it is counted from what is left, as skip is */
-    file->skip = rest->is_left ? rest->skip : 0;
+    file->skip = rest->skip;
     source_park(source, file);
     return 0;
 }
 
-static int gpu_run(struct worker *worker, struct extent *extent)
+static int gpu_run(struct extent *extent)
 {
     struct compressed_rest rest;
-    struct feed feed;
-    gpu_feed_begin(&feed, worker, extent->file, extent->gpu, extent->offset);
-    int rc = gpu_feed(&feed, &rest);
-    if (rc == 0) {
-        rc = leave_rest(&feed, &rest);
-        free(rest.tail);
-    }
+    int rc = gpu_feed(extent, &rest);
+    if (rc == 0)
+        rc = leave_rest(extent, &rest);
+    free(rest.tail);
     if (rc != 0)
-        source_leave(worker->source, extent->file);
-    budget_end(worker);
-    return rc == 0 ? 1 : -1;
+        source_leave(extent->worker->source, extent->file);
+    budget_end(extent->worker);
+    return rc;
 }

@@ -8,29 +8,18 @@
 #include "runner.h"
 #include "gpu/decoder.h"
 
-/* One worker that feeds a GPU. */
-struct feed {
-    struct worker *worker;
-    struct file *file;
-    struct gpu_decoder *gpu;
-    struct parallel_read *parallel; /* of a regular file, or NULL */
-    struct position at;             /* of the next chunk */
-    struct compressed_next next;    /* what the GPU wants next of the file */
-    uint64_t read;                  /* bytes of the file that are counted as read */
-};
-
 /* Returns a GPU that should decompress the rest of the file; NULL: there is none. In turn. */
 struct engine *gpu_choose(struct worker *worker, const struct file *file);
 
-/* Begins to feed a GPU from a byte of the file on. */
-void gpu_feed_begin(struct feed *feed, struct worker *worker, struct file *file,
-                    struct gpu_decoder *gpu, uint64_t offset);
+/* Has a GPU begin with the file; sets the size and the limit of `start`. False: it cannot. */
+bool gpu_begin(struct extent *extent, struct engine *gpu, struct compressed_start start);
 
-/* Feeds the GPU until it wants no more. Sets *rest, whose tail the caller frees. 0, or -1: the run
- * has failed, and there is no rest. */
-int gpu_feed(struct feed *feed, struct compressed_rest *rest);
+/* Feeds the GPU until it wants no more. Sets *rest, whose tail the caller frees: its offset is the
+ * end of the file, and nothing is to be skipped, if nothing is left. 0, or -1: the run has failed.
+ */
+int gpu_feed(struct extent *extent, struct compressed_rest *rest);
 
-/* Makes a stream go on again with byte `at`, which has to be kept. 0, or -1: the run has failed. */
-int gpu_replay_from(struct feed *feed, uint64_t at);
+/* Makes the file go on with what is left. 0, or -1: the run has failed. */
+int gpu_go_back(struct extent *extent, const struct compressed_rest *rest);
 
 #endif

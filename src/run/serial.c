@@ -3,7 +3,6 @@
  * without. A batch that has to be decoded in order takes the file along. */
 #include "decode.h"
 #include "offload.h"
-#include "runner.h"
 #include "src/base/clock.h"
 
 /* What a decoder takes beside what it must keep at hand, and beside compressed bytes. */
@@ -14,13 +13,18 @@
 
 /* --- looking at what is ahead, and taking it --- */
 
-/* As frames_look, for what the range still needs. Drops frames that end before it. */
-static enum frames_result look_on(struct source *source, struct file *file,
-                                  struct frames_ahead *ahead, struct reason *why)
+/* As frames_look, for what the range still needs; FRAMES_FAILED has failed the run. Drops frames
+ * that end before the range. */
+static enum frames_result look_on(struct extent *extent, struct frames_ahead *ahead)
 {
+    struct source *source = extent->worker->source;
+    struct file *file = extent->file;
     const struct content_range *range = &file->input.plan.range;
+    struct reason why;
     while (file->content < range->end || range->is_whole) {
-        enum frames_result result = frames_look(&file->input.frames, ahead, why);
+        enum frames_result result = frames_look(&file->input.frames, ahead, &why);
+        if (result == FRAMES_FAILED)
+            source_fail(source, &why);
         if (result != FRAMES_AHEAD || ahead->kind != FRAMES_WHOLE)
             return result;
         uint64_t end = content_add(file->content, ahead->content);
@@ -43,14 +47,14 @@ static void take_all(struct file *file, struct frames_ahead *ahead)
 }
 
 /* Looks at what the file goes on with. */
-static enum frames_result look(struct worker *worker, struct file *file, struct frames_ahead *ahead,
-                               struct reason *why)
+static enum frames_result look(struct extent *extent, struct frames_ahead *ahead)
 {
+    struct file *file = extent->file;
     struct frame_batch *pending = &file->input.frames.pending;
     enum frames_result result = FRAMES_AHEAD;
     *ahead = (struct frames_ahead){.kind = FRAMES_TO_END};
     if (!file->in_stream || pending->len > 0) /* not what a GPU has left */
-        result = look_on(worker->source, file, ahead, why);
+        result = look_on(extent, ahead);
     else if (frame_batch_reserve(pending, FRAMES_SIZE_FIRST) != 0)
         result = FRAMES_NO_MEMORY;
     if (result == FRAMES_AHEAD && (file->in_stream || input_is_serial(&file->input)))
@@ -77,61 +81,64 @@ static int prepare_decoder(struct worker *worker, const struct input *input,
 }
 
 /* Moves a batch from the file to the worker. 0, or -1: out of memory, and nothing has moved. */
-static int move_batch(struct worker *worker, struct extent *extent,
-                      const struct frames_ahead *ahead)
+static int move_batch(struct extent *extent, const struct frames_ahead *ahead)
 {
+    struct worker *worker = extent->worker;
     struct file *file = extent->file;
-    struct segment *segment = &extent->segment;
-    if (prepare_decoder(worker, &file->input, ahead) != 0)
-        return -1;
-    if (segment_begin(segment, worker, file) != 0)
+    if (prepare_decoder(worker, &file->input, ahead) != 0 || segment_begin(extent) != 0)
         return -1;
     if (frames_take(&file->input.frames, ahead, &worker->batch) == 0)
         return 0;
-    file->at.segment -= !segment_is_stream(segment);
-    segment_close(segment);
+    file->at.segment -= !segment_is_stream(extent);
+    segment_close(extent);
     return -1;
 }
 
-/* Takes a batch, and all memory for it before: what another worker takes meanwhile cannot stop this
- * one. */
-static enum taken take_batch(struct worker *worker, struct extent *extent,
-                             const struct frames_ahead *ahead)
+/* The system has no memory. 0, or -1: nobody has some that may come free, and the run has failed.
+ */
+static int wait_for_memory(struct extent *extent, size_t wanted)
 {
-    struct source *source = worker->source;
+    if (budget_refuse(extent->worker, wanted))
+        return 0;
+    return source_fail_for_memory(extent->worker->source, extent->file);
+}
+
+/* Takes a batch, and all memory for it before: what another worker takes meanwhile cannot stop this
+ * one. 1, 0 or -1, as serial_take. */
+static int take_batch(struct extent *extent, const struct frames_ahead *ahead)
+{
+    struct worker *worker = extent->worker;
     struct file *file = extent->file;
-    uint64_t limit = source->options.decoding.memlimit; /* beyond it the decoder refuses */
+    uint64_t limit = worker->source->options.decoding.memlimit; /* beyond it the decoder refuses */
     size_t memory = (size_t)(ahead->memory < limit ? ahead->memory : limit);
     size_t size = DECODER_SIZE + file->input.frames.pending.cap + memory;
     if (!budget_reserve(worker, size))
-        return TAKEN_NOTHING;
-    if (move_batch(worker, extent, ahead) != 0) {
-        if (budget_refuse(worker, size))
-            return TAKEN_NOTHING;
-        source_fail_for_memory(source, file->input.bytes.name);
-        return TAKEN_FAILED;
-    }
+        return 0;
+    if (move_batch(extent, ahead) != 0)
+        return wait_for_memory(extent, size);
     if (ahead->kind == FRAMES_WHOLE && input_needs_positions(&file->input))
         file->content = content_add(file->content, worker->batch.content);
-    return TAKEN;
+    extent->began = clock_now();
+    extent->pending = false;
+    extent->waits = 0;
+    extent->skip = file->skip;
+    file->skip = 0;
+    return 1;
 }
 
 /* --- decoding a batch --- */
 
 /* Decodes a chunk of whole records. It begins with what the last one was cut from. */
-static enum decoded decode_records(struct decoding *decoding, struct chunk *chunk)
+static enum decoded decode_records(struct extent *extent, struct chunk *chunk)
 {
-    struct segment *segment = &decoding->segment;
-    const bool is_stream = segment_is_stream(segment);
-    size_t waited = segment_begin_chunk(segment, chunk);
-    size_t limit = source_fill_limit(&decoding->segment.file->input, chunk, waited);
-    if (decoding->waits > 0 && limit - waited > AWAITING_SIZE)
+    const bool is_stream = segment_is_stream(extent);
+    size_t waited = segment_begin_chunk(extent, chunk);
+    size_t limit = source_fill_limit(&extent->file->input, chunk, waited);
+    if (extent->waits > 0 && limit - waited > AWAITING_SIZE)
         limit = waited + AWAITING_SIZE;
-    enum decoded state = decode_chunk(decoding, chunk, limit);
-    if (state == DECODED_FAILED)
-        return state;
+    enum decoded state = decode_chunk(extent, chunk, limit);
     bool is_end = is_stream && state == DECODED_ALL;
-    if (segment_cut(segment, decoding->worker->source, chunk, waited, is_end) != 0)
+    if (state == DECODED_FAILED || segment_cut(extent, chunk, waited, is_end) != 0)
         return DECODED_FAILED;
     if (is_end)
         chunk->origin.end = ENDS_FILE;
@@ -142,68 +149,63 @@ static enum decoded decode_records(struct decoding *decoding, struct chunk *chun
 
 /* Before a stream is waited for: has all that there is counted, and begins another segment. 0 or
  * -1. */
-static int pause(struct decoding *decoding)
+static int pause(struct extent *extent)
 {
-    struct worker *worker = decoding->worker;
-    struct file *file = decoding->segment.file;
-    struct segment *segment = &decoding->segment;
-    const struct position at = segment->at;
-    const bool is_stream = segment_is_stream(segment);
-    idle_hurry(&worker->source->idle);
-    if (segment_end(segment, worker) != 0)
+    struct source *source = extent->worker->source;
+    const struct position at = extent->segment.at;
+    idle_hurry(&source->idle);
+    if (segment_end(extent) != 0)
         return -1;
-    file->content += segment->content;
-    if (segment_begin(segment, worker, file) != 0)
-        return source_fail_for_memory(worker->source, file->input.bytes.name);
-    if (is_stream)
-        segment->at = at;
+    extent->file->content += extent->segment.content;
+    if (segment_begin(extent) != 0)
+        return source_fail_for_memory(source, extent->file);
+    if (segment_is_stream(extent))
+        extent->segment.at = at;
     return 0;
 }
 
 /* Decodes the batch, and pushes its chunks. 0 or -1. */
-static int decode_batch(struct decoding *decoding)
+static int decode_batch(struct extent *extent)
 {
-    struct worker *worker = decoding->worker;
+    struct worker *worker = extent->worker;
     enum decoded state = DECODED_SOME;
     while (state != DECODED_ALL) {
         if (source_has_failed(worker->source))
             return -1;
-        if (decoding->in_order)
-            replay_consider(decoding);
-        if (decoding->in_order && offload_consider(decoding) != 0)
+        if (decode_is_in_order(extent) && offload_consider(extent) != 0)
             return -1;
         struct chunk *chunk = runner_choose(worker, FLOW_DECODED);
         if (!chunk)
             return -1;
-        state = decode_records(decoding, chunk);
+        state = decode_records(extent, chunk);
         if (state == DECODED_FAILED)
             chunk->len = chunk->begin = chunk->origin.bytes = 0;
         chunk->give &= state != DECODED_DRY && state != DECODED_FAILED;
         if (runner_push(worker, chunk, FLOW_DECODED) != 0 || state == DECODED_FAILED)
             return -1;
-        if (state == DECODED_DRY && pause(decoding) != 0)
+        if (state == DECODED_DRY && pause(extent) != 0)
             return -1;
     }
-    return segment_end(&decoding->segment, worker);
+    return segment_end(extent);
 }
 
 /* --- ending it --- */
 
 /* Lets go of a file whose end was decoded; other workers may still have batches. 0 or -1. */
-static int end_file(struct worker *worker, struct file *file)
+static int end_file(struct extent *extent)
 {
-    struct source *source = worker->source;
-    const char *name = file->input.bytes.name;
+    struct source *source = extent->worker->source;
+    struct file *file = extent->file;
     const struct content_range *range = &file->input.plan.range;
     struct reason fault;
-    int rc = 0;
+    int rc;
     if (file->is_wrong) {
-        rc = source_fail_of(source, name, WRONG_ON_GPU);
+        rc = source_fail_of(source, file, WRONG_ON_GPU);
     } else if (range->stated && file->content < range->end) {
         content_ends_before(range, &fault);
-        rc = source_fail_of(source, name, fault.text);
+        rc = source_fail_of(source, file, fault.text);
     } else {
-        rc = segment_end_file(worker, file);
+        rc = segment_end_file(extent);
     }
     if (rc == 0)
         return source_retire(source, file);
@@ -211,135 +213,101 @@ static int end_file(struct worker *worker, struct file *file)
     return -1;
 }
 
-/* Begins to decode the batch that the worker has taken. */
-static struct decoding begin_decoding(struct worker *worker, struct extent *extent)
-{
-    struct file *file = extent->file;
-    struct decoding decoding = {.worker = worker,
-                                .segment = extent->segment,
-                                .frame = {.stated = FRAME_UNSIZED},
-                                .in_order = worker->batch.kind != FRAMES_WHOLE,
-                                .waits = extent->waits};
-    extent->waits = 0;
-    if (decoding.in_order) {
-        decoding.began = clock_now();
-        decoding.skip = file->skip;
-        file->skip = 0;
-    }
-    return decoding;
-}
-
 /* Takes the next batch of a file that this worker has to itself, if that must be decoded in order.
- * If not, or of a stream, which may have to be waited for, parks the file. 1: taken; 0; or -1. */
-static int take_next(struct worker *worker, struct extent *extent)
+ * If not, or of a stream, which may have to be waited for, parks the file. 1: taken; 0: it has done
+ * with the file; or -1. */
+static int take_next(struct extent *extent)
 {
-    struct file *file = extent->file;
     struct frames_ahead ahead;
-    struct reason why;
-    enum frames_result result =
-        file->input.bytes.regular ? look_on(worker->source, file, &ahead, &why) : FRAMES_NO_MEMORY;
-    enum taken taken = TAKEN_NOTHING;
+    enum frames_result result = FRAMES_NO_MEMORY;
+    int taken = 0;
+    if (extent->file->input.bytes.regular)
+        result = look_on(extent, &ahead);
     if (result == FRAMES_END)
-        return end_file(worker, file);
-    if (result == FRAMES_FAILED) {
-        source_fail(worker->source, &why);
-        taken = TAKEN_FAILED;
-    } else if (result == FRAMES_AHEAD && ahead.kind != FRAMES_WHOLE) {
-        taken = take_batch(worker, extent, &ahead);
-    }
-    if (taken == TAKEN)
-        return 1;
-    source_park(worker->source, file);
-    return taken == TAKEN_FAILED ? -1 : 0;
+        return end_file(extent);
+    if (result == FRAMES_FAILED)
+        taken = -1;
+    else if (result == FRAMES_AHEAD && ahead.kind != FRAMES_WHOLE)
+        taken = take_batch(extent, &ahead);
+    if (taken <= 0)
+        source_park(extent->worker->source, extent->file);
+    return taken;
 }
 
-/* Ends a batch. 1: the worker has taken the next one; 0: it has done with the file; or -1. */
-static int end_batch(struct decoding *decoding, struct extent *extent)
+/* Ends a batch. 1, 0 or -1, as take_next. */
+static int end_batch(struct extent *extent)
 {
-    struct worker *worker = decoding->worker;
-    struct file *file = decoding->segment.file;
-    if (!decoding->in_order) {
+    struct worker *worker = extent->worker;
+    struct file *file = extent->file;
+    if (!decode_is_in_order(extent)) {
         source_leave(worker->source, file);
         return 0;
     }
-    replay_end(decoding);
-    file->content += decoding->segment.content;
+    replay_end(extent);
+    file->content += extent->segment.content;
     if (worker->batch.kind == FRAMES_TO_END)
-        return end_file(worker, file);
+        return end_file(extent);
     frames_return(&file->input.frames, &worker->batch);
-    return take_next(worker, extent);
+    return take_next(extent);
 }
 
 /* --- the runner --- */
 
-static int serial_run(struct worker *worker, struct extent *extent)
+static int serial_run(struct extent *extent)
 {
-    const bool in_order = worker->batch.kind != FRAMES_WHOLE;
-    int more = 1;
-    while (more > 0) {
-        struct decoding decoding = begin_decoding(worker, extent);
-        if (decode_batch(&decoding) == 0) {
-            more = end_batch(&decoding, extent);
+    struct worker *worker = extent->worker;
+    const bool in_order = decode_is_in_order(extent);
+    int more;
+    do {
+        more = decode_batch(extent);
+        if (more == 0) {
+            more = end_batch(extent);
         } else {
-            segment_close(&decoding.segment);
+            segment_close(extent);
             source_leave(worker->source, extent->file);
-            more = -1;
         }
-    }
+    } while (more > 0);
     budget_end(worker);
     if (in_order)
         budget_release(worker, DECODER_KEPT);
-    return more == 0 ? 1 : -1;
+    return more;
 }
 
-/* The end of a file of which all batches were taken. */
-static int end_run(struct worker *worker, struct extent *extent)
+static int take_ahead(struct extent *extent, struct frames_ahead *ahead)
 {
-    return end_file(worker, extent->file) == 0 ? 1 : -1;
-}
-
-static enum taken take_ahead(struct worker *worker, struct extent *extent,
-                             struct frames_ahead *ahead)
-{
-    struct file *file = extent->file;
-    const bool awaits = ahead->kind == FRAMES_WHOLE && offload_is_wanted(worker, file);
+    struct worker *worker = extent->worker;
+    const bool awaits = ahead->kind == FRAMES_WHOLE && offload_is_wanted(worker, extent->file);
     if (awaits)
         ahead->kind = FRAMES_OPEN;
-    enum taken taken = take_batch(worker, extent, ahead);
-    if (taken != TAKEN)
+    int taken = take_batch(extent, ahead);
+    if (taken <= 0)
         return taken;
     budget_begin(worker);
-    if (worker->batch.kind == FRAMES_WHOLE)
-        source_use(worker->source, file);
-    else
+    if (decode_is_in_order(extent))
         source_set_current(worker->source, NULL);
+    else
+        source_use(worker->source, extent->file);
     extent->run = serial_run;
     extent->waits = awaits ? OFFLOAD_WAITS_MAX : 0;
-    return TAKEN;
+    return 1;
 }
 
-enum taken serial_take(struct worker *worker, struct extent *extent)
+int serial_take(struct extent *extent)
 {
-    struct source *source = worker->source;
-    struct file *file = extent->file;
+    struct source *source = extent->worker->source;
     struct frames_ahead ahead;
-    struct reason why;
     if (idle_is_pending(&source->idle))
-        return TAKEN_NOTHING;
-    switch (look(worker, file, &ahead, &why)) {
+        return 0;
+    switch (look(extent, &ahead)) {
     case FRAMES_AHEAD:
-        return take_ahead(worker, extent, &ahead);
+        return take_ahead(extent, &ahead);
     case FRAMES_END:
         source_set_current(source, NULL);
-        extent->run = end_run;
-        return TAKEN;
+        extent->run = end_file;
+        return 1;
     case FRAMES_NO_MEMORY:
-        if (budget_refuse(worker, FRAMES_SIZE_FIRST))
-            return TAKEN_NOTHING;
-        source_fail_for_memory(source, file->input.bytes.name);
-        return TAKEN_FAILED;
+        return wait_for_memory(extent, FRAMES_SIZE_FIRST);
     default:
-        source_fail(source, &why);
-        return TAKEN_FAILED;
+        return -1;
     }
 }

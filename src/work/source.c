@@ -3,6 +3,7 @@
 #include "worker.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -39,16 +40,24 @@ int source_fail(struct source *source, const struct reason *why)
     return -1;
 }
 
-int source_fail_of(struct source *source, const char *name, const char *fault)
+int source_fail_of(struct source *source, const struct file *file, const char *fault)
 {
     struct reason why;
-    reason_of(&why, name, "%s", fault);
+    reason_of(&why, file->input.bytes.name, "%s", fault);
     return source_fail(source, &why);
 }
 
-int source_fail_for_memory(struct source *source, const char *name)
+int source_fail_for_memory(struct source *source, const struct file *file)
 {
-    return source_fail_of(source, name, "out of memory");
+    return source_fail_of(source, file, "out of memory");
+}
+
+int source_fail_truncated(struct source *source, const struct file *file, uint64_t end)
+{
+    struct reason why;
+    reason_of(&why, file->input.bytes.name, "truncated %s data, at byte %" PRIu64,
+              file->input.frames.codec->name, end);
+    return source_fail(source, &why);
 }
 
 bool source_has_failed(struct source *source)
@@ -85,13 +94,13 @@ void source_leave(struct source *source, struct file *file)
     budget_close_file(source);
 }
 
-void source_add_one_line(struct source *source, const char *name, size_t number)
+void source_add_one_line(struct source *source, const struct file *file)
 {
     struct one_line *seen = &source->one_line;
     pthread_mutex_lock(&source->lock);
-    if (seen->count++ == 0 || number < seen->number) {
-        seen->name = name;
-        seen->number = number;
+    if (seen->count++ == 0 || file->at.file < seen->number) {
+        seen->name = file->input.bytes.name;
+        seen->number = file->at.file;
     }
     pthread_mutex_unlock(&source->lock);
 }
@@ -100,7 +109,7 @@ int source_retire(struct source *source, struct file *file)
 {
     struct reason why;
     if (file->input.is_one_line)
-        source_add_one_line(source, file->input.bytes.name, file->at.file);
+        source_add_one_line(source, file);
     int rc = input_check_end(&file->input, &why);
     if (rc != 0)
         source_fail(source, &why);
@@ -133,9 +142,8 @@ static struct file *take_parked(struct source *source)
 
 bool source_is_offloadable(const struct input *input)
 {
-    return input->frames.codec && input->frames.codec->on_gpu && input->bytes.regular &&
-           !input->bytes.may_be_short && !input_is_serial(input) &&
-           !content_is_partial(&input->plan.range) && !input->has_header;
+    return input->frames.codec && input->frames.codec->on_gpu && !input->bytes.may_be_short &&
+           !input_is_serial(input) && !content_is_partial(&input->plan.range) && !input->has_header;
 }
 
 /* Opens the seams of a compressed file whose records can be cut. 0, or -1: out of memory. */
@@ -153,7 +161,7 @@ static void begin_file(struct source *source, const struct operand *operand, str
     const struct input *input = &file->input;
     file->at.file = operand->number;
     file->content = input->plan.edges.content;
-    file->is_offloadable = source_is_offloadable(input);
+    file->is_offloadable = input->bytes.regular && source_is_offloadable(input);
     source_use(source, file);
     source_set_current(source, file);
     source->has_decoded |= input->frames.codec != NULL;
@@ -166,8 +174,8 @@ static void begin_file(struct source *source, const struct operand *operand, str
     left_add_file(source, file);
 }
 
-/* Opens the next operand, which the budget allows. */
-static enum taken open_operand(struct worker *worker, struct operand *operand)
+/* Opens the next operand, which the budget allows. 1, 0 or -1, as source_find. */
+static int open_operand(struct worker *worker, struct operand *operand)
 {
     struct source *source = worker->source;
     struct file *file = calloc(1, sizeof *file);
@@ -177,7 +185,7 @@ static enum taken open_operand(struct worker *worker, struct operand *operand)
         input_open(&file->input, &operand->file, &source->options, operand->shard, &why) == 0) {
         if (open_seams(file, operand->shard != NULL) == 0) {
             begin_file(source, operand, file);
-            return TAKEN;
+            return 1;
         }
         input_close(&file->input);
         reason_of(&why, operand->file.name, "out of memory");
@@ -185,26 +193,21 @@ static enum taken open_operand(struct worker *worker, struct operand *operand)
     bool is_short =
         file && (file->input.bytes.error == EMFILE || file->input.bytes.error == ENFILE);
     free(file);
-    if (is_short && budget_refuse_file(worker))
-        return TAKEN_NOTHING;
-    source_fail(source, &why);
-    return TAKEN_FAILED;
+    return is_short && budget_refuse_file(worker) ? 0 : source_fail(source, &why);
 }
 
-enum taken source_find(struct worker *worker)
+int source_find(struct worker *worker)
 {
     struct source *source = worker->source;
     if (source_has_failed(source))
-        return TAKEN_FAILED;
+        return -1;
     struct file *parked = source->current ? NULL : take_parked(source);
     if (parked)
         source_set_current(source, parked);
     if (source->current || source->opened == source->count)
-        return TAKEN;
+        return 1;
     struct operand *operand = &source->operands[source->opened];
-    if (!budget_open_file(worker, operand->is_alone))
-        return TAKEN_NOTHING;
-    return open_operand(worker, operand);
+    return budget_open_file(worker, operand->is_alone) ? open_operand(worker, operand) : 0;
 }
 
 void source_place_chunk(const struct file *file, struct position *at, struct chunk *chunk)

@@ -28,7 +28,7 @@ struct file {
     uint64_t skip;       /* bytes of content that come next, and that a GPU has counted */
     struct seams seams;  /* of a compressed one, if records can be cut */
     bool in_stream;      /* it is decoded as one stream: input.records has where that was cut */
-    bool is_offloadable; /* a GPU could decompress it, as far as known at first */
+    bool is_offloadable; /* regular, and a GPU could decompress it, as far as known at first */
     bool is_refused;     /* a GPU left it, or could not begin: it is not offered again */
     bool is_wrong;       /* what a GPU decompressed was wrong, if it can be decoded at all */
     unsigned users;      /* the source, and all workers with a part of it; the last one closes it */
@@ -115,27 +115,23 @@ void operands_look(struct source *source, char *const *names, size_t count);
 
 /* --- source.c --- */
 
-/* What came of looking for something to read. */
-enum taken {
-    TAKEN,
-    TAKEN_NOTHING, /* the worker should count what others donate */
-    TAKEN_FAILED,
-};
-
 /* Makes source->current an open file: the one that it is, a parked one, or the next operand; NULL:
- * all were opened. In turn. */
-enum taken source_find(struct worker *worker);
+ * all were opened. In turn. 1; 0: the worker should count what others donate; or -1: the run has
+ * failed. */
+int source_find(struct worker *worker);
 
-/* True if a GPU can have a regular compressed file: only where a worker decodes it are headers
- * found and ranges left out. */
+/* True if a GPU can have a compressed file: only where a worker decodes it are headers found and
+ * ranges left out. */
 bool source_is_offloadable(const struct input *input);
 
 /* Ends the run with a reason, unless one was given before; an empty one: the sink knows why. -1. */
 int source_fail(struct source *source, const struct reason *why);
 
-/* The same because of a fault of the file of that name, or because memory is short for it. -1. */
-int source_fail_of(struct source *source, const char *name, const char *fault);
-int source_fail_for_memory(struct source *source, const char *name);
+/* The same because of a fault of a file, because memory is short for it, or because it ends within
+ * a frame. -1. */
+int source_fail_of(struct source *source, const struct file *file, const char *fault);
+int source_fail_for_memory(struct source *source, const struct file *file);
+int source_fail_truncated(struct source *source, const struct file *file, uint64_t end);
 
 bool source_has_failed(struct source *source);
 
@@ -146,8 +142,8 @@ void source_set_current(struct source *source, struct file *file);
 void source_use(struct source *source, struct file *file);
 void source_leave(struct source *source, struct file *file);
 
-/* Records that the number-th file is one line with carriage returns in it. */
-void source_add_one_line(struct source *source, const char *name, size_t number);
+/* Records that a file is one line with carriage returns in it. */
+void source_add_one_line(struct source *source, const struct file *file);
 
 /* The file was read to its end by whoever has it to itself, or the turn: lets go of it. 0 or -1. */
 int source_retire(struct source *source, struct file *file);
