@@ -4,8 +4,6 @@
 
 #include <string.h>
 
-/* --- tokens --- */
-
 static size_t token_head(const unsigned char *data, size_t len)
 {
     return (size_t)(number_token_end(data, data + len) - data);
@@ -18,16 +16,6 @@ static size_t token_tail(const unsigned char *data, size_t len)
         begin--;
     return len - begin;
 }
-
-const struct record_kind record_tokens = {
-    .type = RECORD_TOKENS,
-    .most = NUMBER_MAX,
-    .head = token_head,
-    .tail = token_tail,
-    .ends = number_is_space,
-};
-
-/* --- lines --- */
 
 static size_t line_head(const unsigned char *data, size_t len)
 {
@@ -46,38 +34,10 @@ static bool line_ends(unsigned char byte)
     return byte == '\n';
 }
 
-const struct record_kind record_lines = {
-    .type = RECORD_LINES,
-    .most = FIELD_RECORD_MAX,
-    .head = line_head,
-    .tail = line_tail,
-    .ends = line_ends,
-};
-
-const struct record_kind record_csv = {
-    .type = RECORD_CSV,
-    .most = FIELD_RECORD_MAX,
-    .head = line_head,
-    .tail = line_tail,
-    .ends = line_ends,
-};
-
-/* --- characters --- */
-
 static bool character_ends(unsigned char byte)
 {
     return byte < 0x80;
 }
-
-const struct record_kind record_characters = {
-    .type = RECORD_CHARACTERS,
-    .most = CHARACTER_SIZE_MAX,
-    .head = characters_head,
-    .tail = characters_tail,
-    .ends = character_ends,
-};
-
-/* --- pairs --- */
 
 static size_t one_byte(const unsigned char *data, size_t len)
 {
@@ -85,15 +45,17 @@ static size_t one_byte(const unsigned char *data, size_t len)
     return len > 0;
 }
 
-const struct record_kind record_pairs = {
-    .type = RECORD_PAIRS,
-    .most = 2,
-    .head = one_byte,
-    .tail = one_byte,
-    .ends = line_ends,
-};
-
-/* --- histograms --- */
+const struct record_kind record_tokens = {RECORD_TOKENS, .most = NUMBER_MAX, .head = token_head,
+                                          .tail = token_tail, .ends = number_is_space};
+const struct record_kind record_lines = {RECORD_LINES, .most = FIELD_RECORD_MAX, .head = line_head,
+                                         .tail = line_tail, .ends = line_ends};
+const struct record_kind record_csv = {RECORD_CSV, .most = FIELD_RECORD_MAX, .head = line_head,
+                                       .tail = line_tail, .ends = line_ends};
+const struct record_kind record_characters = {RECORD_CHARACTERS, .most = CHARACTER_SIZE_MAX,
+                                              .head = characters_head, .tail = characters_tail,
+                                              .ends = character_ends};
+const struct record_kind record_pairs = {RECORD_PAIRS, .most = 2, .head = one_byte,
+                                         .tail = one_byte, .ends = line_ends};
 
 struct record_kind record_values(size_t size)
 {

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: MIT */
+/* What the files of src/pool share. Any thread may call any function, but for those that say
+ * otherwise. */
+#ifndef GPUHISTO_POOL_STATE_H
+#define GPUHISTO_POOL_STATE_H
+
+#include "pool_options.h"
+#include "src/base/clock.h"
+#include "src/base/reason.h"
+#include "src/engine/engine.h"
+#include "src/policy/policy.h"
+#include "src/records/lines.h"
+#include "src/work/source.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+/* Opens the GPUs, once in a run: at its beginning, or in a thread of their own while it goes on. */
+struct opening {
+    bool may_come;                /* a GPU may be opened later */
+    atomic_bool is_asked;         /* it was asked for */
+    _Atomic(struct engine *) gpu; /* all GPUs (gpu_group.h); NULL until their slots are there */
+    atomic_bool is_refused;       /* it cannot be used */
+
+    /* Written before one of the last two; by the thread that set is_asked, and its opener. */
+    struct gpu_list gpus; /* those that are opened */
+    bool decodes;         /* they are to decompress */
+    unsigned slots;       /* of each */
+    double ready;         /* when they were, in seconds since the run began */
+    struct reason why;    /* if refused */
+};
+
+/* Running means, 0 before anything was measured, and sums. A lost update does not matter. */
+struct measured_costs {
+    _Atomic double read, cpu, gpu;            /* as in struct costs */
+    _Atomic uint64_t reading_ns, counting_ns; /* of readers of streams; waiting is reading */
+};
+
+/* What workers read without a GPU; measured anew once there are enough of them. */
+struct measured_rate {
+    _Atomic double next_ask;     /* when to look at it again, in seconds since the run began */
+    _Atomic double begin;        /* when this one began, */
+    _Atomic uint64_t base;       /* and how many bytes were read by then */
+    atomic_bool workers_are_new; /* it has not been looked at since some were started */
+    _Atomic double all, each;    /* bytes a second of all workers, and of one; 0: not measured */
+};
+
+/* Threads that read chunks from the source and submit them. */
+struct workers {
+    atomic_uint most;       /* that there may be; a quota may lower it */
+    _Atomic uint64_t bytes; /* read so far */
+
+    pthread_mutex_t lock;  /* guards the rest; others may read the first two */
+    atomic_uint started;   /* but for those that were too many */
+    atomic_bool exhausted; /* a thread could not be started: no other one is tried */
+    pthread_cond_t changed;
+    unsigned running;
+    bool limited; /* workers_limit was called */
+    bool failed;
+    struct reason why; /* if failed */
+};
+
+/* A run. Nobody waits for the thread that opens GPUs: it lives as long as the process once a GPU
+ * was asked for. */
+struct pool {
+    struct pool_options options;
+    const struct histogram *histogram;
+    struct source *source;
+    struct engine *cpu;
+    struct lines *lines; /* NULL: lines are not looked for */
+    struct timespec begin;
+    unsigned processors; /* that there are; a quota may leave fewer */
+    struct opening opening;
+    struct measured_costs costs;
+    struct measured_rate rate;
+    atomic_uint feeders; /* workers with a piece of a file that goes to the GPU */
+    struct workers workers;
+};
+
+/* Returns the seconds since the run began. */
+static inline double pool_seconds(const struct pool *pool)
+{
+    return clock_seconds_since(&pool->begin);
+}
+
+/* Returns the GPUs' engine, or NULL while it is not ready. */
+static inline struct engine *pool_gpu(const struct pool *pool)
+{
+    return atomic_load(&pool->opening.gpu);
+}
+
+/* --- opening.c --- */
+
+/* Opens the GPUs now, as --device=gpu does. 0, or -1: opening_refused says why. */
+int opening_open(struct pool *pool);
+
+/* Opens GPUs in a thread, for chunks of a flow; only the first call does anything. If that fails,
+ * the run goes on without them. */
+void opening_start(struct pool *pool, struct gpu_wish wish, enum flow flow);
+
+/* Copies the reason why the GPU could not be used; empty if there is none. */
+void opening_refused(const struct pool *pool, struct reason *why);
+
+/* --- engines.c: measures what bytes cost, asks the policy what to do, and does it --- */
+
+/* Returns what is known, but for the seconds, has_work, and what is left of compressed files. */
+struct situation engines_situation(const struct pool *pool, enum flow flow);
+
+/* Opens the GPU in a thread if it now pays for the rest of the input, of which `bytes` were read.
+ */
+void engines_consider(struct pool *pool, enum flow flow, uint64_t bytes);
+
+/* Measures the rate anew, as there are now more workers. */
+void engines_restart_rate(struct pool *pool);
+
+/* These do what sink.h says of a sink. */
+struct chunk *engines_choose(struct pool *pool, enum flow flow);
+struct engine *engines_offload(struct pool *pool, const struct offload_offer *offer);
+bool engines_may_offload(const struct pool *pool);
+
+/* Has the chunk counted, and records what that cost; `begin` is when reading it began, in seconds
+ * of the run. 0, or -1 once the GPU is lost and may not be replaced. */
+int engines_submit(struct pool *pool, struct chunk *chunk, enum flow flow, double begin);
+
+/* --- workers.c --- */
+
+/* Prepares pool->workers, and frees what they have once none is running. One thread. */
+void workers_init(struct workers *workers, unsigned most);
+void workers_destroy(struct workers *workers);
+
+/* Lowers the most workers there may be to what CPU quotas allow, unless the user gave a number.
+ * Only the first call does anything. */
+void workers_limit(struct pool *pool);
+
+/* Starts the first worker, which starts others when the input is long. A short plain input is read
+ * by this thread, until its end. 0, or -1 with the reason set. */
+int workers_begin(struct pool *pool, struct reason *why);
+
+/* Waits until every worker has reached the end of the source, or until one has failed; meanwhile
+ * calls options.look. 0, or -1 with the reason set: workers may then still be running. */
+int workers_wait(struct pool *pool, struct reason *why);
+
+#endif
