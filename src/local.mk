@@ -127,12 +127,11 @@ gpuhisto_sources = \
 	src/merge/table_json.h \
 	src/merge/table_rows.c src/merge/table_rows.h \
 	src/policy/policy.c src/policy/policy.h src/policy/situation.h \
-	src/pool/engines.c src/pool/engines.h \
+	src/pool/engines.c \
 	src/pool/machine.c src/pool/machine.h \
-	src/pool/opening.c src/pool/opening.h \
+	src/pool/opening.c \
 	src/pool/pool.c src/pool/pool.h src/pool/pool_options.h \
-	src/pool/thread.c src/pool/thread.h \
-	src/pool/workers.c src/pool/workers.h \
+	src/pool/pool_state.h src/pool/workers.c \
 	src/report/diff.c src/report/diff.h \
 	src/report/field_text.c src/report/field_text.h \
 	src/report/format.c src/report/format.h src/report/formats.def \

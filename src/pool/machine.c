@@ -5,9 +5,9 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -36,119 +36,113 @@ unsigned machine_processors(machine_affinity *affinity)
 
 /* --- control groups --- */
 
-/* Called with the folder of a control group, which holds the group's files. */
-typedef void group_look(const char *folder, bool version_2, void *arg);
+/* Returns what the control group in a folder leaves; UINT64_MAX: it sets no limit. */
+typedef uint64_t group_limit(const char *folder, bool version_2);
 
-/* Reads the beginning of the file folder/name as text. 0, or -1: the file does not exist. */
-static int read_text(const char *folder, const char *name, char *text, size_t size)
+/* Reads the beginning of the file folder/name as text. False: the file does not exist. */
+static bool read_text(const char *folder, const char *name, char *text, size_t size)
 {
     char path[PATH_MAX];
     int len = snprintf(path, sizeof path, "%s/%s", folder, name);
     int fd = len < (int)sizeof path ? open(path, O_RDONLY | O_CLOEXEC) : -1;
     if (fd < 0)
-        return -1;
+        return false;
     size_t done = 0;
     ssize_t got;
     while (done < size - 1 && (got = read(fd, text + done, size - 1 - done)) > 0)
         done += (size_t)got;
     text[done] = '\0';
     close(fd);
-    return 0;
+    return true;
 }
 
-/* True if a list with commas, such as "cpu,cpuacct", has the controller. */
-static bool lists_controller(const char *list, const char *controller)
+/* True if a list with commas, such as "cpu,cpuacct", which is taken apart, has the controller. */
+static bool lists_controller(char *list, const char *controller)
 {
-    size_t len = strlen(controller);
-    for (;; list++) {
-        if (strncmp(list, controller, len) == 0 && (list[len] == ',' || list[len] == '\0'))
+    for (char *name; (name = strsep(&list, ","));)
+        if (strcmp(name, controller) == 0)
             return true;
-        list = strchr(list, ',');
-        if (!list)
-            return false;
-    }
+    return false;
 }
 
-/* Looks at the folder top/path, and at its parents up to top. They need not exist: in a container
- * the path, as the kernel names it, may begin outside of it. */
-static void climb(const char *top, const char *path, bool version_2, group_look *look, void *arg)
+/* Returns the least limit of the folder top/path and its parents up to top. They need not exist: in
+ * a container the path, as the kernel names it, may begin outside of it. */
+static uint64_t least_above(const char *top, const char *path, bool version_2, group_limit *limit)
 {
     char folder[PATH_MAX];
+    uint64_t least = UINT64_MAX;
     if (snprintf(folder, sizeof folder, "%s%s", top, path) >= (int)sizeof folder)
-        return;
-    for (;;) {
-        look(folder, version_2, arg);
-        char *slash = strrchr(folder + strlen(top), '/');
-        if (!slash)
-            return;
-        *slash = '\0';
+        return least;
+    for (char *slash = folder; slash;) {
+        uint64_t own = limit(folder, version_2);
+        least = own < least ? own : least;
+        slash = strrchr(folder + strlen(top), '/');
+        if (slash)
+            *slash = '\0';
     }
+    return least;
 }
 
-/* Climbs from the group that a line of /proc/self/cgroup names: "0::/path" for version 2,
- * "4:cpu,cpuacct:/path" for version 1, where every controller has a folder, if only as a link. */
-static void climb_from_line(const char *root, char *line, const char *controller, group_look *look,
-                            void *arg)
+/* Returns the least limit of the group that a line of /proc/self/cgroup names, and its ancestors:
+ * "0::/path" for version 2, "4:cpu,cpuacct:/path" for version 1, where every controller has a
+ * folder, if only as a link. */
+static uint64_t least_of_line(const char *root, char *path, const char *controller,
+                              group_limit *limit)
 {
-    char top[PATH_MAX], *list = strchr(line, ':'), *path = list ? strchr(list + 1, ':') : NULL;
+    char top[PATH_MAX], *number = strsep(&path, ":"), *list = strsep(&path, ":");
     if (!path)
-        return;
-    *path++ = '\0';
-    list++;
+        return UINT64_MAX;
     if (strcmp(path, "/") == 0)
         path++; /* the group at the top has one folder, not two */
-    const bool version_2 = *list == '\0' && strcmp(line, "0:") == 0;
+    const bool version_2 = *list == '\0' && strcmp(number, "0") == 0;
     if (!version_2 && !lists_controller(list, controller))
-        return;
+        return UINT64_MAX;
     int len = snprintf(top, sizeof top, "%s/sys/fs/cgroup%s%s", root, version_2 ? "" : "/",
                        version_2 ? "" : controller);
-    if (len < (int)sizeof top)
-        climb(top, path, version_2, look, arg);
+    return len < (int)sizeof top ? least_above(top, path, version_2, limit) : UINT64_MAX;
 }
 
-/* Looks at this process's control group and at each of its ancestors, as the limits of all of them
- * hold. */
-static void look_at_groups(const char *root, const char *controller, group_look *look, void *arg)
+/* Returns the least limit of this process's control group and its ancestors, as all of them hold.
+ */
+static uint64_t least_of_groups(const char *root, const char *controller, group_limit *limit)
 {
-    char folder[PATH_MAX], text[8192], *rest;
+    char folder[PATH_MAX], text[8192], *lines = text;
+    uint64_t least = UINT64_MAX;
     if (snprintf(folder, sizeof folder, "%s/proc/self", root) >= (int)sizeof folder ||
-        read_text(folder, "cgroup", text, sizeof text) != 0)
-        return;
-    for (char *line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest))
-        climb_from_line(root, line, controller, look, arg);
+        !read_text(folder, "cgroup", text, sizeof text))
+        return least;
+    for (char *line; (line = strsep(&lines, "\n"));) {
+        uint64_t own = least_of_line(root, line, controller, limit);
+        least = own < least ? own : least;
+    }
+    return least;
 }
 
 /* --- processors --- */
 
-/* A quota in microseconds of processor time a period; "max" or -1 is none. */
-static void apply_quota(int64_t quota, int64_t period, unsigned *least)
+/* A quota is in microseconds of processor time a period; "max" or -1 is none. */
+static uint64_t quota_of(const char *folder, bool version_2)
 {
-    if (quota <= 0 || period <= 0)
-        return;
-    int64_t processors = quota / period + (quota % period != 0);
-    if (processors < *least)
-        *least = (unsigned)processors;
-}
-
-static void look_for_quota(const char *folder, bool version_2, void *arg)
-{
-    char quota[64], period[64];
+    char text[64];
     int64_t time, every;
-    if (version_2) {
-        if (read_text(folder, "cpu.max", quota, sizeof quota) == 0 &&
-            sscanf(quota, "%" SCNd64 " %" SCNd64, &time, &every) == 2)
-            apply_quota(time, every, arg);
-    } else if (read_text(folder, "cpu.cfs_quota_us", quota, sizeof quota) == 0 &&
-               read_text(folder, "cpu.cfs_period_us", period, sizeof period) == 0) {
-        apply_quota(atoll(quota), atoll(period), arg);
-    }
+    bool is_known;
+    if (version_2)
+        is_known = read_text(folder, "cpu.max", text, sizeof text) &&
+                   sscanf(text, "%" SCNd64 " %" SCNd64, &time, &every) == 2;
+    else
+        is_known = read_text(folder, "cpu.cfs_quota_us", text, sizeof text) &&
+                   sscanf(text, "%" SCNd64, &time) == 1 &&
+                   read_text(folder, "cpu.cfs_period_us", text, sizeof text) &&
+                   sscanf(text, "%" SCNd64, &every) == 1;
+    if (!is_known || time <= 0 || every <= 0)
+        return UINT64_MAX;
+    return (uint64_t)(time / every + (time % every != 0));
 }
 
 unsigned machine_quota(const char *root)
 {
-    unsigned least = UINT_MAX;
-    look_at_groups(root, "cpu", look_for_quota, &least);
-    return least;
+    uint64_t least = least_of_groups(root, "cpu", quota_of);
+    return least < UINT_MAX ? (unsigned)least : UINT_MAX;
 }
 
 /* --- memory --- */
@@ -165,31 +159,43 @@ static bool find_number(const char *text, const char *key, uint64_t *number)
     return false;
 }
 
-/* What a group leaves: its limit less what its processes use and cannot give back. Page cache,
- * which they can, does not count. */
-static void look_for_memory(const char *folder, bool version_2, void *arg)
+/* A limit less what the group's processes use and cannot give back. Page cache, which they can,
+ * does not count. */
+static uint64_t memory_of(const char *folder, bool version_2)
 {
-    char limit_text[64], statistics[8192];
-    uint64_t limit, used = 0, *least = arg;
-    const char *file = version_2 ? "memory.max" : "memory.limit_in_bytes";
-    if (read_text(folder, file, limit_text, sizeof limit_text) != 0 ||
-        sscanf(limit_text, "%" SCNu64, &limit) != 1) /* or "max" */
-        return;
-    if (read_text(folder, "memory.stat", statistics, sizeof statistics) == 0)
-        (void)find_number(statistics, version_2 ? "anon " : "total_rss ", &used);
-    uint64_t left = limit > used ? limit - used : 0;
-    if (left < *least)
-        *least = left;
+    char text[8192];
+    uint64_t limit, used = 0;
+    if (!read_text(folder, version_2 ? "memory.max" : "memory.limit_in_bytes", text, sizeof text) ||
+        sscanf(text, "%" SCNu64, &limit) != 1) /* or "max" */
+        return UINT64_MAX;
+    if (read_text(folder, "memory.stat", text, sizeof text))
+        (void)find_number(text, version_2 ? "anon " : "total_rss ", &used);
+    return limit > used ? limit - used : 0;
 }
 
 uint64_t machine_memory(const char *root)
 {
     char folder[PATH_MAX], text[4096];
-    uint64_t least = UINT64_MAX, kilobytes;
+    uint64_t groups = least_of_groups(root, "memory", memory_of), kilobytes;
     if (snprintf(folder, sizeof folder, "%s/proc", root) < (int)sizeof folder &&
-        read_text(folder, "meminfo", text, sizeof text) == 0 &&
-        find_number(text, "MemAvailable:", &kilobytes))
-        least = kilobytes * 1024;
-    look_at_groups(root, "memory", look_for_memory, &least);
-    return least;
+        read_text(folder, "meminfo", text, sizeof text) &&
+        find_number(text, "MemAvailable:", &kilobytes) && kilobytes * 1024 < groups)
+        return kilobytes * 1024;
+    return groups;
+}
+
+/* --- threads --- */
+
+int machine_start_thread(void *(*run)(void *), void *arg, size_t stack)
+{
+    pthread_attr_t attributes;
+    pthread_t thread;
+    if (pthread_attr_init(&attributes) != 0)
+        return -1;
+    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+    if (stack > 0)
+        pthread_attr_setstacksize(&attributes, stack); /* refused only if too small to run at all */
+    int rc = pthread_create(&thread, &attributes, run, arg);
+    pthread_attr_destroy(&attributes);
+    return rc == 0 ? 0 : -1;
 }

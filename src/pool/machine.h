@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the kernel and control groups (cgroups, versions 1 and 2) leave to this process: processors
- * and memory. `root` goes before every path that is read: "", or a test's folder. */
+/* What the kernel and control groups (cgroups, versions 1 and 2) leave to this process: processors,
+ * memory and threads. `root` goes before every path that is read: "", or a test's folder. */
 #ifndef GPUHISTO_MACHINE_H
 #define GPUHISTO_MACHINE_H
 
@@ -22,5 +22,9 @@ unsigned machine_quota(const char *root);
  * what the kernel and the control groups leave; UINT64_MAX: not known. Limits on address space
  * (ulimit -v) do not count, as they fail the allocation itself. */
 uint64_t machine_memory(const char *root);
+
+/* Starts a detached thread, so that one blocked in a read or in CUDA does not keep the process from
+ * exiting. `stack` is its stack's bytes; 0: the system's default. 0 or -1. */
+int machine_start_thread(void *(*run)(void *), void *arg, size_t stack);
 
 #endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#include "opening.h"
+#include "pool_state.h"
 #include "machine.h"
-#include "thread.h"
 #include "gpu/device.h"
 #include "gpu/gpu_group.h"
 
@@ -12,16 +11,9 @@
 #define SERIAL_BUFFERS 2
 #define PARALLEL_BUFFERS_BYTES (192 * MIB)
 
-void opening_init(struct opening *opening, const struct job *job)
+void opening_refused(const struct pool *pool, struct reason *why)
 {
-    *opening =
-        (struct opening){.job = job,
-                         .may_come = job->options->device == DEVICE_AUTO && !device_missing(),
-                         .gpus = job->options->gpus};
-}
-
-void opening_refused(const struct opening *opening, struct reason *why)
-{
+    const struct opening *opening = &pool->opening;
     *why = atomic_load(&opening->is_refused) ? opening->why : (struct reason){""};
 }
 
@@ -31,38 +23,38 @@ static void refuse(struct opening *opening, const struct reason *why)
     atomic_store(&opening->is_refused, true);
 }
 
-static unsigned choose_slots(const struct job *job, bool side_by_side)
+static unsigned choose_slots(const struct pool *pool, bool side_by_side)
 {
-    const struct pool_options *options = job->options;
+    const struct pool_options *options = &pool->options;
     if (options->buffers)
         return options->buffers;
     if (!side_by_side)
         return SERIAL_BUFFERS;
     uint64_t fit =
-        PARALLEL_BUFFERS_BYTES / gpu_engine_slot_size(job->histogram, options->chunk_size);
-    uint64_t wanted = 2 * (uint64_t)atomic_load(&job->workers_most);
+        PARALLEL_BUFFERS_BYTES / gpu_engine_slot_size(pool->histogram, options->chunk_size);
+    uint64_t wanted = 2 * (uint64_t)atomic_load(&pool->workers.most);
     uint64_t slots = wanted < fit ? wanted : fit;
     return slots > SERIAL_BUFFERS ? (unsigned)slots : SERIAL_BUFFERS;
 }
 
 /* The slots are touched at once, and pinned: where there is no memory for them, the out-of-memory
  * killer would end the process. 0, or -1 with the reason set. */
-static int check_memory(const struct opening *opening, struct reason *why)
+static int check_memory(const struct pool *pool, struct reason *why)
 {
-    const struct histogram *histogram = opening->job->histogram;
-    const size_t chunk_size = opening->job->options->chunk_size;
-    const size_t slot = gpu_engine_slot_size(histogram, chunk_size);
-    const uint64_t wanted =
-        (uint64_t)opening->gpus.count * gpu_engine_size(histogram, chunk_size, opening->slots);
+    const struct opening *opening = &pool->opening;
+    const size_t chunk_size = pool->options.chunk_size;
+    const size_t slot = gpu_engine_slot_size(pool->histogram, chunk_size);
+    const uint64_t wanted = (uint64_t)opening->gpus.count *
+                            gpu_engine_size(pool->histogram, chunk_size, opening->slots);
     const uint64_t available = machine_memory("");
     if (wanted <= available)
         return 0;
-    reason_set(why,
-               "%u buffers of %.1f MiB need %.0f MiB of memory, but %.0f MiB are available; lower "
-               "--buffers or --chunk-size",
-               opening->slots * opening->gpus.count, (double)slot / (double)MIB,
-               (double)wanted / (double)MIB, (double)available / (double)MIB);
-    return -1;
+    return reason_set(
+        why,
+        "%u buffers of %.1f MiB need %.0f MiB of memory, but %.0f MiB are available; lower "
+        "--buffers or --chunk-size",
+        opening->slots * opening->gpus.count, (double)slot / (double)MIB,
+        (double)wanted / (double)MIB, (double)available / (double)MIB);
 }
 
 static uint64_t memory_left(void)
@@ -72,12 +64,12 @@ static uint64_t memory_left(void)
 
 /* Returns the GPUs' engine; NULL with the reason set. Of several, the CPU replaces those that are
  * lost, even if GPUs only were asked for. */
-static struct engine *open_group(struct opening *opening, struct reason *why)
+static struct engine *open_group(struct pool *pool, struct reason *why)
 {
-    const struct job *job = opening->job;
-    const struct pool_options *options = job->options;
+    struct opening *opening = &pool->opening;
+    const struct pool_options *options = &pool->options;
     const bool only_gpu = options->device == DEVICE_GPU;
-    if (gpu_group_resolve(&opening->gpus, why) != 0 || check_memory(opening, why) != 0)
+    if (gpu_group_resolve(&opening->gpus, why) != 0 || check_memory(pool, why) != 0)
         return NULL;
     const struct gpu_options wanted = {
         .strategy = options->strategy,
@@ -85,46 +77,47 @@ static struct engine *open_group(struct opening *opening, struct reason *why)
         .buffers = opening->slots,
         .deadline_ms = options->deadline_ms,
         .timing = options->timing,
-        .lines = job->lines,
+        .lines = pool->lines,
         .files = options->files,
         .no_check = options->no_check,
         .decodes = opening->decodes,
         .memory_left = memory_left,
-        .fallback = only_gpu && opening->gpus.count == 1 ? NULL : job->cpu,
+        .fallback = only_gpu && opening->gpus.count == 1 ? NULL : pool->cpu,
     };
-    return gpu_group_open(job->histogram, &wanted, &opening->gpus,
+    return gpu_group_open(pool->histogram, &wanted, &opening->gpus,
                           only_gpu || options->opens_at_once, why);
 }
 
 static void *open_gpus(void *arg)
 {
-    struct opening *opening = arg;
+    struct pool *pool = arg;
     struct reason why = {""};
-    struct engine *gpu = open_group(opening, &why);
-    opening->ready = job_seconds(opening->job);
+    struct engine *gpu = open_group(pool, &why);
+    pool->opening.ready = pool_seconds(pool);
     if (!gpu)
-        refuse(opening, &why);
-    atomic_store(&opening->gpu, gpu);
+        refuse(&pool->opening, &why);
+    atomic_store(&pool->opening.gpu, gpu);
     return NULL;
 }
 
-int opening_open(struct opening *opening)
+int opening_open(struct pool *pool)
 {
-    atomic_store(&opening->is_asked, true);
-    opening->slots = choose_slots(opening->job, source_left(opening->job->source) > 0);
-    open_gpus(opening);
-    return atomic_load(&opening->gpu) ? 0 : -1;
+    atomic_store(&pool->opening.is_asked, true);
+    pool->opening.slots = choose_slots(pool, source_left(pool->source) > 0);
+    open_gpus(pool);
+    return pool_gpu(pool) ? 0 : -1;
 }
 
-void opening_start(struct opening *opening, struct gpu_wish wish, enum flow flow)
+void opening_start(struct pool *pool, struct gpu_wish wish, enum flow flow)
 {
+    struct opening *opening = &pool->opening;
     if (atomic_exchange(&opening->is_asked, true))
         return;
     opening->decodes = wish.decodes;
     visible_more(&opening->gpus, wish.gpus);
-    opening->slots = choose_slots(opening->job, flow != FLOW_PIPE);
-    if (opening->job->options->opens_at_once)
-        open_gpus(opening);
-    else if (thread_start(open_gpus, opening, 0) != 0)
+    opening->slots = choose_slots(pool, flow != FLOW_PIPE);
+    if (pool->options.opens_at_once)
+        open_gpus(pool);
+    else if (machine_start_thread(open_gpus, pool, 0) != 0)
         refuse(opening, &(struct reason){"cannot start a thread"});
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "pool.h"
 #include "machine.h"
-#include "workers.h"
+#include "pool_state.h"
 #include "gpu/decoder.h"
 #include "gpu/device.h"
 #include "gpu/gpu_group.h"
@@ -19,18 +19,10 @@
 /* Bytes of counts that are taken to fit. */
 #define COUNTS_UNCHECKED (32 * MIB)
 
-/* Freed only after a run in which all threads have ended: those that have not still use it. */
-struct pool {
-    struct pool_options options;
-    struct job job;
-    struct engines engines;
-    struct workers workers;
-};
-
 /* --- opening and closing --- */
 
 /* Bytes of the tally, and of one table of the CPU's engine. */
-static uint64_t pool_counts_size(const struct histogram *histogram)
+static uint64_t counts_size(const struct histogram *histogram)
 {
     size_t bins = 0;
     for (; histogram; histogram = histogram->also)
@@ -40,20 +32,20 @@ static uint64_t pool_counts_size(const struct histogram *histogram)
 
 bool pool_looks_for_memory(const struct histogram *histogram)
 {
-    return pool_counts_size(histogram) > COUNTS_UNCHECKED;
+    return counts_size(histogram) > COUNTS_UNCHECKED;
 }
 
 /* Refuses counts for which there is no memory. Few bins are not checked, as that takes time. 0, or
  * -1 with the reason set. */
-static int pool_check_memory(const struct histogram *histogram, struct reason *why)
+static int check_memory(const struct histogram *histogram, struct reason *why)
 {
-    uint64_t wanted = pool_counts_size(histogram), available;
+    uint64_t wanted = counts_size(histogram), available;
     if (!pool_looks_for_memory(histogram) || wanted <= (available = machine_memory("")))
         return 0;
-    reason_set(why, "out of memory: %" PRIu64 " bins need %.0f MiB, but %.0f MiB are available",
-               wanted / (2 * sizeof(uint64_t)), (double)wanted / (double)MIB,
-               (double)available / (double)MIB);
-    return -1;
+    return reason_set(why,
+                      "out of memory: %" PRIu64 " bins need %.0f MiB, but %.0f MiB are available",
+                      wanted / (2 * sizeof(uint64_t)), (double)wanted / (double)MIB,
+                      (double)available / (double)MIB);
 }
 
 /* How many GPUs there may be at most. */
@@ -65,92 +57,80 @@ static unsigned gpus_most(const struct gpu_list *gpus)
 }
 
 /* 0, or -1: memory is short. */
-static int pool_open_lines(struct pool *pool)
-{
-    struct job *job = &pool->job;
-    const size_t threads = job->workers_most;
-    if (!job->histogram->mode->is_text || pool->options.invalid == INVALID_SKIP)
-        return 0;
-    size_t gpus = gpus_most(&pool->options.gpus);
-    size_t on_gpu = gpus * (pool->options.buffers + 2 * threads + DEVICE_BATCHES_MAX);
-    job->lines = lines_open(&job->histogram->field, source_files(job->source),
-                            threads + DONATED_MAX + on_gpu, (unsigned)threads);
-    job->cpu->lines = job->lines;
-    return job->lines ? 0 : -1;
-}
-
-/* 0, or -1: memory is short. */
-static int pool_open_cpu(struct pool *pool)
+static int open_cpu(struct pool *pool, unsigned threads)
 {
     const struct pool_options *options = &pool->options;
-    const unsigned threads = pool->job.workers_most;
-    pool->job.cpu = cpu_engine_open(pool->job.histogram,
-                                    &(struct cpu_engine_options){.counter = options->counter,
-                                                                 .chunk_size = options->chunk_size,
-                                                                 .chunks = threads + DONATED_MAX,
-                                                                 .threads = threads,
-                                                                 .files = options->files});
-    return pool->job.cpu ? pool_open_lines(pool) : -1;
+    const struct histogram *histogram = pool->histogram;
+    const struct cpu_engine_options cpu = {.counter = options->counter,
+                                           .chunk_size = options->chunk_size,
+                                           .chunks = threads + DONATED_MAX,
+                                           .threads = threads,
+                                           .files = options->files};
+    pool->cpu = cpu_engine_open(histogram, &cpu);
+    if (!pool->cpu)
+        return -1;
+    if (!histogram->mode->is_text || options->invalid == INVALID_SKIP)
+        return 0;
+    size_t on_gpu = (size_t)gpus_most(&options->gpus) *
+                    (options->buffers + 2 * (size_t)threads + DEVICE_BATCHES_MAX);
+    pool->lines =
+        lines_open(&histogram->field, source_files(pool->source), cpu.chunks + on_gpu, threads);
+    pool->cpu->lines = pool->lines;
+    return pool->lines ? 0 : -1;
 }
 
 static void pool_close(struct pool *pool)
 {
-    if (pool->job.cpu)
-        engine_close(pool->job.cpu);
-    lines_close(pool->job.lines);
+    if (pool->cpu)
+        engine_close(pool->cpu);
+    lines_close(pool->lines);
+    workers_destroy(&pool->workers);
     free(pool);
 }
 
+/* NULL: memory is short. */
 static struct pool *pool_open(const struct pool_options *options, const struct pool_task *task)
 {
     struct pool *pool = calloc(1, sizeof *pool);
-    const unsigned processors = machine_processors(sched_getaffinity);
     if (!pool)
         return NULL;
     pool->options = *options;
-    pool->job = (struct job){.options = &pool->options,
-                             .histogram = task->histogram,
-                             .source = task->source,
-                             .processors = processors,
-                             .workers_most = options->threads ? options->threads : processors};
-    if (pool_open_cpu(pool) != 0) {
+    pool->histogram = task->histogram;
+    pool->source = task->source;
+    pool->processors = machine_processors(sched_getaffinity);
+    pool->opening.may_come = options->device == DEVICE_AUTO && !device_missing();
+    pool->opening.gpus = options->gpus;
+    workers_init(&pool->workers, options->threads ? options->threads : pool->processors);
+    if (open_cpu(pool, pool->workers.most) != 0) {
         pool_close(pool);
         return NULL;
     }
-    pool->job.begin = clock_now();
-    engines_init(&pool->engines, &pool->job);
-    workers_init(&pool->workers, &pool->engines);
+    pool->begin = clock_now();
     return pool;
 }
 
 /* --- the result --- */
 
 /* Adds up what each engine counted. The GPU comes first: what it lost goes to the CPU. */
-static int pool_gather(struct pool *pool, struct engine *gpu, struct tally *tally,
-                       struct pool_outcome *outcome, struct reason *why)
+static int gather(struct pool *pool, struct engine *gpu, struct tally *tally,
+                  struct pool_outcome *outcome, struct reason *why)
 {
     uint64_t before = tally->bytes;
-    if (gpu && engine_finish(gpu, tally) != 0) {
-        reason_set(why, "GPU lost: %s", engine_loss(gpu));
-        return -1;
-    }
+    if (gpu && engine_finish(gpu, tally) != 0)
+        return reason_set(why, "GPU lost: %s", engine_loss(gpu));
     outcome->gpu_bytes = tally->bytes - before;
-    engine_finish(pool->job.cpu, tally);
+    engine_finish(pool->cpu, tally);
     uint64_t bytes = tally->bytes - before;
     uint64_t decompressed = gpu ? gpu_decoder_bytes(gpu) : 0;
-    if (bytes != atomic_load(&pool->workers.bytes) + decompressed) {
-        reason_set(why, "internal error: the counts do not add up to what was read");
-        return -1;
-    }
+    if (bytes != pool->workers.bytes + decompressed)
+        return reason_set(why, "internal error: the counts do not add up to what was read");
     outcome->cpu_bytes = bytes - outcome->gpu_bytes;
-    if (pool->options.files && !file_tallies_complete(pool->options.files)) {
-        reason_set(why, "out of memory");
-        return -1;
-    }
+    if (pool->options.files && !file_tallies_complete(pool->options.files))
+        return reason_set(why, "out of memory");
     return 0;
 }
 
-static void pool_describe_gpu(struct engine *engine, int number, struct pool_gpu *gpu)
+static void describe_gpu(struct engine *engine, int number, struct pool_gpu *gpu)
 {
     const char *loss = engine_loss(engine);
     *gpu = (struct pool_gpu){.number = number, .times = gpu_engine_times(engine)};
@@ -160,47 +140,45 @@ static void pool_describe_gpu(struct engine *engine, int number, struct pool_gpu
         reason_set(&gpu->lost, "%s", loss);
 }
 
-static void pool_describe_gpus(struct pool *pool, const struct engine *group,
-                               struct pool_outcome *outcome)
+static void describe_gpus(struct pool *pool, const struct engine *group,
+                          struct pool_outcome *outcome)
 {
-    outcome->gpu_ready = pool->engines.opening.ready;
+    outcome->gpu_ready = pool->opening.ready;
     outcome->gpu_count = gpu_group_count(group);
     (void)gpu_group_refused(group, &outcome->gpu_refused);
     for (unsigned i = 0; i < outcome->gpu_count; i++)
-        pool_describe_gpu(gpu_group_member(group, i), gpu_group_number(group, i),
-                          &outcome->gpus[i]);
+        describe_gpu(gpu_group_member(group, i), gpu_group_number(group, i), &outcome->gpus[i]);
 }
 
 /* --- the run --- */
 
 /* With --device=gpu nothing is read before the GPU is there. */
-static int pool_begin_on_gpu(struct pool *pool, struct reason *why)
+static int begin_on_gpu(struct pool *pool, struct reason *why)
 {
     struct reason refused;
-    workers_limit(&pool->workers); /* the number of slots follows from it */
-    if (opening_open(&pool->engines.opening) == 0)
+    workers_limit(pool); /* the number of slots follows from it */
+    if (opening_open(pool) == 0)
         return 0;
-    opening_refused(&pool->engines.opening, &refused);
-    reason_set(why, "cannot use the GPU: %s", refused.text);
-    return -1;
+    opening_refused(pool, &refused);
+    return reason_set(why, "cannot use the GPU: %s", refused.text);
 }
 
-static int pool_count(struct pool *pool, struct tally *tally, struct pool_outcome *outcome,
-                      struct reason *why)
+static int count(struct pool *pool, struct tally *tally, struct pool_outcome *outcome,
+                 struct reason *why)
 {
-    if (pool->options.device == DEVICE_GPU && pool_begin_on_gpu(pool, why) != 0)
+    if (pool->options.device == DEVICE_GPU && begin_on_gpu(pool, why) != 0)
         return -1;
-    if (workers_begin(&pool->workers, why) != 0 || workers_wait(&pool->workers, why) != 0)
+    if (workers_begin(pool, why) != 0 || workers_wait(pool, why) != 0)
         return -1;
-    struct engine *gpu = engines_gpu(&pool->engines); /* one that is ready only later is too late */
-    int rc = pool_gather(pool, gpu, tally, outcome, why);
-    if (rc == 0 && pool->job.lines && lines_first(pool->job.lines, &outcome->invalid) &&
+    struct engine *gpu = pool_gpu(pool); /* one that is ready only later is too late */
+    int rc = gather(pool, gpu, tally, outcome, why);
+    if (rc == 0 && pool->lines && lines_first(pool->lines, &outcome->invalid) &&
         pool->options.invalid == INVALID_ERROR) {
         *why = outcome->invalid;
         rc = -1;
     }
     if (gpu)
-        pool_describe_gpus(pool, gpu, outcome);
+        describe_gpus(pool, gpu, outcome);
     return rc;
 }
 
@@ -208,25 +186,21 @@ int pool_run(const struct pool_options *options, const struct pool_task *task,
              struct pool_outcome *outcome, struct reason *why)
 {
     *outcome = (struct pool_outcome){0};
-    if (pool_check_memory(task->histogram, why) != 0)
+    if (check_memory(task->histogram, why) != 0)
         return -1;
     struct pool *pool = pool_open(options, task);
-    if (!pool) {
-        reason_set(why, "out of memory");
-        return -1;
-    }
-    int rc = pool_count(pool, task->tally, outcome, why);
-    outcome->seconds = job_seconds(&pool->job);
-    outcome->workers = atomic_load(&pool->job.workers);
-    outcome->cpu_name = cpu_engine_counter(pool->job.cpu);
-    outcome->gpu_opened = atomic_load(&pool->engines.opening.is_asked);
+    if (!pool)
+        return reason_set(why, "out of memory");
+    int rc = count(pool, task->tally, outcome, why);
+    outcome->seconds = pool_seconds(pool);
+    outcome->workers = pool->workers.started;
+    outcome->cpu_name = cpu_engine_counter(pool->cpu);
+    outcome->gpu_opened = pool->opening.is_asked;
     if (outcome->gpu_count == 0)
-        opening_refused(&pool->engines.opening, &outcome->gpu_refused);
+        opening_refused(pool, &outcome->gpu_refused);
     /* No other thread is left if all workers have ended and a GPU was never asked for. */
-    if (rc == 0 && !outcome->gpu_opened) {
-        workers_destroy(&pool->workers);
+    if (rc == 0 && !outcome->gpu_opened)
         pool_close(pool);
-    }
     return rc;
 }
 
