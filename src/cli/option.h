@@ -88,6 +88,8 @@ struct option_row {
     const char *help;  /* lines, separated by newlines, of 53 characters at most */
     const char *brief; /* one such line for -h; NULL: only --help has this option */
 
+    const char *const *words; /* that the value may be, and NULL; or NULL */
+
     /* Terms, as options.def explains; or NULL. */
     const char *requires;
     const char *conflicts;
@@ -95,6 +97,12 @@ struct option_row {
     const char *replaces;
     const char *implies;
 };
+
+#define WORDS(...)                                                                                 \
+    (const char *const[])                                                                          \
+    {                                                                                              \
+        __VA_ARGS__, NULL                                                                          \
+    }
 
 /* All options, in the order of help. */
 extern const struct option_row option_rows[];
@@ -122,6 +130,9 @@ bool draft_gave(const struct draft *draft, const char *term);
  * message. 0, or OPTIONS_WRONG with a reason. */
 int option_conflict(const struct draft *draft, const char *term, const char *terms,
                     const char *hint, struct reason *why);
+
+/* Returns the index of a value among the words of an option; or -1 with a reason. */
+int option_word(const char *term, const char *value, struct reason *why);
 
 /* True if an option was given by its letter, as in -h. */
 bool option_by_letter(const struct draft *draft, const char *term);

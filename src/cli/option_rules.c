@@ -2,6 +2,7 @@
 /* Which options need others, and which cannot be combined: the columns of options.def are checked
  * here, and messages name options as they were typed. */
 #include "option.h"
+#include "parse.h"
 #include "src/base/show.h"
 #include "src/count/mode.h"
 
@@ -76,6 +77,14 @@ bool draft_gave(const struct draft *draft, const char *text)
 {
     const struct term term = read_term(text);
     return is_given(draft, &term);
+}
+
+int option_word(const char *text, const char *value, struct reason *why)
+{
+    const struct option_row *row = read_term(text).row;
+    char name[TYPED_SHOWN];
+    snprintf(name, sizeof name, "--%s", row->name);
+    return parse_word(name, value, row->words, why);
 }
 
 bool option_by_letter(const struct draft *draft, const char *text)

@@ -37,8 +37,7 @@ int option_digits(struct draft *draft, const char *value, struct reason *why)
 
 int option_invalid(struct draft *draft, const char *value, struct reason *why)
 {
-    static const char *const choices[] = {"count", "skip", "error", NULL};
-    int choice = parse_word("--invalid", value, choices, why);
+    const int choice = option_word("invalid", value, why);
     draft->options->pool.invalid = (enum invalid_choice)choice;
     return choice < 0 ? OPTIONS_WRONG : 0;
 }

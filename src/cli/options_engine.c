@@ -105,12 +105,9 @@ int option_threads(struct draft *draft, const char *value, struct reason *why)
 
 int option_sandbox(struct draft *draft, const char *value, struct reason *why)
 {
-    static const char *const words[] = {"auto", "require", "never", NULL};
-    const int choice = parse_word("--sandbox", value, words, why);
-    if (choice < 0)
-        return OPTIONS_WRONG;
+    const int choice = option_word("sandbox", value, why);
     draft->options->sandbox = (enum sandbox_choice)choice;
-    return 0;
+    return choice < 0 ? OPTIONS_WRONG : 0;
 }
 
 OPTION_FLAG(option_no_sandbox, draft->options->sandbox = SANDBOX_NONE)

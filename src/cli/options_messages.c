@@ -2,12 +2,10 @@
 /* What is printed besides the table: --progress, --timing, --quiet, --verbose, --help, --version.
  */
 #include "option.h"
-#include "parse.h"
 
 int option_progress(struct draft *draft, const char *value, struct reason *why)
 {
-    static const char *const whens[] = {"never", "auto", "always", NULL};
-    int when = value ? parse_word("--progress", value, whens, why) : PROGRESS_AUTO;
+    const int when = value ? option_word("progress", value, why) : PROGRESS_AUTO;
     draft->options->progress = (enum progress_when)when;
     return when < 0 ? OPTIONS_WRONG : 0;
 }

@@ -239,7 +239,7 @@ clash --device=cpu --kernel=vectorized --device=cpu --kernel=vectorized
 
 # The terms of the table's columns are names of options.
 awk '
-    /^ *\.brief = / { next }
+    /^ *\.(brief|words) = / { next }
     /^ *\.[a-z_]+ = "/ { inside = 1 }
     inside { text = $0; sub(/^[^"]*"/, "", text); sub(/".*/, "", text); print text }
     /[,)]$/ { inside = 0 }' "$srcdir/src/cli/options.def" | tr ' |' '\n\n' | sed 's/=.*//' |
@@ -255,7 +255,8 @@ dictionary="$srcdir/tests/fuzz/options.dict"
 sed -n 's/^"--\([a-z-]*\)=\{0,1\}"$/\1/p' "$dictionary" | sort >entries
 same "options in options.def (-) and in options.dict (+)" names entries
 {
-    sed '/^#/d; s/^[^ ]* //; s/ /\n/g' "$srcdir/src/cli/choices"
+    awk '/^ +\.words = / { inside = 1 } inside { print } /\)/ { inside = 0 }' "$srcdir/src/cli/options.def" |
+        grep -o '"[^"]*"' | tr -d '"'
     sed -n 's/^FORMAT(\([a-z]*\))$/\1/p' "$srcdir/src/report/formats.def"
 } | sort -u >words
 sed -n 's/^"\(.*\)"$/\1/p' "$dictionary" | sort >entries
