@@ -177,9 +177,9 @@ static int check_stack(struct reason *why)
     limit.rlim_cur = STACK_LEAST;
     if (limit.rlim_max >= STACK_LEAST && setrlimit(RLIMIT_STACK, &limit) == 0)
         return 0;
-    reason_set(why, "the stack is limited to %lu KiB, and %d KiB are needed; use 'ulimit -s %d'",
-               kib, STACK_LEAST >> 10, STACK_LEAST >> 10);
-    return -1;
+    return reason_set(why,
+                      "the stack is limited to %lu KiB, and %d KiB are needed; use 'ulimit -s %d'",
+                      kib, STACK_LEAST >> 10, STACK_LEAST >> 10);
 }
 
 /* Does what the options ask for. The exit status. */

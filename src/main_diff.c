@@ -16,12 +16,6 @@ struct sides {
     struct histogram *histogram; /* of all three, once they match: that of `before` */
 };
 
-static int no_memory(struct reason *why)
-{
-    reason_set(why, "out of memory");
-    return -1;
-}
-
 /* --- one side --- */
 
 /* Checks that no shard of the table is missing. The reason begins with the file. */
@@ -60,7 +54,7 @@ static int widen(struct tally *tally, const struct histogram *fine, const struct
 {
     struct tally wide;
     if (tally_open(&wide, coarse) != 0)
-        return no_memory(why);
+        return reason_set(why, "out of memory");
     map_rows(fine, tally, coarse, &wide);
     tally_close(tally);
     *tally = wide;
@@ -107,11 +101,9 @@ static int add_sides(struct sides *sides, struct reason *why)
     const struct tally *before = &sides->before.tally, *after = &sides->after.tally;
     sides->histogram = &sides->before.histogram;
     if (tally_open(&sides->both, sides->histogram) != 0)
-        return no_memory(why);
-    if (after->samples > UINT64_MAX - before->samples) {
-        reason_set(why, "--diff: the two tables have more than 2^64 samples");
-        return -1;
-    }
+        return reason_set(why, "out of memory");
+    if (after->samples > UINT64_MAX - before->samples)
+        return reason_set(why, "--diff: the two tables have more than 2^64 samples");
     tally_add(&sides->both, before);
     tally_add(&sides->both, after);
     return 0;
@@ -142,10 +134,9 @@ static int reduce_bins(struct options *options, struct sides *sides, struct reas
     const bool has_digits = sides->histogram->binning.digits.scales;
     enum coarsen_outcome outcome = COARSEN_AS_COUNTED;
     struct coarse_rows rows;
-    if (!has_digits && most > 0) {
-        reason_set(why, "--bins: these tables were not counted with --digits; leave out --bins");
-        return -1;
-    }
+    if (!has_digits && most > 0)
+        return reason_set(why,
+                          "--bins: these tables were not counted with --digits; leave out --bins");
     if (most > 0) {
         main_hint_range(options, sides->histogram, &sides->both);
         outcome = coarsen_equal(sides->histogram, &sides->both, most, &rows);
@@ -153,7 +144,7 @@ static int reduce_bins(struct options *options, struct sides *sides, struct reas
         outcome = coarsen_picture(sides->histogram, &sides->both, PICTURE_ROWS, &rows);
     }
     if (outcome == COARSEN_NO_MEMORY)
-        return no_memory(why);
+        return reason_set(why, "out of memory");
     return outcome == COARSEN_DONE ? widen_sides(sides, &rows, why) : 0;
 }
 

@@ -75,10 +75,8 @@ static int check_shards(struct options *options, struct merge *merge, struct sha
                         struct reason *why)
 {
     if (!merge->shards.first) {
-        if (options->incomplete) {
-            reason_set(why, "--incomplete: the tables are not shares (--part)");
-            return -1;
-        }
+        if (options->incomplete)
+            return reason_set(why, "--incomplete: the tables are not shares (--part)");
         if (options->verbosity >= VERBOSE)
             diag("%" PRIu64
                  " table%s, which are not shares (--part): nothing proves that none is missing",
@@ -99,10 +97,8 @@ static int insert_bins(struct words *words, size_t bins, struct reason *why)
 {
     if (bins == 0)
         return 0;
-    if (words_format(words, "--bins=%zu", bins) != 0) {
-        reason_set(why, "out of memory");
-        return -1;
-    }
+    if (words_format(words, "--bins=%zu", bins) != 0)
+        return reason_set(why, "out of memory");
     char *added = words->list[words->count - 1];
     size_t at = words->count - 1;
     for (; at > 0 && strncmp(words->list[at - 1], "--digits=", strlen("--digits=")) != 0; at--)

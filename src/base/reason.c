@@ -36,8 +36,8 @@ int reason_of(struct reason *why, const char *subject, const char *format, ...)
     return -1;
 }
 
-void reason_of_option(struct reason *why, const char *option, const char *value, const char *format,
-                      ...)
+int reason_of_option(struct reason *why, const char *option, const char *value, const char *format,
+                     ...)
 {
     char shown[REASON_SUBJECT_MAX];
     reason_show_subject(value, shown);
@@ -46,6 +46,7 @@ void reason_of_option(struct reason *why, const char *option, const char *value,
     va_start(args, format);
     append(why, (size_t)len, format, args);
     va_end(args);
+    return -1;
 }
 
 void reason_begin(struct reason *why, const char *subject)

@@ -23,9 +23,9 @@ int reason_set(struct reason *why, const char *format, ...) __attribute__((forma
 int reason_of(struct reason *why, const char *subject, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* The same after "OPTION=VALUE: ". */
-void reason_of_option(struct reason *why, const char *option, const char *value, const char *format,
-                      ...) __attribute__((format(printf, 4, 5)));
+/* The same after "OPTION=VALUE: ". Returns -1. */
+int reason_of_option(struct reason *why, const char *option, const char *value, const char *format,
+                     ...) __attribute__((format(printf, 4, 5)));
 
 /* Begins a reason with "SUBJECT: ". */
 void reason_begin(struct reason *why, const char *subject);

@@ -123,6 +123,9 @@ int rules_check(const struct draft *draft, struct reason *why);
 /* For what the columns cannot say. A term NAME= is an option with any value. Messages show options
  * as they were typed, with their values if the term has one. */
 
+/* Sets the reason to that. Returns OPTIONS_FAILED. */
+int option_no_memory(struct reason *why);
+
 /* True if an option was given and not replaced by a later one. */
 bool draft_gave(const struct draft *draft, const char *term);
 
@@ -145,9 +148,6 @@ int option_needs(const struct draft *draft, const char *term, const char *needs,
 #define TYPED_SHOWN 128
 void option_show_typed(const struct draft *draft, const char *term, char *text);
 
-/* Sets the reason to a text of our own, and returns OPTIONS_WRONG. */
-int option_wrong(struct reason *why, const char *text);
-
 /* options_bins.c: lays the bins of numbers or of values with a type; free them. 0; OPTIONS_WRONG or
  * OPTIONS_FAILED with a reason. */
 int bins_finish(const struct draft *draft, struct binning *binning, struct reason *why);
@@ -159,10 +159,8 @@ int fields_finish(const struct draft *draft, struct field *field, struct reason 
 int mode_finish(const struct draft *draft, struct reason *why);
 
 /* Shows a number that bins_finish has read, of the mode's kind, with the fewest digits that read
- * back the same; text has SHOW_NUMBER bytes. option_read_base reads the base of powers, without
- * zeros at its end. */
+ * back the same; text has SHOW_NUMBER bytes. */
 void option_show_number(const struct draft *draft, const char *number, char *text);
-void option_read_base(const char *text, struct decimal *base);
 
 /* options_tables.c: for --merge and --diff. 0, or OPTIONS_WRONG with a reason. */
 int tables_finish(const struct draft *draft, struct reason *why);

@@ -18,10 +18,10 @@ struct term {
     size_t value_len;
 };
 
-int option_wrong(struct reason *why, const char *text)
+int option_no_memory(struct reason *why)
 {
-    reason_set(why, "%s", text);
-    return OPTIONS_WRONG;
+    reason_set(why, "out of memory");
+    return OPTIONS_FAILED;
 }
 
 /* Reads the first term at *at and moves on to the next, beyond what separates them. False: there is
@@ -146,9 +146,8 @@ static int refuse_pair(const struct draft *draft, const struct term *one, const 
     const bool are_modes = is_plain_mode(one->row) && is_plain_mode(other->row);
     show_typed(draft, is_swapped ? other : one, first);
     show_typed(draft, is_swapped ? one : other, second);
-    reason_set(why, "%s and %s cannot be combined%s", first, second,
-               are_modes ? "; put --also between them" : hint);
-    return OPTIONS_WRONG;
+    return reason_set(why, "%s and %s cannot be combined%s", first, second,
+                      are_modes ? "; put --also between them" : hint);
 }
 
 int option_conflict(const struct draft *draft, const char *text, const char *terms,
@@ -204,8 +203,7 @@ int option_needs(const struct draft *draft, const char *text, const char *needs,
 {
     char shown[TYPED_SHOWN];
     option_show_typed(draft, text, shown);
-    reason_set(why, "%s needs %s", shown, needs);
-    return OPTIONS_WRONG;
+    return reason_set(why, "%s needs %s", shown, needs);
 }
 
 /* Shows a term as the user would type it, "--field=N". Returns the number of characters. */

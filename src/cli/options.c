@@ -235,10 +235,8 @@ static int put_off(const struct draft *drafts, unsigned count, struct reason *wh
     if (options->part.of > 0)
         return option_needs(drafts, "values", "a TYPE, such as --values=i16, with --part", why);
     options->pending = malloc(sizeof *options->pending);
-    if (!options->pending) {
-        reason_set(why, "out of memory");
-        return OPTIONS_FAILED;
-    }
+    if (!options->pending)
+        return option_no_memory(why);
     options->pending->count = count;
     memcpy(options->pending->drafts, drafts, count * sizeof *drafts);
     return 0;
@@ -341,9 +339,8 @@ static int refuse_order(const struct option_row *row, const char *word, const ch
                         struct reason *why)
 {
     const int before = (int)(strlen(word) - strlen(value)) - 1;
-    reason_of(why, word, "'%s' is not a %s of -%c; did you mean %.*s%s%c?", value, row->value,
-              row->letter, before, word, value, row->letter);
-    return OPTIONS_WRONG;
+    return reason_of(why, word, "'%s' is not a %s of -%c; did you mean %.*s%s%c?", value,
+                     row->value, row->letter, before, word, value, row->letter);
 }
 
 /* Reads the option that getopt has just found; `position` counts those that were typed. */
@@ -401,10 +398,8 @@ static int parse(int argc, char **argv, struct draft *drafts, struct reason *why
 int options_parse(int argc, char **argv, struct options *options, struct reason *why)
 {
     struct draft *drafts = calloc(HISTOGRAMS_MAX, sizeof *drafts);
-    if (!drafts) {
-        reason_set(why, "out of memory");
-        return OPTIONS_FAILED;
-    }
+    if (!drafts)
+        return option_no_memory(why);
     *options = (struct options){
         .input = {.decompress = DECOMPRESS_AUTO, .decoding.memlimit = MEMLIMIT_DEFAULT},
         .pool = {.device = DEVICE_AUTO,

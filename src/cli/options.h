@@ -73,7 +73,7 @@ struct options {
 };
 
 /* Errors of options_parse. */
-#define OPTIONS_WRONG (-1)  /* a usage error */
+#define OPTIONS_WRONG (-1)  /* a usage error, as reason_set returns */
 #define OPTIONS_FAILED (-2) /* out of memory */
 
 /* Reads argv, which getopt may permute, and GPUHISTO_CPU in the environment. 0; or one of the

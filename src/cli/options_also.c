@@ -43,8 +43,7 @@ static int refuse_pass(const struct draft *one, const struct draft *other, struc
     option_show_typed(one, name, first);
     snprintf(name, sizeof name, "%s=", other_mode->name);
     option_show_typed(other, name, second);
-    reason_set(why, "%s and %s cannot be counted in one pass%s", first, second, detail);
-    return OPTIONS_WRONG;
+    return reason_set(why, "%s and %s cannot be counted in one pass%s", first, second, detail);
 }
 
 int also_finish(const struct draft *drafts, unsigned count, struct reason *why)
@@ -60,10 +59,8 @@ int also_add(struct draft *draft, struct options *common, struct options *before
              struct reason *why)
 {
     struct options *options = malloc(sizeof *options);
-    if (!options) {
-        reason_set(why, "out of memory");
-        return OPTIONS_FAILED;
-    }
+    if (!options)
+        return option_no_memory(why);
     *options = *common;
     draft->options = options;
     int rc = mode_finish(draft, why);

@@ -26,8 +26,7 @@ int option_log(struct draft *draft, const char *value, struct reason *why)
     draft->log_alone = !value;
     if (!strchr(draft->log, ':') || strcmp(value, "2:32") == 0)
         return 0;
-    reason_of_option(why, "--log", value, "must be 2:32 or a single number");
-    return OPTIONS_WRONG;
+    return reason_of_option(why, "--log", value, "must be 2:32 or a single number");
 }
 
 int option_digits(struct draft *draft, const char *value, struct reason *why)
@@ -54,12 +53,6 @@ static const char *kind_of_number(const struct draft *draft)
     return is_whole(draft) ? "whole number of at most 64 bits" : "number";
 }
 
-static int out_of_memory(struct reason *why)
-{
-    reason_set(why, "out of memory");
-    return OPTIONS_FAILED;
-}
-
 /* Says why bins between --min and --max cannot be laid. */
 static int refuse_range(const struct draft *draft, enum binning_error error, struct reason *why)
 {
@@ -69,32 +62,25 @@ static int refuse_range(const struct draft *draft, enum binning_error error, str
     case BINNING_OK:
         return 0;
     case BINNING_NO_MEMORY:
-        return out_of_memory(why);
+        return option_no_memory(why);
     case BINNING_NOT_ASCENDING:
-        reason_of_option(why, "--max", draft->max, "must be greater than --min=%s", min);
-        break;
+        return reason_of_option(why, "--max", draft->max, "must be greater than --min=%s", min);
     case BINNING_TOO_WIDE:
-        reason_of_option(why, "--max", draft->max,
-                         "the range from --min=%s is too large for a double", min);
-        break;
+        return reason_of_option(why, "--max", draft->max,
+                                "the range from --min=%s is too large for a double", min);
     case BINNING_TOO_NARROW:
-        reason_set(why, "--bins=%u: the bins would be too narrow for doubles", draft->bins);
-        break;
+        return reason_set(why, "--bins=%u: the bins would be too narrow for doubles", draft->bins);
     case BINNING_NOT_POSITIVE:
-        reason_of_option(why, "--min", draft->min, "must be greater than 0 with --log");
-        break;
+        return reason_of_option(why, "--min", draft->min, "must be greater than 0 with --log");
     case BINNING_TOO_LARGE:
-        reason_of_option(why, "--max", draft->max,
-                         "the power of --log=%s that covers it is too large for a double",
-                         draft->log);
-        break;
+        return reason_of_option(why, "--max", draft->max,
+                                "the power of --log=%s that covers it is too large for a double",
+                                draft->log);
     default: /* BINNING_BAD_BASE */
-        reason_of_option(why, "--log", draft->log,
-                         "must be a number from 1.0001 to 1000000 of at most %d digits",
-                         DECIMAL_DIGITS);
-        break;
+        return reason_of_option(why, "--log", draft->log,
+                                "must be a number from 1.0001 to 1000000 of at most %d digits",
+                                DECIMAL_DIGITS);
     }
-    return OPTIONS_WRONG;
 }
 
 /* --min or --max, of which one member is used. */
@@ -113,8 +99,7 @@ static int parse_bound(const struct draft *draft, const char *option, const char
         bound->value += 0.0; /* not -0, which edges would show */
         return 0;
     }
-    reason_of_option(why, option, text, "must be a %s", kind_of_number(draft));
-    return OPTIONS_WRONG;
+    return reason_of_option(why, option, text, "must be a %s", kind_of_number(draft));
 }
 
 void option_show_number(const struct draft *draft, const char *number, char *text)
@@ -126,15 +111,6 @@ void option_show_number(const struct draft *draft, const char *number, char *tex
             show_whole(value, text);
         else
             show_double(nearest + 0.0, text); /* not -0 */
-    }
-}
-
-void option_read_base(const char *text, struct decimal *base)
-{
-    parse_decimal(&text, base);
-    while (base->places > 0 && base->digits % 10 == 0) {
-        base->digits /= 10;
-        base->places--;
     }
 }
 
@@ -180,7 +156,7 @@ static int finish_edges(const struct draft *draft, struct binning *binning, stru
     int rc = OPTIONS_WRONG;
     enum binning_error error = BINNING_NO_MEMORY;
     if (!numbers && !values)
-        return out_of_memory(why);
+        return option_no_memory(why);
     if (!read_edges(draft, numbers, values, &count)) {
         reason_of_option(why, "--edges", draft->edges, "must be %s, separated by commas",
                          numbers ? "whole numbers of at most 64 bits" : "numbers");
@@ -191,7 +167,7 @@ static int finish_edges(const struct draft *draft, struct binning *binning, stru
     if (error == BINNING_OK)
         rc = 0;
     else if (error == BINNING_NO_MEMORY)
-        rc = out_of_memory(why);
+        rc = option_no_memory(why);
     else if (error == BINNING_TOO_FEW)
         reason_of_option(why, "--edges", draft->edges, "must be at least two numbers");
     else
@@ -220,7 +196,7 @@ static int finish_digits(const struct draft *draft, struct binning *binning, str
         return option_needs(draft, "bins", "--min and --max with --each", why);
     draft->options->report.bins.most = draft->bins;
     draft->options->report.bins.keep = draft->digits > 0;
-    return binning_digits(binning, digits, singles) == BINNING_OK ? 0 : out_of_memory(why);
+    return binning_digits(binning, digits, singles) == BINNING_OK ? 0 : option_no_memory(why);
 }
 
 /* --log=BASE:PARTS: powers of two in equal parts, without a range. */
@@ -239,7 +215,8 @@ static int finish_decades(const struct draft *draft, struct binning *binning, st
 {
     struct decimal base = {0, 0};
     const unsigned parts = draft->log_alone ? DECADE_PARTS : 1;
-    option_read_base(draft->log, &base);
+    const char *at = draft->log;
+    parse_decimal(&at, &base);
     if (base.digits != 10 || base.places != 0)
         return option_needs(draft, "log=",
                             "--min and --max; without these, use --log for edges at 1, 2 and 5 "
@@ -252,7 +229,7 @@ static int finish_decades(const struct draft *draft, struct binning *binning, st
     const unsigned bits = 8 * (unsigned)draft->type->size;
     return binning_decades_whole(binning, parts, bits, draft->type->kind == 'i') == BINNING_OK
                ? 0
-               : out_of_memory(why);
+               : option_no_memory(why);
 }
 
 /* Whole values without a range: each is its own bin, or they have bins of decimal digits. Those are

@@ -66,9 +66,9 @@ int option_device(struct draft *draft, const char *value, struct reason *why)
     pool->device = DEVICE_GPU;
     if (strncmp(value, "gpu:", 4) == 0 && parse_gpus(value + 4, &pool->gpus))
         return 0;
-    reason_of_option(why, "--device", value,
-                     "must be auto, cpu, gpu, all, or numbers of GPUs, such as gpu:0 or gpu:0,2");
-    return OPTIONS_WRONG;
+    return reason_of_option(
+        why, "--device", value,
+        "must be auto, cpu, gpu, all, or numbers of GPUs, such as gpu:0 or gpu:0,2");
 }
 
 int option_kernel(struct draft *draft, const char *value, struct reason *why)
@@ -79,8 +79,7 @@ int option_kernel(struct draft *draft, const char *value, struct reason *why)
     draft->options->pool.strategy = strategy;
     if (strategy || strcmp(value, "auto") == 0 || strcmp(value, "help") == 0)
         return 0;
-    reason_of_option(why, "--kernel", value, "no such strategy; --kernel=help lists them");
-    return OPTIONS_WRONG;
+    return reason_of_option(why, "--kernel", value, "no such strategy; --kernel=help lists them");
 }
 
 int option_chunk_size(struct draft *draft, const char *value, struct reason *why)
@@ -131,31 +130,29 @@ static int finish_strategy(const struct draft *draft, struct reason *why)
     struct options *options = draft->options;
     const struct strategy *strategy = options->pool.strategy;
     if (options->pool.device == DEVICE_GPU && options->histogram.has_moments)
-        return option_wrong(why, "--device=gpu: the GPU cannot sum numbers for --stats and "
-                                 "--quantiles; leave out --device");
+        return reason_set(why, "--device=gpu: the GPU cannot sum numbers for --stats and "
+                               "--quantiles; leave out --device");
     if (options->pool.device == DEVICE_GPU && options->also)
-        return option_wrong(why, "--device=gpu: the GPU cannot count several histograms in one "
-                                 "pass; leave out --device");
+        return reason_set(why, "--device=gpu: the GPU cannot count several histograms in one "
+                               "pass; leave out --device");
     if (options->pool.device == DEVICE_GPU && !strategy_best(&options->histogram, 0)) {
         if (histogram_channels(&options->histogram) > 1)
-            return option_wrong(why,
-                                "--device=gpu: the GPU cannot count channels; leave out --device");
+            return reason_set(why,
+                              "--device=gpu: the GPU cannot count channels; leave out --device");
         if (options->histogram.binning.is_whole &&
             options->histogram.binning.kind == BINNING_DIGITS)
-            return option_wrong(
+            return reason_set(
                 why,
                 "--device=gpu: the GPU cannot count integers with --digits; leave out --device");
         if (options->histogram.field.has_units)
-            return option_wrong(why,
-                                "--device=gpu: the GPU cannot read --units; leave out --device");
+            return reason_set(why, "--device=gpu: the GPU cannot read --units; leave out --device");
         if (options->histogram.field.kind != FIELD_NONE)
-            return option_wrong(why, "--device=gpu: the GPU cannot count CSV, named columns or "
-                                     "what follows a long STRING; leave out --device");
+            return reason_set(why, "--device=gpu: the GPU cannot count CSV, named columns or "
+                                   "what follows a long STRING; leave out --device");
         const struct mode *mode = options->histogram.mode;
-        reason_set(why, "--device=gpu: the GPU cannot count %s%s; leave out --device",
-                   mode->is_binned ? "values of " : mode->name,
-                   mode->is_binned ? options->histogram.type.name : "");
-        return OPTIONS_WRONG;
+        return reason_set(why, "--device=gpu: the GPU cannot count %s%s; leave out --device",
+                          mode->is_binned ? "values of " : mode->name,
+                          mode->is_binned ? options->histogram.type.name : "");
     }
     if (!strategy)
         return 0;
@@ -164,11 +161,9 @@ static int finish_strategy(const struct draft *draft, struct reason *why)
         rc = option_conflict(draft, "kernel=", "stats quantiles", "", why);
     if (rc != 0)
         return rc;
-    if (!strategy_counts(strategy, &options->histogram)) {
-        reason_of_option(why, "--kernel", strategy->name,
-                         "cannot count in this mode; see --kernel=help");
-        return OPTIONS_WRONG;
-    }
+    if (!strategy_counts(strategy, &options->histogram))
+        return reason_of_option(why, "--kernel", strategy->name,
+                                "cannot count in this mode; see --kernel=help");
     options->pool.device = DEVICE_GPU;
     return 0;
 }
@@ -179,12 +174,10 @@ static int finish_each(struct options *options, struct reason *why)
     struct pool_options *pool = &options->pool;
     if (!options->each || pool->device == DEVICE_CPU || snapshot_is_of_chunk(&options->histogram))
         return 0;
-    if (pool->device == DEVICE_GPU) {
-        reason_set(why,
-                   "--each: the GPU cannot count files separately with %zu bins; use --device=cpu",
-                   options->histogram.bins);
-        return OPTIONS_WRONG;
-    }
+    if (pool->device == DEVICE_GPU)
+        return reason_set(
+            why, "--each: the GPU cannot count files separately with %zu bins; use --device=cpu",
+            options->histogram.bins);
     pool->device = DEVICE_CPU;
     return 0;
 }
@@ -197,13 +190,12 @@ static int finish_interval(struct options *options, struct reason *why)
         return 0;
     if (pool->device == DEVICE_CPU || snapshot_is_small(&options->histogram))
         return 0;
-    if (pool->device == DEVICE_GPU) {
-        reason_set(why,
-                   "--interval: with %zu bins the GPU reports counts only at the end of input; "
-                   "use --device=cpu",
-                   options->histogram.bins);
-        return OPTIONS_WRONG;
-    }
+    if (pool->device == DEVICE_GPU)
+        return reason_set(
+            why,
+            "--interval: with %zu bins the GPU reports counts only at the end of input; "
+            "use --device=cpu",
+            options->histogram.bins);
     pool->device = DEVICE_CPU;
     return 0;
 }

@@ -29,21 +29,18 @@ int option_separator(struct draft *draft, const char *value, struct reason *why)
     unsigned long byte = is_tab ? '\t' : (unsigned char)*value;
     if (is_escape && strlen(value) == 4 && isxdigit((unsigned char)value[2]))
         byte = strtoul(value + 2, &end, 16);
-    if (!(is_tab || (end && !*end) || strlen(value) == 1) || byte == '\n') {
-        reason_of_option(why, "--separator", value,
-                         "must be one byte, such as ',', '\\t' or '\\x1f'");
-        return OPTIONS_WRONG;
-    }
+    if (!(is_tab || (end && !*end) || strlen(value) == 1) || byte == '\n')
+        return reason_of_option(why, "--separator", value,
+                                "must be one byte, such as ',', '\\t' or '\\x1f'");
     draft->separator = (unsigned char)byte;
     return 0;
 }
 
 int option_after(struct draft *draft, const char *value, struct reason *why)
 {
-    if (!*value || strchr(value, '\n')) {
-        reason_of_option(why, "--after", value, "must be text within a line, as in --after=rt=");
-        return OPTIONS_WRONG;
-    }
+    if (!*value || strchr(value, '\n'))
+        return reason_of_option(why, "--after", value,
+                                "must be text within a line, as in --after=rt=");
     draft->after = value;
     return 0;
 }
@@ -67,11 +64,9 @@ static int check_field(const struct draft *draft, struct reason *why)
     if (draft_gave(draft, "header-line") && *field && strcmp(field, "0") != 0)
         return 0;
     if (is_like_name(field))
-        reason_of_option(why, "--field", field, "%s; for JSON lines, use --after='\"%s\":'",
-                         allowed, field);
-    else
-        reason_of_option(why, "--field", field, "%s", allowed);
-    return OPTIONS_WRONG;
+        return reason_of_option(why, "--field", field, "%s; for JSON lines, use --after='\"%s\":'",
+                                allowed, field);
+    return reason_of_option(why, "--field", field, "%s", allowed);
 }
 
 int fields_finish(const struct draft *draft, struct field *field, struct reason *why)

@@ -20,11 +20,10 @@ int option_decompress(struct draft *draft, const char *value, struct reason *why
         choices[1 + count] = codecs[count]->name;
     choices[1 + count] = "none";
     const struct foreign *foreign = foreign_find(value);
-    if (foreign) {
-        reason_of_option(why, "--decompress", value,
-                         "cannot be decompressed here; use '%s FILE | gpuhisto'", foreign->command);
-        return OPTIONS_WRONG;
-    }
+    if (foreign)
+        return reason_of_option(why, "--decompress", value,
+                                "cannot be decompressed here; use '%s FILE | gpuhisto'",
+                                foreign->command);
     int choice = parse_word("--decompress", value, choices, why);
     input->decompress = choice == 0       ? DECOMPRESS_AUTO
                         : choice <= count ? DECOMPRESS_CODEC
@@ -90,11 +89,10 @@ int option_part(struct draft *draft, const char *value, struct reason *why)
     choice->part = parse_part(value, &of);
     if (choice->part > 0 && parse_digits(of, SHARDS_MAX, &choice->of) && choice->part <= choice->of)
         return 0;
-    reason_of_option(why, "--part", value,
-                     "must be K/N, such as 1/4, with K from 1 to N, and N up "
-                     "to %d",
-                     SHARDS_MAX);
-    return OPTIONS_WRONG;
+    return reason_of_option(why, "--part", value,
+                            "must be K/N, such as 1/4, with K from 1 to N, and N up "
+                            "to %d",
+                            SHARDS_MAX);
 }
 
 int part_finish(const struct draft *draft, struct reason *why)
@@ -103,8 +101,8 @@ int part_finish(const struct draft *draft, struct reason *why)
     if (options->part.of == 0)
         return 0;
     if (options->report.bins.most > 0)
-        return option_wrong(why, "--part: each share would get different bins; use --min and --max "
-                                 "with --bins, or --digits");
+        return reason_set(why, "--part: each share would get different bins; use --min and --max "
+                               "with --bins, or --digits");
     options->part.wants_fingerprints = options->report.format == &format_json;
     options->part.is_whole = options->histogram.field.kind == FIELD_CSV;
     return 0;

@@ -76,10 +76,8 @@ static int lay_shown(struct histogram *histogram, const struct report_options *r
     if (report->bins.log_parts == 0)
         return 0;
     binning_free(&histogram->binning);
-    if (binning_decades(&histogram->binning, report->bins.log_parts) != BINNING_OK) {
-        reason_set(why, "out of memory");
-        return -1;
-    }
+    if (binning_decades(&histogram->binning, report->bins.log_parts) != BINNING_OK)
+        return reason_set(why, "out of memory");
     histogram->bins = ROWS(&histogram->binning) * channels;
     return 0;
 }

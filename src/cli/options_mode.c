@@ -24,8 +24,7 @@ int option_pairs(struct draft *draft, const char *value, struct reason *why)
     strcpy(draft->which, value ? aligned : "");
     if (!value || strcmp(value, aligned) == 0)
         return 0;
-    reason_of_option(why, "--pairs", value, "must be aligned, or left out");
-    return OPTIONS_WRONG;
+    return reason_of_option(why, "--pairs", value, "must be aligned, or left out");
 }
 
 int option_values(struct draft *draft, const char *value, struct reason *why)
@@ -36,8 +35,7 @@ int option_values(struct draft *draft, const char *value, struct reason *why)
     if (draft->type || !value)
         return 0;
     value_types_show(types, sizeof types);
-    reason_of_option(why, "--values", value, "must be %s; append be for big-endian", types);
-    return OPTIONS_WRONG;
+    return reason_of_option(why, "--values", value, "must be %s; append be for big-endian", types);
 }
 
 int option_channels(struct draft *draft, const char *value, struct reason *why)
@@ -52,11 +50,9 @@ static int finish_channels(const struct draft *draft, struct reason *why)
     unsigned channels = draft->channels;
     if (channels == 0)
         return 0;
-    if (histogram->bins > CHANNEL_ROWS_MAX / channels) {
-        reason_set(why, "--channels=%u: more than %u bins in all; use fewer --bins", channels,
-                   CHANNEL_ROWS_MAX);
-        return OPTIONS_WRONG;
-    }
+    if (histogram->bins > CHANNEL_ROWS_MAX / channels)
+        return reason_set(why, "--channels=%u: more than %u bins in all; use fewer --bins",
+                          channels, CHANNEL_ROWS_MAX);
     histogram_split(histogram, channels);
     return 0;
 }

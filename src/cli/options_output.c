@@ -32,11 +32,11 @@ static int refuse_quantile(const char *list, const char *wrong, struct reason *w
     double number;
     if (parse_double(&wrong, &number) && number > 1 && number <= 100)
         snprintf(hint, sizeof hint, "; for %.15g %%, use %.15g", number, number / 100);
-    reason_of_option(why, "--quantiles", list,
-                     "must be numbers from 0 to 1, at most %d, of at most %d digits, separated by "
-                     "commas%s",
-                     QUANTILES_MAX, PROBABILITY_DIGITS, hint);
-    return OPTIONS_WRONG;
+    return reason_of_option(
+        why, "--quantiles", list,
+        "must be numbers from 0 to 1, at most %d, of at most %d digits, separated by "
+        "commas%s",
+        QUANTILES_MAX, PROBABILITY_DIGITS, hint);
 }
 
 /* True if the last one is in the list twice. */
@@ -112,9 +112,8 @@ int option_interval(struct draft *draft, const char *value, struct reason *why)
     if (parse_double(&end, seconds) && !*end && *seconds >= INTERVAL_MIN &&
         *seconds <= INTERVAL_MAX)
         return 0;
-    reason_of_option(why, "--interval", value, "must be a number of seconds from %g to %g",
-                     INTERVAL_MIN, INTERVAL_MAX);
-    return OPTIONS_WRONG;
+    return reason_of_option(why, "--interval", value, "must be a number of seconds from %g to %g",
+                            INTERVAL_MIN, INTERVAL_MAX);
 }
 
 int report_finish(const struct draft *draft, struct reason *why)

@@ -9,8 +9,8 @@ OPTION_FLAG(option_incomplete, draft->options->incomplete = true)
 static int check_pair(size_t count, struct reason *why)
 {
     if (count == 1)
-        return option_wrong(why, "--diff: the second file, AFTER, is missing");
-    return count == 2 ? 0 : option_wrong(why, "--diff needs two files, BEFORE and AFTER");
+        return reason_set(why, "--diff: the second file, AFTER, is missing");
+    return count == 2 ? 0 : reason_set(why, "--diff needs two files, BEFORE and AFTER");
 }
 
 int tables_finish(const struct draft *draft, struct reason *why)

@@ -2,6 +2,7 @@
 /* The options that make the same samples and bins, which JSON has so that tables can be merged.
  * They have one spelling and one order, whatever was typed. */
 #include "option.h"
+#include "parse.h"
 #include "src/base/show.h"
 #include "src/count/show_number.h"
 
@@ -121,7 +122,7 @@ static int add_base(struct words *words, const char *text)
     char digits[DECIMAL_DIGITS + 2];
     if (strchr(text, ':'))
         return words_format(words, "--log=%s", text);
-    option_read_base(text, &base);
+    parse_decimal(&text, &base);
     snprintf(digits, sizeof digits, "%0*" PRIu64, (int)base.places + 1, base.digits);
     const size_t whole_digits = strlen(digits) - base.places;
     return words_format(words, "--log=%.*s%s%s", (int)whole_digits, digits, base.places ? "." : "",
@@ -184,6 +185,5 @@ int words_finish(const struct draft *draft, struct reason *why)
         return 0;
     }
     words_free(words);
-    reason_set(why, "out of memory");
-    return OPTIONS_FAILED;
+    return option_no_memory(why);
 }

@@ -43,10 +43,8 @@ static int check_kind(const struct read_table *table, struct reason *why)
     const char *schema = read_text(table, table->schema);
     if (read_table_check_schema(schema, strlen(schema), why) != 0)
         return -1;
-    if (!(table->has & HAS_OPTIONS)) {
-        reason_set(why, "has no \"options\", which say how it was counted");
-        return -1;
-    }
+    if (!(table->has & HAS_OPTIONS))
+        return reason_set(why, "has no \"options\", which say how it was counted");
     return 0;
 }
 
@@ -60,11 +58,9 @@ static int begin(struct merge *merge, const struct read_table *table, const char
     if (merge->form.lay(options, &merge->histogram, why) != 0 ||
         merge->form.sort(options, &merge->first.sorted, why) != 0)
         return -1;
-    if (merge->histogram.mode->has_characters && merge->form.has_moments) {
-        reason_set(why,
-                   "--stats of characters needs the number of bytes, which tables do not hold");
-        return -1;
-    }
+    if (merge->histogram.mode->has_characters && merge->form.has_moments)
+        return reason_set(
+            why, "--stats of characters needs the number of bytes, which tables do not hold");
     merge->histogram.has_moments = merge->form.has_moments && merge->histogram.mode->is_binned;
     merge->first.name = name;
     if (tally_open(&merge->tally, &merge->histogram) == 0)
@@ -107,8 +103,7 @@ static int check_options(struct merge *merge, const struct read_table *table, co
     if (merge->last.name == name && !words_same(&merge->last.options, options)) {
         struct reason how;
         merge_show_difference(&how, options, name, &merge->last.options);
-        reason_set(why, "%s; merge the tables of one histogram at a time", how.text);
-        return -1;
+        return reason_set(why, "%s; merge the tables of one histogram at a time", how.text);
     }
     return words_same(&merge->first.options, options) ? 0 : accept_other(merge, table, name, why);
 }
@@ -121,8 +116,7 @@ static int check_mode(const struct merge *merge, const struct read_table *table,
     if (strcmp(read_text(table, table->mode), histogram->mode->name) == 0 &&
         strcmp(read_text(table, table->type), type) == 0)
         return 0;
-    reason_set(why, "\"mode\" and \"type\" do not match \"options\"");
-    return -1;
+    return reason_set(why, "\"mode\" and \"type\" do not match \"options\"");
 }
 
 static int add_shard(struct merge *merge, struct read_table *table, const char *name,
@@ -133,9 +127,8 @@ static int add_shard(struct merge *merge, struct read_table *table, const char *
     const bool is_first = merge->tables == 0 && !merge->is_fork;
     if (!is_first && is_shard != (merge->shards.first != NULL)) {
         reason_show_subject(merge->first.name, first);
-        reason_set(why, "is %s share (--part), but %s is %s", is_shard ? "a" : "not a", first,
-                   is_shard ? "not" : "one");
-        return -1;
+        return reason_set(why, "is %s share (--part), but %s is %s", is_shard ? "a" : "not a",
+                          first, is_shard ? "not" : "one");
     }
     return is_shard ? shard_join_add(&merge->shards, &table->shard, name, why) : 0;
 }

@@ -4,8 +4,7 @@
 
 int table_json_load(struct reason *why)
 {
-    reason_set(why, "JSON cannot be read: this build has no yajl");
-    return -1;
+    return reason_set(why, "JSON cannot be read: this build has no yajl");
 }
 
 struct table_json *table_json_open(const struct table_reader *reader)

@@ -16,9 +16,8 @@ int read_table_check_schema(const char *text, size_t len, struct reason *why)
 {
     if (len == strlen(SCHEMA) && memcmp(text, SCHEMA, len) == 0)
         return 0;
-    reason_set(why, "the schema is '%.*s', not '" SCHEMA "'",
-               (int)(len < SCHEMA_SHOWN ? len : SCHEMA_SHOWN), text);
-    return -1;
+    return reason_set(why, "the schema is '%.*s', not '" SCHEMA "'",
+                      (int)(len < SCHEMA_SHOWN ? len : SCHEMA_SHOWN), text);
 }
 
 enum read_table_error read_table_add_text(struct read_table *table, const char *text, size_t len,

@@ -8,8 +8,7 @@
 
 static int refuse(struct reason *why, const char *text)
 {
-    reason_set(why, "\"share\" %s", text);
-    return -1;
+    return reason_set(why, "\"share\" %s", text);
 }
 
 static int check_ranges(const struct shard_file *file, struct reason *why)
@@ -31,10 +30,8 @@ static int check_record(const struct shard_record *record, struct reason *why)
     const struct shard_job *job = &record->job;
     if (job->of == 0 || record->shard_count == 0)
         return refuse(why, "names no share");
-    if (job->of > SHARDS_MAX) {
-        reason_set(why, "\"share\" names more than %d shares", SHARDS_MAX);
-        return -1;
-    }
+    if (job->of > SHARDS_MAX)
+        return reason_set(why, "\"share\" names more than %d shares", SHARDS_MAX);
     for (size_t i = 0; i < record->shard_count; i++) {
         const struct shard_range shards = record->shards[i];
         if (shards.begin < 1 || shards.begin > shards.end || shards.end > job->of)
@@ -60,19 +57,17 @@ static int check_job(const struct shard_join *join, const struct shard_job *job,
 {
     char first[REASON_SUBJECT_MAX];
     reason_show_subject(join->first, first);
-    if (job->of != join->job.of) {
-        reason_set(why, "is one of %" PRIu64 " shares, but %s is one of %" PRIu64, job->of, first,
-                   join->job.of);
-        return -1;
-    }
+    if (job->of != join->job.of)
+        return reason_set(why, "is one of %" PRIu64 " shares, but %s is one of %" PRIu64, job->of,
+                          first, join->job.of);
     if (memcmp(job, &join->job, sizeof *job) == 0)
         return 0;
-    reason_set(why,
-               "is a share of different files than %s: %" PRIu64 " with %" PRIu64
-               " bytes, not %" PRIu64 " with %" PRIu64 ", digest %016" PRIx64 ", not %016" PRIx64,
-               first, job->files, job->bytes, join->job.files, join->job.bytes, job->digest,
-               join->job.digest);
-    return -1;
+    return reason_set(why,
+                      "is a share of different files than %s: %" PRIu64 " with %" PRIu64
+                      " bytes, not %" PRIu64 " with %" PRIu64 ", digest %016" PRIx64
+                      ", not %016" PRIx64,
+                      first, job->files, job->bytes, join->job.files, join->job.bytes, job->digest,
+                      join->job.digest);
 }
 
 int shard_join_add(struct shard_join *join, struct shard_record *record, const char *table,
@@ -88,10 +83,8 @@ int shard_join_add(struct shard_join *join, struct shard_record *record, const c
         return -1;
     struct joined_shard *longer =
         grow_list(join->shards, &join->room, join->count + 1, sizeof *longer);
-    if (!longer) {
-        reason_set(why, "out of memory");
-        return -1;
-    }
+    if (!longer)
+        return reason_set(why, "out of memory");
     join->shards = longer;
     join->shards[join->count++] = (struct joined_shard){*record, table, join->order++};
     *record = (struct shard_record){.job.of = 0};

@@ -78,9 +78,8 @@ static int check_shards(const struct proof *proof, struct reason *why)
         if (piece->range.begin > before->range.end)
             continue;
         reason_show_subject(before->from->table, other);
-        reason_of(why, piece->from->table, "share %" PRIu64 "/%" PRIu64 " is also in %s",
-                  piece->range.begin, proof->join->job.of, other);
-        return -1;
+        return reason_of(why, piece->from->table, "share %" PRIu64 "/%" PRIu64 " is also in %s",
+                         piece->range.begin, proof->join->job.of, other);
     }
     return 0;
 }
@@ -94,24 +93,20 @@ static int check_pair(const struct piece *before, const struct piece *piece, str
     if (one->index != other->index)
         return 0;
     reason_show_subject(before->from->table, shown);
-    if (strcmp(one->name, other->name) != 0 || one->size != other->size) {
-        reason_of(why, table,
-                  "file %" PRIu64 " is %.200s of %" PRIu64 " bytes, but in %s %.200s of %" PRIu64,
-                  other->index, other->name, other->size, shown, one->name, one->size);
-        return -1;
-    }
-    if (one->fingerprint != other->fingerprint) {
-        reason_of(why, table,
-                  "%.200s has the fingerprint %016" PRIx64 ", but in %s %016" PRIx64
-                  ": it was changed, or two files have that name",
-                  other->name, other->fingerprint, shown, one->fingerprint);
-        return -1;
-    }
+    if (strcmp(one->name, other->name) != 0 || one->size != other->size)
+        return reason_of(why, table,
+                         "file %" PRIu64 " is %.200s of %" PRIu64
+                         " bytes, but in %s %.200s of %" PRIu64,
+                         other->index, other->name, other->size, shown, one->name, one->size);
+    if (one->fingerprint != other->fingerprint)
+        return reason_of(why, table,
+                         "%.200s has the fingerprint %016" PRIx64 ", but in %s %016" PRIx64
+                         ": it was changed, or two files have that name",
+                         other->name, other->fingerprint, shown, one->fingerprint);
     if (piece->range.begin >= before->range.end && one->size > 0)
         return 0;
-    reason_of(why, table, "bytes from %" PRIu64 " of %.200s are also in %s", piece->range.begin,
-              other->name, shown);
-    return -1;
+    return reason_of(why, table, "bytes from %" PRIu64 " of %.200s are also in %s",
+                     piece->range.begin, other->name, shown);
 }
 
 static int check_overlaps(const struct proof *proof, struct reason *why)
@@ -159,9 +154,8 @@ static int check_missing_shards(const struct proof *proof, struct reason *why)
         return 0;
     if (missing > listed)
         snprintf(others, sizeof others, " and %" PRIu64 " others", missing - listed);
-    reason_set(why, "share%s %s%s of %" PRIu64 " %s missing", missing == 1 ? "" : "s", list, others,
-               of, missing == 1 ? "is" : "are");
-    return -1;
+    return reason_set(why, "share%s %s%s of %" PRIu64 " %s missing", missing == 1 ? "" : "s", list,
+                      others, of, missing == 1 ? "is" : "are");
 }
 
 /* Writes that no shard is missing. */
@@ -203,10 +197,8 @@ static int check_missing_bytes(const struct proof *proof, struct reason *why)
     char shards[64];
     for (size_t i = 0; i < proof->byte_count; i++) {
         const struct piece *piece = &proof->bytes[i];
-        if (__builtin_add_overflow(bytes, piece->range.end - piece->range.begin, &bytes)) {
-            reason_set(why, "the shares have more than 2^64 bytes");
-            return -1;
-        }
+        if (__builtin_add_overflow(bytes, piece->range.end - piece->range.begin, &bytes))
+            return reason_set(why, "the shares have more than 2^64 bytes");
         files += i == 0 || piece->file->index != piece[-1].file->index;
     }
     if (find_gap(proof, why))
@@ -214,10 +206,9 @@ static int check_missing_bytes(const struct proof *proof, struct reason *why)
     if (bytes == job->bytes && files == job->files)
         return 0;
     show_complete(proof, shards, sizeof shards);
-    reason_set(
+    return reason_set(
         why, "%s, but only %" PRIu64 " of %" PRIu64 " files, and %" PRIu64 " of %" PRIu64 " bytes",
         shards, files, job->files, bytes, job->bytes);
-    return -1;
 }
 
 /* --- the record of all --- */

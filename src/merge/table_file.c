@@ -31,8 +31,7 @@ static ssize_t read_piece(struct table_file *file, struct reason *why)
         if (errno == EAGAIN || errno == EWOULDBLOCK) {
             poll(&ready, 1, -1);
         } else if (errno != EINTR) {
-            reason_set(why, "%s", strerror(errno));
-            return -1;
+            return reason_set(why, "%s", strerror(errno));
         }
     }
 }
@@ -78,17 +77,13 @@ static int read_file(struct table_file *file, struct read_table *table, struct r
     if (len < 0)
         return -1;
     const char *foreign = foreign_bytes(file->piece, (size_t)len);
-    if (foreign) {
-        reason_set(why, "%s", foreign);
-        return -1;
-    }
+    if (foreign)
+        return reason_set(why, "%s", foreign);
     if (table_json_load(why) != 0)
         return -1;
     struct table_json *json = table_json_open(&reader);
-    if (!json) {
-        reason_set(why, "out of memory");
-        return -1;
-    }
+    if (!json)
+        return reason_set(why, "out of memory");
     const int rc = read_json(file, json, len, why);
     table_json_close(json);
     return rc;

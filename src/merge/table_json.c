@@ -162,10 +162,8 @@ int table_json_read(struct table_json *json, const unsigned char *text, size_t l
         json->consumed += done;
         if (!json->is_quiet)
             json->last = json->consumed;
-        if (json->consumed - json->last > QUIET_MAX) {
-            reason_set(why, "byte %" PRIu64 ": more than 4 MiB without a value", json->last);
-            return -1;
-        }
+        if (json->consumed - json->last > QUIET_MAX)
+            return reason_set(why, "byte %" PRIu64 ": more than 4 MiB without a value", json->last);
     }
     return 0;
 }
@@ -179,14 +177,10 @@ int table_json_end(struct table_json *json, struct reason *why)
         status = json_parse(json, NULL, 0);
     if (status == yajl_status_client_canceled)
         return json_explain(json, status, why);
-    if (is_open || (status != yajl_status_ok && json->last > 0) || json->depth > 0) {
-        reason_set(why, "byte %" PRIu64 ": the table is truncated", json->consumed);
-        return -1;
-    }
-    if (json->tables == 0) {
-        reason_set(why, "there is no table");
-        return -1;
-    }
+    if (is_open || (status != yajl_status_ok && json->last > 0) || json->depth > 0)
+        return reason_set(why, "byte %" PRIu64 ": the table is truncated", json->consumed);
+    if (json->tables == 0)
+        return reason_set(why, "there is no table");
     return 0;
 }
 

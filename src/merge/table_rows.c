@@ -19,12 +19,6 @@ struct row_check {
     uint64_t counted[CHANNELS_MAX]; /* the sum of what was read, for each channel */
 };
 
-static int refuse(struct reason *why, const char *text)
-{
-    reason_set(why, "%s", text);
-    return -1;
-}
-
 /* Adds to a sum. False if it overflows. */
 static bool add_count(uint64_t *sum, uint64_t count)
 {
@@ -92,7 +86,7 @@ static int check_row(struct row_check *check, size_t index, struct reason *why)
     if (row == SIZE_MAX && is_binned && *lo && strcmp(lo, hi) == 0) {
         for (size_t channel = 0; channel < check->channels; channel++)
             if (counts[channel] != 0)
-                return refuse(why, "a bin that cannot hold a number has a count");
+                return reason_set(why, "a bin that cannot hold a number has a count");
         read->row = READ_ROW_NONE;
         return 0;
     }
@@ -102,7 +96,7 @@ static int check_row(struct row_check *check, size_t index, struct reason *why)
     check->next = row + 1;
     for (size_t channel = 0; channel < check->channels; channel++)
         if (!add_count(&check->counted[channel], counts[channel]))
-            return refuse(why, "counts beyond 2^64");
+            return reason_set(why, "counts beyond 2^64");
     return 0;
 }
 
@@ -142,19 +136,18 @@ static int check_channels(const struct row_check *check, struct reason *why)
     struct read_totals all = {0};
     for (size_t channel = 0; channel < check->channels; channel++) {
         const struct read_totals *own = &check->table->channels[channel];
-        if (!adds_up(own, check->counted[channel])) {
-            reason_set(why, "the counts of channel %zu do not add up to its total", channel + 1);
-            return -1;
-        }
+        if (!adds_up(own, check->counted[channel]))
+            return reason_set(why, "the counts of channel %zu do not add up to its total",
+                              channel + 1);
         if (own->total != totals->total / check->channels || !add_count(&all.total, own->total) ||
             !add_count(&all.below, own->below) || !add_count(&all.above, own->above) ||
             !add_count(&all.invalid, own->invalid))
-            return refuse(why, "the channels have different lengths");
+            return reason_set(why, "the channels have different lengths");
     }
     if (all.total == totals->total && all.below == totals->below && all.above == totals->above &&
         all.invalid == totals->invalid)
         return 0;
-    return refuse(why, "the channels do not add up to the totals");
+    return reason_set(why, "the channels do not add up to the totals");
 }
 
 static int check_totals(const struct row_check *check, struct reason *why)
@@ -164,22 +157,20 @@ static int check_totals(const struct row_check *check, struct reason *why)
     uint64_t counted = 0;
     for (size_t channel = 0; channel < check->channels; channel++)
         if (!add_count(&counted, check->counted[channel]))
-            return refuse(why, "counts beyond 2^64");
-    if (counted != totals->counted) {
-        reason_set(why, "the bins add up to %" PRIu64 ", and \"counted\" is %" PRIu64, counted,
-                   totals->counted);
-        return -1;
-    }
+            return reason_set(why, "counts beyond 2^64");
+    if (counted != totals->counted)
+        return reason_set(why, "the bins add up to %" PRIu64 ", and \"counted\" is %" PRIu64,
+                          counted, totals->counted);
     if (totals->counted > totals->total || totals->total - totals->counted != totals->other)
-        return refuse(why, "\"counted\" and \"other\" do not add up to \"total\"");
+        return reason_set(why, "\"counted\" and \"other\" do not add up to \"total\"");
     if (mode->is_binned && !adds_up(totals, counted))
-        return refuse(why, "\"counted\", \"below\", \"above\" and \"invalid\" do not add up to "
-                           "\"total\"");
+        return reason_set(why, "\"counted\", \"below\", \"above\" and \"invalid\" do not add up to "
+                               "\"total\"");
     if (mode->has_characters && totals->other != totals->invalid)
-        return refuse(why, "\"counted\" and \"invalid\" do not add up to \"total\"");
+        return reason_set(why, "\"counted\" and \"invalid\" do not add up to \"total\"");
     if (!mode->is_binned && !mode->has_characters &&
         !histogram_adds_up(check->histogram, counted, totals->total))
-        return refuse(why, "\"other\" must be 0, because every byte is in a bin");
+        return reason_set(why, "\"other\" must be 0, because every byte is in a bin");
     return check->channels > 1 ? check_channels(check, why) : 0;
 }
 
@@ -206,14 +197,14 @@ static int check_moments(const struct row_check *check, struct moments *moments,
 {
     const struct read_table *table = check->table;
     if (table->moment_count != check->channels)
-        return refuse(why, "has no \"moments\", which --stats and --quantiles need; count "
-                           "with --stats");
+        return reason_set(why, "has no \"moments\", which --stats and --quantiles need; count "
+                               "with --stats");
     for (size_t channel = 0; channel < check->channels; channel++) {
         const struct read_totals *totals =
             check->channels > 1 ? &table->channels[channel] : &table->totals;
         if (!read_moments(table, channel, totals->total - totals->invalid,
                           check->histogram->binning.is_whole, &moments[channel]))
-            return refuse(why, "\"moments\" are damaged");
+            return reason_set(why, "\"moments\" are damaged");
     }
     return 0;
 }
@@ -229,13 +220,13 @@ static int check_form(const struct row_check *check, struct reason *why)
     const uint64_t all = HAS_TOTAL | HAS_COUNTED | HAS_OTHER | HAS_BINS;
     const uint64_t outside = mode->is_binned ? binned : mode->has_characters ? HAS_INVALID : 0;
     if ((table->has & all) != all)
-        return refuse(why, "lacks \"total\", \"counted\", \"other\" or \"bins\"");
+        return reason_set(why, "lacks \"total\", \"counted\", \"other\" or \"bins\"");
     if ((table->has & binned) != outside)
-        return refuse(why, "\"below\", \"above\" and \"invalid\" do not belong to this mode");
+        return reason_set(why, "\"below\", \"above\" and \"invalid\" do not belong to this mode");
     if (table->channel_count != (check->channels > 1 ? check->channels : 0))
-        return refuse(why, "\"channels\" and \"options\" disagree on the number of channels");
+        return reason_set(why, "\"channels\" and \"options\" disagree on the number of channels");
     if (table->count_count != table->row_count * check->channels)
-        return refuse(why, "a bin must have one count for each channel");
+        return reason_set(why, "a bin must have one count for each channel");
     return 0;
 }
 
