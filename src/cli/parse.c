@@ -71,57 +71,15 @@ bool parse_double(const char **text, double *value)
     return end == expected && isfinite(*value);
 }
 
-/* Sets a decimal to digits * 10^exponent. False if that is out of range. */
-static bool set_decimal(uint64_t digits, long exponent, struct decimal *value)
-{
-    for (; exponent > 0 && digits > 0; exponent--) {
-        if (digits >= DECIMAL_LIMIT / 10)
-            return false;
-        digits *= 10;
-    }
-    *value = (struct decimal){digits, (unsigned)-(exponent < 0 ? exponent : 0)};
-    return exponent >= -DECIMAL_DIGITS;
-}
-
-bool parse_decimal(const char **text, struct decimal *value)
-{
-    const char *at = *text, *end = end_of_number(at);
-    uint64_t digits = 0;
-    long exponent = 0, pending = 0; /* digits read, but not used yet: they may be trailing zeros */
-    bool fraction = false;
-    if (end == at || *at == '-')
-        return false;
-    for (at += *at == '+'; at < end && (is_digit(*at) || *at == '.'); at++) {
-        if (*at == '.') {
-            fraction = true;
-            continue;
-        }
-        exponent -= fraction;
-        pending++;
-        if (*at == '0')
-            continue;
-        for (; pending > 0; pending--) {
-            if (digits >= DECIMAL_LIMIT / 10)
-                return false;
-            digits *= 10;
-        }
-        digits += (unsigned)(*at - '0');
-    }
-    long typed = at < end ? strtol(at + 1, NULL, 10) : 0;
-    if (typed > 1000 || typed < -1000)
-        return false;
-    *text = end;
-    return set_decimal(digits, exponent + pending + typed, value);
-}
-
-/* Reads the digits and the point of a number, from *at on, as a probability: zeros at both ends are
- * left out. Moves *at past them. False if there are too many. */
-static bool take_digits(const char **at, struct probability *value)
+/* Reads the digits and the point of the number that ends at `end`, from *at on, as 0.DIGITS *
+ * 10^exponent: zeros at both ends are left out. Moves *at past them. False if there are too many.
+ */
+static bool take_digits(const char **at, const char *end, struct probability *value)
 {
     size_t len = 0, zeros = 0; /* that belong to the digits only if another digit follows */
     int exponent = 0;
     bool fraction = false;
-    for (; is_digit(**at) || **at == '.'; ++*at) {
+    for (; *at < end && (is_digit(**at) || **at == '.'); ++*at) {
         const bool is_leading = len == 0 && **at == '0';
         if (**at == '.') {
             fraction = true;
@@ -144,23 +102,47 @@ static bool take_digits(const char **at, struct probability *value)
     return true;
 }
 
-bool parse_probability(const char **text, struct probability *value)
+/* Reads a number without its sign, exactly. Moves *text past it. False if there is none, or it has
+ * too many digits. */
+static bool parse_exact(const char **text, struct probability *value)
 {
     const char *at = *text, *end = end_of_number(at);
-    const bool negative = *at == '-';
     if (end == at || end - at > LENGTH_MAX)
         return false;
     at += *at == '-' || *at == '+';
-    if (!take_digits(&at, value))
+    if (!take_digits(&at, end, value))
         return false;
     *text = end;
-    if (value->digits[0] == '\0')
-        return true;
-    const long typed = at < end ? strtol(at + 1, NULL, 10) : 0;
-    if (negative || typed > LENGTH_MAX || typed < -LENGTH_MAX)
+    const long typed = at < end && *value->digits ? strtol(at + 1, NULL, 10) : 0;
+    if (typed > LENGTH_MAX || typed < -LENGTH_MAX)
         return false;
     value->exponent += (int)typed;
-    return value->exponent < 1 || (value->exponent == 1 && strcmp(value->digits, "1") == 0);
+    return true;
+}
+
+bool parse_decimal(const char **text, struct decimal *value)
+{
+    struct probability exact;
+    if (**text == '-' || !parse_exact(text, &exact) || strlen(exact.digits) > DECIMAL_DIGITS)
+        return false;
+    uint64_t digits = strtoull(exact.digits, NULL, 10);
+    int exponent = exact.exponent - (int)strlen(exact.digits);
+    for (; exponent > 0 && digits > 0; exponent--) {
+        if (digits >= DECIMAL_LIMIT / 10)
+            return false;
+        digits *= 10;
+    }
+    *value = (struct decimal){digits, exponent < 0 ? (unsigned)-exponent : 0};
+    return exponent >= -DECIMAL_DIGITS;
+}
+
+bool parse_probability(const char **text, struct probability *value)
+{
+    const bool is_negative = **text == '-';
+    if (!parse_exact(text, value))
+        return false;
+    const bool is_zero = !*value->digits, is_one = strcmp(value->digits, "1") == 0;
+    return is_zero || (!is_negative && value->exponent < 1 + is_one);
 }
 
 bool parse_digits(const char *text, uint64_t max, uint64_t *value)
@@ -176,10 +158,8 @@ int parse_count(const char *option, const char *text, unsigned max, unsigned *va
                 struct reason *why)
 {
     uint64_t number;
-    if (!parse_digits(text, max, &number) || number < 1) {
-        reason_of_option(why, option, text, "must be a whole number from 1 to %u", max);
-        return -1;
-    }
+    if (!parse_digits(text, max, &number) || number < 1)
+        return reason_of_option(why, option, text, "must be a whole number from 1 to %u", max);
     *value = (unsigned)number;
     return 0;
 }
@@ -200,8 +180,7 @@ int parse_size(const char *option, const char *text, const struct size_range *ra
             return 0;
         }
     }
-    reason_of_option(why, option, text, "must be a size from %s, such as 64M", range->text);
-    return -1;
+    return reason_of_option(why, option, text, "must be a size from %s, such as 64M", range->text);
 }
 
 int parse_word(const char *option, const char *text, const char *const *words, struct reason *why)
@@ -215,6 +194,5 @@ int parse_word(const char *option, const char *text, const char *const *words, s
             (size_t)snprintf(allowed + len, sizeof allowed - len, "%s%s", i ? ", " : "", words[i]);
         len = len < sizeof allowed ? len : sizeof allowed - 1;
     }
-    reason_of_option(why, option, text, "must be one of %s", allowed);
-    return -1;
+    return reason_of_option(why, option, text, "must be one of %s", allowed);
 }
