@@ -216,8 +216,7 @@ static int finish_decades(const struct draft *draft, struct binning *binning, st
     struct decimal base = {0, 0};
     const unsigned parts = draft->log_alone ? DECADE_PARTS : 1;
     const char *at = draft->log;
-    parse_decimal(&at, &base);
-    if (base.digits != 10 || base.places != 0)
+    if (!parse_decimal(&at, &base) || *at || base.digits != 10 || base.places != 0)
         return option_needs(draft, "log=",
                             "--min and --max; without these, use --log for edges at 1, 2 and 5 "
                             "times powers of ten, or --log=10",

@@ -206,6 +206,9 @@ usage "--digits=0: must be a whole number from 1 to 5" -n --digits=0
 usage "gpuhisto: --digits and -B cannot be combined for integers" --values=u32 --digits=3 -B 9
 usage "--log=2:31: must be 2:32 or a single number" -n --log=2:31
 usage "--log=10:9: must be 2:32 or a single number" --values=f64 --log=10:9
+for base in 3 10foo 10.0.5 foo; do
+    needs --log=$base "--min and --max; without these, use --log" -n --log=$base
+done
 needs --log=2:32 "--numbers, --values=f32 or --values=f64" --values=u16 --log=2:32
 clash --log=2:32 --max -n --log=2:32 --max=2
 clash --log -B -n --log=2:32 -B 5
