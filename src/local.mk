@@ -18,7 +18,7 @@ noinst_LIBRARIES += libhistogram.a libgpuhisto.a
 
 histogram_sources = \
 	src/base/byte_masks.h src/base/byte_word.h src/base/cache_line.h src/base/clock.h \
-	src/base/held.c src/base/held.h src/base/library.c src/base/library.h \
+	src/base/grow.c src/base/grow.h src/base/held.c src/base/held.h src/base/library.c src/base/library.h \
 	src/base/reason.c src/base/reason.h \
 	src/base/show.c src/base/show.h \
 	src/base/signals.c src/base/signals.h \
@@ -117,7 +117,6 @@ gpuhisto_sources = \
 	src/frames/frames.c src/frames/frames.h \
 	src/bytes/parallel_read.c src/bytes/parallel_read.h \
 	src/merge/find_rows.c src/merge/find_rows.h \
-	src/merge/grow.c src/merge/grow.h \
 	src/merge/known_rows.c src/merge/known_rows.h \
 	src/merge/merge.c src/merge/merge.h \
 	src/merge/merge_files.c src/merge/merge_files.h \

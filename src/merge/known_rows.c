@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "known_rows.h"
-#include "grow.h"
+#include "src/base/grow.h"
 
 #include <stdlib.h>
 #include <string.h>

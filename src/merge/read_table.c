@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "read_table.h"
-#include "grow.h"
 #include "shard_join.h"
+#include "src/base/grow.h"
 
 #include <stdlib.h>
 #include <string.h>

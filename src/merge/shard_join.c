@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "shard_join.h"
-#include "grow.h"
+#include "src/base/grow.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

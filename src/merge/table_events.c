@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What the library finds in the text, put into a read_table. */
-#include "grow.h"
 #include "table_parser.h"
+#include "src/base/grow.h"
 
 #include <stdlib.h>
 #include <string.h>
