@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "records.h"
 #include "src/base/byte_masks.h"
+#include "src/base/grow.h"
 #include "src/count/field.h"
 #include "src/count/histogram.h"
 #include "src/count/number.h"
@@ -9,8 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define CUT_LEAST 4096 /* bytes of the first buffer */
 
 void records_close(struct records *records)
 {
@@ -141,19 +140,12 @@ int records_check(const struct records *records, const char *name, struct reason
 
 int records_begin_with(struct records *records, const unsigned char *data, size_t len)
 {
-    if (len > records->cut_cap) {
-        size_t cap = records->cut_cap ? records->cut_cap : CUT_LEAST;
-        while (cap < len)
-            cap *= 2;
-        unsigned char *cut = realloc(records->cut, cap);
-        if (!cut)
-            return -1;
-        records->cut = cut;
-        records->cut_cap = cap;
-    }
-    if (len > 0)
-        memcpy(records->cut, data, len);
+    unsigned char *cut = grow_list(records->cut, &records->cut_cap, len, 1);
+    if (len > 0 && !cut)
+        return -1;
     records->cut_len = len;
+    if (len > 0)
+        records->cut = memcpy(cut, data, len);
     return 0;
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "seams.h"
+#include "src/base/grow.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -32,26 +33,18 @@ void span_close(struct span *span)
 
 /* --- fragments --- */
 
-#define FRAGMENT_LEAST 64 /* bytes of the first buffer */
-
 /* Appends bytes, up to `most` in all. 0, or -1: out of memory. */
 static int fragment_append(struct fragment *fragment, size_t most, const unsigned char *data,
                            size_t len)
 {
     size_t room = most - fragment->len, kept = len < room ? len : room;
-    size_t cap = fragment->cap ? fragment->cap : FRAGMENT_LEAST;
     if (kept == 0)
         return 0;
-    while (cap < fragment->len + kept)
-        cap *= 2;
-    if (cap > fragment->cap) {
-        unsigned char *larger = realloc(fragment->data, cap);
-        if (!larger)
-            return -1;
-        fragment->data = larger;
-        fragment->cap = cap;
-    }
-    memcpy(fragment->data + fragment->len, data, kept);
+    unsigned char *larger = grow_list(fragment->data, &fragment->cap, fragment->len + kept, 1);
+    if (!larger)
+        return -1;
+    memcpy(larger + fragment->len, data, kept);
+    fragment->data = larger;
     fragment->len += kept;
     return 0;
 }
