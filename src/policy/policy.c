@@ -3,51 +3,28 @@
 
 #include <math.h>
 
-/* Not for each of a hundred thousand chunks a second. */
-#define ASK_SECONDS 0.02
-
-/* Bytes a second that the host's link to a GPU takes: PCIe 5, x16, measured. */
-#define LINK_RATE 50e9
-
-/* The fraction of a predicted gain that was observed: 64 GB/s of 16 cores became 75, not 89. */
-#define GAIN_FRACTION 0.5
+/* doc/reasons.md says how these numbers, and those of policy_defaults, were found. */
+#define ASK_SECONDS 0.02  /* not for each of a hundred thousand chunks a second */
+#define LINK_RATE 50e9    /* bytes a second that the host's link to a GPU takes */
+#define GAIN_FRACTION 0.5 /* of a gain that is predicted for plain files, what is gained */
 
 /* Workers that feed the GPU even where that takes them longer than counting: otherwise the link
- * would be idle, and what feeding costs would not be known. More of them are a loss. */
+ * would be idle, and what feeding costs would not be known. */
 #define FEEDERS_ALWAYS 2
 
 /* Each GPU that decompresses takes one of this many parts of the workers' processors, but the last
- * part is left to them. With 32 processors and one GPU, a quarter was better than an eighth and as
- * good as a half. */
+ * part is left to them. */
 #define FEEDING_PARTS 4
 
 const struct policy_tuning policy_defaults = {
-    /* Starting a thread takes as long as a core counts 100 KB, and a short input has ended before
-     * the thread runs. */
     .short_input = (uint64_t)4 << 20,
-    /* Measured on an H200: CUDA needs 0.20 to 0.30 s to be ready, and 0.08 to 0.10 s to be torn
-     * down, which the waiting shell pays even after _exit. */
     .gpu_start = 0.25,
-    /* 0.33 s became 0.52 with two H100s and 32 busy cores, 0.25 s became 0.67 on an H200 with 16.
-     */
     .gpu_start_busy = 0.25,
-    /* Measured with two: CUDA needs 0.10 s more for every GPU that it sees, 0.11 to 0.15 s more are
-     * gone when the second is ready, and 0.05 s more at the end. */
     .gpu_more = 0.3,
     .break_even = 0.15,
-    /* A pipe gives its 4 GB/s to either engine. There the GPU only spares the CPU its work, and
-     * tearing it down should take no more than 5 % of the whole, however soon the pipe ends. */
     .stream_break_even = 2.0,
-    /* Counting elsewhere has its price: a pipe's second reader costs wake-ups, and decompressed
-     * bytes that go to another core a tenth of decompressing them. A GPU took 8.4 CPU seconds
-     * instead of 7.2 for 16 GiB of letters, of which 5 % are counting, but 9.7 instead of 10.2 for
-     * bytes. */
     .stream_counting = 0.1,
-    /* Below it a pipe's producer is the slower one, and a GPU would wait for it, too. */
     .stream_busy = 0.5,
-    /* Measured on an H200 (doc/zstd.md). It is less than the stages reach alone: content is counted
-     * too, and a core hashes what has a checksum. Nothing overlaps the first batch of a file, or
-     * the last. */
     .decoding_rate = 15e9,
     .decoding_start = 0.01,
 };
@@ -75,8 +52,8 @@ static double gpu_start(const struct situation *now, const struct policy_tuning 
 }
 
 /* Seconds saved by a GPU that begins with what is offered after `start` seconds; negative: it
- * should not begin now. If this frame ends sooner than the GPU would do it again, the next one is
- * offered anyway. */
+ * should not begin now. If this frame ends sooner than it could be done again, the next is offered.
+ */
 static double offload_saves(const struct offload_offer *offer, const struct policy_tuning *tuning,
                             double start)
 {
@@ -144,9 +121,8 @@ static bool pays_for_stream(const struct situation *now, const struct policy_tun
 }
 
 /* True if a GPU should count what is left of plain files. Assumes that as many workers feed it as
- * fill the link, and that each gains the time it no longer spends on counting. Half of that is
- * real: many cores wait for the host's memory, which a byte passes three times on its way to a GPU,
- * and once on its way to a core. For the same reason a second GPU would gain nothing. */
+ * fill the link, and that each gains a part of the time it no longer spends on counting. A second
+ * GPU would gain nothing. */
 static bool pays_for_plain(const struct situation *now, const struct policy_tuning *tuning)
 {
     const double read = now->costs.read, cpu = now->costs.cpu, rate = now->rate;
@@ -230,8 +206,7 @@ unsigned policy_workers(const struct situation *now, const struct policy_tuning 
 }
 
 /* A GPU decompresses ten times what all cores do together, so the threads that feed it must not
- * wait for a processor: while all 32 of a machine were busy, its bytes came at a quarter of the
- * speed. */
+ * wait for a processor. */
 unsigned policy_workers_beside_gpus(const struct situation *now)
 {
     const unsigned all = now->workers_most;
