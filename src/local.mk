@@ -102,7 +102,7 @@ gpuhisto_sources = \
 	src/bytes/bytes.c src/bytes/bytes.h \
 	src/open/foreign.c src/open/foreign.h \
 	src/open/header.c src/open/header.h src/open/npy.c src/open/pnm.c src/open/wav.c \
-	src/work/idle.c src/work/idle.h src/work/left.c src/work/left.h \
+	src/work/idle.c src/work/idle.h src/work/left.c \
 	src/work/operands.c src/work/sink.h \
 	src/open/open.c src/open/input.h \
 	src/bytes/replay_window.c src/bytes/replay_window.h \

@@ -29,14 +29,14 @@ struct source_content {
     double left; /* still to come, if files go on, and are, as those before */
 };
 
-/* Of pipes, while one is decoded whose frame a GPU could begin anew; all 0: none is. */
+/* Of pipes, while one is decoded whose frame a GPU could begin anew. */
 struct stream_content {
     double taken;   /* bytes of pipes that were decoded, */
     double done;    /* and of content that they gave, */
     double seconds; /* while decoders were at work for so long */
     double again;   /* of that content, what the frame that is being decoded has given */
     double left;    /* content still to come: what the frame states, or as much as it has given; and
-                     * as much as came before it */
+                     * as much as came before it; 0: no frame could begin anew */
     double room;    /* bytes of the frame that can still be kept: with more it cannot begin anew */
 };
 

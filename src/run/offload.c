@@ -57,17 +57,35 @@ static void keep_frame(struct extent *extent)
                                          batch->len - batch->pos) == 0;
 }
 
+/* Records what is known of a pipe's frame, after a step of a decoder that took `seconds`. */
+static void record_frame(struct extent *extent, const struct decode_step *step, double seconds)
+{
+    struct source *source = extent->worker->source;
+    struct stream_content *stream = &source->stream;
+    const struct bytes *bytes = &extent->file->input.bytes;
+    const uint64_t made = extent->frame.made;
+    pthread_mutex_lock(&source->lock);
+    stream->taken += (double)step->used;
+    stream->done += (double)step->made;
+    stream->seconds += seconds;
+    stream->again = stream->left = 0;
+    if (bytes->keeps_freely && made > 0) {
+        stream->again = (double)made;
+        stream->left = (double)frame_left(extent, made) + fmax(stream->done - stream->again, 0);
+    }
+    stream->room = (double)left_replay_most(source) - (double)window_size(&bytes->window);
+    pthread_mutex_unlock(&source->lock);
+}
+
 void replay_end(struct extent *extent)
 {
     struct bytes *bytes = &extent->file->input.bytes;
-    struct streamed *streamed = &extent->worker->source->left.streamed;
     if (!extent->may_replay)
         return;
     extent->may_replay = false;
     if (bytes->keeps_freely)
         bytes_keep_no_more(bytes);
-    atomic_store(&streamed->again, 0);
-    atomic_store(&streamed->left, 0);
+    record_frame(extent, &(struct decode_step){.used = 0}, 0);
 }
 
 /* Keeps frames of a pipe from now on, if a GPU may take them. */
@@ -101,21 +119,14 @@ void replay_begin_frame(struct extent *extent)
 void replay_add_step(struct extent *extent, const struct decode_step *step,
                      const struct timespec *begin)
 {
-    struct source *source = extent->worker->source;
-    struct streamed *streamed = &source->left.streamed;
     struct bytes *bytes = &extent->file->input.bytes;
-    const struct current_frame *frame = &extent->frame;
     if (!extent->may_replay)
         return;
     /* What has become too much is dropped: the next frame is kept again. */
-    if (bytes->keeps_freely && window_size(&bytes->window) > left_replay_most(source))
+    if (bytes->keeps_freely &&
+        window_size(&bytes->window) > left_replay_most(extent->worker->source))
         bytes_keep_no_more(bytes);
-    atomic_fetch_add(&streamed->in, step->used);
-    atomic_fetch_add(&streamed->out, step->made);
-    atomic_fetch_add(&streamed->ns, (uint64_t)(clock_seconds_since(begin) * 1e9));
-    atomic_store(&streamed->kept, window_size(&bytes->window));
-    atomic_store(&streamed->again, bytes->keeps_freely ? frame->made : 0);
-    atomic_store(&streamed->left, bytes->keeps_freely ? frame_left(extent, frame->made) : 0);
+    record_frame(extent, step, clock_seconds_since(begin));
 }
 
 /* --- where, and what is offered --- */
@@ -156,15 +167,13 @@ static struct offload_offer offer_of_file(const struct extent *extent)
 /* The same of a pipe. Its rate is the decoder's alone: a GPU would wait for the producer, too. */
 static struct offload_offer offer_of_stream(const struct extent *extent)
 {
-    const struct streamed *streamed = &extent->worker->source->left.streamed;
-    const double out = (double)atomic_load(&streamed->out),
-                 seconds = (double)atomic_load(&streamed->ns) / 1e9;
+    const struct stream_content stream = source_stream_content(extent->worker->source);
     struct offload_offer offer = {.again = (double)frame_made(extent)};
-    if (seconds >= RATE_SECONDS)
-        offer.rate = out / seconds;
+    if (stream.seconds >= RATE_SECONDS)
+        offer.rate = stream.done / stream.seconds;
     if (!decode_is_complete(extent))
         offer.frame_left = (double)frame_left(extent, extent->frame.made);
-    offer.left = offer.frame_left + fmax(out - offer.again, 0);
+    offer.left = offer.frame_left + fmax(stream.done - offer.again, 0);
     return offer;
 }
 

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include "left.h"
 #include "worker.h"
 
 /* Bytes of a stream that are kept. */
@@ -82,16 +81,8 @@ struct source_content source_content(struct source *source)
 
 struct stream_content source_stream_content(struct source *source)
 {
-    struct streamed *streamed = &source->left.streamed;
-    const double out = (double)atomic_load(&streamed->out);
-    const double again = (double)atomic_load(&streamed->again);
-    if (again <= 0)
-        return (struct stream_content){0};
-    return (struct stream_content){
-        .taken = (double)atomic_load(&streamed->in),
-        .done = out,
-        .seconds = (double)atomic_load(&streamed->ns) / 1e9,
-        .again = again,
-        .left = (double)atomic_load(&streamed->left) + (out > again ? out - again : 0),
-        .room = (double)left_replay_most(source) - (double)atomic_load(&streamed->kept)};
+    pthread_mutex_lock(&source->lock);
+    const struct stream_content stream = source->stream;
+    pthread_mutex_unlock(&source->lock);
+    return stream;
 }

@@ -50,7 +50,7 @@ bool source_has_work(struct source *source);
  * source; or NULL. */
 const char *source_error(struct source *source);
 
-/* --- how much is left; any thread, without waiting --- */
+/* --- how much is left; any thread --- */
 
 /* Returns the bytes that are known to be still to come, from files that are not compressed as far
  * as known; 0 for pipes. */

@@ -11,7 +11,6 @@
 #define GPUHISTO_WORKER_H
 
 #include "idle.h"
-#include "left.h"
 #include "sink.h"
 #include "src/records/seams.h"
 
@@ -37,6 +36,25 @@ struct file {
 
 /* The largest decoder, in bytes, that a worker keeps when it goes on to something else. */
 #define DECODER_KEPT ((size_t)16 << 20)
+
+/* Of files that a GPU could decompress. */
+struct compressed_left {
+    _Atomic uint64_t opened;      /* bytes of all regular files that were opened, */
+    _Atomic uint64_t offloadable; /* and of those such files, as they are; */
+    _Atomic int64_t left;         /* of the latter, bytes that were not decoded */
+    _Atomic uint64_t unopened;    /* bytes of files that were not opened, as they are */
+    _Atomic uint64_t in, out;     /* bytes that were decoded, and of content that they gave */
+};
+
+/* How much was read, and how much is left: counters that any thread reads without waiting. */
+struct left {
+    uint64_t size;          /* of all files, bytes to read; 0: one of them is not a regular file */
+    _Atomic uint64_t read;  /* of these */
+    atomic_bool is_unsized; /* how many of these are to be read is not known, as a range of the
+                             * content of a compressed file is counted */
+    _Atomic uint64_t plain; /* bytes of files, compressed as far as not opened, still to be taken */
+    struct compressed_left compressed;
+};
 
 /* Memory for decoding, and descriptors: both are bounded, and may be short. */
 struct budget {
@@ -74,12 +92,13 @@ struct source {
     struct foreign_seen foreign; /* files that another program should decompress */
     bool has_decoded;            /* one of the files is decompressed */
 
-    pthread_mutex_t lock;     /* what follows, and file.users */
-    atomic_bool failed;       /* set under it */
-    struct reason why;        /* if failed; empty: the sink knows why */
-    struct one_line one_line; /* files that are one line */
-    uint64_t changes;         /* of `current` */
-    struct file *parked;      /* were decoded in order for a while; may be `current` again */
+    pthread_mutex_t lock;         /* what follows, and file.users */
+    atomic_bool failed;           /* set under it */
+    struct reason why;            /* if failed; empty: the sink knows why */
+    struct one_line one_line;     /* files that are one line */
+    struct stream_content stream; /* of the pipe that is decoded */
+    uint64_t changes;             /* of `current` */
+    struct file *parked;          /* were decoded in order for a while; may be `current` again */
     struct budget budget;
 
     struct idle idle;
@@ -156,6 +175,20 @@ void source_place_chunk(const struct file *file, struct position *at, struct chu
 
 /* Returns where to stop filling a chunk that begins with `waited` bytes. Texts have more room. */
 size_t source_fill_limit(const struct input *input, const struct chunk *chunk, size_t waited);
+
+/* --- left.c --- */
+
+/* A file was opened; with is_offloadable set. */
+void left_add_file(struct source *source, const struct file *file);
+
+/* `in` compressed bytes were read (negative: are to be read again) and gave `out` of content. */
+void left_add_read(struct source *source, const struct file *file, int64_t in, uint64_t out);
+
+/* Returns the bytes of content that a compressed one has given so far; 1: none was decoded. */
+double left_content_ratio(struct source *source);
+
+/* Returns the most bytes of a stream that are kept so that a GPU can begin a frame anew. */
+uint64_t left_replay_most(const struct source *source);
 
 /* --- budget.c --- */
 
